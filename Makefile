@@ -1,0 +1,48 @@
+# make: build.  make demo: see it work.  make test: what CI runs.
+# The long runs, whose figures the documentation gives: accuracy, overhead, scale.
+
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+.PHONY: build demo test tools generate check-generated lint accuracy overhead scale clean
+
+build:
+	go build -o bin/whatif ./cmd/whatif
+
+demo: build
+	$(SUDO) bin/whatif demo
+
+# What the tests compile programs with, and what the kernel side is generated with.
+PACKAGES := gcc g++ libc6-dev clang llvm libbpf-dev coz-profiler rustc
+TOOLS := gcc g++ clang llvm-strip llvm-symbolizer coz rustc
+
+tools:
+	@for t in $(TOOLS); do command -v $$t >/dev/null || missing=1; done; \
+	if [ -n "$$missing" ] || [ ! -e /usr/include/bpf/bpf_helpers.h ]; then \
+		$(SUDO) apt-get update -q && $(SUDO) apt-get install -q -y --no-install-recommends $(PACKAGES); fi
+
+# The BPF objects and their Go are committed; what is generated now must be the same.
+generate: tools
+	go generate ./bpf
+	clang --version | head -1 > bpf/compiler.txt
+
+check-generated: tools
+	bpf/check-generated
+
+lint:
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not gofmt'ed: $$bad"; exit 1; fi
+	go vet ./...
+
+test: build tools lint check-generated
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -p 1 ./...
+
+accuracy: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz
+
+overhead: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/overhead
+
+scale: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/scale
+
+clean:
+	rm -rf bin accuracy/build

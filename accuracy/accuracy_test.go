@@ -1,0 +1,401 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseVisits(t *testing.T) {
+	tests := []struct {
+		output  string
+		visits  int64
+		seconds float64
+		wrong   string // part of the error
+	}{
+		{output: "visits 212 seconds 0.500364\n", visits: 212, seconds: 0.500364},
+		{output: "hello\nvisits 1 seconds 2\nbye\n", visits: 1, seconds: 2},
+		{output: "", wrong: "no line"},
+		{output: "visits many seconds 1\n", wrong: `parsing "many"`},
+		{output: "visits 3 seconds long\n", wrong: `parsing "long"`},
+		{output: "visits 0 seconds 1\n", wrong: "nothing was measured"},
+		{output: "visits 1 seconds NaN\n", wrong: "nothing was measured"},
+	}
+	for _, test := range tests {
+		visits, seconds, err := parseVisits(test.output)
+		if test.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) {
+				t.Errorf("parseVisits(%q): error %v, want one with %q", test.output, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil || visits != test.visits || seconds != test.seconds {
+			t.Errorf("parseVisits(%q) = %d, %g, %v, want %d, %g", test.output, visits, seconds, err, test.visits,
+				test.seconds)
+		}
+	}
+}
+
+func TestParseMachineTime(t *testing.T) {
+	got, err := parseMachineTime("cpu  100 1 20 4000 5 3 2 7 0 0\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 126 * 10 * time.Millisecond; got.busy != want {
+		t.Errorf("busy %v, want %v", got.busy, want)
+	}
+	if want := 70 * time.Millisecond; got.steal != want {
+		t.Errorf("steal %v, want %v", got.steal, want)
+	}
+	for _, line := range []string{"", "cpu0 1 2 3 4 5 6 7 8 9 10", "cpu 1 2 3", "cpu 1 2 3 x 5 6 7 8 9 10"} {
+		if _, err := parseMachineTime(line); err == nil {
+			t.Errorf("parseMachineTime(%q): no error", line)
+		}
+	}
+}
+
+func TestMarkedLine(t *testing.T) {
+	if line, err := markedLine("a\nb // TARGET\nthe // TARGET is above\n"); line != 2 || err != nil {
+		t.Errorf("line %d, %v, want 2", line, err)
+	}
+	for _, text := range []string{"", "a\n", "a // TARGET\nb // TARGET\n"} {
+		if _, err := markedLine(text); err == nil {
+			t.Errorf("markedLine(%q): no error", text)
+		}
+	}
+}
+
+// Every program of the table must have a source with one target and a model for the usual levels or none.
+func TestPrograms(t *testing.T) {
+	names := map[string]bool{}
+	for _, p := range programs {
+		if _, err := targetOf(filepath.Join("programs", p.source)); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+		if names[p.name] {
+			t.Errorf("%s is there twice", p.name)
+		}
+		names[p.name] = true
+		if _, ok := limits.program[p.kind]; !ok {
+			t.Errorf("%s: kind %q has no limit", p.name, p.kind)
+		}
+		if p.model != nil && len(p.model) != 4 {
+			t.Errorf("%s: the model has %d levels, want 4", p.name, len(p.model))
+		}
+		if p.batch && p.seconds == 0 {
+			t.Errorf("%s: a batch program needs its SECONDS", p.name)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	chosen, err := choose([]string{"spin", "barrier"})
+	if err != nil || len(chosen) != 2 || chosen[0].name != "barrier" {
+		t.Errorf("choose(spin, barrier) = %v, %v", chosen, err)
+	}
+	if _, err := choose([]string{"barier"}); err == nil {
+		t.Error("choose(barier): no error")
+	}
+}
+
+func TestGainOf(t *testing.T) {
+	e := gainOf([]float64{math.Log(0.5), math.Log(0.5), math.Log(0.5)})
+	if math.Abs(e.Gain-50) > 1e-9 || math.Abs(e.Low-50) > 1e-9 || math.Abs(e.High-50) > 1e-9 {
+		t.Errorf("equal ratios of 1/2: %+v, want 50 without spread", e)
+	}
+	// ln 0.9 ± 2.776 * sqrt(0.0001*10/4/5): values -2, -1, 0, 1, 2 hundredths around it.
+	base := math.Log(0.9)
+	e = gainOf([]float64{base - 0.02, base - 0.01, base, base + 0.01, base + 0.02})
+	half := 2.776 * 0.01 * math.Sqrt(2.5/5)
+	if want := 100 * (1 - 0.9*math.Exp(half)); math.Abs(e.Low-want) > 1e-9 {
+		t.Errorf("low %g, want %g", e.Low, want)
+	}
+	if want := 100 * (1 - 0.9*math.Exp(-half)); math.Abs(e.High-want) > 1e-9 {
+		t.Errorf("high %g, want %g", e.High, want)
+	}
+}
+
+// The interval must contain the truth in 95% of cases, whatever the number of rounds.
+func TestGainOfCoverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, rounds := range []int{2, 3, 6, 12, 20} {
+		const cases = 4000
+		inside := 0
+		for range cases {
+			ratios := make([]float64, rounds)
+			for i := range ratios {
+				ratios[i] = math.Log(0.8) + 0.03*rng.NormFloat64()
+			}
+			if e := gainOf(ratios); e.Low <= 20 && 20 <= e.High {
+				inside++
+			}
+		}
+		if share := float64(inside) / cases; share < 0.935 || share > 0.965 {
+			t.Errorf("%d rounds: %.1f%% of the intervals contain the truth", rounds, 100*share)
+		}
+	}
+}
+
+func TestCovers(t *testing.T) {
+	tests := []struct {
+		prediction, truth estimate
+		want              bool
+	}{
+		{estimate{10, 8, 12}, estimate{11, 11, 11}, true},
+		{estimate{10, 8, 12}, estimate{13, 13, 13}, false},
+		{estimate{10, 8, 12}, estimate{13, 10, 14}, true},   // 3 apart, 2 and 3 wide: 3.6
+		{estimate{10, 8, 12}, estimate{14, 11, 17}, false},  // 4 apart
+		{estimate{10, 1, 12}, estimate{13, 13, 20}, false},  // the wide sides face away
+		{estimate{10, 7, 10}, estimate{7.5, 7, 7.5}, true},  // below
+		{estimate{10, 9, 20}, estimate{7.5, 1, 7.5}, false}, // below, the wide sides face away
+	}
+	for _, test := range tests {
+		if got := covers(test.prediction, test.truth); got != test.want {
+			t.Errorf("covers(%v, %v) = %v", test.prediction, test.truth, got)
+		}
+	}
+}
+
+const reportJSON = `{"version": 1, "points": [{"name": "done", "kind": "func", "visits": 12345}],
+ "targets": [
+  {"unit": "line", "name": "other.c:7", "file": "/src/other.c", "line": 7, "points": []},
+  {"unit": "line", "name": "barrier.c:24", "file": "/src/barrier.c", "line": 24, "share": 61.2, "points": [
+   {"name": "done", "metric": "latency", "curve": [{"speedup": 25, "gain": 99, "ci": [98, 100]}]},
+   {"name": "done", "metric": "throughput", "verdict": "faster", "curve": [
+    {"speedup": 0, "gain": 0, "ci": [-1, 1], "experiments": 40},
+    {"speedup": 25, "gain": 24.1, "ci": [22.0, 26.3], "experiments": 12},
+    {"speedup": 50, "gain": 33, "ci": [30, 36], "experiments": 12}]}]}],
+ "warnings": [{"code": "foreign-cpu", "text": "others used 9%"}]}`
+
+func TestParseReport(t *testing.T) {
+	target := place{"barrier.c", 24}
+	for _, point := range []string{"done", ""} {
+		gains, warnings, err := parseReport([]byte(reportJSON), target, point)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(gains) != 2 || gains[25] != (estimate{24.1, 22, 26.3}) || gains[50] != (estimate{33, 30, 36}) {
+			t.Errorf("point %q: gains %v", point, gains)
+		}
+		if len(warnings) != 1 || warnings[0] != "foreign-cpu: others used 9%" {
+			t.Errorf("point %q: warnings %q", point, warnings)
+		}
+	}
+	wrong := []struct {
+		text   string
+		target place
+		point  string
+	}{
+		{reportJSON, place{"barrier.c", 25}, "done"},
+		{reportJSON, place{"other.c", 7}, "done"},
+		{reportJSON, target, "request"},
+		{"{", target, "done"},
+	}
+	for _, w := range wrong {
+		if _, _, err := parseReport([]byte(w.text), w.target, w.point); err == nil {
+			t.Errorf("parseReport(%.10q, %v, %q): no error", w.text, w.target, w.point)
+		}
+	}
+}
+
+const cozProfile = "startup\ttime=1\n" +
+	"experiment\tselected=/src/barrier.c:24\tspeedup=0\tduration=1000\tselected-samples=5\n" +
+	"throughput-point\tname=done\tdelta=10\n" +
+	"throughput-point\tname=other\tdelta=99\n" +
+	"experiment\tselected=/src/barrier.c:24\tspeedup=0.25\tduration=800\tselected-samples=5\n" +
+	"throughput-point\tname=done\tdelta=10\n" +
+	"runtime\ttime=9\n" +
+	"samples\tlocation=/src/barrier.c:24\tcount=10\n"
+
+func TestParseCoz(t *testing.T) {
+	got, err := parseCoz(strings.NewReader(cozProfile), "done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []cozExperiment{{0, 1000, 10}, {0.25, 800, 10}}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("parseCoz = %v, want %v", got, want)
+	}
+	for _, text := range []string{
+		"throughput-point\tname=done\tdelta=1\n",
+		"experiment\tspeedup=x\tduration=1\n",
+		"experiment\tspeedup=0\tduration=1\nthroughput-point\tname=done\n",
+	} {
+		if _, err := parseCoz(strings.NewReader(text), "done"); err == nil {
+			t.Errorf("parseCoz(%q): no error", text)
+		}
+	}
+}
+
+func FuzzParseCoz(f *testing.F) {
+	f.Add(cozProfile)
+	f.Fuzz(func(_ *testing.T, text string) {
+		if experiments, err := parseCoz(strings.NewReader(text), "done"); err == nil {
+			_, _ = cozGains(experiments, []int{25, 50, 75, 100})
+		}
+	})
+}
+
+// A straight line must come out as it went in, at the ends of the range too, and an experiment with more delay than
+// time must not count.
+func TestCozGains(t *testing.T) {
+	var experiments []cozExperiment
+	for i := 0; i <= 20; i++ {
+		s := float64(i) / 20
+		experiments = append(experiments, cozExperiment{s, 1000 * (1 - 0.6*s), 10}, cozExperiment{s, -5, 1000})
+	}
+	gains, err := cozGains(experiments, []int{25, 50, 75, 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level, want := range map[int]float64{25: 15, 50: 30, 75: 45, 100: 60} {
+		if math.Abs(gains[level]-want) > 1e-6 {
+			t.Errorf("%d%%: gain %g, want %g", level, gains[level], want)
+		}
+	}
+	gains, err = cozGains([]cozExperiment{{0, 1000, 10}, {0.5, 700, 10}}, []int{50, 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found := gains[100]; found || math.Abs(gains[50]-30) > 1e-6 {
+		t.Errorf("one level only: %v, want 30 at 50 and nothing at 100", gains)
+	}
+	if _, err := cozGains(experiments[4:], []int{50}); err == nil {
+		t.Error("no baseline: no error")
+	}
+}
+
+// synthetic has four levels with a truth of 10 each, and errors of 1, 1, 3 and 3.
+func synthetic(name string, k kind, coz bool) result {
+	r := result{Program: name, Kind: k}
+	for i, level := range []int{25, 50, 75, 100} {
+		off := []float64{1, -1, 3, -3}[i]
+		l := levelResult{Level: level, Truth: estimate{10, 9.5, 10.5}, Prediction: &estimate{10 + off, 8 + off, 12 + off}}
+		if coz {
+			gain := 10 + 4*off
+			l.Coz = &gain
+		}
+		r.Levels = append(r.Levels, l)
+	}
+	return r
+}
+
+func TestSummarize(t *testing.T) {
+	missing := synthetic("missing", ordinary, false)
+	missing.Levels[2].Prediction = nil
+	results := []result{synthetic("both", ordinary, true), synthetic("ours", ordinary, false), missing}
+	s := summarize(results)
+	if s.programs != 2 || s.missing != 1 || s.cozPrograms != 1 {
+		t.Errorf("counts %+v", s)
+	}
+	if s.meanError != 2 || s.worstError != 2 || s.cozError != 8 || s.ourSame != 2 {
+		t.Errorf("errors %+v", s)
+	}
+	if s.inside != 4 || s.of != 8 { // 1 off is inside ±2, 3 off is not
+		t.Errorf("%d of %d inside, want 4 of 8", s.inside, s.of)
+	}
+}
+
+func TestMissed(t *testing.T) {
+	exact := synthetic("exact", ordinary, true)
+	for i := range exact.Levels {
+		exact.Levels[i].Prediction.Gain = 10
+	}
+	if m := missed([]result{exact}); len(m) != 0 {
+		t.Errorf("an exact prediction misses %q", m)
+	}
+	nothing := synthetic("nothing", zero, false)
+	text := strings.Join(missed([]result{nothing}), "\n")
+	for _, want := range []string{"nothing: 11.0 predicted at 25%", "4 intervals"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missed does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestResultTable(t *testing.T) {
+	only := synthetic("truth-only", ordinary, false)
+	for i := range only.Levels {
+		only.Levels[i].Prediction = nil
+	}
+	only.model = []float64{12.5, 10, 10, 10}
+	tests := map[string][]result{
+		"full.golden":  {synthetic("barrier", ordinary, true), synthetic("spin", spinning, false)},
+		"truth.golden": {only},
+	}
+	for name, results := range tests {
+		var got bytes.Buffer
+		table := resultTable(results)
+		if err := table.writeText(&got); err != nil {
+			t.Fatal(err)
+		}
+		got.WriteByte('\n')
+		if err := table.writeMarkdown(&got); err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join("testdata", name))
+		if os.IsNotExist(err) && os.Getenv("UPDATE") != "" {
+			err = os.WriteFile(filepath.Join("testdata", name), got.Bytes(), 0o644)
+			want = got.Bytes()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != string(want) {
+			t.Errorf("%s differs:\n%s\nwant:\n%s", name, got.String(), want)
+		}
+	}
+}
+
+func TestChunksAfter(t *testing.T) {
+	for _, test := range []struct{ rounds, chunks int }{{6, 2}, {2, 1}, {1, 4}, {5, 3}, {2, 7}} {
+		sum := 0
+		for round := range test.rounds {
+			sum += chunksAfter(round, test.rounds, test.chunks)
+		}
+		if sum != test.chunks {
+			t.Errorf("%d rounds, %d chunks: %d are run", test.rounds, test.chunks, sum)
+		}
+	}
+}
+
+// -quick gives way to what is said.
+func TestQuick(t *testing.T) {
+	o, err := parseOptions(io.Discard, []string{"-quick", "-rounds", "3", "-only", "spin,lock"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.plan.rounds != 3 || o.plan.chunks != 1 || o.plan.predict != 6*time.Second || len(o.chosen) != 2 {
+		t.Errorf("options %+v", o)
+	}
+	for _, wrong := range []string{"-levels=0", "-levels=a", "-rounds=1", "-seconds=0", "-only=nothing", "more"} {
+		if _, err := parseOptions(io.Discard, []string{wrong}); err == nil {
+			t.Errorf("%s: no error", wrong)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	b := binaries{plain: "/b/x", target: place{"x.c", 3}}
+	tests := []struct {
+		program program
+		want    string
+	}{
+		{program{name: "x"}, "run -p done=func:progress_done -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 100000"},
+		{program{name: "x", point: "main.progressDone"},
+			"run -p done=func:main.progressDone -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 100000"},
+		{program{name: "x", batch: true, seconds: 0.4}, "run -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 0.4"},
+	}
+	for _, test := range tests {
+		p := predictor{program: &test.program, built: b, levels: []int{25, 100}, profile: "f"}
+		if got := strings.Join(p.arguments(10*time.Second), " "); got != test.want {
+			t.Errorf("arguments:\n%s\nwant\n%s", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// binaries is what is built of one program.
+type binaries struct {
+	plain  string
+	coz    string // "" where coz cannot run the program
+	target place
+}
+
+// build compiles a program of the checkout at root into accuracy/build, once as anyone would, and once more for
+// coz when that is asked for.
+func build(ctx context.Context, root string, p *program, withCoz bool) (binaries, error) {
+	source := filepath.Join(root, "accuracy", "programs", p.source)
+	out := filepath.Join(root, "accuracy", "build")
+	target, err := targetOf(source)
+	if err != nil {
+		return binaries{}, err
+	}
+	b := binaries{plain: filepath.Join(out, p.name), target: target}
+	if err := os.MkdirAll(filepath.Join(out, "coz"), 0o755); err != nil {
+		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
+	}
+	if err := compile(ctx, root, compiler(source, b.plain, p.defines, false)); err != nil {
+		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
+	}
+	if withCoz && p.coz {
+		b.coz = filepath.Join(out, "coz", p.name)
+		if err := compile(ctx, root, compiler(source, b.coz, p.defines, true)); err != nil {
+			return binaries{}, fmt.Errorf("building %s for coz: %w", p.name, err)
+		}
+	}
+	return b, nil
+}
+
+// compiler is the command line that builds source: optimized, with debug information, as in real use.
+func compiler(source, out string, defines []string, forCoz bool) []string {
+	var c []string
+	switch filepath.Ext(source) {
+	case ".go":
+		return []string{"go", "build", "-o", out, source}
+	case ".rs":
+		return []string{"rustc", "-O", "-g", "--edition", "2021", "-o", out, source}
+	case ".cc":
+		c = []string{"g++", "-std=c++20"}
+	default:
+		c = []string{"gcc"}
+	}
+	c = append(c, "-O2", "-Wall", "-pthread")
+	if forCoz {
+		// Debian's coz reads only old debug information.
+		c = append(c, "-gdwarf-3", "-gno-variable-location-views", "-DUSE_COZ")
+	} else {
+		c = append(c, "-g")
+	}
+	for _, d := range defines {
+		c = append(c, "-D"+d)
+	}
+	c = append(c, "-o", out, source)
+	if forCoz {
+		c = append(c, "-ldl")
+	}
+	return c
+}
+
+func compile(ctx context.Context, dir string, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("running %s: %w\n%s", strings.Join(command, " "), err, output)
+	}
+	return nil
+}

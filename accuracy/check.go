@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// limits are the targets of issue 2 ("Done when", 1), in percentage points unless said otherwise.
+var limits = struct {
+	mean     float64          // over the suite
+	program  map[kind]float64 // mean error of one program
+	zero     float64          // any level of a program whose truth is 0
+	coverage float64          // share of the 95% intervals that contain the truth
+	coz      float64          // our error as a share of coz's, on the programs that coz can run
+}{
+	mean:     3,
+	program:  map[kind]float64{ordinary: 6, spinning: 10, zero: 2},
+	zero:     2,
+	coverage: 0.9,
+	coz:      1.0 / 3,
+}
+
+// missed names every target that the results miss.
+func missed(results []result) []string {
+	var found []string
+	miss := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	for i := range results {
+		r := &results[i]
+		e := r.errorOf()
+		switch {
+		case math.IsNaN(e):
+			miss("%s: no prediction at every level", r.Program)
+		case e > limits.program[r.Kind]:
+			miss("%s: error %.1f, at most %.0f allowed", r.Program, e, limits.program[r.Kind])
+		}
+		if r.Kind != zero {
+			continue
+		}
+		for _, l := range r.Levels {
+			if l.Prediction != nil && math.Abs(l.Prediction.Gain) > limits.zero {
+				miss("%s: %.1f predicted at %d%%, within %.0f of 0 expected", r.Program, l.Prediction.Gain, l.Level,
+					limits.zero)
+			}
+		}
+	}
+	s := summarize(results)
+	if s.meanError > limits.mean {
+		miss("suite: mean error %.1f, at most %.0f allowed", s.meanError, limits.mean)
+	}
+	if s.of > 0 && float64(s.inside) < limits.coverage*float64(s.of) {
+		miss("suite: %d of %d intervals contain the truth, %.0f%% expected", s.inside, s.of, 100*limits.coverage)
+	}
+	if s.cozPrograms > 0 && s.ourSame > limits.coz*s.cozError {
+		miss("suite: error %.1f where coz has %.1f, a third expected", s.ourSame, s.cozError)
+	}
+	return found
+}

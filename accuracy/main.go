@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+// options is the command line.
+type options struct {
+	plan      plan
+	chosen    []program
+	jsonFile  string
+	markdown  bool
+	check     bool
+	truthOnly bool
+}
+
+// run is the command: 0, or 1 when something failed or, with -check, a target is missed; 2 for a wrong command
+// line.
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	o, err := parseOptions(stderr, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		return 2
+	}
+	if err := o.locate(); err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		return 1
+	}
+	results, failed := studyAll(ctx, o, stderr)
+	if err := o.print(stdout, results); err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		failed = true
+	}
+	if o.check {
+		for _, m := range missed(results) {
+			fmt.Fprintf(stderr, "accuracy: missed: %s\n", m)
+			failed = true
+		}
+	}
+	if failed {
+		return 1
+	}
+	return 0
+}
+
+// studyAll goes on where a program fails: what was measured of the others is not lost.
+func studyAll(ctx context.Context, o *options, stderr io.Writer) (results []result, failed bool) {
+	if err := adoptOrphans(); err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		return nil, true
+	}
+	for i := range o.chosen {
+		r, err := o.plan.study(ctx, &o.chosen[i], stderr)
+		if err != nil {
+			fmt.Fprintf(stderr, "accuracy: %v\n", err)
+			failed = true
+		} else {
+			results = append(results, r)
+		}
+		if ctx.Err() != nil {
+			return results, true
+		}
+	}
+	return results, failed
+}
+
+func parseOptions(stderr io.Writer, args []string) (*options, error) {
+	o := &options{}
+	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	only := f.String("only", "", "study only these programs, `names` separated by commas")
+	levels := f.String("levels", "25,50,75,100", "shrink the target by these `percentages`")
+	seconds := f.Float64("seconds", 20, "profile each program this long with whatif")
+	quick := f.Bool("quick", false, "measure little: do the programs and the profilers work at all?")
+	f.IntVar(&o.plan.rounds, "rounds", 6, "rounds of truth for each program")
+	f.Float64Var(&o.plan.truthSeconds, "truth-seconds", 0.6, "length of one truth run")
+	f.IntVar(&o.plan.chunks, "chunks", 2, "split the prediction into this many runs, between rounds of truth")
+	f.BoolVar(&o.plan.coz, "coz", false, "ask coz too, where it can run the program")
+	f.Float64Var(&o.plan.cozSeconds, "coz-seconds", 40, "profile each program this long with coz")
+	f.StringVar(&o.plan.whatif, "whatif", "bin/whatif", "the whatif `command` to ask, from the checkout's root")
+	f.Uint64Var(&o.plan.seed, "seed", 1, "seed of the random order of levels")
+	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth and ask nobody")
+	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
+	f.BoolVar(&o.markdown, "markdown", false, "print the table for README.md")
+	f.BoolVar(&o.check, "check", false, "exit with 1 when a target of the suite is missed")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
+	}
+	if *quick {
+		if err := setUnsaid(f, quickSettings); err != nil {
+			return nil, err
+		}
+	}
+	if o.plan.rounds < 2 || o.plan.chunks < 1 || o.plan.truthSeconds <= 0 || *seconds <= 0 {
+		return nil, errors.New("reading the command line: at least 2 rounds, 1 chunk and some seconds are needed")
+	}
+	o.plan.predict = time.Duration(*seconds * float64(time.Second))
+	var err error
+	if o.plan.levels, err = parseLevels(*levels); err != nil {
+		return nil, err
+	}
+	o.chosen, err = choose(strings.FieldsFunc(*only, func(r rune) bool { return r == ',' || r == ' ' }))
+	return o, err
+}
+
+// quickSettings are the defaults under -quick.
+var quickSettings = map[string]string{
+	"rounds": "2", "truth-seconds": "0.4", "chunks": "1", "seconds": "6", "coz-seconds": "15",
+}
+
+// setUnsaid sets the flags that the command line does not mention.
+func setUnsaid(f *flag.FlagSet, settings map[string]string) error {
+	said := map[string]bool{}
+	f.Visit(func(g *flag.Flag) { said[g.Name] = true })
+	for name, value := range settings {
+		if said[name] {
+			continue
+		}
+		if err := f.Set(name, value); err != nil {
+			return fmt.Errorf("setting -%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func parseLevels(text string) ([]int, error) {
+	var levels []int
+	for _, field := range strings.Split(text, ",") {
+		level, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil || level < 1 || level > 100 {
+			return nil, fmt.Errorf("reading the levels: %q is no percentage from 1 to 100", field)
+		}
+		levels = append(levels, level)
+	}
+	return levels, nil
+}
+
+// locate finds the checkout, upwards from the working directory, and whatif in it.
+func (o *options) locate() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("finding the checkout: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "accuracy", "programs")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			return errors.New("finding the checkout: no accuracy/programs here or above")
+		}
+		dir = filepath.Dir(dir)
+	}
+	o.plan.root = dir
+	if o.truthOnly {
+		o.plan.whatif = ""
+		return nil
+	}
+	if !filepath.IsAbs(o.plan.whatif) {
+		o.plan.whatif = filepath.Join(dir, o.plan.whatif)
+	}
+	if _, err := os.Stat(o.plan.whatif); err != nil {
+		return fmt.Errorf("finding whatif: %w", err)
+	}
+	return nil
+}
+
+// print writes the table and the summary, and the JSON file when one is asked for.
+func (o *options) print(w io.Writer, results []result) error {
+	t := resultTable(results)
+	write, bullet := t.writeText, ""
+	if o.markdown {
+		write, bullet = t.writeMarkdown, "- "
+	}
+	if err := write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, line := range summarize(results).lines() {
+		fmt.Fprintf(w, "%s%s\n", bullet, line)
+	}
+	if o.jsonFile == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(results, "", " ")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", o.jsonFile, err)
+	}
+	if err := os.WriteFile(o.jsonFile, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// pointName is what we call the progress point in profiles.
+const pointName = "done"
+
+// forever is the SECONDS of a program that the profiler ends.
+const forever = "100000"
+
+// predictor asks whatif about one program: some chunks of profiling, all appended to one profile, then a report.
+type predictor struct {
+	whatif  string
+	program *program
+	built   binaries
+	levels  []int
+	profile string
+	log     string // what whatif and the program said
+}
+
+// newPredictor starts with nothing measured.
+func newPredictor(whatif string, p *program, b binaries, levels []int) (*predictor, error) {
+	profile, log := b.plain+".profile", b.plain+".log"
+	for _, old := range []string{profile, log} {
+		if err := os.Remove(old); err != nil && !os.IsNotExist(err) {
+			return nil, fmt.Errorf("removing what an earlier study left: %w", err)
+		}
+	}
+	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
+}
+
+// arguments is the command line of one chunk.
+func (p *predictor) arguments(duration time.Duration) []string {
+	speedups := []string{"0"}
+	for _, level := range p.levels {
+		speedups = append(speedups, strconv.Itoa(level))
+	}
+	args := []string{"run"}
+	if !p.program.batch { // the end of a run is a point of its own, which is found without being named
+		args = append(args, "-p", pointName+"=func:"+p.program.pointFunc())
+	}
+	seconds := forever
+	if p.program.batch {
+		seconds = strconv.FormatFloat(p.program.seconds, 'f', -1, 64)
+	}
+	return append(args, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","),
+		"-d", duration.String(), "-o", p.profile, "--", p.built.plain, "0", seconds)
+}
+
+// chunk profiles the program for a while. What it says is kept beside the profile.
+func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
+	doing := "predicting " + p.program.name
+	said, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	defer said.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*duration+time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.whatif, p.arguments(duration)...)
+	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the program and saves
+	cmd.WaitDelay = 5 * time.Second
+	err = cmd.Run()
+	reapOrphans(time.Second)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", doing, ctx.Err())
+	}
+	// The program's own status, a signal's too, is passed through: only these two are whatif's.
+	if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 {
+		return fmt.Errorf("%s: %s ended with %v, see %s", doing, filepath.Base(p.whatif), err, said.Name())
+	}
+	return nil
+}
+
+// gains reads the prediction out of the profile.
+func (p *predictor) gains(ctx context.Context) (map[int]estimate, []string, error) {
+	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
+	if err != nil {
+		return nil, nil, fmt.Errorf("reporting on %s: %w%s", p.program.name, err, words(err))
+	}
+	point := pointName
+	if p.program.batch {
+		point = ""
+	}
+	gains, warnings, err := parseReport(output, p.built.target, point)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reporting on %s: %w", p.program.name, err)
+	}
+	return gains, warnings, nil
+}
+
+// report is the part of whatif's JSON report that is used here (DESIGN.md section 5).
+type report struct {
+	Targets []struct {
+		File   string
+		Name   string
+		Line   int
+		Points []struct {
+			Name   string
+			Metric string
+			Curve  []struct {
+				Speedup float64
+				Gain    float64
+				CI      []float64
+			}
+		}
+	}
+	Warnings []struct{ Code, Text string }
+}
+
+// parseReport finds the target's curve for the point, or for the first point when no name is given. The level
+// 0, which is 0 by definition, is left out.
+func parseReport(text []byte, target place, point string) (map[int]estimate, []string, error) {
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, nil, fmt.Errorf("parsing the report: %w", err)
+	}
+	var warnings []string
+	for _, w := range r.Warnings {
+		warnings = append(warnings, w.Code+": "+w.Text)
+	}
+	for _, t := range r.Targets {
+		if filepath.Base(t.File) != target.file || t.Line != target.line {
+			continue
+		}
+		for _, p := range t.Points {
+			if p.Metric != "throughput" || point != "" && p.Name != point {
+				continue
+			}
+			gains := map[int]estimate{}
+			for _, c := range p.Curve {
+				if c.Speedup > 0 && len(c.CI) == 2 {
+					gains[int(c.Speedup)] = estimate{c.Gain, c.CI[0], c.CI[1]}
+				}
+			}
+			return gains, warnings, nil
+		}
+		return nil, warnings, fmt.Errorf("the report on %s has no throughput of point %q", target, point)
+	}
+	return nil, warnings, fmt.Errorf("the report has nothing about %s", target)
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// kind decides how much error a program is allowed (see limits).
+type kind string
+
+const (
+	ordinary kind = "ordinary"
+	spinning kind = "spinning" // threads wait for each other without ever sleeping
+	zero     kind = "zero"     // the target is off the critical path: nothing is to be gained
+)
+
+// program is one entry of the suite.
+type program struct {
+	name    string
+	source  string   // below accuracy/programs
+	defines []string // for the compiler
+	point   string   // the function that is called once a visit
+	kind    kind
+	// coz says that coz can run the program at all: one process, C or C++. It interposes no fork, and needs
+	// its macro in the source.
+	coz bool
+	// seconds is the length of one truth run where the usual one is too short: few visits.
+	seconds float64
+	// batch: the program ends by itself, and seconds is its SECONDS argument, in predictions too.
+	batch bool
+	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
+	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
+	model []float64
+}
+
+var programs = []program{
+	{name: "barrier", source: "barrier/barrier.c", kind: ordinary, coz: true, model: []float64{25, 33, 33, 33}},
+	{name: "barrier_fine", source: "barrier/barrier.c", defines: []string{"FINE"}, kind: ordinary, coz: true,
+		model: []float64{25, 33, 33, 33}},
+	{name: "lock", source: "lock/lock.c", kind: ordinary, coz: true, model: []float64{25, 45, 57, 70}},
+	{name: "independent", source: "independent/independent.c", kind: ordinary, coz: true,
+		model: []float64{17, 33, 50, 67}},
+	{name: "two_kinds", source: "two_kinds/two_kinds.c", kind: ordinary, coz: true, model: []float64{19, 38, 56, 75}},
+	{name: "pipeline", source: "pipeline/pipeline.c", kind: ordinary, coz: true, model: []float64{25, 44, 56, 63}},
+	{name: "pipeline_fine", source: "pipeline/pipeline.c", defines: []string{"FINE"}, kind: ordinary, coz: true},
+	{name: "pipeline_mid", source: "pipeline_mid/pipeline_mid.c", kind: ordinary, coz: true,
+		model: []float64{25, 25, 25, 25}},
+	{name: "spin", source: "spin/spin.c", kind: spinning, coz: true, model: []float64{17, 33, 50, 67}},
+	{name: "spin_fine", source: "spin_fine/spin_fine.c", kind: spinning, coz: true,
+		model: []float64{12.5, 25, 37.5, 50}},
+	{name: "spin_barrier", source: "spin_barrier/spin_barrier.c", kind: spinning, coz: true,
+		model: []float64{25, 33, 33, 33}},
+	{name: "contended_spin", source: "contended_spin/contended_spin.c", kind: spinning, coz: true},
+	{name: "off_path", source: "off_path/off_path.c", kind: zero, coz: true, model: []float64{0, 0, 0, 0}},
+	{name: "cpp_phases", source: "cpp_phases/cpp_phases.cc", kind: ordinary, coz: true,
+		model: []float64{12.5, 25, 33, 33}},
+	{name: "libc_call", source: "libc_call/libc_call.c", kind: ordinary, coz: true},
+	{name: "mmap_kernel", source: "mmap_kernel/mmap_kernel.c", kind: ordinary, coz: true},
+	{name: "fork_pipe", source: "fork_pipe/fork_pipe.c", kind: ordinary, model: []float64{20, 33, 40, 40}},
+	{name: "socketpair", source: "socketpair/socketpair.c", kind: ordinary, model: []float64{16, 32, 48, 64}},
+	{name: "exec_tree", source: "exec_tree/exec_tree.c", kind: ordinary, seconds: 1.5,
+		model: []float64{15, 30, 45, 60}},
+	{name: "batch", source: "batch/batch.c", kind: ordinary, batch: true, seconds: 0.4,
+		model: []float64{10, 20, 30, 40}},
+	{name: "go_channels", source: "go_channels/main.go", point: "main.progressDone", kind: ordinary,
+		model: []float64{25, 40, 40, 40}},
+	{name: "go_mutex", source: "go_mutex/main.go", point: "main.progressDone", kind: ordinary,
+		model: []float64{25, 45, 58, 70}},
+	{name: "rust_pool", source: "rust_pool/rust_pool.rs", kind: ordinary, model: []float64{17, 33, 50, 67}},
+}
+
+// pointFunc is the function whose calls are the program's progress.
+func (p *program) pointFunc() string {
+	if p.point != "" {
+		return p.point
+	}
+	return "progress_done"
+}
+
+// choose gives the programs with these names, in the suite's order; all of them when there are no names.
+func choose(names []string) ([]program, error) {
+	if len(names) == 0 {
+		return programs, nil
+	}
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	var chosen []program
+	for _, p := range programs {
+		if wanted[p.name] {
+			chosen = append(chosen, p)
+			delete(wanted, p.name)
+		}
+	}
+	for name := range wanted {
+		return nil, fmt.Errorf("choosing programs: no program is called %q", name)
+	}
+	return chosen, nil
+}
+
+// targetMark is the comment on a program's target line.
+const targetMark = "// TARGET"
+
+// place is a line of a program's source.
+type place struct {
+	file string // base name: profilers take the end of a path
+	line int
+}
+
+func (t place) String() string { return fmt.Sprintf("%s:%d", t.file, t.line) }
+
+// targetOf finds the one marked line of a source file.
+func targetOf(path string) (place, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return place{}, fmt.Errorf("finding the target: %w", err)
+	}
+	line, err := markedLine(string(text))
+	if err != nil {
+		return place{}, fmt.Errorf("finding the target in %s: %w", path, err)
+	}
+	return place{file: filepath.Base(path), line: line}, nil
+}
+
+func markedLine(text string) (int, error) {
+	found := 0
+	for i, line := range strings.Split(text, "\n") {
+		if !strings.HasSuffix(strings.TrimRight(line, " \t\r"), targetMark) {
+			continue
+		}
+		if found != 0 {
+			return 0, fmt.Errorf("lines %d and %d are both marked %q", found, i+1, targetMark)
+		}
+		found = i + 1
+	}
+	if found == 0 {
+		return 0, fmt.Errorf("no line is marked %q", targetMark)
+	}
+	return found, nil
+}

@@ -1,0 +1,163 @@
+/*
+ * bench.h: what the C and C++ programs of the accuracy suite share.
+ *
+ * Each program has ONE target: a line marked TARGET that does work and nothing else, and whose work really
+ * shrinks by PERCENT. It calls visit() once for every unit of progress:
+ *
+ *     program PERCENT SECONDS    runs SECONDS after its first visit, then prints "visits N seconds T"
+ *
+ * Work is a fixed number of dependent arithmetic steps, never "until the clock says so": a program that
+ * looks at the clock cannot be slowed down, so it would hide the very pauses that a causal profiler inserts.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef USE_COZ
+#include <coz.h>
+#endif
+
+/* Steps of WORK that take about a microsecond on the machine the suite was tuned on (multiply, then add: 4
+ * cycles a step). Elsewhere every program is faster or slower by one factor, which changes no ratio. */
+#define US 950L
+
+/* Does n steps of work. A macro, because the debug information then says that all of it is on the line that
+ * uses it. The two asm statements say nothing to the processor: they keep the compiler from knowing the
+ * number that goes in and from ignoring the one that comes out. */
+#define WORK(n)                                                                                                        \
+  do {                                                                                                                 \
+    uint64_t x_ = 1;                                                                                                   \
+    __asm__ volatile("" : "+r"(x_));                                                                                   \
+    for (long i_ = (n); i_ > 0; i_--)                                                                                  \
+      x_ = x_ * 6364136223846793005u + 1442695040888963407u;                                                           \
+    __asm__ volatile("" : : "r"(x_));                                                                                  \
+  } while (0)
+
+static struct {
+  int percent;
+  double seconds;
+  int cpus[2];       /* the two processors everything runs on */
+  int64_t started;   /* when the first visit was, in ns of CLOCK_MONOTONIC; 0 before */
+  long visits;       /* since then */
+  int finished;
+} bench;
+
+__attribute__((noreturn, unused)) static void die(const char *doing) {
+  fprintf(stderr, "bench: %s: %s\n", doing, strerror(errno));
+  exit(1);
+}
+
+/* What is left of the target's n steps. */
+__attribute__((unused)) static long shrunk(long n) { return n * (100 - bench.percent) / 100; }
+
+/* Keeps the calling thread on one of the program's two processors. */
+__attribute__((unused)) static void pin(int which) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(bench.cpus[which], &set);
+  if (sched_setaffinity(0, sizeof set, &set))
+    die("pinning a thread");
+}
+
+/* Reads PERCENT SECONDS and confines the program to two processors, so that the truth is the same on a
+ * machine that has more. */
+static void bench_init(int argc, char **argv) {
+  if (argc < 3) {
+    fprintf(stderr, "usage: %s PERCENT SECONDS\n", argv[0]);
+    exit(2);
+  }
+  bench.percent = atoi(argv[1]);
+  bench.seconds = atof(argv[2]);
+  if (bench.percent < 0 || bench.percent > 100 || bench.seconds <= 0) {
+    fprintf(stderr, "bench: PERCENT is 0 to 100, SECONDS more than 0\n");
+    exit(2);
+  }
+  cpu_set_t allowed, two;
+  int found = 0;
+  if (sched_getaffinity(0, sizeof allowed, &allowed))
+    die("reading the allowed processors");
+  CPU_ZERO(&two);
+  for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+    if (CPU_ISSET(cpu, &allowed)) {
+      CPU_SET(cpu, &two);
+      bench.cpus[found++] = cpu;
+    }
+  if (found < 2) {
+    fprintf(stderr, "bench: two processors are needed\n");
+    exit(1);
+  }
+  if (sched_setaffinity(0, sizeof two, &two))
+    die("choosing two processors");
+}
+
+#ifdef __cplusplus
+extern "C"
+#endif
+    /* The progress point: called once a visit, and empty. The asm keeps it a real function, really called. */
+    __attribute__((noinline, noclone)) void
+    progress_done(void) {
+  __asm__ volatile("");
+}
+
+static int64_t monotonic_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* One unit of progress. Any thread may call it. The first call starts the clock; the one that finds the
+ * time to be over reports and ends the program, so that N visits fill exactly T seconds. */
+__attribute__((unused)) static void visit(void) {
+  progress_done();
+#ifdef USE_COZ
+  COZ_PROGRESS_NAMED("done");
+#endif
+  int64_t now = monotonic_ns(), before = 0;
+  if (__atomic_compare_exchange_n(&bench.started, &before, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return;
+  long visits = __atomic_add_fetch(&bench.visits, 1, __ATOMIC_RELAXED);
+  double seconds = (double)(now - before) / 1e9;
+  if (seconds < bench.seconds || __atomic_exchange_n(&bench.finished, 1, __ATOMIC_ACQ_REL))
+    return;
+  printf("visits %ld seconds %.6f\n", visits, seconds);
+  exit(0);
+}
+
+/* A forked child; it dies with its parent. 0 in the child, as fork. */
+__attribute__((unused)) static pid_t fork_child(void) {
+  pid_t parent = getpid(), pid = fork();
+  if (pid < 0)
+    die("forking");
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+      _exit(1);
+  }
+  return pid;
+}
+
+/* One byte through a pipe or socket; the program ends where the other side is gone. */
+__attribute__((unused)) static void send_byte(int fd) {
+  if (write(fd, "x", 1) != 1)
+    _exit(1);
+}
+
+__attribute__((unused)) static void receive_byte(int fd) {
+  char byte;
+  if (read(fd, &byte, 1) != 1)
+    _exit(1);
+}
+
+#endif

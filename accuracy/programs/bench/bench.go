@@ -1,0 +1,60 @@
+// Package bench is what the Go programs of the accuracy suite share: bench.h, in Go.
+//
+// A program reads its arguments with [Start], computes, and calls [Run.Visit] next to its own progressDone
+// once a visit. The function progressDone and the loops that do the work stay in the program's own file,
+// where a profiler finds them as main.progressDone and FILE:LINE.
+package bench
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// US is the number of steps (multiply, then add) that take about a microsecond where the suite was tuned.
+const US = 950
+
+// Run is one run of a program.
+type Run struct {
+	percent int
+	seconds float64
+	start   atomic.Pointer[time.Time]
+	visits  atomic.Int64
+	ended   atomic.Bool
+}
+
+// Start reads PERCENT SECONDS from the command line.
+func Start() *Run {
+	if len(os.Args) < 3 {
+		fmt.Fprintf(os.Stderr, "usage: %s PERCENT SECONDS\n", os.Args[0])
+		os.Exit(2)
+	}
+	percent, err := strconv.Atoi(os.Args[1])
+	seconds, err2 := strconv.ParseFloat(os.Args[2], 64)
+	if err != nil || err2 != nil || percent < 0 || percent > 100 {
+		fmt.Fprintln(os.Stderr, "bench: PERCENT is 0 to 100, SECONDS more than 0")
+		os.Exit(2)
+	}
+	return &Run{percent: percent, seconds: seconds}
+}
+
+// Shrunk is what is left of the target's n steps.
+func (r *Run) Shrunk(n int) int { return n * (100 - r.percent) / 100 }
+
+// Visit counts one unit of progress. The first call starts the clock; the one that finds the time to be over
+// reports and ends the program.
+func (r *Run) Visit() {
+	now := time.Now()
+	if r.start.CompareAndSwap(nil, &now) {
+		return
+	}
+	visits := r.visits.Add(1)
+	passed := now.Sub(*r.start.Load()).Seconds()
+	if passed < r.seconds || r.ended.Swap(true) {
+		return
+	}
+	fmt.Printf("visits %d seconds %.6f\n", visits, passed)
+	os.Exit(0)
+}

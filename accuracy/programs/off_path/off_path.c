@@ -1,0 +1,38 @@
+/*
+ * Two pinned threads at a pthread barrier: 3 ms a round, and 2 ms, which is the target.
+ *
+ * Truth: nobody ever waits for the target: 0, 0, 0, 0, although it is two fifths of all the time on the
+ * processors, which is what an ordinary profiler would show.
+ */
+#include "../bench.h"
+#include <pthread.h>
+
+static pthread_barrier_t barrier;
+
+static void *critical(void *unused) {
+  pin(0);
+  for (;;) {
+    WORK(3000 * US);
+    pthread_barrier_wait(&barrier);
+    visit();
+  }
+  return unused;
+}
+
+static void *with_slack(void *unused) {
+  pin(1);
+  for (;;) {
+    WORK(shrunk(2000 * US)); // TARGET
+    pthread_barrier_wait(&barrier);
+  }
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  bench_init(argc, argv);
+  pthread_barrier_init(&barrier, NULL, 2);
+  pthread_t threads[2];
+  pthread_create(&threads[0], NULL, critical, NULL);
+  pthread_create(&threads[1], NULL, with_slack, NULL);
+  pthread_join(threads[0], NULL);
+}

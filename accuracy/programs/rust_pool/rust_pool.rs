@@ -1,0 +1,98 @@
+//! A thread pool: two workers that park on a futex (std's Mutex and Condvar), unpinned. A round is 1 ms of
+//! the main thread's own work, then eight jobs of 0.5 ms each, the target, which the workers take from a queue while
+//! main waits for all of them.
+//!
+//! Truth: a round takes 1 + 8*0.5/2*(1-s) = 3 - 2s ms: two thirds of s: 17, 33, 50, 67.
+//! (A visit costs one look at the clock, as in bench.h, and the number of steps a microsecond is lower here:
+//! a step is a xorshift, because LLVM knows how to merge two steps of a multiply-and-add.)
+
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+const US: u64 = 500;
+
+/// The progress point; the asm keeps it a real function, really called.
+#[no_mangle]
+#[inline(never)]
+pub extern "C" fn progress_done() {
+    unsafe { std::arch::asm!("") }
+}
+
+#[inline(never)]
+fn job(steps: u64) -> u64 {
+    let (mut x, mut i) = (88172645463325252u64, 0);
+    while i < steps { x ^= x << 13; x ^= x >> 7; x ^= x << 17; i += 1; } // TARGET
+    x
+}
+
+#[inline(never)]
+fn own_work(steps: u64) -> u64 {
+    let (mut x, mut i) = (88172645463325252u64, 0);
+    while i < steps { x ^= x << 13; x ^= x >> 7; x ^= x << 17; i += 1; }
+    x
+}
+
+#[derive(Default)]
+struct Round {
+    waiting: u32,
+    unfinished: u32,
+}
+
+#[derive(Default)]
+struct Pool {
+    round: Mutex<Round>,
+    started: Condvar,
+    ended: Condvar,
+}
+
+impl Pool {
+    fn worker(&self, steps: u64) {
+        loop {
+            let mut round = self.round.lock().unwrap();
+            while round.waiting == 0 {
+                round = self.started.wait(round).unwrap();
+            }
+            round.waiting -= 1;
+            drop(round);
+            std::hint::black_box(job(std::hint::black_box(steps)));
+            let mut round = self.round.lock().unwrap();
+            round.unfinished -= 1;
+            if round.unfinished == 0 {
+                self.ended.notify_one();
+            }
+        }
+    }
+
+    fn run(&self, jobs: u32) {
+        let mut round = self.round.lock().unwrap();
+        *round = Round { waiting: jobs, unfinished: jobs };
+        self.started.notify_all();
+        while round.unfinished > 0 {
+            round = self.ended.wait(round).unwrap();
+        }
+    }
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1).map(|a| a.parse::<f64>().expect("PERCENT SECONDS"));
+    let (percent, seconds) = (args.next().expect("PERCENT"), args.next().expect("SECONDS"));
+    let steps = 500 * US * (100 - percent as u64) / 100;
+    let pool = Arc::new(Pool::default());
+    for _ in 0..2 {
+        let pool = Arc::clone(&pool);
+        std::thread::spawn(move || pool.worker(steps));
+    }
+    let (mut start, mut visits) = (None, 0);
+    loop {
+        std::hint::black_box(own_work(std::hint::black_box(1000 * US)));
+        pool.run(8);
+        progress_done();
+        let start = *start.get_or_insert_with(Instant::now);
+        let passed = start.elapsed().as_secs_f64();
+        if passed >= seconds {
+            println!("visits {visits} seconds {passed:.6}");
+            return;
+        }
+        visits += 1;
+    }
+}

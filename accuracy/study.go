@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+)
+
+// plan is how much is measured of each program.
+type plan struct {
+	root         string
+	whatif       string // "" measures the truth alone
+	levels       []int
+	rounds       int     // of truth
+	truthSeconds float64 // of one truth run
+	predict      time.Duration
+	chunks       int // that the prediction is split into
+	coz          bool
+	cozSeconds   float64
+	seed         uint64
+}
+
+// study finds out everything about one program. The prediction's chunks lie between rounds of truth, and coz's
+// run in the middle, so that each sees the machine as the others do. What fails without making the truth
+// wrong is a warning in the result.
+func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) (result, error) {
+	say := func(format string, args ...any) {
+		fmt.Fprintf(progress, "%s %s: %s\n", time.Now().Format("15:04:05"), p.name, fmt.Sprintf(format, args...))
+	}
+	built, err := build(ctx, pl.root, p, pl.coz)
+	if err != nil {
+		return result{}, err
+	}
+	seconds := pl.truthSeconds
+	if p.seconds > 0 {
+		seconds = p.seconds
+	}
+	truth := newTruthRun(built.plain, seconds, pl.levels, rand.New(rand.NewPCG(pl.seed, 0)))
+	r := result{Program: p.name, Kind: p.kind, model: p.model}
+	warn := func(err error) {
+		r.Warnings = append(r.Warnings, err.Error())
+		say("%v", err)
+	}
+
+	var prediction *predictor
+	if pl.whatif != "" {
+		if prediction, err = newPredictor(pl.whatif, p, built, pl.levels); err != nil {
+			return result{}, err
+		}
+	}
+	var coz map[int]float64
+	for round := range pl.rounds {
+		say("truth, round %d of %d", round+1, pl.rounds)
+		if err := truth.round(ctx); err != nil {
+			return result{}, err
+		}
+		for range chunksAfter(round, pl.rounds, pl.chunks) {
+			if prediction == nil {
+				break
+			}
+			say("prediction, %v", pl.predict/time.Duration(pl.chunks))
+			if err := prediction.chunk(ctx, pl.predict/time.Duration(pl.chunks)); err != nil {
+				warn(err)
+			}
+		}
+		if built.coz != "" && round == pl.rounds/2 {
+			say("coz, %v s", pl.cozSeconds)
+			if coz, err = cozRun(ctx, built, pl.levels, pl.cozSeconds); err != nil {
+				warn(err)
+			}
+		}
+		if ctx.Err() != nil {
+			return result{}, fmt.Errorf("studying %s: %w", p.name, ctx.Err())
+		}
+	}
+
+	var predicted map[int]estimate
+	if prediction != nil {
+		gains, warnings, err := prediction.gains(ctx)
+		r.Warnings = append(r.Warnings, warnings...)
+		if err != nil {
+			warn(err)
+		}
+		predicted = gains
+	}
+	r.Disturbed = float64(truth.disturbed) / float64(truth.runs)
+	r.Levels = joinLevels(pl.levels, truth.gains(), predicted, coz)
+	return r, nil
+}
+
+// chunksAfter is how many of the chunks follow this round, so that they are spread evenly.
+func chunksAfter(round, rounds, chunks int) int {
+	return (round+1)*chunks/rounds - round*chunks/rounds
+}
+
+// joinLevels puts what is known about each level side by side.
+func joinLevels(levels []int, truth, predicted map[int]estimate, coz map[int]float64) []levelResult {
+	var joined []levelResult
+	for _, level := range levels {
+		l := levelResult{Level: level, Truth: truth[level]}
+		if e, ok := predicted[level]; ok {
+			l.Prediction = &e
+		}
+		if gain, ok := coz[level]; ok {
+			l.Coz = &gain
+		}
+		joined = append(joined, l)
+	}
+	return joined
+}

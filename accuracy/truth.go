@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// maxForeign is the share of the machine that others may use during a run. /proc/stat counts in ticks,
+	// so that a quiet run of half a second already shows up to 2%.
+	maxForeign = 0.04
+	// maxTries is how often a disturbed run is repeated before it is taken as it is, and counted.
+	maxTries = 3
+)
+
+// truthRun measures the truth of one program, round by round.
+type truthRun struct {
+	binary  string
+	seconds float64 // of one run
+	levels  []int
+	rng     *rand.Rand
+	// ratios has, by level, ln(period at the level / period of the baselines beside it), one a round.
+	ratios    map[int][]float64
+	runs      int
+	disturbed int
+}
+
+func newTruthRun(binary string, seconds float64, levels []int, rng *rand.Rand) *truthRun {
+	return &truthRun{binary: binary, seconds: seconds, levels: levels, rng: rng, ratios: map[int][]float64{}}
+}
+
+// round runs every level once, in random order, with a baseline before and after each. The machine's speed
+// drifts, by a factor of two within minutes on a shared one, so a level is compared with its neighbours only.
+func (t *truthRun) round(ctx context.Context) error {
+	before, err := t.period(ctx, 0)
+	if err != nil {
+		return err
+	}
+	for _, i := range t.rng.Perm(len(t.levels)) {
+		level := t.levels[i]
+		period, err := t.period(ctx, level)
+		if err != nil {
+			return err
+		}
+		after, err := t.period(ctx, 0)
+		if err != nil {
+			return err
+		}
+		t.ratios[level] = append(t.ratios[level], math.Log(period)-(math.Log(before)+math.Log(after))/2)
+		before = after
+	}
+	return nil
+}
+
+// period runs the program with its target shrunk by level percent; seconds a visit. A run that others
+// disturbed is repeated a few times.
+func (t *truthRun) period(ctx context.Context, level int) (float64, error) {
+	for try := 1; ; try++ {
+		period, foreign, err := runOnce(ctx, t.binary, level, t.seconds)
+		if err != nil {
+			return 0, err
+		}
+		if foreign <= maxForeign || try == maxTries {
+			t.runs++
+			if foreign > maxForeign {
+				t.disturbed++
+			}
+			return period, nil
+		}
+	}
+}
+
+// runOnce is one run: its seconds a visit, and the share of the machine that others used meanwhile.
+func runOnce(ctx context.Context, binary string, level int, seconds float64) (period, foreign float64, err error) {
+	doing := fmt.Sprintf("running %s %d", binary, level)
+	limit := time.Duration((10*seconds + 10) * float64(time.Second)) // far too long: the program hangs
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	before, err := readMachineTime()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	cmd := exec.CommandContext(ctx, binary, strconv.Itoa(level), strconv.FormatFloat(seconds, 'f', -1, 64))
+	output, err := cmd.Output()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w%s", doing, err, words(err))
+	}
+	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(time.Second)
+	after, err := readMachineTime()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	visits, took, err := parseVisits(string(output))
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	return took / float64(visits), foreignShare(before, after, own), nil
+}
+
+// words is what a command that failed said last, in brackets.
+func words(err error) string {
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	said := strings.TrimSpace(string(failed.Stderr))
+	if said == "" {
+		return ""
+	}
+	return " (" + said[strings.LastIndexByte(said, '\n')+1:] + ")"
+}
+
+// parseVisits reads the line "visits N seconds T" that a program prints at its end.
+func parseVisits(output string) (visits int64, seconds float64, err error) {
+	for line := range strings.Lines(output) {
+		f := strings.Fields(line)
+		if len(f) != 4 || f[0] != "visits" || f[2] != "seconds" {
+			continue
+		}
+		visits, err = strconv.ParseInt(f[1], 10, 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("parsing %q: %w", line, err)
+		}
+		seconds, err = strconv.ParseFloat(f[3], 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("parsing %q: %w", line, err)
+		}
+		if visits <= 0 || !(seconds > 0) {
+			return 0, 0, fmt.Errorf("parsing %q: nothing was measured", line)
+		}
+		return visits, seconds, nil
+	}
+	return 0, 0, errors.New(`parsing the program's output: no line "visits N seconds T"`)
+}
+
+// gains is the truth: by level, what the program really gained.
+func (t *truthRun) gains() map[int]estimate {
+	gains := map[int]estimate{}
+	for level, ratios := range t.ratios {
+		gains[level] = gainOf(ratios)
+	}
+	return gains
+}

@@ -1,0 +1,6 @@
+// Package bpf is the kernel side of whatif, compiled: the programs' objects and
+// the Go types generated from shared.h. It is committed, so that building needs
+// only Go; go generate makes it anew and needs clang and libbpf's headers.
+package bpf
+
+//go:generate go tool bpf2go -type event -target amd64,arm64 Ledger whatif.bpf.c -- -O2 -Wall -Werror -idirafter /usr/include/x86_64-linux-gnu -idirafter /usr/include/aarch64-linux-gnu

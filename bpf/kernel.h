@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * The few kernel types that whatif reads, written by hand: only the fields
+ * that are used, found in the running kernel by CO-RE relocation.
+ */
+#ifndef WHATIF_KERNEL_H
+#define WHATIF_KERNEL_H
+
+#include <linux/bpf.h>
+
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+typedef _Bool bool;
+
+#define TARGET_IN_KERNEL __attribute__((preserve_access_index))
+
+struct bpf_perf_event_data; /* only ever handed on */
+struct pt_regs;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct mm_struct;
+
+struct signal_struct {
+	atomic_t live;
+} TARGET_IN_KERNEL;
+
+struct task_struct {
+	unsigned int __state;
+	int pid;
+	int tgid;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+} TARGET_IN_KERNEL;
+
+struct super_block {
+	u32 s_dev;
+} TARGET_IN_KERNEL;
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+} TARGET_IN_KERNEL;
+
+struct file {
+	struct inode *f_inode;
+} TARGET_IN_KERNEL;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+} TARGET_IN_KERNEL;
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * The ledger's arithmetic, apart from the kernel: compiled into the BPF
+ * programs and, by ledger_test.go, for user space.
+ *
+ * G, the global delay, is how much later than its official time everything
+ * should be happening by now. An account's level is how much of G its owner has
+ * had so far. So a thread's position in virtual time, the time of a world in
+ * which the selected code is faster, is
+ *
+ *	now - level
+ *
+ * and the official virtual time is now - G. A thread whose level is below G is
+ * ahead of the official time by its debt, G - level: it has done work that it
+ * should not have reached yet, and must be stopped, or wait, for that long.
+ *
+ * Everything below follows from one rule, that of discrete event simulation:
+ * what waits for something goes on at the later of the two virtual times, its
+ * own and that of what it waited for.
+ */
+#ifndef WHATIF_LEDGER_H
+#define WHATIF_LEDGER_H
+
+/* A thread's or a core's account. All times in nanoseconds. */
+struct account {
+	u64 level; /* delay that it has had */
+	u64 since; /* when it stopped running: from then on its position stands still */
+	u64 epoch; /* the experiment that the two belong to */
+};
+
+static __always_inline u64 lesser(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* A new experiment begins for everyone at the same position. */
+static __always_inline void account_adopt(struct account *a, u64 epoch, u64 start, u64 global)
+{
+	if (a->epoch == epoch)
+		return;
+	a->epoch = epoch;
+	a->level = global;
+	if (a->since < start)
+		a->since = start;
+}
+
+/*
+ * account_waited is the level of one that stood still from since to now and was
+ * let go on by someone at level releaser. While it stood still its level grew
+ * with the clock, because its position did not; it need not be later than the
+ * one that released it.
+ */
+static __always_inline u64 account_waited(const struct account *a, u64 now, u64 releaser)
+{
+	u64 away = now > a->since ? now - a->since : 0;
+
+	return lesser(a->level + away, releaser);
+}
+
+/*
+ * A sample in the selected code stands for a period of running in which the
+ * thread did in no virtual time what took it d. That credit becomes due as the
+ * thread runs on, s = d / period of it per time, and not at once: between two
+ * samples it may hand over to others many times, and each of those must find it
+ * a little ahead, not one of them all.
+ */
+struct credit {
+	u64 pending;
+	u64 since; /* up to when it became due */
+};
+
+/* The rate is s in units of 1/CREDIT_ONE. */
+#define CREDIT_ONE 1024
+
+/* credit_due takes what has become due, while the thread ran, by now. */
+static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
+{
+	u64 ran = now > c->since ? now - c->since : 0, due = lesser(c->pending, ran * rate / CREDIT_ONE);
+
+	c->since = now;
+	c->pending -= due;
+	return due;
+}
+
+/*
+ * account_spun is the level of a thread that was seen waiting busily: it waited
+ * for about a period, for someone who cannot be seen, so nothing bounds it but
+ * global, what G was when it was seen.
+ */
+static __always_inline u64 account_spun(u64 level, u64 period, u64 global)
+{
+	return level >= global ? level : lesser(level + period, global);
+}
+
+static __always_inline u64 account_debt(u64 level, u64 global)
+{
+	return global > level ? global - level : 0;
+}
+
+/*
+ * account_paid is the level after a stop of took ns. What exceeds the debt is
+ * not booked: it is the host's doing, and would have hit the thread anyway.
+ */
+static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
+{
+	return account_spun(level, took, global);
+}
+
+#endif

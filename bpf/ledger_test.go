@@ -1,0 +1,30 @@
+package bpf_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestLedgerArithmetic compiles ledger.h, which the kernel side includes, for
+// user space, and drives it with random events. testdata/simulate.c says what
+// must hold.
+func TestLedgerArithmetic(t *testing.T) {
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("no gcc: make test installs it")
+	}
+	simulate := filepath.Join(t.TempDir(), "simulate")
+	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Werror", "-o", simulate, "testdata/simulate.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for seed := range 20 {
+		for _, slack := range []int{0, 1000, 4000} {
+			out, err := exec.Command(simulate, fmt.Sprint(seed), "200000", fmt.Sprint(slack)).CombinedOutput()
+			if err != nil {
+				t.Fatalf("seed %d, slack %d: %v\n%s", seed, slack, err, out)
+			}
+		}
+	}
+}

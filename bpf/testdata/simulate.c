@@ -1,0 +1,167 @@
+//go:build ignore
+
+/*
+ * Drives the ledger's arithmetic with random events, in user space, and checks
+ * after each what must always hold. Prints what it did; fails with the first
+ * broken rule. usage: simulate SEED EVENTS SLACK
+ *
+ * The world: each thread has a core of its own, as the rules for sharing one are
+ * the same account_waited that waking uses.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdint.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+#include "../ledger.h"
+
+#define THREADS 6
+#define PERIOD 1000
+
+struct thread {
+	struct account account;
+	int blocked;
+	u64 paid, credited, excused; /* the three ways in which a level grows */
+};
+
+static struct thread threads[THREADS];
+static u64 now = 1000000, global, start_global, events[6];
+static u64 seed;
+
+static u64 random_below(u64 n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+#define MUST(rule, t)                                                                             \
+	do {                                                                                      \
+		if (!(rule)) {                                                                    \
+			printf("broken: %s: thread %d, level %lu, global %lu, now %lu\n", #rule, \
+			       (int)((t) - threads), (unsigned long)(t)->account.level,           \
+			       (unsigned long)global, (unsigned long)now);                        \
+			exit(1);                                                                  \
+		}                                                                                 \
+	} while (0)
+
+static u64 position(const struct thread *t)
+{
+	return now - t->account.level;
+}
+
+static void tick(struct thread *t, u64 d, u64 slack)
+{
+	u64 before = global, level = t->account.level, was = position(t);
+
+	if (random_below(3) == 0) { /* in the selected code */
+		struct credit c = { .pending = d, .since = now };
+		u64 due = credit_due(&c, now + PERIOD, d * CREDIT_ONE / PERIOD);
+
+		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.pending == d - due, t);
+		t->account.level = level + due;
+		t->credited += due;
+		if (global < t->account.level)
+			global = t->account.level;
+		events[0]++;
+	} else if (random_below(4) == 0) { /* waiting busily */
+		t->account.level = account_spun(level, PERIOD, before);
+		t->excused += t->account.level - level;
+		MUST(t->account.level >= level, t);
+		MUST(t->account.level <= before || t->account.level == level, t);
+		events[1]++;
+		return;
+	}
+	u64 debt = account_debt(t->account.level, before);
+	if (debt > slack) {
+		u64 took = debt - slack + random_below(300); /* stops last a little longer */
+
+		level = t->account.level;
+		now += took;
+		t->account.level = account_paid(level, took, global);
+		t->paid += t->account.level - level;
+		/* A stop moves nobody on in virtual time, but for what it lasted too long. */
+		MUST(position(t) <= was + PERIOD, t);
+		events[2]++;
+	}
+}
+
+static void block(struct thread *t)
+{
+	t->account.since = now;
+	t->blocked = 1;
+	events[3]++;
+}
+
+static void wake(struct thread *t, struct thread *by)
+{
+	u64 level = t->account.level, stood = t->account.since - level;
+
+	if (by) {
+		t->account.level = account_waited(&t->account, now, by->account.level);
+		/* The later of its own position and its waker's. */
+		u64 mine = position(t), theirs = position(by);
+		MUST(mine >= stood && mine >= theirs, t);
+		MUST(mine == stood || mine == theirs, t);
+		events[4]++;
+	} else {
+		events[5]++; /* from outside: position moved with the clock */
+	}
+	if (t->account.level > level)
+		t->excused += t->account.level - level;
+	t->blocked = 0;
+	t->account.since = now;
+}
+
+int main(int argc, char **argv)
+{
+	u64 n, slack;
+
+	if (argc != 4)
+		return 2;
+	seed = strtoull(argv[1], 0, 10) * 0x9e3779b97f4a7c15 + 1;
+	n = strtoull(argv[2], 0, 10);
+	slack = strtoull(argv[3], 0, 10);
+	global = start_global = 5000;
+	for (int i = 0; i < THREADS; i++) {
+		account_adopt(&threads[i].account, 1, now, global);
+		MUST(threads[i].account.level == global && threads[i].account.since == now, &threads[i]);
+	}
+	for (u64 i = 0; i < n; i++) {
+		struct thread *t = &threads[random_below(THREADS)], *by = &threads[random_below(THREADS)];
+
+		now += random_below(PERIOD / 2);
+		if (t->blocked)
+			wake(t, by->blocked ? 0 : by);
+		else if (random_below(4) == 0)
+			block(t);
+		else
+			tick(t, random_below(PERIOD + 1), slack);
+		for (int k = 0; k < THREADS; k++)
+			MUST(threads[k].account.level <= global, &threads[k]);
+	}
+	/*
+	 * At the end everyone pays: pauses, own samples and what was excused by
+	 * waiting are then the same for all, less what a thread inherited from
+	 * one that was ahead.
+	 */
+	for (int i = 0; i < THREADS; i++) {
+		struct thread *t = &threads[i];
+
+		u64 debt = account_debt(t->account.level, global);
+		t->account.level = account_paid(t->account.level, debt, global);
+		MUST(t->account.level == global, t);
+	}
+	printf("ok: hits %lu, busy waits %lu, stops %lu, blocks %lu, wakes %lu, outside %lu\n", (unsigned long)events[0],
+	       (unsigned long)events[1], (unsigned long)events[2], (unsigned long)events[3], (unsigned long)events[4],
+	       (unsigned long)events[5]);
+	for (int i = 0; i < 6; i++)
+		if (!events[i])
+			return 3;
+	return 0;
+}

@@ -1,0 +1,684 @@
+//go:build ignore
+
+// SPDX-License-Identifier: (MIT OR GPL-2.0)
+/*
+ * The kernel side of whatif: who belongs to the target, what it runs, and the
+ * ledger of virtual speed-ups. ARCHITECTURE.md explains the ledger; ledger.h
+ * has its arithmetic.
+ */
+#include "kernel.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "ledger.h"
+#include "shared.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+volatile struct control_page control;
+struct core cores[MAX_CPUS];
+u64 unit_samples[MAX_UNITS];
+/* Visits by virtual time; the experiment's parity chooses the half. */
+u32 bins[2][MAX_POINTS][MAX_BINS];
+u64 visits[MAX_POINTS];
+
+/* A thread of the target: that it has one makes it one. */
+struct thread {
+	struct account account;
+	struct credit credit;
+	u64 address_space; /* numbered: changes with every exec and fork */
+	u32 spun;	   /* the last sample found it waiting busily */
+	u32 running;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/* Live processes of the target, to know when the last one is gone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, u32);
+	__type(value, u32);
+} processes SEC(".maps");
+
+/* Which unit a place belongs to: filled by user space as places are sampled. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 20);
+	__type(key, struct place);
+	__type(value, u32);
+} places SEC(".maps");
+
+/* The same by address, so that a frame costs one look-up. */
+struct address {
+	u64 space;
+	u64 address;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct address);
+	__type(value, u32);
+} addresses SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} events SEC(".maps");
+
+struct stack {
+	u64 frames[MAX_FRAMES];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct stack);
+} stacks SEC(".maps");
+
+/* Types that no map or variable has, kept for the generated Go. */
+const struct event *event_type __attribute__((unused));
+enum loss loss_type __attribute__((unused));
+enum limit limit_type __attribute__((unused));
+enum event_kind event_kind_type __attribute__((unused));
+
+static u64 spaces; /* address spaces numbered so far */
+
+static __always_inline struct core *this_core(void)
+{
+	u32 id = bpf_get_smp_processor_id();
+
+	if (id >= MAX_CPUS) {
+		__sync_fetch_and_add(&cores[0].lost[LOSS_CPU], 1);
+		return 0;
+	}
+	return &cores[id];
+}
+
+static __always_inline void lose(struct core *c, enum loss what)
+{
+	if (c)
+		c->lost[what]++;
+}
+
+static __always_inline struct thread *thread_of(struct task_struct *t)
+{
+	return bpf_task_storage_get(&threads, t, 0, 0);
+}
+
+static __always_inline bool under_way(u64 now)
+{
+	return now < control.deadline;
+}
+
+static __always_inline void adopt_core(struct core *c)
+{
+	account_adopt(&c->account, control.epoch, control.start, control.global_start);
+}
+
+static __always_inline void adopt(struct thread *t)
+{
+	if (t->account.epoch != control.epoch)
+		t->credit.pending = 0;
+	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+}
+
+/* G never falls, and is the largest level that a sample has made. */
+static __always_inline void raise_global(u64 level)
+{
+	u64 g = control.global;
+
+	for (int i = 0; i < 8 && g < level; i++) {
+		u64 old = __sync_val_compare_and_swap(&control.global, g, level);
+		if (old == g)
+			return;
+		g = old;
+	}
+}
+
+/* What the running thread's samples have earned it by now. */
+static __always_inline void earn(struct thread *t, u64 now)
+{
+	u64 due = credit_due(&t->credit, now, control.rate);
+
+	if (!due || !under_way(now))
+		return;
+	t->account.level += due;
+	raise_global(t->account.level);
+}
+
+/* ---- who belongs to the target ---- */
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct thread *p = thread_of(parent), *t;
+	u64 now;
+
+	if (!p)
+		return 0;
+	t = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		lose(this_core(), LOSS_THREAD);
+		return 0;
+	}
+	/* What delayed the parent delayed the birth of the child. */
+	now = bpf_ktime_get_ns();
+	adopt(p);
+	earn(p, now);
+	t->account = p->account;
+	t->account.since = now;
+	t->credit.pending = 0;
+	t->spun = 0;
+	t->running = 0;
+	t->address_space = child->mm == parent->mm ? p->address_space
+						   : __sync_fetch_and_add(&spaces, 1) + 1;
+	if (child->pid == child->tgid) {
+		u32 tgid = child->tgid, one = 1;
+
+		__sync_fetch_and_add(&control.processes, 1);
+		if (bpf_map_update_elem(&processes, &tgid, &one, BPF_ANY))
+			lose(this_core(), LOSS_PROCESS);
+	}
+	return 0;
+}
+
+static __always_inline void tell(u32 kind, u32 tgid, u64 address, const struct place *place)
+{
+	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		lose(this_core(), LOSS_EVENT);
+		return;
+	}
+	e->kind = kind;
+	e->tgid = tgid;
+	e->address = address;
+	if (place)
+		e->place = *place;
+	else
+		__builtin_memset(&e->place, 0, sizeof(e->place));
+	bpf_ringbuf_submit(e, 0);
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	struct thread *t = thread_of(task);
+
+	if (!t)
+		return 0;
+	t->address_space = __sync_fetch_and_add(&spaces, 1) + 1;
+	tell(EVENT_EXEC, task->tgid, 0, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	if (!thread_of(task) || task->signal->live.counter != 0)
+		return 0;
+	/* Two last threads may both see 0: only one of them can delete. */
+	if (!bpf_map_delete_elem(&processes, &tgid))
+		__sync_fetch_and_sub(&control.processes, 1);
+	return 0;
+}
+
+/* ---- which unit a sample belongs to ---- */
+
+struct mapping {
+	struct place place;
+	u64 address;
+};
+
+static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
+{
+	struct file *file = vma->vm_file;
+
+	if (!file)
+		return 0;
+	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
+	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << 12);
+	return 0;
+}
+
+/*
+ * unit_at finds the unit of an address of the current process, or UNIT_PENDING
+ * where it is not known yet; user space is then asked, once a place.
+ */
+static __noinline u32 unit_at(struct thread *t, u64 address)
+{
+	struct address key;
+	struct mapping m = {};
+	u32 *known, unit = UNIT_PENDING;
+	long err;
+
+	if (!t)
+		return UNIT_PENDING;
+	key.space = t->address_space;
+	key.address = address;
+	known = bpf_map_lookup_elem(&addresses, &key);
+	if (known)
+		return *known;
+	m.address = address;
+	err = bpf_find_vma(bpf_get_current_task_btf(), address, on_vma, &m, 0);
+	if (err == -2 /* ENOENT: not mapped */) {
+		unit = UNIT_NONE;
+	} else if (err) { /* someone holds the map's lock: next time */
+		lose(this_core(), LOSS_MAPPING);
+		return UNIT_PENDING;
+	} else if (!m.place.inode) { /* anonymous: generated code, the vDSO */
+		unit = UNIT_NONE;
+	} else {
+		known = bpf_map_lookup_elem(&places, &m.place);
+		if (!known) {
+			if (bpf_map_update_elem(&places, &m.place, &unit, BPF_NOEXIST))
+				lose(this_core(), LOSS_CODE);
+			else
+				tell(EVENT_PLACE, bpf_get_current_pid_tgid() >> 32, address, &m.place);
+			return UNIT_PENDING;
+		}
+		unit = *known;
+		if (unit == UNIT_PENDING)
+			return UNIT_PENDING;
+	}
+	bpf_map_update_elem(&addresses, &key, &unit, BPF_ANY);
+	return unit;
+}
+
+struct walk {
+	struct thread *thread;
+	struct stack *stack;
+	u32 frames;
+	u32 unit;
+};
+
+static long on_frame(u32 i, struct walk *w)
+{
+	u64 address;
+
+	if (i >= w->frames)
+		return 1;
+	address = w->stack->frames[i & (MAX_FRAMES - 1)];
+	/* A return address may be the first of another line: look before it. */
+	w->unit = unit_at(w->thread, i ? address - 1 : address);
+	/* Where the instruction itself waits busily, so does the thread. */
+	if (i && w->unit != UNIT_PENDING)
+		w->unit &= ~UNIT_SPINS;
+	return w->unit != UNIT_NONE;
+}
+
+/* The first unit up the stack (COZ's rule), with the flag. */
+static __always_inline u32 unit_of_sample(struct bpf_perf_event_data *ctx, struct thread *t, struct core *c)
+{
+	u32 zero = 0;
+	struct walk w = { .thread = t };
+	long n;
+
+	w.stack = bpf_map_lookup_elem(&stacks, &zero);
+	if (!w.stack)
+		return UNIT_PENDING;
+	n = bpf_get_stack(ctx, w.stack, (MAX_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
+	if (n <= 0) {
+		lose(c, LOSS_STACK);
+		return UNIT_NONE;
+	}
+	w.frames = n / 8;
+	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
+	return w.unit;
+}
+
+/* ---- the tick: crediting, and asking for stops ---- */
+
+/*
+ * All cores tick together (the events are started on one grid). So the state of
+ * the others at the moment of a hit is what their own tick finds. What G was
+ * before a tick is kept by the first core that comes to it: a thread seen
+ * waiting busily at a tick is excused from what that tick added to G, which is
+ * only known once all have been through, that is, at the next one.
+ */
+static __always_inline u64 global_before(u64 now)
+{
+	u64 tick = (now + control.period / 2) / control.period, seen = control.tick;
+
+	if (seen < tick && __sync_val_compare_and_swap(&control.tick, seen, tick) == seen)
+		control.global_tick = control.global;
+	return control.global_tick;
+}
+
+static __always_inline void settle_spin(struct thread *t, u64 global)
+{
+	if (!t->spun)
+		return;
+	t->spun = 0;
+	t->account.level = account_spun(t->account.level, control.period, global);
+}
+
+SEC("perf_event")
+int on_tick(struct bpf_perf_event_data *ctx)
+{
+	struct core *c = this_core();
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	u64 now, before, debt;
+	u32 unit, spins;
+
+	if (!c || !t || c->stopping)
+		return 0;
+	unit = unit_of_sample(ctx, t, c);
+	c->samples++;
+	spins = unit & UNIT_SPINS;
+	if (unit == UNIT_PENDING) {
+		c->unresolved++;
+		unit = UNIT_NONE;
+		spins = 0;
+	}
+	unit &= ~UNIT_SPINS;
+	if (unit && unit < MAX_UNITS)
+		__sync_fetch_and_add(&unit_samples[unit], 1);
+	if (spins)
+		c->spinning++;
+
+	now = bpf_ktime_get_ns();
+	if (!under_way(now))
+		return 0;
+	before = global_before(now);
+	adopt(t);
+	earn(t, now);
+	settle_spin(t, before);
+	if (spins) {
+		t->spun = 1;
+		return 0;
+	}
+	if (unit && unit == control.unit) {
+		c->hits++;
+		t->credit.pending += control.delay;
+	}
+	debt = account_debt(t->account.level, before);
+	c->debt = debt;
+	if (debt > control.slack)
+		c->want = debt - control.slack;
+	return 0;
+}
+
+/* ---- the stop ---- */
+
+struct stop {
+	u64 now;
+	u64 end;
+	u64 turns;
+};
+
+static long on_turn(u32 i, struct stop *s)
+{
+	s->now = bpf_ktime_get_ns();
+	s->turns++;
+	return s->now >= s->end;
+}
+
+struct timer {
+	struct bpf_timer timer;
+	u32 ready;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_CPUS);
+	__type(key, u32);
+	__type(value, struct timer);
+} timers SEC(".maps");
+
+/* Runs as a softirq: interrupts stay on, nothing else runs on the core. */
+static int on_timer(void *map, u32 *key, struct timer *v)
+{
+	struct core *c = this_core();
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	struct stop s = {};
+	u64 begin, want;
+
+	if (!c || !c->want)
+		return 0;
+	want = c->want;
+	c->want = 0;
+	begin = bpf_ktime_get_ns();
+	if (!t || !under_way(begin))
+		return 0;
+	adopt(t);
+	want = lesser(want, account_debt(t->account.level, control.global));
+	if (want > control.cap) {
+		want = control.cap;
+		lose(c, LOSS_CAPPED);
+	}
+	s.now = begin;
+	s.end = lesser(begin + want, control.deadline);
+	c->stopping = 1;
+	bpf_loop(1 << 23, on_turn, &s, 0);
+	c->stopping = 0;
+	c->stops++;
+	c->stopped += s.now - begin;
+	c->turns += s.turns;
+	t->account.level = account_paid(t->account.level, s.now - begin, control.global);
+	t->credit.since = s.now; /* it did not run */
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_hrtimer_entry)
+{
+	struct core *c = this_core();
+
+	if (c)
+		c->interrupts++;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_exit)
+{
+	u32 id = bpf_get_smp_processor_id();
+	struct core *c = this_core();
+	struct timer *v;
+
+	if (!c)
+		return 0;
+	if (c->interrupts)
+		c->interrupts--;
+	if (!c->want || c->stopping)
+		return 0;
+	v = bpf_map_lookup_elem(&timers, &id);
+	if (!v)
+		return 0;
+	if (!v->ready) {
+		bpf_timer_init(&v->timer, &timers, 1 /* CLOCK_MONOTONIC */);
+		bpf_timer_set_callback(&v->timer, on_timer);
+		v->ready = 1;
+	}
+	if (bpf_timer_start(&v->timer, 0, 2 /* BPF_F_TIMER_CPU_PIN */)) {
+		c->want = 0;
+		lose(c, LOSS_TIMER);
+	}
+	return 0;
+}
+
+/* ---- interrupts, to tell their wake-ups from those of threads ---- */
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry)
+{
+	struct core *c = this_core();
+
+	if (c)
+		c->interrupts++;
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+	struct core *c = this_core();
+
+	if (c && c->interrupts)
+		c->interrupts--;
+	return 0;
+}
+
+#define SOFTIRQ_NET_RX 3
+
+/*
+ * Loopback packets are received in a softirq that runs at once, in the sender:
+ * what it wakes the sender wakes. Other packets come with an interrupt.
+ */
+static __always_inline bool delivers_loopback(struct core *c, u32 vector)
+{
+	return vector == SOFTIRQ_NET_RX && c->sender && c->sender == (u32)bpf_get_current_pid_tgid();
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, u32 vector)
+{
+	struct core *c = this_core();
+
+	if (c && !delivers_loopback(c, vector))
+		c->interrupts++;
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit, u32 vector)
+{
+	struct core *c = this_core();
+
+	if (!c)
+		return 0;
+	if (delivers_loopback(c, vector))
+		c->sender = 0;
+	else if (c->interrupts)
+		c->interrupts--;
+	return 0;
+}
+
+SEC("tp_btf/netif_rx")
+int BPF_PROG(on_netif_rx)
+{
+	struct core *c = this_core();
+
+	if (c && !c->interrupts && thread_of(bpf_get_current_task_btf()))
+		c->sender = (u32)bpf_get_current_pid_tgid();
+	return 0;
+}
+
+/* ---- blocking, waking, running ---- */
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct core *c = this_core();
+	struct thread *p, *n;
+	u64 now;
+
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	/* A core in interrupts does not switch: mend a count gone wrong. */
+	c->interrupts = 0;
+	p = prev->pid ? thread_of(prev) : 0;
+	n = next->pid ? thread_of(next) : 0;
+	adopt_core(c);
+	if (p) {
+		adopt(p);
+		earn(p, now);
+		settle_spin(p, control.global);
+		p->account.since = now;
+		p->running = 0;
+		/* The core is free for others from the thread's position on. */
+		c->account.level = p->account.level;
+	} else if (!prev->pid) {
+		/* It stood idle: its position did not move. */
+		c->account.level = account_waited(&c->account, now, control.global);
+	} else {
+		/* A foreign task takes its time in both worlds. */
+		if (c->foreign_since)
+			c->foreign += now - c->foreign_since;
+	}
+	if (n) {
+		adopt(n);
+		n->account.level = account_waited(&n->account, now, c->account.level);
+		n->credit.since = now;
+		n->running = 1;
+	} else if (!next->pid) {
+		c->account.since = now;
+	} else {
+		c->foreign_since = now;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct core *c = this_core();
+	struct thread *t, *waker;
+	u64 now;
+
+	if (!c)
+		return 0;
+	t = thread_of(task);
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	adopt(t);
+	waker = c->interrupts ? 0 : thread_of(bpf_get_current_task_btf());
+	if (waker == t)
+		return 0;
+	if (waker) {
+		c->wakes++;
+		adopt(waker);
+		earn(waker, now);
+		if (t->running)
+			/* Caught on its way to sleep: it has not waited. */
+			t->account.level = lesser(t->account.level, waker->account.level);
+		else
+			t->account.level = account_waited(&t->account, now, waker->account.level);
+	} else {
+		/*
+		 * By a timer, a device or a stranger: what comes from outside
+		 * keeps its distance, so the position moved with the clock.
+		 */
+		c->outside_wakes++;
+	}
+	t->account.since = now;
+	return 0;
+}
+
+/* ---- progress points ---- */
+
+SEC("uprobe")
+int on_point(struct pt_regs *ctx)
+{
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	u64 point = bpf_get_attach_cookie(ctx), now, at, had, bin;
+
+	if (!t || point >= MAX_POINTS)
+		return 0;
+	__sync_fetch_and_add(&visits[point], 1);
+	now = bpf_ktime_get_ns();
+	if (!under_way(now))
+		return 0;
+	adopt(t);
+	earn(t, now);
+	/* Stamped with the thread's virtual time since the start. */
+	at = now - control.start;
+	had = t->account.level - control.global_start;
+	bin = (at > had ? at - had : 0) >> control.bin_shift;
+	if (bin < MAX_BINS)
+		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], 1);
+	return 0;
+}

@@ -1,0 +1,59 @@
+package analyze
+
+import "math"
+
+// matrix is a symmetric matrix, row by row.
+type matrix struct {
+	n int
+	a []float64
+}
+
+func newMatrix(n int) matrix { return matrix{n, make([]float64, n*n)} }
+
+func (m matrix) at(i, j int) float64     { return m.a[i*m.n+j] }
+func (m matrix) add(i, j int, x float64) { m.a[i*m.n+j] += x }
+
+// cholesky replaces m by its lower triangular factor and returns the logarithm
+// of m's determinant; ok is false if m is not positive definite.
+func (m matrix) cholesky() (logDet float64, ok bool) {
+	for j := range m.n {
+		rj := m.a[j*m.n : j*m.n+j]
+		d := m.at(j, j)
+		for _, x := range rj {
+			d -= x * x
+		}
+		if !(d > 0) || math.IsInf(d, 1) {
+			return 0, false
+		}
+		d = math.Sqrt(d)
+		m.a[j*m.n+j] = d
+		logDet += 2 * math.Log(d)
+		for i := j + 1; i < m.n; i++ {
+			x := m.at(i, j)
+			for k, y := range rj {
+				x -= m.a[i*m.n+k] * y
+			}
+			m.a[i*m.n+j] = x / d
+		}
+	}
+	return logDet, true
+}
+
+// forward solves L·x = b in place for the factor L of cholesky. Then x·x is
+// b's quadratic form with the inverse of the factored matrix.
+func (m matrix) forward(b []float64) {
+	for i := range m.n {
+		for j := range i {
+			b[i] -= m.at(i, j) * b[j]
+		}
+		b[i] /= m.at(i, i)
+	}
+}
+
+func dot(a, b []float64) float64 {
+	s := 0.0
+	for i, x := range a {
+		s += x * b[i]
+	}
+	return s
+}

@@ -1,0 +1,292 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"whatif/internal/profile"
+)
+
+// Limits beyond which something is worth a warning.
+const (
+	noisyPercent   = 10  // of a baseline's period: 50 of them then tell ±3 points at best
+	driftFactor    = 1.5 // between the slowest and the fastest tenth of a run
+	foreignPercent = 5   // of all CPU time
+	stealPercent   = 2
+	ownPercent     = 3  // DESIGN: whatif takes at most 3% of a core
+	unpaidPercent  = 5  // of an experiment's time, in the median
+	asidePercent   = 20 // of all experiments
+	spinFactor     = 0.8
+	fewAVisit      = 5 // visits in a window; the plan lengthens experiments until there are
+)
+
+func (t *Target) warn(code, format string, args ...any) {
+	t.Warnings = append(t.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+func (p *Point) warn(code, format string, args ...any) {
+	p.Warnings = append(p.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+func (e *Effect) warn(code, format string, args ...any) {
+	e.Warnings = append(e.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+func (r *Result) warn(code, format string, args ...any) {
+	r.Warnings = append(r.Warnings, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+// pointFacts sets what is known of a point, and the doubts about it.
+func (in *input) pointFacts(p *Point, t *track) {
+	k := slices.IndexFunc(in.points, func(q Point) bool { return q.Name == p.Name && q.Kind == p.Kind })
+	var seconds float64
+	for r, d := range in.runs {
+		slot := in.slot(r, k)
+		if slot < 0 {
+			continue
+		}
+		var visits int64
+		for i := range d.Experiments {
+			if measured(&d.Experiments[i], slot) {
+				visits += d.Experiments[i].Points[slot].Count
+			}
+			seconds += float64(d.Experiments[i].RealNS) / 1e9
+		}
+		// The run's total includes what fell between experiments.
+		if d.End != nil && slot < len(d.End.Visits) {
+			visits = max(visits, d.End.Visits[slot])
+		}
+		p.Visits += visits
+	}
+	switch {
+	case p.Visits == 0:
+		p.warn("never-visited", "point %s was visited 0 times in %.0f s", p.Name, seconds)
+		return
+	case t.count == 0:
+		p.warn("no-baseline", "point %s: no usable baseline, so nothing to compare with", p.Name)
+		return
+	case t.visits == 0:
+		p.warn("no-baseline", "point %s: no visit in any baseline, so nothing to compare with", p.Name)
+		return
+	}
+	p.Rate = 1e9 * t.visits / (t.mean * float64(t.count))
+	if t.df < 2 {
+		p.warn("few-baselines", "point %s: %d baselines are too few to know the noise; no intervals", p.Name, t.count)
+		return
+	}
+	p.Noise = 100 * math.Sqrt(t.variance)
+	p.Reach = t.k
+	if mean := t.visits / float64(t.count); mean < fewAVisit {
+		p.warn("few-visits", "point %s: %.2g visits in a baseline; longer experiments, or a point that is visited more often, would tell more", p.Name, mean)
+	} else if p.Noise > noisyPercent {
+		p.warn("unstable-baseline", "point %s: the period of one baseline differs by ±%.0f%% from its neighbours'", p.Name, p.Noise)
+	}
+	if f := t.drift(); f > driftFactor {
+		p.warn("drift", "point %s: its period changed by a factor of %.1f while measuring", p.Name, f)
+	}
+}
+
+// drift is the largest factor, over the runs, between expected periods: that of
+// the slowest tenth of baselines over that of the fastest.
+func (t *track) drift() float64 {
+	worst := 1.0
+	for _, s := range t.segments {
+		var periods []float64
+		for _, p := range s.loo {
+			if p > 0 {
+				periods = append(periods, p)
+			}
+		}
+		if len(periods) < 10 {
+			continue
+		}
+		slices.Sort(periods)
+		worst = math.Max(worst, quantile(periods, 0.9)/quantile(periods, 0.1))
+	}
+	return worst
+}
+
+// effectDoubts adds the doubts about one target's effect on one point.
+func (in *input) effectDoubts(e *Effect, u int, t *track, f *fit) {
+	tg := &in.targets[u]
+	switch {
+	case f.total == 0 && tg.Tried == 0:
+		return // said at the target
+	case f.total == 0:
+		e.warn("no-data", "none of its %d experiments can be compared at this point", tg.Tried)
+		return
+	case f.total < leastTrials:
+		e.warn("few-experiments", "%d %s: needs at least %d for an interval", f.total, plural(f.total, "experiment"), leastTrials)
+		return
+	}
+	if f.phase != 1 {
+		e.warn("phases", "it runs in phases of the program: what was gained in them was multiplied by %.2f", f.phase)
+	}
+	var visits float64
+	for _, s := range f.levels {
+		visits += s.visits
+	}
+	if visits < 2*fewVisits {
+		e.warn("few-visits", "%.0f visits in %d experiments", visits, f.total)
+	}
+	if f.clipped > 0 {
+		e.warn("outliers", "%d of %d experiments lay far off and were drawn in", f.clipped, f.total)
+	}
+	if up, down := e.sureLevels(); up && down {
+		e.warn("bends", "gains at some speed-ups, loses at others: look at the curve")
+	} else if e.Slope.Bounded && (e.Verdict == Faster && e.Slope.Low <= 0 || e.Verdict == Slower && e.Slope.High >= 0) {
+		e.warn("bends", "the curve bends: its slope is not its effect")
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// doubts adds the warnings that concern targets and the whole.
+func (in *input) doubts(res *Result) {
+	for u := range in.targets {
+		tg := &in.targets[u]
+		switch {
+		case tg.Tried == 0 && tg.SetAside > 0:
+			tg.warn("set-aside", "all of its %d experiments were set aside", tg.SetAside)
+		case tg.Tried == 0:
+			tg.warn("few-experiments", "never tried")
+		case 100*tg.SetAside > asidePercent*(tg.Tried+tg.SetAside):
+			tg.warn("set-aside", "%d of its %d experiments were set aside", tg.SetAside, tg.Tried+tg.SetAside)
+		}
+	}
+	in.runWarnings(res)
+	for i := range res.Points {
+		res.Warnings = append(res.Warnings, res.Points[i].Warnings...)
+	}
+	in.experimentDoubts(res)
+}
+
+// runWarnings passes on what the runner was in doubt about, each text once.
+func (in *input) runWarnings(res *Result) {
+	seen := map[profile.Warning]bool{}
+	for _, d := range in.runs {
+		for _, w := range d.Warnings {
+			if !seen[w] {
+				seen[w] = true
+				res.Warnings = append(res.Warnings, Warning(w))
+			}
+		}
+		if d.Torn {
+			res.warn("torn", "%s: the run at line %d was cut short; what it had measured is used", d.File, d.Line)
+		}
+	}
+}
+
+// experimentDoubts looks at what was recorded beside the visits.
+func (in *input) experimentDoubts(res *Result) {
+	if len(in.runs) == 0 {
+		res.warn("no-data", "the profile holds no run")
+		return
+	}
+	if res.Experiments+res.Baselines == 0 {
+		res.warn("no-data", "no usable experiment")
+	}
+	if aside := total(res.SetAside); aside > 0 && 100*aside > asidePercent*(aside+res.Experiments+res.Baselines) {
+		res.warn("set-aside", "%d of %d experiments were set aside: %s", aside, aside+res.Experiments+res.Baselines, list(res.SetAside))
+	}
+	var cpu, foreign, steal float64
+	var unpaid, turns []float64
+	for _, d := range in.runs {
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			if !usable(e) {
+				continue
+			}
+			cpu += float64(e.RealNS) * float64(max(1, d.Run.CPUs))
+			foreign += float64(e.ForeignNS)
+			steal += float64(e.StealNS)
+			if !e.IsBaseline() {
+				unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
+			}
+			if e.SpinTurns > 0 && e.PausedNS > 1e6 {
+				turns = append(turns, float64(e.SpinTurns)/float64(e.PausedNS))
+			}
+		}
+	}
+	in.machineDoubts(res, 100*foreign/cpu, 100*steal/cpu)
+	if x := 100 * median(unpaid); x > unpaidPercent {
+		res.warn("unpaid", "in half of the experiments %.0f%% or more of their time was still owed at the end", x)
+	}
+	slices.Sort(turns)
+	if len(turns) >= 10 && quantile(turns, 0.1) < spinFactor*quantile(turns, 0.5) {
+		res.warn("hidden-contention", "in a tenth of the experiments pauses ran at %.0f%% of their usual speed: the cores were not all there",
+			100*quantile(turns, 0.1)/quantile(turns, 0.5))
+	}
+	if losses := in.losses(); len(losses) > 0 {
+		res.warn("losses", "lost in the kernel: %s", list(losses))
+	}
+}
+
+// losses adds up what was lost in the kernel. The end record has a run's total;
+// a run that was killed has only what its experiments say.
+func (in *input) losses() map[string]int64 {
+	sum := map[string]int64{}
+	for _, d := range in.runs {
+		run := map[string]int64{}
+		for i := range d.Experiments {
+			for name, n := range d.Experiments[i].Losses {
+				run[name] += n
+			}
+		}
+		if d.End != nil {
+			for name, n := range d.End.Losses {
+				run[name] = max(run[name], n)
+			}
+		}
+		for name, n := range run {
+			if n > 0 {
+				sum[name] += n
+			}
+		}
+	}
+	return sum
+}
+
+// machineDoubts: who else was using the machine.
+func (in *input) machineDoubts(res *Result, foreign, steal float64) {
+	if foreign > foreignPercent {
+		res.warn("foreign-cpu", "other processes took %.0f%% of the CPU time: the gains are those on this busy machine", foreign)
+	}
+	if steal > stealPercent {
+		res.warn("steal", "the hypervisor took %.0f%% of the CPU time", steal)
+	}
+	if own := 100 * float64(res.OwnNS) / math.Max(1, float64(res.RealNS)); own > ownPercent {
+		res.warn("own-cpu", "whatif itself took %.1f%% of a core", own)
+	}
+}
+
+func total(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// list writes counts with their names, the largest first.
+func list[N int | int64](counts map[string]N) string {
+	names := slices.Collect(maps.Keys(counts))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	s := ""
+	for i, name := range names {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%s %d", name, counts[name])
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+package analyze
+
+// count sums up what was measured.
+func (in *input) count(res *Result) {
+	for _, d := range in.runs {
+		res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, Experiments: len(d.Experiments)})
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			res.RealNS += e.RealNS
+			res.DelayNS += max(0, e.DelayNS)
+			res.PausedNS += max(0, e.PausedNS)
+			res.OwnNS += max(0, e.OwnNS)
+			res.CPUNS += e.RealNS * int64(max(1, d.Run.CPUs))
+			switch {
+			case !usable(e):
+				reason := e.SetAside
+				if reason == "" {
+					reason = "no time"
+				}
+				res.SetAside[reason]++
+			case e.IsBaseline():
+				res.Baselines++
+				res.Samples += e.Samples
+			default:
+				res.Experiments++
+				res.Samples += e.Samples
+			}
+		}
+	}
+	for u := range in.targets {
+		for _, o := range in.tried[u] {
+			if usable(&in.runs[o.run].Experiments[o.exp]) {
+				in.targets[u].Tried++
+			} else {
+				in.targets[u].SetAside++
+			}
+		}
+	}
+}
+
+// shareSamples is how many samples the baselines must have for shares to come
+// from them alone: a share of a half is then known to ±7 points. During
+// experiments the shares are distorted by the delays.
+const shareSamples = 200
+
+// measureShares sets the targets' shares and samples.
+func (in *input) measureShares(res *Result) {
+	var baseTotal int64
+	base := make([]int64, len(in.targets))
+	all := make([]int64, len(in.targets))
+	for r, d := range in.runs {
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			if !usable(e) {
+				continue
+			}
+			if e.IsBaseline() {
+				baseTotal += e.Samples
+			}
+			for id, n := range e.UnitSamples {
+				u := in.unitOf[r][id]
+				all[u] += n
+				if e.IsBaseline() {
+					base[u] += n
+				}
+			}
+		}
+	}
+	from, total := base, baseTotal
+	if baseTotal < shareSamples {
+		from, total = all, res.Samples
+	}
+	for u := range in.targets {
+		in.targets[u].Samples = all[u]
+		if total > 0 {
+			in.targets[u].Share = 100 * float64(from[u]) / float64(total)
+		}
+	}
+}

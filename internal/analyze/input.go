@@ -1,0 +1,177 @@
+package analyze
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"whatif/internal/profile"
+)
+
+// input is the runs, with units and points that are the same in several runs
+// merged.
+type input struct {
+	runs    []*profile.Data
+	points  []Point
+	pointOf [][]int // run, index in Experiment.Points → index of points, or -1
+	targets []Target
+	unitOf  []map[uint32]int // run, unit id → index of targets
+	tried   [][]occasion     // target → experiments with it, set aside or not
+	// bases are the baselines that can be used, by run; partner says for each
+	// experiment of a run which baseline the plan drew with it, or -1.
+	bases   [][]int
+	partner [][]int
+}
+
+// occasion names an experiment.
+type occasion struct{ run, exp int }
+
+func newInput(runs []*profile.Data) *input {
+	in := &input{runs: runs}
+	in.mergePoints()
+	in.mergeUnits()
+	for r, d := range runs {
+		var bases []int
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			switch {
+			case !e.IsBaseline():
+				u := in.unitOf[r][e.Unit]
+				in.tried[u] = append(in.tried[u], occasion{r, i})
+			case usable(e):
+				bases = append(bases, i)
+			}
+		}
+		in.bases = append(in.bases, bases)
+		in.partner = append(in.partner, partners(d.Experiments))
+	}
+	return in
+}
+
+// usable says whether an experiment may be counted at all.
+func usable(e *profile.Experiment) bool { return e.SetAside == "" && e.RealNS > 0 }
+
+// measured says whether point k saw anything of an experiment. The window may
+// be empty although there were visits: when all of the time was virtual.
+func measured(e *profile.Experiment, k int) bool {
+	if k < 0 || k >= len(e.Points) {
+		return false
+	}
+	v := e.Points[k]
+	return v.WindowNS >= 0 && v.Weight >= 0 && v.WindowNS+v.Weight > 0 && !math.IsInf(v.WindowNS+v.Weight, 1)
+}
+
+func (in *input) mergePoints() {
+	index := map[[2]string]int{}
+	for _, d := range in.runs {
+		of := make([]int, len(d.Run.Points))
+		seen := map[int]bool{}
+		for i, p := range d.Run.Points {
+			key := [2]string{p.Name, p.Kind}
+			k, ok := index[key]
+			if !ok {
+				k = len(in.points)
+				index[key] = k
+				in.points = append(in.points, Point{Name: p.Name, Kind: p.Kind})
+			}
+			of[i] = k
+			if seen[k] {
+				of[i] = -1 // a point given twice counts once
+			}
+			seen[k] = true
+		}
+		in.pointOf = append(in.pointOf, of)
+	}
+}
+
+// slot is where run r keeps point k in its experiments, or -1.
+func (in *input) slot(r, k int) int { return slices.Index(in.pointOf[r], k) }
+
+func (in *input) mergeUnits() {
+	index := map[profile.UnitKey]int{}
+	for _, d := range in.runs {
+		of := make(map[uint32]int, len(d.Units))
+		ids := make([]uint32, 0, len(d.Units))
+		for id := range d.Units {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		for _, id := range ids {
+			u := d.Units[id]
+			t, ok := index[u.Key()]
+			if !ok {
+				t = len(in.targets)
+				index[u.Key()] = t
+				u.ID = 0
+				in.targets = append(in.targets, Target{Unit: u})
+			}
+			of[id] = t
+		}
+		in.unitOf = append(in.unitOf, of)
+	}
+	in.tried = make([][]occasion, len(in.targets))
+}
+
+// partners finds the baseline that belongs to each experiment of a run. Where
+// the plan wrote no pairs, experiments and baselines that follow each other
+// directly are taken for pairs, from the start of the run.
+func partners(exps []profile.Experiment) []int {
+	to := make([]int, len(exps))
+	for i := range to {
+		to[i] = -1
+	}
+	join := func(i, j int) {
+		if a, b := exps[i].IsBaseline(), exps[j].IsBaseline(); a && !b {
+			to[j] = i
+		} else if b && !a {
+			to[i] = j
+		}
+	}
+	if slices.ContainsFunc(exps, func(e profile.Experiment) bool { return e.Pair != 0 }) {
+		first := map[int]int{}
+		for i, e := range exps {
+			if j, ok := first[e.Pair]; ok && e.Pair != 0 {
+				join(j, i)
+			} else {
+				first[e.Pair] = i
+			}
+		}
+		return to
+	}
+	for i := 0; i+1 < len(exps); i++ {
+		if exps[i].IsBaseline() != exps[i+1].IsBaseline() {
+			join(i, i+1)
+			i++
+		}
+	}
+	return to
+}
+
+// segments collects the baselines of point k, one segment for each run.
+func (in *input) segments(k int) []segment {
+	all := make([]segment, len(in.runs))
+	for r, d := range in.runs {
+		slot := in.slot(r, k)
+		for _, i := range in.bases[r] {
+			e := &d.Experiments[i]
+			if !measured(e, slot) || e.Points[slot].WindowNS == 0 {
+				continue
+			}
+			v := e.Points[slot]
+			all[r].base = append(all[r].base, window{visits: v.Weight, time: v.WindowNS, raw: v.WindowNS})
+			all[r].at = append(all[r].at, i)
+		}
+	}
+	return all
+}
+
+// find is the place of experiment i among the segment's baselines, or -1.
+func (s *segment) find(i int) int {
+	if j := s.position(i); j < len(s.at) && s.at[j] == i {
+		return j
+	}
+	return -1
+}
+
+// position is the number of baselines of the segment before experiment i.
+func (s *segment) position(i int) int { return sort.SearchInts(s.at, i) }

@@ -1,0 +1,125 @@
+package analyze
+
+import "whatif/internal/profile"
+
+// Result is what the runs together say. All gains, speed-ups, shares and slopes
+// of it are as the report shows them: percent, except the slope, which is percent
+// of gain per percent of speed-up.
+type Result struct {
+	Runs     []RunFacts
+	Points   []Point
+	Targets  []Target // by rank: what is certain and large first
+	Warnings []Warning
+
+	Experiments int            // of a unit, and used
+	Baselines   int            // used
+	SetAside    map[string]int // not used, by the runner's reason
+	Samples     int64          // of the target, in all experiments used
+	RealNS      int64          // measured: the sum of all experiments' time
+	DelayNS     int64          // of which were virtual delays
+	PausedNS    int64          // time that cores were stopped for them
+	OwnNS       int64          // CPU time that the profiler took
+	CPUNS       int64          // measured time times cores: what OwnNS is a part of
+}
+
+// RunFacts says which run the data came from.
+type RunFacts struct {
+	Run         *profile.Run
+	End         *profile.End // nil if the run was killed
+	File        string
+	Torn        bool
+	Experiments int // of all kinds
+}
+
+// Point is a progress point, merged over runs by name and kind.
+type Point struct {
+	Name, Kind string
+	Visits     int64   // in all that was measured, between experiments too where that was recorded
+	Rate       float64 // visits per second in the baselines, 0 if not known
+	// Noise is the standard deviation of one baseline's period about its
+	// neighbours', in percent; Reach the number of baselines on each side that an
+	// experiment is compared with. 0 if not known.
+	Noise    float64
+	Reach    int
+	Warnings []Warning
+}
+
+// Target is one unit, merged over runs by what it is.
+type Target struct {
+	Unit     profile.Unit // ID is 0: ids are per run
+	Share    float64      // percent of the target's samples that fell into it
+	Samples  int64        // in it, in all experiments used
+	Tried    int          // experiments with it, those set aside not counted
+	SetAside int
+	Effects  []Effect // one for each of Result.Points, in that order
+	// Warnings concern the unit at every point.
+	Warnings []Warning
+}
+
+// Effect is what making the target faster does to one point.
+type Effect struct {
+	Point   int // index of Result.Points
+	Metric  Metric
+	Verdict Verdict
+	// Slope is that of the straight line through the origin that fits the gains
+	// best (least squares, each experiment counting by its length): the gain per
+	// unit of speed-up, averaged over the speed-ups that were tried. Where the
+	// curve bends it is neither the initial slope nor the gain at 100%.
+	Slope       Estimate
+	Experiments int // with visits to be counted
+	// Phase is the factor by which gains were multiplied because the unit was
+	// tried only while it ran (paper, equations 5 to 8); 1 if it runs all the time.
+	Phase float64
+	// Curve has one level for each speed-up that was tried, in ascending order,
+	// speed-up 0 first: its experiments are the baselines.
+	Curve []Level
+	// Marks are the gains at 25, 50, 75 and 100%, tried or not, those left out
+	// that the curve does not reach.
+	Marks    []Level
+	Warnings []Warning
+}
+
+// Level is the gain at one speed-up.
+type Level struct {
+	Speedup     int
+	Experiments int // with exactly this speed-up
+	// Gain is the estimate that uses the whole curve, see curve.go.
+	Gain Estimate
+	// Raw uses the experiments of this level alone.
+	Raw Estimate
+
+	sd, df float64 // of Gain
+}
+
+// Estimate is a number and its 95% interval. Neither may be known.
+type Estimate struct {
+	Value     float64
+	Low, High float64
+	Known     bool // Value is
+	Bounded   bool // Low and High are
+}
+
+// Half is half of the interval's width.
+func (e Estimate) Half() float64 { return (e.High - e.Low) / 2 }
+
+// Metric says what an effect's gain is a gain of.
+type Metric string
+
+// Throughput is the number of visits per time.
+const Throughput Metric = "throughput"
+
+// Verdict is an effect in one word; see verdict.go for the rules.
+type Verdict string
+
+const (
+	Faster Verdict = "faster" // speeding the unit up makes the program faster
+	Slower Verdict = "slower" // it makes the program slower: contention
+	None   Verdict = "none"   // it surely does nothing worth having
+	Unsure Verdict = "unsure" // not enough data to say
+)
+
+// Warning is a doubt about a number; Code is for programs, Text for people.
+type Warning struct {
+	Code string
+	Text string
+}

@@ -1,0 +1,217 @@
+// Package cli is whatif's command line: one file per command, and here what they
+// share. It parses, calls the packages that do the work, and prints. Its own
+// words go to stderr, since the profiled program owns stdin and stdout; an error
+// is one line, `whatif: doing X: why`, and where there is a remedy a second,
+// `whatif: hint: what to do`.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"whatif/internal/demo"
+	"whatif/internal/hint"
+	"whatif/internal/target"
+)
+
+// Exit statuses of whatif's own; any other is the profiled program's.
+const (
+	statusFailed = 125 // whatif itself failed
+	statusUsage  = 2   // the command line is wrong
+)
+
+// Version is printed by `whatif version` and written into profiles.
+const Version = "0.1"
+
+// Startup must be the first call of main: whatif starts programs by way of
+// itself, and such an instance never returns from here.
+func Startup() {
+	target.Init()
+	demo.Init()
+}
+
+// shell is what a command runs in.
+type shell struct {
+	ctx            context.Context
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+type command struct {
+	name    string
+	usage   string // after the name
+	summary string
+	run     func(sh *shell, args []string) (int, error)
+}
+
+func commands() []command {
+	return []command{
+		{"run", "[flags] [--] PROGRAM [ARG...]", "profile a program and its descendants", runCommand},
+		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
+		{"demo", "", "a built-in program with a known answer, and the answer found", demoCommand},
+		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
+		{"version", "", "print the version", versionCommand},
+		{"help", "[COMMAND]", "print this, or a command's flags", helpCommand},
+	}
+}
+
+// Run executes a command line and returns the exit status.
+func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []string) int {
+	sh := &shell{ctx, stdin, stdout, stderr}
+	if len(args) == 0 {
+		usage(stderr)
+		return statusUsage
+	}
+	name := args[0]
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case "-version", "--version":
+		name = "version"
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			status, err := c.run(sh, args[1:])
+			return sh.finish(status, err)
+		}
+	}
+	err := hint.New(usageError{fmt.Errorf("reading the command line: unknown command %q", name)}, "whatif help lists the commands; to profile a program: whatif run -- "+name)
+	return sh.finish(0, err)
+}
+
+// usageError marks an error as the command line's.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// finish prints the error, if there is one, and chooses the exit status.
+func (sh *shell) finish(status int, err error) int {
+	if err == nil {
+		return status
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	sh.complain(err)
+	if usage := (usageError{}); errors.As(err, &usage) {
+		return statusUsage
+	}
+	return statusFailed
+}
+
+// complain prints an error, and what to do about it.
+func (sh *shell) complain(err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(sh.stderr, "whatif: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if h := hint.Of(err); h != "" {
+		fmt.Fprintf(sh.stderr, "whatif: hint: %s\n", h)
+	}
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "whatif finds out what a program would gain if a piece of it were faster.\n\nusage:\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  whatif %-38s %s\n", strings.TrimSpace(c.name+" "+c.usage), c.summary)
+	}
+	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\nwhatif help COMMAND lists a command's flags.\n")
+}
+
+func helpCommand(sh *shell, args []string) (int, error) {
+	if len(args) == 0 {
+		usage(sh.stdout)
+		return 0, nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(&shell{sh.ctx, sh.stdin, sh.stdout, sh.stdout}, []string{"-h"})
+		}
+	}
+	return 0, usageError{fmt.Errorf("printing help: unknown command %q", args[0])}
+}
+
+func versionCommand(sh *shell, args []string) (int, error) {
+	if _, err := parse(sh, newFlags("version"), args, 0, 0); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(sh.stdout, "whatif %s\n", Version)
+	return 0, nil
+}
+
+// flags is a flag set that knows how its command is used.
+type flags struct {
+	*flag.FlagSet
+	shorts map[string]string // of long names
+}
+
+func newFlags(name string) *flags {
+	f := &flags{flag.NewFlagSet(name, flag.ContinueOnError), make(map[string]string)}
+	f.SetOutput(io.Discard) // errors and help are printed by parse
+	return f
+}
+
+// short gives a flag a one-letter name beside its long one.
+func (f *flags) short(letter, long string) {
+	f.Var(f.Lookup(long).Value, letter, "")
+	f.shorts[long] = letter
+}
+
+// parse reads args and checks how many words are left; most < 0 is any number.
+func parse(sh *shell, f *flags, args []string, least, most int) ([]string, error) {
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		f.help(sh.stderr)
+		return nil, err
+	} else if err != nil {
+		return nil, hint.New(usageError{fmt.Errorf("reading the command line: %w", err)}, fmt.Sprintf("whatif help %s lists the flags", f.Name()))
+	}
+	rest := f.Args()
+	if len(rest) < least || most >= 0 && len(rest) > most {
+		what := "missing argument"
+		if len(rest) > least {
+			what = fmt.Sprintf("unexpected argument %q", rest[most])
+		}
+		return nil, hint.New(usageError{fmt.Errorf("reading the command line: %s", what)}, "usage: "+usageOf(f.Name()))
+	}
+	return rest, nil
+}
+
+func usageOf(name string) string {
+	for _, c := range commands() {
+		if c.name == name {
+			return strings.TrimSpace("whatif " + name + " " + c.usage)
+		}
+	}
+	panic("no command " + name)
+}
+
+func (f *flags) help(w io.Writer) {
+	fmt.Fprintf(w, "usage: %s\n", usageOf(f.Name()))
+	f.VisitAll(func(g *flag.Flag) {
+		if g.Usage == "" { // a short name
+			return
+		}
+		what, text := flag.UnquoteUsage(g)
+		names := "    --" + g.Name
+		if s := f.shorts[g.Name]; s != "" {
+			names = "-" + s + ", --" + g.Name
+		}
+		if what != "" {
+			names += " " + what
+		}
+		if g.DefValue != "" && g.DefValue != "0" && g.DefValue != "0s" && g.DefValue != "false" {
+			text += " (default " + g.DefValue + ")"
+		}
+		fmt.Fprintf(w, "  %-28s %s\n", names, text)
+	})
+}
+
+// terminal tells whether w is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isTerminal(f)
+}

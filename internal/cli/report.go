@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"whatif/internal/analyze"
+	"whatif/internal/hint"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+func reportCommand(sh *shell, args []string) (int, error) {
+	f := newFlags("report")
+	format := f.String("format", "text", "`text|json`")
+	output := f.String("output", "", "write to `FILE` (default: stdout)")
+	f.short("o", "output")
+	top := f.Int("top", 20, "show only the `N` units that rank first; 0: all")
+	point := f.String("point", "", "show only the progress point `NAME`")
+	files, err := parse(sh, f, args, 0, -1)
+	if err != nil {
+		return 0, err
+	}
+	if *format != "text" && *format != "json" {
+		return 0, hint.New(usageError{fmt.Errorf("reading the command line: unknown format %q", *format)}, "the formats are text and json")
+	}
+	if *top < 0 {
+		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
+	}
+	if len(files) == 0 {
+		files = []string{defaultOutput}
+	}
+	runs, err := profile.ReadFiles(files)
+	if err != nil {
+		return 0, explainProfile(err)
+	}
+	result := analyze.Analyze(runs, analyze.Options{})
+	return 0, sh.writeTo(*output, func(w io.Writer) error {
+		if *format == "json" {
+			return report.JSON(w, result)
+		}
+		opt := report.Options{Top: *top, Point: *point}
+		if out, ok := w.(*os.File); ok && isTerminal(out) {
+			opt.Width = width(out)
+		}
+		return report.Text(w, result, opt)
+	})
+}
+
+// explainProfile adds what to do about a profile that cannot be read.
+func explainProfile(err error) error {
+	var newer *profile.VersionError
+	switch {
+	case errors.As(err, &newer):
+		return hint.New(err, "use the whatif that wrote it, or a newer one")
+	case errors.Is(err, os.ErrNotExist):
+		return hint.New(err, "a profile is written by whatif run; name the file, or run whatif where it is")
+	}
+	var damaged *profile.DamageError
+	if errors.As(err, &damaged) {
+		return hint.New(err, "is it a profile of whatif? A damaged line can be deleted; the others stay good")
+	}
+	return err
+}
+
+// writeTo calls write with the file of that name, or stdout.
+func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
+	if name == "" {
+		if err := write(sh.stdout); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+		return nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("writing the report to %s: %w", name, err)
+	}
+	return nil
+}

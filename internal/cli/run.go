@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"whatif/internal/analyze"
+	"whatif/internal/doctor"
+	"whatif/internal/experiment"
+	"whatif/internal/hint"
+	"whatif/internal/point"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+	"whatif/internal/target"
+)
+
+const defaultOutput = "whatif.profile"
+
+// runFlags are the flags of run, as given.
+type runFlags struct {
+	points, targets    list
+	unit, user, output string
+	speedups           levels
+	period, length     time.Duration
+	warmup, duration   time.Duration
+	repeat             int
+	seed               uint64
+	quiet, verbose     bool
+}
+
+func (r *runFlags) define(f *flags) {
+	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, or func:PATH:NAME in another binary;\n"+
+		"                               without any, each execution is one experiment (see --repeat, --duration)")
+	f.short("p", "point")
+	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE or func:NAME (default: what runs)")
+	f.short("t", "target")
+	f.StringVar(&r.unit, "unit", "line", "what is sped up: `line|func`")
+	f.short("u", "unit")
+	r.speedups = everyFive()
+	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas")
+	f.short("s", "speedups")
+	f.DurationVar(&r.duration, "duration", 0, "stop profiling after `TIME`, and the program with SIGTERM; one that ends\n"+
+		"                               sooner, with status 0, is run again until then")
+	f.short("d", "duration")
+	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
+	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
+	f.short("o", "output")
+	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
+	f.DurationVar(&r.period, "period", time.Millisecond, "sampling `PERIOD`")
+	f.DurationVar(&r.length, "experiment", 200*time.Millisecond, "least `LENGTH` of an experiment")
+	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
+	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
+	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
+	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved")
+}
+
+// config checks the flags and turns them into the session's configuration.
+func (r *runFlags) config(args []string) (experiment.Config, error) {
+	cfg := experiment.Config{
+		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
+		Period: r.period, Experiment: r.length, Warmup: r.warmup,
+		Duration: r.duration, Repeat: r.repeat, Seed: r.seed, Version: Version,
+	}
+	if cfg.Seed == 0 {
+		cfg.Seed = rand.Uint64()
+	}
+	for _, text := range r.points {
+		spec, err := point.Parse(text)
+		if err != nil {
+			return cfg, usageError{err}
+		}
+		cfg.Points = append(cfg.Points, spec)
+	}
+	for _, text := range r.targets {
+		t, err := point.ParseTarget(text)
+		if err != nil {
+			return cfg, usageError{err}
+		}
+		cfg.Targets = append(cfg.Targets, t)
+	}
+	wrong := ""
+	switch {
+	case len(cfg.Points) > experiment.MaxPoints:
+		wrong = fmt.Sprintf("%d progress points, %d are possible", len(cfg.Points), experiment.MaxPoints)
+	case r.unit != "line" && r.unit != "func":
+		wrong = fmt.Sprintf("--unit %s: a unit is a line or a func", r.unit)
+	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
+		wrong = fmt.Sprintf("--period %v is not between 100us and 100ms", r.period)
+	case r.length < 10*r.period:
+		wrong = fmt.Sprintf("--experiment %v is shorter than ten sampling periods", r.length)
+	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
+		wrong = "--duration, --warmup and --repeat cannot be negative"
+	}
+	if wrong != "" {
+		return cfg, usageError{errors.New("reading the command line: " + wrong)}
+	}
+	return cfg, nil
+}
+
+func runCommand(sh *shell, args []string) (int, error) {
+	f := newFlags("run")
+	var r runFlags
+	r.define(f)
+	args, err := parse(sh, f, args, 1, -1)
+	if err != nil {
+		return 0, err
+	}
+	cfg, err := r.config(args)
+	if err != nil {
+		return 0, err
+	}
+	if err := doctor.Require(); err != nil {
+		return 0, err
+	}
+	outcome, err := sh.profile(cfg, &r)
+	if outcome == nil {
+		return 0, err
+	}
+	if !r.quiet {
+		sh.summary(outcome.Data, r.output)
+	}
+	return outcome.Status, err
+}
+
+// profile runs a session that writes to r.output.
+func (sh *shell) profile(cfg experiment.Config, r *runFlags) (*experiment.Outcome, error) {
+	output, err := profile.Append(r.output)
+	if err != nil {
+		return nil, hint.New(err, "choose another file with -o FILE")
+	}
+	if err := target.GiveToInvokingUser(r.output); err != nil {
+		return nil, errors.Join(err, output.Close())
+	}
+	cfg.Output = output
+	status := newStatus(sh.stderr, r.quiet)
+	cfg.Log = newLog(sh.stderr, status, r.verbose)
+	cfg.Progress = status.show
+	outcome, err := experiment.Profile(sh.ctx, cfg)
+	status.clear()
+	return outcome, errors.Join(err, output.Close())
+}
+
+// summary prints the table of one run.
+func (sh *shell) summary(data *profile.Data, output string) {
+	columns := 100
+	if f, ok := sh.stderr.(*os.File); ok && isTerminal(f) {
+		columns = width(f)
+	}
+	fmt.Fprintln(sh.stderr)
+	result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
+	if err := report.Text(sh.stderr, result, report.Options{Top: 20, Width: columns}); err != nil {
+		sh.complain(err)
+	}
+	fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", output, output)
+}

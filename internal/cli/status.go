@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"whatif/internal/analyze"
+	"whatif/internal/experiment"
+	"whatif/internal/profile"
+)
+
+// status is the line at the foot of the terminal while a program is profiled.
+// The program may print there too: the line is drawn anew after each change and
+// wiped before anything of whatif's own is printed. Where stderr is no terminal
+// there is none.
+type status struct {
+	w    io.Writer
+	f    *os.File // nil: no line
+	mu   sync.Mutex
+	last bool // the line is there
+}
+
+func newStatus(w io.Writer, quiet bool) *status {
+	s := &status{w: w}
+	if f, ok := w.(*os.File); ok && !quiet && isTerminal(f) {
+		s.f = f
+	}
+	return s
+}
+
+// show draws the line.
+func (s *status) show(p experiment.Progress) {
+	if s.f == nil {
+		return
+	}
+	text := statusLine(p)
+	if n := width(s.f) - 1; n > 0 && len(text) > n {
+		text = text[:n]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.w, "\r\x1b[K%s", text)
+	s.last = true
+}
+
+// clear wipes the line.
+func (s *status) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last {
+		fmt.Fprint(s.w, "\r\x1b[K")
+		s.last = false
+	}
+}
+
+// statusLine says how far a run has come. Plain ASCII: it is cut by bytes.
+func statusLine(p experiment.Progress) string {
+	result := analyze.Analyze([]*profile.Data{p.Data}, analyze.Options{})
+	var b strings.Builder
+	fmt.Fprintf(&b, "whatif: %v, %d experiments", p.Elapsed.Truncate(time.Second), len(p.Data.Experiments))
+	for i, n := range p.Visits {
+		fmt.Fprintf(&b, ", %s %.4g/s", p.Data.Run.Points[i].Name, float64(n)/p.Elapsed.Seconds())
+	}
+	for _, t := range result.Targets {
+		for _, e := range t.Effects {
+			if e.Verdict == analyze.Faster && len(e.Marks) > 0 {
+				m := e.Marks[len(e.Marks)-1]
+				fmt.Fprintf(&b, "; leading: %s, %.0f%% +- %.0f at %d%%", t.Unit.Name, m.Gain.Value, m.Gain.Half(), m.Speedup)
+				return b.String()
+			}
+		}
+	}
+	return b.String()
+}
+
+// newLog makes the logger of a run: a line on stderr for each warning, in the
+// same words as errors; details only when asked for.
+func newLog(w io.Writer, s *status, verbose bool) *slog.Logger {
+	level := slog.LevelWarn
+	if verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(&lineHandler{w: w, status: s, level: level})
+}
+
+// lineHandler writes a record as one line, whatif: message key=value.
+type lineHandler struct {
+	w      io.Writer
+	status *status
+	level  slog.Level
+	attrs  []slog.Attr
+}
+
+func (h *lineHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "whatif: %s", r.Message)
+	put := func(a slog.Attr) bool {
+		fmt.Fprintf(&b, " %s=%v", a.Key, a.Value)
+		return true
+	}
+	for _, a := range h.attrs {
+		put(a)
+	}
+	r.Attrs(put)
+	h.status.clear()
+	_, err := fmt.Fprintln(h.w, b.String())
+	return err
+}
+
+func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	with := *h
+	with.attrs = append(append([]slog.Attr(nil), h.attrs...), attrs...)
+	return &with
+}
+
+// WithGroup ignores the group: nothing here uses one.
+func (h *lineHandler) WithGroup(string) slog.Handler { return h }

@@ -1,0 +1,165 @@
+package experiment
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/ledger"
+	"whatif/internal/target"
+)
+
+// Visits of the point that is visited most, in one experiment: below few the
+// next ones are longer, above plenty shorter again. Rarer points get their data
+// from many experiments together, and do not hold up the others.
+const (
+	fewVisits    = 5
+	plentyVisits = 50
+)
+
+// longestExperiment, as a multiple of the length asked for.
+const longestExperiment = 16
+
+// attached runs experiments while the program runs, and runs the program again
+// as often as was asked. It returns the last process.
+func (s *session) attached(ctx context.Context, p *target.Process) (*target.Process, error) {
+	for n := 1; ; n++ {
+		if err := p.Release(); err != nil {
+			return p, err
+		}
+		s.whileRunning(ctx, p)
+		if s.over(ctx) || !s.again(p, n) {
+			return p, nil
+		}
+		next, err := s.restart(ctx)
+		if err != nil {
+			return p, err
+		}
+		p.Close()
+		p = next
+	}
+}
+
+// restart starts the program once more, stopped, as the target.
+func (s *session) restart(ctx context.Context) (*target.Process, error) {
+	p, err := s.launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ledger.Adopt(p.PID(), p.PIDFD()); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// again tells whether a program that has ended n times is to be run once more:
+// as often as asked, or until the time is up. One that failed is not.
+func (s *session) again(p *target.Process, n int) bool {
+	select {
+	case <-p.Done():
+	default:
+		return false
+	}
+	if p.Wait().Status != 0 {
+		return false
+	}
+	if s.cfg.Repeat > 0 {
+		return n < s.cfg.Repeat
+	}
+	return s.cfg.Duration > 0
+}
+
+// over tells whether profiling is to stop.
+func (s *session) over(ctx context.Context) bool {
+	return ctx.Err() != nil || s.cfg.Duration > 0 && s.left() <= 0
+}
+
+// left is how much of the duration is left.
+func (s *session) left() time.Duration {
+	return s.cfg.Duration - time.Duration(ledger.Now()-s.start)
+}
+
+// alive tells whether anything of the target still runs.
+func (s *session) alive(p *target.Process) bool {
+	select {
+	case <-p.Done():
+		return s.ledger.Processes() > 0
+	default:
+		return true
+	}
+}
+
+func (s *session) whileRunning(ctx context.Context, p *target.Process) {
+	if !s.pause(ctx, p, s.cfg.Warmup) {
+		return
+	}
+	for s.alive(p) && !s.over(ctx) {
+		s.checkPoints()
+		trial := s.plan.Next(func() []Candidate { return s.units.candidates(s.before) })
+		begun := Trial{trial.Unit, trial.Speedup}
+		s.ledger.Begin(ledger.Experiment{
+			Unit:   trial.Unit,
+			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
+			Length: s.length,
+		})
+		setAside := ""
+		if !s.pause(ctx, p, s.length) {
+			setAside = "ended early"
+		}
+		for setAside == "" && s.ledger.Left() > 0 {
+			time.Sleep(s.ledger.Left())
+		}
+		e := s.record(begun, s.ledger.End(), setAside)
+		s.adaptLength(e.Points, setAside)
+		s.progress()
+	}
+}
+
+// pause waits; false: the target is gone or profiling is to stop before that.
+func (s *session) pause(ctx context.Context, p *target.Process, d time.Duration) bool {
+	end := ledger.Now() + uint64(d)
+	// Descendants that outlive the program are looked for now and then.
+	const glance = 50 * time.Millisecond
+	done := p.Done()
+	for {
+		now := ledger.Now()
+		if now >= end {
+			return true
+		}
+		wait := time.Duration(end - now)
+		if done == nil {
+			wait = min(wait, glance)
+		}
+		if s.cfg.Duration > 0 {
+			wait = min(wait, max(s.left(), 0))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		case <-done:
+			done = nil
+		}
+		timer.Stop()
+		if !s.alive(p) || s.over(ctx) {
+			return ledger.Now() >= end
+		}
+	}
+}
+
+// stop ends the program if the time was up before it ended by itself, and
+// returns its status.
+func (s *session) stop(p *target.Process) int {
+	select {
+	case <-p.Done():
+	default:
+		if s.cfg.Duration > 0 && s.left() <= 0 {
+			if err := p.Signal(unix.SIGTERM); err != nil {
+				s.cfg.Log.Warn(err.Error())
+			}
+		}
+	}
+	return p.Wait().Status
+}

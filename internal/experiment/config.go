@@ -1,0 +1,64 @@
+package experiment
+
+import (
+	"log/slog"
+	"os"
+	"time"
+
+	"whatif/internal/ledger"
+	"whatif/internal/point"
+	"whatif/internal/profile"
+)
+
+// Config says what to profile and how.
+type Config struct {
+	Args []string // the program and its arguments
+	User string   // see target.Config
+
+	Points  []point.Spec   // none: each execution of the program is one experiment
+	Targets []point.Target // none: units are chosen by sampling
+
+	Kind       string        // of unit: line or func
+	Speedups   []int         // percent
+	Period     time.Duration // of sampling
+	Experiment time.Duration // least length of an experiment
+	Warmup     time.Duration // before the first experiment
+	Duration   time.Duration // stop profiling after this; 0: when the program ends
+	Repeat     int           // executions of the program; 0: one, or as many as fit in Duration
+	Seed       uint64
+
+	Version string // of whatif, for the profile
+	Output  *profile.Writer
+	Stdout  *os.File // of the program; nil: whatif's own
+
+	// Progress, when set, is called about once a second with all that has been
+	// measured so far. The data must not be kept.
+	Progress func(Progress)
+	Log      *slog.Logger
+}
+
+// Progress is the state of a running session.
+type Progress struct {
+	Elapsed time.Duration
+	Data    *profile.Data
+	Visits  []int64 // of each point so far
+}
+
+// Outcome is what Profile returns beside what it wrote.
+type Outcome struct {
+	Status int // the program's exit status, as a shell would give it
+	Data   *profile.Data
+}
+
+// MaxPoints is how many progress points one run can have.
+const MaxPoints = ledger.MaxPoints
+
+// The kernel side's tunables; ARCHITECTURE.md has the measurements behind them.
+const (
+	// slackPeriods is the debt, in sampling periods, that a thread may carry
+	// before its core is stopped. Waiting pays debts off for nothing; a thread
+	// stopped at the first chance instead is stopped where it does harm.
+	slackPeriods = 4
+	// longestStop bounds one stop. The target must never hang.
+	longestStop = 20 * time.Millisecond
+)

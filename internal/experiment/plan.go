@@ -1,0 +1,89 @@
+package experiment
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// Candidate is a unit that could be tried, with the reason for it: how many
+// samples it had lately.
+type Candidate struct {
+	Unit    uint32
+	Samples int64
+}
+
+// Trial is one experiment to be made; Unit 0 is a baseline.
+type Trial struct {
+	Unit    uint32
+	Speedup int // percent
+}
+
+// Plan draws experiments at random: a systematic order would beat with whatever
+// the program does periodically. Trials come in pairs, a baseline and a virtual
+// speed-up in random order, so that half of all are baselines (as in the COZ
+// paper, where 0% is drawn half of the time) and each speed-up has a baseline
+// next to it in time, against which it is judged.
+//
+// A plan depends on its seed and on the candidates it is shown, and on nothing
+// else.
+type Plan struct {
+	rng    *rand.Rand
+	levels []int
+	queue  []int // levels not used yet: see draw
+	coming []bool
+}
+
+// NewPlan makes a plan that draws from levels, in percent. A level 0 is dropped:
+// baselines come by themselves. With no other level there are only baselines.
+func NewPlan(seed uint64, levels []int) *Plan {
+	levels = slices.DeleteFunc(slices.Clone(levels), func(l int) bool { return l == 0 })
+	return &Plan{rng: rand.New(rand.NewPCG(seed, 0x77686174)), levels: levels}
+}
+
+// Next draws a trial. Candidates are asked for only when a unit is to be chosen.
+func (p *Plan) Next(candidates func() []Candidate) Trial {
+	if len(p.coming) == 0 {
+		first := p.rng.IntN(2) == 0
+		p.coming = []bool{first, !first}
+	}
+	speedup := p.coming[0]
+	p.coming = p.coming[1:]
+	if !speedup || len(p.levels) == 0 {
+		return Trial{}
+	}
+	unit, ok := p.choose(candidates())
+	if !ok {
+		return Trial{}
+	}
+	return Trial{Unit: unit, Speedup: p.draw()}
+}
+
+// choose picks a unit with a probability in proportion to its samples.
+func (p *Plan) choose(from []Candidate) (uint32, bool) {
+	var sum int64
+	for _, c := range from {
+		sum += c.Samples
+	}
+	if sum <= 0 {
+		return 0, false
+	}
+	n := p.rng.Int64N(sum)
+	for _, c := range from {
+		if n -= c.Samples; n < 0 {
+			return c.Unit, true
+		}
+	}
+	panic("unreachable: the draw is below the sum")
+}
+
+// draw picks a level: each once, in random order, before any comes again. So no
+// level is starved in a short run, as independent draws would do.
+func (p *Plan) draw() int {
+	if len(p.queue) == 0 {
+		p.queue = slices.Clone(p.levels)
+		p.rng.Shuffle(len(p.queue), func(i, j int) { p.queue[i], p.queue[j] = p.queue[j], p.queue[i] })
+	}
+	l := p.queue[0]
+	p.queue = p.queue[1:]
+	return l
+}

@@ -1,0 +1,213 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"whatif/internal/ledger"
+	"whatif/internal/point"
+	"whatif/internal/profile"
+	"whatif/internal/symbol"
+	"whatif/internal/target"
+)
+
+// file identifies a binary as the kernel does, whatever process maps it.
+type file struct {
+	dev   uint32
+	inode uint64
+}
+
+// unitTable answers the kernel side's questions: which unit the code at a place
+// belongs to. A place is asked about once, when it is first sampled; a binary is
+// opened once, for all the processes that map it.
+type unitTable struct {
+	ledger  *ledger.Ledger
+	kind    string
+	targets []point.Target
+	main    string // the main executable: in scope wherever it lies
+	log     *slog.Logger
+
+	mu       sync.Mutex
+	binaries map[file]*symbol.Binary
+	ids      map[profile.UnitKey]uint32
+	units    []profile.Unit // of id i+1
+	wanted   []bool         // of id i+1: one of the targets
+	full     bool
+}
+
+func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
+	return &unitTable{
+		ledger: l, kind: cfg.Kind, targets: cfg.Targets, main: main, log: cfg.Log,
+		binaries: make(map[file]*symbol.Binary),
+		ids:      make(map[profile.UnitKey]uint32),
+	}
+}
+
+// serve answers events until the ledger is closed. exec is called for a process
+// that runs another program.
+func (t *unitTable) serve(exec func(pid int)) {
+	for {
+		e, err := t.ledger.NextEvent()
+		if errors.Is(err, os.ErrClosed) {
+			return
+		}
+		if err != nil {
+			t.log.Warn("reading an event of the kernel side", "error", err)
+			return
+		}
+		if e.Exec {
+			exec(e.Process)
+			continue
+		}
+		if err := t.answer(e); err != nil {
+			t.log.Debug("resolving a place", "process", e.Process, "address", fmt.Sprintf("%#x", e.Address), "error", err)
+		}
+	}
+}
+
+// answer resolves a place. Where the process is gone before its binary could be
+// opened the kernel side is made to ask again.
+func (t *unitTable) answer(e ledger.Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b, err := t.binary(e)
+	if err != nil {
+		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
+	}
+	if b == nil { // no ELF file: nothing in it can be a unit
+		return t.ledger.SetPlace(e.Place, 0, false)
+	}
+	spins, err := b.SpinWaits(e.Place.Offset)
+	if err != nil {
+		t.log.Debug("looking for a busy-waiting loop", "binary", b.Path(), "offset", e.Place.Offset, "error", err)
+	}
+	frames, err := b.Frames(e.Place.Offset)
+	if err != nil {
+		return errors.Join(err, t.ledger.SetPlace(e.Place, 0, spins))
+	}
+	return t.ledger.SetPlace(e.Place, t.unitOf(b, frames), spins)
+}
+
+// binary opens the binary that an event is about, once. A file that is mapped
+// but is no ELF file is remembered as nil.
+func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
+	id := file{e.Place.Dev, e.Place.Inode}
+	if b, known := t.binaries[id]; known {
+		return b, nil
+	}
+	path, err := target.MappedFile(e.Process, e.Address)
+	if err != nil {
+		return nil, err
+	}
+	b, err := symbol.Open(path)
+	if err != nil {
+		t.log.Debug("opening a binary", "path", path, "error", err)
+	}
+	t.binaries[id] = b
+	return b, nil
+}
+
+// unitOf is the unit that a chain of frames belongs to, by the first of them
+// that is in scope; 0 when none is.
+func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
+	f, ok := symbol.FirstInScope(frames, b.Path(), b.Path() == t.main)
+	if !ok {
+		return 0
+	}
+	u := profile.Unit{Kind: t.kind, File: f.File, Func: f.Func, Binary: b.Path()}
+	switch {
+	case t.kind == "func" || f.Line == 0:
+		u.Kind, u.Name = "func", f.Func
+	default:
+		u.Line = f.Line
+		u.Name = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+	}
+	if u.Name == "" {
+		return 0
+	}
+	wanted := false
+	for _, spec := range t.targets {
+		if spec.Match(frames) {
+			// All that belongs to the target is one unit, whatever lines and
+			// functions it was compiled to.
+			u = profile.Unit{Kind: spec.Kind, Name: spec.Name(), File: u.File, Line: spec.Line, Func: u.Func, Binary: u.Binary}
+			wanted = true
+			break
+		}
+	}
+	key := u.Key()
+	if wanted {
+		key = profile.UnitKey{Kind: u.Kind, Name: u.Name}
+	}
+	id, known := t.ids[key]
+	if !known {
+		if len(t.units)+1 >= ledger.MaxUnits {
+			t.full = true
+			return 0
+		}
+		id = uint32(len(t.units) + 1)
+		u.ID = id
+		t.ids[key] = id
+		t.units = append(t.units, u)
+		t.wanted = append(t.wanted, wanted)
+	}
+	return id
+}
+
+// samples reads the samples of every unit so far; index 0 is unit 1.
+func (t *unitTable) samples() []int64 {
+	t.mu.Lock()
+	n := len(t.units)
+	t.mu.Unlock()
+	s := make([]int64, n)
+	for i := range s {
+		s[i] = t.ledger.UnitSamples(uint32(i + 1))
+	}
+	return s
+}
+
+// unit is the unit of an id that was given out.
+func (t *unitTable) unit(id uint32) profile.Unit {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.units[id-1]
+}
+
+// candidates are the units that may be tried, weighted with the samples that
+// they have had since before. Named targets are tried whether they ran or not,
+// evenly.
+func (t *unitTable) candidates(before []int64) []Candidate {
+	now := t.samples()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var c []Candidate
+	for i, n := range now {
+		if len(t.targets) > 0 {
+			if t.wanted[i] {
+				c = append(c, Candidate{uint32(i + 1), 1})
+			}
+			continue
+		}
+		if i < len(before) {
+			n -= before[i]
+		}
+		if n > 0 {
+			c = append(c, Candidate{uint32(i + 1), n})
+		}
+	}
+	return c
+}
+
+func (t *unitTable) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range t.binaries {
+		if b != nil {
+			b.Close()
+		}
+	}
+}

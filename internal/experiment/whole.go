@@ -1,0 +1,49 @@
+package experiment
+
+import (
+	"context"
+	"time"
+
+	"whatif/internal/ledger"
+	"whatif/internal/target"
+)
+
+// wholeRun is longer than any execution: an experiment of a whole run ends when
+// the program does.
+const wholeRun = 24 * time.Hour
+
+// wholeRuns is for batch programs without a progress point: each execution is one
+// experiment, and its end the one visit of its one point.
+func (s *session) wholeRuns(ctx context.Context, p *target.Process) (*target.Process, error) {
+	for n := 1; ; n++ {
+		trial := s.plan.Next(func() []Candidate { return s.units.candidates(nil) })
+		s.ledger.Begin(ledger.Experiment{
+			Unit:   trial.Unit,
+			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
+			Length: wholeRun,
+		})
+		if err := p.Release(); err != nil {
+			return p, err
+		}
+		setAside := ""
+		s.pause(ctx, p, wholeRun)
+		if s.alive(p) {
+			setAside = "ended early"
+		}
+		r := s.ledger.End()
+		if setAside == "" && p.Wait().Status != 0 {
+			setAside = "the program failed"
+		}
+		s.record(trial, r, setAside)
+		s.progress()
+		if s.over(ctx) || !s.again(p, n) {
+			return p, nil
+		}
+		next, err := s.restart(ctx)
+		if err != nil {
+			return p, err
+		}
+		p.Close()
+		p = next
+	}
+}

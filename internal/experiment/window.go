@@ -1,0 +1,45 @@
+package experiment
+
+import (
+	"math"
+	"time"
+
+	"whatif/internal/profile"
+)
+
+// settle is the part of an experiment, at its start, that is not counted: queues
+// and debts adapt to the new speed. fade is the part of the rest over which the
+// window opens, and over which it closes again.
+const (
+	settle = 0.15
+	fade   = 0.20
+)
+
+// weigh counts visits, binned by virtual time, through a window that fades in
+// and out. With hard edges a regular program of n visits an experiment would be
+// read as n or n+1, an error of 1/n; fading edges make it far smaller, and as
+// every moment of a stationary program is weighted alike the rate stays
+// unbiased. The window ends where virtual time does, at real - delay: a thread
+// that is ahead of it has already done visits that belong to later.
+func weigh(bins []uint32, width, real, delay time.Duration) profile.Visits {
+	var v profile.Visits
+	for _, n := range bins {
+		v.Count += int64(n)
+	}
+	end := float64(real - delay)
+	start := end * settle
+	edge := (end - start) * fade
+	if edge <= 0 {
+		return v
+	}
+	for i, n := range bins {
+		at := (float64(i) + 0.5) * float64(width)
+		if at <= start || at >= end {
+			continue
+		}
+		w := math.Min(1, math.Min(at-start, end-at)/edge)
+		v.WindowNS += w * float64(width)
+		v.Weight += w * float64(n)
+	}
+	return v
+}

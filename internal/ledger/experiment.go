@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"math/bits"
+	"time"
+
+	"whatif/bpf"
+)
+
+// Experiment is what Begin is to try.
+type Experiment struct {
+	Unit   uint32        // 0: nothing is selected
+	Delay  time.Duration // what a sample in the unit is worth
+	Length time.Duration // on the wall clock
+}
+
+// Reading is what was counted during an experiment.
+type Reading struct {
+	Start  uint64        // on the kernel side's clock
+	Real   time.Duration // on the wall clock, up to the deadline or to End if that came sooner
+	Delay  time.Duration // by how much G grew
+	Unpaid time.Duration // the largest debt that a running thread had at the end
+	Points [MaxPoints]PointReading
+	Totals Totals
+}
+
+// PointReading is what one point did: visits by virtual time.
+type PointReading struct {
+	Bins  []uint32 // borrowed: valid until the experiment after next begins
+	Width time.Duration
+}
+
+// Totals are counts summed over the cores, growing through the whole run.
+type Totals struct {
+	Samples, Unresolved, Spinning, Hits int64
+	Stops, Turns                        int64
+	Stopped, Foreign                    time.Duration
+	Wakes, OutsideWakes                 int64
+	Lost                                [bpf.LedgerLossLOSS_MAX]int64
+}
+
+// Minus is what was added since.
+func (t Totals) Minus(u Totals) Totals {
+	t.Samples -= u.Samples
+	t.Unresolved -= u.Unresolved
+	t.Spinning -= u.Spinning
+	t.Hits -= u.Hits
+	t.Stops -= u.Stops
+	t.Turns -= u.Turns
+	t.Stopped -= u.Stopped
+	t.Foreign -= u.Foreign
+	t.Wakes -= u.Wakes
+	t.OutsideWakes -= u.OutsideWakes
+	for i := range t.Lost {
+		t.Lost[i] -= u.Lost[i]
+	}
+	return t
+}
+
+// Totals reads the counts.
+func (l *Ledger) Totals() Totals {
+	var t Totals
+	for i := range l.page.cores {
+		c := &l.page.cores[i]
+		t.Samples += int64(load(&c.Samples))
+		t.Unresolved += int64(load(&c.Unresolved))
+		t.Spinning += int64(load(&c.Spinning))
+		t.Hits += int64(load(&c.Hits))
+		t.Stops += int64(load(&c.Stops))
+		t.Turns += int64(load(&c.Turns))
+		t.Stopped += time.Duration(load(&c.Stopped))
+		t.Foreign += time.Duration(load(&c.Foreign))
+		t.Wakes += int64(load(&c.Wakes))
+		t.OutsideWakes += int64(load(&c.OutsideWakes))
+		for k := range t.Lost {
+			t.Lost[k] += int64(load(&c.Lost[k]))
+		}
+	}
+	return t
+}
+
+// creditOne is CREDIT_ONE of ledger.h.
+var Lump uint64 = 1
+const creditOne = 1024
+
+// Begin starts an experiment. It ends by itself at its deadline, also when this
+// process is gone.
+func (l *Ledger) Begin(e Experiment) {
+	c := l.page.control
+	store(&c.Deadline, 0)
+	epoch := c.Epoch + 1
+	half := &l.page.bins[epoch&1]
+	for i := range half {
+		clear(half[i][:])
+	}
+	now := Now()
+	c.Unit = e.Unit
+	c.BinShift = binShift(e.Length)
+	store(&c.Delay, uint64(e.Delay))
+	store(&c.Rate, Lump*creditOne*uint64(e.Delay)/uint64(l.opt.Period))
+	store(&c.GlobalStart, load(&c.Global))
+	store(&c.Start, now)
+	store(&c.Epoch, epoch)
+	store(&c.Deadline, now+uint64(e.Length))
+}
+
+// binShift is the narrowest bin with which an experiment of that length fits.
+func binShift(length time.Duration) uint32 {
+	return uint32(bits.Len64(uint64(length) / uint64(bpf.LedgerLimitMAX_BINS)))
+}
+
+// Left is how long the experiment still has.
+func (l *Ledger) Left() time.Duration {
+	now, end := Now(), load(&l.page.control.Deadline)
+	if now >= end {
+		return 0
+	}
+	return time.Duration(end - now)
+}
+
+// End ends the experiment, if its deadline has not, and reads it. The Totals
+// are those since the start of the run.
+func (l *Ledger) End() Reading {
+	c := l.page.control
+	deadline := load(&c.Deadline)
+	end := Now()
+	store(&c.Deadline, 0)
+	if end > deadline {
+		end = deadline
+	}
+	r := Reading{
+		Start:  c.Start,
+		Real:   time.Duration(end - c.Start),
+		Delay:  time.Duration(load(&c.Global) - c.GlobalStart),
+		Totals: l.Totals(),
+	}
+	for i := range l.page.cores {
+		r.Unpaid = max(r.Unpaid, time.Duration(load(&l.page.cores[i].Debt)))
+		store(&l.page.cores[i].Debt, 0)
+	}
+	for i := range r.Points {
+		r.Points[i] = PointReading{
+			Bins:  l.page.bins[c.Epoch&1][i][:],
+			Width: 1 << c.BinShift,
+		}
+	}
+	return r
+}

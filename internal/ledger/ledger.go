@@ -1,0 +1,163 @@
+// Package ledger is the kernel side of whatif seen from Go: it loads and
+// attaches the BPF programs, owns the page that both sides share, and runs one
+// experiment at a time. What an experiment should be, and what its result means,
+// are decided elsewhere.
+//
+// The normal sequence: Open, Adopt the stopped program, AttachPoint for each
+// site of a progress point, StartClock, then Begin and End in turn, with
+// NextEvent in a goroutine of its own answering through SetPlace; at last Close.
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"whatif/bpf"
+)
+
+// MaxPoints is how many progress points one run can have.
+const MaxPoints = int(bpf.LedgerLimitMAX_POINTS)
+
+// MaxUnits is how many units one run can tell apart, 0 excluded.
+const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
+
+// Options are fixed for the life of a Ledger.
+type Options struct {
+	Period time.Duration // between samples, on each core
+	Slack  time.Duration // debt that a thread may carry before its core is stopped
+	Cap    time.Duration // the longest single stop
+}
+
+// Ledger is the loaded and attached kernel side.
+type Ledger struct {
+	opt    Options
+	objs   bpf.LedgerObjects
+	page   *page
+	links  []link.Link // a collected link detaches silently: keep them all
+	clock  []int
+	events *ringbuf.Reader
+}
+
+// Open loads the programs and attaches those that follow the target. Nothing is
+// a target yet, so nothing is slowed but by the hooks themselves.
+func Open(opt Options) (_ *Ledger, err error) {
+	l := &Ledger{opt: opt}
+	defer func() {
+		if err != nil {
+			l.Close()
+		}
+	}()
+	spec, err := bpf.LoadLedger()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kernel programs: %w", err)
+	}
+	var loaded struct {
+		bpf.LedgerObjects
+		Variables *ebpf.Map `ebpf:".bss"`
+	}
+	if err := spec.LoadAndAssign(&loaded, nil); err != nil {
+		return nil, fmt.Errorf("loading the kernel programs: %w", err)
+	}
+	defer loaded.Variables.Close()
+	l.objs = loaded.LedgerObjects
+	if l.page, err = mapPage(loaded.Variables, spec); err != nil {
+		return nil, err
+	}
+	l.page.control.Period = uint64(opt.Period)
+	l.page.control.Slack = uint64(opt.Slack)
+	l.page.control.Cap = uint64(opt.Cap)
+	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
+		return nil, fmt.Errorf("opening the ring of events: %w", err)
+	}
+	for _, p := range []*ebpf.Program{
+		l.objs.OnFork, l.objs.OnExec, l.objs.OnExit,
+		l.objs.OnHrtimerEntry, l.objs.OnHrtimerExit,
+		l.objs.OnIrqEntry, l.objs.OnIrqExit,
+		l.objs.OnSoftirqEntry, l.objs.OnSoftirqExit, l.objs.OnNetifRx,
+		l.objs.OnSwitch, l.objs.OnWaking,
+	} {
+		k, err := link.AttachTracing(link.TracingOptions{Program: p})
+		if err != nil {
+			return nil, fmt.Errorf("attaching %s: %w", p, err)
+		}
+		l.links = append(l.links, k)
+	}
+	return l, nil
+}
+
+// Adopt makes a process, stopped and with one thread, the root of the target.
+func (l *Ledger) Adopt(pid, pidfd int) error {
+	t := bpf.LedgerThread{AddressSpace: 0}
+	if err := l.objs.Threads.Put(uint32(pidfd), t); err != nil {
+		return fmt.Errorf("making process %d the target: %w", pid, err)
+	}
+	if err := l.objs.Processes.Put(uint32(pid), uint32(1)); err != nil {
+		return fmt.Errorf("making process %d the target: %w", pid, err)
+	}
+	l.page.control.Processes = 1
+	return nil
+}
+
+// Processes is how many processes of the target are alive.
+func (l *Ledger) Processes() int { return int(load(&l.page.control.Processes)) }
+
+// AttachPoint counts a visit of the point whenever a thread of the target runs
+// the instruction at that offset of that file.
+func (l *Ledger) AttachPoint(point int, path string, offset uint64) error {
+	x, err := link.OpenExecutable(path)
+	if err != nil {
+		return fmt.Errorf("opening %s for a probe: %w", path, err)
+	}
+	k, err := x.Uprobe("", l.objs.OnPoint, &link.UprobeOptions{Address: offset, Cookie: uint64(point)})
+	if err != nil {
+		return fmt.Errorf("putting a probe at %#x in %s: %w", offset, path, err)
+	}
+	l.links = append(l.links, k)
+	return nil
+}
+
+// Visits are the visits of a point since the start, by any thread of the target.
+func (l *Ledger) Visits(point int) int64 { return int64(load(&l.page.visits[point])) }
+
+// UnitSamples are the samples of a unit since the start.
+func (l *Ledger) UnitSamples(unit uint32) int64 { return int64(load(&l.page.unitSamples[unit])) }
+
+// Close detaches everything. The target runs on, unobserved.
+func (l *Ledger) Close() error {
+	var errs []error
+	if l.page != nil {
+		store(&l.page.control.Deadline, 0)
+	}
+	for _, fd := range l.clock {
+		errs = append(errs, unix.Close(fd))
+	}
+	l.clock = nil
+	for _, k := range l.links {
+		errs = append(errs, k.Close())
+	}
+	l.links = nil
+	if l.events != nil {
+		errs = append(errs, l.events.Close())
+	}
+	if l.page != nil {
+		errs = append(errs, l.page.unmap())
+		l.page = nil
+	}
+	errs = append(errs, l.objs.Close())
+	return errors.Join(errs...)
+}
+
+// Now is the clock of the kernel side, in nanoseconds.
+func Now() uint64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic(err) // cannot fail on any kernel that BPF runs on
+	}
+	return uint64(t.Nano())
+}

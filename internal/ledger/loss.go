@@ -1,0 +1,31 @@
+package ledger
+
+import (
+	"iter"
+
+	"whatif/bpf"
+)
+
+// lossNames say what each of the kernel side's counts of losses means.
+var lossNames = map[bpf.LedgerLoss]string{
+	bpf.LedgerLossLOSS_THREAD:  "threads not followed",
+	bpf.LedgerLossLOSS_PROCESS: "processes not counted",
+	bpf.LedgerLossLOSS_EVENT:   "events that did not fit in the ring",
+	bpf.LedgerLossLOSS_STACK:   "stacks not readable",
+	bpf.LedgerLossLOSS_MAPPING: "mappings busy",
+	bpf.LedgerLossLOSS_CODE:    "places that did not fit in the table",
+	bpf.LedgerLossLOSS_CAPPED:  "stops cut short",
+	bpf.LedgerLossLOSS_TIMER:   "stops that could not be asked for",
+	bpf.LedgerLossLOSS_CPU:     "events on CPUs beyond the supported number",
+}
+
+// Losses are the names and counts of what was lost in the kernel.
+func (t Totals) Losses() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for kind, name := range lossNames {
+			if n := t.Lost[kind]; n != 0 && !yield(name, n) {
+				return
+			}
+		}
+	}
+}

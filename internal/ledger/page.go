@@ -1,0 +1,63 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"whatif/bpf"
+)
+
+// page is the memory that the kernel side and this process share: the variables
+// of the BPF programs, mapped.
+type page struct {
+	memory      []byte
+	control     *bpf.LedgerControlPage
+	cores       *[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore
+	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
+	bins        *[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32
+	visits      *[bpf.LedgerLimitMAX_POINTS]uint64
+}
+
+const section = ".bss"
+
+func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
+	memory, err := unix.Mmap(m.FD(), 0, int(m.ValueSize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mapping the page shared with the kernel: %w", err)
+	}
+	p := &page{memory: memory}
+	for name, to := range map[string]struct {
+		size uintptr
+		set  func(unsafe.Pointer)
+	}{
+		"control":      {unsafe.Sizeof(*p.control), func(at unsafe.Pointer) { p.control = (*bpf.LedgerControlPage)(at) }},
+		"cores":        {unsafe.Sizeof(*p.cores), func(at unsafe.Pointer) { p.cores = (*[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore)(at) }},
+		"unit_samples": {unsafe.Sizeof(*p.unitSamples), func(at unsafe.Pointer) { p.unitSamples = (*[bpf.LedgerLimitMAX_UNITS]uint64)(at) }},
+		"bins": {unsafe.Sizeof(*p.bins), func(at unsafe.Pointer) {
+			p.bins = (*[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32)(at)
+		}},
+		"visits": {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
+	} {
+		v := spec.Variables[name]
+		if v == nil || v.SectionName != section || uintptr(v.Size()) != to.size || int(v.Offset)+int(to.size) > len(memory) {
+			return nil, errors.Join(fmt.Errorf("mapping the shared variable %s: the kernel object has another layout: generate it anew", name), p.unmap())
+		}
+		to.set(unsafe.Pointer(&memory[v.Offset]))
+	}
+	return p, nil
+}
+
+func (p *page) unmap() error {
+	if err := unix.Munmap(p.memory); err != nil {
+		return fmt.Errorf("unmapping the shared page: %w", err)
+	}
+	return nil
+}
+
+func load(p *uint64) uint64     { return atomic.LoadUint64(p) }
+func store(p *uint64, v uint64) { atomic.StoreUint64(p, v) }

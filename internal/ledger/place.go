@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"whatif/bpf"
+)
+
+// Place is a place in the code: an offset in a file, whatever process maps it.
+type Place = bpf.LedgerPlace
+
+// Event is something that the kernel side wants to be known.
+type Event struct {
+	Exec    bool // a process runs another program now; else: a place is unknown
+	Process int
+	Address uint64 // of the place, in that process
+	Place   Place
+}
+
+// NextEvent waits for an event. It returns os.ErrClosed after Close.
+func (l *Ledger) NextEvent() (Event, error) {
+	r, err := l.events.Read()
+	if err != nil {
+		return Event{}, err
+	}
+	var e bpf.LedgerEvent
+	if n, err := binary.Decode(r.RawSample, binary.NativeEndian, &e); err != nil || n < len(r.RawSample) {
+		return Event{}, fmt.Errorf("reading an event of %d bytes: %w", len(r.RawSample), errors.Join(err))
+	}
+	return Event{
+		Exec:    e.Kind == uint32(bpf.LedgerEventKindEVENT_EXEC),
+		Process: int(e.Tgid),
+		Address: e.Address,
+		Place:   e.Place,
+	}, nil
+}
+
+// SetPlace says which unit the code at a place belongs to, 0 for none, and
+// whether it waits busily.
+func (l *Ledger) SetPlace(p Place, unit uint32, spins bool) error {
+	if spins {
+		unit |= 1 << 31
+	}
+	if err := l.objs.Places.Put(p, unit); err != nil {
+		return fmt.Errorf("telling the kernel the unit of a place: %w", err)
+	}
+	return nil
+}
+
+// ForgetPlace lets the kernel ask again, because nothing could be said now.
+func (l *Ledger) ForgetPlace(p Place) error {
+	if err := l.objs.Places.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("forgetting a place: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package point
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const forms = "FILE:LINE, func:NAME, func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME, sample:FILE:LINE or exit"
+
+// Parse reads [NAME=]SPEC. For a kind that is not supported yet it gives the
+// whole Spec and an *UnsupportedError.
+func Parse(s string) (Spec, error) {
+	spec := Spec{}
+	spec.Name, spec.Text = splitName(strings.TrimSpace(s))
+	if err := spec.parse(); err != nil {
+		return Spec{}, fmt.Errorf("parsing progress point %q: %w", s, err)
+	}
+	if spec.Name == "" {
+		spec.Name = spec.defaultName()
+	}
+	if !supported[spec.Kind] {
+		return spec, &UnsupportedError{spec.Kind, spec.Text}
+	}
+	return spec, nil
+}
+
+// splitName cuts NAME= off. A name has no colon or slash, so that the "=" of
+// func:operator== or of a path is none.
+func splitName(s string) (name, rest string) {
+	name, rest, ok := strings.Cut(s, "=")
+	if !ok || strings.ContainsAny(name, ":/") {
+		return "", s
+	}
+	return strings.TrimSpace(name), strings.TrimSpace(rest)
+}
+
+func (s *Spec) parse() error {
+	if s.Text == "" {
+		return fmt.Errorf("nothing there: expected %s", forms)
+	}
+	if s.Text == string(Exit) {
+		s.Kind = Exit
+		return nil
+	}
+	kind, rest, _ := strings.Cut(s.Text, ":")
+	s.Kind = Kind(kind)
+	var err error
+	switch s.Kind {
+	case Func:
+		s.Binary, s.Func, err = splitFunc(rest)
+	case USDT:
+		provider, event, ok := strings.Cut(rest, ":")
+		if !ok {
+			provider, event = "", rest
+		}
+		s.Provider, s.Event = provider, event
+		if event == "" || ok && provider == "" || strings.Contains(event, ":") {
+			err = fmt.Errorf("expected usdt:NAME or usdt:PROVIDER:NAME")
+		}
+	case Tracepoint:
+		s.Category, s.Event, _ = strings.Cut(rest, ":")
+		if s.Category == "" || s.Event == "" || strings.Contains(s.Event, ":") {
+			err = fmt.Errorf("expected tracepoint:CATEGORY:NAME")
+		}
+	case Syscall:
+		if s.Event = rest; rest == "" || strings.ContainsAny(rest, ":/ ") {
+			err = fmt.Errorf("expected syscall:NAME")
+		}
+	case Sample:
+		if s.File, s.Line, err = splitLine(rest); err != nil {
+			err = fmt.Errorf("expected sample:FILE:LINE: %w", err)
+		}
+	default:
+		s.Kind = Line
+		if s.File, s.Line, err = splitLine(s.Text); err != nil {
+			err = fmt.Errorf("expected %s: %w", forms, err)
+		}
+	}
+	return err
+}
+
+// splitFunc reads NAME or PATH:NAME. A path is told by its slash before the
+// first colon: C++ names hold colons, Go names hold slashes, none holds a
+// slash before a colon.
+func splitFunc(s string) (binary, name string, err error) {
+	name = strings.TrimSpace(s)
+	if before, after, ok := strings.Cut(name, ":"); ok && strings.Contains(before, "/") {
+		binary, name = before, strings.TrimSpace(after)
+		if strings.HasPrefix(name, ":") {
+			return "", "", fmt.Errorf("expected func:PATH:NAME, PATH and NAME separated by one colon")
+		}
+	}
+	if name == "" {
+		return "", "", fmt.Errorf("expected func:NAME or func:PATH:NAME, NAME a function")
+	}
+	return binary, name, nil
+}
+
+// splitLine reads FILE:LINE.
+func splitLine(s string) (file string, line int, err error) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return "", 0, fmt.Errorf("%q has no line number", s)
+	}
+	file = s[:i]
+	line, err = strconv.Atoi(s[i+1:])
+	if err != nil || line <= 0 {
+		return "", 0, fmt.Errorf("%q is not a line number", s[i+1:])
+	}
+	if file == "" || strings.HasSuffix(file, "/") {
+		return "", 0, fmt.Errorf("no file before line %d", line)
+	}
+	return file, line, nil
+}
+
+// defaultName is what a point without NAME= is called.
+func (s *Spec) defaultName() string {
+	switch s.Kind {
+	case Func:
+		return s.Func
+	case Line, Sample:
+		return path.Base(s.File) + ":" + strconv.Itoa(s.Line)
+	case Exit:
+		return string(Exit)
+	}
+	return s.Event
+}

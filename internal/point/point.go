@@ -1,0 +1,52 @@
+// Package point turns what a user wrote on the command line into places in
+// code: progress points (-p) into the instructions to count, and targets (-t)
+// into a test of whether a sample belongs to them.
+//
+// It is pure: it looks at binaries through package symbol and attaches
+// nothing. The sequence of calls is Parse when flags are read, then Resolve
+// once the binaries are known; likewise ParseTarget, Target.Check, then
+// Target.Match for each sampled address.
+package point
+
+import "fmt"
+
+// Kind is a kind of progress point.
+type Kind string
+
+const (
+	Func       Kind = "func"       // a function is entered
+	Line       Kind = "line"       // the code of a source line is reached
+	USDT       Kind = "usdt"       // a static probe in the program is passed
+	Tracepoint Kind = "tracepoint" // a tracepoint of the kernel is passed
+	Syscall    Kind = "syscall"    // a system call is entered
+	Sample     Kind = "sample"     // a line's share of samples stands for its visits
+	Exit       Kind = "exit"       // the program ends
+)
+
+// supported is the kinds that can be attached so far.
+var supported = map[Kind]bool{Func: true}
+
+// Spec is a progress point as its user wrote it.
+type Spec struct {
+	Name string // how reports call it
+	Text string // what was written after NAME=
+	Kind Kind
+
+	Func     string // Func: the function's name
+	Binary   string // Func: the path of the binary it is in, "" for any
+	File     string // Line, Sample
+	Line     int    // Line, Sample
+	Provider string // USDT: "" for any
+	Category string // Tracepoint
+	Event    string // USDT, Tracepoint, Syscall: the probe's or call's name
+}
+
+// UnsupportedError is for specs that are right but cannot be attached yet.
+type UnsupportedError struct {
+	Kind Kind
+	Text string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("progress point %s: kind %q is not supported yet", e.Text, e.Kind)
+}

@@ -1,0 +1,33 @@
+package profile
+
+// Data is what one run left in a file.
+type Data struct {
+	Run         Run
+	Units       map[uint32]Unit // by Unit.ID; the ids mean nothing outside the run
+	Experiments []Experiment    // in the order of the file, which is the order of time
+	Warnings    []Warning
+	End         *End // nil when the run was killed before it could write it
+
+	File string // where the run was read from
+	Line int    // of its run record, from 1
+	// Torn is set when the run's last line was cut short, as a kill or a full
+	// disk leaves it. What came before it is complete.
+	Torn bool
+}
+
+// UnitKey identifies a unit across runs and files. Ids cannot: each run numbers
+// the units that it meets.
+type UnitKey struct {
+	Kind, Name, File string
+	Line             int
+	Func, Binary     string
+}
+
+// Key is the identity of u across runs.
+func (u Unit) Key() UnitKey {
+	return UnitKey{Kind: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary}
+}
+
+// IsBaseline says whether e is one of the experiments during which nothing was
+// sped up. A unit that is sped up by nothing is one too.
+func (e *Experiment) IsBaseline() bool { return e.Unit == 0 || e.Speedup == 0 }

@@ -1,0 +1,33 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrInUse is returned by Create and Append when another process writes to the
+// file: the runs of two writers would mix.
+var ErrInUse = errors.New("another whatif is writing to it")
+
+// VersionError says that a run was written by a later version of the format
+// than this package knows.
+type VersionError struct {
+	File      string
+	Line      int
+	Version   int // of the file
+	Supported int // the latest that can be read
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s:%d: profile is version %d, this whatif reads up to %d", e.File, e.Line, e.Version, e.Supported)
+}
+
+// DamageError says which line of a file cannot be what a Writer wrote, and why.
+type DamageError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *DamageError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+func (e *DamageError) Unwrap() error { return e.Err }

@@ -1,0 +1,134 @@
+// Package profile is the file that a run leaves behind: JSON lines, one record
+// a line, appended across runs. It holds what was measured and nothing that was
+// concluded from it: conclusions are package analyze's, so that a better
+// analysis can read an old file.
+//
+// The order in a file is: a run record, then as they come unit, experiment and
+// warning records of that run, then an end record. A run that was killed has no
+// end record; its last line may be cut short. Reading copes with both. A file
+// has one writer at a time (it is locked), so runs never interleave.
+//
+// Writing: Create or Append, then Writer.Write for each record, then Close.
+// Reading: Read or ReadFiles, which give one Data for each run.
+//
+// What can be wrong with a file when it is read: it comes from a later version
+// (VersionError), or it is damaged (DamageError, which says where). A line that
+// a kill cut short is neither: Data.Torn says that the run ended so.
+package profile
+
+import "time"
+
+// Version is the version of the format that this package writes. A file of a
+// later version is refused; earlier ones are read.
+const Version = 1
+
+// Record is one line of the file: exactly one field is set.
+type Record struct {
+	Run        *Run        `json:"run,omitempty"`
+	Unit       *Unit       `json:"unit,omitempty"`
+	Experiment *Experiment `json:"experiment,omitempty"`
+	Warning    *Warning    `json:"warning,omitempty"`
+	End        *End        `json:"end,omitempty"`
+}
+
+// Run describes one execution of the profiler: what was run, where and how.
+type Run struct {
+	Version  int       `json:"version"`
+	ID       string    `json:"id"` // random; later records of the run follow it in the file
+	Started  time.Time `json:"started"`
+	Args     []string  `json:"args"` // the program and its arguments
+	Host     string    `json:"host"`
+	Kernel   string    `json:"kernel"`
+	CPUs     int       `json:"cpus"`
+	CPUModel string    `json:"cpu_model,omitempty"`
+	PeriodNS int64     `json:"period_ns"` // the sampling period
+	Seed     uint64    `json:"seed"`
+	Speedups []int     `json:"speedups"` // the levels that the plan draws from, in percent
+	// WholeRuns is set when an experiment is one whole execution of the
+	// program, started and ended with it.
+	WholeRuns bool    `json:"whole_runs,omitempty"`
+	Points    []Point `json:"points"`
+	// Targets are the units that were asked for by name (-t); empty when they
+	// were chosen by sampling.
+	Targets []string `json:"targets,omitempty"`
+	// BuildIDs: path of a binary to its build id, for those known at the start.
+	BuildIDs map[string]string `json:"build_ids,omitempty"`
+}
+
+// Point is a progress point of the run. Experiment.Points has the same order.
+type Point struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"` // func, exit, …
+	Spec string `json:"spec"` // as the user wrote it
+}
+
+// Unit is a piece of code that can be sped up. A unit record comes before the
+// first experiment record that mentions its ID.
+type Unit struct {
+	ID     uint32 `json:"id"`   // within the run, from 1
+	Kind   string `json:"kind"` // line, func, …
+	Name   string `json:"name"` // parse.c:118
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Func   string `json:"func,omitempty"`
+	Binary string `json:"binary,omitempty"`
+}
+
+// Experiment is one stretch of time during which one unit was (or, for a
+// baseline, nothing was) sped up by one amount.
+type Experiment struct {
+	Index   int   `json:"n"`        // from 0, in order of time within the run
+	StartNS int64 `json:"start_ns"` // since the run's start
+	RealNS  int64 `json:"real_ns"`  // how long it took on the wall clock
+	// DelayNS is by how much the global delay G grew; the effective duration
+	// of the experiment is RealNS - DelayNS.
+	DelayNS int64  `json:"delay_ns"`
+	Unit    uint32 `json:"unit"` // 0 for a baseline
+	// Pair is the same for the baseline and the experiment that the plan drew
+	// together (in random order), from 1 within the run; 0 if the plan made no
+	// pair. Phase correction needs to know the partner; where no experiment of a
+	// run has a pair, package analyze takes neighbours instead.
+	Pair    int `json:"pair,omitempty"`
+	Speedup int `json:"speedup"` // percent; 0 for a baseline
+	// Points: what each progress point of the run did meanwhile.
+	Points []Visits `json:"points"`
+	// Samples of the target: of all of it, and of each unit that had any.
+	Samples     int64            `json:"samples"`
+	UnitSamples map[uint32]int64 `json:"unit_samples,omitempty"`
+	// What is needed to judge the experiment.
+	PausedNS  int64 `json:"paused_ns"`            // time that cores were really stopped, summed over them
+	UnpaidNS  int64 `json:"unpaid_ns"`            // largest debt left at the end
+	StealNS   int64 `json:"steal_ns,omitempty"`   // taken by the hypervisor, summed over cores
+	ForeignNS int64 `json:"foreign_ns,omitempty"` // CPU time of tasks outside the target
+	OwnNS     int64 `json:"own_ns,omitempty"`     // CPU time of whatif itself
+	SpinTurns int64 `json:"spin_turns,omitempty"` // loop turns while stopped: the canary for hidden contention
+	// Losses counted in the kernel, by name; only those that are not zero.
+	Losses map[string]int64 `json:"losses,omitempty"`
+	// SetAside says why the runner found that the experiment should not be
+	// used ("steal", "ended early", …); empty for a good one.
+	SetAside string `json:"set_aside,omitempty"`
+}
+
+// Visits is what one progress point did in one experiment. Weight is the number
+// of visits weighted by a window that fades in and out (its edges fall between
+// visits, and a hard edge would count one too many or too few), and WindowNS is
+// that window's area in effective (virtual) time: the rate is Weight/WindowNS.
+type Visits struct {
+	Count    int64   `json:"count"`
+	Weight   float64 `json:"weight"`
+	WindowNS float64 `json:"window_ns"`
+}
+
+// Warning is a doubt that arose while measuring.
+type Warning struct {
+	Code string `json:"code"` // foreign-cpu, never-visited, …
+	Text string `json:"text"`
+}
+
+// End is the last record of a run that was not killed.
+type End struct {
+	RealNS int64            `json:"real_ns"`
+	Status int              `json:"status"` // the program's exit status, as a shell would give it
+	Visits []int64          `json:"visits"` // of each point, over the whole run
+	Losses map[string]int64 `json:"losses,omitempty"`
+}

@@ -1,0 +1,337 @@
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func sampleRun(id string) []Record {
+	return []Record{
+		{Run: &Run{Version: Version, ID: id, Started: time.Unix(1e9, 0).UTC(), Args: []string{"./a<b>", "\x1b[31m"}, CPUs: 2,
+			Speedups: []int{0, 50}, Points: []Point{{Name: "request", Kind: "func", Spec: "func:request"}}}},
+		{Unit: &Unit{ID: 7, Kind: "line", Name: "a.c:3", File: "/src/a.c", Line: 3, Func: "f", Binary: "/bin/a"}},
+		{Experiment: &Experiment{Index: 0, RealNS: 200e6, Points: []Visits{{Count: 3, Weight: 2.5, WindowNS: 190e6}}, Samples: 9,
+			UnitSamples: map[uint32]int64{7: 4}, Pair: 1}},
+		{Experiment: &Experiment{Index: 1, Unit: 7, Speedup: 50, RealNS: 200e6, DelayNS: 1e6, Points: []Visits{{}}, SetAside: "steal", Pair: 1}},
+		{Warning: &Warning{Code: "foreign-cpu", Text: "busy"}},
+		{End: &End{RealNS: 400e6, Status: 3, Visits: []int64{3}}},
+	}
+}
+
+func write(t *testing.T, path string, records []Record) {
+	t.Helper()
+	w, err := Append(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p")
+	first, second := sampleRun("one"), sampleRun("two")
+	write(t, path, first)
+	write(t, path, second)
+	runs, err := ReadFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 2 {
+		t.Fatalf("%d runs, want 2", len(runs))
+	}
+	for i, records := range [][]Record{first, second} {
+		want := &Data{Run: *records[0].Run, Units: map[uint32]Unit{7: *records[1].Unit},
+			Experiments: []Experiment{*records[2].Experiment, *records[3].Experiment},
+			Warnings:    []Warning{*records[4].Warning}, End: records[5].End, File: path, Line: 1 + 6*i}
+		if !reflect.DeepEqual(runs[i], want) {
+			t.Errorf("run %d:\n got %+v\nwant %+v", i, runs[i], want)
+		}
+	}
+	w, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if runs, err := ReadFiles(path); err != nil || len(runs) != 0 {
+		t.Errorf("after Create: %d runs, %v", len(runs), err)
+	}
+}
+
+// TestTorn cuts a file with a run at every byte, as a kill may, and appends
+// another run to what is left.
+func TestTorn(t *testing.T) {
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "whole")
+	write(t, whole, sampleRun("one"))
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "torn")
+	for cut := range text {
+		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.Count(text[:cut], []byte("\n"))
+		runs, err := ReadFiles(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		// A line that lacks nothing but its newline is complete.
+		complete := cut > 0 && text[cut-1] != '\n' && text[cut] == '\n'
+		if complete {
+			lines++
+		}
+		checkTorn(t, cut, runs, lines, cut > 0 && text[cut-1] != '\n' && !complete)
+		write(t, path, sampleRun("two"))
+		runs, err = ReadFiles(path)
+		if err != nil {
+			t.Fatalf("cut at %d and appended to: %v", cut, err)
+		}
+		if last := runs[len(runs)-1]; last.Run.ID != "two" || last.Torn || last.End == nil {
+			t.Errorf("cut at %d: appended run is %+v", cut, last)
+		}
+		checkTorn(t, cut, runs[:len(runs)-1], lines, cut > 0 && text[cut-1] != '\n' && !complete)
+	}
+}
+
+func checkTorn(t *testing.T, cut int, runs []*Data, lines int, torn bool) {
+	t.Helper()
+	if lines == 0 {
+		if len(runs) != 0 {
+			t.Errorf("cut at %d: %d runs, want none", cut, len(runs))
+		}
+		return
+	}
+	if len(runs) != 1 {
+		t.Fatalf("cut at %d: %d runs, want 1", cut, len(runs))
+	}
+	d := runs[0]
+	got := 1 + len(d.Units) + len(d.Experiments) + len(d.Warnings)
+	if d.End != nil {
+		got++
+	}
+	if got != lines || d.Torn != torn {
+		t.Errorf("cut at %d: %d records (torn %v), want %d (%v)", cut, got, d.Torn, lines, torn)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	const run = `{"run":{"version":1,"points":[{"name":"p"}]}}` + "\n"
+	const unit = `{"unit":{"id":1,"kind":"line","name":"a.c:1"}}` + "\n"
+	const exp = `{"experiment":{"points":[{}]}}` + "\n"
+	for _, test := range []struct{ name, text, want string }{
+		{"in the middle", run + unit + "{\"exp\n" + exp, "f:3: not a profile record: unexpected end"},
+		{"twice", run + "{\n{\n", "f:2: not a profile record"},
+		{"one line of something else", "hello", "f:1: not a profile record: invalid character"},
+		{"binary", "\x7fELF\n\x00\x01\n", "f:1: not a profile record: invalid character"},
+		{"no run", unit, "f:1: record before the first run"},
+		{"wrong type", run + `{"unit":{"id":"x"}}` + "\n", "f:2: not a profile record: json: cannot unmarshal"},
+		{"unknown kind", run + `{"lemma":{}}` + "\n", "f:2: not a profile record: 0 known kinds"},
+		{"two kinds", run + `{"unit":{"id":1},"warning":{}}` + "\n", "f:2: not a profile record: 2 known kinds"},
+		{"unknown unit", run + `{"experiment":{"unit":9,"points":[{}]}}` + "\n", "f:2: experiment 0: unit 9 was not introduced"},
+		{"unknown unit's samples", run + `{"experiment":{"points":[{}],"unit_samples":{"4":1}}}` + "\n", "f:2: experiment 0: 1 samples of unknown unit 4"},
+		{"points", run + `{"experiment":{"n":5,"points":[]}}` + "\n", "f:2: experiment 5: 0 points, its run has 1"},
+		{"speedup", run + `{"experiment":{"speedup":101,"points":[{}]}}` + "\n", "f:2: experiment 0: speed-up of 101%"},
+		{"visits", run + `{"experiment":{"points":[{"weight":-1}]}}` + "\n", "f:2: experiment 0: impossible visits"},
+		{"huge", run + `{"experiment":{"points":[{"weight":1e300}]}}` + "\n", "f:2: experiment 0: impossible visits"},
+		{"unit 0", run + `{"unit":{}}` + "\n", "f:2: unit with id 0"},
+		{"unit redefined", run + unit + `{"unit":{"id":1,"name":"b"}}` + "\n", "f:3: unit 1 is both a.c:1 and b"},
+		{"after end", run + `{"end":{}}` + "\n" + exp, "f:3: record after the end"},
+		{"version 0", `{"run":{}}` + "\n", "f:1: run of version 0"},
+		{"long", run + strings.Repeat("x", MaxLine+100<<10), "f:2: line longer than 16 MiB"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			runs, err := Read("f", strings.NewReader(test.text))
+			var damage *DamageError
+			if !errors.As(err, &damage) || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("error %v, want a DamageError %q", err, test.want)
+			}
+			if strings.HasPrefix(test.text, run) && len(runs) != 1 {
+				t.Errorf("%d runs saved, want 1", len(runs))
+			}
+		})
+	}
+}
+
+func TestNewerVersion(t *testing.T) {
+	old := `{"run":{"version":1}}` + "\n"
+	for _, newer := range []string{
+		`{"run":{"version":2,"points":"shaped otherwise"}}`,
+		`{ "run": {"version": 2}}`,
+	} {
+		runs, err := Read("f", strings.NewReader(old+newer+"\n"))
+		var version *VersionError
+		if !errors.As(err, &version) || version.Version != 2 || version.Line != 2 {
+			t.Errorf("%s: error %v, want a VersionError for version 2", newer, err)
+		} else if want := "f:2: profile is version 2, this whatif reads up to 1"; err.Error() != want {
+			t.Errorf("error %q, want %q", err, want)
+		}
+		if len(runs) != 1 {
+			t.Errorf("%d runs saved, want 1", len(runs))
+		}
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	_, err := ReadFiles("/nonexistent/p")
+	if !errors.Is(err, os.ErrNotExist) || err.Error() != "reading profile: /nonexistent/p: no such file or directory" {
+		t.Errorf("error %v", err)
+	}
+	_, err = Append("/nonexistent/p")
+	if !errors.Is(err, os.ErrNotExist) || err.Error() != "opening profile /nonexistent/p: no such file or directory" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p")
+	write(t, path, sampleRun("one"))
+	w, err := Append(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func(string) (*Writer, error){"Append": Append, "Create": Create} {
+		if _, err := open(path); !errors.Is(err, ErrInUse) {
+			t.Errorf("%s of a file in use: %v, want ErrInUse", name, err)
+		}
+	}
+	if runs, err := ReadFiles(path); err != nil || len(runs) != 1 {
+		t.Errorf("file in use has %d runs (%v), want 1", len(runs), err)
+	}
+	w.Close()
+	if w, err = Append(path); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+}
+
+func TestFullDisk(t *testing.T) {
+	w, err := Append("/dev/full")
+	if err != nil {
+		t.Skipf("no /dev/full: %v", err)
+	}
+	defer w.Close()
+	err = w.Write(sampleRun("one")[0])
+	if err == nil || err.Error() != "writing profile /dev/full: no space left on device" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRefusesNonsense(t *testing.T) {
+	w, err := Create(filepath.Join(t.TempDir(), "p"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	run := sampleRun("one")
+	if err := w.Write(Record{}); err == nil {
+		t.Error("empty record written")
+	}
+	if err := w.Write(Record{Run: run[0].Run, End: run[5].End}); err == nil {
+		t.Error("record of two kinds written")
+	}
+	zero := 0.0
+	if err := w.Write(Record{Experiment: &Experiment{Points: []Visits{{Weight: zero / zero}}}}); err == nil {
+		t.Error("NaN written")
+	}
+}
+
+func TestConcurrentWrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p")
+	w, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(sampleRun("one")[0]); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				if err := w.Write(Record{Warning: &Warning{Code: fmt.Sprint(g, i), Text: strings.Repeat("x", 100*i)}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	w.Close()
+	runs, err := ReadFiles(path)
+	if err != nil || len(runs) != 1 || len(runs[0].Warnings) != 400 {
+		t.Errorf("read back %d runs: %v", len(runs), err)
+	}
+}
+
+// FuzzRead checks that no bytes make Read panic, that what it accepts obeys
+// what later code relies on, and that it can be written and read again.
+func FuzzRead(f *testing.F) {
+	var good bytes.Buffer
+	for _, r := range append(sampleRun("one"), sampleRun("two")...) {
+		line, err := encode(r, false)
+		if err != nil {
+			f.Fatal(err)
+		}
+		good.Write(line)
+	}
+	f.Add(good.Bytes())
+	f.Add(good.Bytes()[:good.Len()*2/3])
+	f.Add([]byte("{\"run\":{\"version\":1}}\n{\"un\n{\"run\":{\"version\":2}}"))
+	f.Add([]byte("\x00\n\n{\"end\":null}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		runs, err := Read("f", bytes.NewReader(text))
+		var again bytes.Buffer
+		for _, d := range runs {
+			for i := range d.Experiments {
+				e := &d.Experiments[i]
+				if _, ok := d.Units[e.Unit]; len(e.Points) != len(d.Run.Points) || (!ok && e.Unit != 0) {
+					t.Errorf("experiment %+v does not fit its run", e)
+				}
+			}
+			if d.Line < 1 || d.Run.Version < 1 || d.Run.Version > Version {
+				t.Errorf("run %+v accepted", d.Run)
+			}
+			rewrite(t, &again, d)
+		}
+		runs2, err2 := Read("f", &again)
+		if err2 != nil || len(runs2) != len(runs) {
+			t.Errorf("%d runs (%v) read as %d runs (%v) when written again", len(runs), err, len(runs2), err2)
+		}
+	})
+}
+
+func rewrite(t *testing.T, b *bytes.Buffer, d *Data) {
+	records := []Record{{Run: &d.Run}}
+	for _, u := range d.Units {
+		records = append(records, Record{Unit: &u})
+	}
+	for i := range d.Experiments {
+		records = append(records, Record{Experiment: &d.Experiments[i]})
+	}
+	if d.End != nil {
+		records = append(records, Record{End: d.End})
+	}
+	for _, r := range records {
+		line, err := encode(r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(line)
+	}
+}

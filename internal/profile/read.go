@@ -1,0 +1,255 @@
+package profile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+)
+
+// MaxLine is the longest line, in bytes, that is written or read. The longest
+// that occurs is an experiment with samples in many thousands of units, some
+// 15 bytes each; the limit keeps a file that is no profile from filling memory.
+const MaxLine = 16 << 20
+
+// runStart is how the line of a run record starts.
+const runStart = `{"run":`
+
+// ReadFiles reads the runs of several files, in that order. On an error the
+// runs that could be read up to there are returned with it.
+func ReadFiles(paths ...string) ([]*Data, error) {
+	var all []*Data
+	for _, path := range paths {
+		runs, err := readFile(path)
+		all = append(all, runs...)
+		if err != nil {
+			return all, fmt.Errorf("reading profile: %w", err)
+		}
+	}
+	return all, nil
+}
+
+func readFile(path string) ([]*Data, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, pathless(err))
+	}
+	defer f.Close()
+	return Read(path, f)
+}
+
+// Read reads the runs of one file; name is what errors call it. A run may lack
+// its end, and its last line may be torn, in the middle of the file too when
+// another run was appended. Any other line that cannot be understood is a
+// *DamageError, a run of a later version a *VersionError; the runs read up to
+// there, the last one as far as it was good, are returned with it.
+//
+// A file without a run is not an error: a run killed at once leaves one.
+func Read(name string, r io.Reader) ([]*Data, error) {
+	rd := reader{name: name}
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := rd.next(in)
+		if errors.Is(err, io.EOF) {
+			return rd.runs, rd.settle() // an unreadable last line was cut short
+		}
+		if err != nil {
+			return rd.runs, err
+		}
+		if err := rd.take(line); err != nil {
+			return rd.runs, err
+		}
+	}
+}
+
+// reader is the state between two lines.
+type reader struct {
+	name string
+	line int
+	buf  []byte
+	runs []*Data
+	// bad is the complaint about the previous line. If a run or the end of the
+	// file follows, the line was torn; otherwise it is damage.
+	bad      *DamageError
+	badIsRun bool // it starts as a run record does
+}
+
+// next returns the next line that is not empty, without its newline; it is
+// valid until the next call.
+func (rd *reader) next(in *bufio.Reader) ([]byte, error) {
+	for {
+		rd.buf = rd.buf[:0]
+		rd.line++
+		var err error
+		for {
+			var part []byte
+			part, err = in.ReadSlice('\n')
+			rd.buf = append(rd.buf, part...)
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				break
+			}
+			if len(rd.buf) > MaxLine {
+				return nil, rd.damage(fmt.Errorf("line longer than %d MiB: not a whatif profile", MaxLine>>20))
+			}
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s:%d: %w", rd.name, rd.line, pathless(err))
+		}
+		if line := bytes.TrimSpace(rd.buf); len(line) > 0 {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (rd *reader) damage(err error) *DamageError {
+	return &DamageError{File: rd.name, Line: rd.line, Err: err}
+}
+
+// settle accepts the unreadable line, if any, as the torn end of its run, or as
+// the torn start of a run that left nothing else.
+func (rd *reader) settle() error {
+	bad := rd.bad
+	rd.bad = nil
+	switch {
+	case bad == nil:
+	case len(rd.runs) > 0:
+		rd.runs[len(rd.runs)-1].Torn = true
+	case !rd.badIsRun:
+		return bad // the only line, and none of ours
+	}
+	return nil
+}
+
+// take adds one line to the runs.
+func (rd *reader) take(line []byte) error {
+	rec, err := rd.parse(line)
+	var version *VersionError
+	if errors.As(err, &version) {
+		return err
+	}
+	if rd.bad != nil && (err != nil || rec.Run == nil) {
+		return rd.bad
+	}
+	if err != nil {
+		damage := rd.damage(err)
+		var syntax *json.SyntaxError
+		if !errors.As(err, &syntax) {
+			return damage
+		}
+		rd.bad = damage // torn perhaps: what follows will tell
+		n := min(len(line), len(runStart))
+		rd.badIsRun = string(line[:n]) == runStart[:n]
+		return nil
+	}
+	if err := rd.settle(); err != nil {
+		return err
+	}
+	if err := rd.add(rec); err != nil {
+		return rd.damage(err)
+	}
+	return nil
+}
+
+// parse decodes a line. The version of a run is looked at before anything else
+// of it: the rest may be shaped otherwise in a later one.
+func (rd *reader) parse(line []byte) (Record, error) {
+	var rec Record
+	if bytes.HasPrefix(line, []byte(runStart)) {
+		var peek struct {
+			Run struct {
+				Version int `json:"version"`
+			} `json:"run"`
+		}
+		if json.Unmarshal(line, &peek) == nil && peek.Run.Version > Version {
+			return rec, &VersionError{File: rd.name, Line: rd.line, Version: peek.Run.Version, Supported: Version}
+		}
+	}
+	if err := json.Unmarshal(line, &rec); err != nil {
+		return rec, fmt.Errorf("not a profile record: %w", err)
+	}
+	if rec.Run != nil && rec.Run.Version > Version {
+		return rec, &VersionError{File: rd.name, Line: rd.line, Version: rec.Run.Version, Supported: Version}
+	}
+	if n := rec.kinds(); n != 1 {
+		return rec, fmt.Errorf("not a profile record: %d known kinds in it, want 1", n)
+	}
+	return rec, nil
+}
+
+// add puts a record where it belongs, after checking what later code relies on.
+func (rd *reader) add(rec Record) error {
+	if rec.Run != nil {
+		if rec.Run.Version < 1 {
+			return fmt.Errorf("run of version %d", rec.Run.Version)
+		}
+		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, File: rd.name, Line: rd.line})
+		return nil
+	}
+	if len(rd.runs) == 0 {
+		return errors.New("record before the first run record")
+	}
+	d := rd.runs[len(rd.runs)-1]
+	switch {
+	case d.End != nil:
+		return errors.New("record after the end of its run")
+	case rec.Unit != nil:
+		return d.addUnit(*rec.Unit)
+	case rec.Experiment != nil:
+		return d.addExperiment(*rec.Experiment)
+	case rec.Warning != nil:
+		d.Warnings = append(d.Warnings, *rec.Warning)
+	case rec.End != nil:
+		d.End = rec.End
+	}
+	return nil
+}
+
+func (d *Data) addUnit(u Unit) error {
+	if u.ID == 0 {
+		return errors.New("unit with id 0")
+	}
+	if old, ok := d.Units[u.ID]; ok && old != u {
+		return fmt.Errorf("unit %d is both %s and %s", u.ID, old.Name, u.Name)
+	}
+	d.Units[u.ID] = u
+	return nil
+}
+
+func (d *Data) addExperiment(e Experiment) error {
+	if _, ok := d.Units[e.Unit]; e.Unit != 0 && !ok {
+		return fmt.Errorf("experiment %d: unit %d was not introduced", e.Index, e.Unit)
+	}
+	if len(e.Points) != len(d.Run.Points) {
+		return fmt.Errorf("experiment %d: %d points, its run has %d", e.Index, len(e.Points), len(d.Run.Points))
+	}
+	if e.Speedup < 0 || e.Speedup > 100 {
+		return fmt.Errorf("experiment %d: speed-up of %d%%", e.Index, e.Speedup)
+	}
+	if e.RealNS < 0 || e.Samples < 0 {
+		return fmt.Errorf("experiment %d: negative time or samples", e.Index)
+	}
+	for _, v := range e.Points {
+		// JSON has no NaN, but a sum of huge numbers would be one.
+		if v.Count < 0 || !within(v.Weight) || !within(v.WindowNS) {
+			return fmt.Errorf("experiment %d: impossible visits %+v", e.Index, v)
+		}
+	}
+	for id, n := range e.UnitSamples {
+		if _, ok := d.Units[id]; !ok || n < 0 {
+			return fmt.Errorf("experiment %d: %d samples of unknown unit %d", e.Index, n, id)
+		}
+	}
+	d.Experiments = append(d.Experiments, e)
+	return nil
+}
+
+// within says that x can be a number of visits or of nanoseconds: squares of
+// sums of such numbers stay finite.
+func within(x float64) bool { return x >= 0 && x <= math.MaxInt64 }

@@ -1,0 +1,189 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// Writer appends records to a profile. It may be used by several goroutines.
+type Writer struct {
+	mu      sync.Mutex
+	file    *os.File
+	regular bool
+	size    int64 // of a regular file: nobody else writes, it is locked
+	torn    bool  // the file ends in the middle of a line
+	broken  error // set for good once the file can no longer be kept whole
+}
+
+// Create makes path an empty profile, or empties the one that is there.
+func Create(path string) (*Writer, error) {
+	w, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("creating profile %s: %w", path, err)
+	}
+	if w.regular {
+		// Not O_TRUNC: that would empty a file which another run is writing.
+		if err := w.file.Truncate(0); err != nil {
+			w.file.Close()
+			return nil, fmt.Errorf("emptying profile %s: %w", path, pathless(err))
+		}
+		w.size, w.torn = 0, false
+	}
+	return w, nil
+}
+
+// Append opens path for adding a run to what it holds. It is created if it is
+// not there. If it ends in a torn line, the first record starts on a line of its
+// own, and Read knows the torn line for what it is.
+func Append(path string) (*Writer, error) {
+	w, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening profile %s: %w", path, err)
+	}
+	return w, nil
+}
+
+func open(path string) (*Writer, error) {
+	// Reading is needed for a look at the last byte only, and a FIFO would be
+	// opened without waiting for its reader: hence the second try.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
+	if errors.Is(err, os.ErrPermission) {
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	}
+	if err != nil {
+		return nil, pathless(err)
+	}
+	w := &Writer{file: f}
+	if err := w.prepare(); err != nil {
+		f.Close()
+		return nil, pathless(err)
+	}
+	return w, nil
+}
+
+// prepare locks the file and finds out how it ends. What is not a regular file
+// (a pipe, a terminal) has neither a lock nor an end.
+func (w *Writer) prepare() error {
+	fi, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if w.regular = fi.Mode().IsRegular(); !w.regular {
+		return nil
+	}
+	// The lock goes away with the process, however that dies.
+	if err := flock(w.file); err != nil {
+		return err
+	}
+	if fi, err = w.file.Stat(); err != nil {
+		return err
+	}
+	if w.size = fi.Size(); w.size == 0 {
+		return nil
+	}
+	var last [1]byte
+	if _, err := w.file.ReadAt(last[:], w.size-1); err != nil {
+		// Write-only: an empty line does no harm, a record glued to a torn one does.
+		w.torn = true
+		return nil
+	}
+	w.torn = last[0] != '\n'
+	return nil
+}
+
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return ErrInUse
+		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP):
+			return nil // a file system without locks: better no lock than no profile
+		}
+		return err
+	}
+}
+
+// pathless drops the path from an error that is about to be wrapped with it.
+func pathless(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Write appends one record as one line with one write(2), so that a process
+// that is killed leaves at most its last line torn. If a write is cut short (a
+// full disk), what was written of it is taken back, and a later Write may do
+// better; if that cannot be done either, every later Write returns the error.
+func (w *Writer) Write(r Record) error {
+	if n := r.kinds(); n != 1 {
+		return fmt.Errorf("writing profile record: %d kinds of record in it, want 1", n)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken != nil {
+		return w.broken
+	}
+	line, err := encode(r, w.torn)
+	if err != nil {
+		return fmt.Errorf("encoding profile record: %w", err)
+	}
+	n, err := w.file.Write(line)
+	if err == nil {
+		w.size += int64(n)
+		w.torn = false
+		return nil
+	}
+	err = fmt.Errorf("writing profile %s: %w", w.file.Name(), pathless(err))
+	if n > 0 && (!w.regular || w.file.Truncate(w.size) != nil) {
+		w.broken = err
+	}
+	return err
+}
+
+// encode gives the line of r, on a new line if the file's last one is torn.
+func encode(r Record, torn bool) ([]byte, error) {
+	var b bytes.Buffer
+	if torn {
+		b.WriteByte('\n')
+	}
+	enc := json.NewEncoder(&b) // ends the value with a newline
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxLine {
+		return nil, fmt.Errorf("record of %d bytes, the longest line is %d", b.Len(), MaxLine)
+	}
+	return b.Bytes(), nil
+}
+
+// kinds counts the fields of r that are set.
+func (r *Record) kinds() int {
+	n := 0
+	for _, set := range []bool{r.Run != nil, r.Unit != nil, r.Experiment != nil, r.Warning != nil, r.End != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// Close closes the file. Nothing is buffered: there is nothing to be flushed.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.file.Close(); err != nil {
+		return fmt.Errorf("closing profile %s: %w", w.file.Name(), pathless(err))
+	}
+	return nil
+}

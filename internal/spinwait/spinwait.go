@@ -1,0 +1,248 @@
+// Package spinwait tells from machine code whether an instruction is part of a
+// busy-wait loop: one that ends only when another thread changes memory. A
+// profiler must know, because a thread that waits by spinning looks busy, yet
+// making its loop faster gains nothing.
+//
+// The verdict is about code, not about an execution: the loop may have found
+// its condition true at once. A loop without calls is a wait if either
+//
+//   - it executes PAUSE, the hint that compilers and libraries give for this;
+//     bounded spins before sleeping, and back-off delays, count; or
+//   - nothing is carried from one iteration to the next in registers or stack
+//     slots, it reads memory, it can be left, and it writes to memory only
+//     with xchg or cmpxchg. Then every iteration does the same as the one
+//     before, unless memory has changed.
+//
+// The second catches test-and-set locks: their attempts write, but only what
+// they would have written before. It does not catch lock-free updates (load,
+// add, cmpxchg), although a failed attempt means that another thread was there:
+// what they store depends on what they read, so the next attempt succeeds by
+// itself. Loops that read the clock, or anything else that is not memory, are
+// no waits for another thread. A reader of a seqlock is one.
+//
+// Only x86-64 is known, by SpinWait. It is a pure function of bytes; package
+// symbol finds them.
+package spinwait
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+const (
+	// maxBefore and maxAfter bound the code looked at around an address.
+	maxBefore, maxAfter = 1 << 16, 512
+	// maxSpan bounds a loop from its first to its last byte, blocks that
+	// belong to it moved out of line included; maxBytes the loop's own code.
+	// Real waits take 7 (two instructions) to some 70 bytes (gcc -O0).
+	maxSpan, maxBytes = 512, 160
+)
+
+// SpinWait reports whether the x86-64 instruction at pc lies in a busy-wait
+// loop. code is machine code loaded at the address start, where an instruction
+// must begin: at best the whole function. Code that cannot be decoded is none.
+func SpinWait(code []byte, start, pc uint64) bool {
+	if pc < start || pc-start >= uint64(len(code)) || pc-start > maxBefore {
+		return false
+	}
+	code = code[:min(uint64(len(code)), pc-start+maxAfter)]
+	f := decode(code, start)
+	at := f.find(pc)
+	if at < 0 {
+		return false
+	}
+	loops := f.loops(at)
+	if len(loops) == 0 {
+		return false
+	}
+	inner := loops[0]
+	return f.isWait(inner, at)
+}
+
+// isWait judges the innermost loop around an instruction.
+func (f *function) isWait(l *loop, at int) bool {
+	pause := -1
+	for _, i := range l.body {
+		switch f.insts[i].Op {
+		case x86asm.CALL, x86asm.LCALL, x86asm.SYSCALL, x86asm.SYSENTER, x86asm.INT, x86asm.UD2, x86asm.HLT:
+			return false
+		case x86asm.PAUSE:
+			pause = i
+		}
+	}
+	carried := f.flow(l)
+	if pause < 0 {
+		return carried.pure()
+	}
+	// The hint may be in a loop inside of this one: a lock that spins on
+	// reading, then tries again. But a thread's whole work may as well be
+	// around a wait: tell them apart by whether anything comes of it.
+	if own := f.loops(pause); len(own) > 0 && own[0].has(at) {
+		return true
+	}
+	return carried.idle()
+}
+
+// function is decoded code.
+type function struct {
+	insts   []x86asm.Inst
+	addrs   []uint64
+	succ    [][2]int // indices of the next instructions, -1 for none
+	frameBP bool     // RBP is the frame pointer
+}
+
+// decode decodes code in a row. What is unknown to the decoder is stepped over
+// a byte at a time: the instructions come into step again soon.
+func decode(code []byte, start uint64) *function {
+	f := &function{}
+	for off := 0; off < len(code); {
+		inst, err := x86asm.Decode(code[off:], 64)
+		if err != nil || inst.Len == 0 {
+			inst = x86asm.Inst{Len: 1}
+		}
+		if inst.Op == x86asm.MOV && inst.Args[0] == x86asm.RBP && inst.Args[1] == x86asm.RSP {
+			f.frameBP = true
+		}
+		f.insts = append(f.insts, inst)
+		f.addrs = append(f.addrs, start+uint64(off))
+		off += inst.Len
+	}
+	f.succ = make([][2]int, len(f.insts))
+	for i := range f.insts {
+		f.succ[i] = f.successors(i)
+	}
+	return f
+}
+
+// find gives the index of the instruction that holds an address, -1 if none.
+func (f *function) find(addr uint64) int {
+	i, ok := slices.BinarySearch(f.addrs, addr)
+	if !ok {
+		i--
+	}
+	if i < 0 || addr >= f.addrs[i]+uint64(f.insts[i].Len) {
+		return -1
+	}
+	return i
+}
+
+// successors gives where control goes after an instruction, as far as it is
+// in the decoded code. A call comes back.
+func (f *function) successors(i int) [2]int {
+	next := i + 1
+	if next == len(f.insts) {
+		next = -1
+	}
+	target := -1
+	if rel, ok := f.insts[i].Args[0].(x86asm.Rel); ok {
+		addr := f.addrs[i] + uint64(f.insts[i].Len) + uint64(int64(rel))
+		if t := f.find(addr); t >= 0 && f.addrs[t] == addr {
+			target = t
+		}
+	}
+	switch op := f.insts[i].Op; {
+	case op == x86asm.JMP:
+		return [2]int{target, -1}
+	case op == x86asm.RET || op == x86asm.LRET || op == x86asm.UD2 || op == x86asm.HLT || op == x86asm.IRET:
+		return [2]int{-1, -1}
+	case isBranch(op):
+		return [2]int{next, target}
+	}
+	return [2]int{next, -1}
+}
+
+// isBranch reports whether an instruction is a conditional jump.
+func isBranch(op x86asm.Op) bool {
+	switch op {
+	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JE, x86asm.JG, x86asm.JGE, x86asm.JL, x86asm.JLE,
+		x86asm.JNE, x86asm.JNO, x86asm.JNP, x86asm.JNS, x86asm.JO, x86asm.JP, x86asm.JS,
+		x86asm.JCXZ, x86asm.JECXZ, x86asm.JRCXZ, x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
+		return true
+	}
+	return false
+}
+
+// loop is a natural loop: what can reach the jump back without passing the
+// instruction that it jumps to.
+type loop struct {
+	head int
+	body []int // ascending, head included
+	size int   // in bytes
+}
+
+func (l *loop) has(i int) bool {
+	_, ok := slices.BinarySearch(l.body, i)
+	return ok
+}
+
+// loops gives the loops that an instruction is in, the innermost first.
+func (f *function) loops(at int) []*loop {
+	var loops []*loop
+	for back := at; back < len(f.insts) && f.addrs[back]-f.addrs[at] <= maxSpan; back++ {
+		for _, head := range f.succ[back] {
+			if head < 0 || head > at || f.addrs[back]-f.addrs[head] > maxSpan {
+				continue
+			}
+			if l := f.loopOf(head, back); l.has(at) && l.size <= maxBytes {
+				loops = append(loops, l)
+			}
+		}
+	}
+	slices.SortStableFunc(loops, func(a, b *loop) int { return cmp.Compare(a.size, b.size) })
+	return loops
+}
+
+// loopOf finds the loop that a jump back closes. A loop that is entered in the
+// middle, at its test, has the same instructions.
+func (f *function) loopOf(head, back int) *loop {
+	// What the head reaches, between it and the jump.
+	reached := map[int]bool{head: true}
+	for todo := []int{head}; len(todo) > 0; {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if i == back {
+			continue
+		}
+		for _, s := range f.succ[i] {
+			if s > head && s <= back && !reached[s] {
+				reached[s] = true
+				todo = append(todo, s)
+			}
+		}
+	}
+	// Of that, what reaches the jump.
+	before := map[int][]int{}
+	for i := range reached {
+		for _, s := range f.succ[i] {
+			if reached[s] {
+				before[s] = append(before[s], i)
+			}
+		}
+	}
+	in := map[int]bool{head: true, back: true}
+	for todo := []int{back}; len(todo) > 0; {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if i == head {
+			continue
+		}
+		for _, p := range before[i] {
+			if !in[p] {
+				in[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	l := &loop{head: head}
+	if !reached[back] {
+		return l
+	}
+	for i := range in {
+		l.body = append(l.body, i)
+		l.size += f.insts[i].Len
+	}
+	slices.Sort(l.body)
+	return l
+}

@@ -1,0 +1,106 @@
+package dwarf
+
+// abbrev describes how entries of one kind are encoded.
+type abbrev struct {
+	tag      uint32
+	children bool
+	attrs    []attrSpec
+	// fixed is the size of the attributes when none of them is of interest
+	// and all have a size that does not depend on the data; else -1. Most
+	// entries of a unit describe types and variables: this skips them.
+	fixed int32
+}
+
+type attrSpec struct {
+	attr, form uint32
+	implicit   int64 // the value itself, for DW_FORM_implicit_const
+}
+
+// abbrevs maps an abbreviation code to its meaning. Compilers number them from
+// 1 without gaps, so that a slice nearly always does.
+type abbrevs struct {
+	dense  []abbrev
+	sparse map[uint64]abbrev
+}
+
+func (a *abbrevs) get(code uint64) *abbrev {
+	if code-1 < uint64(len(a.dense)) {
+		return &a.dense[code-1]
+	}
+	if ab, ok := a.sparse[code]; ok {
+		return &ab
+	}
+	return nil
+}
+
+// abbrevKey is what a table's meaning depends on: units of different formats
+// may share one.
+type abbrevKey struct {
+	off      uint64
+	is64     bool
+	version  int
+	addrSize int
+}
+
+// abbrevTable reads the unit's table, up to the code only (0: all of it), and
+// keeps whole tables.
+func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
+	key := abbrevKey{u.abbrevOff, u.is64, u.version, u.addrSize}
+	if t, ok := d.abbrevs[key]; ok {
+		return t
+	}
+	data := d.section("abbrev")
+	c := at(data, u.abbrevOff, uint64(len(data)))
+	var t abbrevs
+	for c.more() && d.burn() {
+		code := c.uleb()
+		if code == 0 || c.bad {
+			break
+		}
+		ab := readAbbrev(&c, u)
+		d.fuel -= len(ab.attrs)
+		if c.bad {
+			break
+		}
+		if code == uint64(len(t.dense))+1 {
+			t.dense = append(t.dense, ab)
+		} else {
+			if t.sparse == nil {
+				t.sparse = map[uint64]abbrev{}
+			}
+			t.sparse[code] = ab
+		}
+		if code == only {
+			return t
+		}
+	}
+	if only == 0 {
+		d.abbrevs[key] = t
+		d.weight += 8 * (len(t.dense) + len(t.sparse))
+	}
+	return t
+}
+
+func readAbbrev(c *cursor, u *unit) abbrev {
+	ab := abbrev{tag: uint32(c.uleb()), children: c.u8() != 0}
+	for !c.bad {
+		s := attrSpec{attr: uint32(c.uleb()), form: uint32(c.uleb())}
+		if s.form == formImplicitConst {
+			s.implicit = c.sleb()
+		}
+		if s.attr == 0 && s.form == 0 {
+			break
+		}
+		ab.attrs = append(ab.attrs, s)
+		if wanted(s.attr, ab.tag) || ab.fixed < 0 {
+			ab.fixed = -1
+			continue
+		}
+		if n := fixedSize(s.form, u); n < 0 {
+			ab.fixed = -1
+		} else {
+			ab.fixed += int32(n)
+		}
+	}
+	return ab
+}

@@ -1,0 +1,54 @@
+package dwarf
+
+// Tags and attributes that matter here, DWARF 5 sections 7.5.3 and 7.5.4.
+const (
+	tagClassType         = 0x02
+	tagEnumerationType   = 0x04
+	tagArrayType         = 0x01
+	tagFormalParameter   = 0x05
+	tagCompileUnit       = 0x11
+	tagStructureType     = 0x13
+	tagSubroutineType    = 0x15
+	tagUnionType         = 0x17
+	tagInlinedSubroutine = 0x1d
+	tagSubprogram        = 0x2e
+	tagVariable          = 0x34
+	tagInterfaceType     = 0x38
+	tagNamespace         = 0x39
+	tagSkeletonUnit      = 0x4a
+
+	attrSibling        = 0x01
+	attrName           = 0x03
+	attrStmtList       = 0x10
+	attrLowPC          = 0x11
+	attrHighPC         = 0x12
+	attrCompDir        = 0x1b
+	attrAbstractOrigin = 0x31
+	attrSpecification  = 0x47
+	attrRanges         = 0x55
+	attrCallFile       = 0x58
+	attrCallLine       = 0x59
+	attrLinkageName    = 0x6e
+	attrStrOffsetsBase = 0x72
+	attrAddrBase       = 0x73
+	attrRnglistsBase   = 0x74
+	attrMIPSLinkage    = 0x2007
+)
+
+// wanted reports whether an attribute of an entry of this kind is read.
+func wanted(attr, tag uint32) bool {
+	switch tag {
+	case tagSubprogram, tagInlinedSubroutine:
+		switch attr {
+		case attrName, attrLowPC, attrHighPC, attrAbstractOrigin, attrSpecification, attrRanges,
+			attrCallFile, attrCallLine, attrLinkageName, attrMIPSLinkage:
+			return true
+		}
+	case tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:
+		return attr == attrName
+	case tagEnumerationType, tagArrayType, tagSubroutineType:
+		// No code is described below these: jump over their children.
+		return attr == attrSibling
+	}
+	return false
+}

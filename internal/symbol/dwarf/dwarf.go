@@ -1,0 +1,137 @@
+// Package dwarf answers one question about a binary with debug information:
+// which source line is the instruction at this address, in which function, and
+// through which inlined calls did it get there?
+//
+// It reads DWARF 2 to 5 itself, because debug/dwarf of the standard library
+// cannot do what a profiler needs: New there reads every abbreviation table of
+// the binary, allocates for each attribute of each entry, believes counts that
+// the file states (a hostile line table header makes it allocate any amount),
+// and it has no notion of an inline chain. Here nothing is read until an
+// address is looked up, then only the unit that holds it, and that unit's
+// answers are kept as two sorted arrays: address → line, address → scope.
+//
+// It is not a general DWARF reader: types, variables and locations are skipped.
+// It is little-endian (x86-64, arm64). Split DWARF and dwz's alternate file are
+// not followed: their lines are found, their names are not.
+//
+// The sequence of calls is New, then Lookup as often as wanted; Files, Lines
+// and Functions search all units and cost time in proportion to the debug
+// information. A Data is not safe for concurrent use. Damaged input costs an
+// answer: the work of a call and the memory kept stay below a small multiple of
+// the input; sections that
+// are mapped from a file that shrinks fault, and that is the caller's to catch.
+package dwarf
+
+import "slices"
+
+// A Range is a half-open interval of addresses.
+type Range struct{ Low, High uint64 }
+
+// Sections gives a section's bytes by its name without the leading ".debug_",
+// nil when there is none. It is asked once for each name.
+type Sections func(name string) []byte
+
+// A Call is one level of an inline chain: a place, and the function around it.
+type Call struct {
+	// Name is the function's name as DWARF has it, qualified by namespaces and
+	// classes where there is no linkage name to tell them.
+	Name string
+	// Linkage is the mangled name, empty for languages without one.
+	Linkage string
+	File    string
+	// Line is 0 where the compiler attributes the code to no line.
+	Line int
+	// Low is where the function's (or inlined body's) first range starts.
+	Low uint64
+}
+
+// Data is the debug information of one binary.
+type Data struct {
+	load Sections
+	text []Range // executable sections: what lies outside is dead code
+
+	sections map[string][]byte
+	abbrevs  map[abbrevKey]abbrevs
+	units    map[uint64]*unit // by offset of the header
+	headers  []uint64         // offsets of all headers, ascending
+	scanned  bool             // headers is complete
+	byRange  *unitRanges
+	indexes  map[uint64]*index
+	lines    map[uint64]*lineTable // by offset in .debug_line
+	weight   int                   // what indexes and lines hold, in entries
+	fuel     int                   // what is left of the current call's work
+
+	// KeepLineZero makes Lookup say line 0 where the compiler did, for
+	// comparison with other readers.
+	KeepLineZero bool
+}
+
+// maxWeight bounds what stays in memory: at 16 bytes an entry, 64 MiB. Units
+// beyond it push everything out; what is sampled is read again.
+const maxWeight = 4 << 20
+
+// New prepares to read the sections that load gives. Only code inside text is
+// believed to exist: linkers leave the debug information of functions that
+// they discarded in place, at addresses 0, 1 or -1.
+func New(load Sections, text []Range) *Data {
+	text = slices.Clone(text)
+	slices.SortFunc(text, func(a, b Range) int { return cmpUint(a.Low, b.Low) })
+	d := &Data{load: load, text: text, sections: map[string][]byte{}, units: map[uint64]*unit{}}
+	d.forget()
+	return d
+}
+
+// forget drops what was read of single units.
+func (d *Data) forget() {
+	d.abbrevs = map[abbrevKey]abbrevs{}
+	d.indexes = map[uint64]*index{}
+	d.lines = map[uint64]*lineTable{}
+	d.weight = 0
+}
+
+// refuel starts a call. Real files refer to each list, table and string about
+// once; hostile ones refer a million times to the same long one. What a call
+// may read in all is therefore bounded by the size of the sections.
+func (d *Data) refuel() {
+	d.fuel = 1 << 20
+	for _, name := range []string{"info", "abbrev", "line", "ranges", "rnglists"} {
+		d.fuel += 2 * len(d.section(name))
+	}
+}
+
+// burn takes one step of work and reports whether it may be done.
+func (d *Data) burn() bool {
+	d.fuel--
+	return d.fuel >= 0
+}
+
+func (d *Data) section(name string) []byte {
+	s, ok := d.sections[name]
+	if !ok {
+		s = d.load(name)
+		d.sections[name] = s
+	}
+	return s
+}
+
+// live reports whether code at r can exist.
+func (d *Data) live(r Range) bool {
+	if r.Low >= r.High {
+		return false
+	}
+	i, found := slices.BinarySearchFunc(d.text, r.Low, func(t Range, a uint64) int { return cmpUint(t.Low, a) })
+	if !found {
+		i--
+	}
+	return i >= 0 && r.Low < d.text[i].High && r.High <= d.text[i].High
+}
+
+func cmpUint(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,119 @@
+package dwarf
+
+// entry is what is read of one debugging information entry.
+type entry struct {
+	off   uint64
+	tag   uint32
+	depth int // of the root: 0
+
+	name, linkage                  value
+	low, high, ranges              value
+	abstractOrigin, specification  value
+	callFile, callLine             uint64
+	sibling                        uint64
+	hasChildren, hasRange, hasFile bool
+}
+
+// maxDepth bounds how deeply entries nest; compilers stay below a hundred.
+const maxDepth = 4096
+
+// walk reads the unit's entries in order and shows the subprograms, inlined
+// calls and enclosing namespaces and types; leave is called when what is below
+// an entry of a depth, of whatever kind, has been read. Damage ends it early.
+func (d *Data) walk(u *unit, visit func(e *entry), leave func(depth int)) {
+	table := d.abbrevTable(u, 0)
+	c := at(d.section("info"), u.entries, u.end)
+	var e entry
+	for depth := 0; c.more() && d.burn(); {
+		off := c.off
+		code := c.uleb()
+		if code == 0 {
+			depth--
+			if depth <= 0 {
+				return
+			}
+			leave(depth)
+			continue
+		}
+		ab := table.get(code)
+		if ab == nil {
+			return
+		}
+		if ab.fixed >= 0 {
+			c.skip(uint64(ab.fixed))
+		} else {
+			e = entry{off: off, tag: ab.tag, depth: depth, hasChildren: ab.children}
+			u.attributes(&c, ab, &e)
+			if c.bad {
+				return
+			}
+			switch ab.tag {
+			case tagSubprogram, tagInlinedSubroutine, tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:
+				visit(&e)
+			default:
+				if ab.children && e.sibling > c.off && e.sibling <= u.end {
+					c.off = e.sibling
+					continue
+				}
+			}
+		}
+		if ab.children {
+			depth++
+			if depth > maxDepth {
+				return
+			}
+		} else if depth == 0 {
+			return
+		}
+	}
+}
+
+// attributes reads the wanted attributes of an entry into e.
+func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
+	for i := range ab.attrs {
+		s := ab.attrs[i]
+		if !wanted(s.attr, ab.tag) {
+			u.skipForm(c, s.form)
+			continue
+		}
+		v := u.value(c, s)
+		switch s.attr {
+		case attrName:
+			e.name = v
+		case attrLinkageName, attrMIPSLinkage:
+			e.linkage = v
+		case attrLowPC:
+			e.low, e.hasRange = v, true
+		case attrHighPC:
+			e.high = v
+		case attrRanges:
+			e.ranges, e.hasRange = v, true
+		case attrAbstractOrigin:
+			e.abstractOrigin = v
+		case attrSpecification:
+			e.specification = v
+		case attrCallFile:
+			e.callFile, e.hasFile = v.n, true
+		case attrCallLine:
+			e.callLine = v.n
+		case attrSibling:
+			if v.class == classRef {
+				e.sibling = v.n
+			}
+		}
+	}
+}
+
+// entryAt reads a single entry, wherever it is.
+func (d *Data) entryAt(u *unit, off uint64) (e entry, ok bool) {
+	c := at(d.section("info"), off, u.end)
+	code := c.uleb()
+	table := d.abbrevTable(u, 0)
+	ab := table.get(code)
+	if c.bad || ab == nil {
+		return e, false
+	}
+	e = entry{off: off, tag: ab.tag}
+	u.attributes(&c, ab, &e)
+	return e, !c.bad
+}

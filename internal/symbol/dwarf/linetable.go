@@ -1,0 +1,112 @@
+package dwarf
+
+import "slices"
+
+// row says which line the code from addr up to the next row belongs to.
+type row struct {
+	addr uint64
+	file uint32
+	line uint32
+}
+
+// sequence is a stretch of code that the line table describes without a gap:
+// rows[first:end].
+type sequence struct {
+	Range
+	first, end int
+}
+
+// lineTable is a unit's line table, sorted.
+type lineTable struct {
+	header *lineHeader
+	rows   []row
+	seqs   []sequence
+	paths  map[uint32]string
+}
+
+func (t *lineTable) path(file uint32) string {
+	p, ok := t.paths[file]
+	if !ok {
+		p = t.header.path(uint64(file))
+		t.paths[file] = p
+	}
+	return p
+}
+
+// find gives the index of the row that covers an address, -1 if none does.
+func (t *lineTable) find(pc uint64) (i int, seq sequence) {
+	n, found := slices.BinarySearchFunc(t.seqs, pc, func(s sequence, a uint64) int { return cmpUint(s.Low, a) })
+	if !found {
+		n--
+	}
+	if n < 0 || pc >= t.seqs[n].High {
+		return -1, sequence{}
+	}
+	seq = t.seqs[n]
+	i, found = slices.BinarySearchFunc(t.rows[seq.first:seq.end], pc, func(r row, a uint64) int { return cmpUint(r.addr, a) })
+	if !found {
+		i--
+	}
+	return seq.first + i, seq
+}
+
+// place is the file and line of an address. Code that the compiler attributes
+// to no line (line 0) is given the line before it, else after it, of the same
+// stretch: it was made for what stands around it, and a profile has no use for
+// line 0.
+func (t *lineTable) place(pc uint64, stretch Range, exact bool) (file string, line int) {
+	i, seq := t.find(pc)
+	if i < 0 {
+		return "", 0
+	}
+	r := t.rows[i]
+	if r.line == 0 && !exact {
+		r = t.near(i, seq, stretch)
+	}
+	return t.path(r.file), int(r.line)
+}
+
+func (t *lineTable) near(i int, seq sequence, stretch Range) row {
+	for j := i - 1; j >= seq.first && t.rows[j].addr >= stretch.Low; j-- {
+		if t.rows[j].line != 0 {
+			return t.rows[j]
+		}
+	}
+	for j := i + 1; j < seq.end && t.rows[j].addr < stretch.High; j++ {
+		if t.rows[j].line != 0 {
+			return t.rows[j]
+		}
+	}
+	return t.rows[i]
+}
+
+// lineTable reads the unit's line table once.
+func (d *Data) lineTable(u *unit) *lineTable {
+	d.root(u)
+	if !u.hasLines {
+		return nil
+	}
+	if t, ok := d.lines[u.lines]; ok {
+		return t
+	}
+	h, ok := d.lineHeader(u)
+	if !ok {
+		d.lines[u.lines] = nil
+		return nil
+	}
+	t := &lineTable{header: h, paths: map[uint32]string{}}
+	d.run(h, func(rows []row, end uint64) {
+		if len(rows) == 0 || !d.live(Range{rows[0].addr, end}) {
+			return
+		}
+		first := len(t.rows)
+		t.rows = append(t.rows, rows...)
+		t.seqs = append(t.seqs, sequence{Range{rows[0].addr, end}, first, len(t.rows)})
+	})
+	slices.SortFunc(t.seqs, func(a, b sequence) int { return cmpUint(a.Low, b.Low) })
+	t.rows = slices.Clip(t.rows)
+	h.program = cursor{}
+	d.lines[u.lines] = t
+	d.weight += len(t.rows) + len(h.files)
+	return t
+}

@@ -1,0 +1,120 @@
+package dwarf
+
+import (
+	"slices"
+	"strings"
+)
+
+// scope is a function's body, or the body of one inlined call.
+type scope struct {
+	entry    uint64 // offset in .debug_info: leads to the name
+	parent   int32  // the scope that it was inlined into, -1 for a function
+	callFile uint32
+	callLine uint32
+	low      uint64
+}
+
+// enclosing is a namespace or type that functions are declared in.
+type enclosing struct {
+	name   value
+	parent int32
+}
+
+// scopes is what is known of a unit's functions.
+type scopes struct {
+	all     []scope
+	byPC    owners
+	around  []enclosing
+	members []member // ascending by entry
+}
+
+// member is a function without a linkage name inside a namespace or type.
+type member struct {
+	entry  uint64
+	around int32
+}
+
+// level is what the walk knows of the entries above the current one.
+type level struct {
+	depth  int
+	scope  int32
+	around int32
+}
+
+// scopes reads the unit's functions and inlined calls.
+func (d *Data) scopes(u *unit) scopes {
+	d.root(u)
+	var (
+		s      scopes
+		spans  []span
+		levels = []level{{depth: -1, scope: -1, around: -1}}
+		ranges []Range
+	)
+	d.walk(u, func(e *entry) {
+		top := levels[len(levels)-1]
+		next := level{depth: e.depth, scope: top.scope, around: top.around}
+		switch e.tag {
+		case tagSubprogram, tagInlinedSubroutine:
+			if e.linkage.class == classNone && e.name.class != classNone && top.around >= 0 {
+				s.members = append(s.members, member{e.off, top.around})
+			}
+			if ranges = d.codeRanges(u, e.low, e.high, e.ranges, ranges[:0]); len(ranges) == 0 {
+				break
+			}
+			next.scope = int32(len(s.all))
+			sc := scope{entry: e.off, parent: -1, low: ranges[0].Low}
+			if e.tag == tagInlinedSubroutine {
+				sc.parent = top.scope
+				sc.callFile, sc.callLine = clip(e.callFile), clip(e.callLine)
+			}
+			s.all = append(s.all, sc)
+			for _, r := range ranges {
+				spans = append(spans, span{r, next.scope})
+			}
+		default:
+			if !e.hasChildren {
+				return
+			}
+			next.around = int32(len(s.around))
+			s.around = append(s.around, enclosing{e.name, top.around})
+		}
+		if e.hasChildren {
+			levels = append(levels, next)
+		}
+	}, func(depth int) {
+		for levels[len(levels)-1].depth >= depth {
+			levels = levels[:len(levels)-1]
+		}
+	})
+	s.byPC = paint(spans)
+	return s
+}
+
+func clip(n uint64) uint32 {
+	if n > 1<<31 {
+		return 0
+	}
+	return uint32(n)
+}
+
+// qualifier is the names of the namespaces and types around a function,
+// joined by "::", empty if there are none or they are not known.
+func (d *Data) qualifier(u *unit, s *scopes, entry uint64) string {
+	i, found := slices.BinarySearchFunc(s.members, entry, func(m member, off uint64) int { return cmpUint(m.entry, off) })
+	if !found {
+		return ""
+	}
+	var names []string
+	for a := s.members[i].around; a >= 0 && len(names) < maxOrigins; a = s.around[a].parent {
+		name := text(d.str(u, s.around[a].name), maxName)
+		if name == "" {
+			name = "(anonymous)"
+			if s.around[a].name.class == classNone {
+				name = "(anonymous namespace)"
+			}
+		}
+		names = append(names, name)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, "::")
+}

@@ -1,0 +1,116 @@
+package dwarf
+
+import "slices"
+
+// everyUnit shows all units of code until visit returns false. What they hold
+// is dropped again as it goes.
+func (d *Data) everyUnit(visit func(u *unit) bool) {
+	d.refuel()
+	for _, off := range d.scan() {
+		u := d.unitAt(off)
+		if u == nil || u.kind == unitType || u.kind == unitSplitType {
+			continue
+		}
+		if d.weight > maxWeight {
+			d.forget()
+		}
+		d.root(u)
+		if !visit(u) || d.fuel < 0 {
+			return
+		}
+	}
+}
+
+// Files shows the path of every source file of every unit, some repeatedly,
+// until visit returns false.
+func (d *Data) Files(visit func(path string) bool) {
+	seen := map[uint64]bool{}
+	d.everyUnit(func(u *unit) bool {
+		if !u.hasLines || seen[u.lines] {
+			return true
+		}
+		seen[u.lines] = true
+		h, ok := d.lineHeader(u)
+		if !ok {
+			return true
+		}
+		for i := range h.files {
+			if p := h.path(uint64(i)); p != "" && !visit(p) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Lines gives the lines with code of the files that match, ascending; it stops
+// early, and says so, at one that has the wanted line. A line has code if an
+// instruction belongs to it or a call on it was inlined.
+func (d *Data) Lines(match func(path string) bool, want int) (lines []int, found bool) {
+	have := map[int]bool{}
+	d.everyUnit(func(u *unit) bool {
+		if !u.hasLines {
+			return true
+		}
+		h, ok := d.lineHeader(u)
+		if !ok {
+			return true
+		}
+		matching := map[uint32]bool{}
+		for i := range h.files {
+			if p := h.path(uint64(i)); p != "" && match(p) {
+				matching[uint32(i)] = true
+			}
+		}
+		if len(matching) > 0 {
+			d.linesOf(u, matching, have)
+		}
+		found = have[want]
+		return !found
+	})
+	delete(have, 0)
+	for l := range have {
+		lines = append(lines, l)
+	}
+	slices.Sort(lines)
+	return lines, found
+}
+
+func (d *Data) linesOf(u *unit, files map[uint32]bool, have map[int]bool) {
+	x := d.index(u)
+	if x.lines != nil {
+		for _, r := range x.lines.rows {
+			if files[r.file] {
+				have[int(r.line)] = true
+			}
+		}
+	}
+	for _, s := range x.scopes.all {
+		if s.parent >= 0 && files[s.callFile] {
+			have[int(s.callLine)] = true
+		}
+	}
+}
+
+// Functions shows every function that has code of its own or was inlined
+// somewhere, some repeatedly, until visit returns false.
+func (d *Data) Functions(visit func(name, linkage string) bool) {
+	d.everyUnit(func(u *unit) bool {
+		x := d.index(u)
+		seen := map[uint64]bool{}
+		for _, s := range x.scopes.all {
+			off := s.entry
+			if e, ok := d.entryAt(u, off); ok && e.abstractOrigin.class == classRef {
+				off = e.abstractOrigin.n // inlined a hundred times, named once
+			}
+			if seen[off] {
+				continue
+			}
+			seen[off] = true
+			if name, linkage := d.name(u, &x.scopes, s.entry); !visit(name, linkage) {
+				return false
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,77 @@
+package symbol
+
+import (
+	"fmt"
+
+	"whatif/internal/symbol/dwarf"
+)
+
+// Frames says what the code at an offset in the file is, innermost first: the
+// instruction's own line and function, then for inlined code each place that
+// it was inlined at, with the function around it.
+//
+// Without debug information it is one frame, named by the symbol table, with
+// line 0. It is empty, without an error, where nothing names the code: linkage
+// stubs, stripped code, an offset outside of what is loaded.
+func (b *Binary) Frames(fileOffset uint64) (frames []Frame, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	doing := fmt.Sprintf("resolving %s+%#x", b.path, fileOffset)
+	if b.closed {
+		return nil, fmt.Errorf("%s: %w", doing, errClosed)
+	}
+	defer guard(doing, &err)()
+	addr, ok := b.address(fileOffset)
+	if !ok {
+		return nil, nil
+	}
+	return b.framesAt(addr), nil
+}
+
+func (b *Binary) framesAt(addr uint64) []Frame {
+	isGo := b.IsGo()
+	chain := b.debugData().Lookup(addr)
+	frames := make([]Frame, 0, len(chain)+1)
+	for _, c := range chain {
+		frames = append(frames, frameOf(c, isGo))
+	}
+	if n := len(frames); n > 0 && frames[n-1].Func != "" {
+		return frames
+	}
+	// No debug information here, or it does not name the function.
+	if x, ok := b.symbolTable().find(addr); ok {
+		n := namesOf(b.symbols.name(x), isGo)
+		if len(frames) == 0 {
+			frames = append(frames, Frame{})
+		}
+		outer := &frames[len(frames)-1]
+		outer.Func, outer.Short = n.full, n.short
+	}
+	return frames
+}
+
+func frameOf(c dwarf.Call, isGo bool) Frame {
+	f := Frame{File: c.File, Line: c.Line}
+	if isMangled(c.Linkage) {
+		n := namesOf(c.Linkage, isGo)
+		f.Func, f.Short = n.full, n.short
+		return f
+	}
+	f.Func = c.Name
+	if f.Func == "" {
+		f.Func = c.Linkage
+	}
+	if isGo {
+		f.Func = goName(f.Func)
+	}
+	f.Short = f.Func
+	return f
+}
+
+// debugData is the binary's debug information, read as far as asked for.
+func (b *Binary) debugData() *dwarf.Data {
+	if b.debug == nil {
+		b.debug = dwarf.New(b.debugSection, b.text())
+	}
+	return b.debug
+}

@@ -1,0 +1,139 @@
+package symbol
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// MatchFile reports whether a file that a user wrote means the file at a full
+// path: all of it, or its end from a component on. "parse.c" and "x/parse.c"
+// mean "/src/x/parse.c"; neither means "/src/xparse.c".
+func MatchFile(spec, full string) bool {
+	if spec == "" || full == "" {
+		return false
+	}
+	spec, full = path.Clean(spec), path.Clean(full)
+	for strings.HasPrefix(spec, "../") {
+		spec = spec[len("../"):] // relative to where the user is, not the compiler
+	}
+	if spec == full {
+		return true
+	}
+	return !path.IsAbs(spec) && strings.HasSuffix(full, "/"+spec)
+}
+
+// FuncMatcher matches functions by a name that a user wrote.
+type FuncMatcher struct {
+	text  string
+	token string // must occur in a mangled name that can match, "" if not known
+}
+
+// rustHash is what old Rust appends to every name.
+var rustHash = regexp.MustCompile(`::h[0-9a-f]{16}$`)
+
+// MatchFunc gives a matcher for a name: a symbol, a demangled name with or
+// without its parameters, template or type arguments or hash, or a pattern in
+// which * stands for anything.
+func MatchFunc(text string) FuncMatcher {
+	text = rustHash.ReplaceAllString(strings.TrimSpace(text), "")
+	return FuncMatcher{text: text, token: lastIdentifier(text)}
+}
+
+// Exactly reports whether the name is one of the function's names.
+func (m FuncMatcher) exactly(n names) bool {
+	return n.symbol == m.text || n.full == m.text || n.short == m.text || n.bare == m.text ||
+		withoutClone(n.symbol) == m.text
+}
+
+// pattern reports whether the name, as a pattern, matches the function.
+func (m FuncMatcher) pattern(n names) bool {
+	return strings.Contains(m.text, "*") &&
+		(glob(m.text, n.symbol) || glob(m.text, n.full) || glob(m.text, n.short) || glob(m.text, n.bare))
+}
+
+// possible reports whether a symbol can match at all, without demangling it:
+// that would cost seconds on a million symbols.
+func (m FuncMatcher) possible(symbol string) bool {
+	return !isMangled(symbol) || m.token == "" || strings.Contains(symbol, m.token)
+}
+
+// Frame reports whether a frame is in the function.
+func (m FuncMatcher) Frame(f Frame) bool {
+	if f.Func == "" {
+		return false
+	}
+	n := names{symbol: f.Func, full: f.Func, short: f.Short, bare: withoutArguments(f.Short)}
+	return m.exactly(n) || m.pattern(n)
+}
+
+// withoutArguments cuts template or type arguments off the end of a name.
+func withoutArguments(short string) string {
+	if s := strings.TrimSuffix(short, "[...]"); s != short {
+		return s // Go
+	}
+	if !strings.HasSuffix(short, ">") || strings.HasSuffix(short, "operator>") || strings.HasSuffix(short, "operator->") {
+		return short
+	}
+	depth := 0
+	for i := len(short) - 1; i > 0; i-- {
+		switch short[i] {
+		case '>':
+			depth++
+		case '<':
+			if depth--; depth == 0 {
+				return strings.TrimSuffix(short[:i], "::") // Rust writes f::<T>
+			}
+		}
+	}
+	return short
+}
+
+// lastIdentifier is the name in a qualified name that also stands in the
+// mangled one, "" where mangling may spell it differently.
+func lastIdentifier(text string) string {
+	// Substitutions abbreviate names of std; operators have codes.
+	if strings.Contains(text, "*") || strings.Contains(text, "operator") || strings.HasPrefix(text, "std::") || isMangled(text) {
+		return ""
+	}
+	base := text
+	if i := strings.IndexAny(base, "(<["); i >= 0 {
+		base = base[:i]
+	}
+	if i := strings.LastIndex(base, "::"); i >= 0 {
+		base = base[i+2:]
+	}
+	base = strings.TrimPrefix(base, "~")
+	for _, r := range base {
+		if r > 127 || r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return ""
+		}
+	}
+	return base
+}
+
+// glob reports whether a pattern, in which * stands for any text, matches all
+// of s. It takes time in proportion to both lengths' product at worst.
+func glob(pattern, s string) bool {
+	star, mark := -1, 0
+	p, i := 0, 0
+	for i < len(s) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, i
+			p++
+		case p < len(pattern) && pattern[p] == s[i]:
+			p++
+			i++
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}

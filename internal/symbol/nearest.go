@@ -1,0 +1,132 @@
+package symbol
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"strings"
+)
+
+// Nearest gives up to n names of functions of the binary that a user may have
+// meant by name: names that contain it first, then those a few letters away.
+func (b *Binary) Nearest(name string, n int) (near []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	var err error
+	defer guard("looking for similar names", &err)()
+	t, isGo := b.symbolTable(), b.IsGo()
+	r := newRanking(name)
+	// Demangling is what takes time: the first names of a giant must do.
+	for _, x := range t.all[:min(len(t.all), maxNearest)] {
+		if s := t.name(x); x.kind == elf.STT_FUNC && !isPartial(s) {
+			r.add(namesOf(s, isGo).short)
+		}
+	}
+	return r.best(n)
+}
+
+const maxNearest = 300_000
+
+// ranking collects the candidates that are near to a wanted name.
+type ranking struct {
+	want, wantLast string
+	score          map[string]int
+}
+
+func newRanking(want string) *ranking {
+	want = strings.ToLower(strings.Trim(want, "*"))
+	return &ranking{want: want, wantLast: lastComponent(want), score: map[string]int{}}
+}
+
+// add considers a candidate.
+func (r *ranking) add(name string) {
+	if name == "" || r.want == "" {
+		return
+	}
+	if _, ok := r.score[name]; ok {
+		return
+	}
+	if s, ok := r.distance(strings.ToLower(name)); ok {
+		r.score[name] = s
+	}
+}
+
+// distance says how far off a name is, false if too far to be meant.
+func (r *ranking) distance(name string) (int, bool) {
+	last := lastComponent(name)
+	switch {
+	case name == r.want: // other case of letters
+		return 0, true
+	case last == r.wantLast:
+		return 1, true
+	case len(r.wantLast) >= 3 && strings.Contains(last, r.wantLast):
+		return 2 + min(len(last)-len(r.wantLast), 20), true
+	case len(last) >= 4 && strings.Contains(r.wantLast, last):
+		return 4 + min(len(r.wantLast)-len(last), 20), true
+	}
+	// A letter in three may be wrong, but not both of two.
+	limit := max(1, len(r.wantLast)/3)
+	d := editDistance(last, r.wantLast, limit)
+	if d > limit || len(r.wantLast) < 3 {
+		return 0, false
+	}
+	return 2 + 3*d, true
+}
+
+func (r *ranking) best(n int) []string {
+	names := make([]string, 0, len(r.score))
+	for name := range r.score {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.score[a], r.score[b]), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	return names[:min(n, len(names))]
+}
+
+// lastComponent is the function's own name in a qualified one, or a file's in
+// a path.
+func lastComponent(name string) string {
+	if i := strings.IndexAny(name, "<(["); i > 0 {
+		name = name[:i]
+	}
+	for _, sep := range []string{"::", "/", "."} {
+		// "x.c" is one name, "main.run" is two: a part too short to be a
+		// name is left on.
+		if i := strings.LastIndex(name, sep); i >= 0 && len(name)-i-len(sep) >= 3 {
+			name = name[i+len(sep):]
+		}
+	}
+	return name
+}
+
+// editDistance is the number of letters to insert, delete, change or swap with
+// their neighbour to make one of the other; some number above limit if it is
+// more than that. (Optimal string alignment.)
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(a) > 256 || len(b) > 256 {
+		return limit + 1
+	}
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}

@@ -1,0 +1,191 @@
+package symbol
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// sampleSize is how many addresses of each binary are compared.
+const sampleSize = 10000
+
+// programs is the binaries that the answers are checked on.
+var programs = []struct {
+	name, source string
+	command      []string
+}{
+	{"c gcc -O0", "inline.c", []string{"gcc", "-g", "-O0"}},
+	{"c gcc -O2", "inline.c", []string{"gcc", "-g", "-O2"}},
+	{"c gcc -O2 dwarf 4", "inline.c", []string{"gcc", "-gdwarf-4", "-O2"}},
+	{"c gcc -O2 dwarf 2", "inline.c", []string{"gcc", "-gdwarf-2", "-gstrict-dwarf", "-O2"}},
+	{"c gcc -O3 lto", "inline.c", []string{"gcc", "-g", "-O3", "-flto"}},
+	{"c gcc -O2 sections", "inline.c", []string{"gcc", "-g", "-O2", "-ffunction-sections", "-Wl,--gc-sections"}},
+	{"c gcc -O2 compressed", "inline.c", []string{"gcc", "-g", "-gz=zlib", "-O2"}},
+	{"c gcc -O2 static", "inline.c", []string{"gcc", "-g", "-O2", "-static"}},
+	{"c gcc -O2 64-bit dwarf", "inline.c", []string{"gcc", "-g", "-gdwarf64", "-O2", "-no-pie"}},
+	{"c clang -O0", "inline.c", []string{"clang", "-g", "-O0"}},
+	{"c clang -O2", "inline.c", []string{"clang", "-g", "-O2"}},
+	{"c clang -O2 dwarf 4", "inline.c", []string{"clang", "-gdwarf-4", "-O2"}},
+	{"c++ gcc -O2", "stl.cc", []string{"g++", "-g", "-O2", "-std=c++17"}},
+	{"c++ gcc -O2 dwarf 4", "stl.cc", []string{"g++", "-gdwarf-4", "-O2", "-std=c++17"}},
+	{"c++ gcc -O3 lto", "stl.cc", []string{"g++", "-g", "-O3", "-flto", "-std=c++17"}},
+	{"c++ gcc type units", "stl.cc", []string{"g++", "-g", "-O2", "-fdebug-types-section", "-std=c++17"}},
+	{"c++ clang -O2", "stl.cc", []string{"clang++", "-g", "-O2", "-std=c++17"}},
+	{"rust release", "coll.rs", []string{"rustc", "-g", "-O"}},
+	{"rust debug", "coll.rs", []string{"rustc", "-g"}},
+	{"rust v0 release", "coll.rs", []string{"rustc", "-g", "-O", "-Csymbol-mangling-version=v0"}},
+	{"go", "goprog", []string{"go", "build"}},
+	{"go pie", "goprog", []string{"go", "build", "-buildmode=pie"}},
+	{"go uncompressed", "goprog", []string{"go", "build", "-ldflags=-compressdwarf=false"}},
+	{"go unoptimized", "goprog", []string{"go", "build", "-gcflags=-N -l"}},
+}
+
+// TestFramesAgainstLLVM compares file, line, function and inline chain with
+// llvm-symbolizer's at random addresses.
+func TestFramesAgainstLLVM(t *testing.T) {
+	symbolizer := oracle(t)
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			path := build(t, p.source, p.command...)
+			b := open(t, path)
+			addrs := textAddresses(b, sampleSize)
+			want := symbolize(t, symbolizer, path, addrs)
+			b.debugData().KeepLineZero = true
+			diffs, lines, inlined := 0, 0, 0
+			for i, addr := range addrs {
+				if s := want[i].Symbol; len(s) > 0 && s[0].Line > 0 {
+					lines++
+					inlined += min(1, len(s)-1)
+				}
+				diff := compareChains(b, addr, want[i])
+				if diff == "" {
+					continue
+				}
+				if diffs++; diffs <= 10 {
+					t.Logf("%#x: %s", addr, diff)
+				}
+			}
+			agree := 100 * float64(len(addrs)-diffs) / float64(len(addrs))
+			t.Logf("%s: %d addresses, %d with a line, %d inlined: %.3f%% agree", p.name, len(addrs), lines, inlined, agree)
+			if agree < 99.9 {
+				t.Errorf("%d of %d addresses disagree", diffs, len(addrs))
+			}
+		})
+	}
+}
+
+func oracle(t testing.TB) string {
+	for _, name := range []string{"llvm-symbolizer", "llvm-symbolizer-19", "llvm-symbolizer-16", "llvm-symbolizer-14"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("llvm-symbolizer is not installed")
+	return ""
+}
+
+// textAddresses draws addresses of the .text section, the same ones each time.
+func textAddresses(b *Binary, n int) []uint64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := b.elf.Section(".text")
+	addrs := make([]uint64, n)
+	for i := range addrs {
+		addrs[i] = s.Addr + rng.Uint64N(s.Size)
+	}
+	return addrs
+}
+
+// answer is what llvm-symbolizer prints for an address.
+type answer struct {
+	Symbol []struct {
+		FileName, FunctionName string
+		Line                   int
+	}
+}
+
+func symbolize(t testing.TB, symbolizer, path string, addrs []uint64) []answer {
+	var in bytes.Buffer
+	for _, a := range addrs {
+		fmt.Fprintf(&in, "%#x\n", a)
+	}
+	cmd := exec.Command(symbolizer, "--obj="+path, "--output-style=JSON", "--inlining", "--no-demangle")
+	cmd.Stdin = &in
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", symbolizer, err)
+	}
+	answers := make([]answer, 0, len(addrs))
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		var a answer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			t.Fatalf("%s: %v: %s", symbolizer, err, lines.Text())
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(addrs) {
+		t.Fatalf("%s: %d answers to %d addresses", symbolizer, len(answers), len(addrs))
+	}
+	return answers
+}
+
+// compareChains says how the binary's answer differs from the oracle's.
+func compareChains(b *Binary, addr uint64, want answer) string {
+	got := b.framesAt(addr)
+	same := len(got) == len(want.Symbol)
+	for i := 0; same && i < len(got); i++ {
+		w := want.Symbol[i]
+		same = got[i].Line == w.Line && (sameFile(got[i].File, w.FileName) || fromSymbol(w.FileName, w.Line)) && (sameFunc(got[i].Func, w.FunctionName, b.IsGo()) || alias(b, addr, w.FunctionName))
+	}
+	// Where nothing is known LLVM says so with one empty frame.
+	if len(got) == 0 && len(want.Symbol) == 1 && want.Symbol[0].FunctionName == "" && want.Symbol[0].Line == 0 {
+		same = true
+	}
+	if same {
+		return ""
+	}
+	var s strings.Builder
+	for _, f := range got {
+		s.WriteString("\n\tgot  " + f.Func + " " + f.File + ":" + strconv.Itoa(f.Line))
+	}
+	for _, f := range want.Symbol {
+		s.WriteString("\n\twant " + namesOf(f.FunctionName, b.IsGo()).full + " " + f.FileName + ":" + strconv.Itoa(f.Line))
+	}
+	return s.String()
+}
+
+// fromSymbol reports whether the oracle took a file's name from the symbol
+// table (STT_FILE), which it does where the line is not known.
+func fromSymbol(file string, line int) bool { return line == 0 && !strings.Contains(file, "/") }
+
+func sameFile(got, want string) bool {
+	return want == "" && got == "" || got == path.Clean(want)
+}
+
+// alias reports whether a name is one of several that the symbol table has for
+// the code at an address.
+func alias(b *Binary, addr uint64, name string) bool {
+	t := b.symbolTable()
+	x, ok := t.find(addr)
+	if !ok {
+		return false
+	}
+	for _, y := range t.all {
+		if y.addr == x.addr && t.name(y) == name {
+			return true
+		}
+	}
+	return false
+}
+
+func sameFunc(got, want string, isGo bool) bool {
+	full := namesOf(want, isGo).full
+	// Where DWARF has no linkage name ours is qualified all the same.
+	return got == full || strings.HasSuffix(got, "::"+full)
+}

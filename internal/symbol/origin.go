@@ -1,0 +1,44 @@
+package symbol
+
+import (
+	"debug/elf"
+	"strings"
+)
+
+// Origin gives the binary's Origin, for frames of a process whose main program
+// it is or is not.
+func (b *Binary) Origin(executable bool) Origin {
+	o := Origin{Path: b.path, Executable: executable}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return o
+	}
+	var err error
+	defer guard("looking at the main function", &err)()
+	if b.ownLines == nil {
+		own := b.HasDebugInfo() && (!executable || b.mainHasLines())
+		b.ownLines = &own
+	}
+	o.Lines = *b.ownLines
+	return o
+}
+
+// mainHasLines reports whether the program's main function has lines. Debug
+// information by itself does not say that the program was compiled with it:
+// Rust's library brings its own into every binary.
+func (b *Binary) mainHasLines() bool {
+	t := b.symbolTable()
+	for _, x := range t.all {
+		if x.kind != elf.STT_FUNC {
+			continue
+		}
+		switch s := t.name(x); {
+		case s == "main", s == "main.main", strings.Contains(s, "4main17h"), isMangled(s) && strings.HasSuffix(s, "4main"):
+			if chain := b.debugData().Lookup(x.addr); len(chain) > 0 && chain[0].File != "" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package symbol
+
+import (
+	"path"
+	"strings"
+)
+
+// Origin is what decides, besides a frame itself, whether it is in scope.
+type Origin struct {
+	// Path is the binary's, as /proc/PID/maps has it.
+	Path string
+	// Executable is set for the main program of a process: it is the
+	// user's wherever it lies (PostgreSQL's is under /usr/lib).
+	Executable bool
+	// Lines is set when the binary's own code has lines. Then code in it
+	// that has none is a library's, linked in: libc in a static binary.
+	Lines bool
+}
+
+// InScope reports whether a frame is the user's own code by default: code of
+// the main program and of its libraries that the system does not own, except
+// what the language brought along. Time spent in other code belongs to the line
+// that called it.
+func (o Origin) InScope(f Frame) bool {
+	if !o.Executable && systemBinary(o.Path) {
+		return false
+	}
+	if f.File == "" && o.Lines {
+		return false
+	}
+	return !systemSource(f.File) && !goStandard(f.Func, f.File) && !(f.File == "" && startup[f.Func])
+}
+
+// First gives the index of the frame that a chain is blamed on: the first in
+// scope, -1 if there is none. A frame whose line is unknown gives way to one
+// further out that has a line.
+func (o Origin) First(chain []Frame) int {
+	first := -1
+	for i, f := range chain {
+		if !o.InScope(f) {
+			continue
+		}
+		if f.Line > 0 {
+			return i
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	return first
+}
+
+// systemBinary reports whether a mapping is the system's: a library from the
+// distribution, the dynamic linker, or no file at all.
+func systemBinary(p string) bool {
+	p = strings.TrimSuffix(p, " (deleted)")
+	if p == "" || p[0] == '[' {
+		return true // [vdso], [anon], [heap]: no binary that has lines
+	}
+	for _, dir := range []string{"/lib/", "/lib32/", "/lib64/", "/libx32/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libx32/", "/nix/store/"} {
+		if strings.HasPrefix(p, dir) {
+			return true
+		}
+	}
+	base := path.Base(p)
+	return strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl") || strings.HasPrefix(base, "ld.so")
+}
+
+// systemSource reports whether a source file is part of a language's library
+// or of the system's headers.
+func systemSource(file string) bool {
+	for _, dir := range []string{"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm", "/rustc/", "/rust/deps/"} {
+		if strings.HasPrefix(file, dir) {
+			return true
+		}
+	}
+	// Compilers outside of /usr: /opt/gcc-15/include/c++/15/vector, libc++'s
+	// /…/include/c++/v1/vector, a toolchain's own gcc headers.
+	if strings.Contains(file, "/include/c++/") || strings.Contains(file, "/lib/gcc/") {
+		return true
+	}
+	return rustLibrary(file)
+}
+
+// rustLibrary reports whether a file is in Rust's library; its sources are at
+// /rustc/HASH/library/… (and /rust/deps/… for crates that it is made of) or, where the component rust-src is installed, at
+// …/lib/rustlib/src/rust/library/….
+func rustLibrary(file string) bool {
+	if strings.Contains(file, "/lib/rustlib/src/rust/") {
+		return true
+	}
+	for _, crate := range []string{"core", "alloc", "std", "proc_macro", "test", "panic_unwind", "backtrace"} {
+		if strings.Contains(file, "/library/"+crate+"/src/") {
+			return true
+		}
+	}
+	return false
+}
+
+// startup is what the C compiler adds to every program, without lines.
+var startup = map[string]bool{
+	"_start": true, "_init": true, "_fini": true, "frame_dummy": true, "register_tm_clones": true,
+	"deregister_tm_clones": true, "__do_global_dtors_aux": true, "__libc_csu_init": true,
+}

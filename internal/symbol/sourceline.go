@@ -1,0 +1,85 @@
+package symbol
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// NotFound says that something a user named does not exist, and what exists
+// that is like it.
+type NotFound struct {
+	What  string   // "function", "file", "line with code"
+	Name  string   // as the user wrote it
+	Where string   // the binary or binaries
+	Near  []string // what may have been meant, best first
+	Note  string   // why, where that is known
+}
+
+func (e *NotFound) Error() string {
+	s := fmt.Sprintf("no %s %s in %s", e.What, e.Name, e.Where)
+	if e.Note != "" {
+		s += " (" + e.Note + ")"
+	}
+	if len(e.Near) > 0 {
+		s += "; there is " + strings.Join(e.Near, ", ")
+	}
+	return s
+}
+
+// nearCount is how many alternatives an error offers.
+const nearCount = 3
+
+// CheckLine reports whether some code belongs to a source line: nil, or a
+// *NotFound with the nearest file names, or the nearest lines that have code.
+// It reads the line tables of all units that contain the file.
+func (b *Binary) CheckLine(file string, line int) (err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	doing := fmt.Sprintf("looking for %s:%d in %s", file, line, b.path)
+	if b.closed {
+		return fmt.Errorf("%s: %w", doing, errClosed)
+	}
+	defer guard(doing, &err)()
+	if !b.HasDebugInfo() {
+		return &NotFound{What: "file", Name: file, Where: b.path, Note: "it has no debug information: compile with -g"}
+	}
+	d := b.debugData()
+	matched := false
+	lines, found := d.Lines(func(p string) bool {
+		ok := MatchFile(file, p)
+		matched = matched || ok
+		return ok
+	}, line)
+	switch {
+	case found && line > 0:
+		return nil
+	case !matched:
+		return &NotFound{What: "file", Name: file, Where: b.path, Near: b.nearFiles(file)}
+	}
+	e := &NotFound{What: "line with code", Name: file + ":" + strconv.Itoa(line), Where: b.path}
+	for _, l := range nearLines(lines, line) {
+		e.Near = append(e.Near, file+":"+strconv.Itoa(l))
+	}
+	return e
+}
+
+// nearFiles is the names of source files most like a name.
+func (b *Binary) nearFiles(file string) []string {
+	r := newRanking(file)
+	b.debugData().Files(func(p string) bool {
+		r.add(p[strings.LastIndexByte(p, '/')+1:])
+		return true
+	})
+	return r.best(nearCount)
+}
+
+// nearLines is the lines nearest to a line, nearest first.
+func nearLines(lines []int, line int) []int {
+	near := slices.Clone(lines)
+	away := func(l int) int { return max(l-line, line-l) }
+	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(away(a), away(b)) })
+	return near[:min(nearCount, len(near))]
+}

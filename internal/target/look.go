@@ -1,0 +1,155 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
+)
+
+// defaultPath is what execvp searches when PATH is not set.
+const defaultPath = "/bin:/usr/bin"
+
+func searchPath(env []string) string {
+	for _, entry := range env {
+		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
+			return path
+		}
+	}
+	return defaultPath
+}
+
+// look finds what a shell would try for name, in its order; the program's own user
+// may be denied some of it, so which one it is only exec can tell. A relative
+// name and a relative part of PATH are relative to dir.
+func look(name, path, dir string) ([]string, error) {
+	if name == "" {
+		return nil, hint.New(errors.New("the name is empty"), "whatif run [flags] -- PROGRAM [ARG...]")
+	}
+	if strings.Contains(name, "/") {
+		if err := startable(within(dir, name)); err != nil {
+			return nil, hint.New(err, remedyFor(err, within(dir, name), name))
+		}
+		return []string{name}, nil
+	}
+	var found []string
+	var first error
+	for _, part := range filepath.SplitList(path) {
+		if part == "" {
+			part = "."
+		}
+		candidate := strings.TrimSuffix(part, "/") + "/" + name
+		err := startable(within(dir, candidate))
+		if err == nil {
+			found = append(found, candidate)
+		} else if first == nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) {
+			first = fmt.Errorf("%s: %w", candidate, err)
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	if first != nil && !errors.Is(first, unix.EISDIR) {
+		return nil, hint.New(first, remedyFor(first, name, name))
+	}
+	return nil, hint.New(errors.New("not found in PATH"), suggest(name, path, dir))
+}
+
+func within(dir, name string) string {
+	if dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// startable says why no user at all could exec path, or nil.
+func startable(path string) error {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return unix.EISDIR
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return unix.EACCES
+	case st.Mode&0o111 == 0:
+		return unix.EACCES
+	}
+	return nil
+}
+
+func remedyFor(err error, path, name string) string {
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+		if near := nearestIn(filepath.Dir(path), filepath.Base(path)); near != "" {
+			return fmt.Sprintf("did you mean %s?", filepath.Join(filepath.Dir(name), near))
+		}
+		return "check the name and the directory whatif runs in"
+	case errors.Is(err, unix.EISDIR):
+		return "name a program inside the directory"
+	case errors.Is(err, unix.EACCES):
+		if with := interpreterFor(name); with != "" {
+			return fmt.Sprintf("make it executable (chmod +x %s) or name its interpreter: whatif run -- %s %s", name, with, name)
+		}
+		return fmt.Sprintf("make it executable: chmod +x %s", name)
+	}
+	return ""
+}
+
+// interpreterFor guesses from the name of a script what runs it.
+func interpreterFor(name string) string {
+	return map[string]string{
+		".py": "python3", ".sh": "sh", ".rb": "ruby", ".pl": "perl", ".js": "node", ".lua": "lua", ".php": "php",
+	}[filepath.Ext(name)]
+}
+
+// suggest names what may have been meant by a name that PATH does not have.
+func suggest(name, path, dir string) string {
+	if startable(within(dir, "./"+name)) == nil {
+		return fmt.Sprintf("did you mean ./%s?", name)
+	}
+	for _, part := range filepath.SplitList(path) {
+		if near := nearestIn(within(dir, part), name); near != "" {
+			return fmt.Sprintf("did you mean %s?", near)
+		}
+	}
+	if os.Getenv("SUDO_UID") != "" {
+		return "sudo has its own PATH: give the program's path, as in \"$(which " + name + ")\""
+	}
+	return "give the program's path; PATH is " + path
+}
+
+// nearestIn finds the program in dir whose name is one slip away from name.
+func nearestIn(dir, name string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	for _, entry := range entries {
+		if oneSlip(name, entry.Name()) && startable(dir+"/"+entry.Name()) == nil {
+			return entry.Name()
+		}
+	}
+	return ""
+}
+
+// oneSlip says whether a becomes b by inserting, deleting, replacing or swapping
+// neighbouring bytes once. Names of two letters are too near to everything.
+func oneSlip(a, b string) bool {
+	if len(a) < 3 || len(b) < 3 || a == b {
+		return false
+	}
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+}

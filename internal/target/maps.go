@@ -1,0 +1,128 @@
+package target
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Mapping is a part of a file that a process can execute.
+type Mapping struct {
+	Start, End uint64 // addresses, End exclusive
+	Offset     uint64 // in the file, of Start
+	Dev        uint64 // as stat has it, but see sameFile
+	Inode      uint64
+	Path       string // in the process's own mount namespace
+	Deleted    bool   // Path no longer leads to this file
+}
+
+// Maps lists the executable file mappings of a process, by address. A zombie has none.
+func Maps(pid int) ([]Mapping, error) {
+	name := fmt.Sprintf("/proc/%d/maps", pid)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
+	}
+	maps, err := ParseMaps(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return maps, nil
+}
+
+// ParseMaps reads the text of /proc/PID/maps and keeps the executable mappings
+// of files. A line that cannot be understood is an error: addresses would be
+// attributed to the wrong file.
+func ParseMaps(text []byte) ([]Mapping, error) {
+	var maps []Mapping
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		text = rest
+		if len(line) == 0 {
+			continue
+		}
+		m, keep, err := parseMapping(string(line))
+		if err != nil {
+			return nil, fmt.Errorf("line %q: %w", line, err)
+		}
+		if keep {
+			maps = append(maps, m)
+		}
+	}
+	return maps, nil
+}
+
+const deletedMark = " (deleted)"
+
+// parseMapping reads a line such as
+//
+//	55d0c8a00000-55d0c8a9e000 r-xp 0000b000 fe:01 1234      /usr/bin/sh
+//
+// where everything after the blanks behind the inode is the path, blanks included.
+func parseMapping(line string) (m Mapping, keep bool, err error) {
+	addresses, rest, _ := strings.Cut(line, " ")
+	perms, rest, _ := strings.Cut(rest, " ")
+	offset, rest, _ := strings.Cut(rest, " ")
+	dev, rest, _ := strings.Cut(rest, " ")
+	inode, rest, _ := strings.Cut(rest, " ")
+	start, end, dash := strings.Cut(addresses, "-")
+	major, minor, colon := strings.Cut(dev, ":")
+	if len(perms) != 4 || !dash || !colon {
+		return m, false, errors.New("not a mapping")
+	}
+	var p fieldParser
+	m.Start, m.End, m.Offset = p.parse(start, 16, 64), p.parse(end, 16, 64), p.parse(offset, 16, 64)
+	m.Dev = unix.Mkdev(uint32(p.parse(major, 16, 32)), uint32(p.parse(minor, 16, 32)))
+	m.Inode = p.parse(inode, 10, 64)
+	if p.err != nil {
+		return m, false, p.err
+	}
+	if m.Start >= m.End {
+		return m, false, errors.New("it ends before it starts")
+	}
+	// The only byte the kernel escapes is the one that would end the line.
+	m.Path = strings.ReplaceAll(strings.TrimLeft(rest, " "), `\012`, "\n")
+	m.Path, m.Deleted = strings.CutSuffix(m.Path, deletedMark)
+	return m, perms[2] == 'x' && m.Inode != 0 && strings.HasPrefix(m.Path, "/"), nil
+}
+
+// fieldParser keeps the first error of several numbers.
+type fieldParser struct{ err error }
+
+func (p *fieldParser) parse(text string, base, bits int) uint64 {
+	n, err := strconv.ParseUint(text, base, bits)
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return n
+}
+
+// A Binary is the file that a process executes.
+type Binary struct {
+	Path    string
+	Dev     uint64
+	Inode   uint64
+	Deleted bool
+}
+
+// BinaryOf says what pid executes. For a script that is its interpreter. A kernel
+// thread or a zombie has none: the error wraps os.ErrNotExist.
+func BinaryOf(pid int) (Binary, error) {
+	link := fmt.Sprintf("/proc/%d/exe", pid)
+	path, err := os.Readlink(link)
+	if err != nil {
+		return Binary{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(link, &st); err != nil {
+		return Binary{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
+	}
+	b := Binary{Path: path, Dev: st.Dev, Inode: st.Ino}
+	b.Path, b.Deleted = strings.CutSuffix(path, deletedMark)
+	return b, nil
+}

@@ -1,0 +1,211 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
+)
+
+// Config says what to start. Only Args is needed.
+type Config struct {
+	Args []string // Args[0] is looked up in PATH as a shell would
+	Dir  string   // "": whatif's own
+	Env  []string // nil: whatif's own, with USER, LOGNAME and HOME corrected when the user is switched
+	// User is a name or number; "": who called sudo, or else whatif's own user.
+	User string
+	// Standard files; nil: whatif's own.
+	Stdin, Stdout, Stderr *os.File
+}
+
+// A Process is a started program. Until Release it stands before its first
+// instruction. Its methods may be called from any goroutine.
+type Process struct {
+	name  string
+	pid   int
+	pidfd int
+
+	mu       sync.Mutex // guards what follows and the use of pid
+	released bool
+	closed   bool
+	state    ExitState
+
+	release chan chan error
+	done    chan struct{}
+}
+
+// Start starts the program and stops it before its first instruction. The
+// caller releases it with Release, or gives it up with Close.
+func Start(cfg Config) (*Process, error) {
+	if len(cfg.Args) == 0 {
+		return nil, hint.New(errors.New("starting a program: none given"), "whatif run [flags] -- PROGRAM [ARG...]")
+	}
+	p, err := start(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", cfg.Args[0], err)
+	}
+	return p, nil
+}
+
+func start(cfg Config) (*Process, error) {
+	s, err := describe(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t := &tracer{spec: s, std: [3]*os.File{cfg.Stdin, cfg.Stdout, cfg.Stderr}}
+	started := make(chan error)
+	release := make(chan chan error)
+	go t.run(started, release)
+	if err := <-started; err != nil {
+		if se, ok := errors.AsType[*stageError](err); ok {
+			return nil, explain(cfg.Args[0], s, se.failure)
+		}
+		return nil, err
+	}
+	p := &Process{
+		name: cfg.Args[0], pid: t.pid, pidfd: t.pidfd,
+		release: release, done: make(chan struct{}),
+	}
+	go p.reap()
+	return p, nil
+}
+
+// describe collects everything the stage needs to know.
+func describe(cfg Config) (*spec, error) {
+	u, err := programUser(cfg.User)
+	if err != nil {
+		return nil, err
+	}
+	env := cfg.Env
+	if env == nil {
+		env = environmentFor(os.Environ(), u)
+	}
+	paths, err := look(cfg.Args[0], searchPath(env), cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &spec{
+		User: u, Dir: []byte(cfg.Dir), Inherit: inherited(),
+		DropAll: u != nil, KeepAll: u == nil && os.Geteuid() == 0,
+	}
+	if s.Paths, err = packStrings(paths); err != nil {
+		return nil, err
+	}
+	if s.Args, err = packStrings(cfg.Args); err != nil {
+		return nil, err
+	}
+	if s.Env, err = packStrings(env); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// PID is the program's process id. It names the program until Wait returns.
+func (p *Process) PID() int { return p.pid }
+
+// PIDFD refers to the program and never to another that reuses its number. It is
+// valid until Close; -1 on a kernel without pidfds.
+func (p *Process) PIDFD() int { return p.pidfd }
+
+// Release lets the program run. It is no error if it has been killed meanwhile, nor
+// to call Release again.
+func (p *Process) Release() error {
+	p.mu.Lock()
+	first := !p.released
+	p.released = true
+	p.mu.Unlock()
+	if !first {
+		return nil
+	}
+	answer := make(chan error)
+	p.release <- answer
+	if err := <-answer; err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("releasing %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// Signal sends sig to the program (not to its descendants). It is no error if the
+// program has ended.
+func (p *Process) Signal(sig syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	// reap takes the lock before it waits the zombie away, so the number is still ours.
+	if err := unix.Kill(p.pid, sig); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("sending %s to %s: %w", signalName(sig), p.name, err)
+	}
+	return nil
+}
+
+// Done is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Wait waits for the end of the program, of its own process that is:
+// descendants may live on.
+func (p *Process) Wait() ExitState {
+	<-p.done
+	return p.state
+}
+
+// Close frees what belongs to p. A program that was never released is killed: it
+// has done nothing yet, and nobody else would end it. A running one runs on.
+func (p *Process) Close() error {
+	p.mu.Lock()
+	released, closed := p.released, p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if closed {
+		return nil
+	}
+	var err error
+	if !released {
+		err = errors.Join(p.Signal(unix.SIGKILL), p.Release())
+		p.Wait()
+	}
+	if p.pidfd >= 0 {
+		err = errors.Join(err, unix.Close(p.pidfd))
+	}
+	return err
+}
+
+// reap waits for the end and publishes it, and follows stops on the way.
+func (p *Process) reap() {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, p.pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err == nil && info.Code != cldExited && info.Code != cldKilled && info.Code != cldDumped {
+			p.stopped()
+			continue
+		}
+		p.mu.Lock()
+		p.state = p.collect(err)
+		close(p.done)
+		p.mu.Unlock()
+		return
+	}
+}
+
+// collect reaps the zombie. The lock is held.
+func (p *Process) collect(err error) ExitState {
+	var ws unix.WaitStatus
+	for err == nil {
+		if _, err = unix.Wait4(p.pid, &ws, 0, nil); !errors.Is(err, unix.EINTR) {
+			break
+		}
+		err = nil
+	}
+	return p.exitState(ws, err)
+}

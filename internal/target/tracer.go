@@ -1,0 +1,221 @@
+package target
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
+)
+
+// A tracer brings one program to its first instruction and holds it there. A
+// process is traced by a thread, so all of it happens on one.
+type tracer struct {
+	spec *spec
+	std  [3]*os.File
+
+	pid   int
+	pidfd int
+}
+
+// stageError carries the stage's own account of why it could not go on.
+type stageError struct{ failure }
+
+func (e *stageError) Error() string { return e.Step + ": " + e.Errno.Error() }
+
+// run reports on started once, and if that was nil then waits for release.
+func (t *tracer) run(started chan<- error, release <-chan chan error) {
+	runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+	if err := t.bring(); err != nil {
+		started <- err
+		return
+	}
+	started <- nil
+	answer := <-release
+	answer <- ptrace(unix.PTRACE_DETACH, t.pid, 0)
+}
+
+// bring starts the stage, traces it, and follows it to the exec of the program.
+func (t *tracer) bring() error {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("making a socket: %w", err)
+	}
+	control := os.NewFile(uintptr(ends[0]), "stage")
+	defer control.Close()
+	err = t.fork(ends[1])
+	unix.Close(ends[1])
+	if err != nil {
+		return err
+	}
+	// The fork returns in the middle of the stage's own exec. Traced too early,
+	// that exec would be taken for the program's.
+	if _, err := control.Read(make([]byte, len(stageReady))); err != nil {
+		return fmt.Errorf("waiting for its first sign of life: it was %s: %w", endOf(t.abandon()), err)
+	}
+	if err := ptrace(unix.PTRACE_SEIZE, t.pid, unix.PTRACE_O_TRACEEXEC); err != nil {
+		return t.refused(err)
+	}
+	// In the background: the stage can stop for a signal while it reads, and it is
+	// this thread that makes it go on.
+	answer := make(chan failure, 1)
+	go func() { answer <- converse(control, t.spec) }()
+	started, err := t.follow()
+	if err != nil {
+		t.abandon()
+		return err
+	}
+	if f := <-answer; f.Step != "" {
+		t.abandon()
+		return &stageError{f}
+	}
+	if !started {
+		return fmt.Errorf("before its first instruction it was %s", endOf(t.abandon()))
+	}
+	return nil
+}
+
+func (t *tracer) fork(control int) error {
+	t.pidfd = -1
+	attr := &syscall.ProcAttr{
+		Files: inheritedFiles(t.std, control),
+		Sys:   &syscall.SysProcAttr{PidFD: &t.pidfd},
+	}
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{stageName, strconv.Itoa(control)}, attr)
+	runtime.KeepAlive(t.std)
+	if err != nil {
+		return fmt.Errorf("forking: %w", err)
+	}
+	t.pid = pid
+	return nil
+}
+
+// inheritedFiles lists the files of the stage up to the control socket, each
+// under its own number: what whatif inherited (no close-on-exec flag) stays open,
+// its own stay closed. Above the control socket the flag alone decides.
+func inheritedFiles(std [3]*os.File, control int) []uintptr {
+	files := make([]uintptr, control+1)
+	for fd := range files {
+		files[fd] = uintptr(fd)
+		if fd < len(std) {
+			if std[fd] != nil {
+				files[fd] = std[fd].Fd()
+			}
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if fd != control && (err != nil || flags&unix.FD_CLOEXEC != 0) {
+			files[fd] = ^uintptr(0) // closed
+		}
+	}
+	return files
+}
+
+// refused explains why the stage could not be traced, and gives it up.
+func (t *tracer) refused(err error) error {
+	remedy := "a sandbox forbids ptrace: allow it (docker: --cap-add SYS_PTRACE), or start the program yourself and use whatif attach"
+	if scope, rerr := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); rerr == nil && scope[0] > '1' {
+		remedy = fmt.Sprintf("kernel.yama.ptrace_scope is %c: run whatif as root, or if it is 3, start the program yourself and use whatif attach", scope[0])
+	}
+	t.abandon()
+	return hint.New(fmt.Errorf("tracing it up to its first instruction: %w", err), remedy)
+}
+
+// abandon ends a stage that did not become the program, if it has not ended yet,
+// and reaps it: until then its number is its own.
+func (t *tracer) abandon() unix.WaitStatus {
+	_ = unix.Kill(t.pid, unix.SIGKILL)
+	if t.pidfd >= 0 {
+		unix.Close(t.pidfd)
+	}
+	for {
+		var ws unix.WaitStatus
+		_, err := unix.Wait4(t.pid, &ws, unix.WALL, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil, ws.Exited(), ws.Signaled():
+			return ws
+		}
+	}
+}
+
+// follow waits until the stage has become the program, or has ended without
+// (started is false then, and it is not reaped yet). Signals pass through.
+func (t *tracer) follow() (started bool, err error) {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, t.pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WALL, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return false, fmt.Errorf("waiting for its first instruction: %w", err)
+		case info.Code == cldExited || info.Code == cldKilled || info.Code == cldDumped:
+			return false, nil
+		}
+		started, err := t.step()
+		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: just killed, the next wait tells
+			return false, fmt.Errorf("leading it to its first instruction: %w", err)
+		}
+		if started {
+			return true, nil
+		}
+	}
+}
+
+// step takes one ptrace-stop and lets the stage go on, unless it was the exec.
+func (t *tracer) step() (started bool, err error) {
+	var ws unix.WaitStatus
+	pid, err := unix.Wait4(t.pid, &ws, unix.WALL|unix.WNOHANG, nil)
+	if err != nil || pid == 0 || !ws.Stopped() {
+		return false, err
+	}
+	sig := ws.StopSignal()
+	switch event := int(ws) >> 16; {
+	case event == unix.PTRACE_EVENT_EXEC:
+		return true, nil
+	case event == unix.PTRACE_EVENT_STOP && sig != unix.SIGTRAP:
+		return false, ptrace(unix.PTRACE_LISTEN, t.pid, 0) // a group-stop (Ctrl-Z just now): leave it stopped
+	case event == unix.PTRACE_EVENT_STOP:
+		return false, ptrace(unix.PTRACE_CONT, t.pid, 0)
+	}
+	return false, ptrace(unix.PTRACE_CONT, t.pid, uintptr(sig))
+}
+
+func ptrace(request uintptr, pid int, data uintptr) error {
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, request, uintptr(pid), 0, data, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// converse tells the stage what to become and hears how it went: silence and a
+// closed socket mean that the exec succeeded, or that the stage was killed.
+func converse(control *os.File, s *spec) failure {
+	text, err := json.Marshal(s)
+	if err == nil {
+		_, err = control.Write(text)
+	}
+	if err == nil {
+		err = unix.Shutdown(int(control.Fd()), unix.SHUT_WR)
+	}
+	answer, rerr := io.ReadAll(control)
+	if len(answer) > 0 {
+		var f failure
+		if err := json.Unmarshal(answer, &f); err == nil {
+			return f
+		}
+	}
+	if err = errors.Join(err, rerr); err != nil {
+		return failure{Step: stepSpec, Errno: errnoOf(err)}
+	}
+	return failure{}
+}

@@ -1,0 +1,185 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
+)
+
+// A User is whom the program runs as.
+type User struct {
+	Name   string // the number when it has no name
+	UID    uint32
+	GID    uint32
+	Groups []uint32 // supplementary
+	Home   string   // "" when not known
+}
+
+// nobodysGroup is the group of a user id that no user has: a gid equal to the uid
+// could be one that opens doors.
+const nobodysGroup = 65534
+
+// InvokingUser returns the user on whose behalf a whatif with root's rights
+// runs: who called sudo, doas or pkexec, or the real user of a set-user-ID whatif.
+// ok is false when whatif simply is who it is.
+func InvokingUser() (u User, ok bool, err error) {
+	if os.Geteuid() != 0 {
+		return User{}, false, nil
+	}
+	if uid := os.Getuid(); uid != 0 {
+		u, err = LookupUser(strconv.Itoa(uid))
+		return u, err == nil, err
+	}
+	key := invoker(os.Getenv)
+	if key == "" {
+		return User{}, false, nil
+	}
+	if u, err = LookupUser(key); err != nil {
+		return User{}, false, fmt.Errorf("finding the user who called whatif: %w", err)
+	}
+	if gid, err := strconv.ParseUint(os.Getenv("SUDO_GID"), 10, 32); err == nil && key == os.Getenv("SUDO_UID") {
+		u.GID = uint32(gid)
+	}
+	return u, u.UID != 0, nil
+}
+
+// invoker names whoever called for root's rights, or "".
+func invoker(getenv func(string) string) string {
+	for _, name := range []string{"SUDO_UID", "PKEXEC_UID", "DOAS_USER"} {
+		if key := getenv(name); key != "" {
+			return key
+		}
+	}
+	return ""
+}
+
+// ChownToInvoker gives a file that whatif created to the invoking user, so that
+// `sudo whatif` does not leave files that the user cannot overwrite. It does
+// nothing outside sudo, and nothing to a file that is not root's own regular file.
+func ChownToInvoker(f *os.File) error {
+	u, ok, err := InvokingUser()
+	if err != nil || !ok {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return fmt.Errorf("giving %s to %s: %w", f.Name(), u.Name, err)
+	}
+	if st.Uid != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 {
+		return nil
+	}
+	if err := f.Chown(int(u.UID), int(u.GID)); err != nil {
+		return fmt.Errorf("giving %s to %s: %w", f.Name(), u.Name, err)
+	}
+	return nil
+}
+
+// LookupUser finds a user by name or number. A number needs no entry in the user
+// database.
+func LookupUser(key string) (User, error) {
+	id, numErr := strconv.ParseUint(key, 10, 32)
+	var entry *user.User
+	var err error
+	if numErr == nil {
+		entry, err = user.LookupId(key)
+	} else {
+		entry, err = user.Lookup(key)
+	}
+	if err != nil {
+		// Without cgo, os/user reads files only; getent also asks LDAP and the like.
+		entry, err = getent(key)
+	}
+	switch {
+	case err == nil:
+		return fromEntry(entry)
+	case numErr == nil:
+		return User{Name: key, UID: uint32(id), GID: nobodysGroup}, nil
+	}
+	return User{}, hint.New(fmt.Errorf("looking up user %q: no such user", key),
+		"give a name from /etc/passwd or a numeric user id")
+}
+
+func fromEntry(entry *user.User) (User, error) {
+	uid, err := strconv.ParseUint(entry.Uid, 10, 32)
+	if err != nil {
+		return User{}, fmt.Errorf("looking up user %q: %w", entry.Username, err)
+	}
+	gid, err := strconv.ParseUint(entry.Gid, 10, 32)
+	if err != nil {
+		return User{}, fmt.Errorf("looking up user %q: %w", entry.Username, err)
+	}
+	u := User{Name: entry.Username, UID: uint32(uid), GID: uint32(gid), Home: entry.HomeDir}
+	ids, err := entry.GroupIds()
+	if err != nil {
+		return User{}, fmt.Errorf("looking up the groups of user %q: %w", entry.Username, err)
+	}
+	for _, id := range ids {
+		if gid, err := strconv.ParseUint(id, 10, 32); err == nil {
+			u.Groups = append(u.Groups, uint32(gid))
+		}
+	}
+	return u, nil
+}
+
+func getent(key string) (*user.User, error) {
+	out, err := exec.Command("getent", "passwd", key).Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking getent for user %q: %w", key, err)
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\n"), ":")
+	if len(fields) != 7 {
+		return nil, errors.New("asking getent: not a passwd line")
+	}
+	return &user.User{Username: fields[0], Uid: fields[2], Gid: fields[3], HomeDir: fields[5]}, nil
+}
+
+// programUser decides who the program runs as; nil means no switch.
+func programUser(name string) (*User, error) {
+	if name == "" {
+		u, ok, err := InvokingUser()
+		if err != nil || !ok {
+			return nil, err
+		}
+		return &u, nil
+	}
+	u, err := LookupUser(name)
+	if err != nil {
+		return nil, err
+	}
+	if int(u.UID) == os.Geteuid() && os.Getuid() == os.Geteuid() {
+		return nil, nil
+	}
+	return &u, nil
+}
+
+// environmentFor says in an environment inherited from sudo who the program
+// really runs as; the variables are the ones sudo changes.
+func environmentFor(env []string, u *User) []string {
+	if u == nil {
+		return env
+	}
+	set := map[string]string{"USER": u.Name, "LOGNAME": u.Name}
+	if u.Home != "" {
+		set["HOME"] = u.Home
+	}
+	out := make([]string, 0, len(env))
+	for _, entry := range env {
+		key, _, _ := strings.Cut(entry, "=")
+		if key == "MAIL" {
+			entry = "MAIL=/var/mail/" + u.Name
+		}
+		if value, ok := set[key]; ok {
+			entry = key + "=" + value
+		}
+		out = append(out, entry)
+	}
+	return out
+}
