@@ -208,7 +208,7 @@ const cozProfile = "startup\ttime=1\n" +
 	"experiment\tselected=/src/barrier.c:24\tspeedup=0\tduration=1000\tselected-samples=5\n" +
 	"throughput-point\tname=done\tdelta=10\n" +
 	"throughput-point\tname=other\tdelta=99\n" +
-	"experiment\tselected=/src/barrier.c:24\tspeedup=0.25\tduration=800\tselected-samples=5\n" +
+	"experiment\tselected=/src/barrier.c:24\tspeedup=0.25\tduration=800\tselected-samples=6\n" +
 	"throughput-point\tname=done\tdelta=10\n" +
 	"runtime\ttime=9\n" +
 	"samples\tlocation=/src/barrier.c:24\tcount=10\n"
@@ -218,14 +218,15 @@ func TestParseCoz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []cozExperiment{{0, 1000, 10}, {0.25, 800, 10}}
+	want := []cozExperiment{{0, 1000, 10, 5}, {0.25, 800, 10, 6}}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("parseCoz = %v, want %v", got, want)
 	}
 	for _, text := range []string{
 		"throughput-point\tname=done\tdelta=1\n",
-		"experiment\tspeedup=x\tduration=1\n",
-		"experiment\tspeedup=0\tduration=1\nthroughput-point\tname=done\n",
+		"experiment\tspeedup=x\tduration=1\tselected-samples=1\n",
+		"experiment\tspeedup=0\tduration=1\n",
+		"experiment\tspeedup=0\tduration=1\tselected-samples=1\nthroughput-point\tname=done\n",
 	} {
 		if _, err := parseCoz(strings.NewReader(text), "done"); err == nil {
 			t.Errorf("parseCoz(%q): no error", text)
@@ -248,7 +249,7 @@ func TestCozGains(t *testing.T) {
 	var experiments []cozExperiment
 	for i := 0; i <= 20; i++ {
 		s := float64(i) / 20
-		experiments = append(experiments, cozExperiment{s, 1000 * (1 - 0.6*s), 10}, cozExperiment{s, -5, 1000})
+		experiments = append(experiments, cozExperiment{s, 1000 * (1 - 0.6*s), 10, 1}, cozExperiment{s, -5, 1000, 1})
 	}
 	gains, err := cozGains(experiments, []int{25, 50, 75, 100})
 	if err != nil {
@@ -259,7 +260,7 @@ func TestCozGains(t *testing.T) {
 			t.Errorf("%d%%: gain %g, want %g", level, gains[level], want)
 		}
 	}
-	gains, err = cozGains([]cozExperiment{{0, 1000, 10}, {0.5, 700, 10}}, []int{50, 100})
+	gains, err = cozGains([]cozExperiment{{0, 1000, 10, 1}, {0.5, 700, 10, 1}, {0.6, 1e9, 1, 1}}, []int{50, 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,6 +269,9 @@ func TestCozGains(t *testing.T) {
 	}
 	if _, err := cozGains(experiments[4:], []int{50}); err == nil {
 		t.Error("no baseline: no error")
+	}
+	if _, err := cozGains([]cozExperiment{{0, 1000, 10, 0}, {0.5, 1000, 10, 0}}, []int{50}); err == nil {
+		t.Error("no samples: no error")
 	}
 }
 

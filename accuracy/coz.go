@@ -49,6 +49,7 @@ type cozExperiment struct {
 	speedup  float64 // of the line, 0 to 1
 	duration float64 // in ns; coz has already subtracted the delays it inserted
 	visits   float64
+	samples  float64 // in the line; a whole profile without any has not seen it
 }
 
 // parseCoz reads coz's profile: lines of tab-separated key=value fields after a word that says what the line is.
@@ -72,9 +73,9 @@ func parseCoz(r io.Reader, point string) ([]cozExperiment, error) {
 		}
 		switch what {
 		case "experiment":
-			e := cozExperiment{speedup: number("speedup"), duration: number("duration")}
-			if math.IsNaN(e.speedup) || math.IsNaN(e.duration) {
-				return nil, fmt.Errorf("parsing %q: speedup and duration are missing", lines.Text())
+			e := cozExperiment{speedup: number("speedup"), duration: number("duration"), samples: number("selected-samples")}
+			if math.IsNaN(e.speedup) || math.IsNaN(e.duration) || math.IsNaN(e.samples) {
+				return nil, fmt.Errorf("parsing %q: speedup, duration or selected-samples are missing", lines.Text())
 			}
 			experiments = append(experiments, e)
 		case "throughput-point", "progress-point": // the second in older versions
@@ -103,6 +104,7 @@ const cozBandwidth = 0.2
 // weights) in place of the viewer's loess.
 func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error) {
 	pooled := map[float64]cozExperiment{}
+	samples := 0.0
 	for _, e := range experiments {
 		if e.duration <= 0 { // the viewer drops these too: more delay than time
 			continue
@@ -110,11 +112,15 @@ func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error
 		p := pooled[e.speedup]
 		p.duration += e.duration
 		p.visits += e.visits
+		samples += e.samples
 		pooled[e.speedup] = p
 	}
 	base := pooled[0]
 	if base.visits == 0 {
 		return nil, errors.New("judging coz's profile: no visits in its baseline experiments")
+	}
+	if samples == 0 { // its curve is then flat, whatever the truth
+		return nil, errors.New("judging coz's profile: no samples in the target")
 	}
 	gains := map[int]float64{}
 	for _, level := range levels {
@@ -126,6 +132,9 @@ func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error
 				continue
 			}
 			gain := 1 - (p.duration/p.visits)/(base.duration/base.visits)
+			if gain < -1 || gain > 2 { // which the viewer does not show either
+				continue
+			}
 			k := math.Pow(1-u*u*u, 3) * p.duration
 			x := speedup - at
 			w, wx, wy, wxx, wxy = w+k, wx+k*x, wy+k*gain, wxx+k*x*x, wxy+k*x*gain

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -96,4 +97,31 @@ func foreignShare(before, after machineTime, own time.Duration) float64 {
 	}
 	foreign := (after.busy - before.busy) + (after.steal - before.steal) - own
 	return max(0, float64(foreign)/float64(all))
+}
+
+// waitForQuiet returns as soon as the machine has been idle enough for a moment, or when the patience is at an
+// end, and says how long that took.
+func waitForQuiet(ctx context.Context, patience time.Duration) (time.Duration, error) {
+	const moment = 300 * time.Millisecond
+	start := time.Now()
+	before, err := readMachineTime()
+	if err != nil {
+		return 0, err
+	}
+	for time.Since(start) < patience {
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("waiting for a quiet machine: %w", ctx.Err())
+		case <-time.After(moment):
+		}
+		after, err := readMachineTime()
+		if err != nil {
+			return 0, err
+		}
+		if foreignShare(before, after, 0) <= maxForeign {
+			break
+		}
+		before = after
+	}
+	return time.Since(start), nil
 }

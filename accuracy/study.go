@@ -19,6 +19,7 @@ type plan struct {
 	chunks       int // that the prediction is split into
 	coz          bool
 	cozSeconds   float64
+	patience     time.Duration // that each program has for a busy machine to become quiet
 	seed         uint64
 }
 
@@ -37,7 +38,8 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) (resu
 	if p.seconds > 0 {
 		seconds = p.seconds
 	}
-	truth := newTruthRun(built.plain, seconds, pl.levels, rand.New(rand.NewPCG(pl.seed, 0)))
+	truth := &truthRun{binary: built.plain, seconds: seconds, levels: pl.levels, patience: pl.patience,
+		rng: rand.New(rand.NewPCG(pl.seed, 0)), ratios: map[int][]float64{}}
 	r := result{Program: p.name, Kind: p.kind, model: p.model}
 	warn := func(err error) {
 		r.Warnings = append(r.Warnings, err.Error())

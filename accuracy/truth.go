@@ -28,12 +28,9 @@ type truthRun struct {
 	rng     *rand.Rand
 	// ratios has, by level, ln(period at the level / period of the baselines beside it), one a round.
 	ratios    map[int][]float64
+	patience  time.Duration // left for waiting until others are quiet
 	runs      int
 	disturbed int
-}
-
-func newTruthRun(binary string, seconds float64, levels []int, rng *rand.Rand) *truthRun {
-	return &truthRun{binary: binary, seconds: seconds, levels: levels, rng: rng, ratios: map[int][]float64{}}
 }
 
 // round runs every level once, in random order, with a baseline before and after each. The machine's speed
@@ -74,6 +71,11 @@ func (t *truthRun) period(ctx context.Context, level int) (float64, error) {
 			}
 			return period, nil
 		}
+		waited, err := waitForQuiet(ctx, t.patience)
+		if err != nil {
+			return 0, err
+		}
+		t.patience -= waited
 	}
 }
 

@@ -14,9 +14,12 @@ typedef __u64 u64;
 typedef __s64 s64;
 typedef _Bool bool;
 
+/* Flags of bpf_timer_start that older UAPI headers lack. */
+#define BPF_F_TIMER_ABS 1
+#define BPF_F_TIMER_CPU_PIN 2
+
 #define TARGET_IN_KERNEL __attribute__((preserve_access_index))
 
-struct bpf_perf_event_data; /* only ever handed on */
 struct pt_regs;
 
 typedef struct {

@@ -82,16 +82,6 @@ static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 	return due;
 }
 
-/*
- * account_spun is the level of a thread that was seen waiting busily: it waited
- * for about a period, for someone who cannot be seen, so nothing bounds it but
- * global, what G was when it was seen.
- */
-static __always_inline u64 account_spun(u64 level, u64 period, u64 global)
-{
-	return level >= global ? level : lesser(level + period, global);
-}
-
 static __always_inline u64 account_debt(u64 level, u64 global)
 {
 	return global > level ? global - level : 0;
@@ -103,7 +93,31 @@ static __always_inline u64 account_debt(u64 level, u64 global)
  */
 static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
 {
-	return account_spun(level, took, global);
+	return level >= global ? level : lesser(level + took, global);
+}
+
+/*
+ * A thread that waits busily, for someone who cannot be seen, is seen waiting at
+ * some of its ticks only. Each stands for a period of waiting, kept here, and
+ * spent when a debt comes up: its owner has sat it out, or will have. It is
+ * bounded, as old waiting does not excuse a new debt.
+ */
+struct waiting {
+	u64 left;
+};
+
+static __always_inline void waiting_add(struct waiting *w, u64 period, u64 most)
+{
+	w->left = lesser(w->left + period, most);
+}
+
+/* waiting_spend is the level after what was waited has been set against the debt. */
+static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 global)
+{
+	u64 spent = lesser(w->left, account_debt(level, global));
+
+	w->left -= spent;
+	return level + spent;
 }
 
 #endif

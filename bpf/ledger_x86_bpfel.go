@@ -32,13 +32,13 @@ type LedgerControlPage struct {
 	Slack       uint64
 	Cap         uint64
 	Rate        uint64
-	Pad         [4]uint64
+	Seed        uint64
+	ProbeCost   [2]uint64
+	Patience    uint64
 	Global      uint64
 	Pad2        [7]uint64
-	Tick        uint64
-	GlobalTick  uint64
 	Processes   uint64
-	Pad3        [5]uint64
+	Pad3        [7]uint64
 }
 
 type LedgerCore struct {
@@ -50,12 +50,9 @@ type LedgerCore struct {
 		Epoch uint64
 	}
 	ForeignSince uint64
-	Want         uint64
 	Debt         uint64
-	Stopping     uint32
 	Interrupts   uint32
 	Sender       uint32
-	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
 	Spinning     uint64
@@ -138,8 +135,11 @@ type LedgerThread struct {
 		Since   uint64
 	}
 	AddressSpace uint64
-	Spun         uint32
-	Running      uint32
+	Waiting      struct {
+		_    structs.HostLayout
+		Left uint64
+	}
+	Running uint64
 }
 
 type LedgerTimer struct {
@@ -148,8 +148,6 @@ type LedgerTimer struct {
 		_ structs.HostLayout
 		_ [16]byte
 	}
-	Ready uint32
-	_     [4]byte
 }
 
 // Names of all BPF objects in the ELF.
@@ -175,8 +173,8 @@ const (
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
-	LedgerProgOnTick         = "on_tick"
 	LedgerProgOnWaking       = "on_waking"
+	LedgerProgStartClock     = "start_clock"
 	LedgerVarBins            = "bins"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
@@ -242,8 +240,8 @@ type LedgerProgramSpecs struct {
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
-	OnTick         *ebpf.ProgramSpec `ebpf:"on_tick"`
 	OnWaking       *ebpf.ProgramSpec `ebpf:"on_waking"`
+	StartClock     *ebpf.ProgramSpec `ebpf:"start_clock"`
 }
 
 // LedgerMapSpecs contains maps before they are loaded into the kernel.
@@ -346,8 +344,8 @@ type LedgerPrograms struct {
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
-	OnTick         *ebpf.Program `ebpf:"on_tick"`
 	OnWaking       *ebpf.Program `ebpf:"on_waking"`
+	StartClock     *ebpf.Program `ebpf:"start_clock"`
 }
 
 func (p *LedgerPrograms) Close() error {
@@ -364,8 +362,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,
-		p.OnTick,
 		p.OnWaking,
+		p.StartClock,
 	)
 }
 

@@ -31,14 +31,14 @@ struct control_page {
 	u64 slack;	/* debt that a thread may carry before its core is stopped */
 	u64 cap;	/* longest single stop */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
-	u64 pad[4];
+	u64 seed;	/* of the ticks' moments */
+	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
+	u64 patience;	/* busy waiting that is kept at the most */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];
-	u64 tick;	/* number of the sampling tick that global_tick belongs to */
-	u64 global_tick; /* G when that tick began */
 	u64 processes;	/* live processes of the target */
-	u64 pad3[5];
+	u64 pad3[7];
 };
 
 /* Everything that went wrong in the kernel, counted. */
@@ -51,7 +51,7 @@ enum loss {
 	LOSS_MAPPING,	/* the mapping around an address could not be looked up */
 	LOSS_CODE,	/* an address did not fit in the table of code */
 	LOSS_CAPPED,	/* a stop was longer than the cap allows */
-	LOSS_TIMER,	/* a stop could not be asked for */
+	LOSS_TIMER,	/* the next tick could not be set */
 	LOSS_CPU,	/* a CPU beyond MAX_CPUS */
 	LOSS_MAX,
 };
@@ -60,12 +60,9 @@ enum loss {
 struct core {
 	struct account account; /* since: when it went idle */
 	u64 foreign_since;
-	u64 want;	/* a stop is wanted: how long */
 	u64 debt;	/* of the thread that ticked last */
-	u32 stopping;
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
-	u32 pad;
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
 	u64 spinning;	/* samples in busy waiting */

@@ -27,8 +27,8 @@ struct thread {
 	struct account account;
 	struct credit credit;
 	u64 address_space; /* numbered: changes with every exec and fork */
-	u32 spun;	   /* the last sample found it waiting busily */
-	u32 running;
+	struct waiting waiting; /* busily */
+	u64 running;
 };
 
 struct {
@@ -126,7 +126,7 @@ static __always_inline void adopt_core(struct core *c)
 static __always_inline void adopt(struct thread *t)
 {
 	if (t->account.epoch != control.epoch)
-		t->credit.pending = 0;
+		t->credit.pending = t->waiting.left = 0;
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
 
@@ -148,6 +148,8 @@ static __always_inline void earn(struct thread *t, u64 now)
 {
 	u64 due = credit_due(&t->credit, now, control.rate);
 
+	if (t->waiting.left)
+		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
 	if (!due || !under_way(now))
 		return;
 	t->account.level += due;
@@ -176,7 +178,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->account = p->account;
 	t->account.since = now;
 	t->credit.pending = 0;
-	t->spun = 0;
+	t->waiting.left = 0;
 	t->running = 0;
 	t->address_space = child->mm == parent->mm ? p->address_space
 						   : __sync_fetch_and_add(&spaces, 1) + 1;
@@ -319,7 +321,7 @@ static long on_frame(u32 i, struct walk *w)
 }
 
 /* The first unit up the stack (COZ's rule), with the flag. */
-static __always_inline u32 unit_of_sample(struct bpf_perf_event_data *ctx, struct thread *t, struct core *c)
+static __always_inline u32 unit_of_sample(struct task_struct *task, struct thread *t, struct core *c)
 {
 	u32 zero = 0;
 	struct walk w = { .thread = t };
@@ -328,7 +330,7 @@ static __always_inline u32 unit_of_sample(struct bpf_perf_event_data *ctx, struc
 	w.stack = bpf_map_lookup_elem(&stacks, &zero);
 	if (!w.stack)
 		return UNIT_PENDING;
-	n = bpf_get_stack(ctx, w.stack, (MAX_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
+	n = bpf_get_task_stack(task, w.stack, (MAX_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
 	if (n <= 0) {
 		lose(c, LOSS_STACK);
 		return UNIT_NONE;
@@ -338,43 +340,68 @@ static __always_inline u32 unit_of_sample(struct bpf_perf_event_data *ctx, struc
 	return w.unit;
 }
 
-/* ---- the tick: crediting, and asking for stops ---- */
+/* ---- the tick: sampling, crediting, stopping ---- */
 
 /*
- * All cores tick together (the events are started on one grid). So the state of
- * the others at the moment of a hit is what their own tick finds. What G was
- * before a tick is kept by the first core that comes to it: a thread seen
- * waiting busily at a tick is excused from what that tick added to G, which is
- * only known once all have been through, that is, at the next one.
+ * Time is cut into intervals of the sampling period; in each there is one tick,
+ * at a random moment that is the same for all cores. At random, because a program
+ * that does the same over and over is otherwise met in the same state over and
+ * over, all the more as the ticks themselves set its rhythm. The same for all,
+ * because then the state of the other cores at the moment of a hit is what their
+ * own ticks find.
  */
-static __always_inline u64 global_before(u64 now)
+static __always_inline u64 tick_time(u64 interval)
 {
-	u64 tick = (now + control.period / 2) / control.period, seen = control.tick;
+	u64 x = interval * 0x9e3779b97f4a7c15 + control.seed;
 
-	if (seen < tick && __sync_val_compare_and_swap(&control.tick, seen, tick) == seen)
-		control.global_tick = control.global;
-	return control.global_tick;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+	x ^= x >> 31;
+	return interval * control.period + x % control.period;
 }
 
-static __always_inline void settle_spin(struct thread *t, u64 global)
+struct stop {
+	u64 now;
+	u64 end;
+	u64 turns;
+};
+
+static long on_turn(u32 i, struct stop *s)
 {
-	if (!t->spun)
-		return;
-	t->spun = 0;
-	t->account.level = account_spun(t->account.level, control.period, global);
+	s->now = bpf_ktime_get_ns();
+	s->turns++;
+	return s->now >= s->end;
 }
 
-SEC("perf_event")
-int on_tick(struct bpf_perf_event_data *ctx)
+/* Stops this core: interrupts stay on, nothing else runs on it. */
+static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u64 want)
 {
-	struct core *c = this_core();
-	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 now, before, debt;
+	struct stop s = { .now = begin };
+
+	if (want > control.cap) {
+		want = control.cap;
+		lose(c, LOSS_CAPPED);
+	}
+	s.end = lesser(begin + want, control.deadline);
+	bpf_loop(1 << 23, on_turn, &s, 0);
+	c->stops++;
+	c->stopped += s.now - begin;
+	c->turns += s.turns;
+	t->account.level = account_paid(t->account.level, s.now - begin, control.global);
+	t->credit.since = s.now; /* it did not run */
+}
+
+/* A sample of what runs on this core, and what follows from it for the thread. */
+static __always_inline void sample(struct core *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	u64 now, debt;
 	u32 unit, spins;
 
-	if (!c || !t || c->stopping)
-		return 0;
-	unit = unit_of_sample(ctx, t, c);
+	if (!t)
+		return;
+	unit = unit_of_sample(task, t, c);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
 	if (unit == UNIT_PENDING) {
@@ -390,44 +417,27 @@ int on_tick(struct bpf_perf_event_data *ctx)
 
 	now = bpf_ktime_get_ns();
 	if (!under_way(now))
-		return 0;
-	before = global_before(now);
+		return;
 	adopt(t);
+	if (spins)
+		waiting_add(&t->waiting, control.period, control.patience);
 	earn(t, now);
-	settle_spin(t, before);
-	if (spins) {
-		t->spun = 1;
-		return 0;
-	}
-	if (unit && unit == control.unit) {
+	/* Waiting cannot be made faster. */
+	if (unit && unit == control.unit && !spins) {
 		c->hits++;
 		t->credit.pending += control.delay;
 	}
-	debt = account_debt(t->account.level, before);
+	debt = account_debt(t->account.level, control.global);
 	c->debt = debt;
+	/* A stop within a wait would count twice: as paid, and as waited. */
+	if (spins)
+		return;
 	if (debt > control.slack)
-		c->want = debt - control.slack;
-	return 0;
-}
-
-/* ---- the stop ---- */
-
-struct stop {
-	u64 now;
-	u64 end;
-	u64 turns;
-};
-
-static long on_turn(u32 i, struct stop *s)
-{
-	s->now = bpf_ktime_get_ns();
-	s->turns++;
-	return s->now >= s->end;
+		stop(c, t, now, debt - control.slack);
 }
 
 struct timer {
 	struct bpf_timer timer;
-	u32 ready;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -436,39 +446,46 @@ struct {
 	__type(value, struct timer);
 } timers SEC(".maps");
 
-/* Runs as a softirq: interrupts stay on, nothing else runs on the core. */
-static int on_timer(void *map, u32 *key, struct timer *v)
+/* The first tick that lies ahead. */
+static __always_inline int set_timer(struct core *c, struct timer *v)
+{
+	u64 now = bpf_ktime_get_ns(), next = now / control.period + 1;
+	int err;
+
+	err = bpf_timer_start(&v->timer, tick_time(next), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	if (err)
+		lose(c, LOSS_TIMER);
+	return err;
+}
+
+/* Runs as a softirq, so with interrupts on, in whatever thread was interrupted. */
+static int on_tick(void *map, u32 *key, struct timer *v)
 {
 	struct core *c = this_core();
-	struct thread *t = thread_of(bpf_get_current_task_btf());
-	struct stop s = {};
-	u64 begin, want;
 
-	if (!c || !c->want)
+	if (!c || !control.period)
 		return 0;
-	want = c->want;
-	c->want = 0;
-	begin = bpf_ktime_get_ns();
-	if (!t || !under_way(begin))
-		return 0;
-	adopt(t);
-	want = lesser(want, account_debt(t->account.level, control.global));
-	if (want > control.cap) {
-		want = control.cap;
-		lose(c, LOSS_CAPPED);
-	}
-	s.now = begin;
-	s.end = lesser(begin + want, control.deadline);
-	c->stopping = 1;
-	bpf_loop(1 << 23, on_turn, &s, 0);
-	c->stopping = 0;
-	c->stops++;
-	c->stopped += s.now - begin;
-	c->turns += s.turns;
-	t->account.level = account_paid(t->account.level, s.now - begin, control.global);
-	t->credit.since = s.now; /* it did not run */
+	sample(c);
+	set_timer(c, v);
 	return 0;
 }
+
+/* Run once on every core, from user space. */
+SEC("syscall")
+int start_clock(void *ctx)
+{
+	u32 id = bpf_get_smp_processor_id();
+	struct core *c = this_core();
+	struct timer *v = bpf_map_lookup_elem(&timers, &id);
+
+	if (!c || !v || !control.period)
+		return -1;
+	bpf_timer_init(&v->timer, &timers, 1 /* CLOCK_MONOTONIC */);
+	bpf_timer_set_callback(&v->timer, on_tick);
+	return set_timer(c, v);
+}
+
+/* ---- interrupts, to tell their wake-ups from those of threads ---- */
 
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_hrtimer_entry)
@@ -483,32 +500,12 @@ int BPF_PROG(on_hrtimer_entry)
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_hrtimer_exit)
 {
-	u32 id = bpf_get_smp_processor_id();
 	struct core *c = this_core();
-	struct timer *v;
 
-	if (!c)
-		return 0;
-	if (c->interrupts)
+	if (c && c->interrupts)
 		c->interrupts--;
-	if (!c->want || c->stopping)
-		return 0;
-	v = bpf_map_lookup_elem(&timers, &id);
-	if (!v)
-		return 0;
-	if (!v->ready) {
-		bpf_timer_init(&v->timer, &timers, 1 /* CLOCK_MONOTONIC */);
-		bpf_timer_set_callback(&v->timer, on_timer);
-		v->ready = 1;
-	}
-	if (bpf_timer_start(&v->timer, 0, 2 /* BPF_F_TIMER_CPU_PIN */)) {
-		c->want = 0;
-		lose(c, LOSS_TIMER);
-	}
 	return 0;
 }
-
-/* ---- interrupts, to tell their wake-ups from those of threads ---- */
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_entry)
@@ -530,7 +527,7 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
-#define SOFTIRQ_NET_RX 3
+#define SOFTIRQ_NET_RX 3 /* not in the UAPI */
 
 /*
  * Loopback packets are received in a softirq that runs at once, in the sender:
@@ -595,7 +592,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (p) {
 		adopt(p);
 		earn(p, now);
-		settle_spin(p, control.global);
 		p->account.since = now;
 		p->running = 0;
 		/* The core is free for others from the thread's position on. */
@@ -660,11 +656,16 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 /* ---- progress points ---- */
 
+/*
+ * The cookie of a probe is its point, and which of the two costs it has: a probe
+ * delays the thread that runs into it by that, and that is booked like any other
+ * delay. So what the probes cost does not show in the program's virtual time.
+ */
 SEC("uprobe")
 int on_point(struct pt_regs *ctx)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 point = bpf_get_attach_cookie(ctx), now, at, had, bin;
+	u64 cookie = bpf_get_attach_cookie(ctx), point = cookie & 0xffffffff, now, at, had, bin;
 
 	if (!t || point >= MAX_POINTS)
 		return 0;
@@ -680,5 +681,7 @@ int on_point(struct pt_regs *ctx)
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], 1);
+	t->account.level += control.probe_cost[cookie >> 32 & 1];
+	raise_global(t->account.level);
 	return 0;
 }

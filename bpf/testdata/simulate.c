@@ -24,6 +24,7 @@ typedef uint64_t u64;
 
 struct thread {
 	struct account account;
+	struct waiting waiting;
 	int blocked;
 	u64 paid, credited, excused; /* the three ways in which a level grows */
 };
@@ -70,13 +71,17 @@ static void tick(struct thread *t, u64 d, u64 slack)
 			global = t->account.level;
 		events[0]++;
 	} else if (random_below(4) == 0) { /* waiting busily */
-		t->account.level = account_spun(level, PERIOD, before);
-		t->excused += t->account.level - level;
-		MUST(t->account.level >= level, t);
-		MUST(t->account.level <= before || t->account.level == level, t);
+		waiting_add(&t->waiting, PERIOD, 8 * PERIOD);
+		MUST(t->waiting.left <= 8 * PERIOD, t);
 		events[1]++;
 		return;
 	}
+	u64 left = t->waiting.left;
+	level = t->account.level;
+	t->account.level = waiting_spend(&t->waiting, level, global);
+	t->excused += t->account.level - level;
+	MUST(t->account.level - level == left - t->waiting.left, t);
+	MUST(t->account.level <= global && (t->account.level == global || !t->waiting.left), t);
 	u64 debt = account_debt(t->account.level, before);
 	if (debt > slack) {
 		u64 took = debt - slack + random_below(300); /* stops last a little longer */
@@ -86,7 +91,7 @@ static void tick(struct thread *t, u64 d, u64 slack)
 		t->account.level = account_paid(level, took, global);
 		t->paid += t->account.level - level;
 		/* A stop moves nobody on in virtual time, but for what it lasted too long. */
-		MUST(position(t) <= was + PERIOD, t);
+		MUST(position(t) <= was + 2 * PERIOD, t);
 		events[2]++;
 	}
 }

@@ -52,6 +52,8 @@ type track struct {
 	visits       float64
 	clip         bool // whether outliers are drawn in
 	clipped      int
+
+	scratch scratch
 }
 
 // period is the mean period over all baselines, infinite without visits.

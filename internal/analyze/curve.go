@@ -6,101 +6,137 @@ import "math"
 // together: with 20 speed-ups and a few dozen experiments a level has hardly two,
 // but its neighbours know nearly as much about it.
 //
-// The method is Gaussian-process regression, the Bayesian form of the cubic
-// smoothing spline (Wahba, J. R. Stat. Soc. B 40, 1978): the gain is a straight
-// line through the origin, of which nothing is known beforehand, plus a process
-// whose slope wanders as Brownian motion does. How much it wanders is tau; the
-// data weigh the taus of a grid by their likelihood, and the result is the
-// mixture. With one tau for all, either straight curves would get needlessly wide
-// intervals or bent ones wrong ones. Wahba's intervals cover on the average over
-// the curve, not at each point of it: at a sharp bend they cover somewhat less
-// (measured: see TestCoverage).
+// The method is Gaussian-process regression, averaged over models. In all of them
+// the gain is a straight line through the origin, of which nothing is known
+// beforehand, plus nothing else (the line is critical all the way); or plus a bend
+// at one speed-up, each of a grid (from there on something else is critical, or
+// begins to be in the way); or plus a process whose slope wanders as Brownian
+// motion does, which is the Bayesian form of the cubic smoothing spline (Wahba,
+// J. R. Stat. Soc. B 40, 1978), for whatever else there may be. The data weigh the
+// models by their likelihood, and the result is the mixture: mean and variance, the
+// models' disagreement included.
+//
+// Such intervals cover on the average over the curve, not at each point of it
+// (Nychka, J. Am. Stat. Assoc. 83, 1988): right at a sharp bend they cover less, on
+// straight stretches more (measured: see TestCoverage).
 type curve struct {
-	at         []float64
-	mean, sd   []float64
-	smoothness float64 // mean tau, for tests
+	mean, sd []float64
 }
 
-// taus: the standard deviation of the slope's change from one end of the curve
-// to the other. 0 is a straight line; 0.3 a bend that is hard to see; a line that
-// rises at slope 1 and then turns flat has about 1, one that falls again 2 or more.
-var taus = []float64{0, 0.3, 1, 3}
+// A model is a prior covariance of the gain's departure from a straight line.
+type model struct {
+	weight float64 // beforehand
+	bend   float64 // at which speed-up; 0 for none
+	wander float64 // standard deviation of the slope's change by wandering from 0 to 100%
+}
+
+// bendSize is the standard deviation of the slope's change at a bend: a line that
+// rises at slope 1 and turns flat has 1.
+const bendSize = 1
+
+// models: half straight, a third bent, the rest wandering a little or a lot.
+var models = func() []model {
+	m := []model{{weight: 0.5}, {weight: 0.09, wander: 0.5}, {weight: 0.09, wander: 2}}
+	for bend := 5; bend < 100; bend += 5 {
+		m = append(m, model{weight: 0.32 / 19, bend: float64(bend) / 100})
+	}
+	return m
+}()
+
+// kernel is the prior covariance of the gains at speed-ups s and t.
+func (m model) kernel(s, t float64) float64 {
+	lo, hi := min(s, t), max(s, t)
+	k := slopePrior*slopePrior*s*t + m.wander*m.wander*lo*lo*(3*hi-lo)/6
+	if m.bend > 0 && lo > m.bend {
+		k += bendSize * bendSize * (s - m.bend) * (t - m.bend)
+	}
+	return k
+}
 
 // slopePrior is the standard deviation of the slope beforehand: so wide that it
 // says nothing.
 const slopePrior = 5
 
-// newCurve estimates gains at the given speed-ups (as fractions) from gains y
-// with covariance cov at speed-ups x. ok is false if the numbers do not allow it.
+// newCurve estimates gains at speed-ups at (as fractions) from gains y, with
+// covariance cov, at speed-ups x. ok is false if the numbers do not allow it.
 func newCurve(x, y []float64, cov matrix, at []float64) (c curve, ok bool) {
-	c = curve{at: at, mean: make([]float64, len(at)), sd: make([]float64, len(at))}
+	c = curve{mean: make([]float64, len(at)), sd: make([]float64, len(at))}
+	reg := newRegression(x, y, cov, at)
 	best := math.Inf(-1)
-	var weights []float64
-	var means, vars [][]float64
-	for _, tau := range taus {
-		mean, variance, logLik, ok := posterior(x, y, cov, at, tau)
+	total := 0.0
+	// Weights are relative to the best model so far.
+	for _, m := range models {
+		if m.bend >= x[len(x)-1] {
+			continue // as good as straight
+		}
+		logLik, ok := reg.posterior(m)
 		if !ok {
 			continue
 		}
-		weights = append(weights, logLik)
-		means = append(means, mean)
-		vars = append(vars, variance)
-		best = math.Max(best, logLik)
+		if logLik > best {
+			shrink := math.Exp(best - logLik)
+			total *= shrink
+			for j := range at {
+				c.mean[j] *= shrink
+				c.sd[j] *= shrink
+			}
+			best = logLik
+		}
+		w := m.weight * math.Exp(logLik-best)
+		total += w
+		for j := range at {
+			c.mean[j] += w * reg.mean[j]
+			c.sd[j] += w * (reg.variance[j] + reg.mean[j]*reg.mean[j])
+		}
 	}
-	if len(weights) == 0 {
+	if !(total > 0) {
 		return c, false
 	}
-	total := 0.0
-	for i := range weights {
-		weights[i] = math.Exp(weights[i] - best)
-		total += weights[i]
-	}
 	for j := range at {
-		var m, second float64
-		for i, w := range weights {
-			m += w / total * means[i][j]
-			second += w / total * (vars[i][j] + means[i][j]*means[i][j])
-		}
-		c.mean[j] = m
-		c.sd[j] = math.Sqrt(math.Max(0, second-m*m))
+		c.mean[j] /= total
+		c.sd[j] = math.Sqrt(math.Max(0, c.sd[j]/total-c.mean[j]*c.mean[j]))
 	}
 	return c, true
 }
 
-// kernel is the prior covariance of the gains at speed-ups s and t: the line's,
-// and that of integrated Brownian motion.
-func kernel(s, t, tau float64) float64 {
-	lo, hi := min(s, t), max(s, t)
-	return slopePrior*slopePrior*s*t + tau*tau*lo*lo*(3*hi-lo)/6
+// A regression holds what the models have in common, and room to work in.
+type regression struct {
+	x, y, at       []float64
+	cov, k         matrix
+	z, b           []float64
+	mean, variance []float64
 }
 
-// posterior is the regression for one tau.
-func posterior(x, y []float64, cov matrix, at []float64, tau float64) (mean, variance []float64, logLik float64, ok bool) {
+func newRegression(x, y []float64, cov matrix, at []float64) *regression {
 	n := len(x)
-	k := newMatrix(n)
-	copy(k.a, cov.a)
-	for i := range x {
-		for j := range x {
-			k.add(i, j, kernel(x[i], x[j], tau))
+	return &regression{x: x, y: y, at: at, cov: cov, k: newMatrix(n), z: make([]float64, n), b: make([]float64, n),
+		mean: make([]float64, len(at)), variance: make([]float64, len(at))}
+}
+
+// posterior sets mean and variance to those under one model and returns the
+// logarithm of the data's likelihood, but for a constant.
+func (r *regression) posterior(m model) (logLik float64, ok bool) {
+	copy(r.k.a, r.cov.a)
+	for i, s := range r.x {
+		for j, t := range r.x {
+			r.k.add(i, j, m.kernel(s, t))
 		}
-		k.add(i, i, leastVariance)
+		r.k.add(i, i, leastVariance)
 	}
-	logDet, ok := k.cholesky()
+	logDet, ok := r.k.cholesky()
 	if !ok {
-		return nil, nil, 0, false
+		return 0, false
 	}
-	z := append([]float64(nil), y...)
-	k.forward(z)
-	logLik = -0.5 * (dot(z, z) + logDet)
-	mean, variance = make([]float64, len(at)), make([]float64, len(at))
-	b := make([]float64, n)
-	for j, s := range at {
-		for i := range x {
-			b[i] = kernel(x[i], s, tau)
+	copy(r.z, r.y)
+	r.k.forward(r.z)
+	logLik = -0.5 * (dot(r.z, r.z) + logDet)
+	for j, s := range r.at {
+		for i, t := range r.x {
+			r.b[i] = m.kernel(s, t)
 		}
-		k.forward(b)
-		mean[j] = dot(b, z)
-		variance[j] = math.Max(0, kernel(s, s, tau)-dot(b, b))
+		r.k.forward(r.b)
+		r.mean[j] = dot(r.b, r.z)
+		r.variance[j] = math.Max(0, m.kernel(s, s)-dot(r.b, r.b))
 	}
-	return mean, variance, logLik, !math.IsNaN(logLik)
+	return logLik, !math.IsNaN(logLik) && !math.IsInf(logLik, 0)
 }

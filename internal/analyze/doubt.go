@@ -74,7 +74,7 @@ func (in *input) pointFacts(p *Point, t *track) {
 	}
 	p.Rate = 1e9 * t.visits / (t.mean * float64(t.count))
 	if t.df < 2 {
-		p.warn("few-baselines", "point %s: %d baselines are too few to know the noise; no intervals", p.Name, t.count)
+		p.warn("few-baselines", "point %s: %d %s, too few to know the noise: no intervals", p.Name, t.count, plural(t.count, "baseline"))
 		return
 	}
 	p.Noise = 100 * math.Sqrt(t.variance)
@@ -82,10 +82,10 @@ func (in *input) pointFacts(p *Point, t *track) {
 	if mean := t.visits / float64(t.count); mean < fewAVisit {
 		p.warn("few-visits", "point %s: %.2g visits in a baseline; longer experiments, or a point that is visited more often, would tell more", p.Name, mean)
 	} else if p.Noise > noisyPercent {
-		p.warn("unstable-baseline", "point %s: the period of one baseline differs by ±%.0f%% from its neighbours'", p.Name, p.Noise)
+		p.warn("unstable-baseline", "point %s: the period of one baseline differs by ±%.0f%% from its neighbours'", p.Name, min(p.Noise, 999))
 	}
 	if f := t.drift(); f > driftFactor {
-		p.warn("drift", "point %s: its period changed by a factor of %.1f while measuring", p.Name, f)
+		p.warn("drift", "point %s: its period changed by a factor of %.3g while measuring", p.Name, f)
 	}
 }
 
@@ -113,10 +113,10 @@ func (t *track) drift() float64 {
 func (in *input) effectDoubts(e *Effect, u int, t *track, f *fit) {
 	tg := &in.targets[u]
 	switch {
-	case f.total == 0 && tg.Tried == 0:
-		return // said at the target
+	case f.total == 0 && (tg.Tried == 0 || t.visits == 0):
+		return // said at the target, or at the point
 	case f.total == 0:
-		e.warn("no-data", "none of its %d experiments can be compared at this point", tg.Tried)
+		e.warn("no-data", "none of its %d %s can be compared at this point", tg.Tried, plural(tg.Tried, "experiment"))
 		return
 	case f.total < leastTrials:
 		e.warn("few-experiments", "%d %s: needs at least %d for an interval", f.total, plural(f.total, "experiment"), leastTrials)
@@ -149,17 +149,24 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
+func were(n int) string {
+	if n == 1 {
+		return "experiment was"
+	}
+	return "experiments were"
+}
+
 // doubts adds the warnings that concern targets and the whole.
 func (in *input) doubts(res *Result) {
 	for u := range in.targets {
 		tg := &in.targets[u]
 		switch {
 		case tg.Tried == 0 && tg.SetAside > 0:
-			tg.warn("set-aside", "all of its %d experiments were set aside", tg.SetAside)
+			tg.warn("set-aside", "all of its %d %s set aside", tg.SetAside, were(tg.SetAside))
 		case tg.Tried == 0:
 			tg.warn("few-experiments", "never tried")
 		case 100*tg.SetAside > asidePercent*(tg.Tried+tg.SetAside):
-			tg.warn("set-aside", "%d of its %d experiments were set aside", tg.SetAside, tg.Tried+tg.SetAside)
+			tg.warn("set-aside", "%d of its %d %s set aside", tg.SetAside, tg.Tried+tg.SetAside, were(tg.Tried+tg.SetAside))
 		}
 	}
 	in.runWarnings(res)

@@ -14,10 +14,10 @@ import (
 //	λ·Σ v·x²  +  θ²·σ²·(Σ a² - Σ own)
 //
 // where v is the variance predicted for a trial (trial.expose), λ how much
-// noisier than predicted the unit is (noise), σ² the variance of one baseline
+// noisier than predicted the unit is (noise.go), σ² the variance of one baseline
 // and a the part that it has in all of the level's expectations together. The
 // first term counts each trial's baselines as if no other trial had used them,
-// the second what they share. Levels have a covariance through the baselines
+// the second what they share (shared.go). Levels have a covariance through the baselines
 // that they share.
 type fit struct {
 	levels  []levelSum
@@ -30,7 +30,7 @@ type fit struct {
 	// phase is what the phase correction multiplied the gains by, phaseVariance
 	// the relative variance of it that is not in the trials' scatter.
 	phase, phaseVariance float64
-	// moments for the pooled noise, see noise
+	// ss and ssDF: see measureNoise
 	ss, ssDF float64
 }
 
@@ -186,60 +186,6 @@ const (
 	leastRatio = 0.05
 )
 
-// measureNoise collects the squares from which λ is estimated: of each trial
-// about its level; and, since with many speed-ups most levels have one trial
-// only, of each level about the straight line between its neighbours (and the
-// origin). Those count for half a degree of freedom, because each level occurs in
-// three of them; a bend inflates them, which errs to the safe side.
-func (f *fit) measureNoise(levels []level) {
-	for l, lv := range levels {
-		s := &f.levels[l]
-		if s.n < 2 {
-			continue
-		}
-		mean := (s.time - s.theta*s.expected) / s.x
-		for i := range lv.trials {
-			tr := &lv.trials[i]
-			r := (tr.time-s.theta*tr.expected)/tr.exposure - mean
-			s.ss += r * r / tr.variance
-		}
-		f.ss += s.ss
-		f.ssDF += float64(s.n - 1)
-	}
-	// Enough without the lines, which are worth less.
-	if f.ssDF >= 2*float64(len(levels)) {
-		f.keptDF()
-		return
-	}
-	gain := func(l int) (speedup, y, v float64) {
-		if l < 0 {
-			return 0, 0, 0
-		}
-		s := &f.levels[l]
-		y, v = s.gain()
-		return float64(s.speedup), y, v
-	}
-	for l := 0; l+1 < len(f.levels); l++ {
-		a, ya, va := gain(l - 1)
-		b, yb, vb := gain(l)
-		c, yc, vc := gain(l + 1)
-		w := (b - a) / (c - a)
-		r := yb - (1-w)*ya - w*yc
-		f.ss += 0.5 * r * r / (vb + (1-w)*(1-w)*va + w*w*vc)
-		f.ssDF += 0.5
-	}
-	f.keptDF()
-}
-
-// keptDF takes trials that were drawn in out of the degrees of freedom, and
-// makes up for the squares that they lack (Tukey and McLaughlin).
-func (f *fit) keptDF() {
-	if kept := f.ssDF - float64(f.clipped); kept >= 1 && f.clipped > 0 {
-		f.ss *= f.ssDF / kept
-		f.ssDF = kept
-	}
-}
-
 // gain is a level's gain and its predicted variance. With few visits the ratio
 // of sums is skewed or does not exist; then the surplus over what is expected is
 // divided by what the visits should have taken, which is linear in the visits.
@@ -256,113 +202,4 @@ func (s *levelSum) scale() float64 {
 		return s.expected
 	}
 	return s.x
-}
-
-// share sets the covariance that comes from baselines that several trials use.
-func (f *fit) share(t *track, levels []level) {
-	n := len(f.levels)
-	f.cov = newMatrix(n)
-	// parts holds a row of n for each baseline that is used: its part in each
-	// level's expectation, in ns.
-	type key struct{ run, j int }
-	row := map[key]int{}
-	var parts []float64
-	buf := make([]share, 0, 2*t.k)
-	for l, lv := range levels {
-		for i := range lv.trials {
-			tr := &lv.trials[i]
-			weight := f.levels[l].theta * tr.exposure
-			buf, _ = t.segments[tr.run].shares(tr.pos, -1, t.k, buf[:0])
-			for _, sh := range buf {
-				at, ok := row[key{tr.run, sh.j}]
-				if !ok {
-					at = len(parts)
-					row[key{tr.run, sh.j}] = at
-					parts = append(parts, make([]float64, n)...)
-				}
-				part := weight * sh.part
-				parts[at+l] += part
-				f.cov.add(l, l, -part*part)
-			}
-		}
-	}
-	for at := 0; at < len(parts); at += n {
-		for a, x := range parts[at : at+n] {
-			if x == 0 {
-				continue
-			}
-			for b, y := range parts[at : at+n] {
-				f.cov.add(a, b, x*y)
-			}
-		}
-	}
-	for i := range f.cov.a {
-		f.cov.a[i] *= t.variance
-	}
-}
-
-// priorDF is how many degrees of freedom the noise that the rest of the run
-// shows counts for when a unit's own is estimated. The idea is that of moderated
-// t statistics (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004): many units with
-// few experiments each tell each other how noisy the machine is. Simulated:
-// fewer make intervals of units with three experiments uselessly wide, more make
-// those of units noisier than the rest too short.
-const priorDF = 4
-
-// pooledNoise is the λ that the fits have in common.
-func pooledNoise(fits []*fit) float64 {
-	ss, df := priorDF*1.0, float64(priorDF) // the prediction itself
-	for _, f := range fits {
-		if f.ssDF == 0 {
-			continue
-		}
-		w := min(f.ssDF, 20) // no unit alone decides
-		ss += w * f.ss / f.ssDF
-		df += w
-	}
-	// Less than the baselines' own noise would be luck.
-	return math.Max(0.5, ss/df)
-}
-
-// levelDF is how many degrees of freedom a unit's noise counts for when that of
-// one of its levels is estimated. The noise may well be another at another level:
-// where a curve is flat, delays more or less make no difference.
-const levelDF = 6
-
-// finish adds the noise and sets the slope. trackDF is how well the baselines'
-// noise is known.
-func (f *fit) finish(pooled, trackDF float64) {
-	if f.total == 0 {
-		return
-	}
-	unit := (priorDF*pooled + f.ss) / (priorDF + f.ssDF)
-	f.df = f.ssDF + min(priorDF, trackDF)
-	var den float64
-	for l := range f.levels {
-		s := &f.levels[l]
-		lambda := unit
-		if s.n > 1 {
-			lambda = (levelDF*unit + s.ss) / (levelDF + float64(s.n-1))
-		}
-		f.cov.add(l, l, lambda*s.predicted)
-		y, _ := s.gain()
-		u := float64(s.speedup) / 100
-		f.slope += s.weight * u * y
-		den += s.weight * u * u
-	}
-	f.slope /= den
-	variance := 0.0
-	for a := range f.levels {
-		for b := range f.levels {
-			variance += f.slopeWeight(a) * f.slopeWeight(b) * f.cov.at(a, b)
-		}
-	}
-	f.slopeSD = math.Sqrt(math.Max(0, variance)) / den
-}
-
-// slopeWeight is by how much a surplus of one at a level changes the sum that is
-// the slope's numerator.
-func (f *fit) slopeWeight(l int) float64 {
-	s := &f.levels[l]
-	return s.weight * float64(s.speedup) / 100 / s.scale()
 }

@@ -11,6 +11,8 @@ type Result struct {
 	Targets  []Target // by rank: what is certain and large first
 	Warnings []Warning
 
+	Margin float64 // Options.Margin as used
+
 	Experiments int            // of a unit, and used
 	Baselines   int            // used
 	SetAside    map[string]int // not used, by the runner's reason
@@ -79,6 +81,18 @@ type Effect struct {
 	Warnings []Warning
 }
 
+// At is the gain at a speed-up that is a level of the curve or a quarter.
+func (e *Effect) At(speedup int) (Estimate, bool) {
+	for _, levels := range [][]Level{e.Curve, e.Marks} {
+		for _, l := range levels {
+			if l.Speedup == speedup {
+				return l.Gain, l.Gain.Known
+			}
+		}
+	}
+	return Estimate{}, false
+}
+
 // Level is the gain at one speed-up.
 type Level struct {
 	Speedup     int
@@ -99,8 +113,16 @@ type Estimate struct {
 	Bounded   bool // Low and High are
 }
 
-// Half is half of the interval's width.
-func (e Estimate) Half() float64 { return (e.High - e.Low) / 2 }
+// Half is the interval's half width: how far its further end is from the value
+// (both are as far, but for gains that would exceed 100%).
+func (e Estimate) Half() float64 { return max(e.High-e.Value, e.Value-e.Low) }
+
+// atMost draws in what cannot be: a program that takes no time at all has gained
+// 100%.
+func (e Estimate) atMost(limit float64) Estimate {
+	e.Value, e.Low, e.High = min(e.Value, limit), min(e.Low, limit), min(e.High, limit)
+	return e
+}
 
 // Metric says what an effect's gain is a gain of.
 type Metric string

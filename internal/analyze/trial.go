@@ -12,14 +12,15 @@ type trial struct {
 	time     float64 // W: effective, perhaps drawn in, see winsorise
 	raw      float64 // W as it was
 	expected float64 // X: the time that its visits take at the baseline's period
-	real     float64 // R: on the wall clock
+	real     float64 // R: on the wall clock, as far as the window goes
 	weight   float64 // in the slope
-	delay    float64 // D: virtual delay
+	part     float64 // of the experiment's time that the window covers
+	delay    float64 // D: virtual delay, likewise
 	// granule is the delay that one sample adds: speed-up times sampling period.
 	granule float64
 	squares float64 // of the shares that baselines have in expected
 
-	samples float64 // of the unit
+	samples float64 // of the unit, likewise
 	partner int     // baseline that was drawn with it, in the segment, or -1
 	paired  bool    // its surplus was subtracted, see phase.go
 
@@ -46,10 +47,18 @@ func (in *input) collect(t *track, target, point int) []trial {
 		s := &t.segments[o.run]
 		v := e.Points[slot]
 		tr := trial{run: o.run, pos: s.position(o.exp), speedup: e.Speedup,
-			time: v.WindowNS, raw: v.WindowNS, real: float64(e.RealNS), samples: float64(e.UnitSamples[e.Unit]),
+			time: v.WindowNS, raw: v.WindowNS, part: 1, real: float64(e.RealNS), samples: float64(e.UnitSamples[e.Unit]),
 			partner: s.find(in.partner[o.run][o.exp]), delay: float64(max(0, e.DelayNS)),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
 		tr.weight = tr.real
+		// The window fades in and out: it covers a part of the effective time, and
+		// as much of the real time and of the delay belongs to it.
+		if effective := tr.real - tr.delay; effective > 0 && tr.raw > 0 {
+			tr.part = min(1, tr.raw/effective)
+		}
+		tr.real *= tr.part
+		tr.delay *= tr.part
+		tr.samples *= tr.part
 		if d.Run.WholeRuns { // a shorter run is not less of one
 			tr.weight = t.mean
 		}

@@ -26,9 +26,10 @@ type world struct {
 	bimodal  float64 // share of windows in which the program itself takes 1.6 times as long
 	realNS   float64 // length of an experiment; 200 ms if 0
 	whole    bool    // every experiment is a run of the program
+	late     bool    // units are chosen at their experiment, not with the pair
 }
 
-// code is a unit of a world.
+// code is a unit of a world. Its gain cannot be more than share times speed-up.
 type code struct {
 	share float64                   // of the samples, while it runs
 	gain  func(s float64) float64   // while it runs
@@ -40,9 +41,9 @@ func linear(slope float64) func(float64) float64 {
 	return func(s float64) float64 { return slope * s }
 }
 
-// plateau rises at slope 1 up to a gain of top, and stays there.
-func plateau(top float64) func(float64) float64 {
-	return func(s float64) float64 { return math.Min(s, top) }
+// plateau rises up to a gain of top, and stays there.
+func plateau(slope, top float64) func(float64) float64 {
+	return func(s float64) float64 { return math.Min(slope*s, top) }
 }
 
 // peak rises to top at 40%, and falls to zero at 100%.
@@ -83,6 +84,9 @@ func (w *world) run(seed uint64) *profile.Data {
 			order[0], order[1] = order[1], order[0]
 		}
 		for _, e := range order {
+			if w.late && e.Unit != 0 {
+				e.Unit = uint32(m.choose() + 1)
+			}
 			e.Index, e.Pair = len(d.Experiments), pair+1
 			m.measure(&e)
 			d.Experiments = append(d.Experiments, e)
@@ -174,6 +178,10 @@ func (m *machine) measure(e *profile.Experiment) {
 		time = real * slow * theta
 		delay *= slow
 		real = time + delay
+	}
+	if !m.whole { // the runner's window fades in and out
+		visits *= 0.68
+		time *= 0.68
 	}
 	if m.chance {
 		visits = m.poisson(visits)

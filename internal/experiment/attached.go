@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/ledger"
+	"whatif/internal/profile"
 	"whatif/internal/target"
 )
 
@@ -98,7 +99,6 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 	for s.alive(p) && !s.over(ctx) {
 		s.checkPoints()
 		trial := s.plan.Next(func() []Candidate { return s.units.candidates(s.before) })
-		begun := Trial{trial.Unit, trial.Speedup}
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Unit,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
@@ -111,9 +111,25 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		for setAside == "" && s.ledger.Left() > 0 {
 			time.Sleep(s.ledger.Left())
 		}
-		e := s.record(begun, s.ledger.End(), setAside)
-		s.adaptLength(e.Points, setAside)
+		e := s.record(trial, s.ledger.End(), setAside)
+		if setAside == "" {
+			s.adaptLength(e.Points)
+		}
 		s.progress()
+	}
+}
+
+// adaptLength chooses the length of the experiments to come.
+func (s *session) adaptLength(points []profile.Visits) {
+	var most int64
+	for _, p := range points {
+		most = max(most, p.Count)
+	}
+	switch {
+	case most < fewVisits && s.length < longestExperiment*s.cfg.Experiment:
+		s.length *= 2
+	case most > plentyVisits && s.length > s.cfg.Experiment:
+		s.length /= 2
 	}
 }
 

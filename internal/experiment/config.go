@@ -58,7 +58,10 @@ const (
 	// slackPeriods is the debt, in sampling periods, that a thread may carry
 	// before its core is stopped. Waiting pays debts off for nothing; a thread
 	// stopped at the first chance instead is stopped where it does harm.
-	slackPeriods = 4
+	slackPeriods = 4 // see SlackPeriods
+	// patiencePeriods is how much busy waiting, seen at ticks only, is kept to be
+	// set against debts.
+	patiencePeriods = 8
 	// longestStop bounds one stop. The target must never hang.
 	longestStop = 20 * time.Millisecond
 )

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"whatif/internal/ledger"
+	"whatif/internal/point"
 	"whatif/internal/profile"
 	"whatif/internal/symbol"
 	"whatif/internal/target"
@@ -25,11 +26,11 @@ type session struct {
 	sites  *sites
 	plan   *Plan
 
-	data   *profile.Data
-	told   map[uint32]bool // units that are in the file
-	lost   error           // the first record that could not be written
-	warned map[string]bool
-	told10 bool // that a point is not visited
+	data    *profile.Data
+	told    map[uint32]bool // units that are in the file
+	lost    error           // the first record that could not be written
+	warned  map[string]bool
+	checked bool // whether the points are visited
 
 	start   uint64 // on the ledger's clock
 	next    uint64 // when Progress is due
@@ -61,7 +62,8 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	var events sync.WaitGroup
 	events.Go(func() { s.units.serve(s.sites.execed) })
 	closeAll := sync.OnceValue(func() error {
-		err := errors.Join(s.sites.close(), s.ledger.Close())
+		s.sites.close()
+		err := s.ledger.Close()
 		events.Wait()
 		s.units.close()
 		return err
@@ -115,7 +117,7 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Slack: slackPeriods * s.cfg.Period, Cap: longestStop})
+	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Slack: time.Duration(SlackPeriods * float64(s.cfg.Period)), Cap: longestStop, Patience: patiencePeriods * s.cfg.Period})
 	if err != nil {
 		return err
 	}
@@ -127,19 +129,82 @@ func (s *session) open(p *target.Process) (err error) {
 	s.units = newUnitTable(s.ledger, s.cfg, main)
 	s.sites = newSites(s.ledger, s.cfg)
 	s.units.opened = s.sites.in
-	b, err := symbol.Open(main)
+	program, err := loaded(main)
 	if err != nil {
-		s.cfg.Log.Debug("opening the program", "path", main, "error", err)
-	} else {
+		return err
+	}
+	for _, b := range program {
 		defer b.Close()
-		if err := s.sites.inMain(b); err != nil {
-			return err
-		}
-		if err := s.checkTargets(b); err != nil {
+	}
+	if err := s.sites.atStart(program); err != nil {
+		return err
+	}
+	if err := s.checkTargets(program); err != nil {
+		return err
+	}
+	if len(s.cfg.Points) > 0 {
+		if err := s.ledger.MeasureProbes(locateOwn); err != nil {
 			return err
 		}
 	}
 	return s.ledger.Adopt(p.PID(), p.PIDFD())
+}
+
+// locateOwn finds code of this process in its file.
+func locateOwn(pc uint64) (string, uint64, error) {
+	maps, err := target.Maps(os.Getpid())
+	if err != nil {
+		return "", 0, err
+	}
+	for _, m := range maps {
+		if m.Start <= pc && pc < m.End {
+			return "/proc/self/exe", pc - m.Start + m.Offset, nil
+		}
+	}
+	return "", 0, fmt.Errorf("no mapping at %#x", pc)
+}
+
+// loaded opens the program and the libraries that it will load.
+func loaded(main string) ([]*symbol.Binary, error) {
+	b, err := symbol.Open(main)
+	if err != nil {
+		return nil, err
+	}
+	program := []*symbol.Binary{b}
+	for _, path := range b.Libraries(os.Getenv("LD_LIBRARY_PATH")) {
+		if lib, err := symbol.Open(path); err == nil {
+			program = append(program, lib)
+		}
+	}
+	return program, nil
+}
+
+// checkTargets refuses targets that the program and its libraries do not have,
+// unless the program has no symbols: then another that it starts may have them.
+func (s *session) checkTargets(program []*symbol.Binary) error {
+	if !program[0].HasSymbols() {
+		return nil
+	}
+	for _, t := range s.cfg.Targets {
+		if err := point.Check(t, program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPoints warns of points that are not visited.
+func (s *session) checkPoints() {
+	const patience = 10 * time.Second
+	if s.checked || ledger.Now()-s.start < uint64(patience) {
+		return
+	}
+	s.checked = true
+	for i, spec := range s.cfg.Points {
+		if s.ledger.Visits(i) == 0 {
+			s.warn("never-visited", "progress point %s: visited 0 times in %v", spec.Name, patience)
+		}
+	}
 }
 
 // describe writes the run record.
@@ -159,7 +224,7 @@ func (s *session) describe(p *target.Process) error {
 		r.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
 	}
 	for _, t := range s.cfg.Targets {
-		r.Targets = append(r.Targets, t.Name())
+		r.Targets = append(r.Targets, t.Text)
 	}
 	if path := s.units.main; path != "" {
 		if b, err := symbol.Open(path); err == nil {

@@ -1,17 +1,18 @@
 package experiment
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
-	"time"
 
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/symbol"
 	"whatif/internal/target"
+	"whatif/internal/trap"
 )
 
 // sites puts the probes of the progress points into every binary of the target
@@ -21,36 +22,57 @@ type sites struct {
 	ledger *ledger.Ledger
 	cfg    *Config
 
-	mu     sync.Mutex
-	seen   map[string]bool // binaries looked into, by path
-	probed []int           // probes of each point
-	closed bool
+	mu      sync.Mutex
+	seen    map[string]bool // binaries looked into, by path
+	probed  []int           // probes of each point
+	failure []error         // why the binary looked into last did not have it
+	closed  bool
 }
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
-	return &sites{ledger: l, cfg: cfg, seen: make(map[string]bool), probed: make([]int, len(cfg.Points))}
+	return &sites{ledger: l, cfg: cfg, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points))}
 }
 
-// inMain looks into the program itself. A program of the user's own must have
-// every point that names no other binary; one without symbols (a shell, a
-// launcher) may start another that has it.
-func (s *sites) inMain(b *symbol.Binary) error {
-	s.in(b)
+// atStart looks into the program itself and the libraries that it will load. A
+// program of the user's own must have every point, or one of those libraries; one
+// without symbols (a shell, a launcher) may start another that has it, and so
+// may any that is named with the point.
+func (s *sites) atStart(program []*symbol.Binary) error {
 	for i, spec := range s.cfg.Points {
-		if s.probed[i] == 0 && spec.Binary == "" && b.HasSymbols() {
-			return s.notFound(spec, b)
+		found, err := point.Resolve(spec, program)
+		if err == nil {
+			if err := s.probe(i, found, program); err != nil {
+				return err
+			}
+			continue
 		}
+		s.failure[i] = err
+		if spec.Binary == "" && program[0].HasSymbols() {
+			return hint.New(err, "a function that was inlined everywhere has no place to count: mark it noinline; one of another program that this one starts is named func:PATH:NAME")
+		}
+	}
+	for _, b := range program {
+		s.seen[b.Path()] = true
 	}
 	return nil
 }
 
-func (s *sites) notFound(spec point.Spec, b *symbol.Binary) error {
-	err := fmt.Errorf("finding the progress point %s: no function %s in %s", spec.Text, spec.Func, b.Path())
-	if near := b.Nearest(spec.Func, 3); len(near) > 0 {
-		return hint.New(err, fmt.Sprintf("did you mean %s? A function of another binary that the program starts is named func:PATH:%s",
-			strings.Join(near, " or "), spec.Func))
+// probe places the probes of point i, each where in its function it costs least.
+func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) error {
+	for _, site := range found {
+		p := ledger.Probe{Path: site.Binary, Offset: site.Offset, Stepped: true}
+		k := slices.IndexFunc(binaries, func(b *symbol.Binary) bool { return b.Path() == site.Binary })
+		if b := binaries[k]; b.Machine() == elf.EM_X86_64 {
+			best := trap.Choose(b.Code(site.Offset, site.Size), b.IsGo())
+			p.Offset += uint64(best.Offset)
+			p.Stepped = best.Stepped
+		}
+		if err := s.ledger.AttachPoint(i, p); err != nil {
+			return err
+		}
+		s.probed[i]++
 	}
-	return hint.New(err, fmt.Sprintf("a function that was inlined everywhere has no place to count: mark it noinline; one of another binary is named func:PATH:%s", spec.Func))
+	return nil
 }
 
 // in probes the points that a binary has, once a binary.
@@ -62,29 +84,19 @@ func (s *sites) in(b *symbol.Binary) {
 	}
 	s.seen[b.Path()] = true
 	for i, spec := range s.cfg.Points {
-		if spec.Binary != "" && !symbol.MatchFile(spec.Binary, b.Path()) {
-			continue
-		}
-		functions, err := b.Functions(spec.Func)
+		found, err := point.Resolve(spec, []*symbol.Binary{b})
 		if err != nil {
-			s.cfg.Log.Debug("looking for a progress point", "point", spec.Text, "binary", b.Path(), "error", err)
+			s.failure[i] = err
 			continue
 		}
-		for _, f := range functions {
-			if err := s.ledger.AttachPoint(i, b.Path(), f.FileOffset); err != nil {
-				s.cfg.Log.Warn(fmt.Sprintf("counting visits of %s: %v", spec.Text, err))
-				continue
-			}
-			s.probed[i]++
+		if err := s.probe(i, found, []*symbol.Binary{b}); err != nil {
+			s.cfg.Log.Warn(fmt.Sprintf("counting visits of %s: %v", spec.Text, err))
 		}
 	}
 }
 
 // execed looks into the program that a process runs now.
 func (s *sites) execed(pid int) {
-	if s.complete() {
-		return
-	}
 	path, err := target.BinaryOf(pid)
 	if err != nil {
 		return // gone already
@@ -102,4 +114,24 @@ func (s *sites) execed(pid int) {
 	}
 	defer b.Close()
 	s.in(b)
+}
+
+// missing is the error for points that no binary of the target had.
+func (s *sites) missing() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for i, n := range s.probed {
+		if n == 0 && s.failure[i] != nil {
+			errs = append(errs, s.failure[i])
+		}
+	}
+	return hint.New(errors.Join(errs...), "the program ended, and nothing that it ran had the function")
+}
+
+// close keeps later events from placing probes.
+func (s *sites) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 }

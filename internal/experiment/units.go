@@ -28,7 +28,8 @@ type unitTable struct {
 	ledger  *ledger.Ledger
 	kind    string
 	targets []point.Target
-	main    string // the main executable: in scope wherever it lies
+	main    string               // the main executable: in scope wherever it lies
+	opened  func(*symbol.Binary) // called for each binary that is opened
 	log     *slog.Logger
 
 	mu       sync.Mutex
@@ -106,43 +107,36 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	b, err := symbol.Open(path)
 	if err != nil {
 		t.log.Debug("opening a binary", "path", path, "error", err)
+		b = nil
 	}
 	t.binaries[id] = b
+	if b != nil {
+		t.opened(b)
+	}
 	return b, nil
 }
 
 // unitOf is the unit that a chain of frames belongs to, by the first of them
 // that is in scope; 0 when none is.
 func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
-	f, ok := symbol.FirstInScope(frames, b.Path(), b.Path() == t.main)
-	if !ok {
-		return 0
-	}
-	u := profile.Unit{Kind: t.kind, File: f.File, Func: f.Func, Binary: b.Path()}
-	switch {
-	case t.kind == "func" || f.Line == 0:
-		u.Kind, u.Name = "func", f.Func
-	default:
-		u.Line = f.Line
-		u.Name = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-	}
-	if u.Name == "" {
-		return 0
-	}
-	wanted := false
-	for _, spec := range t.targets {
-		if spec.Match(frames) {
-			// All that belongs to the target is one unit, whatever lines and
-			// functions it was compiled to.
-			u = profile.Unit{Kind: spec.Kind, Name: spec.Name(), File: u.File, Line: spec.Line, Func: u.Func, Binary: u.Binary}
-			wanted = true
+	kind, i, wanted := t.kind, -1, false
+	for k := range t.targets {
+		if i = t.targets[k].Match(frames); i >= 0 {
+			kind, wanted = kindOf(&t.targets[k]), true
 			break
 		}
 	}
-	key := u.Key()
-	if wanted {
-		key = profile.UnitKey{Kind: u.Kind, Name: u.Name}
+	if i < 0 {
+		i = b.Origin(b.Path() == t.main).First(frames)
 	}
+	if i < 0 {
+		return 0
+	}
+	u, ok := unitFrom(frames[i], kind, b.Path())
+	if !ok {
+		return 0
+	}
+	key := identity(u)
 	id, known := t.ids[key]
 	if !known {
 		if len(t.units)+1 >= ledger.MaxUnits {
@@ -156,6 +150,36 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 		t.wanted = append(t.wanted, wanted)
 	}
 	return id
+}
+
+func kindOf(t *point.Target) string {
+	if t.Func != "" {
+		return "func"
+	}
+	return "line"
+}
+
+// unitFrom makes the unit of a frame; none where nothing is known that could
+// name it. Code without lines is told apart by function. All instances of a line
+// are one unit, whatever function they were inlined into.
+func unitFrom(f symbol.Frame, kind, binary string) (profile.Unit, bool) {
+	u := profile.Unit{Kind: kind, File: f.File, Binary: binary}
+	if kind == "func" || f.Line == 0 {
+		u.Kind, u.Name, u.Func = "func", f.Short, f.Func
+	} else {
+		u.Line, u.Func = f.Line, f.Short
+		u.Name = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+	}
+	return u, u.Name != ""
+}
+
+// identity is the key under which a unit is looked up: of a line, not the
+// function that it was met in first.
+func identity(u profile.Unit) profile.UnitKey {
+	if u.Kind == "line" {
+		u.Func = ""
+	}
+	return u.Key()
 }
 
 // samples reads the samples of every unit so far; index 0 is unit 1.

@@ -1,51 +1,45 @@
 package ledger
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
-	"unsafe"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 )
 
-// StartClock starts sampling on every core. The events are started at multiples
-// of the period, so that all cores tick together: at a sample in the selected
-// code the state of the other cores is known (see on_tick). It is also the
-// cheapest for a program whose threads wait for each other.
+// StartClock starts sampling on every core: the kernel side's timers, which set
+// themselves anew at each tick. A timer is started on the core that it is for.
 func (l *Ledger) StartClock() error {
 	cpus, err := onlineCPUs()
 	if err != nil {
 		return err
 	}
+	// This goroutine's thread visits the cores; it is not used again.
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		result <- l.startClockOn(cpus)
+	}()
+	return <-result
+}
+
+func (l *Ledger) startClockOn(cpus []int) error {
 	for _, cpu := range cpus {
-		attr := unix.PerfEventAttr{
-			Type:   unix.PERF_TYPE_SOFTWARE,
-			Config: unix.PERF_COUNT_SW_CPU_CLOCK,
-			Size:   uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-			Sample: uint64(l.opt.Period),
-			Bits:   unix.PerfBitDisabled | unix.PerfBitExcludeIdle,
+		var set unix.CPUSet
+		set.Set(cpu)
+		if err := unix.SchedSetaffinity(0, &set); err != nil {
+			return fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
 		}
-		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-		if errors.Is(err, unix.ENODEV) {
-			continue // went offline meanwhile
-		}
+		status, err := l.objs.StartClock.Run(&ebpf.RunOptions{})
 		if err != nil {
-			return fmt.Errorf("opening the sampling clock of CPU %d: %w", cpu, err)
+			return fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
 		}
-		l.clock = append(l.clock, fd)
-		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, l.objs.OnTick.FD()); err != nil {
-			return fmt.Errorf("attaching to the sampling clock of CPU %d: %w", cpu, err)
-		}
-	}
-	for i, fd := range l.clock {
-		p := uint64(l.opt.Period)
-		for at := (Now()/p + 1) * p; Now() < at; {
-		}
-		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
-			return fmt.Errorf("starting the sampling clock of CPU %d: %w", cpus[i], err)
+		if status != 0 {
+			return fmt.Errorf("starting the sampling clock of CPU %d: the timer answers %d", cpu, int32(status))
 		}
 	}
 	return nil

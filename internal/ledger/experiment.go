@@ -81,6 +81,7 @@ func (l *Ledger) Totals() Totals {
 
 // creditOne is CREDIT_ONE of ledger.h.
 var Lump uint64 = 1
+
 const creditOne = 1024
 
 // Begin starts an experiment. It ends by itself at its deadline, also when this

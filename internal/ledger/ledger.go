@@ -11,6 +11,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -32,6 +33,8 @@ type Options struct {
 	Period time.Duration // between samples, on each core
 	Slack  time.Duration // debt that a thread may carry before its core is stopped
 	Cap    time.Duration // the longest single stop
+	// Patience is how much busy waiting is kept, to be set against debts.
+	Patience time.Duration
 }
 
 // Ledger is the loaded and attached kernel side.
@@ -40,7 +43,6 @@ type Ledger struct {
 	objs   bpf.LedgerObjects
 	page   *page
 	links  []link.Link // a collected link detaches silently: keep them all
-	clock  []int
 	events *ringbuf.Reader
 }
 
@@ -69,8 +71,10 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if l.page, err = mapPage(loaded.Variables, spec); err != nil {
 		return nil, err
 	}
+	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
 	l.page.control.Slack = uint64(opt.Slack)
+	l.page.control.Patience = uint64(opt.Patience)
 	l.page.control.Cap = uint64(opt.Cap)
 	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
@@ -107,19 +111,39 @@ func (l *Ledger) Adopt(pid, pidfd int) error {
 // Processes is how many processes of the target are alive.
 func (l *Ledger) Processes() int { return int(load(&l.page.control.Processes)) }
 
-// AttachPoint counts a visit of the point whenever a thread of the target runs
-// the instruction at that offset of that file.
-func (l *Ledger) AttachPoint(point int, path string, offset uint64) error {
-	x, err := link.OpenExecutable(path)
+// Probe is where a point is counted: an offset in a file, and whether the kernel
+// has to run the instruction there in a single step.
+type Probe struct {
+	Path    string
+	Offset  uint64
+	Stepped bool
+}
+
+// AttachPoint counts a visit of the point whenever a thread of the target comes
+// to the probe.
+func (l *Ledger) AttachPoint(point int, p Probe) error {
+	k, err := l.attach(point, p)
 	if err != nil {
-		return fmt.Errorf("opening %s for a probe: %w", path, err)
-	}
-	k, err := x.Uprobe("", l.objs.OnPoint, &link.UprobeOptions{Address: offset, Cookie: uint64(point)})
-	if err != nil {
-		return fmt.Errorf("putting a probe at %#x in %s: %w", offset, path, err)
+		return err
 	}
 	l.links = append(l.links, k)
 	return nil
+}
+
+func (l *Ledger) attach(point int, p Probe) (link.Link, error) {
+	x, err := link.OpenExecutable(p.Path)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s for a probe: %w", p.Path, err)
+	}
+	cookie := uint64(point)
+	if p.Stepped {
+		cookie |= 1 << 32
+	}
+	k, err := x.Uprobe("", l.objs.OnPoint, &link.UprobeOptions{Address: p.Offset, Cookie: cookie})
+	if err != nil {
+		return nil, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, p.Path, err)
+	}
+	return k, nil
 }
 
 // Visits are the visits of a point since the start, by any thread of the target.
@@ -134,10 +158,6 @@ func (l *Ledger) Close() error {
 	if l.page != nil {
 		store(&l.page.control.Deadline, 0)
 	}
-	for _, fd := range l.clock {
-		errs = append(errs, unix.Close(fd))
-	}
-	l.clock = nil
 	for _, k := range l.links {
 		errs = append(errs, k.Close())
 	}

@@ -15,7 +15,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_MAPPING: "mappings busy",
 	bpf.LedgerLossLOSS_CODE:    "places that did not fit in the table",
 	bpf.LedgerLossLOSS_CAPPED:  "stops cut short",
-	bpf.LedgerLossLOSS_TIMER:   "stops that could not be asked for",
+	bpf.LedgerLossLOSS_TIMER:   "ticks of the sampling clock",
 	bpf.LedgerLossLOSS_CPU:     "events on CPUs beyond the supported number",
 }
 

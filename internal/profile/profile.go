@@ -86,8 +86,10 @@ type Experiment struct {
 	Unit    uint32 `json:"unit"` // 0 for a baseline
 	// Pair is the same for the baseline and the experiment that the plan drew
 	// together (in random order), from 1 within the run; 0 if the plan made no
-	// pair. Phase correction needs to know the partner; where no experiment of a
-	// run has a pair, package analyze takes neighbours instead.
+	// pair. The unit should be chosen before either of the two begins: then the
+	// baseline is as far inside the unit's phase of the program as the experiment,
+	// on which phase correction relies. Where no experiment of a run has a pair,
+	// package analyze takes neighbours for pairs.
 	Pair    int `json:"pair,omitempty"`
 	Speedup int `json:"speedup"` // percent; 0 for a baseline
 	// Points: what each progress point of the run did meanwhile.

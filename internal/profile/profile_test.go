@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 	first, second := sampleRun("one"), sampleRun("two")
 	write(t, path, first)
 	write(t, path, second)
-	runs, err := ReadFiles(path)
+	runs, err := ReadFiles([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if runs, err := ReadFiles(path); err != nil || len(runs) != 0 {
+	if runs, err := ReadFiles([]string{path}); err != nil || len(runs) != 0 {
 		t.Errorf("after Create: %d runs, %v", len(runs), err)
 	}
 }
@@ -88,7 +88,7 @@ func TestTorn(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bytes.Count(text[:cut], []byte("\n"))
-		runs, err := ReadFiles(path)
+		runs, err := ReadFiles([]string{path})
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -99,7 +99,7 @@ func TestTorn(t *testing.T) {
 		}
 		checkTorn(t, cut, runs, lines, cut > 0 && text[cut-1] != '\n' && !complete)
 		write(t, path, sampleRun("two"))
-		runs, err = ReadFiles(path)
+		runs, err = ReadFiles([]string{path})
 		if err != nil {
 			t.Fatalf("cut at %d and appended to: %v", cut, err)
 		}
@@ -189,7 +189,7 @@ func TestNewerVersion(t *testing.T) {
 }
 
 func TestMissingFile(t *testing.T) {
-	_, err := ReadFiles("/nonexistent/p")
+	_, err := ReadFiles([]string{"/nonexistent/p"})
 	if !errors.Is(err, os.ErrNotExist) || err.Error() != "reading profile: /nonexistent/p: no such file or directory" {
 		t.Errorf("error %v", err)
 	}
@@ -211,7 +211,7 @@ func TestInUse(t *testing.T) {
 			t.Errorf("%s of a file in use: %v, want ErrInUse", name, err)
 		}
 	}
-	if runs, err := ReadFiles(path); err != nil || len(runs) != 1 {
+	if runs, err := ReadFiles([]string{path}); err != nil || len(runs) != 1 {
 		t.Errorf("file in use has %d runs (%v), want 1", len(runs), err)
 	}
 	w.Close()
@@ -273,7 +273,7 @@ func TestConcurrentWrites(t *testing.T) {
 	}
 	wg.Wait()
 	w.Close()
-	runs, err := ReadFiles(path)
+	runs, err := ReadFiles([]string{path})
 	if err != nil || len(runs) != 1 || len(runs[0].Warnings) != 400 {
 		t.Errorf("read back %d runs: %v", len(runs), err)
 	}

@@ -21,7 +21,7 @@ const runStart = `{"run":`
 
 // ReadFiles reads the runs of several files, in that order. On an error the
 // runs that could be read up to there are returned with it.
-func ReadFiles(paths ...string) ([]*Data, error) {
+func ReadFiles(paths []string) ([]*Data, error) {
 	var all []*Data
 	for _, path := range paths {
 		runs, err := readFile(path)

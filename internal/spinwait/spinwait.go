@@ -72,9 +72,8 @@ func (f *function) isWait(l *loop, at int) bool {
 			pause = i
 		}
 	}
-	carried := f.flow(l)
 	if pause < 0 {
-		return carried.pure()
+		return f.eitherCut(l, (*flow).pure)
 	}
 	// The hint may be in a loop inside of this one: a lock that spins on
 	// reading, then tries again. But a thread's whole work may as well be
@@ -82,7 +81,50 @@ func (f *function) isWait(l *loop, at int) bool {
 	if own := f.loops(pause); len(own) > 0 && own[0].has(at) {
 		return true
 	}
-	return carried.idle()
+	return f.eitherCut(l, (*flow).idle)
+}
+
+// eitherCut judges one iteration of a loop. Where an iteration begins is
+// arbitrary, as long as every turn passes there: its head first, then where a
+// constant is assigned, for loops that set up the next attempt at the end of
+// the one before (clang -O0). What is really carried is carried over any cut.
+func (f *function) eitherCut(l *loop, verdict func(*flow) bool) bool {
+	w := f.flow(l, l.head)
+	if verdict(w) || w.strange || w.stores || !w.carries() {
+		return verdict(w)
+	}
+	for _, i := range l.body {
+		if _, constant := f.insts[i].Args[1].(x86asm.Imm); constant && f.insts[i].Op == x86asm.MOV && !f.turnsWithout(l, i) {
+			if verdict(f.flow(l, i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// turnsWithout reports whether the loop can turn without passing an
+// instruction.
+func (f *function) turnsWithout(l *loop, cut int) bool {
+	done := map[int]bool{cut: true}
+	// Take away, again and again, what leads only to what is taken away; a
+	// cycle is what remains.
+	for changed := true; changed; {
+		changed = false
+		for _, i := range l.body {
+			if done[i] {
+				continue
+			}
+			stays := false
+			for _, s := range f.succ[i] {
+				stays = stays || s >= 0 && l.has(s) && !done[s]
+			}
+			if !stays {
+				done[i], changed = true, true
+			}
+		}
+	}
+	return len(done) < len(l.body)
 }
 
 // function is decoded code.

@@ -21,8 +21,10 @@ type Binary struct {
 	mu       sync.Mutex // guards what is read lazily, below
 	closed   bool
 	debug    *dwarf.Data
+	touched  uint64 // bytes of the image that were read and not let go of
 	symbols  *symbols
-	ownLines *bool // whether the program itself was compiled with -g
+	names    map[string]names // demangled already
+	ownLines *bool            // whether the program itself was compiled with -g
 }
 
 // errClosed is what use after Close gives.
@@ -79,7 +81,7 @@ func (b *Binary) Close() error {
 	if b.closed {
 		return nil
 	}
-	b.closed, b.debug, b.symbols = true, nil, nil
+	b.closed, b.debug, b.symbols, b.names = true, nil, nil, nil
 	if err := syscall.Munmap(b.image); err != nil {
 		return fmt.Errorf("closing %s: %w", b.path, err)
 	}

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	"syscall"
 
 	"whatif/internal/symbol/dwarf"
 )
@@ -25,7 +26,9 @@ func (b *Binary) Frames(fileOffset uint64) (frames []Frame, err error) {
 	if !ok {
 		return nil, nil
 	}
-	return b.framesAt(addr), nil
+	frames = b.framesAt(addr)
+	b.letGo()
+	return frames, nil
 }
 
 func (b *Binary) framesAt(addr uint64) []Frame {
@@ -33,14 +36,14 @@ func (b *Binary) framesAt(addr uint64) []Frame {
 	chain := b.debugData().Lookup(addr)
 	frames := make([]Frame, 0, len(chain)+1)
 	for _, c := range chain {
-		frames = append(frames, frameOf(c, isGo))
+		frames = append(frames, b.frameOf(c, isGo))
 	}
 	if n := len(frames); n > 0 && frames[n-1].Func != "" {
 		return frames
 	}
 	// No debug information here, or it does not name the function.
 	if x, ok := b.symbolTable().find(addr); ok {
-		n := namesOf(b.symbols.name(x), isGo)
+		n := b.cachedNames(b.symbols.name(x), isGo)
 		if len(frames) == 0 {
 			frames = append(frames, Frame{})
 		}
@@ -50,10 +53,27 @@ func (b *Binary) framesAt(addr uint64) []Frame {
 	return frames
 }
 
-func frameOf(c dwarf.Call, isGo bool) Frame {
+// maxNames bounds the demangled names that are kept; the frames around the
+// addresses of a profile have a few hundred.
+const maxNames = 10_000
+
+// cachedNames is namesOf, for names that come again with every address.
+func (b *Binary) cachedNames(symbol string, isGo bool) names {
+	n, ok := b.names[symbol]
+	if !ok {
+		n = namesOf(symbol, isGo)
+		if len(b.names) >= maxNames || b.names == nil {
+			b.names = map[string]names{}
+		}
+		b.names[symbol] = n
+	}
+	return n
+}
+
+func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	f := Frame{File: c.File, Line: c.Line}
 	if isMangled(c.Linkage) {
-		n := namesOf(c.Linkage, isGo)
+		n := b.cachedNames(c.Linkage, isGo)
 		f.Func, f.Short = n.full, n.short
 		return f
 	}
@@ -66,6 +86,24 @@ func frameOf(c dwarf.Call, isGo bool) Frame {
 	}
 	f.Short = f.Func
 	return f
+}
+
+// maxTouched is how much of the mapped debug information may stay in memory
+// after a call. The kernel would take it back when needed, but until then it
+// counts as ours.
+const maxTouched = 16 << 20
+
+// letGo unmaps what was read of the file; it is read again where needed, from
+// the page cache.
+func (b *Binary) letGo() {
+	if b.debug == nil {
+		return
+	}
+	if b.touched += b.debug.Touched(); b.touched > maxTouched {
+		b.touched = 0
+		// Only advice: if it is refused nothing is lost.
+		_ = syscall.Madvise(b.image, syscall.MADV_DONTNEED)
+	}
 }
 
 // debugData is the binary's debug information, read as far as asked for.

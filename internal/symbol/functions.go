@@ -90,6 +90,7 @@ func (b *Binary) inlinedFunc(name string) (found bool, err error) {
 		return false, fmt.Errorf("%s: %w", doing, errClosed)
 	}
 	defer guard(doing, &err)()
+	defer b.letGo()
 	m, isGo := MatchFunc(name), b.IsGo()
 	b.debugData().Functions(func(name, linkage string) bool {
 		if linkage == "" {

@@ -40,7 +40,7 @@ func MatchFunc(text string) FuncMatcher {
 	return FuncMatcher{text: text, token: lastIdentifier(text)}
 }
 
-// Exactly reports whether the name is one of the function's names.
+// exactly reports whether the name is one of the function's names.
 func (m FuncMatcher) exactly(n names) bool {
 	return n.symbol == m.text || n.full == m.text || n.short == m.text || n.bare == m.text ||
 		withoutClone(n.symbol) == m.text

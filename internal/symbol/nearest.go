@@ -18,7 +18,7 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 	var err error
 	defer guard("looking for similar names", &err)()
 	t, isGo := b.symbolTable(), b.IsGo()
-	r := newRanking(name)
+	r := newRanking(name, lastComponent)
 	// Demangling is what takes time: the first names of a giant must do.
 	for _, x := range t.all[:min(len(t.all), maxNearest)] {
 		if s := t.name(x); x.kind == elf.STT_FUNC && !isPartial(s) {
@@ -33,12 +33,13 @@ const maxNearest = 300_000
 // ranking collects the candidates that are near to a wanted name.
 type ranking struct {
 	want, wantLast string
+	last           func(string) string // the part of a name that counts most
 	score          map[string]int
 }
 
-func newRanking(want string) *ranking {
+func newRanking(want string, last func(string) string) *ranking {
 	want = strings.ToLower(strings.Trim(want, "*"))
-	return &ranking{want: want, wantLast: lastComponent(want), score: map[string]int{}}
+	return &ranking{want: want, wantLast: last(want), last: last, score: map[string]int{}}
 }
 
 // add considers a candidate.
@@ -56,10 +57,13 @@ func (r *ranking) add(name string) {
 
 // distance says how far off a name is, false if too far to be meant.
 func (r *ranking) distance(name string) (int, bool) {
-	last := lastComponent(name)
+	last := r.last(name)
+	plain := plainReceiver.Replace(name)
 	switch {
 	case name == r.want: // other case of letters
 		return 0, true
+	case strings.HasSuffix(plain, "."+r.want) || strings.HasSuffix(plain, "::"+r.want):
+		return 0, true // not qualified, or not enough
 	case last == r.wantLast:
 		return 1, true
 	case len(r.wantLast) >= 3 && strings.Contains(last, r.wantLast):
@@ -68,9 +72,12 @@ func (r *ranking) distance(name string) (int, bool) {
 		return 4 + min(len(r.wantLast)-len(last), 20), true
 	}
 	// A letter in three may be wrong, but not both of two.
+	if len(r.wantLast) < 2 {
+		return 0, false
+	}
 	limit := max(1, len(r.wantLast)/3)
-	d := editDistance(last, r.wantLast, limit)
-	if d > limit || len(r.wantLast) < 3 {
+	d := min(editDistance(last, r.wantLast, limit), editDistance(name, r.want, limit))
+	if d > limit {
 		return 0, false
 	}
 	return 2 + 3*d, true
@@ -87,16 +94,17 @@ func (r *ranking) best(n int) []string {
 	return names[:min(n, len(names))]
 }
 
-// lastComponent is the function's own name in a qualified one, or a file's in
-// a path.
+// plainReceiver makes "main.T.Get" of Go's "main.(*T).Get".
+var plainReceiver = strings.NewReplacer(".(*", ".", ").", ".")
+
+// lastComponent is the function's own name in a qualified one.
 func lastComponent(name string) string {
+	name = plainReceiver.Replace(name)
 	if i := strings.IndexAny(name, "<(["); i > 0 {
 		name = name[:i]
 	}
 	for _, sep := range []string{"::", "/", "."} {
-		// "x.c" is one name, "main.run" is two: a part too short to be a
-		// name is left on.
-		if i := strings.LastIndex(name, sep); i >= 0 && len(name)-i-len(sep) >= 3 {
+		if i := strings.LastIndex(name, sep); i >= 0 && i+len(sep) < len(name) {
 			name = name[i+len(sep):]
 		}
 	}

@@ -53,6 +53,9 @@ func TestFramesAgainstLLVM(t *testing.T) {
 	symbolizer := oracle(t)
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
+			if testing.Short() && p.source == "stl.cc" && p.name != "c++ gcc -O2" {
+				t.Skip("compiling it takes seconds")
+			}
 			path := build(t, p.source, p.command...)
 			b := open(t, path)
 			addrs := textAddresses(b, sampleSize)

@@ -3,6 +3,7 @@ package symbol
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,7 @@ func (b *Binary) CheckLine(file string, line int) (err error) {
 	if !b.HasDebugInfo() {
 		return &NotFound{What: "file", Name: file, Where: b.path, Note: "it has no debug information: compile with -g"}
 	}
+	defer b.letGo()
 	d := b.debugData()
 	matched := false
 	lines, found := d.Lines(func(p string) bool {
@@ -68,9 +70,9 @@ func (b *Binary) CheckLine(file string, line int) (err error) {
 
 // nearFiles is the names of source files most like a name.
 func (b *Binary) nearFiles(file string) []string {
-	r := newRanking(file)
+	r := newRanking(file, path.Base)
 	b.debugData().Files(func(p string) bool {
-		r.add(p[strings.LastIndexByte(p, '/')+1:])
+		r.add(path.Base(p))
 		return true
 	})
 	return r.best(nearCount)

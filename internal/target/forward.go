@@ -27,7 +27,7 @@ const (
 )
 
 // Forward passes signals on that are sent to whatif and meant for the program,
-// until ctx is done. It returns at once; from then on:
+// until ctx is done or p closed. It returns at once; from then on:
 //
 //   - SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGIO, SIGPWR and the
 //     real-time signals go on to the program. whatif lives on until the program
@@ -57,6 +57,14 @@ func (p *Process) Forward(ctx context.Context) {
 	}
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, unix.SIGPIPE)
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		select {
+		case <-p.gone:
+		case <-ctx.Done():
+		}
+	}()
 	go func() {
 		defer signal.Stop(broken)
 		defer signal.Stop(signals)

@@ -15,7 +15,7 @@ import (
 type Mapping struct {
 	Start, End uint64 // addresses, End exclusive
 	Offset     uint64 // in the file, of Start
-	Dev        uint64 // as stat has it, but see sameFile
+	Dev        uint64 // as stat has it, but see leadsTo
 	Inode      uint64
 	Path       string // in the process's own mount namespace
 	Deleted    bool   // Path no longer leads to this file
@@ -100,29 +100,4 @@ func (p *fieldParser) parse(text string, base, bits int) uint64 {
 		p.err = err
 	}
 	return n
-}
-
-// A Binary is the file that a process executes.
-type Binary struct {
-	Path    string
-	Dev     uint64
-	Inode   uint64
-	Deleted bool
-}
-
-// BinaryOf says what pid executes. For a script that is its interpreter. A kernel
-// thread or a zombie has none: the error wraps os.ErrNotExist.
-func BinaryOf(pid int) (Binary, error) {
-	link := fmt.Sprintf("/proc/%d/exe", pid)
-	path, err := os.Readlink(link)
-	if err != nil {
-		return Binary{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(link, &st); err != nil {
-		return Binary{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
-	}
-	b := Binary{Path: path, Dev: st.Dev, Inode: st.Ino}
-	b.Path, b.Deleted = strings.CutSuffix(path, deletedMark)
-	return b, nil
 }

@@ -36,7 +36,8 @@ type Process struct {
 	state    ExitState
 
 	release chan chan error
-	done    chan struct{}
+	done    chan struct{} // closed when it has ended
+	gone    chan struct{} // closed by Close
 }
 
 // Start starts the program and stops it before its first instruction. The
@@ -69,7 +70,7 @@ func start(cfg Config) (*Process, error) {
 	}
 	p := &Process{
 		name: cfg.Args[0], pid: t.pid, pidfd: t.pidfd,
-		release: release, done: make(chan struct{}),
+		release: release, done: make(chan struct{}), gone: make(chan struct{}),
 	}
 	go p.reap()
 	return p, nil
@@ -167,6 +168,7 @@ func (p *Process) Close() error {
 	if closed {
 		return nil
 	}
+	close(p.gone)
 	var err error
 	if !released {
 		err = errors.Join(p.Signal(unix.SIGKILL), p.Release())

@@ -3,8 +3,8 @@
  * target), the other computes 2 ms. The target's time is the kernel's, and each unmapping makes the other
  * core flush its TLB.
  *
- * Truth: nearly as barrier, but the target's part depends on the kernel, and while it unmaps it also disturbs the
- * other thread: measured.
+ * Truth: like barrier's, but what mapping costs is for the kernel to decide, and while it unmaps it also
+ * disturbs the other thread: measured.
  */
 #include "../bench.h"
 #include <pthread.h>

@@ -60,6 +60,7 @@ type Data struct {
 	lines    map[uint64]*lineTable // by offset in .debug_line
 	weight   int                   // what indexes and lines hold, in entries
 	fuel     int                   // what is left of the current call's work
+	touched  uint64                // bytes of units read since Touched was asked
 
 	// KeepLineZero makes Lookup say line 0 where the compiler did, for
 	// comparison with other readers.
@@ -112,6 +113,14 @@ func (d *Data) section(name string) []byte {
 		d.sections[name] = s
 	}
 	return s
+}
+
+// Touched gives about how many bytes of the sections were read since it was
+// last asked, so that the caller can let go of memory that the file is mapped to.
+func (d *Data) Touched() uint64 {
+	n := d.touched
+	d.touched = 0
+	return n
 }
 
 // live reports whether code at r can exist.

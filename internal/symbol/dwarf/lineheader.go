@@ -7,20 +7,19 @@ import (
 
 // lineHeader is the header of one line number program, DWARF 5 section 6.2.4.
 type lineHeader struct {
-	version     int
-	is64        bool
-	addrSize    int
-	minInst     uint64
-	maxOps      uint64
-	lineBase    int64
-	lineRange   uint64
-	opcodeBase  int
-	opcodeArgs  []byte // of opcode 1 and on
-	dirs        [][]byte
-	files       []lineFile
-	compDir     string
-	program     cursor
-	definedHere int // files that the program itself added
+	version    int
+	is64       bool
+	addrSize   int
+	minInst    uint64
+	maxOps     uint64
+	lineBase   int64
+	lineRange  uint64
+	opcodeBase int
+	opcodeArgs []byte // of opcode 1 and on
+	dirs       [][]byte
+	files      []lineFile
+	compDir    string
+	program    cursor
 }
 
 type lineFile struct {

@@ -131,7 +131,6 @@ func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row,
 		dir := body.uleb()
 		if !body.bad {
 			h.files = append(h.files, lineFile{name, dir})
-			h.definedHere++
 		}
 	}
 }

@@ -55,9 +55,29 @@ func (d *Data) index(u *unit) *index {
 	if d.weight > maxWeight {
 		d.forget()
 	}
+	d.touched += u.end - u.off
 	x := &index{scopes: d.scopes(u), lines: d.lineTable(u)}
 	d.indexes[u.off] = x
 	s := &x.scopes
 	d.weight += 2*len(s.all) + len(s.byPC.starts) + len(s.members) + 3*len(s.around)
 	return x
+}
+
+// RowBefore gives the start of the line table's row that covers an address: an
+// instruction begins there.
+func (d *Data) RowBefore(pc uint64) (addr uint64, ok bool) {
+	d.refuel()
+	u := d.unitFor(pc)
+	if u == nil || u.version == 0 {
+		return 0, false
+	}
+	x := d.index(u)
+	if x.lines == nil {
+		return 0, false
+	}
+	i, _ := x.lines.find(pc)
+	if i < 0 {
+		return 0, false
+	}
+	return x.lines.rows[i].addr, true
 }

@@ -102,6 +102,7 @@ func (d *Data) scan() []uint64 {
 		if u == nil {
 			break
 		}
+		d.touched += 4096 // a page of each
 		if u.version != 0 {
 			d.headers = append(d.headers, off)
 		}

@@ -22,6 +22,7 @@ func (t *T) Get(k string) int {
 	return t.m[k]
 }
 
+//go:noinline
 func Map[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, 0, len(in))
 	for _, a := range in {

@@ -1,0 +1,39 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+)
+
+// Values of R's qt(1-alpha/2, df).
+func TestTQuantile(t *testing.T) {
+	for _, c := range []struct{ alpha, df, want float64 }{
+		{0.05, 1, 12.7062}, {0.05, 2, 4.3027}, {0.05, 3, 3.1824}, {0.05, 4, 2.7764}, {0.05, 5, 2.5706},
+		{0.05, 10, 2.2281}, {0.05, 30, 2.0423}, {0.05, 1e9, 1.9600}, {0.01, 4, 4.6041}, {0.0025, 6, 4.9807},
+		{0.05, 4.5, 2.6585}, {0.05, math.Inf(1), 1.9600}, {0.05, 0, 12.7062}, {0.05, math.NaN(), 12.7062},
+	} {
+		if got := tQuantile(c.alpha, c.df); math.Abs(got-c.want) > 2e-3*c.want {
+			t.Errorf("tQuantile(%v, %v) = %.4f, want %.4f", c.alpha, c.df, got, c.want)
+		}
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	for _, c := range []struct {
+		x    []float64
+		q    float64
+		want float64
+	}{
+		{[]float64{7}, 0.3, 7}, {[]float64{1, 3}, 0.5, 2}, {[]float64{1, 2, 3, 4, 5}, 0.25, 2}, {[]float64{1, 2}, 1, 2},
+	} {
+		if got := quantile(c.x, c.q); got != c.want {
+			t.Errorf("quantile(%v, %v) = %v, want %v", c.x, c.q, got, c.want)
+		}
+	}
+	if got := weightedMedian([]weighted{{5, 1}, {1, 1}, {3, 10}}); got != 3 {
+		t.Errorf("weighted median %v, want 3", got)
+	}
+	if got := weightedMedian(nil); got != 0 {
+		t.Errorf("weighted median of nothing is %v", got)
+	}
+}

@@ -1,0 +1,101 @@
+package demo
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// BenchmarkTruth compares Truth with what really happens when work is left out:
+//
+//	go test -run=NONE -bench=Truth -benchtime=1x ./internal/demo
+//
+// Each measurement stands between two of the unchanged program, since a shared
+// machine's speed drifts; of the ratios the median counts. A measurement is the
+// lower decile of the lengths of some 25 rounds: rounds in which somebody else had
+// one of the CPUs are longer and drop out, unless there are hardly any others.
+func BenchmarkTruth(b *testing.B) {
+	const tolerance = 3 // percentage points; hand-overs alone are 1
+	prepare()
+	n := perUnit()
+	for range b.N {
+		fmt.Printf("%-12s %8s %8s %8s %8s\n", "line", "speed-up", "truth", "measured", "spread")
+		for i, l := range Truth() {
+			for _, speedup := range []int{25, 50, 75, 100} {
+				got, spread := measure(n, i, speedup)
+				fmt.Printf("%-12s %7d%% %7.1f%% %7.1f%% %8.1f\n", l.Name, speedup, l.Gain(float64(speedup)), got, spread)
+				if want := l.Gain(float64(speedup)); math.Abs(got-want) > tolerance {
+					b.Errorf("%s, %d%% less work: %.1f%% faster, truth says %.1f%%", l.Name, speedup, got, want)
+				}
+			}
+		}
+	}
+}
+
+// measure returns the median gain in percent and the distance of its quartiles.
+func measure(n, line, speedup int) (median, spread float64) {
+	base := pieces{unitsA * n, unitsB * n, unitsC * n}
+	less := base
+	which := []*int{&less.a, &less.b, &less.c}[line]
+	*which = *which * (100 - speedup) / 100
+	var gains []float64
+	for range 7 {
+		before, with, after := period(base), period(less), period(base)
+		gains = append(gains, 100*(1-2*with/(before+after)))
+	}
+	slices.Sort(gains)
+	k := len(gains)
+	return gains[k/2], gains[k*3/4] - gains[k/4]
+}
+
+// period is the length of an undisturbed round in ns.
+func period(p pieces) float64 {
+	var lengths []float64
+	last := time.Now()
+	p.rounds(25*6*unit, func() {
+		now := time.Now()
+		lengths = append(lengths, float64(now.Sub(last)))
+		last = now
+	})
+	slices.Sort(lengths)
+	return lengths[len(lengths)/10]
+}
+
+// TestProportions: the three lines take CPU time in the proportions that Truth
+// builds on. The least of several measurements, which on a shared machine is the
+// one nobody disturbed.
+func TestProportions(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	n := perUnit() / 4
+	least := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)}
+	for range 40 {
+		for i, piece := range []struct {
+			work func(int, uint64) uint64
+			n    int
+		}{{workA, unitsA * n}, {workB, unitsB * n}, {workC, unitsC * n}} {
+			begin := cpuTime(t)
+			sink.Add(piece.work(piece.n, 1))
+			least[i] = min(least[i], cpuTime(t)-begin)
+		}
+	}
+	for i, units := range []float64{unitsA, unitsB, unitsC} {
+		if got := least[i] / least[2] * unitsC; math.Abs(got/units-1) > 0.05 {
+			t.Errorf("line %c takes %.3f units of CPU time, want %v", 'A'+i, got, units)
+		}
+	}
+}
+
+func cpuTime(t *testing.T) float64 {
+	t.Helper()
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		t.Fatal(err)
+	}
+	return float64(ts.Nano())
+}

@@ -1,0 +1,54 @@
+package demo
+
+// The work: a chain of multiplications, each of which waits for the one before.
+// So it takes the same time wherever the code lies, and the loop around it, which
+// is on another line, costs nothing beside it.
+
+// odd and mix are variables so that the chain cannot be worked out beforehand.
+var odd, mix uint64 = 0x9e3779b97f4a7c15, 0x2545f4914f6cdd1d
+
+//go:noinline
+func workA(n int, x uint64) uint64 {
+	m, k := odd, mix
+	for ; n > 0; n-- {
+		x = ((((((((((((((((x*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m ^ k) // line A
+	}
+	return x
+}
+
+//go:noinline
+func workB(n int, x uint64) uint64 {
+	m, k := odd, mix
+	for ; n > 0; n-- {
+		x = ((((((((((((((((x*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m ^ k) // line B
+	}
+	return x
+}
+
+//go:noinline
+func workC(n int, x uint64) uint64 {
+	m, k := odd, mix
+	for ; n > 0; n-- {
+		x = ((((((((((((((((x*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m ^ k) // line C
+	}
+	return x
+}
+
+// calibrate is the same again, so that finding the machine's speed does not count
+// for one of the lines.
+//
+//go:noinline
+func calibrate(n int, x uint64) uint64 {
+	m, k := odd, mix
+	for ; n > 0; n-- {
+		x = ((((((((((((((((x*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m^k)*m ^ k)
+	}
+	return x
+}
+
+var roundsDone uint64
+
+// RoundDone is the progress point: it is called once a round.
+//
+//go:noinline
+func RoundDone() { roundsDone++ }

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/features"
+)
+
+// kernelVersion is for the reader: distributions backport, so the checks below
+// decide.
+func kernelVersion(root fs.FS) answer {
+	release := strings.TrimSpace(read(root, "proc/sys/kernel/osrelease"))
+	if atLeast(root, 6, 7) {
+		return good("Linux %s", release)
+	}
+	return bad("where a check below fails, use Linux 6.7 or newer", "Linux %s is older than what whatif was made for (6.7)", release)
+}
+
+func atLeast(root fs.FS, major, minor int) bool {
+	var a, b int
+	_, _ = fmt.Sscanf(read(root, "proc/sys/kernel/osrelease"), "%d.%d", &a, &b)
+	return a > major || a == major && b >= minor
+}
+
+func kernelTypes(root fs.FS) answer {
+	info, err := fs.Stat(root, "sys/kernel/btf/vmlinux")
+	if err != nil {
+		return bad("use a distribution's kernel, or build one with CONFIG_DEBUG_INFO_BTF=y", "the kernel does not describe its types: no /sys/kernel/btf/vmlinux")
+	}
+	return good("%.1f MB of kernel types", float64(info.Size())/1e6)
+}
+
+// needs turns the error of a try into an answer.
+func needs(err error, since, remedy string) answer {
+	switch {
+	case err == nil:
+		return good("works")
+	case permission(err):
+		return bad("run whatif as root; in a container, with --privileged", "not permitted: %s", oneLine(err))
+	case remedy == "":
+		remedy = "use Linux " + since + " or newer"
+	}
+	return bad(remedy, "%s", oneLine(err))
+}
+
+// oneLine shortens a verifier's complaint to what it says first and last.
+func oneLine(err error) string {
+	if v, ok := errors.AsType[*ebpf.VerifierError](err); ok && len(v.Log) > 0 {
+		return fmt.Sprintf("%v: %s", v.Cause, strings.TrimSpace(v.Log[len(v.Log)-1]))
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+func tracepoints(fs.FS) answer {
+	if err := tryAll(tracepointPrograms()...); err == nil {
+		return good("%d of %d", len(usedTracepoints), len(usedTracepoints))
+	}
+	for _, name := range usedTracepoints {
+		if err := tryAll(passive(ebpf.Tracing, ebpf.AttachTraceRawTp, name)); err != nil {
+			return needs(fmt.Errorf("%s: %w", name, err), "", "use a kernel with CONFIG_DEBUG_INFO_BTF=y, CONFIG_BPF_EVENTS=y and this tracepoint (Linux 6.7 has all)")
+		}
+	}
+	return bad("run whatif doctor again", "they load one by one but not together")
+}
+
+func taskStorage(fs.FS) answer { return needs(tryTaskStorage(), "5.11", "") }
+
+func ringBuffer(fs.FS) answer { return needs(features.HaveMapType(ebpf.RingBuf), "5.8", "") }
+
+func loop(fs.FS) answer { return needs(tryLoop(), "5.17", "") }
+
+func timer(fs.FS) answer { return needs(tryTimer(), "5.15", "") }
+
+// pinnedTimer: a timer that fires on another core would stop the wrong one.
+func pinnedTimer(fs.FS) answer { return needs(tryPinnedTimer(), "6.7", "") }
+
+func jit(root fs.FS) answer {
+	switch text := strings.TrimSpace(read(root, "proc/sys/net/core/bpf_jit_enable")); text {
+	case "0":
+		return bad("sysctl net.core.bpf_jit_enable=1", "off: every event costs the program several times as much")
+	case "":
+		return good("not switchable: always on")
+	default:
+		return good("on")
+	}
+}

@@ -1,0 +1,183 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// neededCapabilities and those that include them.
+var neededCapabilities = []struct {
+	name     string
+	has, alt int
+	what     string
+}{
+	{"cap_bpf", unix.CAP_BPF, unix.CAP_SYS_ADMIN, "load programs into the kernel"},
+	{"cap_perfmon", unix.CAP_PERFMON, unix.CAP_SYS_ADMIN, "sample and trace"},
+	{"cap_sys_ptrace", unix.CAP_SYS_PTRACE, unix.CAP_SYS_PTRACE, "read other processes' mappings"},
+}
+
+const sudoOrSetcap = "run whatif with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v whatif)"
+
+func capabilities(root fs.FS) answer {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &data[0]); err != nil {
+		return bad(sudoOrSetcap, "asking for them: %v", err)
+	}
+	effective := uint64(data[1].Effective)<<32 | uint64(data[0].Effective)
+	return judgeCapabilities(effective, inUserNamespace(root), os.Geteuid() == 0)
+}
+
+func judgeCapabilities(effective uint64, namespaced, isRoot bool) answer {
+	var missing []string
+	for _, c := range neededCapabilities {
+		if effective>>c.has&1 == 0 && effective>>c.alt&1 == 0 {
+			missing = append(missing, fmt.Sprintf("%s (to %s)", c.name, c.what))
+		}
+	}
+	switch {
+	case namespaced:
+		return bad("run whatif outside the container, or in one without a user namespace (rootless containers have one)",
+			"in a user namespace they do not count")
+	case len(missing) > 0 && isRoot:
+		return bad("start the container with --privileged, or --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE",
+			"root, but without %s", strings.Join(missing, ", "))
+	case len(missing) > 0:
+		return bad(sudoOrSetcap, "missing: %s", strings.Join(missing, ", "))
+	case isRoot:
+		return good("root")
+	}
+	return good("cap_bpf, cap_perfmon, cap_sys_ptrace")
+}
+
+// inUserNamespace: the first one maps all ids to themselves.
+func inUserNamespace(root fs.FS) bool {
+	fields := strings.Fields(read(root, "proc/self/uid_map"))
+	return len(fields) >= 3 && (fields[0] != "0" || fields[1] != "0" || fields[2] != "4294967295")
+}
+
+func lockdown(root fs.FS) answer {
+	text := read(root, "sys/kernel/security/lockdown")
+	_, mode, _ := strings.Cut(text, "[")
+	mode, _, _ = strings.Cut(mode, "]")
+	switch mode {
+	case "":
+		return good("none")
+	case "confidentiality":
+		return bad("boot without lockdown=confidentiality (integrity is fine), or without secure boot", "confidentiality: the kernel lets no program look into it")
+	}
+	return good("%s", mode)
+}
+
+func seccomp(root fs.FS) answer {
+	if statusField(root, "Seccomp") != "2" {
+		return good("no filter")
+	}
+	var blocked []string
+	// Calls that cannot do anything: a filter answers before the kernel looks at them.
+	if _, _, errno := unix.Syscall(unix.SYS_BPF, 1<<16, 0, 0); errno == unix.EPERM || errno == unix.ENOSYS {
+		blocked = append(blocked, "bpf")
+	}
+	if _, _, errno := unix.Syscall6(unix.SYS_PERF_EVENT_OPEN, 0, 0, 0, 0, 1<<31, 0); errno == unix.EPERM || errno == unix.ENOSYS {
+		blocked = append(blocked, "perf_event_open")
+	}
+	if len(blocked) > 0 {
+		return bad("start the container with --security-opt seccomp=unconfined", "a filter blocks %s", strings.Join(blocked, " and "))
+	}
+	return good("a filter that lets bpf and perf_event_open pass")
+}
+
+// memlock: before Linux 5.11 BPF maps counted as locked memory.
+func memlock(root fs.FS) answer {
+	const enough = 64 << 20 // whatif's maps take some 40 MiB
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l); err != nil {
+		return bad("", "asking for the limit: %v", err)
+	}
+	if atLeast(root, 5, 11) {
+		return good("not counted by this kernel")
+	}
+	if l.Max < enough {
+		return bad("ulimit -l unlimited, as root", "%d KiB are too little for this kernel", l.Max>>10)
+	}
+	return good("%d KiB", l.Max>>10)
+}
+
+func ptraceScope(root fs.FS) answer {
+	switch text := strings.TrimSpace(read(root, "proc/sys/kernel/yama/ptrace_scope")); text {
+	case "3":
+		return bad("reboot with kernel.yama.ptrace_scope=2 or less, or use whatif attach", "kernel.yama.ptrace_scope is 3: no program can be held before its first instruction")
+	case "":
+		return good("unrestricted")
+	default:
+		return good("kernel.yama.ptrace_scope is %s", text)
+	}
+}
+
+// paranoid: cap_perfmon overrules it.
+func paranoid(root fs.FS) answer {
+	text := strings.TrimSpace(read(root, "proc/sys/kernel/perf_event_paranoid"))
+	if capabilities(root).ok {
+		return good("%s, overruled by cap_perfmon", text)
+	}
+	if level, err := strconv.Atoi(text); err == nil && level > -1 {
+		return bad("run whatif with sudo", "%s: without cap_perfmon nobody may sample a whole CPU", text)
+	}
+	return good("%s", text)
+}
+
+func kernelSymbols(root fs.FS) answer {
+	text := strings.TrimSpace(read(root, "proc/sys/kernel/kptr_restrict"))
+	if zeroAddresses(root) {
+		return bad("for --kernel, run whatif as root with sysctl kernel.kptr_restrict=1",
+			"kptr_restrict is %s and kernel functions have no addresses for this user", text)
+	}
+	return good("kptr_restrict is %s, and kernel functions have addresses", text)
+}
+
+func zeroAddresses(root fs.FS) bool {
+	f, err := root.Open("proc/kallsyms")
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, err := f.Read(head)
+	if err != nil {
+		return true
+	}
+	// The first symbol may be at 0 on a kernel with per-CPU symbols there: any other will do.
+	for line := range strings.Lines(string(head[:n])) {
+		if address, _, ok := strings.Cut(line, " "); ok && strings.Trim(address, "0") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// read returns a small file's text, "" if there is none.
+func read(root fs.FS, name string) string {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func statusField(root fs.FS, name string) string {
+	for line := range strings.Lines(read(root, "proc/self/status")) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// permission says whether an error is the kernel's refusal rather than its ignorance.
+func permission(err error) bool { return errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) }

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes text from outside (names of symbols, files, arguments) safe to
+// print: what a terminal would act upon, and what cannot be seen or reorders the
+// line, is shown as an escape, and bytes that are no UTF-8 likewise.
+func clean(s string) string {
+	ok := true
+	for _, r := range s {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			ok = false
+			break
+		}
+	}
+	if ok {
+		return s
+	}
+	var b strings.Builder
+	for i, w := 0, 0; i < len(s); i += w {
+		var r rune
+		r, w = utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && w == 1:
+			b.WriteString(`\x` + hex(s[i]))
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
+func hex(c byte) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{digits[c>>4], digits[c&15]})
+}
+
+// command writes a program and its arguments as one would type them, more or less.
+func command(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = clean(a)
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$&|;<>*?()`") {
+			words[i] = "'" + strings.ReplaceAll(words[i], "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+// cutRight shortens s to n characters and keeps the beginning, cutLeft the end.
+// n = 0 means no limit.
+func cutRight(s string, n int) string {
+	if n <= 0 || width(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+func cutLeft(s string, n int) string {
+	if n <= 0 || width(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	return "…" + string(r[len(r)-n+1:])
+}
+
+// wrap breaks text into lines of at most n characters, at spaces where it can.
+func wrap(text string, n int) []string {
+	if n <= 0 || width(text) <= n {
+		return []string{text}
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for width(word) > n { // nothing to break at
+			if line != "" {
+				lines = append(lines, line)
+				line = ""
+			}
+			r := []rune(word)
+			lines = append(lines, string(r[:n]))
+			word = string(r[n:])
+		}
+		switch {
+		case line == "":
+			line = word
+		case width(line)+1+width(word) <= n:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

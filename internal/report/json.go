@@ -1,0 +1,218 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"whatif/internal/analyze"
+	"whatif/internal/profile"
+)
+
+// JSONVersion is the version of the JSON report. Fields are added without
+// changing it; one that is renamed or means something else changes it.
+const JSONVersion = 1
+
+// JSON writes the result as one JSON object, indented. Gains, shares and speed-ups
+// are in percent. What is not known is null (slope, ci) or left out (a level
+// without a gain); no number is ever NaN or infinite.
+func JSON(w io.Writer, r *analyze.Result) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(toJSON(r)); err != nil {
+		return fmt.Errorf("writing JSON report: %w", err)
+	}
+	return nil
+}
+
+type jsonReport struct {
+	Version  int           `json:"version"`
+	Summary  jsonSummary   `json:"summary"`
+	Runs     []jsonRun     `json:"runs"`
+	Points   []jsonPoint   `json:"points"`
+	Targets  []jsonTarget  `json:"targets"`
+	Warnings []jsonWarning `json:"warnings"`
+}
+
+type jsonSummary struct {
+	Seconds     float64        `json:"seconds"` // of experiments
+	Experiments int            `json:"experiments"`
+	Baselines   int            `json:"baselines"`
+	SetAside    map[string]int `json:"set_aside"`
+	Samples     int64          `json:"samples"`
+	Delay       float64        `json:"delay"` // percent of the time that was virtual delay
+	OwnCPU      float64        `json:"own_cpu"`
+}
+
+type jsonRun struct {
+	ID          string   `json:"id"`
+	Args        []string `json:"args"`
+	Host        string   `json:"host"`
+	Kernel      string   `json:"kernel"`
+	CPUs        int      `json:"cpus"`
+	Started     string   `json:"started"`
+	File        string   `json:"file"`
+	Status      *int     `json:"status"` // null when the run was killed
+	Experiments int      `json:"experiments"`
+}
+
+type jsonPoint struct {
+	Name     string        `json:"name"`
+	Kind     string        `json:"kind"`
+	Visits   int64         `json:"visits"`
+	Rate     float64       `json:"rate"`  // visits per second without speed-ups
+	Noise    float64       `json:"noise"` // standard deviation of one baseline, percent
+	Warnings []jsonWarning `json:"warnings"`
+}
+
+type jsonTarget struct {
+	Unit     string        `json:"unit"`
+	Name     string        `json:"name"`
+	File     string        `json:"file"`
+	Line     int           `json:"line"`
+	Func     string        `json:"func"`
+	Binary   string        `json:"binary"`
+	Share    float64       `json:"share"`
+	Samples  int64         `json:"samples"`
+	Tried    int           `json:"experiments"`
+	SetAside int           `json:"set_aside"`
+	Points   []jsonEffect  `json:"points"`
+	Warnings []jsonWarning `json:"warnings"`
+}
+
+type jsonEffect struct {
+	Name        string          `json:"name"`
+	Metric      analyze.Metric  `json:"metric"`
+	Verdict     analyze.Verdict `json:"verdict"`
+	Slope       *float64        `json:"slope"`
+	SlopeCI     *[2]float64     `json:"slope_ci"`
+	Experiments int             `json:"experiments"`
+	// Phase is what gains were multiplied by because the unit runs in phases.
+	Phase float64 `json:"phase"`
+	// Curve has the speed-ups that were tried, and 0.
+	Curve []jsonLevel `json:"curve"`
+	// Marks are 25, 50, 75 and 100%, tried or not, as far as the curve reaches.
+	Marks    []jsonLevel   `json:"marks"`
+	Warnings []jsonWarning `json:"warnings"`
+}
+
+type jsonLevel struct {
+	Speedup     int         `json:"speedup"`
+	Gain        float64     `json:"gain"`
+	CI          *[2]float64 `json:"ci"`
+	Experiments int         `json:"experiments"`
+	// RawGain and RawCI use the experiments with this speed-up alone.
+	RawGain *float64    `json:"raw_gain,omitempty"`
+	RawCI   *[2]float64 `json:"raw_ci,omitempty"`
+}
+
+type jsonWarning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+func toJSON(r *analyze.Result) jsonReport {
+	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
+		Summary: jsonSummary{Seconds: round(float64(r.RealNS)/1e9, 3), Experiments: r.Experiments, Baselines: r.Baselines, SetAside: r.SetAside,
+			Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2), OwnCPU: round(percent(r.OwnNS, r.RealNS), 2)}}
+	if r.SetAside == nil {
+		out.Summary.SetAside = map[string]int{}
+	}
+	for _, run := range r.Runs {
+		out.Runs = append(out.Runs, runJSON(run))
+	}
+	for _, p := range r.Points {
+		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
+	}
+	for i := range r.Targets {
+		out.Targets = append(out.Targets, targetJSON(r, &r.Targets[i]))
+	}
+	return out
+}
+
+func runJSON(run analyze.RunFacts) jsonRun {
+	p := run.Run
+	if p == nil {
+		p = &profile.Run{}
+	}
+	j := jsonRun{ID: p.ID, Args: p.Args, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, File: run.File, Experiments: run.Experiments,
+		Started: p.Started.UTC().Format("2006-01-02T15:04:05Z")}
+	if j.Args == nil {
+		j.Args = []string{}
+	}
+	if run.End != nil {
+		j.Status = &run.End.Status
+	}
+	return j
+}
+
+func targetJSON(r *analyze.Result, t *analyze.Target) jsonTarget {
+	u := t.Unit
+	j := jsonTarget{Unit: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary,
+		Share: round(t.Share, 2), Samples: t.Samples, Tried: t.Tried, SetAside: t.SetAside, Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
+	for i := range t.Effects {
+		e := &t.Effects[i]
+		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Experiments: e.Experiments, Phase: round(e.Phase, 4),
+			Curve: levels(e.Curve), Marks: levels(e.Marks), Warnings: warnings(e.Warnings)}
+		je.Slope, je.SlopeCI = estimate(e.Slope, 5)
+		j.Points = append(j.Points, je)
+	}
+	return j
+}
+
+func levels(from []analyze.Level) []jsonLevel {
+	to := []jsonLevel{}
+	for _, l := range from {
+		gain, ci := estimate(l.Gain, 3)
+		if gain == nil {
+			continue
+		}
+		j := jsonLevel{Speedup: l.Speedup, Gain: *gain, CI: ci, Experiments: l.Experiments}
+		j.RawGain, j.RawCI = estimate(l.Raw, 3)
+		to = append(to, j)
+	}
+	return to
+}
+
+// estimate gives what is known of e, and is a number.
+func estimate(e analyze.Estimate, digits int) (value *float64, ci *[2]float64) {
+	if !e.Known || !finite(e.Value) {
+		return nil, nil
+	}
+	v := round(e.Value, digits)
+	if e.Bounded && finite(e.Low) && finite(e.High) {
+		ci = &[2]float64{round(e.Low, digits), round(e.High, digits)}
+	}
+	return &v, ci
+}
+
+func warnings(from []analyze.Warning) []jsonWarning {
+	to := []jsonWarning{}
+	for _, w := range from {
+		to = append(to, jsonWarning(w))
+	}
+	return to
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// round rounds to some digits behind the point; what is no number becomes 0.
+func round(x float64, digits int) float64 {
+	if !finite(x) {
+		return 0
+	}
+	p := math.Pow10(digits)
+	if y := math.Round(x*p) / p; finite(y) {
+		return y + 0 // not -0
+	}
+	return x
+}
+
+func percent(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(whole)
+}

@@ -1,0 +1,255 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// words explains verdicts.
+var words = map[analyze.Verdict]string{
+	analyze.Faster: "the program gains: worth making faster",
+	analyze.Slower: "contention: making this faster makes the program slower",
+	analyze.None:   "no effect: not on the critical path",
+	analyze.Unsure: "not enough data: the intervals are too wide to tell",
+}
+
+// marks are the speed-ups that have a column.
+var marks = []int{25, 50, 100}
+
+// A row is a unit's line in a table.
+type row struct {
+	rank    int
+	cells   []string // as in columns
+	verdict analyze.Verdict
+	words   string
+	notes   []string
+}
+
+// The columns of a table. Those on the left are as wide as their content needs and
+// are cut if the line is too long; function goes before that, and then the gain
+// at 25%, if there is still no room.
+const (
+	colPlace = iota
+	colFunc
+	colShare
+	colMark // len(marks) of them
+)
+
+// pointTable writes what the units do to point k.
+func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
+	rows, untried := collectRows(r, k)
+	if len(rows) == 0 {
+		p.line(fmt.Sprintf("no unit was tried for point %s", clean(r.Points[k].Name)))
+		untriedLine(p, untried)
+		return
+	}
+	more := 0
+	if opt.Top > 0 && len(rows) > opt.Top {
+		more = len(rows) - opt.Top
+		rows = rows[:opt.Top]
+	}
+	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:", clean(r.Points[k].Name)))
+	writeRows(p, rows)
+	if more > 0 {
+		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
+	}
+	untriedLine(p, untried)
+	for _, rw := range rows {
+		for _, note := range rw.notes {
+			p.hanging(fmt.Sprintf("#%d: ", rw.rank), note)
+		}
+	}
+}
+
+// untriedLine mentions the units that were sampled but never tried.
+func untriedLine(p *printer, untried []*analyze.Target) {
+	if len(untried) == 0 {
+		return
+	}
+	most := untried[0]
+	for _, t := range untried {
+		if t.Share > most.Share {
+			most = t
+		}
+	}
+	p.hanging("", fmt.Sprintf("never tried: %s, the largest of them %s with %s of the time", count(len(untried), "unit"), cutLeft(clean(most.Unit.Name), 40), share(most.Share)))
+}
+
+func collectRows(r *analyze.Result, k int) (rows []row, untried []*analyze.Target) {
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Tried == 0 && t.SetAside == 0 {
+			untried = append(untried, t)
+			continue
+		}
+		for j := range t.Effects {
+			if e := &t.Effects[j]; e.Point == k {
+				rows = append(rows, newRow(len(rows)+1, t, e))
+			}
+		}
+	}
+	return rows, untried
+}
+
+func newRow(rank int, t *analyze.Target, e *analyze.Effect) row {
+	place, function := clean(t.Unit.Name), clean(t.Unit.Func)
+	if t.Unit.Kind != "line" && (function == place || function == "") && t.Unit.File != "" {
+		function = clean(t.Unit.File)
+		if t.Unit.Line > 0 {
+			function += fmt.Sprintf(":%d", t.Unit.Line)
+		}
+	}
+	rw := row{rank: rank, cells: []string{place, function, share(t.Share)}, verdict: e.Verdict, words: words[e.Verdict]}
+	for _, mark := range marks {
+		rw.cells = append(rw.cells, gain(e.At(mark)))
+	}
+	if e.Verdict == analyze.Unsure && !e.Slope.Bounded {
+		rw.words = "not enough data: " + count(e.Experiments, "experiment")
+	}
+	for _, w := range append(append([]analyze.Warning(nil), t.Warnings...), e.Warnings...) {
+		rw.notes = append(rw.notes, clean(w.Text))
+	}
+	return rw
+}
+
+func share(percent float64) string { return fmt.Sprintf("%.1f%%", percent) }
+
+// gain writes an estimate with half of its interval, the digits as far as they
+// mean something.
+func gain(e analyze.Estimate, known bool) string {
+	if !known || !finite(e.Value) {
+		return "–"
+	}
+	if !e.Bounded || !finite(e.Half()) {
+		return number(e.Value, 1) + "±?"
+	}
+	digits := 1
+	if e.Half() >= 10 {
+		digits = 0
+	}
+	return number(e.Value, digits) + "±" + number(e.Half(), digits)
+}
+
+func number(x float64, digits int) string {
+	if math.Abs(x) >= 1e4 {
+		return fmt.Sprintf("%.0e", x)
+	}
+	s := fmt.Sprintf("%.*f", digits, x)
+	if strings.Trim(s, "-0.") == "" {
+		return strings.TrimPrefix(s, "-")
+	}
+	return s
+}
+
+// writeRows sets the table. With room for it, the verdict is written out in each
+// line; without, the line has one word, and each word is explained once below.
+func writeRows(p *printer, rows []row) {
+	heads := []string{"unit", "function", "share"}
+	for _, mark := range marks {
+		heads = append(heads, fmt.Sprintf("at %d%%", mark))
+	}
+	widths := make([]int, len(heads))
+	for c, head := range heads {
+		widths[c] = width(head)
+		for _, rw := range rows {
+			widths[c] = max(widths[c], width(rw.cells[c]))
+		}
+	}
+	rank := width(fmt.Sprint(rows[len(rows)-1].rank)) + 1
+	longest := 0
+	for _, rw := range rows {
+		longest = max(longest, width(rw.words))
+	}
+	written := p.width == 0 || rank+total(widths)+2+longest <= p.width
+	last := longest
+	if !written {
+		last = len("verdict")
+	}
+	fit(widths, p.width-rank-2-last, p.width > 0)
+	line := func(rank, verdict string, cells []string) {
+		s := rank
+		for c, cell := range cells {
+			if widths[c] == 0 {
+				continue
+			}
+			s += "  " + cellText(c, cell, widths[c])
+		}
+		p.line(s + "  " + verdict)
+	}
+	line(fmt.Sprintf("%*s", rank, "#"), "verdict", heads)
+	for _, rw := range rows {
+		verdict := string(rw.verdict)
+		if written {
+			verdict = rw.words
+		}
+		line(fmt.Sprintf("%*d", rank, rw.rank), verdict, rw.cells)
+	}
+	if !written {
+		legend(p, rows)
+	}
+}
+
+// cellText cuts and pads a cell. Of a place the end is worth more, of a function
+// the beginning; numbers stand to the right.
+func cellText(column int, s string, n int) string {
+	switch column {
+	case colPlace:
+		s = cutLeft(s, n)
+	case colFunc:
+		s = cutRight(s, n)
+	default:
+		return strings.Repeat(" ", max(0, n-width(s))) + s
+	}
+	return s + strings.Repeat(" ", max(0, n-width(s)))
+}
+
+func total(widths []int) int {
+	n := 0
+	for _, w := range widths {
+		if w > 0 {
+			n += w + 2
+		}
+	}
+	return n
+}
+
+// fit makes the columns as narrow as room demands; a width of 0 leaves a column
+// out. Without a limit only monstrous names are cut.
+func fit(widths []int, room int, limited bool) {
+	const monstrous, least, leastFunc = 100, 12, 8
+	if !limited {
+		widths[colPlace] = min(widths[colPlace], monstrous)
+		widths[colFunc] = min(widths[colFunc], monstrous)
+		return
+	}
+	narrow := func(column, least int) {
+		if over := total(widths) - room; over > 0 {
+			widths[column] = max(min(widths[column], least), widths[column]-over)
+		}
+	}
+	// First both down to some comfort, then as far as it goes.
+	narrow(colFunc, 16)
+	narrow(colPlace, 20)
+	narrow(colFunc, leastFunc)
+	narrow(colPlace, least)
+	if total(widths) > room {
+		widths[colFunc] = 0
+	}
+	if total(widths) > room {
+		widths[colMark] = 0
+	}
+}
+
+// legend explains the verdicts that occur, in the order in which they do.
+func legend(p *printer, rows []row) {
+	seen := map[analyze.Verdict]bool{}
+	for _, rw := range rows {
+		if !seen[rw.verdict] {
+			seen[rw.verdict] = true
+			p.hanging(fmt.Sprintf("  %-6s  ", rw.verdict), words[rw.verdict])
+		}
+	}
+}

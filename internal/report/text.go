@@ -1,0 +1,155 @@
+// Package report shows a result of package analyze: Text for people, JSON for
+// programs. It computes nothing.
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// Options are choices of the text report. The zero value shows everything.
+type Options struct {
+	Width int    // of the lines, in characters; 0: as long as they get
+	Top   int    // units in a table; 0: all that were tried
+	Point string // only this point
+}
+
+// narrowest is the least width that is tried to be kept.
+const narrowest = 60
+
+// Text writes the result as tables, one for each point.
+func Text(w io.Writer, r *analyze.Result, opt Options) error {
+	if opt.Width > 0 {
+		opt.Width = max(opt.Width, narrowest)
+	}
+	points, err := selected(r, opt.Point)
+	if err != nil {
+		return err
+	}
+	out := &printer{w: bufio.NewWriter(w), width: opt.Width}
+	header(out, r)
+	for _, k := range points {
+		out.line("")
+		pointTable(out, r, k, opt)
+	}
+	if len(r.Warnings) > 0 {
+		out.line("")
+	}
+	for _, warning := range r.Warnings {
+		out.hanging("warning: ", clean(warning.Text))
+	}
+	if err := out.w.Flush(); err != nil {
+		return fmt.Errorf("writing report: %w", err)
+	}
+	return nil
+}
+
+// selected gives the indices of the points to be shown.
+func selected(r *analyze.Result, name string) ([]int, error) {
+	var points []int
+	var names []string
+	for k, p := range r.Points {
+		if name == "" || p.Name == name {
+			points = append(points, k)
+		}
+		names = append(names, clean(p.Name))
+	}
+	if name != "" && len(points) == 0 {
+		if len(names) == 0 {
+			return nil, fmt.Errorf("selecting point %s: the profile has no points", clean(name))
+		}
+		return nil, fmt.Errorf("selecting point %s: the profile has %s", clean(name), strings.Join(names, ", "))
+	}
+	return points, nil
+}
+
+// printer writes lines; errors stay in w until Flush.
+type printer struct {
+	w     *bufio.Writer
+	width int
+}
+
+// line writes a line without the blanks at its end.
+func (p *printer) line(s string) {
+	p.w.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// hanging writes text after a prefix, broken to the width and indented by it.
+func (p *printer) hanging(prefix, text string) {
+	n := 0
+	if p.width > 0 {
+		n = p.width - width(prefix)
+	}
+	for _, l := range wrap(text, n) {
+		p.line(prefix + l)
+		prefix = strings.Repeat(" ", width(prefix))
+	}
+}
+
+// header says what was measured.
+func header(p *printer, r *analyze.Result) {
+	if len(r.Runs) == 0 {
+		p.line("no run")
+		return
+	}
+	name := command(r.Runs[0].Run.Args)
+	if name == "" {
+		name = "(no program)"
+	}
+	p.line(cutRight(name, p.width))
+	runs := ""
+	if n := len(r.Runs); n > 1 {
+		runs = fmt.Sprintf(" in %d runs", n)
+		if slices.ContainsFunc(r.Runs, func(x analyze.RunFacts) bool { return !slices.Equal(x.Run.Args, r.Runs[0].Run.Args) }) {
+			runs += ", not all of this command"
+		}
+	}
+	aside := 0
+	for _, n := range r.SetAside {
+		aside += n
+	}
+	text := fmt.Sprintf("measured %.1f s%s: %s, %s", float64(r.RealNS)/1e9, runs, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
+	if aside > 0 {
+		text += fmt.Sprintf(", %d set aside", aside)
+	}
+	text += fmt.Sprintf("; delays took %.0f%% of the time", percent(r.DelayNS, r.RealNS))
+	if r.OwnNS > 0 {
+		text += fmt.Sprintf(", whatif %.1f%% of a core", percent(r.OwnNS, r.RealNS))
+	}
+	p.hanging("", text)
+	for _, pt := range r.Points {
+		text := fmt.Sprintf("%s (%s): %s", clean(pt.Name), clean(pt.Kind), count(int(pt.Visits), "visit"))
+		if pt.Rate > 0 {
+			text += fmt.Sprintf(", %s/s", figure(pt.Rate))
+		}
+		if pt.Noise > 0 {
+			text += fmt.Sprintf(", noise of one baseline %.1f%%", min(pt.Noise, 999))
+		}
+		p.hanging("point ", text)
+	}
+}
+
+// figure writes a number with three digits or all before the point.
+func figure(x float64) string {
+	switch {
+	case x < 10:
+		return fmt.Sprintf("%.2f", x)
+	case x < 100:
+		return fmt.Sprintf("%.1f", x)
+	case x >= 1e7:
+		return fmt.Sprintf("%.2e", x)
+	}
+	return fmt.Sprintf("%.0f", x)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,256 @@
+package spinwait
+
+import (
+	"debug/elf"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// builds is the ways in which the marked functions are compiled.
+var builds = []struct {
+	name, source string
+	command      []string
+}{
+	{"gcc -O0", "spin.c", []string{"gcc", "-O0", "-c"}},
+	{"gcc -Og", "spin.c", []string{"gcc", "-Og", "-c"}},
+	{"gcc -O1", "spin.c", []string{"gcc", "-O1", "-c"}},
+	{"gcc -O2", "spin.c", []string{"gcc", "-O2", "-c"}},
+	{"gcc -O3", "spin.c", []string{"gcc", "-O3", "-c", "-march=x86-64-v3"}},
+	{"gcc -Os", "spin.c", []string{"gcc", "-Os", "-c"}},
+	{"gcc -O2 frame", "spin.c", []string{"gcc", "-O2", "-c", "-fno-omit-frame-pointer", "-fcf-protection"}},
+	{"gcc -O0 no frame", "spin.c", []string{"gcc", "-O0", "-c", "-fomit-frame-pointer"}},
+	{"gcc -O0 pic", "spin.c", []string{"gcc", "-O0", "-c", "-fPIC"}},
+	{"clang -O0", "spin.c", []string{"clang", "-w", "-O0", "-c"}},
+	{"clang -O1", "spin.c", []string{"clang", "-w", "-O1", "-c"}},
+	{"clang -O2", "spin.c", []string{"clang", "-w", "-O2", "-c"}},
+	{"clang -Os", "spin.c", []string{"clang", "-w", "-Os", "-c"}},
+	{"rustc -O", "spin.rs", []string{"rustc", "-O", "--emit=obj"}},
+	{"rustc -Os", "spin.rs", []string{"rustc", "-C", "opt-level=s", "--emit=obj"}},
+	{"go", "gospin", []string{"go", "build"}},
+}
+
+// TestMarkedFunctions checks each instruction of functions that are named for
+// what they do: wait_*, those on a cycle; work_*, none.
+func TestMarkedFunctions(t *testing.T) {
+	for _, b := range builds {
+		t.Run(b.name, func(t *testing.T) {
+			waits, works := 0, 0
+			for _, fn := range compile(t, b.source, b.command) {
+				name := strings.ToLower(strings.TrimPrefix(fn.name, "main."))
+				switch {
+				case strings.HasPrefix(name, "wait"):
+					waits++
+					checkWait(t, fn)
+				case strings.HasPrefix(name, "work"):
+					works++
+					checkWork(t, fn)
+				case strings.HasPrefix(name, "mixed"):
+					checkMixed(t, fn)
+				}
+			}
+			if waits < 5 || works < 4 {
+				t.Errorf("found %d functions that wait and %d that work", waits, works)
+			}
+		})
+	}
+}
+
+type marked struct {
+	name string
+	addr uint64
+	code []byte
+}
+
+func compile(t *testing.T, source string, command []string) []marked {
+	t.Helper()
+	if _, err := exec.LookPath(command[0]); err != nil {
+		t.Skipf("%s is not installed", command[0])
+	}
+	src, err := filepath.Abs(filepath.Join("testdata", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	cmd := exec.Command(command[0], append(append([]string{}, command[1:]...), "-o", out, src)...)
+	if command[0] == "go" {
+		cmd = exec.Command("go", "build", "-o", out, ".")
+		cmd.Dir = src
+	}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, text)
+	}
+	return functionsOf(t, out)
+}
+
+func functionsOf(t *testing.T, path string) []marked {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := map[int][]byte{}
+	var fns []marked
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 || int(s.Section) >= len(f.Sections) {
+			continue
+		}
+		sec := f.Sections[s.Section]
+		if text[int(s.Section)] == nil {
+			if text[int(s.Section)], err = sec.Data(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		from := s.Value - sec.Addr
+		fns = append(fns, marked{s.Name, s.Value, text[int(s.Section)][from : from+s.Size]})
+	}
+	return fns
+}
+
+// cycles says which instructions can be executed twice in one call.
+func cycles(f *function) []bool {
+	on := make([]bool, len(f.insts))
+	for i := range f.insts {
+		seen := make([]bool, len(f.insts))
+		todo := []int{i}
+		for len(todo) > 0 && !on[i] {
+			n := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, s := range f.succ[n] {
+				if s == i {
+					on[i] = true
+				}
+				if s >= 0 && !seen[s] {
+					seen[s] = true
+					todo = append(todo, s)
+				}
+			}
+		}
+	}
+	return on
+}
+
+func checkWait(t *testing.T, fn marked) {
+	t.Helper()
+	f := decode(fn.code, fn.addr)
+	any, bad := false, false
+	for i, on := range cycles(f) {
+		any = any || on
+		if SpinWait(fn.code, fn.addr, f.addrs[i]) != on {
+			bad = true
+		}
+	}
+	if bad || !any {
+		t.Errorf("%s is a wait:\n%s", fn.name, listing(fn))
+	}
+}
+
+func checkWork(t *testing.T, fn marked) {
+	t.Helper()
+	f := decode(fn.code, fn.addr)
+	for i := range f.insts {
+		if SpinWait(fn.code, fn.addr, f.addrs[i]) {
+			t.Errorf("%s is no wait:\n%s", fn.name, listing(fn))
+			return
+		}
+	}
+}
+
+// checkMixed wants the PAUSE flagged, and the multiplication by 31 (a shift or
+// IMUL) and the counter's increment not.
+func checkMixed(t *testing.T, fn marked) {
+	t.Helper()
+	f := decode(fn.code, fn.addr)
+	for i, inst := range f.insts {
+		got := SpinWait(fn.code, fn.addr, f.addrs[i])
+		switch inst.Op {
+		case x86asm.PAUSE:
+			if !got {
+				t.Errorf("%s: PAUSE is not flagged:\n%s", fn.name, listing(fn))
+			}
+		case x86asm.SHL, x86asm.IMUL, x86asm.ADD, x86asm.SUB, x86asm.INC:
+			if got {
+				t.Errorf("%s: work is flagged:\n%s", fn.name, listing(fn))
+			}
+		}
+	}
+}
+
+func listing(fn marked) string {
+	f := decode(fn.code, fn.addr)
+	on := cycles(f)
+	var s strings.Builder
+	for i, inst := range f.insts {
+		mark := "      "
+		if on[i] {
+			mark = "cycle "
+		}
+		if SpinWait(fn.code, fn.addr, f.addrs[i]) {
+			mark += "SPIN "
+		} else {
+			mark += "     "
+		}
+		s.WriteString(mark + x86asm.GNUSyntax(inst, f.addrs[i], nil) + "\n")
+	}
+	return s.String()
+}
+
+// TestSpinLock looks at glibc's own, wherever it is installed.
+func TestSpinLock(t *testing.T) {
+	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
+		f, err := elf.Open(path)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		symbols, err := f.DynamicSymbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range symbols {
+			if s.Name != "pthread_spin_lock" || s.Size == 0 {
+				continue
+			}
+			code := make([]byte, s.Size)
+			for _, p := range f.Progs {
+				if p.Type == elf.PT_LOAD && s.Value-p.Vaddr < p.Filesz {
+					if _, err := p.ReadAt(code, int64(s.Value-p.Vaddr)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			checkWait(t, marked{s.Name, s.Value, code})
+			return
+		}
+	}
+	t.Skip("no libc.so.6 with pthread_spin_lock is installed")
+}
+
+// FuzzSpinWait wants an answer to any bytes.
+func FuzzSpinWait(f *testing.F) {
+	f.Add([]byte{0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3}, uint16(0))
+	f.Add([]byte{0xf3, 0x90, 0xeb, 0xfc}, uint16(1))
+	f.Add([]byte{0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xfa}, uint16(0))
+	f.Fuzz(func(t *testing.T, code []byte, at uint16) {
+		SpinWait(code, 0x1000, 0x1000+uint64(at))
+	})
+}
+
+func BenchmarkSpinWait(b *testing.B) {
+	// mov (%rdi),%eax; test %eax,%eax; je back; ret after a kilobyte of other code.
+	code := append(make([]byte, 0, 2000), []byte(strings.Repeat("\x48\x01\xc8\x90", 256))...)
+	code = append(code, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3)
+	for b.Loop() {
+		if !SpinWait(code, 0, 1024) {
+			b.Fatal("no wait")
+		}
+	}
+}

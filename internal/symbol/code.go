@@ -1,0 +1,13 @@
+package symbol
+
+// Code is up to n bytes of code at an offset in the file; nil where there is
+// none. It must not be changed, nor used after Close.
+func (b *Binary) Code(fileOffset, n uint64) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	addr, ok := b.address(fileOffset)
+	if b.closed || !ok {
+		return nil
+	}
+	return b.bytesAt(addr, n)
+}

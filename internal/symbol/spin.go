@@ -1,0 +1,58 @@
+package symbol
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"whatif/internal/spinwait"
+)
+
+// SpinWaits reports whether the instruction at an offset in the file lies in a
+// busy-wait loop: see package spinwait. False for processors other than x86-64,
+// and where nothing says at which address the function begins.
+func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	doing := fmt.Sprintf("looking for a busy-wait loop at %s+%#x", b.path, fileOffset)
+	if b.closed {
+		return false, fmt.Errorf("%s: %w", doing, errClosed)
+	}
+	defer guard(doing, &err)()
+	if b.elf.Machine != elf.EM_X86_64 {
+		return false, nil
+	}
+	addr, ok := b.address(fileOffset)
+	if !ok {
+		return false, nil
+	}
+	start, end, ok := b.around(addr)
+	if !ok {
+		return false, nil
+	}
+	return spinwait.SpinWait(b.bytesAt(start, end-start), start, addr), nil
+}
+
+// maxAhead is how far before an address decoding begins, in a function longer
+// than that; maxAfter is how far it goes on.
+const maxAhead, maxAfter = 4096, 1024
+
+// around gives a stretch of code around an address that begins with a whole
+// instruction: at the function's start, or in a long function at some line's.
+func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
+	end = addr + maxAfter
+	if x, found := b.symbolTable().find(addr); found {
+		start, ok = x.addr, true
+		if x.size > 0 {
+			end = min(end, x.addr+x.size)
+		}
+	} else if chain := b.debugData().Lookup(addr); len(chain) > 0 && chain[len(chain)-1].Low != 0 {
+		start, ok = chain[len(chain)-1].Low, chain[len(chain)-1].Low <= addr
+	}
+	if !ok || addr-start <= maxAhead {
+		return start, end, ok
+	}
+	if line, found := b.debugData().RowBefore(addr - maxAhead/4); found && line > start {
+		start = line
+	}
+	return start, end, true
+}

@@ -1,0 +1,118 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Executable describes the file that a process executes, as a mapping without
+// addresses. For a script that is its interpreter. A kernel thread or a zombie
+// has none: the error wraps os.ErrNotExist.
+func Executable(pid int) (Mapping, error) {
+	link := fmt.Sprintf("/proc/%d/exe", pid)
+	path, err := os.Readlink(link)
+	if err != nil {
+		return Mapping{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(link, &st); err != nil {
+		return Mapping{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
+	}
+	m := Mapping{Dev: st.Dev, Inode: st.Ino}
+	m.Path, m.Deleted = strings.CutSuffix(path, deletedMark)
+	return m, nil
+}
+
+// BinaryOf is the path by which whatif can open what pid executes: the ordinary
+// one where it leads there, else one through /proc.
+func BinaryOf(pid int) (string, error) {
+	m, err := Executable(pid)
+	if err != nil {
+		return "", err
+	}
+	return reachable(pid, m)
+}
+
+// MappedFile is the path by which whatif can open the file that pid has mapped,
+// executable, at an address. The error wraps os.ErrNotExist where no file is.
+func MappedFile(pid int, address uint64) (string, error) {
+	maps, err := Maps(pid)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range maps {
+		if m.Start <= address && address < m.End {
+			return reachable(pid, m)
+		}
+	}
+	return "", fmt.Errorf("finding what process %d has at %#x: %w", pid, address, os.ErrNotExist)
+}
+
+// OpenMapped opens the file behind a mapping of pid: the very file that is mapped,
+// also when it has been deleted or replaced, or lies in another mount namespace.
+func OpenMapped(pid int, m Mapping) (*os.File, error) {
+	path, err := reachable(pid, m)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s of process %d: %w", m.Path, pid, err)
+	}
+	return f, nil
+}
+
+var errOtherFile = errors.New("another file has taken its place")
+
+// reachable finds a path that leads to the mapped file itself. In this order:
+//
+//  1. its own path, if what is there now, for whatif, is the file,
+//  2. that path below /proc/PID/root: another mount namespace or a chroot,
+//  3. /proc/PID/exe, if that is the file: also when it is deleted,
+//  4. /proc/PID/map_files, which has every file but needs CAP_CHECKPOINT_RESTORE
+//     or root.
+//
+// The last three work while the process lives.
+func reachable(pid int, m Mapping) (string, error) {
+	var paths []string
+	if !m.Deleted {
+		paths = append(paths, m.Path, fmt.Sprintf("/proc/%d/root%s", pid, m.Path))
+	}
+	paths = append(paths, fmt.Sprintf("/proc/%d/exe", pid))
+	if m.End != 0 {
+		paths = append(paths, fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Start, m.End))
+	}
+	why := error(errOtherFile)
+	for _, path := range paths {
+		same, err := leadsTo(path, m)
+		if same {
+			return path, nil
+		}
+		if err != nil {
+			why = err
+		}
+	}
+	return "", fmt.Errorf("opening %s of process %d: %w", m.Path, pid, why)
+}
+
+// leadsTo says whether path names the mapped file. On btrfs (subvolumes) stat has
+// device numbers of its own, and overlayfs before Linux 6.8 shows the inode of the
+// layer below in maps: there the path has to be trusted.
+func leadsTo(path string, m Mapping) (bool, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return false, err
+	}
+	if st.Ino == m.Inode && st.Dev == m.Dev {
+		return true, nil
+	}
+	var fs unix.Statfs_t
+	if m.Deleted || st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Statfs(path, &fs) != nil {
+		return false, nil
+	}
+	return fs.Type == unix.OVERLAYFS_SUPER_MAGIC || fs.Type == unix.BTRFS_SUPER_MAGIC && st.Ino == m.Inode, nil
+}

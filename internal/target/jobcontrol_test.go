@@ -1,0 +1,166 @@
+package target
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A terminal runs an interactive bash on a pseudo-terminal.
+type terminal struct {
+	master *os.File
+	screen *lockedBuffer
+	seen   int // length of the screen's text already waited through
+}
+
+func openTerminal(t *testing.T) *terminal {
+	t.Helper()
+	master, slave := openPTY(t)
+	cmd := exec.Command("bash", "--norc", "--noprofile", "--noediting", "-i")
+	cmd.Env = append(os.Environ(), "PS1=$ ", "TERM=dumb", "HISTFILE=", "W="+whatifPath(t))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	term := &terminal{master: master, screen: newBuffer()}
+	go func() { _, _ = io.Copy(term.screen, master) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		master.Close() // hangs up what is left
+	})
+	return term
+}
+
+func openPTY(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals: %v", err)
+	}
+	raw, err := master.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var number int
+	_ = raw.Control(func(fd uintptr) {
+		if err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); err == nil {
+			number, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+func (term *terminal) enter(t *testing.T, text string) {
+	t.Helper()
+	if _, err := term.master.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect waits for text after all that was expected before.
+func (term *terminal) expect(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		screen := term.screen.String()
+		if at := strings.Index(screen[term.seen:], text); at >= 0 {
+			term.seen += at + len(text)
+			return
+		}
+	}
+	t.Fatalf("no %q on the screen within 5 s:\n%s", text, term.screen.String())
+}
+
+// The command line is echoed, so what is printed must differ from what was typed.
+const count100 = `'i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 4'`
+
+func TestCtrlZ(t *testing.T) {
+	term := openTerminal(t)
+	for range 2 {
+		term.enter(t, "$W sh -c "+count100+"\n")
+		term.expect(t, "n5\r\n")
+		term.enter(t, "\x1a")
+		term.expect(t, "Stopped")
+		term.enter(t, "echo pro''mpt\n")
+		term.expect(t, "prompt")
+		term.enter(t, "fg\n")
+		term.expect(t, "\r\nn")
+		time.Sleep(3 * settle)
+		term.enter(t, "\x03")
+		term.expect(t, "ended 130")
+		term.enter(t, "echo status $?\n")
+		term.expect(t, "status 130")
+	}
+	term.enter(t, "jobs; echo no''ne\n")
+	term.expect(t, "none")
+}
+
+// A program that stops only itself stops whatif too, and goes on with it.
+func TestProgramStopsItself(t *testing.T) {
+	term := openTerminal(t)
+	term.enter(t, "$W sh -c 'echo a''aa; kill -TSTP $$; echo b''bb; exit 5'\n")
+	term.expect(t, "aaa\r\n")
+	term.expect(t, "Stopped")
+	time.Sleep(100 * time.Millisecond)
+	term.enter(t, "fg\n")
+	term.expect(t, "bbb\r\n")
+	term.expect(t, "ended 5")
+	term.enter(t, "echo status $?\n")
+	term.expect(t, "status 5")
+}
+
+// One Ctrl-C reaches the program once, and whatif lives on.
+func TestCtrlCOnce(t *testing.T) {
+	term := openTerminal(t)
+	term.enter(t, "$W bash -c 'trap \"echo got an int\" INT; trap \"echo got a quit\" QUIT; echo rea''dy; while :; do sleep 0.05; done'\n")
+	term.expect(t, "ready\r\n")
+	term.enter(t, "\x03")
+	term.expect(t, "got an int")
+	time.Sleep(200 * time.Millisecond)
+	if n := strings.Count(term.screen.String(), "got an int\r\n"); n != 1 {
+		t.Errorf("the program got %d SIGINTs:\n%s", n, term.screen.String())
+	}
+	term.enter(t, "\x1c")
+	term.expect(t, "got a quit")
+	time.Sleep(200 * time.Millisecond)
+	if n := strings.Count(term.screen.String(), "got a quit\r\n"); n != 1 {
+		t.Errorf("the program got %d SIGQUITs:\n%s", n, term.screen.String())
+	}
+}
+
+// An interactive shell as the program takes the terminal for itself and gives it back.
+func TestShellAsProgram(t *testing.T) {
+	term := openTerminal(t)
+	term.enter(t, "$W bash --norc --noprofile --noediting -i\n")
+	term.expect(t, "started")
+	term.enter(t, "sleep 60\n")
+	time.Sleep(200 * time.Millisecond)
+	term.enter(t, "\x1a")
+	term.expect(t, "Stopped")
+	term.enter(t, "fg\n")
+	term.expect(t, "sleep 60\r\n")
+	time.Sleep(200 * time.Millisecond)
+	term.enter(t, "\x03")
+	time.Sleep(200 * time.Millisecond)
+	term.enter(t, "echo in''ner; exit 8\n")
+	term.expect(t, "inner")
+	term.expect(t, "ended 8")
+	term.enter(t, "echo status $?\n")
+	term.expect(t, "status 8")
+}

@@ -1,0 +1,124 @@
+// Package trap chooses where in a function a breakpoint is put to count its
+// calls. It is pure.
+//
+// The kernel runs most instructions under a breakpoint in single steps, out of
+// line, which takes a second exception; on a virtual machine that can cost ten
+// times the first. A few instructions it emulates instead. Any instruction that is
+// passed exactly once a call will do, so the first of those is taken.
+package trap
+
+import (
+	"bytes"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// Site is where the breakpoint goes.
+type Site struct {
+	Offset  int  // from the function's first instruction
+	Stepped bool // the instruction there is run in a single step
+}
+
+// maxCode bounds what is decoded of a function.
+const maxCode = 4096
+
+// Choose decodes the code of a function, x86-64, up to its end. A Go function
+// begins with a check of its stack that may start it anew: the breakpoint is
+// put behind that, so that such a call is not counted twice. Where nothing
+// better is found the answer is the first instruction.
+func Choose(code []byte, isGo bool) Site {
+	if len(code) > maxCode {
+		code = code[:maxCode]
+	}
+	targets := jumpTargets(code)
+	checked := !isGo
+	for at := 0; at < len(code); {
+		i, err := decode(code[at:])
+		if err != nil {
+			break
+		}
+		// What is jumped to may be passed more often than once a call.
+		if at > 0 && targets[at] {
+			break
+		}
+		if checked && emulated(code[at:at+i.Len]) {
+			return Site{Offset: at}
+		}
+		if jumps(i.Op) {
+			// Only Go's check of the stack is known to lead back here or on.
+			if checked || !conditional(i.Op) {
+				break
+			}
+			checked = true
+		}
+		at += i.Len
+	}
+	return Site{Stepped: !emulated(code)}
+}
+
+// emulated tells whether the kernel emulates the instruction at the start of
+// code (arch/x86/kernel/uprobes.c): relative calls and jumps, one-byte nops,
+// and pushes of a register. Other nops only newer kernels do.
+func emulated(code []byte) bool {
+	if len(code) == 0 {
+		return false
+	}
+	if code[0]&0xf0 == 0x40 && len(code) > 1 { // REX
+		return code[1]&0xf8 == 0x50
+	}
+	switch op := code[0]; {
+	case op == 0xe8, op == 0xe9, op == 0xeb, op == 0x90:
+		return true
+	case op&0xf8 == 0x50: // push
+		return true
+	case op&0xf0 == 0x70: // short conditional jump
+		return true
+	case op == 0x0f && len(code) > 1:
+		return code[1]&0xf0 == 0x80 // near conditional jump
+	}
+	return false
+}
+
+// decode knows endbr64, which many compilers put first, beside what x86asm does.
+func decode(code []byte) (x86asm.Inst, error) {
+	if bytes.HasPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}) {
+		return x86asm.Inst{Op: x86asm.NOP, Len: 4}, nil
+	}
+	return x86asm.Decode(code, 64)
+}
+
+func conditional(op x86asm.Op) bool {
+	switch op {
+	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JE, x86asm.JNE, x86asm.JG, x86asm.JGE,
+		x86asm.JL, x86asm.JLE, x86asm.JO, x86asm.JNO, x86asm.JP, x86asm.JNP, x86asm.JS, x86asm.JNS,
+		x86asm.JCXZ, x86asm.JECXZ, x86asm.JRCXZ, x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
+		return true
+	}
+	return false
+}
+
+// jumps tells whether what follows an instruction may not be run after it.
+func jumps(op x86asm.Op) bool {
+	switch op {
+	case x86asm.JMP, x86asm.RET, x86asm.LRET, x86asm.CALL, x86asm.SYSCALL, x86asm.UD2, x86asm.HLT, x86asm.INT:
+		return true
+	}
+	return conditional(op)
+}
+
+// jumpTargets are the offsets that instructions of the code jump to.
+func jumpTargets(code []byte) map[int]bool {
+	targets := make(map[int]bool)
+	for at := 0; at < len(code); {
+		i, err := decode(code[at:])
+		if err != nil {
+			at++ // padding or data: better a target too many
+			continue
+		}
+		at += i.Len
+		if rel, ok := i.Args[0].(x86asm.Rel); ok && i.Op != x86asm.CALL {
+			targets[at+int(rel)] = true
+		}
+	}
+	return targets
+}
