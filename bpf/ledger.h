@@ -59,25 +59,29 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 
 /*
  * A sample in the selected code stands for a period of running in which the
- * thread did in no virtual time what took it d. That credit becomes due as the
- * thread runs on, s = d / period of it per time, and not at once: between two
- * samples it may hand over to others many times, and each of those must find it
- * a little ahead, not one of them all.
+ * thread did in no virtual time what took it d. It cannot all have been where it
+ * was seen if the thread ran for less than a period since it last handed over to
+ * another: no stretch between two hand-overs earns more than s = d / period of
+ * its length, its room. What is over comes due in the stretches that follow.
  */
 struct credit {
 	u64 pending;
-	u64 since; /* up to when it became due */
+	u64 room;
+	u64 since; /* up to when the room was counted */
 };
 
 /* The rate is s in units of 1/CREDIT_ONE. */
 #define CREDIT_ONE 1024
 
-/* credit_due takes what has become due, while the thread ran, by now. */
+/* credit_due takes what has come due, while the thread ran, by now. */
 static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 {
-	u64 ran = now > c->since ? now - c->since : 0, due = lesser(c->pending, ran * rate / CREDIT_ONE);
+	u64 ran = now > c->since ? now - c->since : 0, due;
 
 	c->since = now;
+	c->room += ran * rate / CREDIT_ONE;
+	due = lesser(c->pending, c->room);
+	c->room -= due;
 	c->pending -= due;
 	return due;
 }

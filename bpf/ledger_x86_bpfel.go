@@ -49,6 +49,7 @@ type LedgerCore struct {
 		Since uint64
 		Epoch uint64
 	}
+	Began        uint64
 	ForeignSince uint64
 	Debt         uint64
 	Interrupts   uint32
@@ -132,6 +133,7 @@ type LedgerThread struct {
 	Credit struct {
 		_       structs.HostLayout
 		Pending uint64
+		Room    uint64
 		Since   uint64
 	}
 	AddressSpace uint64

@@ -59,6 +59,7 @@ enum loss {
 /* One core. Written by that core alone. */
 struct core {
 	struct account account; /* since: when it went idle */
+	u64 began; /* level that the running thread began with */
 	u64 foreign_since;
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */

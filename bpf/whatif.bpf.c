@@ -120,13 +120,15 @@ static __always_inline bool under_way(u64 now)
 
 static __always_inline void adopt_core(struct core *c)
 {
+	if (c->account.epoch != control.epoch)
+		c->began = control.global_start;
 	account_adopt(&c->account, control.epoch, control.start, control.global_start);
 }
 
 static __always_inline void adopt(struct thread *t)
 {
 	if (t->account.epoch != control.epoch)
-		t->credit.pending = t->waiting.left = 0;
+		t->credit.pending = t->credit.room = t->waiting.left = 0;
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
 
@@ -177,7 +179,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	earn(p, now);
 	t->account = p->account;
 	t->account.since = now;
-	t->credit.pending = 0;
+	t->credit.pending = t->credit.room = 0;
 	t->waiting.left = 0;
 	t->running = 0;
 	t->address_space = child->mm == parent->mm ? p->address_space
@@ -477,12 +479,15 @@ int start_clock(void *ctx)
 	u32 id = bpf_get_smp_processor_id();
 	struct core *c = this_core();
 	struct timer *v = bpf_map_lookup_elem(&timers, &id);
+	int err;
 
 	if (!c || !v || !control.period)
 		return -1;
-	bpf_timer_init(&v->timer, &timers, 1 /* CLOCK_MONOTONIC */);
-	bpf_timer_set_callback(&v->timer, on_tick);
-	return set_timer(c, v);
+	err = bpf_timer_init(&v->timer, &timers, 1 /* CLOCK_MONOTONIC */);
+	if (err && err != -16 /* EBUSY: it is */)
+		return err;
+	err = bpf_timer_set_callback(&v->timer, on_tick);
+	return err ?: set_timer(c, v);
 }
 
 /* ---- interrupts, to tell their wake-ups from those of threads ---- */
@@ -592,10 +597,17 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (p) {
 		adopt(p);
 		earn(p, now);
+		p->credit.room = 0;
 		p->account.since = now;
 		p->running = 0;
-		/* The core is free for others from the thread's position on. */
-		c->account.level = p->account.level;
+		/*
+		 * What the thread was given while it ran the core was given, too.
+		 * The core does not take on the thread's position: one that is far
+		 * ahead (it slept, and timers are not delayed) leaves a gap behind
+		 * that others may fill.
+		 */
+		if (p->account.level > c->began)
+			c->account.level = lesser(c->account.level + p->account.level - c->began, control.global);
 	} else if (!prev->pid) {
 		/* It stood idle: its position did not move. */
 		c->account.level = account_waited(&c->account, now, control.global);
@@ -607,6 +619,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (n) {
 		adopt(n);
 		n->account.level = account_waited(&n->account, now, c->account.level);
+		c->began = n->account.level;
 		n->credit.since = now;
 		n->running = 1;
 	} else if (!next->pid) {
@@ -638,6 +651,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		c->wakes++;
 		adopt(waker);
 		earn(waker, now);
+		waker->credit.room = 0;
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, waker->account.level);

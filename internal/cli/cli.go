@@ -16,7 +16,6 @@ import (
 
 	"whatif/internal/demo"
 	"whatif/internal/hint"
-	"whatif/internal/target"
 )
 
 // Exit statuses of whatif's own; any other is the profiled program's.
@@ -28,10 +27,9 @@ const (
 // Version is printed by `whatif version` and written into profiles.
 const Version = "0.1"
 
-// Startup must be the first call of main: whatif starts programs by way of
-// itself, and such an instance never returns from here.
+// Startup must be the first call of main: it does not return in an instance of
+// whatif that is the demo's program.
 func Startup() {
-	target.Init()
 	demo.Init()
 }
 

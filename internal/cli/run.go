@@ -17,7 +17,10 @@ import (
 	"whatif/internal/target"
 )
 
-const defaultOutput = "whatif.profile"
+const (
+	defaultOutput = "whatif.profile"
+	defaultLength = 200 * time.Millisecond // of an experiment
+)
 
 // runFlags are the flags of run, as given.
 type runFlags struct {
@@ -50,7 +53,7 @@ func (r *runFlags) define(f *flags) {
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
 	f.DurationVar(&r.period, "period", time.Millisecond, "sampling `PERIOD`")
-	f.DurationVar(&r.length, "experiment", 200*time.Millisecond, "least `LENGTH` of an experiment")
+	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")

@@ -1,13 +1,25 @@
 /*
- * A parent and two forked children in a ring of pipes, with four tokens going round, unpinned: the parent
- * works 0.5 ms a token, the first child 2 ms (the target), the second 1.2 ms.
+ * A parent and two forked children in a ring of pipes, with four tokens going round. The first child works
+ * 2 ms a token (the target) on one core; on the other the second child works 0.9 ms and the parent 0.3 ms.
  *
- * Truth: a token takes max(2(1-s), 1.2, (3.7-2s)/2) ms: first the target is the slowest, then the two cores
- * are full, then the second child is the slowest: about 20, 33, 40, 40.
+ * Truth: a token takes max(2(1-s), 0.9 + 0.3) ms: 25, 40, 40, 40.
+ *
+ * -DFREE: the same without pinning. The kernel then likes to wake a process on the core of the one that
+ * wrote into the pipe, so that the cores are not always both busy. At best a
+ * token takes max(2(1-s), 0.9, (3.2-2s)/2) ms: 25, 45, 55, 55.
  */
 #include "../bench.h"
 
+static void place(int cpu) {
+#ifndef FREE
+  pin(cpu);
+#else
+  (void)cpu;
+#endif
+}
+
 static void first_child(int in, int out) {
+  place(0);
   for (;;) {
     receive_byte(in);
     WORK(shrunk(2000 * US)); // TARGET
@@ -16,9 +28,10 @@ static void first_child(int in, int out) {
 }
 
 static void second_child(int in, int out) {
+  place(1);
   for (;;) {
     receive_byte(in);
-    WORK(1200 * US);
+    WORK(900 * US);
     send_byte(out);
   }
 }
@@ -33,11 +46,12 @@ int main(int argc, char **argv) {
     first_child(pipes[0][0], pipes[1][1]);
   if (fork_child() == 0)
     second_child(pipes[1][0], pipes[2][1]);
+  place(1);
   for (int i = 0; i < 4; i++)
     send_byte(pipes[0][1]);
   for (;;) {
     receive_byte(pipes[2][0]);
-    WORK(500 * US);
+    WORK(300 * US);
     send_byte(pipes[0][1]);
     visit();
   }

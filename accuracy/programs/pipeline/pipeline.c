@@ -5,20 +5,25 @@
  * Truth: an item takes max(4(1-s), 1.5, (6.5-4s)/2) units: first the target is the slowest stage, then the
  * two cores are full: about 25, 44, 56, 63.
  *
- * -DFINE: the same with 100 us in the target instead of 4 ms.
+ * -DFINE: the same with 100 us in the target instead of 4 ms, and pinned, the target alone on its core: at this
+ * scale the scheduler's placement would make the truth random. An item then takes max(4(1-s), 1 + 1.5)
+ * units: 25, 37.5, 37.5, 37.5.
  */
 #include "../bench.h"
 #include "../queue.h"
 
 #ifdef FINE
 #define UNIT (25 * US)
+#define PLACE(cpu) pin(cpu)
 #else
 #define UNIT (1000 * US)
+#define PLACE(cpu) (void)0
 #endif
 
 static struct queue first = QUEUE(4), second = QUEUE(4);
 
 static void *produce(void *unused) {
+  PLACE(1);
   for (;;) {
     WORK(1 * UNIT);
     queue_put(&first);
@@ -27,6 +32,7 @@ static void *produce(void *unused) {
 }
 
 static void *transform(void *unused) {
+  PLACE(0);
   for (;;) {
     queue_get(&first);
     WORK(shrunk(4 * UNIT)); // TARGET
@@ -36,6 +42,7 @@ static void *transform(void *unused) {
 }
 
 static void *consume(void *unused) {
+  PLACE(1);
   for (;;) {
     queue_get(&second);
     WORK(3 * UNIT / 2);

@@ -1,15 +1,27 @@
-//! A thread pool: two workers that park on a futex (std's Mutex and Condvar), unpinned. A round is 1 ms of
-//! the main thread's own work, then eight jobs of 0.5 ms each, the target, which the workers take from a queue while
-//! main waits for all of them.
+//! A thread pool: two workers that park on a futex (std's Mutex and Condvar). A round is 1 ms of the main
+//! thread's own work, then eight jobs of 0.5 ms each, the target, which the workers take while main waits for
+//! all of them. The workers are pinned to a core each, or now and then a whole run of them would share one.
 //!
 //! Truth: a round takes 1 + 8*0.5/2*(1-s) = 3 - 2s ms: two thirds of s: 17, 33, 50, 67.
-//! (A visit costs one look at the clock, as in bench.h, and the number of steps a microsecond is lower here:
-//! a step is a xorshift, because LLVM knows how to merge two steps of a multiply-and-add.)
+//!
+//! A step of work is a xorshift here: LLVM knows how to merge two steps of a multiply-and-add.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
-const US: u64 = 500;
+/// Steps that take about a microsecond where the suite was tuned.
+const US: u64 = 600;
+
+extern "C" {
+    fn sched_setaffinity(pid: i32, size: usize, mask: *const u64) -> i32;
+}
+
+/// Keeps the calling thread on one of the first two processors.
+fn pin(cpu: usize) {
+    let mask = 1u64 << cpu;
+    let failed = unsafe { sched_setaffinity(0, std::mem::size_of_val(&mask), &mask) };
+    assert!(failed == 0, "pinning a worker: {}", std::io::Error::last_os_error());
+}
 
 /// The progress point; the asm keeps it a real function, really called.
 #[no_mangle]
@@ -78,9 +90,12 @@ fn main() {
     let (percent, seconds) = (args.next().expect("PERCENT"), args.next().expect("SECONDS"));
     let steps = 500 * US * (100 - percent as u64) / 100;
     let pool = Arc::new(Pool::default());
-    for _ in 0..2 {
+    for cpu in 0..2 {
         let pool = Arc::clone(&pool);
-        std::thread::spawn(move || pool.worker(steps));
+        std::thread::spawn(move || {
+            pin(cpu);
+            pool.worker(steps)
+        });
     }
     let (mut start, mut visits) = (None, 0);
     loop {
