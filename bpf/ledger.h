@@ -60,30 +60,44 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 /*
  * A sample in the selected code stands for a period of running in which the
  * thread did in no virtual time what took it d. It cannot all have been where it
- * was seen if the thread ran for less than a period since it last handed over to
- * another: no stretch between two hand-overs earns more than s = d / period of
- * its length, its room. What is over comes due in the stretches that follow.
+ * was seen if the thread does not run as long as that between two hand-overs to
+ * others: no stretch between hand-overs earns more than s = d / period of its
+ * length. How long the present one will be is not known when it is sampled: what
+ * it has lasted, and as much again as half a usual one has. What is over comes
+ * due in the stretches that follow.
  */
 struct credit {
 	u64 pending;
-	u64 room;
-	u64 since; /* up to when the room was counted */
+	u64 earned;  /* in this stretch */
+	u64 began;   /* the stretch, less the stops in it */
+	u64 usually; /* a stretch lasts, a running mean */
 };
 
 /* The rate is s in units of 1/CREDIT_ONE. */
 #define CREDIT_ONE 1024
 
 /* credit_due takes what has come due, while the thread ran, by now. */
-static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
+static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate, u64 period)
 {
-	u64 ran = now > c->since ? now - c->since : 0, due;
+	u64 length = now > c->began ? now - c->began : 0, room, due;
 
-	c->since = now;
-	c->room += ran * rate / CREDIT_ONE;
-	due = lesser(c->pending, c->room);
-	c->room -= due;
+	if (!c->pending)
+		return 0;
+	room = (length + lesser(c->usually, period) / 2) * rate / CREDIT_ONE;
+	due = room > c->earned ? lesser(c->pending, room - c->earned) : 0;
+	c->earned += due;
 	c->pending -= due;
 	return due;
+}
+
+/* A stretch ends and the next begins. */
+static __always_inline void credit_hand_over(struct credit *c, u64 now)
+{
+	u64 length = now > c->began ? now - c->began : 0;
+
+	c->usually = (3 * c->usually + length) / 4;
+	c->began = now;
+	c->earned = 0;
 }
 
 static __always_inline u64 account_debt(u64 level, u64 global)

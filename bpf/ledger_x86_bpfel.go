@@ -29,16 +29,19 @@ type LedgerControlPage struct {
 	Unit        uint32
 	BinShift    uint32
 	Period      uint64
-	Slack       uint64
 	Cap         uint64
 	Rate        uint64
 	Seed        uint64
 	ProbeCost   [2]uint64
 	Patience    uint64
+	Pad         [1]uint64
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
 	Pad3        [7]uint64
+	Arrived     uint64
+	Cores       uint64
+	Pad4        [6]uint64
 }
 
 type LedgerCore struct {
@@ -133,8 +136,9 @@ type LedgerThread struct {
 	Credit struct {
 		_       structs.HostLayout
 		Pending uint64
-		Room    uint64
-		Since   uint64
+		Earned  uint64
+		Began   uint64
+		Usually uint64
 	}
 	AddressSpace uint64
 	Waiting      struct {
@@ -150,6 +154,7 @@ type LedgerTimer struct {
 		_ structs.HostLayout
 		_ [16]byte
 	}
+	Tick uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -28,17 +28,20 @@ struct control_page {
 	u32 unit;	/* the selected unit; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
-	u64 slack;	/* debt that a thread may carry before its core is stopped */
 	u64 cap;	/* longest single stop */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
 	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
 	u64 patience;	/* busy waiting that is kept at the most */
+	u64 pad[1];
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];
 	u64 processes;	/* live processes of the target */
 	u64 pad3[7];
+	u64 arrived;	/* the last tick << 16, and how many cores have been through it */
+	u64 cores;	/* that tick */
+	u64 pad4[6];
 };
 
 /* Everything that went wrong in the kernel, counted. */

@@ -128,7 +128,7 @@ static __always_inline void adopt_core(struct core *c)
 static __always_inline void adopt(struct thread *t)
 {
 	if (t->account.epoch != control.epoch)
-		t->credit.pending = t->credit.room = t->waiting.left = 0;
+		t->credit.pending = t->credit.earned = t->waiting.left = 0;
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
 
@@ -148,7 +148,7 @@ static __always_inline void raise_global(u64 level)
 /* What the running thread's samples have earned it by now. */
 static __always_inline void earn(struct thread *t, u64 now)
 {
-	u64 due = credit_due(&t->credit, now, control.rate);
+	u64 due = credit_due(&t->credit, now, control.rate, control.period);
 
 	if (t->waiting.left)
 		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
@@ -179,7 +179,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	earn(p, now);
 	t->account = p->account;
 	t->account.since = now;
-	t->credit.pending = t->credit.room = 0;
+	__builtin_memset(&t->credit, 0, sizeof(t->credit));
 	t->waiting.left = 0;
 	t->running = 0;
 	t->address_space = child->mm == parent->mm ? p->address_space
@@ -345,12 +345,13 @@ static __always_inline u32 unit_of_sample(struct task_struct *task, struct threa
 /* ---- the tick: sampling, crediting, stopping ---- */
 
 /*
- * Time is cut into intervals of the sampling period; in each there is one tick,
- * at a random moment that is the same for all cores. At random, because a program
- * that does the same over and over is otherwise met in the same state over and
- * over, all the more as the ticks themselves set its rhythm. The same for all,
- * because then the state of the other cores at the moment of a hit is what their
- * own ticks find.
+ * All cores tick at the same moments, one a period, each moved on at random by up
+ * to a quarter of it. At random, because a program of short regular rounds is
+ * otherwise met in the same state over and over, all the more as the ticks
+ * themselves set its rhythm. Not by more, because how many ticks a stretch of a
+ * few periods gets is noise, and hand-overs turn noise into lost speed-up. The
+ * same for all, because an interruption that hits all cores alike delays nobody
+ * more than the others.
  */
 static __always_inline u64 tick_time(u64 interval)
 {
@@ -359,7 +360,7 @@ static __always_inline u64 tick_time(u64 interval)
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
 	x ^= x >> 31;
-	return interval * control.period + x % control.period;
+	return interval * control.period + x % (control.period / 4);
 }
 
 struct stop {
@@ -390,19 +391,60 @@ static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u6
 	c->stopped += s.now - begin;
 	c->turns += s.turns;
 	t->account.level = account_paid(t->account.level, s.now - begin, control.global);
-	t->credit.since = s.now; /* it did not run */
+	t->credit.began += s.now - begin; /* it did not run */
+}
+
+/*
+ * Cores tick together, but not in any order, and what one finds the others owe:
+ * a debt is looked at when all have been through the tick, or soon anyway, as a
+ * core may be late by whatever the host pleases.
+ */
+#define TOGETHER_NS 15000
+
+static __always_inline void arrive(u64 tick)
+{
+	u64 seen = control.arrived;
+
+	for (int i = 0; i < 8; i++) {
+		u64 mine = seen >> 16 == tick ? seen + 1 : tick << 16 | 1;
+		u64 old = __sync_val_compare_and_swap(&control.arrived, seen, mine);
+
+		if (old == seen)
+			return;
+		seen = old;
+	}
+}
+
+struct meeting {
+	u64 all;
+	u64 end;
+};
+
+static long on_meeting(u32 i, struct meeting *m)
+{
+	return control.arrived >= m->all || bpf_ktime_get_ns() >= m->end;
+}
+
+static __always_inline u64 meet(u64 tick, u64 now)
+{
+	struct meeting m = { .all = tick << 16 | control.cores, .end = now + TOGETHER_NS };
+
+	bpf_loop(1 << 12, on_meeting, &m, 0);
+	return bpf_ktime_get_ns();
 }
 
 /* A sample of what runs on this core, and what follows from it for the thread. */
-static __always_inline void sample(struct core *c)
+static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	u64 now, debt;
 	u32 unit, spins;
 
-	if (!t)
+	if (!t) {
+		arrive(tick);
 		return;
+	}
 	unit = unit_of_sample(task, t, c);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
@@ -418,28 +460,34 @@ static __always_inline void sample(struct core *c)
 		c->spinning++;
 
 	now = bpf_ktime_get_ns();
-	if (!under_way(now))
+	if (!under_way(now)) {
+		arrive(tick);
 		return;
+	}
 	adopt(t);
-	if (spins)
-		waiting_add(&t->waiting, control.period, control.patience);
-	earn(t, now);
 	/* Waiting cannot be made faster. */
-	if (unit && unit == control.unit && !spins) {
+	if (spins) {
+		waiting_add(&t->waiting, control.period, control.patience);
+	} else if (unit && unit == control.unit) {
 		c->hits++;
 		t->credit.pending += control.delay;
 	}
+	earn(t, now);
+	arrive(tick);
+	if (control.rate)
+		now = meet(tick, now);
 	debt = account_debt(t->account.level, control.global);
 	c->debt = debt;
 	/* A stop within a wait would count twice: as paid, and as waited. */
 	if (spins)
 		return;
-	if (debt > control.slack)
-		stop(c, t, now, debt - control.slack);
+	if (debt)
+		stop(c, t, now, debt);
 }
 
 struct timer {
 	struct bpf_timer timer;
+	u64 tick; /* that it is set for */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -454,6 +502,7 @@ static __always_inline int set_timer(struct core *c, struct timer *v)
 	u64 now = bpf_ktime_get_ns(), next = now / control.period + 1;
 	int err;
 
+	v->tick = next;
 	err = bpf_timer_start(&v->timer, tick_time(next), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 	if (err)
 		lose(c, LOSS_TIMER);
@@ -467,7 +516,7 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 
 	if (!c || !control.period)
 		return 0;
-	sample(c);
+	sample(c, v->tick);
 	set_timer(c, v);
 	return 0;
 }
@@ -487,7 +536,10 @@ int start_clock(void *ctx)
 	if (err && err != -16 /* EBUSY: it is */)
 		return err;
 	err = bpf_timer_set_callback(&v->timer, on_tick);
-	return err ?: set_timer(c, v);
+	if (err)
+		return err;
+	__sync_fetch_and_add(&control.cores, 1);
+	return set_timer(c, v);
 }
 
 /* ---- interrupts, to tell their wake-ups from those of threads ---- */
@@ -597,7 +649,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (p) {
 		adopt(p);
 		earn(p, now);
-		p->credit.room = 0;
+		credit_hand_over(&p->credit, now);
 		p->account.since = now;
 		p->running = 0;
 		/*
@@ -620,7 +672,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		adopt(n);
 		n->account.level = account_waited(&n->account, now, c->account.level);
 		c->began = n->account.level;
-		n->credit.since = now;
+		n->credit.began = now;
 		n->running = 1;
 	} else if (!next->pid) {
 		c->account.since = now;
@@ -651,7 +703,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		c->wakes++;
 		adopt(waker);
 		earn(waker, now);
-		waker->credit.room = 0;
+		credit_hand_over(&waker->credit, now);
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, waker->account.level);

@@ -61,9 +61,13 @@ static void tick(struct thread *t, u64 d, u64 slack)
 	u64 before = global, level = t->account.level, was = position(t);
 
 	if (random_below(3) == 0) { /* in the selected code */
-		struct credit c = { .pending = d, .since = now };
-		u64 due = credit_due(&c, now + PERIOD, d * CREDIT_ONE / PERIOD);
+		struct credit c = { .pending = d, .began = now, .usually = random_below(2 * PERIOD) };
+		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate, PERIOD);
 
+		/* Not more than s of what may be the stretch, and all of it in time. */
+		MUST(due <= (PERIOD / 4 + PERIOD / 2) * rate / CREDIT_ONE, t);
+		credit_hand_over(&c, now + PERIOD / 4);
+		due += credit_due(&c, now + 2 * PERIOD, rate, PERIOD);
 		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.pending == d - due, t);
 		t->account.level = level + due;
 		t->credited += due;

@@ -53,15 +53,12 @@ type Outcome struct {
 // MaxPoints is how many progress points one run can have.
 const MaxPoints = ledger.MaxPoints
 
-// The kernel side's tunables; ARCHITECTURE.md has the measurements behind them.
+// The kernel side's tunables, in sampling periods.
 const (
-	// slackPeriods is the debt, in sampling periods, that a thread may carry
-	// before its core is stopped. Waiting pays debts off for nothing; a thread
-	// stopped at the first chance instead is stopped where it does harm.
-	slackPeriods = 4 // see SlackPeriods
-	// patiencePeriods is how much busy waiting, seen at ticks only, is kept to be
-	// set against debts.
-	patiencePeriods = 8
-	// longestStop bounds one stop. The target must never hang.
-	longestStop = 20 * time.Millisecond
+	// longestStop bounds one stop. More than a few periods is only ever owed by
+	// a thread that slept long; what is left over it pays at its next ticks.
+	longestStop = 4
+	// patience is how much busy waiting, which is seen at ticks only, is kept to
+	// be set against debts: enough that chance alone seldom exhausts it.
+	patience = 8
 )

@@ -117,7 +117,9 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Slack: time.Duration(SlackPeriods * float64(s.cfg.Period)), Cap: longestStop, Patience: patiencePeriods * s.cfg.Period})
+	s.ledger, err = ledger.Open(ledger.Options{
+		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Patience: patience * s.cfg.Period,
+	})
 	if err != nil {
 		return err
 	}

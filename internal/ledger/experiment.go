@@ -80,7 +80,6 @@ func (l *Ledger) Totals() Totals {
 }
 
 // creditOne is CREDIT_ONE of ledger.h.
-var Lump uint64 = 1
 
 const creditOne = 1024
 
@@ -98,7 +97,7 @@ func (l *Ledger) Begin(e Experiment) {
 	c.Unit = e.Unit
 	c.BinShift = binShift(e.Length)
 	store(&c.Delay, uint64(e.Delay))
-	store(&c.Rate, Lump*creditOne*uint64(e.Delay)/uint64(l.opt.Period))
+	store(&c.Rate, creditOne*uint64(e.Delay)/uint64(l.opt.Period))
 	store(&c.GlobalStart, load(&c.Global))
 	store(&c.Start, now)
 	store(&c.Epoch, epoch)

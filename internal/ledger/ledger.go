@@ -31,7 +31,6 @@ const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
 // Options are fixed for the life of a Ledger.
 type Options struct {
 	Period time.Duration // between samples, on each core
-	Slack  time.Duration // debt that a thread may carry before its core is stopped
 	Cap    time.Duration // the longest single stop
 	// Patience is how much busy waiting is kept, to be set against debts.
 	Patience time.Duration
@@ -73,7 +72,6 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
-	l.page.control.Slack = uint64(opt.Slack)
 	l.page.control.Patience = uint64(opt.Patience)
 	l.page.control.Cap = uint64(opt.Cap)
 	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
