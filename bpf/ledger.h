@@ -115,19 +115,14 @@ static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
 }
 
 /*
- * A thread that waits busily, for someone who cannot be seen, is seen waiting at
- * some of its ticks only. Each stands for a period of waiting, kept here, and
- * spent when a debt comes up: its owner has sat it out, or will have. It is
- * bounded, as old waiting does not excuse a new debt.
+ * A thread that waits busily, for someone who cannot be seen, is only seen
+ * waiting at ticks. That stands for a period of waiting, to be set against what
+ * it is found to owe at that tick and until the next; not later: waiting does not
+ * excuse a debt that comes up when it is over.
  */
 struct waiting {
 	u64 left;
 };
-
-static __always_inline void waiting_add(struct waiting *w, u64 period, u64 most)
-{
-	w->left = lesser(w->left + period, most);
-}
 
 /* waiting_spend is the level after what was waited has been set against the debt. */
 static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 global)

@@ -33,8 +33,7 @@ type LedgerControlPage struct {
 	Rate        uint64
 	Seed        uint64
 	ProbeCost   [2]uint64
-	Patience    uint64
-	Pad         [1]uint64
+	Pad         [2]uint64
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -89,11 +88,12 @@ const (
 type LedgerLimit uint32
 
 const (
-	LedgerLimitMAX_CPUS   LedgerLimit = 512
-	LedgerLimitMAX_UNITS  LedgerLimit = 65536
-	LedgerLimitMAX_POINTS LedgerLimit = 16
-	LedgerLimitMAX_BINS   LedgerLimit = 2048
-	LedgerLimitMAX_FRAMES LedgerLimit = 128
+	LedgerLimitMAX_CPUS     LedgerLimit = 512
+	LedgerLimitMAX_UNITS    LedgerLimit = 65536
+	LedgerLimitMAX_POINTS   LedgerLimit = 16
+	LedgerLimitMAX_BINS     LedgerLimit = 2048
+	LedgerLimitLONGEST_STOP LedgerLimit = 5
+	LedgerLimitMAX_FRAMES   LedgerLimit = 128
 )
 
 type LedgerLoss uint32

@@ -11,6 +11,7 @@ enum limit {
 	MAX_UNITS = 65536,
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
+	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
 	MAX_FRAMES = 128, /* a power of two, so that an index can be masked */
 };
 
@@ -28,12 +29,11 @@ struct control_page {
 	u32 unit;	/* the selected unit; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
-	u64 cap;	/* longest single stop */
+	u64 cap;	/* most that is paid at once of what is owed already */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
 	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
-	u64 patience;	/* busy waiting that is kept at the most */
-	u64 pad[1];
+	u64 pad[2];
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];

@@ -145,13 +145,19 @@ static __always_inline void raise_global(u64 level)
 	}
 }
 
+/* Busy waiting, set against what the thread owes. */
+static __always_inline void excuse(struct thread *t)
+{
+	if (t->waiting.left)
+		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
+}
+
 /* What the running thread's samples have earned it by now. */
 static __always_inline void earn(struct thread *t, u64 now)
 {
 	u64 due = credit_due(&t->credit, now, control.rate, control.period);
 
-	if (t->waiting.left)
-		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
+	excuse(t);
 	if (!due || !under_way(now))
 		return;
 	t->account.level += due;
@@ -286,9 +292,10 @@ static __noinline u32 unit_at(struct thread *t, u64 address)
 	} else {
 		known = bpf_map_lookup_elem(&places, &m.place);
 		if (!known) {
-			if (bpf_map_update_elem(&places, &m.place, &unit, BPF_NOEXIST))
+			err = bpf_map_update_elem(&places, &m.place, &unit, BPF_NOEXIST);
+			if (err && err != -17 /* EEXIST: another core was first */)
 				lose(this_core(), LOSS_CODE);
-			else
+			else if (!err)
 				tell(EVENT_PLACE, bpf_get_current_pid_tgid() >> 32, address, &m.place);
 			return UNIT_PENDING;
 		}
@@ -365,27 +372,32 @@ static __always_inline u64 tick_time(u64 interval)
 
 struct stop {
 	u64 now;
-	u64 end;
+	u64 begin;
+	u64 global; /* G at the beginning */
+	u64 want;
+	u64 end; /* at the latest */
 	u64 turns;
 };
 
+/* What others earn meanwhile is paid in the same stop: it may be their long run. */
 static long on_turn(u32 i, struct stop *s)
 {
 	s->now = bpf_ktime_get_ns();
 	s->turns++;
-	return s->now >= s->end;
+	return s->now >= s->end || s->now - s->begin >= s->want + (control.global - s->global);
 }
 
 /* Stops this core: interrupts stay on, nothing else runs on it. */
-static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u64 want)
+static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u64 debt)
 {
-	struct stop s = { .now = begin };
+	struct stop s = { .now = begin, .begin = begin, .global = control.global };
 
-	if (want > control.cap) {
-		want = control.cap;
+	s.want = debt;
+	if (debt > control.cap) {
+		s.want = control.cap;
 		lose(c, LOSS_CAPPED);
 	}
-	s.end = lesser(begin + want, control.deadline);
+	s.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
 	bpf_loop(1 << 23, on_turn, &s, 0);
 	c->stops++;
 	c->stopped += s.now - begin;
@@ -465,10 +477,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	}
 	adopt(t);
+	excuse(t);
+	t->waiting.left = spins ? control.period : 0;
 	/* Waiting cannot be made faster. */
-	if (spins) {
-		waiting_add(&t->waiting, control.period, control.patience);
-	} else if (unit && unit == control.unit) {
+	if (!spins && unit && unit == control.unit) {
 		c->hits++;
 		t->credit.pending += control.delay;
 	}
@@ -476,6 +488,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	arrive(tick);
 	if (control.rate)
 		now = meet(tick, now);
+	excuse(t);
 	debt = account_debt(t->account.level, control.global);
 	c->debt = debt;
 	/* A stop within a wait would count twice: as paid, and as waited. */
@@ -499,8 +512,11 @@ struct {
 /* The first tick that lies ahead. */
 static __always_inline int set_timer(struct core *c, struct timer *v)
 {
-	u64 now = bpf_ktime_get_ns(), next = now / control.period + 1;
+	u64 now = bpf_ktime_get_ns(), next = now / control.period;
 	int err;
+
+	if (tick_time(next) <= now)
+		next++;
 
 	v->tick = next;
 	err = bpf_timer_start(&v->timer, tick_time(next), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);

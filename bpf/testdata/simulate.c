@@ -75,8 +75,7 @@ static void tick(struct thread *t, u64 d, u64 slack)
 			global = t->account.level;
 		events[0]++;
 	} else if (random_below(4) == 0) { /* waiting busily */
-		waiting_add(&t->waiting, PERIOD, 8 * PERIOD);
-		MUST(t->waiting.left <= 8 * PERIOD, t);
+		t->waiting.left = PERIOD;
 		events[1]++;
 		return;
 	}

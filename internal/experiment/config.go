@@ -53,12 +53,6 @@ type Outcome struct {
 // MaxPoints is how many progress points one run can have.
 const MaxPoints = ledger.MaxPoints
 
-// The kernel side's tunables, in sampling periods.
-const (
-	// longestStop bounds one stop. More than a few periods is only ever owed by
-	// a thread that slept long; what is left over it pays at its next ticks.
-	longestStop = 4
-	// patience is how much busy waiting, which is seen at ticks only, is kept to
-	// be set against debts: enough that chance alone seldom exhausts it.
-	patience = 8
-)
+// longestStop bounds one stop, in sampling periods. More than a few is only ever
+// owed by a thread that slept long; what is left it pays at its next ticks.
+const longestStop = 4

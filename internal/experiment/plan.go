@@ -16,6 +16,7 @@ type Candidate struct {
 type Trial struct {
 	Unit    uint32
 	Speedup int // percent
+	Pair    int // the same for a baseline and the speed-up drawn with it, from 1
 }
 
 // Plan draws experiments at random: a systematic order would beat with whatever
@@ -29,8 +30,9 @@ type Trial struct {
 type Plan struct {
 	rng    *rand.Rand
 	levels []int
-	queue  []int // levels not used yet: see draw
-	coming []bool
+	queue  []int   // levels not used yet: see draw
+	coming []Trial // of the pair that has begun
+	pairs  int
 }
 
 // NewPlan makes a plan that draws from levels, in percent. A level 0 is dropped:
@@ -40,22 +42,32 @@ func NewPlan(seed uint64, levels []int) *Plan {
 	return &Plan{rng: rand.New(rand.NewPCG(seed, 0x77686174)), levels: levels}
 }
 
-// Next draws a trial. Candidates are asked for only when a unit is to be chosen.
+// Next draws a trial. Candidates are asked for at the beginning of a pair: were
+// the unit drawn just before its own trial, the baseline beside it would more
+// often lie outside of the phase in which the unit runs.
 func (p *Plan) Next(candidates func() []Candidate) Trial {
 	if len(p.coming) == 0 {
-		first := p.rng.IntN(2) == 0
-		p.coming = []bool{first, !first}
+		p.pairs++
+		p.coming = []Trial{{Pair: p.pairs}, p.speedup(candidates)}
+		if p.rng.IntN(2) == 0 {
+			slices.Reverse(p.coming)
+		}
 	}
-	speedup := p.coming[0]
+	t := p.coming[0]
 	p.coming = p.coming[1:]
-	if !speedup || len(p.levels) == 0 {
-		return Trial{}
+	return t
+}
+
+// speedup draws the pair's trial that is no baseline, unless nothing can be tried.
+func (p *Plan) speedup(candidates func() []Candidate) Trial {
+	t := Trial{Pair: p.pairs}
+	if len(p.levels) == 0 {
+		return t
 	}
-	unit, ok := p.choose(candidates())
-	if !ok {
-		return Trial{}
+	if unit, ok := p.choose(candidates()); ok {
+		t.Unit, t.Speedup = unit, p.draw()
 	}
-	return Trial{Unit: unit, Speedup: p.draw()}
+	return t
 }
 
 // choose picks a unit with a probability in proportion to its samples.

@@ -117,9 +117,7 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{
-		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Patience: patience * s.cfg.Period,
-	})
+	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period})
 	if err != nil {
 		return err
 	}
@@ -269,7 +267,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 	e := profile.Experiment{
 		Index: len(s.data.Experiments), StartNS: int64(r.Start - s.start),
 		RealNS: int64(r.Real), DelayNS: int64(r.Delay),
-		Unit: t.Unit, Speedup: t.Speedup, SetAside: setAside,
+		Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, SetAside: setAside,
 	}
 	d := r.Totals.Minus(s.totals)
 	s.totals = r.Totals

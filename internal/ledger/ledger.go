@@ -32,8 +32,6 @@ const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
 type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
-	// Patience is how much busy waiting is kept, to be set against debts.
-	Patience time.Duration
 }
 
 // Ledger is the loaded and attached kernel side.
@@ -72,7 +70,6 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
-	l.page.control.Patience = uint64(opt.Patience)
 	l.page.control.Cap = uint64(opt.Cap)
 	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)

@@ -1,0 +1,96 @@
+// Package rig runs test programs, bare or under whatif, and says what became of them: what the program
+// counted itself, what whatif counted, and what whatif used. The commands overhead and scale are built on it;
+// what their figures mean is theirs to say.
+//
+// The normal sequence: [Open], [Rig.Compile], then [Rig.Bare] and [Rig.Whatif] in turn. Each of these two ends
+// with nothing left running.
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Rig is a checkout with its programs.
+type Rig struct {
+	root   string
+	whatif string
+}
+
+// ErrNotRoot says that whatif cannot be run by this user.
+var ErrNotRoot = errors.New("needs root: whatif loads programs into the kernel")
+
+// Open finds the checkout, upwards from the working directory. The command whatif is relative to it.
+func Open(whatif string) (*Rig, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the checkout: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "accuracy", "programs")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			return nil, errors.New("finding the checkout: no accuracy/programs here or above")
+		}
+		dir = filepath.Dir(dir)
+	}
+	if !filepath.IsAbs(whatif) {
+		whatif = filepath.Join(dir, whatif)
+	}
+	if os.Geteuid() != 0 {
+		return nil, ErrNotRoot
+	}
+	return &Rig{root: dir, whatif: whatif}, nil
+}
+
+// CheckWhatif tells whether the command is there at all.
+func (r *Rig) CheckWhatif() error {
+	if _, err := os.Stat(r.whatif); err != nil {
+		return fmt.Errorf("finding whatif: %w", err)
+	}
+	return nil
+}
+
+// BuildWhatif builds the checkout's whatif into dir and uses it from now on. Tests do: a bin/whatif may be old.
+func (r *Rig) BuildWhatif(ctx context.Context, dir string) error {
+	r.whatif = filepath.Join(dir, "whatif")
+	return r.command(ctx, "go", "build", "-o", r.whatif, "./cmd/whatif")
+}
+
+// Compile builds the C file or the Go package at source, a path below accuracy, into accuracy/build, and
+// returns the program's path: optimized, with debug information, as in real use.
+func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
+	dir := filepath.Join(r.root, "accuracy", "build")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("compiling %s: %w", source, err)
+	}
+	from := filepath.Join(r.root, "accuracy", source)
+	name := strings.TrimSuffix(filepath.Base(source), ".c")
+	program := filepath.Join(dir, name)
+	var err error
+	if name == filepath.Base(source) {
+		err = r.command(ctx, "go", "build", "-o", program, from)
+	} else {
+		// bench.h offers more than one program needs.
+		err = r.command(ctx, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from)
+	}
+	if err != nil {
+		return "", fmt.Errorf("compiling %s: %w", source, err)
+	}
+	return program, nil
+}
+
+func (r *Rig) command(ctx context.Context, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = r.root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("running %s: %w\n%s", strings.Join(cmd.Args, " "), err, output)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package rig
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Said is what a program printed of itself: lines of names and numbers in turn, such as "visits 41 seconds 2.5".
+type Said map[string]float64
+
+// Visits are the visits of its progress point, by the program's own count.
+func (s Said) Visits() int64 { return int64(s["visits"]) }
+
+// Rate is visits a second.
+func (s Said) Rate() float64 { return s["visits"] / s["seconds"] }
+
+// parseSaid reads a program's output. Lines of another shape are not the program's account of itself; a line
+// of the right shape that is repeated is a program that ran twice or forked with a full buffer, and an error.
+func parseSaid(output string) (Said, error) {
+	said := Said{}
+	for line := range strings.Lines(output) {
+		fields := strings.Fields(line)
+		numbers := make([]float64, 0, len(fields)/2)
+		for i := 1; i < len(fields); i += 2 {
+			if n, err := strconv.ParseFloat(fields[i], 64); err == nil {
+				numbers = append(numbers, n)
+			}
+		}
+		if len(fields) == 0 || 2*len(numbers) != len(fields) {
+			continue
+		}
+		for i, n := range numbers {
+			name := fields[2*i]
+			if _, twice := said[name]; twice {
+				return nil, fmt.Errorf("parsing the program's output: %q twice", name)
+			}
+			said[name] = n
+		}
+	}
+	if !(said["visits"] > 0) || !(said["seconds"] > 0) || math.IsInf(said.Rate(), 0) {
+		return nil, errors.New(`parsing the program's output: no line "visits N seconds T"`)
+	}
+	return said, nil
+}
