@@ -20,11 +20,12 @@ import (
 
 // session is one call of Profile.
 type session struct {
-	cfg    *Config
-	ledger *ledger.Ledger
-	units  *unitTable
-	sites  *sites
-	plan   *Plan
+	cfg      *Config
+	ledger   *ledger.Ledger
+	units    *unitTable
+	sites    *sites
+	plan     *Plan
+	buildIDs map[string]string // see profile.Run
 
 	data    *profile.Data
 	told    map[uint32]bool // units that are in the file
@@ -136,6 +137,9 @@ func (s *session) open(p *target.Process) (err error) {
 	for _, b := range program {
 		defer b.Close()
 	}
+	if id := program[0].BuildID(); id != "" {
+		s.buildIDs = map[string]string{main: id}
+	}
 	if err := s.sites.atStart(program); err != nil {
 		return err
 	}
@@ -215,7 +219,7 @@ func (s *session) describe(p *target.Process) error {
 		Started: time.Now(), Args: s.cfg.Args,
 		Host: host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
-		WholeRuns: len(s.cfg.Points) == 0,
+		WholeRuns: len(s.cfg.Points) == 0, BuildIDs: s.buildIDs,
 	}
 	for _, spec := range s.cfg.Points {
 		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text})
@@ -225,14 +229,6 @@ func (s *session) describe(p *target.Process) error {
 	}
 	for _, t := range s.cfg.Targets {
 		r.Targets = append(r.Targets, t.Text)
-	}
-	if path := s.units.main; path != "" {
-		if b, err := symbol.Open(path); err == nil {
-			if id := b.BuildID(); id != "" {
-				r.BuildIDs = map[string]string{path: id}
-			}
-			b.Close()
-		}
 	}
 	s.data = &profile.Data{Run: *r, Units: make(map[uint32]profile.Unit)}
 	s.write(profile.Record{Run: r})

@@ -1,6 +1,8 @@
+//go:build amd64 || arm64
+
 package ledger
 
-// In cost_amd64.s: functions whose first instruction the kernel emulates under a
+// In cost_GOARCH.s: functions whose first instruction the kernel emulates under a
 // probe, or runs in a single step; and loops that call them n times.
 
 func callEmulated(n int)
