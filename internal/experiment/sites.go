@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -25,7 +26,7 @@ type sites struct {
 	mu      sync.Mutex
 	seen    map[string]bool // binaries looked into, by path
 	probed  []int           // probes of each point
-	failure []error         // why the binary looked into last did not have it
+	failure []error         // why the program itself does not have it
 	closed  bool
 }
 
@@ -40,21 +41,44 @@ func newSites(l *ledger.Ledger, cfg *Config) *sites {
 func (s *sites) atStart(program []*symbol.Binary) error {
 	for i, spec := range s.cfg.Points {
 		found, err := point.Resolve(spec, program)
-		if err == nil {
-			if err := s.probe(i, found, program); err != nil {
-				return err
-			}
-			continue
+		switch {
+		case err == nil:
+			err = s.probe(i, found, program)
+		case spec.Binary != "":
+			err = s.inNamed(i, spec)
+		case program[0].HasSymbols():
+			err = hint.New(err, "a function that was inlined everywhere has no place to count: mark it noinline; one of another program that this one starts is named func:PATH:NAME")
+		default:
+			s.failure[i], err = err, nil
 		}
-		s.failure[i] = err
-		if spec.Binary == "" && program[0].HasSymbols() {
-			return hint.New(err, "a function that was inlined everywhere has no place to count: mark it noinline; one of another program that this one starts is named func:PATH:NAME")
+		if err != nil {
+			return err
 		}
 	}
 	for _, b := range program {
 		s.seen[b.Path()] = true
 	}
 	return nil
+}
+
+// inNamed probes the binary that the user named with the point, before anything
+// runs: a process of it may be too short to be probed once it is seen.
+func (s *sites) inNamed(i int, spec point.Spec) error {
+	path, err := filepath.Abs(spec.Binary)
+	if err != nil {
+		return fmt.Errorf("looking for progress point %s: %w", spec.Text, err)
+	}
+	b, err := symbol.Open(path)
+	if err != nil {
+		return hint.New(fmt.Errorf("looking for progress point %s: %w", spec.Text, err), "name the program or library as it can be opened from here")
+	}
+	defer b.Close()
+	binaries := []*symbol.Binary{b}
+	found, err := point.Resolve(spec, binaries)
+	if err != nil {
+		return err
+	}
+	return s.probe(i, found, binaries)
 }
 
 // probe places the probes of point i, each where in its function it costs least.
@@ -84,9 +108,12 @@ func (s *sites) in(b *symbol.Binary) {
 	}
 	s.seen[b.Path()] = true
 	for i, spec := range s.cfg.Points {
-		found, err := point.Resolve(spec, []*symbol.Binary{b})
+		if spec.Binary != "" {
+			continue // probed from the start
+		}
+		found, err := point.Find(spec, []*symbol.Binary{b})
 		if err != nil {
-			s.failure[i] = err
+			s.cfg.Log.Debug("looking for a progress point", "point", spec.Text, "binary", b.Path(), "error", err)
 			continue
 		}
 		if err := s.probe(i, found, []*symbol.Binary{b}); err != nil {

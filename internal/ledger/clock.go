@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -34,15 +35,31 @@ func (l *Ledger) startClockOn(cpus []int) error {
 		if err := unix.SchedSetaffinity(0, &set); err != nil {
 			return fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
 		}
-		status, err := l.objs.StartClock.Run(&ebpf.RunOptions{})
-		if err != nil {
+		if err := l.startTimer(); err != nil {
 			return fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
-		}
-		if status != 0 {
-			return fmt.Errorf("starting the sampling clock of CPU %d: the timer answers %d", cpu, int32(status))
 		}
 	}
 	return nil
+}
+
+// startTimer starts the timer of the core that it runs on. The kernel makes a
+// timer without waiting for memory, which may be short for a moment.
+func (l *Ledger) startTimer() error {
+	const attempts = 20
+	for i := 1; ; i++ {
+		status, err := l.objs.StartClock.Run(&ebpf.RunOptions{})
+		if err != nil {
+			return err
+		}
+		errno := unix.Errno(-int32(status))
+		if errno == 0 {
+			return nil
+		}
+		if errno != unix.ENOMEM || i == attempts {
+			return errno
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func onlineCPUs() ([]int, error) {

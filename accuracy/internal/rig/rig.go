@@ -86,6 +86,27 @@ func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 	return program, nil
 }
 
+// Line finds the one line of a source, a path below accuracy, that ends with the mark.
+func (r *Rig) Line(source, mark string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(r.root, "accuracy", source))
+	if err != nil {
+		return 0, fmt.Errorf("finding %q: %w", mark, err)
+	}
+	found := 0
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.HasSuffix(line, mark) {
+			if found != 0 {
+				return 0, fmt.Errorf("finding %q in %s: lines %d and %d both have it", mark, source, found, i+1)
+			}
+			found = i + 1
+		}
+	}
+	if found == 0 {
+		return 0, fmt.Errorf("finding %q in %s: no line has it", mark, source)
+	}
+	return found, nil
+}
+
 func (r *Rig) command(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = r.root

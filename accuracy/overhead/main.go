@@ -1,0 +1,96 @@
+// Overhead measures what whatif costs: the program that it watches, and by itself.
+//
+//	go run ./accuracy/overhead [-rounds 9] [-seconds 1.5] [-quick] [-only NAMES] [-whatif bin/whatif]
+//
+// A program's own rate under whatif is compared with its rate without, in runs that alternate (A B A C A …), each
+// with the bare runs before and after it: the speed of a shared machine drifts by far more than the few percent
+// looked for. It is done with -s 0, which is whatif's cost alone, and for some with the default plan, where
+// the delays that whatif inserts on purpose come on top; their share is printed beside it. Then the time to
+// start, and what whatif itself uses. The exit status is 0 also where a target is missed: the table says so.
+//
+// The normal sequence: each [part] in turn ([study.ratios] of a [subject], [study.startUp], [study.self]) adds rows to one [table].
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+// options is the command line.
+type options struct {
+	study
+	whatif string
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	o, err := parseOptions(stderr, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "overhead: %v\n", err)
+		return 2
+	}
+	if err := o.measure(ctx, stdout); err != nil {
+		fmt.Fprintf(stderr, "overhead: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func parseOptions(stderr io.Writer, args []string) (*options, error) {
+	o := &options{}
+	f := flag.NewFlagSet("overhead", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.IntVar(&o.rounds, "rounds", 9, "compare each program with its bare self so many `times`")
+	f.Float64Var(&o.seconds, "seconds", 1.5, "length of one run")
+	f.IntVar(&o.starts, "starts", 10, "start so many `times` to time the start")
+	f.Float64Var(&o.selfSeconds, "self-seconds", 10, "length of the run in which whatif itself is watched")
+	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
+	only := f.String("only", "", "measure only these, `names` of busy, switches, switches2, go, start, self")
+	quick := f.Bool("quick", false, "measure little: does it work at all?")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
+	}
+	if *quick {
+		o.rounds, o.seconds, o.starts, o.selfSeconds = 3, 0.7, 3, 4
+	}
+	if o.rounds < 1 || o.starts < 1 || o.seconds <= 0 || o.selfSeconds <= 0 {
+		return nil, errors.New("reading the command line: at least one round, one start and some seconds are needed")
+	}
+	var err error
+	o.parts, err = choose(*only)
+	return o, err
+}
+
+// measure goes through everything and prints the table, of what there is when something fails too.
+func (o *options) measure(ctx context.Context, stdout io.Writer) error {
+	r, err := rig.Open(o.whatif)
+	if err != nil {
+		return err
+	}
+	if err := r.CheckWhatif(); err != nil {
+		return err
+	}
+	o.rig = r
+	var t table
+	err = o.all(ctx, &t)
+	return errors.Join(err, t.write(stdout))
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func TestSummarize(t *testing.T) {
+	nine := []float64{9, 1, 8, 2, 7, 3, 6, 4, 5}
+	for _, test := range []struct {
+		values []float64
+		want   summary
+	}{
+		{[]float64{3}, summary{1, 3, 3, 3, 0}},
+		{[]float64{1, 2}, summary{2, 1.5, 1, 2, 0.5}},
+		{[]float64{5, 1, 3}, summary{3, 3, 1, 5, 0.75}},
+		// 1 - 2*P(Bin(9, 1/2) <= 1) = 1 - 20/512
+		{nine, summary{9, 5, 2, 8, 1 - 20./512}},
+	} {
+		if got := summarize(test.values); got != test.want {
+			t.Errorf("summarize(%v) = %+v, want %+v", test.values, got, test.want)
+		}
+	}
+	if s := summarize(nil); s.n != 0 || !math.IsNaN(s.median) {
+		t.Errorf("of nothing: %+v", s)
+	}
+}
+
+// The interval is checked against a distribution that is not symmetric, of known median.
+func TestSummarizeCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const trials = 4000
+	for _, n := range []int{6, 9, 15, 40} {
+		hit, level := 0, 0.0
+		for range trials {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = rng.ExpFloat64()
+			}
+			s := summarize(values)
+			level = s.level
+			if s.low <= math.Ln2 && math.Ln2 <= s.high {
+				hit++
+			}
+		}
+		if got := float64(hit) / trials; level < 0.95 || math.Abs(got-level) > 0.015 {
+			t.Errorf("of %d values: covers %.3f, says %.3f", n, got, level)
+		}
+	}
+}
+
+func TestCells(t *testing.T) {
+	of := func(values ...float64) summary { return summarize(values) }
+	for _, test := range []struct {
+		row  row
+		want [5]string
+	}{
+		{row{"a", "", "%.2f", of(0.97, 0.98, 0.99), 0.97, 0}, [5]string{"a", "0.98", "0.97 to 0.99 (range of 3)", ">= 0.97", "ok"}},
+		{row{"b", " s", "%.1f", of(0.6), 0, 0.5}, [5]string{"b", "0.6 s", "", "<= 0.5 s", "MISSED"}},
+		{row{"c", "%", "%.0f", of(6), 0, 0}, [5]string{"c", "6%"}},
+	} {
+		if got := test.row.cells(); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.row, got, test.want)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, args := range [][]string{{"-rounds", "0"}, {"busy"}, {"-seconds", "-1"}, {"-no"}, {"-only", "bus"}} {
+		var words strings.Builder
+		if status := run(t.Context(), &words, &words, args); status != 2 {
+			t.Errorf("%v: status %d, want 2", args, status)
+		}
+	}
+}
+
+// TestSmoke measures for a few seconds, with limits that a busy machine keeps too.
+func TestSmoke(t *testing.T) {
+	r, err := rig.Open("bin/whatif")
+	if errors.Is(err, rig.ErrNotRoot) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	s := study{rig: r, rounds: 1, seconds: 0.5, starts: 1, selfSeconds: 0.5}
+	if s.parts, err = choose("busy,switches,start,self"); err != nil {
+		t.Fatal(err)
+	}
+	var got table
+	if err := s.all(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i := range got.rows {
+		r := &got.rows[i]
+		switch {
+		case r.least != 0:
+			r.least = 0.7
+		case r.most != 0:
+			r.most *= 4
+		}
+		if c := r.cells(); c[4] == "MISSED" {
+			t.Errorf("%s: %s, want %s at least on the worst of machines", c[0], c[1], c[3])
+		}
+	}
+	if t.Failed() {
+		_ = got.write(t.Output())
+	}
+}
+
+// A study that is interrupted ends with an error and without a process.
+func TestInterrupted(t *testing.T) {
+	r, err := rig.Open("bin/whatif")
+	if errors.Is(err, rig.ErrNotRoot) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := study{rig: r, rounds: 1, seconds: 0.5, parts: parts}
+	if err := s.all(ctx, new(table)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}

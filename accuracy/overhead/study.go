@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"whatif/accuracy/internal/rig"
+)
+
+// study is what to measure, how much, with what.
+type study struct {
+	rig         *rig.Rig
+	parts       []part
+	rounds      int
+	seconds     float64
+	starts      int
+	selfSeconds float64
+}
+
+// part is something that can be measured by itself.
+type part struct {
+	name    string
+	measure func(*study, context.Context, *table) error
+}
+
+var parts = []part{
+	ratiosOf("busy", subject{name: "two busy threads", source: "busy.c", point: "progress_done", target: 0.97, plan: true}),
+	ratiosOf("switches", subject{name: "switches on one core", source: "switches.c", point: "progress_done", pairs: 1,
+		target: 0.97, plan: true}),
+	ratiosOf("switches2", subject{name: "switches on two cores", source: "switches.c", point: "progress_done", pairs: 2,
+		target: 0.97}),
+	ratiosOf("go", subject{name: "Go channels, two threads", source: "go_handover", point: "main.progressDone"}),
+	{"start", (*study).startUp},
+	{"self", (*study).self},
+}
+
+func ratiosOf(name string, sub subject) part {
+	return part{name, func(s *study, ctx context.Context, t *table) error { return s.ratios(ctx, &sub, t) }}
+}
+
+// choose gives the parts with these names, in their order; all of them when there are no names.
+func choose(names string) ([]part, error) {
+	if names == "" {
+		return parts, nil
+	}
+	wanted := map[string]bool{}
+	for _, name := range strings.Split(names, ",") {
+		wanted[strings.TrimSpace(name)] = true
+	}
+	var chosen []part
+	for _, p := range parts {
+		if wanted[p.name] {
+			chosen = append(chosen, p)
+			delete(wanted, p.name)
+		}
+	}
+	for name := range wanted {
+		return nil, fmt.Errorf("choosing what to measure: nothing is called %q", name)
+	}
+	return chosen, nil
+}
+
+// subject is a program whose rates are compared.
+type subject struct {
+	name   string
+	source string // below accuracy/overhead/programs
+	point  string
+	// pairs of threads that hand over, in a program whose hand-overs are made so rare that there are switchRate
+	// a second in all.
+	pairs int
+	// target is the least ratio that is wanted with -s 0; 0 for none.
+	target float64
+	// plan says that the default plan is tried too.
+	plan bool
+}
+
+// switchRate is what the target for context switches is stated for, a second.
+const switchRate = 100_000
+
+func (s *study) all(ctx context.Context, t *table) error {
+	for _, p := range s.parts {
+		if err := p.measure(s, ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command is the subject's command line, compiled and tuned.
+func (s *study) command(ctx context.Context, sub *subject) ([]string, error) {
+	program, err := s.rig.Compile(ctx, "overhead/programs/"+sub.source)
+	if err != nil {
+		return nil, err
+	}
+	command := []string{program, "0", strconv.FormatFloat(s.seconds, 'f', -1, 64)}
+	if sub.pairs == 0 {
+		return command, nil
+	}
+	steps, err := s.tune(ctx, program, sub.pairs)
+	if err != nil {
+		return nil, fmt.Errorf("tuning %s: %w", sub.name, err)
+	}
+	return append(command, strconv.Itoa(sub.pairs), strconv.Itoa(steps)), nil
+}
+
+// tune finds how many steps of work a turn needs for switchRate hand-overs a second in all: the time of a
+// turn is taken for a straight line, and drawn through two points. 0 where the machine is too slow.
+func (s *study) tune(ctx context.Context, program string, pairs int) (steps int, err error) {
+	const few, many = 0, 10000
+	turn := func(steps int) (float64, error) {
+		b, err := s.rig.Bare(ctx, program, "0", "0.3", strconv.Itoa(pairs), strconv.Itoa(steps))
+		if err != nil {
+			return 0, err
+		}
+		return float64(pairs) / (b.Said.Rate() * handoversPerVisit), nil
+	}
+	short, err := turn(few)
+	if err != nil {
+		return 0, err
+	}
+	long, err := turn(many)
+	if err != nil {
+		return 0, err
+	}
+	wanted := float64(pairs) / switchRate
+	return int(max(0, (wanted-short)/(long-short)*(many-few))), nil
+}
+
+// What the programs are made with.
+const (
+	handoversPerVisit = 256                    // A_VISIT of switches.c
+	leadIn            = 700 * time.Millisecond // LEAD_IN_NS of measured.h
+	cores             = 2                      // that they run on: see bench_init
+)
+
+// comparison is what came of a subject's runs.
+type comparison struct {
+	idle, planned []float64 // ratios of rates: with -s 0, with the default plan
+	delays        []float64 // shares of the time, in percent, with the default plan: see rig.Profiled.Delays
+	stopped       []float64
+	switches      []float64 // a second, of the bare runs
+	voluntary     []float64 // of them
+}
+
+// compare makes all runs of a command.
+func (s *study) compare(ctx context.Context, sub *subject, command []string) (*comparison, error) {
+	c := &comparison{}
+	bare := func() (float64, error) {
+		b, err := s.rig.Bare(ctx, command...)
+		if err != nil {
+			return 0, err
+		}
+		took := b.Took.Seconds()
+		c.switches = append(c.switches, float64(b.Voluntary+b.Involuntary)/took)
+		c.voluntary = append(c.voluntary, float64(b.Voluntary)/took)
+		return b.Said.Rate(), nil
+	}
+	before, err := bare()
+	if err != nil {
+		return nil, err
+	}
+	// beside compares a run with its neighbours, the later of which is the next one's earlier.
+	beside := func(flags ...string) (float64, *rig.Profiled, error) {
+		p, err := s.rig.Whatif(ctx, append(flags, "-p", "func:"+sub.point), command...)
+		if err != nil {
+			return 0, nil, err
+		}
+		after, err := bare()
+		if err != nil {
+			return 0, nil, err
+		}
+		ratio := p.Said.Rate() / math.Sqrt(before*after)
+		before = after
+		return ratio, p, nil
+	}
+	for range s.rounds {
+		ratio, _, err := beside("-s", "0")
+		if err != nil {
+			return nil, err
+		}
+		c.idle = append(c.idle, ratio)
+		if !sub.plan {
+			continue
+		}
+		ratio, p, err := beside()
+		if err != nil {
+			return nil, err
+		}
+		c.planned = append(c.planned, ratio)
+		delayed, stopped := p.Delays(leadIn)
+		c.delays, c.stopped = append(c.delays, 100*delayed), append(c.stopped, 100*stopped/cores)
+	}
+	return c, nil
+}
+
+// ratios adds a subject's rows.
+func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
+	command, err := s.command(ctx, sub)
+	if err != nil {
+		return err
+	}
+	c, err := s.compare(ctx, sub, command)
+	if err != nil {
+		return fmt.Errorf("comparing the rates of %s: %w", sub.name, err)
+	}
+	t.add(row{figure: sub.name + ": rate with -s 0 / without", format: "%.3f", measured: summarize(c.idle), least: sub.target})
+	if sub.plan {
+		t.add(row{figure: "  with the default plan", format: "%.3f", measured: summarize(c.planned)})
+		t.add(row{figure: "  delays it inserts", unit: "%", format: "%.1f", measured: summarize(c.delays)})
+		t.add(row{figure: "  cores stopped for them", unit: "%", format: "%.1f", measured: summarize(c.stopped)})
+	}
+	switches := summarize(c.switches)
+	if switches.median < 1000 { // too few to say anything about
+		return nil
+	}
+	t.add(row{figure: "  context switches a second, bare", format: "%.0f", measured: switches})
+	t.add(row{figure: "  of them voluntary", format: "%.0f", measured: summarize(c.voluntary)})
+	if sub.pairs > 0 {
+		t.add(row{figure: "  cost of a switch", unit: " ns", format: "%.0f", measured: summarize(costs(c, sub.pairs))})
+	}
+	return nil
+}
+
+// costs turns ratios into what whatif adds to one hand-over, in nanoseconds: bare it takes pairs/rate seconds, so this
+// holds for any rate.
+func costs(c *comparison, pairs int) []float64 {
+	rate := summarize(c.switches).median
+	var ns []float64
+	for _, ratio := range c.idle {
+		ns = append(ns, (1/ratio-1)*float64(pairs)/rate*1e9)
+	}
+	return ns
+}

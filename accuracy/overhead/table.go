@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// row is one figure. A figure has a target when least or most is not 0; its median is held against it.
+type row struct {
+	figure      string
+	unit        string
+	format      string // of a number
+	measured    summary
+	least, most float64
+}
+
+type table struct{ rows []row }
+
+func (t *table) add(r row) { t.rows = append(t.rows, r) }
+
+// cells are the row's texts: figure, median, spread, target, verdict.
+func (r *row) cells() [5]string {
+	number := func(v float64) string { return fmt.Sprintf(r.format, v) }
+	c := [5]string{r.figure, number(r.measured.median) + r.unit}
+	if r.measured.n > 1 {
+		c[2] = number(r.measured.low) + " to " + number(r.measured.high) + r.unit
+		if r.measured.level < 0.95 {
+			c[2] += fmt.Sprintf(" (range of %d)", r.measured.n)
+		}
+	}
+	met := false
+	switch {
+	case r.least != 0:
+		c[3], met = ">= "+fmt.Sprintf("%g", r.least)+r.unit, r.measured.median >= r.least
+	case r.most != 0:
+		c[3], met = "<= "+fmt.Sprintf("%g", r.most)+r.unit, r.measured.median <= r.most
+	default:
+		return c
+	}
+	c[4] = "MISSED"
+	if met {
+		c[4] = "ok"
+	}
+	return c
+}
+
+func (t *table) write(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "figure\tmeasured\t95% interval\ttarget\t")
+	for i := range t.rows {
+		c := t.rows[i].cells()
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", c[0], c[1], c[2], c[3], c[4])
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("printing the table: %w", err)
+	}
+	return nil
+}

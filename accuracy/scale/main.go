@@ -1,0 +1,122 @@
+// Scale runs programs whose threads and processes come and go by the thousands, bare and under whatif, and checks
+// that whatif counts every visit of their progress point: what is not followed is not counted.
+//
+//	go run ./accuracy/scale [-seconds 8] [-only NAMES] [-whatif bin/whatif]
+//
+// It prints one line a program: what was asked for, what was achieved bare and under whatif, both counts, what
+// whatif reports as lost, and its peak memory. The exit status is 1 when a count is wrong, or the profile is. Each
+// program ends by itself: only then does it know its own count for good.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+// options is the command line.
+type options struct {
+	seconds float64
+	chosen  []load
+	whatif  string
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	o, err := parseOptions(stderr, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "scale: %v\n", err)
+		return 2
+	}
+	if err := o.measure(ctx, stdout); err != nil {
+		fmt.Fprintf(stderr, "scale: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func parseOptions(stderr io.Writer, args []string) (*options, error) {
+	o := &options{}
+	f := flag.NewFlagSet("scale", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Float64Var(&o.seconds, "seconds", 8, "length of one run")
+	only := f.String("only", "", "run only these, `names` separated by commas")
+	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
+	}
+	if o.seconds <= 0 || o.seconds > 30 {
+		return nil, errors.New("reading the command line: -seconds is more than 0 and at most 30")
+	}
+	var err error
+	o.chosen, err = choose(*only)
+	return o, err
+}
+
+// measure goes on where a load fails, and prints what there is.
+func (o *options) measure(ctx context.Context, stdout io.Writer) error {
+	r, err := rig.Open(o.whatif)
+	if err != nil {
+		return err
+	}
+	if err := r.CheckWhatif(); err != nil {
+		return err
+	}
+	var results []result
+	var errs []error
+	for i := range o.chosen {
+		res, err := o.chosen[i].measure(ctx, r, o.seconds)
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			results = append(results, *res)
+			errs = append(errs, res.check())
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	errs = append(errs, write(stdout, results))
+	return errors.Join(errs...)
+}
+
+// choose gives the loads with these names, in their order; all of them when there are no names.
+func choose(names string) ([]load, error) {
+	if names == "" {
+		return loads, nil
+	}
+	wanted := map[string]bool{}
+	for _, name := range strings.Split(names, ",") {
+		wanted[strings.TrimSpace(name)] = true
+	}
+	var chosen []load
+	for _, l := range loads {
+		if wanted[l.name] {
+			chosen = append(chosen, l)
+			delete(wanted, l.name)
+		}
+	}
+	for name := range wanted {
+		return nil, fmt.Errorf("choosing what to run: nothing is called %q", name)
+	}
+	return chosen, nil
+}

@@ -1,0 +1,190 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/realkernel"
+)
+
+var update = flag.Bool("update", false, "write the scripts' golden files anew")
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	realkernel.Cleanup()
+	os.Exit(status)
+}
+
+// TestScripts runs testdata/*.txtar. Those that profile start with
+//
+//	[!able] skip 'cannot profile here'
+//
+// which is false only where a probe says so; see realkernel.Able.
+func TestScripts(t *testing.T) {
+	able, why, err := realkernel.Able()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !able {
+		t.Log("the scripts that profile are skipped:", why)
+	}
+	params := testscript.Params{
+		Dir:           "testdata",
+		UpdateScripts: *update,
+		Setup:         setup(t),
+		Condition: func(cond string) (bool, error) {
+			if cond == "able" {
+				return able, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":   statusCommand,
+			"compile":  compileCommand,
+			"contract": contractCommand,
+			"count":    countCommand,
+			"field":    fieldCommand,
+			"tmpfs":    tmpfsCommand,
+		},
+	}
+	if names, err := filepath.Glob("testdata/*.txtar"); err != nil || len(names) < 10 {
+		t.Fatalf("%d scripts: %v", len(names), err)
+	}
+	testscript.Run(t, params)
+}
+
+// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS,
+// and the machine for itself.
+func setup(t *testing.T) func(*testscript.Env) error {
+	whatif := realkernel.Whatif(t)
+	programs, err := filepath.Abs("testdata/programs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(env *testscript.Env) error {
+		release, err := realkernel.Turn()
+		if err != nil {
+			return err
+		}
+		env.Defer(release)
+		env.Setenv("PATH", filepath.Dir(whatif)+string(os.PathListSeparator)+env.Getenv("PATH"))
+		env.Setenv("PROGRAMS", programs)
+		return nil
+	}
+}
+
+// statusCommand is `status N program args...`: the program must exit with N.
+func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N program [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+		if s := exit.Sys().(syscall.WaitStatus); s.Signaled() {
+			ts.Fatalf("%s itself was killed by %v", args[1], s.Signal())
+		}
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// compileCommand is `compile PROGRAM [FLAG...]`: makes it of $PROGRAMS/PROGRAM.c, by
+// gcc, with debug information unless a flag says otherwise.
+func compileCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: compile PROGRAM [flags...]")
+	}
+	flags := append([]string{"-O1", "-g", "-fno-omit-frame-pointer", "-Wall", "-Werror", "-o", args[0]}, args[1:]...)
+	ts.Check(ts.Exec("gcc", append(flags, filepath.Join(ts.Getenv("PROGRAMS"), args[0]+".c"))...))
+}
+
+// countCommand is `count N FILE TEXT`: so many lines of the file (or stdout, stderr)
+// contain the text.
+func countCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: count N FILE TEXT")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		if strings.Contains(line, args[2]) {
+			got++
+		}
+	}
+	if got != want {
+		ts.Fatalf("%d lines with %q, want %d", got, args[2], want)
+	}
+}
+
+// fieldCommand is `field FILE PATH OP NUMBER` on a JSON file: PATH are keys and
+// indices separated by dots, OP is one of = < >; for = a word will do.
+func fieldCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: field FILE PATH OP VALUE")
+	}
+	var value any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &value))
+	for _, key := range strings.Split(args[1], ".") {
+		switch at := value.(type) {
+		case map[string]any:
+			value = at[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(at) {
+				ts.Fatalf("%s: no %q in a list of %d", args[1], key, len(at))
+			}
+			value = at[i]
+		default:
+			ts.Fatalf("%s: nothing to look for %q in", args[1], key)
+		}
+	}
+	if args[2] == "=" {
+		if got := fmt.Sprint(value); got != args[3] {
+			ts.Fatalf("%s is %s, want %s", args[1], got, args[3])
+		}
+		return
+	}
+	number, ok := value.(float64)
+	limit, err := strconv.ParseFloat(args[3], 64)
+	ts.Check(err)
+	if !ok || args[2] == "<" && number >= limit || args[2] == ">" && number <= limit {
+		ts.Fatalf("%s is %v, want %s %s", args[1], value, args[2], args[3])
+	}
+}
+
+// tmpfsCommand is `tmpfs DIR SIZE`: mounts a file system of that size until the
+// script ends.
+func tmpfsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tmpfs DIR SIZE")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Mkdir(dir, 0o755))
+	ts.Check(unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+args[1]))
+	ts.Defer(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			fmt.Fprintln(os.Stderr, "unmounting", dir, err)
+		}
+	})
+}

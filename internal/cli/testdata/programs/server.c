@@ -1,0 +1,22 @@
+/* The server of the README: for ever requests, most of each parsing. The line of that is parse.c:118. */
+static volatile unsigned long odd = 0x9e3779b97f4a7c15;
+
+__attribute__((noinline)) void request_done(void) { __asm__ volatile(""); }
+
+#line 114 "parse.c"
+__attribute__((noinline)) static unsigned long parse_row(long n) {
+  unsigned long x = 1, by = odd;
+  while (n-- > 0)
+    /* This is the line that the README talks about. */
+    x = (((x * by ^ by) * by ^ by) * by ^ by) * by ^ by;
+  return x;
+}
+#line 15 "server.c"
+int main(void) {
+  unsigned long x = 0;
+  while (x != 42) {
+    x += parse_row(60000);
+    request_done();
+  }
+  return 0;
+}

@@ -1,0 +1,12 @@
+/* Hardly runs at all, and never calls what it has. */
+#include <unistd.h>
+
+__attribute__((noinline)) void never_called(void) { __asm__ volatile(""); }
+
+int main(int argc, char **argv) {
+  for (;;) {
+    usleep(100000);
+    if (argc > 100)
+      never_called();
+  }
+}
