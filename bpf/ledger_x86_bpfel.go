@@ -40,7 +40,8 @@ type LedgerControlPage struct {
 	Pad3        [7]uint64
 	Arrived     uint64
 	Cores       uint64
-	Pad4        [6]uint64
+	Stopping    uint64
+	Pad4        [5]uint64
 }
 
 type LedgerCore struct {

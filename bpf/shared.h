@@ -41,7 +41,8 @@ struct control_page {
 	u64 pad3[7];
 	u64 arrived;	/* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
-	u64 pad4[6];
+	u64 stopping;	/* cores that are being stopped */
+	u64 pad4[5];
 };
 
 /* Everything that went wrong in the kernel, counted. */

@@ -387,7 +387,10 @@ static long on_turn(u32 i, struct stop *s)
 	return s->now >= s->end || s->now - s->begin >= s->want + (control.global - s->global);
 }
 
-/* Stops this core: interrupts stay on, nothing else runs on it. */
+/*
+ * Stops this core: interrupts stay on, nothing else runs on it. Waiting for the
+ * others at the tick, since begin, was a stop already.
+ */
 static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u64 debt)
 {
 	struct stop s = { .now = begin, .begin = begin, .global = control.global };
@@ -398,7 +401,9 @@ static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u6
 		lose(c, LOSS_CAPPED);
 	}
 	s.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
+	__sync_fetch_and_add(&control.stopping, 1);
 	bpf_loop(1 << 23, on_turn, &s, 0);
+	__sync_fetch_and_sub(&control.stopping, 1);
 	c->stops++;
 	c->stopped += s.now - begin;
 	c->turns += s.turns;
@@ -428,21 +433,22 @@ static __always_inline void arrive(u64 tick)
 }
 
 struct meeting {
-	u64 all;
+	u64 tick;
 	u64 end;
 };
 
+/* A core that is being stopped does not come. */
 static long on_meeting(u32 i, struct meeting *m)
 {
-	return control.arrived >= m->all || bpf_ktime_get_ns() >= m->end;
+	return control.arrived + control.stopping >= (m->tick << 16) + control.cores ||
+	       bpf_ktime_get_ns() >= m->end;
 }
 
-static __always_inline u64 meet(u64 tick, u64 now)
+static __always_inline void meet(u64 tick, u64 now)
 {
-	struct meeting m = { .all = tick << 16 | control.cores, .end = now + TOGETHER_NS };
+	struct meeting m = { .tick = tick, .end = now + TOGETHER_NS };
 
 	bpf_loop(1 << 12, on_meeting, &m, 0);
-	return bpf_ktime_get_ns();
 }
 
 /* A sample of what runs on this core, and what follows from it for the thread. */
@@ -487,7 +493,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	earn(t, now);
 	arrive(tick);
 	if (control.rate)
-		now = meet(tick, now);
+		meet(tick, now);
 	excuse(t);
 	debt = account_debt(t->account.level, control.global);
 	c->debt = debt;

@@ -123,7 +123,10 @@ func runCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	if !r.quiet {
-		sh.summary(outcome.Data, r.output)
+		sh.summary(outcome)
+		if outcome.Written {
+			fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", r.output, r.output)
+		}
 	}
 	return outcome.Status, err
 }
@@ -147,15 +150,14 @@ func (sh *shell) profile(cfg experiment.Config, r *runFlags) (*experiment.Outcom
 }
 
 // summary prints the table of one run.
-func (sh *shell) summary(data *profile.Data, output string) {
+func (sh *shell) summary(outcome *experiment.Outcome) {
 	columns := 100
 	if f, ok := sh.stderr.(*os.File); ok && isTerminal(f) {
 		columns = width(f)
 	}
 	fmt.Fprintln(sh.stderr)
-	result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
+	result := analyze.Analyze([]*profile.Data{outcome.Data}, analyze.Options{})
 	if err := report.Text(sh.stderr, result, report.Options{Top: 20, Width: columns}); err != nil {
 		sh.complain(err)
 	}
-	fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", output, output)
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/*.txtar. Those that profile start with
 //
-//	[!able] skip 'cannot profile here'
+//	[!able] skip $WHY
 //
 // which is false only where a probe says so; see realkernel.Able.
 func TestScripts(t *testing.T) {
@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 	params := testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: *update,
-		Setup:         setup(t),
+		Setup:         setup(t, why),
 		Condition: func(cond string) (bool, error) {
 			if cond == "able" {
 				return able, nil
@@ -65,9 +65,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS,
-// and the machine for itself.
-func setup(t *testing.T) func(*testscript.Env) error {
+// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS, in
+// $WHY what keeps it from profiling, and the machine for itself.
+func setup(t *testing.T, why string) func(*testscript.Env) error {
 	whatif := realkernel.Whatif(t)
 	programs, err := filepath.Abs("testdata/programs")
 	if err != nil {
@@ -81,6 +81,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Defer(release)
 		env.Setenv("PATH", filepath.Dir(whatif)+string(os.PathListSeparator)+env.Getenv("PATH"))
 		env.Setenv("PROGRAMS", programs)
+		env.Setenv("WHY", why)
 		return nil
 	}
 }

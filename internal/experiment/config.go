@@ -46,8 +46,9 @@ type Progress struct {
 
 // Outcome is what Profile returns beside what it wrote.
 type Outcome struct {
-	Status int // the program's exit status, as a shell would give it
-	Data   *profile.Data
+	Status  int // the program's exit status, as a shell would give it
+	Data    *profile.Data
+	Written bool // all of it is in Config.Output
 }
 
 // MaxPoints is how many progress points one run can have.

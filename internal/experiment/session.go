@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
@@ -99,7 +100,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end.Status = s.stop(p)
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
-	return &Outcome{Status: end.Status, Data: s.data}, errors.Join(err, s.lost)
+	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil}, errors.Join(err, s.lost)
 }
 
 // launch starts the program, stopped.
@@ -235,14 +236,14 @@ func (s *session) describe(p *target.Process) error {
 	return s.lost // nothing measured yet: better fail now than at the end
 }
 
-// write puts a record into the file. The first failure is kept and nothing more
-// is written; measuring goes on, for the table.
+// write puts a record into the file. The first failure is kept, to be returned at
+// the end, and nothing more is written; measuring goes on, for the table.
 func (s *session) write(r profile.Record) {
-	if s.lost == nil && s.cfg.Output != nil {
-		s.lost = s.cfg.Output.Write(r)
-		if s.lost != nil {
-			s.cfg.Log.Error(s.lost.Error())
-		}
+	if s.lost != nil || s.cfg.Output == nil {
+		return
+	}
+	if err := s.cfg.Output.Write(r); err != nil {
+		s.lost = hint.New(err, "choose another file with -o FILE; what the present one has of this run can be read")
 	}
 }
 

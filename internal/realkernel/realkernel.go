@@ -21,13 +21,18 @@ import (
 	"whatif/internal/doctor"
 )
 
-// missing says what keeps whatif from working here; "" if nothing does. wrong is set
-// where it should work: all that a kernel and a user must bring along is there.
+// missing says what keeps whatif from working here; see judge.
 var missing = sync.OnceValues(func() (why string, wrong bool) {
 	if os.Geteuid() != 0 {
 		return "needs root", false
 	}
-	findings := doctor.Check()
+	return judge(doctor.Check())
+})
+
+// judge gives what is missing; "" if nothing is. wrong is set where it should not be:
+// where all is there that a user and a kernel must bring along, and still something
+// does not work.
+func judge(findings []doctor.Finding) (why string, wrong bool) {
 	if doctor.Able(findings) {
 		return "", false
 	}
@@ -46,7 +51,7 @@ var missing = sync.OnceValues(func() (why string, wrong bool) {
 		}
 	}
 	return strings.Join(whys, "; "), wrong
-})
+}
 
 // Able tells whether whatif can work here, and if not, why. It is an error if it
 // should and cannot.

@@ -88,7 +88,8 @@ func remedyFor(err error, path, name string) string {
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		if near := nearestIn(filepath.Dir(path), filepath.Base(path)); near != "" {
-			return fmt.Sprintf("did you mean %s?", filepath.Join(filepath.Dir(name), near))
+			dir, _ := filepath.Split(strings.TrimRight(name, "/")) // not Dir: that cuts ./ off, which a shell needs
+			return fmt.Sprintf("did you mean %s?", dir+near)
 		}
 		return "check the name and the directory whatif runs in"
 	case errors.Is(err, unix.EISDIR):

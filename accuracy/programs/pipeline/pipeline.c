@@ -5,8 +5,8 @@
  * Truth: an item takes max(4(1-s), 1.5, (6.5-4s)/2) units: first the target is the slowest stage, then the
  * two cores are full: about 25, 44, 56, 63.
  *
- * -DFINE: the same with 100 us in the target instead of 4 ms, and pinned, the target alone on its core: at this
- * scale the scheduler's placement would make the truth random. An item then takes max(4(1-s), 1 + 1.5)
+ * -DFINE: the same with 100 us in the target instead of 4 ms, and pinned, the target alone on its core: at
+ * this scale the scheduler's placement would make the truth random. An item then takes max(4(1-s), 1 + 1.5)
  * units: 25, 37.5, 37.5, 37.5.
  */
 #include "../bench.h"
@@ -20,7 +20,7 @@
 #define PLACE(cpu) (void)0
 #endif
 
-static struct queue first = QUEUE(4), second = QUEUE(4);
+static struct queue first = QUEUE(8), second = QUEUE(8);
 
 static void *produce(void *unused) {
   PLACE(1);

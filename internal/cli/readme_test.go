@@ -1,0 +1,127 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// shorter makes of a documented command one that takes less time.
+var shorter = strings.NewReplacer("-d 30s", "-d 2s", "-d 20s", "-d 2s", "--repeat 60", "--repeat 4")
+
+// command is a line of a document that shows what to type.
+type command struct {
+	document string
+	text     string
+}
+
+// documented gives the commands of the documents that a user reads: lines of code blocks
+// that start with "$ ".
+func documented(t *testing.T) []command {
+	t.Helper()
+	names, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []command
+	for _, name := range append(names, "../../README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inBlock := false
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "```") {
+				inBlock = !inBlock
+			}
+			if c, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok && inBlock {
+				found = append(found, command{filepath.Base(name), c})
+			}
+		}
+	}
+	if len(found) < 5 {
+		t.Fatalf("%d commands in the documents: they are not read as they should", len(found))
+	}
+	return found
+}
+
+var whatifCommand = regexp.MustCompile(`^(sudo )?(bin/)?whatif( |$)`)
+
+// TestDocumentedCommands executes every command that the documents show, as far as it
+// can be: whatif's own with less time, on programs such as they are about, and make's
+// as make -n, since they run this test.
+func TestDocumentedCommands(t *testing.T) {
+	commands := documented(t)
+	var profiling []command
+	for _, c := range commands {
+		switch {
+		case whatifCommand.MatchString(c.text):
+			profiling = append(profiling, c)
+		case strings.HasPrefix(c.text, "make"):
+			dry := exec.Command("sh", "-c", strings.Replace(c.text, "make", "make -n", 1))
+			dry.Dir = "../.."
+			if out, err := dry.CombinedOutput(); err != nil {
+				t.Errorf("%s: $ %s: %v\n%s", c.document, c.text, err, out)
+			}
+		default:
+			t.Errorf("%s: $ %s: this test does not know how to execute it", c.document, c.text)
+		}
+	}
+	t.Run("profiling", func(t *testing.T) {
+		realkernel.Need(t)
+		dir := town(t)
+		for _, c := range profiling {
+			executeDocumented(t, dir, c)
+		}
+	})
+}
+
+// town is a directory in which the documents' programs are, and whatif as they call it.
+func town(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"server", "convert"} {
+		out, err := exec.Command("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", filepath.Join(dir, name), "testdata/programs/"+name+".c").CombinedOutput()
+		if err != nil {
+			t.Fatalf("compiling %s: %v\n%s", name, err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "input.dat"), []byte("some input\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(realkernel.Whatif(t), filepath.Join(dir, "bin", "whatif")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// executeDocumented runs a command in dir: it must do what it is shown for, and end
+// well, or by the SIGTERM that -d sends.
+func executeDocumented(t *testing.T, dir string, c command) {
+	t.Helper()
+	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))
+	cmd := exec.Command("sh", "-c", text)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprintf("PATH=%s/bin:%s", dir, os.Getenv("PATH")))
+	out, err := cmd.CombinedOutput()
+	want := 0
+	if strings.Contains(text, " run ") && strings.Contains(text, "-d ") {
+		want = 128 + 15
+	}
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		t.Errorf("%s: $ %s: executed as %s: status %d, want %d: %v\n%s", c.document, c.text, text, got, want, err, out)
+		return
+	}
+	if strings.Contains(text, " run ") && !regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`).Match(out) {
+		t.Errorf("%s: $ %s: executed as %s: no table\n%s", c.document, c.text, text, out)
+	}
+}

@@ -1,0 +1,41 @@
+package experiment
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	realkernel.Cleanup()
+	os.Exit(status)
+}
+
+// profiled runs a program under whatif and gives the one run of its profile, and what
+// the program said. It must exit with status.
+func profiled(t *testing.T, flags, program []string, status int) (*profile.Data, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "whatif.profile")
+	args := append([]string{"run", "--quiet", "-o", file}, flags...)
+	cmd := exec.Command(realkernel.Whatif(t), append(append(args, "--"), program...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != status {
+		t.Fatalf("%v: status %d, want %d: %v\n%s%s", cmd.Args, got, status, err, stdout.Bytes(), stderr.Bytes())
+	}
+	runs, err := profile.ReadFiles([]string{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 1 || runs[0].End == nil {
+		t.Fatalf("%v: %d runs, or one without an end\n%s", cmd.Args, len(runs), stderr.Bytes())
+	}
+	return runs[0], stdout.String()
+}

@@ -1,0 +1,164 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func twoUnits() []Candidate { return []Candidate{{Unit: 3, Samples: 30}, {Unit: 8, Samples: 10}} }
+
+func draw(p *Plan, n int, candidates func() []Candidate) []Trial {
+	var trials []Trial
+	for range n {
+		trials = append(trials, p.Next(candidates))
+	}
+	return trials
+}
+
+// The seed makes the plan: the same gives the same, another another.
+func TestPlanSeed(t *testing.T) {
+	levels := []int{0, 25, 50, 75, 100}
+	first := draw(NewPlan(7, levels), 400, twoUnits)
+	if again := draw(NewPlan(7, levels), 400, twoUnits); !slices.Equal(first, again) {
+		t.Error("the same seed gave two plans")
+	}
+	if other := draw(NewPlan(8, levels), 400, twoUnits); slices.Equal(first, other) {
+		t.Error("another seed gave the same plan")
+	}
+}
+
+// Trials come in pairs of a baseline and a speed-up, so half of all are baselines.
+func TestPlanPairs(t *testing.T) {
+	trials := draw(NewPlan(1, []int{0, 50, 100}), 2000, twoUnits)
+	for i := 0; i < len(trials); i += 2 {
+		a, b := trials[i], trials[i+1]
+		if a.Pair != i/2+1 || b.Pair != a.Pair {
+			t.Fatalf("trials %d and %d have pairs %d and %d", i, i+1, a.Pair, b.Pair)
+		}
+		if a.Unit != 0 {
+			a, b = b, a
+		}
+		if a.Unit != 0 || a.Speedup != 0 || b.Unit == 0 || b.Speedup == 0 {
+			t.Fatalf("pair %d is %+v and %+v", i/2+1, a, b)
+		}
+	}
+}
+
+// within fails if n of total draws is further from the share expected than five
+// standard deviations.
+func within(t *testing.T, what string, n, total int, share float64) {
+	t.Helper()
+	sd := math.Sqrt(float64(total) * share * (1 - share))
+	if d := math.Abs(float64(n) - share*float64(total)); d > 5*sd {
+		t.Errorf("%s: %d of %d, want about %.0f ± %.0f", what, n, total, share*float64(total), sd)
+	}
+}
+
+// Units are drawn by their samples, levels evenly, and neither depends on the other
+// nor on the order within the pair.
+func TestPlanProbabilities(t *testing.T) {
+	levels := []int{5, 25, 50, 100}
+	const pairs = 20000
+	heavy, first, together, heavyFirst := 0, 0, map[int]int{}, 0
+	trials := draw(NewPlan(2, levels), 2*pairs, twoUnits)
+	for i, x := range trials {
+		if x.Unit == 0 {
+			continue
+		}
+		leads := i%2 == 0
+		if leads {
+			first++
+		}
+		if x.Unit == 3 {
+			heavy++
+			together[x.Speedup]++
+			if leads {
+				heavyFirst++
+			}
+		}
+	}
+	within(t, "unit with 3/4 of the samples", heavy, pairs, 0.75)
+	within(t, "speed-up before its baseline", first, pairs, 0.5)
+	within(t, "that unit before its baseline", heavyFirst, heavy, 0.5)
+	for _, l := range levels {
+		within(t, "that unit at a level", together[l], pairs, 0.75/float64(len(levels)))
+	}
+}
+
+// Each level comes once before any comes again, but in no fixed order.
+func TestPlanLevels(t *testing.T) {
+	levels := []int{100, 25, 50, 75}
+	p := NewPlan(3, levels)
+	orders := map[[4]int]int{}
+	for range 2400 {
+		var round [4]int
+		for i := range round {
+			round[i] = p.draw()
+		}
+		sorted := round
+		slices.Sort(sorted[:])
+		if sorted != [4]int{25, 50, 75, 100} {
+			t.Fatalf("a round of %v", round)
+		}
+		orders[round]++
+	}
+	if len(orders) != 24 {
+		t.Errorf("%d of 24 orders of the levels", len(orders))
+	}
+	for order, n := range orders {
+		within(t, "an order of levels", n, 2400, 1./24)
+		_ = order
+	}
+}
+
+// No rhythm: what a trial is says nothing about those some places behind it, but
+// for its own partner.
+func TestPlanHasNoRhythm(t *testing.T) {
+	trials := draw(NewPlan(4, []int{50, 100}), 40000, twoUnits)
+	for lag := 2; lag <= 64; lag += 2 {
+		same, total := 0, 0
+		for i := 0; i+lag < len(trials); i += 2 {
+			total++
+			if (trials[i].Unit == 0) == (trials[i+lag].Unit == 0) {
+				same++
+			}
+		}
+		within(t, "baseline again after a while", same, total, 0.5)
+	}
+}
+
+// Where nothing can be tried there are baselines, still in pairs.
+func TestPlanNothingToTry(t *testing.T) {
+	none := func() []Candidate { return nil }
+	idle := func() []Candidate { return []Candidate{{Unit: 1}, {Unit: 2}} }
+	for name, trials := range map[string][]Trial{
+		"no candidates":      draw(NewPlan(5, []int{50}), 20, none),
+		"without samples":    draw(NewPlan(5, []int{50}), 20, idle),
+		"baselines only":     draw(NewPlan(5, []int{0}), 20, twoUnits),
+		"no levels whatever": draw(NewPlan(5, nil), 20, twoUnits),
+	} {
+		for i, x := range trials {
+			if x.Unit != 0 || x.Speedup != 0 || x.Pair != i/2+1 {
+				t.Errorf("%s: trial %d is %+v", name, i, x)
+			}
+		}
+	}
+}
+
+// The unit is chosen when the pair begins: candidates are asked for once a pair, and
+// the caller's levels stay as they are.
+func TestPlanAsksOnceAPair(t *testing.T) {
+	levels := []int{0, 100, 50}
+	asked := 0
+	p := NewPlan(6, levels)
+	for i := range 50 {
+		p.Next(func() []Candidate { asked++; return twoUnits() })
+		if asked != i/2+1 {
+			t.Fatalf("asked %d times by trial %d", asked, i)
+		}
+	}
+	if !slices.Equal(levels, []int{0, 100, 50}) {
+		t.Errorf("levels changed to %v", levels)
+	}
+}

@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+
+	"whatif/bpf"
+)
+
+// objects are the committed kernel sides of all architectures.
+var objects = []string{"../../bpf/ledger_x86_bpfel.o", "../../bpf/ledger_arm64_bpfel.o"}
+
+func specOf(t *testing.T, object string) *ebpf.CollectionSpec {
+	t.Helper()
+	spec, err := ebpf.LoadCollectionSpec(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// The Go types are laid out as the C ones, whose layout the objects tell.
+func TestLayout(t *testing.T) {
+	for _, object := range objects {
+		spec := specOf(t, object)
+		for name, v := range map[string]any{
+			"control_page": bpf.LedgerControlPage{},
+			"core":         bpf.LedgerCore{},
+			"thread":       bpf.LedgerThread{},
+			"place":        bpf.LedgerPlace{},
+			"event":        bpf.LedgerEvent{},
+			"address":      bpf.LedgerAddress{},
+			"stack":        bpf.LedgerStack{},
+		} {
+			var c *btf.Struct
+			if err := spec.Types.TypeByName(name, &c); err != nil {
+				t.Errorf("%s: struct %s: %v", object, name, err)
+				continue
+			}
+			sameStruct(t, object+": struct "+name, c, reflect.TypeOf(v))
+		}
+	}
+}
+
+// sameStruct compares sizes, and the offset and size of each member.
+func sameStruct(t *testing.T, where string, c *btf.Struct, g reflect.Type) {
+	t.Helper()
+	if uintptr(c.Size) != g.Size() {
+		t.Errorf("%s has %d bytes, the Go type %d", where, c.Size, g.Size())
+	}
+	fields := map[string]reflect.StructField{}
+	for i := range g.NumField() {
+		if f := g.Field(i); f.Name != "_" {
+			fields[strings.ToLower(f.Name)] = f
+		}
+	}
+	if len(fields) != len(c.Members) {
+		t.Errorf("%s has %d members, the Go type %d", where, len(c.Members), len(fields))
+	}
+	for _, m := range c.Members {
+		f, ok := fields[strings.ReplaceAll(m.Name, "_", "")]
+		if !ok {
+			t.Errorf("%s: the Go type has no %s", where, m.Name)
+			continue
+		}
+		size, err := btf.Sizeof(m.Type)
+		if err != nil {
+			t.Errorf("%s.%s: %v", where, m.Name, err)
+			continue
+		}
+		if uintptr(m.Offset.Bytes()) != f.Offset || uintptr(size) != f.Type.Size() {
+			t.Errorf("%s.%s is %d bytes at %d, in the Go type %d at %d", where, m.Name, size, m.Offset.Bytes(), f.Type.Size(), f.Offset)
+		}
+		if inner, ok := btf.As[*btf.Struct](m.Type); ok && f.Type.Kind() == reflect.Struct {
+			sameStruct(t, where+"."+m.Name, inner, f.Type)
+		}
+	}
+}
+
+// What mapPage maps is there, in the shared section and as large as it thinks.
+func TestVariables(t *testing.T) {
+	var p page
+	for _, object := range objects {
+		spec := specOf(t, object)
+		shared := spec.Maps[section]
+		if shared == nil {
+			t.Fatalf("%s has no %s", object, section)
+		}
+		for name, size := range map[string]uintptr{
+			"control":      unsafe.Sizeof(*p.control),
+			"cores":        unsafe.Sizeof(*p.cores),
+			"unit_samples": unsafe.Sizeof(*p.unitSamples),
+			"bins":         unsafe.Sizeof(*p.bins),
+			"visits":       unsafe.Sizeof(*p.visits),
+		} {
+			v := spec.Variables[name]
+			if v == nil || v.SectionName != section {
+				t.Errorf("%s: no variable %s in %s", object, name, section)
+				continue
+			}
+			if uintptr(v.Size()) != size || v.Offset%8 != 0 || v.Offset+v.Size() > shared.ValueSize {
+				t.Errorf("%s: %s is %d bytes at %d of %d; the Go type has %d", object, name, v.Size(), v.Offset, shared.ValueSize, size)
+			}
+		}
+	}
+}
