@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -32,6 +34,9 @@ var buildWhatif = sync.OnceValues(func() (string, error) {
 var tempDirs []string
 
 func TestMain(m *testing.M) {
+	// The tests may have been started with signals ignored (nohup, a CI's shell in
+	// the background). A signal that is caught here is at its default in children.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	status := m.Run()
 	for _, dir := range tempDirs {
 		os.RemoveAll(dir)
