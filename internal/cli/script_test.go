@@ -22,8 +22,18 @@ import (
 var update = flag.Bool("update", false, "write the scripts' golden files anew")
 
 func TestMain(m *testing.M) {
+	// testscript leaves its empty directory behind.
+	dir, err := os.MkdirTemp("", "whatif-scripts")
+	if err == nil {
+		err = os.Setenv("GOTMPDIR", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	status := m.Run()
 	realkernel.Cleanup()
+	os.RemoveAll(dir)
 	os.Exit(status)
 }
 
