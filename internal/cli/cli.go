@@ -24,7 +24,7 @@ const (
 	statusUsage  = 2   // the command line is wrong
 )
 
-// Version is printed by `whatif version` and written into profiles.
+// Version is printed by `whatif version`.
 const Version = "0.1"
 
 // Startup must be the first call of main: it does not return in an instance of

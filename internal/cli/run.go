@@ -65,7 +65,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
 		Period: r.period, Experiment: r.length, Warmup: r.warmup,
-		Duration: r.duration, Repeat: r.repeat, Seed: r.seed, Version: Version,
+		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()

@@ -27,9 +27,8 @@ type Config struct {
 	Repeat     int           // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
 
-	Version string // of whatif, for the profile
-	Output  *profile.Writer
-	Stdout  *os.File // of the program; nil: whatif's own
+	Output *profile.Writer
+	Stdout *os.File // of the program; nil: whatif's own
 
 	// Progress, when set, is called about once a second with all that has been
 	// measured so far. The data must not be kept.

@@ -41,14 +41,6 @@ func (l *Ledger) MeasureProbes(locate func(pc uint64) (path string, offset uint6
 	return nil
 }
 
-// ProbeCost is what a visit was measured to cost.
-func (l *Ledger) ProbeCost(stepped bool) time.Duration {
-	if stepped {
-		return time.Duration(load(&l.page.control.ProbeCost[1]))
-	}
-	return time.Duration(load(&l.page.control.ProbeCost[0]))
-}
-
 // timeBatches is the time of one call: the median over batches, which is not
 // moved by those in which something else ran.
 func timeBatches(call func(n int)) time.Duration {
