@@ -12,12 +12,12 @@ demo: build
 	$(SUDO) bin/whatif demo
 
 # What the tests compile programs with, and what the kernel side is generated with.
-PACKAGES := gcc g++ libc6-dev clang llvm libbpf-dev coz-profiler rustc
-TOOLS := gcc g++ clang llvm-strip llvm-symbolizer coz rustc
+PACKAGES := gcc g++ libc6-dev zlib1g-dev binutils clang llvm libbpf-dev coz-profiler rustc dwz xz-utils
+TOOLS := gcc g++ readelf strip clang llvm-strip llvm-symbolizer llvm-dwp coz rustc dwz xz
 
 tools:
 	@for t in $(TOOLS); do command -v $$t >/dev/null || missing=1; done; \
-	if [ -n "$$missing" ] || [ ! -e /usr/include/bpf/bpf_helpers.h ]; then \
+	if [ -n "$$missing" ] || [ ! -e /usr/include/bpf/bpf_helpers.h ] || [ ! -e /usr/include/zlib.h ]; then \
 		$(SUDO) apt-get update -q && $(SUDO) apt-get install -q -y --no-install-recommends $(PACKAGES); fi
 
 # The BPF objects and their Go are committed; what is generated now must be the same.

@@ -61,11 +61,13 @@ func TestParseMachineTime(t *testing.T) {
 }
 
 func TestMarkedLine(t *testing.T) {
-	if line, err := markedLine("a\nb // TARGET\nthe // TARGET is above\n"); line != 2 || err != nil {
-		t.Errorf("line %d, %v, want 2", line, err)
+	for mark, want := range map[string]string{"// TARGET": "", "// TARGET<put": "<put", "// TARGET<f<g\r": "<f<g"} {
+		if line, callers, err := markedLine("a\nb " + mark + "\nthe // TARGET is above\n"); line != 2 || callers != want || err != nil {
+			t.Errorf("%q: line %d, callers %q, %v, want 2", mark, line, callers, err)
+		}
 	}
 	for _, text := range []string{"", "a\n", "a // TARGET\nb // TARGET\n"} {
-		if _, err := markedLine(text); err == nil {
+		if _, _, err := markedLine(text); err == nil {
 			t.Errorf("markedLine(%q): no error", text)
 		}
 	}
@@ -174,7 +176,7 @@ const reportJSON = `{"version": 1, "points": [{"name": "done", "kind": "func", "
  "warnings": [{"code": "foreign-cpu", "text": "others used 9%"}]}`
 
 func TestParseReport(t *testing.T) {
-	target := place{"barrier.c", 24}
+	target := place{file: "barrier.c", line: 24}
 	for _, point := range []string{"done", ""} {
 		gains, warnings, err := parseReport([]byte(reportJSON), target, point)
 		if err != nil {
@@ -192,8 +194,9 @@ func TestParseReport(t *testing.T) {
 		target place
 		point  string
 	}{
-		{reportJSON, place{"barrier.c", 25}, "done"},
-		{reportJSON, place{"other.c", 7}, "done"},
+		{reportJSON, place{file: "barrier.c", line: 25}, "done"},
+		{reportJSON, place{file: "other.c", line: 7}, "done"},
+		{reportJSON, place{file: "barrier.c", line: 24, callers: "<main"}, "done"},
 		{reportJSON, target, "request"},
 		{"{", target, "done"},
 	}
@@ -386,7 +389,7 @@ func TestQuick(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	b := binaries{plain: "/b/x", target: place{"x.c", 3}}
+	b := binaries{plain: "/b/x", target: place{file: "x.c", line: 3}}
 	tests := []struct {
 		program program
 		want    string

@@ -29,12 +29,12 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	if err := os.MkdirAll(filepath.Join(out, "coz"), 0o755); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 	}
-	if err := compile(ctx, root, compiler(source, b.plain, p.defines, false)); err != nil {
+	if err := compile(ctx, root, compiler(source, b.plain, p, false)); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 	}
 	if withCoz && p.coz {
 		b.coz = filepath.Join(out, "coz", p.name)
-		if err := compile(ctx, root, compiler(source, b.coz, p.defines, true)); err != nil {
+		if err := compile(ctx, root, compiler(source, b.coz, p, true)); err != nil {
 			return binaries{}, fmt.Errorf("building %s for coz: %w", p.name, err)
 		}
 	}
@@ -42,7 +42,7 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 }
 
 // compiler is the command line that builds source: optimized, with debug information, as in real use.
-func compiler(source, out string, defines []string, forCoz bool) []string {
+func compiler(source, out string, p *program, forCoz bool) []string {
 	var c []string
 	switch filepath.Ext(source) {
 	case ".go":
@@ -61,10 +61,11 @@ func compiler(source, out string, defines []string, forCoz bool) []string {
 	} else {
 		c = append(c, "-g")
 	}
-	for _, d := range defines {
+	for _, d := range p.defines {
 		c = append(c, "-D"+d)
 	}
 	c = append(c, "-o", out, source)
+	c = append(c, p.flags...)
 	if forCoz {
 		c = append(c, "-ldl")
 	}

@@ -132,7 +132,8 @@ func parseReport(text []byte, target place, point string) (map[int]estimate, []s
 		warnings = append(warnings, w.Code+": "+w.Text)
 	}
 	for _, t := range r.Targets {
-		if filepath.Base(t.File) != target.file || t.Line != target.line {
+		// A target with callers is no line in the report, but has the name that it was given.
+		if (filepath.Base(t.File) != target.file || t.Line != target.line || target.callers != "") && t.Name != target.String() {
 			continue
 		}
 		for _, p := range t.Points {

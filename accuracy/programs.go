@@ -21,6 +21,7 @@ type program struct {
 	name    string
 	source  string   // below accuracy/programs
 	defines []string // for the compiler
+	flags   []string // for it too, libraries at their end
 	point   string   // the function that is called once a visit
 	kind    kind
 	// coz says that coz can run the program at all: one process, C or C++. It interposes no fork, and needs
@@ -59,6 +60,12 @@ var programs = []program{
 		model: []float64{12.5, 25, 33, 33}},
 	{name: "libc_call", source: "libc_call/libc_call.c", kind: ordinary, coz: true,
 		model: []float64{13, 27, 40, 53}},
+	{name: "qsort_call", source: "qsort_call/qsort_call.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary, coz: true},
+	{name: "memcpy_call", source: "memcpy_call/memcpy_call.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary, coz: true},
+	{name: "deflate_call", source: "deflate_call/deflate_call.c", flags: []string{"-fomit-frame-pointer", "-lz"}, kind: ordinary,
+		coz: true},
+	{name: "call_path", source: "call_path/call_path.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary,
+		model: []float64{17, 33, 50, 50}},
 	{name: "mmap_kernel", source: "mmap_kernel/mmap_kernel.c", kind: ordinary, coz: true},
 	{name: "fork_pipe", source: "fork_pipe/fork_pipe.c", kind: ordinary, model: []float64{25, 40, 40, 40}},
 	{name: "fork_pipe_free", source: "fork_pipe/fork_pipe.c", defines: []string{"FREE"}, kind: ordinary,
@@ -105,16 +112,19 @@ func choose(names []string) ([]program, error) {
 	return chosen, nil
 }
 
-// targetMark is the comment on a program's target line.
+// targetMark is the comment on a program's target line. With "<" and the name of a function at its end only
+// what that calls is the target.
 const targetMark = "// TARGET"
 
 // place is a line of a program's source.
 type place struct {
 	file string // base name: profilers take the end of a path
 	line int
+	// callers is empty, or what the line has to be called from: "<put".
+	callers string
 }
 
-func (t place) String() string { return fmt.Sprintf("%s:%d", t.file, t.line) }
+func (t place) String() string { return fmt.Sprintf("%s:%d%s", t.file, t.line, t.callers) }
 
 // targetOf finds the one marked line of a source file.
 func targetOf(path string) (place, error) {
@@ -122,26 +132,26 @@ func targetOf(path string) (place, error) {
 	if err != nil {
 		return place{}, fmt.Errorf("finding the target: %w", err)
 	}
-	line, err := markedLine(string(text))
+	line, callers, err := markedLine(string(text))
 	if err != nil {
 		return place{}, fmt.Errorf("finding the target in %s: %w", path, err)
 	}
-	return place{file: filepath.Base(path), line: line}, nil
+	return place{file: filepath.Base(path), line: line, callers: callers}, nil
 }
 
-func markedLine(text string) (int, error) {
-	found := 0
-	for i, line := range strings.Split(text, "\n") {
-		if !strings.HasSuffix(strings.TrimRight(line, " \t\r"), targetMark) {
+func markedLine(text string) (line int, callers string, err error) {
+	for i, l := range strings.Split(text, "\n") {
+		_, rest, marked := strings.Cut(strings.TrimRight(l, " \t\r"), targetMark)
+		if !marked || rest != "" && rest[0] != '<' {
 			continue
 		}
-		if found != 0 {
-			return 0, fmt.Errorf("lines %d and %d are both marked %q", found, i+1, targetMark)
+		if line != 0 {
+			return 0, "", fmt.Errorf("lines %d and %d are both marked %q", line, i+1, targetMark)
 		}
-		found = i + 1
+		line, callers = i+1, rest
 	}
-	if found == 0 {
-		return 0, fmt.Errorf("no line is marked %q", targetMark)
+	if line == 0 {
+		return 0, "", fmt.Errorf("no line is marked %q", targetMark)
 	}
-	return found, nil
+	return line, callers, nil
 }

@@ -50,18 +50,6 @@ func (r *result) meanError(predicted func(levelResult) float64) float64 {
 	return sum / float64(len(r.Levels))
 }
 
-// worst is the largest error of any level.
-func (r *result) worst() float64 {
-	worst := 0.0
-	for _, l := range r.Levels {
-		if l.Prediction == nil {
-			return math.NaN()
-		}
-		worst = max(worst, math.Abs(l.Prediction.Gain-l.Truth.Gain))
-	}
-	return worst
-}
-
 // covered counts the levels whose predicted interval contains the truth.
 func (r *result) covered() (inside, of int) {
 	for _, l := range r.Levels {

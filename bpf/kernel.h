@@ -9,8 +9,10 @@
 #include <linux/bpf.h>
 
 typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s32 s32;
 typedef __s64 s64;
 typedef _Bool bool;
 
@@ -20,13 +22,17 @@ typedef _Bool bool;
 
 #define TARGET_IN_KERNEL __attribute__((preserve_access_index))
 
-struct pt_regs;
-
 typedef struct {
 	int counter;
 } atomic_t;
 
-struct mm_struct;
+typedef struct {
+	void *vdso;
+} TARGET_IN_KERNEL mm_context_t;
+
+struct mm_struct {
+	mm_context_t context;
+} TARGET_IN_KERNEL;
 
 struct signal_struct {
 	atomic_t live;

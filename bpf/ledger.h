@@ -59,50 +59,172 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 
 /*
  * A sample in the selected code stands for a period of running in which the
- * thread did in no virtual time what took it d. It cannot all have been where it
- * was seen if the thread does not run as long as that between two hand-overs to
- * others: no stretch between hand-overs earns more than s = d / period of its
- * length. How long the present one will be is not known when it is sampled: what
- * it has lasted, and as much again as half a usual one has. What is over comes
- * due in the stretches that follow.
+ * thread did in no virtual time what took it d. What counts is what a thread has
+ * earned when it hands over to another, and how many samples one stretch between
+ * two hand-overs gets is chance, when it is not much longer than a period. But
+ * stretches come in kinds: those that begin at one place and end at another, as
+ * from being let into a lock to letting in the next, do much the same each time.
+ * So at its end a stretch is given what its kind usually has in the selected
+ * code, moved towards its own samples the more of them there are. Until then it
+ * is given what its samples have shown, but never more than s of its length.
  */
 struct credit {
-	u64 pending;
-	u64 earned;  /* in this stretch */
-	u64 began;   /* the stretch, less the stops in it */
-	u64 usually; /* a stretch lasts, a running mean */
+	u64 earned; /* in this stretch */
+	u64 ran;    /* in this stretch, before began */
+	u64 began;  /* when it last came to run, later by the stops since */
+	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
+	u64 from;   /* the place where the stretch began */
+	u32 hits;   /* ticks of this stretch in the selected code */
+	u32 ticks;  /* ticks of this stretch */
+};
+
+/*
+ * What ticks have shown of a kind of stretches. Each thread has its own: the
+ * same places can be another's, that does something else in between.
+ */
+struct kind {
+	u64 key;   /* where it begins and ends, and the unit */
+	s64 carry; /* due from earlier stretches, or given too much */
+	u32 hits;
+	u32 ticks;
+};
+
+/* The kinds that a thread remembers: few, as most threads go round in a loop. */
+#define KIND_SETS 4
+#define KIND_WAYS 4
+struct kinds {
+	struct kind set[KIND_SETS][KIND_WAYS];
 };
 
 /* The rate is s in units of 1/CREDIT_ONE. */
 #define CREDIT_ONE 1024
+/* Ticks of a kind below which nothing is known of it. */
+#define KIND_KNOWN 4
+/* Ticks of a kind at which the older ones begin to count less. */
+#define KIND_FULL 1024
 
-/* credit_due takes what has come due, while the thread ran, by now. */
-static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate, u64 period)
+static __always_inline u64 credit_length(const struct credit *c, u64 now)
 {
-	u64 length = now > c->began ? now - c->began : 0, room, due;
+	return c->ran + (now > c->began ? now - c->began : 0);
+}
 
-	if (!c->pending)
+/* It is made to wait for a core: the stretch goes on when it has one. */
+static __always_inline void credit_pause(struct credit *c, u64 now)
+{
+	c->ran = credit_length(c, now);
+	c->began = now;
+}
+
+/* credit_due takes what the running stretch has come to deserve. */
+static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate, u64 delay)
+{
+	s64 want = c->hits * delay + c->carry;
+	u64 room = credit_length(c, now) * rate / CREDIT_ONE, due;
+
+	if (want <= (s64)c->earned || room <= c->earned)
 		return 0;
-	room = (length + lesser(c->usually, period) / 2) * rate / CREDIT_ONE;
-	due = room > c->earned ? lesser(c->pending, room - c->earned) : 0;
+	due = lesser(want, room) - c->earned;
 	c->earned += due;
-	c->pending -= due;
 	return due;
 }
 
-/* A stretch ends and the next begins. */
-static __always_inline void credit_hand_over(struct credit *c, u64 now)
+/*
+ * The time that a stretch of this kind spent in the selected code: with f the
+ * share of the kind's ticks there, f * length + w * P * (hits - f * ticks). The
+ * second term is 0 on average, so the sum over all stretches is right for any w.
+ */
+static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length, u64 period)
 {
-	u64 length = now > c->began ? now - c->began : 0;
+	u64 all = k->ticks, in = k->hits;
+	u64 own = c->ticks * period / (c->ticks + 2);
+	u64 plus = in * length + own * c->hits * all, minus = own * c->ticks * in;
 
-	c->usually = (3 * c->usually + length) / 4;
+	return plus > minus ? (s64)((plus - minus) / all) : -(s64)((minus - plus) / all);
+}
+
+static __always_inline s64 at_most(s64 x, s64 most)
+{
+	return x > most ? most : x < -most ? -most : x;
+}
+
+/*
+ * credit_hand_over ends a stretch and gives what is still due for it. What cannot
+ * be given in its length, or was given too much, is carried on to the next of its
+ * kind. k: 0 where the kind is new.
+ */
+static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 delay, u64 period,
+					    struct kind *k)
+{
+	u64 length = credit_length(c, now), room = length * rate / CREDIT_ONE, due = 0;
+	s64 want = c->hits * delay, *carry = &c->carry;
+
+	if (k && k->ticks >= KIND_KNOWN) {
+		s64 in = kind_time(k, c, length, period);
+
+		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
+		want += c->carry;
+		c->carry = 0;
+		carry = &k->carry;
+	}
+	want += *carry;
+	if (want > (s64)c->earned && room > c->earned)
+		due = lesser(want, room) - c->earned;
+	*carry = at_most(want - (s64)(c->earned + due), 2 * delay);
+	c->earned = c->ran = 0;
 	c->began = now;
-	c->earned = 0;
+	c->hits = c->ticks = 0;
+	return due;
+}
+
+static __always_inline struct kind *kinds_find(struct kinds *all, u64 key)
+{
+	struct kind *set = all->set[key % KIND_SETS];
+
+	for (int i = 0; i < KIND_WAYS; i++)
+		if (set[i].key == key)
+			return &set[i];
+	return 0;
+}
+
+/* kinds_learn adds a stretch. A kind that is new takes the place of what is known least. */
+static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks)
+{
+	struct kind *set = all->set[key % KIND_SETS], *k = kinds_find(all, key);
+
+	if (!k) {
+		k = set;
+		for (int i = 0; i < KIND_WAYS; i++) {
+			set[i].hits /= 2; /* or what is never met again would stay */
+			set[i].ticks /= 2;
+			if (set[i].ticks < k->ticks)
+				k = &set[i];
+		}
+		k->key = key;
+		k->carry = 0;
+		k->hits = k->ticks = 0;
+	}
+	if (k->ticks >= KIND_FULL) {
+		k->ticks /= 2;
+		k->hits /= 2;
+	}
+	k->ticks += ticks;
+	k->hits += hits;
 }
 
 static __always_inline u64 account_debt(u64 level, u64 global)
 {
 	return global > level ? global - level : 0;
+}
+
+/*
+ * A tick takes a little from the thread that it hits. In the baseline that happens
+ * once a period; in a period of which most is a stop it would weigh more on what is
+ * left. So that part of a tick's cost that corresponds to the stop is booked as a
+ * part of the stop.
+ */
+static __always_inline u64 stop_with_tick(u64 took, u64 tick_cost, u64 period)
+{
+	return took + lesser(took, period) * tick_cost / period;
 }
 
 /*

@@ -19,6 +19,20 @@ type LedgerAddress struct {
 	Address uint64
 }
 
+type LedgerChain struct {
+	_       structs.HostLayout
+	Own     uint32
+	Blamed  uint32
+	First   uint32
+	Members uint32
+}
+
+type LedgerCode struct {
+	_    structs.HostLayout
+	Unit uint32
+	Rule uint32
+}
+
 type LedgerControlPage struct {
 	_           structs.HostLayout
 	Epoch       uint64
@@ -33,7 +47,8 @@ type LedgerControlPage struct {
 	Rate        uint64
 	Seed        uint64
 	ProbeCost   [2]uint64
-	Pad         [2]uint64
+	TickCost    uint64
+	Pad         [3]uint64
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -60,14 +75,13 @@ type LedgerCore struct {
 	Samples      uint64
 	Unresolved   uint64
 	Spinning     uint64
-	Hits         uint64
 	Stops        uint64
 	Stopped      uint64
 	Turns        uint64
 	Foreign      uint64
 	Wakes        uint64
 	OutsideWakes uint64
-	Lost         [10]uint64
+	Lost         [11]uint64
 }
 
 type LedgerEvent struct {
@@ -84,17 +98,25 @@ const (
 	LedgerEventKindEVENT_NONE  LedgerEventKind = 0
 	LedgerEventKindEVENT_PLACE LedgerEventKind = 1
 	LedgerEventKindEVENT_EXEC  LedgerEventKind = 2
+	LedgerEventKindEVENT_TABLE LedgerEventKind = 3
 )
 
 type LedgerLimit uint32
 
 const (
-	LedgerLimitMAX_CPUS     LedgerLimit = 512
-	LedgerLimitMAX_UNITS    LedgerLimit = 65536
-	LedgerLimitMAX_POINTS   LedgerLimit = 16
-	LedgerLimitMAX_BINS     LedgerLimit = 2048
-	LedgerLimitLONGEST_STOP LedgerLimit = 5
-	LedgerLimitMAX_FRAMES   LedgerLimit = 128
+	LedgerLimitMAX_CPUS        LedgerLimit = 512
+	LedgerLimitMAX_UNITS       LedgerLimit = 65536
+	LedgerLimitMAX_POINTS      LedgerLimit = 16
+	LedgerLimitMAX_BINS        LedgerLimit = 2048
+	LedgerLimitLONGEST_STOP    LedgerLimit = 5
+	LedgerLimitMAX_FRAMES      LedgerLimit = 256
+	LedgerLimitMAX_RULES       LedgerLimit = 32768
+	LedgerLimitMAX_ROWS        LedgerLimit = 1048576
+	LedgerLimitTABLE_BYTES     LedgerLimit = 4096
+	LedgerLimitMAX_CHAINS      LedgerLimit = 65536
+	LedgerLimitMAX_MEMBERS     LedgerLimit = 262144
+	LedgerLimitLONGEST_CHAIN   LedgerLimit = 64
+	LedgerLimitMAX_STACK_UNITS LedgerLimit = 16384
 )
 
 type LedgerLoss uint32
@@ -110,8 +132,22 @@ const (
 	LedgerLossLOSS_CAPPED  LedgerLoss = 7
 	LedgerLossLOSS_TIMER   LedgerLoss = 8
 	LedgerLossLOSS_CPU     LedgerLoss = 9
-	LedgerLossLOSS_MAX     LedgerLoss = 10
+	LedgerLossLOSS_TABLE   LedgerLoss = 10
+	LedgerLossLOSS_MAX     LedgerLoss = 11
 )
+
+type LedgerMember struct {
+	_     structs.HostLayout
+	Unit  uint32
+	Steps uint32
+	Later uint32
+}
+
+type LedgerPiece struct {
+	_     structs.HostLayout
+	At    uint64
+	Words [32]uint64
+}
 
 type LedgerPlace struct {
 	_      structs.HostLayout
@@ -121,9 +157,67 @@ type LedgerPlace struct {
 	Pad    uint32
 }
 
-type LedgerStack struct {
+type LedgerProgress struct {
 	_      structs.HostLayout
-	Frames [128]uint64
+	Sample uint32
+	State  uint32
+}
+
+type LedgerRow struct {
+	_      structs.HostLayout
+	Offset uint16
+	Rule   uint16
+}
+
+type LedgerRule struct {
+	_       structs.HostLayout
+	Kind    uint8
+	Base    uint8
+	FpWhere uint8
+	BxWhere uint8
+	Offset  int32
+	Add     int32
+	Fp      int32
+	Bx      int32
+	Ra      int32
+}
+
+type LedgerRuleBase uint32
+
+const (
+	LedgerRuleBaseBASE_NONE  LedgerRuleBase = 0
+	LedgerRuleBaseBASE_SP    LedgerRuleBase = 1
+	LedgerRuleBaseBASE_FP    LedgerRuleBase = 2
+	LedgerRuleBaseBASE_BX    LedgerRuleBase = 3
+	LedgerRuleBaseBASE_OTHER LedgerRuleBase = 16
+)
+
+type LedgerRuleKind uint32
+
+const (
+	LedgerRuleKindRULE_UNKNOWN       LedgerRuleKind = 0
+	LedgerRuleKindRULE_END           LedgerRuleKind = 1
+	LedgerRuleKindRULE_CFA           LedgerRuleKind = 2
+	LedgerRuleKindRULE_CFA_AT        LedgerRuleKind = 3
+	LedgerRuleKindRULE_SIGNAL        LedgerRuleKind = 4
+	LedgerRuleKindRULE_FRAME_POINTER LedgerRuleKind = 5
+)
+
+type LedgerRuleWhere uint32
+
+const (
+	LedgerRuleWhereWHERE_SAME LedgerRuleWhere = 0
+	LedgerRuleWhereWHERE_CFA  LedgerRuleWhere = 1
+	LedgerRuleWhereWHERE_FP   LedgerRuleWhere = 2
+	LedgerRuleWhereWHERE_SP   LedgerRuleWhere = 3
+	LedgerRuleWhereWHERE_GONE LedgerRuleWhere = 4
+)
+
+type LedgerTable struct {
+	_        structs.HostLayout
+	First    uint32
+	Rows     uint16
+	Unitless uint16
 }
 
 type LedgerThread struct {
@@ -135,11 +229,14 @@ type LedgerThread struct {
 		Epoch uint64
 	}
 	Credit struct {
-		_       structs.HostLayout
-		Pending uint64
-		Earned  uint64
-		Began   uint64
-		Usually uint64
+		_      structs.HostLayout
+		Earned uint64
+		Ran    uint64
+		Began  uint64
+		Carry  int64
+		From   uint64
+		Hits   uint32
+		Ticks  uint32
 	}
 	AddressSpace uint64
 	Waiting      struct {
@@ -147,6 +244,16 @@ type LedgerThread struct {
 		Left uint64
 	}
 	Running uint64
+	Kinds   struct {
+		_   structs.HostLayout
+		Set [4][4]struct {
+			_     structs.HostLayout
+			Key   uint64
+			Carry int64
+			Hits  uint32
+			Ticks uint32
+		}
+	}
 }
 
 type LedgerTimer struct {
@@ -163,10 +270,14 @@ type LedgerTimer struct {
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	LedgerMapAddresses       = "addresses"
+	LedgerMapChains          = "chains"
 	LedgerMapEvents          = "events"
+	LedgerMapMembers         = "members"
+	LedgerMapPieces          = "pieces"
 	LedgerMapPlaces          = "places"
 	LedgerMapProcesses       = "processes"
-	LedgerMapStacks          = "stacks"
+	LedgerMapProgress        = "progress"
+	LedgerMapTables          = "tables"
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
 	LedgerProgOnExec         = "on_exec"
@@ -184,14 +295,22 @@ const (
 	LedgerProgOnWaking       = "on_waking"
 	LedgerProgStartClock     = "start_clock"
 	LedgerVarBins            = "bins"
+	LedgerVarBlamedOnly      = "blamed_only"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
+	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
 	LedgerVarLimitType       = "limit_type"
 	LedgerVarLossType        = "loss_type"
+	LedgerVarRows            = "rows"
+	LedgerVarRuleBaseType    = "rule_base_type"
+	LedgerVarRuleKindType    = "rule_kind_type"
+	LedgerVarRuleWhereType   = "rule_where_type"
+	LedgerVarRules           = "rules"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
+	LedgerVarWholeStacks     = "whole_stacks"
 )
 
 // LoadLedger returns the embedded CollectionSpec for Ledger.
@@ -257,10 +376,14 @@ type LedgerProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerMapSpecs struct {
 	Addresses *ebpf.MapSpec `ebpf:"addresses"`
+	Chains    *ebpf.MapSpec `ebpf:"chains"`
 	Events    *ebpf.MapSpec `ebpf:"events"`
+	Members   *ebpf.MapSpec `ebpf:"members"`
+	Pieces    *ebpf.MapSpec `ebpf:"pieces"`
 	Places    *ebpf.MapSpec `ebpf:"places"`
 	Processes *ebpf.MapSpec `ebpf:"processes"`
-	Stacks    *ebpf.MapSpec `ebpf:"stacks"`
+	Progress  *ebpf.MapSpec `ebpf:"progress"`
+	Tables    *ebpf.MapSpec `ebpf:"tables"`
 	Threads   *ebpf.MapSpec `ebpf:"threads"`
 	Timers    *ebpf.MapSpec `ebpf:"timers"`
 }
@@ -270,14 +393,22 @@ type LedgerMapSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerVariableSpecs struct {
 	Bins          *ebpf.VariableSpec `ebpf:"bins"`
+	BlamedOnly    *ebpf.VariableSpec `ebpf:"blamed_only"`
 	Control       *ebpf.VariableSpec `ebpf:"control"`
 	Cores         *ebpf.VariableSpec `ebpf:"cores"`
+	Enough        *ebpf.VariableSpec `ebpf:"enough"`
 	EventKindType *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType     *ebpf.VariableSpec `ebpf:"event_type"`
 	LimitType     *ebpf.VariableSpec `ebpf:"limit_type"`
 	LossType      *ebpf.VariableSpec `ebpf:"loss_type"`
+	Rows          *ebpf.VariableSpec `ebpf:"rows"`
+	RuleBaseType  *ebpf.VariableSpec `ebpf:"rule_base_type"`
+	RuleKindType  *ebpf.VariableSpec `ebpf:"rule_kind_type"`
+	RuleWhereType *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	Rules         *ebpf.VariableSpec `ebpf:"rules"`
 	UnitSamples   *ebpf.VariableSpec `ebpf:"unit_samples"`
 	Visits        *ebpf.VariableSpec `ebpf:"visits"`
+	WholeStacks   *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
 // LedgerObjects contains all objects after they have been loaded into the kernel.
@@ -301,10 +432,14 @@ func (o *LedgerObjects) Close() error {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerMaps struct {
 	Addresses *ebpf.Map `ebpf:"addresses"`
+	Chains    *ebpf.Map `ebpf:"chains"`
 	Events    *ebpf.Map `ebpf:"events"`
+	Members   *ebpf.Map `ebpf:"members"`
+	Pieces    *ebpf.Map `ebpf:"pieces"`
 	Places    *ebpf.Map `ebpf:"places"`
 	Processes *ebpf.Map `ebpf:"processes"`
-	Stacks    *ebpf.Map `ebpf:"stacks"`
+	Progress  *ebpf.Map `ebpf:"progress"`
+	Tables    *ebpf.Map `ebpf:"tables"`
 	Threads   *ebpf.Map `ebpf:"threads"`
 	Timers    *ebpf.Map `ebpf:"timers"`
 }
@@ -312,10 +447,14 @@ type LedgerMaps struct {
 func (m *LedgerMaps) Close() error {
 	return _LedgerClose(
 		m.Addresses,
+		m.Chains,
 		m.Events,
+		m.Members,
+		m.Pieces,
 		m.Places,
 		m.Processes,
-		m.Stacks,
+		m.Progress,
+		m.Tables,
 		m.Threads,
 		m.Timers,
 	)
@@ -326,14 +465,22 @@ func (m *LedgerMaps) Close() error {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerVariables struct {
 	Bins          *ebpf.Variable `ebpf:"bins"`
+	BlamedOnly    *ebpf.Variable `ebpf:"blamed_only"`
 	Control       *ebpf.Variable `ebpf:"control"`
 	Cores         *ebpf.Variable `ebpf:"cores"`
+	Enough        *ebpf.Variable `ebpf:"enough"`
 	EventKindType *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType     *ebpf.Variable `ebpf:"event_type"`
 	LimitType     *ebpf.Variable `ebpf:"limit_type"`
 	LossType      *ebpf.Variable `ebpf:"loss_type"`
+	Rows          *ebpf.Variable `ebpf:"rows"`
+	RuleBaseType  *ebpf.Variable `ebpf:"rule_base_type"`
+	RuleKindType  *ebpf.Variable `ebpf:"rule_kind_type"`
+	RuleWhereType *ebpf.Variable `ebpf:"rule_where_type"`
+	Rules         *ebpf.Variable `ebpf:"rules"`
 	UnitSamples   *ebpf.Variable `ebpf:"unit_samples"`
 	Visits        *ebpf.Variable `ebpf:"visits"`
+	WholeStacks   *ebpf.Variable `ebpf:"whole_stacks"`
 }
 
 // LedgerPrograms contains all programs after they have been loaded into the kernel.

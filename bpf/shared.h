@@ -8,11 +8,50 @@
 
 enum limit {
 	MAX_CPUS = 512,
-	MAX_UNITS = 65536,
+	MAX_UNITS = 65536, /* a power of two */
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
 	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
-	MAX_FRAMES = 128, /* a power of two, so that an index can be masked */
+	MAX_FRAMES = 256,
+	/* Powers of two, so that an index can be masked. */
+	MAX_RULES = 1 << 15,
+	MAX_ROWS = 1 << 20,
+	TABLE_BYTES = 4096, /* of a file, that a table is for */
+	/* Where whole stacks are looked at: */
+	MAX_CHAINS = 1 << 16,
+	MAX_MEMBERS = 1 << 18, /* of all chains */
+	LONGEST_CHAIN = 64,
+	MAX_STACK_UNITS = 1 << 14,
+};
+
+/*
+ * What a place has in place of a unit where whole stacks are looked at: what it
+ * means for the units that depend on more than the first code in scope.
+ */
+struct chain {
+	u32 own;	/* the unit of a sample that is in none of those; 0: none */
+	u32 blamed;	/* a sample's time is this code's, if none further in is blamed */
+	u32 first;	/* of its members, among all */
+	u32 members;
+};
+
+/*
+ * A unit that code at a place can be part of: a function anywhere on the stack, or
+ * one called from another. It is a row of functions to be met from the inside out,
+ * and how many have been met is its state; steps has 4 bits for each state, and in
+ * them the next. later is the same where code further in was blamed.
+ */
+#define STATE_MET 7 /* all of them */
+struct member {
+	u32 unit;
+	u32 steps;
+	u32 later;
+};
+
+/* How far a unit has come in a sample. */
+struct progress {
+	u32 sample;
+	u32 state;
 };
 
 /*
@@ -26,14 +65,15 @@ struct control_page {
 	u64 deadline;	/* when it ends; 0: none is under way */
 	u64 global_start; /* G when it began */
 	u64 delay;	/* d: what a sample in the unit is worth */
-	u32 unit;	/* the selected unit; 0: none */
+	u32 unit;	/* the unit that is, or in a baseline may next be, sped up; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
 	u64 cap;	/* most that is paid at once of what is owed already */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
 	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
-	u64 pad[2];
+	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
+	u64 pad[3];
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];
@@ -51,12 +91,13 @@ enum loss {
 	LOSS_THREAD,	/* a thread of the target could not be given an account */
 	LOSS_PROCESS,	/* a process did not fit in the table of processes */
 	LOSS_EVENT,	/* an event for user space did not fit in the ring */
-	LOSS_STACK,	/* a sample's stack could not be read */
+	LOSS_STACK,	/* a sample's stack could not be followed to its end */
 	LOSS_MAPPING,	/* the mapping around an address could not be looked up */
 	LOSS_CODE,	/* an address did not fit in the table of code */
 	LOSS_CAPPED,	/* a stop was longer than the cap allows */
 	LOSS_TIMER,	/* the next tick could not be set */
 	LOSS_CPU,	/* a CPU beyond MAX_CPUS */
+	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
 	LOSS_MAX,
 };
 
@@ -71,7 +112,6 @@ struct core {
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
 	u64 spinning;	/* samples in busy waiting */
-	u64 hits;	/* samples credited */
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 turns;	/* of the stopping loop */
@@ -98,6 +138,7 @@ enum event_kind {
 	EVENT_NONE,
 	EVENT_PLACE, /* a place was sampled that is not in the table yet */
 	EVENT_EXEC,  /* a process of the target runs another program now */
+	EVENT_TABLE, /* a stack led to a page of code whose table is not there yet */
 };
 
 struct event {
@@ -105,6 +146,67 @@ struct event {
 	u32 tgid;
 	u64 address; /* of the place, in that process */
 	struct place place;
+};
+
+/*
+ * How to find the caller of the code at an address; made of the binary's own
+ * tables by internal/unwind, which says more. The CFA, the canonical frame
+ * address, is the caller's stack pointer after the return.
+ */
+enum rule_kind {
+	RULE_UNKNOWN,
+	RULE_END,	/* there is no caller */
+	RULE_CFA,	/* the CFA is base + offset */
+	RULE_CFA_AT,	/* the CFA is what is read at base + offset, + add */
+	RULE_SIGNAL,	/* the registers are in the ucontext at the stack pointer */
+	RULE_FRAME_POINTER, /* code without tables */
+};
+
+enum rule_base {
+	BASE_NONE,
+	BASE_SP,
+	BASE_FP,
+	BASE_BX,
+	BASE_OTHER = 16, /* + its number in DWARF: known in the innermost frame only */
+};
+
+/* Where the value is that a register has in the caller. */
+enum rule_where {
+	WHERE_SAME,	/* in the register */
+	WHERE_CFA,	/* at the CFA + n */
+	WHERE_FP,	/* at the callee's frame pointer + n */
+	WHERE_SP,	/* at the callee's stack pointer + n */
+	WHERE_GONE,
+};
+
+struct rule {
+	u8 kind;
+	u8 base;
+	u8 fp_where;
+	u8 bx_where;
+	s32 offset;
+	s32 add;
+	s32 fp;
+	s32 bx;
+	s32 ra; /* the return address is at the CFA + this; 0: in the link register */
+};
+
+/* The rules that are always there, by their place among all. */
+#define RULES_UNKNOWN 0
+#define RULES_FRAME_POINTER 1
+#define RULES_PENDING 0xffff /* asked user space */
+
+/* From this offset in its page on a rule holds. */
+struct row {
+	u16 offset;
+	u16 rule;
+};
+
+/* The rows of a page of a file. */
+struct table {
+	u32 first;
+	u16 rows; /* 0: asked user space */
+	u16 unitless; /* nothing in it can be a unit */
 };
 
 #endif

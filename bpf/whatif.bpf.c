@@ -12,6 +12,7 @@
 #include <bpf/bpf_tracing.h>
 #include "ledger.h"
 #include "shared.h"
+#include "unwind.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -22,6 +23,8 @@ u64 unit_samples[MAX_UNITS];
 u32 bins[2][MAX_POINTS][MAX_BINS];
 u64 visits[MAX_POINTS];
 
+#include "chains.h"
+
 /* A thread of the target: that it has one makes it one. */
 struct thread {
 	struct account account;
@@ -29,6 +32,7 @@ struct thread {
 	u64 address_space; /* numbered: changes with every exec and fork */
 	struct waiting waiting; /* busily */
 	u64 running;
+	struct kinds kinds;
 };
 
 struct {
@@ -47,7 +51,7 @@ struct {
 	__type(value, u32);
 } processes SEC(".maps");
 
-/* Which unit a place belongs to: filled by user space as places are sampled. */
+/* Which unit a place belongs to, or its chain: filled by user space as places are sampled. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -56,16 +60,20 @@ struct {
 	__type(value, u32);
 } places SEC(".maps");
 
-/* The same by address, so that a frame costs one look-up. */
+/* The same by address, with the rule for its caller: a frame costs one look-up. */
 struct address {
 	u64 space;
 	u64 address;
+};
+struct code {
+	u32 unit;
+	u32 rule;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 16);
 	__type(key, struct address);
-	__type(value, u32);
+	__type(value, struct code);
 } addresses SEC(".maps");
 
 struct {
@@ -73,21 +81,17 @@ struct {
 	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
-struct stack {
-	u64 frames[MAX_FRAMES];
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct stack);
-} stacks SEC(".maps");
-
 /* Types that no map or variable has, kept for the generated Go. */
 const struct event *event_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));
 enum event_kind event_kind_type __attribute__((unused));
+
+enum hand_over {
+	BY_SLEEPING,
+	BY_WAKING,
+	BY_FORKING,
+};
 
 static u64 spaces; /* address spaces numbered so far */
 
@@ -125,10 +129,19 @@ static __always_inline void adopt_core(struct core *c)
 	account_adopt(&c->account, control.epoch, control.start, control.global_start);
 }
 
+static __always_inline void begin_anew(struct thread *t)
+{
+	t->waiting.left = 0;
+	t->credit.earned = t->credit.ran = t->credit.carry = 0;
+	t->credit.hits = t->credit.ticks = 0;
+	if (t->credit.began < control.start)
+		t->credit.began = control.start;
+}
+
 static __always_inline void adopt(struct thread *t)
 {
 	if (t->account.epoch != control.epoch)
-		t->credit.pending = t->credit.earned = t->waiting.left = 0;
+		begin_anew(t);
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
 
@@ -152,16 +165,52 @@ static __always_inline void excuse(struct thread *t)
 		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
 }
 
-/* What the running thread's samples have earned it by now. */
-static __always_inline void earn(struct thread *t, u64 now)
+static __always_inline void give(struct thread *t, u64 due)
 {
-	u64 due = credit_due(&t->credit, now, control.rate, control.period);
-
-	excuse(t);
-	if (!due || !under_way(now))
+	if (!due)
 		return;
 	t->account.level += due;
 	raise_global(t->account.level);
+}
+
+/* What the running thread's samples have earned it by now. */
+static __always_inline void earn(struct thread *t, u64 now)
+{
+	excuse(t);
+	if (under_way(now))
+		give(t, credit_due(&t->credit, now, control.rate, control.delay));
+}
+
+/* A place where a stretch begins or ends: the system call, by its caller. */
+static __always_inline u64 place_of(struct task_struct *task, enum hand_over how)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* The stack pointer, within its page, tells callers apart, in all threads alike. */
+	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
+}
+
+/* The thread lets another go on, or goes to sleep: a stretch ends and the next begins. */
+static __always_inline void hand_over(struct thread *t, struct task_struct *task, u64 now, enum hand_over how)
+{
+	u32 hits = t->credit.hits, ticks = t->credit.ticks;
+	struct kind *k = 0;
+	u64 to = 0, key = 0, due;
+
+	excuse(t);
+	if (control.unit) {
+		to = place_of(task, how);
+		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + to;
+		key ^= key >> 32;
+		k = kinds_find(&t->kinds, key);
+	}
+	t->credit.from = to;
+	due = credit_hand_over(&t->credit, now, control.rate, control.delay, control.period, k);
+	if (!under_way(now))
+		return;
+	give(t, due);
+	if (key && ticks)
+		kinds_learn(&t->kinds, key, hits, ticks);
 }
 
 /* ---- who belongs to the target ---- */
@@ -182,7 +231,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	/* What delayed the parent delayed the birth of the child. */
 	now = bpf_ktime_get_ns();
 	adopt(p);
-	earn(p, now);
+	hand_over(p, parent, now, BY_FORKING);
 	t->account = p->account;
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));
@@ -200,13 +249,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-static __always_inline void tell(u32 kind, u32 tgid, u64 address, const struct place *place)
+static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct place *place)
 {
 	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
 	if (!e) {
 		lose(this_core(), LOSS_EVENT);
-		return;
+		return 0;
 	}
 	e->kind = kind;
 	e->tgid = tgid;
@@ -216,6 +265,7 @@ static __always_inline void tell(u32 kind, u32 tgid, u64 address, const struct p
 	else
 		__builtin_memset(&e->place, 0, sizeof(e->place));
 	bpf_ringbuf_submit(e, 0);
+	return 1;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -246,107 +296,214 @@ int BPF_PROG(on_exit, struct task_struct *task)
 /* ---- which unit a sample belongs to ---- */
 
 struct mapping {
-	struct place place;
+	struct place place; /* inode 0: of no file */
 	u64 address;
+	u32 vdso; /* it is that: offset is from its beginning */
 };
 
 static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
 {
 	struct file *file = vma->vm_file;
 
-	if (!file)
+	if (!file) {
+		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);
+		m->place.offset = m->address - vma->vm_start;
 		return 0;
+	}
 	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
 	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
 	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << 12);
 	return 0;
 }
 
-/*
- * unit_at finds the unit of an address of the current process, or UNIT_PENDING
- * where it is not known yet; user space is then asked, once a place.
- */
-static __noinline u32 unit_at(struct thread *t, u64 address)
+/* The unit or chain of a place, or UNIT_PENDING; user space is asked once a place. */
+static __always_inline u32 unit_of_place(const struct place *place, u64 address)
+{
+	u32 *known = bpf_map_lookup_elem(&places, place), unit = UNIT_PENDING;
+	long err;
+
+	if (known)
+		return *known;
+	err = bpf_map_update_elem(&places, place, &unit, BPF_NOEXIST);
+	if (err && err != -17 /* EEXIST: another core was first */)
+		lose(this_core(), LOSS_CODE);
+	else if (!err && !tell(EVENT_PLACE, bpf_get_current_pid_tgid() >> 32, address, place))
+		bpf_map_delete_elem(&places, place);
+	return UNIT_PENDING;
+}
+
+/* The rule of a place, or RULES_PENDING; user space is asked once a page. */
+static __always_inline u32 rule_of_place(const struct place *place, u64 address, bool *unitless)
+{
+	struct place page = *place;
+	struct table asked = {}, *known;
+	long err;
+
+	page.offset &= ~(u64)(TABLE_BYTES - 1);
+	known = bpf_map_lookup_elem(&tables, &page);
+	if (known) {
+		*unitless = known->unitless;
+		return known->rows ? rule_in(known->first, known->rows, place->offset & (TABLE_BYTES - 1)) : RULES_PENDING;
+	}
+	err = bpf_map_update_elem(&tables, &page, &asked, BPF_NOEXIST);
+	if (err && err != -17 /* EEXIST */) {
+		lose(this_core(), LOSS_CODE);
+		return RULES_UNKNOWN;
+	}
+	if (!err && !tell(EVENT_TABLE, bpf_get_current_pid_tgid() >> 32, address, &page))
+		bpf_map_delete_elem(&tables, &page);
+	return RULES_PENDING;
+}
+
+static __always_inline bool is_unit(u32 unit)
+{
+	return unit != UNIT_PENDING && (unit & ~UNIT_SPINS) != UNIT_NONE;
+}
+
+/* Its caller is not looked at, so it has no use for a rule. */
+static __always_inline bool ends_walk(u32 unit)
+{
+	return !whole_stacks && is_unit(unit);
+}
+
+/* What is known of an address of the current process. Not static: as step_out. */
+__noinline int code_at(u64 space, u64 address, struct code *code)
 {
 	struct address key;
 	struct mapping m = {};
-	u32 *known, unit = UNIT_PENDING;
+	struct code *known;
+	bool unitless = 0;
 	long err;
 
-	if (!t)
-		return UNIT_PENDING;
-	key.space = t->address_space;
+	if (!code)
+		return 0;
+	code->unit = UNIT_PENDING;
+	code->rule = RULES_PENDING;
+	key.space = space;
 	key.address = address;
 	known = bpf_map_lookup_elem(&addresses, &key);
-	if (known)
-		return *known;
+	if (known) {
+		*code = *known;
+		return 0;
+	}
 	m.address = address;
 	err = bpf_find_vma(bpf_get_current_task_btf(), address, on_vma, &m, 0);
 	if (err == -2 /* ENOENT: not mapped */) {
-		unit = UNIT_NONE;
+		code->unit = UNIT_NONE;
+		code->rule = RULES_UNKNOWN;
 	} else if (err) { /* someone holds the map's lock: next time */
 		lose(this_core(), LOSS_MAPPING);
-		return UNIT_PENDING;
-	} else if (!m.place.inode) { /* anonymous: generated code, the vDSO */
-		unit = UNIT_NONE;
+		return 0;
+	} else if (!m.place.inode) {
+		/* Generated code keeps frame pointers, if anything. */
+		code->unit = UNIT_NONE;
+		code->rule = m.vdso ? rule_of_place(&m.place, address, &unitless) : RULES_FRAME_POINTER;
 	} else {
-		known = bpf_map_lookup_elem(&places, &m.place);
-		if (!known) {
-			err = bpf_map_update_elem(&places, &m.place, &unit, BPF_NOEXIST);
-			if (err && err != -17 /* EEXIST: another core was first */)
-				lose(this_core(), LOSS_CODE);
-			else if (!err)
-				tell(EVENT_PLACE, bpf_get_current_pid_tgid() >> 32, address, &m.place);
-			return UNIT_PENDING;
-		}
-		unit = *known;
-		if (unit == UNIT_PENDING)
-			return UNIT_PENDING;
+		code->unit = unit_of_place(&m.place, address);
+		if (!ends_walk(code->unit))
+			code->rule = rule_of_place(&m.place, address, &unitless);
 	}
-	bpf_map_update_elem(&addresses, &key, &unit, BPF_ANY);
-	return unit;
+	if (code->unit != UNIT_PENDING && (code->rule != RULES_PENDING || ends_walk(code->unit)))
+		bpf_map_update_elem(&addresses, &key, code, BPF_ANY);
+	/* Not kept, as whether it waits busily is still to be said. */
+	if (code->unit == UNIT_PENDING && unitless)
+		code->unit = UNIT_NONE;
+	return 0;
 }
 
 struct walk {
-	struct thread *thread;
-	struct stack *stack;
-	u32 frames;
+	u64 space;
+	struct frame frame;
 	u32 unit;
+	u32 pending; /* a unit further in is not known yet */
+	u32 hidden;  /* nor whether the instruction itself waits busily */
+	u32 ended;   /* one of these: */
+	struct match match; /* where whole stacks are looked at */
+};
+
+enum ended {
+	ENDED_TOO_DEEP,
+	ENDED_IN_UNIT,
+	ENDED_OUTERMOST,
+	ENDED_PENDING,
+	ENDED_STUCK,
 };
 
 static long on_frame(u32 i, struct walk *w)
 {
-	u64 address;
+	struct code code;
+	int step;
 
-	if (i >= w->frames)
-		return 1;
-	address = w->stack->frames[i & (MAX_FRAMES - 1)];
 	/* A return address may be the first of another line: look before it. */
-	w->unit = unit_at(w->thread, i ? address - 1 : address);
-	/* Where the instruction itself waits busily, so does the thread. */
-	if (i && w->unit != UNIT_PENDING)
-		w->unit &= ~UNIT_SPINS;
-	return w->unit != UNIT_NONE;
+	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, &code);
+	if (code.unit == UNIT_PENDING) {
+		/* Whose it is will be known next time: ask for what is further out, too. */
+		w->pending = 1;
+		if (!i)
+			w->hidden = 1;
+		w->match.blamed = 1;
+	} else if (whole_stacks) {
+		u32 number = code.unit & ~UNIT_SPINS;
+
+		if (!i)
+			w->unit = code.unit & UNIT_SPINS;
+		if (number != UNIT_NONE && note_chain(&w->match, number)) {
+			w->ended = ENDED_IN_UNIT;
+			return 1;
+		}
+	} else {
+		/* Where the instruction itself waits busily, so does the thread. */
+		if (i)
+			code.unit &= ~UNIT_SPINS;
+		if (code.unit != UNIT_NONE) {
+			w->unit = code.unit;
+			w->ended = ENDED_IN_UNIT;
+			return 1;
+		}
+	}
+	if (code.rule == RULES_PENDING) {
+		w->ended = ENDED_PENDING;
+		return 1;
+	}
+	step = step_out(&w->frame, code.rule);
+	if (step == STEP_CALLER)
+		return 0;
+	w->ended = step == STEP_OUTERMOST ? ENDED_OUTERMOST : ENDED_STUCK;
+	return 1;
 }
 
-/* The first unit up the stack (COZ's rule), with the flag. */
+/*
+ * Counts the sample for all units that its whole stack is in, and tells whether the
+ * one that an experiment is about is among them.
+ */
+static __always_inline u32 unit_of_stack(struct walk *w)
+{
+	bool unknown = w->pending || w->ended == ENDED_PENDING;
+
+	if (!unknown && !w->match.units && w->match.own)
+		__sync_fetch_and_add(&unit_samples[w->match.own & (MAX_UNITS - 1)], 1);
+	/* What is further out, or unknown, does not make it another's. */
+	if (w->match.met && !w->hidden)
+		return w->match.selected | w->unit;
+	return unknown ? UNIT_PENDING : w->unit;
+}
+
+/* The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. */
 static __always_inline u32 unit_of_sample(struct task_struct *task, struct thread *t, struct core *c)
 {
-	u32 zero = 0;
-	struct walk w = { .thread = t };
-	long n;
+	struct walk w = { .space = t->address_space, .match = { .sample = c->samples + 1, .selected = control.unit } };
 
-	w.stack = bpf_map_lookup_elem(&stacks, &zero);
-	if (!w.stack)
-		return UNIT_PENDING;
-	n = bpf_get_task_stack(task, w.stack, (MAX_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
-	if (n <= 0) {
-		lose(c, LOSS_STACK);
+	if (!task->mm) /* on its way out: nothing of the program is left */
 		return UNIT_NONE;
-	}
-	w.frames = n / 8;
+	innermost_frame(task, &w.frame);
 	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
-	return w.unit;
+	if (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP)
+		lose(c, LOSS_STACK);
+	if (w.ended == ENDED_PENDING)
+		lose(c, LOSS_TABLE);
+	if (whole_stacks)
+		return unit_of_stack(&w);
+	return w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
 }
 
 /* ---- the tick: sampling, crediting, stopping ---- */
@@ -384,7 +541,8 @@ static long on_turn(u32 i, struct stop *s)
 {
 	s->now = bpf_ktime_get_ns();
 	s->turns++;
-	return s->now >= s->end || s->now - s->begin >= s->want + (control.global - s->global);
+	return s->now >= s->end ||
+	       stop_with_tick(s->now - s->begin, control.tick_cost, control.period) >= s->want + (control.global - s->global);
 }
 
 /*
@@ -407,7 +565,7 @@ static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u6
 	c->stops++;
 	c->stopped += s.now - begin;
 	c->turns += s.turns;
-	t->account.level = account_paid(t->account.level, s.now - begin, control.global);
+	t->account.level = account_paid(t->account.level, stop_with_tick(s.now - begin, control.tick_cost, control.period), control.global);
 	t->credit.began += s.now - begin; /* it did not run */
 }
 
@@ -457,7 +615,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	u64 now, debt;
-	u32 unit, spins;
+	u32 unit, spins, known = 1;
 
 	if (!t) {
 		arrive(tick);
@@ -466,13 +624,14 @@ static __always_inline void sample(struct core *c, u64 tick)
 	unit = unit_of_sample(task, t, c);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
-	if (unit == UNIT_PENDING) {
+	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
 		c->unresolved++;
 		unit = UNIT_NONE;
 		spins = 0;
+		known = 0;
 	}
 	unit &= ~UNIT_SPINS;
-	if (unit && unit < MAX_UNITS)
+	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit], 1);
 	if (spins)
 		c->spinning++;
@@ -485,11 +644,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 	adopt(t);
 	excuse(t);
 	t->waiting.left = spins ? control.period : 0;
+	t->credit.ticks += known;
 	/* Waiting cannot be made faster. */
-	if (!spins && unit && unit == control.unit) {
-		c->hits++;
-		t->credit.pending += control.delay;
-	}
+	if (!spins && unit && unit == control.unit)
+		t->credit.hits++;
 	earn(t, now);
 	arrive(tick);
 	if (control.rate)
@@ -670,8 +828,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	adopt_core(c);
 	if (p) {
 		adopt(p);
-		earn(p, now);
-		credit_hand_over(&p->credit, now);
+		if (!preempt && prev->__state) {
+			hand_over(p, prev, now, BY_SLEEPING);
+		} else {
+			earn(p, now);
+			credit_pause(&p->credit, now);
+		}
 		p->account.since = now;
 		p->running = 0;
 		/*
@@ -724,8 +886,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker) {
 		c->wakes++;
 		adopt(waker);
-		earn(waker, now);
-		credit_hand_over(&waker->credit, now);
+		hand_over(waker, bpf_get_current_task_btf(), now, BY_WAKING);
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, waker->account.level);

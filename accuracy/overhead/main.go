@@ -61,7 +61,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.IntVar(&o.starts, "starts", 10, "start so many `times` to time the start")
 	f.Float64Var(&o.selfSeconds, "self-seconds", 10, "length of the run in which whatif itself is watched")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
-	only := f.String("only", "", "measure only these, `names` of busy, switches, switches2, go, start, self")
+	only := f.String("only", "", "measure only these, `names` of busy, deep, switches, switches2, go, start, self")
 	quick := f.Bool("quick", false, "measure little: does it work at all?")
 	if err := f.Parse(args); err != nil {
 		return nil, err

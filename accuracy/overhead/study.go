@@ -29,6 +29,7 @@ type part struct {
 
 var parts = []part{
 	ratiosOf("busy", subject{name: "two busy threads", source: "busy.c", point: "progress_done", target: 0.97, plan: true}),
+	ratiosOf("deep", subject{name: "two busy threads, 60 calls deep", source: "deep.c", point: "progress_done", target: 0.97}),
 	ratiosOf("switches", subject{name: "switches on one core", source: "switches.c", point: "progress_done", pairs: 1,
 		target: 0.97, plan: true}),
 	ratiosOf("switches2", subject{name: "switches on two cores", source: "switches.c", point: "progress_done", pairs: 2,

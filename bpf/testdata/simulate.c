@@ -14,6 +14,7 @@
 
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
@@ -61,14 +62,14 @@ static void tick(struct thread *t, u64 d, u64 slack)
 	u64 before = global, level = t->account.level, was = position(t);
 
 	if (random_below(3) == 0) { /* in the selected code */
-		struct credit c = { .pending = d, .began = now, .usually = random_below(2 * PERIOD) };
-		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate, PERIOD);
+		struct credit c = { .began = now, .hits = 1, .ticks = 1 };
+		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate, d);
 
-		/* Not more than s of what may be the stretch, and all of it in time. */
-		MUST(due <= (PERIOD / 4 + PERIOD / 2) * rate / CREDIT_ONE, t);
-		credit_hand_over(&c, now + PERIOD / 4);
-		due += credit_due(&c, now + 2 * PERIOD, rate, PERIOD);
-		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.pending == d - due, t);
+		/* Not more than s of what it ran, and all of it in time. */
+		MUST(due <= PERIOD / 4 * rate / CREDIT_ONE, t);
+		due += credit_hand_over(&c, now + PERIOD / 4, rate, d, PERIOD, 0);
+		due += credit_hand_over(&c, now + 2 * PERIOD, rate, d, PERIOD, 0);
+		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.carry == (s64)(d - due), t);
 		t->account.level = level + due;
 		t->credited += due;
 		if (global < t->account.level)
@@ -126,6 +127,49 @@ static void wake(struct thread *t, struct thread *by)
 	t->account.since = now;
 }
 
+/*
+ * Two kinds of stretches take turns, of any length: one all in the selected code,
+ * one not at all. Once they are known each stretch must be given what it deserves,
+ * also one that no tick met; and a kind of mixed stretches must be right on average.
+ */
+static void stretches(u64 d)
+{
+	u64 rate = d * CREDIT_ONE / PERIOD, at = 0, next_tick = 0, given = 0, deserved = 0;
+	struct kinds known = {};
+	struct credit c = {};
+
+	for (int i = 0; i < 20000; i++) {
+		u64 length = 50 + random_below(3 * PERIOD), key = 1 + i % 3, inside = 0;
+		u64 selected = key == 1 ? length : key == 2 ? 0 : length / 4 + random_below(length / 2);
+		struct kind *k;
+		u64 due;
+		u32 hits, ticks;
+
+		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
+			c.ticks++;
+			c.hits += next_tick < at + selected;
+			inside += credit_due(&c, next_tick, rate, d);
+		}
+		at += length;
+		hits = c.hits;
+		ticks = c.ticks;
+		k = kinds_find(&known, key);
+		due = inside + credit_hand_over(&c, at, rate, d, PERIOD, k);
+		if (ticks)
+			kinds_learn(&known, key, hits, ticks);
+		MUST(due <= length * rate / CREDIT_ONE, &threads[0]);
+		if (i < 2000)
+			continue;
+		given += due;
+		deserved += selected * rate / CREDIT_ONE;
+		if (key == 1)
+			MUST(due + 2 >= length * rate / CREDIT_ONE, &threads[0]);
+		if (key == 2)
+			MUST(due <= 2 * d, &threads[0]);
+	}
+	MUST(given <= deserved + deserved / 50 && deserved <= given + given / 50, &threads[0]);
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -140,6 +184,8 @@ int main(int argc, char **argv)
 		account_adopt(&threads[i].account, 1, now, global);
 		MUST(threads[i].account.level == global && threads[i].account.since == now, &threads[i]);
 	}
+	stretches(PERIOD / 2);
+	stretches(PERIOD);
 	for (u64 i = 0; i < n; i++) {
 		struct thread *t = &threads[random_below(THREADS)], *by = &threads[random_below(THREADS)];
 

@@ -232,9 +232,40 @@ func (in *input) experimentDoubts(res *Result) {
 		res.warn("hidden-contention", "in a tenth of the experiments pauses ran at %.0f%% of their usual speed: the cores were not all there",
 			100*quantile(turns, 0.1)/quantile(turns, 0.5))
 	}
-	if losses := in.losses(); len(losses) > 0 {
+	losses := in.losses()
+	in.stackDoubts(res, losses)
+	if len(losses) > 0 {
 		res.warn("losses", "lost in the kernel: %s", list(losses))
 	}
+}
+
+// stackDoubts takes those losses out that are samples, and gives them as a share. That
+// tables are read when a stack first leads to them is how it should be; too many of
+// those are worth a word.
+func (in *input) stackDoubts(res *Result, losses map[string]int64) {
+	const manyEarly = 2 // percent
+	var samples int64
+	for _, d := range in.runs {
+		for i := range d.Experiments {
+			samples += d.Experiments[i].Samples
+		}
+	}
+	percent := func(name string) float64 { return 100 * float64(losses[name]) / float64(max(samples, losses[name], 1)) }
+	if n := losses[profile.LossStack]; n > 0 {
+		res.warn("stacks", "of %s of the samples the callers could not be found: %s %d", percentText(percent(profile.LossStack)), profile.LossStack, n)
+	}
+	if x := percent(profile.LossTable); x > manyEarly {
+		res.warn("early-stacks", "%s of the samples came too early to be given to any code: %s %d; a longer run has fewer", percentText(x), profile.LossTable, losses[profile.LossTable])
+	}
+	delete(losses, profile.LossStack)
+	delete(losses, profile.LossTable)
+}
+
+func percentText(percent float64) string {
+	if percent < 0.1 {
+		return "less than 0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", percent)
 }
 
 // losses adds up what was lost in the kernel. The end record has a run's total;

@@ -73,7 +73,8 @@ func (in *input) measureShares(res *Result) {
 	for u := range in.targets {
 		in.targets[u].Samples = all[u]
 		if total > 0 {
-			in.targets[u].Share = 100 * float64(from[u]) / float64(total)
+			// What is on every stack may have been counted once more: units are read after the total.
+			in.targets[u].Share = min(100, 100*float64(from[u])/float64(total))
 		}
 	}
 }

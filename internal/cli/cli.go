@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"whatif/internal/demo"
@@ -206,10 +205,4 @@ func (f *flags) help(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %-28s %s\n", names, text)
 	})
-}
-
-// terminal tells whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isTerminal(f)
 }

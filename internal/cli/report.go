@@ -19,6 +19,8 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	f.short("o", "output")
 	top := f.Int("top", 20, "show only the `N` units that rank first; 0: all")
 	point := f.String("point", "", "show only the progress point `NAME`")
+	var paths list
+	f.Var(&paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
 	files, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
@@ -29,12 +31,19 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	if *top < 0 {
 		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
 	}
+	moved, err := sourcePaths(paths)
+	if err != nil {
+		return 0, usageError{err}
+	}
 	if len(files) == 0 {
 		files = []string{defaultOutput}
 	}
 	runs, err := profile.ReadFiles(files)
 	if err != nil {
 		return 0, explainProfile(err)
+	}
+	for _, run := range runs {
+		run.MapFiles(moved.Apply)
 	}
 	result := analyze.Analyze(runs, analyze.Options{})
 	return 0, sh.writeTo(*output, func(w io.Writer) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"whatif/internal/analyze"
@@ -25,6 +26,8 @@ const (
 // runFlags are the flags of run, as given.
 type runFlags struct {
 	points, targets    list
+	include, exclude   list
+	paths              list
 	unit, user, output string
 	speedups           levels
 	period, length     time.Duration
@@ -32,16 +35,24 @@ type runFlags struct {
 	repeat             int
 	seed               uint64
 	quiet, verbose     bool
+	listUnits          bool
 }
 
 func (r *runFlags) define(f *flags) {
 	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, or func:PATH:NAME in another binary;\n"+
 		"                               without any, each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")
-	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE or func:NAME (default: what runs)")
+	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
+		"                               or CODE<CALLER, a line or function only when called from another (default: what runs)")
 	f.short("t", "target")
-	f.StringVar(&r.unit, "unit", "line", "what is sped up: `line|func`")
+	f.StringVar(&r.unit, "unit", "line", "`KIND` of unit that is sped up: line, func (a function with all that it calls), func-self (without\n"+
+		"                               what it calls), file or binary")
 	f.short("u", "unit")
+	f.Var(&r.include, "include", "only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
+		"                               (default: the program and its own libraries)")
+	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
+	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
+	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
 	r.speedups = everyFive()
 	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas")
 	f.short("s", "speedups")
@@ -84,12 +95,15 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Targets = append(cfg.Targets, t)
 	}
+	if err := r.scope(&cfg); err != nil {
+		return cfg, usageError{err}
+	}
 	wrong := ""
 	switch {
 	case len(cfg.Points) > experiment.MaxPoints:
 		wrong = fmt.Sprintf("%d progress points, %d are possible", len(cfg.Points), experiment.MaxPoints)
-	case r.unit != "line" && r.unit != "func":
-		wrong = fmt.Sprintf("--unit %s: a unit is a line or a func", r.unit)
+	case !slices.Contains([]string{"line", "func", "func-self", "file", "binary"}, r.unit):
+		wrong = fmt.Sprintf("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
 	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
 		wrong = fmt.Sprintf("--period %v is not between 100us and 100ms", r.period)
 	case r.length < 10*r.period:
@@ -117,6 +131,9 @@ func runCommand(sh *shell, args []string) (int, error) {
 	}
 	if err := doctor.Require(); err != nil {
 		return 0, err
+	}
+	if r.listUnits {
+		return sh.listUnits(cfg, &r)
 	}
 	outcome, err := sh.profile(cfg, &r)
 	if outcome == nil {

@@ -100,7 +100,7 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		s.checkPoints()
 		trial := s.plan.Next(func() []Candidate { return s.units.candidates(s.before) })
 		s.ledger.Begin(ledger.Experiment{
-			Unit:   trial.Unit,
+			Unit:   trial.Watch,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
 			Length: s.length,
 		})

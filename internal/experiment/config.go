@@ -8,6 +8,8 @@ import (
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
+	"whatif/internal/sourcepath"
+	"whatif/internal/symbol/scope"
 )
 
 // Config says what to profile and how.
@@ -18,7 +20,14 @@ type Config struct {
 	Points  []point.Spec   // none: each execution of the program is one experiment
 	Targets []point.Target // none: units are chosen by sampling
 
-	Kind       string        // of unit: line or func
+	Scope scope.Scope    // which code may be a unit
+	Paths sourcepath.Map // how source files are called
+
+	// List: no experiments; units are counted wherever they are, and why those
+	// out of scope are is told in the Outcome. Points and targets do not matter.
+	List bool
+
+	Kind       string        // of unit: line, func, func-self, file or binary
 	Speedups   []int         // percent
 	Period     time.Duration // of sampling
 	Experiment time.Duration // least length of an experiment
@@ -48,6 +57,7 @@ type Outcome struct {
 	Status  int // the program's exit status, as a shell would give it
 	Data    *profile.Data
 	Written bool // all of it is in Config.Output
+	Listing *Listing
 }
 
 // MaxPoints is how many progress points one run can have.

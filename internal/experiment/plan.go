@@ -15,8 +15,9 @@ type Candidate struct {
 // Trial is one experiment to be made; Unit 0 is a baseline.
 type Trial struct {
 	Unit    uint32
-	Speedup int // percent
-	Pair    int // the same for a baseline and the speed-up drawn with it, from 1
+	Watch   uint32 // the unit of the pair: what it does can be learned in the baseline too
+	Speedup int    // percent
+	Pair    int    // the same for a baseline and the speed-up drawn with it, from 1
 }
 
 // Plan draws experiments at random: a systematic order would beat with whatever
@@ -48,7 +49,8 @@ func NewPlan(seed uint64, levels []int) *Plan {
 func (p *Plan) Next(candidates func() []Candidate) Trial {
 	if len(p.coming) == 0 {
 		p.pairs++
-		p.coming = []Trial{{Pair: p.pairs}, p.speedup(candidates)}
+		t := p.speedup(candidates)
+		p.coming = []Trial{{Pair: p.pairs, Watch: t.Watch}, t}
 		if p.rng.IntN(2) == 0 {
 			slices.Reverse(p.coming)
 		}
@@ -65,7 +67,7 @@ func (p *Plan) speedup(candidates func() []Candidate) Trial {
 		return t
 	}
 	if unit, ok := p.choose(candidates()); ok {
-		t.Unit, t.Speedup = unit, p.draw()
+		t.Unit, t.Watch, t.Speedup = unit, unit, p.draw()
 	}
 	return t
 }

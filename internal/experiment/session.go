@@ -53,6 +53,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
 		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment,
 	}
+	if cfg.List {
+		cfg.Points, cfg.Targets = nil, nil
+	}
 	p, err := s.launch(ctx)
 	if err != nil {
 		return nil, err
@@ -65,10 +68,10 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	events.Go(func() { s.units.serve(s.sites.execed) })
 	closeAll := sync.OnceValue(func() error {
 		s.sites.close()
-		err := s.ledger.Close()
+		err := s.ledger.Detach()
 		events.Wait()
 		s.units.close()
-		return err
+		return errors.Join(err, s.ledger.Close())
 	})
 	defer closeAll()
 
@@ -78,6 +81,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := s.ledger.StartClock(); err != nil {
 		return nil, err
 	}
+	s.ledger.MeasureTicks()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)
 	s.steal, s.own = stealTime(), ownTime()
@@ -86,12 +90,18 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if len(cfg.Points) == 0 {
 		run = s.wholeRuns
 	}
+	if cfg.List {
+		run = s.listing
+	}
 	last, err := run(ctx, p)
 	p = last
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
+	tables := s.ledger.TableUse()
+	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
 	}
+	listing := s.units.listing(s.ledger.Totals())
 	if missing := s.sites.missing(); err == nil && missing != nil {
 		err = missing
 	}
@@ -100,7 +110,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end.Status = s.stop(p)
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
-	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil}, errors.Join(err, s.lost)
+	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Listing: listing}, errors.Join(err, s.lost)
 }
 
 // launch starts the program, stopped.
@@ -119,7 +129,7 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period})
+	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg)})
 	if err != nil {
 		return err
 	}
@@ -196,6 +206,14 @@ func (s *session) checkTargets(program []*symbol.Binary) error {
 		}
 	}
 	return nil
+}
+
+// checkDebugInfo warns of binaries whose missing debug information shows in
+// what was sampled.
+func (s *session) checkDebugInfo() {
+	for _, text := range s.units.missing() {
+		s.warn("debug-info", "%s", text)
+	}
 }
 
 // checkPoints warns of points that are not visited.
@@ -285,6 +303,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 		}
 	}
 	s.before, s.counted = s.counted, counts
+	s.checkDebugInfo()
 
 	steal, own := stealTime(), ownTime()
 	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(own-s.own)

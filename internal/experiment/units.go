@@ -6,12 +6,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
+	"whatif/internal/sourcepath"
 	"whatif/internal/symbol"
+	"whatif/internal/symbol/scope"
 	"whatif/internal/target"
 )
 
@@ -30,21 +33,35 @@ type unitTable struct {
 	targets []point.Target
 	main    string               // the main executable: in scope wherever it lies
 	opened  func(*symbol.Binary) // called for each binary that is opened
+	scope   *scope.Scope
+	paths   sourcepath.Map
+	list    bool // see Config.List
+	stacks  bool // whole stacks are looked at: places have chains
 	log     *slog.Logger
 
 	mu       sync.Mutex
 	binaries map[file]*symbol.Binary
-	ids      map[profile.UnitKey]uint32
+	vdso     *vdso             // nil until it is asked about
+	lacking  map[string]string // by a binary's path: what it lacks, if code in scope was sampled
+	ids      map[unitID]uint32
 	units    []profile.Unit // of id i+1
 	wanted   []bool         // of id i+1: one of the targets
+	outside  []string       // of id i+1: when listing, why it is out of scope
+	chains   map[string]uint32
 	full     bool
+
+	tablesFull bool // said so already
 }
 
 func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
 		ledger: l, kind: cfg.Kind, targets: cfg.Targets, main: main, log: cfg.Log,
 		binaries: make(map[file]*symbol.Binary),
-		ids:      make(map[profile.UnitKey]uint32),
+		lacking:  make(map[string]string),
+		ids:      make(map[unitID]uint32),
+		stacks:   wholeStacks(cfg) != nil,
+		chains:   make(map[string]uint32),
+		scope:    &cfg.Scope, paths: cfg.Paths, list: cfg.List,
 	}
 }
 
@@ -64,8 +81,12 @@ func (t *unitTable) serve(exec func(pid int)) {
 			exec(e.Process)
 			continue
 		}
-		if err := t.answer(e); err != nil {
-			t.log.Debug("resolving a place", "process", e.Process, "address", fmt.Sprintf("%#x", e.Address), "error", err)
+		answer := t.answer
+		if e.Table {
+			answer = t.answerTable
+		}
+		if err := answer(e); err != nil {
+			t.log.Debug("resolving a place", "table", e.Table, "process", e.Process, "address", fmt.Sprintf("%#x", e.Address), "error", err)
 		}
 	}
 }
@@ -89,6 +110,13 @@ func (t *unitTable) answer(e ledger.Event) error {
 	frames, err := b.Frames(e.Place.Offset)
 	if err != nil {
 		return errors.Join(err, t.ledger.SetPlace(e.Place, 0, spins))
+	}
+	if len(frames) == 0 { // nothing names it, but it is in a binary
+		frames = []symbol.Frame{{}}
+	}
+	if t.stacks {
+		chain, err := t.chainOf(b, frames)
+		return errors.Join(err, t.ledger.SetPlace(e.Place, chain, spins))
 	}
 	return t.ledger.SetPlace(e.Place, t.unitOf(b, frames), spins)
 }
@@ -119,27 +147,46 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 // unitOf is the unit that a chain of frames belongs to, by the first of them
 // that is in scope; 0 when none is.
 func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
-	kind, i, wanted := t.kind, -1, false
+	origin := b.Origin(b.Path() == t.main)
+	if t.list {
+		return t.listed(b, origin, frames)
+	}
+	blamed := t.scope.First(origin, frames)
+	kind, i, wanted := t.kind, blamed, false
 	for k := range t.targets {
-		if i = t.targets[k].Match(frames); i >= 0 {
-			kind, wanted = kindOf(&t.targets[k]), true
+		if own := ownCode(&t.targets[k], frames, blamed); own >= 0 {
+			kind, i, wanted = kindOf(&t.targets[k]), own, true
 			break
 		}
 	}
 	if i < 0 {
-		i = b.Origin(b.Path() == t.main).First(frames)
-	}
-	if i < 0 {
 		return 0
 	}
-	u, ok := unitFrom(frames[i], kind, b.Path())
+	if said, known := t.lacking[b.Path()]; !known || said != "" {
+		if text := b.Missing(); text != "" {
+			t.lacking[b.Path()] = text
+		}
+	}
+	u, ok := t.unitFrom(frames[i], kind, b.Path())
 	if !ok {
 		return 0
 	}
-	key := identity(u)
+	return t.number(u, wanted, "")
+}
+
+// unitID is what tells units apart. When listing, what is in scope and what is
+// not, for whatever reason, are different.
+type unitID struct {
+	profile.UnitKey
+	outside string
+}
+
+// number gives a unit its id, the same whenever it is met.
+func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
+	key := unitID{identity(u), outside}
 	id, known := t.ids[key]
 	if !known {
-		if len(t.units)+1 >= ledger.MaxUnits {
+		if len(t.units)+1 >= ledger.MaxUnits || t.stacks && len(t.units)+1 >= ledger.MaxStackUnits {
 			t.full = true
 			return 0
 		}
@@ -148,25 +195,35 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 		t.ids[key] = id
 		t.units = append(t.units, u)
 		t.wanted = append(t.wanted, wanted)
+		t.outside = append(t.outside, outside)
 	}
 	return id
 }
 
 func kindOf(t *point.Target) string {
-	if t.Func != "" {
+	switch {
+	case t.Self:
+		return "func-self"
+	case t.Func != "":
 		return "func"
 	}
 	return "line"
 }
 
 // unitFrom makes the unit of a frame; none where nothing is known that could
-// name it. Code without lines is told apart by function. All instances of a line
+// name it. Code without lines or a file is told apart by function. All instances of a line
 // are one unit, whatever function they were inlined into.
-func unitFrom(f symbol.Frame, kind, binary string) (profile.Unit, bool) {
+func (t *unitTable) unitFrom(f symbol.Frame, kind, binary string) (profile.Unit, bool) {
+	f.File = t.paths.Apply(f.File)
 	u := profile.Unit{Kind: kind, File: f.File, Binary: binary}
-	if kind == "func" || f.Line == 0 {
-		u.Kind, u.Name, u.Func = "func", f.Short, f.Func
-	} else {
+	switch {
+	case kind == "binary":
+		u.Name, u.File = filepath.Base(binary), ""
+	case kind == "file" && f.File != "":
+		u.Name = filepath.Base(f.File)
+	case kind == "func" || kind == "func-self" || f.Line == 0 || f.File == "":
+		u.Kind, u.Name, u.Func, u.Self = "func", f.Short, f.Func, kind != "func"
+	default:
 		u.Line, u.Func = f.Line, f.Short
 		u.Name = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 	}
@@ -192,6 +249,31 @@ func (t *unitTable) samples() []int64 {
 		s[i] = t.ledger.UnitSamples(uint32(i + 1))
 	}
 	return s
+}
+
+// noticeable is the share of the samples in scope from which a binary without
+// debug information is worth a warning: the shell that starts a program is not.
+const noticeable = 0.02
+
+// missing says of each binary that matters what debug information it lacks, once.
+func (t *unitTable) missing() []string {
+	counts := t.samples()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	total, by := int64(0), make(map[string]int64)
+	for i, n := range counts {
+		total += n
+		by[t.units[i].Binary] += n
+	}
+	var texts []string
+	for path, text := range t.lacking {
+		if float64(by[path]) > noticeable*float64(total) && text != "" {
+			texts = append(texts, text)
+			t.lacking[path] = "" // said
+		}
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 // unit is the unit of an id that was given out.

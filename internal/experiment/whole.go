@@ -18,7 +18,7 @@ func (s *session) wholeRuns(ctx context.Context, p *target.Process) (*target.Pro
 	for n := 1; ; n++ {
 		trial := s.plan.Next(func() []Candidate { return s.units.candidates(nil) })
 		s.ledger.Begin(ledger.Experiment{
-			Unit:   trial.Unit,
+			Unit:   trial.Watch,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
 			Length: wholeRun,
 		})

@@ -43,9 +43,10 @@ func (l *Ledger) startClockOn(cpus []int) error {
 }
 
 // startTimer starts the timer of the core that it runs on. The kernel makes a
-// timer without waiting for memory, which may be short for a moment.
+// timer of what memory of that size lies ready on the core, and does not wait for
+// more: sometimes there is none.
 func (l *Ledger) startTimer() error {
-	const attempts = 20
+	const attempts = 100
 	for i := 1; ; i++ {
 		status, err := l.objs.StartClock.Run(&ebpf.RunOptions{})
 		if err != nil {
@@ -58,7 +59,24 @@ func (l *Ledger) startTimer() error {
 		if errno != unix.ENOMEM || i == attempts {
 			return errno
 		}
+		leaveMemory()
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// leaveMemory makes the kernel take small objects of all sizes, and give them back
+// to this core: pipes are of several.
+func leaveMemory() {
+	var open []int
+	for range 32 {
+		var p [2]int
+		if unix.Pipe2(p[:], unix.O_CLOEXEC) != nil {
+			break // it was only an attempt to help
+		}
+		open = append(open, p[:]...)
+	}
+	for _, fd := range open {
+		unix.Close(fd)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Experiment is what Begin is to try.
 type Experiment struct {
-	Unit   uint32        // 0: nothing is selected
-	Delay  time.Duration // what a sample in the unit is worth
+	Unit   uint32        // the unit to speed up, or in a baseline to learn about; 0: none
+	Delay  time.Duration // what a sample in the unit is worth; 0: a baseline
 	Length time.Duration // on the wall clock
 }
 
@@ -32,11 +32,11 @@ type PointReading struct {
 
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
-	Samples, Unresolved, Spinning, Hits int64
-	Stops, Turns                        int64
-	Stopped, Foreign                    time.Duration
-	Wakes, OutsideWakes                 int64
-	Lost                                [bpf.LedgerLossLOSS_MAX]int64
+	Samples, Unresolved, Spinning int64
+	Stops, Turns                  int64
+	Stopped, Foreign              time.Duration
+	Wakes, OutsideWakes           int64
+	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 }
 
 // Minus is what was added since.
@@ -44,7 +44,6 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
 	t.Unresolved -= u.Unresolved
 	t.Spinning -= u.Spinning
-	t.Hits -= u.Hits
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
 	t.Stopped -= u.Stopped
@@ -65,7 +64,6 @@ func (l *Ledger) Totals() Totals {
 		t.Samples += int64(load(&c.Samples))
 		t.Unresolved += int64(load(&c.Unresolved))
 		t.Spinning += int64(load(&c.Spinning))
-		t.Hits += int64(load(&c.Hits))
 		t.Stops += int64(load(&c.Stops))
 		t.Turns += int64(load(&c.Turns))
 		t.Stopped += time.Duration(load(&c.Stopped))

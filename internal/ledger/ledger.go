@@ -5,7 +5,8 @@
 //
 // The normal sequence: Open, Adopt the stopped program, AttachPoint for each
 // site of a progress point, StartClock, then Begin and End in turn, with
-// NextEvent in a goroutine of its own answering through SetPlace; at last Close.
+// NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
+// last Close.
 package ledger
 
 import (
@@ -32,6 +33,7 @@ const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
 type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
+	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
 }
 
 // Ledger is the loaded and attached kernel side.
@@ -41,6 +43,9 @@ type Ledger struct {
 	page   *page
 	links  []link.Link // a collected link detaches silently: keep them all
 	events *ringbuf.Reader
+	tables *tables
+
+	chains, members int // added so far
 }
 
 // Open loads the programs and attaches those that follow the target. Nothing is
@@ -56,6 +61,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kernel programs: %w", err)
 	}
+	if err := lookAtStacks(spec, opt.Stacks); err != nil {
+		return nil, err
+	}
 	var loaded struct {
 		bpf.LedgerObjects
 		Variables *ebpf.Map `ebpf:".bss"`
@@ -68,6 +76,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if l.page, err = mapPage(loaded.Variables, spec); err != nil {
 		return nil, err
 	}
+	l.tables = newTables(l.page)
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
 	l.page.control.Cap = uint64(opt.Cap)
@@ -147,8 +156,9 @@ func (l *Ledger) Visits(point int) int64 { return int64(load(&l.page.visits[poin
 // UnitSamples are the samples of a unit since the start.
 func (l *Ledger) UnitSamples(unit uint32) int64 { return int64(load(&l.page.unitSamples[unit])) }
 
-// Close detaches everything. The target runs on, unobserved.
-func (l *Ledger) Close() error {
+// Detach detaches everything: the target runs on, unobserved, and there are no
+// more events. What was counted can still be read.
+func (l *Ledger) Detach() error {
 	var errs []error
 	if l.page != nil {
 		store(&l.page.control.Deadline, 0)
@@ -158,8 +168,15 @@ func (l *Ledger) Close() error {
 	}
 	l.links = nil
 	if l.events != nil {
-		errs = append(errs, l.events.Close())
+		errs = append(errs, l.events.Close()) // a second time does nothing
 	}
+	return errors.Join(errs...)
+}
+
+// Close gives everything back. Nothing may use the ledger any more: who answers
+// events must have seen that there are no more, after Detach.
+func (l *Ledger) Close() error {
+	errs := []error{l.Detach()}
 	if l.page != nil {
 		errs = append(errs, l.page.unmap())
 		l.page = nil

@@ -8,6 +8,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 
 	"whatif/bpf"
+	"whatif/internal/profile"
 )
 
 // Every kind of loss that the kernel side counts has a name of its own, and no name
@@ -55,7 +56,7 @@ func TestLosses(t *testing.T) {
 	for name, n := range totals.Losses() {
 		got[name] = n
 	}
-	if want := map[string]int64{"threads not followed": 3, "stacks not readable": 5}; !reflect.DeepEqual(got, want) {
+	if want := map[string]int64{"threads not followed": 3, profile.LossStack: 5}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for range (Totals{}).Losses() {

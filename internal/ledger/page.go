@@ -21,6 +21,8 @@ type page struct {
 	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
 	bins        *[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32
 	visits      *[bpf.LedgerLimitMAX_POINTS]uint64
+	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
+	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 }
 
 const section = ".bss"
@@ -41,6 +43,8 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"bins": {unsafe.Sizeof(*p.bins), func(at unsafe.Pointer) {
 			p.bins = (*[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32)(at)
 		}},
+		"rules":  {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
+		"rows":   {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
 		"visits": {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
 	} {
 		v := spec.Variables[name]

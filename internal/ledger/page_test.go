@@ -35,7 +35,10 @@ func TestLayout(t *testing.T) {
 			"place":        bpf.LedgerPlace{},
 			"event":        bpf.LedgerEvent{},
 			"address":      bpf.LedgerAddress{},
-			"stack":        bpf.LedgerStack{},
+			"code":         bpf.LedgerCode{},
+			"table":        bpf.LedgerTable{},
+			"rule":         bpf.LedgerRule{},
+			"row":          bpf.LedgerRow{},
 		} {
 			var c *btf.Struct
 			if err := spec.Types.TypeByName(name, &c); err != nil {
@@ -97,6 +100,8 @@ func TestVariables(t *testing.T) {
 			"unit_samples": unsafe.Sizeof(*p.unitSamples),
 			"bins":         unsafe.Sizeof(*p.bins),
 			"visits":       unsafe.Sizeof(*p.visits),
+			"rules":        unsafe.Sizeof(*p.rules),
+			"rows":         unsafe.Sizeof(*p.rows),
 		} {
 			v := spec.Variables[name]
 			if v == nil || v.SectionName != section {

@@ -15,10 +15,13 @@ type Place = bpf.LedgerPlace
 
 // Event is something that the kernel side wants to be known.
 type Event struct {
-	Exec    bool // a process runs another program now; else: a place is unknown
+	// Exec: a process runs another program now. Table: a stack led to a page of
+	// code whose table is not known. Neither: a place was sampled that is unknown.
+	Exec, Table bool
+
 	Process int
 	Address uint64 // of the place, in that process
-	Place   Place
+	Place   Place  // of a table, the page: at a multiple of TableBytes; of the vDSO with inode 0
 }
 
 // NextEvent waits for an event. It returns os.ErrClosed after Close.
@@ -33,14 +36,15 @@ func (l *Ledger) NextEvent() (Event, error) {
 	}
 	return Event{
 		Exec:    e.Kind == uint32(bpf.LedgerEventKindEVENT_EXEC),
+		Table:   e.Kind == uint32(bpf.LedgerEventKindEVENT_TABLE),
 		Process: int(e.Tgid),
 		Address: e.Address,
 		Place:   e.Place,
 	}, nil
 }
 
-// SetPlace says which unit the code at a place belongs to, 0 for none, and
-// whether it waits busily.
+// SetPlace says which unit the code at a place belongs to, or with Options.Stacks its
+// chain, 0 for none, and whether it waits busily.
 func (l *Ledger) SetPlace(p Place, unit uint32, spins bool) error {
 	if spins {
 		unit |= 1 << 31

@@ -89,20 +89,23 @@ func TestParseErrors(t *testing.T) {
 
 func TestParseTarget(t *testing.T) {
 	for in, want := range map[string]Target{
-		"parse.c:118":        {File: "parse.c", Line: 118},
-		"src/parse.c:118":    {File: "src/parse.c", Line: 118},
-		"func:parse_row":     {Func: "parse_row"},
-		"func:ns::Cart::add": {Func: "ns::Cart::add"},
-		"func:main.(*T).Get": {Func: "main.(*T).Get"},
-		" func:parse_row ":   {Func: "parse_row"},
-		"func:f(int, char*)": {Func: "f(int, char*)"},
+		"parse.c:118":         {File: "parse.c", Line: 118},
+		"src/parse.c:118":     {File: "src/parse.c", Line: 118},
+		"func:parse_row":      {Func: "parse_row"},
+		"func:ns::Cart::add":  {Func: "ns::Cart::add"},
+		"func:main.(*T).Get":  {Func: "main.(*T).Get"},
+		" func:parse_row ":    {Func: "parse_row"},
+		"func-self:parse_row": {Func: "parse_row", Self: true},
+		"func:f<int>":         {Func: "f<int>"},
+		"func:operator<":      {Func: "operator<"},
+		"func:f(int, char*)":  {Func: "f(int, char*)"},
 	} {
 		got, err := ParseTarget(in)
-		if err != nil || got.File != want.File || got.Line != want.Line || got.Func != want.Func {
+		if err != nil || got.File != want.File || got.Line != want.Line || got.Func != want.Func || got.Self != want.Self || got.Callers != nil {
 			t.Errorf("%q: %+v, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "func:", "parse.c", "parse.c:x", ":3", "usdt:x"} {
+	for _, in := range []string{"", "func:", "func-self:", "parse.c", "a<", "<a", "a<<b", "a<func:", "a<b<c<d<e<f<g<h", "parse.c:0<a", "parse.c:x", ":3", "usdt:x"} {
 		if got, err := ParseTarget(in); err == nil || !strings.Contains(err.Error(), "expected") {
 			t.Errorf("%q: %+v, %v", in, got, err)
 		}
@@ -110,7 +113,7 @@ func TestParseTarget(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a=func:b", "func:/x/y:z::w", "parse.c:3", "usdt:a:b", "tracepoint:a:b", "exit", "=", ":", "func:operator=="} {
+	for _, s := range []string{"a=func:b", "func:/x/y:z::w", "parse.c:3", "usdt:a:b", "tracepoint:a:b", "exit", "=", ":", "func:operator==", "a<b<c", "operator<<b", "f<int>(a)<g", "f< (1>2)>< g"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -129,6 +132,12 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q: %+v, then %+v", s, spec, again)
 			}
 		}
-		ParseTarget(s)
+		// A target's text means the same target, and is as short as that can be.
+		if target, err := ParseTarget(s); err == nil {
+			again, err := ParseTarget(target.Text)
+			if err != nil || again.Text != target.Text || again.Func != target.Func || len(again.Callers) != len(target.Callers) {
+				t.Errorf("%q: %+v, then %+v, %v", s, target, again, err)
+			}
+		}
 	})
 }

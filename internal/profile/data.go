@@ -1,5 +1,10 @@
 package profile
 
+import (
+	"path"
+	"strings"
+)
+
 // Data is what one run left in a file.
 type Data struct {
 	Run         Run
@@ -21,11 +26,28 @@ type UnitKey struct {
 	Kind, Name, File string
 	Line             int
 	Func, Binary     string
+	Self             bool
 }
 
 // Key is the identity of u across runs.
 func (u Unit) Key() UnitKey {
-	return UnitKey{Kind: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary}
+	return UnitKey{Kind: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary, Self: u.Self}
+}
+
+// MapFiles changes the paths of all units' source files, and the names that are
+// made of them.
+func (d *Data) MapFiles(apply func(file string) string) {
+	for id, u := range d.Units {
+		to := apply(u.File)
+		if u.File == "" || to == u.File {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(u.Name, path.Base(u.File)); ok && u.Kind != "func" {
+			u.Name = path.Base(to) + rest
+		}
+		u.File = to
+		d.Units[id] = u
+	}
 }
 
 // IsBaseline says whether e is one of the experiments during which nothing was

@@ -66,11 +66,12 @@ type Point struct {
 // first experiment record that mentions its ID.
 type Unit struct {
 	ID     uint32 `json:"id"`   // within the run, from 1
-	Kind   string `json:"kind"` // line, func, …
+	Kind   string `json:"kind"` // line, func, file, binary, path
 	Name   string `json:"name"` // parse.c:118
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Func   string `json:"func,omitempty"`
+	Self   bool   `json:"self,omitempty"` // of a function its own code only, not what it calls
 	Binary string `json:"binary,omitempty"`
 }
 
@@ -133,4 +134,12 @@ type End struct {
 	Status int              `json:"status"` // the program's exit status, as a shell would give it
 	Visits []int64          `json:"visits"` // of each point, over the whole run
 	Losses map[string]int64 `json:"losses,omitempty"`
+	Tables *Tables          `json:"tables,omitempty"`
+}
+
+// Tables is how much of the kernel's memory for unwind tables the run used.
+type Tables struct {
+	Rows    int `json:"rows"`
+	MaxRows int `json:"max_rows"`
+	Bytes   int `json:"bytes"` // of all of it, used or not
 }

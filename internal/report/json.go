@@ -73,6 +73,7 @@ type jsonTarget struct {
 	File     string        `json:"file"`
 	Line     int           `json:"line"`
 	Func     string        `json:"func"`
+	Self     bool          `json:"self,omitempty"` // of a function its own code only, not what it calls
 	Binary   string        `json:"binary"`
 	Share    float64       `json:"share"`
 	Samples  int64         `json:"samples"`
@@ -126,8 +127,9 @@ func toJSON(r *analyze.Result) jsonReport {
 	for _, p := range r.Points {
 		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
 	}
+	name := unitNames(unitsOf(r))
 	for i := range r.Targets {
-		out.Targets = append(out.Targets, targetJSON(r, &r.Targets[i]))
+		out.Targets = append(out.Targets, targetJSON(r, &r.Targets[i], name(r.Targets[i].Unit)))
 	}
 	return out
 }
@@ -148,9 +150,9 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	return j
 }
 
-func targetJSON(r *analyze.Result, t *analyze.Target) jsonTarget {
+func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 	u := t.Unit
-	j := jsonTarget{Unit: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary,
+	j := jsonTarget{Unit: u.Kind, Name: name, File: u.File, Line: u.Line, Func: u.Func, Self: u.Self, Binary: u.Binary,
 		Share: round(t.Share, 2), Samples: t.Samples, Tried: t.Tried, SetAside: t.SetAside, Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
 	for i := range t.Effects {
 		e := &t.Effects[i]

@@ -362,3 +362,31 @@ func Example() {
 	fmt.Print(strings.Split(b.String(), "\n")[0])
 	// Output: ./server --name 'a b'
 }
+
+// Shares of functions overlap: that is said where it shows, and nowhere else.
+func TestOverlappingShares(t *testing.T) {
+	const note = "shares add up to more than 100%"
+	for _, c := range []struct {
+		kind string
+		self bool
+		want bool
+	}{{"func", false, true}, {"func", true, false}, {"line", false, false}} {
+		d := made()
+		u := d.Units[4]
+		u.Kind, u.Self = c.kind, c.self
+		d.Units[4] = u
+		for i := range d.Experiments {
+			d.Experiments[i].UnitSamples[4] = 200
+		}
+		var out bytes.Buffer
+		if err := Text(&out, analysed(d), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), note); got != c.want {
+			t.Errorf("%+v: %v\n%s", c, got, out.String())
+		}
+		if got := strings.Contains(out.String(), "(own code)"); got != c.self {
+			t.Errorf("%+v: own code: %v", c, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"whatif/internal/analyze"
+	"whatif/internal/profile"
 )
 
 // words explains verdicts.
@@ -40,10 +41,17 @@ const (
 
 // pointTable writes what the units do to point k.
 func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
-	rows, untried := collectRows(r, k)
+	name, file := unitNames(unitsOf(r)), fileNames(unitsOf(r))
+	rows, untried := collectRows(r, k, func(t *analyze.Target) (place, function string) {
+		function = functionOf(t.Unit, file)
+		if t.Unit.Self {
+			function += " (own code)"
+		}
+		return name(t.Unit), function
+	})
 	if len(rows) == 0 {
 		p.line(fmt.Sprintf("no unit was tried for point %s", clean(r.Points[k].Name)))
-		untriedLine(p, untried)
+		untriedLine(p, untried, name)
 		return
 	}
 	more := 0
@@ -56,7 +64,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
-	untriedLine(p, untried)
+	untriedLine(p, untried, name)
 	for _, rw := range rows {
 		for _, note := range rw.notes {
 			p.hanging(fmt.Sprintf("#%d: ", rw.rank), note)
@@ -65,7 +73,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 }
 
 // untriedLine mentions the units that were sampled but never tried.
-func untriedLine(p *printer, untried []*analyze.Target) {
+func untriedLine(p *printer, untried []*analyze.Target, name func(profile.Unit) string) {
 	if len(untried) == 0 {
 		return
 	}
@@ -75,10 +83,10 @@ func untriedLine(p *printer, untried []*analyze.Target) {
 			most = t
 		}
 	}
-	p.hanging("", fmt.Sprintf("never tried: %s, the largest of them %s with %s of the time", count(len(untried), "unit"), cutLeft(clean(most.Unit.Name), 40), share(most.Share)))
+	p.hanging("", fmt.Sprintf("never tried: %s, the largest of them %s with %s of the time", count(len(untried), "unit"), cutLeft(clean(name(most.Unit)), 40), share(most.Share)))
 }
 
-func collectRows(r *analyze.Result, k int) (rows []row, untried []*analyze.Target) {
+func collectRows(r *analyze.Result, k int, names func(*analyze.Target) (place, function string)) (rows []row, untried []*analyze.Target) {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Tried == 0 && t.SetAside == 0 {
@@ -87,22 +95,31 @@ func collectRows(r *analyze.Result, k int) (rows []row, untried []*analyze.Targe
 		}
 		for j := range t.Effects {
 			if e := &t.Effects[j]; e.Point == k {
-				rows = append(rows, newRow(len(rows)+1, t, e))
+				place, function := names(t)
+				rows = append(rows, newRow(len(rows)+1, place, function, t, e))
 			}
 		}
 	}
 	return rows, untried
 }
 
-func newRow(rank int, t *analyze.Target, e *analyze.Effect) row {
-	place, function := clean(t.Unit.Name), clean(t.Unit.Func)
-	if t.Unit.Kind != "line" && (function == place || function == "") && t.Unit.File != "" {
-		function = clean(t.Unit.File)
-		if t.Unit.Line > 0 {
-			function += fmt.Sprintf(":%d", t.Unit.Line)
-		}
+// functionOf is what stands beside a unit's name: of a line its function, of a
+// function the file that it is in, for there may be several of that name.
+func functionOf(u profile.Unit, file map[string]string) string {
+	if u.Kind == "line" || u.File == "" || u.Func != u.Name && u.Func != "" {
+		return u.Func
 	}
-	rw := row{rank: rank, cells: []string{place, function, share(t.Share)}, verdict: e.Verdict, words: words[e.Verdict]}
+	if u.Kind == "file" {
+		return ""
+	}
+	if u.Line > 0 {
+		return fmt.Sprintf("%s:%d", file[u.File], u.Line)
+	}
+	return file[u.File]
+}
+
+func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effect) row {
+	rw := row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share)}, verdict: e.Verdict, words: words[e.Verdict]}
 	for _, mark := range marks {
 		rw.cells = append(rw.cells, gain(e.At(mark)))
 	}

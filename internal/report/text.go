@@ -37,6 +37,10 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		out.line("")
 		pointTable(out, r, k, opt)
 	}
+	if overlapping(r) {
+		out.line("")
+		out.hanging("", "The share of a function includes what it calls, so shares add up to more than 100%.")
+	}
 	if len(r.Warnings) > 0 {
 		out.line("")
 	}
@@ -47,6 +51,16 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		return fmt.Errorf("writing report: %w", err)
 	}
 	return nil
+}
+
+// overlapping reports whether samples are in several units, and so often that it shows.
+func overlapping(r *analyze.Result) bool {
+	sum, inclusive := 0.0, false
+	for i := range r.Targets {
+		sum += r.Targets[i].Share
+		inclusive = inclusive || r.Targets[i].Unit.Kind == "func" && !r.Targets[i].Unit.Self
+	}
+	return inclusive && sum > 101 // less is rounding
 }
 
 // selected gives the indices of the points to be shown.

@@ -2,7 +2,6 @@ package symbol
 
 import (
 	"fmt"
-	"syscall"
 
 	"whatif/internal/symbol/dwarf"
 )
@@ -11,8 +10,8 @@ import (
 // instruction's own line and function, then for inlined code each place that
 // it was inlined at, with the function around it.
 //
-// Without debug information it is one frame, named by the symbol table, with
-// line 0. It is empty, without an error, where nothing names the code: linkage
+// Without debug information Go's own table tells the same; for other languages
+// it is then one frame, named by the symbol table, with line 0. It is empty, without an error, where nothing names the code: linkage
 // stubs, stripped code, an offset outside of what is loaded.
 func (b *Binary) Frames(fileOffset uint64) (frames []Frame, err error) {
 	b.mu.Lock()
@@ -26,13 +25,11 @@ func (b *Binary) Frames(fileOffset uint64) (frames []Frame, err error) {
 	if !ok {
 		return nil, nil
 	}
-	frames = b.framesAt(addr)
-	b.letGo()
-	return frames, nil
+	return b.framesAt(addr), nil
 }
 
 func (b *Binary) framesAt(addr uint64) []Frame {
-	isGo := b.IsGo()
+	isGo := b.isGo
 	chain := b.debugData().Lookup(addr)
 	frames := make([]Frame, 0, len(chain)+1)
 	for _, c := range chain {
@@ -40,6 +37,11 @@ func (b *Binary) framesAt(addr uint64) []Frame {
 	}
 	if n := len(frames); n > 0 && frames[n-1].Func != "" {
 		return frames
+	}
+	if len(frames) == 0 {
+		if frames = b.goFrames(addr); len(frames) > 0 {
+			return frames
+		}
 	}
 	// No debug information here, or it does not name the function.
 	if x, ok := b.symbolTable().find(addr); ok {
@@ -84,32 +86,17 @@ func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	if isGo {
 		f.Func = goName(f.Func)
 	}
+	if f.File == generated {
+		f.File, f.Line = "", 0
+	}
 	f.Short = f.Func
 	return f
-}
-
-// maxTouched is how much of the mapped debug information may stay in memory
-// after a call. The kernel would take it back when needed, but until then it
-// counts as ours.
-const maxTouched = 16 << 20
-
-// letGo unmaps what was read of the file; it is read again where needed, from
-// the page cache.
-func (b *Binary) letGo() {
-	if b.debug == nil {
-		return
-	}
-	if b.touched += b.debug.Touched(); b.touched > maxTouched {
-		b.touched = 0
-		// Only advice: if it is refused nothing is lost.
-		_ = syscall.Madvise(b.image, syscall.MADV_DONTNEED)
-	}
 }
 
 // debugData is the binary's debug information, read as far as asked for.
 func (b *Binary) debugData() *dwarf.Data {
 	if b.debug == nil {
-		b.debug = dwarf.New(b.debugSection, b.text())
+		b.debug = dwarf.New(b.debugSection, b.text(), beside{b})
 	}
 	return b.debug
 }

@@ -1,8 +1,10 @@
 package symbol
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
+	"slices"
 )
 
 // Functions finds the functions with an entry point that a name means: an ELF
@@ -55,6 +57,11 @@ func (b *Binary) functions(m FuncMatcher, fits func(names) bool) []Func {
 		}
 		funcs = append(funcs, f)
 	}
+	if more := b.goFunctions(m, fits); len(more) > 0 {
+		funcs = append(funcs, more...)
+		slices.SortStableFunc(funcs, func(x, y Func) int { return cmp.Compare(x.FileOffset, y.FileOffset) })
+		funcs = slices.CompactFunc(funcs, func(x, y Func) bool { return x.FileOffset == y.FileOffset })
+	}
 	return funcs
 }
 
@@ -90,8 +97,15 @@ func (b *Binary) inlinedFunc(name string) (found bool, err error) {
 		return false, fmt.Errorf("%s: %w", doing, errClosed)
 	}
 	defer guard(doing, &err)()
-	defer b.letGo()
 	m, isGo := MatchFunc(name), b.IsGo()
+	if t := b.goTable(); t != nil && !b.hasDebugInfo() {
+		t.Inlined(func(name string) bool {
+			n := namesOf(name, true)
+			found = m.exactly(n) || m.pattern(n)
+			return !found
+		})
+		return found, nil
+	}
 	b.debugData().Functions(func(name, linkage string) bool {
 		if linkage == "" {
 			linkage = name

@@ -49,7 +49,7 @@ func (m FuncMatcher) exactly(n names) bool {
 // pattern reports whether the name, as a pattern, matches the function.
 func (m FuncMatcher) pattern(n names) bool {
 	return strings.Contains(m.text, "*") &&
-		(glob(m.text, n.symbol) || glob(m.text, n.full) || glob(m.text, n.short) || glob(m.text, n.bare))
+		(Glob(m.text, n.symbol) || Glob(m.text, n.full) || Glob(m.text, n.short) || Glob(m.text, n.bare))
 }
 
 // possible reports whether a symbol can match at all, without demangling it:
@@ -112,9 +112,9 @@ func lastIdentifier(text string) string {
 	return base
 }
 
-// glob reports whether a pattern, in which * stands for any text, matches all
+// Glob reports whether a pattern, in which * stands for any text, matches all
 // of s. It takes time in proportion to both lengths' product at worst.
-func glob(pattern, s string) bool {
+func Glob(pattern, s string) bool {
 	star, mark := -1, 0
 	p, i := 0, 0
 	for i < len(s) {

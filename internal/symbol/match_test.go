@@ -140,10 +140,10 @@ func TestEditDistance(t *testing.T) {
 func FuzzGlob(f *testing.F) {
 	f.Add("a*b*c", "aXbYc")
 	f.Fuzz(func(t *testing.T, pattern, s string) {
-		if !glob(s+"*", s) || !glob("*", s) {
+		if !Glob(s+"*", s) || !Glob("*", s) {
 			t.Error("a star matches anything")
 		}
-		if glob(pattern, s) && !glob("*"+pattern+"*", s) {
+		if Glob(pattern, s) && !Glob("*"+pattern+"*", s) {
 			t.Error("a wider pattern matches less")
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"slices"
 	"strings"
+
+	"whatif/internal/symbol/pclntab"
 )
 
 // Nearest gives up to n names of functions of the binary that a user may have
@@ -24,6 +26,14 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 		if s := t.name(x); x.kind == elf.STT_FUNC && !isPartial(s) {
 			r.add(namesOf(s, isGo).short)
 		}
+	}
+	if g := b.goTable(); g != nil && !b.hasSymbolTable() {
+		left := maxNearest
+		g.Functions(func(f pclntab.Func) bool {
+			r.add(goName(f.Name))
+			left--
+			return left > 0
+		})
 	}
 	return r.best(n)
 }

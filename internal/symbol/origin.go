@@ -17,7 +17,7 @@ func (b *Binary) Origin(executable bool) Origin {
 	var err error
 	defer guard("looking at the main function", &err)()
 	if b.ownLines == nil {
-		own := b.HasDebugInfo() && (!executable || b.mainHasLines())
+		own := b.hasDebugInfo() && (!executable || b.mainHasLines()) || b.goTable() != nil
 		b.ownLines = &own
 	}
 	o.Lines = *b.ownLines

@@ -21,23 +21,47 @@ type Origin struct {
 // the main program and of its libraries that the system does not own, except
 // what the language brought along. Time spent in other code belongs to the line
 // that called it.
-func (o Origin) InScope(f Frame) bool {
-	if !o.Executable && systemBinary(o.Path) {
-		return false
+func (o Origin) InScope(f Frame) bool { return o.Outside(f) == "" }
+
+// Outside says why a frame is not in scope by default, in a word or two; "" if
+// it is.
+func (o Origin) Outside(f Frame) string {
+	switch {
+	case o.System():
+		return kindOfLibrary(o.Path)
+	case goStandard(f.Func, f.File):
+		if root, _, _ := strings.Cut(goPackage(f.Func), "/"); root == "runtime" || root == "internal" || root == "" {
+			return "Go's runtime"
+		}
+		return "Go's library"
+	case rustLibrary(f.File) || strings.HasPrefix(f.File, "/rustc/") || strings.HasPrefix(f.File, "/rust/deps/"):
+		return "Rust's library"
+	case systemSource(f.File):
+		if strings.Contains(f.File, "/c++/") {
+			return "C++ library"
+		}
+		return "system header"
+	case f.File == "" && startup[f.Func]:
+		return "C start-up code"
+	case f.File == "" && o.Lines:
+		return "linked in, without lines"
 	}
-	if f.File == "" && o.Lines {
-		return false
-	}
-	return !systemSource(f.File) && !goStandard(f.Func, f.File) && !(f.File == "" && startup[f.Func])
+	return ""
 }
+
+// System reports that the binary is the system's: by default no frame of it is in scope.
+func (o Origin) System() bool { return !o.Executable && systemBinary(o.Path) }
+
+// First gives the index of the frame that a chain is blamed on by default.
+func (o Origin) First(chain []Frame) int { return First(chain, o.InScope) }
 
 // First gives the index of the frame that a chain is blamed on: the first in
 // scope, -1 if there is none. A frame whose line is unknown gives way to one
 // further out that has a line.
-func (o Origin) First(chain []Frame) int {
+func First(chain []Frame, inScope func(Frame) bool) int {
 	first := -1
 	for i, f := range chain {
-		if !o.InScope(f) {
+		if !inScope(f) {
 			continue
 		}
 		if f.Line > 0 {
@@ -64,6 +88,30 @@ func systemBinary(p string) bool {
 	}
 	base := path.Base(p)
 	return strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl") || strings.HasPrefix(base, "ld.so")
+}
+
+// kindOfLibrary names what a binary of the system is.
+func kindOfLibrary(p string) string {
+	switch base := path.Base(p); {
+	case p == "" || p[0] == '[':
+		return "no file"
+	case hasAnyPrefix(base, "libc.so", "libc-", "libc.musl", "ld-", "ld.so", "libm.so", "libm-", "libpthread", "libmvec", "librt.", "libdl."):
+		return "C library"
+	case hasAnyPrefix(base, "libstdc++", "libc++", "libgcc_s"):
+		return "C++ library"
+	case hasAnyPrefix(base, "libstd-"):
+		return "Rust's library"
+	}
+	return "system library"
+}
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // systemSource reports whether a source file is part of a language's library

@@ -1,73 +1,75 @@
 package symbol
 
 import (
-	"bytes"
-	"compress/zlib"
 	"debug/elf"
-	"encoding/binary"
-	"io"
+
+	"whatif/internal/symbol/object"
 )
 
-// maxInflated bounds one compressed section, unpacked. The debug information
-// of the largest programs seen (browsers) is a few gigabytes; those are not
-// compressed, or nobody could debug them.
-const maxInflated = 1 << 30
-
-// sectionOf finds a DWARF section by its name without ".debug_"; GNU's old
-// form of compression names it ".zdebug_".
-func (b *Binary) sectionOf(name string) *elf.Section {
-	if s := b.elf.Section(".debug_" + name); s != nil && s.Type != elf.SHT_NOBITS {
-		return s
+// debugFile is the file that has the binary's debug information: itself, else
+// its separate debug file, which is looked for once; nil if there is neither.
+func (b *Binary) debugFile() *object.File {
+	if b.file.Has(".debug_info") {
+		return b.file
 	}
-	if s := b.elf.Section(".zdebug_" + name); s != nil && s.Type != elf.SHT_NOBITS {
-		return s
-	}
-	return nil
+	return b.separateFile()
 }
 
-// debugSection is the contents of a DWARF section: a view of the mapped file,
-// unless it is compressed.
+// separateFile is the file of what was stripped from the binary, nil if none
+// is found. It may have a symbol table only.
+func (b *Binary) separateFile() *object.File {
+	if !b.looked {
+		b.looked = true
+		b.separate = b.finder.Separate()
+	}
+	return b.separate
+}
+
+// debugSection is the contents of a section of the debug information, by its
+// name without ".debug_".
 func (b *Binary) debugSection(name string) []byte {
-	s := b.sectionOf(name)
-	if s == nil {
+	f := b.debugFile()
+	if f == nil {
 		return nil
 	}
-	if s.Name[1] == 'z' {
-		return inflateOld(b.raw(s))
-	}
-	if s.Flags&elf.SHF_COMPRESSED == 0 {
-		return b.raw(s)
-	}
-	if s.Size > maxInflated {
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(s.Open(), maxInflated))
-	if err != nil {
-		return nil
-	}
-	return data
+	return f.Section(".debug_" + name)
 }
 
-// raw is a section's bytes as they are in the file.
-func (b *Binary) raw(s *elf.Section) []byte {
-	if s.Type == elf.SHT_NOBITS || s.Offset > uint64(len(b.image)) {
-		return nil
+// raw is a section's bytes as they are in the binary's file.
+func (b *Binary) raw(s *elf.Section) []byte { return b.file.Raw(s) }
+
+// HasDebugInfo reports whether there are DWARF lines and functions for the
+// binary, in it or beside it.
+func (b *Binary) HasDebugInfo() (has bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
 	}
-	return b.image[s.Offset:min(s.Offset+s.FileSize, uint64(len(b.image)))]
+	var err error
+	defer guard("looking for debug information", &err)()
+	return b.hasDebugInfo()
 }
 
-// inflateOld unpacks a ".zdebug_" section: "ZLIB", the size, a zlib stream.
-func inflateOld(data []byte) []byte {
-	if len(data) < 12 || string(data[:4]) != "ZLIB" || binary.BigEndian.Uint64(data[4:]) > maxInflated {
-		return nil
+func (b *Binary) hasDebugInfo() bool {
+	f := b.debugFile()
+	return f != nil && f.Has(".debug_info") && f.Has(".debug_line")
+}
+
+// HasSymbols reports whether all functions of the binary have a name: there is a
+// full symbol table, in it or beside it, or Go's. Without one only what it exports
+// has a name.
+func (b *Binary) HasSymbols() (has bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
 	}
-	z, err := zlib.NewReader(bytes.NewReader(data[12:]))
-	if err != nil {
-		return nil
-	}
-	out, err := io.ReadAll(io.LimitReader(z, maxInflated))
-	if err != nil {
-		return nil
-	}
-	return out
+	var err error
+	defer guard("looking for symbols", &err)()
+	return b.hasSymbolTable() || b.goTable() != nil
+}
+
+func (b *Binary) hasSymbolTable() bool {
+	return b.file.Has(".symtab") || b.separateFile() != nil && b.separate.Has(".symtab") || b.file.Has(".gnu_debugdata")
 }

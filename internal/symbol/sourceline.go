@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -44,10 +43,12 @@ func (b *Binary) CheckLine(file string, line int) (err error) {
 		return fmt.Errorf("%s: %w", doing, errClosed)
 	}
 	defer guard(doing, &err)()
-	if !b.HasDebugInfo() {
+	if t := b.goTable(); t != nil && !b.hasDebugInfo() {
+		return b.checkGoLine(t, file, line)
+	}
+	if !b.hasDebugInfo() {
 		return &NotFound{What: "file", Name: file, Where: b.path, Note: "it has no debug information: compile with -g"}
 	}
-	defer b.letGo()
 	d := b.debugData()
 	matched := false
 	lines, found := d.Lines(func(p string) bool {
@@ -61,11 +62,7 @@ func (b *Binary) CheckLine(file string, line int) (err error) {
 	case !matched:
 		return &NotFound{What: "file", Name: file, Where: b.path, Near: b.nearFiles(file)}
 	}
-	e := &NotFound{What: "line with code", Name: file + ":" + strconv.Itoa(line), Where: b.path}
-	for _, l := range nearLines(lines, line) {
-		e.Near = append(e.Near, file+":"+strconv.Itoa(l))
-	}
-	return e
+	return b.lineIn(lines, file, line)
 }
 
 // nearFiles is the names of source files most like a name.

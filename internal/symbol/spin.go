@@ -45,6 +45,8 @@ func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
 		if x.size > 0 {
 			end = min(end, x.addr+x.size)
 		}
+	} else if f, found := b.aroundGo(addr); found {
+		start, end, ok = f.Entry, min(end, f.End), true
 	} else if chain := b.debugData().Lookup(addr); len(chain) > 0 && chain[len(chain)-1].Low != 0 {
 		start, ok = chain[len(chain)-1].Low, chain[len(chain)-1].Low <= addr
 	}

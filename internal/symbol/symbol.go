@@ -9,7 +9,8 @@
 //
 // Open reads headers only. Everything else is read when it is first needed and
 // kept: the symbol table as a whole, debug information one compile unit at a
-// time (package dwarf). Methods of a Binary may be called concurrently.
+// time (package dwarf). A Go binary without debug information is read by the
+// tables of its runtime (package pclntab). Methods of a Binary may be called concurrently.
 //
 // Binaries are input that nobody vouches for. A damaged one costs its answers,
 // never a panic, an endless loop or unbounded memory.
@@ -17,8 +18,10 @@
 // Which of the frames found should be blamed, and which are a library's or a
 // runtime's, is decided by Origin (scope.go), a pure function.
 //
-// Not here yet: separate debug files, split DWARF and dwz, Go's pclntab, names
-// in .gnu_debugdata, kernel symbols, code made at run time.
+// Debug information that is not in the binary itself is looked for when it is
+// first needed (package debugfile); Missing says what was not found.
+//
+// Not here yet: code made at run time.
 package symbol
 
 // Frame is one level of the code at an address: a source line, and the

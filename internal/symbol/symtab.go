@@ -6,6 +6,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"slices"
+
+	"whatif/internal/symbol/object"
 )
 
 // sym is one function of the symbol table, its name left in the string table:
@@ -29,8 +31,9 @@ type symbols struct {
 
 type textSection struct{ low, high uint64 }
 
-// symbolTable reads the symbol table once: the full one, or what the binary
-// exports if that is stripped.
+// symbolTable reads the symbol table once: the full one, of the binary or of
+// its separate debug file; if both are stripped what the binary exports, and
+// the rest from mini debug information.
 func (b *Binary) symbolTable() *symbols {
 	if b.symbols != nil {
 		return b.symbols
@@ -40,41 +43,67 @@ func (b *Binary) symbolTable() *symbols {
 		t.text = append(t.text, textSection{r.Low, r.High})
 	}
 	dynamic := b.elf.SectionByType(elf.SHT_DYNSYM)
-	if s := b.elf.SectionByType(elf.SHT_SYMTAB); s != nil && s.FileSize > 0 {
-		b.readSymbols(s, t, false)
-	} else if dynamic != nil {
-		b.readSymbols(dynamic, t, false)
+	if f := b.fullSymbols(); f != nil {
+		readSymbols(f, f.ELF.SectionByType(elf.SHT_SYMTAB), t, false)
+	} else {
+		if mini := b.finder.Mini(); mini != nil {
+			readSymbols(mini, mini.ELF.SectionByType(elf.SHT_SYMTAB), t, false)
+		}
+		readSymbols(b.file, dynamic, t, false)
 	}
-	if dynamic != nil {
-		b.readSymbols(dynamic, t, true)
-	}
+	readSymbols(b.file, dynamic, t, true)
 	slices.SortFunc(t.all, func(x, y sym) int {
 		if c := cmp.Compare(x.addr, y.addr); c != 0 {
 			return c
 		}
 		return t.compareNames(x, y)
 	})
+	b.file.Release() // sorting read names all over the string table
 	b.symbols = t
 	return t
 }
 
+// fullSymbols is the file that has the binary's full symbol table, nil if none.
+func (b *Binary) fullSymbols() *object.File {
+	if b.file.Has(".symtab") {
+		return b.file
+	}
+	if f := b.separateFile(); f != nil && f.Has(".symtab") {
+		return f
+	}
+	return nil
+}
+
+// releaseEvery is the number of symbols after which memory is let go of that
+// the file is mapped to: some 6 MiB of it.
+const releaseEvery = 1 << 18
+
 // readSymbols appends a section's functions to t, or notes its imports.
-func (b *Binary) readSymbols(s *elf.Section, t *symbols, imports bool) {
-	if s.Link >= uint32(len(b.elf.Sections)) {
+func readSymbols(f *object.File, s *elf.Section, t *symbols, imports bool) {
+	if s == nil || s.Link >= uint32(len(f.ELF.Sections)) {
 		return
 	}
-	strings := b.raw(b.elf.Sections[s.Link])
-	data := b.raw(s)
+	strings := f.Raw(f.ELF.Sections[s.Link])
+	data := f.Raw(s)
 	entry := 24
-	if b.elf.Class == elf.ELFCLASS32 {
+	if f.ELF.Class == elf.ELFCLASS32 {
 		entry = 16
 	}
-	if imports {
+	base := uint32(0)
+	switch {
+	case imports:
 		t.imports = map[string]bool{}
-	} else {
+	case t.strings == nil:
 		t.strings = strings
+	default:
+		// The second table: both strings in one, which then is a copy.
+		base = uint32(len(t.strings))
+		t.strings = slices.Concat(t.strings, strings)
 	}
-	for ; len(data) >= entry; data = data[entry:] {
+	for n := 1; len(data) >= entry; data = data[entry:] {
+		if n++; n%releaseEvery == 0 {
+			f.Release()
+		}
 		var x sym
 		var info byte
 		var section uint16
@@ -92,8 +121,10 @@ func (b *Binary) readSymbols(s *elf.Section, t *symbols, imports bool) {
 			if section == uint16(elf.SHN_UNDEF) && x.name != 0 {
 				t.imports[stringAt(strings, x.name)] = true
 			}
-		case section != uint16(elf.SHN_UNDEF) && t.isCode(x):
-			t.all = append(t.all, x)
+		case section != uint16(elf.SHN_UNDEF):
+			if x.name += base; t.isCode(x) {
+				t.all = append(t.all, x)
+			}
 		}
 	}
 }

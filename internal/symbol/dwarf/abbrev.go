@@ -36,6 +36,7 @@ func (a *abbrevs) get(code uint64) *abbrev {
 // abbrevKey is what a table's meaning depends on: units of different formats
 // may share one.
 type abbrevKey struct {
+	src      *source
 	off      uint64
 	is64     bool
 	version  int
@@ -45,11 +46,11 @@ type abbrevKey struct {
 // abbrevTable reads the unit's table, up to the code only (0: all of it), and
 // keeps whole tables.
 func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
-	key := abbrevKey{u.abbrevOff, u.is64, u.version, u.addrSize}
+	key := abbrevKey{u.src, u.abbrevOff, u.is64, u.version, u.addrSize}
 	if t, ok := d.abbrevs[key]; ok {
 		return t
 	}
-	data := d.section("abbrev")
+	data := u.src.section("abbrev")
 	c := at(data, u.abbrevOff, uint64(len(data)))
 	var t abbrevs
 	for c.more() && d.burn() {
@@ -83,6 +84,9 @@ func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
 
 func readAbbrev(c *cursor, u *unit) abbrev {
 	ab := abbrev{tag: uint32(c.uleb()), children: c.u8() != 0}
+	if ab.children && isEnclosing(ab.tag) {
+		ab.fixed = -1 // an anonymous one is of interest without attributes
+	}
 	for !c.bad {
 		s := attrSpec{attr: uint32(c.uleb()), form: uint32(c.uleb())}
 		if s.form == formImplicitConst {

@@ -20,14 +20,14 @@ func (d *Data) unitFor(pc uint64) *unit {
 	}
 	r := d.byRange
 	if i, _ := r.listed.find(pc); i >= 0 {
-		return d.unitAt(r.offsets[i])
+		return d.main.unitAt(r.offsets[i])
 	}
 	if !r.rooted {
 		r.rooted = true
 		d.rootRanges(r)
 	}
 	if i, _ := r.rest.find(pc); i >= 0 {
-		return d.unitAt(r.restOff[i])
+		return d.main.unitAt(r.restOff[i])
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (d *Data) unitFor(pc uint64) *unit {
 // aranges reads .debug_aranges.
 func (d *Data) aranges() *unitRanges {
 	r := &unitRanges{mentioned: map[uint64]bool{}}
-	data := d.section("aranges")
+	data := d.main.section("aranges")
 	var spans []span
 	for c := at(data, 0, uint64(len(data))); c.more(); {
 		start := c.off
@@ -74,14 +74,14 @@ func (d *Data) aranges() *unitRanges {
 // rootRanges fills in the units that .debug_aranges left out.
 func (d *Data) rootRanges(r *unitRanges) {
 	var spans []span
-	for _, off := range d.scan() {
+	for _, off := range d.scan(d.main) {
 		if !d.burn() {
 			break
 		}
 		if r.mentioned[off] {
 			continue
 		}
-		u := d.unitAt(off)
+		u := d.main.unitAt(off)
 		if u == nil || u.kind == unitType || u.kind == unitSplitType {
 			continue
 		}

@@ -15,6 +15,7 @@ const (
 	tagVariable          = 0x34
 	tagInterfaceType     = 0x38
 	tagNamespace         = 0x39
+	tagPartialUnit       = 0x3c
 	tagSkeletonUnit      = 0x4a
 
 	attrSibling        = 0x01
@@ -29,10 +30,16 @@ const (
 	attrCallFile       = 0x58
 	attrCallLine       = 0x59
 	attrLinkageName    = 0x6e
+	attrLanguage       = 0x13
 	attrStrOffsetsBase = 0x72
 	attrAddrBase       = 0x73
 	attrRnglistsBase   = 0x74
+	attrDwoName        = 0x76
 	attrMIPSLinkage    = 0x2007
+	attrGNUDwoName     = 0x2130
+	attrGNUDwoID       = 0x2131
+	attrGNURangesBase  = 0x2132
+	attrGNUAddrBase    = 0x2133
 )
 
 // wanted reports whether an attribute of an entry of this kind is read.
@@ -44,11 +51,19 @@ func wanted(attr, tag uint32) bool {
 			attrCallFile, attrCallLine, attrLinkageName, attrMIPSLinkage:
 			return true
 		}
-	case tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:
-		return attr == attrName
 	case tagEnumerationType, tagArrayType, tagSubroutineType:
 		// No code is described below these: jump over their children.
 		return attr == attrSibling
+	}
+	return isEnclosing(tag) && attr == attrName
+}
+
+// isEnclosing reports whether entries of this kind qualify the names of the
+// functions in them.
+func isEnclosing(tag uint32) bool {
+	switch tag {
+	case tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:
+		return true
 	}
 	return false
 }

@@ -11,8 +11,9 @@
 // answers are kept as two sorted arrays: address → line, address → scope.
 //
 // It is not a general DWARF reader: types, variables and locations are skipped.
-// It is little-endian (x86-64, arm64). Split DWARF and dwz's alternate file are
-// not followed: their lines are found, their names are not.
+// It is little-endian (x86-64, arm64). The files that the sections refer to, of
+// split DWARF and dwz, are opened through Beside; without them lines are found
+// and some names are not.
 //
 // The sequence of calls is New, then Lookup as often as wanted; Files, Lines
 // and Functions search all units and cost time in proportion to the debug
@@ -47,20 +48,23 @@ type Call struct {
 
 // Data is the debug information of one binary.
 type Data struct {
-	load Sections
-	text []Range // executable sections: what lies outside is dead code
+	main   *source
+	text   []Range // executable sections: what lies outside is dead code
+	beside Beside
 
-	sections map[string][]byte
-	abbrevs  map[abbrevKey]abbrevs
-	units    map[uint64]*unit // by offset of the header
-	headers  []uint64         // offsets of all headers, ascending
-	scanned  bool             // headers is complete
-	byRange  *unitRanges
-	indexes  map[uint64]*index
-	lines    map[uint64]*lineTable // by offset in .debug_line
-	weight   int                   // what indexes and lines hold, in entries
-	fuel     int                   // what is left of the current call's work
-	touched  uint64                // bytes of units read since Touched was asked
+	alternate      *source
+	alternateTried bool
+	pack           *pack
+	packageTried   bool
+	skeletons      []*unit // whose .dwo files are open
+
+	abbrevs map[abbrevKey]abbrevs
+	byRange *unitRanges
+	indexes map[*unit]*index
+	lines   map[uint64]*lineTable // by offset in .debug_line
+	weight  int                   // what indexes and lines hold, in entries
+	fuel    int                   // what is left of the current call's work
+	touched uint64                // bytes of units read since Touched was asked
 
 	// KeepLineZero makes Lookup say line 0 where the compiler did, for
 	// comparison with other readers.
@@ -74,18 +78,27 @@ const maxWeight = 4 << 20
 // New prepares to read the sections that load gives. Only code inside text is
 // believed to exist: linkers leave the debug information of functions that
 // they discarded in place, at addresses 0, 1 or -1.
-func New(load Sections, text []Range) *Data {
+//
+// beside may be nil.
+func New(load Sections, text []Range, beside Beside) *Data {
 	text = slices.Clone(text)
 	slices.SortFunc(text, func(a, b Range) int { return cmpUint(a.Low, b.Low) })
-	d := &Data{load: load, text: text, sections: map[string][]byte{}, units: map[uint64]*unit{}}
+	d := &Data{main: newSource(load, ""), text: text, beside: beside}
 	d.forget()
 	return d
 }
 
-// forget drops what was read of single units.
+// forget drops what was read of single units, and their .dwo files.
 func (d *Data) forget() {
+	if len(d.skeletons) > 0 {
+		for _, u := range d.skeletons {
+			u.split, u.splitTried = nil, false
+		}
+		d.skeletons = nil
+		d.beside.Forget()
+	}
 	d.abbrevs = map[abbrevKey]abbrevs{}
-	d.indexes = map[uint64]*index{}
+	d.indexes = map[*unit]*index{}
 	d.lines = map[uint64]*lineTable{}
 	d.weight = 0
 }
@@ -94,9 +107,24 @@ func (d *Data) forget() {
 // once; hostile ones refer a million times to the same long one. What a call
 // may read in all is therefore bounded by the size of the sections.
 func (d *Data) refuel() {
-	d.fuel = 1 << 20
-	for _, name := range []string{"info", "abbrev", "line", "ranges", "rnglists"} {
-		d.fuel += 2 * len(d.section(name))
+	d.fuel = 1<<20 + d.main.worth()
+	if d.alternate != nil {
+		d.fuel += d.alternate.worth()
+	}
+	if d.pack != nil {
+		d.fuel += d.pack.src.worth()
+	}
+	for _, u := range d.skeletons {
+		if d.pack == nil || u.split.src != d.pack.src {
+			d.fuel += u.split.src.worth()
+		}
+	}
+}
+
+// tidy stands where nothing is held of what forget drops.
+func (d *Data) tidy() {
+	if d.weight > maxWeight || len(d.skeletons) >= maxSplit {
+		d.forget()
 	}
 }
 
@@ -106,21 +134,23 @@ func (d *Data) burn() bool {
 	return d.fuel >= 0
 }
 
-func (d *Data) section(name string) []byte {
-	s, ok := d.sections[name]
-	if !ok {
-		s = d.load(name)
-		d.sections[name] = s
-	}
-	return s
-}
+// maxTouched is how much of the sections, which are mapped files, may stay in
+// memory after reading. The kernel would take it back when needed, but until
+// then it counts as ours.
+const maxTouched = 16 << 20
 
-// Touched gives about how many bytes of the sections were read since it was
-// last asked, so that the caller can let go of memory that the file is mapped to.
-func (d *Data) Touched() uint64 {
-	n := d.touched
-	d.touched = 0
-	return n
+// faultAround is what the kernel maps when one page of a file is touched that
+// it has in memory.
+const faultAround = 64 << 10
+
+// touch notes that some bytes in a row are read, and lets go of what was read
+// before when it is much.
+func (d *Data) touch(n uint64) {
+	d.touched += max(n, faultAround)
+	if d.touched > maxTouched && d.beside != nil {
+		d.touched = 0
+		d.beside.Release()
+	}
 }
 
 // live reports whether code at r can exist.

@@ -114,9 +114,9 @@ func TestHostileLineTable(t *testing.T) {
 				return line
 			}
 			return nil
-		}, nil)
+		}, nil, nil)
 		d.refuel()
-		if h, ok := d.lineHeader(&unit{version: 5, addrSize: 8}); ok && len(h.files) > len(line) {
+		if h, ok := d.lineHeader(&unit{src: d.main, version: 5, addrSize: 8}); ok && len(h.files) > len(line) {
 			t.Errorf("%d files in %d bytes", len(h.files), len(line))
 		}
 	}
@@ -168,7 +168,7 @@ func compareLines(t *testing.T, path string) {
 			return data
 		}
 		return nil
-	}, []Range{{text.Addr, text.Addr + text.Size}})
+	}, []Range{{text.Addr, text.Addr + text.Size}}, nil)
 	d.KeepLineZero = true
 	rows, r := 0, std.Reader()
 	for rows < 50_000 {
@@ -217,7 +217,7 @@ func FuzzLookup(f *testing.F) {
 				return str
 			}
 			return nil
-		}, []Range{{0, 1 << 20}})
+		}, []Range{{0, 1 << 20}}, nil)
 		for _, pc := range []uint64{0, 1, 0x10, 0x1000, 1 << 19} {
 			for _, c := range d.Lookup(pc) {
 				if c.Line < 0 {

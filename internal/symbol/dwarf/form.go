@@ -66,6 +66,9 @@ const (
 	classStrp         // an offset in .debug_str
 	classLine         // an offset in .debug_line_str
 	classStrx         // an index into .debug_str_offsets
+
+	classAlternate     // an offset in .debug_info of dwz's alternate file
+	classAlternateStrp // an offset in .debug_str of that file
 )
 
 // value is an attribute's value, not yet looked up anywhere: the bases that
@@ -115,6 +118,14 @@ func (u *unit) value(c *cursor, s attrSpec) value {
 		return u.reference(c, form)
 	case formString, formStrp, formLineStrp, formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formGNUStrIndex:
 		return u.stringValue(c, form)
+	case formGNURefAlt:
+		return value{class: classAlternate, n: c.offset(u.is64)}
+	case formRefSup4:
+		return value{class: classAlternate, n: uint64(c.u32())}
+	case formRefSup8:
+		return value{class: classAlternate, n: c.u64()}
+	case formStrpSup, formGNUStrpAlt:
+		return value{class: classAlternateStrp, n: c.offset(u.is64)}
 	case formAddrx, formGNUAddrIndex:
 		return value{class: classAddrx, n: c.uleb()}
 	case formAddrx1:

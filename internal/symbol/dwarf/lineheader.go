@@ -29,13 +29,14 @@ type lineFile struct {
 
 // lineHeader reads the header of the unit's line table.
 func (d *Data) lineHeader(u *unit) (*lineHeader, bool) {
-	data := d.section("line")
+	data := u.src.section("line")
 	c := at(data, u.lines, uint64(len(data)))
 	h := &lineHeader{compDir: u.compDir, addrSize: u.addrSize}
 	n, is64 := c.length()
 	if c.bad || n > c.left() {
 		return nil, false
 	}
+	d.touch(n)
 	h.is64 = is64
 	c = at(data, c.off, c.off+n)
 	h.version = int(c.u16())

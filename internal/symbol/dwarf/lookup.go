@@ -1,30 +1,25 @@
 package dwarf
 
-// index is what is kept of a unit that an address was looked up in.
-type index struct {
-	scopes scopes
-	lines  *lineTable
-}
-
 // Lookup gives the inline chain at an address, innermost first: the first
 // call's place is the instruction's own line, each following one's is where
 // the one before it was inlined. It is empty if the debug information does not
 // cover the address. A single call without a name means that the line is known
 // and the function is not: assembly, or a unit with lines only.
 func (d *Data) Lookup(pc uint64) []Call {
+	d.tidy()
 	d.refuel()
 	u := d.unitFor(pc)
 	if u == nil || u.version == 0 {
 		return nil
 	}
-	x := d.index(u)
-	owner, stretch := x.scopes.byPC.find(pc)
+	x, lines := d.index(u), d.lineTable(u)
+	owner, stretch := x.byPC.find(pc)
 	if owner < 0 {
 		stretch = Range{0, ^uint64(0)}
 	}
 	var at Call
-	if x.lines != nil {
-		at.File, at.Line = x.lines.place(pc, stretch, d.KeepLineZero)
+	if lines != nil {
+		at.File, at.Line = lines.place(pc, stretch, d.KeepLineZero)
 	}
 	if owner < 0 {
 		if at.File == "" {
@@ -34,50 +29,48 @@ func (d *Data) Lookup(pc uint64) []Call {
 	}
 	var chain []Call
 	for owner >= 0 {
-		s := &x.scopes.all[owner]
-		at.Name, at.Linkage = d.name(u, &x.scopes, s.entry)
+		s := &x.all[owner]
+		at.Name, at.Linkage = d.name(x.unit, s.entry)
 		at.Low = s.low
 		chain = append(chain, at)
 		owner = s.parent
 		at = Call{Line: int(s.callLine)}
-		if x.lines != nil {
-			at.File = x.lines.path(s.callFile)
+		if lines != nil {
+			at.File = lines.path(s.callFile)
 		}
 	}
 	return chain
 }
 
-// index reads the unit once.
+// index reads what the unit's functions are, once.
 func (d *Data) index(u *unit) *index {
-	if x, ok := d.indexes[u.off]; ok {
+	if x, ok := d.indexes[u]; ok {
 		return x
 	}
-	if d.weight > maxWeight {
-		d.forget()
-	}
-	d.touched += u.end - u.off
-	x := &index{scopes: d.scopes(u), lines: d.lineTable(u)}
-	d.indexes[u.off] = x
-	s := &x.scopes
-	d.weight += 2*len(s.all) + len(s.byPC.starts) + len(s.members) + 3*len(s.around)
+	code := d.code(u)
+	d.touch(code.end - code.off)
+	x := d.scopes(code)
+	d.indexes[u] = x
+	d.weight += 2*len(x.all) + len(x.byPC.starts) + len(x.members) + 3*len(x.around)
 	return x
 }
 
 // RowBefore gives the start of the line table's row that covers an address: an
 // instruction begins there.
 func (d *Data) RowBefore(pc uint64) (addr uint64, ok bool) {
+	d.tidy()
 	d.refuel()
 	u := d.unitFor(pc)
 	if u == nil || u.version == 0 {
 		return 0, false
 	}
-	x := d.index(u)
-	if x.lines == nil {
+	lines := d.lineTable(u)
+	if lines == nil {
 		return 0, false
 	}
-	i, _ := x.lines.find(pc)
+	i, _ := lines.find(pc)
 	if i < 0 {
 		return 0, false
 	}
-	return x.lines.rows[i].addr, true
+	return lines.rows[i].addr, true
 }

@@ -5,7 +5,7 @@ package dwarf
 const maxOrigins = 16
 
 // name follows an entry to its function's names.
-func (d *Data) name(u *unit, s *scopes, off uint64) (name, linkage string) {
+func (d *Data) name(u *unit, off uint64) (name, linkage string) {
 	for range maxOrigins {
 		e, ok := d.entryAt(u, off)
 		if !ok {
@@ -15,8 +15,9 @@ func (d *Data) name(u *unit, s *scopes, off uint64) (name, linkage string) {
 			linkage = text(d.str(u, e.linkage), maxName)
 		}
 		if name == "" {
-			if name = text(d.str(u, e.name), maxName); name != "" && s != nil {
-				if q := d.qualifier(u, s, off); q != "" {
+			name = text(d.str(u, e.name), maxName)
+			if name != "" && linkage == "" && u.hasNamespaces() {
+				if q := d.qualifier(d.index(u.whole()), off); q != "" {
 					name = q + "::" + name
 				}
 			}
@@ -25,20 +26,31 @@ func (d *Data) name(u *unit, s *scopes, off uint64) (name, linkage string) {
 			return name, linkage
 		}
 		next := e.abstractOrigin
-		if next.class != classRef {
+		if next.class == classNone {
 			next = e.specification
 		}
-		if next.class != classRef {
+		if u, off = d.referred(u, next); u == nil {
 			return name, linkage
-		}
-		off = next.n
-		if off < u.entries || off >= u.end {
-			if u = d.unitOf(off); u == nil {
-				return name, linkage
-			}
-			d.root(u)
-			s = nil // the other unit's namespaces have not been read
 		}
 	}
 	return name, linkage
+}
+
+// whole is the unit under which the index of a unit is kept.
+func (u *unit) whole() *unit {
+	if u.skeleton != nil {
+		return u.skeleton
+	}
+	return u
+}
+
+// hasNamespaces reports whether functions of the unit's language can be in a
+// namespace or class: where they cannot, the unit that a name leads to need
+// not be read.
+func (u *unit) hasNamespaces() bool {
+	switch u.language {
+	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x16, 0x8001: // C89, C, C99, C11, C17, Go, assembly
+		return false
+	}
+	return true
 }

@@ -9,10 +9,14 @@ func (d *Data) codeRanges(u *unit, low, high, ranges value, to []Range) []Range 
 		}
 		return to
 	case classOffset, classConst:
-		if u.version >= 5 {
-			return d.rnglist(u, ranges.n, to)
+		off := ranges.n
+		if u.skeleton != nil {
+			off += u.rangesBase
 		}
-		return d.oldRanges(u, ranges.n, to)
+		if u.version >= 5 {
+			return d.rnglist(u, off, to)
+		}
+		return d.oldRanges(u, off, to)
 	}
 	from, ok := d.addr(u, low)
 	if !ok {
@@ -35,9 +39,10 @@ func (d *Data) keep(r Range, to []Range) []Range {
 	return to
 }
 
-// oldRanges reads a list of .debug_ranges, DWARF 2 to 4.
+// oldRanges reads a list of .debug_ranges, DWARF 2 to 4; those of split units
+// are in the binary too.
 func (d *Data) oldRanges(u *unit, off uint64, to []Range) []Range {
-	data := d.section("ranges")
+	data := d.main.section("ranges")
 	c := at(data, off, uint64(len(data)))
 	base := u.low
 	selector := ^uint64(0) >> (64 - 8*u.addrSize)
@@ -57,10 +62,10 @@ func (d *Data) oldRanges(u *unit, off uint64, to []Range) []Range {
 
 // listOffset turns an index of DW_FORM_rnglistx into an offset.
 func (d *Data) listOffset(u *unit, i uint64) (uint64, bool) {
-	if u.rnglistsBase == 0 || i > 1<<32 {
+	if !u.hasRnglists || i > 1<<32 {
 		return 0, false
 	}
-	data := d.section("rnglists")
+	data := u.src.section("rnglists")
 	c := at(data, u.rnglistsBase+i*uint64(u.offsetSize()), uint64(len(data)))
 	off := c.offset(u.is64)
 	return u.rnglistsBase + off, !c.bad
@@ -80,7 +85,7 @@ const (
 
 // rnglist reads a list of .debug_rnglists, DWARF 5.
 func (d *Data) rnglist(u *unit, off uint64, to []Range) []Range {
-	data := d.section("rnglists")
+	data := u.src.section("rnglists")
 	c := at(data, off, uint64(len(data)))
 	base := u.low
 	for c.more() && d.burn() {

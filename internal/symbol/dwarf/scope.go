@@ -20,8 +20,9 @@ type enclosing struct {
 	parent int32
 }
 
-// scopes is what is known of a unit's functions.
-type scopes struct {
+// index is what is known of a unit's functions.
+type index struct {
+	unit    *unit // that the entries are in: of a .dwo file, if split
 	all     []scope
 	byPC    owners
 	around  []enclosing
@@ -42,10 +43,10 @@ type level struct {
 }
 
 // scopes reads the unit's functions and inlined calls.
-func (d *Data) scopes(u *unit) scopes {
+func (d *Data) scopes(u *unit) *index {
 	d.root(u)
 	var (
-		s      scopes
+		s      = &index{unit: u}
 		spans  []span
 		levels = []level{{depth: -1, scope: -1, around: -1}}
 		ranges []Range
@@ -99,14 +100,14 @@ func clip(n uint64) uint32 {
 
 // qualifier is the names of the namespaces and types around a function,
 // joined by "::", empty if there are none or they are not known.
-func (d *Data) qualifier(u *unit, s *scopes, entry uint64) string {
+func (d *Data) qualifier(s *index, entry uint64) string {
 	i, found := slices.BinarySearchFunc(s.members, entry, func(m member, off uint64) int { return cmpUint(m.entry, off) })
 	if !found {
 		return ""
 	}
 	var names []string
 	for a := s.members[i].around; a >= 0 && len(names) < maxOrigins; a = s.around[a].parent {
-		name := text(d.str(u, s.around[a].name), maxName)
+		name := text(d.str(s.unit, s.around[a].name), maxName)
 		if name == "" {
 			name = "(anonymous)"
 			if s.around[a].name.class == classNone {

@@ -6,15 +6,15 @@ import "slices"
 // is dropped again as it goes.
 func (d *Data) everyUnit(visit func(u *unit) bool) {
 	d.refuel()
-	for _, off := range d.scan() {
-		u := d.unitAt(off)
+	for _, off := range d.scan(d.main) {
+		u := d.main.unitAt(off)
 		if u == nil || u.kind == unitType || u.kind == unitSplitType {
 			continue
 		}
-		if d.weight > maxWeight {
-			d.forget()
+		d.tidy()
+		if d.root(u); u.tag == tagPartialUnit {
+			continue // what dwz moved out of units of code
 		}
-		d.root(u)
 		if !visit(u) || d.fuel < 0 {
 			return
 		}
@@ -77,15 +77,14 @@ func (d *Data) Lines(match func(path string) bool, want int) (lines []int, found
 }
 
 func (d *Data) linesOf(u *unit, files map[uint32]bool, have map[int]bool) {
-	x := d.index(u)
-	if x.lines != nil {
-		for _, r := range x.lines.rows {
+	if t := d.lineTable(u); t != nil {
+		for _, r := range t.rows {
 			if files[r.file] {
 				have[int(r.line)] = true
 			}
 		}
 	}
-	for _, s := range x.scopes.all {
+	for _, s := range d.index(u).all {
 		if s.parent >= 0 && files[s.callFile] {
 			have[int(s.callLine)] = true
 		}
@@ -97,17 +96,22 @@ func (d *Data) linesOf(u *unit, files map[uint32]bool, have map[int]bool) {
 func (d *Data) Functions(visit func(name, linkage string) bool) {
 	d.everyUnit(func(u *unit) bool {
 		x := d.index(u)
-		seen := map[uint64]bool{}
-		for _, s := range x.scopes.all {
-			off := s.entry
-			if e, ok := d.entryAt(u, off); ok && e.abstractOrigin.class == classRef {
-				off = e.abstractOrigin.n // inlined a hundred times, named once
+		type origin struct {
+			class class
+			off   uint64
+		}
+		seen := map[origin]bool{}
+		for _, s := range x.all {
+			o := origin{classRef, s.entry}
+			if e, ok := d.entryAt(x.unit, s.entry); ok && e.abstractOrigin.class != classNone {
+				// Inlined a hundred times, named once.
+				o = origin{e.abstractOrigin.class, e.abstractOrigin.n}
 			}
-			if seen[off] {
+			if seen[o] {
 				continue
 			}
-			seen[off] = true
-			if name, linkage := d.name(u, &x.scopes, s.entry); !visit(name, linkage) {
+			seen[o] = true
+			if name, linkage := d.name(x.unit, s.entry); !visit(name, linkage) {
 				return false
 			}
 		}

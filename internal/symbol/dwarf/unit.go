@@ -1,9 +1,8 @@
 package dwarf
 
-import "slices"
-
 // unit is one unit's header and what its root entry says.
 type unit struct {
+	src       *source
 	off, end  uint64 // in .debug_info, the header included
 	version   int
 	is64      bool
@@ -13,13 +12,28 @@ type unit struct {
 	entries   uint64 // offset of the root entry
 
 	rooted   bool
+	tag      uint32
+	language uint64
 	compDir  string
 	lines    uint64
 	hasLines bool
 	low      uint64
 	ranges   []Range
 
-	strOffsetsBase, addrBase, rnglistsBase uint64
+	// Where indices count from, and whether that is known: 0 may be right.
+	strOffsetsBase, addrBase, rnglistsBase  uint64
+	hasStrOffsets, hasAddrBase, hasRnglists bool
+	// rangesBase is what offsets of a split unit's range lists count from.
+	rangesBase uint64
+
+	// A skeleton names the .dwo file that has its entries, and the id of the
+	// unit there.
+	dwoName    string
+	id         uint64
+	hasID      bool
+	split      *unit // found
+	splitTried bool
+	skeleton   *unit // of a split unit
 }
 
 // Unit types of DWARF 5, section 7.5.1.
@@ -37,25 +51,12 @@ func (u *unit) offsetSize() int {
 	return 4
 }
 
-// unitAt reads the unit whose header is at off, nil if none can be there.
-func (d *Data) unitAt(off uint64) *unit {
-	if u, ok := d.units[off]; ok {
-		return u
-	}
-	u := d.header(off)
-	if u == nil {
-		return nil
-	}
-	d.units[off] = u
-	return u
-}
-
 // header reads a unit's header. For a version that is not known it gives a
 // unit with version 0, so that the units after it can be reached.
-func (d *Data) header(off uint64) *unit {
-	info := d.section("info")
+func (s *source) header(off uint64) *unit {
+	info := s.section("info")
 	c := at(info, off, uint64(len(info)))
-	u := &unit{off: off}
+	u := &unit{src: s, off: off}
 	n, is64 := c.length()
 	if c.bad || n > c.left() {
 		return nil
@@ -73,7 +74,7 @@ func (d *Data) header(off uint64) *unit {
 		u.abbrevOff = c.offset(is64)
 		switch u.kind {
 		case unitSkeleton, unitSplitCompile:
-			c.u64()
+			u.id, u.hasID = c.u64(), true
 		case unitType, unitSplitType:
 			c.u64()
 			c.offset(is64)
@@ -88,60 +89,22 @@ func (d *Data) header(off uint64) *unit {
 	return u
 }
 
-// scan finds all units' headers. It touches each header only, but that is a
-// page of each unit: done when an address is in no unit of .debug_aranges, or
-// a reference leads to another unit.
-func (d *Data) scan() []uint64 {
-	if d.scanned {
-		return d.headers
-	}
-	d.scanned = true
-	size := uint64(len(d.section("info")))
-	for off := uint64(0); off < size; {
-		u := d.unitAt(off)
-		if u == nil {
-			break
-		}
-		d.touched += 4096 // a page of each
-		if u.version != 0 {
-			d.headers = append(d.headers, off)
-		}
-		off = u.end // beyond off: the length field itself is counted
-	}
-	return d.headers
-}
-
-// unitOf finds the unit that an entry lies in.
-func (d *Data) unitOf(entry uint64) *unit {
-	headers := d.scan()
-	i, found := slices.BinarySearch(headers, entry)
-	if !found {
-		i--
-	}
-	if i < 0 {
-		return nil
-	}
-	if u := d.unitAt(headers[i]); u != nil && entry >= u.entries && entry < u.end {
-		return u
-	}
-	return nil
-}
-
 // root reads the unit's own entry once.
 func (d *Data) root(u *unit) {
 	if u.rooted || u.version == 0 {
 		return
 	}
 	u.rooted = true
-	c := at(d.section("info"), u.entries, u.end)
+	c := at(u.src.section("info"), u.entries, u.end)
 	code := c.uleb()
 	table := d.abbrevTable(u, code)
 	ab := table.get(code)
 	if ab == nil {
 		return
 	}
+	u.tag = ab.tag
 	// The bases come in any order among the attributes that need them.
-	var low, high, ranges, compDir, lines value
+	var low, high, ranges, compDir, lines, dwoName value
 	for _, s := range ab.attrs {
 		v := u.value(&c, s)
 		if c.bad {
@@ -158,14 +121,23 @@ func (d *Data) root(u *unit) {
 			compDir = v
 		case attrStmtList:
 			lines = v
+		case attrLanguage:
+			u.language = v.n
 		case attrStrOffsetsBase:
-			u.strOffsetsBase = v.n
-		case attrAddrBase:
-			u.addrBase = v.n
+			u.strOffsetsBase, u.hasStrOffsets = v.n, true
+		case attrAddrBase, attrGNUAddrBase:
+			u.addrBase, u.hasAddrBase = v.n, true
 		case attrRnglistsBase:
-			u.rnglistsBase = v.n
+			u.rnglistsBase, u.hasRnglists = v.n, true
+		case attrGNURangesBase:
+			u.rangesBase = v.n
+		case attrDwoName, attrGNUDwoName:
+			dwoName = v
+		case attrGNUDwoID:
+			u.id, u.hasID = v.n, true
 		}
 	}
+	u.dwoName = text(d.str(u, dwoName), maxPath)
 	u.lines, u.hasLines = lines.n, lines.class != classNone
 	u.compDir = text(d.str(u, compDir), maxPath)
 	u.low, _ = d.addr(u, low)
@@ -176,24 +148,31 @@ func (d *Data) root(u *unit) {
 
 // str is the text of a string attribute.
 func (d *Data) str(u *unit, v value) []byte {
+	if v.class >= classStrp {
+		d.touch(0) // strings lie all over their section
+	}
 	switch v.class {
 	case classString:
 		return v.s
 	case classStrp:
-		return stringAt(d.section("str"), v.n)
+		return stringAt(u.src.section("str"), v.n)
+	case classAlternateStrp:
+		if alternate := d.alternateOf(u.src); alternate != nil {
+			return stringAt(alternate.section("str"), v.n)
+		}
 	case classLine:
-		return stringAt(d.section("line_str"), v.n)
+		return stringAt(u.src.section("line_str"), v.n)
 	case classStrx:
-		if u.strOffsetsBase == 0 || v.n > 1<<32 {
+		if !u.hasStrOffsets || v.n > 1<<32 {
 			return nil
 		}
-		offsets := d.section("str_offsets")
+		offsets := u.src.section("str_offsets")
 		c := at(offsets, u.strOffsetsBase+v.n*uint64(u.offsetSize()), uint64(len(offsets)))
 		off := c.offset(u.is64)
 		if c.bad {
 			return nil
 		}
-		return stringAt(d.section("str"), off)
+		return stringAt(u.src.section("str"), off)
 	}
 	return nil
 }
@@ -209,12 +188,13 @@ func (d *Data) addr(u *unit, v value) (uint64, bool) {
 	return 0, false
 }
 
-// indexed is an address of the unit's part of .debug_addr.
+// indexed is an address of the unit's part of .debug_addr, which the binary
+// itself has for split units too.
 func (d *Data) indexed(u *unit, i uint64) (uint64, bool) {
-	if u.addrBase == 0 || i > 1<<32 {
+	if !u.hasAddrBase || i > 1<<32 {
 		return 0, false
 	}
-	table := d.section("addr")
+	table := d.main.section("addr")
 	c := at(table, u.addrBase+i*uint64(u.addrSize), uint64(len(table)))
 	a := c.sized(u.addrSize)
 	return a, !c.bad

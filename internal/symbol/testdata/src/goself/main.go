@@ -1,15 +1,16 @@
-// Reads addresses of its own code and prints what the runtime makes of them:
-// one line of JSON each.
+// Reads addresses of its own code, as in the file, and prints what the runtime
+// makes of them: one line of JSON each. It builds with any Go from 1.14 on.
 package main
 
 import (
 	"bufio"
+	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -23,8 +24,10 @@ func main() {
 	// Some code to look at.
 	if len(os.Args) > 3 {
 		fmt.Println(regexp.MustCompile(os.Args[1]).FindAllString(os.Args[2], -1))
-		slices.SortFunc(os.Args, func(a, b string) int { return strings.Compare(b, a) })
+		sort.Slice(os.Args, func(a, b int) bool { return os.Args[a] < os.Args[b] })
+		generic()
 	}
+	moved := loadAddress()
 	out := json.NewEncoder(os.Stdout)
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		pc, err := strconv.ParseUint(in.Text(), 0, 64)
@@ -33,9 +36,11 @@ func main() {
 		}
 		var chain []frame
 		// CallersFrames expects return addresses.
-		for frames := runtime.CallersFrames([]uintptr{uintptr(pc) + 1}); ; {
+		for frames := runtime.CallersFrames(expanded(uintptr(pc) + moved + 1)); ; {
 			f, more := frames.Next()
-			chain = append(chain, frame{f.Function, f.File, f.Line})
+			if f.Function != "" {
+				chain = append(chain, frame{f.Function, f.File, f.Line})
+			}
 			if !more {
 				break
 			}
@@ -44,4 +49,38 @@ func main() {
 			panic(err)
 		}
 	}
+}
+
+// loadAddress is by how much the program lies higher than its file says.
+func loadAddress() uintptr {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		panic(err)
+	}
+	defer maps.Close()
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	f, err := elf.Open(exe)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		var start, end, offset uint64
+		var mode string
+		if !strings.HasSuffix(lines.Text(), exe) {
+			continue
+		}
+		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s %x", &start, &end, &mode, &offset); err != nil {
+			panic(err)
+		}
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_LOAD && p.Off&^4095 == offset {
+				return uintptr(start - p.Vaddr&^4095)
+			}
+		}
+	}
+	panic("nothing is mapped of " + exe)
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"io"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// TestSmoke measures little of a few programs of different kinds. A busy machine keeps its limit; the
+// prediction of a ledger that does not work would not: the truth at 100% is 33, 0 and 67.
+func TestSmoke(t *testing.T) {
+	realkernel.Need(t)
+	const limit = 15.0 // points
+	whatif := filepath.Join(t.TempDir(), "whatif")
+	if out, err := exec.Command("go", "build", "-o", whatif, "../cmd/whatif").CombinedOutput(); err != nil {
+		t.Fatalf("building whatif: %v\n%s", err, out)
+	}
+	o, err := parseOptions(io.Discard, []string{"-quick", "-levels", "50,100", "-patience", "10s", "-only", "barrier,off_path,spin", "-whatif", whatif})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.locate(); err != nil {
+		t.Fatal(err)
+	}
+	results, failed := studyAll(t.Context(), o, t.Output())
+	if failed || len(results) != 3 {
+		t.Fatalf("%d of 3 programs were studied", len(results))
+	}
+	for i := range results {
+		r := &results[i]
+		if e := r.errorOf(); !(e <= limit) {
+			t.Errorf("%s: the predictions are off by %.1f points on average: %+v", r.Program, e, r.Levels)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * Which units a sample belongs to when that depends on its whole stack: functions
+ * with all that they call, and functions as far as they are called from others.
+ *
+ * A place's chain names the units to which code there matters; user space makes it
+ * once, when the place is first sampled. Each unit is counted once a sample, however
+ * often it is on the stack.
+ */
+#ifndef WHATIF_CHAINS_H
+#define WHATIF_CHAINS_H
+
+#include "shared.h"
+
+/*
+ * Set before loading; the verifier leaves out what is not needed. Not in .rodata, where
+ * clang 14 mixes up the types with those of constants.
+ */
+#define SETTING const volatile u32 SEC(".rodata.settings")
+
+SETTING whole_stacks = 0;
+SETTING enough = 0;	 /* units that a sample can be in at most; 0: any number */
+SETTING blamed_only = 0; /* all of them begin with the code that is blamed */
+
+/* The maps have one entry each unless whole stacks are looked at. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_CHAINS);
+	__type(key, u32);
+	__type(value, struct chain);
+} chains SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_MEMBERS);
+	__type(key, u32);
+	__type(value, struct member);
+} members SEC(".maps");
+
+/* By unit. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_STACK_UNITS);
+	__type(key, u32);
+	__type(value, struct progress);
+} progress SEC(".maps");
+
+/* A sample, while its stack is followed. */
+struct match {
+	u32 sample;   /* its number, on this core */
+	u32 selected; /* the unit that is asked about */
+	u32 met;      /* it is in that */
+	u32 units;    /* that it is in */
+	u32 begun;    /* a unit may yet be met */
+	u32 blamed;   /* code further in was */
+	u32 own;      /* of that */
+};
+
+/* Notes what a place means; true: nothing more is to be learnt. Not static: as step_out. */
+__noinline int note_chain(struct match *m, u32 number)
+{
+	struct chain *c = bpf_map_lookup_elem(&chains, &number);
+
+	if (!m || !c)
+		return 0;
+	for (u32 i = 0; i < LONGEST_CHAIN && i < c->members; i++) {
+		u32 at = c->first + i, unit;
+		struct member *b = bpf_map_lookup_elem(&members, &at);
+		struct progress *p;
+
+		if (!b)
+			break;
+		unit = b->unit;
+		p = bpf_map_lookup_elem(&progress, &unit);
+		if (!p)
+			continue;
+		if (p->sample != m->sample) {
+			p->sample = m->sample;
+			p->state = 0;
+		}
+		if (p->state == STATE_MET)
+			continue;
+		p->state = (m->blamed ? b->later : b->steps) >> 4 * (p->state & 7) & 7;
+		if (p->state)
+			m->begun = 1;
+		if (p->state != STATE_MET)
+			continue;
+		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
+		m->units++;
+		if (unit == m->selected)
+			m->met = 1;
+	}
+	if (c->blamed && !m->blamed) {
+		m->blamed = 1;
+		m->own = c->own;
+	}
+	if (enough && m->units >= enough)
+		return 1;
+	return blamed_only && m->blamed && !m->begun;
+}
+
+#endif

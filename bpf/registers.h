@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * The registers of user space, as the kernel keeps them, and as it puts them on
+ * the stack for a signal handler: all that the unwinder knows of processors.
+ */
+#ifndef WHATIF_REGISTERS_H
+#define WHATIF_REGISTERS_H
+
+#include "kernel.h"
+
+#if defined(__TARGET_ARCH_x86)
+
+struct pt_regs {
+	unsigned long bp;
+	unsigned long bx;
+	unsigned long ip;
+	unsigned long sp;
+} TARGET_IN_KERNEL;
+
+#define REGISTER_IP(regs) ((regs)->ip)
+#define REGISTER_SP(regs) ((regs)->sp)
+#define REGISTER_FP(regs) ((regs)->bp)
+#define REGISTER_BX(regs) ((regs)->bx)
+#define REGISTER_LR(regs) 0
+
+/* Where struct pt_regs has the register of a DWARF number, in words. */
+static const u8 register_words[32] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
+
+/* From the stack pointer that the handler returns with. */
+#define SIGNAL_FP 120
+#define SIGNAL_BX 128
+#define SIGNAL_SP 160
+#define SIGNAL_IP 168
+#define SIGNAL_LR 168 /* there is none */
+
+#define RETURN_ADDRESS(value) (value)
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct pt_regs {
+	u64 regs[31];
+	u64 sp;
+	u64 pc;
+} TARGET_IN_KERNEL;
+
+#define REGISTER_IP(regs) ((regs)->pc)
+#define REGISTER_SP(regs) ((regs)->sp)
+#define REGISTER_FP(regs) ((regs)->regs[29])
+#define REGISTER_BX(regs) 0
+#define REGISTER_LR(regs) ((regs)->regs[30])
+
+static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+				       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
+
+/* The frame begins with a siginfo; regs[0] is 184 bytes into the ucontext. */
+#define SIGNAL_FP (128 + 184 + 29 * 8)
+#define SIGNAL_BX SIGNAL_FP /* there is none */
+#define SIGNAL_LR (128 + 184 + 30 * 8)
+#define SIGNAL_SP (128 + 184 + 31 * 8)
+#define SIGNAL_IP (128 + 184 + 32 * 8)
+
+/* Without the signature that pointer authentication puts into the upper bits. */
+#define RETURN_ADDRESS(value) ((value) & ((1UL << 48) - 1))
+
+#else
+#error "the unwinder does not know this processor's registers"
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+package analyze
+
+import (
+	"slices"
+	"testing"
+
+	"whatif/internal/profile"
+)
+
+// Samples whose stacks led nowhere are a share of all; that some came before their
+// tables were read is nothing to speak of.
+func TestStackDoubts(t *testing.T) {
+	for _, test := range []struct {
+		losses map[string]int64
+		want   []string
+	}{
+		{nil, nil},
+		{map[string]int64{profile.LossTable: 20}, nil},
+		{map[string]int64{profile.LossStack: 3, "map full": 2}, []string{
+			"of 0.3% of the samples the callers could not be found: stacks not followed to their end 3",
+			"lost in the kernel: map full 2",
+		}},
+		{map[string]int64{profile.LossStack: 1, profile.LossTable: 100}, []string{
+			"of 0.1% of the samples the callers could not be found: stacks not followed to their end 1",
+			"10.0% of the samples came too early to be given to any code: stacks met before their unwind tables were read 100; a longer run has fewer",
+		}},
+	} {
+		d := &profile.Data{
+			Run:         profile.Run{CPUs: 2, Points: []profile.Point{{Name: "p"}}},
+			Experiments: []profile.Experiment{{RealNS: 1e9, Samples: 1000, Losses: test.losses}},
+		}
+		var res Result
+		in := &input{runs: []*profile.Data{d}}
+		in.experimentDoubts(&res)
+		var got []string
+		for _, w := range res.Warnings {
+			if w.Code != "no-data" {
+				got = append(got, w.Text)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%v:\n%q, want\n%q", test.losses, got, test.want)
+		}
+	}
+}

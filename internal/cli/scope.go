@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"whatif/internal/experiment"
+	"whatif/internal/sourcepath"
+	"whatif/internal/symbol/scope"
+)
+
+// scope reads the flags that say which code is the user's and how its files are
+// called.
+func (r *runFlags) scope(cfg *experiment.Config) error {
+	var err error
+	if cfg.Paths, err = sourcePaths(r.paths); err != nil {
+		return err
+	}
+	if cfg.Scope.Include, err = scopeRules(r.include); err != nil {
+		return err
+	}
+	if cfg.Scope.Exclude, err = scopeRules(r.exclude); err != nil {
+		return err
+	}
+	cfg.Scope.Shown = cfg.Paths.Apply
+	// Binaries know a target's file as it was recorded.
+	for i := range cfg.Targets {
+		cfg.Targets[i].Unfile(cfg.Paths.Undo)
+	}
+	return nil
+}
+
+func scopeRules(texts []string) ([]scope.Rule, error) {
+	var rules []scope.Rule
+	for _, text := range texts {
+		rule, err := scope.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+func sourcePaths(texts []string) (sourcepath.Map, error) {
+	var m sourcepath.Map
+	for _, text := range texts {
+		rule, err := sourcepath.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		m = append(m, rule)
+	}
+	return m, nil
+}

@@ -1,0 +1,46 @@
+/*
+ * Half of the time in work, half in the C library, which copy calls: for some
+ * milliseconds, until SECONDS have passed. Half a million bytes stay in no cache
+ * that the compiler could know of.
+ *
+ *     copies SECONDS
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char from[1 << 19], to[1 << 19];
+static volatile unsigned long odd = 0x9e3779b97f4a7c15, size = sizeof from;
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+__attribute__((noinline)) static unsigned long work(double until) {
+  unsigned long x = 1;
+  while (seconds() < until)
+    for (int i = 0; i < 10000; i++)
+      x = x * odd ^ odd;
+  return x;
+}
+
+__attribute__((noinline)) static unsigned long copy(double until) {
+  unsigned long n = 0;
+  while (seconds() < until) {
+    memcpy(to, from, size); // COPY
+    n += (unsigned char)to[n % size];
+  }
+  return n;
+}
+
+int main(int argc, char **argv) {
+  double end = seconds() + (argc > 1 ? atof(argv[1]) : 1);
+  unsigned long x = 0;
+  while (seconds() < end) {
+    x += work(seconds() + 0.01);
+    x += copy(seconds() + 0.01);
+  }
+  return x == 42;
+}

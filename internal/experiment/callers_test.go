@@ -1,0 +1,128 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// shares profiles a program without speed-ups, and gives the units' percentages of all
+// samples, by name, and "self " before those that are a function's own code.
+func shares(t *testing.T, program string, flags ...string) map[string]float64 {
+	t.Helper()
+	point := "func:visited"
+	if strings.HasSuffix(program, "gocallers") {
+		point = "func:main.visited"
+	}
+	flags = append([]string{"-p", point, "-s", "0", "--period", "500us", "-d", "4s"}, flags...)
+	data, _ := profiled(t, flags, []string{program}, terminated)
+	var all int64
+	got := map[string]float64{}
+	for i := range data.Experiments {
+		e := &data.Experiments[i]
+		all += e.Samples
+		for id, n := range e.UnitSamples {
+			u := data.Units[id]
+			if u.Self {
+				u.Name = "self " + u.Name
+			}
+			got[u.Name] += float64(n)
+		}
+	}
+	if all < 2000 {
+		t.Fatalf("%d samples", all)
+	}
+	for name := range got {
+		got[name] *= 100 / float64(all)
+	}
+	return got
+}
+
+// near checks shares. Those that are not expected must be small.
+func near(t *testing.T, got, want map[string]float64) {
+	t.Helper()
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		text += fmt.Sprintf("  %s %.1f", name, got[name])
+		if _, expected := want[name]; !expected && got[name] > 3 {
+			t.Errorf("%s has %.1f%%", name, got[name])
+		}
+	}
+	t.Log(text)
+	for name, percent := range want {
+		if math.Abs(got[name]-percent) > 3 {
+			t.Errorf("%s has %.1f%%, not %.1f", name, got[name], percent)
+		}
+	}
+}
+
+func TestWholeStacks(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/callers.c"
+	c := filepath.Join(t.TempDir(), "callers")
+	made(t, "gcc", "-O2", "-g", "-Wall", "-fomit-frame-pointer", "-o", c, source)
+	at := func(mark string) string { return fmt.Sprintf("callers.c:%d", realkernel.Line(t, source, "// "+mark)) }
+	work, again, inlined := at("WORK"), at("AGAIN"), at("INLINED")
+	for name, test := range map[string]struct {
+		flags []string
+		want  map[string]float64
+	}{
+		"functions": {[]string{"-u", "func"}, map[string]float64{
+			"main": 100, "a": 40, "b": 20, "middle": 20, "work": 60, "rest": 40, "inlined": 30, "again": 10}},
+		"own code": {[]string{"-u", "func-self"}, map[string]float64{
+			"self work": 60, "self inlined": 30, "self again": 10}},
+		// What is in no target belongs to its line.
+		"one function": {[]string{"-t", "func:rest"}, map[string]float64{"rest": 40, work: 60}},
+		"its own code": {[]string{"-t", "func-self:rest"}, map[string]float64{work: 60, inlined: 30, again: 10}},
+		"inlined": {[]string{"-t", "func-self:inlined", "-u", "func-self"}, map[string]float64{
+			"self inlined": 30, "self work": 60, "self again": 10}},
+		"path":         {[]string{"-t", "work<a"}, map[string]float64{"work<a": 40, work: 20, inlined: 30, again: 10}},
+		"paths":        {[]string{"-t", "work<a", "-t", "work<b"}, map[string]float64{"work<a": 40, "work<b": 20, inlined: 30, again: 10}},
+		"long path":    {[]string{"-t", "work<middle<b<main"}, map[string]float64{"work<middle<b<main": 20, work: 40, inlined: 30, again: 10}},
+		"wrong order":  {[]string{"-t", "work<b<middle"}, map[string]float64{work: 60, inlined: 30, again: 10}},
+		"line":         {[]string{"-t", work + "<b"}, map[string]float64{work + "<b": 20, work: 40, inlined: 30, again: 10}},
+		"line of call": {[]string{"-t", "work<" + at("CALL")}, map[string]float64{"work<" + at("CALL"): 40, work: 20, inlined: 30, again: 10}},
+		"recursion":    {[]string{"-t", "again<again"}, map[string]float64{"again<again": 7.5, again: 2.5, work: 60, inlined: 30}},
+		"inlined path": {[]string{"-t", "inlined<rest"}, map[string]float64{"inlined<rest": 30, work: 60, again: 10}},
+		"all of it": {[]string{"-t", "func:work", "-t", "work<a", "-t", "func-self:again", "-t", inlined}, map[string]float64{
+			"work": 60, "work<a": 40, "self again": 10, inlined: 30}},
+		"with functions": {[]string{"-u", "func", "-t", "work<b"}, map[string]float64{
+			"work<b": 20, "main": 100, "a": 40, "b": 20, "middle": 20, "work": 60, "rest": 40, "inlined": 30, "again": 10}},
+		"out of scope": {[]string{"-u", "func", "--exclude", "func:work", "--exclude", "func:main"}, map[string]float64{
+			"a": 40, "b": 20, "middle": 20, "rest": 40, "inlined": 30, "again": 10}},
+	} {
+		t.Run(name, func(t *testing.T) { near(t, shares(t, c, test.flags...), test.want) })
+	}
+}
+
+func TestWholeStacksOfOtherLanguages(t *testing.T) {
+	realkernel.Need(t)
+	dir := t.TempDir()
+	cc, golang := filepath.Join(dir, "callers"), filepath.Join(dir, "gocallers")
+	made(t, "g++", "-O2", "-g", "-std=c++20", "-fomit-frame-pointer", "-o", cc, "testdata/callers.cc")
+	made(t, "go", "build", "-o", golang, "./testdata/gocallers")
+	t.Run("c++", func(t *testing.T) {
+		near(t, shares(t, cc, "-u", "func"), map[string]float64{
+			"main": 100, "work": 100, "twice<int>": 30, "twice<long>": 20, "less": 30, "Thing::operator<": 50})
+	})
+	t.Run("c++ paths", func(t *testing.T) {
+		paths := []string{"work<twice<int>", "work<Thing::operator<", "Thing::operator<<less", "Thing::operator<(Thing const&) const<main", "twice<long><main"}
+		var flags []string
+		for _, p := range paths {
+			flags = append(flags, "-t", p)
+		}
+		near(t, shares(t, cc, flags...), map[string]float64{paths[0]: 30, paths[1]: 50, paths[2]: 30, paths[3]: 50, paths[4]: 20})
+	})
+	t.Run("go", func(t *testing.T) {
+		near(t, shares(t, golang, "-u", "func"), map[string]float64{
+			"main.main": 100, "main.mix": 90, "main.(*shop).put": 60, "main.(*shop).through": 60, "main.(*shop).get": 30, "main.small": 10})
+		near(t, shares(t, golang, "-u", "func-self", "-t", "main.mix<main.(*shop).put", "-t", "func-self:main.small"), map[string]float64{
+			"main.mix<main.(*shop).put": 60, "self main.mix": 30, "self main.small": 10})
+	})
+}

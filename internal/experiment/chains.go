@@ -1,0 +1,160 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"whatif/internal/ledger"
+	"whatif/internal/point"
+	"whatif/internal/profile"
+	"whatif/internal/symbol"
+)
+
+// A target's code has to fit into the states that the kernel side has for it.
+var _ = [1]struct{}{}[point.LongestPath-ledger.LongestPath]
+
+// wholeStacks says how the kernel side is to look at stacks; nil where the first unit up
+// the stack is all that matters.
+func wholeStacks(cfg *Config) *ledger.Stacks {
+	functions := cfg.Kind == "func"
+	needed, inclusive := functions, false
+	s := &ledger.Stacks{Enough: len(cfg.Targets), BlamedOnly: !functions}
+	for i := range cfg.Targets {
+		t := &cfg.Targets[i]
+		needed = needed || t.NeedsStack()
+		// A name may be that of several functions, each a unit.
+		inclusive = inclusive || t.Inclusive() && len(t.Callers) == 0
+		s.BlamedOnly = s.BlamedOnly && !t.Inclusive()
+	}
+	if functions || inclusive {
+		s.Enough = 0
+	}
+	if !needed || cfg.List {
+		return nil
+	}
+	return s
+}
+
+// chainOf gives the number of what the code at a place means for the units, where
+// whole stacks are looked at; 0 for nothing.
+func (t *unitTable) chainOf(b *symbol.Binary, frames []symbol.Frame) (uint32, error) {
+	origin := b.Origin(b.Path() == t.main)
+	blamed := t.scope.First(origin, frames)
+	c := ledger.Chain{Blamed: blamed >= 0}
+	for i := range t.targets {
+		if t.join(&c, i, b, frames, blamed) {
+			c.Blamed = true
+		}
+	}
+	if t.kind == "func" {
+		for _, f := range frames {
+			if t.scope.Outside(origin, f) == "" {
+				t.joinFunction(&c, f, b, false)
+			}
+		}
+	} else if blamed >= 0 {
+		if u, ok := t.unitFrom(frames[blamed], t.kind, b.Path()); ok {
+			c.Own = t.number(u, false, "")
+		}
+	}
+	if !c.Blamed && len(c.Members) == 0 {
+		return 0, nil
+	}
+	return t.chainNumber(c)
+}
+
+// chainNumber gives a chain its number, the same whenever it is met.
+func (t *unitTable) chainNumber(c ledger.Chain) (uint32, error) {
+	key := fmt.Sprint(c)
+	if n, known := t.chains[key]; known {
+		return n, nil
+	}
+	n, err := t.ledger.AddChain(c)
+	if err != nil {
+		if errors.Is(err, ledger.ErrChainsFull) && !t.full {
+			t.full = true
+			t.log.Warn("from here on new code belongs to no unit: " + err.Error())
+		}
+		return 0, err
+	}
+	t.chains[key] = n
+	return n, nil
+}
+
+// join makes the units of a target members of a place's chain, as far as it matters to them. It
+// reports whether a sample is blamed on the place because of the target: on a line, or a
+// function's own code, that was named.
+func (t *unitTable) join(c *ledger.Chain, i int, b *symbol.Binary, frames []symbol.Frame, blamed int) bool {
+	target := &t.targets[i]
+	at := -1 // where the target's own code is, if it is the one that is blamed
+	if !target.Inclusive() {
+		at = ownCode(target, frames, blamed)
+	}
+	switch {
+	case len(target.Callers) > 0:
+		t.joinPath(c, i, frames, at)
+	case target.Inclusive():
+		for _, f := range frames {
+			if target.Is(f) {
+				t.joinFunction(c, f, b, true)
+			}
+		}
+	case at >= 0:
+		if u, ok := t.unitFrom(frames[at], kindOf(target), b.Path()); ok {
+			addMember(c, ledger.Member{Unit: t.number(u, true, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}})
+		}
+	}
+	return at >= 0
+}
+
+// ownCode gives the index of the frame that is a target's own code; -1 if none is. To a
+// line belongs what was inlined there, as everywhere; to a function's own code
+// only what is not in scope itself.
+func ownCode(target *point.Target, frames []symbol.Frame, blamed int) int {
+	at := target.Match(frames)
+	if target.Self && blamed >= 0 && at > blamed {
+		return -1
+	}
+	return at
+}
+
+// joinFunction makes a function, with all that it calls, a member.
+func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, b *symbol.Binary, wanted bool) {
+	if u, ok := t.unitFrom(f, "func", b.Path()); ok {
+		m := ledger.Member{Unit: t.number(u, wanted, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}}
+		m.Later = m.Steps
+		addMember(c, m)
+	}
+}
+
+// joinPath makes a target with callers a member, where the place has any of its code.
+// at is where its first code is, if only what is blamed counts.
+func (t *unitTable) joinPath(c *ledger.Chain, i int, frames []symbol.Frame, at int) {
+	target := &t.targets[i]
+	m := ledger.Member{Functions: target.Length()}
+	matters := false
+	for met := range m.Steps {
+		m.Steps[met] = target.Step(met, frames, func(k int) bool { return target.Inclusive() || k == at })
+		m.Later[met] = target.Step(met, frames, func(int) bool { return target.Inclusive() })
+		matters = matters || m.Steps[met] != met || m.Later[met] != met
+	}
+	if !matters {
+		return
+	}
+	name := strings.ReplaceAll(strings.TrimPrefix(target.Text, "func:"), "<func:", "<")
+	m.Unit = t.number(profile.Unit{Kind: "path", Name: name, Func: target.Func, Self: target.Self}, true, "")
+	addMember(c, m)
+}
+
+// addMember adds a unit once. One without a number did not fit.
+func addMember(c *ledger.Chain, m ledger.Member) {
+	for i := range c.Members {
+		if c.Members[i].Unit == m.Unit {
+			return
+		}
+	}
+	if m.Unit != 0 {
+		c.Members = append(c.Members, m)
+	}
+}

@@ -1,0 +1,72 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"whatif/internal/ledger"
+	"whatif/internal/profile"
+	"whatif/internal/symbol"
+	"whatif/internal/target"
+)
+
+// Listing is what was sampled, and what of it may be sped up.
+type Listing struct {
+	Units   []ListedUnit // most samples first
+	Samples int64        // of the target, those of no unit included
+}
+
+// ListedUnit is the code that was running, not the code that called it.
+type ListedUnit struct {
+	Unit    profile.Unit
+	Samples int64
+	Outside string // why it is not in scope; empty: it is
+}
+
+// listing lets the program run, and only counts.
+func (s *session) listing(ctx context.Context, p *target.Process) (*target.Process, error) {
+	if err := p.Release(); err != nil {
+		return p, err
+	}
+	s.pause(ctx, p, wholeRun)
+	return p, nil
+}
+
+// listed is the unit of the innermost frame, in scope or not. Code that was
+// inlined into the user's counts for that: the reason says so.
+func (t *unitTable) listed(b *symbol.Binary, origin symbol.Origin, frames []symbol.Frame) uint32 {
+	at, why := 0, t.scope.Outside(origin, frames[0])
+	if i := t.scope.First(origin, frames); i >= 0 && why == "" {
+		at = i
+	} else if i > 0 {
+		if blamed, ok := t.unitFrom(frames[i], t.kind, b.Path()); ok {
+			why += ", counts for " + blamed.Name
+		}
+	}
+	u, ok := t.unitFrom(frames[at], t.kind, b.Path())
+	if !ok {
+		u = profile.Unit{Kind: "binary", Name: filepath.Base(b.Path()), Binary: b.Path()}
+		why = cmp.Or(why, "nothing names it")
+	}
+	return t.number(u, false, why)
+}
+
+// listing reads what was counted so far; nil when not listing.
+func (t *unitTable) listing(totals ledger.Totals) *Listing {
+	if !t.list {
+		return nil
+	}
+	l := &Listing{Samples: totals.Samples}
+	samples := t.samples()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, n := range samples {
+		if n > 0 {
+			l.Units = append(l.Units, ListedUnit{t.units[i], n, t.outside[i]})
+		}
+	}
+	slices.SortStableFunc(l.Units, func(a, b ListedUnit) int { return cmp.Compare(b.Samples, a.Samples) })
+	return l
+}

@@ -1,0 +1,70 @@
+package experiment
+
+import (
+	"errors"
+
+	"whatif/internal/ledger"
+	"whatif/internal/symbol"
+	"whatif/internal/unwind"
+)
+
+// answerTable gives the kernel side the unwind rows of a page of a binary.
+func (t *unitTable) answerTable(e ledger.Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var rows []symbol.UnwindRow
+	var unitless bool
+	var err error
+	if e.Place.Inode == 0 {
+		rows, err = t.vdsoRows(e.Place.Offset)
+	} else {
+		b, opening := t.binary(e)
+		switch {
+		case opening != nil:
+			return errors.Join(opening, t.ledger.ForgetTable(e.Place))
+		case b == nil: // no ELF file: code that somebody generated
+			rows = []symbol.UnwindRow{{Offset: e.Place.Offset, Rule: unwind.Rule{Kind: unwind.FramePointer}}}
+		default:
+			rows, err = b.Unwind(e.Place.Offset, ledger.TableBytes)
+			unitless = t.unitless(b)
+		}
+	}
+	table := make([]ledger.Row, 0, len(rows))
+	for _, r := range rows {
+		table = append(table, ledger.Row{Offset: uint16(r.Offset - e.Place.Offset), Rule: r.Rule})
+	}
+	setting := t.ledger.SetTable(e.Place, table, unitless)
+	if errors.Is(setting, ledger.ErrTablesFull) && !t.tablesFull {
+		t.tablesFull = true
+		t.log.Warn("from here on new code is not looked through for callers: " + setting.Error())
+	}
+	return errors.Join(err, setting)
+}
+
+// unitless reports whether no code of a binary can be a unit: a library of the
+// system's, in which nothing was named. Then samples there need not wait until each
+// place has been asked about, and there are thousands of places.
+func (t *unitTable) unitless(b *symbol.Binary) bool {
+	if t.list || len(t.scope.Include) > 0 || !b.Origin(b.Path() == t.main).System() {
+		return false
+	}
+	for i := range t.targets {
+		if t.targets[i].HasFunc() || b.HasDebugInfo() {
+			return false
+		}
+	}
+	return true
+}
+
+// vdsoRows are the rows of a page of the vDSO. It is the same one in every process;
+// this one's is at hand.
+func (t *unitTable) vdsoRows(offset uint64) ([]symbol.UnwindRow, error) {
+	if t.vdso == nil {
+		v, err := openVDSO()
+		if err != nil {
+			return nil, err
+		}
+		t.vdso = v
+	}
+	return t.vdso.rows(offset)
+}

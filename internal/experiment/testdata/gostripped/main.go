@@ -1,0 +1,34 @@
+// Rounds of work for a second; each ends in done.
+package main
+
+import "time"
+
+var odd uint64 = 0x9e3779b97f4a7c15
+
+func mix(x uint64) uint64 {
+	return ((x*odd^odd)*odd ^ odd) * odd // HOT
+}
+
+//go:noinline
+func work(n int) (x uint64) {
+	for range n {
+		x = mix(x)
+	}
+	return x
+}
+
+//go:noinline
+func done() { rounds++ }
+
+var rounds int
+
+func main() {
+	x := uint64(0)
+	for start := time.Now(); time.Since(start) < time.Second; {
+		x += work(60_000)
+		done()
+	}
+	if x == 42 {
+		println(rounds)
+	}
+}

@@ -1,0 +1,11 @@
+package profile
+
+// The names of those losses that are samples, so that they can be shown as a share of
+// all. The time of such a sample is given to no code.
+const (
+	// LossStack: the caller could not be found somewhere up the stack.
+	LossStack = "stacks not followed to their end"
+	// LossTable: a stack led to code for the first time, and its tables had to be
+	// read. At the start of a run there are always some.
+	LossTable = "stacks met before their unwind tables were read"
+)

@@ -1,0 +1,39 @@
+package debuginfod
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"whatif/internal/symbol/object"
+)
+
+var errOther = errors.New("the file is of another build id")
+
+// check refuses a file that is not what was asked for: an error page, another
+// build, half of it.
+func check(path, id string) (err error) {
+	before := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(before)
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged file: %v", r)
+		}
+	}()
+	o, err := object.Open(path)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if o.BuildID() != id {
+		return errOther
+	}
+	return nil
+}
+
+// discard removes a file that is of no use.
+func discard(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
+}

@@ -1,0 +1,182 @@
+// Package object maps ELF files and gives the contents of their sections,
+// decompressed. A file may be an executable, a library, or one of the files
+// that hold debug information for them: separate, supplementary (dwz's), .dwo,
+// .dwp.
+//
+// Open reads headers only; Section gives a view of the mapped file, or
+// decompresses when it is first asked for. Close ends the use of all that was
+// given. A File is not safe for concurrent use.
+//
+// Nobody vouches for the files: a section that cannot be read is nil, and
+// Problem says why. A file that is cut short while it is mapped faults, and
+// that is the caller's to catch.
+package object
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is a mapped ELF file.
+type File struct {
+	// Path is how the file was named; below Root, if that is not empty.
+	Path, Root string
+	// Image is the file, mapped read-only.
+	Image []byte
+	ELF   *elf.File
+
+	mapped   bool
+	inflated map[string][]byte
+	held     []inflated
+	problem  error
+}
+
+// Open maps the ELF file at path.
+func Open(path string) (*File, error) { return OpenIn("", path) }
+
+// OpenIn maps the file at path below root, another root directory: symbolic
+// links lead where they lead for a process that has it, and never out of it.
+// An empty root is the caller's own.
+func OpenIn(root, path string) (f *File, err error) {
+	image, err := mapFile(root, path)
+	if err != nil {
+		return nil, err
+	}
+	f, err = New(path, image)
+	if err != nil {
+		syscall.Munmap(image)
+		return nil, err
+	}
+	f.Root, f.mapped = root, true
+	return f, nil
+}
+
+// New gives a File of what is in memory already.
+func New(path string, image []byte) (f *File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged file: %v", r)
+		}
+	}()
+	e, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		return nil, err
+	}
+	return &File{Path: path, Image: image, ELF: e}, nil
+}
+
+// mapFile maps a file, so that of a gigabyte of debug information only what is
+// looked at takes memory.
+func mapFile(root, path string) ([]byte, error) {
+	f, err := openFile(root, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil, errors.New("not a regular file with contents")
+	}
+	return mapped(f, info.Size())
+}
+
+// mapped maps a file, in small pages: in large ones, which kernels since 6.16
+// have for files on ext4, a byte here and there maps a gigabyte.
+func mapped(f *os.File, size int64) ([]byte, error) {
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err == nil {
+		_ = syscall.Madvise(data, syscall.MADV_NOHUGEPAGE) // a kernel without them says EINVAL
+	}
+	return data, err
+}
+
+// openFile opens a file without waiting for anything: another's root may hold
+// a named pipe under any name. The error leaves the path for the caller to say.
+func openFile(root, path string) (*os.File, error) {
+	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC
+	var fd int
+	var err error
+	if root == "" {
+		fd, err = unix.Open(path, flags, 0)
+	} else {
+		var dir int
+		if dir, err = unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+			return nil, err
+		}
+		defer unix.Close(dir)
+		fd, err = unix.Openat2(dir, path, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_IN_ROOT})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// Real is the path, below root, that path leads to when all symbolic links are
+// followed; path itself if that cannot be found out.
+func Real(root, path string) string {
+	if root == "" {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		return path
+	}
+	f, err := openFile(root, path)
+	if err != nil {
+		return path
+	}
+	defer f.Close()
+	real, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(f.Fd())))
+	if err != nil || !filepath.IsAbs(real) {
+		return path
+	}
+	// Of a root in this mount namespace the kernel gives the whole path; of
+	// one in another, the path in that.
+	if prefix, err := filepath.EvalSymlinks(root); err == nil && prefix != "/" {
+		if rest, err := filepath.Rel(prefix, real); err == nil && filepath.IsLocal(rest) {
+			return "/" + rest
+		}
+	}
+	return real
+}
+
+// Problem is why a section could not be read, nil if none was asked for in vain.
+func (f *File) Problem() error { return f.problem }
+
+// Release lets go of the memory that reading took: what is needed again comes
+// from the page cache. Until then it would count as the caller's.
+func (f *File) Release() {
+	// Only advice: if it is refused nothing is lost.
+	if f.mapped {
+		_ = syscall.Madvise(f.Image, syscall.MADV_DONTNEED)
+	}
+	for _, h := range f.held {
+		if h.mapped {
+			_ = syscall.Madvise(h.data, syscall.MADV_DONTNEED)
+		}
+	}
+}
+
+// Close unmaps the file and everything that was given of it.
+func (f *File) Close() error {
+	for _, h := range f.held {
+		h.free()
+	}
+	f.held, f.inflated = nil, nil
+	if !f.mapped {
+		return nil
+	}
+	f.mapped = false
+	return syscall.Munmap(f.Image)
+}

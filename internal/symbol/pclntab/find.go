@@ -1,0 +1,143 @@
+package pclntab
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"debug/elf"
+	"strings"
+)
+
+// Find finds the table of a Go binary, given its headers and its bytes; nil
+// and no error for a binary that has none.
+//
+// Go's linker gives the table a section of its own. In a position-independent
+// binary that another linker finished it lies somewhere in the read-only data,
+// and where there are no sections at all, in some segment: then it is searched
+// for.
+func Find(f *elf.File, image []byte) (*Table, error) {
+	m := &memory{f, image}
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
+		if s := f.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+			return m.table(s.Addr)
+		}
+	}
+	for _, s := range f.Sections {
+		if s.Name == ".data.rel.ro" || s.Name == ".rodata" {
+			if addr, ok := m.search(s.Addr, s.Size); ok {
+				return m.table(addr)
+			}
+		}
+	}
+	if len(f.Sections) > 0 {
+		return nil, nil
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X == 0 {
+			if addr, ok := m.search(p.Vaddr, p.Filesz); ok {
+				return m.table(addr)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// search looks for the start of a table.
+func (m *memory) search(addr, size uint64) (uint64, bool) {
+	data := m.at(addr)
+	data = data[:min(size, uint64(len(data)))]
+	// All the magic numbers have three bytes and two zeros in common.
+	common := []byte{0xff, 0xff, 0xff, 0, 0}
+	for off := 0; ; {
+		i := bytes.Index(data[off:], common)
+		if i < 0 {
+			return 0, false
+		}
+		off += i
+		at := addr + uint64(off) - 1
+		if off > 0 && at%4 == 0 && isHeader(data[off-1:]) {
+			if t, err := parse(data[off-1:]); err == nil && t.nfunc > 1 {
+				return at, true
+			}
+		}
+		off++
+	}
+}
+
+// table reads the table at an address, and what the runtime's description of
+// the module says about it.
+func (m *memory) table(addr uint64) (*Table, error) {
+	t, err := parse(m.at(addr))
+	if err != nil {
+		return nil, err
+	}
+	t.mem = m
+	if t.version >= go118 {
+		t.inlined = m.module(t, addr)
+		if !t.inlined && t.text == 0 {
+			t.text = m.goText()
+		}
+	} else {
+		// Whether the pointers in the table were filled in, and what the number
+		// of its inline trees is, cannot be told from the table.
+		t.inlined = t.version == go116 || m.builtBy("go1.14", "go1.15")
+	}
+	if t.entryAt(0) == 0 || t.entryAt(t.nfunc) <= t.entryAt(0) {
+		return nil, errNone // pointers that only the dynamic linker fills in
+	}
+	return t, nil
+}
+
+// Fields of runtime.moduledata, in words: the header's address, the table of
+// names (address, length, capacity), …, minpc, maxpc, text, …
+const (
+	moduleNames  = 1
+	moduleText   = 22
+	moduleGofunc = 38 // Go 1.18 and 1.19
+	coverage     = 2  // words that Go 1.20 put before it
+)
+
+// module finds the runtime's description of the module and takes from it where
+// the code begins and what funcdata is relative to. It has no name in a stripped
+// binary, but it is the only one that begins with the table's address and goes on
+// with that of the names.
+func (m *memory) module(t *Table, table uint64) bool {
+	names := table + uint64(len(m.at(table))-len(t.names))
+	slot := moduleGofunc
+	if t.version >= go120 {
+		slot += coverage
+	}
+	found := false
+	m.holds(table, t.ptr, func(at uint64) bool {
+		w := m.pointers(at, t.ptr, slot+1)
+		if w == nil || w[moduleNames] != names {
+			return true
+		}
+		t.text, t.gofunc = w[moduleText], w[slot]
+		found = len(m.at(t.gofunc)) > 0
+		return false
+	})
+	return found
+}
+
+// goText is where Go's code begins when nothing says it: the header of Go 1.18
+// to 1.25 does, but another linker leaves that to a relocation.
+func (m *memory) goText() uint64 {
+	if s := m.elf.Section(".text"); s != nil {
+		return s.Addr
+	}
+	return 0
+}
+
+// builtBy reports whether one of some versions of Go made the binary.
+func (m *memory) builtBy(versions ...string) bool {
+	info, err := buildinfo.Read(bytes.NewReader(m.image))
+	if err != nil {
+		return false
+	}
+	for _, v := range versions {
+		if info.GoVersion == v || strings.HasPrefix(info.GoVersion, v+".") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package pclntab
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+)
+
+// memory is the binary as a loader would lay it out, as far as it is in the file.
+type memory struct {
+	elf   *elf.File
+	image []byte
+}
+
+// at is what is loaded from an address on, up to the end of its segment.
+func (m *memory) at(addr uint64) []byte {
+	for _, p := range m.elf.Progs {
+		if p.Type != elf.PT_LOAD || addr-p.Vaddr >= p.Filesz {
+			continue
+		}
+		if s := m.segment(p); addr-p.Vaddr < uint64(len(s)) {
+			return s[addr-p.Vaddr:]
+		}
+	}
+	return nil
+}
+
+func (m *memory) segment(p *elf.Prog) []byte {
+	if p.Off > uint64(len(m.image)) {
+		return nil
+	}
+	return m.image[p.Off:min(p.Off+p.Filesz, uint64(len(m.image)))]
+}
+
+// holds finds an aligned pointer to an address: where one lies in the file, or
+// where the dynamic linker would put one.
+func (m *memory) holds(addr, size uint64, visit func(at uint64) bool) {
+	pattern := make([]byte, size)
+	if size == 8 {
+		binary.LittleEndian.PutUint64(pattern, addr)
+	} else {
+		binary.LittleEndian.PutUint32(pattern, uint32(addr))
+	}
+	for _, p := range m.elf.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X != 0 || p.Flags&elf.PF_W == 0 {
+			continue
+		}
+		s := m.segment(p)
+		for off := 0; ; {
+			i := bytes.Index(s[off:], pattern)
+			if i < 0 {
+				break
+			}
+			off += i
+			if uint64(off)%size == p.Vaddr%size && !visit(p.Vaddr+uint64(off)) {
+				return
+			}
+			off++
+		}
+	}
+	m.relocations(func(at, to uint64) bool { return to != addr || visit(at) })
+}
+
+// relocations shows the pointers that the dynamic linker makes by adding the
+// load address to an addend, until visit returns false. Linkers other than Go's
+// leave zero where the pointer will be. Packed relocations (DT_RELR) do not.
+func (m *memory) relocations(visit func(at, to uint64) bool) {
+	rela, relative := m.rela()
+	for len(rela) >= 24 {
+		if binary.LittleEndian.Uint64(rela[8:]) == relative &&
+			!visit(binary.LittleEndian.Uint64(rela), binary.LittleEndian.Uint64(rela[16:])) {
+			return
+		}
+		rela = rela[24:]
+	}
+}
+
+// rela is the dynamic relocations with addends, and which type of them is
+// relative to the load address.
+func (m *memory) rela() (table []byte, relative uint64) {
+	switch m.elf.Machine {
+	case elf.EM_X86_64:
+		relative = uint64(elf.R_X86_64_RELATIVE)
+	case elf.EM_AARCH64:
+		relative = uint64(elf.R_AARCH64_RELATIVE)
+	default:
+		return nil, 0
+	}
+	for _, p := range m.elf.Progs {
+		if p.Type != elf.PT_DYNAMIC {
+			continue
+		}
+		var addr, size uint64
+		for d := m.segment(p); len(d) >= 16; d = d[16:] {
+			switch elf.DynTag(binary.LittleEndian.Uint64(d)) {
+			case elf.DT_RELA:
+				addr = binary.LittleEndian.Uint64(d[8:])
+			case elf.DT_RELASZ:
+				size = binary.LittleEndian.Uint64(d[8:])
+			}
+		}
+		if table = m.at(addr); size < uint64(len(table)) {
+			table = table[:size]
+		}
+		return table, relative
+	}
+	return nil, relative
+}
+
+// pointers reads n words from an address on, as they are once the dynamic
+// linker is done.
+func (m *memory) pointers(addr, size uint64, n int) []uint64 {
+	data := m.at(addr)
+	if uint64(len(data)) < size*uint64(n) {
+		return nil
+	}
+	words := make([]uint64, n)
+	for i := range words {
+		if size == 8 {
+			words[i] = binary.LittleEndian.Uint64(data[8*i:])
+		} else {
+			words[i] = uint64(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+	}
+	if size == 8 {
+		m.relocations(func(at, to uint64) bool {
+			if i := (at - addr) / 8; at >= addr && i < uint64(n) && (at-addr)%8 == 0 {
+				words[i] = to
+			}
+			return true
+		})
+	}
+	return words
+}

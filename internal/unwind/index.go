@@ -1,0 +1,112 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// index finds functions by address: where in the section each entry is. All are
+// sorted by address.
+type index interface {
+	len() int
+	// at is the address that function i begins at, and its entry's offset.
+	at(i int) (begin, offset uint64)
+}
+
+// first is the last function that begins at or before an address, or the very first.
+func first(x index, address uint64) int {
+	i := sort.Search(x.len(), func(i int) bool {
+		begin, _ := x.at(i)
+		return begin > address
+	})
+	return max(0, i-1)
+}
+
+// searchTable is that of .eh_frame_hdr, read where it lies: pairs of a function's
+// address and its entry's, four bytes each, relative to the section.
+type searchTable struct {
+	pairs     []byte
+	address   uint64 // of .eh_frame_hdr
+	ehAddress uint64 // of .eh_frame
+}
+
+func (t *searchTable) len() int { return len(t.pairs) / 8 }
+
+func (t *searchTable) at(i int) (begin, offset uint64) {
+	pair := t.pairs[8*i:]
+	begin = t.address + uint64(int32(binary.LittleEndian.Uint32(pair)))
+	offset = t.address + uint64(int32(binary.LittleEndian.Uint32(pair[4:]))) - t.ehAddress
+	return begin, offset
+}
+
+// readHeader reads .eh_frame_hdr: where .eh_frame is, and the search table; nil where
+// that is missing or in a form that no linker makes.
+func readHeader(data []byte, address uint64) (eh uint64, t *searchTable, err error) {
+	b := reader{data: data, address: address}
+	if version := b.byte(); b.err == nil && version != 1 {
+		return 0, nil, fmt.Errorf("reading .eh_frame_hdr: version %d", version)
+	}
+	ehEncoding, countEncoding, tableEncoding := b.byte(), b.byte(), b.byte()
+	if ehEncoding == encOmit {
+		return 0, nil, errors.New("reading .eh_frame_hdr: it does not say where .eh_frame is")
+	}
+	eh = b.pointer(ehEncoding, address)
+	if b.err != nil {
+		return 0, nil, fmt.Errorf("reading .eh_frame_hdr: %w", b.err)
+	}
+	const relative4 = relData | 0x0b
+	if countEncoding == encOmit || tableEncoding != relative4 {
+		return eh, nil, nil
+	}
+	count := b.pointer(countEncoding, address)
+	if b.err != nil || count == 0 || count > uint64(len(b.data))/8 {
+		return eh, nil, nil
+	}
+	return eh, &searchTable{pairs: b.data[:8*count], address: address, ehAddress: eh}, nil
+}
+
+// list is an index made by reading all entries.
+type list []listed
+
+type listed struct{ begin, offset uint64 }
+
+func (l list) len() int                        { return len(l) }
+func (l list) at(i int) (begin, offset uint64) { return l[i].begin, l[i].offset }
+
+// maxFunctions bounds a list. The largest programs seen (browsers) have half as many,
+// and a search table.
+const maxFunctions = 1 << 20
+
+// list reads all entries of a section. Those that make no sense are left out; where
+// an entry ends cannot be told any more, so does the list.
+func (s *section) list() (list, error) {
+	var l list
+	for offset := uint64(0); offset < uint64(len(s.data)); {
+		e, err := s.entry(offset)
+		if err != nil {
+			break
+		}
+		if !e.isCIE && len(e.body.data) > 0 {
+			if f, err := s.fde(offset); err == nil && f.begin < f.end {
+				l = append(l, listed{f.begin, offset})
+			}
+		}
+		if len(l) > maxFunctions {
+			return nil, fmt.Errorf("reading the unwind tables: more than %d functions, and no search table", maxFunctions)
+		}
+		offset = e.next
+	}
+	slices.SortStableFunc(l, func(a, b listed) int {
+		switch {
+		case a.begin < b.begin:
+			return -1
+		case a.begin > b.begin:
+			return 1
+		}
+		return 0
+	})
+	return l, nil
+}

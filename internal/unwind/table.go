@@ -1,0 +1,183 @@
+package unwind
+
+import (
+	"compress/zlib"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"bytes"
+)
+
+// Table finds the rows of one ELF file. It may be used by several goroutines.
+type Table struct {
+	arch  *arch
+	goes  bool
+	file  *elf.File
+	image []byte
+
+	mu      sync.Mutex
+	read    bool
+	sources []source // in the order in which they are asked
+}
+
+// source is a section with its index.
+type source struct {
+	section *section
+	index   index
+}
+
+// New makes the table of an ELF file with its image; isGo says that Go's linker made
+// it. Nothing is read yet. The image must stay as it is.
+func New(f *elf.File, image []byte, isGo bool) (*Table, error) {
+	a := arches[f.Machine]
+	if a == nil || f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
+		return nil, fmt.Errorf("unwinding %v, %v: not supported", f.Machine, f.Class)
+	}
+	return &Table{arch: a, goes: isGo, file: f, image: image}, nil
+}
+
+// Rows are the rows for the code from low up to high, addresses as the file has them.
+// The first is at low. What the tables say nothing of is of kind FramePointer, what
+// cannot be understood Unknown; so the rows are complete also when there is an error,
+// which is the first thing that was not understood.
+func (t *Table) Rows(low, high uint64) ([]Row, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var errs firstError
+	if !t.read {
+		t.read = true
+		errs.keep(t.find())
+	}
+	p := painter{table: t, left: maxInstructions, err: &errs}
+	p.fill(t.sources, low, high)
+	p.signals(low, high)
+	return p.rows, errs.err
+}
+
+type firstError struct{ err error }
+
+func (e *firstError) keep(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// find reads the headers of the sections that there are. .debug_frame is what a
+// compiler writes for debuggers where nothing is needed at run time; Go does, beside
+// the .eh_frame of the C code that is linked in.
+func (t *Table) find() error {
+	var errs firstError
+	if eh, x, err := t.ehFrame(); err != nil {
+		errs.keep(err)
+	} else if eh != nil {
+		t.sources = append(t.sources, source{eh, x})
+	}
+	if debug, err := t.debugFrame(); err != nil {
+		errs.keep(err)
+	} else if debug != nil {
+		l, err := debug.list()
+		errs.keep(err)
+		t.sources = append(t.sources, source{debug, l})
+	}
+	return errs.err
+}
+
+// ehFrame finds .eh_frame, by its header, as the program itself does at run time, or
+// else by its name.
+func (t *Table) ehFrame() (*section, index, error) {
+	var errs firstError
+	for _, p := range t.file.Progs {
+		if p.Type != elf.PT_GNU_EH_FRAME {
+			continue
+		}
+		eh, table, err := readHeader(t.loaded(p.Vaddr, p.Filesz), p.Vaddr)
+		if err != nil {
+			errs.keep(err)
+			continue
+		}
+		s := &section{data: t.loaded(eh, ^uint64(0)), address: eh}
+		if table != nil {
+			return s, table, nil
+		}
+		l, err := s.list()
+		return s, l, err
+	}
+	if h := t.file.Section(".eh_frame"); h != nil && h.Type != elf.SHT_NOBITS {
+		s := &section{data: t.contents(h), address: h.Addr}
+		l, err := s.list()
+		return s, l, err
+	}
+	return nil, nil, errs.err
+}
+
+// loaded is up to n bytes of what is loaded at an address.
+func (t *Table) loaded(address, n uint64) []byte {
+	for _, p := range t.file.Progs {
+		at := address - p.Vaddr
+		if p.Type != elf.PT_LOAD || at >= p.Filesz || p.Off > uint64(len(t.image)) {
+			continue
+		}
+		segment := t.image[p.Off:]
+		segment = segment[:min(p.Filesz, uint64(len(segment)))]
+		if at > uint64(len(segment)) {
+			continue
+		}
+		return segment[at : at+min(n, uint64(len(segment))-at)]
+	}
+	return nil
+}
+
+// maxDebugFrame bounds the section, unpacked: all of it is read for its index.
+const maxDebugFrame = 64 << 20
+
+func (t *Table) debugFrame() (*section, error) {
+	h := t.file.Section(".debug_frame")
+	if h == nil {
+		h = t.file.Section(".zdebug_frame")
+	}
+	if h == nil || h.Type == elf.SHT_NOBITS {
+		return nil, nil
+	}
+	data, err := t.unpacked(h)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", h.Name, err)
+	}
+	return &section{data: data, debug: true}, nil
+}
+
+func (t *Table) unpacked(h *elf.Section) ([]byte, error) {
+	raw := t.contents(h)
+	var r io.Reader
+	switch {
+	case h.Flags&elf.SHF_COMPRESSED != 0:
+		r = h.Open()
+	case h.Name[1] == 'z':
+		if len(raw) < 12 {
+			return nil, errTruncated
+		}
+		z, err := zlib.NewReader(bytes.NewReader(raw[12:]))
+		if err != nil {
+			return nil, err
+		}
+		r = z
+	default:
+		return raw, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxDebugFrame+1))
+	if err == nil && len(data) > maxDebugFrame {
+		err = errors.New("too large")
+	}
+	return data, err
+}
+
+// contents is a section as it is in the file.
+func (t *Table) contents(h *elf.Section) []byte {
+	if h.Offset > uint64(len(t.image)) {
+		return nil
+	}
+	data := t.image[h.Offset:]
+	return data[:min(h.FileSize, uint64(len(data)))]
+}
