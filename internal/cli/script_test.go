@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -149,7 +150,8 @@ func countCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // fieldCommand is `field FILE PATH OP NUMBER` on a JSON file: PATH are keys and
-// indices separated by dots, OP is one of = < >; for = a word will do.
+// indices separated by dots, KEY=WORD for the first of a list in which KEY is that;
+// OP is one of = < >; for = a word will do.
 func fieldCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: field FILE PATH OP VALUE")
@@ -162,7 +164,13 @@ func fieldCommand(ts *testscript.TestScript, neg bool, args []string) {
 			value = at[key]
 		case []any:
 			i, err := strconv.Atoi(key)
-			if err != nil || i >= len(at) {
+			if of, word, ok := strings.Cut(key, "="); ok {
+				i, err = slices.IndexFunc(at, func(x any) bool {
+					object, _ := x.(map[string]any)
+					return object[of] == word
+				}), nil
+			}
+			if err != nil || i < 0 || i >= len(at) {
 				ts.Fatalf("%s: no %q in a list of %d", args[1], key, len(at))
 			}
 			value = at[i]

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Which unit a sample belongs to. */
+#ifndef WHATIF_CODE_H
+#define WHATIF_CODE_H
+
+struct mapping {
+	struct place place; /* inode 0: of no file */
+	u64 address;
+	u32 vdso; /* it is that: offset is from its beginning */
+};
+
+static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
+{
+	struct file *file = vma->vm_file;
+
+	if (!file) {
+		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);
+		m->place.offset = m->address - vma->vm_start;
+		return 0;
+	}
+	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
+	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << 12);
+	return 0;
+}
+
+/* The unit or chain of a place, or UNIT_PENDING; user space is asked once a place. */
+static __always_inline u32 unit_of_place(const struct place *place, u64 address)
+{
+	u32 *known = bpf_map_lookup_elem(&places, place), unit = UNIT_PENDING;
+	long err;
+
+	if (known)
+		return *known;
+	err = bpf_map_update_elem(&places, place, &unit, BPF_NOEXIST);
+	if (err && err != -17 /* EEXIST: another core was first */)
+		lose(this_core(), LOSS_CODE);
+	else if (!err && !tell(EVENT_PLACE, bpf_get_current_pid_tgid() >> 32, address, place))
+		bpf_map_delete_elem(&places, place);
+	return UNIT_PENDING;
+}
+
+/* The rule of a place, or RULES_PENDING; user space is asked once a page. */
+static __always_inline u32 rule_of_place(const struct place *place, u64 address, bool *unitless)
+{
+	struct place page = *place;
+	struct table asked = {}, *known;
+	long err;
+
+	page.offset &= ~(u64)(TABLE_BYTES - 1);
+	known = bpf_map_lookup_elem(&tables, &page);
+	if (known) {
+		*unitless = known->unitless;
+		return known->rows ? rule_in(known->first, known->rows, place->offset & (TABLE_BYTES - 1)) : RULES_PENDING;
+	}
+	err = bpf_map_update_elem(&tables, &page, &asked, BPF_NOEXIST);
+	if (err && err != -17 /* EEXIST */) {
+		lose(this_core(), LOSS_CODE);
+		return RULES_UNKNOWN;
+	}
+	if (!err && !tell(EVENT_TABLE, bpf_get_current_pid_tgid() >> 32, address, &page))
+		bpf_map_delete_elem(&tables, &page);
+	return RULES_PENDING;
+}
+
+static __always_inline bool is_unit(u32 unit)
+{
+	return unit != UNIT_PENDING && (unit & ~UNIT_SPINS) != UNIT_NONE;
+}
+
+/* Its caller is not looked at, so it has no use for a rule. */
+static __always_inline bool ends_walk(u32 unit)
+{
+	return !whole_stacks && is_unit(unit);
+}
+
+/* What is known of an address of the current process. Not static: as step_out. */
+__noinline int code_at(u64 space, u64 address, struct code *code)
+{
+	struct address key;
+	struct mapping m = {};
+	struct code *known;
+	bool unitless = 0;
+	long err;
+
+	if (!code)
+		return 0;
+	code->unit = UNIT_PENDING;
+	code->rule = RULES_PENDING;
+	key.space = space;
+	key.address = address;
+	known = bpf_map_lookup_elem(&addresses, &key);
+	if (known) {
+		*code = *known;
+		return 0;
+	}
+	m.address = address;
+	err = bpf_find_vma(bpf_get_current_task_btf(), address, on_vma, &m, 0);
+	if (err == -2 /* ENOENT: not mapped */) {
+		code->unit = UNIT_NONE;
+		code->rule = RULES_UNKNOWN;
+	} else if (err) { /* someone holds the map's lock: next time */
+		lose(this_core(), LOSS_MAPPING);
+		return 0;
+	} else if (!m.place.inode) {
+		/* Generated code keeps frame pointers, if anything. */
+		code->unit = UNIT_NONE;
+		code->rule = m.vdso ? rule_of_place(&m.place, address, &unitless) : RULES_FRAME_POINTER;
+	} else {
+		code->unit = unit_of_place(&m.place, address);
+		if (!ends_walk(code->unit))
+			code->rule = rule_of_place(&m.place, address, &unitless);
+	}
+	if (code->unit != UNIT_PENDING && (code->rule != RULES_PENDING || ends_walk(code->unit)))
+		bpf_map_update_elem(&addresses, &key, code, BPF_ANY);
+	/* Not kept, as whether it waits busily is still to be said. */
+	if (code->unit == UNIT_PENDING && unitless)
+		code->unit = UNIT_NONE;
+	return 0;
+}
+
+struct walk {
+	u64 space;
+	struct frame frame;
+	u32 unit;
+	u32 pending; /* a unit further in is not known yet */
+	u32 hidden;  /* nor whether the instruction itself waits busily */
+	u32 ended;   /* one of these: */
+	struct match match; /* where whole stacks are looked at */
+};
+
+enum ended {
+	ENDED_TOO_DEEP,
+	ENDED_IN_UNIT,
+	ENDED_OUTERMOST,
+	ENDED_PENDING,
+	ENDED_STUCK,
+};
+
+static long on_frame(u32 i, struct walk *w)
+{
+	struct code code;
+	int step;
+
+	/* A return address may be the first of another line: look before it. */
+	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, &code);
+	if (code.unit == UNIT_PENDING) {
+		/* Whose it is will be known next time: ask for what is further out, too. */
+		w->pending = 1;
+		if (!i)
+			w->hidden = 1;
+		w->match.blamed = 1;
+	} else if (whole_stacks) {
+		u32 number = code.unit & ~UNIT_SPINS;
+
+		if (!i)
+			w->unit = code.unit & UNIT_SPINS;
+		if (number != UNIT_NONE && note_chain(&w->match, number)) {
+			w->ended = ENDED_IN_UNIT;
+			return 1;
+		}
+	} else {
+		/* Where the instruction itself waits busily, so does the thread. */
+		if (i)
+			code.unit &= ~UNIT_SPINS;
+		if (code.unit != UNIT_NONE) {
+			w->unit = code.unit;
+			w->ended = ENDED_IN_UNIT;
+			return 1;
+		}
+	}
+	if (code.rule == RULES_PENDING) {
+		w->ended = ENDED_PENDING;
+		return 1;
+	}
+	step = step_out(&w->frame, code.rule);
+	if (step == STEP_CALLER)
+		return 0;
+	w->ended = step == STEP_OUTERMOST ? ENDED_OUTERMOST : ENDED_STUCK;
+	return 1;
+}
+
+/*
+ * Counts the sample for all units that its whole stack is in, and tells whether the
+ * one that an experiment is about is among them.
+ */
+static __always_inline u32 unit_of_stack(struct walk *w)
+{
+	bool unknown = w->pending || w->ended == ENDED_PENDING;
+
+	if (!unknown && !w->match.units && w->match.own)
+		__sync_fetch_and_add(&unit_samples[w->match.own & (MAX_UNITS - 1)], 1);
+	/* What is further out, or unknown, does not make it another's. */
+	if (w->match.met && !w->hidden)
+		return w->match.selected | w->unit;
+	return unknown ? UNIT_PENDING : w->unit;
+}
+
+/* The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. */
+static __always_inline u32 unit_of_sample(struct task_struct *task, struct thread *t, struct core *c)
+{
+	struct walk w = { .space = t->address_space, .match = { .sample = c->samples + 1, .selected = control.unit } };
+
+	if (!task->mm) /* on its way out: nothing of the program is left */
+		return UNIT_NONE;
+	innermost_frame(task, &w.frame);
+	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
+	if (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP)
+		lose(c, LOSS_STACK);
+	if (w.ended == ENDED_PENDING)
+		lose(c, LOSS_TABLE);
+	if (whole_stacks)
+		return unit_of_stack(&w);
+	return w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
+}
+
+#endif

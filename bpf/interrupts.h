@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Interrupts, to tell their wake-ups from those of threads. */
+#ifndef WHATIF_INTERRUPTS_H
+#define WHATIF_INTERRUPTS_H
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_hrtimer_entry)
+{
+	struct core *c = this_core();
+
+	if (c)
+		c->interrupts++;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_exit)
+{
+	struct core *c = this_core();
+
+	if (c && c->interrupts)
+		c->interrupts--;
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry)
+{
+	struct core *c = this_core();
+
+	if (c)
+		c->interrupts++;
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+	struct core *c = this_core();
+
+	if (c && c->interrupts)
+		c->interrupts--;
+	return 0;
+}
+
+#define SOFTIRQ_NET_RX 3 /* not in the UAPI */
+
+/*
+ * Loopback packets are received in a softirq that runs at once, in the sender:
+ * what it wakes the sender wakes. Other packets come with an interrupt.
+ */
+static __always_inline bool delivers_loopback(struct core *c, u32 vector)
+{
+	return vector == SOFTIRQ_NET_RX && c->sender && c->sender == (u32)bpf_get_current_pid_tgid();
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, u32 vector)
+{
+	struct core *c = this_core();
+
+	if (c && !delivers_loopback(c, vector))
+		c->interrupts++;
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit, u32 vector)
+{
+	struct core *c = this_core();
+
+	if (!c)
+		return 0;
+	if (delivers_loopback(c, vector))
+		c->sender = 0;
+	else if (c->interrupts)
+		c->interrupts--;
+	return 0;
+}
+
+SEC("tp_btf/netif_rx")
+int BPF_PROG(on_netif_rx)
+{
+	struct core *c = this_core();
+
+	if (c && !c->interrupts && thread_of(bpf_get_current_task_btf()))
+		c->sender = (u32)bpf_get_current_pid_tgid();
+	return 0;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Who belongs to the target. */
+#ifndef WHATIF_MEMBERS_H
+#define WHATIF_MEMBERS_H
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct thread *p = thread_of(parent), *t;
+	u64 now;
+
+	if (!p)
+		return 0;
+	t = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		lose(this_core(), LOSS_THREAD);
+		return 0;
+	}
+	/* What delayed the parent delayed the birth of the child. */
+	now = bpf_ktime_get_ns();
+	adopt(p);
+	hand_over(p, parent, now, BY_FORKING);
+	t->account = p->account;
+	t->account.since = now;
+	__builtin_memset(&t->credit, 0, sizeof(t->credit));
+	t->waiting.left = 0;
+	t->running = 0;
+	t->address_space = child->mm == parent->mm ? p->address_space
+						   : __sync_fetch_and_add(&spaces, 1) + 1;
+	if (child->pid == child->tgid) {
+		u32 tgid = child->tgid, one = 1;
+
+		__sync_fetch_and_add(&control.processes, 1);
+		if (bpf_map_update_elem(&processes, &tgid, &one, BPF_ANY))
+			lose(this_core(), LOSS_PROCESS);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	struct thread *t = thread_of(task);
+
+	if (!t)
+		return 0;
+	t->address_space = __sync_fetch_and_add(&spaces, 1) + 1;
+	tell(EVENT_EXEC, task->tgid, 0, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	if (!thread_of(task) || task->signal->live.counter != 0)
+		return 0;
+	/* Two last threads may both see 0: only one of them can delete. */
+	if (!bpf_map_delete_elem(&processes, &tgid))
+		__sync_fetch_and_sub(&control.processes, 1);
+	return 0;
+}
+
+#endif

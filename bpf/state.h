@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* What the programs share: the page that user space sees, the threads of the target and what they earn. */
+#ifndef WHATIF_STATE_H
+#define WHATIF_STATE_H
+
+volatile struct control_page control;
+struct core cores[MAX_CPUS];
+u64 unit_samples[MAX_UNITS];
+/* Visits by virtual time; the experiment's parity chooses the half. */
+u32 bins[2][MAX_POINTS][MAX_BINS];
+u64 visits[MAX_POINTS];
+
+#include "chains.h"
+
+/* A thread of the target: that it has one makes it one. */
+struct thread {
+	struct account account;
+	struct credit credit;
+	u64 address_space; /* numbered: changes with every exec and fork */
+	struct waiting waiting; /* busily */
+	u64 running;
+	struct kinds kinds;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/* Live processes of the target, to know when the last one is gone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, u32);
+	__type(value, u32);
+} processes SEC(".maps");
+
+/* Which unit a place belongs to, or its chain: filled by user space as places are sampled. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 20);
+	__type(key, struct place);
+	__type(value, u32);
+} places SEC(".maps");
+
+/* The same by address, with the rule for its caller: a frame costs one look-up. */
+struct address {
+	u64 space;
+	u64 address;
+};
+struct code {
+	u32 unit;
+	u32 rule;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct address);
+	__type(value, struct code);
+} addresses SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} events SEC(".maps");
+
+/* Types that no map or variable has, kept for the generated Go. */
+const struct event *event_type __attribute__((unused));
+enum loss loss_type __attribute__((unused));
+enum limit limit_type __attribute__((unused));
+enum event_kind event_kind_type __attribute__((unused));
+
+enum hand_over {
+	BY_SLEEPING,
+	BY_WAKING,
+	BY_FORKING,
+};
+
+static u64 spaces; /* address spaces numbered so far */
+
+static __always_inline struct core *this_core(void)
+{
+	u32 id = bpf_get_smp_processor_id();
+
+	if (id >= MAX_CPUS) {
+		__sync_fetch_and_add(&cores[0].lost[LOSS_CPU], 1);
+		return 0;
+	}
+	return &cores[id];
+}
+
+static __always_inline void lose(struct core *c, enum loss what)
+{
+	if (c)
+		c->lost[what]++;
+}
+
+static __always_inline struct thread *thread_of(struct task_struct *t)
+{
+	return bpf_task_storage_get(&threads, t, 0, 0);
+}
+
+static __always_inline bool under_way(u64 now)
+{
+	return now < control.deadline;
+}
+
+static __always_inline void adopt_core(struct core *c)
+{
+	if (c->account.epoch != control.epoch)
+		c->began = control.global_start;
+	account_adopt(&c->account, control.epoch, control.start, control.global_start);
+}
+
+static __always_inline void begin_anew(struct thread *t)
+{
+	t->waiting.left = 0;
+	t->credit.earned = t->credit.ran = t->credit.carry = 0;
+	t->credit.hits = t->credit.ticks = 0;
+	if (t->credit.began < control.start)
+		t->credit.began = control.start;
+}
+
+static __always_inline void adopt(struct thread *t)
+{
+	if (t->account.epoch != control.epoch)
+		begin_anew(t);
+	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+}
+
+/* G never falls, and is the largest level that a sample has made. */
+static __always_inline void raise_global(u64 level)
+{
+	u64 g = control.global;
+
+	for (int i = 0; i < 8 && g < level; i++) {
+		u64 old = __sync_val_compare_and_swap(&control.global, g, level);
+		if (old == g)
+			return;
+		g = old;
+	}
+}
+
+/* Busy waiting, set against what the thread owes. */
+static __always_inline void excuse(struct thread *t)
+{
+	if (t->waiting.left)
+		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
+}
+
+static __always_inline void give(struct thread *t, u64 due)
+{
+	if (!due)
+		return;
+	t->account.level += due;
+	raise_global(t->account.level);
+}
+
+/* What the running thread's samples have earned it by now. */
+static __always_inline void earn(struct thread *t, u64 now)
+{
+	excuse(t);
+	if (under_way(now))
+		give(t, credit_due(&t->credit, now, control.rate, control.delay));
+}
+
+/* A place where a stretch begins or ends: the system call, by its caller. */
+static __always_inline u64 place_of(struct task_struct *task, enum hand_over how)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* The stack pointer, within its page, tells callers apart, in all threads alike. */
+	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
+}
+
+/* The thread lets another go on, or goes to sleep: a stretch ends and the next begins. */
+static __always_inline void hand_over(struct thread *t, struct task_struct *task, u64 now, enum hand_over how)
+{
+	u32 hits = t->credit.hits, ticks = t->credit.ticks;
+	struct kind *k = 0;
+	u64 to = 0, key = 0, due;
+
+	excuse(t);
+	if (control.unit) {
+		to = place_of(task, how);
+		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + to;
+		key ^= key >> 32;
+		k = kinds_find(&t->kinds, key);
+	}
+	t->credit.from = to;
+	due = credit_hand_over(&t->credit, now, control.rate, control.delay, control.period, k);
+	if (!under_way(now))
+		return;
+	give(t, due);
+	if (key && ticks)
+		kinds_learn(&t->kinds, key, hits, ticks);
+}
+
+static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct place *place)
+{
+	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		lose(this_core(), LOSS_EVENT);
+		return 0;
+	}
+	e->kind = kind;
+	e->tgid = tgid;
+	e->address = address;
+	if (place)
+		e->place = *place;
+	else
+		__builtin_memset(&e->place, 0, sizeof(e->place));
+	bpf_ringbuf_submit(e, 0);
+	return 1;
+}
+
+#endif

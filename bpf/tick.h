@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* The tick: sampling, crediting, stopping. */
+#ifndef WHATIF_TICK_H
+#define WHATIF_TICK_H
+
+/*
+ * All cores tick at the same moments, one a period, each moved on at random by up
+ * to a quarter of it. At random, because a program of short regular rounds is
+ * otherwise met in the same state over and over, all the more as the ticks
+ * themselves set its rhythm. Not by more, because how many ticks a stretch of a
+ * few periods gets is noise, and hand-overs turn noise into lost speed-up. The
+ * same for all, because an interruption that hits all cores alike delays nobody
+ * more than the others.
+ */
+static __always_inline u64 tick_time(u64 interval)
+{
+	u64 x = interval * 0x9e3779b97f4a7c15 + control.seed;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+	x ^= x >> 31;
+	return interval * control.period + x % (control.period / 4);
+}
+
+struct stop {
+	u64 now;
+	u64 begin;
+	u64 global; /* G at the beginning */
+	u64 want;
+	u64 end; /* at the latest */
+	u64 turns;
+};
+
+/* What others earn meanwhile is paid in the same stop: it may be their long run. */
+static long on_turn(u32 i, struct stop *s)
+{
+	s->now = bpf_ktime_get_ns();
+	s->turns++;
+	return s->now >= s->end ||
+	       stop_with_tick(s->now - s->begin, control.tick_cost, control.period) >= s->want + (control.global - s->global);
+}
+
+/*
+ * Stops this core: interrupts stay on, nothing else runs on it. Waiting for the
+ * others at the tick, since begin, was a stop already.
+ */
+static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u64 debt)
+{
+	struct stop s = { .now = begin, .begin = begin, .global = control.global };
+
+	s.want = debt;
+	if (debt > control.cap) {
+		s.want = control.cap;
+		lose(c, LOSS_CAPPED);
+	}
+	s.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
+	__sync_fetch_and_add(&control.stopping, 1);
+	bpf_loop(1 << 23, on_turn, &s, 0);
+	__sync_fetch_and_sub(&control.stopping, 1);
+	c->stops++;
+	c->stopped += s.now - begin;
+	c->turns += s.turns;
+	t->account.level = account_paid(t->account.level, stop_with_tick(s.now - begin, control.tick_cost, control.period), control.global);
+	t->credit.began += s.now - begin; /* it did not run */
+}
+
+/*
+ * Cores tick together, but not in any order, and what one finds the others owe:
+ * a debt is looked at when all have been through the tick, or soon anyway, as a
+ * core may be late by whatever the host pleases.
+ */
+#define TOGETHER_NS 15000
+
+static __always_inline void arrive(u64 tick)
+{
+	u64 seen = control.arrived;
+
+	for (int i = 0; i < 8; i++) {
+		u64 mine = seen >> 16 == tick ? seen + 1 : tick << 16 | 1;
+		u64 old = __sync_val_compare_and_swap(&control.arrived, seen, mine);
+
+		if (old == seen)
+			return;
+		seen = old;
+	}
+}
+
+struct meeting {
+	u64 tick;
+	u64 end;
+};
+
+/* A core that is being stopped does not come. */
+static long on_meeting(u32 i, struct meeting *m)
+{
+	return control.arrived + control.stopping >= (m->tick << 16) + control.cores ||
+	       bpf_ktime_get_ns() >= m->end;
+}
+
+static __always_inline void meet(u64 tick, u64 now)
+{
+	struct meeting m = { .tick = tick, .end = now + TOGETHER_NS };
+
+	bpf_loop(1 << 12, on_meeting, &m, 0);
+}
+
+/* A sample of what runs on this core, and what follows from it for the thread. */
+static __always_inline void sample(struct core *c, u64 tick)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	u64 now, debt;
+	u32 unit, spins, known = 1;
+
+	if (!t) {
+		arrive(tick);
+		return;
+	}
+	unit = unit_of_sample(task, t, c);
+	c->samples++;
+	spins = unit & UNIT_SPINS;
+	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
+		c->unresolved++;
+		unit = UNIT_NONE;
+		spins = 0;
+		known = 0;
+	}
+	unit &= ~UNIT_SPINS;
+	if (!whole_stacks && unit && unit < MAX_UNITS)
+		__sync_fetch_and_add(&unit_samples[unit], 1);
+	if (spins)
+		c->spinning++;
+
+	now = bpf_ktime_get_ns();
+	if (!under_way(now)) {
+		arrive(tick);
+		return;
+	}
+	adopt(t);
+	excuse(t);
+	t->waiting.left = spins ? control.period : 0;
+	t->credit.ticks += known;
+	/* Waiting cannot be made faster. */
+	if (!spins && unit && unit == control.unit)
+		t->credit.hits++;
+	earn(t, now);
+	arrive(tick);
+	if (control.rate)
+		meet(tick, now);
+	excuse(t);
+	debt = account_debt(t->account.level, control.global);
+	c->debt = debt;
+	/* A stop within a wait would count twice: as paid, and as waited. */
+	if (spins)
+		return;
+	if (debt)
+		stop(c, t, now, debt);
+}
+
+struct timer {
+	struct bpf_timer timer;
+	u64 tick; /* that it is set for */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_CPUS);
+	__type(key, u32);
+	__type(value, struct timer);
+} timers SEC(".maps");
+
+/* The first tick that lies ahead. */
+static __always_inline int set_timer(struct core *c, struct timer *v)
+{
+	u64 now = bpf_ktime_get_ns(), next = now / control.period;
+	int err;
+
+	if (tick_time(next) <= now)
+		next++;
+
+	v->tick = next;
+	err = bpf_timer_start(&v->timer, tick_time(next), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	if (err)
+		lose(c, LOSS_TIMER);
+	return err;
+}
+
+/* Runs as a softirq, so with interrupts on, in whatever thread was interrupted. */
+static int on_tick(void *map, u32 *key, struct timer *v)
+{
+	struct core *c = this_core();
+
+	if (!c || !control.period)
+		return 0;
+	sample(c, v->tick);
+	set_timer(c, v);
+	return 0;
+}
+
+/* Run once on every core, from user space. */
+SEC("syscall")
+int start_clock(void *ctx)
+{
+	u32 id = bpf_get_smp_processor_id();
+	struct core *c = this_core();
+	struct timer *v = bpf_map_lookup_elem(&timers, &id);
+	int err;
+
+	if (!c || !v || !control.period)
+		return -1;
+	err = bpf_timer_init(&v->timer, &timers, 1 /* CLOCK_MONOTONIC */);
+	if (err && err != -16 /* EBUSY: it is */)
+		return err;
+	err = bpf_timer_set_callback(&v->timer, on_tick);
+	if (err)
+		return err;
+	__sync_fetch_and_add(&control.cores, 1);
+	return set_timer(c, v);
+}
+
+#endif
