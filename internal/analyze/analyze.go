@@ -27,6 +27,8 @@
 //     several experiments are compared with are accounted for.
 //   - The curve over the speed-ups borrows strength from neighbouring speed-ups
 //     (curve.go); the slope is that of the best straight line through the origin.
+//   - Intervals also have the error that virtual speed-ups have by themselves, as
+//     measured on programs that were really made faster (method.go).
 //   - Units that were tried only in their own phase of the program are corrected
 //     for it, where there is a phase (phase.go).
 //
@@ -57,6 +59,9 @@ type Options struct {
 	// Margin is the gain, in points of percent, below which (on either side of
 	// zero) an effect is not worth having; 0 stands for DefaultMargin.
 	Margin float64
+	// Simulated says that no program was delayed for these data: intervals are then
+	// without the error that virtual speed-ups have by themselves (method.go).
+	Simulated bool
 }
 
 // DefaultMargin is about the systematic error that virtual speed-ups have.
@@ -104,7 +109,7 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 		tg := &in.targets[u]
 		e := &tg.Effects[k]
 		e.Point, e.Metric, e.Experiments = k, Throughput, f.total
-		e.fill(f, t)
+		e.fill(f, t, opt.Simulated)
 		e.Verdict = verdict(e, opt.Margin)
 		in.effectDoubts(e, u, t, f)
 	}
@@ -125,41 +130,44 @@ func (in *input) fit(k int, phases []phasing, clip bool) (*track, []*fit) {
 const leastTrials = 3
 
 // fill turns a fit into estimates in percent.
-func (e *Effect) fill(f *fit, t *track) {
+func (e *Effect) fill(f *fit, t *track, simulated bool) {
 	e.Curve, e.Marks, e.Phase = []Level{}, []Level{}, f.phase
 	if f.total == 0 {
 		return
 	}
 	bounded := f.total >= leastTrials && t.df >= 2
-	estimate := func(value, sd, df float64) Estimate {
+	// All in percent, from fractions.
+	estimate := func(speedup, value, sd float64) (Estimate, uncertainty) {
 		v := 100 * value
-		s := 100 * math.Hypot(sd, value*math.Sqrt(f.phaseVariance))
+		s := uncertainty{noise: 100 * math.Hypot(sd, value*math.Sqrt(f.phaseVariance)), df: f.df}
+		if !simulated {
+			s.method = 100 * methodError(speedup, value)
+		}
 		est := Estimate{Value: v, Known: !math.IsNaN(v) && !math.IsInf(v, 0)}
-		if h := tQuantile(alpha, df) * s; est.Known && bounded && !math.IsNaN(h) && h < 1e6 {
+		if h := s.half(alpha); est.Known && bounded && !math.IsNaN(h) && h < 1e6 {
 			est.Low, est.High, est.Bounded = v-h, v+h, true
 		}
-		return est
+		return est, s
 	}
-	e.Slope = estimate(f.slope/100, f.slopeSD/100, f.df)
+	e.Slope, _ = estimate(0.01, f.slope/100, f.slopeSD/100)
 	e.Curve = append(e.Curve, Level{Speedup: 0, Experiments: t.count,
 		Gain: Estimate{Known: true, Bounded: true}, Raw: Estimate{Known: true, Bounded: true}})
 	n := len(f.levels)
 	more, marks := f.marks()
 	c, ok := f.curve(f.gainCov(), more)
-	gain := func(i int) (est Estimate) {
+	gain := func(i, speedup int) (est Estimate, s uncertainty) {
 		if ok {
-			est = estimate(c.mean[i], c.sd[i], f.df).atMost(100)
+			est, s = estimate(float64(speedup)/100, c.mean[i], c.sd[i])
 		}
-		return est
+		return est.atMost(100), s
 	}
 	for l := range f.levels {
 		s := &f.levels[l]
-		lv := Level{Speedup: s.speedup, Experiments: s.n, Gain: gain(l), df: f.df}
-		if ok {
-			lv.sd = 100 * math.Hypot(c.sd[l], c.mean[l]*math.Sqrt(f.phaseVariance))
-		}
+		lv := Level{Speedup: s.speedup, Experiments: s.n}
+		lv.Gain, lv.doubt = gain(l, s.speedup)
 		if s.expected > 0 {
-			lv.Raw = estimate(1-s.time/s.expected, math.Sqrt(f.cov.at(l, l))/s.expected, f.df).atMost(100)
+			lv.Raw, _ = estimate(float64(s.speedup)/100, 1-s.time/s.expected, math.Sqrt(f.cov.at(l, l))/s.expected)
+			lv.Raw = lv.Raw.atMost(100)
 			lv.Raw.Bounded = lv.Raw.Bounded && s.n >= leastTrials
 			if !lv.Raw.Bounded {
 				lv.Raw.Low, lv.Raw.High = 0, 0
@@ -168,7 +176,9 @@ func (e *Effect) fill(f *fit, t *track) {
 		e.Curve = append(e.Curve, lv)
 	}
 	for i, mark := range marks {
-		e.Marks = append(e.Marks, Level{Speedup: mark, Gain: gain(n + i), Experiments: experimentsAt(f.levels, mark)})
+		lv := Level{Speedup: mark, Experiments: experimentsAt(f.levels, mark)}
+		lv.Gain, lv.doubt = gain(n+i, mark)
+		e.Marks = append(e.Marks, lv)
 	}
 }
 

@@ -161,7 +161,7 @@ func simulate(w world, sims int) *coverage {
 	truth := w.truth()
 	for i := range sims {
 		d := w.run(uint64(i))
-		res := Analyze([]*profile.Data{d}, Options{})
+		res := Analyze([]*profile.Data{d}, Options{Simulated: true})
 		c.reach += float64(res.Points[0].Reach)
 		t := slices.IndexFunc(res.Targets, func(t Target) bool { return t.Unit.Line == 1 })
 		e := &res.Targets[t].Effects[0]

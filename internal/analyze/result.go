@@ -102,7 +102,7 @@ type Level struct {
 	// Raw uses the experiments of this level alone.
 	Raw Estimate
 
-	sd, df float64 // of Gain
+	doubt uncertainty // of Gain
 }
 
 // Estimate is a number and its 95% interval. Neither may be known.

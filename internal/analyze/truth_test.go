@@ -13,7 +13,7 @@ import (
 // effect analyses one run of a world and returns the first unit's effect.
 func effect(t *testing.T, runs ...*profile.Data) (*Result, *Effect) {
 	t.Helper()
-	res := Analyze(runs, Options{})
+	res := Analyze(runs, Options{Simulated: true})
 	for i := range res.Targets {
 		if res.Targets[i].Unit.Line == 1 {
 			return res, &res.Targets[i].Effects[0]
@@ -224,12 +224,12 @@ func TestNoBaselines(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	res := Analyze(nil, Options{})
+	res := Analyze(nil, Options{Simulated: true})
 	if !slices.Contains(codes(res.Warnings), "no-data") {
 		t.Errorf("warnings %v", res.Warnings)
 	}
 	d := &profile.Data{Run: profile.Run{Points: []profile.Point{{Name: "p"}}}, Units: map[uint32]profile.Unit{1: {ID: 1, Name: "x"}}, Torn: true}
-	res = Analyze([]*profile.Data{d}, Options{})
+	res = Analyze([]*profile.Data{d}, Options{Simulated: true})
 	if len(res.Targets) != 1 || res.Targets[0].Effects[0].Verdict != Unsure {
 		t.Errorf("targets %+v", res.Targets)
 	}
@@ -272,7 +272,7 @@ func TestRanking(t *testing.T) {
 	}}
 	d := w.run(9)
 	d.Units[5] = profile.Unit{ID: 5, Kind: "line", Name: "a.c:5", Line: 5} // never tried
-	res := Analyze([]*profile.Data{d}, Options{})
+	res := Analyze([]*profile.Data{d}, Options{Simulated: true})
 	var order []int
 	for _, t := range res.Targets {
 		order = append(order, t.Unit.Line)
@@ -285,9 +285,9 @@ func TestRanking(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	w := world{pairs: 100, noise: 0.05, tails: 3, units: []code{{share: 0.6, gain: linear(0.6), on: cycle(3, 1)}, {share: 0.2, gain: linear(0)}, {share: 0.1, gain: linear(0)}}}
 	d := w.run(10)
-	first := Analyze([]*profile.Data{d}, Options{})
+	first := Analyze([]*profile.Data{d}, Options{Simulated: true})
 	for range 5 {
-		if again := Analyze([]*profile.Data{d}, Options{}); !reflect.DeepEqual(first, again) {
+		if again := Analyze([]*profile.Data{d}, Options{Simulated: true}); !reflect.DeepEqual(first, again) {
 			t.Fatal("the same data give another result")
 		}
 	}

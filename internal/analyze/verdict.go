@@ -72,15 +72,15 @@ func (e *Effect) extremes() (least, most float64) {
 func (e *Effect) sureLevels() (up, down bool) {
 	n := 0
 	for _, l := range e.Curve {
-		if l.sd > 0 {
+		if l.doubt.noise > 0 {
 			n++
 		}
 	}
 	for _, l := range e.Curve {
-		if l.sd <= 0 || !l.Gain.Bounded {
+		if l.doubt.noise <= 0 || !l.Gain.Bounded {
 			continue
 		}
-		h := l.sd * tQuantile(alpha/float64(n), l.df)
+		h := l.doubt.half(alpha / float64(n))
 		up = up || l.Gain.Value > h
 		down = down || l.Gain.Value < -h
 	}

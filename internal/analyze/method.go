@@ -1,0 +1,33 @@
+package analyze
+
+import "math"
+
+// The method's own error: a prediction by virtual speed-ups is off by a little even
+// if all noise is averaged out, because time is sampled and hand-overs are seen
+// through samples. How much is known from accuracy/, where programs are really made
+// faster: over its programs what is left of the differences between prediction and
+// truth, when both their noises are taken off, grows with the gain, and is a little
+// where there is no gain. (Fitted to all of them by maximum likelihood with heavy
+// tails; accuracy/README.md has the table.) It does not shrink with more experiments,
+// and has to be in every interval that is to hold the truth.
+const (
+	methodPart  = 0.035 // of the gain
+	methodFloor = 0.005 // of the speed-up
+)
+
+// methodError is the standard deviation of the method's own error, for a gain at a
+// speed-up, in their unit.
+func methodError(speedup, gain float64) float64 {
+	return math.Hypot(methodFloor*speedup, methodPart*gain)
+}
+
+// An uncertainty is how uncertain an estimate is.
+type uncertainty struct {
+	noise, df float64 // of what was measured: standard deviation, degrees of freedom
+	method    float64 // standard deviation of the method's own error
+}
+
+// half is the half width of the interval that misses with probability alpha.
+func (s uncertainty) half(alpha float64) float64 {
+	return math.Hypot(s.noise*tQuantile(alpha, s.df), s.method*normalQuantile(alpha))
+}
