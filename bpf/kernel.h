@@ -59,6 +59,11 @@ struct file {
 	struct inode *f_inode;
 } TARGET_IN_KERNEL;
 
+/* There where the scheduler does not count interrupts as the running thread's time. */
+struct irqtime {
+	u64 total;
+} TARGET_IN_KERNEL;
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_pgoff;

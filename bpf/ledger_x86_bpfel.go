@@ -56,7 +56,9 @@ type LedgerControlPage struct {
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
-	Pad4        [5]uint64
+	Opened      uint64
+	Before      uint64
+	Pad4        [3]uint64
 }
 
 type LedgerCore struct {
@@ -68,6 +70,7 @@ type LedgerCore struct {
 		Epoch uint64
 	}
 	Began        uint64
+	Spared       uint64
 	ForeignSince uint64
 	Debt         uint64
 	Interrupts   uint32
@@ -244,6 +247,9 @@ type LedgerThread struct {
 		Left uint64
 	}
 	Running uint64
+	Spared  uint64
+	Core    uint32
+	_       [4]byte
 	Kinds   struct {
 		_   structs.HostLayout
 		Set [4][4]struct {

@@ -25,6 +25,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));
 	t->waiting.left = 0;
 	t->running = 0;
+	t->core = NO_CORE;
+	t->spared = 0;
 	t->address_space = child->mm == parent->mm ? p->address_space
 						   : __sync_fetch_and_add(&spaces, 1) + 1;
 	if (child->pid == child->tgid) {

@@ -3,6 +3,32 @@
 #ifndef WHATIF_SCHEDULING_H
 #define WHATIF_SCHEDULING_H
 
+/* The thread stops competing for the core, or has to wait for it. */
+static __always_inline void spare(struct core *c, struct thread *t, bool sleeps)
+{
+	if (t->account.level > c->began)
+		t->spared += t->account.level - c->began;
+	if (sleeps) {
+		t->core = NO_CORE;
+		c->spared = 0; /* those that are left will say */
+	} else if (t->spared > c->spared) {
+		c->spared = t->spared;
+	}
+}
+
+/* Who begins to compete begins like the others, as the scheduler has it. */
+static __always_inline void compete(struct core *c, struct thread *t)
+{
+	u32 id = bpf_get_smp_processor_id();
+
+	if (t->core != id) {
+		t->core = id;
+		t->spared = c->spared;
+	} else if (t->spared > c->spared) {
+		c->spared = t->spared;
+	}
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -28,6 +54,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		p->account.since = now;
 		p->running = 0;
+		spare(c, p, !preempt && prev->__state);
 		/*
 		 * What the thread was given while it ran the core was given, too.
 		 * The core does not take on the thread's position: one that is far
@@ -48,6 +75,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		adopt(n);
 		n->account.level = account_waited(&n->account, now, c->account.level);
 		c->began = n->account.level;
+		compete(c, n);
 		n->credit.began = now;
 		n->running = 1;
 	} else if (!next->pid) {

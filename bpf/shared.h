@@ -82,7 +82,9 @@ struct control_page {
 	u64 arrived;	/* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
 	u64 stopping;	/* cores that are being stopped */
-	u64 pad4[5];
+	u64 opened;	/* the last tick that a core came to */
+	u64 before;	/* G as it began */
+	u64 pad4[3];
 };
 
 /* Everything that went wrong in the kernel, counted. */
@@ -105,6 +107,7 @@ enum loss {
 struct core {
 	struct account account; /* since: when it went idle */
 	u64 began; /* level that the running thread began with */
+	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 foreign_since;
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */

@@ -12,6 +12,8 @@ u64 visits[MAX_POINTS];
 
 #include "chains.h"
 
+#define NO_CORE 0xffffffffu
+
 /* A thread of the target: that it has one makes it one. */
 struct thread {
 	struct account account;
@@ -19,6 +21,8 @@ struct thread {
 	u64 address_space; /* numbered: changes with every exec and fork */
 	struct waiting waiting; /* busily */
 	u64 running;
+	u64 spared; /* by how much its level has grown on cores: running that took no virtual time */
+	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	struct kinds kinds;
 };
 
@@ -111,14 +115,17 @@ static __always_inline bool under_way(u64 now)
 
 static __always_inline void adopt_core(struct core *c)
 {
-	if (c->account.epoch != control.epoch)
+	if (c->account.epoch != control.epoch) {
 		c->began = control.global_start;
+		c->spared = 0;
+	}
 	account_adopt(&c->account, control.epoch, control.start, control.global_start);
 }
 
 static __always_inline void begin_anew(struct thread *t)
 {
 	t->waiting.left = 0;
+	t->spared = 0;
 	t->credit.earned = t->credit.ran = t->credit.carry = 0;
 	t->credit.hits = t->credit.ticks = 0;
 	if (t->credit.began < control.start)
@@ -145,11 +152,11 @@ static __always_inline void raise_global(u64 level)
 	}
 }
 
-/* Busy waiting, set against what the thread owes. */
-static __always_inline void excuse(struct thread *t)
+/* Busy waiting, set against what the thread owes of global. */
+static __always_inline void excuse(struct thread *t, u64 global)
 {
 	if (t->waiting.left)
-		t->account.level = waiting_spend(&t->waiting, t->account.level, control.global);
+		t->account.level = waiting_spend(&t->waiting, t->account.level, global);
 }
 
 static __always_inline void give(struct thread *t, u64 due)
@@ -163,7 +170,7 @@ static __always_inline void give(struct thread *t, u64 due)
 /* What the running thread's samples have earned it by now. */
 static __always_inline void earn(struct thread *t, u64 now)
 {
-	excuse(t);
+	excuse(t, control.global);
 	if (under_way(now))
 		give(t, credit_due(&t->credit, now, control.rate, control.delay));
 }
@@ -181,17 +188,21 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 static __always_inline void hand_over(struct thread *t, struct task_struct *task, u64 now, enum hand_over how)
 {
 	u32 hits = t->credit.hits, ticks = t->credit.ticks;
+	u64 from = t->credit.from, key = 0, due;
 	struct kind *k = 0;
-	u64 to = 0, key = 0, due;
 
-	excuse(t);
+	excuse(t, control.global);
+	t->credit.from = control.unit ? place_of(task, how) : 0;
+	if (!control.rate && !ticks) { /* most stretches of a baseline: nothing to give or to learn */
+		t->credit.ran = 0;
+		t->credit.began = now;
+		return;
+	}
 	if (control.unit) {
-		to = place_of(task, how);
-		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + to;
+		key = (from ^ control.unit) * 0xbf58476d1ce4e5b9 + t->credit.from;
 		key ^= key >> 32;
 		k = kinds_find(&t->kinds, key);
 	}
-	t->credit.from = to;
 	due = credit_hand_over(&t->credit, now, control.rate, control.delay, control.period, k);
 	if (!under_way(now))
 		return;

@@ -31,45 +31,21 @@ struct stop {
 	u64 turns;
 };
 
-/* What others earn meanwhile is paid in the same stop: it may be their long run. */
-static long on_turn(u32 i, struct stop *s)
-{
-	s->now = bpf_ktime_get_ns();
-	s->turns++;
-	return s->now >= s->end ||
-	       stop_with_tick(s->now - s->begin, control.tick_cost, control.period) >= s->want + (control.global - s->global);
-}
-
-/*
- * Stops this core: interrupts stay on, nothing else runs on it. Waiting for the
- * others at the tick, since begin, was a stop already.
- */
-static __always_inline void stop(struct core *c, struct thread *t, u64 begin, u64 debt)
-{
-	struct stop s = { .now = begin, .begin = begin, .global = control.global };
-
-	s.want = debt;
-	if (debt > control.cap) {
-		s.want = control.cap;
-		lose(c, LOSS_CAPPED);
-	}
-	s.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
-	__sync_fetch_and_add(&control.stopping, 1);
-	bpf_loop(1 << 23, on_turn, &s, 0);
-	__sync_fetch_and_sub(&control.stopping, 1);
-	c->stops++;
-	c->stopped += s.now - begin;
-	c->turns += s.turns;
-	t->account.level = account_paid(t->account.level, stop_with_tick(s.now - begin, control.tick_cost, control.period), control.global);
-	t->credit.began += s.now - begin; /* it did not run */
-}
-
 /*
  * Cores tick together, but not in any order, and what one finds the others owe:
  * a debt is looked at when all have been through the tick, or soon anyway, as a
  * core may be late by whatever the host pleases.
  */
-#define TOGETHER_NS 15000
+#define TOGETHER_NS 40000
+
+/* What is owed as a tick begins: the first core to come sees it. */
+static __always_inline void open_tick(u64 tick)
+{
+	u64 seen = control.opened;
+
+	if (seen < tick && __sync_val_compare_and_swap(&control.opened, seen, tick) == seen)
+		control.before = control.global;
+}
 
 static __always_inline void arrive(u64 tick)
 {
@@ -77,8 +53,11 @@ static __always_inline void arrive(u64 tick)
 
 	for (int i = 0; i < 8; i++) {
 		u64 mine = seen >> 16 == tick ? seen + 1 : tick << 16 | 1;
-		u64 old = __sync_val_compare_and_swap(&control.arrived, seen, mine);
+		u64 old;
 
+		if (seen >> 16 > tick)
+			return;
+		old = __sync_val_compare_and_swap(&control.arrived, seen, mine);
 		if (old == seen)
 			return;
 		seen = old;
@@ -104,14 +83,111 @@ static __always_inline void meet(u64 tick, u64 now)
 	bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
+/* What others earn meanwhile is paid in the same stop: it may be their long run. */
+static long on_turn(u32 i, struct stop *s)
+{
+	s->now = bpf_ktime_get_ns();
+	s->turns++;
+	return s->now >= s->end ||
+	       stop_with_tick(s->now - s->begin, control.tick_cost, control.period) >= s->want + (control.global - s->global);
+}
+
+/*
+ * Stops this core, until end at the latest: interrupts stay on, nothing else runs on
+ * it. Waiting for the others at the tick, since begin, was a stop already.
+ */
+static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
+{
+	struct stop s = { .now = begin, .begin = begin, .global = control.global, .end = end };
+
+	s.want = debt;
+	if (debt > control.cap) {
+		s.want = control.cap;
+		lose(c, LOSS_CAPPED);
+	}
+	__sync_fetch_and_add(&control.stopping, 1);
+	bpf_loop(1 << 23, on_turn, &s, 0);
+	__sync_fetch_and_sub(&control.stopping, 1);
+	c->stops++;
+	c->stopped += s.now - begin;
+	c->turns += s.turns;
+	t->account.level = account_paid(t->account.level, stop_with_tick(s.now - begin, control.tick_cost, control.period), control.global);
+	t->credit.began += s.now - begin; /* it did not run */
+	return s.now;
+}
+
+/* The last tick that has begun. */
+static __always_inline u64 tick_at(u64 now)
+{
+	u64 interval = now / control.period;
+
+	return tick_time(interval) <= now ? interval : interval - 1;
+}
+
+/* About what the scheduler lets one thread be ahead of another: a slice. */
+#define UNFAIR_NS 4000000
+
+/* Ticks that one stop can last through. */
+#define STOP_TICKS 16
+
+/*
+ * The thread meets the others at the tick and pays what it is found to owe. A tick
+ * that begins meanwhile is this one's affair, too: let go in the middle of it, the
+ * thread would run for a period with what the others earn there unpaid. What it waits
+ * for the others and does not owe delays it, like any other delay.
+ */
+static __always_inline void pay(struct core *c, struct thread *t, u64 tick, u64 begin)
+{
+	u64 end = lesser(begin + LONGEST_STOP * control.cap, control.deadline), debt, now;
+
+	for (int i = 0; i < STOP_TICKS; i++) {
+		meet(tick, begin);
+		debt = account_debt(t->account.level, control.global);
+		if (!i)
+			c->debt = debt;
+		if (debt) {
+			now = stop(c, t, begin, debt, end);
+		} else {
+			now = bpf_ktime_get_ns();
+			give(t, now - begin);
+			t->credit.began += now - begin;
+		}
+		if (now >= end || tick_at(now) <= tick)
+			return;
+		tick = tick_at(now);
+		begin = now;
+		open_tick(tick);
+		arrive(tick);
+	}
+}
+
+/*
+ * Threads that compete for a core get equal shares of it, of real time: one whose code
+ * is virtually faster would get its share of virtual time for less. So the others are
+ * stopped in their turns for as much as it was spared in its own. That delays all alike:
+ * it shows in no point's virtual time, only in who has the core for how much of it.
+ * Where the scheduler does not count a stop as a part of the turn that would be in vain.
+ */
+static __always_inline u64 unfair(struct core *c, struct thread *t)
+{
+	u64 spared = t->spared + UNFAIR_NS;
+
+	if (bpf_core_type_exists(struct irqtime))
+		return 0;
+	if (t->account.level > c->began)
+		spared += t->account.level - c->began;
+	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
+}
+
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	u64 now, debt;
+	u64 now;
 	u32 unit, spins, known = 1;
 
+	open_tick(tick);
 	if (!t) {
 		arrive(tick);
 		return;
@@ -137,24 +213,28 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	}
 	adopt(t);
-	excuse(t);
+	/* What was waited since the last tick is no excuse for what is earned at this one. */
+	excuse(t, control.before);
 	t->waiting.left = spins ? control.period : 0;
 	t->credit.ticks += known;
 	/* Waiting cannot be made faster. */
 	if (!spins && unit && unit == control.unit)
 		t->credit.hits++;
 	earn(t, now);
+	if (control.rate && !spins)
+		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
-	if (control.rate)
-		meet(tick, now);
-	excuse(t);
-	debt = account_debt(t->account.level, control.global);
-	c->debt = debt;
-	/* A stop within a wait would count twice: as paid, and as waited. */
-	if (spins)
+	if (!control.rate)
 		return;
-	if (debt)
-		stop(c, t, now, debt);
+	if (!spins) {
+		pay(c, t, tick, now);
+		return;
+	}
+	/* A stop within a wait would count twice: as paid, and as waited. */
+	meet(tick, now);
+	excuse(t, control.global);
+	c->debt = account_debt(t->account.level, control.global);
+	give(t, bpf_ktime_get_ns() - now);
 }
 
 struct timer {
