@@ -29,6 +29,15 @@ static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
 	give(t, cost);
 }
 
+/* Several points at once, a bit each. */
+static __always_inline void visit_all(struct thread *t, u32 points)
+{
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < MAX_POINTS; i++)
+		if (points >> i & 1)
+			visit(t, i, 1, 0);
+}
+
 /* The cookie of a probe is its point, and which of the two costs it has. */
 SEC("uprobe")
 int on_point(struct pt_regs *ctx)

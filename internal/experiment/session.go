@@ -154,10 +154,13 @@ func (s *session) open(p *target.Process) (err error) {
 	if err := s.sites.atStart(program); err != nil {
 		return err
 	}
+	if err := s.hook(program); err != nil {
+		return err
+	}
 	if err := s.checkTargets(program); err != nil {
 		return err
 	}
-	if len(s.cfg.Points) > 0 {
+	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Probed() }) {
 		if err := s.ledger.MeasureProbes(locateOwn); err != nil {
 			return err
 		}
