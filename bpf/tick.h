@@ -106,20 +106,20 @@ static __always_inline void meet(u64 tick, u64 now)
 
 /*
  * A sample in the line of a sampled point, which is 1 + its number: it stands for what
- * the core has run since the last tick, and a period of running for a visit. Counting
+ * the core has run since the last tick, and a period of that for a visit. Counting
  * samples would not do: a thread that is stopped a part of each period is
  * sampled as often as before, and runs less.
  */
 static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 now)
 {
 	u32 i = point - 1;
-	u64 ran;
+	u64 since = c->ticked + control.tick_cost, ran;
 
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
 	if (i >= MAX_POINTS)
 		return;
 	/* More than two periods are the host's doing. */
-	ran = c->passed[i] + lesser(now - c->ticked, 2 * control.period);
+	ran = c->passed[i] + (now > since ? lesser(now - since, 2 * control.period) : 0);
 	if (ran >= control.period)
 		visit(t, i, ran / control.period, 0);
 	c->passed[i] = ran % control.period;

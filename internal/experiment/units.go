@@ -56,7 +56,7 @@ type unitTable struct {
 
 func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
-		ledger: l, kind: cfg.Kind, targets: cfg.Targets, main: main, log: cfg.Log,
+		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), main: main, log: cfg.Log,
 		binaries: make(map[file]*symbol.Binary),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
