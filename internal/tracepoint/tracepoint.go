@@ -69,7 +69,7 @@ func (n *Names) Check(category, name string) error {
 			return fmt.Errorf("looking for tracepoint %s:%s: %w", category, name, err)
 		}
 	}
-	all, err := n.all()
+	all, err := n.All()
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func (n *Names) Check(category, name string) error {
 	return missing
 }
 
-// all lists all tracepoints, as CATEGORY:NAME.
-func (n *Names) all() ([]string, error) {
+// All lists all tracepoints, as CATEGORY:NAME.
+func (n *Names) All() ([]string, error) {
 	paths, err := fs.Glob(n.events, "*/*/id")
 	if err != nil {
 		return nil, err
