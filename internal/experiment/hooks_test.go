@@ -60,3 +60,48 @@ func TestEveryTracepoint(t *testing.T) {
 		t.Errorf("there are only %d categories of tracepoints: they are not read as they should", n)
 	}
 }
+
+// Tracepoints within the scheduler, allocation, locks and interrupts, where the ledger's own programs run,
+// can be counted all at once, and do not disturb each other or the ledger. What passes in an
+// interrupt is nobody's visit.
+func TestAwkwardTracepoints(t *testing.T) {
+	realkernel.Need(t)
+	names, err := tracepoint.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer names.Close()
+	points := []string{"func:visited", "syscall:getppid"}
+	for _, full := range []string{
+		"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_process_fork", "sched:sched_process_exit",
+		"timer:hrtimer_start", "timer:hrtimer_expire_entry", "irq:softirq_entry", "irq_vectors:local_timer_entry",
+		"irq_vectors:reschedule_entry", "irq_vectors:call_function_single_entry", "nmi:nmi_handler",
+		"lock:contention_begin", "kmem:kmalloc", "kmem:mm_page_alloc", "exceptions:page_fault_user",
+	} {
+		category, name, _ := strings.Cut(full, ":")
+		if names.Check(category, name) == nil && len(points) < MaxPoints {
+			points = append(points, "tracepoint:"+full)
+		}
+	}
+	counts := realkernel.Compile(t, "testdata/counts.c")
+	flags := []string{"--experiment", "20ms"}
+	for _, p := range points {
+		flags = append(flags, "-p", p)
+	}
+	data, said := profiled(t, flags, []string{counts, "threads", "2000"}, 0)
+	visits := map[string]int64{}
+	for i, n := range data.End.Visits {
+		visits[points[i]] = n
+	}
+	t.Log(said, visits)
+	for point, want := range map[string]int64{
+		"func:visited": 2000, "syscall:getppid": 2000,
+		"tracepoint:sched:sched_process_fork":   2000,
+		"tracepoint:sched:sched_process_exit":   2001,
+		"tracepoint:timer:hrtimer_expire_entry": 0,
+	} {
+		if got, ok := visits[point]; ok && got != want {
+			t.Errorf("%s: %d visits, want %d", point, got, want)
+		}
+	}
+}
