@@ -28,7 +28,7 @@ static __always_inline int on_call(s64 number, u32 over)
 	task = bpf_get_current_task_btf();
 	t = thread_of(task);
 	if (t && !IN_COMPAT_CALL(&task->thread_info))
-		visit_all(t, points);
+		visit_all(t, points, control.hook_cost[0]);
 	return 0;
 }
 
@@ -61,7 +61,7 @@ int on_tracepoint(void *ctx)
 		return 0;
 	t = thread_of(bpf_get_current_task_btf());
 	if (t)
-		visit(t, hooked_point, 1, 0);
+		visit(t, hooked_point, 1, control.hook_cost[1]);
 	return 0;
 }
 

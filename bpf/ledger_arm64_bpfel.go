@@ -48,9 +48,9 @@ type LedgerControlPage struct {
 	Seed        uint64
 	ProbeCost   [2]uint64
 	TickCost    uint64
+	HookCost    [2]uint64
 	Exits       uint32
-	Pad0        uint32
-	Pad         [2]uint64
+	Pad         uint32
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -285,6 +285,7 @@ const (
 	LedgerMapTables          = "tables"
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
+	LedgerProgMeasureVisits  = "measure_visits"
 	LedgerProgOnCallBegin    = "on_call_begin"
 	LedgerProgOnCallOver     = "on_call_over"
 	LedgerProgOnExec         = "on_exec"
@@ -365,6 +366,7 @@ type LedgerSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
+	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
 	OnExec         *ebpf.ProgramSpec `ebpf:"on_exec"`
@@ -504,6 +506,7 @@ type LedgerVariables struct {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
+	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
 	OnExec         *ebpf.Program `ebpf:"on_exec"`
@@ -525,6 +528,7 @@ type LedgerPrograms struct {
 
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
+		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,
 		p.OnExec,

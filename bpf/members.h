@@ -61,7 +61,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (bpf_map_delete_elem(&processes, &tgid))
 		return 0;
 	/* Before whatif may see that nothing of the target is left. */
-	visit_all(t, control.exits);
+	visit_all(t, control.exits, 0);
 	__sync_fetch_and_sub(&control.processes, 1);
 	return 0;
 }

@@ -74,9 +74,9 @@ struct control_page {
 	u64 seed;	/* of the ticks' moments */
 	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
+	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
-	u32 pad0;
-	u64 pad[2];
+	u32 pad;
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"whatif/internal/hint"
 	"whatif/internal/point"
@@ -13,6 +14,11 @@ import (
 
 // hook has those progress points counted that are not probed in the program's code.
 func (s *session) hook(program []*symbol.Binary) error {
+	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Kind == point.Syscall || p.Kind == point.Tracepoint }) {
+		if err := s.ledger.MeasureHooks(); err != nil {
+			return err
+		}
+	}
 	for i, spec := range s.cfg.Points {
 		var err error
 		switch spec.Kind {
