@@ -67,6 +67,16 @@ func (s *session) hookTracepoint(i int, spec point.Spec) error {
 	return err
 }
 
+// checkExits warns of an exit point that only the program itself has visited, once an
+// execution: its experiments all ended with it, and are set aside.
+func (s *session) checkExits(visits []int64) {
+	for i, spec := range s.cfg.Points {
+		if spec.Kind == point.Exit && visits[i] > 0 && visits[i] <= int64(s.executions) {
+			s.warn("exit-only-own", "progress point %s: no process ended but the program itself; without -p each execution is one experiment, which is what a batch program needs", spec.Name)
+		}
+	}
+}
+
 // checkLine refuses a line that has no code in the program and its libraries; not if the
 // program has no symbols, as another that it starts may have the line.
 func checkLine(spec point.Spec, program []*symbol.Binary) error {
