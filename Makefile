@@ -1,9 +1,9 @@
 # make: build.  make demo: see it work.  make test: what CI runs.
-# The long runs, whose figures the documentation gives: accuracy, overhead, scale.
+# The long runs, whose figures the documentation gives: accuracy, overhead, scale, points.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test tools generate check-generated lint accuracy overhead scale clean
+.PHONY: build demo test tools generate check-generated lint accuracy overhead scale points clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -43,6 +43,9 @@ overhead: build tools
 
 scale: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/scale
+
+points: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/points
 
 clean:
 	rm -rf bin accuracy/build

@@ -38,7 +38,14 @@ struct signal_struct {
 	atomic_t live;
 } TARGET_IN_KERNEL;
 
+/* Which of these two a processor has, see in_compat_call. */
+struct thread_info {
+	unsigned long flags;
+	u32 status;
+} TARGET_IN_KERNEL;
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	int pid;
 	int tgid;

@@ -48,7 +48,9 @@ type LedgerControlPage struct {
 	Seed        uint64
 	ProbeCost   [2]uint64
 	TickCost    uint64
-	Pad         [3]uint64
+	HookCost    [2]uint64
+	Exits       uint32
+	Pad         uint32
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -81,6 +83,8 @@ type LedgerCore struct {
 	Stops        uint64
 	Stopped      uint64
 	Turns        uint64
+	Ticked       uint64
+	Passed       [16]uint64
 	Foreign      uint64
 	Wakes        uint64
 	OutsideWakes uint64
@@ -111,6 +115,7 @@ const (
 	LedgerLimitMAX_UNITS       LedgerLimit = 65536
 	LedgerLimitMAX_POINTS      LedgerLimit = 16
 	LedgerLimitMAX_BINS        LedgerLimit = 2048
+	LedgerLimitMAX_CALLS       LedgerLimit = 512
 	LedgerLimitLONGEST_STOP    LedgerLimit = 5
 	LedgerLimitMAX_FRAMES      LedgerLimit = 256
 	LedgerLimitMAX_RULES       LedgerLimit = 32768
@@ -286,6 +291,9 @@ const (
 	LedgerMapTables          = "tables"
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
+	LedgerProgMeasureVisits  = "measure_visits"
+	LedgerProgOnCallBegin    = "on_call_begin"
+	LedgerProgOnCallOver     = "on_call_over"
 	LedgerProgOnExec         = "on_exec"
 	LedgerProgOnExit         = "on_exit"
 	LedgerProgOnFork         = "on_fork"
@@ -298,15 +306,18 @@ const (
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
+	LedgerProgOnTracepoint   = "on_tracepoint"
 	LedgerProgOnWaking       = "on_waking"
 	LedgerProgStartClock     = "start_clock"
 	LedgerVarBins            = "bins"
 	LedgerVarBlamedOnly      = "blamed_only"
+	LedgerVarCalls           = "calls"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
 	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
+	LedgerVarHookedPoint     = "hooked_point"
 	LedgerVarLimitType       = "limit_type"
 	LedgerVarLossType        = "loss_type"
 	LedgerVarRows            = "rows"
@@ -361,6 +372,9 @@ type LedgerSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
+	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
+	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
+	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
 	OnExec         *ebpf.ProgramSpec `ebpf:"on_exec"`
 	OnExit         *ebpf.ProgramSpec `ebpf:"on_exit"`
 	OnFork         *ebpf.ProgramSpec `ebpf:"on_fork"`
@@ -373,6 +387,7 @@ type LedgerProgramSpecs struct {
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
+	OnTracepoint   *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
 	OnWaking       *ebpf.ProgramSpec `ebpf:"on_waking"`
 	StartClock     *ebpf.ProgramSpec `ebpf:"start_clock"`
 }
@@ -400,11 +415,13 @@ type LedgerMapSpecs struct {
 type LedgerVariableSpecs struct {
 	Bins          *ebpf.VariableSpec `ebpf:"bins"`
 	BlamedOnly    *ebpf.VariableSpec `ebpf:"blamed_only"`
+	Calls         *ebpf.VariableSpec `ebpf:"calls"`
 	Control       *ebpf.VariableSpec `ebpf:"control"`
 	Cores         *ebpf.VariableSpec `ebpf:"cores"`
 	Enough        *ebpf.VariableSpec `ebpf:"enough"`
 	EventKindType *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType     *ebpf.VariableSpec `ebpf:"event_type"`
+	HookedPoint   *ebpf.VariableSpec `ebpf:"hooked_point"`
 	LimitType     *ebpf.VariableSpec `ebpf:"limit_type"`
 	LossType      *ebpf.VariableSpec `ebpf:"loss_type"`
 	Rows          *ebpf.VariableSpec `ebpf:"rows"`
@@ -472,11 +489,13 @@ func (m *LedgerMaps) Close() error {
 type LedgerVariables struct {
 	Bins          *ebpf.Variable `ebpf:"bins"`
 	BlamedOnly    *ebpf.Variable `ebpf:"blamed_only"`
+	Calls         *ebpf.Variable `ebpf:"calls"`
 	Control       *ebpf.Variable `ebpf:"control"`
 	Cores         *ebpf.Variable `ebpf:"cores"`
 	Enough        *ebpf.Variable `ebpf:"enough"`
 	EventKindType *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType     *ebpf.Variable `ebpf:"event_type"`
+	HookedPoint   *ebpf.Variable `ebpf:"hooked_point"`
 	LimitType     *ebpf.Variable `ebpf:"limit_type"`
 	LossType      *ebpf.Variable `ebpf:"loss_type"`
 	Rows          *ebpf.Variable `ebpf:"rows"`
@@ -493,6 +512,9 @@ type LedgerVariables struct {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
+	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
+	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
+	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
 	OnExec         *ebpf.Program `ebpf:"on_exec"`
 	OnExit         *ebpf.Program `ebpf:"on_exit"`
 	OnFork         *ebpf.Program `ebpf:"on_fork"`
@@ -505,12 +527,16 @@ type LedgerPrograms struct {
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
+	OnTracepoint   *ebpf.Program `ebpf:"on_tracepoint"`
 	OnWaking       *ebpf.Program `ebpf:"on_waking"`
 	StartClock     *ebpf.Program `ebpf:"start_clock"`
 }
 
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
+		p.MeasureVisits,
+		p.OnCallBegin,
+		p.OnCallOver,
 		p.OnExec,
 		p.OnExit,
 		p.OnFork,
@@ -523,6 +549,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,
+		p.OnTracepoint,
 		p.OnWaking,
 		p.StartClock,
 	)

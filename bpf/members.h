@@ -54,13 +54,17 @@ int BPF_PROG(on_exec, struct task_struct *task)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
+	struct thread *t = thread_of(task);
 	u32 tgid = task->tgid;
 
-	if (!thread_of(task) || task->signal->live.counter != 0)
+	if (!t || task->signal->live.counter != 0)
 		return 0;
 	/* Two last threads may both see 0: only one of them can delete. */
-	if (!bpf_map_delete_elem(&processes, &tgid))
-		__sync_fetch_and_sub(&control.processes, 1);
+	if (bpf_map_delete_elem(&processes, &tgid))
+		return 0;
+	/* Before whatif may see that nothing of the target is left. */
+	visit_all(t, control.exits, 0);
+	__sync_fetch_and_sub(&control.processes, 1);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 struct pt_regs {
 	unsigned long bp;
 	unsigned long bx;
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long sp;
 } TARGET_IN_KERNEL;
@@ -35,12 +36,18 @@ static const u8 register_words[32] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6,
 
 #define RETURN_ADDRESS(value) (value)
 
+/* The system call that is being left: -1 after a return from a signal handler. */
+#define REGISTER_CALL(regs) ((s64)(regs)->orig_ax)
+/* TS_COMPAT: it came by an entry for 32-bit programs, and its number is of another table. */
+#define IN_COMPAT_CALL(info) ((info)->status & 2)
+
 #elif defined(__TARGET_ARCH_arm64)
 
 struct pt_regs {
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
+	s32 syscallno;
 } TARGET_IN_KERNEL;
 
 #define REGISTER_IP(regs) ((regs)->pc)
@@ -61,6 +68,10 @@ static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  1
 
 /* Without the signature that pointer authentication puts into the upper bits. */
 #define RETURN_ADDRESS(value) ((value) & ((1UL << 48) - 1))
+
+#define REGISTER_CALL(regs) ((s64)(regs)->syscallno)
+/* TIF_32BIT */
+#define IN_COMPAT_CALL(info) ((info)->flags & 1 << 22)
 
 #else
 #error "the unwinder does not know this processor's registers"

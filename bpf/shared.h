@@ -11,6 +11,7 @@ enum limit {
 	MAX_UNITS = 65536, /* a power of two */
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
+	MAX_CALLS = 512, /* system calls, a power of two */
 	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
 	MAX_FRAMES = 256,
 	/* Powers of two, so that an index can be masked. */
@@ -73,7 +74,9 @@ struct control_page {
 	u64 seed;	/* of the ticks' moments */
 	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
-	u64 pad[3];
+	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
+	u32 exits;	/* the points, a bit each, that an ending process visits */
+	u32 pad;
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];
@@ -118,6 +121,8 @@ struct core {
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 turns;	/* of the stopping loop */
+	u64 ticked;	/* when the last tick, and the stop that it made, was over */
+	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */
 	u64 wakes;	/* wakes of threads of the target by threads of the target */
 	u64 outside_wakes; /* by interrupts, and by others */
@@ -132,10 +137,15 @@ struct place {
 	u32 pad;
 };
 
-/* What is known of a place: a unit, or one of these; and the flag. */
+/*
+ * What is known of a place: a unit (or chain), or one of these; besides the flag, and,
+ * from UNIT_POINT_SHIFT on, 1 + the sampled point whose line it is; 0: none.
+ */
 #define UNIT_NONE 0		 /* out of scope: look at the caller */
 #define UNIT_PENDING 0x7fffffffu /* asked user space */
 #define UNIT_SPINS 0x80000000u	 /* flag: a busy-waiting loop */
+#define UNIT_POINT_SHIFT 24
+#define UNIT_NUMBER 0xffffffu
 
 enum event_kind {
 	EVENT_NONE,

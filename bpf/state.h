@@ -9,6 +9,8 @@ u64 unit_samples[MAX_UNITS];
 /* Visits by virtual time; the experiment's parity chooses the half. */
 u32 bins[2][MAX_POINTS][MAX_BINS];
 u64 visits[MAX_POINTS];
+/* The points, a bit each, that a system call visits: when it begins, and when it is over. */
+u32 calls[2][MAX_CALLS];
 
 #include "chains.h"
 

@@ -40,6 +40,7 @@ type runFlags struct {
 
 func (r *runFlags) define(f *flags) {
 	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, or func:PATH:NAME in another binary;\n"+
+		"                               syscall:NAME[%exit], tracepoint:CATEGORY:NAME, sample:FILE:LINE, exit (of a process);\n"+
 		"                               without any, each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")
 	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+

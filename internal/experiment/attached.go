@@ -29,6 +29,7 @@ func (s *session) attached(ctx context.Context, p *target.Process) (*target.Proc
 		if err := p.Release(); err != nil {
 			return p, err
 		}
+		s.executions = n
 		s.whileRunning(ctx, p)
 		if s.over(ctx) || !s.again(p, n) {
 			return p, nil

@@ -43,6 +43,8 @@ type session struct {
 	own     time.Duration
 	foreign []float64 // share of the machine, of the experiments so far
 	length  time.Duration
+
+	executions int // of the program, started so far
 }
 
 // Profile starts the program, runs experiments until it ends or the time is up,
@@ -108,6 +110,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	// The target runs at full speed again before anything else is waited for.
 	err = errors.Join(err, closeAll())
 	end.Status = s.stop(p)
+	s.checkExits(end.Visits)
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
 	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Listing: listing}, errors.Join(err, s.lost)
@@ -154,10 +157,13 @@ func (s *session) open(p *target.Process) (err error) {
 	if err := s.sites.atStart(program); err != nil {
 		return err
 	}
+	if err := s.hook(program); err != nil {
+		return err
+	}
 	if err := s.checkTargets(program); err != nil {
 		return err
 	}
-	if len(s.cfg.Points) > 0 {
+	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Probed() }) {
 		if err := s.ledger.MeasureProbes(locateOwn); err != nil {
 			return err
 		}

@@ -40,6 +40,9 @@ func newSites(l *ledger.Ledger, cfg *Config) *sites {
 // may any that is named with the point.
 func (s *sites) atStart(program []*symbol.Binary) error {
 	for i, spec := range s.cfg.Points {
+		if !spec.Probed() {
+			continue
+		}
 		found, err := point.Resolve(spec, program)
 		switch {
 		case err == nil:
@@ -108,8 +111,8 @@ func (s *sites) in(b *symbol.Binary) {
 	}
 	s.seen[b.Path()] = true
 	for i, spec := range s.cfg.Points {
-		if spec.Binary != "" {
-			continue // probed from the start
+		if spec.Binary != "" || !spec.Probed() {
+			continue // counted from the start
 		}
 		found, err := point.Find(spec, []*symbol.Binary{b})
 		if err != nil {

@@ -31,6 +31,7 @@ type unitTable struct {
 	ledger  *ledger.Ledger
 	kind    string
 	targets []point.Target
+	lines   []sampledLine
 	main    string               // the main executable: in scope wherever it lies
 	opened  func(*symbol.Binary) // called for each binary that is opened
 	scope   *scope.Scope
@@ -55,7 +56,7 @@ type unitTable struct {
 
 func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
-		ledger: l, kind: cfg.Kind, targets: cfg.Targets, main: main, log: cfg.Log,
+		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), main: main, log: cfg.Log,
 		binaries: make(map[file]*symbol.Binary),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
@@ -101,7 +102,7 @@ func (t *unitTable) answer(e ledger.Event) error {
 		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
 	}
 	if b == nil { // no ELF file: nothing in it can be a unit
-		return t.ledger.SetPlace(e.Place, 0, false)
+		return t.ledger.SetPlace(e.Place, ledger.Code{})
 	}
 	spins, err := b.SpinWaits(e.Place.Offset)
 	if err != nil {
@@ -109,16 +110,19 @@ func (t *unitTable) answer(e ledger.Event) error {
 	}
 	frames, err := b.Frames(e.Place.Offset)
 	if err != nil {
-		return errors.Join(err, t.ledger.SetPlace(e.Place, 0, spins))
+		return errors.Join(err, t.ledger.SetPlace(e.Place, ledger.Code{Spins: spins}))
 	}
+	code := ledger.Code{Spins: spins}
+	code.Point, code.Line = pointOf(t.lines, frames)
 	if len(frames) == 0 { // nothing names it, but it is in a binary
 		frames = []symbol.Frame{{}}
 	}
 	if t.stacks {
-		chain, err := t.chainOf(b, frames)
-		return errors.Join(err, t.ledger.SetPlace(e.Place, chain, spins))
+		code.Unit, err = t.chainOf(b, frames)
+		return errors.Join(err, t.ledger.SetPlace(e.Place, code))
 	}
-	return t.ledger.SetPlace(e.Place, t.unitOf(b, frames), spins)
+	code.Unit = t.unitOf(b, frames)
+	return t.ledger.SetPlace(e.Place, code)
 }
 
 // binary opens the binary that an event is about, once. A file that is mapped

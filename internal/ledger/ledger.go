@@ -4,7 +4,8 @@
 // are decided elsewhere.
 //
 // The normal sequence: Open, Adopt the stopped program, AttachPoint for each
-// site of a progress point, StartClock, then Begin and End in turn, with
+// site of a progress point, or one of the Count methods for a point that is no place in the
+// program, StartClock, then Begin and End in turn, with
 // NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
 // last Close.
 package ledger
@@ -40,10 +41,13 @@ type Options struct {
 type Ledger struct {
 	opt    Options
 	objs   bpf.LedgerObjects
+	shared *ebpf.Map // the variables
 	page   *page
 	links  []link.Link // a collected link detaches silently: keep them all
 	events *ringbuf.Reader
 	tables *tables
+
+	callsHooked [2]bool // when they begin, when they are over
 
 	chains, members int // added so far
 }
@@ -71,9 +75,8 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := spec.LoadAndAssign(&loaded, nil); err != nil {
 		return nil, fmt.Errorf("loading the kernel programs: %w", err)
 	}
-	defer loaded.Variables.Close()
-	l.objs = loaded.LedgerObjects
-	if l.page, err = mapPage(loaded.Variables, spec); err != nil {
+	l.objs, l.shared = loaded.LedgerObjects, loaded.Variables
+	if l.page, err = mapPage(l.shared, spec); err != nil {
 		return nil, err
 	}
 	l.tables = newTables(l.page)
@@ -181,7 +184,7 @@ func (l *Ledger) Close() error {
 		errs = append(errs, l.page.unmap())
 		l.page = nil
 	}
-	errs = append(errs, l.objs.Close())
+	errs = append(errs, l.objs.Close(), l.shared.Close())
 	return errors.Join(errs...)
 }
 

@@ -100,6 +100,7 @@ func TestVariables(t *testing.T) {
 			"unit_samples": unsafe.Sizeof(*p.unitSamples),
 			"bins":         unsafe.Sizeof(*p.bins),
 			"visits":       unsafe.Sizeof(*p.visits),
+			"calls":        unsafe.Sizeof(*p.calls),
 			"rules":        unsafe.Sizeof(*p.rules),
 			"rows":         unsafe.Sizeof(*p.rows),
 		} {

@@ -7,7 +7,10 @@ import (
 	"strings"
 )
 
-const forms = "FILE:LINE, func:NAME, func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME, sample:FILE:LINE or exit"
+const forms = "FILE:LINE, func:NAME, func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE or exit"
+
+// overSuffix asks for the end of a system call.
+const overSuffix = "%exit"
 
 // Parse reads [NAME=]SPEC. For a kind that is not supported yet it gives the
 // whole Spec and an *UnsupportedError.
@@ -65,8 +68,9 @@ func (s *Spec) parse() error {
 			err = fmt.Errorf("expected tracepoint:CATEGORY:NAME")
 		}
 	case Syscall:
-		if s.Event = rest; rest == "" || strings.ContainsAny(rest, ":/ ") {
-			err = fmt.Errorf("expected syscall:NAME")
+		s.Event, s.Over = strings.CutSuffix(rest, overSuffix)
+		if s.Event == "" || strings.ContainsAny(s.Event, ":/ %") {
+			err = fmt.Errorf("expected syscall:NAME or syscall:NAME%s", overSuffix)
 		}
 	case Sample:
 		if s.File, s.Line, err = splitLine(rest); err != nil {
@@ -124,6 +128,10 @@ func (s *Spec) defaultName() string {
 		return path.Base(s.File) + ":" + strconv.Itoa(s.Line)
 	case Exit:
 		return string(Exit)
+	case Syscall:
+		if s.Over {
+			return s.Event + overSuffix
+		}
 	}
 	return s.Event
 }

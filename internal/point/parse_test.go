@@ -30,16 +30,17 @@ func TestParse(t *testing.T) {
 		{"usdt:app:hit", Spec{Name: "hit", Kind: USDT, Provider: "app", Event: "hit"}},
 		{"tracepoint:sched:sched_switch", Spec{Name: "sched_switch", Kind: Tracepoint, Category: "sched", Event: "sched_switch"}},
 		{"syscall:write", Spec{Name: "write", Kind: Syscall, Event: "write"}},
+		{"syscall:write%exit", Spec{Name: "write%exit", Text: "syscall:write%exit", Kind: Syscall, Event: "write", Over: true}},
 		{"sample:src/parse.c:118", Spec{Name: "parse.c:118", Kind: Sample, File: "src/parse.c", Line: 118}},
 		{"exit", Spec{Name: "exit", Kind: Exit}},
 		{"run=exit", Spec{Name: "run", Kind: Exit}},
 	} {
 		got, err := Parse(c.in)
 		var unsupported *UnsupportedError
-		if c.want.Kind == Func && err != nil {
+		if supported[c.want.Kind] && err != nil {
 			t.Errorf("%s: %v", c.in, err)
 		}
-		if c.want.Kind != Func && (!errors.As(err, &unsupported) || unsupported.Kind != c.want.Kind || !strings.Contains(err.Error(), string(c.want.Kind))) {
+		if !supported[c.want.Kind] && (!errors.As(err, &unsupported) || unsupported.Kind != c.want.Kind || !strings.Contains(err.Error(), string(c.want.Kind))) {
 			t.Errorf("%s: %v, not that %s is unsupported", c.in, err, c.want.Kind)
 		}
 		if c.want.Name == "" {
@@ -75,6 +76,8 @@ func TestParseErrors(t *testing.T) {
 		"tracepoint::x":                 "expected tracepoint:CATEGORY:NAME",
 		"syscall:":                      "expected syscall:NAME",
 		"syscall:a/b":                   "expected syscall:NAME",
+		"syscall:%exit":                 "expected syscall:NAME",
+		"syscall:write%return":          "expected syscall:NAME or syscall:NAME%exit",
 		"sample:parse.c":                "expected sample:FILE:LINE",
 		"function:done":                 "not a line number",
 		"parse.c:999999999999999999999": "not a line number",

@@ -18,13 +18,13 @@ const (
 	Line       Kind = "line"       // the code of a source line is reached
 	USDT       Kind = "usdt"       // a static probe in the program is passed
 	Tracepoint Kind = "tracepoint" // a tracepoint of the kernel is passed
-	Syscall    Kind = "syscall"    // a system call is entered
-	Sample     Kind = "sample"     // a line's share of samples stands for its visits
-	Exit       Kind = "exit"       // the program ends
+	Syscall    Kind = "syscall"    // a system call begins, or is over
+	Sample     Kind = "sample"     // a line's samples stand for its visits
+	Exit       Kind = "exit"       // a process ends
 )
 
 // supported is the kinds that can be attached so far.
-var supported = map[Kind]bool{Func: true}
+var supported = map[Kind]bool{Func: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true}
 
 // Spec is a progress point as its user wrote it.
 type Spec struct {
@@ -39,6 +39,17 @@ type Spec struct {
 	Provider string // USDT: "" for any
 	Category string // Tracepoint
 	Event    string // USDT, Tracepoint, Syscall: the probe's or call's name
+	Over     bool   // Syscall: when the call is over, not when it begins
+}
+
+// Probed reports whether the point is counted by probes in the code of binaries, where
+// Resolve finds it.
+func (s *Spec) Probed() bool {
+	switch s.Kind {
+	case Syscall, Tracepoint, Sample, Exit:
+		return false
+	}
+	return true
 }
 
 // UnsupportedError is for specs that are right but cannot be attached yet.

@@ -148,3 +148,12 @@ func editDistance(a, b string, limit int) int {
 	}
 	return prev[len(b)]
 }
+
+// Like gives up to n of some names, that a user may have meant by another: as Nearest.
+func Like(name string, names []string, n int) []string {
+	r := newRanking(name, func(s string) string { return s })
+	for _, s := range names {
+		r.add(s)
+	}
+	return r.best(n)
+}

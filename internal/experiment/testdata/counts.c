@@ -2,6 +2,8 @@
  * Programs that count their visits themselves, exactly, in memory that all their processes share.
  *
  *     counts HOW N     prints "visits V" when everything that may visit has ended
+ *
+ * A visit is a call of visited(), a system call getppid, and a passage of the tracepoint timer:itimer_state.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -10,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +29,9 @@ __attribute__((noinline)) void visited(void) { __asm__ volatile(""); }
 static void visit(void) {
   __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);
   visited();
+  syscall(SYS_getppid);
+  static const struct itimerval none;
+  setitimer(ITIMER_REAL, &none, NULL);
 }
 
 __attribute__((noinline)) static unsigned long work(long n) {
