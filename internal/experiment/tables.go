@@ -26,7 +26,7 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 			rows = []symbol.UnwindRow{{Offset: e.Place.Offset, Rule: unwind.Rule{Kind: unwind.FramePointer}}}
 		default:
 			rows, err = b.Unwind(e.Place.Offset, ledger.TableBytes)
-			unitless = t.unitless(b)
+			unitless = t.isUnitless(b)
 		}
 	}
 	table := make([]ledger.Row, 0, len(rows))
@@ -41,19 +41,34 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 	return errors.Join(err, setting)
 }
 
-// unitless reports whether no code of a binary can be a unit: a library of the
+// isUnitless reports whether no code of a binary can be a unit: a library of the
 // system's, in which nothing was named. Then samples there need not wait until each
-// place has been asked about, and there are thousands of places.
-func (t *unitTable) unitless(b *symbol.Binary) bool {
-	if t.list || len(t.scope.Include) > 0 || !b.Origin(b.Path() == t.main).System() {
-		return false
+// place has been asked about, and there are thousands of places; and what its debug
+// information says, if it has any, need not be read.
+func (t *unitTable) isUnitless(b *symbol.Binary) bool {
+	none, known := t.unitless[b]
+	if !known {
+		none = !t.list && len(t.scope.Include) == 0 && b.Origin(b.Path() == t.main).System() && !t.mayHaveTarget(b)
+		t.unitless[b] = none
+	}
+	return none
+}
+
+// mayHaveTarget reports whether a target, or a caller that it names, may be in a library.
+// With debug information its functions may be anywhere, inlined; to know would take
+// reading all of that.
+func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
+	if len(t.targets) > 0 && b.HasDebugInfo() {
+		return true
 	}
 	for i := range t.targets {
-		if t.targets[i].HasFunc() || b.HasDebugInfo() {
-			return false
+		for _, name := range t.targets[i].Functions() {
+			if funcs, err := b.Functions(name); err != nil || len(funcs) > 0 {
+				return true
+			}
 		}
 	}
-	return true
+	return false
 }
 
 // vdsoRows are the rows of a page of the vDSO. It is the same one in every process;

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
@@ -41,8 +43,9 @@ type unitTable struct {
 
 	mu       sync.Mutex
 	binaries map[file]*symbol.Binary
-	vdso     *vdso             // nil until it is asked about
-	lacking  map[string]string // by a binary's path: what it lacks, if code in scope was sampled
+	unitless map[*symbol.Binary]bool // see isUnitless
+	vdso     *vdso                   // nil until it is asked about
+	lacking  map[string]string       // by a binary's path: what it lacks, if code in scope was sampled
 	ids      map[unitID]uint32
 	units    []profile.Unit // of id i+1
 	wanted   []bool         // of id i+1: one of the targets
@@ -57,6 +60,7 @@ func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
 		ledger: l, kind: cfg.Kind, targets: cfg.Targets, main: main, log: cfg.Log,
 		binaries: make(map[file]*symbol.Binary),
+		unitless: make(map[*symbol.Binary]bool),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
 		stacks:   wholeStacks(cfg) != nil,
@@ -107,6 +111,9 @@ func (t *unitTable) answer(e ledger.Event) error {
 	if err != nil {
 		t.log.Debug("looking for a busy-waiting loop", "binary", b.Path(), "offset", e.Place.Offset, "error", err)
 	}
+	if t.isUnitless(b) {
+		return t.ledger.SetPlace(e.Place, 0, spins)
+	}
 	frames, err := b.Frames(e.Place.Offset)
 	if err != nil {
 		return errors.Join(err, t.ledger.SetPlace(e.Place, 0, spins))
@@ -142,6 +149,22 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 		t.opened(b)
 	}
 	return b, nil
+}
+
+// takeOver uses a binary that is open already for the places in it, and from now on
+// owns it. What its first sample would have to wait for is read now, before the program runs:
+// then it costs no samples.
+func (t *unitTable) takeOver(b *symbol.Binary) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var st unix.Stat_t
+	if err := unix.Stat(b.Path(), &st); err != nil {
+		b.Close() // opened again when a place in it is asked about
+		return
+	}
+	// As the kernel itself writes a device.
+	t.binaries[file{unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), st.Ino}] = b
+	b.Origin(b.Path() == t.main)
 }
 
 // unitOf is the unit that a chain of frames belongs to, by the first of them

@@ -29,9 +29,16 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	line, _ := b.debugData().RowBefore(addr - min(addr, spinwait.Before))
+	line := uint64(0)
+	if b.debug != nil && addr-start > farAhead { // for this alone it need not be read
+		line, _ = b.debug.RowBefore(addr - spinwait.Before)
+	}
 	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr), nil
 }
+
+// farAhead is how far behind its function's start an instruction has to be for a look at
+// the lines to cost less than decoding all that is in between.
+const farAhead = 2 * spinwait.Before
 
 // around gives a stretch of code around an address that begins with the function.
 func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
