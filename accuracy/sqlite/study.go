@@ -42,14 +42,16 @@ func (s *study) predict(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result := analyze.Analyze([]*profile.Data{run.Data}, analyze.Options{})
-	if len(result.Targets) != 1 || len(result.Targets[0].Effects) != 1 {
-		return fmt.Errorf("predicting %s: whatif tried %d units at %d points, want one at one", s.change.name, len(result.Targets), len(result.Points))
+	// The units that are no targets are there too, with their shares.
+	tried := slices.DeleteFunc(analyze.Analyze([]*profile.Data{run.Data}, analyze.Options{}).Targets,
+		func(t analyze.Target) bool { return t.Tried == 0 })
+	if len(tried) != 1 || len(tried[0].Effects) != 1 {
+		return fmt.Errorf("predicting %s: whatif tried %d units, want one, at one point", s.change.name, len(tried))
 	}
-	s.share = result.Targets[0].Share
+	s.share = tried[0].Share
 	s.predicted = map[int]analyze.Estimate{}
 	for _, l := range s.change.levels {
-		e, ok := result.Targets[0].Effects[0].At(l)
+		e, ok := tried[0].Effects[0].At(l)
 		if !ok {
 			return fmt.Errorf("predicting %s: nothing is known of %d%%: the run was too short", s.change.name, l)
 		}

@@ -45,7 +45,7 @@ type unitTable struct {
 	binaries map[file]*symbol.Binary
 	unitless map[*symbol.Binary]bool // see isUnitless
 	vdso     *vdso                   // nil until it is asked about
-	lacking  map[string]string       // by a binary's path: what it lacks, if code in scope was sampled
+	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
 	ids      map[unitID]uint32
 	units    []profile.Unit // of id i+1
 	wanted   []bool         // of id i+1: one of the targets
@@ -139,7 +139,7 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := symbol.Open(path)
+	b, err := symbol.OpenAs(path, target.Inside(e.Process, path))
 	if err != nil {
 		t.log.Debug("opening a binary", "path", path, "error", err)
 		b = nil
@@ -187,12 +187,12 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 	if i < 0 {
 		return 0
 	}
-	if said, known := t.lacking[b.Path()]; !known || said != "" {
+	if said, known := t.lacking[b.Name()]; !known || said != "" {
 		if text := b.Missing(); text != "" {
-			t.lacking[b.Path()] = text
+			t.lacking[b.Name()] = text
 		}
 	}
-	u, ok := t.unitFrom(frames[i], kind, b.Path())
+	u, ok := t.unitFrom(frames[i], kind, b.Name())
 	if !ok {
 		return 0
 	}
