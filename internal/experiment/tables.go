@@ -55,20 +55,28 @@ func (t *unitTable) isUnitless(b *symbol.Binary) bool {
 }
 
 // mayHaveTarget reports whether a target, or a caller that it names, may be in a library.
-// With debug information its functions may be anywhere, inlined; to know would take
-// reading all of that.
+// With debug information its functions may be anywhere, inlined, and to know would take
+// reading all of that; but then who names a function of the program's own does not
+// mean those.
 func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
-	if len(t.targets) > 0 && b.HasDebugInfo() {
-		return true
-	}
 	for i := range t.targets {
-		for _, name := range t.targets[i].Functions() {
-			if funcs, err := b.Functions(name); err != nil || len(funcs) > 0 {
+		names := t.targets[i].Functions()
+		if len(names) < t.targets[i].Length() && b.HasDebugInfo() {
+			return true // there are lines in it
+		}
+		for _, name := range names {
+			if hasEntry(b, name) || b.HasDebugInfo() && !hasEntry(t.program, name) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hasEntry reports whether a function with a symbol is in a binary, or may be.
+func hasEntry(b *symbol.Binary, name string) bool {
+	funcs, err := b.Functions(name)
+	return err != nil || len(funcs) > 0
 }
 
 // vdsoRows are the rows of a page of the vDSO. It is the same one in every process;

@@ -34,6 +34,7 @@ type unitTable struct {
 	kind    string
 	targets []point.Target
 	main    string               // the main executable: in scope wherever it lies
+	program *symbol.Binary       // that, opened; see takeOver
 	opened  func(*symbol.Binary) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
@@ -157,13 +158,12 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 func (t *unitTable) takeOver(b *symbol.Binary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.program = b
 	var st unix.Stat_t
-	if err := unix.Stat(b.Path(), &st); err != nil {
-		b.Close() // opened again when a place in it is asked about
-		return
+	if err := unix.Stat(b.Path(), &st); err == nil { // else it is opened again
+		// As the kernel itself writes a device.
+		t.binaries[file{unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), st.Ino}] = b
 	}
-	// As the kernel itself writes a device.
-	t.binaries[file{unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), st.Ino}] = b
 	if !b.Compressed() {
 		b.Origin(b.Path() == t.main)
 	}
@@ -340,5 +340,8 @@ func (t *unitTable) close() {
 		if b != nil {
 			b.Close()
 		}
+	}
+	if t.program != nil {
+		t.program.Close() // a second time does nothing
 	}
 }
