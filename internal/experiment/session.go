@@ -148,7 +148,8 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, b := range program {
+	s.units.takeOver(program[0])
+	for _, b := range program[1:] {
 		defer b.Close()
 	}
 	if id := program[0].BuildID(); id != "" {
