@@ -22,4 +22,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"
+#include "hold.h"
+#include "spans.h"
 #include "points.h"
