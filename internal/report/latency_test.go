@@ -20,7 +20,7 @@ func timed(name string) *profile.Data {
 		e := &d.Experiments[i]
 		v := profile.Visits{Count: 140, Weight: 0.5e-6 * 0.7 * float64(e.RealNS-e.DelayNS), WindowNS: 0.7 * float64(e.RealNS-e.DelayNS)}
 		e.Points = []profile.Visits{v, v}
-		l := profile.Durations{Begun: v.Weight, Ended: v.Weight}
+		var l profile.Durations
 		bins := map[int64]int64{}
 		for k := range int64(v.Weight) {
 			ns := (1e6 + float64((k*37+int64(i))%101)*4e4) * (1 - slopes[e.Unit]*float64(e.Speedup)/100)
@@ -37,7 +37,7 @@ func timed(name string) *profile.Data {
 				l.Bins = append(l.Bins, [2]int64{bin, bins[bin]})
 			}
 		}
-		l.AreaNS = float64(l.TotalNS)
+		l.Begun, l.Ended, l.AreaNS = float64(l.Matched), float64(l.Matched), float64(l.TotalNS)
 		e.Latencies = []profile.Durations{l}
 	}
 	d.End.Visits = []int64{20000, 20000}
