@@ -44,9 +44,22 @@ struct thread_info {
 	u32 status;
 } TARGET_IN_KERNEL;
 
+struct rq {
+	unsigned int nr_running;
+} TARGET_IN_KERNEL;
+
+struct cfs_rq {
+	struct rq *rq;
+} TARGET_IN_KERNEL;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} TARGET_IN_KERNEL;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	struct sched_entity se;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;

@@ -19,6 +19,19 @@ type LedgerAddress struct {
 	Address uint64
 }
 
+type LedgerBegun struct {
+	_     structs.HostLayout
+	At    uint64
+	Epoch uint64
+}
+
+type LedgerBegunKey struct {
+	_    structs.HostLayout
+	Key  uint64
+	Tgid uint32
+	Span uint32
+}
+
 type LedgerChain struct {
 	_       structs.HostLayout
 	Own     uint32
@@ -50,7 +63,9 @@ type LedgerControlPage struct {
 	TickCost    uint64
 	HookCost    [2]uint64
 	Exits       uint32
-	Pad         uint32
+	Pad0        uint32
+	SpanFrom    uint64
+	Pad         [7]uint64
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -77,18 +92,21 @@ type LedgerCore struct {
 	Debt         uint64
 	Interrupts   uint32
 	Sender       uint32
+	Returns      uint32
+	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
 	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
+	Held         uint64
 	Turns        uint64
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
 	Wakes        uint64
 	OutsideWakes uint64
-	Lost         [11]uint64
+	Lost         [12]uint64
 }
 
 type LedgerEvent struct {
@@ -116,6 +134,9 @@ const (
 	LedgerLimitMAX_POINTS      LedgerLimit = 16
 	LedgerLimitMAX_BINS        LedgerLimit = 2048
 	LedgerLimitMAX_CALLS       LedgerLimit = 512
+	LedgerLimitMAX_SPANS       LedgerLimit = 4
+	LedgerLimitSPAN_OCTAVE     LedgerLimit = 16
+	LedgerLimitSPAN_BINS       LedgerLimit = 640
 	LedgerLimitLONGEST_STOP    LedgerLimit = 5
 	LedgerLimitMAX_FRAMES      LedgerLimit = 256
 	LedgerLimitMAX_RULES       LedgerLimit = 32768
@@ -141,7 +162,8 @@ const (
 	LedgerLossLOSS_TIMER   LedgerLoss = 8
 	LedgerLossLOSS_CPU     LedgerLoss = 9
 	LedgerLossLOSS_TABLE   LedgerLoss = 10
-	LedgerLossLOSS_MAX     LedgerLoss = 11
+	LedgerLossLOSS_SPAN    LedgerLoss = 11
+	LedgerLossLOSS_MAX     LedgerLoss = 12
 )
 
 type LedgerMember struct {
@@ -221,6 +243,29 @@ const (
 	LedgerRuleWhereWHERE_GONE LedgerRuleWhere = 4
 )
 
+type LedgerSpanCounts struct {
+	_         structs.HostLayout
+	Matched   uint64
+	Total     uint64
+	Unmatched uint64
+	Again     uint64
+	Carried   uint64
+}
+
+type LedgerSpanPoint struct {
+	_    structs.HostLayout
+	Role uint32
+	Span uint32
+}
+
+type LedgerSpanRole uint32
+
+const (
+	LedgerSpanRoleSPAN_NONE  LedgerSpanRole = 0
+	LedgerSpanRoleSPAN_BEGIN LedgerSpanRole = 1
+	LedgerSpanRoleSPAN_END   LedgerSpanRole = 2
+)
+
 type LedgerTable struct {
 	_        structs.HostLayout
 	First    uint32
@@ -254,7 +299,10 @@ type LedgerThread struct {
 	Running uint64
 	Spared  uint64
 	Core    uint32
-	_       [4]byte
+	Outside uint32
+	Held    uint32
+	Pad     uint32
+	Begun   [4]LedgerBegun
 	Kinds   struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
@@ -281,6 +329,7 @@ type LedgerTimer struct {
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	LedgerMapAddresses       = "addresses"
+	LedgerMapBegunByKey      = "begun_by_key"
 	LedgerMapChains          = "chains"
 	LedgerMapEvents          = "events"
 	LedgerMapMembers         = "members"
@@ -306,6 +355,7 @@ const (
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
+	LedgerProgOnSysExit      = "on_sys_exit"
 	LedgerProgOnTracepoint   = "on_tracepoint"
 	LedgerProgOnWaking       = "on_waking"
 	LedgerProgStartClock     = "start_clock"
@@ -325,6 +375,10 @@ const (
 	LedgerVarRuleKindType    = "rule_kind_type"
 	LedgerVarRuleWhereType   = "rule_where_type"
 	LedgerVarRules           = "rules"
+	LedgerVarSpanBins        = "span_bins"
+	LedgerVarSpanCounts      = "span_counts"
+	LedgerVarSpanPoints      = "span_points"
+	LedgerVarSpanRoleType    = "span_role_type"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
 	LedgerVarWholeStacks     = "whole_stacks"
@@ -387,6 +441,7 @@ type LedgerProgramSpecs struct {
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
+	OnSysExit      *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
 	OnTracepoint   *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
 	OnWaking       *ebpf.ProgramSpec `ebpf:"on_waking"`
 	StartClock     *ebpf.ProgramSpec `ebpf:"start_clock"`
@@ -396,17 +451,18 @@ type LedgerProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerMapSpecs struct {
-	Addresses *ebpf.MapSpec `ebpf:"addresses"`
-	Chains    *ebpf.MapSpec `ebpf:"chains"`
-	Events    *ebpf.MapSpec `ebpf:"events"`
-	Members   *ebpf.MapSpec `ebpf:"members"`
-	Pieces    *ebpf.MapSpec `ebpf:"pieces"`
-	Places    *ebpf.MapSpec `ebpf:"places"`
-	Processes *ebpf.MapSpec `ebpf:"processes"`
-	Progress  *ebpf.MapSpec `ebpf:"progress"`
-	Tables    *ebpf.MapSpec `ebpf:"tables"`
-	Threads   *ebpf.MapSpec `ebpf:"threads"`
-	Timers    *ebpf.MapSpec `ebpf:"timers"`
+	Addresses  *ebpf.MapSpec `ebpf:"addresses"`
+	BegunByKey *ebpf.MapSpec `ebpf:"begun_by_key"`
+	Chains     *ebpf.MapSpec `ebpf:"chains"`
+	Events     *ebpf.MapSpec `ebpf:"events"`
+	Members    *ebpf.MapSpec `ebpf:"members"`
+	Pieces     *ebpf.MapSpec `ebpf:"pieces"`
+	Places     *ebpf.MapSpec `ebpf:"places"`
+	Processes  *ebpf.MapSpec `ebpf:"processes"`
+	Progress   *ebpf.MapSpec `ebpf:"progress"`
+	Tables     *ebpf.MapSpec `ebpf:"tables"`
+	Threads    *ebpf.MapSpec `ebpf:"threads"`
+	Timers     *ebpf.MapSpec `ebpf:"timers"`
 }
 
 // LedgerVariableSpecs contains global variables before they are loaded into the kernel.
@@ -429,6 +485,10 @@ type LedgerVariableSpecs struct {
 	RuleKindType  *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType *ebpf.VariableSpec `ebpf:"rule_where_type"`
 	Rules         *ebpf.VariableSpec `ebpf:"rules"`
+	SpanBins      *ebpf.VariableSpec `ebpf:"span_bins"`
+	SpanCounts    *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanPoints    *ebpf.VariableSpec `ebpf:"span_points"`
+	SpanRoleType  *ebpf.VariableSpec `ebpf:"span_role_type"`
 	UnitSamples   *ebpf.VariableSpec `ebpf:"unit_samples"`
 	Visits        *ebpf.VariableSpec `ebpf:"visits"`
 	WholeStacks   *ebpf.VariableSpec `ebpf:"whole_stacks"`
@@ -454,22 +514,24 @@ func (o *LedgerObjects) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerMaps struct {
-	Addresses *ebpf.Map `ebpf:"addresses"`
-	Chains    *ebpf.Map `ebpf:"chains"`
-	Events    *ebpf.Map `ebpf:"events"`
-	Members   *ebpf.Map `ebpf:"members"`
-	Pieces    *ebpf.Map `ebpf:"pieces"`
-	Places    *ebpf.Map `ebpf:"places"`
-	Processes *ebpf.Map `ebpf:"processes"`
-	Progress  *ebpf.Map `ebpf:"progress"`
-	Tables    *ebpf.Map `ebpf:"tables"`
-	Threads   *ebpf.Map `ebpf:"threads"`
-	Timers    *ebpf.Map `ebpf:"timers"`
+	Addresses  *ebpf.Map `ebpf:"addresses"`
+	BegunByKey *ebpf.Map `ebpf:"begun_by_key"`
+	Chains     *ebpf.Map `ebpf:"chains"`
+	Events     *ebpf.Map `ebpf:"events"`
+	Members    *ebpf.Map `ebpf:"members"`
+	Pieces     *ebpf.Map `ebpf:"pieces"`
+	Places     *ebpf.Map `ebpf:"places"`
+	Processes  *ebpf.Map `ebpf:"processes"`
+	Progress   *ebpf.Map `ebpf:"progress"`
+	Tables     *ebpf.Map `ebpf:"tables"`
+	Threads    *ebpf.Map `ebpf:"threads"`
+	Timers     *ebpf.Map `ebpf:"timers"`
 }
 
 func (m *LedgerMaps) Close() error {
 	return _LedgerClose(
 		m.Addresses,
+		m.BegunByKey,
 		m.Chains,
 		m.Events,
 		m.Members,
@@ -503,6 +565,10 @@ type LedgerVariables struct {
 	RuleKindType  *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType *ebpf.Variable `ebpf:"rule_where_type"`
 	Rules         *ebpf.Variable `ebpf:"rules"`
+	SpanBins      *ebpf.Variable `ebpf:"span_bins"`
+	SpanCounts    *ebpf.Variable `ebpf:"span_counts"`
+	SpanPoints    *ebpf.Variable `ebpf:"span_points"`
+	SpanRoleType  *ebpf.Variable `ebpf:"span_role_type"`
 	UnitSamples   *ebpf.Variable `ebpf:"unit_samples"`
 	Visits        *ebpf.Variable `ebpf:"visits"`
 	WholeStacks   *ebpf.Variable `ebpf:"whole_stacks"`
@@ -527,6 +593,7 @@ type LedgerPrograms struct {
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
+	OnSysExit      *ebpf.Program `ebpf:"on_sys_exit"`
 	OnTracepoint   *ebpf.Program `ebpf:"on_tracepoint"`
 	OnWaking       *ebpf.Program `ebpf:"on_waking"`
 	StartClock     *ebpf.Program `ebpf:"start_clock"`
@@ -549,6 +616,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,
+		p.OnSysExit,
 		p.OnTracepoint,
 		p.OnWaking,
 		p.StartClock,

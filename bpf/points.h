@@ -8,7 +8,7 @@
  * through its being counted. That is booked like any other delay, so what counting
  * costs does not show in the program's virtual time.
  */
-static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
+static __always_inline void visit_keyed(struct thread *t, u64 point, u32 n, u64 cost, const u64 *key)
 {
 	u64 now, at, had, bin;
 
@@ -16,17 +16,28 @@ static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
 		return;
 	__sync_fetch_and_add(&visits[point], n);
 	now = bpf_ktime_get_ns();
-	if (!under_way(now))
+	if (!under_way(now)) {
+		span_visit(t, point, key, now, control.global);
 		return;
+	}
 	adopt(t);
-	earn(t, now);
+	if (span_points[point].role == SPAN_NONE)
+		earn(t, now);
+	else
+		hand_over(t, bpf_get_current_task_btf(), now, BY_VISITING);
 	/* Stamped with the thread's virtual time since the start. */
 	at = now - control.start;
 	had = t->account.level - control.global_start;
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
+	span_visit(t, point, key, now, t->account.level);
 	give(t, cost);
+}
+
+static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
+{
+	visit_keyed(t, point, n, cost, 0);
 }
 
 /* Several points at once, a bit each. */
@@ -60,15 +71,19 @@ int measure_visits(void *ctx)
 	return (bpf_ktime_get_ns() - begin) / MEASURED_VISITS;
 }
 
-/* The cookie of a probe is its point, and which of the two costs it has. */
+/* The cookie of a probe is its point, which of the two costs it has, and the register with the key. */
 SEC("uprobe")
 int on_point(struct pt_regs *ctx)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 cookie = bpf_get_attach_cookie(ctx);
+	u64 cookie = bpf_get_attach_cookie(ctx), key;
+	u32 keyed = cookie >> 40 & 0xff;
 
-	if (t)
-		visit(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & 1]);
+	if (!t)
+		return 0;
+	if (keyed)
+		key = key_register(ctx, keyed - 1);
+	visit_keyed(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & 1], keyed ? &key : 0);
 	return 0;
 }
 

@@ -12,6 +12,9 @@ enum limit {
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
 	MAX_CALLS = 512, /* system calls, a power of two */
+	MAX_SPANS = 4, /* latencies */
+	SPAN_OCTAVE = 16, /* bins of durations in a factor of two: none is wider than 1/16 of what it counts */
+	SPAN_BINS = 640, /* up to 2^42 ns */
 	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
 	MAX_FRAMES = 256,
 	/* Powers of two, so that an index can be masked. */
@@ -76,7 +79,9 @@ struct control_page {
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
-	u32 pad;
+	u32 pad0;
+	u64 span_from;	/* durations are counted when so much of the experiment is over */
+	u64 pad[7];
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];
@@ -88,6 +93,26 @@ struct control_page {
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */
 	u64 pad4[3];
+};
+
+/* What a progress point is to a latency: where it begins, or ends. */
+enum span_role {
+	SPAN_NONE,
+	SPAN_BEGIN,
+	SPAN_END,
+};
+struct span_point {
+	u32 role;
+	u32 span;
+};
+
+/* What was seen of a latency in an experiment, but for its first part. */
+struct span_counts {
+	u64 matched;	/* ends with their begin: in the bins */
+	u64 total;	/* their duration, ns */
+	u64 unmatched;	/* ends without a begin */
+	u64 again;	/* begins where one was open already, which is forgotten */
+	u64 carried;	/* of matched: had begun before the experiment */
 };
 
 /* Everything that went wrong in the kernel, counted. */
@@ -103,6 +128,7 @@ enum loss {
 	LOSS_TIMER,	/* the next tick could not be set */
 	LOSS_CPU,	/* a CPU beyond MAX_CPUS */
 	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
+	LOSS_SPAN,	/* a begin could not be remembered */
 	LOSS_MAX,
 };
 
@@ -115,11 +141,14 @@ struct core {
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
+	u32 returns;	/* who runs was woken from outside, and has not left its system call */
+	u32 pad;
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
 	u64 spinning;	/* samples in busy waiting */
 	u64 stops;
 	u64 stopped;	/* ns */
+	u64 held;	/* ns, that cores were kept by who came back from a sleep */
 	u64 turns;	/* of the stopping loop */
 	u64 ticked;	/* when the last tick, and the stop that it made, was over */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */

@@ -209,7 +209,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	u32 unit, spins, known = 1, point = 0;
 
 	open_tick(tick);
-	if (!t) {
+	if (!t || t->held) {
 		arrive(tick);
 		return;
 	}

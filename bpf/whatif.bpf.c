@@ -17,6 +17,7 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #include "state.h"
+#include "spans.h"
 #include "points.h"
 #include "hooks.h"
 #include "members.h"
@@ -24,3 +25,4 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"
+#include "hold.h"

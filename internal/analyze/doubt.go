@@ -173,6 +173,9 @@ func (in *input) doubts(res *Result) {
 	for i := range res.Points {
 		res.Warnings = append(res.Warnings, res.Points[i].Warnings...)
 	}
+	for i := range res.Latencies {
+		res.Warnings = append(res.Warnings, res.Latencies[i].Warnings...)
+	}
 	in.experimentDoubts(res)
 }
 

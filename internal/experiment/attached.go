@@ -104,6 +104,7 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 			Unit:   trial.Watch,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
 			Length: s.length,
+			Settle: time.Duration(settle * float64(s.length)),
 		})
 		setAside := ""
 		if !s.pause(ctx, p, s.length) {
@@ -114,22 +115,26 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		}
 		e := s.record(trial, s.ledger.End(), setAside)
 		if setAside == "" {
-			s.adaptLength(e.Points)
+			s.adaptLength(e)
 		}
 		s.progress()
 	}
 }
 
 // adaptLength chooses the length of the experiments to come.
-func (s *session) adaptLength(points []profile.Visits) {
+func (s *session) adaptLength(e *profile.Experiment) {
 	var most int64
-	for _, p := range points {
+	for _, p := range e.Points {
 		most = max(most, p.Count)
 	}
+	// What takes as long as an experiment is at two speeds. Longer ones stay, as it
+	// would be so again.
+	carried := s.carried.add(e.Latencies)
+	s.long = s.long || carried
 	switch {
-	case most < fewVisits && s.length < longestExperiment*s.cfg.Experiment:
+	case (most < fewVisits || carried) && s.length < longestExperiment*s.cfg.Experiment:
 		s.length *= 2
-	case most > plentyVisits && s.length > s.cfg.Experiment:
+	case most > plentyVisits && !s.long && s.length > s.cfg.Experiment:
 		s.length /= 2
 	}
 }

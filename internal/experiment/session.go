@@ -45,6 +45,8 @@ type session struct {
 	length  time.Duration
 
 	executions int // of the program, started so far
+	carried    carried
+	long       bool // experiments are that long because requests are
 }
 
 // Profile starts the program, runs experiments until it ends or the time is up,
@@ -56,8 +58,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment,
 	}
 	if cfg.List {
-		cfg.Points, cfg.Targets = nil, nil
+		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
 	}
+	addEnds(&cfg)
 	p, err := s.launch(ctx)
 	if err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg)})
+	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg)})
 	if err != nil {
 		return err
 	}
@@ -154,6 +157,9 @@ func (s *session) open(p *target.Process) (err error) {
 	}
 	if id := program[0].BuildID(); id != "" {
 		s.buildIDs = map[string]string{main: id}
+	}
+	if err := s.setSpans(); err != nil {
+		return err
 	}
 	if err := s.sites.atStart(program); err != nil {
 		return err
@@ -253,6 +259,7 @@ func (s *session) describe(p *target.Process) error {
 	if r.WholeRuns {
 		r.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
 	}
+	r.Latencies = latencies(s.cfg)
 	for _, t := range s.cfg.Targets {
 		r.Targets = append(r.Targets, t.Text)
 	}
@@ -294,7 +301,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 	d := r.Totals.Minus(s.totals)
 	s.totals = r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
-	e.UnpaidNS = int64(r.Unpaid)
+	e.HeldNS, e.UnpaidNS = int64(d.Held), int64(r.Unpaid)
 	e.Losses = losses(d)
 
 	counts := s.units.samples()
@@ -323,6 +330,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 		for i := range s.cfg.Points {
 			e.Points = append(e.Points, weigh(r.Points[i].Bins, r.Points[i].Width, r.Real, r.Delay))
 		}
+		e.Latencies = s.spans(r)
 	}
 	if e.SetAside == "" {
 		e.SetAside = s.disturbed(&e)

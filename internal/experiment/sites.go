@@ -27,11 +27,18 @@ type sites struct {
 	seen    map[string]bool // binaries looked into, by path
 	probed  []int           // probes of each point
 	failure []error         // why the program itself does not have it
+	ends    map[place][]int // points of latencies, by where their functions begin
 	closed  bool
 }
 
+// place is an offset in a file.
+type place struct {
+	path   string
+	offset uint64
+}
+
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
-	return &sites{ledger: l, cfg: cfg, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points))}
+	return &sites{ledger: l, cfg: cfg, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
 }
 
 // atStart looks into the program itself and the libraries that it will load. A
@@ -94,10 +101,34 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) erro
 			p.Offset += uint64(best.Offset)
 			p.Stepped = best.Stepped
 		}
+		if s.cfg.firstEnd() <= i {
+			if err := s.addKey(i, &p, site, binaries[k]); err != nil {
+				return err
+			}
+		}
 		if err := s.ledger.AttachPoint(i, p); err != nil {
 			return err
 		}
 		s.probed[i]++
+	}
+	return nil
+}
+
+// addKey makes the probe look for the key of a latency's end. Arguments are in their
+// registers at the function's first instruction only.
+func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary) (err error) {
+	at := place{site.Binary, site.Offset}
+	if other := s.cfg.counterpart(i); slices.Contains(s.ends[at], other) {
+		return hint.New(fmt.Errorf("measuring from %s to %s: both are the same code, at %#x in %s", s.cfg.Points[min(i, other)].Text, s.cfg.Points[max(i, other)].Text, site.Offset, site.Binary),
+			"a compiler makes one of functions whose code is the same: choose others, or make them differ")
+	}
+	s.ends[at] = append(s.ends[at], i)
+	argument := s.cfg.argument(i)
+	if p.Key, err = keyAt(b, argument); err != nil {
+		return err
+	}
+	if argument > 0 && p.Offset != site.Offset {
+		p.Offset, p.Stepped = site.Offset, true
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (l *Ledger) MeasureProbes(locate func(pc uint64) (path string, offset uint6
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
 		bare := timeBatches(f.batch)
-		k, err := l.attach(MaxPoints, Probe{path, offset, f.stepped})
+		k, err := l.attach(MaxPoints, Probe{Path: path, Offset: offset, Stepped: f.stepped})
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}

@@ -34,6 +34,7 @@ const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
 type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
+	Hold   bool          // who sleeps by the clock pays when it wakes up; costs each system call some 100 ns
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
 }
 
@@ -50,6 +51,7 @@ type Ledger struct {
 	callsHooked [2]bool // when they begin, when they are over
 
 	chains, members int // added so far
+	spans           []span
 }
 
 // Open loads the programs and attaches those that follow the target. Nothing is
@@ -86,13 +88,17 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
-	for _, p := range []*ebpf.Program{
+	programs := []*ebpf.Program{
 		l.objs.OnFork, l.objs.OnExec, l.objs.OnExit,
 		l.objs.OnHrtimerEntry, l.objs.OnHrtimerExit,
 		l.objs.OnIrqEntry, l.objs.OnIrqExit,
 		l.objs.OnSoftirqEntry, l.objs.OnSoftirqExit, l.objs.OnNetifRx,
 		l.objs.OnSwitch, l.objs.OnWaking,
-	} {
+	}
+	if opt.Hold {
+		programs = append(programs, l.objs.OnSysExit)
+	}
+	for _, p := range programs {
 		k, err := link.AttachTracing(link.TracingOptions{Program: p})
 		if err != nil {
 			return nil, fmt.Errorf("attaching %s: %w", p, err)
@@ -124,7 +130,15 @@ type Probe struct {
 	Path    string
 	Offset  uint64
 	Stepped bool
+	Key     Key
 }
+
+// Key says in which register, by its DWARF number, a probe finds what tells which
+// begin an end belongs to. The zero Key is for what happens in one thread.
+type Key uint8
+
+// KeyIn is the key in a register.
+func KeyIn(register int) Key { return Key(register + 1) }
 
 // AttachPoint counts a visit of the point whenever a thread of the target comes
 // to the probe.
@@ -146,6 +160,7 @@ func (l *Ledger) attach(point int, p Probe) (link.Link, error) {
 	if p.Stepped {
 		cookie |= 1 << 32
 	}
+	cookie |= uint64(p.Key) << 40
 	k, err := x.Uprobe("", l.objs.OnPoint, &link.UprobeOptions{Address: p.Offset, Cookie: cookie})
 	if err != nil {
 		return nil, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, p.Path, err)

@@ -19,6 +19,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_TIMER:   "ticks of the sampling clock",
 	bpf.LedgerLossLOSS_CPU:     "events on CPUs beyond the supported number",
 	bpf.LedgerLossLOSS_TABLE:   profile.LossTable,
+	bpf.LedgerLossLOSS_SPAN:    "begins not remembered",
 }
 
 // Losses are the names and counts of what was lost in the kernel.

@@ -32,6 +32,8 @@ func TestLayout(t *testing.T) {
 			"control_page": bpf.LedgerControlPage{},
 			"core":         bpf.LedgerCore{},
 			"thread":       bpf.LedgerThread{},
+			"span_point":   bpf.LedgerSpanPoint{},
+			"span_counts":  bpf.LedgerSpanCounts{},
 			"place":        bpf.LedgerPlace{},
 			"event":        bpf.LedgerEvent{},
 			"address":      bpf.LedgerAddress{},

@@ -48,6 +48,9 @@ type Run struct {
 	// program, started and ended with it.
 	WholeRuns bool    `json:"whole_runs,omitempty"`
 	Points    []Point `json:"points"`
+	// Latencies are measured between two of the points each. Experiment.Latencies
+	// has the same order.
+	Latencies []Latency `json:"latencies,omitempty"`
 	// Targets are the units that were asked for by name (-t); empty when they
 	// were chosen by sampling.
 	Targets []string `json:"targets,omitempty"`
@@ -60,6 +63,15 @@ type Point struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"` // func, exit, …
 	Spec string `json:"spec"` // as the user wrote it
+}
+
+// Latency is the time from one point to another. Begin and End are places in
+// Run.Points.
+type Latency struct {
+	Name  string `json:"name"`
+	Spec  string `json:"spec"` // as the user wrote it
+	Begin int    `json:"begin"`
+	End   int    `json:"end"`
 }
 
 // Unit is a piece of code that can be sped up. A unit record comes before the
@@ -94,12 +106,14 @@ type Experiment struct {
 	Pair    int `json:"pair,omitempty"`
 	Speedup int `json:"speedup"` // percent; 0 for a baseline
 	// Points: what each progress point of the run did meanwhile.
-	Points []Visits `json:"points"`
+	Points    []Visits    `json:"points"`
+	Latencies []Durations `json:"latencies,omitempty"`
 	// Samples of the target: of all of it, and of each unit that had any.
 	Samples     int64            `json:"samples"`
 	UnitSamples map[uint32]int64 `json:"unit_samples,omitempty"`
 	// What is needed to judge the experiment.
 	PausedNS  int64 `json:"paused_ns"`            // time that cores were really stopped, summed over them
+	HeldNS    int64 `json:"held_ns,omitempty"`    // time that threads which had slept by the clock were kept from going on
 	UnpaidNS  int64 `json:"unpaid_ns"`            // largest debt left at the end
 	StealNS   int64 `json:"steal_ns,omitempty"`   // taken by the hypervisor, summed over cores
 	ForeignNS int64 `json:"foreign_ns,omitempty"` // CPU time of tasks outside the target
