@@ -46,7 +46,7 @@ type LedgerControlPage struct {
 	Cap         uint64
 	Rate        uint64
 	Seed        uint64
-	ProbeCost   [2]uint64
+	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
 	Exits       uint32
@@ -90,6 +90,17 @@ type LedgerCore struct {
 	OutsideWakes uint64
 	Lost         [11]uint64
 }
+
+type LedgerCost uint32
+
+const (
+	LedgerCostCOST_EMULATED       LedgerCost = 0
+	LedgerCostCOST_STEPPED        LedgerCost = 1
+	LedgerCostCOST_NOP            LedgerCost = 2
+	LedgerCostCOST_RETURN         LedgerCost = 3
+	LedgerCostCOST_RETURN_STEPPED LedgerCost = 4
+	LedgerCostCOST_MAX            LedgerCost = 8
+)
 
 type LedgerEvent struct {
 	_       structs.HostLayout
@@ -302,7 +313,8 @@ const (
 	LedgerProgOnIrqEntry     = "on_irq_entry"
 	LedgerProgOnIrqExit      = "on_irq_exit"
 	LedgerProgOnNetifRx      = "on_netif_rx"
-	LedgerProgOnPoint        = "on_point"
+	LedgerProgOnProbe        = "on_probe"
+	LedgerProgOnSingleProbe  = "on_single_probe"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
@@ -314,6 +326,7 @@ const (
 	LedgerVarCalls           = "calls"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
+	LedgerVarCostType        = "cost_type"
 	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
@@ -325,6 +338,7 @@ const (
 	LedgerVarRuleKindType    = "rule_kind_type"
 	LedgerVarRuleWhereType   = "rule_where_type"
 	LedgerVarRules           = "rules"
+	LedgerVarSpent           = "spent"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
 	LedgerVarWholeStacks     = "whole_stacks"
@@ -383,7 +397,8 @@ type LedgerProgramSpecs struct {
 	OnIrqEntry     *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
-	OnPoint        *ebpf.ProgramSpec `ebpf:"on_point"`
+	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
@@ -418,6 +433,7 @@ type LedgerVariableSpecs struct {
 	Calls         *ebpf.VariableSpec `ebpf:"calls"`
 	Control       *ebpf.VariableSpec `ebpf:"control"`
 	Cores         *ebpf.VariableSpec `ebpf:"cores"`
+	CostType      *ebpf.VariableSpec `ebpf:"cost_type"`
 	Enough        *ebpf.VariableSpec `ebpf:"enough"`
 	EventKindType *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType     *ebpf.VariableSpec `ebpf:"event_type"`
@@ -429,6 +445,7 @@ type LedgerVariableSpecs struct {
 	RuleKindType  *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType *ebpf.VariableSpec `ebpf:"rule_where_type"`
 	Rules         *ebpf.VariableSpec `ebpf:"rules"`
+	Spent         *ebpf.VariableSpec `ebpf:"spent"`
 	UnitSamples   *ebpf.VariableSpec `ebpf:"unit_samples"`
 	Visits        *ebpf.VariableSpec `ebpf:"visits"`
 	WholeStacks   *ebpf.VariableSpec `ebpf:"whole_stacks"`
@@ -492,6 +509,7 @@ type LedgerVariables struct {
 	Calls         *ebpf.Variable `ebpf:"calls"`
 	Control       *ebpf.Variable `ebpf:"control"`
 	Cores         *ebpf.Variable `ebpf:"cores"`
+	CostType      *ebpf.Variable `ebpf:"cost_type"`
 	Enough        *ebpf.Variable `ebpf:"enough"`
 	EventKindType *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType     *ebpf.Variable `ebpf:"event_type"`
@@ -503,6 +521,7 @@ type LedgerVariables struct {
 	RuleKindType  *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType *ebpf.Variable `ebpf:"rule_where_type"`
 	Rules         *ebpf.Variable `ebpf:"rules"`
+	Spent         *ebpf.Variable `ebpf:"spent"`
 	UnitSamples   *ebpf.Variable `ebpf:"unit_samples"`
 	Visits        *ebpf.Variable `ebpf:"visits"`
 	WholeStacks   *ebpf.Variable `ebpf:"whole_stacks"`
@@ -523,7 +542,8 @@ type LedgerPrograms struct {
 	OnIrqEntry     *ebpf.Program `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
-	OnPoint        *ebpf.Program `ebpf:"on_point"`
+	OnProbe        *ebpf.Program `ebpf:"on_probe"`
+	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
@@ -545,7 +565,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnIrqEntry,
 		p.OnIrqExit,
 		p.OnNetifRx,
-		p.OnPoint,
+		p.OnProbe,
+		p.OnSingleProbe,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,

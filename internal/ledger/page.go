@@ -21,6 +21,7 @@ type page struct {
 	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
 	bins        *[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32
 	visits      *[bpf.LedgerLimitMAX_POINTS]uint64
+	spent       *[bpf.LedgerLimitMAX_POINTS]uint64
 	calls       *[2][bpf.LedgerLimitMAX_CALLS]uint32
 	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
@@ -46,6 +47,7 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		}},
 		"rules": {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
 		"rows":  {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
+		"spent": {unsafe.Sizeof(*p.spent), func(at unsafe.Pointer) { p.spent = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
 		"calls": {unsafe.Sizeof(*p.calls), func(at unsafe.Pointer) {
 			p.calls = (*[2][bpf.LedgerLimitMAX_CALLS]uint32)(at)
 		}},
