@@ -59,13 +59,13 @@ type LedgerControlPage struct {
 	Cap         uint64
 	Rate        uint64
 	Seed        uint64
-	ProbeCost   [2]uint64
+	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
 	Exits       uint32
 	Pad0        uint32
 	SpanFrom    uint64
-	Pad         [7]uint64
+	Pad         [1]uint64
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -108,6 +108,17 @@ type LedgerCore struct {
 	OutsideWakes uint64
 	Lost         [12]uint64
 }
+
+type LedgerCost uint32
+
+const (
+	LedgerCostCOST_EMULATED       LedgerCost = 0
+	LedgerCostCOST_STEPPED        LedgerCost = 1
+	LedgerCostCOST_NOP            LedgerCost = 2
+	LedgerCostCOST_RETURN         LedgerCost = 3
+	LedgerCostCOST_RETURN_STEPPED LedgerCost = 4
+	LedgerCostCOST_MAX            LedgerCost = 8
+)
 
 type LedgerEvent struct {
 	_       structs.HostLayout
@@ -351,7 +362,8 @@ const (
 	LedgerProgOnIrqEntry     = "on_irq_entry"
 	LedgerProgOnIrqExit      = "on_irq_exit"
 	LedgerProgOnNetifRx      = "on_netif_rx"
-	LedgerProgOnPoint        = "on_point"
+	LedgerProgOnProbe        = "on_probe"
+	LedgerProgOnSingleProbe  = "on_single_probe"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
@@ -364,6 +376,7 @@ const (
 	LedgerVarCalls           = "calls"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
+	LedgerVarCostType        = "cost_type"
 	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
@@ -379,6 +392,7 @@ const (
 	LedgerVarSpanCounts      = "span_counts"
 	LedgerVarSpanPoints      = "span_points"
 	LedgerVarSpanRoleType    = "span_role_type"
+	LedgerVarSpent           = "spent"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
 	LedgerVarWholeStacks     = "whole_stacks"
@@ -437,7 +451,8 @@ type LedgerProgramSpecs struct {
 	OnIrqEntry     *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
-	OnPoint        *ebpf.ProgramSpec `ebpf:"on_point"`
+	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
@@ -474,6 +489,7 @@ type LedgerVariableSpecs struct {
 	Calls         *ebpf.VariableSpec `ebpf:"calls"`
 	Control       *ebpf.VariableSpec `ebpf:"control"`
 	Cores         *ebpf.VariableSpec `ebpf:"cores"`
+	CostType      *ebpf.VariableSpec `ebpf:"cost_type"`
 	Enough        *ebpf.VariableSpec `ebpf:"enough"`
 	EventKindType *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType     *ebpf.VariableSpec `ebpf:"event_type"`
@@ -489,6 +505,7 @@ type LedgerVariableSpecs struct {
 	SpanCounts    *ebpf.VariableSpec `ebpf:"span_counts"`
 	SpanPoints    *ebpf.VariableSpec `ebpf:"span_points"`
 	SpanRoleType  *ebpf.VariableSpec `ebpf:"span_role_type"`
+	Spent         *ebpf.VariableSpec `ebpf:"spent"`
 	UnitSamples   *ebpf.VariableSpec `ebpf:"unit_samples"`
 	Visits        *ebpf.VariableSpec `ebpf:"visits"`
 	WholeStacks   *ebpf.VariableSpec `ebpf:"whole_stacks"`
@@ -554,6 +571,7 @@ type LedgerVariables struct {
 	Calls         *ebpf.Variable `ebpf:"calls"`
 	Control       *ebpf.Variable `ebpf:"control"`
 	Cores         *ebpf.Variable `ebpf:"cores"`
+	CostType      *ebpf.Variable `ebpf:"cost_type"`
 	Enough        *ebpf.Variable `ebpf:"enough"`
 	EventKindType *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType     *ebpf.Variable `ebpf:"event_type"`
@@ -569,6 +587,7 @@ type LedgerVariables struct {
 	SpanCounts    *ebpf.Variable `ebpf:"span_counts"`
 	SpanPoints    *ebpf.Variable `ebpf:"span_points"`
 	SpanRoleType  *ebpf.Variable `ebpf:"span_role_type"`
+	Spent         *ebpf.Variable `ebpf:"spent"`
 	UnitSamples   *ebpf.Variable `ebpf:"unit_samples"`
 	Visits        *ebpf.Variable `ebpf:"visits"`
 	WholeStacks   *ebpf.Variable `ebpf:"whole_stacks"`
@@ -589,7 +608,8 @@ type LedgerPrograms struct {
 	OnIrqEntry     *ebpf.Program `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
-	OnPoint        *ebpf.Program `ebpf:"on_point"`
+	OnProbe        *ebpf.Program `ebpf:"on_probe"`
+	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
@@ -612,7 +632,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnIrqEntry,
 		p.OnIrqExit,
 		p.OnNetifRx,
-		p.OnPoint,
+		p.OnProbe,
+		p.OnSingleProbe,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,

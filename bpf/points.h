@@ -15,6 +15,7 @@ static __always_inline void visit_keyed(struct thread *t, u64 point, u32 n, u64 
 	if (point >= MAX_POINTS)
 		return;
 	__sync_fetch_and_add(&visits[point], n);
+	__sync_fetch_and_add(&spent[point], cost);
 	now = bpf_ktime_get_ns();
 	if (!under_way(now)) {
 		span_visit(t, point, key, now, control.global);
@@ -71,9 +72,8 @@ int measure_visits(void *ctx)
 	return (bpf_ktime_get_ns() - begin) / MEASURED_VISITS;
 }
 
-/* The cookie of a probe is its point, which of the two costs it has, and the register with the key. */
-SEC("uprobe")
-int on_point(struct pt_regs *ctx)
+/* The cookie of a probe is its point, which enum cost it has, and the register with the key. */
+static __always_inline int visit_by_probe(struct pt_regs *ctx)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 	u64 cookie = bpf_get_attach_cookie(ctx), key;
@@ -83,8 +83,21 @@ int on_point(struct pt_regs *ctx)
 		return 0;
 	if (keyed)
 		key = key_register(ctx, keyed - 1);
-	visit_keyed(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & 1], keyed ? &key : 0);
+	visit_keyed(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & (COST_MAX - 1)], keyed ? &key : 0);
 	return 0;
+}
+
+/* The same for both ways of attaching: one link for many probes, from Linux 6.6 on, or one for each. */
+SEC("uprobe.multi")
+int on_probe(struct pt_regs *ctx)
+{
+	return visit_by_probe(ctx);
+}
+
+SEC("uprobe")
+int on_single_probe(struct pt_regs *ctx)
+{
+	return visit_by_probe(ctx);
 }
 
 #endif

@@ -58,6 +58,16 @@ struct progress {
 	u32 state;
 };
 
+/* What a visit can cost, besides the counting itself. */
+enum cost {
+	COST_EMULATED,	/* a probe on an instruction that the kernel emulates */
+	COST_STEPPED,	/* or runs in a single step */
+	COST_NOP,	/* or a long no-op: newer kernels emulate those, too */
+	COST_RETURN,	/* a probe on a return, and on the entry as above */
+	COST_RETURN_STEPPED,
+	COST_MAX = 8,
+};
+
 /*
  * The experiment under way. User space writes it while deadline is 0, the
  * kernel side reads it. Past the deadline nothing is credited, stopped or
@@ -75,13 +85,13 @@ struct control_page {
 	u64 cap;	/* most that is paid at once of what is owed already */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
-	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
+	u64 probe_cost[COST_MAX]; /* of a visit, by its enum cost */
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 pad0;
 	u64 span_from;	/* durations are counted when so much of the experiment is over */
-	u64 pad[7];
+	u64 pad[1];
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];

@@ -9,6 +9,7 @@ u64 unit_samples[MAX_UNITS];
 /* Visits by virtual time; the experiment's parity chooses the half. */
 u32 bins[2][MAX_POINTS][MAX_BINS];
 u64 visits[MAX_POINTS];
+u64 spent[MAX_POINTS]; /* ns, on counting them */
 /* The points, a bit each, that a system call visits: when it begins, and when it is over. */
 u32 calls[2][MAX_CALLS];
 struct span_point span_points[MAX_POINTS];
@@ -91,6 +92,7 @@ struct {
 /* Types that no map or variable has, kept for the generated Go. */
 const struct event *event_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
+enum cost cost_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));
 enum span_role span_role_type __attribute__((unused));
 enum event_kind event_kind_type __attribute__((unused));

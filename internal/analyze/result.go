@@ -37,6 +37,7 @@ type RunFacts struct {
 // Point is a progress point, merged over runs by name and kind.
 type Point struct {
 	Name, Kind string
+	Sites      int     // places in code that it was counted at, in the run that had most
 	Visits     int64   // in all that was measured, between experiments too where that was recorded
 	Rate       float64 // visits per second in the baselines, 0 if not known
 	// Noise is the standard deviation of one baseline's period about its

@@ -40,7 +40,8 @@ type runFlags struct {
 }
 
 func (r *runFlags) define(f *flags) {
-	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, or func:PATH:NAME in another binary;\n"+
+	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: FILE:LINE, func:NAME[%return] (NAME may have a *),\n"+
+		"                               func:PATH:NAME in another binary, usdt:[PROVIDER:]NAME (see whatif points),\n"+
 		"                               syscall:NAME[%exit], tracepoint:CATEGORY:NAME, sample:FILE:LINE, exit (of a process);\n"+
 		"                               without any, each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")

@@ -98,7 +98,6 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		return
 	}
 	for s.alive(p) && !s.over(ctx) {
-		s.checkPoints()
 		trial := s.plan.Next(func() []Candidate { return s.units.candidates(s.before) })
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,
@@ -156,6 +155,9 @@ func (s *session) pause(ctx context.Context, p *target.Process, d time.Duration)
 		}
 		if s.cfg.Duration > 0 {
 			wait = min(wait, max(s.left(), 0))
+		}
+		if next := s.checkPoints(); next > 0 {
+			wait = min(wait, next)
 		}
 		timer := time.NewTimer(wait)
 		select {

@@ -18,12 +18,14 @@ import (
 func TestExactVisits(t *testing.T) {
 	realkernel.Need(t)
 	defer stranger()()
-	points := []string{"func:visited", "syscall:getppid", "syscall:getppid%exit", "tracepoint:syscalls:sys_enter_getppid", "tracepoint:timer:itimer_state", "exit"}
+	const source = "testdata/counts.c"
+	inCode := []string{"func:visited", "func:vis*ted", "func:visited%return", fmt.Sprintf("counts.c:%d", realkernel.Line(t, source, "// VISIT")), "usdt:visit", "usdt:counts:enabled"}
+	points := append(inCode, "syscall:getppid", "syscall:getppid%exit", "tracepoint:syscalls:sys_enter_getppid", "tracepoint:timer:itimer_state", "exit")
 	flags := []string{"--experiment", "20ms"}
-	for _, p := range points {
-		flags = append(flags, "-p", p)
+	for i, p := range points {
+		flags = append(flags, "-p", fmt.Sprintf("p%d=%s", i, p))
 	}
-	counts := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie")
+	counts := realkernel.Compile(t, source, "-fPIE", "-pie")
 	for _, load := range []struct {
 		how  string
 		n    int
@@ -51,6 +53,15 @@ func TestExactVisits(t *testing.T) {
 				}
 				if got != want {
 					t.Errorf("%s: %d visits counted, the program made %d; losses %v", points[i], got, want, data.End.Losses)
+				}
+				if i >= len(inCode) {
+					continue
+				}
+				if data.Run.Points[i].Sites != 1 || data.End.Sites[i] != 1 {
+					t.Errorf("%s: counted at %d places, then %d", points[i], data.Run.Points[i].Sites, data.End.Sites[i])
+				}
+				if data.End.CountingNS[i] < own*100 {
+					t.Errorf("%s: %d visits took %d ns: no breakpoint is that fast", points[i], own, data.End.CountingNS[i])
 				}
 			}
 		})

@@ -32,7 +32,8 @@ type session struct {
 	told    map[uint32]bool // units that are in the file
 	lost    error           // the first record that could not be written
 	warned  map[string]bool
-	checked bool // whether the points are visited
+	checked bool   // whether the points are visited
+	costly  []bool // points of which it was said that counting them is
 
 	start   uint64 // on the ledger's clock
 	next    uint64 // when Progress is due
@@ -55,7 +56,7 @@ type session struct {
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
 		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
-		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment,
+		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment, costly: make([]bool, len(cfg.Points)),
 	}
 	if cfg.List {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
@@ -105,7 +106,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
+		end.CountingNS = append(end.CountingNS, int64(s.ledger.Spent(i)))
 	}
+	end.Sites = s.sites.counts()
 	listing := s.units.listing(s.ledger.Totals())
 	if missing := s.sites.missing(); err == nil && missing != nil {
 		err = missing
@@ -229,20 +232,6 @@ func (s *session) checkDebugInfo() {
 	}
 }
 
-// checkPoints warns of points that are not visited.
-func (s *session) checkPoints() {
-	const patience = 10 * time.Second
-	if s.checked || ledger.Now()-s.start < uint64(patience) {
-		return
-	}
-	s.checked = true
-	for i, spec := range s.cfg.Points {
-		if s.ledger.Visits(i) == 0 {
-			s.warn("never-visited", "progress point %s: visited 0 times in %v", spec.Name, patience)
-		}
-	}
-}
-
 // describe writes the run record.
 func (s *session) describe(p *target.Process) error {
 	host, _ := os.Hostname() // a name for the reader; nothing depends on it
@@ -253,8 +242,9 @@ func (s *session) describe(p *target.Process) error {
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
 		WholeRuns: len(s.cfg.Points) == 0, BuildIDs: s.buildIDs,
 	}
-	for _, spec := range s.cfg.Points {
-		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text})
+	sites := s.sites.counts()
+	for i, spec := range s.cfg.Points {
+		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text, Sites: sites[i]})
 	}
 	if r.WholeRuns {
 		r.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
@@ -318,6 +308,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 	}
 	s.before, s.counted = s.counted, counts
 	s.checkDebugInfo()
+	s.checkCosts(r.Totals)
 
 	steal, own := stealTime(), ownTime()
 	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(own-s.own)

@@ -3,8 +3,8 @@
 // experiment at a time. What an experiment should be, and what its result means,
 // are decided elsewhere.
 //
-// The normal sequence: Open, Adopt the stopped program, AttachPoint for each
-// site of a progress point, or one of the Count methods for a point that is no place in the
+// The normal sequence: Open, Adopt the stopped program, AttachProbes for the
+// sites of a progress point, or one of the Count methods for a point that is no place in the
 // program, StartClock, then Begin and End in turn, with
 // NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
 // last Close.
@@ -52,6 +52,8 @@ type Ledger struct {
 
 	chains, members int // added so far
 	spans           []span
+
+	single bool // the kernel has no links for several probes
 }
 
 // Open loads the programs and attaches those that follow the target. Nothing is
@@ -124,52 +126,11 @@ func (l *Ledger) Adopt(pid, pidfd int) error {
 // Processes is how many processes of the target are alive.
 func (l *Ledger) Processes() int { return int(load(&l.page.control.Processes)) }
 
-// Probe is where a point is counted: an offset in a file, and whether the kernel
-// has to run the instruction there in a single step.
-type Probe struct {
-	Path    string
-	Offset  uint64
-	Stepped bool
-	Key     Key
-}
-
-// Key says in which register, by its DWARF number, a probe finds what tells which
-// begin an end belongs to. The zero Key is for what happens in one thread.
-type Key uint8
-
-// KeyIn is the key in a register.
-func KeyIn(register int) Key { return Key(register + 1) }
-
-// AttachPoint counts a visit of the point whenever a thread of the target comes
-// to the probe.
-func (l *Ledger) AttachPoint(point int, p Probe) error {
-	k, err := l.attach(point, p)
-	if err != nil {
-		return err
-	}
-	l.links = append(l.links, k)
-	return nil
-}
-
-func (l *Ledger) attach(point int, p Probe) (link.Link, error) {
-	x, err := link.OpenExecutable(p.Path)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s for a probe: %w", p.Path, err)
-	}
-	cookie := uint64(point)
-	if p.Stepped {
-		cookie |= 1 << 32
-	}
-	cookie |= uint64(p.Key) << 40
-	k, err := x.Uprobe("", l.objs.OnPoint, &link.UprobeOptions{Address: p.Offset, Cookie: cookie})
-	if err != nil {
-		return nil, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, p.Path, err)
-	}
-	return k, nil
-}
-
 // Visits are the visits of a point since the start, by any thread of the target.
 func (l *Ledger) Visits(point int) int64 { return int64(load(&l.page.visits[point])) }
+
+// Spent is what counting the point's visits took since the start.
+func (l *Ledger) Spent(point int) time.Duration { return time.Duration(load(&l.page.spent[point])) }
 
 // UnitSamples are the samples of a unit since the start.
 func (l *Ledger) UnitSamples(unit uint32) int64 { return int64(load(&l.page.unitSamples[unit])) }

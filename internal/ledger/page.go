@@ -21,6 +21,7 @@ type page struct {
 	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
 	bins        *[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32
 	visits      *[bpf.LedgerLimitMAX_POINTS]uint64
+	spent       *[bpf.LedgerLimitMAX_POINTS]uint64
 	calls       *[2][bpf.LedgerLimitMAX_CALLS]uint32
 	spanPoints  *[bpf.LedgerLimitMAX_POINTS]bpf.LedgerSpanPoint
 	spanBins    *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitSPAN_BINS]uint32
@@ -47,6 +48,7 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"bins": {unsafe.Sizeof(*p.bins), func(at unsafe.Pointer) {
 			p.bins = (*[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32)(at)
 		}},
+		"spent": {unsafe.Sizeof(*p.spent), func(at unsafe.Pointer) { p.spent = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
 		"calls": {unsafe.Sizeof(*p.calls), func(at unsafe.Pointer) {
 			p.calls = (*[2][bpf.LedgerLimitMAX_CALLS]uint32)(at)
 		}},

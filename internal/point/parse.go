@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-const forms = "FILE:LINE, func:NAME, func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE or exit"
+const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE or exit"
 
 // overSuffix asks for the end of a system call.
 const overSuffix = "%exit"
@@ -52,6 +52,7 @@ func (s *Spec) parse() error {
 	var err error
 	switch s.Kind {
 	case Func:
+		rest, s.Return = strings.CutSuffix(strings.TrimSpace(rest), "%return")
 		s.Binary, s.Func, err = splitFunc(rest)
 	case USDT:
 		provider, event, ok := strings.Cut(rest, ":")
@@ -123,6 +124,9 @@ func splitLine(s string) (file string, line int, err error) {
 func (s *Spec) defaultName() string {
 	switch s.Kind {
 	case Func:
+		if s.Return {
+			return s.Func + "%return"
+		}
 		return s.Func
 	case Line, Sample:
 		return path.Base(s.File) + ":" + strconv.Itoa(s.Line)

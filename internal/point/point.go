@@ -24,7 +24,7 @@ const (
 )
 
 // supported is the kinds that can be attached so far.
-var supported = map[Kind]bool{Func: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true}
+var supported = map[Kind]bool{Func: true, Line: true, USDT: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true}
 
 // Spec is a progress point as its user wrote it.
 type Spec struct {
@@ -34,6 +34,7 @@ type Spec struct {
 
 	Func     string // Func: the function's name
 	Binary   string // Func: the path of the binary it is in, "" for any
+	Return   bool   // Func: counted when it returns
 	File     string // Line, Sample
 	Line     int    // Line, Sample
 	Provider string // USDT: "" for any

@@ -63,6 +63,9 @@ type Point struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"` // func, exit, …
 	Spec string `json:"spec"` // as the user wrote it
+	// Sites is how many places in code it was counted at when the run began; those in libraries that
+	// were loaded later are in End.Sites. 0 for what is not counted in code.
+	Sites int `json:"sites,omitempty"`
 }
 
 // Latency is the time from one point to another. Begin and End are places in
@@ -144,11 +147,14 @@ type Warning struct {
 
 // End is the last record of a run that was not killed.
 type End struct {
-	RealNS int64            `json:"real_ns"`
-	Status int              `json:"status"` // the program's exit status, as a shell would give it
-	Visits []int64          `json:"visits"` // of each point, over the whole run
-	Losses map[string]int64 `json:"losses,omitempty"`
-	Tables *Tables          `json:"tables,omitempty"`
+	RealNS int64   `json:"real_ns"`
+	Status int     `json:"status"` // the program's exit status, as a shell would give it
+	Visits []int64 `json:"visits"` // of each point, over the whole run
+	// Sites of each point in the end; CountingNS is what counting its visits took.
+	Sites      []int            `json:"sites,omitempty"`
+	CountingNS []int64          `json:"counting_ns,omitempty"`
+	Losses     map[string]int64 `json:"losses,omitempty"`
+	Tables     *Tables          `json:"tables,omitempty"`
 }
 
 // Tables is how much of the kernel's memory for unwind tables the run used.

@@ -62,6 +62,7 @@ type jsonRun struct {
 type jsonPoint struct {
 	Name     string        `json:"name"`
 	Kind     string        `json:"kind"`
+	Sites    int           `json:"sites,omitempty"` // places in code that it was counted at
 	Visits   int64         `json:"visits"`
 	Rate     float64       `json:"rate"`  // visits per second without speed-ups
 	Noise    float64       `json:"noise"` // standard deviation of one baseline, percent
@@ -142,7 +143,7 @@ func toJSON(r *analyze.Result) jsonReport {
 		out.Runs = append(out.Runs, runJSON(run))
 	}
 	for _, p := range r.Points {
-		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
+		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
 	}
 	for i := range r.Latencies {
 		out.Latencies = append(out.Latencies, latencyJSON(r, &r.Latencies[i]))

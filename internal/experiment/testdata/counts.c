@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "usdt.h"
+
 static struct {
   long visits;
   long alive;
@@ -24,7 +26,13 @@ static struct {
 static const char *self;
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
-__attribute__((noinline)) void visited(void) { __asm__ volatile(""); }
+USDT_SEMAPHORE(counts, enabled);
+
+__attribute__((noinline)) void visited(void) {
+  __asm__ volatile(""); // VISIT
+  USDT(counts, visit);
+  USDT_IF_ENABLED(counts, enabled);
+}
 
 static void visit(void) {
   __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);
