@@ -41,16 +41,28 @@ static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
 	visit_keyed(t, point, n, cost, 0);
 }
 
-/* Several points at once, a bit each. */
+struct visits {
+	struct thread *thread;
+	u32 points; /* left, a bit each */
+	u64 cost;
+};
+
+static long on_visit(u32 i, struct visits *v)
+{
+	if (v->points >> i & 1) {
+		visit(v->thread, i, 1, v->cost);
+		v->cost = 0; /* nearly all of it is the way here */
+		v->points &= ~(1u << i);
+	}
+	return !v->points;
+}
+
+/* Several points at once, a bit each. A bpf_loop, which the verifier looks at once. */
 static __always_inline void visit_all(struct thread *t, u32 points, u64 cost)
 {
-#pragma clang loop unroll(disable)
-	for (u32 i = 0; i < MAX_POINTS; i++) {
-		if (!(points >> i & 1))
-			continue;
-		visit(t, i, 1, cost);
-		cost = 0; /* nearly all of it is the way here */
-	}
+	struct visits v = { .thread = t, .points = points, .cost = cost };
+
+	bpf_loop(MAX_POINTS, on_visit, &v, 0);
 }
 
 /* What a visit itself takes, in an experiment: run from user space, which takes back what is counted. */

@@ -136,29 +136,45 @@ static __always_inline u64 tick_at(u64 now)
  * thread would run for a period with what the others earn there unpaid. What it waits
  * for the others and does not owe delays it, like any other delay.
  */
+struct payment {
+	struct core *core;
+	struct thread *thread;
+	u64 tick;
+	u64 begin;
+	u64 end; /* at the latest */
+};
+
+static long on_payment(u32 i, struct payment *p)
+{
+	struct thread *t = p->thread;
+	u64 debt, now;
+
+	meet(p->tick, p->begin);
+	debt = account_debt(t->account.level, control.global);
+	if (!i)
+		p->core->debt = debt;
+	if (debt) {
+		now = stop(p->core, t, p->begin, debt, p->end);
+	} else {
+		now = bpf_ktime_get_ns();
+		give(t, now - p->begin);
+		t->credit.began += now - p->begin;
+	}
+	if (now >= p->end || tick_at(now) <= p->tick)
+		return 1;
+	p->tick = tick_at(now);
+	p->begin = now;
+	open_tick(p->tick);
+	arrive(p->tick);
+	return 0;
+}
+
 static __always_inline void pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
-	u64 end = lesser(begin + LONGEST_STOP * control.cap, control.deadline), debt, now;
+	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
 
-	for (int i = 0; i < STOP_TICKS; i++) {
-		meet(tick, begin);
-		debt = account_debt(t->account.level, control.global);
-		if (!i)
-			c->debt = debt;
-		if (debt) {
-			now = stop(c, t, begin, debt, end);
-		} else {
-			now = bpf_ktime_get_ns();
-			give(t, now - begin);
-			t->credit.began += now - begin;
-		}
-		if (now >= end || tick_at(now) <= tick)
-			return;
-		tick = tick_at(now);
-		begin = now;
-		open_tick(tick);
-		arrive(tick);
-	}
+	p.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
+	bpf_loop(STOP_TICKS, on_payment, &p, 0);
 }
 
 /*
