@@ -84,7 +84,41 @@ type LedgerCore struct {
 	Foreign      uint64
 	Wakes        uint64
 	OutsideWakes uint64
-	Lost         [11]uint64
+	Lost         [12]uint64
+}
+
+type LedgerCounterFile struct {
+	_       structs.HostLayout
+	State   uint32
+	First   uint32
+	Sources uint32
+	Values  uint32
+	From    uint64
+	To      uint64
+	Ahead   uint64
+}
+
+type LedgerCounters struct {
+	_       structs.HostLayout
+	Users   uint64
+	Read    uint64
+	Objects uint64
+	Values  uint64
+	Object  [16]struct {
+		_         structs.HostLayout
+		File      LedgerPlace
+		Start     uint64
+		Bias      uint64
+		State     uint64
+		First     uint32
+		Sources   uint32
+		Value     uint32
+		Values    uint32
+		Inherited uint64
+		Round     uint64
+	}
+	Value [256]uint64
+	Point [256]uint32
 }
 
 type LedgerEvent struct {
@@ -98,10 +132,20 @@ type LedgerEvent struct {
 type LedgerEventKind uint32
 
 const (
-	LedgerEventKindEVENT_NONE  LedgerEventKind = 0
-	LedgerEventKindEVENT_PLACE LedgerEventKind = 1
-	LedgerEventKindEVENT_EXEC  LedgerEventKind = 2
-	LedgerEventKindEVENT_TABLE LedgerEventKind = 3
+	LedgerEventKindEVENT_NONE   LedgerEventKind = 0
+	LedgerEventKindEVENT_PLACE  LedgerEventKind = 1
+	LedgerEventKindEVENT_EXEC   LedgerEventKind = 2
+	LedgerEventKindEVENT_TABLE  LedgerEventKind = 3
+	LedgerEventKindEVENT_MAPPED LedgerEventKind = 4
+	LedgerEventKindEVENT_NAMED  LedgerEventKind = 5
+)
+
+type LedgerFileState uint32
+
+const (
+	LedgerFileStateFILE_ASKED  LedgerFileState = 0
+	LedgerFileStateFILE_PLAIN  LedgerFileState = 1
+	LedgerFileStateFILE_COUNTS LedgerFileState = 2
 )
 
 type LedgerLimit uint32
@@ -120,23 +164,29 @@ const (
 	LedgerLimitMAX_MEMBERS     LedgerLimit = 262144
 	LedgerLimitLONGEST_CHAIN   LedgerLimit = 64
 	LedgerLimitMAX_STACK_UNITS LedgerLimit = 16384
+	LedgerLimitMAX_SOURCES     LedgerLimit = 8192
+	LedgerLimitMAX_OBJECTS     LedgerLimit = 16
+	LedgerLimitMAX_VALUES      LedgerLimit = 256
+	LedgerLimitTABLE_VALUES    LedgerLimit = 64
+	LedgerLimitMAX_NAMES       LedgerLimit = 4096
 )
 
 type LedgerLoss uint32
 
 const (
-	LedgerLossLOSS_NONE    LedgerLoss = 0
-	LedgerLossLOSS_THREAD  LedgerLoss = 1
-	LedgerLossLOSS_PROCESS LedgerLoss = 2
-	LedgerLossLOSS_EVENT   LedgerLoss = 3
-	LedgerLossLOSS_STACK   LedgerLoss = 4
-	LedgerLossLOSS_MAPPING LedgerLoss = 5
-	LedgerLossLOSS_CODE    LedgerLoss = 6
-	LedgerLossLOSS_CAPPED  LedgerLoss = 7
-	LedgerLossLOSS_TIMER   LedgerLoss = 8
-	LedgerLossLOSS_CPU     LedgerLoss = 9
-	LedgerLossLOSS_TABLE   LedgerLoss = 10
-	LedgerLossLOSS_MAX     LedgerLoss = 11
+	LedgerLossLOSS_NONE     LedgerLoss = 0
+	LedgerLossLOSS_THREAD   LedgerLoss = 1
+	LedgerLossLOSS_PROCESS  LedgerLoss = 2
+	LedgerLossLOSS_EVENT    LedgerLoss = 3
+	LedgerLossLOSS_STACK    LedgerLoss = 4
+	LedgerLossLOSS_MAPPING  LedgerLoss = 5
+	LedgerLossLOSS_CODE     LedgerLoss = 6
+	LedgerLossLOSS_CAPPED   LedgerLoss = 7
+	LedgerLossLOSS_TIMER    LedgerLoss = 8
+	LedgerLossLOSS_CPU      LedgerLoss = 9
+	LedgerLossLOSS_COUNTERS LedgerLoss = 10
+	LedgerLossLOSS_TABLE    LedgerLoss = 11
+	LedgerLossLOSS_MAX      LedgerLoss = 12
 )
 
 type LedgerMember struct {
@@ -145,6 +195,23 @@ type LedgerMember struct {
 	Steps uint32
 	Later uint32
 }
+
+type LedgerNameAnswer struct {
+	_     structs.HostLayout
+	Hash  uint64
+	Point uint32
+	Pad   uint32
+}
+
+type LedgerObjectState uint32
+
+const (
+	LedgerObjectStateOBJECT_FREE   LedgerObjectState = 0
+	LedgerObjectStateOBJECT_ASKED  LedgerObjectState = 1
+	LedgerObjectStateOBJECT_TAKEN  LedgerObjectState = 2
+	LedgerObjectStateOBJECT_COUNTS LedgerObjectState = 3
+	LedgerObjectStateOBJECT_GONE   LedgerObjectState = 4
+)
 
 type LedgerPiece struct {
 	_     structs.HostLayout
@@ -158,6 +225,19 @@ type LedgerPlace struct {
 	Offset uint64
 	Dev    uint32
 	Pad    uint32
+}
+
+type LedgerPointName struct {
+	_     structs.HostLayout
+	Point uint32
+	Pad   uint32
+	Early uint64
+	Name  struct {
+		_      structs.HostLayout
+		Event  uint32
+		Length uint32
+		Text   [112]int8
+	}
 }
 
 type LedgerProgress struct {
@@ -216,6 +296,15 @@ const (
 	LedgerRuleWhereWHERE_GONE LedgerRuleWhere = 4
 )
 
+type LedgerSource struct {
+	_       structs.HostLayout
+	Address uint64
+	Point   uint32
+	Shards  uint32
+	Value   uint32
+	Pad     uint32
+}
+
 type LedgerTable struct {
 	_        structs.HostLayout
 	First    uint32
@@ -246,11 +335,16 @@ type LedgerThread struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running uint64
-	Spared  uint64
-	Core    uint32
-	_       [4]byte
-	Kinds   struct {
+	Running   uint64
+	Spared    uint64
+	Core      uint32
+	_         [4]byte
+	Memory    uint64
+	CodePages uint64
+	Born      uint32
+	Present   uint32
+	Guest     uint64
+	Kinds     struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
@@ -277,17 +371,23 @@ type LedgerTimer struct {
 const (
 	LedgerMapAddresses       = "addresses"
 	LedgerMapChains          = "chains"
+	LedgerMapCounters        = "counters"
 	LedgerMapEvents          = "events"
+	LedgerMapFiles           = "files"
 	LedgerMapMembers         = "members"
+	LedgerMapNames           = "names"
 	LedgerMapPieces          = "pieces"
 	LedgerMapPlaces          = "places"
 	LedgerMapProcesses       = "processes"
 	LedgerMapProgress        = "progress"
+	LedgerMapSources         = "sources"
 	LedgerMapTables          = "tables"
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
+	LedgerProgAnswerName     = "answer_name"
 	LedgerProgOnExec         = "on_exec"
 	LedgerProgOnExit         = "on_exit"
+	LedgerProgOnFault        = "on_fault"
 	LedgerProgOnFork         = "on_fork"
 	LedgerProgOnHrtimerEntry = "on_hrtimer_entry"
 	LedgerProgOnHrtimerExit  = "on_hrtimer_exit"
@@ -295,6 +395,7 @@ const (
 	LedgerProgOnIrqExit      = "on_irq_exit"
 	LedgerProgOnNetifRx      = "on_netif_rx"
 	LedgerProgOnPoint        = "on_point"
+	LedgerProgOnPrepareExec  = "on_prepare_exec"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
@@ -304,16 +405,25 @@ const (
 	LedgerVarBlamedOnly      = "blamed_only"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
+	LedgerVarCounting        = "counting"
 	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
+	LedgerVarFileStateType   = "file_state_type"
 	LedgerVarLimitType       = "limit_type"
+	LedgerVarLooking         = "looking"
 	LedgerVarLossType        = "loss_type"
+	LedgerVarNameAnswerType  = "name_answer_type"
+	LedgerVarNamedType       = "named_type"
+	LedgerVarNoCounters      = "no_counters"
+	LedgerVarNoName          = "no_name"
+	LedgerVarObjectStateType = "object_state_type"
 	LedgerVarRows            = "rows"
 	LedgerVarRuleBaseType    = "rule_base_type"
 	LedgerVarRuleKindType    = "rule_kind_type"
 	LedgerVarRuleWhereType   = "rule_where_type"
 	LedgerVarRules           = "rules"
+	LedgerVarSourceTableType = "source_table_type"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
 	LedgerVarWholeStacks     = "whole_stacks"
@@ -361,8 +471,10 @@ type LedgerSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
+	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
 	OnExec         *ebpf.ProgramSpec `ebpf:"on_exec"`
 	OnExit         *ebpf.ProgramSpec `ebpf:"on_exit"`
+	OnFault        *ebpf.ProgramSpec `ebpf:"on_fault"`
 	OnFork         *ebpf.ProgramSpec `ebpf:"on_fork"`
 	OnHrtimerEntry *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
 	OnHrtimerExit  *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
@@ -370,6 +482,7 @@ type LedgerProgramSpecs struct {
 	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPoint        *ebpf.ProgramSpec `ebpf:"on_point"`
+	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
@@ -383,12 +496,16 @@ type LedgerProgramSpecs struct {
 type LedgerMapSpecs struct {
 	Addresses *ebpf.MapSpec `ebpf:"addresses"`
 	Chains    *ebpf.MapSpec `ebpf:"chains"`
+	Counters  *ebpf.MapSpec `ebpf:"counters"`
 	Events    *ebpf.MapSpec `ebpf:"events"`
+	Files     *ebpf.MapSpec `ebpf:"files"`
 	Members   *ebpf.MapSpec `ebpf:"members"`
+	Names     *ebpf.MapSpec `ebpf:"names"`
 	Pieces    *ebpf.MapSpec `ebpf:"pieces"`
 	Places    *ebpf.MapSpec `ebpf:"places"`
 	Processes *ebpf.MapSpec `ebpf:"processes"`
 	Progress  *ebpf.MapSpec `ebpf:"progress"`
+	Sources   *ebpf.MapSpec `ebpf:"sources"`
 	Tables    *ebpf.MapSpec `ebpf:"tables"`
 	Threads   *ebpf.MapSpec `ebpf:"threads"`
 	Timers    *ebpf.MapSpec `ebpf:"timers"`
@@ -398,23 +515,32 @@ type LedgerMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerVariableSpecs struct {
-	Bins          *ebpf.VariableSpec `ebpf:"bins"`
-	BlamedOnly    *ebpf.VariableSpec `ebpf:"blamed_only"`
-	Control       *ebpf.VariableSpec `ebpf:"control"`
-	Cores         *ebpf.VariableSpec `ebpf:"cores"`
-	Enough        *ebpf.VariableSpec `ebpf:"enough"`
-	EventKindType *ebpf.VariableSpec `ebpf:"event_kind_type"`
-	EventType     *ebpf.VariableSpec `ebpf:"event_type"`
-	LimitType     *ebpf.VariableSpec `ebpf:"limit_type"`
-	LossType      *ebpf.VariableSpec `ebpf:"loss_type"`
-	Rows          *ebpf.VariableSpec `ebpf:"rows"`
-	RuleBaseType  *ebpf.VariableSpec `ebpf:"rule_base_type"`
-	RuleKindType  *ebpf.VariableSpec `ebpf:"rule_kind_type"`
-	RuleWhereType *ebpf.VariableSpec `ebpf:"rule_where_type"`
-	Rules         *ebpf.VariableSpec `ebpf:"rules"`
-	UnitSamples   *ebpf.VariableSpec `ebpf:"unit_samples"`
-	Visits        *ebpf.VariableSpec `ebpf:"visits"`
-	WholeStacks   *ebpf.VariableSpec `ebpf:"whole_stacks"`
+	Bins            *ebpf.VariableSpec `ebpf:"bins"`
+	BlamedOnly      *ebpf.VariableSpec `ebpf:"blamed_only"`
+	Control         *ebpf.VariableSpec `ebpf:"control"`
+	Cores           *ebpf.VariableSpec `ebpf:"cores"`
+	Counting        *ebpf.VariableSpec `ebpf:"counting"`
+	Enough          *ebpf.VariableSpec `ebpf:"enough"`
+	EventKindType   *ebpf.VariableSpec `ebpf:"event_kind_type"`
+	EventType       *ebpf.VariableSpec `ebpf:"event_type"`
+	FileStateType   *ebpf.VariableSpec `ebpf:"file_state_type"`
+	LimitType       *ebpf.VariableSpec `ebpf:"limit_type"`
+	Looking         *ebpf.VariableSpec `ebpf:"looking"`
+	LossType        *ebpf.VariableSpec `ebpf:"loss_type"`
+	NameAnswerType  *ebpf.VariableSpec `ebpf:"name_answer_type"`
+	NamedType       *ebpf.VariableSpec `ebpf:"named_type"`
+	NoCounters      *ebpf.VariableSpec `ebpf:"no_counters"`
+	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
+	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
+	Rows            *ebpf.VariableSpec `ebpf:"rows"`
+	RuleBaseType    *ebpf.VariableSpec `ebpf:"rule_base_type"`
+	RuleKindType    *ebpf.VariableSpec `ebpf:"rule_kind_type"`
+	RuleWhereType   *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	Rules           *ebpf.VariableSpec `ebpf:"rules"`
+	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
+	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
+	Visits          *ebpf.VariableSpec `ebpf:"visits"`
+	WholeStacks     *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
 // LedgerObjects contains all objects after they have been loaded into the kernel.
@@ -439,12 +565,16 @@ func (o *LedgerObjects) Close() error {
 type LedgerMaps struct {
 	Addresses *ebpf.Map `ebpf:"addresses"`
 	Chains    *ebpf.Map `ebpf:"chains"`
+	Counters  *ebpf.Map `ebpf:"counters"`
 	Events    *ebpf.Map `ebpf:"events"`
+	Files     *ebpf.Map `ebpf:"files"`
 	Members   *ebpf.Map `ebpf:"members"`
+	Names     *ebpf.Map `ebpf:"names"`
 	Pieces    *ebpf.Map `ebpf:"pieces"`
 	Places    *ebpf.Map `ebpf:"places"`
 	Processes *ebpf.Map `ebpf:"processes"`
 	Progress  *ebpf.Map `ebpf:"progress"`
+	Sources   *ebpf.Map `ebpf:"sources"`
 	Tables    *ebpf.Map `ebpf:"tables"`
 	Threads   *ebpf.Map `ebpf:"threads"`
 	Timers    *ebpf.Map `ebpf:"timers"`
@@ -454,12 +584,16 @@ func (m *LedgerMaps) Close() error {
 	return _LedgerClose(
 		m.Addresses,
 		m.Chains,
+		m.Counters,
 		m.Events,
+		m.Files,
 		m.Members,
+		m.Names,
 		m.Pieces,
 		m.Places,
 		m.Processes,
 		m.Progress,
+		m.Sources,
 		m.Tables,
 		m.Threads,
 		m.Timers,
@@ -470,31 +604,42 @@ func (m *LedgerMaps) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerVariables struct {
-	Bins          *ebpf.Variable `ebpf:"bins"`
-	BlamedOnly    *ebpf.Variable `ebpf:"blamed_only"`
-	Control       *ebpf.Variable `ebpf:"control"`
-	Cores         *ebpf.Variable `ebpf:"cores"`
-	Enough        *ebpf.Variable `ebpf:"enough"`
-	EventKindType *ebpf.Variable `ebpf:"event_kind_type"`
-	EventType     *ebpf.Variable `ebpf:"event_type"`
-	LimitType     *ebpf.Variable `ebpf:"limit_type"`
-	LossType      *ebpf.Variable `ebpf:"loss_type"`
-	Rows          *ebpf.Variable `ebpf:"rows"`
-	RuleBaseType  *ebpf.Variable `ebpf:"rule_base_type"`
-	RuleKindType  *ebpf.Variable `ebpf:"rule_kind_type"`
-	RuleWhereType *ebpf.Variable `ebpf:"rule_where_type"`
-	Rules         *ebpf.Variable `ebpf:"rules"`
-	UnitSamples   *ebpf.Variable `ebpf:"unit_samples"`
-	Visits        *ebpf.Variable `ebpf:"visits"`
-	WholeStacks   *ebpf.Variable `ebpf:"whole_stacks"`
+	Bins            *ebpf.Variable `ebpf:"bins"`
+	BlamedOnly      *ebpf.Variable `ebpf:"blamed_only"`
+	Control         *ebpf.Variable `ebpf:"control"`
+	Cores           *ebpf.Variable `ebpf:"cores"`
+	Counting        *ebpf.Variable `ebpf:"counting"`
+	Enough          *ebpf.Variable `ebpf:"enough"`
+	EventKindType   *ebpf.Variable `ebpf:"event_kind_type"`
+	EventType       *ebpf.Variable `ebpf:"event_type"`
+	FileStateType   *ebpf.Variable `ebpf:"file_state_type"`
+	LimitType       *ebpf.Variable `ebpf:"limit_type"`
+	Looking         *ebpf.Variable `ebpf:"looking"`
+	LossType        *ebpf.Variable `ebpf:"loss_type"`
+	NameAnswerType  *ebpf.Variable `ebpf:"name_answer_type"`
+	NamedType       *ebpf.Variable `ebpf:"named_type"`
+	NoCounters      *ebpf.Variable `ebpf:"no_counters"`
+	NoName          *ebpf.Variable `ebpf:"no_name"`
+	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
+	Rows            *ebpf.Variable `ebpf:"rows"`
+	RuleBaseType    *ebpf.Variable `ebpf:"rule_base_type"`
+	RuleKindType    *ebpf.Variable `ebpf:"rule_kind_type"`
+	RuleWhereType   *ebpf.Variable `ebpf:"rule_where_type"`
+	Rules           *ebpf.Variable `ebpf:"rules"`
+	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
+	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
+	Visits          *ebpf.Variable `ebpf:"visits"`
+	WholeStacks     *ebpf.Variable `ebpf:"whole_stacks"`
 }
 
 // LedgerPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
+	AnswerName     *ebpf.Program `ebpf:"answer_name"`
 	OnExec         *ebpf.Program `ebpf:"on_exec"`
 	OnExit         *ebpf.Program `ebpf:"on_exit"`
+	OnFault        *ebpf.Program `ebpf:"on_fault"`
 	OnFork         *ebpf.Program `ebpf:"on_fork"`
 	OnHrtimerEntry *ebpf.Program `ebpf:"on_hrtimer_entry"`
 	OnHrtimerExit  *ebpf.Program `ebpf:"on_hrtimer_exit"`
@@ -502,6 +647,7 @@ type LedgerPrograms struct {
 	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPoint        *ebpf.Program `ebpf:"on_point"`
+	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
@@ -511,8 +657,10 @@ type LedgerPrograms struct {
 
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
+		p.AnswerName,
 		p.OnExec,
 		p.OnExit,
+		p.OnFault,
 		p.OnFork,
 		p.OnHrtimerEntry,
 		p.OnHrtimerExit,
@@ -520,6 +668,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnIrqExit,
 		p.OnNetifRx,
 		p.OnPoint,
+		p.OnPrepareExec,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,

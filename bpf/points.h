@@ -8,7 +8,7 @@
  * through its being counted. That is booked like any other delay, so what counting
  * costs does not show in the program's virtual time.
  */
-static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
+static __always_inline void visit(struct thread *t, u64 point, u64 n, u64 cost)
 {
 	u64 now, at, had, bin;
 

@@ -210,6 +210,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	now = bpf_ktime_get_ns();
 	if (!under_way(now)) {
 		arrive(tick);
+		if (counting)
+			read_counters(t, control.period / 2, 0);
 		return;
 	}
 	adopt(t);
@@ -224,6 +226,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
+	if (counting)
+		read_counters(t, control.period / 2, 0);
 	if (!control.rate)
 		return;
 	if (!spins) {

@@ -17,9 +17,10 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #include "state.h"
+#include "points.h"
+#include "counters.h"
 #include "members.h"
 #include "code.h"
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"
-#include "points.h"

@@ -25,6 +25,7 @@ type session struct {
 	ledger   *ledger.Ledger
 	units    *unitTable
 	sites    *sites
+	counters *counters
 	plan     *Plan
 	buildIDs map[string]string // see profile.Run
 
@@ -65,7 +66,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	var events sync.WaitGroup
-	events.Go(func() { s.units.serve(s.sites.execed) })
+	events.Go(func() { s.units.serve(s.sites.execed, s.counters) })
 	closeAll := sync.OnceValue(func() error {
 		s.sites.close()
 		err := s.ledger.Detach()
@@ -87,7 +88,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.steal, s.own = stealTime(), ownTime()
 
 	run := s.attached
-	if len(cfg.Points) == 0 {
+	if s.data.Run.WholeRuns {
 		run = s.wholeRuns
 	}
 	if cfg.List {
@@ -98,11 +99,12 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
+	s.takePoints()
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
 	}
 	listing := s.units.listing(s.ledger.Totals())
-	if missing := s.sites.missing(); err == nil && missing != nil {
+	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
 	// The target runs at full speed again before anything else is waited for.
@@ -129,7 +131,7 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg)})
+	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg)})
 	if err != nil {
 		return err
 	}
@@ -139,8 +141,6 @@ func (s *session) open(p *target.Process) (err error) {
 		}
 	}()
 	s.units = newUnitTable(s.ledger, s.cfg, main)
-	s.sites = newSites(s.ledger, s.cfg)
-	s.units.opened = s.sites.in
 	program, err := loaded(main)
 	if err != nil {
 		return err
@@ -151,18 +151,43 @@ func (s *session) open(p *target.Process) (err error) {
 	if id := program[0].BuildID(); id != "" {
 		s.buildIDs = map[string]string{main: id}
 	}
+	s.counters = newCounters(s.ledger, s.cfg)
+	if err := s.counters.atStart(paths(program)); err != nil {
+		return err
+	}
+	s.cfg.Points = append(s.cfg.Points, s.counters.take()...)
+	s.sites = newSites(s.ledger, s.cfg)
+	s.units.opened = s.sites.in
 	if err := s.sites.atStart(program); err != nil {
 		return err
 	}
 	if err := s.checkTargets(program); err != nil {
 		return err
 	}
-	if len(s.cfg.Points) > 0 {
+	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Probed() }) {
 		if err := s.ledger.MeasureProbes(locateOwn); err != nil {
 			return err
 		}
 	}
 	return s.ledger.Adopt(p.PID(), p.PIDFD())
+}
+
+func paths(program []*symbol.Binary) []string {
+	var all []string
+	for _, b := range program {
+		all = append(all, b.Path())
+	}
+	return all
+}
+
+// takePoints makes points of those that were found since the run began.
+func (s *session) takePoints() {
+	for _, spec := range s.counters.take() {
+		p := profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text}
+		s.cfg.Points = append(s.cfg.Points, spec)
+		s.data.Run.Points = append(s.data.Run.Points, p)
+		s.write(profile.Record{Point: &p})
+	}
 }
 
 // locateOwn finds code of this process in its file.
@@ -238,7 +263,7 @@ func (s *session) describe(p *target.Process) error {
 		Started: time.Now(), Args: s.cfg.Args,
 		Host: host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
-		WholeRuns: len(s.cfg.Points) == 0, BuildIDs: s.buildIDs,
+		WholeRuns: len(s.cfg.Points) == 0 && !s.counters.expected(), BuildIDs: s.buildIDs,
 	}
 	for _, spec := range s.cfg.Points {
 		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text})

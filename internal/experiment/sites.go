@@ -31,7 +31,8 @@ type sites struct {
 }
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
-	return &sites{ledger: l, cfg: cfg, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points))}
+	own := *cfg // points that are found later are none of its own
+	return &sites{ledger: l, cfg: &own, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points))}
 }
 
 // atStart looks into the program itself and the libraries that it will load. A
@@ -40,6 +41,9 @@ func newSites(l *ledger.Ledger, cfg *Config) *sites {
 // may any that is named with the point.
 func (s *sites) atStart(program []*symbol.Binary) error {
 	for i, spec := range s.cfg.Points {
+		if !spec.Probed() {
+			continue
+		}
 		found, err := point.Resolve(spec, program)
 		switch {
 		case err == nil:
@@ -108,8 +112,8 @@ func (s *sites) in(b *symbol.Binary) {
 	}
 	s.seen[b.Path()] = true
 	for i, spec := range s.cfg.Points {
-		if spec.Binary != "" {
-			continue // probed from the start
+		if spec.Binary != "" || !spec.Probed() {
+			continue // counted from the start
 		}
 		found, err := point.Find(spec, []*symbol.Binary{b})
 		if err != nil {

@@ -34,6 +34,8 @@ type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
+
+	Counters bool // count the progress points in the program's source: see SetFile
 }
 
 // Ledger is the loaded and attached kernel side.
@@ -46,6 +48,9 @@ type Ledger struct {
 	tables *tables
 
 	chains, members int // added so far
+
+	adopted uint64 // processes so far
+	sources sources
 }
 
 // Open loads the programs and attaches those that follow the target. Nothing is
@@ -62,6 +67,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 		return nil, fmt.Errorf("reading the kernel programs: %w", err)
 	}
 	if err := lookAtStacks(spec, opt.Stacks); err != nil {
+		return nil, err
+	}
+	if err := count(spec, opt.Counters); err != nil {
 		return nil, err
 	}
 	var loaded struct {
@@ -83,13 +91,17 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
-	for _, p := range []*ebpf.Program{
+	programs := []*ebpf.Program{
 		l.objs.OnFork, l.objs.OnExec, l.objs.OnExit,
 		l.objs.OnHrtimerEntry, l.objs.OnHrtimerExit,
 		l.objs.OnIrqEntry, l.objs.OnIrqExit,
 		l.objs.OnSoftirqEntry, l.objs.OnSoftirqExit, l.objs.OnNetifRx,
 		l.objs.OnSwitch, l.objs.OnWaking,
-	} {
+	}
+	if opt.Counters {
+		programs = append(programs, l.objs.OnFault, l.objs.OnPrepareExec)
+	}
+	for _, p := range programs {
 		k, err := link.AttachTracing(link.TracingOptions{Program: p})
 		if err != nil {
 			return nil, fmt.Errorf("attaching %s: %w", p, err)
@@ -99,9 +111,14 @@ func Open(opt Options) (_ *Ledger, err error) {
 	return l, nil
 }
 
+// adoptedSpaces is where the numbers of adopted processes' address spaces begin: the
+// kernel side numbers those that it sees made from 1.
+const adoptedSpaces = 1 << 63
+
 // Adopt makes a process, stopped and with one thread, the root of the target.
 func (l *Ledger) Adopt(pid, pidfd int) error {
-	t := bpf.LedgerThread{AddressSpace: 0}
+	t := bpf.LedgerThread{AddressSpace: adoptedSpaces + l.adopted}
+	l.adopted++
 	if err := l.objs.Threads.Put(uint32(pidfd), t); err != nil {
 		return fmt.Errorf("making process %d the target: %w", pid, err)
 	}
@@ -151,7 +168,9 @@ func (l *Ledger) attach(point int, p Probe) (link.Link, error) {
 }
 
 // Visits are the visits of a point since the start, by any thread of the target.
-func (l *Ledger) Visits(point int) int64 { return int64(load(&l.page.visits[point])) }
+func (l *Ledger) Visits(point int) int64 {
+	return int64(load(&l.page.visits[point])) + l.earlyVisits(point)
+}
 
 // UnitSamples are the samples of a unit since the start.
 func (l *Ledger) UnitSamples(unit uint32) int64 { return int64(load(&l.page.unitSamples[unit])) }

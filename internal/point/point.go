@@ -21,10 +21,11 @@ const (
 	Syscall    Kind = "syscall"    // a system call is entered
 	Sample     Kind = "sample"     // a line's share of samples stands for its visits
 	Exit       Kind = "exit"       // the program ends
+	Source     Kind = "source"     // a macro of whatif.h or its like is passed
 )
 
 // supported is the kinds that can be attached so far.
-var supported = map[Kind]bool{Func: true}
+var supported = map[Kind]bool{Func: true, Source: true}
 
 // Spec is a progress point as its user wrote it.
 type Spec struct {
@@ -38,7 +39,27 @@ type Spec struct {
 	Line     int    // Line, Sample
 	Provider string // USDT: "" for any
 	Category string // Tracepoint
-	Event    string // USDT, Tracepoint, Syscall: the probe's or call's name
+	Event    string // USDT, Tracepoint, Syscall, Source: the probe's or call's or point's name
+	Edge     Edge   // Source
+}
+
+// Edge is which event of its name a point in the source is.
+type Edge string
+
+const (
+	Whole   Edge = ""      // a unit of work is done: a progress point, or the end of a pair
+	AtBegin Edge = "begin" // of a pair
+	AtEnd   Edge = "end"
+)
+
+// Probed reports whether the point is counted by probes in the code of binaries, where
+// Resolve finds it.
+func (s *Spec) Probed() bool {
+	switch s.Kind {
+	case Source:
+		return false
+	}
+	return true
 }
 
 // UnsupportedError is for specs that are right but cannot be attached yet.

@@ -12,6 +12,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef IN_SOURCE
+#include "whatif.h"
+#endif
 
 static struct {
   long visits;
@@ -25,6 +28,9 @@ __attribute__((noinline)) void visited(void) { __asm__ volatile(""); }
 static void visit(void) {
   __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);
   visited();
+#ifdef IN_SOURCE
+  WHATIF_PROGRESS("visited");
+#endif
 }
 
 __attribute__((noinline)) static unsigned long work(long n) {
