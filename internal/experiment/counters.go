@@ -25,6 +25,7 @@ type counters struct {
 	cfg    *Config
 	// all: every point that is found is one of the run, because none was named.
 	all bool
+	off bool // none is counted
 
 	mu      sync.Mutex
 	specs   []point.Spec // of the run, by number; those from taken on are new
@@ -45,14 +46,14 @@ func countsSource(cfg *Config) bool {
 
 func newCounters(l *ledger.Ledger, cfg *Config) *counters {
 	return &counters{
-		ledger: l, cfg: cfg, all: len(cfg.Points) == 0 && !cfg.List, specs: slices.Clone(cfg.Points), taken: len(cfg.Points),
+		ledger: l, cfg: cfg, all: len(cfg.Points) == 0 && !cfg.List, off: !countsSource(cfg), specs: slices.Clone(cfg.Points), taken: len(cfg.Points),
 		met: make(map[string]bool), told: make(map[string]bool),
 	}
 }
 
 // atStart looks into the program and the libraries that it will load.
 func (c *counters) atStart(paths []string) error {
-	if !countsSource(c.cfg) {
+	if c.off {
 		return nil
 	}
 	c.mu.Lock()
@@ -197,6 +198,9 @@ func (c *counters) mapped(e ledger.Event) error {
 
 // named answers for names that a program has given to points.
 func (c *counters) named() error {
+	if c.off {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	names, err := c.ledger.NewNames()

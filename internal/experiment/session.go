@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"whatif/internal/coz"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
@@ -26,6 +27,7 @@ type session struct {
 	units    *unitTable
 	sites    *sites
 	counters *counters
+	coz      *coz.Library // preloaded; nil where the program does not ask for it
 	plan     *Plan
 	buildIDs map[string]string // see profile.Run
 
@@ -58,6 +60,11 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		cfg.Points, cfg.Targets = nil, nil
 	}
 	p, err := s.launch(ctx)
+	defer func() {
+		if err := s.coz.Remove(); err != nil {
+			cfg.Log.Warn(err.Error())
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +106,10 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
+	// Names that the last processes gave when they ended.
+	if err := s.counters.named(); err != nil {
+		cfg.Log.Warn(err.Error())
+	}
 	s.takePoints()
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
@@ -117,12 +128,50 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 
 // launch starts the program, stopped.
 func (s *session) launch(ctx context.Context) (*target.Process, error) {
-	p, err := target.Start(target.Config{Args: s.cfg.Args, User: s.cfg.User, Stdout: s.cfg.Stdout})
+	p, err := s.startProgram()
 	if err != nil {
 		return nil, err
 	}
+	if s.coz == nil && countsSource(s.cfg) && asksForCoz(p) {
+		// It has not run yet: start it once more, with what it asks for.
+		if s.coz, err = coz.Install(); err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.Close()
+		if p, err = s.startProgram(); err != nil {
+			return nil, err
+		}
+	}
 	p.Forward(ctx)
 	return p, nil
+}
+
+// startProgram starts the program, with COZ's function where it is to have that.
+func (s *session) startProgram() (*target.Process, error) {
+	cfg := target.Config{Args: s.cfg.Args, User: s.cfg.User, Stdout: s.cfg.Stdout}
+	if s.coz != nil {
+		cfg.Preload = s.coz.Path
+	}
+	return target.Start(cfg)
+}
+
+// asksForCoz tells whether a program has COZ's macros.
+func asksForCoz(p *target.Process) bool {
+	main, err := target.BinaryOf(p.PID())
+	if err != nil {
+		return false // what comes next says so
+	}
+	program, err := loaded(main)
+	if err != nil {
+		return false
+	}
+	defer func() {
+		for _, b := range program {
+			b.Close()
+		}
+	}()
+	return hasCoz(paths(program))
 }
 
 // open loads the kernel side and makes p its target.
@@ -152,7 +201,11 @@ func (s *session) open(p *target.Process) (err error) {
 		s.buildIDs = map[string]string{main: id}
 	}
 	s.counters = newCounters(s.ledger, s.cfg)
-	if err := s.counters.atStart(paths(program)); err != nil {
+	files := paths(program)
+	if s.coz != nil {
+		files = append(files, s.coz.Path)
+	}
+	if err := s.counters.atStart(files); err != nil {
 		return err
 	}
 	s.cfg.Points = append(s.cfg.Points, s.counters.take()...)

@@ -38,7 +38,7 @@ type Counter struct {
 // sources is what the kernel side knows of points in the source.
 type sources struct {
 	mu    sync.Mutex
-	count int                         // of the array
+	count int                 // of the array
 	named map[int][]uint64    // by point
 	known map[uint64]struct{} // given out
 }

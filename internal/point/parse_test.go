@@ -33,13 +33,19 @@ func TestParse(t *testing.T) {
 		{"sample:src/parse.c:118", Spec{Name: "parse.c:118", Kind: Sample, File: "src/parse.c", Line: 118}},
 		{"exit", Spec{Name: "exit", Kind: Exit}},
 		{"run=exit", Spec{Name: "run", Kind: Exit}},
+		{"requests", Spec{Name: "requests", Text: "requests", Kind: Source, Event: "requests"}},
+		{"rq=requests", Spec{Name: "rq", Text: "requests", Kind: Source, Event: "requests"}},
+		{"request%begin", Spec{Name: "request%begin", Kind: Source, Event: "request", Edge: AtBegin}},
+		{"source:request%end", Spec{Name: "request%end", Kind: Source, Event: "request", Edge: AtEnd}},
+		{"source:src/main.c:12", Spec{Name: "src/main.c:12", Kind: Source, Event: "src/main.c:12"}},
+		{"source:exit", Spec{Name: "exit", Kind: Source, Event: "exit"}},
 	} {
 		got, err := Parse(c.in)
 		var unsupported *UnsupportedError
-		if c.want.Kind == Func && err != nil {
+		if supported[c.want.Kind] && err != nil {
 			t.Errorf("%s: %v", c.in, err)
 		}
-		if c.want.Kind != Func && (!errors.As(err, &unsupported) || unsupported.Kind != c.want.Kind || !strings.Contains(err.Error(), string(c.want.Kind))) {
+		if !supported[c.want.Kind] && (!errors.As(err, &unsupported) || unsupported.Kind != c.want.Kind || !strings.Contains(err.Error(), string(c.want.Kind))) {
 			t.Errorf("%s: %v, not that %s is unsupported", c.in, err, c.want.Kind)
 		}
 		if c.want.Name == "" {

@@ -192,8 +192,8 @@ func (r *reader) within(address, size uint64, flag elf.ProgFlag) bool {
 
 // goMarker is what stands before the table of a Go program. It is looked for in
 // the data, because a stripped Go program has no symbols, and Go's linker leaves
-// no notes but its own. Spelt in two halves: this package is no such table.
-var goMarker = []byte("whatif/point: " + "table, 1\n\x00")
+// no notes but its own.
+const goMarker = "whatif/point: table, 1\n\x00"
 
 // goTable finds the table of the Go package point.
 func (r *reader) goTable() {
@@ -201,7 +201,7 @@ func (r *reader) goTable() {
 	if s == nil {
 		return
 	}
-	if at := bytes.Index(r.file.Raw(s), goMarker); at >= 0 {
+	if at := bytes.Index(r.file.Raw(s), []byte(goMarker)); at >= 0 {
 		r.table(s.Addr + uint64(at+len(goMarker)))
 	}
 }
