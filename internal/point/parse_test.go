@@ -64,7 +64,6 @@ func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                              "expected FILE:LINE, func:NAME",
 		"req=":                          "expected FILE:LINE, func:NAME",
-		"done":                          "no line number",
 		"func:":                         "expected func:NAME",
 		"func:/bin/x:":                  "NAME a function",
 		"func:/bin/x::f":                "separated by one colon",
