@@ -1,4 +1,6 @@
 /* The server of the README: for ever requests, most of each parsing. The line of that is parse.c:118. */
+#include "whatif.h"
+
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
 __attribute__((noinline)) void request_done(void) { __asm__ volatile(""); }
@@ -19,6 +21,7 @@ int main(void) {
   while (x != 42) {
     x += handle_put();
     request_done();
+    WHATIF_PROGRESS("requests");
   }
   return 0;
 }
