@@ -193,7 +193,12 @@ func (c *counters) mapped(e ledger.Event) error {
 		// The process is gone: the next that maps the file asks again.
 		return errors.Join(err, c.ledger.ForgetFile(e.Place))
 	}
-	return c.file(path, e.Place.Dev, e.Place.Inode)
+	before := len(c.met)
+	err = c.file(path, e.Place.Dev, e.Place.Inode)
+	if _, gone := target.Executable(e.Process); gone != nil && len(c.met) > before {
+		c.warn("a process with %s was gone before the progress points in its source were found: its visits are not counted", path)
+	}
+	return err
 }
 
 // named answers for names that a program has given to points.
