@@ -39,8 +39,9 @@ type runFlags struct {
 }
 
 func (r *runFlags) define(f *flags) {
-	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, or func:PATH:NAME in another binary;\n"+
-		"                               without any, each execution is one experiment (see --repeat, --duration)")
+	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, func:PATH:NAME in another binary,\n"+
+		"                               or the NAME of one in the source; without any, all in the source, and where there\n"+
+		"                               are none each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")
 	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
 		"                               or CODE<CALLER, a line or function only when called from another (default: what runs)")
