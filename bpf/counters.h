@@ -72,10 +72,8 @@ struct reading {
 	u64 bias;
 	u64 entries; /* of a table */
 	u32 birth; /* what is in the memory is where counting begins */
-	u32 pad;
 	u32 first; /* of the object's sources */
 	u32 value; /* of the object's values */
-	u32 values;
 	u32 entry; /* of a table: its value */
 	u32 shards;
 	u32 stride;
@@ -168,6 +166,8 @@ static __noinline int count_named(u64 at, u32 *point, u64 n)
 		}
 		if (!err) {
 			bpf_probe_read_user(&known->name, sizeof(known->name), (void *)(at + sizeof(u64)));
+			barrier();
+			known->complete = 1;
 			tell(EVENT_NAMED, bpf_get_current_pid_tgid() >> 32, hash, 0);
 		}
 	}
@@ -207,19 +207,17 @@ static long on_entry(u32 i, struct reading *r)
 	return 0;
 }
 
-static __always_inline void read_table(struct reading *r, u64 at, u32 value)
+/* How many entries a table has, and where. Apart, for the memory that it takes. */
+static __noinline int open_table(struct reading *r, u64 at)
 {
 	struct source_table table;
 
-	if (bpf_probe_read_user(&table, sizeof(table), (void *)at) || table.mark != COUNTER_MARK)
-		return;
+	if (!r || bpf_probe_read_user(&table, sizeof(table), (void *)at) || table.mark != COUNTER_MARK)
+		return 0;
 	r->entries = table.entries;
-	r->entry = value;
 	r->shards = table.shards;
 	r->stride = table.stride;
-	if (table.used > TABLE_VALUES)
-		table.used = TABLE_VALUES;
-	bpf_loop(table.used, on_entry, r, 0);
+	return table.used > TABLE_VALUES ? TABLE_VALUES : table.used;
 }
 
 static long on_source(u32 i, struct reading *r)
@@ -236,7 +234,8 @@ static long on_source(u32 i, struct reading *r)
 		return 1;
 	v = value_number(v);
 	if (!s->shards) {
-		read_table(r, r->bias + s->address, v);
+		r->entry = v;
+		bpf_loop(open_table(r, r->bias + s->address), on_entry, r, 0);
 		return 0;
 	}
 	if (sum_at(r->bias + s->address, s->shards, &sum))

@@ -228,11 +228,11 @@ type LedgerPlace struct {
 }
 
 type LedgerPointName struct {
-	_     structs.HostLayout
-	Point uint32
-	Pad   uint32
-	Early uint64
-	Name  struct {
+	_        structs.HostLayout
+	Point    uint32
+	Complete uint32
+	Early    uint64
+	Name     struct {
 		_      structs.HostLayout
 		Event  uint32
 		Length uint32

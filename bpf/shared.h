@@ -214,7 +214,7 @@ struct named {
 /* What is known of a name, by its hash. */
 struct point_name {
 	u32 point;  /* + 1; 0: asked user space; or NAME_UNWANTED */
-	u32 pad;
+	u32 complete; /* the name is */
 	u64 early; /* visits before it was known */
 	struct name name;
 };

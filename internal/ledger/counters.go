@@ -143,8 +143,8 @@ func (l *Ledger) NewNames() ([]Name, error) {
 	var value bpf.LedgerPointName
 	all := l.objs.Names.Iterate()
 	for all.Next(&hash, &value) {
-		if _, known := l.sources.known[hash]; known {
-			continue
+		if _, known := l.sources.known[hash]; known || value.Complete == 0 {
+			continue // an incomplete one is told when it is complete
 		}
 		l.sources.known[hash] = struct{}{}
 		name := &value.Name
