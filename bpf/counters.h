@@ -103,7 +103,7 @@ static __always_inline u64 claim(u64 *value, u64 sum)
 	return 0; /* others claim it as fast */
 }
 
-/* The sum of a point's numbers; none if they cannot be read, or are something else. */
+/* The sum of a point's numbers; none if the first cannot be read, or is something else. */
 static __noinline int sum_at(u64 at, u32 shards, u64 *sum)
 {
 	u64 n, mark;
@@ -112,9 +112,9 @@ static __noinline int sum_at(u64 at, u32 shards, u64 *sum)
 		return -1;
 	*sum = 0;
 	for (u32 i = 0; i < MAX_SHARDS && i < shards; i++) {
-		if (bpf_probe_read_user(&n, sizeof(n), (void *)(at + i * COUNTER_STRIDE)))
-			return -1;
-		*sum += n;
+		/* Those of a Go program may lie in two pages, of which one was never written. */
+		if (!bpf_probe_read_user(&n, sizeof(n), (void *)(at + i * COUNTER_STRIDE)))
+			*sum += n;
 	}
 	return 0;
 }
