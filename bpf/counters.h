@@ -12,11 +12,15 @@
 /* Whether any are to be counted: without, the verifier leaves all of this out. */
 SETTING counting;
 
+/*
+ * These maps are allocated as a whole: memory for one more entry is not always at
+ * hand where it is needed here, and what a process counts would be lost for it.
+ */
+
 /* By inode and device: which files have points. Filled by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 16);
+	__uint(max_entries, 1 << 14);
 	__type(key, struct place);
 	__type(value, struct counter_file);
 } files SEC(".maps");
@@ -31,15 +35,13 @@ struct {
 /* By address space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 16);
+	__uint(max_entries, 1 << 14);
 	__type(key, u64);
 	__type(value, struct counters);
 } counters SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, MAX_NAMES);
 	__type(key, u64);
 	__type(value, struct point_name);
@@ -477,7 +479,7 @@ static __noinline int look_at_memory(struct thread *t, u32 last)
 	if (!t || !mm)
 		return 0;
 	pages = mm->exec_vm;
-	if (pages == t->code_pages)
+	if (pages == t->code_pages || t->lost)
 		return 0;
 	f.space = t->address_space;
 	f.inherited = t->present;
@@ -602,6 +604,7 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 		return;
 	if (bpf_map_update_elem(&counters, &space, of, BPF_ANY)) {
 		lose(this_core(), LOSS_COUNTERS);
+		child->lost = 1;
 		return;
 	}
 	c = counters_of(space, 0);

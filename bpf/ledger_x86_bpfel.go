@@ -104,7 +104,7 @@ type LedgerCounters struct {
 	Read    uint64
 	Objects uint64
 	Values  uint64
-	Object  [16]struct {
+	Object  [8]struct {
 		_         structs.HostLayout
 		File      LedgerPlace
 		Start     uint64
@@ -117,8 +117,8 @@ type LedgerCounters struct {
 		Inherited uint64
 		Round     uint64
 	}
-	Value [256]uint64
-	Point [256]uint32
+	Value [128]uint64
+	Point [128]uint8
 }
 
 type LedgerEvent struct {
@@ -165,8 +165,8 @@ const (
 	LedgerLimitLONGEST_CHAIN   LedgerLimit = 64
 	LedgerLimitMAX_STACK_UNITS LedgerLimit = 16384
 	LedgerLimitMAX_SOURCES     LedgerLimit = 8192
-	LedgerLimitMAX_OBJECTS     LedgerLimit = 16
-	LedgerLimitMAX_VALUES      LedgerLimit = 256
+	LedgerLimitMAX_OBJECTS     LedgerLimit = 8
+	LedgerLimitMAX_VALUES      LedgerLimit = 128
 	LedgerLimitTABLE_VALUES    LedgerLimit = 64
 	LedgerLimitMAX_NAMES       LedgerLimit = 4096
 )
@@ -343,7 +343,8 @@ type LedgerThread struct {
 	CodePages uint64
 	Born      uint32
 	Present   uint32
-	Guest     uint64
+	Lost      uint32
+	Guest     uint32
 	Kinds     struct {
 		_   structs.HostLayout
 		Set [4][4]struct {

@@ -30,6 +30,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->address_space = child->mm == parent->mm ? p->address_space
 						   : __sync_fetch_and_add(&spaces, 1) + 1;
 	t->born = 0;
+	t->lost = child->mm == parent->mm ? p->lost : 0;
 	t->guest = child->mm == parent->mm ? p->guest : 0;
 	if (counting)
 		inherit_counters(p, t, child->pid == child->tgid);
@@ -61,6 +62,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	t->born = 0;
 	t->present = 0;
 	t->guest = 0;
+	t->lost = 0;
 	tell(EVENT_EXEC, task->tgid, 0, 0);
 	return 0;
 }

@@ -24,8 +24,8 @@ enum limit {
 	MAX_STACK_UNITS = 1 << 14,
 	/* Of progress points in the program's source: */
 	MAX_SOURCES = 1 << 13, /* of all files */
-	MAX_OBJECTS = 16,	/* files with some, of a process */
-	MAX_VALUES = 256,	/* numbers of a process, a power of two */
+	MAX_OBJECTS = 8,	/* files with some, of a process */
+	MAX_VALUES = 128,	/* numbers of a process, a power of two */
 	TABLE_VALUES = 64,	/* of those, for one table */
 	MAX_NAMES = 1 << 12,
 };
@@ -263,7 +263,7 @@ struct counters {
 	u64 values;
 	struct object object[MAX_OBJECTS];
 	u64 value[MAX_VALUES];
-	u32 point[MAX_VALUES]; /* of an entry of a table: as in point_name */
+	u8 point[MAX_VALUES]; /* of an entry of a table: as in point_name */
 };
 #define VALUE_UNKNOWN (~0ull) /* whatever is read first is where counting begins */
 

@@ -27,7 +27,8 @@ struct thread {
 	u64 code_pages; /* that its process had mapped when they were looked at */
 	u32 born;    /* a process by a fork: see on_fault */
 	u32 present; /* it was there before it was watched */
-	u64 guest;   /* its process runs in another's memory, and is no user of its counters */
+	u32 lost;    /* there was no room for its process's counters */
+	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	struct kinds kinds;
 };
 

@@ -56,7 +56,9 @@ func count(spec *ebpf.CollectionSpec, counting bool) error {
 		return err
 	}
 	if !counting {
-		spec.Maps["sources"].MaxEntries = 1
+		for _, name := range []string{"sources", "files", "counters", "names"} {
+			spec.Maps[name].MaxEntries = 1
+		}
 		return nil
 	}
 	if err := spec.Variables["counting"].Set(uint32(1)); err != nil {
