@@ -474,7 +474,7 @@ static __noinline int look_at_memory(struct thread *t, u32 last)
 	struct bpf_iter_task_vma all;
 	struct vm_area_struct *vma;
 	struct finding f = {};
-	u64 pages, *lock;
+	u64 pages, seen = 0, *lock;
 
 	if (!t || !mm)
 		return 0;
@@ -494,7 +494,11 @@ static __noinline int look_at_memory(struct thread *t, u32 last)
 		while ((vma = bpf_iter_task_vma_next(&all))) {
 			struct file *file = vma->vm_file;
 
-			if (!file || !(vma->vm_flags & VM_EXEC))
+			if (!(vma->vm_flags & VM_EXEC))
+				continue;
+			if (!(vma->vm_flags & (VM_WRITE | VM_GROWSDOWN)))
+				seen += (vma->vm_end - vma->vm_start) >> 12;
+			if (!file)
 				continue;
 			f.object.file.inode = file->f_inode->i_ino;
 			f.object.file.dev = file->f_inode->i_sb->s_dev;
@@ -502,14 +506,17 @@ static __noinline int look_at_memory(struct thread *t, u32 last)
 			f.object.start = vma->vm_start;
 			on_executable(&f);
 		}
+	}
+	bpf_iter_task_vma_destroy(&all);
+	/* It ends early, or does not begin, where a lock is taken: then there is a next time. */
+	if (seen == pages) {
 		t->code_pages = pages;
 		t->present = 0;
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);
-	} else if (last) { /* someone holds the map's lock; else there is a next time */
+	} else if (last) {
 		lose(this_core(), LOSS_MAPPING);
 	}
-	bpf_iter_task_vma_destroy(&all);
 	*lock = 0;
 	return 0;
 }
@@ -540,6 +547,9 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 		return;
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
+	/* There is no next time: once more, as it is rare that nobody lets go in between. */
+	if (where == AT_END && t->code_pages != bpf_get_current_task_btf()->mm->exec_vm)
+		look_at_memory(t, 1);
 	c = bpf_map_lookup_elem(&counters, &space);
 	if (!c)
 		return;

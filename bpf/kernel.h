@@ -20,7 +20,9 @@ typedef _Bool bool;
 #define BPF_F_TIMER_ABS 1
 #define BPF_F_TIMER_CPU_PIN 2
 
+#define VM_WRITE 2
 #define VM_EXEC 4
+#define VM_GROWSDOWN 0x100
 
 #define TARGET_IN_KERNEL __attribute__((preserve_access_index))
 
@@ -69,6 +71,7 @@ struct irqtime {
 
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_end;
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
