@@ -1,9 +1,9 @@
 # make: build.  make demo: see it work.  make test: what CI runs.
-# The long runs, whose figures the documentation gives: accuracy, overhead, scale.
+# The long runs, whose figures the documentation gives: accuracy, overhead, scale, points, sqlite.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test tools generate check-generated lint accuracy overhead scale clean
+.PHONY: build demo test tools generate check-generated lint accuracy overhead scale points sqlite clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -43,6 +43,15 @@ overhead: build tools
 
 scale: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/scale
+
+points: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/points
+
+# Needs Debian's source packages: "deb-src" in apt's sources.
+sqlite: build tools
+	@for t in tclsh dpkg-source make; do command -v $$t >/dev/null || missing=1; done; \
+	if [ -n "$$missing" ]; then $(SUDO) apt-get install -q -y --no-install-recommends tcl dpkg-dev make; fi
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/sqlite
 
 clean:
 	rm -rf bin accuracy/build

@@ -42,6 +42,21 @@ func TestParseVisits(t *testing.T) {
 	}
 }
 
+func TestParseLatency(t *testing.T) {
+	got, err := parseLatency("hello\nlatency mean 0.002 p50 0.001 p99 1.5\nvisits 3 seconds 1\n")
+	if err != nil || len(got) != 3 || got["latency"] != 0.002 || got["p50"] != 0.001 || got["p99"] != 1.5 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := parseLatency("visits 3 seconds 1\n"); err != nil || len(got) != 0 {
+		t.Errorf("without latencies: %v, %v", got, err)
+	}
+	for _, wrong := range []string{"latency mean", "latency mean long", "latency mean 0", "latency mean NaN"} {
+		if got, err := parseLatency(wrong); err == nil {
+			t.Errorf("%q: %v", wrong, got)
+		}
+	}
+}
+
 func TestParseMachineTime(t *testing.T) {
 	got, err := parseMachineTime("cpu  100 1 20 4000 5 3 2 7 0 0\n")
 	if err != nil {
@@ -178,7 +193,7 @@ const reportJSON = `{"version": 1, "points": [{"name": "done", "kind": "func", "
 func TestParseReport(t *testing.T) {
 	target := place{file: "barrier.c", line: 24}
 	for _, point := range []string{"done", ""} {
-		gains, warnings, err := parseReport([]byte(reportJSON), target, point)
+		gains, warnings, err := parseReport([]byte(reportJSON), target, point, throughput)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +216,7 @@ func TestParseReport(t *testing.T) {
 		{"{", target, "done"},
 	}
 	for _, w := range wrong {
-		if _, _, err := parseReport([]byte(w.text), w.target, w.point); err == nil {
+		if _, _, err := parseReport([]byte(w.text), w.target, w.point, throughput); err == nil {
 			t.Errorf("parseReport(%.10q, %v, %q): no error", w.text, w.target, w.point)
 		}
 	}

@@ -71,12 +71,12 @@ func studyAll(ctx context.Context, o *options, stderr io.Writer) (results []resu
 		return nil, true
 	}
 	for i := range o.chosen {
-		r, err := o.plan.study(ctx, &o.chosen[i], stderr)
+		more, err := o.plan.study(ctx, &o.chosen[i], stderr)
 		if err != nil {
 			fmt.Fprintf(stderr, "accuracy: %v\n", err)
 			failed = true
 		} else {
-			results = append(results, r)
+			results = append(results, more...)
 		}
 		if ctx.Err() != nil {
 			return results, true

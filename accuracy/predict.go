@@ -50,6 +50,9 @@ func (p *predictor) arguments(duration time.Duration) []string {
 	if !p.program.batch { // the end of a run is a point of its own, which is found without being named
 		args = append(args, "-p", pointName+"=func:"+p.program.pointFunc())
 	}
+	if p.program.latency != "" {
+		args = append(args, "-l", p.program.latency)
+	}
 	seconds := forever
 	if p.program.batch {
 		seconds = strconv.FormatFloat(p.program.seconds, 'f', -1, 64)
@@ -84,8 +87,8 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 	return nil
 }
 
-// gains reads the prediction out of the profile.
-func (p *predictor) gains(ctx context.Context) (map[int]estimate, []string, error) {
+// gains reads the prediction of a metric out of the profile.
+func (p *predictor) gains(ctx context.Context, metric string) (map[int]estimate, []string, error) {
 	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
 	if err != nil {
 		return nil, nil, fmt.Errorf("reporting on %s: %w%s", p.program.name, err, words(err))
@@ -94,7 +97,10 @@ func (p *predictor) gains(ctx context.Context) (map[int]estimate, []string, erro
 	if p.program.batch {
 		point = ""
 	}
-	gains, warnings, err := parseReport(output, p.built.target, point)
+	if metric != throughput {
+		point, _, _ = strings.Cut(p.program.latency, "=")
+	}
+	gains, warnings, err := parseReport(output, p.built.target, point, metric)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reporting on %s: %w", p.program.name, err)
 	}
@@ -120,9 +126,9 @@ type report struct {
 	Warnings []struct{ Code, Text string }
 }
 
-// parseReport finds the target's curve for the point, or for the first point when no name is given. The level
+// parseReport finds the target's curve of the metric for the point, or for the first point when no name is given. The level
 // 0, which is 0 by definition, is left out.
-func parseReport(text []byte, target place, point string) (map[int]estimate, []string, error) {
+func parseReport(text []byte, target place, point, metric string) (map[int]estimate, []string, error) {
 	var r report
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, nil, fmt.Errorf("parsing the report: %w", err)
@@ -137,7 +143,7 @@ func parseReport(text []byte, target place, point string) (map[int]estimate, []s
 			continue
 		}
 		for _, p := range t.Points {
-			if p.Metric != "throughput" || point != "" && p.Name != point {
+			if p.Metric != metric || point != "" && p.Name != point {
 				continue
 			}
 			gains := map[int]estimate{}
@@ -148,7 +154,7 @@ func parseReport(text []byte, target place, point string) (map[int]estimate, []s
 			}
 			return gains, warnings, nil
 		}
-		return nil, warnings, fmt.Errorf("the report on %s has no throughput of point %q", target, point)
+		return nil, warnings, fmt.Errorf("the report on %s has no %s of point %q", target, metric, point)
 	}
 	return nil, warnings, fmt.Errorf("the report has nothing about %s", target)
 }

@@ -13,6 +13,8 @@ type kind string
 const (
 	ordinary kind = "ordinary"
 	spinning kind = "spinning" // threads wait for each other without ever sleeping
+	timed    kind = "timed"    // how long requests take, on average
+	tail     kind = "tail"     // how long the longest of them take
 	zero     kind = "zero"     // the target is off the critical path: nothing is to be gained
 )
 
@@ -24,6 +26,9 @@ type program struct {
 	flags   []string // for it too, libraries at their end
 	point   string   // the function that is called once a visit
 	kind    kind
+	// latency is what is given to --latency, for programs whose requests are timed: the latency's mean and its
+	// quantiles are predicted too, and compared with what the program says of itself.
+	latency string
 	// coz says that coz can run the program at all: one process, C or C++. It interposes no fork, and needs
 	// its macro in the source.
 	coz bool
@@ -35,6 +40,10 @@ type program struct {
 	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
 	model []float64
 }
+
+// requestLatency is the latency of the programs that have some: they hand requests from thread to thread, so these
+// are known by their number.
+const requestLatency = "request=func:request_begin%arg1..func:request_end%arg1"
 
 var programs = []program{
 	{name: "barrier", source: "barrier/barrier.c", kind: ordinary, coz: true, model: []float64{25, 33, 33, 33}},
@@ -79,8 +88,23 @@ var programs = []program{
 		model: []float64{25, 40, 40, 40}},
 	{name: "go_mutex", source: "go_mutex/main.go", point: "main.progressDone", kind: ordinary,
 		model: []float64{25, 45, 58, 70}},
+	{name: "open_loop", source: "open_loop/open_loop.c", latency: requestLatency, kind: ordinary, seconds: 3,
+		model: []float64{0, 0, 0, 0}},
+	{name: "open_loop_two", source: "open_loop/open_loop.c", defines: []string{"TWO"}, latency: requestLatency,
+		kind: ordinary, seconds: 3, model: []float64{0, 0, 0, 0}},
 	{name: "rust_pool", source: "rust_pool/rust_pool.rs", kind: ordinary, model: []float64{17, 33, 50, 67}},
 }
+
+// metrics are what is predicted of a program, throughput first.
+func (p *program) metrics() []string {
+	if p.latency == "" {
+		return []string{throughput}
+	}
+	return []string{throughput, "latency", "p50", "p95", "p99"}
+}
+
+// kindOf says what is asked of predictions of a latency.
+var kindOf = map[string]kind{"latency": timed, "p50": tail, "p95": tail, "p99": tail}
 
 // pointFunc is the function whose calls are the program's progress.
 func (p *program) pointFunc() string {

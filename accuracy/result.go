@@ -13,12 +13,21 @@ type levelResult struct {
 // result is what was found about one program.
 type result struct {
 	Program string        `json:"program"`
+	Metric  string        `json:"metric,omitempty"` // empty: throughput
 	Kind    kind          `json:"kind"`
 	Levels  []levelResult `json:"levels"`
 	// Disturbed is the share of the truth's runs during which others used too much of the machine.
 	Disturbed float64  `json:"disturbed"`
 	Warnings  []string `json:"warnings,omitempty"`
 	model     []float64
+}
+
+// name is the program's, with the metric if that is not throughput.
+func (r *result) name() string {
+	if r.Metric == "" {
+		return r.Program
+	}
+	return r.Program + " " + r.Metric
 }
 
 // errorOf is the mean absolute error of whatif's prediction over the levels, in points; NaN unless every level
@@ -77,12 +86,15 @@ type summary struct {
 	cozError, ourSame float64
 }
 
-// summarize takes means over programs, each of which counts the same. It is NaN where there is nothing to average.
+// summarize takes means over programs, each of which counts the same, by their throughput. It is NaN where there is nothing to average.
 func summarize(results []result) summary {
 	var s summary
 	var sum, coz, same float64
 	for i := range results {
 		r := &results[i]
+		if r.Metric != "" {
+			continue
+		}
 		e := r.errorOf()
 		if math.IsNaN(e) {
 			s.missing++

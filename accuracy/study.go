@@ -26,20 +26,22 @@ type plan struct {
 // study finds out everything about one program. The prediction's chunks lie between rounds of truth, and coz's
 // run in the middle, so that each sees the machine as the others do. What fails without making the truth
 // wrong is a warning in the result.
-func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) (result, error) {
+//
+// There is a result for each metric, throughput first.
+func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]result, error) {
 	say := func(format string, args ...any) {
 		fmt.Fprintf(progress, "%s %s: %s\n", time.Now().Format("15:04:05"), p.name, fmt.Sprintf(format, args...))
 	}
 	built, err := build(ctx, pl.root, p, pl.coz)
 	if err != nil {
-		return result{}, err
+		return nil, err
 	}
 	seconds := pl.truthSeconds
 	if p.seconds > 0 {
 		seconds = p.seconds
 	}
 	truth := &truthRun{binary: built.plain, seconds: seconds, levels: pl.levels, patience: pl.patience,
-		rng: rand.New(rand.NewPCG(pl.seed, 0)), ratios: map[int][]float64{}}
+		rng: rand.New(rand.NewPCG(pl.seed, 0)), ratios: map[string]map[int][]float64{}}
 	r := result{Program: p.name, Kind: p.kind, model: p.model}
 	warn := func(err error) {
 		r.Warnings = append(r.Warnings, err.Error())
@@ -49,14 +51,14 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) (resu
 	var prediction *predictor
 	if pl.whatif != "" {
 		if prediction, err = newPredictor(pl.whatif, p, built, pl.levels); err != nil {
-			return result{}, err
+			return nil, err
 		}
 	}
 	var coz map[int]float64
 	for round := range pl.rounds {
 		say("truth, round %d of %d", round+1, pl.rounds)
 		if err := truth.round(ctx); err != nil {
-			return result{}, err
+			return nil, err
 		}
 		for range chunksAfter(round, pl.rounds, pl.chunks) {
 			if prediction == nil {
@@ -74,22 +76,32 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) (resu
 			}
 		}
 		if ctx.Err() != nil {
-			return result{}, fmt.Errorf("studying %s: %w", p.name, ctx.Err())
+			return nil, fmt.Errorf("studying %s: %w", p.name, ctx.Err())
 		}
 	}
 
-	var predicted map[int]estimate
-	if prediction != nil {
-		gains, warnings, err := prediction.gains(ctx)
-		r.Warnings = append(r.Warnings, warnings...)
-		if err != nil {
-			warn(err)
-		}
-		predicted = gains
+	results := []result{r}
+	for _, metric := range p.metrics()[1:] {
+		results = append(results, result{Program: p.name, Metric: metric, Kind: kindOf[metric]})
 	}
-	r.Disturbed = float64(truth.disturbed) / float64(truth.runs)
-	r.Levels = joinLevels(pl.levels, truth.gains(), predicted, coz)
-	return r, nil
+	for i, metric := range p.metrics() {
+		var predicted map[int]estimate
+		if prediction != nil {
+			gains, warnings, err := prediction.gains(ctx, metric)
+			if i == 0 {
+				results[i].Warnings = append(results[i].Warnings, warnings...)
+			}
+			if err != nil {
+				results[i].Warnings = append(results[i].Warnings, err.Error())
+				say("%v", err)
+			}
+			predicted = gains
+		}
+		results[i].Disturbed = float64(truth.disturbed) / float64(truth.runs)
+		results[i].Levels = joinLevels(pl.levels, truth.gains(metric), predicted, coz)
+		coz = nil // it knows throughput only
+	}
+	return results, nil
 }
 
 // chunksAfter is how many of the chunks follow this round, so that they are spread evenly.

@@ -36,7 +36,7 @@ func resultTable(results []result) table {
 	rows := table{append(heading, "disturbed")}
 	for i := range results {
 		r := &results[i]
-		row := []string{r.Program, eachLevel(r, truthCell)}
+		row := []string{r.name(), eachLevel(r, truthCell)}
 		if modelled {
 			row = append(row, modelCell(r.model))
 		}

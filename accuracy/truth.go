@@ -26,8 +26,8 @@ type truthRun struct {
 	seconds float64 // of one run
 	levels  []int
 	rng     *rand.Rand
-	// ratios has, by level, ln(period at the level / period of the baselines beside it), one a round.
-	ratios    map[int][]float64
+	// ratios has, by metric and level, ln(what it is at the level / in the baselines beside it), one a round.
+	ratios    map[string]map[int][]float64
 	patience  time.Duration // left for waiting until others are quiet
 	runs      int
 	disturbed int
@@ -50,19 +50,27 @@ func (t *truthRun) round(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.ratios[level] = append(t.ratios[level], math.Log(period)-(math.Log(before)+math.Log(after))/2)
+		for metric, x := range period {
+			if t.ratios[metric] == nil {
+				t.ratios[metric] = map[int][]float64{}
+			}
+			t.ratios[metric][level] = append(t.ratios[metric][level], math.Log(x)-(math.Log(before[metric])+math.Log(after[metric]))/2)
+		}
 		before = after
 	}
 	return nil
 }
 
-// period runs the program with its target shrunk by level percent; seconds a visit. A run that others
-// disturbed is repeated a few times.
-func (t *truthRun) period(ctx context.Context, level int) (float64, error) {
+// throughput is the metric of which a period is the inverse; the others are latencies, as they are.
+const throughput = "throughput"
+
+// period runs the program with its target shrunk by level percent; seconds a visit, and of the latencies. A run
+// that others disturbed is repeated a few times.
+func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, error) {
 	for try := 1; ; try++ {
 		period, foreign, err := runOnce(ctx, t.binary, level, t.seconds)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if foreign <= maxForeign || try == maxTries {
 			t.runs++
@@ -73,37 +81,42 @@ func (t *truthRun) period(ctx context.Context, level int) (float64, error) {
 		}
 		waited, err := waitForQuiet(ctx, t.patience)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		t.patience -= waited
 	}
 }
 
-// runOnce is one run: its seconds a visit, and the share of the machine that others used meanwhile.
-func runOnce(ctx context.Context, binary string, level int, seconds float64) (period, foreign float64, err error) {
+// runOnce is one run: its seconds a visit and latencies, and the share of the machine that others used meanwhile.
+func runOnce(ctx context.Context, binary string, level int, seconds float64) (period map[string]float64, foreign float64, err error) {
 	doing := fmt.Sprintf("running %s %d", binary, level)
 	limit := time.Duration((10*seconds + 10) * float64(time.Second)) // far too long: the program hangs
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	before, err := readMachineTime()
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", doing, err)
+		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	cmd := exec.CommandContext(ctx, binary, strconv.Itoa(level), strconv.FormatFloat(seconds, 'f', -1, 64))
 	output, err := cmd.Output()
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w%s", doing, err, words(err))
+		return nil, 0, fmt.Errorf("%s: %w%s", doing, err, words(err))
 	}
 	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(time.Second)
 	after, err := readMachineTime()
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", doing, err)
+		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	visits, took, err := parseVisits(string(output))
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", doing, err)
+		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	return took / float64(visits), foreignShare(before, after, own), nil
+	period, err = parseLatency(string(output))
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	period[throughput] = took / float64(visits)
+	return period, foreignShare(before, after, own), nil
 }
 
 // words is what a command that failed said last, in brackets.
@@ -142,10 +155,37 @@ func parseVisits(output string) (visits int64, seconds float64, err error) {
 	return 0, 0, errors.New(`parsing the program's output: no line "visits N seconds T"`)
 }
 
+// parseLatency reads the line "latency mean T p50 T p95 T p99 T" that programs with requests print; without one
+// there are none.
+func parseLatency(output string) (map[string]float64, error) {
+	latencies := map[string]float64{}
+	for line := range strings.Lines(output) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] != "latency" {
+			continue
+		}
+		if len(f)%2 == 0 {
+			return nil, fmt.Errorf("parsing %q: a name without a number", line)
+		}
+		for i := 1; i < len(f); i += 2 {
+			seconds, err := strconv.ParseFloat(f[i+1], 64)
+			if err != nil || !(seconds > 0) {
+				return nil, fmt.Errorf("parsing %q: %q is no time", line, f[i+1])
+			}
+			name := f[i]
+			if name == "mean" {
+				name = "latency"
+			}
+			latencies[name] = seconds
+		}
+	}
+	return latencies, nil
+}
+
 // gains is the truth: by level, what the program really gained.
-func (t *truthRun) gains() map[int]estimate {
+func (t *truthRun) gains(metric string) map[int]estimate {
 	gains := map[int]estimate{}
-	for level, ratios := range t.ratios {
+	for level, ratios := range t.ratios[metric] {
 		gains[level] = gainOf(ratios)
 	}
 	return gains

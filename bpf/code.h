@@ -65,7 +65,7 @@ static __always_inline u32 rule_of_place(const struct place *place, u64 address,
 
 static __always_inline bool is_unit(u32 unit)
 {
-	return unit != UNIT_PENDING && (unit & ~UNIT_SPINS) != UNIT_NONE;
+	return unit != UNIT_PENDING && (unit & UNIT_NUMBER) != UNIT_NONE;
 }
 
 /* Its caller is not looked at, so it has no use for a rule. */
@@ -125,6 +125,7 @@ struct walk {
 	u32 unit;
 	u32 pending; /* a unit further in is not known yet */
 	u32 hidden;  /* nor whether the instruction itself waits busily */
+	u32 point;   /* 1 + the sampled point whose line it is; 0: none */
 	u32 ended;   /* one of these: */
 	struct match match; /* where whole stacks are looked at */
 };
@@ -144,6 +145,8 @@ static long on_frame(u32 i, struct walk *w)
 
 	/* A return address may be the first of another line: look before it. */
 	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, &code);
+	if (code.unit != UNIT_PENDING && !w->point && !w->match.blamed)
+		w->point = (code.unit & ~UNIT_SPINS) >> UNIT_POINT_SHIFT;
 	if (code.unit == UNIT_PENDING) {
 		/* Whose it is will be known next time: ask for what is further out, too. */
 		w->pending = 1;
@@ -151,7 +154,7 @@ static long on_frame(u32 i, struct walk *w)
 			w->hidden = 1;
 		w->match.blamed = 1;
 	} else if (whole_stacks) {
-		u32 number = code.unit & ~UNIT_SPINS;
+		u32 number = code.unit & UNIT_NUMBER;
 
 		if (!i)
 			w->unit = code.unit & UNIT_SPINS;
@@ -161,8 +164,7 @@ static long on_frame(u32 i, struct walk *w)
 		}
 	} else {
 		/* Where the instruction itself waits busily, so does the thread. */
-		if (i)
-			code.unit &= ~UNIT_SPINS;
+		code.unit &= i ? UNIT_NUMBER : UNIT_NUMBER | UNIT_SPINS;
 		if (code.unit != UNIT_NONE) {
 			w->unit = code.unit;
 			w->ended = ENDED_IN_UNIT;
@@ -196,8 +198,11 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 	return unknown ? UNIT_PENDING : w->unit;
 }
 
-/* The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. */
-static __always_inline u32 unit_of_sample(struct task_struct *task, struct thread *t, struct core *c)
+/*
+ * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the
+ * sampled point whose line it is in.
+ */
+static __always_inline u32 unit_of_sample(struct task_struct *task, struct thread *t, struct core *c, u32 *point)
 {
 	struct walk w = { .space = t->address_space, .match = { .sample = c->samples + 1, .selected = control.unit } };
 
@@ -205,6 +210,7 @@ static __always_inline u32 unit_of_sample(struct task_struct *task, struct threa
 		return UNIT_NONE;
 	innermost_frame(task, &w.frame);
 	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
+	*point = w.point;
 	if (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP)
 		lose(c, LOSS_STACK);
 	if (w.ended == ENDED_PENDING)

@@ -49,6 +49,7 @@ struct {
 
 /* What they begin with. */
 struct counters no_counters;
+struct counter_file no_file; /* FILE_ASKED */
 struct point_name no_name;
 
 /* By address space: held while one looks at what is mapped. */
@@ -348,7 +349,7 @@ static __noinline int read_objects(struct thread *t, u32 birth)
 	bpf_loop(c->objects < MAX_OBJECTS ? c->objects : MAX_OBJECTS, on_object, &r, 0);
 	for (u32 i = 0; i < MAX_POINTS; i++)
 		if (r.found[i])
-			visit(t, i, r.found[i], 0);
+			visit_as(t, i, r.found[i], 0, 0, 0);
 	return 0;
 }
 
@@ -401,7 +402,7 @@ static long on_find(u32 i, struct finding *f)
 /* A file that can be executed is mapped. */
 static __noinline int on_executable(struct finding *f)
 {
-	struct counter_file asked = {}, *known;
+	struct counter_file *known;
 	struct counters *c;
 	struct object *o;
 	struct place key;
@@ -437,7 +438,7 @@ static __noinline int on_executable(struct finding *f)
 	o->round = f->round;
 	barrier();
 	o->state = OBJECT_ASKED;
-	if (!known && !bpf_map_update_elem(&files, &key, &asked, BPF_NOEXIST) &&
+	if (!known && !bpf_map_update_elem(&files, &key, &no_file, BPF_NOEXIST) &&
 	    !tell(EVENT_MAPPED, bpf_get_current_pid_tgid() >> 32, o->start, &key))
 		bpf_map_delete_elem(&files, &key);
 	return 0;

@@ -43,8 +43,28 @@ struct signal_struct {
 	atomic_t live;
 } TARGET_IN_KERNEL;
 
+/* Which of these two a processor has, see in_compat_call. */
+struct thread_info {
+	unsigned long flags;
+	u32 status;
+} TARGET_IN_KERNEL;
+
+struct rq {
+	unsigned int nr_running;
+} TARGET_IN_KERNEL;
+
+struct cfs_rq {
+	struct rq *rq;
+} TARGET_IN_KERNEL;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} TARGET_IN_KERNEL;
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
+	struct sched_entity se;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;

@@ -19,6 +19,19 @@ type LedgerAddress struct {
 	Address uint64
 }
 
+type LedgerBegun struct {
+	_     structs.HostLayout
+	At    uint64
+	Epoch uint64
+}
+
+type LedgerBegunKey struct {
+	_    structs.HostLayout
+	Key  uint64
+	Tgid uint32
+	Span uint32
+}
+
 type LedgerChain struct {
 	_       structs.HostLayout
 	Own     uint32
@@ -46,9 +59,13 @@ type LedgerControlPage struct {
 	Cap         uint64
 	Rate        uint64
 	Seed        uint64
-	ProbeCost   [2]uint64
+	ProbeCost   [8]uint64
 	TickCost    uint64
-	Pad         [3]uint64
+	HookCost    [2]uint64
+	Exits       uint32
+	Pad0        uint32
+	SpanFrom    uint64
+	Pad         [1]uint64
 	Global      uint64
 	Pad2        [7]uint64
 	Processes   uint64
@@ -75,17 +92,33 @@ type LedgerCore struct {
 	Debt         uint64
 	Interrupts   uint32
 	Sender       uint32
+	Returns      uint32
+	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
 	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
+	Held         uint64
 	Turns        uint64
+	Ticked       uint64
+	Passed       [16]uint64
 	Foreign      uint64
 	Wakes        uint64
 	OutsideWakes uint64
-	Lost         [12]uint64
+	Lost         [13]uint64
 }
+
+type LedgerCost uint32
+
+const (
+	LedgerCostCOST_EMULATED       LedgerCost = 0
+	LedgerCostCOST_STEPPED        LedgerCost = 1
+	LedgerCostCOST_NOP            LedgerCost = 2
+	LedgerCostCOST_RETURN         LedgerCost = 3
+	LedgerCostCOST_RETURN_STEPPED LedgerCost = 4
+	LedgerCostCOST_MAX            LedgerCost = 8
+)
 
 type LedgerCounterFile struct {
 	_       structs.HostLayout
@@ -155,6 +188,10 @@ const (
 	LedgerLimitMAX_UNITS       LedgerLimit = 65536
 	LedgerLimitMAX_POINTS      LedgerLimit = 16
 	LedgerLimitMAX_BINS        LedgerLimit = 2048
+	LedgerLimitMAX_CALLS       LedgerLimit = 512
+	LedgerLimitMAX_SPANS       LedgerLimit = 4
+	LedgerLimitSPAN_OCTAVE     LedgerLimit = 16
+	LedgerLimitSPAN_BINS       LedgerLimit = 640
 	LedgerLimitLONGEST_STOP    LedgerLimit = 5
 	LedgerLimitMAX_FRAMES      LedgerLimit = 256
 	LedgerLimitMAX_RULES       LedgerLimit = 32768
@@ -186,7 +223,8 @@ const (
 	LedgerLossLOSS_CPU      LedgerLoss = 9
 	LedgerLossLOSS_COUNTERS LedgerLoss = 10
 	LedgerLossLOSS_TABLE    LedgerLoss = 11
-	LedgerLossLOSS_MAX      LedgerLoss = 12
+	LedgerLossLOSS_SPAN     LedgerLoss = 12
+	LedgerLossLOSS_MAX      LedgerLoss = 13
 )
 
 type LedgerMember struct {
@@ -305,6 +343,29 @@ type LedgerSource struct {
 	Pad     uint32
 }
 
+type LedgerSpanCounts struct {
+	_         structs.HostLayout
+	Matched   uint64
+	Total     uint64
+	Unmatched uint64
+	Again     uint64
+	Carried   uint64
+}
+
+type LedgerSpanPoint struct {
+	_    structs.HostLayout
+	Role uint32
+	Span uint32
+}
+
+type LedgerSpanRole uint32
+
+const (
+	LedgerSpanRoleSPAN_NONE  LedgerSpanRole = 0
+	LedgerSpanRoleSPAN_BEGIN LedgerSpanRole = 1
+	LedgerSpanRoleSPAN_END   LedgerSpanRole = 2
+)
+
 type LedgerTable struct {
 	_        structs.HostLayout
 	First    uint32
@@ -345,6 +406,11 @@ type LedgerThread struct {
 	Present   uint32
 	Lost      uint32
 	Guest     uint32
+	Outside   uint32
+	Held      uint32
+	Pad       uint32
+	_         [4]byte
+	Begun     [4]LedgerBegun
 	Kinds     struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
@@ -371,6 +437,7 @@ type LedgerTimer struct {
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	LedgerMapAddresses       = "addresses"
+	LedgerMapBegunByKey      = "begun_by_key"
 	LedgerMapChains          = "chains"
 	LedgerMapCounters        = "counters"
 	LedgerMapEvents          = "events"
@@ -386,6 +453,9 @@ const (
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
 	LedgerProgAnswerName     = "answer_name"
+	LedgerProgMeasureVisits  = "measure_visits"
+	LedgerProgOnCallBegin    = "on_call_begin"
+	LedgerProgOnCallOver     = "on_call_over"
 	LedgerProgOnExec         = "on_exec"
 	LedgerProgOnExit         = "on_exit"
 	LedgerProgOnFault        = "on_fault"
@@ -395,28 +465,35 @@ const (
 	LedgerProgOnIrqEntry     = "on_irq_entry"
 	LedgerProgOnIrqExit      = "on_irq_exit"
 	LedgerProgOnNetifRx      = "on_netif_rx"
-	LedgerProgOnPoint        = "on_point"
 	LedgerProgOnPrepareExec  = "on_prepare_exec"
+	LedgerProgOnProbe        = "on_probe"
+	LedgerProgOnSingleProbe  = "on_single_probe"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
+	LedgerProgOnSysExit      = "on_sys_exit"
+	LedgerProgOnTracepoint   = "on_tracepoint"
 	LedgerProgOnWaking       = "on_waking"
 	LedgerProgStartClock     = "start_clock"
 	LedgerVarBins            = "bins"
 	LedgerVarBlamedOnly      = "blamed_only"
+	LedgerVarCalls           = "calls"
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
+	LedgerVarCostType        = "cost_type"
 	LedgerVarCounting        = "counting"
 	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
 	LedgerVarFileStateType   = "file_state_type"
+	LedgerVarHookedPoint     = "hooked_point"
 	LedgerVarLimitType       = "limit_type"
 	LedgerVarLooking         = "looking"
 	LedgerVarLossType        = "loss_type"
 	LedgerVarNameAnswerType  = "name_answer_type"
 	LedgerVarNamedType       = "named_type"
 	LedgerVarNoCounters      = "no_counters"
+	LedgerVarNoFile          = "no_file"
 	LedgerVarNoName          = "no_name"
 	LedgerVarObjectStateType = "object_state_type"
 	LedgerVarRows            = "rows"
@@ -425,6 +502,11 @@ const (
 	LedgerVarRuleWhereType   = "rule_where_type"
 	LedgerVarRules           = "rules"
 	LedgerVarSourceTableType = "source_table_type"
+	LedgerVarSpanBins        = "span_bins"
+	LedgerVarSpanCounts      = "span_counts"
+	LedgerVarSpanPoints      = "span_points"
+	LedgerVarSpanRoleType    = "span_role_type"
+	LedgerVarSpent           = "spent"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
 	LedgerVarWholeStacks     = "whole_stacks"
@@ -473,6 +555,9 @@ type LedgerSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
+	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
+	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
+	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
 	OnExec         *ebpf.ProgramSpec `ebpf:"on_exec"`
 	OnExit         *ebpf.ProgramSpec `ebpf:"on_exit"`
 	OnFault        *ebpf.ProgramSpec `ebpf:"on_fault"`
@@ -482,11 +567,14 @@ type LedgerProgramSpecs struct {
 	OnIrqEntry     *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
-	OnPoint        *ebpf.ProgramSpec `ebpf:"on_point"`
 	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
+	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
+	OnSysExit      *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
+	OnTracepoint   *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
 	OnWaking       *ebpf.ProgramSpec `ebpf:"on_waking"`
 	StartClock     *ebpf.ProgramSpec `ebpf:"start_clock"`
 }
@@ -495,21 +583,22 @@ type LedgerProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerMapSpecs struct {
-	Addresses *ebpf.MapSpec `ebpf:"addresses"`
-	Chains    *ebpf.MapSpec `ebpf:"chains"`
-	Counters  *ebpf.MapSpec `ebpf:"counters"`
-	Events    *ebpf.MapSpec `ebpf:"events"`
-	Files     *ebpf.MapSpec `ebpf:"files"`
-	Members   *ebpf.MapSpec `ebpf:"members"`
-	Names     *ebpf.MapSpec `ebpf:"names"`
-	Pieces    *ebpf.MapSpec `ebpf:"pieces"`
-	Places    *ebpf.MapSpec `ebpf:"places"`
-	Processes *ebpf.MapSpec `ebpf:"processes"`
-	Progress  *ebpf.MapSpec `ebpf:"progress"`
-	Sources   *ebpf.MapSpec `ebpf:"sources"`
-	Tables    *ebpf.MapSpec `ebpf:"tables"`
-	Threads   *ebpf.MapSpec `ebpf:"threads"`
-	Timers    *ebpf.MapSpec `ebpf:"timers"`
+	Addresses  *ebpf.MapSpec `ebpf:"addresses"`
+	BegunByKey *ebpf.MapSpec `ebpf:"begun_by_key"`
+	Chains     *ebpf.MapSpec `ebpf:"chains"`
+	Counters   *ebpf.MapSpec `ebpf:"counters"`
+	Events     *ebpf.MapSpec `ebpf:"events"`
+	Files      *ebpf.MapSpec `ebpf:"files"`
+	Members    *ebpf.MapSpec `ebpf:"members"`
+	Names      *ebpf.MapSpec `ebpf:"names"`
+	Pieces     *ebpf.MapSpec `ebpf:"pieces"`
+	Places     *ebpf.MapSpec `ebpf:"places"`
+	Processes  *ebpf.MapSpec `ebpf:"processes"`
+	Progress   *ebpf.MapSpec `ebpf:"progress"`
+	Sources    *ebpf.MapSpec `ebpf:"sources"`
+	Tables     *ebpf.MapSpec `ebpf:"tables"`
+	Threads    *ebpf.MapSpec `ebpf:"threads"`
+	Timers     *ebpf.MapSpec `ebpf:"timers"`
 }
 
 // LedgerVariableSpecs contains global variables before they are loaded into the kernel.
@@ -518,19 +607,23 @@ type LedgerMapSpecs struct {
 type LedgerVariableSpecs struct {
 	Bins            *ebpf.VariableSpec `ebpf:"bins"`
 	BlamedOnly      *ebpf.VariableSpec `ebpf:"blamed_only"`
+	Calls           *ebpf.VariableSpec `ebpf:"calls"`
 	Control         *ebpf.VariableSpec `ebpf:"control"`
 	Cores           *ebpf.VariableSpec `ebpf:"cores"`
+	CostType        *ebpf.VariableSpec `ebpf:"cost_type"`
 	Counting        *ebpf.VariableSpec `ebpf:"counting"`
 	Enough          *ebpf.VariableSpec `ebpf:"enough"`
 	EventKindType   *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType       *ebpf.VariableSpec `ebpf:"event_type"`
 	FileStateType   *ebpf.VariableSpec `ebpf:"file_state_type"`
+	HookedPoint     *ebpf.VariableSpec `ebpf:"hooked_point"`
 	LimitType       *ebpf.VariableSpec `ebpf:"limit_type"`
 	Looking         *ebpf.VariableSpec `ebpf:"looking"`
 	LossType        *ebpf.VariableSpec `ebpf:"loss_type"`
 	NameAnswerType  *ebpf.VariableSpec `ebpf:"name_answer_type"`
 	NamedType       *ebpf.VariableSpec `ebpf:"named_type"`
 	NoCounters      *ebpf.VariableSpec `ebpf:"no_counters"`
+	NoFile          *ebpf.VariableSpec `ebpf:"no_file"`
 	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
 	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
 	Rows            *ebpf.VariableSpec `ebpf:"rows"`
@@ -539,6 +632,11 @@ type LedgerVariableSpecs struct {
 	RuleWhereType   *ebpf.VariableSpec `ebpf:"rule_where_type"`
 	Rules           *ebpf.VariableSpec `ebpf:"rules"`
 	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
+	SpanBins        *ebpf.VariableSpec `ebpf:"span_bins"`
+	SpanCounts      *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanPoints      *ebpf.VariableSpec `ebpf:"span_points"`
+	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
+	Spent           *ebpf.VariableSpec `ebpf:"spent"`
 	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
 	Visits          *ebpf.VariableSpec `ebpf:"visits"`
 	WholeStacks     *ebpf.VariableSpec `ebpf:"whole_stacks"`
@@ -564,26 +662,28 @@ func (o *LedgerObjects) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerMaps struct {
-	Addresses *ebpf.Map `ebpf:"addresses"`
-	Chains    *ebpf.Map `ebpf:"chains"`
-	Counters  *ebpf.Map `ebpf:"counters"`
-	Events    *ebpf.Map `ebpf:"events"`
-	Files     *ebpf.Map `ebpf:"files"`
-	Members   *ebpf.Map `ebpf:"members"`
-	Names     *ebpf.Map `ebpf:"names"`
-	Pieces    *ebpf.Map `ebpf:"pieces"`
-	Places    *ebpf.Map `ebpf:"places"`
-	Processes *ebpf.Map `ebpf:"processes"`
-	Progress  *ebpf.Map `ebpf:"progress"`
-	Sources   *ebpf.Map `ebpf:"sources"`
-	Tables    *ebpf.Map `ebpf:"tables"`
-	Threads   *ebpf.Map `ebpf:"threads"`
-	Timers    *ebpf.Map `ebpf:"timers"`
+	Addresses  *ebpf.Map `ebpf:"addresses"`
+	BegunByKey *ebpf.Map `ebpf:"begun_by_key"`
+	Chains     *ebpf.Map `ebpf:"chains"`
+	Counters   *ebpf.Map `ebpf:"counters"`
+	Events     *ebpf.Map `ebpf:"events"`
+	Files      *ebpf.Map `ebpf:"files"`
+	Members    *ebpf.Map `ebpf:"members"`
+	Names      *ebpf.Map `ebpf:"names"`
+	Pieces     *ebpf.Map `ebpf:"pieces"`
+	Places     *ebpf.Map `ebpf:"places"`
+	Processes  *ebpf.Map `ebpf:"processes"`
+	Progress   *ebpf.Map `ebpf:"progress"`
+	Sources    *ebpf.Map `ebpf:"sources"`
+	Tables     *ebpf.Map `ebpf:"tables"`
+	Threads    *ebpf.Map `ebpf:"threads"`
+	Timers     *ebpf.Map `ebpf:"timers"`
 }
 
 func (m *LedgerMaps) Close() error {
 	return _LedgerClose(
 		m.Addresses,
+		m.BegunByKey,
 		m.Chains,
 		m.Counters,
 		m.Events,
@@ -607,19 +707,23 @@ func (m *LedgerMaps) Close() error {
 type LedgerVariables struct {
 	Bins            *ebpf.Variable `ebpf:"bins"`
 	BlamedOnly      *ebpf.Variable `ebpf:"blamed_only"`
+	Calls           *ebpf.Variable `ebpf:"calls"`
 	Control         *ebpf.Variable `ebpf:"control"`
 	Cores           *ebpf.Variable `ebpf:"cores"`
+	CostType        *ebpf.Variable `ebpf:"cost_type"`
 	Counting        *ebpf.Variable `ebpf:"counting"`
 	Enough          *ebpf.Variable `ebpf:"enough"`
 	EventKindType   *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType       *ebpf.Variable `ebpf:"event_type"`
 	FileStateType   *ebpf.Variable `ebpf:"file_state_type"`
+	HookedPoint     *ebpf.Variable `ebpf:"hooked_point"`
 	LimitType       *ebpf.Variable `ebpf:"limit_type"`
 	Looking         *ebpf.Variable `ebpf:"looking"`
 	LossType        *ebpf.Variable `ebpf:"loss_type"`
 	NameAnswerType  *ebpf.Variable `ebpf:"name_answer_type"`
 	NamedType       *ebpf.Variable `ebpf:"named_type"`
 	NoCounters      *ebpf.Variable `ebpf:"no_counters"`
+	NoFile          *ebpf.Variable `ebpf:"no_file"`
 	NoName          *ebpf.Variable `ebpf:"no_name"`
 	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
 	Rows            *ebpf.Variable `ebpf:"rows"`
@@ -628,6 +732,11 @@ type LedgerVariables struct {
 	RuleWhereType   *ebpf.Variable `ebpf:"rule_where_type"`
 	Rules           *ebpf.Variable `ebpf:"rules"`
 	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
+	SpanBins        *ebpf.Variable `ebpf:"span_bins"`
+	SpanCounts      *ebpf.Variable `ebpf:"span_counts"`
+	SpanPoints      *ebpf.Variable `ebpf:"span_points"`
+	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
+	Spent           *ebpf.Variable `ebpf:"spent"`
 	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
 	Visits          *ebpf.Variable `ebpf:"visits"`
 	WholeStacks     *ebpf.Variable `ebpf:"whole_stacks"`
@@ -638,6 +747,9 @@ type LedgerVariables struct {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
+	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
+	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
+	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
 	OnExec         *ebpf.Program `ebpf:"on_exec"`
 	OnExit         *ebpf.Program `ebpf:"on_exit"`
 	OnFault        *ebpf.Program `ebpf:"on_fault"`
@@ -647,11 +759,14 @@ type LedgerPrograms struct {
 	OnIrqEntry     *ebpf.Program `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
-	OnPoint        *ebpf.Program `ebpf:"on_point"`
 	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
+	OnProbe        *ebpf.Program `ebpf:"on_probe"`
+	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
+	OnSysExit      *ebpf.Program `ebpf:"on_sys_exit"`
+	OnTracepoint   *ebpf.Program `ebpf:"on_tracepoint"`
 	OnWaking       *ebpf.Program `ebpf:"on_waking"`
 	StartClock     *ebpf.Program `ebpf:"start_clock"`
 }
@@ -659,6 +774,9 @@ type LedgerPrograms struct {
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
+		p.MeasureVisits,
+		p.OnCallBegin,
+		p.OnCallOver,
 		p.OnExec,
 		p.OnExit,
 		p.OnFault,
@@ -668,11 +786,14 @@ func (p *LedgerPrograms) Close() error {
 		p.OnIrqEntry,
 		p.OnIrqExit,
 		p.OnNetifRx,
-		p.OnPoint,
 		p.OnPrepareExec,
+		p.OnProbe,
+		p.OnSingleProbe,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,
+		p.OnSysExit,
+		p.OnTracepoint,
 		p.OnWaking,
 		p.StartClock,
 	)

@@ -86,11 +86,13 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!last)
 		return 0;
 	/* Two last threads may both see 0: only one of them can delete. */
-	if (!bpf_map_delete_elem(&processes, &tgid)) {
-		if (counting)
-			leave_counters(t);
-		__sync_fetch_and_sub(&control.processes, 1);
-	}
+	if (bpf_map_delete_elem(&processes, &tgid))
+		return 0;
+	if (counting)
+		leave_counters(t);
+	/* Before whatif may see that nothing of the target is left. */
+	visit_all(t, control.exits, 0);
+	__sync_fetch_and_sub(&control.processes, 1);
 	return 0;
 }
 

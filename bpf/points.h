@@ -6,39 +6,106 @@
 /*
  * A thread of the target visits a point, n times at once, and is delayed by cost
  * through its being counted. That is booked like any other delay, so what counting
- * costs does not show in the program's virtual time.
+ * costs does not show in the program's virtual time. Without spans, the point must be
+ * no end of a latency: that spares the stack what those take.
  */
-static __always_inline void visit(struct thread *t, u64 point, u64 n, u64 cost)
+static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key, bool spans)
 {
 	u64 now, at, had, bin;
 
 	if (point >= MAX_POINTS)
 		return;
 	__sync_fetch_and_add(&visits[point], n);
+	__sync_fetch_and_add(&spent[point], cost);
 	now = bpf_ktime_get_ns();
-	if (!under_way(now))
+	if (!under_way(now)) {
+		if (spans)
+			span_visit(t, point, key, now, control.global);
 		return;
+	}
 	adopt(t);
-	earn(t, now);
+	if (!spans || span_points[point].role == SPAN_NONE)
+		earn(t, now);
+	else
+		hand_over(t, bpf_get_current_task_btf(), now, BY_VISITING);
 	/* Stamped with the thread's virtual time since the start. */
 	at = now - control.start;
 	had = t->account.level - control.global_start;
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
+	if (spans)
+		span_visit(t, point, key, now, t->account.level);
 	give(t, cost);
 }
 
-/* The cookie of a probe is its point, and which of the two costs it has. */
-SEC("uprobe")
-int on_point(struct pt_regs *ctx)
+static __always_inline void visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
+{
+	visit_as(t, point, n, cost, key, 1);
+}
+
+static __always_inline void visit(struct thread *t, u64 point, u64 n, u64 cost)
+{
+	visit_keyed(t, point, n, cost, 0);
+}
+
+/* Several points at once, a bit each. */
+static __always_inline void visit_all(struct thread *t, u32 points, u64 cost)
+{
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < MAX_POINTS; i++) {
+		if (!(points >> i & 1))
+			continue;
+		visit(t, i, 1, cost);
+		cost = 0; /* nearly all of it is the way here */
+	}
+}
+
+/* What a visit itself takes, in an experiment: run from user space, which takes back what is counted. */
+#define MEASURED_VISITS 1000
+static struct thread measured;
+
+static long on_measured(u32 i, void *none)
+{
+	visit(&measured, 0, 1, 0);
+	return 0;
+}
+
+SEC("syscall")
+int measure_visits(void *ctx)
+{
+	u64 begin = bpf_ktime_get_ns();
+
+	bpf_loop(MEASURED_VISITS, on_measured, 0, 0);
+	return (bpf_ktime_get_ns() - begin) / MEASURED_VISITS;
+}
+
+/* The cookie of a probe is its point, which enum cost it has, and the register with the key. */
+static __always_inline int visit_by_probe(struct pt_regs *ctx)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 cookie = bpf_get_attach_cookie(ctx);
+	u64 cookie = bpf_get_attach_cookie(ctx), key;
+	u32 keyed = cookie >> 40 & 0xff;
 
-	if (t)
-		visit(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & 1]);
+	if (!t)
+		return 0;
+	if (keyed)
+		key = key_register(ctx, keyed - 1);
+	visit_keyed(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & (COST_MAX - 1)], keyed ? &key : 0);
 	return 0;
+}
+
+/* The same for both ways of attaching: one link for many probes, from Linux 6.6 on, or one for each. */
+SEC("uprobe.multi")
+int on_probe(struct pt_regs *ctx)
+{
+	return visit_by_probe(ctx);
+}
+
+SEC("uprobe")
+int on_single_probe(struct pt_regs *ctx)
+{
+	return visit_by_probe(ctx);
 }
 
 #endif

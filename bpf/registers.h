@@ -8,11 +8,33 @@
 
 #include "kernel.h"
 
+/*
+ * key_register is the register of a DWARF number, of those that functions are given
+ * arguments in, and that Go has its goroutine in. The compiler must not make one
+ * load of several: a probe's registers can be read at fixed places only.
+ */
+#define KEY_REGISTER(n, field)                  \
+	if (number == n) {                      \
+		u64 value = regs->field;        \
+						\
+		asm volatile("" : "+r"(value)); \
+		return value;                   \
+	}
+
 #if defined(__TARGET_ARCH_x86)
 
 struct pt_regs {
+	unsigned long r14;
 	unsigned long bp;
 	unsigned long bx;
+	unsigned long orig_ax;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long ax;
+	unsigned long cx;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
 	unsigned long ip;
 	unsigned long sp;
 } TARGET_IN_KERNEL;
@@ -22,6 +44,20 @@ struct pt_regs {
 #define REGISTER_FP(regs) ((regs)->bp)
 #define REGISTER_BX(regs) ((regs)->bx)
 #define REGISTER_LR(regs) 0
+
+static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
+{
+	KEY_REGISTER(0, ax)
+	KEY_REGISTER(1, dx)
+	KEY_REGISTER(2, cx)
+	KEY_REGISTER(3, bx)
+	KEY_REGISTER(4, si)
+	KEY_REGISTER(5, di)
+	KEY_REGISTER(8, r8)
+	KEY_REGISTER(9, r9)
+	KEY_REGISTER(14, r14)
+	return 0;
+}
 
 /* Where struct pt_regs has the register of a DWARF number, in words. */
 static const u8 register_words[32] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
@@ -35,12 +71,18 @@ static const u8 register_words[32] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6,
 
 #define RETURN_ADDRESS(value) (value)
 
+/* The system call that is being left: -1 after a return from a signal handler. */
+#define REGISTER_CALL(regs) ((s64)(regs)->orig_ax)
+/* TS_COMPAT: it came by an entry for 32-bit programs, and its number is of another table. */
+#define IN_COMPAT_CALL(info) ((info)->status & 2)
+
 #elif defined(__TARGET_ARCH_arm64)
 
 struct pt_regs {
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
+	s32 syscallno;
 } TARGET_IN_KERNEL;
 
 #define REGISTER_IP(regs) ((regs)->pc)
@@ -48,6 +90,18 @@ struct pt_regs {
 #define REGISTER_FP(regs) ((regs)->regs[29])
 #define REGISTER_BX(regs) 0
 #define REGISTER_LR(regs) ((regs)->regs[30])
+
+static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
+{
+	KEY_REGISTER(0, regs[0])
+	KEY_REGISTER(1, regs[1])
+	KEY_REGISTER(2, regs[2])
+	KEY_REGISTER(3, regs[3])
+	KEY_REGISTER(4, regs[4])
+	KEY_REGISTER(5, regs[5])
+	KEY_REGISTER(28, regs[28])
+	return 0;
+}
 
 static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 				       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
@@ -61,6 +115,10 @@ static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  1
 
 /* Without the signature that pointer authentication puts into the upper bits. */
 #define RETURN_ADDRESS(value) ((value) & ((1UL << 48) - 1))
+
+#define REGISTER_CALL(regs) ((s64)(regs)->syscallno)
+/* TIF_32BIT */
+#define IN_COMPAT_CALL(info) ((info)->flags & 1 << 22)
 
 #else
 #error "the unwinder does not know this processor's registers"

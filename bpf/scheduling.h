@@ -81,6 +81,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		compete(c, n);
 		n->credit.began = now;
 		n->running = 1;
+		c->returns = n->outside;
 	} else if (!next->pid) {
 		c->account.since = now;
 	} else {
@@ -108,6 +109,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	if (waker) {
 		c->wakes++;
+		t->outside = 0;
 		adopt(waker);
 		hand_over(waker, bpf_get_current_task_btf(), now, BY_WAKING);
 		if (t->running)
@@ -121,6 +123,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * keeps its distance, so the position moved with the clock.
 		 */
 		c->outside_wakes++;
+		t->outside = 1;
 	}
 	t->account.since = now;
 	return 0;

@@ -11,6 +11,10 @@ enum limit {
 	MAX_UNITS = 65536, /* a power of two */
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
+	MAX_CALLS = 512, /* system calls, a power of two */
+	MAX_SPANS = 4, /* latencies */
+	SPAN_OCTAVE = 16, /* bins of durations in a factor of two: none is wider than 1/16 of what it counts */
+	SPAN_BINS = 640, /* up to 2^42 ns */
 	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
 	MAX_FRAMES = 256,
 	/* Powers of two, so that an index can be masked. */
@@ -60,6 +64,16 @@ struct progress {
 	u32 state;
 };
 
+/* What a visit can cost, besides the counting itself. */
+enum cost {
+	COST_EMULATED,	/* a probe on an instruction that the kernel emulates */
+	COST_STEPPED,	/* or runs in a single step */
+	COST_NOP,	/* or a long no-op: newer kernels emulate those, too */
+	COST_RETURN,	/* a probe on a return, and on the entry as above */
+	COST_RETURN_STEPPED,
+	COST_MAX = 8,
+};
+
 /*
  * The experiment under way. User space writes it while deadline is 0, the
  * kernel side reads it. Past the deadline nothing is credited, stopped or
@@ -77,9 +91,13 @@ struct control_page {
 	u64 cap;	/* most that is paid at once of what is owed already */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
-	u64 probe_cost[2]; /* of a visit: emulated, single-stepped */
+	u64 probe_cost[COST_MAX]; /* of a visit, by its enum cost */
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
-	u64 pad[3];
+	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
+	u32 exits;	/* the points, a bit each, that an ending process visits */
+	u32 pad0;
+	u64 span_from;	/* durations are counted when so much of the experiment is over */
+	u64 pad[1];
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global;	/* G */
 	u64 pad2[7];
@@ -91,6 +109,26 @@ struct control_page {
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */
 	u64 pad4[3];
+};
+
+/* What a progress point is to a latency: where it begins, or ends. */
+enum span_role {
+	SPAN_NONE,
+	SPAN_BEGIN,
+	SPAN_END,
+};
+struct span_point {
+	u32 role;
+	u32 span;
+};
+
+/* What was seen of a latency in an experiment, but for its first part. */
+struct span_counts {
+	u64 matched;	/* ends with their begin: in the bins */
+	u64 total;	/* their duration, ns */
+	u64 unmatched;	/* ends without a begin */
+	u64 again;	/* begins where one was open already, which is forgotten */
+	u64 carried;	/* of matched: had begun before the experiment */
 };
 
 /* Everything that went wrong in the kernel, counted. */
@@ -107,6 +145,7 @@ enum loss {
 	LOSS_CPU,	/* a CPU beyond MAX_CPUS */
 	LOSS_COUNTERS,	/* a progress point of the source could not be counted: too many in its process, or names */
 	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
+	LOSS_SPAN,	/* a begin could not be remembered */
 	LOSS_MAX,
 };
 
@@ -119,12 +158,17 @@ struct core {
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
+	u32 returns;	/* who runs was woken from outside, and has not left its system call */
+	u32 pad;
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
 	u64 spinning;	/* samples in busy waiting */
 	u64 stops;
 	u64 stopped;	/* ns */
+	u64 held;	/* ns, that cores were kept by who came back from a sleep */
 	u64 turns;	/* of the stopping loop */
+	u64 ticked;	/* when the last tick, and the stop that it made, was over */
+	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */
 	u64 wakes;	/* wakes of threads of the target by threads of the target */
 	u64 outside_wakes; /* by interrupts, and by others */
@@ -139,10 +183,15 @@ struct place {
 	u32 pad;
 };
 
-/* What is known of a place: a unit, or one of these; and the flag. */
+/*
+ * What is known of a place: a unit (or chain), or one of these; besides the flag, and,
+ * from UNIT_POINT_SHIFT on, 1 + the sampled point whose line it is; 0: none.
+ */
 #define UNIT_NONE 0		 /* out of scope: look at the caller */
 #define UNIT_PENDING 0x7fffffffu /* asked user space */
 #define UNIT_SPINS 0x80000000u	 /* flag: a busy-waiting loop */
+#define UNIT_POINT_SHIFT 24
+#define UNIT_NUMBER 0xffffffu
 
 enum event_kind {
 	EVENT_NONE,

@@ -9,10 +9,23 @@ u64 unit_samples[MAX_UNITS];
 /* Visits by virtual time; the experiment's parity chooses the half. */
 u32 bins[2][MAX_POINTS][MAX_BINS];
 u64 visits[MAX_POINTS];
+u64 spent[MAX_POINTS]; /* ns, on counting them */
+/* The points, a bit each, that a system call visits: when it begins, and when it is over. */
+u32 calls[2][MAX_CALLS];
+struct span_point span_points[MAX_POINTS];
+/* Durations; the experiment's parity chooses the half. */
+u32 span_bins[2][MAX_SPANS][SPAN_BINS];
+struct span_counts span_counts[2][MAX_SPANS];
 
 #include "chains.h"
 
 #define NO_CORE 0xffffffffu
+
+/* Where in virtual time something began; at is 0 if nothing did. */
+struct begun {
+	u64 at;
+	u64 epoch; /* the experiment */
+};
 
 /* A thread of the target: that it has one makes it one. */
 struct thread {
@@ -29,6 +42,10 @@ struct thread {
 	u32 present; /* it was there before it was watched */
 	u32 lost;    /* there was no room for its process's counters */
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
+	u32 outside; /* it was last woken from outside of the target */
+	u32 held;    /* it is being held, see hold.h */
+	u32 pad;
+	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
 };
 
@@ -81,7 +98,9 @@ struct {
 /* Types that no map or variable has, kept for the generated Go. */
 const struct event *event_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
+enum cost cost_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));
+enum span_role span_role_type __attribute__((unused));
 enum event_kind event_kind_type __attribute__((unused));
 enum file_state file_state_type __attribute__((unused));
 enum object_state object_state_type __attribute__((unused));
@@ -93,6 +112,7 @@ enum hand_over {
 	BY_SLEEPING,
 	BY_WAKING,
 	BY_FORKING,
+	BY_VISITING, /* a request begins or ends: what the thread deserves for it must be known */
 };
 
 static u64 spaces; /* address spaces numbered so far */

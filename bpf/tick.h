@@ -179,20 +179,49 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
 }
 
+/* Apart, for the stack: what follows in a tick needs most of it. */
+static __noinline int visit_by_samples(struct thread *t, u64 point, u64 n)
+{
+	if (t)
+		visit(t, point, n, 0);
+	return 0;
+}
+
+/*
+ * A sample in the line of a sampled point, which is 1 + its number: it stands for what
+ * the core has run since the last tick, and a period of that for a visit. Counting
+ * samples would not do: a thread that is stopped a part of each period is
+ * sampled as often as before, and runs less.
+ */
+static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 now)
+{
+	u32 i = point - 1;
+	u64 since = c->ticked + control.tick_cost, ran;
+
+	barrier_var(i); /* or what the verifier saw checked is not what is used */
+	if (i >= MAX_POINTS)
+		return;
+	/* More than two periods are the host's doing. */
+	ran = c->passed[i] + (now > since ? lesser(now - since, 2 * control.period) : 0);
+	if (ran >= control.period)
+		visit_by_samples(t, i, ran / control.period);
+	c->passed[i] = ran % control.period;
+}
+
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	u64 now;
-	u32 unit, spins, known = 1;
+	u32 unit, spins, known = 1, point = 0;
 
 	open_tick(tick);
-	if (!t) {
+	if (!t || t->held) {
 		arrive(tick);
 		return;
 	}
-	unit = unit_of_sample(task, t, c);
+	unit = unit_of_sample(task, t, c, &point);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
 	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
@@ -209,6 +238,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 
 	now = bpf_ktime_get_ns();
 	if (!under_way(now)) {
+		pass(c, t, point, now);
 		arrive(tick);
 		if (counting)
 			read_counters(t, control.period / 2, 0);
@@ -223,6 +253,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!spins && unit && unit == control.unit)
 		t->credit.hits++;
 	earn(t, now);
+	pass(c, t, point, now);
 	if (control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
@@ -276,6 +307,7 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 	if (!c || !control.period)
 		return 0;
 	sample(c, v->tick);
+	c->ticked = bpf_ktime_get_ns();
 	set_timer(c, v);
 	return 0;
 }

@@ -17,10 +17,13 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #include "state.h"
+#include "spans.h"
 #include "points.h"
 #include "counters.h"
+#include "hooks.h"
 #include "members.h"
 #include "code.h"
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"
+#include "hold.h"

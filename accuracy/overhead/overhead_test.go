@@ -3,60 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/accuracy/internal/spread"
 )
 
-func TestSummarize(t *testing.T) {
-	nine := []float64{9, 1, 8, 2, 7, 3, 6, 4, 5}
-	for _, test := range []struct {
-		values []float64
-		want   summary
-	}{
-		{[]float64{3}, summary{1, 3, 3, 3, 0}},
-		{[]float64{1, 2}, summary{2, 1.5, 1, 2, 0.5}},
-		{[]float64{5, 1, 3}, summary{3, 3, 1, 5, 0.75}},
-		// 1 - 2*P(Bin(9, 1/2) <= 1) = 1 - 20/512
-		{nine, summary{9, 5, 2, 8, 1 - 20./512}},
-	} {
-		if got := summarize(test.values); got != test.want {
-			t.Errorf("summarize(%v) = %+v, want %+v", test.values, got, test.want)
-		}
-	}
-	if s := summarize(nil); s.n != 0 || !math.IsNaN(s.median) {
-		t.Errorf("of nothing: %+v", s)
-	}
-}
-
-// The interval is checked against a distribution that is not symmetric, of known median.
-func TestSummarizeCovers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	const trials = 4000
-	for _, n := range []int{6, 9, 15, 40} {
-		hit, level := 0, 0.0
-		for range trials {
-			values := make([]float64, n)
-			for i := range values {
-				values[i] = rng.ExpFloat64()
-			}
-			s := summarize(values)
-			level = s.level
-			if s.low <= math.Ln2 && math.Ln2 <= s.high {
-				hit++
-			}
-		}
-		if got := float64(hit) / trials; level < 0.95 || math.Abs(got-level) > 0.015 {
-			t.Errorf("of %d values: covers %.3f, says %.3f", n, got, level)
-		}
-	}
-}
-
 func TestCells(t *testing.T) {
-	of := func(values ...float64) summary { return summarize(values) }
+	of := func(values ...float64) spread.Summary { return spread.Of(values) }
 	for _, test := range []struct {
 		row  row
 		want [5]string

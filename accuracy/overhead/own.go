@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"whatif/accuracy/internal/spread"
 )
 
 // startUp adds how long it takes from launching whatif to the program's first instruction and to the first
@@ -31,8 +33,8 @@ func (s *study) startUp(ctx context.Context, t *table) error {
 		instruction = append(instruction, first)
 		experiment = append(experiment, max(first, began))
 	}
-	t.add(row{figure: "start-up: first instruction", unit: " s", format: "%.3f", measured: summarize(instruction)})
-	t.add(row{figure: "start-up: first experiment", unit: " s", format: "%.3f", measured: summarize(experiment), most: 0.5})
+	t.add(row{figure: "start-up: first instruction", unit: " s", format: "%.3f", measured: spread.Of(instruction)})
+	t.add(row{figure: "start-up: first experiment", unit: " s", format: "%.3f", measured: spread.Of(experiment), most: 0.5})
 	return nil
 }
 
@@ -53,7 +55,7 @@ func (s *study) self(ctx context.Context, t *table) error {
 		real += e.RealNS
 	}
 	const mebibyte = 1 << 20
-	one := func(v float64) summary { return summarize([]float64{v}) }
+	one := func(v float64) spread.Summary { return spread.Of([]float64{v}) }
 	t.add(row{figure: "whatif: peak resident memory", unit: " MiB", format: "%.0f",
 		measured: one(float64(p.Use.PeakRSS) / mebibyte), most: 100})
 	t.add(row{figure: "  its tables in the kernel", unit: " MiB", format: "%.0f",

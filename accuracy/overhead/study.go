@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/accuracy/internal/spread"
 )
 
 // study is what to measure, how much, with what.
@@ -208,20 +209,20 @@ func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
 	if err != nil {
 		return fmt.Errorf("comparing the rates of %s: %w", sub.name, err)
 	}
-	t.add(row{figure: sub.name + ": rate with -s 0 / without", format: "%.3f", measured: summarize(c.idle), least: sub.target})
+	t.add(row{figure: sub.name + ": rate with -s 0 / without", format: "%.3f", measured: spread.Of(c.idle), least: sub.target})
 	if sub.plan {
-		t.add(row{figure: "  with the default plan", format: "%.3f", measured: summarize(c.planned)})
-		t.add(row{figure: "  delays it inserts", unit: "%", format: "%.1f", measured: summarize(c.delays)})
-		t.add(row{figure: "  cores stopped for them", unit: "%", format: "%.1f", measured: summarize(c.stopped)})
+		t.add(row{figure: "  with the default plan", format: "%.3f", measured: spread.Of(c.planned)})
+		t.add(row{figure: "  delays it inserts", unit: "%", format: "%.1f", measured: spread.Of(c.delays)})
+		t.add(row{figure: "  cores stopped for them", unit: "%", format: "%.1f", measured: spread.Of(c.stopped)})
 	}
-	switches := summarize(c.switches)
-	if switches.median < 1000 { // too few to say anything about
+	switches := spread.Of(c.switches)
+	if switches.Median < 1000 { // too few to say anything about
 		return nil
 	}
 	t.add(row{figure: "  context switches a second, bare", format: "%.0f", measured: switches})
-	t.add(row{figure: "  of them voluntary", format: "%.0f", measured: summarize(c.voluntary)})
+	t.add(row{figure: "  of them voluntary", format: "%.0f", measured: spread.Of(c.voluntary)})
 	if sub.pairs > 0 {
-		t.add(row{figure: "  cost of a switch", unit: " ns", format: "%.0f", measured: summarize(costs(c, sub.pairs))})
+		t.add(row{figure: "  cost of a switch", unit: " ns", format: "%.0f", measured: spread.Of(costs(c, sub.pairs))})
 	}
 	return nil
 }
@@ -229,7 +230,7 @@ func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
 // costs turns ratios into what whatif adds to one hand-over, in nanoseconds: bare it takes pairs/rate seconds, so this
 // holds for any rate.
 func costs(c *comparison, pairs int) []float64 {
-	rate := summarize(c.switches).median
+	rate := spread.Of(c.switches).Median
 	var ns []float64
 	for _, ratio := range c.idle {
 		ns = append(ns, (1/ratio-1)*float64(pairs)/rate*1e9)

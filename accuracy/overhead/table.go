@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"whatif/accuracy/internal/spread"
 )
 
 // row is one figure. A figure has a target when least or most is not 0; its median is held against it.
@@ -11,7 +13,7 @@ type row struct {
 	figure      string
 	unit        string
 	format      string // of a number
-	measured    summary
+	measured    spread.Summary
 	least, most float64
 }
 
@@ -22,19 +24,19 @@ func (t *table) add(r row) { t.rows = append(t.rows, r) }
 // cells are the row's texts: figure, median, spread, target, verdict.
 func (r *row) cells() [5]string {
 	number := func(v float64) string { return fmt.Sprintf(r.format, v) }
-	c := [5]string{r.figure, number(r.measured.median) + r.unit}
-	if r.measured.n > 1 {
-		c[2] = number(r.measured.low) + " to " + number(r.measured.high) + r.unit
-		if r.measured.level < 0.95 {
-			c[2] += fmt.Sprintf(" (range of %d)", r.measured.n)
+	c := [5]string{r.figure, number(r.measured.Median) + r.unit}
+	if r.measured.N > 1 {
+		c[2] = number(r.measured.Low) + " to " + number(r.measured.High) + r.unit
+		if r.measured.Level < 0.95 {
+			c[2] += fmt.Sprintf(" (range of %d)", r.measured.N)
 		}
 	}
 	met := false
 	switch {
 	case r.least != 0:
-		c[3], met = ">= "+fmt.Sprintf("%g", r.least)+r.unit, r.measured.median >= r.least
+		c[3], met = ">= "+fmt.Sprintf("%g", r.least)+r.unit, r.measured.Median >= r.least
 	case r.most != 0:
-		c[3], met = "<= "+fmt.Sprintf("%g", r.most)+r.unit, r.measured.median <= r.most
+		c[3], met = "<= "+fmt.Sprintf("%g", r.most)+r.unit, r.measured.Median <= r.most
 	default:
 		return c
 	}

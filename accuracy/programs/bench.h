@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -117,6 +118,27 @@ static int64_t monotonic_ns(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* How long requests took, for programs that have some: sorted at the end. */
+static struct {
+  int64_t *ns;
+  long size;
+} bench_latencies;
+
+static int bench_compare(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void bench_print_latencies(long n) {
+  double sum = 0;
+  qsort(bench_latencies.ns, (size_t)n, sizeof *bench_latencies.ns, bench_compare);
+  for (long i = 0; i < n; i++)
+    sum += (double)bench_latencies.ns[i];
+  printf("latency mean %.9f p50 %.9f p95 %.9f p99 %.9f\n", sum / (double)n / 1e9,
+         (double)bench_latencies.ns[n / 2] / 1e9, (double)bench_latencies.ns[n * 95 / 100] / 1e9,
+         (double)bench_latencies.ns[n * 99 / 100] / 1e9);
+}
+
 /* One unit of progress. Any thread may call it. The first call starts the clock; the one that finds the
  * time to be over reports and ends the program, so that N visits fill exactly T seconds. */
 __attribute__((unused)) static void visit(void) {
@@ -131,8 +153,25 @@ __attribute__((unused)) static void visit(void) {
   double seconds = (double)(now - before) / 1e9;
   if (seconds < bench.seconds || __atomic_exchange_n(&bench.finished, 1, __ATOMIC_ACQ_REL))
     return;
+  if (bench_latencies.ns)
+    bench_print_latencies(visits);
   printf("visits %ld seconds %.6f\n", visits, seconds);
   exit(0);
+}
+
+/* A visit that is the end of a request, which took ns. */
+__attribute__((unused)) static void answered(int64_t ns) {
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&one);
+  if (bench.visits >= bench_latencies.size) {
+    bench_latencies.size = 2 * bench_latencies.size + 4096;
+    bench_latencies.ns = (int64_t *)realloc(bench_latencies.ns, (size_t)bench_latencies.size * sizeof(int64_t));
+    if (!bench_latencies.ns)
+      die("keeping latencies");
+  }
+  bench_latencies.ns[bench.visits] = ns;
+  visit();
+  pthread_mutex_unlock(&one);
 }
 
 /* A forked child; it dies with its parent. 0 in the child, as fork. */

@@ -86,6 +86,7 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 	for k := range in.points {
 		in.effects(k, phases, opt)
 	}
+	res.Latencies = in.latencyEffects(opt)
 	in.doubts(res)
 	rank(res.Targets)
 	return res
@@ -93,34 +94,43 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 
 // effects fills in every target's effect on point k.
 func (in *input) effects(k int, phases []phasing, opt Options) {
-	t, fits := in.fit(k, phases, true)
+	see := in.visits(k)
+	t, fits := in.fit(see, phases, true)
 	windows, clipped := t.count, t.clipped
 	for _, f := range fits {
 		windows += f.total
 		clipped += f.clipped
 	}
 	if float64(clipped) > clipShare*float64(windows) {
-		t, fits = in.fit(k, phases, false)
+		t, fits = in.fit(see, phases, false)
 	}
 	in.pointFacts(&in.points[k], t)
+	in.conclude(t, fits, opt, func(u int) *Effect {
+		e := &in.targets[u].Effects[k]
+		e.Point, e.Metric = k, Throughput
+		return e
+	})
+}
+
+// conclude turns the fits into effects.
+func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int) *Effect) {
 	pooled := pooledNoise(fits)
 	for u, f := range fits {
 		f.finish(pooled, t.df)
-		tg := &in.targets[u]
-		e := &tg.Effects[k]
-		e.Point, e.Metric, e.Experiments = k, Throughput, f.total
+		e := effect(u)
+		e.Experiments = f.total
 		e.fill(f, t, opt.Simulated)
 		e.Verdict = verdict(e, opt.Margin)
 		in.effectDoubts(e, u, t, f)
 	}
 }
 
-// fit measures the baselines of point k and sums up the experiments.
-func (in *input) fit(k int, phases []phasing, clip bool) (*track, []*fit) {
-	t := newTrack(in.segments(k), clip)
+// fit measures the baselines and sums up the experiments.
+func (in *input) fit(see view, phases []phasing, clip bool) (*track, []*fit) {
+	t := newTrack(in.segments(see), clip)
 	fits := make([]*fit, len(in.targets))
 	for u := range in.targets {
-		fits[u] = trialsFit(t, in.collect(t, u, k), &phases[u])
+		fits[u] = trialsFit(t, in.collect(t, u, see), &phases[u])
 	}
 	return t, fits
 }

@@ -10,6 +10,15 @@ import (
 // see track.winsorise; raw is the time as it was.
 type window struct {
 	visits, time, raw float64
+	size              float64 // as in observation
+}
+
+// worth is what the variance of a window is in proportion to.
+func (w *window) worth() float64 {
+	if w.size > 0 {
+		return w.size
+	}
+	return w.time
 }
 
 // A segment is the baselines of one run at one point, in order of time. What
@@ -116,7 +125,7 @@ func newTrack(segments []segment, clip bool) *track {
 // its visits. The halves keep it finite without visits and make its variance
 // nearly constant in the mean for counts that are Poisson (Anscombe's idea).
 func logRatio(visits, time, period float64) float64 {
-	return math.Log((time/period + 0.5) / (visits + 0.5))
+	return math.Log((max(0, time/period) + 0.5) / (visits + 0.5))
 }
 
 // counting is the standard deviation that chance alone gives to logRatio when
@@ -310,12 +319,12 @@ func (t *track) measure() {
 	for i := range t.segments {
 		s := &t.segments[i]
 		for j, w := range s.base {
-			if s.loo[j] == 0 || w.time == 0 {
+			if s.loo[j] == 0 || w.worth() == 0 {
 				continue
 			}
-			r := 1 - w.visits*s.loo[j]*t.bias/w.time
+			r := (w.time - w.visits*s.loo[j]*t.bias) / w.worth()
 			_, squares := s.shares(j, j, t.k, nil)
-			sum += r * r * w.time / t.mean / (1 + squares)
+			sum += r * r * w.worth() / t.mean / (1 + squares)
 			t.df++
 		}
 	}
@@ -341,7 +350,7 @@ type share struct {
 func (s *segment) shares(pos, self, k int, to []share) ([]share, float64) {
 	total, squares := 0.0, 0.0
 	s.around(pos, self, k, func(j int, weight float64) {
-		x := weight * s.base[j].time
+		x := weight * s.base[j].worth()
 		total += x
 		squares += x * x
 	})
@@ -350,7 +359,7 @@ func (s *segment) shares(pos, self, k int, to []share) ([]share, float64) {
 	}
 	if to != nil {
 		s.around(pos, self, k, func(j int, weight float64) {
-			to = append(to, share{j, weight * s.base[j].time / total})
+			to = append(to, share{j, weight * s.base[j].worth() / total})
 		})
 	}
 	return to, squares / (total * total)

@@ -60,6 +60,7 @@ func (in *input) pointFacts(p *Point, t *track) {
 			visits = max(visits, d.End.Visits[slot])
 		}
 		p.Visits += visits
+		p.Sites = max(p.Sites, sitesOf(d, slot))
 	}
 	switch {
 	case p.Visits == 0:
@@ -172,6 +173,9 @@ func (in *input) doubts(res *Result) {
 	in.runWarnings(res)
 	for i := range res.Points {
 		res.Warnings = append(res.Warnings, res.Points[i].Warnings...)
+	}
+	for i := range res.Latencies {
+		res.Warnings = append(res.Warnings, res.Latencies[i].Warnings...)
 	}
 	in.experimentDoubts(res)
 }
@@ -327,4 +331,12 @@ func list[N int | int64](counts map[string]N) string {
 		s += fmt.Sprintf("%s %d", name, counts[name])
 	}
 	return s
+}
+
+// sitesOf is at how many places a run counted one of its points.
+func sitesOf(d *profile.Data, slot int) int {
+	if d.End != nil && slot < len(d.End.Sites) {
+		return d.End.Sites[slot]
+	}
+	return d.Run.Points[slot].Sites
 }

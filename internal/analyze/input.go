@@ -147,18 +147,48 @@ func partners(exps []profile.Experiment) []int {
 	return to
 }
 
-// segments collects the baselines of point k, one segment for each run.
-func (in *input) segments(k int) []segment {
+// An observation is what one experiment says about a period: how much time for how
+// many visits. For a latency the time is that of all its requests together, and
+// visits are the requests; size is then the length of the window, which says how
+// much the observation is worth, and 0 where that is the time itself.
+type observation struct{ visits, time, size float64 }
+
+// window is the length of the window in virtual time.
+func (o observation) window() float64 {
+	if o.size > 0 {
+		return o.size
+	}
+	return o.time
+}
+
+// A view is how experiments of a run are looked at; false: nothing is seen.
+type view func(r int, e *profile.Experiment) (observation, bool)
+
+// visits is the view of point k.
+func (in *input) visits(k int) view {
+	slots := make([]int, len(in.runs))
+	for r := range in.runs {
+		slots[r] = in.slot(r, k)
+	}
+	return func(r int, e *profile.Experiment) (observation, bool) {
+		if !measured(e, slots[r]) {
+			return observation{}, false
+		}
+		v := e.Points[slots[r]]
+		return observation{visits: v.Weight, time: v.WindowNS}, true
+	}
+}
+
+// segments collects the baselines, one segment for each run.
+func (in *input) segments(see view) []segment {
 	all := make([]segment, len(in.runs))
 	for r, d := range in.runs {
-		slot := in.slot(r, k)
 		for _, i := range in.bases[r] {
-			e := &d.Experiments[i]
-			if !measured(e, slot) || e.Points[slot].WindowNS == 0 {
+			v, ok := see(r, &d.Experiments[i])
+			if !ok || v.window() == 0 {
 				continue
 			}
-			v := e.Points[slot]
-			all[r].base = append(all[r].base, window{visits: v.Weight, time: v.WindowNS, raw: v.WindowNS})
+			all[r].base = append(all[r].base, window{visits: v.visits, time: v.time, raw: v.time, size: v.size})
 			all[r].at = append(all[r].at, i)
 		}
 	}

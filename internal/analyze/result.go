@@ -6,10 +6,11 @@ import "whatif/internal/profile"
 // of it are as the report shows them: percent, except the slope, which is percent
 // of gain per percent of speed-up.
 type Result struct {
-	Runs     []RunFacts
-	Points   []Point
-	Targets  []Target // by rank: what is certain and large first
-	Warnings []Warning
+	Runs      []RunFacts
+	Points    []Point
+	Latencies []Latency
+	Targets   []Target // by rank: what is certain and large first
+	Warnings  []Warning
 
 	Margin float64 // Options.Margin as used
 
@@ -36,6 +37,7 @@ type RunFacts struct {
 // Point is a progress point, merged over runs by name and kind.
 type Point struct {
 	Name, Kind string
+	Sites      int     // places in code that it was counted at, in the run that had most
 	Visits     int64   // in all that was measured, between experiments too where that was recorded
 	Rate       float64 // visits per second in the baselines, 0 if not known
 	// Noise is the standard deviation of one baseline's period about its
@@ -46,6 +48,25 @@ type Point struct {
 	Warnings []Warning
 }
 
+// Latency is the time from one point to another, merged over runs by name.
+type Latency struct {
+	Name       string
+	Begin, End int // indices of Result.Points
+	// In the baselines: how long it took on average, in ns, by Little's law, and how
+	// many were in between on average; 0 if not known.
+	Mean, InSystem float64
+	// Quantiles, in ns, in the order of the variable Quantiles; nil if not known.
+	Quantiles []float64
+	Matched   int64 // ends in all that was measured whose begin was known
+	Unmatched int64 // ends that had none
+	// LeftOut is how many experiments and baselines are not used because many of what
+	// ended in them had begun before, see latency.go.
+	LeftOut  int
+	Warnings []Warning
+
+	common bool // that happens often, and none is left out
+}
+
 // Target is one unit, merged over runs by what it is.
 type Target struct {
 	Unit     profile.Unit // ID is 0: ids are per run
@@ -53,14 +74,15 @@ type Target struct {
 	Samples  int64        // in it, in all experiments used
 	Tried    int          // experiments with it, those set aside not counted
 	SetAside int
-	Effects  []Effect // one for each of Result.Points, in that order
+	// Effects: one for each of Result.Points, in that order; then those on latencies.
+	Effects []Effect
 	// Warnings concern the unit at every point.
 	Warnings []Warning
 }
 
 // Effect is what making the target faster does to one point.
 type Effect struct {
-	Point   int // index of Result.Points
+	Point   int // index of Result.Points; of a latency: where it ends
 	Metric  Metric
 	Verdict Verdict
 	// Slope is that of the straight line through the origin that fits the gains
@@ -127,8 +149,22 @@ func (e Estimate) atMost(limit float64) Estimate {
 // Metric says what an effect's gain is a gain of.
 type Metric string
 
-// Throughput is the number of visits per time.
-const Throughput Metric = "throughput"
+const (
+	// Throughput is the number of visits per time.
+	Throughput Metric = "throughput"
+	// MeanLatency is the mean time from a latency's begin to its end. A gain is by
+	// how much it falls, as with the quantiles.
+	MeanLatency Metric = "latency"
+	P50         Metric = "p50"
+	P95         Metric = "p95"
+	P99         Metric = "p99"
+)
+
+// Quantiles are the metrics of a latency's distribution, and which quantile each is.
+var Quantiles = []struct {
+	Metric   Metric
+	Quantile float64
+}{{P50, 0.50}, {P95, 0.95}, {P99, 0.99}}
 
 // Verdict is an effect in one word; see verdict.go for the rules.
 type Verdict string

@@ -11,6 +11,7 @@ type trial struct {
 	speedup  int
 	time     float64 // W: effective, perhaps drawn in, see winsorise
 	raw      float64 // W as it was
+	size     float64 // of the window, where W is not that: see observation
 	expected float64 // X: the time that its visits take at the baseline's period
 	real     float64 // R: on the wall clock, as far as the window goes
 	weight   float64 // in the slope
@@ -34,27 +35,26 @@ type trial struct {
 // their sums, ΣW/ΣX. With that order of summing, gains of different phases of
 // the program are averaged by the time that the phases take, as equation 8 does.
 
-// collect makes the trials of the experiments of one target at one point.
-func (in *input) collect(t *track, target, point int) []trial {
+// collect makes the trials of the experiments of one target.
+func (in *input) collect(t *track, target int, see view) []trial {
 	var trials []trial
 	for _, o := range in.tried[target] {
 		d := in.runs[o.run]
 		e := &d.Experiments[o.exp]
-		slot := in.slot(o.run, point)
-		if !usable(e) || !measured(e, slot) {
+		v, ok := see(o.run, e)
+		if !usable(e) || !ok {
 			continue
 		}
 		s := &t.segments[o.run]
-		v := e.Points[slot]
 		tr := trial{run: o.run, pos: s.position(o.exp), speedup: e.Speedup,
-			time: v.WindowNS, raw: v.WindowNS, part: 1, real: float64(e.RealNS), samples: float64(e.UnitSamples[e.Unit]),
+			time: v.time, raw: v.time, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(e.UnitSamples[e.Unit]),
 			partner: s.find(in.partner[o.run][o.exp]), delay: float64(max(0, e.DelayNS)),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
 		tr.weight = tr.real
 		// The window fades in and out: it covers a part of the effective time, and
 		// as much of the real time and of the delay belongs to it.
-		if effective := tr.real - tr.delay; effective > 0 && tr.raw > 0 {
-			tr.part = min(1, tr.raw/effective)
+		if effective := tr.real - tr.delay; effective > 0 && v.window() > 0 {
+			tr.part = min(1, v.window()/effective)
 		}
 		tr.real *= tr.part
 		tr.delay *= tr.part
@@ -66,7 +66,7 @@ func (in *input) collect(t *track, target, point int) []trial {
 		if period == 0 {
 			continue // nothing to compare with
 		}
-		tr.expected = v.Weight * period * t.bias
+		tr.expected = v.visits * period * t.bias
 		_, tr.squares = s.shares(tr.pos, -1, t.k, nil)
 		trials = append(trials, tr)
 	}
@@ -90,6 +90,9 @@ func (tr *trial) expose(t *track, theta, effect float64) {
 	tr.exposure = tr.real
 	if theta >= 0.2 { // below, W is too small to tell
 		tr.exposure = min(tr.raw/theta, max(tr.real, tr.raw))
+	}
+	if tr.size > 0 {
+		tr.exposure = tr.size
 	}
 	tr.exposure = max(tr.exposure, 1)
 	busy := 0.0

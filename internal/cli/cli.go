@@ -49,6 +49,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "[flags] [--] PROGRAM [ARG...]", "profile a program and its descendants", runCommand},
+		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"demo", "", "a built-in program with a known answer, and the answer found", demoCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},

@@ -111,7 +111,7 @@ func (e *effectContract) check(points []string) error {
 	if e.Name == nil || !slices.Contains(points, *e.Name) || e.Metric == nil || e.Tried == nil || e.Curve == nil {
 		return fmt.Errorf("an effect lacks something: %+v", e)
 	}
-	if !slices.Contains([]string{"throughput", "latency"}, *e.Metric) {
+	if !slices.Contains([]string{"throughput", "latency", "p50", "p95", "p99"}, *e.Metric) {
 		return fmt.Errorf("metric %s", *e.Metric)
 	}
 	if e.Verdict == nil || !slices.Contains([]string{"faster", "slower", "none", "unsure"}, *e.Verdict) {

@@ -26,6 +26,7 @@ const (
 // runFlags are the flags of run, as given.
 type runFlags struct {
 	points, targets    list
+	latencies          list
 	include, exclude   list
 	paths              list
 	unit, user, output string
@@ -39,10 +40,15 @@ type runFlags struct {
 }
 
 func (r *runFlags) define(f *flags) {
-	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: func:NAME, func:PATH:NAME in another binary,\n"+
-		"                               or the NAME of one in the source; without any, all in the source, and where there\n"+
+	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: the NAME of one in the source (see whatif.h), FILE:LINE,\n"+
+		"                               func:NAME[%return] (NAME may have a *), func:PATH:NAME in another binary,\n"+
+		"                               usdt:[PROVIDER:]NAME (see whatif points), syscall:NAME[%exit], tracepoint:CATEGORY:NAME,\n"+
+		"                               sample:FILE:LINE, exit (of a process); without any, all in the source, and where there\n"+
 		"                               are none each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")
+	f.Var(&r.latencies, "latency", "time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
+		"                               both with %argN: what has the same argument belongs together (default: the same thread)")
+	f.short("l", "latency")
 	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
 		"                               or CODE<CALLER, a line or function only when called from another (default: what runs)")
 	f.short("t", "target")
@@ -89,6 +95,13 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Points = append(cfg.Points, spec)
 	}
+	for _, text := range r.latencies {
+		l, err := point.ParseLatency(text)
+		if err != nil {
+			return cfg, usageError{err}
+		}
+		cfg.Latencies = append(cfg.Latencies, l)
+	}
 	for _, text := range r.targets {
 		t, err := point.ParseTarget(text)
 		if err != nil {
@@ -101,8 +114,10 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	}
 	wrong := ""
 	switch {
-	case len(cfg.Points) > experiment.MaxPoints:
-		wrong = fmt.Sprintf("%d progress points, %d are possible", len(cfg.Points), experiment.MaxPoints)
+	case len(cfg.Latencies) > experiment.MaxLatencies:
+		wrong = fmt.Sprintf("%d latencies, %d are possible", len(cfg.Latencies), experiment.MaxLatencies)
+	case len(cfg.Points)+2*len(cfg.Latencies) > experiment.MaxPoints:
+		wrong = fmt.Sprintf("%d progress points, those of latencies included, %d are possible", len(cfg.Points)+2*len(cfg.Latencies), experiment.MaxPoints)
 	case !slices.Contains([]string{"line", "func", "func-self", "file", "binary"}, r.unit):
 		wrong = fmt.Sprintf("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
 	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:

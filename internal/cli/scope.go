@@ -24,6 +24,11 @@ func (r *runFlags) scope(cfg *experiment.Config) error {
 	for i := range cfg.Targets {
 		cfg.Targets[i].Unfile(cfg.Paths.Undo)
 	}
+	for i := range cfg.Points {
+		if p := &cfg.Points[i]; p.File != "" {
+			p.File = cfg.Paths.Undo(p.File)
+		}
+	}
 	return nil
 }
 

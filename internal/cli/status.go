@@ -69,7 +69,7 @@ func statusLine(p experiment.Progress) string {
 	}
 	for _, t := range result.Targets {
 		for _, e := range t.Effects {
-			if e.Verdict == analyze.Faster && len(e.Marks) > 0 {
+			if e.Metric == analyze.Throughput && e.Verdict == analyze.Faster && len(e.Marks) > 0 {
 				m := e.Marks[len(e.Marks)-1]
 				fmt.Fprintf(&b, "; leading: %s, %.0f%% +- %.0f at %d%%", t.Unit.Name, m.Gain.Value, m.Gain.Half(), m.Speedup)
 				return b.String()

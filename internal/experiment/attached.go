@@ -29,6 +29,7 @@ func (s *session) attached(ctx context.Context, p *target.Process) (*target.Proc
 		if err := p.Release(); err != nil {
 			return p, err
 		}
+		s.executions = n
 		s.whileRunning(ctx, p)
 		if s.over(ctx) || !s.again(p, n) {
 			return p, nil
@@ -97,7 +98,6 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		return
 	}
 	for s.alive(p) && !s.over(ctx) {
-		s.checkPoints()
 		s.takePoints()
 		if len(s.cfg.Points) == 0 { // they are still to come
 			s.pause(ctx, p, s.cfg.Experiment/4)
@@ -108,6 +108,7 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 			Unit:   trial.Watch,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
 			Length: s.length,
+			Settle: time.Duration(settle * float64(s.length)),
 		})
 		setAside := ""
 		if !s.pause(ctx, p, s.length) {
@@ -118,22 +119,26 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		}
 		e := s.record(trial, s.ledger.End(), setAside)
 		if setAside == "" {
-			s.adaptLength(e.Points)
+			s.adaptLength(e)
 		}
 		s.progress()
 	}
 }
 
 // adaptLength chooses the length of the experiments to come.
-func (s *session) adaptLength(points []profile.Visits) {
+func (s *session) adaptLength(e *profile.Experiment) {
 	var most int64
-	for _, p := range points {
+	for _, p := range e.Points {
 		most = max(most, p.Count)
 	}
+	// What takes as long as an experiment is at two speeds. Longer ones stay, as it
+	// would be so again.
+	carried := s.carried.add(e.Latencies)
+	s.long = s.long || carried
 	switch {
-	case most < fewVisits && s.length < longestExperiment*s.cfg.Experiment:
+	case (most < fewVisits || carried) && s.length < longestExperiment*s.cfg.Experiment:
 		s.length *= 2
-	case most > plentyVisits && s.length > s.cfg.Experiment:
+	case most > plentyVisits && !s.long && s.length > s.cfg.Experiment:
 		s.length /= 2
 	}
 }
@@ -155,6 +160,9 @@ func (s *session) pause(ctx context.Context, p *target.Process, d time.Duration)
 		}
 		if s.cfg.Duration > 0 {
 			wait = min(wait, max(s.left(), 0))
+		}
+		if next := s.checkPoints(); next > 0 {
+			wait = min(wait, next)
 		}
 		timer := time.NewTimer(wait)
 		select {

@@ -54,7 +54,7 @@ func (t *unitTable) chainOf(b *symbol.Binary, frames []symbol.Frame) (uint32, er
 			}
 		}
 	} else if blamed >= 0 {
-		if u, ok := t.unitFrom(frames[blamed], t.kind, b.Path()); ok {
+		if u, ok := t.unitFrom(frames[blamed], t.kind, b.Name()); ok {
 			c.Own = t.number(u, false, "")
 		}
 	}
@@ -101,7 +101,7 @@ func (t *unitTable) join(c *ledger.Chain, i int, b *symbol.Binary, frames []symb
 			}
 		}
 	case at >= 0:
-		if u, ok := t.unitFrom(frames[at], kindOf(target), b.Path()); ok {
+		if u, ok := t.unitFrom(frames[at], kindOf(target), b.Name()); ok {
 			addMember(c, ledger.Member{Unit: t.number(u, true, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}})
 		}
 	}
@@ -121,7 +121,7 @@ func ownCode(target *point.Target, frames []symbol.Frame, blamed int) int {
 
 // joinFunction makes a function, with all that it calls, a member.
 func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, b *symbol.Binary, wanted bool) {
-	if u, ok := t.unitFrom(f, "func", b.Path()); ok {
+	if u, ok := t.unitFrom(f, "func", b.Name()); ok {
 		m := ledger.Member{Unit: t.number(u, wanted, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}}
 		m.Later = m.Steps
 		addMember(c, m)

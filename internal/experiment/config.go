@@ -17,8 +17,11 @@ type Config struct {
 	Args []string // the program and its arguments
 	User string   // see target.Config
 
-	Points  []point.Spec   // none: each execution of the program is one experiment
-	Targets []point.Target // none: units are chosen by sampling
+	Points []point.Spec // none: each execution of the program is one experiment
+	// Latencies are measured between two points each, which count as others do. They
+	// come after Points, in this order, begin and end.
+	Latencies []point.Latency
+	Targets   []point.Target // none: units are chosen by sampling
 
 	Scope scope.Scope    // which code may be a unit
 	Paths sourcepath.Map // how source files are called

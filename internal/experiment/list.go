@@ -41,13 +41,13 @@ func (t *unitTable) listed(b *symbol.Binary, origin symbol.Origin, frames []symb
 	if i := t.scope.First(origin, frames); i >= 0 && why == "" {
 		at = i
 	} else if i > 0 {
-		if blamed, ok := t.unitFrom(frames[i], t.kind, b.Path()); ok {
+		if blamed, ok := t.unitFrom(frames[i], t.kind, b.Name()); ok {
 			why += ", counts for " + blamed.Name
 		}
 	}
-	u, ok := t.unitFrom(frames[at], t.kind, b.Path())
+	u, ok := t.unitFrom(frames[at], t.kind, b.Name())
 	if !ok {
-		u = profile.Unit{Kind: "binary", Name: filepath.Base(b.Path()), Binary: b.Path()}
+		u = profile.Unit{Kind: "binary", Name: filepath.Base(b.Name()), Binary: b.Name()}
 		why = cmp.Or(why, "nothing names it")
 	}
 	return t.number(u, false, why)

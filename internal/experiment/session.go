@@ -35,7 +35,8 @@ type session struct {
 	told    map[uint32]bool // units that are in the file
 	lost    error           // the first record that could not be written
 	warned  map[string]bool
-	checked bool // whether the points are visited
+	checked bool         // whether the points are visited
+	costly  map[int]bool // points of which it was said that counting them is
 
 	start   uint64 // on the ledger's clock
 	next    uint64 // when Progress is due
@@ -46,6 +47,10 @@ type session struct {
 	own     time.Duration
 	foreign []float64 // share of the machine, of the experiments so far
 	length  time.Duration
+
+	executions int // of the program, started so far
+	carried    carried
+	long       bool // experiments are that long because requests are
 }
 
 // Profile starts the program, runs experiments until it ends or the time is up,
@@ -54,11 +59,12 @@ type session struct {
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
 		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
-		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment,
+		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment, costly: make(map[int]bool),
 	}
 	if cfg.List {
-		cfg.Points, cfg.Targets = nil, nil
+		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
 	}
+	addEnds(&cfg)
 	p, err := s.launch(ctx)
 	defer func() {
 		if err := s.coz.Remove(); err != nil {
@@ -113,7 +119,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.takePoints()
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
+		end.CountingNS = append(end.CountingNS, int64(s.ledger.Spent(i)))
 	}
+	end.Sites = s.sites.counts()
 	listing := s.units.listing(s.ledger.Totals())
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
@@ -121,6 +129,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	// The target runs at full speed again before anything else is waited for.
 	err = errors.Join(err, closeAll())
 	end.Status = s.stop(p)
+	s.checkExits(end.Visits)
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
 	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Listing: listing}, errors.Join(err, s.lost)
@@ -180,7 +189,9 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg)})
+	s.ledger, err = ledger.Open(ledger.Options{
+		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg),
+	})
 	if err != nil {
 		return err
 	}
@@ -194,7 +205,8 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, b := range program {
+	s.units.takeOver(program[0])
+	for _, b := range program[1:] {
 		defer b.Close()
 	}
 	if id := program[0].BuildID(); id != "" {
@@ -211,7 +223,13 @@ func (s *session) open(p *target.Process) (err error) {
 	s.cfg.Points = append(s.cfg.Points, s.counters.take()...)
 	s.sites = newSites(s.ledger, s.cfg)
 	s.units.opened = s.sites.in
+	if err := s.setSpans(); err != nil {
+		return err
+	}
 	if err := s.sites.atStart(program); err != nil {
+		return err
+	}
+	if err := s.hook(program); err != nil {
 		return err
 	}
 	if err := s.checkTargets(program); err != nil {
@@ -294,20 +312,6 @@ func (s *session) checkDebugInfo() {
 	}
 }
 
-// checkPoints warns of points that are not visited.
-func (s *session) checkPoints() {
-	const patience = 10 * time.Second
-	if s.checked || ledger.Now()-s.start < uint64(patience) {
-		return
-	}
-	s.checked = true
-	for i, spec := range s.cfg.Points {
-		if s.ledger.Visits(i) == 0 {
-			s.warn("never-visited", "progress point %s: visited 0 times in %v", spec.Name, patience)
-		}
-	}
-}
-
 // describe writes the run record.
 func (s *session) describe(p *target.Process) error {
 	host, _ := os.Hostname() // a name for the reader; nothing depends on it
@@ -318,12 +322,14 @@ func (s *session) describe(p *target.Process) error {
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
 		WholeRuns: len(s.cfg.Points) == 0 && !s.counters.expected(), BuildIDs: s.buildIDs,
 	}
-	for _, spec := range s.cfg.Points {
-		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text})
+	sites := s.sites.counts()
+	for i, spec := range s.cfg.Points {
+		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text, Sites: sites[i]})
 	}
 	if r.WholeRuns {
 		r.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
 	}
+	r.Latencies = latencies(s.cfg)
 	for _, t := range s.cfg.Targets {
 		r.Targets = append(r.Targets, t.Text)
 	}
@@ -365,7 +371,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 	d := r.Totals.Minus(s.totals)
 	s.totals = r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
-	e.UnpaidNS = int64(r.Unpaid)
+	e.HeldNS, e.UnpaidNS = int64(d.Held), int64(r.Unpaid)
 	e.Losses = losses(d)
 
 	counts := s.units.samples()
@@ -382,6 +388,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 	}
 	s.before, s.counted = s.counted, counts
 	s.checkDebugInfo()
+	s.checkCosts(r.Totals)
 
 	steal, own := stealTime(), ownTime()
 	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(own-s.own)
@@ -394,6 +401,7 @@ func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Ex
 		for i := range s.cfg.Points {
 			e.Points = append(e.Points, weigh(r.Points[i].Bins, r.Points[i].Width, r.Real, r.Delay))
 		}
+		e.Latencies = s.spans(r)
 	}
 	if e.SetAside == "" {
 		e.SetAside = s.disturbed(&e)

@@ -27,12 +27,20 @@ type sites struct {
 	seen    map[string]bool // binaries looked into, by path
 	probed  []int           // probes of each point
 	failure []error         // why the program itself does not have it
+	ends    map[place][]int // points of latencies, by where their functions begin
 	closed  bool
+}
+
+// place is an offset in a file.
+type place struct {
+	path     string
+	offset   uint64
+	atReturn bool
 }
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points))}
+	return &sites{ledger: l, cfg: &own, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
 }
 
 // atStart looks into the program itself and the libraries that it will load. A
@@ -51,7 +59,7 @@ func (s *sites) atStart(program []*symbol.Binary) error {
 		case spec.Binary != "":
 			err = s.inNamed(i, spec)
 		case program[0].HasSymbols():
-			err = hint.New(err, "a function that was inlined everywhere has no place to count: mark it noinline; one of another program that this one starts is named func:PATH:NAME")
+			err = hint.New(err, remedyFor(spec, err))
 		default:
 			s.failure[i], err = err, nil
 		}
@@ -63,6 +71,22 @@ func (s *sites) atStart(program []*symbol.Binary) error {
 		s.seen[b.Path()] = true
 	}
 	return nil
+}
+
+// remedyFor a point that the program does not have.
+func remedyFor(spec point.Spec, err error) string {
+	var ambiguous *symbol.Ambiguous
+	switch {
+	case errors.As(err, &ambiguous):
+		return "name more of the file's path"
+	case spec.Kind == point.Line:
+		return "name a line with code; it needs debug information (compile with -g)"
+	case spec.Kind == point.USDT:
+		return "whatif points PROGRAM lists the probes that it has"
+	case spec.Return:
+		return "the return of a function can be counted in C, C++ and Rust"
+	}
+	return "whatif points PROGRAM lists some; a function that was inlined everywhere has no entry: count a line of it; one of another program that this one starts is named func:PATH:NAME"
 }
 
 // inNamed probes the binary that the user named with the point, before anything
@@ -87,21 +111,82 @@ func (s *sites) inNamed(i int, spec point.Spec) error {
 
 // probe places the probes of point i, each where in its function it costs least.
 func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) error {
+	if len(found) == 0 { // a library that does not have it
+		return nil
+	}
+	probes := make([]ledger.Probe, 0, len(found))
 	for _, site := range found {
-		p := ledger.Probe{Path: site.Binary, Offset: site.Offset, Stepped: true}
 		k := slices.IndexFunc(binaries, func(b *symbol.Binary) bool { return b.Path() == site.Binary })
-		if b := binaries[k]; b.Machine() == elf.EM_X86_64 {
-			best := trap.Choose(b.Code(site.Offset, site.Size), b.IsGo())
-			p.Offset += uint64(best.Offset)
-			p.Stepped = best.Stepped
+		p := probeAt(site, binaries[k])
+		if s.cfg.firstEnd() <= i {
+			if err := s.addKey(i, &p, site, binaries[k]); err != nil {
+				return err
+			}
 		}
-		if err := s.ledger.AttachPoint(i, p); err != nil {
-			return err
-		}
-		s.probed[i]++
+		probes = append(probes, p)
+	}
+	if err := s.ledger.AttachProbes(i, probes); err != nil {
+		return fmt.Errorf("counting visits of %s: %w", s.cfg.Points[i].Text, err)
+	}
+	s.probed[i] += len(probes)
+	s.cfg.Log.Debug("progress point found", "point", s.cfg.Points[i].Text, "sites", len(probes), "binary", found[0].Binary)
+	return nil
+}
+
+// addKey makes the probe look for the key of a latency's end. Arguments are in their
+// registers at the function's first instruction only.
+func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary) (err error) {
+	at := place{site.Binary, site.Offset, site.Return}
+	if other := s.cfg.counterpart(i); slices.Contains(s.ends[at], other) {
+		return hint.New(fmt.Errorf("measuring from %s to %s: both are the same code, at %#x in %s", s.cfg.Points[min(i, other)].Text, s.cfg.Points[max(i, other)].Text, site.Offset, site.Binary),
+			"a compiler makes one of functions whose code is the same: choose others, or make them differ")
+	}
+	s.ends[at] = append(s.ends[at], i)
+	argument := s.cfg.argument(i)
+	if p.Key, err = keyAt(b, argument); err != nil {
+		return err
+	}
+	if argument > 0 && site.Return {
+		return hint.New(fmt.Errorf("measuring with argument %d of %s: arguments are gone when a function returns", argument, s.cfg.Points[i].Text),
+			"count the end in a function that is given the argument")
+	}
+	if argument > 0 && p.Offset != site.Offset {
+		p.Offset, p.Cost = site.Offset, ledger.Stepped
 	}
 	return nil
 }
+
+// probeAt decides on which instruction of a site the probe is set.
+func probeAt(site point.Site, b *symbol.Binary) ledger.Probe {
+	p := ledger.Probe{Path: site.Binary, Offset: site.Offset, Semaphore: site.Semaphore}
+	best := trap.Site{Stepped: true}
+	if b.Machine() == elf.EM_X86_64 {
+		code := b.Code(site.Offset, max(site.Size, longestInstruction))
+		switch {
+		case site.Return:
+			best = trap.Entry(code)
+		case site.Size == 0:
+			best = trap.At(code)
+		default:
+			best = trap.Choose(code[:min(site.Size, uint64(len(code)))], site.Entry && b.IsGoCode(site.Offset))
+		}
+	}
+	p.Offset += uint64(best.Offset)
+	switch {
+	case site.Return && best.Stepped:
+		p.Cost = ledger.ReturnStepped
+	case site.Return:
+		p.Cost = ledger.Return
+	case best.LongNop:
+		p.Cost = ledger.LongNop
+	case best.Stepped:
+		p.Cost = ledger.Stepped
+	}
+	return p
+}
+
+// longestInstruction of x86-64, in bytes.
+const longestInstruction = 15
 
 // in probes the points that a binary has, once a binary.
 func (s *sites) in(b *symbol.Binary) {
@@ -121,7 +206,7 @@ func (s *sites) in(b *symbol.Binary) {
 			continue
 		}
 		if err := s.probe(i, found, []*symbol.Binary{b}); err != nil {
-			s.cfg.Log.Warn(fmt.Sprintf("counting visits of %s: %v", spec.Text, err))
+			s.cfg.Log.Warn(err.Error())
 		}
 	}
 }
@@ -145,6 +230,13 @@ func (s *sites) execed(pid int) {
 	}
 	defer b.Close()
 	s.in(b)
+}
+
+// counts is how many places each point is counted at.
+func (s *sites) counts() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.probed)
 }
 
 // missing is the error for points that no binary of the target had.

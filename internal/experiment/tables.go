@@ -26,7 +26,7 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 			rows = []symbol.UnwindRow{{Offset: e.Place.Offset, Rule: unwind.Rule{Kind: unwind.FramePointer}}}
 		default:
 			rows, err = b.Unwind(e.Place.Offset, ledger.TableBytes)
-			unitless = t.unitless(b)
+			unitless = t.isUnitless(b)
 		}
 	}
 	table := make([]ledger.Row, 0, len(rows))
@@ -41,19 +41,42 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 	return errors.Join(err, setting)
 }
 
-// unitless reports whether no code of a binary can be a unit: a library of the
+// isUnitless reports whether no code of a binary can be a unit: a library of the
 // system's, in which nothing was named. Then samples there need not wait until each
-// place has been asked about, and there are thousands of places.
-func (t *unitTable) unitless(b *symbol.Binary) bool {
-	if t.list || len(t.scope.Include) > 0 || !b.Origin(b.Path() == t.main).System() {
-		return false
+// place has been asked about, and there are thousands of places; and what its debug
+// information says, if it has any, need not be read.
+func (t *unitTable) isUnitless(b *symbol.Binary) bool {
+	none, known := t.unitless[b]
+	if !known {
+		none = !t.list && len(t.scope.Include) == 0 && len(t.lines) == 0 && b.Origin(b.Path() == t.main).System() && !t.mayHaveTarget(b)
+		t.unitless[b] = none
 	}
+	return none
+}
+
+// mayHaveTarget reports whether a target, or a caller that it names, may be in a library.
+// With debug information its functions may be anywhere, inlined, and to know would take
+// reading all of that; but then who names a function of the program's own does not
+// mean those.
+func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
 	for i := range t.targets {
-		if t.targets[i].HasFunc() || b.HasDebugInfo() {
-			return false
+		names := t.targets[i].Functions()
+		if len(names) < t.targets[i].Length() && b.HasDebugInfo() {
+			return true // there are lines in it
+		}
+		for _, name := range names {
+			if hasEntry(b, name) || b.HasDebugInfo() && !hasEntry(t.program, name) {
+				return true
+			}
 		}
 	}
-	return true
+	return false
+}
+
+// hasEntry reports whether a function with a symbol is in a binary, or may be.
+func hasEntry(b *symbol.Binary, name string) bool {
+	funcs, err := b.Functions(name)
+	return err != nil || len(funcs) > 0
 }
 
 // vdsoRows are the rows of a page of the vDSO. It is the same one in every process;

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
@@ -31,7 +33,9 @@ type unitTable struct {
 	ledger  *ledger.Ledger
 	kind    string
 	targets []point.Target
+	lines   []sampledLine
 	main    string               // the main executable: in scope wherever it lies
+	program *symbol.Binary       // that, opened; see takeOver
 	opened  func(*symbol.Binary) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
@@ -41,8 +45,9 @@ type unitTable struct {
 
 	mu       sync.Mutex
 	binaries map[file]*symbol.Binary
-	vdso     *vdso             // nil until it is asked about
-	lacking  map[string]string // by a binary's path: what it lacks, if code in scope was sampled
+	unitless map[*symbol.Binary]bool // see isUnitless
+	vdso     *vdso                   // nil until it is asked about
+	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
 	ids      map[unitID]uint32
 	units    []profile.Unit // of id i+1
 	wanted   []bool         // of id i+1: one of the targets
@@ -55,8 +60,9 @@ type unitTable struct {
 
 func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
-		ledger: l, kind: cfg.Kind, targets: cfg.Targets, main: main, log: cfg.Log,
+		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), main: main, log: cfg.Log,
 		binaries: make(map[file]*symbol.Binary),
+		unitless: make(map[*symbol.Binary]bool),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
 		stacks:   wholeStacks(cfg) != nil,
@@ -106,24 +112,30 @@ func (t *unitTable) answer(e ledger.Event) error {
 		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
 	}
 	if b == nil { // no ELF file: nothing in it can be a unit
-		return t.ledger.SetPlace(e.Place, 0, false)
+		return t.ledger.SetPlace(e.Place, ledger.Code{})
 	}
 	spins, err := b.SpinWaits(e.Place.Offset)
 	if err != nil {
 		t.log.Debug("looking for a busy-waiting loop", "binary", b.Path(), "offset", e.Place.Offset, "error", err)
 	}
+	if t.isUnitless(b) {
+		return t.ledger.SetPlace(e.Place, ledger.Code{Spins: spins})
+	}
 	frames, err := b.Frames(e.Place.Offset)
 	if err != nil {
-		return errors.Join(err, t.ledger.SetPlace(e.Place, 0, spins))
+		return errors.Join(err, t.ledger.SetPlace(e.Place, ledger.Code{Spins: spins}))
 	}
+	code := ledger.Code{Spins: spins}
+	code.Point, code.Line = pointOf(t.lines, frames)
 	if len(frames) == 0 { // nothing names it, but it is in a binary
 		frames = []symbol.Frame{{}}
 	}
 	if t.stacks {
-		chain, err := t.chainOf(b, frames)
-		return errors.Join(err, t.ledger.SetPlace(e.Place, chain, spins))
+		code.Unit, err = t.chainOf(b, frames)
+		return errors.Join(err, t.ledger.SetPlace(e.Place, code))
 	}
-	return t.ledger.SetPlace(e.Place, t.unitOf(b, frames), spins)
+	code.Unit = t.unitOf(b, frames)
+	return t.ledger.SetPlace(e.Place, code)
 }
 
 // binary opens the binary that an event is about, once. A file that is mapped
@@ -137,7 +149,7 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := symbol.Open(path)
+	b, err := symbol.OpenAs(path, target.Inside(e.Process, path))
 	if err != nil {
 		t.log.Debug("opening a binary", "path", path, "error", err)
 		b = nil
@@ -147,6 +159,23 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 		t.opened(b)
 	}
 	return b, nil
+}
+
+// takeOver uses a binary that is open already for the places in it, and from now on
+// owns it. What its first sample would have to wait for is read now, before the program runs:
+// then it costs no samples. That takes some 10 ms, unless there is something to decompress.
+func (t *unitTable) takeOver(b *symbol.Binary) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.program = b
+	var st unix.Stat_t
+	if err := unix.Stat(b.Path(), &st); err == nil { // else it is opened again
+		// As the kernel itself writes a device.
+		t.binaries[file{unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), st.Ino}] = b
+	}
+	if !b.Compressed() {
+		b.Origin(b.Path() == t.main)
+	}
 }
 
 // unitOf is the unit that a chain of frames belongs to, by the first of them
@@ -167,12 +196,12 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 	if i < 0 {
 		return 0
 	}
-	if said, known := t.lacking[b.Path()]; !known || said != "" {
+	if said, known := t.lacking[b.Name()]; !known || said != "" {
 		if text := b.Missing(); text != "" {
-			t.lacking[b.Path()] = text
+			t.lacking[b.Name()] = text
 		}
 	}
-	u, ok := t.unitFrom(frames[i], kind, b.Path())
+	u, ok := t.unitFrom(frames[i], kind, b.Name())
 	if !ok {
 		return 0
 	}
@@ -320,5 +349,8 @@ func (t *unitTable) close() {
 		if b != nil {
 			b.Close()
 		}
+	}
+	if t.program != nil {
+		t.program.Close() // a second time does nothing
 	}
 }

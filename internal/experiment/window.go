@@ -26,20 +26,23 @@ func weigh(bins []uint32, width, real, delay time.Duration) profile.Visits {
 	for _, n := range bins {
 		v.Count += int64(n)
 	}
+	window(len(bins), width, real, delay, func(i int, weight float64) {
+		v.WindowNS += weight * float64(width)
+		v.Weight += weight * float64(bins[i])
+	})
+	return v
+}
+
+// window gives each bin its weight in the window, in their order; those outside have 0.
+func window(bins int, width, real, delay time.Duration, f func(i int, weight float64)) {
 	end := float64(real - delay)
 	start := end * settle
 	edge := (end - start) * fade
 	if edge <= 0 {
-		return v
+		return
 	}
-	for i, n := range bins {
+	for i := range bins {
 		at := (float64(i) + 0.5) * float64(width)
-		if at <= start || at >= end {
-			continue
-		}
-		w := math.Min(1, math.Min(at-start, end-at)/edge)
-		v.WindowNS += w * float64(width)
-		v.Weight += w * float64(n)
+		f(i, math.Max(0, math.Min(1, math.Min(at-start, end-at)/edge)))
 	}
-	return v
 }

@@ -33,3 +33,17 @@ TEXT ·steppedPC(SB), NOSPLIT, $0-8
 	MOVD $stepped<>(SB), R0
 	MOVD R0, ret+0(FP)
 	RET
+
+// All instructions have one length: what is true of a no-op is true of this.
+TEXT ·callLongNop(SB), NOSPLIT, $16-8
+	MOVD n+0(FP), R9
+again:
+	CALL emulated<>(SB)
+	SUB  $1, R9
+	CBNZ R9, again
+	RET
+
+TEXT ·longNopPC(SB), NOSPLIT, $0-8
+	MOVD $emulated<>(SB), R0
+	MOVD R0, ret+0(FP)
+	RET

@@ -12,6 +12,7 @@ type Experiment struct {
 	Unit   uint32        // the unit to speed up, or in a baseline to learn about; 0: none
 	Delay  time.Duration // what a sample in the unit is worth; 0: a baseline
 	Length time.Duration // on the wall clock
+	Settle time.Duration // from its start; durations are counted after that
 }
 
 // Reading is what was counted during an experiment.
@@ -21,6 +22,7 @@ type Reading struct {
 	Delay  time.Duration // by how much G grew
 	Unpaid time.Duration // the largest debt that a running thread had at the end
 	Points [MaxPoints]PointReading
+	Spans  []SpanReading // one for each span that was set
 	Totals Totals
 }
 
@@ -34,7 +36,7 @@ type PointReading struct {
 type Totals struct {
 	Samples, Unresolved, Spinning int64
 	Stops, Turns                  int64
-	Stopped, Foreign              time.Duration
+	Stopped, Foreign, Held        time.Duration
 	Wakes, OutsideWakes           int64
 	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 }
@@ -47,6 +49,7 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
 	t.Stopped -= u.Stopped
+	t.Held -= u.Held
 	t.Foreign -= u.Foreign
 	t.Wakes -= u.Wakes
 	t.OutsideWakes -= u.OutsideWakes
@@ -67,6 +70,7 @@ func (l *Ledger) Totals() Totals {
 		t.Stops += int64(load(&c.Stops))
 		t.Turns += int64(load(&c.Turns))
 		t.Stopped += time.Duration(load(&c.Stopped))
+		t.Held += time.Duration(load(&c.Held))
 		t.Foreign += time.Duration(load(&c.Foreign))
 		t.Wakes += int64(load(&c.Wakes))
 		t.OutsideWakes += int64(load(&c.OutsideWakes))
@@ -91,11 +95,13 @@ func (l *Ledger) Begin(e Experiment) {
 	for i := range half {
 		clear(half[i][:])
 	}
+	l.beginSpans(epoch & 1)
 	now := Now()
 	c.Unit = e.Unit
 	c.BinShift = binShift(e.Length)
 	store(&c.Delay, uint64(e.Delay))
 	store(&c.Rate, creditOne*uint64(e.Delay)/uint64(l.opt.Period))
+	store(&c.SpanFrom, uint64(e.Settle))
 	store(&c.GlobalStart, load(&c.Global))
 	store(&c.Start, now)
 	store(&c.Epoch, epoch)
@@ -142,5 +148,6 @@ func (l *Ledger) End() Reading {
 			Width: 1 << c.BinShift,
 		}
 	}
+	r.Spans = l.readSpans(c.Epoch & 1)
 	return r
 }

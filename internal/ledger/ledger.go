@@ -3,8 +3,9 @@
 // experiment at a time. What an experiment should be, and what its result means,
 // are decided elsewhere.
 //
-// The normal sequence: Open, Adopt the stopped program, AttachPoint for each
-// site of a progress point, StartClock, then Begin and End in turn, with
+// The normal sequence: Open, Adopt the stopped program, AttachProbes for the
+// sites of a progress point, or one of the Count methods for a point that is no place in the
+// program, StartClock, then Begin and End in turn, with
 // NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
 // last Close.
 package ledger
@@ -33,6 +34,7 @@ const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
 type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
+	Hold   bool          // who sleeps by the clock pays when it wakes up; costs each system call some 100 ns
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
 
 	Counters bool // count the progress points in the program's source: see SetFile
@@ -42,12 +44,18 @@ type Options struct {
 type Ledger struct {
 	opt    Options
 	objs   bpf.LedgerObjects
+	shared *ebpf.Map // the variables
 	page   *page
 	links  []link.Link // a collected link detaches silently: keep them all
 	events *ringbuf.Reader
 	tables *tables
 
+	callsHooked [2]bool // when they begin, when they are over
+
 	chains, members int // added so far
+	spans           []span
+
+	single bool // the kernel has no links for several probes
 
 	adopted uint64 // processes so far
 	sources sources
@@ -79,9 +87,8 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := spec.LoadAndAssign(&loaded, nil); err != nil {
 		return nil, fmt.Errorf("loading the kernel programs: %w", err)
 	}
-	defer loaded.Variables.Close()
-	l.objs = loaded.LedgerObjects
-	if l.page, err = mapPage(loaded.Variables, spec); err != nil {
+	l.objs, l.shared = loaded.LedgerObjects, loaded.Variables
+	if l.page, err = mapPage(l.shared, spec); err != nil {
 		return nil, err
 	}
 	l.tables = newTables(l.page)
@@ -97,6 +104,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 		l.objs.OnIrqEntry, l.objs.OnIrqExit,
 		l.objs.OnSoftirqEntry, l.objs.OnSoftirqExit, l.objs.OnNetifRx,
 		l.objs.OnSwitch, l.objs.OnWaking,
+	}
+	if opt.Hold {
+		programs = append(programs, l.objs.OnSysExit)
 	}
 	if opt.Counters {
 		programs = append(programs, l.objs.OnFault, l.objs.OnPrepareExec)
@@ -132,45 +142,13 @@ func (l *Ledger) Adopt(pid, pidfd int) error {
 // Processes is how many processes of the target are alive.
 func (l *Ledger) Processes() int { return int(load(&l.page.control.Processes)) }
 
-// Probe is where a point is counted: an offset in a file, and whether the kernel
-// has to run the instruction there in a single step.
-type Probe struct {
-	Path    string
-	Offset  uint64
-	Stepped bool
-}
-
-// AttachPoint counts a visit of the point whenever a thread of the target comes
-// to the probe.
-func (l *Ledger) AttachPoint(point int, p Probe) error {
-	k, err := l.attach(point, p)
-	if err != nil {
-		return err
-	}
-	l.links = append(l.links, k)
-	return nil
-}
-
-func (l *Ledger) attach(point int, p Probe) (link.Link, error) {
-	x, err := link.OpenExecutable(p.Path)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s for a probe: %w", p.Path, err)
-	}
-	cookie := uint64(point)
-	if p.Stepped {
-		cookie |= 1 << 32
-	}
-	k, err := x.Uprobe("", l.objs.OnPoint, &link.UprobeOptions{Address: p.Offset, Cookie: cookie})
-	if err != nil {
-		return nil, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, p.Path, err)
-	}
-	return k, nil
-}
-
 // Visits are the visits of a point since the start, by any thread of the target.
 func (l *Ledger) Visits(point int) int64 {
 	return int64(load(&l.page.visits[point])) + l.earlyVisits(point)
 }
+
+// Spent is what counting the point's visits took since the start.
+func (l *Ledger) Spent(point int) time.Duration { return time.Duration(load(&l.page.spent[point])) }
 
 // UnitSamples are the samples of a unit since the start.
 func (l *Ledger) UnitSamples(unit uint32) int64 { return int64(load(&l.page.unitSamples[unit])) }
@@ -200,7 +178,7 @@ func (l *Ledger) Close() error {
 		errs = append(errs, l.page.unmap())
 		l.page = nil
 	}
-	errs = append(errs, l.objs.Close())
+	errs = append(errs, l.objs.Close(), l.shared.Close())
 	return errors.Join(errs...)
 }
 

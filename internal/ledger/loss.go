@@ -20,6 +20,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_CPU:      "events on CPUs beyond the supported number",
 	bpf.LedgerLossLOSS_COUNTERS: "progress points of the source that were too many",
 	bpf.LedgerLossLOSS_TABLE:    profile.LossTable,
+	bpf.LedgerLossLOSS_SPAN:     "begins not remembered",
 }
 
 // Losses are the names and counts of what was lost in the kernel.

@@ -21,6 +21,11 @@ type page struct {
 	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
 	bins        *[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32
 	visits      *[bpf.LedgerLimitMAX_POINTS]uint64
+	spent       *[bpf.LedgerLimitMAX_POINTS]uint64
+	calls       *[2][bpf.LedgerLimitMAX_CALLS]uint32
+	spanPoints  *[bpf.LedgerLimitMAX_POINTS]bpf.LedgerSpanPoint
+	spanBins    *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitSPAN_BINS]uint32
+	spanCounts  *[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts
 	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 }
@@ -42,6 +47,19 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"unit_samples": {unsafe.Sizeof(*p.unitSamples), func(at unsafe.Pointer) { p.unitSamples = (*[bpf.LedgerLimitMAX_UNITS]uint64)(at) }},
 		"bins": {unsafe.Sizeof(*p.bins), func(at unsafe.Pointer) {
 			p.bins = (*[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32)(at)
+		}},
+		"spent": {unsafe.Sizeof(*p.spent), func(at unsafe.Pointer) { p.spent = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
+		"calls": {unsafe.Sizeof(*p.calls), func(at unsafe.Pointer) {
+			p.calls = (*[2][bpf.LedgerLimitMAX_CALLS]uint32)(at)
+		}},
+		"span_points": {unsafe.Sizeof(*p.spanPoints), func(at unsafe.Pointer) {
+			p.spanPoints = (*[bpf.LedgerLimitMAX_POINTS]bpf.LedgerSpanPoint)(at)
+		}},
+		"span_bins": {unsafe.Sizeof(*p.spanBins), func(at unsafe.Pointer) {
+			p.spanBins = (*[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitSPAN_BINS]uint32)(at)
+		}},
+		"span_counts": {unsafe.Sizeof(*p.spanCounts), func(at unsafe.Pointer) {
+			p.spanCounts = (*[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts)(at)
 		}},
 		"rules":  {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
 		"rows":   {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},

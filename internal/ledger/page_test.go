@@ -32,6 +32,8 @@ func TestLayout(t *testing.T) {
 			"control_page": bpf.LedgerControlPage{},
 			"core":         bpf.LedgerCore{},
 			"thread":       bpf.LedgerThread{},
+			"span_point":   bpf.LedgerSpanPoint{},
+			"span_counts":  bpf.LedgerSpanCounts{},
 			"place":        bpf.LedgerPlace{},
 			"event":        bpf.LedgerEvent{},
 			"address":      bpf.LedgerAddress{},
@@ -100,6 +102,7 @@ func TestVariables(t *testing.T) {
 			"unit_samples": unsafe.Sizeof(*p.unitSamples),
 			"bins":         unsafe.Sizeof(*p.bins),
 			"visits":       unsafe.Sizeof(*p.visits),
+			"calls":        unsafe.Sizeof(*p.calls),
 			"rules":        unsafe.Sizeof(*p.rules),
 			"rows":         unsafe.Sizeof(*p.rows),
 		} {

@@ -48,17 +48,32 @@ func (l *Ledger) NextEvent() (Event, error) {
 	}, nil
 }
 
-// SetPlace says which unit the code at a place belongs to, or with Options.Stacks its
-// chain, 0 for none, and whether it waits busily.
-func (l *Ledger) SetPlace(p Place, unit uint32, spins bool) error {
-	if spins {
-		unit |= 1 << 31
+// Code is what the kernel side is told of a place.
+type Code struct {
+	Unit  uint32 // or with Options.Stacks its chain; 0 for none
+	Spins bool   // it waits busily
+	// Line: it is in the line of a sampled point, the one that is called Point.
+	Line  bool
+	Point int
+}
+
+// SetPlace says what is known of the code at a place.
+func (l *Ledger) SetPlace(p Place, c Code) error {
+	word := c.Unit
+	if c.Spins {
+		word |= 1 << 31
 	}
-	if err := l.objs.Places.Put(p, unit); err != nil {
+	if c.Line {
+		word |= uint32(1+c.Point) << unitPointShift
+	}
+	if err := l.objs.Places.Put(p, word); err != nil {
 		return fmt.Errorf("telling the kernel the unit of a place: %w", err)
 	}
 	return nil
 }
+
+// unitPointShift is UNIT_POINT_SHIFT of shared.h.
+const unitPointShift = 24
 
 // ForgetPlace lets the kernel ask again, because nothing could be said now.
 func (l *Ledger) ForgetPlace(p Place) error {

@@ -7,7 +7,10 @@ import (
 	"strings"
 )
 
-const forms = "FILE:LINE, func:NAME, func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME, sample:FILE:LINE, exit or the NAME of a point in the source"
+const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE, exit or the NAME of a point in the source"
+
+// overSuffix asks for the end of a system call.
+const overSuffix = "%exit"
 
 // Parse reads [NAME=]SPEC. For a kind that is not supported yet it gives the
 // whole Spec and an *UnsupportedError.
@@ -56,6 +59,7 @@ func (s *Spec) parse() error {
 			err = fmt.Errorf("expected NAME, NAME%%begin or NAME%%end, or with source: before it")
 		}
 	case Func:
+		rest, s.Return = strings.CutSuffix(strings.TrimSpace(rest), "%return")
 		s.Binary, s.Func, err = splitFunc(rest)
 	case USDT:
 		provider, event, ok := strings.Cut(rest, ":")
@@ -72,8 +76,9 @@ func (s *Spec) parse() error {
 			err = fmt.Errorf("expected tracepoint:CATEGORY:NAME")
 		}
 	case Syscall:
-		if s.Event = rest; rest == "" || strings.ContainsAny(rest, ":/ ") {
-			err = fmt.Errorf("expected syscall:NAME")
+		s.Event, s.Over = strings.CutSuffix(rest, overSuffix)
+		if s.Event == "" || strings.ContainsAny(s.Event, ":/ %") {
+			err = fmt.Errorf("expected syscall:NAME or syscall:NAME%s", overSuffix)
 		}
 	case Sample:
 		if s.File, s.Line, err = splitLine(rest); err != nil {
@@ -136,6 +141,9 @@ func splitLine(s string) (file string, line int, err error) {
 func (s *Spec) defaultName() string {
 	switch s.Kind {
 	case Func:
+		if s.Return {
+			return s.Func + "%return"
+		}
 		return s.Func
 	case Line, Sample:
 		return path.Base(s.File) + ":" + strconv.Itoa(s.Line)
@@ -144,6 +152,10 @@ func (s *Spec) defaultName() string {
 	case Source:
 		if s.Edge != Whole {
 			return s.Event + "%" + string(s.Edge)
+		}
+	case Syscall:
+		if s.Over {
+			return s.Event + overSuffix
 		}
 	}
 	return s.Event

@@ -18,14 +18,14 @@ const (
 	Line       Kind = "line"       // the code of a source line is reached
 	USDT       Kind = "usdt"       // a static probe in the program is passed
 	Tracepoint Kind = "tracepoint" // a tracepoint of the kernel is passed
-	Syscall    Kind = "syscall"    // a system call is entered
-	Sample     Kind = "sample"     // a line's share of samples stands for its visits
-	Exit       Kind = "exit"       // the program ends
+	Syscall    Kind = "syscall"    // a system call begins, or is over
+	Sample     Kind = "sample"     // a line's samples stand for its visits
+	Exit       Kind = "exit"       // a process ends
 	Source     Kind = "source"     // a macro of whatif.h or its like is passed
 )
 
 // supported is the kinds that can be attached so far.
-var supported = map[Kind]bool{Func: true, Source: true}
+var supported = map[Kind]bool{Func: true, Line: true, USDT: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true, Source: true}
 
 // Spec is a progress point as its user wrote it.
 type Spec struct {
@@ -35,11 +35,13 @@ type Spec struct {
 
 	Func     string // Func: the function's name
 	Binary   string // Func: the path of the binary it is in, "" for any
+	Return   bool   // Func: counted when it returns
 	File     string // Line, Sample
 	Line     int    // Line, Sample
 	Provider string // USDT: "" for any
 	Category string // Tracepoint
 	Event    string // USDT, Tracepoint, Syscall, Source: the probe's or call's or point's name
+	Over     bool   // Syscall: when the call is over, not when it begins
 	Edge     Edge   // Source
 }
 
@@ -56,7 +58,7 @@ const (
 // Resolve finds it.
 func (s *Spec) Probed() bool {
 	switch s.Kind {
-	case Source:
+	case Syscall, Tracepoint, Sample, Exit, Source:
 		return false
 	}
 	return true

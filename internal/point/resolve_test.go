@@ -2,6 +2,7 @@ package point
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,20 @@ type fake struct {
 	inlined string
 	lines   error
 	broken  error
+
+	goCode  bool
+	entries []symbol.LineEntry
+	probes  []symbol.USDTProbe
+}
+
+func (f *fake) IsGoCode(uint64) bool                    { return f.goCode }
+func (f *fake) ReturnLines(symbol.Func) []string        { return []string{"a.go:7", "a.go:9"} }
+func (f *fake) USDTProbes() ([]symbol.USDTProbe, error) { return f.probes, f.broken }
+func (f *fake) LineEntries(string, int) ([]symbol.LineEntry, error) {
+	if len(f.entries) == 0 {
+		return nil, f.lines
+	}
+	return f.entries, nil
 }
 
 func (f *fake) Path() string { return f.path }
@@ -53,10 +68,10 @@ func TestResolve(t *testing.T) {
 	lib := &fake{path: "/usr/lib/libz.so.1", funcs: map[string][]symbol.Func{"done": funcs(0x500), "deflate": funcs(0x700)}}
 	all := []*fake{exe, lib}
 	for spec, want := range map[string][]Site{
-		"func:done":                    {{"/home/u/server", 0x1100, 8, "done", "done"}, {"/home/u/server", 0x1200, 8, "done", "done"}},
-		"func:./server:done":           {{"/home/u/server", 0x1100, 8, "done", "done"}, {"/home/u/server", 0x1200, 8, "done", "done"}},
-		"func:/usr/lib/libz.so.1:done": {{"/usr/lib/libz.so.1", 0x500, 8, "done", "done"}},
-		"func:deflate":                 {{"/usr/lib/libz.so.1", 0x700, 8, "done", "done"}},
+		"func:done":                    {{Binary: "/home/u/server", Offset: 0x1100, Size: 8, Func: "done", Symbol: "done", Entry: true}, {Binary: "/home/u/server", Offset: 0x1200, Size: 8, Func: "done", Symbol: "done", Entry: true}},
+		"func:./server:done":           {{Binary: "/home/u/server", Offset: 0x1100, Size: 8, Func: "done", Symbol: "done", Entry: true}, {Binary: "/home/u/server", Offset: 0x1200, Size: 8, Func: "done", Symbol: "done", Entry: true}},
+		"func:/usr/lib/libz.so.1:done": {{Binary: "/usr/lib/libz.so.1", Offset: 0x500, Size: 8, Func: "done", Symbol: "done", Entry: true}},
+		"func:deflate":                 {{Binary: "/usr/lib/libz.so.1", Offset: 0x700, Size: 8, Func: "done", Symbol: "done", Entry: true}},
 	} {
 		if got, err := Resolve(mustParse(t, spec), all); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", spec, got, err)
@@ -75,7 +90,7 @@ func TestResolveErrors(t *testing.T) {
 	}{
 		{"func:reqest_done", []*fake{exe}, []string{"no function reqest_done in /home/u/server", "there is request_done"}},
 		{"func:deflate", []*fake{exe}, []string{"name the library", "func:PATH:deflate"}},
-		{"func:small", []*fake{exe}, []string{"inlined", "noinline"}},
+		{"func:small", []*fake{exe}, []string{"inlined", "FILE:LINE", "noinline"}},
 		{"func:label", []*fake{exe}, []string{"without a size"}},
 		{"func:./client:done", []*fake{exe}, []string{"no binary ./client", "/home/u/server"}},
 		{"func:done", []*fake{broken}, []string{"damaged"}},
@@ -104,8 +119,95 @@ func TestResolveErrors(t *testing.T) {
 		t.Errorf("%v is no NotFound with the nearest names", err)
 	}
 	var unsupported *UnsupportedError
-	if _, err := Resolve(Spec{Kind: USDT, Text: "usdt:x"}, []*fake{exe}); !errors.As(err, &unsupported) {
-		t.Errorf("usdt: %v", err)
+	if _, err := Resolve(Spec{Kind: Exit, Text: "exit"}, []*fake{exe}); !errors.As(err, &unsupported) {
+		t.Errorf("exit: %v", err)
+	}
+}
+
+// A pattern means functions of the program and its own libraries; of the system's if there are no others.
+func TestResolvePattern(t *testing.T) {
+	exe := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"handle_*": funcs(0x1100, 0x1200)}}
+	own := &fake{path: "/home/u/libshop.so", funcs: map[string][]symbol.Func{"handle_*": funcs(0x300)}}
+	system := &fake{path: "/usr/lib/libz.so.1", funcs: map[string][]symbol.Func{"handle_*": funcs(0x500), "inflate*": funcs(0x700)}}
+	all := []*fake{exe, own, system}
+	for spec, want := range map[string]string{
+		"func:handle_*":                    "/home/u/server+1100 /home/u/server+1200 /home/u/libshop.so+300 ",
+		"func:/usr/lib/libz.so.1:handle_*": "/usr/lib/libz.so.1+500 ",
+		"func:inflate*":                    "/usr/lib/libz.so.1+700 ",
+	} {
+		sites, err := Resolve(mustParse(t, spec), all)
+		got := ""
+		for _, s := range sites {
+			got += fmt.Sprintf("%s+%x ", s.Binary, s.Offset)
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %s, %v", spec, got, err)
+		}
+	}
+	exe.funcs["*"] = make([]symbol.Func, MaxSites+1)
+	for i := range exe.funcs["*"] {
+		exe.funcs["*"][i] = symbol.Func{Name: "f", FileOffset: uint64(i), Size: 1}
+	}
+	if _, err := Resolve(mustParse(t, "func:*"), []*fake{exe}); err == nil || !strings.Contains(err.Error(), "4097 places, at most 4096") {
+		t.Errorf("everything: %v", err)
+	}
+}
+
+func TestResolveReturn(t *testing.T) {
+	exe := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"done": funcs(0x1100)}}
+	sites, err := Resolve(mustParse(t, "func:done%return"), []*fake{exe})
+	if err != nil || len(sites) != 1 || !sites[0].Return {
+		t.Errorf("%+v, %v", sites, err)
+	}
+	exe.goCode = true
+	_, err = Resolve(mustParse(t, "func:done%return"), []*fake{exe})
+	if err == nil || !strings.Contains(err.Error(), "is a Go function") || !strings.Contains(err.Error(), "-p a.go:7 -p a.go:9") {
+		t.Errorf("of Go: %v", err)
+	}
+}
+
+// A line is counted in all binaries that the same file went into.
+func TestResolveLine(t *testing.T) {
+	exe := &fake{path: "/home/u/server", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 1, Size: 3, Func: "f"}, {File: "/src/a.h", FileOffset: 2, Size: 1, Func: "g", Entry: true}}}
+	own := &fake{path: "/home/u/libshop.so", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 3}}}
+	other := &fake{path: "/home/u/libother.so", entries: []symbol.LineEntry{{File: "/elsewhere/a.h", FileOffset: 4}}}
+	system := &fake{path: "/usr/lib/libz.so.1", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 5}}}
+	sites, err := Resolve(mustParse(t, "a.h:3"), []*fake{exe, own, other, system})
+	if err != nil || len(sites) != 3 || sites[0].Size != 3 || !sites[1].Entry || sites[2].Binary != own.path {
+		t.Errorf("%+v, %v", sites, err)
+	}
+	lacks := func(what string, near ...string) *fake {
+		return &fake{path: "/home/u/x", lines: &symbol.NotFound{What: what, Name: "a.h:3", Where: "x", Near: near}}
+	}
+	if sites, err = Find(mustParse(t, "a.h:3"), []*fake{lacks("file")}); err != nil || sites != nil {
+		t.Errorf("%+v, %v", sites, err)
+	}
+	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{lacks("file"), lacks("line with code", "a.h:4")}); err == nil || !strings.Contains(err.Error(), "there is a.h:4") {
+		t.Error(err)
+	}
+	twice := &fake{path: "/home/u/x", lines: &symbol.Ambiguous{Name: "a.h:3", Where: "x", Files: []string{"b/a.h", "c/a.h"}}}
+	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{twice}); err == nil || !strings.Contains(err.Error(), "b/a.h, c/a.h") {
+		t.Error(err)
+	}
+}
+
+func TestResolveUSDT(t *testing.T) {
+	exe := &fake{path: "/home/u/server", probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 1, Semaphore: 9}, {Provider: "shop", Name: "sold", FileOffset: 2}, {Provider: "x", Name: "sold", FileOffset: 3}}}
+	lib := &fake{path: "/usr/lib/libz.so.1", probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 4}}}
+	for spec, want := range map[string]int{"usdt:shop:sold": 3, "usdt:sold": 4, "usdt:x:sold": 1} {
+		sites, err := Resolve(mustParse(t, spec), []*fake{exe, lib})
+		if err != nil || len(sites) != want || sites[0].Size != 0 {
+			t.Errorf("%s: %+v, %v", spec, sites, err)
+		}
+	}
+	if sites, err := Find(mustParse(t, "usdt:bought"), []*fake{exe}); err != nil || sites != nil {
+		t.Errorf("%+v, %v", sites, err)
+	}
+	if _, err := Resolve(mustParse(t, "usdt:shop:solt"), []*fake{exe}); err == nil || !strings.Contains(err.Error(), "there is x:sold, shop:sold") {
+		t.Error(err)
+	}
+	if _, err := Resolve(mustParse(t, "usdt:x"), []*fake{{path: "/home/u/x"}}); err == nil || !strings.Contains(err.Error(), "no USDT probes at all") {
+		t.Error(err)
 	}
 }
 

@@ -93,14 +93,18 @@ func (t *Target) Inclusive() bool { return t.Func != "" && !t.Self }
 // whether it belongs to the target.
 func (t *Target) NeedsStack() bool { return t.Inclusive() || len(t.Callers) > 0 }
 
-// HasFunc reports whether any of the code is named by its function.
-func (t *Target) HasFunc() bool {
+// Functions are the names of functions that the target gives, its callers' among them.
+func (t *Target) Functions() []string {
+	var names []string
+	if t.Func != "" {
+		names = append(names, t.Func)
+	}
 	for i := range t.Callers {
 		if t.Callers[i].Func != "" {
-			return true
+			names = append(names, t.Callers[i].Func)
 		}
 	}
-	return t.Func != ""
+	return names
 }
 
 // Unfile replaces the names of files, for instance by those that the compiler saw.

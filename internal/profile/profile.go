@@ -49,6 +49,9 @@ type Run struct {
 	// program, started and ended with it.
 	WholeRuns bool    `json:"whole_runs,omitempty"`
 	Points    []Point `json:"points"`
+	// Latencies are measured between two of the points each. Experiment.Latencies
+	// has the same order.
+	Latencies []Latency `json:"latencies,omitempty"`
 	// Targets are the units that were asked for by name (-t); empty when they
 	// were chosen by sampling.
 	Targets []string `json:"targets,omitempty"`
@@ -62,6 +65,18 @@ type Point struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"` // func, exit, …
 	Spec string `json:"spec"` // as the user wrote it
+	// Sites is how many places in code it was counted at when the run began; those in libraries that
+	// were loaded later are in End.Sites. 0 for what is not counted in code.
+	Sites int `json:"sites,omitempty"`
+}
+
+// Latency is the time from one point to another. Begin and End are places in
+// Run.Points.
+type Latency struct {
+	Name  string `json:"name"`
+	Spec  string `json:"spec"` // as the user wrote it
+	Begin int    `json:"begin"`
+	End   int    `json:"end"`
 }
 
 // Unit is a piece of code that can be sped up. A unit record comes before the
@@ -96,12 +111,14 @@ type Experiment struct {
 	Pair    int `json:"pair,omitempty"`
 	Speedup int `json:"speedup"` // percent; 0 for a baseline
 	// Points: what each progress point of the run did meanwhile.
-	Points []Visits `json:"points"`
+	Points    []Visits    `json:"points"`
+	Latencies []Durations `json:"latencies,omitempty"`
 	// Samples of the target: of all of it, and of each unit that had any.
 	Samples     int64            `json:"samples"`
 	UnitSamples map[uint32]int64 `json:"unit_samples,omitempty"`
 	// What is needed to judge the experiment.
 	PausedNS  int64 `json:"paused_ns"`            // time that cores were really stopped, summed over them
+	HeldNS    int64 `json:"held_ns,omitempty"`    // time that threads which had slept by the clock were kept from going on
 	UnpaidNS  int64 `json:"unpaid_ns"`            // largest debt left at the end
 	StealNS   int64 `json:"steal_ns,omitempty"`   // taken by the hypervisor, summed over cores
 	ForeignNS int64 `json:"foreign_ns,omitempty"` // CPU time of tasks outside the target
@@ -132,11 +149,14 @@ type Warning struct {
 
 // End is the last record of a run that was not killed.
 type End struct {
-	RealNS int64            `json:"real_ns"`
-	Status int              `json:"status"` // the program's exit status, as a shell would give it
-	Visits []int64          `json:"visits"` // of each point, over the whole run
-	Losses map[string]int64 `json:"losses,omitempty"`
-	Tables *Tables          `json:"tables,omitempty"`
+	RealNS int64   `json:"real_ns"`
+	Status int     `json:"status"` // the program's exit status, as a shell would give it
+	Visits []int64 `json:"visits"` // of each point, over the whole run
+	// Sites of each point in the end; CountingNS is what counting its visits took.
+	Sites      []int            `json:"sites,omitempty"`
+	CountingNS []int64          `json:"counting_ns,omitempty"`
+	Losses     map[string]int64 `json:"losses,omitempty"`
+	Tables     *Tables          `json:"tables,omitempty"`
 }
 
 // Tables is how much of the kernel's memory for unwind tables the run used.

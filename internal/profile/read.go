@@ -189,6 +189,11 @@ func (rd *reader) add(rec Record) error {
 		if rec.Run.Version < 1 {
 			return fmt.Errorf("run of version %d", rec.Run.Version)
 		}
+		for _, l := range rec.Run.Latencies {
+			if n := len(rec.Run.Points); l.Begin < 0 || l.End < 0 || l.Begin >= n || l.End >= n || l.Begin == l.End {
+				return fmt.Errorf("latency from point %d to %d, its run has %d points", l.Begin, l.End, n)
+			}
+		}
 		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, File: rd.name, Line: rd.line})
 		return nil
 	}
@@ -241,6 +246,14 @@ func (d *Data) addExperiment(e Experiment) error {
 		// JSON has no NaN, but a sum of huge numbers would be one.
 		if v.Count < 0 || !within(v.Weight) || !within(v.WindowNS) {
 			return fmt.Errorf("experiment %d: impossible visits %+v", e.Index, v)
+		}
+	}
+	if len(e.Latencies) != len(d.Run.Latencies) && len(e.Latencies) != 0 {
+		return fmt.Errorf("experiment %d: %d latencies, its run has %d", e.Index, len(e.Latencies), len(d.Run.Latencies))
+	}
+	for i := range e.Latencies {
+		if err := e.Latencies[i].check(); err != nil {
+			return fmt.Errorf("experiment %d: %w", e.Index, err)
 		}
 	}
 	for id, n := range e.UnitSamples {

@@ -28,12 +28,13 @@ func JSON(w io.Writer, r *analyze.Result) error {
 }
 
 type jsonReport struct {
-	Version  int           `json:"version"`
-	Summary  jsonSummary   `json:"summary"`
-	Runs     []jsonRun     `json:"runs"`
-	Points   []jsonPoint   `json:"points"`
-	Targets  []jsonTarget  `json:"targets"`
-	Warnings []jsonWarning `json:"warnings"`
+	Version   int           `json:"version"`
+	Summary   jsonSummary   `json:"summary"`
+	Runs      []jsonRun     `json:"runs"`
+	Points    []jsonPoint   `json:"points"`
+	Latencies []jsonLatency `json:"latencies"`
+	Targets   []jsonTarget  `json:"targets"`
+	Warnings  []jsonWarning `json:"warnings"`
 }
 
 type jsonSummary struct {
@@ -61,10 +62,27 @@ type jsonRun struct {
 type jsonPoint struct {
 	Name     string        `json:"name"`
 	Kind     string        `json:"kind"`
+	Sites    int           `json:"sites,omitempty"` // places in code that it was counted at
 	Visits   int64         `json:"visits"`
 	Rate     float64       `json:"rate"`  // visits per second without speed-ups
 	Noise    float64       `json:"noise"` // standard deviation of one baseline, percent
 	Warnings []jsonWarning `json:"warnings"`
+}
+
+// jsonLatency is a latency without speed-ups, in nanoseconds; null where not known.
+// Its name is that of the point at which it ends.
+type jsonLatency struct {
+	Name      string        `json:"name"`
+	Begin     string        `json:"begin"` // the name of that point
+	Mean      *float64      `json:"mean_ns"`
+	P50       *float64      `json:"p50_ns"`
+	P95       *float64      `json:"p95_ns"`
+	P99       *float64      `json:"p99_ns"`
+	InSystem  float64       `json:"in_system"`
+	Matched   int64         `json:"matched"`
+	Unmatched int64         `json:"unmatched"`
+	LeftOut   int           `json:"left_out"` // experiments and baselines
+	Warnings  []jsonWarning `json:"warnings"`
 }
 
 type jsonTarget struct {
@@ -115,7 +133,7 @@ type jsonWarning struct {
 }
 
 func toJSON(r *analyze.Result) jsonReport {
-	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
+	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Latencies: []jsonLatency{}, Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
 		Summary: jsonSummary{Seconds: round(float64(r.RealNS)/1e9, 3), Experiments: r.Experiments, Baselines: r.Baselines, SetAside: r.SetAside,
 			Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2), OwnCPU: round(percent(r.OwnNS, r.RealNS), 2)}}
 	if r.SetAside == nil {
@@ -125,7 +143,10 @@ func toJSON(r *analyze.Result) jsonReport {
 		out.Runs = append(out.Runs, runJSON(run))
 	}
 	for _, p := range r.Points {
-		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
+		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
+	}
+	for i := range r.Latencies {
+		out.Latencies = append(out.Latencies, latencyJSON(r, &r.Latencies[i]))
 	}
 	name := unitNames(unitsOf(r))
 	for i := range r.Targets {
@@ -146,6 +167,23 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	}
 	if run.End != nil {
 		j.Status = &run.End.Status
+	}
+	return j
+}
+
+func latencyJSON(r *analyze.Result, l *analyze.Latency) jsonLatency {
+	j := jsonLatency{Name: l.Name, Begin: r.Points[l.Begin].Name, InSystem: round(l.InSystem, 4), Matched: l.Matched, Unmatched: l.Unmatched, LeftOut: l.LeftOut, Warnings: warnings(l.Warnings)}
+	known := func(ns float64) *float64 {
+		if ns = round(ns, 1); ns <= 0 {
+			return nil
+		}
+		return &ns
+	}
+	j.Mean = known(l.Mean)
+	if len(l.Quantiles) == len(analyze.Quantiles) {
+		for i, to := range []**float64{&j.P50, &j.P95, &j.P99} {
+			*to = known(l.Quantiles[i])
+		}
 	}
 	return j
 }

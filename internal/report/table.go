@@ -60,7 +60,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		rows = rows[:opt.Top]
 	}
 	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:", clean(r.Points[k].Name)))
-	writeRows(p, rows)
+	writeRows(p, rows, atMarks(), words)
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
@@ -94,7 +94,7 @@ func collectRows(r *analyze.Result, k int, names func(*analyze.Target) (place, f
 			continue
 		}
 		for j := range t.Effects {
-			if e := &t.Effects[j]; e.Point == k {
+			if e := &t.Effects[j]; e.Point == k && e.Metric == analyze.Throughput {
 				place, function := names(t)
 				rows = append(rows, newRow(len(rows)+1, place, function, t, e))
 			}
@@ -161,13 +161,18 @@ func number(x float64, digits int) string {
 	return s
 }
 
-// writeRows sets the table. With room for it, the verdict is written out in each
-// line; without, the line has one word, and each word is explained once below.
-func writeRows(p *printer, rows []row) {
-	heads := []string{"unit", "function", "share"}
+// atMarks are the heads of the marks' columns.
+func atMarks() (heads []string) {
 	for _, mark := range marks {
 		heads = append(heads, fmt.Sprintf("at %d%%", mark))
 	}
+	return heads
+}
+
+// writeRows sets the table. With room for it, the verdict is written out in each
+// line; without, the line has one word, and each word is explained once below.
+func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdict]string) {
+	heads := append([]string{"unit", "function", "share"}, numbers...)
 	widths := make([]int, len(heads))
 	for c, head := range heads {
 		widths[c] = width(head)
@@ -205,7 +210,7 @@ func writeRows(p *printer, rows []row) {
 		line(fmt.Sprintf("%*d", rank, rw.rank), verdict, rw.cells)
 	}
 	if !written {
-		legend(p, rows)
+		legend(p, rows, words)
 	}
 }
 
@@ -261,7 +266,7 @@ func fit(widths []int, room int, limited bool) {
 }
 
 // legend explains the verdicts that occur, in the order in which they do.
-func legend(p *printer, rows []row) {
+func legend(p *printer, rows []row, words map[analyze.Verdict]string) {
 	seen := map[analyze.Verdict]bool{}
 	for _, rw := range rows {
 		if !seen[rw.verdict] {

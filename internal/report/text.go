@@ -34,8 +34,17 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	out := &printer{w: bufio.NewWriter(w), width: opt.Width}
 	header(out, r)
 	for _, k := range points {
+		if opt.Point == "" && begins(r, k) {
+			continue
+		}
 		out.line("")
 		pointTable(out, r, k, opt)
+		for i := range r.Latencies {
+			if l := &r.Latencies[i]; l.End == k {
+				out.line("")
+				latencyTable(out, r, l, opt)
+			}
+		}
 	}
 	if overlapping(r) {
 		out.line("")
@@ -51,6 +60,11 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		return fmt.Errorf("writing report: %w", err)
 	}
 	return nil
+}
+
+// begins reports whether a point is only there for a latency to begin at.
+func begins(r *analyze.Result, k int) bool {
+	return slices.ContainsFunc(r.Latencies, func(l analyze.Latency) bool { return l.Begin == k })
 }
 
 // overlapping reports whether samples are in several units, and so often that it shows.
@@ -145,6 +159,9 @@ func header(p *printer, r *analyze.Result) {
 			text += fmt.Sprintf(", noise of one baseline %.1f%%", min(pt.Noise, 999))
 		}
 		p.hanging("point ", text)
+	}
+	for i := range r.Latencies {
+		p.hanging("latency ", latencyText(&r.Latencies[i]))
 	}
 }
 

@@ -32,23 +32,41 @@ import (
 )
 
 const (
-	// maxBefore and maxAfter bound the code looked at around an address.
-	maxBefore, maxAfter = 1 << 16, 512
+	// maxBefore bounds the code looked at before an address. After has to be known, too;
+	// an instruction that is known to begin Before it, or still earlier, saves work.
+	maxBefore     = 1 << 16
+	Before, After = maxSpan, maxSpan
 	// maxSpan bounds a loop from its first to its last byte, blocks that
 	// belong to it moved out of line included; maxBytes the loop's own code.
 	// Real waits take 7 (two instructions) to some 70 bytes (gcc -O0).
 	maxSpan, maxBytes = 512, 160
+	// prologue is where a function makes RBP its frame pointer, if it does: behind
+	// ENDBR and some PUSH.
+	prologue = 32
 )
 
 // SpinWait reports whether the x86-64 instruction at pc lies in a busy-wait
 // loop. code is machine code loaded at the address start, where an instruction
-// must begin: at best the whole function. Code that cannot be decoded is none.
-func SpinWait(code []byte, start, pc uint64) bool {
-	if pc < start || pc-start >= uint64(len(code)) || pc-start > maxBefore {
+// must begin: at best the whole function. known is another address where an instruction
+// begins, or 0: what lies between the function's first instructions and there is not
+// decoded. Code that cannot be decoded is none.
+func SpinWait(code []byte, start, known, pc uint64) bool {
+	if pc < start || pc-start >= uint64(len(code)) {
 		return false
 	}
-	code = code[:min(uint64(len(code)), pc-start+maxAfter)]
-	f := decode(code, start)
+	from := uint64(0)
+	if known > start && known <= pc && pc-known >= Before {
+		from = known - start
+	}
+	if pc-start-from > maxBefore {
+		return false
+	}
+	code = code[:min(uint64(len(code)), pc-start+After)]
+	if !jumpsBack(code[pc-start:]) {
+		return false
+	}
+	f := decode(code[from:], start+from)
+	f.frameBP = f.frameBP || decode(code[:min(from, prologue)], start).frameBP
 	at := f.find(pc)
 	if at < 0 {
 		return false
@@ -59,6 +77,27 @@ func SpinWait(code []byte, start, pc uint64) bool {
 	}
 	inner := loops[0]
 	return f.isWait(inner, at)
+}
+
+// jumpsBack reports whether a jump behind an instruction, the first of the code, leads to
+// it or to what is before it, as the end of a loop around it does. Most code is in no loop
+// that is short enough, and that is seen here by decoding some hundred
+// instructions instead of thousands.
+func jumpsBack(code []byte) bool {
+	for off := 0; off < len(code); {
+		inst, err := x86asm.Decode(code[off:], 64)
+		if err != nil || inst.Len == 0 {
+			inst.Len = 1
+		}
+		next := off + inst.Len
+		if rel, ok := inst.Args[0].(x86asm.Rel); ok && inst.Op != x86asm.CALL {
+			if to := next + int(rel); to <= 0 && to >= off-maxSpan {
+				return true
+			}
+		}
+		off = next
+	}
+	return false
 }
 
 // isWait judges the innermost loop around an instruction.
@@ -138,7 +177,8 @@ type function struct {
 // decode decodes code in a row. What is unknown to the decoder is stepped over
 // a byte at a time: the instructions come into step again soon.
 func decode(code []byte, start uint64) *function {
-	f := &function{}
+	const typical = 4 // bytes an instruction
+	f := &function{insts: make([]x86asm.Inst, 0, len(code)/typical), addrs: make([]uint64, 0, len(code)/typical)}
 	for off := 0; off < len(code); {
 		inst, err := x86asm.Decode(code[off:], 64)
 		if err != nil || inst.Len == 0 {

@@ -1,9 +1,11 @@
 package spinwait
 
 import (
+	"bytes"
 	"debug/elf"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,7 +146,7 @@ func checkWait(t *testing.T, fn marked) {
 	any, bad := false, false
 	for i, on := range cycles(f) {
 		any = any || on
-		if SpinWait(fn.code, fn.addr, f.addrs[i]) != on {
+		if SpinWait(fn.code, fn.addr, 0, f.addrs[i]) != on {
 			bad = true
 		}
 	}
@@ -157,7 +159,7 @@ func checkWork(t *testing.T, fn marked) {
 	t.Helper()
 	f := decode(fn.code, fn.addr)
 	for i := range f.insts {
-		if SpinWait(fn.code, fn.addr, f.addrs[i]) {
+		if SpinWait(fn.code, fn.addr, 0, f.addrs[i]) {
 			t.Errorf("%s is no wait:\n%s", fn.name, listing(fn))
 			return
 		}
@@ -170,7 +172,7 @@ func checkMixed(t *testing.T, fn marked) {
 	t.Helper()
 	f := decode(fn.code, fn.addr)
 	for i, inst := range f.insts {
-		got := SpinWait(fn.code, fn.addr, f.addrs[i])
+		got := SpinWait(fn.code, fn.addr, 0, f.addrs[i])
 		switch inst.Op {
 		case x86asm.PAUSE:
 			if !got {
@@ -193,7 +195,7 @@ func listing(fn marked) string {
 		if on[i] {
 			mark = "cycle "
 		}
-		if SpinWait(fn.code, fn.addr, f.addrs[i]) {
+		if SpinWait(fn.code, fn.addr, 0, f.addrs[i]) {
 			mark += "SPIN "
 		} else {
 			mark += "     "
@@ -234,13 +236,44 @@ func TestSpinLock(t *testing.T) {
 	t.Skip("no libc.so.6 with pthread_spin_lock is installed")
 }
 
+// TestKnown has a wait far behind the prologue that says what its stack slots are: with
+// a known address in between the verdict is the same.
+func TestKnown(t *testing.T) {
+	const far = 1000
+	loop := []byte{
+		0x48, 0x8b, 0x45, 0xf8, // mov -8(%rbp),%rax
+		0x8b, 0x00, // mov (%rax),%eax
+		0x89, 0x45, 0xf4, // mov %eax,-12(%rbp)
+		0x83, 0x7d, 0xf4, 0x00, // cmpl $0,-12(%rbp)
+		0x74, 0xf1, // je back
+		0xc3,
+	}
+	for _, c := range []struct {
+		name     string
+		prologue []byte
+		wait     bool
+	}{
+		{"frame", []byte{0x55, 0x48, 0x89, 0xe5}, true}, // push %rbp; mov %rsp,%rbp
+		{"other", []byte{0x55, 0x90, 0x90, 0x90}, false},
+	} {
+		code := slices.Concat(c.prologue, bytes.Repeat([]byte{0x90}, far), loop)
+		at := uint64(len(c.prologue) + far)
+		for _, known := range []uint64{0, 4, 100, at - Before, at - 1, at, at + 1, 1 << 40} {
+			if got := SpinWait(code, 0, known, at); got != c.wait {
+				t.Errorf("%s, known %d: %v, want %v", c.name, known, got, c.wait)
+			}
+		}
+	}
+}
+
 // FuzzSpinWait wants an answer to any bytes.
 func FuzzSpinWait(f *testing.F) {
-	f.Add([]byte{0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3}, uint16(0))
-	f.Add([]byte{0xf3, 0x90, 0xeb, 0xfc}, uint16(1))
-	f.Add([]byte{0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xfa}, uint16(0))
-	f.Fuzz(func(t *testing.T, code []byte, at uint16) {
-		SpinWait(code, 0x1000, 0x1000+uint64(at))
+	f.Add([]byte{0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3}, uint16(0), uint16(0))
+	f.Add([]byte{0xf3, 0x90, 0xeb, 0xfc}, uint16(1), uint16(3))
+	f.Add([]byte{0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xfa}, uint16(0), uint16(9))
+	f.Add(append(bytes.Repeat([]byte{0x90}, 600), 0xf3, 0x90, 0xeb, 0xfc), uint16(600), uint16(20))
+	f.Fuzz(func(t *testing.T, code []byte, at, known uint16) {
+		SpinWait(code, 0x1000, 0x1000+uint64(known), 0x1000+uint64(at))
 	})
 }
 
@@ -249,7 +282,7 @@ func BenchmarkSpinWait(b *testing.B) {
 	code := append(make([]byte, 0, 2000), []byte(strings.Repeat("\x48\x01\xc8\x90", 256))...)
 	code = append(code, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3)
 	for b.Loop() {
-		if !SpinWait(code, 0, 1024) {
+		if !SpinWait(code, 0, 0, 1024) {
 			b.Fatal("no wait")
 		}
 	}

@@ -16,6 +16,7 @@ import (
 // Binary is an open ELF file: an executable or a shared library.
 type Binary struct {
 	path  string
+	name  string // see Name
 	file  *object.File
 	image []byte // the file, mapped read-only
 	elf   *elf.File
@@ -39,6 +40,15 @@ type Binary struct {
 // errClosed is what use after Close gives.
 var errClosed = errors.New("binary is closed")
 
+// OpenAs opens a file that the processes which map it know by another path.
+func OpenAs(path, name string) (*Binary, error) {
+	b, err := Open(path)
+	if err == nil && name != path {
+		b.name = name
+	}
+	return b, err
+}
+
 // Open opens the ELF file at path and reads its headers.
 func Open(path string) (b *Binary, err error) {
 	doing := "opening " + path
@@ -61,6 +71,7 @@ func Open(path string) (b *Binary, err error) {
 	}
 	b = &Binary{path: path, file: file, image: file.Image, elf: f}
 	b.finder = debugfile.New(file, b.fetcher())
+	b.name = b.finder.Inside()
 	b.isGo = b.madeByGo()
 	return b, nil
 }
@@ -82,6 +93,10 @@ func (b *Binary) Close() error {
 
 // Path is the path that Open was given.
 func (b *Binary) Path() string { return b.path }
+
+// Name is the path that the file has, or had, for the processes that map it: where Path
+// leads through /proc, because it was deleted or is in a container, that says nothing.
+func (b *Binary) Name() string { return b.name }
 
 // Machine is the processor that the code is for.
 func (b *Binary) Machine() elf.Machine { return b.elf.Machine }

@@ -43,6 +43,18 @@ func interrogate(t testing.TB, data []byte) {
 	b.Nearest("mian", 3)
 	b.HasFunc("no::such")
 	b.CheckLine("small.c", 3)
+	for line := 3; line < 6; line++ {
+		b.LineEntries("small.c", line)
+	}
+	b.USDTProbes()
+	var all []Func
+	b.Each(func(string) bool { return true }, func(f Func, _ bool) bool {
+		all = append(all, f)
+		return len(all) < 40
+	})
+	for _, f := range all {
+		b.ReturnLines(f)
+	}
 	if d := time.Since(began); d > slowest {
 		t.Errorf("took %v", d)
 	}

@@ -17,7 +17,7 @@ var servers = sync.OnceValue(func() *debuginfod.Client { return debuginfod.FromE
 // libraries are out of scope by default, so that their lines are not worth it.
 func (b *Binary) fetcher() debugfile.Fetcher {
 	c := servers()
-	if c == nil || systemBinary(b.path) && !b.isProgram() {
+	if c == nil || systemBinary(b.name) && !b.isProgram() {
 		return nil
 	}
 	return c

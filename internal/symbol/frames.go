@@ -93,9 +93,18 @@ func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	return f
 }
 
+// neededSections are what every look-up of a line needs.
+var neededSections = []string{
+	".debug_info", ".debug_line", ".debug_str", ".debug_line_str", ".debug_abbrev",
+	".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets", ".debug_aranges",
+}
+
 // debugData is the binary's debug information, read as far as asked for.
 func (b *Binary) debugData() *dwarf.Data {
 	if b.debug == nil {
+		if f := b.debugFile(); f != nil {
+			f.Ahead(neededSections...)
+		}
 		b.debug = dwarf.New(b.debugSection, b.text(), beside{b})
 	}
 	return b.debug

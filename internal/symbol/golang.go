@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 
+	"whatif/internal/symbol/dwarf"
 	"whatif/internal/symbol/pclntab"
 )
 
@@ -144,4 +145,31 @@ func (b *Binary) aroundGo(addr uint64) (pclntab.Func, bool) {
 		return pclntab.Func{}, false
 	}
 	return t.Around(addr)
+}
+
+// goStatements is what debug information would say of a line's statement, from Go's table: that does
+// not tell where statements begin, only which code is theirs.
+func goStatements(t *pclntab.Table, file string, line int) []dwarf.Statement {
+	type copied struct {
+		entry uint64
+		node  int32
+	}
+	by := map[copied]int{}
+	var found []dwarf.Statement
+	for _, p := range t.Pieces(func(path string) bool { return MatchFile(file, path) }, line) {
+		k := copied{p.Entry, p.Node}
+		i, known := by[k]
+		if !known {
+			i = len(found)
+			by[k] = i
+			found = append(found, dwarf.Statement{File: p.File, Entry: p.Entry, Ranges: []dwarf.Range{{Low: p.Entry, High: p.End}}})
+		}
+		starts := &found[i].Starts
+		if n := len(*starts); n > 0 && (*starts)[n-1].End == p.Low {
+			(*starts)[n-1].End = p.High
+			continue
+		}
+		*starts = append(*starts, dwarf.Start{Addr: p.Low, End: p.High, Run: true, Stmt: true})
+	}
+	return found
 }

@@ -22,7 +22,7 @@ func (b *Binary) Missing() (text string) {
 		problems = append(problems, p.Error())
 	}
 	why := strings.Join(problems, "; ")
-	name := filepath.Base(b.path)
+	name := filepath.Base(b.name)
 	switch {
 	case has && why == "":
 		return ""
@@ -42,7 +42,7 @@ func (b *Binary) remedy() string {
 	if b.file.BuildID() == "" {
 		return "compile it with -g"
 	}
-	installed := systemBinary(b.path) || strings.HasPrefix(b.path, "/usr/") || strings.HasPrefix(b.path, "/bin/") || strings.HasPrefix(b.path, "/sbin/")
+	installed := systemBinary(b.name) || strings.HasPrefix(b.name, "/usr/") || strings.HasPrefix(b.name, "/bin/") || strings.HasPrefix(b.name, "/sbin/")
 	if !installed {
 		return "compile it with -g"
 	}

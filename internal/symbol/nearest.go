@@ -20,7 +20,7 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 	var err error
 	defer guard("looking for similar names", &err)()
 	t, isGo := b.symbolTable(), b.IsGo()
-	r := newRanking(name, lastComponent)
+	r := newRanking(name, LastComponent)
 	// Demangling is what takes time: the first names of a giant must do.
 	for _, x := range t.all[:min(len(t.all), maxNearest)] {
 		if s := t.name(x); x.kind == elf.STT_FUNC && !isPartial(s) {
@@ -39,6 +39,15 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 }
 
 const maxNearest = 300_000
+
+// NearestOf gives up to n of some names that a user may have meant by name.
+func NearestOf(name string, names []string, n int) []string {
+	r := newRanking(name, func(s string) string { return s[strings.LastIndexByte(s, ':')+1:] })
+	for _, s := range names {
+		r.add(s)
+	}
+	return r.best(n)
+}
 
 // ranking collects the candidates that are near to a wanted name.
 type ranking struct {
@@ -107,8 +116,8 @@ func (r *ranking) best(n int) []string {
 // plainReceiver makes "main.T.Get" of Go's "main.(*T).Get".
 var plainReceiver = strings.NewReplacer(".(*", ".", ").", ".")
 
-// lastComponent is the function's own name in a qualified one.
-func lastComponent(name string) string {
+// LastComponent is the function's own name in a qualified one.
+func LastComponent(name string) string {
 	name = plainReceiver.Replace(name)
 	if i := strings.IndexAny(name, "<(["); i > 0 {
 		name = name[:i]
@@ -147,4 +156,13 @@ func editDistance(a, b string, limit int) int {
 		prev2, prev, row = prev, row, prev2
 	}
 	return prev[len(b)]
+}
+
+// Like gives up to n of some names, that a user may have meant by another: as Nearest.
+func Like(name string, names []string, n int) []string {
+	r := newRanking(name, func(s string) string { return s })
+	for _, s := range names {
+		r.add(s)
+	}
+	return r.best(n)
 }

@@ -8,7 +8,7 @@ import (
 // Origin gives the binary's Origin, for frames of a process whose main program
 // it is or is not.
 func (b *Binary) Origin(executable bool) Origin {
-	o := Origin{Path: b.path, Executable: executable}
+	o := Origin{Path: b.name, Executable: executable}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

@@ -56,6 +56,20 @@ func (b *Binary) hasDebugInfo() bool {
 	return f != nil && f.Has(".debug_info") && f.Has(".debug_line")
 }
 
+// Compressed reports whether the debug information has to be decompressed before anything
+// can be looked up in it: that takes a while, where it is large.
+func (b *Binary) Compressed() (yes bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	var err error
+	defer guard("looking for debug information", &err)()
+	f := b.debugFile()
+	return f != nil && f.Compressed(".debug_info")
+}
+
 // HasSymbols reports whether all functions of the binary have a name: there is a
 // full symbol table, in it or beside it, or Go's. Without one only what it exports
 // has a name.

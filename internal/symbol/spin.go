@@ -29,17 +29,20 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	return spinwait.SpinWait(b.bytesAt(start, end-start), start, addr), nil
+	line := uint64(0)
+	if b.debug != nil && addr-start > farAhead { // for this alone it need not be read
+		line, _ = b.debug.RowBefore(addr - spinwait.Before)
+	}
+	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr), nil
 }
 
-// maxAhead is how far before an address decoding begins, in a function longer
-// than that; maxAfter is how far it goes on.
-const maxAhead, maxAfter = 4096, 1024
+// farAhead is how far behind its function's start an instruction has to be for a look at
+// the lines to cost less than decoding all that is in between.
+const farAhead = 2 * spinwait.Before
 
-// around gives a stretch of code around an address that begins with a whole
-// instruction: at the function's start, or in a long function at some line's.
+// around gives a stretch of code around an address that begins with the function.
 func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
-	end = addr + maxAfter
+	end = addr + spinwait.After
 	if x, found := b.symbolTable().find(addr); found {
 		start, ok = x.addr, true
 		if x.size > 0 {
@@ -50,11 +53,5 @@ func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
 	} else if chain := b.debugData().Lookup(addr); len(chain) > 0 && chain[len(chain)-1].Low != 0 {
 		start, ok = chain[len(chain)-1].Low, chain[len(chain)-1].Low <= addr
 	}
-	if !ok || addr-start <= maxAhead {
-		return start, end, ok
-	}
-	if line, found := b.debugData().RowBefore(addr - maxAhead/4); found && line > start {
-		start = line
-	}
-	return start, end, true
+	return start, end, ok
 }

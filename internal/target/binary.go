@@ -52,6 +52,19 @@ func MappedFile(pid int, address uint64) (string, error) {
 	return "", fmt.Errorf("finding what process %d has at %#x: %w", pid, address, os.ErrNotExist)
 }
 
+// Inside is the path of a file for a process, of which path is whatif's: what is above
+// the process's own root directory, if it has changed that, is not in it.
+func Inside(pid int, path string) string {
+	root, err := os.Readlink(fmt.Sprintf("/proc/%d/root", pid))
+	if err != nil || root == "/" {
+		return path
+	}
+	if rest, below := strings.CutPrefix(path, root+"/"); below {
+		return "/" + rest
+	}
+	return path
+}
+
 // OpenMapped opens the file behind a mapping of pid: the very file that is mapped,
 // also when it has been deleted or replaced, or lies in another mount namespace.
 func OpenMapped(pid int, m Mapping) (*os.File, error) {

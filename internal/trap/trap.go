@@ -17,10 +17,11 @@ import (
 type Site struct {
 	Offset  int  // from the function's first instruction
 	Stepped bool // the instruction there is run in a single step
+	LongNop bool // unless the kernel is one that emulates long no-ops
 }
 
-// maxCode bounds what is decoded of a function.
-const maxCode = 4096
+// maxCode bounds what is decoded of a function; more than all but generated ones have.
+const maxCode = 1 << 18
 
 // Choose decodes the code of a function, x86-64, up to its end. A Go function
 // begins with a check of its stack that may start it anew: the breakpoint is
@@ -31,8 +32,11 @@ func Choose(code []byte, isGo bool) Site {
 		code = code[:maxCode]
 	}
 	targets := jumpTargets(code)
-	checked := !isGo
-	for at := 0; at < len(code); {
+	first := 0
+	if isGo {
+		first = afterCheck(code)
+	}
+	for at := first; at < len(code); {
 		i, err := decode(code[at:])
 		if err != nil {
 			break
@@ -41,19 +45,86 @@ func Choose(code []byte, isGo bool) Site {
 		if at > 0 && targets[at] {
 			break
 		}
-		if checked && emulated(code[at:at+i.Len]) {
+		if emulated(code[at : at+i.Len]) {
 			return Site{Offset: at}
 		}
 		if jumps(i.Op) {
-			// Only Go's check of the stack is known to lead back here or on.
-			if checked || !conditional(i.Op) {
-				break
-			}
-			checked = true
+			break
 		}
 		at += i.Len
 	}
-	return Site{Stepped: !emulated(code)}
+	site := At(code[first:])
+	site.Offset = first
+	return site
+}
+
+// afterCheck is where a Go function goes on when it has checked that its stack is large enough: behind
+// the last of the conditional jumps at its beginning that lead to code which starts the
+// function anew. 0 if it has no check.
+func afterCheck(code []byte) (after int) {
+	for at := 0; at < len(code); {
+		i, err := decode(code[at:])
+		if err != nil {
+			break
+		}
+		at += i.Len
+		if !jumps(i.Op) {
+			continue
+		}
+		rel, ok := i.Args[0].(x86asm.Rel)
+		if !conditional(i.Op) || !ok || !restarts(code, at+int(rel)) {
+			break
+		}
+		after = at
+	}
+	return after
+}
+
+// restarts reports whether the code at an offset jumps to the function's beginning, behind one call
+// at most: what it does besides is saving registers.
+func restarts(code []byte, at int) bool {
+	const longest = 64 // instructions: all registers that hold arguments, twice
+	for range longest {
+		if at < 0 || at >= len(code) {
+			return false
+		}
+		i, err := decode(code[at:])
+		if err != nil {
+			return false
+		}
+		at += i.Len
+		if i.Op == x86asm.JMP {
+			rel, ok := i.Args[0].(x86asm.Rel)
+			return ok && at+int(rel) == 0
+		}
+		if jumps(i.Op) && i.Op != x86asm.CALL {
+			return false
+		}
+	}
+	return false
+}
+
+// At is a breakpoint on the first instruction of the code, which cannot be elsewhere.
+func At(code []byte) Site { return Site{Stepped: !emulated(code), LongNop: longNop(code)} }
+
+// Entry chooses where a breakpoint is put that has to find the stack as it is at the
+// function's first instruction, with the return address on top.
+func Entry(code []byte) Site {
+	if rest, ok := bytes.CutPrefix(code, endbr64); ok && emulated(rest) {
+		return Site{Offset: len(endbr64)}
+	}
+	return At(code)
+}
+
+var endbr64 = []byte{0xf3, 0x0f, 0x1e, 0xfa}
+
+// longNop tells whether the code begins with a no-op of several bytes, prefixes aside.
+func longNop(code []byte) bool {
+	code = bytes.TrimLeft(code, "\x66\x2e")
+	if bytes.HasPrefix(code, []byte{0x48}) {
+		code = code[1:]
+	}
+	return bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
 // emulated tells whether the kernel emulates the instruction at the start of
@@ -81,7 +152,7 @@ func emulated(code []byte) bool {
 
 // decode knows endbr64, which many compilers put first, beside what x86asm does.
 func decode(code []byte) (x86asm.Inst, error) {
-	if bytes.HasPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}) {
+	if bytes.HasPrefix(code, endbr64) {
 		return x86asm.Inst{Op: x86asm.NOP, Len: 4}, nil
 	}
 	return x86asm.Decode(code, 64)

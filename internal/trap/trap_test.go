@@ -9,21 +9,45 @@ func TestChoose(t *testing.T) {
 		isGo bool
 		want Site
 	}{
-		{"only ret", []byte{0xc3}, false, Site{0, true}},
-		{"push first", []byte{0x55, 0x48, 0x89, 0xe5, 0xc3}, false, Site{0, false}},
-		{"endbr64 then push", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3}, false, Site{4, false}},
-		{"push r12", []byte{0x41, 0x54, 0xc3}, false, Site{0, false}},
-		{"mov then call", []byte{0x89, 0xf8, 0xe8, 0, 0, 0, 0, 0xc3}, false, Site{2, false}},
+		{"only ret", []byte{0xc3}, false, Site{Offset: 0, Stepped: true}},
+		{"push first", []byte{0x55, 0x48, 0x89, 0xe5, 0xc3}, false, Site{Offset: 0, Stepped: false}},
+		{"endbr64 then push", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3}, false, Site{Offset: 4, Stepped: false}},
+		{"push r12", []byte{0x41, 0x54, 0xc3}, false, Site{Offset: 0, Stepped: false}},
+		{"mov then call", []byte{0x89, 0xf8, 0xe8, 0, 0, 0, 0, 0xc3}, false, Site{Offset: 2, Stepped: false}},
 		// 0: mov; 2: push; 3: jmp 2: the push is a loop's head.
-		{"loop head", []byte{0x89, 0xf8, 0x55, 0xeb, 0xfd}, false, Site{0, true}},
+		{"loop head", []byte{0x89, 0xf8, 0x55, 0xeb, 0xfd}, false, Site{Offset: 0, Stepped: true}},
 		// cmp rsp,[r14+16]; jbe +1; push rbp; ret.
-		{"go", []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x02, 0x55, 0xc3, 0xe8, 0, 0, 0, 0, 0xeb, 0xf1}, true, Site{6, false}},
-		{"go without check", []byte{0x55, 0xc3}, true, Site{0, false}},
-		{"ret before push", []byte{0xc3, 0x55}, false, Site{0, true}},
-		{"nothing", nil, false, Site{0, true}},
-		{"not code", []byte{0x06, 0x07}, false, Site{0, true}},
+		{"go", []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x02, 0x55, 0xc3, 0xe8, 0, 0, 0, 0, 0xeb, 0xf1}, true, Site{Offset: 6, Stepped: false}},
+		// mov eax,edi; ret behind the check: not on the check, which is run twice.
+		{"go, nothing cheap", []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x03, 0x89, 0xf8, 0xc3, 0xe8, 0, 0, 0, 0, 0xeb, 0xf0}, true, Site{Offset: 6, Stepped: true}},
+		// test eax,eax; je +1; push; ret: a jump that is no check.
+		{"go, a jump of its own", []byte{0x85, 0xc0, 0x74, 0x01, 0x50, 0xc3}, true, Site{Offset: 2, Stepped: false}},
+		{"long nop", []byte{0x0f, 0x1f, 0x44, 0, 0, 0xc3}, false, Site{Stepped: true, LongNop: true}},
+		{"go without check", []byte{0x55, 0xc3}, true, Site{Offset: 0, Stepped: false}},
+		{"ret before push", []byte{0xc3, 0x55}, false, Site{Offset: 0, Stepped: true}},
+		{"nothing", nil, false, Site{Offset: 0, Stepped: true}},
+		{"not code", []byte{0x06, 0x07}, false, Site{Offset: 0, Stepped: true}},
 	} {
 		if got := Choose(test.code, test.isGo); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestEntry(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		code []byte
+		want Site
+	}{
+		{"push", []byte{0x55, 0xc3}, Site{}},
+		{"endbr64 then push", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3}, Site{Offset: 4}},
+		// The stack is another behind what precedes the push.
+		{"sub then push", []byte{0x48, 0x83, 0xec, 0x08, 0x55}, Site{Stepped: true}},
+		{"endbr64 then mov", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0x89, 0xf8}, Site{Stepped: true}},
+		{"nothing", nil, Site{Stepped: true}},
+	} {
+		if got := Entry(test.code); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}

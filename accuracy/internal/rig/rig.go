@@ -49,6 +49,9 @@ func Open(whatif string) (*Rig, error) {
 	return &Rig{root: dir, whatif: whatif}, nil
 }
 
+// Root is the checkout's directory.
+func (r *Rig) Root() string { return r.root }
+
 // CheckWhatif tells whether the command is there at all.
 func (r *Rig) CheckWhatif() error {
 	if _, err := os.Stat(r.whatif); err != nil {

@@ -2,6 +2,8 @@
  * Programs that count their visits themselves, exactly, in memory that all their processes share.
  *
  *     counts HOW N     prints "visits V" when everything that may visit has ended
+ *
+ * A visit is a call of visited(), a system call getppid, and a passage of the tracepoint timer:itimer_state.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -10,11 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef IN_SOURCE
 #include "whatif.h"
 #endif
+
+#include "usdt.h"
 
 static struct {
   long visits;
@@ -23,11 +29,20 @@ static struct {
 static const char *self;
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
-__attribute__((noinline)) void visited(void) { __asm__ volatile(""); }
+USDT_SEMAPHORE(counts, enabled);
+
+__attribute__((noinline)) void visited(void) {
+  __asm__ volatile(""); // VISIT
+  USDT(counts, visit);
+  USDT_IF_ENABLED(counts, enabled);
+}
 
 static void visit(void) {
   __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);
   visited();
+  syscall(SYS_getppid);
+  static const struct itimerval none;
+  setitimer(ITIMER_REAL, &none, NULL);
 #ifdef IN_SOURCE
   WHATIF_PROGRESS("visited");
 #endif

@@ -60,6 +60,10 @@ func New(binary *object.File, fetch Fetcher) *Finder {
 	return f
 }
 
+// Inside is the binary's path as the processes have it whose files whatif reaches
+// through /proc.
+func (f *Finder) Inside() string { return f.names[0] }
+
 // Problems says what was wrong with files that were found, and which were
 // missing: a few words each.
 func (f *Finder) Problems() []string {

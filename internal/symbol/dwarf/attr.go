@@ -24,8 +24,10 @@ const (
 	attrLowPC          = 0x11
 	attrHighPC         = 0x12
 	attrCompDir        = 0x1b
+	attrProducer       = 0x25
 	attrAbstractOrigin = 0x31
 	attrSpecification  = 0x47
+	attrEntryPC        = 0x52
 	attrRanges         = 0x55
 	attrCallFile       = 0x58
 	attrCallLine       = 0x59
@@ -50,6 +52,8 @@ func wanted(attr, tag uint32) bool {
 		case attrName, attrLowPC, attrHighPC, attrAbstractOrigin, attrSpecification, attrRanges,
 			attrCallFile, attrCallLine, attrLinkageName, attrMIPSLinkage:
 			return true
+		case attrEntryPC:
+			return tag == tagInlinedSubroutine
 		}
 	case tagEnumerationType, tagArrayType, tagSubroutineType:
 		// No code is described below these: jump over their children.

@@ -7,7 +7,7 @@ type entry struct {
 	depth int // of the root: 0
 
 	name, linkage                  value
-	low, high, ranges              value
+	low, high, ranges, entryPC     value
 	abstractOrigin, specification  value
 	callFile, callLine             uint64
 	sibling                        uint64
@@ -88,6 +88,8 @@ func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
 			e.high = v
 		case attrRanges:
 			e.ranges, e.hasRange = v, true
+		case attrEntryPC:
+			e.entryPC = v
 		case attrAbstractOrigin:
 			e.abstractOrigin = v
 		case attrSpecification:

@@ -20,6 +20,8 @@ type lineHeader struct {
 	files      []lineFile
 	compDir    string
 	program    cursor
+
+	defaultStmt bool // rows begin statements unless the program says otherwise
 }
 
 type lineFile struct {
@@ -57,7 +59,7 @@ func (d *Data) lineHeader(u *unit) (*lineHeader, bool) {
 	if h.version >= 4 {
 		h.maxOps = max(1, uint64(c.u8()))
 	}
-	c.u8() // default_is_stmt: every row counts, as in a debugger's "where"
+	h.defaultStmt = c.u8() != 0
 	h.lineBase, h.lineRange = int64(int8(c.u8())), uint64(c.u8())
 	h.opcodeBase = int(c.u8())
 	if h.opcodeBase > 0 {

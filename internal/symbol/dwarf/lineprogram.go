@@ -8,6 +8,8 @@ const (
 	lnsAdvancePC      = 2
 	lnsAdvanceLine    = 3
 	lnsSetFile        = 4
+	lnsSetColumn      = 5
+	lnsNegateStmt     = 6
 	lnsConstAddPC     = 8
 	lnsFixedAdvancePC = 9
 
@@ -24,10 +26,14 @@ type lineState struct {
 	line int64
 	rows []row
 	sort bool // addresses went back
+
+	column uint64
+	stmt   bool
+	each   func(mark) // if set, it is shown every row, and rows stay empty
 }
 
-func (s *lineState) reset() {
-	*s = lineState{file: 1, line: 1, rows: s.rows[:0]}
+func (s *lineState) reset(stmt bool) {
+	*s = lineState{file: 1, line: 1, rows: s.rows[:0], stmt: stmt, each: s.each}
 }
 
 // emit appends a row. Of several at one address the last one counts: those
@@ -38,6 +44,10 @@ func (s *lineState) emit() {
 		line = 0
 	}
 	r := row{addr: s.addr, file: uint32(s.file), line: uint32(line)}
+	if s.each != nil {
+		s.each(mark{r, clip(s.column), s.stmt})
+		return
+	}
 	n := len(s.rows)
 	if n > 0 && s.rows[n-1].addr > r.addr {
 		s.sort = true
@@ -57,8 +67,13 @@ func (s *lineState) emit() {
 // run executes the program and gives each sequence's rows and end. The rows
 // are only valid during the call.
 func (d *Data) run(h *lineHeader, sequence func(rows []row, end uint64)) {
-	var s lineState
-	s.reset()
+	d.runShowing(h, nil, sequence)
+}
+
+// runShowing is run for who wants to see the rows as they are, each by itself.
+func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []row, end uint64)) {
+	s := lineState{each: each}
+	s.reset(h.defaultStmt)
 	c := h.program
 	advance := func(n uint64) {
 		if h.maxOps == 1 {
@@ -91,6 +106,10 @@ func (d *Data) run(h *lineHeader, sequence func(rows []row, end uint64)) {
 			s.line += c.sleb()
 		case lnsSetFile:
 			s.file = c.uleb()
+		case lnsSetColumn:
+			s.column = c.uleb()
+		case lnsNegateStmt:
+			s.stmt = !s.stmt
 		case lnsConstAddPC:
 			if h.lineRange == 0 {
 				return
@@ -122,7 +141,7 @@ func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row,
 			slices.SortStableFunc(s.rows, func(a, b row) int { return cmpUint(a.addr, b.addr) })
 		}
 		sequence(s.rows, s.addr)
-		s.reset()
+		s.reset(h.defaultStmt)
 	case lneSetAddress:
 		s.addr = body.sized(int(body.left()))
 		s.op = 0

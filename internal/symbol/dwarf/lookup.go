@@ -51,7 +51,7 @@ func (d *Data) index(u *unit) *index {
 	d.touch(code.end - code.off)
 	x := d.scopes(code)
 	d.indexes[u] = x
-	d.weight += 2*len(x.all) + len(x.byPC.starts) + len(x.members) + 3*len(x.around)
+	d.weight += 2*len(x.all) + len(x.byPC.starts) + len(x.members) + len(x.before) + 3*len(x.around)
 	return x
 }
 

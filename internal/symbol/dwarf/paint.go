@@ -63,7 +63,11 @@ func (o *owners) find(pc uint64) (owner int32, stretch Range) {
 		i--
 	}
 	if i < 0 {
-		return -1, Range{}
+		stretch.High = ^uint64(0)
+		if len(o.starts) > 0 {
+			stretch.High = o.starts[0]
+		}
+		return -1, stretch
 	}
 	stretch = Range{o.starts[i], ^uint64(0)}
 	if i+1 < len(o.starts) {

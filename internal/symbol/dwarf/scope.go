@@ -27,6 +27,14 @@ type index struct {
 	byPC    owners
 	around  []enclosing
 	members []member // ascending by entry
+	// before are the inlined calls that begin, says the compiler, where other code is; ascending by address.
+	before []beginning
+}
+
+// beginning is where a scope begins.
+type beginning struct {
+	addr  uint64
+	scope int32
 }
 
 // member is a function without a linkage name inside a namespace or type.
@@ -67,6 +75,9 @@ func (d *Data) scopes(u *unit) *index {
 			if e.tag == tagInlinedSubroutine {
 				sc.parent = top.scope
 				sc.callFile, sc.callLine = clip(e.callFile), clip(e.callLine)
+				if at, ok := d.entryPC(u, e, ranges[0].Low); ok && at != ranges[0].Low {
+					s.before = append(s.before, beginning{at, next.scope})
+				}
 			}
 			s.all = append(s.all, sc)
 			for _, r := range ranges {
@@ -88,7 +99,17 @@ func (d *Data) scopes(u *unit) *index {
 		}
 	})
 	s.byPC = paint(spans)
+	slices.SortStableFunc(s.before, func(a, b beginning) int { return cmpUint(a.addr, b.addr) })
 	return s
+}
+
+// entryPC is where an entry says that its code begins: an address, or from DWARF 5 on a distance
+// from its lowest.
+func (d *Data) entryPC(u *unit, e *entry, low uint64) (uint64, bool) {
+	if e.entryPC.class == classConst {
+		return low + e.entryPC.n, true
+	}
+	return d.addr(u, e.entryPC)
 }
 
 func clip(n uint64) uint32 {

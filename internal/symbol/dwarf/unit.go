@@ -1,5 +1,7 @@
 package dwarf
 
+import "bytes"
+
 // unit is one unit's header and what its root entry says.
 type unit struct {
 	src       *source
@@ -14,6 +16,7 @@ type unit struct {
 	rooted   bool
 	tag      uint32
 	language uint64
+	gnu      bool // compiled by GCC
 	compDir  string
 	lines    uint64
 	hasLines bool
@@ -104,7 +107,7 @@ func (d *Data) root(u *unit) {
 	}
 	u.tag = ab.tag
 	// The bases come in any order among the attributes that need them.
-	var low, high, ranges, compDir, lines, dwoName value
+	var low, high, ranges, compDir, producer, lines, dwoName value
 	for _, s := range ab.attrs {
 		v := u.value(&c, s)
 		if c.bad {
@@ -119,6 +122,8 @@ func (d *Data) root(u *unit) {
 			ranges = v
 		case attrCompDir:
 			compDir = v
+		case attrProducer:
+			producer = v
 		case attrStmtList:
 			lines = v
 		case attrLanguage:
@@ -140,6 +145,7 @@ func (d *Data) root(u *unit) {
 	u.dwoName = text(d.str(u, dwoName), maxPath)
 	u.lines, u.hasLines = lines.n, lines.class != classNone
 	u.compDir = text(d.str(u, compDir), maxPath)
+	u.gnu = bytes.HasPrefix(d.str(u, producer), []byte("GNU "))
 	u.low, _ = d.addr(u, low)
 	if ab.tag == tagCompileUnit || ab.tag == tagSkeletonUnit {
 		u.ranges = d.codeRanges(u, low, high, ranges, nil)

@@ -50,13 +50,18 @@ func (f *File) Section(name string) []byte {
 	var h inflated
 	var err error
 	switch {
-	case s.Flags&elf.SHF_COMPRESSED != 0 || strings.HasPrefix(s.Name, ".z"):
+	case f.Compressed(name):
 		h, err = f.inflate(s, raw)
 	case f.ELF.Type == elf.ET_REL && f.repeated(name):
 		h, err = f.joined(name)
 	default:
 		return raw
 	}
+	return f.keep(s, h, err)
+}
+
+// keep remembers what became of a section: its contents, or why there are none.
+func (f *File) keep(s *elf.Section, h inflated, err error) []byte {
 	if err != nil {
 		if f.problem == nil {
 			f.problem = fmt.Errorf("reading %s of %s: %w", s.Name, f.Path, err)

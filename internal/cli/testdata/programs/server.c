@@ -1,6 +1,7 @@
-/* The server of the README: for ever requests, most of each parsing. The line of that is parse.c:118. */
+/* The server of the README: for ever requests, most of each parsing, and an answer. The line of the parsing is parse.c:118. */
+#include <fcntl.h>
+#include <unistd.h>
 #include "whatif.h"
-
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
 __attribute__((noinline)) void request_done(void) { __asm__ volatile(""); }
@@ -13,13 +14,16 @@ __attribute__((noinline)) static unsigned long parse_row(long n) {
     x = (((x * by ^ by) * by ^ by) * by ^ by) * by ^ by;
   return x;
 }
-#line 15 "server.c"
+#line 18 "server.c"
 __attribute__((noinline)) static unsigned long handle_put(void) { return parse_row(60000) + 1; }
 
 int main(void) {
   unsigned long x = 0;
+  int client = open("/dev/null", O_WRONLY);
   while (x != 42) {
     x += handle_put();
+    if (write(client, "done", 4) != 4)
+      return 1;
     request_done();
     WHATIF_PROGRESS("requests");
   }

@@ -1,0 +1,70 @@
+// Points measures what a visit of a progress point costs, for each kind of point.
+//
+//	go run ./accuracy/points [-rounds 9] [-seconds 0.3] [-whatif bin/whatif]
+//
+// One program visits points of all kinds in each of its rounds. It is run under whatif without experiments: with one of
+// the points, and with one that costs nothing; the difference of a round's time is the cost of that point's visit. Runs
+// with all kinds take turns, because the speed of a shared machine drifts. What whatif counted must be exactly what the
+// program did, or there is no table.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	s := &study{}
+	f := flag.NewFlagSet("points", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.IntVar(&s.rounds, "rounds", 9, "measure each kind so many `times`")
+	f.Float64Var(&s.seconds, "seconds", 0.3, "length of one run")
+	whatif := f.String("whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err == nil && f.NArg() > 0:
+		err = fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
+	case err == nil && (s.rounds < 1 || !(s.seconds > 0)):
+		err = errors.New("reading the command line: at least one round and some seconds are needed")
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "points: %v\n", err)
+		return 2
+	}
+	if err := s.report(ctx, *whatif, stdout); err != nil {
+		fmt.Fprintf(stderr, "points: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func (s *study) report(ctx context.Context, whatif string, stdout io.Writer) error {
+	var err error
+	if s.rig, err = rig.Open(whatif); err != nil {
+		return err
+	}
+	if err := s.rig.CheckWhatif(); err != nil {
+		return err
+	}
+	costs, err := s.measure(ctx)
+	if err != nil {
+		return err
+	}
+	return write(stdout, costs)
+}

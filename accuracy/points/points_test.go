@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"whatif/accuracy/internal/rig"
+	"whatif/accuracy/internal/spread"
+)
+
+func TestCommandLine(t *testing.T) {
+	for _, args := range [][]string{{"-rounds", "0"}, {"func"}, {"-seconds", "-1"}, {"-no"}, {"-seconds", "NaN"}} {
+		var words strings.Builder
+		if status := run(t.Context(), &words, &words, args); status != 2 {
+			t.Errorf("%v: status %d, want 2", args, status)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	costs := []cost{
+		{kind{"function, emulated", "func:plain", 1}, spread.Of([]float64{611, 640, 650, 655, 660, 700})},
+		{kind{"system call", "syscall:getppid", 1}, spread.Of([]float64{251, 252})},
+	}
+	if err := write(&b, costs); err != nil {
+		t.Fatal(err)
+	}
+	const want = `kind                point            cost of a visit  95% interval
+function, emulated  func:plain       652 ns           611 to 700 ns
+system call         syscall:getppid  252 ns           251 to 252 ns (range of 2)
+`
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", &b, want)
+	}
+}
+
+// TestSmoke measures for a few seconds, with limits that a busy machine keeps too; that what whatif counts is
+// what the program did is exact on any.
+func TestSmoke(t *testing.T) {
+	r, err := rig.Open("bin/whatif")
+	if errors.Is(err, rig.ErrNotRoot) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	s := study{rig: r, rounds: 2, seconds: 0.1}
+	costs, err := s.measure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const low, high = -5e3, 200e3 // ns
+	for _, c := range costs {
+		if !(c.ns.Median > low && c.ns.Median < high) {
+			t.Errorf("%s: a visit costs %.0f ns", c.name, c.ns.Median)
+		}
+	}
+	if t.Failed() {
+		_ = write(t.Output(), costs)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"whatif/internal/hint"
+)
+
+// fetch gets the package's source and makes of it the one file that SQLite is distributed as, once; it
+// returns the path of that.
+func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) {
+	made := filepath.Join(dir, "make", "sqlite3.c")
+	if _, err := os.Stat(made); err == nil {
+		return made, nil
+	}
+	fmt.Fprintln(progress, "fetching Debian's source package sqlite3")
+	if err := os.MkdirAll(filepath.Join(dir, "make"), 0o755); err != nil {
+		return "", fmt.Errorf("fetching the source: %w", err)
+	}
+	if err := command(ctx, dir, "apt-get", "source", "-q", "sqlite3"); err != nil {
+		return "", hint.New(err, `apt needs the source packages: a line that begins with "deb-src", or "Types: deb-src", in its sources, then apt-get update; dpkg-dev unpacks them`)
+	}
+	trees, err := filepath.Glob(filepath.Join(dir, "sqlite3-*", "configure"))
+	if err != nil || len(trees) != 1 {
+		return "", fmt.Errorf("unpacking the source: there are %d trees sqlite3-* in %s, want one", len(trees), dir)
+	}
+	for _, c := range [][]string{{trees[0]}, {"make", "sqlite3.c"}} {
+		if err := command(ctx, filepath.Dir(made), c...); err != nil {
+			return "", hint.New(err, "SQLite is put together by tclsh, from Debian's package tcl")
+		}
+	}
+	return made, nil
+}
+
+// programs are insert.c with the library as it is, and with its changes.
+type programs struct {
+	plain, changed string
+	source         string // the library's, as it is
+}
+
+// compile builds both as a distribution would, and with debug information; what is there already stays.
+func compile(ctx context.Context, root, dir, source string, progress io.Writer) (programs, error) {
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return programs{}, fmt.Errorf("compiling SQLite: %w", err)
+	}
+	p := programs{plain: filepath.Join(dir, "insert"), changed: filepath.Join(dir, "insert-changed"), source: string(text)}
+	changed, err := apply(p.source, changes)
+	if err != nil {
+		return programs{}, err
+	}
+	for program, text := range map[string]string{p.plain: p.source, p.changed: changed} {
+		if err := library(ctx, program+".lib", text, progress); err != nil {
+			return programs{}, err
+		}
+		// bench.h offers more than one program needs.
+		err := command(ctx, root, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-I", filepath.Dir(source),
+			"-o", program, "accuracy/sqlite/programs/insert.c", filepath.Join(program+".lib", "sqlite3.o"), "-lm", "-ldl")
+		if err != nil {
+			return programs{}, err
+		}
+	}
+	return p, nil
+}
+
+// library compiles SQLite into dir/sqlite3.o, unless that was done with the same text.
+func library(ctx context.Context, dir, text string, progress io.Writer) error {
+	file, object := filepath.Join(dir, "sqlite3.c"), filepath.Join(dir, "sqlite3.o")
+	if before, err := os.ReadFile(file); err == nil && string(before) == text {
+		if _, err := os.Stat(object); err == nil {
+			return nil
+		}
+	}
+	fmt.Fprintln(progress, "compiling", file)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("compiling SQLite: %w", err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("compiling SQLite: %w", err)
+	}
+	// Renamed when it is whole: a run that was interrupted leaves none.
+	if err := command(ctx, dir, "gcc", "-O2", "-g", "-c", "-DSQLITE_THREADSAFE=1", "-o", object+".part", file); err != nil {
+		return err
+	}
+	if err := os.Rename(object+".part", object); err != nil {
+		return fmt.Errorf("compiling SQLite: %w", err)
+	}
+	return nil
+}
+
+func command(ctx context.Context, dir string, args ...string) error {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		said := strings.TrimSpace(string(output))
+		return fmt.Errorf("running %s: %w\n%s", strings.Join(args, " "), err, said[max(0, len(said)-1000):])
+	}
+	return nil
+}

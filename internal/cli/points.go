@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"text/tabwriter"
+
+	"whatif/internal/hint"
+	"whatif/internal/point"
+	"whatif/internal/symbol"
+)
+
+// pointsCommand is whatif points PROGRAM: what could be written behind -p.
+func pointsCommand(sh *shell, args []string) (int, error) {
+	args, err := parse(sh, newFlags("points"), args, 1, 1)
+	if err != nil {
+		return 0, err
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		path = args[0] // a library may be no executable
+	}
+	b, err := symbol.Open(path)
+	if err != nil {
+		return 0, hint.New(err, "name a program or a library, an ELF file; of a script, what it starts")
+	}
+	defer b.Close()
+	if err := sh.printOffers(b); err != nil {
+		return 0, err
+	}
+	return 0, sh.printLibraries(b)
+}
+
+// printOffers prints what one binary offers.
+func (sh *shell) printOffers(b *symbol.Binary) error {
+	all, err := point.OffersOf(b)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(sh.stdout, b.Path())
+	for _, of := range all {
+		if len(of.Offers) == 0 {
+			fmt.Fprintf(sh.stdout, "  %s: none\n", of.Title)
+			continue
+		}
+		fmt.Fprintf(sh.stdout, "  %s:\n", of.Title)
+		w := tabwriter.NewWriter(sh.stdout, 0, 0, 2, ' ', 0)
+		for _, o := range of.Offers {
+			fmt.Fprintf(w, "    -p %s\t%s\n", quoted(o.Spec), o.Note)
+		}
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+	}
+	return nil
+}
+
+// printLibraries prints what the program's own libraries offer, and which of the system's offer
+// probes: those have a meaning of their own, such as memory that is asked for.
+func (sh *shell) printLibraries(b *symbol.Binary) error {
+	for _, path := range b.Libraries("") {
+		lib, err := symbol.Open(path)
+		if err != nil {
+			continue
+		}
+		if !(symbol.Origin{Path: path}).System() {
+			err = sh.printOffers(lib)
+		} else if probes, broken := lib.USDTProbes(); broken == nil && len(probes) > 0 {
+			fmt.Fprintf(sh.stdout, "%s\n  USDT probes: %d sites; see whatif points %s\n", path, len(probes), quoted(path))
+		}
+		lib.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=%+,@", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

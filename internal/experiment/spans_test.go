@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+)
+
+// What begins and ends is put together right, whichever threads it is in, and nothing
+// that cannot be is.
+func TestSpans(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/spans.c")
+	const plain, keyed = "r=func:span_begin..func:span_end", "r=func:span_begin%arg1..func:span_end%arg1"
+	for _, c := range []struct {
+		how, latency string
+		check        func(d profile.Durations) bool
+	}{
+		{"same", plain, all},
+		{"handed", keyed, all},
+		{"forked", keyed, all},
+		{"handed", plain, func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
+		// The inner one counts: each has a begin that is forgotten and an end too many,
+		// but for those of the three threads that the window cuts in two.
+		{"nested", plain, func(d profile.Durations) bool {
+			return d.Matched > 0 && apart(d.Again-d.Matched, 3) && apart(d.Unmatched-d.Matched, 3)
+		}},
+	} {
+		t.Run(c.how+" "+c.latency, func(t *testing.T) {
+			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0"}, []string{program, c.how, "1.5"}, 0)
+			checkSpans(t, data, c.check)
+			for _, e := range data.Experiments {
+				checkDurations(t, e.Index, e.Latencies[0])
+			}
+		})
+	}
+}
+
+// Goroutines change threads while they sleep.
+func TestSpansOfGoroutines(t *testing.T) {
+	realkernel.Need(t)
+	program := filepath.Join(t.TempDir(), "gospans")
+	if out, err := exec.Command("go", "build", "-o", program, "./testdata/gospans").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd", "-s", "0"}, []string{program}, 0)
+	checkSpans(t, data, all)
+	data, _ = profiled(t, []string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0"}, []string{program}, 0)
+	checkSpans(t, data, all)
+}
+
+// all: each end has its begin.
+func all(d profile.Durations) bool { return d.Matched > 0 && d.Unmatched == 0 && d.Again == 0 }
+
+func apart(difference, most int64) bool { return -most <= difference && difference <= most }
+
+func checkSpans(t *testing.T, data *profile.Data, check func(profile.Durations) bool) {
+	t.Helper()
+	whole := 0
+	for _, e := range data.Experiments {
+		if e.SetAside == "ended early" {
+			continue
+		}
+		whole++
+		d := e.Latencies[0]
+		if !check(d) {
+			t.Errorf("experiment %d: %+v; losses %v", e.Index, d, e.Losses)
+		}
+	}
+	if whole < 2 {
+		t.Errorf("%d whole experiments of %d", whole, len(data.Experiments))
+	}
+}
+
+// checkDurations: each slept 2 ms, and there is nothing that makes time virtual but the
+// cost of the probes.
+func checkDurations(t *testing.T, experiment int, d profile.Durations) {
+	t.Helper()
+	var in int64
+	for _, b := range d.Bins {
+		in += b[1]
+		if end := profile.BinStart(int(b[0]) + 1); end < 1.9e6 {
+			t.Errorf("experiment %d: %d took at most %.0f ns, and cannot have", experiment, b[1], end)
+		}
+	}
+	if in != d.Matched || d.TotalNS < 1900000*d.Matched {
+		t.Errorf("experiment %d: %d in the bins, %d matched, %d ns together", experiment, in, d.Matched, d.TotalNS)
+	}
+}
+
+// Both points in the same code, which a compiler makes of functions that are alike,
+// would be wrong in silence.
+func TestSameCodeForBothEnds(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/spans.c", "-DALIKE")
+	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-l", "r=func:span_begin..func:span_end", "--", program, "same", "1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "same code") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

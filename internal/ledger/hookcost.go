@@ -1,0 +1,63 @@
+package ledger
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+)
+
+// MeasureHooks finds out what a visit costs that a system call or a tracepoint makes, as
+// MeasureProbes does for probes. It has to come before anything is counted.
+func (l *Ledger) MeasureHooks() error {
+	// The thread must not move to another core within a batch.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	doing := "measuring what a system call's or a tracepoint's visit costs"
+	visit, err := l.measureVisit()
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	bare := timeBatches(callKernel)
+	// The system call of one outside the target goes the same way, up to the visit.
+	l.page.calls[0][unix.SYS_GETPPID] = 1
+	defer func() { l.page.calls[0][unix.SYS_GETPPID] = 0 }()
+	calls, err := link.AttachTracing(link.TracingOptions{Program: l.objs.OnCallBegin})
+	if err != nil {
+		return fmt.Errorf("%s: attaching %s: %w", doing, l.objs.OnCallBegin, err)
+	}
+	defer calls.Close()
+	called := timeBatches(callKernel)
+	// A second program at the place costs what one does at any tracepoint.
+	passage, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: "sys_enter", Program: l.objs.OnTracepoint})
+	if err != nil {
+		return fmt.Errorf("%s: attaching %s: %w", doing, l.objs.OnTracepoint, err)
+	}
+	defer passage.Close()
+	passed := timeBatches(callKernel)
+	store(&l.page.control.HookCost[0], uint64(max(called-bare, 0)+visit))
+	store(&l.page.control.HookCost[1], uint64(max(passed-called, 0)+visit))
+	return nil
+}
+
+// measureVisit is how long it takes to count a visit during an experiment, apart from
+// the way to where that is done.
+func (l *Ledger) measureVisit() (time.Duration, error) {
+	l.Begin(Experiment{Length: time.Second})
+	defer func() {
+		l.End()
+		store(&l.page.visits[0], 0)
+	}()
+	ns, err := l.objs.MeasureVisits.Run(&ebpf.RunOptions{})
+	return time.Duration(ns), err
+}
+
+// callKernel makes n short system calls.
+func callKernel(n int) {
+	for range n {
+		unix.RawSyscallNoError(unix.SYS_GETPPID, 0, 0, 0)
+	}
+}

@@ -1,0 +1,70 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"whatif/bpf"
+)
+
+// MaxSpans is how many latencies one run can measure.
+const MaxSpans = int(bpf.LedgerLimitMAX_SPANS)
+
+// SpanBins is how many bins durations are counted in; which durations a bin has
+// package profile says.
+const SpanBins = int(bpf.LedgerLimitSPAN_BINS)
+
+// SpanReading is what an experiment tells of a latency. All but InSystem are
+// counted from the experiment's Settle on.
+type SpanReading struct {
+	InSystem  int64    // begun and not ended at the start of the experiment, by the points' visits
+	Bins      []uint32 // borrowed, as those of points: durations, in virtual time
+	Matched   int64    // ends whose begin was known: what is in the bins
+	Total     time.Duration
+	Unmatched int64 // ends without a begin
+	Again     int64 // begins where one was open
+	Carried   int64 // of the matched, those that began before the experiment
+}
+
+// span is two points, the begin and the end of a latency.
+type span struct {
+	begin, end int
+	inSystem   int64
+}
+
+// SetSpan makes two points the begin and the end of a latency. It must come before
+// the points are attached.
+func (l *Ledger) SetSpan(begin, end int) error {
+	n := len(l.spans)
+	if n == MaxSpans || begin == end {
+		return fmt.Errorf("measuring from point %d to %d: %d latencies are possible, each of two points", begin, end, MaxSpans)
+	}
+	l.spans = append(l.spans, span{begin: begin, end: end})
+	l.page.spanPoints[begin] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_BEGIN), Span: uint32(n)}
+	l.page.spanPoints[end] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_END), Span: uint32(n)}
+	return nil
+}
+
+func (l *Ledger) beginSpans(half uint64) {
+	for i := range l.spans {
+		s := &l.spans[i]
+		clear(l.page.spanBins[half][i][:])
+		l.page.spanCounts[half][i] = bpf.LedgerSpanCounts{}
+		// The end first: what passes both meanwhile is not counted as less than nothing.
+		ended := l.Visits(s.end)
+		s.inSystem = l.Visits(s.begin) - ended
+	}
+}
+
+func (l *Ledger) readSpans(half uint64) []SpanReading {
+	var all []SpanReading
+	for i, s := range l.spans {
+		c := &l.page.spanCounts[half][i]
+		all = append(all, SpanReading{
+			InSystem: s.inSystem, Bins: l.page.spanBins[half][i][:],
+			Matched: int64(load(&c.Matched)), Total: time.Duration(load(&c.Total)),
+			Unmatched: int64(load(&c.Unmatched)), Again: int64(load(&c.Again)), Carried: int64(load(&c.Carried)),
+		})
+	}
+	return all
+}

@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	"whatif/bpf"
+)
+
+// Cost says which of the measured costs a visit has.
+type Cost uint32
+
+// The costs of the probes that are set on code.
+const (
+	Emulated      = Cost(bpf.LedgerCostCOST_EMULATED)       // the kernel emulates the instruction under it
+	Stepped       = Cost(bpf.LedgerCostCOST_STEPPED)        // or runs it in a single step
+	LongNop       = Cost(bpf.LedgerCostCOST_NOP)            // or may do either: a no-op of several bytes
+	Return        = Cost(bpf.LedgerCostCOST_RETURN)         // at a function's return; the first instruction emulated
+	ReturnStepped = Cost(bpf.LedgerCostCOST_RETURN_STEPPED) // or stepped
+)
+
+// atReturn reports whether the visit is counted when the function that begins at the
+// probe returns.
+func (c Cost) atReturn() bool { return c == Return || c == ReturnStepped }
+
+// Probe is where a point is counted: an offset in a file.
+type Probe struct {
+	Path   string
+	Offset uint64
+	Cost   Cost
+	// Semaphore is the offset in the file of a counter that the kernel keeps above
+	// zero, in each process, while the probe is there; 0 for none.
+	Semaphore uint64
+	Key       Key
+}
+
+// Key says in which register, by its DWARF number, a probe finds what tells which
+// begin an end belongs to. The zero Key is for what happens in one thread.
+type Key uint8
+
+// KeyIn is the key in a register.
+func KeyIn(register int) Key { return Key(register + 1) }
+
+// AttachProbes counts a visit of the point whenever a thread of the target comes to
+// one of the probes.
+func (l *Ledger) AttachProbes(point int, probes []Probe) error {
+	// In groups that can share a link.
+	rest := slices.Clone(probes)
+	for len(rest) > 0 {
+		first := rest[0]
+		shares := func(p Probe) bool { return p.Path == first.Path && p.Cost.atReturn() == first.Cost.atReturn() }
+		var group []Probe
+		for _, p := range rest {
+			if shares(p) {
+				group = append(group, p)
+			}
+		}
+		rest = slices.DeleteFunc(rest, shares)
+		links, err := l.attach(point, group)
+		l.links = append(l.links, links...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attach sets probes in one file, all at the return or none. Links that were made before
+// an error are given with it.
+//
+// A link for all of them needs Linux 6.6, and no more than CAP_BPF and CAP_PERFMON;
+// before, each probe is a perf event of its own.
+func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
+	path := probes[0].Path
+	x, err := link.OpenExecutable(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s for a probe: %w", path, err)
+	}
+	if !l.single {
+		k, err := l.attachTogether(x, point, probes)
+		if err == nil {
+			return []link.Link{k}, nil
+		}
+		if !errors.Is(err, ebpf.ErrNotSupported) {
+			return nil, fmt.Errorf("putting %d probes into %s: %w", len(probes), path, err)
+		}
+		l.single = true
+	}
+	set := x.Uprobe
+	if probes[0].Cost.atReturn() {
+		set = x.Uretprobe
+	}
+	var links []link.Link
+	for _, p := range probes {
+		k, err := set("", l.objs.OnSingleProbe, &link.UprobeOptions{Address: p.Offset, Cookie: cookie(point, p), RefCtrOffset: p.Semaphore})
+		if err != nil {
+			return links, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, path, err)
+		}
+		links = append(links, k)
+	}
+	return links, nil
+}
+
+func (l *Ledger) attachTogether(x *link.Executable, point int, probes []Probe) (link.Link, error) {
+	var opt link.UprobeMultiOptions
+	for _, p := range probes {
+		opt.Addresses = append(opt.Addresses, p.Offset)
+		opt.Cookies = append(opt.Cookies, cookie(point, p))
+		opt.RefCtrOffsets = append(opt.RefCtrOffsets, p.Semaphore)
+	}
+	if probes[0].Cost.atReturn() {
+		return x.UretprobeMulti(nil, l.objs.OnProbe, &opt)
+	}
+	return x.UprobeMulti(nil, l.objs.OnProbe, &opt)
+}
+
+// cookie is what the kernel side is told of a probe.
+func cookie(point int, p Probe) uint64 {
+	return uint64(p.Key)<<40 | uint64(p.Cost)<<32 | uint64(uint32(point))
+}

@@ -1,0 +1,194 @@
+package point
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"whatif/internal/symbol"
+)
+
+// Offer is something in a binary that could be a progress point.
+type Offer struct {
+	Spec string // to write behind -p
+	Note string // what it is
+}
+
+// Offers is what a binary has of one kind.
+type Offers struct {
+	Title  string
+	Offers []Offer
+}
+
+// Lister is what OffersOf asks of a *symbol.Binary.
+type Lister interface {
+	USDTProbes() ([]symbol.USDTProbe, error)
+	Each(possible func(symbol string) bool, visit func(f symbol.Func, exported bool) bool) error
+	Frames(fileOffset uint64) ([]symbol.Frame, error)
+}
+
+// OffersOf lists what a binary offers as progress points, what was made for it first. Points in the
+// program's source would come before the others.
+func OffersOf(b Lister) ([]Offers, error) {
+	usdt, err := usdtOffers(b)
+	if err != nil {
+		return nil, err
+	}
+	likely, err := likelyOffers(b)
+	if err != nil {
+		return nil, err
+	}
+	return []Offers{usdt, likely}, nil
+}
+
+// usdtOffers lists the static probes.
+func usdtOffers(b Lister) (Offers, error) {
+	o := Offers{Title: "USDT probes"}
+	all, err := b.USDTProbes()
+	if err != nil {
+		return o, err
+	}
+	for len(all) > 0 {
+		same := func(p symbol.USDTProbe) bool { return p.Provider == all[0].Provider && p.Name == all[0].Name }
+		n := slices.IndexFunc(all, func(p symbol.USDTProbe) bool { return !same(p) })
+		if n < 0 {
+			n = len(all)
+		}
+		note := "1 site"
+		if n > 1 {
+			note = fmt.Sprintf("%d sites", n)
+		}
+		if slices.ContainsFunc(all[:n], func(p symbol.USDTProbe) bool { return p.Semaphore != 0 }) {
+			note += ", with a semaphore"
+		}
+		o.Offers = append(o.Offers, Offer{"usdt:" + all[0].Provider + ":" + all[0].Name, note})
+		all = all[n:]
+	}
+	return o, nil
+}
+
+// mostLikely is how many functions are offered.
+const mostLikely = 12
+
+// likelyOffers lists the functions whose names sound like a unit of work, best first.
+func likelyOffers(b Lister) (Offers, error) {
+	o := Offers{Title: "functions named like a unit of work"}
+	type candidate struct {
+		symbol.Func
+		score int
+	}
+	best := map[string]candidate{} // by name: instances of one template are one
+	err := b.Each(couldBeWork, func(f symbol.Func, exported bool) bool {
+		score := likeWork(f.Name)
+		if score <= 0 {
+			return true
+		}
+		if exported {
+			score++
+		}
+		if c, known := best[f.Name]; !known || c.score < score {
+			best[f.Name] = candidate{f, score}
+		}
+		return true
+	})
+	if err != nil {
+		return o, err
+	}
+	var found []candidate
+	for _, c := range best {
+		found = append(found, c)
+	}
+	slices.SortFunc(found, func(x, y candidate) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
+	})
+	for _, c := range found[:min(len(found), mostLikely)] {
+		note := ""
+		if frames, err := b.Frames(c.FileOffset); err == nil && len(frames) > 0 && frames[len(frames)-1].Line > 0 {
+			f := frames[len(frames)-1]
+			note = fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+		}
+		o.Offers = append(o.Offers, Offer{"func:" + c.Name, note})
+	}
+	return o, nil
+}
+
+// workWords are words in names of functions that are called once for each unit of useful
+// work, or not far from it, with how much they say.
+var workWords = map[string]int{
+	"request": 5, "requests": 3, "transaction": 5, "txn": 4, "commit": 5, "query": 4, "command": 4, "message": 3, "job": 4, "task": 3,
+	"handle": 4, "handler": 2, "process": 4, "serve": 5, "dispatch": 4, "execute": 4, "exec": 2, "reply": 4, "respond": 4, "response": 3,
+	"done": 5, "complete": 5, "completed": 5, "finish": 4, "finished": 4, "finalize": 2, "end": 2, "submit": 2, "flush": 1,
+	"batch": 3, "item": 2, "row": 1, "record": 1, "packet": 3, "frame": 2, "event": 2, "render": 2, "step": 2, "round": 2, "iteration": 4, "iterate": 3,
+}
+
+// setupWords are in names of functions that are called once for all.
+var setupWords = map[string]bool{
+	"init": true, "initialize": true, "setup": true, "register": true, "unregister": true, "create": true, "new": true, "alloc": true, "free": true,
+	"destroy": true, "delete": true, "close": true, "open": true, "config": true, "parse": true, "print": true, "dump": true, "usage": true,
+	"error": true, "fail": true, "abort": true, "drop": true, "fmt": true, "get": true, "set": true, "is": true, "main": true, "cleanup": true, "exit": true,
+}
+
+// couldBeWork tells of a symbol, still mangled, whether a name in it could sound like work.
+func couldBeWork(s string) bool {
+	for _, library := range []string{"_ZNSt", "_ZSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZN4core", "_ZN5alloc", "_ZN3std"} {
+		if strings.HasPrefix(s, library) {
+			return false
+		}
+	}
+	s = strings.ToLower(s)
+	for w := range workWords {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// likeWork says how much a function's name sounds like a unit of work; 0: not at all.
+func likeWork(name string) int {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return 0 // nobody could write it, and a terminal would obey it
+	}
+	if strings.HasPrefix(name, "__") || strings.HasPrefix(name, "std::") || strings.HasPrefix(name, "core::") || strings.HasPrefix(name, "alloc::") || strings.HasPrefix(name, "<") {
+		return 0
+	}
+	score, words := 0, wordsOf(symbol.LastComponent(name))
+	for _, w := range words {
+		score += workWords[w]
+		if setupWords[w] {
+			score -= 4
+		}
+	}
+	// Longer names are of more special things.
+	return score - max(0, len(words)-3)
+}
+
+// wordsOf splits a name at underscores and at capitals, and puts it in lower case.
+func wordsOf(name string) []string {
+	var words []string
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+		}
+		word = nil
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsLetter(r) {
+			end()
+			continue
+		}
+		before := i > 0 && unicode.IsLower(runes[i-1])
+		after := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		if unicode.IsUpper(r) && (before || after) {
+			end()
+		}
+		word = append(word, r)
+	}
+	end()
+	return words
+}

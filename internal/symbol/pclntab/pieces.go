@@ -1,0 +1,66 @@
+package pclntab
+
+// Piece is a stretch of code that belongs to a source line.
+type Piece struct {
+	Entry, End uint64 // of the function that it is in
+	Node       int32  // which inlined call of that function it is in, -1: none
+	Low, High  uint64
+	File       string
+}
+
+// Pieces gives the code of a line of the files that match, ascending by address.
+func (t *Table) Pieces(match func(path string) bool, line int) []Piece {
+	matching := map[string]bool{}
+	var pieces []Piece
+	work := t.searchWork()
+	for i := range t.nfunc {
+		f, ok := t.function(i, &work)
+		if !ok {
+			continue
+		}
+		var spans []Piece // of the files
+		t.walk(&f, f.pcfile, func(low, high uint64, number int32) bool {
+			path := t.file(&f, number)
+			m, known := matching[path]
+			if !known {
+				m = match(path)
+				matching[path] = m
+			}
+			if m {
+				spans = append(spans, Piece{Entry: f.entry, End: f.end, Node: -1, Low: low, High: high, File: path})
+			}
+			return true
+		})
+		if len(spans) == 0 {
+			continue
+		}
+		first := len(pieces)
+		t.walk(&f, f.pcln, func(low, high uint64, l int32) bool {
+			for len(spans) > 0 && spans[0].High <= low {
+				spans = spans[1:]
+			}
+			for _, s := range spans {
+				if s.Low >= high {
+					break
+				}
+				if int(l) == line {
+					s.Low, s.High = max(s.Low, low), min(s.High, high)
+					pieces = append(pieces, s)
+				}
+			}
+			return len(spans) > 0
+		})
+		if len(pieces) == first {
+			continue
+		}
+		if in, ok := t.tree(&f); ok {
+			for k := range pieces[first:] {
+				p := &pieces[first+k]
+				if n, ok := t.value(&f, in.index, p.Low); ok {
+					p.Node = n
+				}
+			}
+		}
+	}
+	return pieces
+}
