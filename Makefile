@@ -12,8 +12,8 @@ demo: build
 	$(SUDO) bin/whatif demo
 
 # What the tests compile programs with, and what the kernel side is generated with.
-PACKAGES := gcc g++ libc6-dev zlib1g-dev binutils clang llvm libbpf-dev coz-profiler rustc dwz xz-utils
-TOOLS := gcc g++ readelf strip clang llvm-strip llvm-symbolizer llvm-dwp coz rustc dwz xz
+PACKAGES := gcc g++ libc6-dev zlib1g-dev binutils clang lld llvm libbpf-dev coz-profiler rustc dwz xz-utils
+TOOLS := gcc g++ readelf strip clang ld.lld llvm-strip llvm-symbolizer llvm-dwp coz rustc dwz xz
 
 tools:
 	@for t in $(TOOLS); do command -v $$t >/dev/null || missing=1; done; \
@@ -22,7 +22,7 @@ tools:
 
 # The BPF objects and their Go are committed; what is generated now must be the same.
 generate: tools
-	go generate ./bpf
+	go generate ./bpf ./internal/coz
 	clang --version | head -1 > bpf/compiler.txt
 
 check-generated: tools

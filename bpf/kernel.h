@@ -20,6 +20,10 @@ typedef _Bool bool;
 #define BPF_F_TIMER_ABS 1
 #define BPF_F_TIMER_CPU_PIN 2
 
+#define VM_WRITE 2
+#define VM_EXEC 4
+#define VM_GROWSDOWN 0x100
+
 #define TARGET_IN_KERNEL __attribute__((preserve_access_index))
 
 typedef struct {
@@ -32,6 +36,7 @@ typedef struct {
 
 struct mm_struct {
 	mm_context_t context;
+	unsigned long exec_vm; /* pages */
 } TARGET_IN_KERNEL;
 
 struct signal_struct {
@@ -86,8 +91,19 @@ struct irqtime {
 
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
 } TARGET_IN_KERNEL;
+
+struct linux_binprm;
+
+struct bpf_iter_task_vma {
+	u64 opaque[1];
+};
+extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *all, struct task_struct *task, u64 address) __attribute__((section(".ksyms"), weak));
+extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *all) __attribute__((section(".ksyms"), weak));
+extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *all) __attribute__((section(".ksyms"), weak));
 
 #endif

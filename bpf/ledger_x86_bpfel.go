@@ -106,7 +106,7 @@ type LedgerCore struct {
 	Foreign      uint64
 	Wakes        uint64
 	OutsideWakes uint64
-	Lost         [12]uint64
+	Lost         [13]uint64
 }
 
 type LedgerCost uint32
@@ -120,6 +120,40 @@ const (
 	LedgerCostCOST_MAX            LedgerCost = 8
 )
 
+type LedgerCounterFile struct {
+	_       structs.HostLayout
+	State   uint32
+	First   uint32
+	Sources uint32
+	Values  uint32
+	From    uint64
+	To      uint64
+	Ahead   uint64
+}
+
+type LedgerCounters struct {
+	_       structs.HostLayout
+	Users   uint64
+	Read    uint64
+	Objects uint64
+	Values  uint64
+	Object  [8]struct {
+		_         structs.HostLayout
+		File      LedgerPlace
+		Start     uint64
+		Bias      uint64
+		State     uint64
+		First     uint32
+		Sources   uint32
+		Value     uint32
+		Values    uint32
+		Inherited uint64
+		Round     uint64
+	}
+	Value [128]uint64
+	Point [128]uint8
+}
+
 type LedgerEvent struct {
 	_       structs.HostLayout
 	Kind    uint32
@@ -131,10 +165,20 @@ type LedgerEvent struct {
 type LedgerEventKind uint32
 
 const (
-	LedgerEventKindEVENT_NONE  LedgerEventKind = 0
-	LedgerEventKindEVENT_PLACE LedgerEventKind = 1
-	LedgerEventKindEVENT_EXEC  LedgerEventKind = 2
-	LedgerEventKindEVENT_TABLE LedgerEventKind = 3
+	LedgerEventKindEVENT_NONE   LedgerEventKind = 0
+	LedgerEventKindEVENT_PLACE  LedgerEventKind = 1
+	LedgerEventKindEVENT_EXEC   LedgerEventKind = 2
+	LedgerEventKindEVENT_TABLE  LedgerEventKind = 3
+	LedgerEventKindEVENT_MAPPED LedgerEventKind = 4
+	LedgerEventKindEVENT_NAMED  LedgerEventKind = 5
+)
+
+type LedgerFileState uint32
+
+const (
+	LedgerFileStateFILE_ASKED  LedgerFileState = 0
+	LedgerFileStateFILE_PLAIN  LedgerFileState = 1
+	LedgerFileStateFILE_COUNTS LedgerFileState = 2
 )
 
 type LedgerLimit uint32
@@ -157,24 +201,30 @@ const (
 	LedgerLimitMAX_MEMBERS     LedgerLimit = 262144
 	LedgerLimitLONGEST_CHAIN   LedgerLimit = 64
 	LedgerLimitMAX_STACK_UNITS LedgerLimit = 16384
+	LedgerLimitMAX_SOURCES     LedgerLimit = 8192
+	LedgerLimitMAX_OBJECTS     LedgerLimit = 8
+	LedgerLimitMAX_VALUES      LedgerLimit = 128
+	LedgerLimitTABLE_VALUES    LedgerLimit = 64
+	LedgerLimitMAX_NAMES       LedgerLimit = 4096
 )
 
 type LedgerLoss uint32
 
 const (
-	LedgerLossLOSS_NONE    LedgerLoss = 0
-	LedgerLossLOSS_THREAD  LedgerLoss = 1
-	LedgerLossLOSS_PROCESS LedgerLoss = 2
-	LedgerLossLOSS_EVENT   LedgerLoss = 3
-	LedgerLossLOSS_STACK   LedgerLoss = 4
-	LedgerLossLOSS_MAPPING LedgerLoss = 5
-	LedgerLossLOSS_CODE    LedgerLoss = 6
-	LedgerLossLOSS_CAPPED  LedgerLoss = 7
-	LedgerLossLOSS_TIMER   LedgerLoss = 8
-	LedgerLossLOSS_CPU     LedgerLoss = 9
-	LedgerLossLOSS_TABLE   LedgerLoss = 10
-	LedgerLossLOSS_SPAN    LedgerLoss = 11
-	LedgerLossLOSS_MAX     LedgerLoss = 12
+	LedgerLossLOSS_NONE     LedgerLoss = 0
+	LedgerLossLOSS_THREAD   LedgerLoss = 1
+	LedgerLossLOSS_PROCESS  LedgerLoss = 2
+	LedgerLossLOSS_EVENT    LedgerLoss = 3
+	LedgerLossLOSS_STACK    LedgerLoss = 4
+	LedgerLossLOSS_MAPPING  LedgerLoss = 5
+	LedgerLossLOSS_CODE     LedgerLoss = 6
+	LedgerLossLOSS_CAPPED   LedgerLoss = 7
+	LedgerLossLOSS_TIMER    LedgerLoss = 8
+	LedgerLossLOSS_CPU      LedgerLoss = 9
+	LedgerLossLOSS_COUNTERS LedgerLoss = 10
+	LedgerLossLOSS_TABLE    LedgerLoss = 11
+	LedgerLossLOSS_SPAN     LedgerLoss = 12
+	LedgerLossLOSS_MAX      LedgerLoss = 13
 )
 
 type LedgerMember struct {
@@ -183,6 +233,23 @@ type LedgerMember struct {
 	Steps uint32
 	Later uint32
 }
+
+type LedgerNameAnswer struct {
+	_     structs.HostLayout
+	Hash  uint64
+	Point uint32
+	Pad   uint32
+}
+
+type LedgerObjectState uint32
+
+const (
+	LedgerObjectStateOBJECT_FREE   LedgerObjectState = 0
+	LedgerObjectStateOBJECT_ASKED  LedgerObjectState = 1
+	LedgerObjectStateOBJECT_TAKEN  LedgerObjectState = 2
+	LedgerObjectStateOBJECT_COUNTS LedgerObjectState = 3
+	LedgerObjectStateOBJECT_GONE   LedgerObjectState = 4
+)
 
 type LedgerPiece struct {
 	_     structs.HostLayout
@@ -196,6 +263,19 @@ type LedgerPlace struct {
 	Offset uint64
 	Dev    uint32
 	Pad    uint32
+}
+
+type LedgerPointName struct {
+	_        structs.HostLayout
+	Point    uint32
+	Complete uint32
+	Early    uint64
+	Name     struct {
+		_      structs.HostLayout
+		Event  uint32
+		Length uint32
+		Text   [112]int8
+	}
 }
 
 type LedgerProgress struct {
@@ -254,6 +334,15 @@ const (
 	LedgerRuleWhereWHERE_GONE LedgerRuleWhere = 4
 )
 
+type LedgerSource struct {
+	_       structs.HostLayout
+	Address uint64
+	Point   uint32
+	Shards  uint32
+	Value   uint32
+	Pad     uint32
+}
+
 type LedgerSpanCounts struct {
 	_         structs.HostLayout
 	Matched   uint64
@@ -307,14 +396,22 @@ type LedgerThread struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running uint64
-	Spared  uint64
-	Core    uint32
-	Outside uint32
-	Held    uint32
-	Pad     uint32
-	Begun   [4]LedgerBegun
-	Kinds   struct {
+	Running   uint64
+	Spared    uint64
+	Core      uint32
+	_         [4]byte
+	Memory    uint64
+	CodePages uint64
+	Born      uint32
+	Present   uint32
+	Lost      uint32
+	Guest     uint32
+	Outside   uint32
+	Held      uint32
+	Pad       uint32
+	_         [4]byte
+	Begun     [4]LedgerBegun
+	Kinds     struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
@@ -342,26 +439,33 @@ const (
 	LedgerMapAddresses       = "addresses"
 	LedgerMapBegunByKey      = "begun_by_key"
 	LedgerMapChains          = "chains"
+	LedgerMapCounters        = "counters"
 	LedgerMapEvents          = "events"
+	LedgerMapFiles           = "files"
 	LedgerMapMembers         = "members"
+	LedgerMapNames           = "names"
 	LedgerMapPieces          = "pieces"
 	LedgerMapPlaces          = "places"
 	LedgerMapProcesses       = "processes"
 	LedgerMapProgress        = "progress"
+	LedgerMapSources         = "sources"
 	LedgerMapTables          = "tables"
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
+	LedgerProgAnswerName     = "answer_name"
 	LedgerProgMeasureVisits  = "measure_visits"
 	LedgerProgOnCallBegin    = "on_call_begin"
 	LedgerProgOnCallOver     = "on_call_over"
 	LedgerProgOnExec         = "on_exec"
 	LedgerProgOnExit         = "on_exit"
+	LedgerProgOnFault        = "on_fault"
 	LedgerProgOnFork         = "on_fork"
 	LedgerProgOnHrtimerEntry = "on_hrtimer_entry"
 	LedgerProgOnHrtimerExit  = "on_hrtimer_exit"
 	LedgerProgOnIrqEntry     = "on_irq_entry"
 	LedgerProgOnIrqExit      = "on_irq_exit"
 	LedgerProgOnNetifRx      = "on_netif_rx"
+	LedgerProgOnPrepareExec  = "on_prepare_exec"
 	LedgerProgOnProbe        = "on_probe"
 	LedgerProgOnSingleProbe  = "on_single_probe"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
@@ -377,17 +481,27 @@ const (
 	LedgerVarControl         = "control"
 	LedgerVarCores           = "cores"
 	LedgerVarCostType        = "cost_type"
+	LedgerVarCounting        = "counting"
 	LedgerVarEnough          = "enough"
 	LedgerVarEventKindType   = "event_kind_type"
 	LedgerVarEventType       = "event_type"
+	LedgerVarFileStateType   = "file_state_type"
 	LedgerVarHookedPoint     = "hooked_point"
 	LedgerVarLimitType       = "limit_type"
+	LedgerVarLooking         = "looking"
 	LedgerVarLossType        = "loss_type"
+	LedgerVarNameAnswerType  = "name_answer_type"
+	LedgerVarNamedType       = "named_type"
+	LedgerVarNoCounters      = "no_counters"
+	LedgerVarNoFile          = "no_file"
+	LedgerVarNoName          = "no_name"
+	LedgerVarObjectStateType = "object_state_type"
 	LedgerVarRows            = "rows"
 	LedgerVarRuleBaseType    = "rule_base_type"
 	LedgerVarRuleKindType    = "rule_kind_type"
 	LedgerVarRuleWhereType   = "rule_where_type"
 	LedgerVarRules           = "rules"
+	LedgerVarSourceTableType = "source_table_type"
 	LedgerVarSpanBins        = "span_bins"
 	LedgerVarSpanCounts      = "span_counts"
 	LedgerVarSpanPoints      = "span_points"
@@ -440,17 +554,20 @@ type LedgerSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
+	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
 	OnExec         *ebpf.ProgramSpec `ebpf:"on_exec"`
 	OnExit         *ebpf.ProgramSpec `ebpf:"on_exit"`
+	OnFault        *ebpf.ProgramSpec `ebpf:"on_fault"`
 	OnFork         *ebpf.ProgramSpec `ebpf:"on_fork"`
 	OnHrtimerEntry *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
 	OnHrtimerExit  *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry     *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
+	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
 	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
@@ -469,12 +586,16 @@ type LedgerMapSpecs struct {
 	Addresses  *ebpf.MapSpec `ebpf:"addresses"`
 	BegunByKey *ebpf.MapSpec `ebpf:"begun_by_key"`
 	Chains     *ebpf.MapSpec `ebpf:"chains"`
+	Counters   *ebpf.MapSpec `ebpf:"counters"`
 	Events     *ebpf.MapSpec `ebpf:"events"`
+	Files      *ebpf.MapSpec `ebpf:"files"`
 	Members    *ebpf.MapSpec `ebpf:"members"`
+	Names      *ebpf.MapSpec `ebpf:"names"`
 	Pieces     *ebpf.MapSpec `ebpf:"pieces"`
 	Places     *ebpf.MapSpec `ebpf:"places"`
 	Processes  *ebpf.MapSpec `ebpf:"processes"`
 	Progress   *ebpf.MapSpec `ebpf:"progress"`
+	Sources    *ebpf.MapSpec `ebpf:"sources"`
 	Tables     *ebpf.MapSpec `ebpf:"tables"`
 	Threads    *ebpf.MapSpec `ebpf:"threads"`
 	Timers     *ebpf.MapSpec `ebpf:"timers"`
@@ -484,31 +605,41 @@ type LedgerMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerVariableSpecs struct {
-	Bins          *ebpf.VariableSpec `ebpf:"bins"`
-	BlamedOnly    *ebpf.VariableSpec `ebpf:"blamed_only"`
-	Calls         *ebpf.VariableSpec `ebpf:"calls"`
-	Control       *ebpf.VariableSpec `ebpf:"control"`
-	Cores         *ebpf.VariableSpec `ebpf:"cores"`
-	CostType      *ebpf.VariableSpec `ebpf:"cost_type"`
-	Enough        *ebpf.VariableSpec `ebpf:"enough"`
-	EventKindType *ebpf.VariableSpec `ebpf:"event_kind_type"`
-	EventType     *ebpf.VariableSpec `ebpf:"event_type"`
-	HookedPoint   *ebpf.VariableSpec `ebpf:"hooked_point"`
-	LimitType     *ebpf.VariableSpec `ebpf:"limit_type"`
-	LossType      *ebpf.VariableSpec `ebpf:"loss_type"`
-	Rows          *ebpf.VariableSpec `ebpf:"rows"`
-	RuleBaseType  *ebpf.VariableSpec `ebpf:"rule_base_type"`
-	RuleKindType  *ebpf.VariableSpec `ebpf:"rule_kind_type"`
-	RuleWhereType *ebpf.VariableSpec `ebpf:"rule_where_type"`
-	Rules         *ebpf.VariableSpec `ebpf:"rules"`
-	SpanBins      *ebpf.VariableSpec `ebpf:"span_bins"`
-	SpanCounts    *ebpf.VariableSpec `ebpf:"span_counts"`
-	SpanPoints    *ebpf.VariableSpec `ebpf:"span_points"`
-	SpanRoleType  *ebpf.VariableSpec `ebpf:"span_role_type"`
-	Spent         *ebpf.VariableSpec `ebpf:"spent"`
-	UnitSamples   *ebpf.VariableSpec `ebpf:"unit_samples"`
-	Visits        *ebpf.VariableSpec `ebpf:"visits"`
-	WholeStacks   *ebpf.VariableSpec `ebpf:"whole_stacks"`
+	Bins            *ebpf.VariableSpec `ebpf:"bins"`
+	BlamedOnly      *ebpf.VariableSpec `ebpf:"blamed_only"`
+	Calls           *ebpf.VariableSpec `ebpf:"calls"`
+	Control         *ebpf.VariableSpec `ebpf:"control"`
+	Cores           *ebpf.VariableSpec `ebpf:"cores"`
+	CostType        *ebpf.VariableSpec `ebpf:"cost_type"`
+	Counting        *ebpf.VariableSpec `ebpf:"counting"`
+	Enough          *ebpf.VariableSpec `ebpf:"enough"`
+	EventKindType   *ebpf.VariableSpec `ebpf:"event_kind_type"`
+	EventType       *ebpf.VariableSpec `ebpf:"event_type"`
+	FileStateType   *ebpf.VariableSpec `ebpf:"file_state_type"`
+	HookedPoint     *ebpf.VariableSpec `ebpf:"hooked_point"`
+	LimitType       *ebpf.VariableSpec `ebpf:"limit_type"`
+	Looking         *ebpf.VariableSpec `ebpf:"looking"`
+	LossType        *ebpf.VariableSpec `ebpf:"loss_type"`
+	NameAnswerType  *ebpf.VariableSpec `ebpf:"name_answer_type"`
+	NamedType       *ebpf.VariableSpec `ebpf:"named_type"`
+	NoCounters      *ebpf.VariableSpec `ebpf:"no_counters"`
+	NoFile          *ebpf.VariableSpec `ebpf:"no_file"`
+	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
+	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
+	Rows            *ebpf.VariableSpec `ebpf:"rows"`
+	RuleBaseType    *ebpf.VariableSpec `ebpf:"rule_base_type"`
+	RuleKindType    *ebpf.VariableSpec `ebpf:"rule_kind_type"`
+	RuleWhereType   *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	Rules           *ebpf.VariableSpec `ebpf:"rules"`
+	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
+	SpanBins        *ebpf.VariableSpec `ebpf:"span_bins"`
+	SpanCounts      *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanPoints      *ebpf.VariableSpec `ebpf:"span_points"`
+	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
+	Spent           *ebpf.VariableSpec `ebpf:"spent"`
+	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
+	Visits          *ebpf.VariableSpec `ebpf:"visits"`
+	WholeStacks     *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
 // LedgerObjects contains all objects after they have been loaded into the kernel.
@@ -534,12 +665,16 @@ type LedgerMaps struct {
 	Addresses  *ebpf.Map `ebpf:"addresses"`
 	BegunByKey *ebpf.Map `ebpf:"begun_by_key"`
 	Chains     *ebpf.Map `ebpf:"chains"`
+	Counters   *ebpf.Map `ebpf:"counters"`
 	Events     *ebpf.Map `ebpf:"events"`
+	Files      *ebpf.Map `ebpf:"files"`
 	Members    *ebpf.Map `ebpf:"members"`
+	Names      *ebpf.Map `ebpf:"names"`
 	Pieces     *ebpf.Map `ebpf:"pieces"`
 	Places     *ebpf.Map `ebpf:"places"`
 	Processes  *ebpf.Map `ebpf:"processes"`
 	Progress   *ebpf.Map `ebpf:"progress"`
+	Sources    *ebpf.Map `ebpf:"sources"`
 	Tables     *ebpf.Map `ebpf:"tables"`
 	Threads    *ebpf.Map `ebpf:"threads"`
 	Timers     *ebpf.Map `ebpf:"timers"`
@@ -550,12 +685,16 @@ func (m *LedgerMaps) Close() error {
 		m.Addresses,
 		m.BegunByKey,
 		m.Chains,
+		m.Counters,
 		m.Events,
+		m.Files,
 		m.Members,
+		m.Names,
 		m.Pieces,
 		m.Places,
 		m.Processes,
 		m.Progress,
+		m.Sources,
 		m.Tables,
 		m.Threads,
 		m.Timers,
@@ -566,48 +705,61 @@ func (m *LedgerMaps) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerVariables struct {
-	Bins          *ebpf.Variable `ebpf:"bins"`
-	BlamedOnly    *ebpf.Variable `ebpf:"blamed_only"`
-	Calls         *ebpf.Variable `ebpf:"calls"`
-	Control       *ebpf.Variable `ebpf:"control"`
-	Cores         *ebpf.Variable `ebpf:"cores"`
-	CostType      *ebpf.Variable `ebpf:"cost_type"`
-	Enough        *ebpf.Variable `ebpf:"enough"`
-	EventKindType *ebpf.Variable `ebpf:"event_kind_type"`
-	EventType     *ebpf.Variable `ebpf:"event_type"`
-	HookedPoint   *ebpf.Variable `ebpf:"hooked_point"`
-	LimitType     *ebpf.Variable `ebpf:"limit_type"`
-	LossType      *ebpf.Variable `ebpf:"loss_type"`
-	Rows          *ebpf.Variable `ebpf:"rows"`
-	RuleBaseType  *ebpf.Variable `ebpf:"rule_base_type"`
-	RuleKindType  *ebpf.Variable `ebpf:"rule_kind_type"`
-	RuleWhereType *ebpf.Variable `ebpf:"rule_where_type"`
-	Rules         *ebpf.Variable `ebpf:"rules"`
-	SpanBins      *ebpf.Variable `ebpf:"span_bins"`
-	SpanCounts    *ebpf.Variable `ebpf:"span_counts"`
-	SpanPoints    *ebpf.Variable `ebpf:"span_points"`
-	SpanRoleType  *ebpf.Variable `ebpf:"span_role_type"`
-	Spent         *ebpf.Variable `ebpf:"spent"`
-	UnitSamples   *ebpf.Variable `ebpf:"unit_samples"`
-	Visits        *ebpf.Variable `ebpf:"visits"`
-	WholeStacks   *ebpf.Variable `ebpf:"whole_stacks"`
+	Bins            *ebpf.Variable `ebpf:"bins"`
+	BlamedOnly      *ebpf.Variable `ebpf:"blamed_only"`
+	Calls           *ebpf.Variable `ebpf:"calls"`
+	Control         *ebpf.Variable `ebpf:"control"`
+	Cores           *ebpf.Variable `ebpf:"cores"`
+	CostType        *ebpf.Variable `ebpf:"cost_type"`
+	Counting        *ebpf.Variable `ebpf:"counting"`
+	Enough          *ebpf.Variable `ebpf:"enough"`
+	EventKindType   *ebpf.Variable `ebpf:"event_kind_type"`
+	EventType       *ebpf.Variable `ebpf:"event_type"`
+	FileStateType   *ebpf.Variable `ebpf:"file_state_type"`
+	HookedPoint     *ebpf.Variable `ebpf:"hooked_point"`
+	LimitType       *ebpf.Variable `ebpf:"limit_type"`
+	Looking         *ebpf.Variable `ebpf:"looking"`
+	LossType        *ebpf.Variable `ebpf:"loss_type"`
+	NameAnswerType  *ebpf.Variable `ebpf:"name_answer_type"`
+	NamedType       *ebpf.Variable `ebpf:"named_type"`
+	NoCounters      *ebpf.Variable `ebpf:"no_counters"`
+	NoFile          *ebpf.Variable `ebpf:"no_file"`
+	NoName          *ebpf.Variable `ebpf:"no_name"`
+	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
+	Rows            *ebpf.Variable `ebpf:"rows"`
+	RuleBaseType    *ebpf.Variable `ebpf:"rule_base_type"`
+	RuleKindType    *ebpf.Variable `ebpf:"rule_kind_type"`
+	RuleWhereType   *ebpf.Variable `ebpf:"rule_where_type"`
+	Rules           *ebpf.Variable `ebpf:"rules"`
+	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
+	SpanBins        *ebpf.Variable `ebpf:"span_bins"`
+	SpanCounts      *ebpf.Variable `ebpf:"span_counts"`
+	SpanPoints      *ebpf.Variable `ebpf:"span_points"`
+	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
+	Spent           *ebpf.Variable `ebpf:"spent"`
+	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
+	Visits          *ebpf.Variable `ebpf:"visits"`
+	WholeStacks     *ebpf.Variable `ebpf:"whole_stacks"`
 }
 
 // LedgerPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
+	AnswerName     *ebpf.Program `ebpf:"answer_name"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
 	OnExec         *ebpf.Program `ebpf:"on_exec"`
 	OnExit         *ebpf.Program `ebpf:"on_exit"`
+	OnFault        *ebpf.Program `ebpf:"on_fault"`
 	OnFork         *ebpf.Program `ebpf:"on_fork"`
 	OnHrtimerEntry *ebpf.Program `ebpf:"on_hrtimer_entry"`
 	OnHrtimerExit  *ebpf.Program `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry     *ebpf.Program `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
 	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
+	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.Program `ebpf:"on_probe"`
 	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
@@ -621,17 +773,20 @@ type LedgerPrograms struct {
 
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
+		p.AnswerName,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,
 		p.OnExec,
 		p.OnExit,
+		p.OnFault,
 		p.OnFork,
 		p.OnHrtimerEntry,
 		p.OnHrtimerExit,
 		p.OnIrqEntry,
 		p.OnIrqExit,
 		p.OnNetifRx,
+		p.OnPrepareExec,
 		p.OnProbe,
 		p.OnSingleProbe,
 		p.OnSoftirqEntry,

@@ -29,6 +29,14 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->spared = 0;
 	t->address_space = child->mm == parent->mm ? p->address_space
 						   : __sync_fetch_and_add(&spaces, 1) + 1;
+	t->born = 0;
+	t->lost = child->mm == parent->mm ? p->lost : 0;
+	t->guest = child->mm == parent->mm ? p->guest : 0;
+	if (counting)
+		inherit_counters(p, t, child->pid == child->tgid);
+	t->memory = (u64)child->mm;
+	t->code_pages = p->code_pages;
+	t->present = p->present;
 	if (child->pid == child->tgid) {
 		u32 tgid = child->tgid, one = 1;
 
@@ -46,7 +54,15 @@ int BPF_PROG(on_exec, struct task_struct *task)
 
 	if (!t)
 		return 0;
+	if (counting)
+		leave_counters(t);
 	t->address_space = __sync_fetch_and_add(&spaces, 1) + 1;
+	t->memory = (u64)task->mm;
+	t->code_pages = 0;
+	t->born = 0;
+	t->present = 0;
+	t->guest = 0;
+	t->lost = 0;
 	tell(EVENT_EXEC, task->tgid, 0, 0);
 	return 0;
 }
@@ -56,12 +72,24 @@ int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
 	u32 tgid = task->tgid;
+	bool last;
 
-	if (!t || task->signal->live.counter != 0)
+	if (!t)
+		return 0;
+	/*
+	 * Once no thread is in user space any more, what is read is all. Kernels before
+	 * 6.16 come here when the memory is gone already.
+	 */
+	last = task->signal->live.counter == 0;
+	if (counting)
+		read_counters(t, READ_NOW, AT_END);
+	if (!last)
 		return 0;
 	/* Two last threads may both see 0: only one of them can delete. */
 	if (bpf_map_delete_elem(&processes, &tgid))
 		return 0;
+	if (counting)
+		leave_counters(t);
 	/* Before whatif may see that nothing of the target is left. */
 	visit_all(t, control.exits, 0);
 	__sync_fetch_and_sub(&control.processes, 1);

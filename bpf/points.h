@@ -6,9 +6,10 @@
 /*
  * A thread of the target visits a point, n times at once, and is delayed by cost
  * through its being counted. That is booked like any other delay, so what counting
- * costs does not show in the program's virtual time.
+ * costs does not show in the program's virtual time. Without spans, the point must be
+ * no end of a latency: that spares the stack what those take.
  */
-static __always_inline void visit_keyed(struct thread *t, u64 point, u32 n, u64 cost, const u64 *key)
+static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key, bool spans)
 {
 	u64 now, at, had, bin;
 
@@ -18,11 +19,12 @@ static __always_inline void visit_keyed(struct thread *t, u64 point, u32 n, u64 
 	__sync_fetch_and_add(&spent[point], cost);
 	now = bpf_ktime_get_ns();
 	if (!under_way(now)) {
-		span_visit(t, point, key, now, control.global);
+		if (spans)
+			span_visit(t, point, key, now, control.global);
 		return;
 	}
 	adopt(t);
-	if (span_points[point].role == SPAN_NONE)
+	if (!spans || span_points[point].role == SPAN_NONE)
 		earn(t, now);
 	else
 		hand_over(t, bpf_get_current_task_btf(), now, BY_VISITING);
@@ -32,11 +34,17 @@ static __always_inline void visit_keyed(struct thread *t, u64 point, u32 n, u64 
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
-	span_visit(t, point, key, now, t->account.level);
+	if (spans)
+		span_visit(t, point, key, now, t->account.level);
 	give(t, cost);
 }
 
-static __always_inline void visit(struct thread *t, u64 point, u32 n, u64 cost)
+static __always_inline void visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
+{
+	visit_as(t, point, n, cost, key, 1);
+}
+
+static __always_inline void visit(struct thread *t, u64 point, u64 n, u64 cost)
 {
 	visit_keyed(t, point, n, cost, 0);
 }

@@ -47,6 +47,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (p) {
 		adopt(p);
 		if (!preempt && prev->__state) {
+			/* It may be long until a tick meets the process again. */
+			if (counting)
+				read_counters(p, control.period / 4, AT_SWITCH);
 			hand_over(p, prev, now, BY_SLEEPING);
 		} else {
 			earn(p, now);

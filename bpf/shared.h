@@ -26,6 +26,12 @@ enum limit {
 	MAX_MEMBERS = 1 << 18, /* of all chains */
 	LONGEST_CHAIN = 64,
 	MAX_STACK_UNITS = 1 << 14,
+	/* Of progress points in the program's source: */
+	MAX_SOURCES = 1 << 13, /* of all files */
+	MAX_OBJECTS = 8,	/* files with some, of a process */
+	MAX_VALUES = 128,	/* numbers of a process, a power of two */
+	TABLE_VALUES = 64,	/* of those, for one table */
+	MAX_NAMES = 1 << 12,
 };
 
 /*
@@ -137,6 +143,7 @@ enum loss {
 	LOSS_CAPPED,	/* a stop was longer than the cap allows */
 	LOSS_TIMER,	/* the next tick could not be set */
 	LOSS_CPU,	/* a CPU beyond MAX_CPUS */
+	LOSS_COUNTERS,	/* a progress point of the source could not be counted: too many in its process, or names */
 	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
 	LOSS_SPAN,	/* a begin could not be remembered */
 	LOSS_MAX,
@@ -191,6 +198,8 @@ enum event_kind {
 	EVENT_PLACE, /* a place was sampled that is not in the table yet */
 	EVENT_EXEC,  /* a process of the target runs another program now */
 	EVENT_TABLE, /* a stack led to a page of code whose table is not there yet */
+	EVENT_MAPPED, /* a file was mapped of which it is not known whether it has progress points */
+	EVENT_NAMED, /* a progress point has a name that is not known yet */
 };
 
 struct event {
@@ -198,6 +207,120 @@ struct event {
 	u32 tgid;
 	u64 address; /* of the place, in that process */
 	struct place place;
+};
+
+/*
+ * Progress points in the program's source count in the program's own memory
+ * (whatif.h, point/, rust/whatif, and coz/ for programs with COZ's macros). A
+ * point's visits are the sum of some numbers, each on a cache line of its own,
+ * with a mark behind the first: what lacks it is something else by now.
+ */
+#define COUNTER_MARK 0x9d3f5a41c6e27b18ull
+#define COUNTER_MARK_AT 16 /* bytes after the first number */
+#define COUNTER_STRIDE 64
+#define MAX_SHARDS 16
+
+/* One of a file, by the address that the file gives it. */
+struct source {
+	u64 address;
+	u32 point;  /* + 1; 0: not to be counted */
+	u32 shards; /* 0: it is a table */
+	u32 value;  /* its place, or the first of its places, among those of the file */
+	u32 pad;
+};
+
+/*
+ * Points that get their names while the program runs are in a table: this, and
+ * its entries, each a named and then the numbers. The mark is in its first word;
+ * entries are never taken out again.
+ */
+struct source_table {
+	u64 mark;
+	u64 entries; /* address */
+	u32 used;
+	u32 shards;
+	u32 stride; /* from one entry to the next */
+	u32 pad;
+};
+
+enum source_event {
+	SOURCE_NONE,
+	SOURCE_PROGRESS,
+	SOURCE_BEGIN,
+	SOURCE_END,
+};
+
+struct name {
+	u32 event;
+	u32 length;
+	char text[112]; /* of a longer one, the end; the rest is 0 */
+};
+struct named {
+	u64 mark; /* set last */
+	struct name name;
+};
+
+/* What is known of a name, by its hash. */
+struct point_name {
+	u32 point;  /* + 1; 0: asked user space; or NAME_UNWANTED */
+	u32 complete; /* the name is */
+	u64 early; /* visits before it was known */
+	struct name name;
+};
+#define NAME_UNWANTED 0xffffffffu
+
+/* Of a file, whether it has such points. */
+struct counter_file {
+	u32 state;
+	u32 first;	/* of its sources */
+	u32 sources;
+	u32 values;	/* that it needs in a process */
+	u64 from, to;	/* the part of the file that is mapped as code */
+	u64 ahead;	/* by how much addresses are ahead of offsets there */
+};
+enum file_state {
+	FILE_ASKED, /* user space */
+	FILE_PLAIN, /* it has none */
+	FILE_COUNTS,
+};
+
+/* A file with points, or of which that is not known, that an address space has mapped. */
+struct object {
+	struct place file; /* and the offset at which it is mapped */
+	u64 start;	   /* address of that */
+	u64 bias;	   /* what is added to the file's addresses */
+	u64 state;
+	u32 first, sources;
+	u32 value;	   /* the first of its places among values */
+	u32 values;
+	u64 inherited;	   /* its numbers were another's before it was known, or not watched */
+	u64 round;	   /* when it was last found */
+};
+enum object_state {
+	OBJECT_FREE,
+	OBJECT_ASKED,
+	OBJECT_TAKEN, /* a core works on it */
+	OBJECT_COUNTS,
+	OBJECT_GONE, /* unmapped: for the file if it is mapped again */
+};
+
+/* What has been counted of an address space. */
+struct counters {
+	u64 users; /* processes that have it */
+	u64 read;  /* when last */
+	u64 objects;
+	u64 values;
+	struct object object[MAX_OBJECTS];
+	u64 value[MAX_VALUES];
+	u8 point[MAX_VALUES]; /* of an entry of a table: as in point_name */
+};
+#define VALUE_UNKNOWN (~0ull) /* whatever is read first is where counting begins */
+
+/* What user space tells of a name. */
+struct name_answer {
+	u64 hash;
+	u32 point; /* as in point_name */
+	u32 pad;
 };
 
 /*

@@ -36,6 +36,12 @@ struct thread {
 	u64 running;
 	u64 spared; /* by how much its level has grown on cores: running that took no virtual time */
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
+	u64 memory; /* the memory descriptor that this is about; 0: whatever it has */
+	u64 code_pages; /* that its process had mapped when they were looked at */
+	u32 born;    /* a process by a fork: see on_fault */
+	u32 present; /* it was there before it was watched */
+	u32 lost;    /* there was no room for its process's counters */
+	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	u32 outside; /* it was last woken from outside of the target */
 	u32 held;    /* it is being held, see hold.h */
 	u32 pad;
@@ -96,6 +102,11 @@ enum cost cost_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));
 enum span_role span_role_type __attribute__((unused));
 enum event_kind event_kind_type __attribute__((unused));
+enum file_state file_state_type __attribute__((unused));
+enum object_state object_state_type __attribute__((unused));
+const struct source_table *source_table_type __attribute__((unused));
+const struct named *named_type __attribute__((unused));
+const struct name_answer *name_answer_type __attribute__((unused));
 
 enum hand_over {
 	BY_SLEEPING,

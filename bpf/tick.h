@@ -195,6 +195,14 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
 }
 
+/* Apart, for the stack: what follows in a tick needs most of it. */
+static __noinline int visit_by_samples(struct thread *t, u64 point, u64 n)
+{
+	if (t)
+		visit(t, point, n, 0);
+	return 0;
+}
+
 /*
  * A sample in the line of a sampled point, which is 1 + its number: it stands for what
  * the core has run since the last tick, and a period of that for a visit. Counting
@@ -212,7 +220,7 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
 	/* More than two periods are the host's doing. */
 	ran = c->passed[i] + (now > since ? lesser(now - since, 2 * control.period) : 0);
 	if (ran >= control.period)
-		visit(t, i, ran / control.period, 0);
+		visit_by_samples(t, i, ran / control.period);
 	c->passed[i] = ran % control.period;
 }
 
@@ -248,6 +256,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!under_way(now)) {
 		pass(c, t, point, now);
 		arrive(tick);
+		if (counting)
+			read_counters(t, control.period / 2, 0);
 		return;
 	}
 	adopt(t);
@@ -263,6 +273,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
+	if (counting)
+		read_counters(t, control.period / 2, 0);
 	if (!control.rate)
 		return;
 	if (!spins) {

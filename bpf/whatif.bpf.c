@@ -19,6 +19,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "state.h"
 #include "spans.h"
 #include "points.h"
+#include "counters.h"
 #include "hooks.h"
 #include "members.h"
 #include "code.h"

@@ -87,7 +87,7 @@ func town(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"server", "convert"} {
-		out, err := exec.Command("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", filepath.Join(dir, name), "testdata/programs/"+name+".c").CombinedOutput()
+		out, err := exec.Command("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), "testdata/programs/"+name+".c").CombinedOutput()
 		if err != nil {
 			t.Fatalf("compiling %s: %v\n%s", name, err, out)
 		}

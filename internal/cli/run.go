@@ -40,10 +40,11 @@ type runFlags struct {
 }
 
 func (r *runFlags) define(f *flags) {
-	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: FILE:LINE, func:NAME[%return] (NAME may have a *),\n"+
-		"                               func:PATH:NAME in another binary, usdt:[PROVIDER:]NAME (see whatif points),\n"+
-		"                               syscall:NAME[%exit], tracepoint:CATEGORY:NAME, sample:FILE:LINE, exit (of a process);\n"+
-		"                               without any, each execution is one experiment (see --repeat, --duration)")
+	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: the NAME of one in the source (see whatif.h), FILE:LINE,\n"+
+		"                               func:NAME[%return] (NAME may have a *), func:PATH:NAME in another binary,\n"+
+		"                               usdt:[PROVIDER:]NAME (see whatif points), syscall:NAME[%exit], tracepoint:CATEGORY:NAME,\n"+
+		"                               sample:FILE:LINE, exit (of a process); without any, all in the source, and where there\n"+
+		"                               are none each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")
 	f.Var(&r.latencies, "latency", "time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
 		"                               both with %argN: what has the same argument belongs together (default: the same thread)")

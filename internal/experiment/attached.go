@@ -98,6 +98,11 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		return
 	}
 	for s.alive(p) && !s.over(ctx) {
+		s.takePoints()
+		if len(s.cfg.Points) == 0 { // they are still to come
+			s.pause(ctx, p, s.cfg.Experiment/4)
+			continue
+		}
 		trial := s.plan.Next(func() []Candidate { return s.units.candidates(s.before) })
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,

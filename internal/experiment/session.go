@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"whatif/internal/coz"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
@@ -25,6 +26,8 @@ type session struct {
 	ledger   *ledger.Ledger
 	units    *unitTable
 	sites    *sites
+	counters *counters
+	coz      *coz.Library // preloaded; nil where the program does not ask for it
 	plan     *Plan
 	buildIDs map[string]string // see profile.Run
 
@@ -32,8 +35,8 @@ type session struct {
 	told    map[uint32]bool // units that are in the file
 	lost    error           // the first record that could not be written
 	warned  map[string]bool
-	checked bool   // whether the points are visited
-	costly  []bool // points of which it was said that counting them is
+	checked bool         // whether the points are visited
+	costly  map[int]bool // points of which it was said that counting them is
 
 	start   uint64 // on the ledger's clock
 	next    uint64 // when Progress is due
@@ -56,13 +59,18 @@ type session struct {
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
 		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
-		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment, costly: make([]bool, len(cfg.Points)),
+		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment, costly: make(map[int]bool),
 	}
 	if cfg.List {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
 	}
 	addEnds(&cfg)
 	p, err := s.launch(ctx)
+	defer func() {
+		if err := s.coz.Remove(); err != nil {
+			cfg.Log.Warn(err.Error())
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +79,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	var events sync.WaitGroup
-	events.Go(func() { s.units.serve(s.sites.execed) })
+	events.Go(func() { s.units.serve(s.sites.execed, s.counters) })
 	closeAll := sync.OnceValue(func() error {
 		s.sites.close()
 		err := s.ledger.Detach()
@@ -93,7 +101,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.steal, s.own = stealTime(), ownTime()
 
 	run := s.attached
-	if len(cfg.Points) == 0 {
+	if s.data.Run.WholeRuns {
 		run = s.wholeRuns
 	}
 	if cfg.List {
@@ -104,13 +112,18 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
+	// Names that the last processes gave when they ended.
+	if err := s.counters.named(); err != nil {
+		cfg.Log.Warn(err.Error())
+	}
+	s.takePoints()
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
 		end.CountingNS = append(end.CountingNS, int64(s.ledger.Spent(i)))
 	}
 	end.Sites = s.sites.counts()
 	listing := s.units.listing(s.ledger.Totals())
-	if missing := s.sites.missing(); err == nil && missing != nil {
+	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
 	// The target runs at full speed again before anything else is waited for.
@@ -124,12 +137,50 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 
 // launch starts the program, stopped.
 func (s *session) launch(ctx context.Context) (*target.Process, error) {
-	p, err := target.Start(target.Config{Args: s.cfg.Args, User: s.cfg.User, Stdout: s.cfg.Stdout})
+	p, err := s.startProgram()
 	if err != nil {
 		return nil, err
 	}
+	if s.coz == nil && countsSource(s.cfg) && asksForCoz(p) {
+		// It has not run yet: start it once more, with what it asks for.
+		if s.coz, err = coz.Install(); err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.Close()
+		if p, err = s.startProgram(); err != nil {
+			return nil, err
+		}
+	}
 	p.Forward(ctx)
 	return p, nil
+}
+
+// startProgram starts the program, with COZ's function where it is to have that.
+func (s *session) startProgram() (*target.Process, error) {
+	cfg := target.Config{Args: s.cfg.Args, User: s.cfg.User, Stdout: s.cfg.Stdout}
+	if s.coz != nil {
+		cfg.Preload = s.coz.Path
+	}
+	return target.Start(cfg)
+}
+
+// asksForCoz tells whether a program has COZ's macros.
+func asksForCoz(p *target.Process) bool {
+	main, err := target.BinaryOf(p.PID())
+	if err != nil {
+		return false // what comes next says so
+	}
+	program, err := loaded(main)
+	if err != nil {
+		return false
+	}
+	defer func() {
+		for _, b := range program {
+			b.Close()
+		}
+	}()
+	return hasCoz(paths(program))
 }
 
 // open loads the kernel side and makes p its target.
@@ -138,7 +189,9 @@ func (s *session) open(p *target.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	s.ledger, err = ledger.Open(ledger.Options{Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg)})
+	s.ledger, err = ledger.Open(ledger.Options{
+		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg),
+	})
 	if err != nil {
 		return err
 	}
@@ -148,8 +201,6 @@ func (s *session) open(p *target.Process) (err error) {
 		}
 	}()
 	s.units = newUnitTable(s.ledger, s.cfg, main)
-	s.sites = newSites(s.ledger, s.cfg)
-	s.units.opened = s.sites.in
 	program, err := loaded(main)
 	if err != nil {
 		return err
@@ -161,6 +212,17 @@ func (s *session) open(p *target.Process) (err error) {
 	if id := program[0].BuildID(); id != "" {
 		s.buildIDs = map[string]string{main: id}
 	}
+	s.counters = newCounters(s.ledger, s.cfg)
+	files := paths(program)
+	if s.coz != nil {
+		files = append(files, s.coz.Path)
+	}
+	if err := s.counters.atStart(files); err != nil {
+		return err
+	}
+	s.cfg.Points = append(s.cfg.Points, s.counters.take()...)
+	s.sites = newSites(s.ledger, s.cfg)
+	s.units.opened = s.sites.in
 	if err := s.setSpans(); err != nil {
 		return err
 	}
@@ -179,6 +241,24 @@ func (s *session) open(p *target.Process) (err error) {
 		}
 	}
 	return s.ledger.Adopt(p.PID(), p.PIDFD())
+}
+
+func paths(program []*symbol.Binary) []string {
+	var all []string
+	for _, b := range program {
+		all = append(all, b.Path())
+	}
+	return all
+}
+
+// takePoints makes points of those that were found since the run began.
+func (s *session) takePoints() {
+	for _, spec := range s.counters.take() {
+		p := profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text}
+		s.cfg.Points = append(s.cfg.Points, spec)
+		s.data.Run.Points = append(s.data.Run.Points, p)
+		s.write(profile.Record{Point: &p})
+	}
 }
 
 // locateOwn finds code of this process in its file.
@@ -240,7 +320,7 @@ func (s *session) describe(p *target.Process) error {
 		Started: time.Now(), Args: s.cfg.Args,
 		Host: host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
-		WholeRuns: len(s.cfg.Points) == 0, BuildIDs: s.buildIDs,
+		WholeRuns: len(s.cfg.Points) == 0 && !s.counters.expected(), BuildIDs: s.buildIDs,
 	}
 	sites := s.sites.counts()
 	for i, spec := range s.cfg.Points {

@@ -39,7 +39,8 @@ type place struct {
 }
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
-	return &sites{ledger: l, cfg: cfg, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
+	own := *cfg // points that are found later are none of its own
+	return &sites{ledger: l, cfg: &own, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
 }
 
 // atStart looks into the program itself and the libraries that it will load. A

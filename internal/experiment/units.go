@@ -72,8 +72,8 @@ func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 }
 
 // serve answers events until the ledger is closed. exec is called for a process
-// that runs another program.
-func (t *unitTable) serve(exec func(pid int)) {
+// that runs another program; counters answer what is asked about points in the source.
+func (t *unitTable) serve(exec func(pid int), c *counters) {
 	for {
 		e, err := t.ledger.NextEvent()
 		if errors.Is(err, os.ErrClosed) {
@@ -88,8 +88,13 @@ func (t *unitTable) serve(exec func(pid int)) {
 			continue
 		}
 		answer := t.answer
-		if e.Table {
+		switch {
+		case e.Table:
 			answer = t.answerTable
+		case e.Mapped:
+			answer = c.mapped
+		case e.Named:
+			answer = func(ledger.Event) error { return c.named() }
 		}
 		if err := answer(e); err != nil {
 			t.log.Debug("resolving a place", "table", e.Table, "process", e.Process, "address", fmt.Sprintf("%#x", e.Address), "error", err)

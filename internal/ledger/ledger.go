@@ -36,6 +36,8 @@ type Options struct {
 	Cap    time.Duration // the longest single stop
 	Hold   bool          // who sleeps by the clock pays when it wakes up; costs each system call some 100 ns
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
+
+	Counters bool // count the progress points in the program's source: see SetFile
 }
 
 // Ledger is the loaded and attached kernel side.
@@ -54,6 +56,9 @@ type Ledger struct {
 	spans           []span
 
 	single bool // the kernel has no links for several probes
+
+	adopted uint64 // processes so far
+	sources sources
 }
 
 // Open loads the programs and attaches those that follow the target. Nothing is
@@ -70,6 +75,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 		return nil, fmt.Errorf("reading the kernel programs: %w", err)
 	}
 	if err := lookAtStacks(spec, opt.Stacks); err != nil {
+		return nil, err
+	}
+	if err := count(spec, opt.Counters); err != nil {
 		return nil, err
 	}
 	var loaded struct {
@@ -100,6 +108,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if opt.Hold {
 		programs = append(programs, l.objs.OnSysExit)
 	}
+	if opt.Counters {
+		programs = append(programs, l.objs.OnFault, l.objs.OnPrepareExec)
+	}
 	for _, p := range programs {
 		k, err := link.AttachTracing(link.TracingOptions{Program: p})
 		if err != nil {
@@ -110,9 +121,14 @@ func Open(opt Options) (_ *Ledger, err error) {
 	return l, nil
 }
 
+// adoptedSpaces is where the numbers of adopted processes' address spaces begin: the
+// kernel side numbers those that it sees made from 1.
+const adoptedSpaces = 1 << 63
+
 // Adopt makes a process, stopped and with one thread, the root of the target.
 func (l *Ledger) Adopt(pid, pidfd int) error {
-	t := bpf.LedgerThread{AddressSpace: 0}
+	t := bpf.LedgerThread{AddressSpace: adoptedSpaces + l.adopted}
+	l.adopted++
 	if err := l.objs.Threads.Put(uint32(pidfd), t); err != nil {
 		return fmt.Errorf("making process %d the target: %w", pid, err)
 	}
@@ -127,7 +143,9 @@ func (l *Ledger) Adopt(pid, pidfd int) error {
 func (l *Ledger) Processes() int { return int(load(&l.page.control.Processes)) }
 
 // Visits are the visits of a point since the start, by any thread of the target.
-func (l *Ledger) Visits(point int) int64 { return int64(load(&l.page.visits[point])) }
+func (l *Ledger) Visits(point int) int64 {
+	return int64(load(&l.page.visits[point])) + l.earlyVisits(point)
+}
 
 // Spent is what counting the point's visits took since the start.
 func (l *Ledger) Spent(point int) time.Duration { return time.Duration(load(&l.page.spent[point])) }

@@ -16,8 +16,11 @@ type Place = bpf.LedgerPlace
 // Event is something that the kernel side wants to be known.
 type Event struct {
 	// Exec: a process runs another program now. Table: a stack led to a page of
-	// code whose table is not known. Neither: a place was sampled that is unknown.
+	// code whose table is not known. None of all: a place was sampled that is unknown.
 	Exec, Table bool
+	// Mapped: a file was mapped of which it is not known whether it counts progress
+	// points; see SetFile. Named: there are NewNames.
+	Mapped, Named bool
 
 	Process int
 	Address uint64 // of the place, in that process
@@ -37,6 +40,8 @@ func (l *Ledger) NextEvent() (Event, error) {
 	return Event{
 		Exec:    e.Kind == uint32(bpf.LedgerEventKindEVENT_EXEC),
 		Table:   e.Kind == uint32(bpf.LedgerEventKindEVENT_TABLE),
+		Mapped:  e.Kind == uint32(bpf.LedgerEventKindEVENT_MAPPED),
+		Named:   e.Kind == uint32(bpf.LedgerEventKindEVENT_NAMED),
 		Process: int(e.Tgid),
 		Address: e.Address,
 		Place:   e.Place,

@@ -88,6 +88,9 @@ func keyed(s string) (spec Spec, key int, err error) {
 		return spec, 0, fmt.Errorf("%q has a name of its own: %s is the name of the latency", rest, name)
 	}
 	spec, err = Parse(s)
+	if err == nil && spec.Kind == Source {
+		return spec, 0, fmt.Errorf("%q is a point in the source: of those only how often they are visited is known, not when", s)
+	}
 	if key > 0 && err == nil && spec.Kind != Func {
 		return spec, 0, fmt.Errorf("%q has no arguments: %%argN is for func:NAME", s)
 	}

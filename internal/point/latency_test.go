@@ -55,7 +55,7 @@ func TestParseLatencyErrors(t *testing.T) {
 		"r=func:f%argx..func:g%arg1": "%arg1 to %arg6",
 		"r=a=func:f..func:g":         "a name of its own",
 		"r=func:f..b=func:g":         "a name of its own",
-		"r=func:f..g":                "no line number",
+		"r=func:f..g":                "a point in the source",
 	} {
 		if l, err := ParseLatency(in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %+v, %v, not %q", in, l, err, want)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE or exit"
+const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE, exit or the NAME of a point in the source"
 
 // overSuffix asks for the end of a system call.
 const overSuffix = "%exit"
@@ -47,10 +47,17 @@ func (s *Spec) parse() error {
 		s.Kind = Exit
 		return nil
 	}
-	kind, rest, _ := strings.Cut(s.Text, ":")
+	kind, rest, colon := strings.Cut(s.Text, ":")
 	s.Kind = Kind(kind)
 	var err error
+	if !colon && !strings.Contains(s.Text, "/") {
+		s.Kind, rest = Source, s.Text
+	}
 	switch s.Kind {
+	case Source:
+		if s.Event, s.Edge = splitEdge(strings.TrimSpace(rest)); s.Event == "" {
+			err = fmt.Errorf("expected NAME, NAME%%begin or NAME%%end, or with source: before it")
+		}
 	case Func:
 		rest, s.Return = strings.CutSuffix(strings.TrimSpace(rest), "%return")
 		s.Binary, s.Func, err = splitFunc(rest)
@@ -84,6 +91,16 @@ func (s *Spec) parse() error {
 		}
 	}
 	return err
+}
+
+// splitEdge cuts %begin or %end off.
+func splitEdge(s string) (name string, edge Edge) {
+	for _, e := range []Edge{AtBegin, AtEnd} {
+		if name, ok := strings.CutSuffix(s, "%"+string(e)); ok {
+			return name, e
+		}
+	}
+	return s, Whole
 }
 
 // splitFunc reads NAME or PATH:NAME. A path is told by its slash before the
@@ -132,6 +149,10 @@ func (s *Spec) defaultName() string {
 		return path.Base(s.File) + ":" + strconv.Itoa(s.Line)
 	case Exit:
 		return string(Exit)
+	case Source:
+		if s.Edge != Whole {
+			return s.Event + "%" + string(s.Edge)
+		}
 	case Syscall:
 		if s.Over {
 			return s.Event + overSuffix

@@ -37,6 +37,12 @@ func TestParse(t *testing.T) {
 		{"sample:src/parse.c:118", Spec{Name: "parse.c:118", Kind: Sample, File: "src/parse.c", Line: 118}},
 		{"exit", Spec{Name: "exit", Kind: Exit}},
 		{"run=exit", Spec{Name: "run", Kind: Exit}},
+		{"requests", Spec{Name: "requests", Text: "requests", Kind: Source, Event: "requests"}},
+		{"rq=requests", Spec{Name: "rq", Text: "requests", Kind: Source, Event: "requests"}},
+		{"request%begin", Spec{Name: "request%begin", Kind: Source, Event: "request", Edge: AtBegin}},
+		{"source:request%end", Spec{Name: "request%end", Kind: Source, Event: "request", Edge: AtEnd}},
+		{"source:src/main.c:12", Spec{Name: "src/main.c:12", Kind: Source, Event: "src/main.c:12"}},
+		{"source:exit", Spec{Name: "exit", Kind: Source, Event: "exit"}},
 	} {
 		got, err := Parse(c.in)
 		var unsupported *UnsupportedError
@@ -62,7 +68,6 @@ func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                              "expected FILE:LINE, func:NAME",
 		"req=":                          "expected FILE:LINE, func:NAME",
-		"done":                          "no line number",
 		"func:":                         "expected func:NAME",
 		"func:/bin/x:":                  "NAME a function",
 		"func:%return":                  "NAME a function",

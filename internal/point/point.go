@@ -21,10 +21,11 @@ const (
 	Syscall    Kind = "syscall"    // a system call begins, or is over
 	Sample     Kind = "sample"     // a line's samples stand for its visits
 	Exit       Kind = "exit"       // a process ends
+	Source     Kind = "source"     // a macro of whatif.h or its like is passed
 )
 
 // supported is the kinds that can be attached so far.
-var supported = map[Kind]bool{Func: true, Line: true, USDT: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true}
+var supported = map[Kind]bool{Func: true, Line: true, USDT: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true, Source: true}
 
 // Spec is a progress point as its user wrote it.
 type Spec struct {
@@ -39,15 +40,25 @@ type Spec struct {
 	Line     int    // Line, Sample
 	Provider string // USDT: "" for any
 	Category string // Tracepoint
-	Event    string // USDT, Tracepoint, Syscall: the probe's or call's name
+	Event    string // USDT, Tracepoint, Syscall, Source: the probe's or call's or point's name
 	Over     bool   // Syscall: when the call is over, not when it begins
+	Edge     Edge   // Source
 }
+
+// Edge is which event of its name a point in the source is.
+type Edge string
+
+const (
+	Whole   Edge = ""      // a unit of work is done: a progress point, or the end of a pair
+	AtBegin Edge = "begin" // of a pair
+	AtEnd   Edge = "end"
+)
 
 // Probed reports whether the point is counted by probes in the code of binaries, where
 // Resolve finds it.
 func (s *Spec) Probed() bool {
 	switch s.Kind {
-	case Syscall, Tracepoint, Sample, Exit:
+	case Syscall, Tracepoint, Sample, Exit, Source:
 		return false
 	}
 	return true

@@ -27,6 +27,7 @@ type Record struct {
 	Run        *Run        `json:"run,omitempty"`
 	Unit       *Unit       `json:"unit,omitempty"`
 	Experiment *Experiment `json:"experiment,omitempty"`
+	Point      *Point      `json:"point,omitempty"` // one more for the Run: found while it ran
 	Warning    *Warning    `json:"warning,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }
@@ -58,7 +59,8 @@ type Run struct {
 	BuildIDs map[string]string `json:"build_ids,omitempty"`
 }
 
-// Point is a progress point of the run. Experiment.Points has the same order.
+// Point is a progress point of the run. Experiment.Points has the same order, and those
+// points that were known by then.
 type Point struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"` // func, exit, …

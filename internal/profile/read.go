@@ -208,6 +208,8 @@ func (rd *reader) add(rec Record) error {
 		return d.addUnit(*rec.Unit)
 	case rec.Experiment != nil:
 		return d.addExperiment(*rec.Experiment)
+	case rec.Point != nil:
+		d.Run.Points = append(d.Run.Points, *rec.Point)
 	case rec.Warning != nil:
 		d.Warnings = append(d.Warnings, *rec.Warning)
 	case rec.End != nil:

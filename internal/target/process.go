@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -17,6 +18,9 @@ type Config struct {
 	Args []string // Args[0] is looked up in PATH as a shell would
 	Dir  string   // "": whatif's own
 	Env  []string // nil: whatif's own, with USER, LOGNAME and HOME corrected when the user is switched
+	// Preload is a library that the dynamic linker loads into the program, and those
+	// that it runs, before all others; "": none.
+	Preload string
 	// User is a name or number; "": who called sudo, or else whatif's own user.
 	User string
 	// Standard files; nil: whatif's own.
@@ -86,6 +90,9 @@ func describe(cfg Config) (*spec, error) {
 	if env == nil {
 		env = environmentFor(os.Environ(), u)
 	}
+	if cfg.Preload != "" {
+		env = preloading(env, cfg.Preload)
+	}
 	paths, err := look(cfg.Args[0], searchPath(env), cfg.Dir)
 	if err != nil {
 		return nil, err
@@ -104,6 +111,23 @@ func describe(cfg Config) (*spec, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// preloading adds a library to those that the user may have preloaded.
+func preloading(env []string, library string) []string {
+	const variable = "LD_PRELOAD="
+	changed := make([]string, 0, len(env)+1)
+	value := library
+	for _, entry := range env {
+		if old, ok := strings.CutPrefix(entry, variable); ok {
+			if old != "" {
+				value = library + ":" + old
+			}
+			continue
+		}
+		changed = append(changed, entry)
+	}
+	return append(changed, variable+value)
 }
 
 // PID is the program's process id. It names the program until Wait returns.

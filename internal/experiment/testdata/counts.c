@@ -16,6 +16,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef IN_SOURCE
+#include "whatif.h"
+#endif
 
 #include "usdt.h"
 
@@ -40,6 +43,9 @@ static void visit(void) {
   syscall(SYS_getppid);
   static const struct itimerval none;
   setitimer(ITIMER_REAL, &none, NULL);
+#ifdef IN_SOURCE
+  WHATIF_PROGRESS("visited");
+#endif
 }
 
 __attribute__((noinline)) static unsigned long work(long n) {

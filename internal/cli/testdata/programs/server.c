@@ -1,7 +1,7 @@
 /* The server of the README: for ever requests, most of each parsing, and an answer. The line of the parsing is parse.c:118. */
 #include <fcntl.h>
 #include <unistd.h>
-
+#include "whatif.h"
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
 __attribute__((noinline)) void request_done(void) { __asm__ volatile(""); }
@@ -25,6 +25,7 @@ int main(void) {
     if (write(client, "done", 4) != 4)
       return 1;
     request_done();
+    WHATIF_PROGRESS("requests");
   }
   return 0;
 }

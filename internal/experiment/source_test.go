@@ -1,0 +1,156 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// header is the directory of whatif.h, for compilers.
+func header(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "-I" + dir
+}
+
+// Points in the source are found without being named, and every visit is counted, whatever
+// kind of process visits, and however it ends.
+func TestExactSourceVisits(t *testing.T) {
+	realkernel.Need(t)
+	for _, flags := range [][]string{{"-fPIE", "-pie", "-O2"}, {"-static", "-O0"}} {
+		counts := realkernel.Compile(t, "testdata/counts.c", append(flags, "-DIN_SOURCE", header(t))...)
+		for _, load := range []struct {
+			how string
+			n   int
+		}{
+			{"longthreads", 2000}, {"threads", 500}, {"forks", 100}, {"brief", 300}, {"execs", 20}, {"vforks", 20}, {"orphans", 25},
+		} {
+			t.Run(load.how+flags[0], func(t *testing.T) {
+				data, said := profiled(t, []string{"--experiment", "20ms"}, []string{counts, load.how, fmt.Sprint(load.n)}, 0)
+				var own int64
+				if _, err := fmt.Sscanf(said, "visits %d", &own); err != nil || own == 0 {
+					t.Fatalf("the program said %q", said)
+				}
+				if len(data.Run.Points) != 1 || data.Run.Points[0].Name != "visited" || data.Run.Points[0].Kind != "source" {
+					t.Fatalf("points %+v", data.Run.Points)
+				}
+				if got := data.End.Visits[0]; got != own {
+					t.Errorf("%d visits counted, the program made %d; losses %v", got, own, data.End.Losses)
+				}
+			})
+		}
+	}
+}
+
+func TestSourceVisitsOfHardCases(t *testing.T) {
+	realkernel.Need(t)
+	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
+	dir := t.TempDir()
+	args := []string{"libraries"}
+	for _, name := range []string{"one.so", "two.so"} {
+		lib := filepath.Join(dir, name)
+		if out, err := exec.Command("g++", "-shared", "-fPIC", "-O2", header(t), "-o", lib, "testdata/pointslib.cc").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		args = append(args, lib)
+	}
+	for _, load := range []struct {
+		args []string
+		want int64 // 0: the program says it
+	}{
+		{[]string{"killed"}, 20000},
+		{[]string{"exec"}, 300},
+		{[]string{"busyforks"}, 0},
+		{args, 1000},
+	} {
+		t.Run(load.args[0], func(t *testing.T) {
+			data, said := profiled(t, []string{"-p", "visited", "--experiment", "20ms"}, append([]string{points}, load.args...), 0)
+			want := load.want
+			if want == 0 {
+				if _, err := fmt.Sscanf(said, "visits %d", &want); err != nil {
+					t.Fatalf("the program said %q", said)
+				}
+			}
+			if got := data.End.Visits[0]; got != want {
+				t.Errorf("%d visits counted, the program made %d; losses %v", got, want, data.End.Losses)
+			}
+		})
+	}
+}
+
+// A program with COZ's own header, as it is: its points have COZ's names.
+func TestCozProgram(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/coz.c"
+	program := realkernel.Compile(t, source)
+	data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
+	// The compiler gave the macro the source's path.
+	here := fmt.Sprintf("coz.c:%d", realkernel.Line(t, source, "// HERE"))
+	want := map[string]int64{here: 9000, "named point": 9000, "pair": 9000}
+	for i, p := range data.Run.Points {
+		name := p.Name
+		if filepath.Base(name) == here {
+			name = here
+		}
+		if data.End.Visits[i] != want[name] {
+			t.Errorf("%s: %d visits, want %d", p.Name, data.End.Visits[i], want[name])
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
+	}
+	if left, _ := filepath.Glob("/run/whatif-*"); len(left) > 0 {
+		t.Logf("another whatif runs, or left %v", left)
+	}
+}
+
+// Go programs, with their symbols and stripped of them.
+func TestGoSourceVisits(t *testing.T) {
+	realkernel.Need(t)
+	for _, flags := range []string{"", "-s -w"} {
+		program := filepath.Join(t.TempDir(), "gopoints")
+		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program, "./testdata/gopoints").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
+		if len(data.Run.Points) != 2 {
+			t.Fatalf("points %+v", data.Run.Points)
+		}
+		for i, p := range data.Run.Points {
+			if data.End.Visits[i] != 1_000_000 {
+				t.Errorf("%q: %s: %d visits, want a million", flags, p.Name, data.End.Visits[i])
+			}
+		}
+	}
+}
+
+func TestRustSourceVisits(t *testing.T) {
+	realkernel.Need(t)
+	dir := t.TempDir()
+	lib, program := filepath.Join(dir, "libwhatif.rlib"), filepath.Join(dir, "points")
+	for _, args := range [][]string{
+		{"--edition", "2021", "--crate-name", "whatif", "--crate-type", "rlib", "-O", "../../rust/whatif/src/lib.rs", "-o", lib},
+		{"--edition", "2021", "-O", "--extern", "whatif=" + lib, "testdata/points.rs", "-o", program},
+	} {
+		cmd := exec.Command("rustc", args...)
+		cmd.Env = append(os.Environ(), "LC_ALL=C")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	data, _ := profiled(t, []string{"-p", "visited", "-p", "part%begin", "-p", "part%end", "-p", "part", "--experiment", "20ms"}, []string{program}, 0)
+	// Of a pair without %begin or %end the first point that asks has it: its end.
+	for i, want := range []int64{6000, 6000, 6000, 0} {
+		if data.End.Visits[i] != want {
+			t.Errorf("%s: %d visits, want %d", data.Run.Points[i].Name, data.End.Visits[i], want)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+// Package source finds the progress points that a program's source has: where in
+// the program's memory it counts visits, read from the notes and tables that
+// whatif.h, the Go package point and the Rust crate whatif leave in its file.
+//
+// It is pure, and nobody vouches for the files: what a note says is checked against
+// the segments of the file, and what is not right is left out with a warning.
+package source
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"whatif/internal/symbol/object"
+)
+
+// Event is what happens at a point.
+type Event int
+
+const (
+	Progress Event = 1 + iota // a unit of useful work is done
+	Begin                     // one begins
+	End                       // and ends
+)
+
+// Counter is one place of the source that counts.
+type Counter struct {
+	Name    string
+	Event   Event
+	Address uint64 // of its numbers, as the file has it
+	Shards  int    // how many numbers there are, Stride apart
+	Site    uint64 // address of an instruction that does nothing, passed at each visit
+	Keyed   bool   // at the site an id is in rax or x0
+}
+
+// Stride is how far a counter's numbers are apart, in bytes.
+const Stride = 64
+
+const (
+	maxShards = 16
+	maxName   = 111 // bytes
+	// A program with more is none that somebody wrote.
+	maxCounters = 8192
+	maxTables   = 8
+)
+
+// Code is the first segment that can be executed, by which what is mapped tells
+// where the file lies in memory.
+type Code struct {
+	From, To uint64 // offsets in the file, To exclusive
+	Ahead    uint64 // by how much addresses are ahead of offsets
+}
+
+// Points are those of one file.
+type Points struct {
+	Counters []Counter
+	// Tables are addresses of tables whose points get names while the program runs.
+	Tables   []uint64
+	Code     Code
+	Warnings []string
+}
+
+// None tells whether there are no points.
+func (p *Points) None() bool { return len(p.Counters)+len(p.Tables) == 0 }
+
+// Read finds the points of a file.
+func Read(f *object.File) *Points {
+	r := reader{file: f, points: new(Points), told: make(map[string]bool)}
+	if f.ELF.Class != elf.ELFCLASS64 || f.ELF.Data != elf.ELFDATA2LSB {
+		return r.points
+	}
+	for _, p := range f.ELF.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			r.points.Code = Code{p.Off &^ (pageSize - 1), p.Off + p.Filesz, p.Vaddr - p.Off}
+			break
+		}
+	}
+	for _, p := range f.ELF.Progs {
+		if p.Type == elf.PT_NOTE && p.Off <= uint64(len(f.Image)) && !r.notes(p.Vaddr, f.Image[p.Off:min(p.Off+p.Filesz, uint64(len(f.Image)))]) {
+			return &Points{Warnings: []string{fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters)}}
+		}
+	}
+	r.goTable()
+	return r.points
+}
+
+const pageSize = 4096
+
+type reader struct {
+	file   *object.File
+	points *Points
+	told   map[string]bool
+}
+
+// warn leaves a note out, and says why, once a file and reason.
+func (r *reader) warn(why string) {
+	if !r.told[why] {
+		r.told[why] = true
+		r.points.Warnings = append(r.points.Warnings, fmt.Sprintf("a progress point of %s is left out: %s", r.file.Path, why))
+	}
+}
+
+const owner = "whatif\x00"
+
+// Types of notes.
+const (
+	noteCounter = 1
+	noteTable   = 2
+)
+
+// notes reads a segment of notes; false: there are too many.
+func (r *reader) notes(address uint64, data []byte) bool {
+	le := binary.LittleEndian
+	for at := uint64(0); uint64(len(data))-at >= 12; {
+		nameSize, descSize, kind := uint64(le.Uint32(data[at:])), uint64(le.Uint32(data[at+4:])), le.Uint32(data[at+8:])
+		name := at + 12
+		desc := name + (nameSize+3)&^3
+		if desc+descSize > uint64(len(data)) {
+			return true
+		}
+		if string(data[name:name+nameSize]) == owner {
+			switch kind {
+			case noteCounter:
+				r.counter(address+desc, data[desc:desc+descSize])
+			case noteTable:
+				if descSize == 8 {
+					r.table(address + desc + le.Uint64(data[desc:]))
+				}
+			}
+			if len(r.points.Counters) > maxCounters || len(r.points.Tables) > maxTables {
+				return false
+			}
+		}
+		at = min(desc+(descSize+3)&^3, uint64(len(data)))
+	}
+	return true
+}
+
+// counter reads the description of one, which has address. Its own addresses are
+// relative to where they are.
+func (r *reader) counter(address uint64, desc []byte) {
+	const fixed = 32
+	le := binary.LittleEndian
+	if len(desc) < fixed {
+		r.warn("its note is cut short")
+		return
+	}
+	c := Counter{
+		Event: Event(le.Uint32(desc)), Shards: int(le.Uint32(desc[4:])), Keyed: le.Uint32(desc[12:]) != 0,
+		Address: address + 16 + le.Uint64(desc[16:]),
+		Site:    address + 24 + le.Uint64(desc[24:]),
+	}
+	name, _, ended := bytes.Cut(desc[fixed:], []byte{0})
+	c.Name = string(name)
+	switch {
+	case !ended || !goodName(c.Name):
+		r.warn(fmt.Sprintf("its name, %.40q, is empty, too long or not printable", name))
+	case c.Event < Progress || c.Event > End || c.Shards < 1 || c.Shards > maxShards || le.Uint32(desc[8:]) != Stride:
+		r.warn("it was made for another version of whatif")
+	case !r.within(c.Site, 1, elf.PF_X):
+		// The linker has removed the function.
+	case !r.within(c.Address, uint64(c.Shards)*Stride, elf.PF_W):
+		r.warn(fmt.Sprintf("its numbers, at %#x, would not be in the program's data", c.Address))
+	default:
+		r.points.Counters = append(r.points.Counters, c)
+	}
+}
+
+// tableSize is that of struct source_table.
+const tableSize = 32
+
+func (r *reader) table(address uint64) {
+	if !r.within(address, tableSize, elf.PF_W) {
+		r.warn(fmt.Sprintf("the table at %#x would not be in the program's data", address))
+		return
+	}
+	r.points.Tables = append(r.points.Tables, address)
+}
+
+// within tells whether the file has that much memory at an address, with the flag.
+func (r *reader) within(address, size uint64, flag elf.ProgFlag) bool {
+	for _, p := range r.file.ELF.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&flag != 0 && address >= p.Vaddr && address-p.Vaddr <= p.Memsz && size <= p.Memsz-(address-p.Vaddr) {
+			return true
+		}
+	}
+	return false
+}
+
+// goMarker is what stands before the table of a Go program. It is looked for in
+// the data, because a stripped Go program has no symbols, and Go's linker leaves
+// no notes but its own.
+const goMarker = "whatif/point: table, 1\n\x00"
+
+// goTable finds the table of the Go package point.
+func (r *reader) goTable() {
+	s := r.file.ELF.Section(".noptrdata")
+	if s == nil {
+		return
+	}
+	if at := bytes.Index(r.file.Raw(s), []byte(goMarker)); at >= 0 {
+		r.table(s.Addr + uint64(at+len(goMarker)))
+	}
+}
+
+func goodName(name string) bool {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
+		return false
+	}
+	for _, c := range name {
+		if !unicode.IsPrint(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Clean is a name as a program has it in a table, made fit to be printed. Empty: it
+// is none.
+func Clean(name []byte) string {
+	if utf8.Valid(name) && goodName(string(name)) {
+		return string(name)
+	}
+	clean := bytes.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return utf8.RuneError
+	}, name)
+	if len(clean) > maxName {
+		clean = bytes.ToValidUTF8(clean[len(clean)-maxName:], nil)
+	}
+	return string(clean)
+}

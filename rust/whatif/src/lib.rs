@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//! Progress points in the source of a Rust program, for the profiler whatif.
+//!
+//! ```
+//! whatif::progress!("requests"); // one more unit of useful work is done
+//!
+//! whatif::begin!("request"); // where one begins …
+//! whatif::end!("request"); // … and ends, for its latency
+//! ```
+//!
+//! A visit adds one to a number in the program's own memory, whether it is profiled or
+//! not. The profiler finds these numbers from outside, by notes in the program's file,
+//! and reads them: see whatif.h, which does the same for C, for how. Names are string
+//! literals without quotes, backslashes and braces.
+//!
+//! Elsewhere than on Linux on x86-64 and arm64 the macros do nothing.
+#![no_std]
+
+/// One more unit of useful work is done.
+#[macro_export]
+macro_rules! progress {
+    ($name:literal) => {
+        $crate::__event!("1", $name)
+    };
+}
+
+/// Something begins whose latency matters.
+#[macro_export]
+macro_rules! begin {
+    ($name:literal) => {
+        $crate::__event!("2", $name)
+    };
+}
+
+/// It ends.
+#[macro_export]
+macro_rules! end {
+    ($name:literal) => {
+        $crate::__event!("3", $name)
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __event {
+    ($event:literal, $name:literal) => {{
+        #[cfg(all(target_os = "linux", target_pointer_width = "64", any(target_arch = "x86_64", target_arch = "aarch64")))]
+        // The address is that of memory which only this line and the profiler use.
+        unsafe {
+            let numbers: usize;
+            let thread: usize;
+            #[cfg(target_arch = "x86_64")]
+            core::arch::asm!(
+                "991: .byte 0x0f, 0x1f, 0x44, 0, 0",
+                "lea {0}, [rip + 992f]",
+                "mov {1}, qword ptr fs:[0]",
+                $crate::__describe!($event, $name),
+                out(reg) numbers, out(reg) thread, options(nostack, preserves_flags)
+            );
+            #[cfg(target_arch = "aarch64")]
+            core::arch::asm!(
+                "991: nop",
+                "adrp {0}, 992f",
+                "add {0}, {0}, :lo12:992f",
+                "mrs {1}, tpidr_el0",
+                $crate::__describe!($event, $name),
+                out(reg) numbers, out(reg) thread, options(nostack, preserves_flags)
+            );
+            let shard = ((thread >> 12) + (thread >> 21)) & 15;
+            let number = (numbers + shard * 64) as *const core::sync::atomic::AtomicU64;
+            (*number).fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+        }
+    }};
+}
+
+// The same as WHATIF_DESCRIBE_ of whatif.h.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __describe {
+    ($event:literal, $name:literal) => {
+        concat!(
+            ".pushsection .data.whatif,\"aw?\",\"progbits\"\n",
+            ".balign 1024\n",
+            "992: .8byte 0, 0, 0x9d3f5a41c6e27b18\n",
+            ".zero 1000\n",
+            ".popsection\n",
+            ".pushsection .note.whatif,\"a?\",\"note\"\n",
+            ".balign 4\n",
+            ".4byte 7, 994f - 993f, 1\n",
+            ".asciz \"whatif\"\n",
+            ".balign 4\n",
+            "993: .4byte ", $event, ", 16, 64, 0\n",
+            ".8byte 992b - .\n",
+            ".8byte 991b - .\n",
+            ".asciz \"", $name, "\"\n",
+            "994: .balign 4\n",
+            ".popsection\n"
+        )
+    };
+}
