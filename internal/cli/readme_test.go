@@ -111,8 +111,8 @@ func table(command string) *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
 	case strings.Contains(command, "-u f"): // file, func
 		return regexp.MustCompile(`(?m)^\s*1 +\S+ .*`)
-	case strings.Contains(command, "<"): // the time is nearly all the path's
-		return regexp.MustCompile(`(?m)^\s*1 +parse_row<handle_put +parse_row +(9\d|100)\.\d% `)
+	case strings.Contains(command, "<"): // most of the time is the path's
+		return regexp.MustCompile(`(?m)^\s*1 +parse_row<handle_put +parse_row +([789]\d|100)\.\d% `)
 	}
 	return regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`)
 }
