@@ -47,7 +47,7 @@ func TestSmoke(t *testing.T) {
 	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	s := study{rig: r, rounds: 3, seconds: 0.4, starts: 1, selfSeconds: 1}
+	s := study{rig: r, rounds: 3, seconds: 0.4, starts: 1, selfSeconds: 3}
 	if s.parts, err = choose("busy,switches,start,self"); err != nil {
 		t.Fatal(err)
 	}
