@@ -126,7 +126,7 @@ func compileCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: compile PROGRAM [flags...]")
 	}
-	flags := append([]string{"-O1", "-g", "-fno-omit-frame-pointer", "-Wall", "-Werror", "-o", args[0]}, args[1:]...)
+	flags := append([]string{"-I" + filepath.Join(ts.Getenv("PROGRAMS"), "../../../.."), "-O1", "-g", "-fno-omit-frame-pointer", "-Wall", "-Werror", "-o", args[0]}, args[1:]...)
 	ts.Check(ts.Exec("gcc", append(flags, filepath.Join(ts.Getenv("PROGRAMS"), args[0]+".c"))...))
 }
 

@@ -11,12 +11,16 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// usedTracepoints are those that whatif's kernel side attaches to.
+// usedTracepoints are those that whatif's kernel side always attaches to.
 var usedTracepoints = []string{
 	"sched_process_fork", "sched_process_exec", "sched_process_exit", "sched_switch", "sched_waking",
 	"hrtimer_expire_entry", "hrtimer_expire_exit", "irq_handler_entry", "irq_handler_exit",
 	"softirq_entry", "softirq_exit", "netif_rx",
 }
+
+// otherTracepoints are those that only some points and latencies need; that they are
+// missing is said where they are asked for.
+var otherTracepoints = []string{"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec"}
 
 const license = "Dual MIT/GPL"
 
