@@ -1,9 +1,9 @@
-# make: build.  make demo: see it work.  make test: what CI runs.
+# make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
 # The long runs, whose figures the documentation gives: accuracy, overhead, scale, points, sqlite.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test tools generate check-generated lint accuracy overhead scale points sqlite clean
+.PHONY: build demo test test-whole tools generate check-generated lint accuracy overhead scale points sqlite clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -32,8 +32,12 @@ lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt'ed: $$bad"; exit 1; fi
 	go vet ./...
 
+# In some 15 minutes; test-whole with every compiler, debug format and kind of stack.
 test: build tools lint check-generated
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -p 1 ./...
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -short -count=1 -p 1 -timeout 15m ./...
+
+test-whole: build tools lint check-generated
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -p 1 -timeout 30m ./...
 
 accuracy: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz

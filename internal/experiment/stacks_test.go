@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,9 @@ func TestStacks(t *testing.T) {
 	for _, how := range []string{
 		"qsort", "memcpy", "libm", "deflate", "printf", "malloc", "mmap", "deep", "signal", "alloca", "realigned", "clock", "dlopen", "deleted", "thread",
 	} {
+		if testing.Short() && !slices.Contains([]string{"qsort", "memcpy", "deflate", "deep", "signal", "deleted", "thread"}, how) {
+			continue
+		}
 		t.Run(how, func(t *testing.T) {
 			whole(t, program, how, library)
 			// The rest is the start of the program, and its own loop.
