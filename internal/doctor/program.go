@@ -18,10 +18,6 @@ var usedTracepoints = []string{
 	"softirq_entry", "softirq_exit", "netif_rx",
 }
 
-// otherTracepoints are those that only some points and latencies need; that they are
-// missing is said where they are asked for.
-var otherTracepoints = []string{"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec"}
-
 const license = "Dual MIT/GPL"
 
 var (

@@ -170,8 +170,7 @@ func (t *unitTable) takeOver(b *symbol.Binary) {
 	t.program = b
 	var st unix.Stat_t
 	if err := unix.Stat(b.Path(), &st); err == nil { // else it is opened again
-		// As the kernel itself writes a device.
-		t.binaries[file{unix.Major(st.Dev)<<20 | unix.Minor(st.Dev), st.Ino}] = b
+		t.binaries[file{kernelDev(st.Dev), st.Ino}] = b
 	}
 	if !b.Compressed() {
 		b.Origin(b.Path() == t.main)

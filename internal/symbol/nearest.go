@@ -40,9 +40,19 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 
 const maxNearest = 300_000
 
-// NearestOf gives up to n of some names that a user may have meant by name.
+// NearestOf gives up to n of some names that a user may have meant by name. What
+// counts most of them is what follows their last colon.
 func NearestOf(name string, names []string, n int) []string {
-	r := newRanking(name, func(s string) string { return s[strings.LastIndexByte(s, ':')+1:] })
+	return nearestBy(func(s string) string { return s[strings.LastIndexByte(s, ':')+1:] }, name, names, n)
+}
+
+// Like is NearestOf for names that count as a whole.
+func Like(name string, names []string, n int) []string {
+	return nearestBy(func(s string) string { return s }, name, names, n)
+}
+
+func nearestBy(last func(string) string, name string, names []string, n int) []string {
+	r := newRanking(name, last)
 	for _, s := range names {
 		r.add(s)
 	}
@@ -156,13 +166,4 @@ func editDistance(a, b string, limit int) int {
 		prev2, prev, row = prev, row, prev2
 	}
 	return prev[len(b)]
-}
-
-// Like gives up to n of some names, that a user may have meant by another: as Nearest.
-func Like(name string, names []string, n int) []string {
-	r := newRanking(name, func(s string) string { return s })
-	for _, s := range names {
-		r.add(s)
-	}
-	return r.best(n)
 }
