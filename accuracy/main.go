@@ -8,19 +8,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"whatif/accuracy/internal/rig"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
-}
+func main() { rig.Main(run) }
 
 // options is the command line.
 type options struct {
@@ -105,11 +101,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
 	f.BoolVar(&o.markdown, "markdown", false, "print the table for README.md")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target of the suite is missed")
-	if err := f.Parse(args); err != nil {
+	if err := rig.Parse(f, args); err != nil {
 		return nil, err
-	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
 	}
 	if *quick {
 		if err := setUnsaid(f, quickSettings); err != nil {
@@ -162,18 +155,9 @@ func parseLevels(text string) ([]int, error) {
 
 // locate finds the checkout, upwards from the working directory, and whatif in it.
 func (o *options) locate() error {
-	dir, err := os.Getwd()
+	dir, err := rig.FindRoot()
 	if err != nil {
-		return fmt.Errorf("finding the checkout: %w", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "accuracy", "programs")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return errors.New("finding the checkout: no accuracy/programs here or above")
-		}
-		dir = filepath.Dir(dir)
+		return err
 	}
 	o.plan.root = dir
 	if o.truthOnly {

@@ -15,20 +15,12 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"whatif/accuracy/internal/rig"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
-}
+func main() { rig.Main(run) }
 
 // options is the command line.
 type options struct {
@@ -38,18 +30,7 @@ type options struct {
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	o, err := parseOptions(stderr, args)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "overhead: %v\n", err)
-		return 2
-	}
-	if err := o.measure(ctx, stdout); err != nil {
-		fmt.Fprintf(stderr, "overhead: %v\n", err)
-		return 1
-	}
-	return 0
+	return rig.Status(stderr, "overhead", err, func() error { return o.measure(ctx, stdout) })
 }
 
 func parseOptions(stderr io.Writer, args []string) (*options, error) {
@@ -63,11 +44,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
 	only := f.String("only", "", "measure only these, `names` of busy, deep, switches, switches2, go, start, self")
 	quick := f.Bool("quick", false, "measure little: does it work at all?")
-	if err := f.Parse(args); err != nil {
+	if err := rig.Parse(f, args); err != nil {
 		return nil, err
-	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
 	}
 	if *quick {
 		o.rounds, o.seconds, o.starts, o.selfSeconds = 3, 0.7, 3, 4

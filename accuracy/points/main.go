@@ -12,20 +12,12 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"whatif/accuracy/internal/rig"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
-}
+func main() { rig.Main(run) }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &study{}
@@ -34,24 +26,11 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	f.IntVar(&s.rounds, "rounds", 9, "measure each kind so many `times`")
 	f.Float64Var(&s.seconds, "seconds", 0.3, "length of one run")
 	whatif := f.String("whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
-	err := f.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err == nil && f.NArg() > 0:
-		err = fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
-	case err == nil && (s.rounds < 1 || !(s.seconds > 0)):
+	err := rig.Parse(f, args)
+	if err == nil && (s.rounds < 1 || !(s.seconds > 0)) {
 		err = errors.New("reading the command line: at least one round and some seconds are needed")
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "points: %v\n", err)
-		return 2
-	}
-	if err := s.report(ctx, *whatif, stdout); err != nil {
-		fmt.Fprintf(stderr, "points: %v\n", err)
-		return 1
-	}
-	return 0
+	return rig.Status(stderr, "points", err, func() error { return s.report(ctx, *whatif, stdout) })
 }
 
 func (s *study) report(ctx context.Context, whatif string, stdout io.Writer) error {

@@ -14,19 +14,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"whatif/accuracy/internal/rig"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
-}
+func main() { rig.Main(run) }
 
 // options is the command line.
 type options struct {
@@ -37,18 +30,7 @@ type options struct {
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	o, err := parseOptions(stderr, args)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "scale: %v\n", err)
-		return 2
-	}
-	if err := o.measure(ctx, stdout); err != nil {
-		fmt.Fprintf(stderr, "scale: %v\n", err)
-		return 1
-	}
-	return 0
+	return rig.Status(stderr, "scale", err, func() error { return o.measure(ctx, stdout) })
 }
 
 func parseOptions(stderr io.Writer, args []string) (*options, error) {
@@ -58,11 +40,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.Float64Var(&o.seconds, "seconds", 8, "length of one run")
 	only := f.String("only", "", "run only these, `names` separated by commas")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
-	if err := f.Parse(args); err != nil {
+	if err := rig.Parse(f, args); err != nil {
 		return nil, err
-	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
 	}
 	if o.seconds <= 0 || o.seconds > 30 {
 		return nil, errors.New("reading the command line: -seconds is more than 0 and at most 30")

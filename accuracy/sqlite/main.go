@@ -16,22 +16,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"whatif/accuracy/internal/rig"
-	"whatif/internal/hint"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
-}
+func main() { rig.Main(run) }
 
 // options is the command line.
 type options struct {
@@ -46,21 +38,7 @@ type options struct {
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	o, err := parseOptions(stderr, args)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "sqlite: %v\n", err)
-		return 2
-	}
-	if err := o.studyAll(ctx, stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "sqlite: %v\n", err)
-		if h := hint.Of(err); h != "" {
-			fmt.Fprintf(stderr, "sqlite: hint: %s\n", h)
-		}
-		return 1
-	}
-	return 0
+	return rig.Status(stderr, "sqlite", err, func() error { return o.studyAll(ctx, stdout, stderr) })
 }
 
 func parseOptions(stderr io.Writer, args []string) (*options, error) {
@@ -74,11 +52,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.BoolVar(&o.build, "build", false, "only build the programs")
 	modes := f.String("modes", "shared,private", "`names` of databases that are inserted into")
 	only := f.String("only", "", "make only these changes, `names` of "+strings.Join(names(changes), ", "))
-	if err := f.Parse(args); err != nil {
+	if err := rig.Parse(f, args); err != nil {
 		return nil, err
-	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("reading the command line: %q is not a flag", f.Arg(0))
 	}
 	if o.rounds < 2 || !(o.seconds > 0) || !(o.predict > 0) {
 		return nil, errors.New("reading the command line: at least two rounds and some seconds are needed")

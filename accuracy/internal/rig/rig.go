@@ -1,5 +1,5 @@
 // Package rig runs test programs, bare or under whatif, and says what became of them: what the program
-// counted itself, what whatif counted, and what whatif used. The commands overhead and scale are built on it;
+// counted itself, what whatif counted, and what whatif used. The commands below accuracy are built on it;
 // what their figures mean is theirs to say.
 //
 // The normal sequence: [Open], [Rig.Compile], then [Rig.Bare] and [Rig.Whatif] in turn. Each of these two ends
@@ -25,20 +25,28 @@ type Rig struct {
 // ErrNotRoot says that whatif cannot be run by this user.
 var ErrNotRoot = errors.New("needs root: whatif loads programs into the kernel")
 
-// Open finds the checkout, upwards from the working directory. The command whatif is relative to it.
-func Open(whatif string) (*Rig, error) {
+// FindRoot finds the checkout, upwards from the working directory.
+func FindRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, fmt.Errorf("finding the checkout: %w", err)
+		return "", fmt.Errorf("finding the checkout: %w", err)
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "accuracy", "programs")); err == nil {
-			break
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return nil, errors.New("finding the checkout: no accuracy/programs here or above")
+			return "", errors.New("finding the checkout: no accuracy/programs here or above")
 		}
 		dir = filepath.Dir(dir)
+	}
+}
+
+// Open finds the checkout. The command whatif is relative to it.
+func Open(whatif string) (*Rig, error) {
+	dir, err := FindRoot()
+	if err != nil {
+		return nil, err
 	}
 	if !filepath.IsAbs(whatif) {
 		whatif = filepath.Join(dir, whatif)
