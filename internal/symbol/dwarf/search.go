@@ -48,23 +48,8 @@ func (d *Data) Files(visit func(path string) bool) {
 // instruction belongs to it or a call on it was inlined.
 func (d *Data) Lines(match func(path string) bool, want int) (lines []int, found bool) {
 	have := map[int]bool{}
-	d.everyUnit(func(u *unit) bool {
-		if !u.hasLines {
-			return true
-		}
-		h, ok := d.lineHeader(u)
-		if !ok {
-			return true
-		}
-		matching := map[uint32]bool{}
-		for i := range h.files {
-			if p := h.path(uint64(i)); p != "" && match(p) {
-				matching[uint32(i)] = true
-			}
-		}
-		if len(matching) > 0 {
-			d.linesOf(u, matching, have)
-		}
+	d.unitsOf(match, func(u *unit, _ *lineHeader, files map[uint32]string) bool {
+		d.linesOf(u, files, have)
 		found = have[want]
 		return !found
 	})
@@ -76,16 +61,37 @@ func (d *Data) Lines(match func(path string) bool, want int) (lines []int, found
 	return lines, found
 }
 
-func (d *Data) linesOf(u *unit, files map[uint32]bool, have map[int]bool) {
+// unitsOf visits the units whose line tables name files that match, with the paths of
+// those by number, until visit returns false.
+func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *lineHeader, files map[uint32]string) bool) {
+	d.everyUnit(func(u *unit) bool {
+		if !u.hasLines {
+			return true
+		}
+		h, ok := d.lineHeader(u)
+		if !ok {
+			return true
+		}
+		files := map[uint32]string{}
+		for i := range h.files {
+			if p := h.path(uint64(i)); p != "" && match(p) {
+				files[uint32(i)] = p
+			}
+		}
+		return len(files) == 0 || visit(u, h, files)
+	})
+}
+
+func (d *Data) linesOf(u *unit, files map[uint32]string, have map[int]bool) {
 	if t := d.lineTable(u); t != nil {
 		for _, r := range t.rows {
-			if files[r.file] {
+			if files[r.file] != "" {
 				have[int(r.line)] = true
 			}
 		}
 	}
 	for _, s := range d.index(u).all {
-		if s.parent >= 0 && files[s.callFile] {
+		if s.parent >= 0 && files[s.callFile] != "" {
 			have[int(s.callLine)] = true
 		}
 	}

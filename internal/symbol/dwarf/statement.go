@@ -38,23 +38,8 @@ type mark struct {
 // Statements finds the code of a line of the files that match.
 func (d *Data) Statements(match func(path string) bool, line int) []Statement {
 	var found []Statement
-	d.everyUnit(func(u *unit) bool {
-		if !u.hasLines {
-			return true
-		}
-		h, ok := d.lineHeader(u)
-		if !ok {
-			return true
-		}
-		files := map[uint32]string{}
-		for i := range h.files {
-			if p := h.path(uint64(i)); p != "" && match(p) {
-				files[uint32(i)] = p
-			}
-		}
-		if len(files) > 0 {
-			found = append(found, d.statementsOf(u, h, files, uint32(line))...)
-		}
+	d.unitsOf(match, func(u *unit, h *lineHeader, files map[uint32]string) bool {
+		found = append(found, d.statementsOf(u, h, files, uint32(line))...)
 		return true
 	})
 	return found
