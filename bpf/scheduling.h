@@ -4,10 +4,9 @@
 #define WHATIF_SCHEDULING_H
 
 /* The thread stops competing for the core, or has to wait for it. */
-static __always_inline void spare(struct core *c, struct thread *t, bool sleeps)
+static __always_inline void spare(struct core *c, struct thread *t, u64 by, bool sleeps)
 {
-	if (t->account.level > c->began)
-		t->spared += t->account.level - c->began;
+	t->spared += by;
 	if (sleeps) {
 		t->core = NO_CORE;
 		c->spared = 0; /* those that are left will say */
@@ -34,7 +33,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct core *c = this_core();
 	struct thread *p, *n;
-	u64 now;
+	u64 now, given;
+	bool sleeps;
 
 	if (!c)
 		return 0;
@@ -46,7 +46,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	adopt_core(c);
 	if (p) {
 		adopt(p);
-		if (!preempt && prev->__state) {
+		sleeps = !preempt && prev->__state;
+		if (sleeps) {
 			/* It may be long until a tick meets the process again. */
 			if (counting)
 				read_counters(p, control.period / 4, AT_SWITCH);
@@ -57,15 +58,16 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		p->account.since = now;
 		p->running = 0;
-		spare(c, p, !preempt && prev->__state);
+		given = p->account.level > c->began ? p->account.level - c->began : 0;
+		spare(c, p, given, sleeps);
 		/*
 		 * What the thread was given while it ran the core was given, too.
 		 * The core does not take on the thread's position: one that is far
 		 * ahead (it slept, and timers are not delayed) leaves a gap behind
 		 * that others may fill.
 		 */
-		if (p->account.level > c->began)
-			c->account.level = lesser(c->account.level + p->account.level - c->began, control.global);
+		if (given)
+			c->account.level = lesser(c->account.level + given, control.global);
 	} else if (!prev->pid) {
 		/* It stood idle: its position did not move. */
 		c->account.level = account_waited(&c->account, now, control.global);

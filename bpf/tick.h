@@ -22,14 +22,13 @@ static __always_inline u64 tick_time(u64 interval)
 	return interval * control.period + x % (control.period / 4);
 }
 
-struct stop {
-	u64 now;
-	u64 begin;
-	u64 global; /* G at the beginning */
-	u64 want;
-	u64 end; /* at the latest */
-	u64 turns;
-};
+/* The last tick that has begun. */
+static __always_inline u64 tick_at(u64 now)
+{
+	u64 interval = now / control.period;
+
+	return tick_time(interval) <= now ? interval : interval - 1;
+}
 
 /*
  * Cores tick together, but not in any order, and what one finds the others owe:
@@ -83,13 +82,23 @@ static __always_inline void meet(u64 tick, u64 now)
 	bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
+struct stop {
+	u64 now;
+	u64 begin;
+	u64 global; /* G at the beginning */
+	u64 want;
+	u64 paid;
+	u64 end; /* at the latest */
+	u64 turns;
+};
+
 /* What others earn meanwhile is paid in the same stop: it may be their long run. */
 static long on_turn(u32 i, struct stop *s)
 {
 	s->now = bpf_ktime_get_ns();
 	s->turns++;
-	return s->now >= s->end ||
-	       stop_with_tick(s->now - s->begin, control.tick_cost, control.period) >= s->want + (control.global - s->global);
+	s->paid = stop_with_tick(s->now - s->begin, control.tick_cost, control.period);
+	return s->now >= s->end || s->paid >= s->want + (control.global - s->global);
 }
 
 /*
@@ -111,17 +120,9 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	c->stops++;
 	c->stopped += s.now - begin;
 	c->turns += s.turns;
-	t->account.level = account_paid(t->account.level, stop_with_tick(s.now - begin, control.tick_cost, control.period), control.global);
+	t->account.level = account_paid(t->account.level, s.paid, control.global);
 	t->credit.began += s.now - begin; /* it did not run */
 	return s.now;
-}
-
-/* The last tick that has begun. */
-static __always_inline u64 tick_at(u64 now)
-{
-	u64 interval = now / control.period;
-
-	return tick_time(interval) <= now ? interval : interval - 1;
 }
 
 /* About what the scheduler lets one thread be ahead of another: a slice. */
@@ -130,12 +131,6 @@ static __always_inline u64 tick_at(u64 now)
 /* Ticks that one stop can last through. */
 #define STOP_TICKS 16
 
-/*
- * The thread meets the others at the tick and pays what it is found to owe. A tick
- * that begins meanwhile is this one's affair, too: let go in the middle of it, the
- * thread would run for a period with what the others earn there unpaid. What it waits
- * for the others and does not owe delays it, like any other delay.
- */
 struct payment {
 	struct core *core;
 	struct thread *thread;
@@ -147,7 +142,7 @@ struct payment {
 static long on_payment(u32 i, struct payment *p)
 {
 	struct thread *t = p->thread;
-	u64 debt, now;
+	u64 debt, now, tick;
 
 	meet(p->tick, p->begin);
 	debt = account_debt(t->account.level, control.global);
@@ -160,15 +155,22 @@ static long on_payment(u32 i, struct payment *p)
 		give(t, now - p->begin);
 		t->credit.began += now - p->begin;
 	}
-	if (now >= p->end || tick_at(now) <= p->tick)
+	tick = tick_at(now);
+	if (now >= p->end || tick <= p->tick)
 		return 1;
-	p->tick = tick_at(now);
+	p->tick = tick;
 	p->begin = now;
 	open_tick(p->tick);
 	arrive(p->tick);
 	return 0;
 }
 
+/*
+ * The thread meets the others at the tick and pays what it is found to owe. A tick
+ * that begins meanwhile is this one's affair, too: let go in the middle of it, the
+ * thread would run for a period with what the others earn there unpaid. What it waits
+ * for the others and does not owe delays it, like any other delay.
+ */
 static __always_inline void pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
@@ -302,14 +304,10 @@ struct {
 /* The first tick that lies ahead. */
 static __always_inline int set_timer(struct core *c, struct timer *v)
 {
-	u64 now = bpf_ktime_get_ns(), next = now / control.period;
 	int err;
 
-	if (tick_time(next) <= now)
-		next++;
-
-	v->tick = next;
-	err = bpf_timer_start(&v->timer, tick_time(next), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	v->tick = tick_at(bpf_ktime_get_ns()) + 1;
+	err = bpf_timer_start(&v->timer, tick_time(v->tick), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 	if (err)
 		lose(c, LOSS_TIMER);
 	return err;
