@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/accuracy/internal/rig/rigtest"
 	"whatif/accuracy/internal/spread"
 )
 
@@ -37,17 +38,9 @@ func TestCommandLine(t *testing.T) {
 
 // TestSmoke measures for a few seconds, with limits that a busy machine keeps too.
 func TestSmoke(t *testing.T) {
-	r, err := rig.Open("bin/whatif")
-	if errors.Is(err, rig.ErrNotRoot) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	r := rigtest.Open(t)
 	s := study{rig: r, rounds: 3, seconds: 0.4, starts: 1, selfSeconds: 3}
+	var err error
 	if s.parts, err = choose("busy,switches,start,self"); err != nil {
 		t.Fatal(err)
 	}

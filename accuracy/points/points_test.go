@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	"whatif/accuracy/internal/rig"
+	"whatif/accuracy/internal/rig/rigtest"
 	"whatif/accuracy/internal/spread"
 )
 
@@ -39,16 +38,7 @@ system call         syscall:getppid  252 ns           251 to 252 ns (range of 2)
 // TestSmoke measures for a few seconds, with limits that a busy machine keeps too; that what whatif counts is
 // what the program did is exact on any.
 func TestSmoke(t *testing.T) {
-	r, err := rig.Open("bin/whatif")
-	if errors.Is(err, rig.ErrNotRoot) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	r := rigtest.Open(t)
 	s := study{rig: r, rounds: 2, seconds: 0.1}
 	costs, err := s.measure(t.Context())
 	if err != nil {

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/accuracy/internal/rig/rigtest"
 	"whatif/internal/profile"
 )
 
@@ -79,16 +79,7 @@ func TestWrite(t *testing.T) {
 
 // TestSmoke runs every load for a moment. The counts must be exact however busy the machine is; rates are not judged.
 func TestSmoke(t *testing.T) {
-	r, err := rig.Open("bin/whatif")
-	if errors.Is(err, rig.ErrNotRoot) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.BuildWhatif(t.Context(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	r := rigtest.Open(t)
 	for _, l := range loads {
 		t.Run(l.name, func(t *testing.T) {
 			if l.name == "live" {

@@ -236,7 +236,7 @@ func (s *session) open(p *target.Process) (err error) {
 		return err
 	}
 	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Probed() }) {
-		if err := s.ledger.MeasureProbes(locateOwn); err != nil {
+		if err := s.ledger.MeasureProbes(target.OwnCode); err != nil {
 			return err
 		}
 	}
@@ -259,20 +259,6 @@ func (s *session) takePoints() {
 		s.data.Run.Points = append(s.data.Run.Points, p)
 		s.write(profile.Record{Point: &p})
 	}
-}
-
-// locateOwn finds code of this process in its file.
-func locateOwn(pc uint64) (string, uint64, error) {
-	maps, err := target.Maps(os.Getpid())
-	if err != nil {
-		return "", 0, err
-	}
-	for _, m := range maps {
-		if m.Start <= pc && pc < m.End {
-			return "/proc/self/exe", pc - m.Start + m.Offset, nil
-		}
-	}
-	return "", 0, fmt.Errorf("no mapping at %#x", pc)
 }
 
 // loaded opens the program and the libraries that it will load.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -17,21 +16,9 @@ func TestMeasureProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	locate := func(pc uint64) (string, uint64, error) {
-		maps, err := target.Maps(os.Getpid())
-		if err != nil {
-			return "", 0, err
-		}
-		for _, m := range maps {
-			if m.Start <= pc && pc < m.End {
-				return "/proc/self/exe", pc - m.Start + m.Offset, nil
-			}
-		}
-		return "", 0, os.ErrNotExist
-	}
 	for _, single := range []bool{false, true} {
 		l.single = single
-		if err := l.MeasureProbes(locate); err != nil {
+		if err := l.MeasureProbes(target.OwnCode); err != nil {
 			t.Fatalf("single %v: %v", single, err)
 		}
 		costs := map[string]time.Duration{}

@@ -40,16 +40,33 @@ func BinaryOf(pid int) (string, error) {
 // MappedFile is the path by which whatif can open the file that pid has mapped,
 // executable, at an address. The error wraps os.ErrNotExist where no file is.
 func MappedFile(pid int, address uint64) (string, error) {
-	maps, err := Maps(pid)
+	m, err := mappingAt(pid, address)
 	if err != nil {
 		return "", err
 	}
+	return reachable(pid, m)
+}
+
+// OwnCode is where in its file code of this process is, and a path of the file.
+func OwnCode(pc uint64) (path string, offset uint64, err error) {
+	m, err := mappingAt(os.Getpid(), pc)
+	if err != nil {
+		return "", 0, err
+	}
+	return "/proc/self/exe", pc - m.Start + m.Offset, nil
+}
+
+func mappingAt(pid int, address uint64) (Mapping, error) {
+	maps, err := Maps(pid)
+	if err != nil {
+		return Mapping{}, err
+	}
 	for _, m := range maps {
 		if m.Start <= address && address < m.End {
-			return reachable(pid, m)
+			return m, nil
 		}
 	}
-	return "", fmt.Errorf("finding what process %d has at %#x: %w", pid, address, os.ErrNotExist)
+	return Mapping{}, fmt.Errorf("finding what process %d has at %#x: %w", pid, address, os.ErrNotExist)
 }
 
 // Inside is the path of a file for a process, of which path is whatif's: what is above
