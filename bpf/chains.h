@@ -56,6 +56,37 @@ struct match {
 	u32 own;      /* of that */
 };
 
+/* Notes what a place means for one unit. Not static: as step_out. */
+__noinline int note_member(struct match *m, u32 number)
+{
+	struct member *b = bpf_map_lookup_elem(&members, &number);
+	struct progress *p;
+	u32 unit;
+
+	if (!m || !b)
+		return 0;
+	unit = b->unit;
+	p = bpf_map_lookup_elem(&progress, &unit);
+	if (!p)
+		return 0;
+	if (p->sample != m->sample) {
+		p->sample = m->sample;
+		p->state = 0;
+	}
+	if (p->state == STATE_MET)
+		return 0;
+	p->state = (m->blamed ? b->later : b->steps) >> 4 * (p->state & 7) & 7;
+	if (p->state)
+		m->begun = 1;
+	if (p->state != STATE_MET)
+		return 0;
+	__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
+	m->units++;
+	if (unit == m->selected)
+		m->met = 1;
+	return 0;
+}
+
 /* Notes what a place means; true: nothing more is to be learnt. Not static: as step_out. */
 __noinline int note_chain(struct match *m, u32 number)
 {
@@ -63,33 +94,8 @@ __noinline int note_chain(struct match *m, u32 number)
 
 	if (!m || !c)
 		return 0;
-	for (u32 i = 0; i < LONGEST_CHAIN && i < c->members; i++) {
-		u32 at = c->first + i, unit;
-		struct member *b = bpf_map_lookup_elem(&members, &at);
-		struct progress *p;
-
-		if (!b)
-			break;
-		unit = b->unit;
-		p = bpf_map_lookup_elem(&progress, &unit);
-		if (!p)
-			continue;
-		if (p->sample != m->sample) {
-			p->sample = m->sample;
-			p->state = 0;
-		}
-		if (p->state == STATE_MET)
-			continue;
-		p->state = (m->blamed ? b->later : b->steps) >> 4 * (p->state & 7) & 7;
-		if (p->state)
-			m->begun = 1;
-		if (p->state != STATE_MET)
-			continue;
-		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
-		m->units++;
-		if (unit == m->selected)
-			m->met = 1;
-	}
+	for (u32 i = 0; i < LONGEST_CHAIN && i < c->members; i++)
+		note_member(m, c->first + i);
 	if (c->blamed && !m->blamed) {
 		m->blamed = 1;
 		m->own = c->own;

@@ -138,11 +138,14 @@ enum ended {
 	ENDED_STUCK,
 };
 
-static long on_frame(u32 i, struct walk *w)
+/* Not static: as step_out. */
+__noinline int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
 	int step;
 
+	if (!w)
+		return 1;
 	/* A return address may be the first of another line: look before it. */
 	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, &code);
 	if (code.unit != UNIT_PENDING && !w->point && !w->match.blamed)
@@ -182,6 +185,11 @@ static long on_frame(u32 i, struct walk *w)
 	return 1;
 }
 
+static long on_frame(u32 i, struct walk *w)
+{
+	return look_at_frame(i, w) != 0;
+}
+
 /*
  * Counts the sample for all units that its whole stack is in, and tells whether the
  * one that an experiment is about is among them.
@@ -200,14 +208,18 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 
 /*
  * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the
- * sampled point whose line it is in.
+ * sampled point whose line it is in. Not static: as step_out.
  */
-static __always_inline u32 unit_of_sample(struct task_struct *task, struct thread *t, struct core *c, u32 *point)
+__noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point)
 {
-	struct walk w = { .space = t->address_space, .match = { .sample = c->samples + 1, .selected = control.unit } };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct walk w = {};
 
-	if (!task->mm) /* on its way out: nothing of the program is left */
+	if (!t || !c || !point || !task->mm) /* the last: on its way out: nothing of the program is left */
 		return UNIT_NONE;
+	w.space = t->address_space;
+	w.match.sample = c->samples + 1;
+	w.match.selected = control.unit;
 	innermost_frame(task, &w.frame);
 	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
 	*point = w.point;

@@ -106,8 +106,8 @@ static __always_inline u64 claim(u64 *value, u64 sum)
 	return 0; /* others claim it as fast */
 }
 
-/* The sum of a point's numbers; none if the first cannot be read, or is something else. */
-static __noinline int sum_at(u64 at, u32 shards, u64 *sum)
+/* Functions that are not static: as step_out. The sum of a point's numbers; none if the first cannot be read, or is something else. */
+__noinline int sum_at(u64 at, u32 shards, u64 *sum)
 {
 	u64 n, mark;
 
@@ -151,7 +151,7 @@ static __always_inline u64 hash_name(u64 at)
 }
 
 /* The point of an entry, by its name. Until it is known, visits are kept there. */
-static __noinline int count_named(u64 at, u32 *point, u64 n)
+__noinline int count_named(u64 at, u32 *point, u64 n)
 {
 	struct point_name *known;
 	u64 hash = hash_name(at);
@@ -180,12 +180,18 @@ static __noinline int count_named(u64 at, u32 *point, u64 n)
 	return 0;
 }
 
-static long on_entry(u32 i, struct reading *r)
+__noinline int read_entry(u32 i, struct reading *r)
 {
-	struct counters *c = bpf_map_lookup_elem(&counters, &r->space);
-	u64 at = r->entries + i * r->stride, sum, n;
-	u32 v = r->entry + i;
+	struct counters *c;
+	u64 at, sum, n, space;
+	u32 v;
 
+	if (!r)
+		return 1;
+	space = r->space;
+	c = bpf_map_lookup_elem(&counters, &space);
+	at = r->entries + i * r->stride;
+	v = r->entry + i;
 	if (!c || i >= TABLE_VALUES || v >= MAX_VALUES)
 		return 1;
 	if (sum_at(at + sizeof(struct named), r->shards, &sum))
@@ -210,8 +216,14 @@ static long on_entry(u32 i, struct reading *r)
 	return 0;
 }
 
+/* What the kernel hands on to a loop's function must be the caller's own: here a pointer. */
+static long on_entry(u32 i, struct reading **r)
+{
+	return read_entry(i, *r) != 0;
+}
+
 /* How many entries a table has, and where. Apart, for the memory that it takes. */
-static __noinline int open_table(struct reading *r, u64 at)
+__noinline int open_table(struct reading *r, u64 at)
 {
 	struct source_table table;
 
@@ -223,13 +235,19 @@ static __noinline int open_table(struct reading *r, u64 at)
 	return table.used > TABLE_VALUES ? TABLE_VALUES : table.used;
 }
 
-static long on_source(u32 i, struct reading *r)
+__noinline int read_source(u32 i, struct reading *r)
 {
-	struct counters *c = bpf_map_lookup_elem(&counters, &r->space);
-	u32 number = r->first + i, v;
-	struct source *s = bpf_map_lookup_elem(&sources, &number);
-	u64 sum;
+	struct counters *c;
+	struct source *s;
+	u64 sum, space;
+	u32 number, v;
 
+	if (!r)
+		return 1;
+	space = r->space;
+	number = r->first + i;
+	c = bpf_map_lookup_elem(&counters, &space);
+	s = bpf_map_lookup_elem(&sources, &number);
 	if (!c || !s)
 		return 1;
 	v = r->value + s->value;
@@ -238,7 +256,7 @@ static long on_source(u32 i, struct reading *r)
 	v = value_number(v);
 	if (!s->shards) {
 		r->entry = v;
-		bpf_loop(open_table(r, r->bias + s->address), on_entry, r, 0);
+		bpf_loop(open_table(r, r->bias + s->address), on_entry, &r, 0);
 		return 0;
 	}
 	if (sum_at(r->bias + s->address, s->shards, &sum))
@@ -248,6 +266,11 @@ static long on_source(u32 i, struct reading *r)
 	else
 		find(r, s->point, claim(&c->value[v], sum));
 	return 0;
+}
+
+static long on_source(u32 i, struct reading *r)
+{
+	return read_source(i, r) != 0;
 }
 
 static __always_inline u64 start_at(const struct object *o)
@@ -334,7 +357,7 @@ static long on_object(u32 i, struct reading *r)
 	return 0;
 }
 
-static __noinline int read_objects(struct thread *t, u32 birth)
+__noinline int read_objects(struct thread *t, u32 birth)
 {
 	struct reading r = {};
 	struct counters *c;
@@ -349,7 +372,7 @@ static __noinline int read_objects(struct thread *t, u32 birth)
 	bpf_loop(c->objects < MAX_OBJECTS ? c->objects : MAX_OBJECTS, on_object, &r, 0);
 	for (u32 i = 0; i < MAX_POINTS; i++)
 		if (r.found[i])
-			visit_as(t, i, r.found[i], 0, 0, 0);
+			visit_without_spans(t, i, r.found[i]);
 	return 0;
 }
 
@@ -378,9 +401,11 @@ struct finding {
 	u32 inherited;
 };
 
-static long on_find(u32 i, struct finding *f)
+static long on_find(u32 i, struct finding **finding)
 {
-	struct counters *c = bpf_map_lookup_elem(&counters, &f->space);
+	struct finding *f = *finding;
+	u64 space = f->space;
+	struct counters *c = bpf_map_lookup_elem(&counters, &space);
 	struct object *o;
 
 	if (!c || i >= MAX_OBJECTS || i >= c->objects)
@@ -400,7 +425,7 @@ static long on_find(u32 i, struct finding *f)
 }
 
 /* A file that can be executed is mapped. */
-static __noinline int on_executable(struct finding *f)
+__noinline int on_executable(struct finding *f)
 {
 	struct counter_file *known;
 	struct counters *c;
@@ -419,7 +444,7 @@ static __noinline int on_executable(struct finding *f)
 	if (!c)
 		return 0;
 	f->at = f->again = f->unused = 0;
-	bpf_loop(MAX_OBJECTS, on_find, f, 0);
+	bpf_loop(MAX_OBJECTS, on_find, &f, 0);
 	if (f->at) {
 		slot = f->at - 1;
 		if (slot < MAX_OBJECTS)
@@ -468,7 +493,7 @@ static long on_looking(u32 i, u64 *space)
  * Looks at what the current process has mapped. How many pages of code that is
  * tells when it has changed: no hook is needed that every process would pay for.
  */
-static __noinline int look_at_memory(struct thread *t, u32 last)
+__noinline int look_at_memory(struct thread *t, u32 last)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;

@@ -62,20 +62,19 @@ type LedgerControlPage struct {
 	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
-	Exits       uint32
-	Pad0        uint32
 	SpanFrom    uint64
-	Pad         [1]uint64
+	Exits       uint32
+	_           [12]byte
 	Global      uint64
-	Pad2        [7]uint64
+	_           [56]byte
 	Processes   uint64
-	Pad3        [7]uint64
+	_           [56]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	Pad4        [3]uint64
+	_           [24]byte
 }
 
 type LedgerCore struct {
@@ -96,7 +95,6 @@ type LedgerCore struct {
 	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
-	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -104,9 +102,8 @@ type LedgerCore struct {
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
-	Wakes        uint64
-	OutsideWakes uint64
 	Lost         [13]uint64
+	_            [16]byte
 }
 
 type LedgerCost uint32

@@ -19,7 +19,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	/* What delayed the parent delayed the birth of the child. */
 	now = bpf_ktime_get_ns();
 	adopt(p);
-	hand_over(p, parent, now, BY_FORKING);
+	hand_over(p, place_of(parent, BY_FORKING), now);
 	t->account = p->account;
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));

@@ -27,7 +27,7 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 	if (!spans || span_points[point].role == SPAN_NONE)
 		earn(t, now);
 	else
-		hand_over(t, bpf_get_current_task_btf(), now, BY_VISITING);
+		hand_over(t, place_of(bpf_get_current_task_btf(), BY_VISITING), now);
 	/* Stamped with the thread's virtual time since the start. */
 	at = now - control.start;
 	had = t->account.level - control.global_start;
@@ -39,9 +39,19 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 	give(t, cost);
 }
 
-static __always_inline void visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
+/* Not static: as step_out. */
+__noinline int visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
 {
-	visit_as(t, point, n, cost, key, 1);
+	if (t)
+		visit_as(t, point, n, cost, key, 1);
+	return 0;
+}
+
+__noinline int visit_without_spans(struct thread *t, u64 point, u64 n)
+{
+	if (t)
+		visit_as(t, point, n, 0, 0, 0);
+	return 0;
 }
 
 static __always_inline void visit(struct thread *t, u64 point, u64 n, u64 cost)

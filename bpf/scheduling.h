@@ -51,7 +51,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			/* It may be long until a tick meets the process again. */
 			if (counting)
 				read_counters(p, control.period / 4, AT_SWITCH);
-			hand_over(p, prev, now, BY_SLEEPING);
+			hand_over(p, place_of(prev, BY_SLEEPING), now);
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);
@@ -110,10 +110,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker == t)
 		return 0;
 	if (waker) {
-		c->wakes++;
 		t->outside = 0;
 		adopt(waker);
-		hand_over(waker, bpf_get_current_task_btf(), now, BY_WAKING);
+		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, waker->account.level);
@@ -124,7 +123,6 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * By a timer, a device or a stranger: what comes from outside
 		 * keeps its distance, so the position moved with the clock.
 		 */
-		c->outside_wakes++;
 		t->outside = 1;
 	}
 	t->account.since = now;

@@ -74,6 +74,9 @@ enum cost {
 	COST_MAX = 8,
 };
 
+/* What follows begins on a cache line of its own. */
+#define CACHE_LINE __attribute__((aligned(64)))
+
 /*
  * The experiment under way. User space writes it while deadline is 0, the
  * kernel side reads it. Past the deadline nothing is credited, stopped or
@@ -94,21 +97,16 @@ struct control_page {
 	u64 probe_cost[COST_MAX]; /* of a visit, by its enum cost */
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
-	u32 exits;	/* the points, a bit each, that an ending process visits */
-	u32 pad0;
 	u64 span_from;	/* durations are counted when so much of the experiment is over */
-	u64 pad[1];
+	u32 exits;	/* the points, a bit each, that an ending process visits */
 	/* Written by the kernel side, on cache lines of its own. */
-	u64 global;	/* G */
-	u64 pad2[7];
-	u64 processes;	/* live processes of the target */
-	u64 pad3[7];
-	u64 arrived;	/* the last tick << 16, and how many cores have been through it */
+	u64 global CACHE_LINE; /* G */
+	u64 processes CACHE_LINE; /* live processes of the target */
+	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
 	u64 stopping;	/* cores that are being stopped */
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */
-	u64 pad4[3];
 };
 
 /* What a progress point is to a latency: where it begins, or ends. */
@@ -151,7 +149,7 @@ enum loss {
 
 /* One core. Written by that core alone. */
 struct core {
-	struct account account; /* since: when it went idle */
+	struct account account CACHE_LINE; /* since: when it went idle */
 	u64 began; /* level that the running thread began with */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 foreign_since;
@@ -162,7 +160,6 @@ struct core {
 	u32 pad;
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
-	u64 spinning;	/* samples in busy waiting */
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */
@@ -170,8 +167,6 @@ struct core {
 	u64 ticked;	/* when the last tick, and the stop that it made, was over */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */
-	u64 wakes;	/* wakes of threads of the target by threads of the target */
-	u64 outside_wakes; /* by interrupts, and by others */
 	u64 lost[LOSS_MAX];
 };
 

@@ -30,9 +30,9 @@ struct {
 
 /*
  * The bin of a duration: the octave, and in it the SPAN_OCTAVE-th. Below SPAN_OCTAVE
- * each ns has its own. What is longer than all is in the last.
+ * each ns has its own. What is longer than all is in the last. Not static: as step_out.
  */
-static __always_inline u32 span_bin(u64 ns)
+__noinline u32 span_bin(u64 ns)
 {
 	u32 octave = 0;
 	u64 high = ns >> 5;
@@ -96,6 +96,7 @@ static __always_inline void span_end(struct thread *t, u32 span, const u64 *key,
 	struct begun b;
 	bool found = span_take(t, span, key, &b);
 	u64 took;
+	u32 bin;
 
 	if (!counted)
 		return;
@@ -112,26 +113,32 @@ static __always_inline void span_end(struct thread *t, u32 span, const u64 *key,
 	__sync_fetch_and_add(&c->total, took);
 	if (b.epoch != control.epoch)
 		__sync_fetch_and_add(&c->carried, 1);
-	__sync_fetch_and_add(&span_bins[control.epoch & 1][span][span_bin(took)], 1);
+	bin = span_bin(took);
+	if (bin < SPAN_BINS)
+		__sync_fetch_and_add(&span_bins[control.epoch & 1][span][bin], 1);
 }
 
-/* A visit of a point by t at level; key: 0 where thread tells what belongs together. */
-static __always_inline void span_visit(struct thread *t, u64 point, const u64 *key, u64 now, u64 level)
+/*
+ * A visit of a point by t at level; key: 0 where thread tells what belongs together.
+ * Not static: as step_out.
+ */
+__noinline int span_visit(struct thread *t, u64 point, const u64 *key, u64 now, u64 level)
 {
 	u32 role, span;
 	bool counted;
 
-	if (point >= MAX_POINTS)
-		return;
+	if (!t || point >= MAX_POINTS)
+		return 0;
 	role = span_points[point].role;
 	span = span_points[point].span;
 	if (role == SPAN_NONE || span >= MAX_SPANS)
-		return;
+		return 0;
 	counted = under_way(now) && now - control.start >= control.span_from;
 	if (role == SPAN_BEGIN)
 		span_begin(t, span, key, now - level, counted);
 	else
 		span_end(t, span, key, now - level, counted);
+	return 0;
 }
 
 #endif

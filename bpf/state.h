@@ -170,17 +170,18 @@ static __always_inline void adopt(struct thread *t)
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
 
-/* G never falls, and is the largest level that a sample has made. */
-static __always_inline void raise_global(u64 level)
+/* G never falls, and is the largest level that a sample has made. Not static: as step_out. */
+__noinline int raise_global(u64 level)
 {
 	u64 g = control.global;
 
 	for (int i = 0; i < 8 && g < level; i++) {
 		u64 old = __sync_val_compare_and_swap(&control.global, g, level);
 		if (old == g)
-			return;
+			return 0;
 		g = old;
 	}
+	return 0;
 }
 
 /* Busy waiting, set against what the thread owes of global. */
@@ -206,28 +207,39 @@ static __always_inline void earn(struct thread *t, u64 now)
 		give(t, credit_due(&t->credit, now, control.rate, control.delay));
 }
 
-/* A place where a stretch begins or ends: the system call, by its caller. */
+/* A place where a stretch begins or ends: the system call, by its caller. 0 where that does not matter. */
 static __always_inline u64 place_of(struct task_struct *task, enum hand_over how)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs;
 
+	if (!control.unit)
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	/* The stack pointer, within its page, tells callers apart, in all threads alike. */
 	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
 }
 
-/* The thread lets another go on, or goes to sleep: a stretch ends and the next begins. */
-static __always_inline void hand_over(struct thread *t, struct task_struct *task, u64 now, enum hand_over how)
+/*
+ * The thread lets another go on, or goes to sleep: a stretch ends at this place and the
+ * next begins. Not static: as step_out.
+ */
+__noinline int hand_over(struct thread *t, u64 place, u64 now)
 {
-	u32 hits = t->credit.hits, ticks = t->credit.ticks;
-	u64 from = t->credit.from, key = 0, due;
+	u64 from, key = 0, due;
 	struct kind *k = 0;
+	u32 hits, ticks;
 
+	if (!t)
+		return 0;
+	hits = t->credit.hits;
+	ticks = t->credit.ticks;
+	from = t->credit.from;
 	excuse(t, control.global);
-	t->credit.from = control.unit ? place_of(task, how) : 0;
+	t->credit.from = place;
 	if (!control.rate && !ticks) { /* most stretches of a baseline: nothing to give or to learn */
 		t->credit.ran = 0;
 		t->credit.began = now;
-		return;
+		return 0;
 	}
 	if (control.unit) {
 		key = (from ^ control.unit) * 0xbf58476d1ce4e5b9 + t->credit.from;
@@ -236,10 +248,11 @@ static __always_inline void hand_over(struct thread *t, struct task_struct *task
 	}
 	due = credit_hand_over(&t->credit, now, control.rate, control.delay, control.period, k);
 	if (!under_way(now))
-		return;
+		return 0;
 	give(t, due);
 	if (key && ticks)
 		kinds_learn(&t->kinds, key, hits, ticks);
+	return 0;
 }
 
 static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct place *place)

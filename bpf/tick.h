@@ -46,7 +46,8 @@ static __always_inline void open_tick(u64 tick)
 		control.before = control.global;
 }
 
-static __always_inline void arrive(u64 tick)
+/* Not static: as step_out. */
+__noinline int arrive(u64 tick)
 {
 	u64 seen = control.arrived;
 
@@ -55,12 +56,13 @@ static __always_inline void arrive(u64 tick)
 		u64 old;
 
 		if (seen >> 16 > tick)
-			return;
+			return 0;
 		old = __sync_val_compare_and_swap(&control.arrived, seen, mine);
 		if (old == seen)
-			return;
+			return 0;
 		seen = old;
 	}
+	return 0;
 }
 
 struct meeting {
@@ -169,14 +171,17 @@ static long on_payment(u32 i, struct payment *p)
  * The thread meets the others at the tick and pays what it is found to owe. A tick
  * that begins meanwhile is this one's affair, too: let go in the middle of it, the
  * thread would run for a period with what the others earn there unpaid. What it waits
- * for the others and does not owe delays it, like any other delay.
+ * for the others and does not owe delays it, like any other delay. Not static: as step_out.
  */
-static __always_inline void pay(struct core *c, struct thread *t, u64 tick, u64 begin)
+__noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
 
+	if (!c || !t)
+		return 0;
 	p.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
 	bpf_loop(STOP_TICKS, on_payment, &p, 0);
+	return 0;
 }
 
 /*
@@ -197,14 +202,6 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
 }
 
-/* Apart, for the stack: what follows in a tick needs most of it. */
-static __noinline int visit_by_samples(struct thread *t, u64 point, u64 n)
-{
-	if (t)
-		visit(t, point, n, 0);
-	return 0;
-}
-
 /*
  * A sample in the line of a sampled point, which is 1 + its number: it stands for what
  * the core has run since the last tick, and a period of that for a visit. Counting
@@ -222,24 +219,24 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
 	/* More than two periods are the host's doing. */
 	ran = c->passed[i] + (now > since ? lesser(now - since, 2 * control.period) : 0);
 	if (ran >= control.period)
-		visit_by_samples(t, i, ran / control.period);
+		visit(t, i, ran / control.period, 0);
 	c->passed[i] = ran % control.period;
 }
 
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = thread_of(task);
+	struct thread *t = thread_of(bpf_get_current_task_btf());
 	u64 now;
 	u32 unit, spins, known = 1, point = 0;
+	bool live;
 
 	open_tick(tick);
 	if (!t || t->held) {
 		arrive(tick);
 		return;
 	}
-	unit = unit_of_sample(task, t, c, &point);
+	unit = unit_of_sample(t, c, &point);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
 	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
@@ -251,33 +248,26 @@ static __always_inline void sample(struct core *c, u64 tick)
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit], 1);
-	if (spins)
-		c->spinning++;
-
 	now = bpf_ktime_get_ns();
-	if (!under_way(now)) {
-		pass(c, t, point, now);
-		arrive(tick);
-		if (counting)
-			read_counters(t, control.period / 2, 0);
-		return;
+	live = under_way(now);
+	if (live) {
+		adopt(t);
+		/* What was waited since the last tick is no excuse for what is earned at this one. */
+		excuse(t, control.before);
+		t->waiting.left = spins ? control.period : 0;
+		t->credit.ticks += known;
+		/* Waiting cannot be made faster. */
+		if (!spins && unit && unit == control.unit)
+			t->credit.hits++;
+		earn(t, now);
 	}
-	adopt(t);
-	/* What was waited since the last tick is no excuse for what is earned at this one. */
-	excuse(t, control.before);
-	t->waiting.left = spins ? control.period : 0;
-	t->credit.ticks += known;
-	/* Waiting cannot be made faster. */
-	if (!spins && unit && unit == control.unit)
-		t->credit.hits++;
-	earn(t, now);
 	pass(c, t, point, now);
-	if (control.rate && !spins)
+	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
 	if (counting)
 		read_counters(t, control.period / 2, 0);
-	if (!control.rate)
+	if (!live || !control.rate)
 		return;
 	if (!spins) {
 		pay(c, t, tick, now);

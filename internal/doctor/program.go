@@ -9,6 +9,8 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
+
+	"whatif/internal/kerneltypes"
 )
 
 // usedTracepoints are those that whatif's kernel side always attaches to.
@@ -30,15 +32,18 @@ func load(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {
 	return ebpf.NewProgram(spec)
 }
 
-// tryAll loads programs together, for which the kernel's types (some 20 ms) are
-// read once.
+// tryAll loads programs together.
 func tryAll(specs ...*ebpf.ProgramSpec) error {
 	all := &ebpf.CollectionSpec{Programs: make(map[string]*ebpf.ProgramSpec)}
 	for i, spec := range specs {
 		spec.License = license
 		all.Programs[fmt.Sprintf("%d of %d", i+1, len(specs))] = spec
 	}
-	c, err := ebpf.NewCollection(all)
+	types, err := kerneltypes.Get()
+	if err != nil {
+		return err
+	}
+	c, err := ebpf.NewCollectionWithOptions(all, ebpf.CollectionOptions{Cache: types.Cache})
 	if err != nil {
 		return err
 	}

@@ -65,16 +65,26 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
 	}
 	addEnds(&cfg)
+	// The kernel checks its programs while the program is started.
+	opened := make(chan error, 1)
+	go func() { opened <- s.openLedger() }()
 	p, err := s.launch(ctx)
 	defer func() {
 		if err := s.coz.Remove(); err != nil {
 			cfg.Log.Warn(err.Error())
 		}
 	}()
+	notOpened := <-opened
 	if err != nil {
+		if notOpened == nil {
+			err = errors.Join(err, s.ledger.Close())
+		}
 		return nil, err
 	}
 	defer func() { p.Close() }()
+	if notOpened != nil {
+		return nil, notOpened
+	}
 	if err := s.open(p); err != nil {
 		return nil, err
 	}
@@ -183,23 +193,25 @@ func asksForCoz(p *target.Process) bool {
 	return hasCoz(paths(program))
 }
 
-// open loads the kernel side and makes p its target.
-func (s *session) open(p *target.Process) (err error) {
-	main, err := target.BinaryOf(p.PID())
-	if err != nil {
-		return err
-	}
+// openLedger loads the kernel side.
+func (s *session) openLedger() (err error) {
 	s.ledger, err = ledger.Open(ledger.Options{
 		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg),
 	})
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// open makes p the kernel side's target.
+func (s *session) open(p *target.Process) (err error) {
 	defer func() {
 		if err != nil {
 			s.ledger.Close()
 		}
 	}()
+	main, err := target.BinaryOf(p.PID())
+	if err != nil {
+		return err
+	}
 	s.units = newUnitTable(s.ledger, s.cfg, main)
 	program, err := loaded(main)
 	if err != nil {
@@ -234,11 +246,6 @@ func (s *session) open(p *target.Process) (err error) {
 	}
 	if err := s.checkTargets(program); err != nil {
 		return err
-	}
-	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Probed() }) {
-		if err := s.ledger.MeasureProbes(target.OwnCode); err != nil {
-			return err
-		}
 	}
 	return s.ledger.Adopt(p.PID(), p.PIDFD())
 }

@@ -125,7 +125,11 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) erro
 		}
 		probes = append(probes, p)
 	}
-	if err := s.ledger.AttachProbes(i, probes); err != nil {
+	err := s.ledger.MeasureProbes(probes, target.OwnCode)
+	if err == nil {
+		err = s.ledger.AttachProbes(i, probes)
+	}
+	if err != nil {
 		return fmt.Errorf("counting visits of %s: %w", s.cfg.Points[i].Text, err)
 	}
 	s.probed[i] += len(probes)

@@ -71,7 +71,7 @@ func (l *Ledger) AddChain(c Chain) (uint32, error) {
 	for i := range c.Members {
 		m := &c.Members[i]
 		value := bpf.LedgerMember{Unit: m.Unit, Steps: m.packed(&m.Steps), Later: m.packed(&m.Later)}
-		if err := l.objs.Members.Put(uint32(first+i), value); err != nil {
+		if err := l.maps.Members.Put(uint32(first+i), value); err != nil {
 			return 0, fmt.Errorf("telling the kernel the units of a chain: %w", err)
 		}
 	}
@@ -79,7 +79,7 @@ func (l *Ledger) AddChain(c Chain) (uint32, error) {
 	if c.Blamed {
 		value.Blamed = 1
 	}
-	if err := l.objs.Chains.Put(uint32(l.chains+1), value); err != nil {
+	if err := l.maps.Chains.Put(uint32(l.chains+1), value); err != nil {
 		return 0, fmt.Errorf("telling the kernel a chain: %w", err)
 	}
 	l.members += len(c.Members)

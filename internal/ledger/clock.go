@@ -19,23 +19,30 @@ func (l *Ledger) StartClock() error {
 	if err != nil {
 		return err
 	}
+	if err := <-l.clock; err != nil {
+		return err
+	}
+	program, err := l.programs.get("start_clock")
+	if err != nil {
+		return err
+	}
 	// This goroutine's thread visits the cores; it is not used again.
 	result := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		result <- l.startClockOn(cpus)
+		result <- startClockOn(cpus, program)
 	}()
 	return <-result
 }
 
-func (l *Ledger) startClockOn(cpus []int) error {
+func startClockOn(cpus []int, program *ebpf.Program) error {
 	for _, cpu := range cpus {
 		var set unix.CPUSet
 		set.Set(cpu)
 		if err := unix.SchedSetaffinity(0, &set); err != nil {
 			return fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
 		}
-		if err := l.startTimer(); err != nil {
+		if err := startTimer(program); err != nil {
 			return fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
 		}
 	}
@@ -45,10 +52,10 @@ func (l *Ledger) startClockOn(cpus []int) error {
 // startTimer starts the timer of the core that it runs on. The kernel makes a
 // timer of what memory of that size lies ready on the core, and does not wait for
 // more: sometimes there is none.
-func (l *Ledger) startTimer() error {
+func startTimer(program *ebpf.Program) error {
 	const attempts = 100
 	for i := 1; ; i++ {
-		status, err := l.objs.StartClock.Run(&ebpf.RunOptions{})
+		status, err := program.Run(&ebpf.RunOptions{})
 		if err != nil {
 			return err
 		}

@@ -8,36 +8,43 @@ import (
 	"time"
 )
 
-// MeasureProbes finds out what a visit costs, so that it can be booked as the
-// delay that it is. It puts probes on functions of this process, one for
-// each way in which the kernel runs the instruction under it; locate finds the
-// place of code of this process.
-func (l *Ledger) MeasureProbes(locate func(pc uint64) (path string, offset uint64, err error)) error {
+// subjects are functions of this process to put probes on, one for each way in which
+// the kernel runs the instruction under one. Their first instructions leave the stack
+// alone, and nothing else is on it but the return address: also returns may be probed,
+// though it is Go.
+var subjects = map[Cost]struct {
+	pc    func() uint64
+	batch func(n int)
+}{
+	Emulated:      {emulatedPC, callEmulated},
+	Return:        {emulatedPC, callEmulated},
+	Stepped:       {steppedPC, callStepped},
+	ReturnStepped: {steppedPC, callStepped},
+	LongNop:       {longNopPC, callLongNop},
+}
+
+// MeasureProbes finds out what a visit by probes like these costs, so that it can be
+// booked as the delay that it is: once for each cost, and before AttachProbes. locate
+// finds the place of code of this process.
+func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path string, offset uint64, err error)) error {
 	// The thread must not move to another core within a batch.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for _, f := range []struct {
-		pc    uint64
-		batch func(n int)
-		costs []Cost
-	}{
-		// Their first instructions leave the stack alone, and nothing else is on
-		// it but the return address: also returns may be probed, though it is Go.
-		{emulatedPC(), callEmulated, []Cost{Emulated, Return}},
-		{steppedPC(), callStepped, []Cost{Stepped, ReturnStepped}},
-		{longNopPC(), callLongNop, []Cost{LongNop}},
-	} {
-		path, offset, err := locate(f.pc)
+	for _, p := range probes {
+		if l.measured[p.Cost] {
+			continue
+		}
+		subject := subjects[p.Cost]
+		path, offset, err := locate(subject.pc())
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
-		for _, cost := range f.costs {
-			each, err := l.measureProbe(Probe{Path: path, Offset: offset, Cost: cost}, f.batch)
-			if err != nil {
-				return fmt.Errorf("measuring what a probe costs: %w", err)
-			}
-			store(&l.page.control.ProbeCost[cost], uint64(each))
+		each, err := l.measureProbe(Probe{Path: path, Offset: offset, Cost: p.Cost}, subject.batch)
+		if err != nil {
+			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
+		store(&l.page.control.ProbeCost[p.Cost], uint64(each))
+		l.measured[p.Cost] = true
 	}
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/asm"
-	"github.com/cilium/ebpf/btf"
 
 	"whatif/bpf"
 )
@@ -52,9 +50,6 @@ type Name struct {
 
 // count makes the programs count points in the source, or spares what it costs.
 func count(spec *ebpf.CollectionSpec, counting bool) error {
-	if err := lacking(spec); err != nil {
-		return err
-	}
 	if !counting {
 		for _, name := range []string{"sources", "files", "counters", "names"} {
 			spec.Maps[name].MaxEntries = 1
@@ -67,24 +62,14 @@ func count(spec *ebpf.CollectionSpec, counting bool) error {
 	return nil
 }
 
-// lacking makes nothing of the programs that a kernel has not the tracepoint for:
-// without the first, what other threads of the parent count during a fork can be lost
-// for the child; without the second, what a process counts in its last millisecond
-// before it runs another program.
-func lacking(spec *ebpf.CollectionSpec) error {
-	kernel, err := btf.LoadKernelSpec()
-	if err != nil {
-		return fmt.Errorf("reading the kernel's types: %w", err)
-	}
-	for _, name := range []string{"on_fault", "on_prepare_exec"} {
-		var tracepoint *btf.Typedef
-		p := spec.Programs[name]
-		if kernel.TypeByName("btf_trace_"+p.AttachTo, &tracepoint) != nil {
-			p.AttachTo = "sched_process_exec"
-			p.Instructions = asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}
-		}
-	}
-	return nil
+// counting are the programs that counting needs, of those that the kernel has the
+// tracepoint for: without the first, what other threads of the parent count during a
+// fork can be lost for the child; without the second, what a process counts in its last
+// millisecond before it runs another program.
+func (p *programs) counting() []string {
+	return slices.DeleteFunc([]string{"on_fault", "on_prepare_exec"}, func(name string) bool {
+		return !p.types.HasTracepoint(p.spec.Programs[name].AttachTo)
+	})
 }
 
 // ErrCountersFull says that the memory for counters in the kernel is used up.
@@ -112,12 +97,12 @@ func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
 			s.Point = 0
 			value.Values = s.Value + uint32(TableCounters)
 		}
-		if err := l.objs.Sources.Put(value.First+uint32(i), s); err != nil {
+		if err := l.maps.Sources.Put(value.First+uint32(i), s); err != nil {
 			return fmt.Errorf("telling the kernel where a program counts: %w", err)
 		}
 	}
 	l.sources.count += len(f.Counters)
-	if err := l.objs.Files.Put(bpf.LedgerPlace{Inode: inode, Dev: dev}, value); err != nil {
+	if err := l.maps.Files.Put(bpf.LedgerPlace{Inode: inode, Dev: dev}, value); err != nil {
 		return fmt.Errorf("telling the kernel whether a file counts: %w", err)
 	}
 	return nil
@@ -126,7 +111,7 @@ func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
 // ForgetFile lets the kernel ask again, because nothing could be said now.
 func (l *Ledger) ForgetFile(p Place) error {
 	p.Offset = 0
-	if err := l.objs.Files.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+	if err := l.maps.Files.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("forgetting a file: %w", err)
 	}
 	return nil
@@ -143,7 +128,7 @@ func (l *Ledger) NewNames() ([]Name, error) {
 	var names []Name
 	var hash uint64
 	var value bpf.LedgerPointName
-	all := l.objs.Names.Iterate()
+	all := l.maps.Names.Iterate()
 	for all.Next(&hash, &value) {
 		if _, known := l.sources.known[hash]; known || value.Complete == 0 {
 			continue // an incomplete one is told when it is complete
@@ -173,7 +158,11 @@ func (l *Ledger) SetName(n Name, point int) error {
 		answer.Point = uint32(point + 1)
 		l.sources.named[point] = append(l.sources.named[point], n.hash)
 	}
-	status, err := l.objs.AnswerName.Run(&ebpf.RunOptions{Context: answer})
+	program, err := l.programs.get("answer_name")
+	if err != nil {
+		return err
+	}
+	status, err := program.Run(&ebpf.RunOptions{Context: answer})
 	if err == nil && status != 0 {
 		err = fmt.Errorf("status %d", int32(status))
 	}
@@ -190,7 +179,7 @@ func (l *Ledger) earlyVisits(point int) int64 {
 	var sum int64
 	for _, hash := range l.sources.named[point] {
 		var value bpf.LedgerPointName
-		if l.objs.Names.Lookup(hash, &value) == nil {
+		if l.maps.Names.Lookup(hash, &value) == nil {
 			sum += int64(value.Early)
 		}
 	}

@@ -34,25 +34,21 @@ type PointReading struct {
 
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
-	Samples, Unresolved, Spinning int64
-	Stops, Turns                  int64
-	Stopped, Foreign, Held        time.Duration
-	Wakes, OutsideWakes           int64
-	Lost                          [bpf.LedgerLossLOSS_MAX]int64
+	Samples, Unresolved    int64
+	Stops, Turns           int64
+	Stopped, Foreign, Held time.Duration
+	Lost                   [bpf.LedgerLossLOSS_MAX]int64
 }
 
 // Minus is what was added since.
 func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
 	t.Unresolved -= u.Unresolved
-	t.Spinning -= u.Spinning
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
 	t.Stopped -= u.Stopped
 	t.Held -= u.Held
 	t.Foreign -= u.Foreign
-	t.Wakes -= u.Wakes
-	t.OutsideWakes -= u.OutsideWakes
 	for i := range t.Lost {
 		t.Lost[i] -= u.Lost[i]
 	}
@@ -66,14 +62,11 @@ func (l *Ledger) Totals() Totals {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
 		t.Unresolved += int64(load(&c.Unresolved))
-		t.Spinning += int64(load(&c.Spinning))
 		t.Stops += int64(load(&c.Stops))
 		t.Turns += int64(load(&c.Turns))
 		t.Stopped += time.Duration(load(&c.Stopped))
 		t.Held += time.Duration(load(&c.Held))
 		t.Foreign += time.Duration(load(&c.Foreign))
-		t.Wakes += int64(load(&c.Wakes))
-		t.OutsideWakes += int64(load(&c.OutsideWakes))
 		for k := range t.Lost {
 			t.Lost[k] += int64(load(&c.Lost[k]))
 		}

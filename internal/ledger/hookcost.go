@@ -25,16 +25,21 @@ func (l *Ledger) MeasureHooks() error {
 	// The system call of one outside the target goes the same way, up to the visit.
 	l.page.calls[0][unix.SYS_GETPPID] = 1
 	defer func() { l.page.calls[0][unix.SYS_GETPPID] = 0 }()
-	calls, err := link.AttachTracing(link.TracingOptions{Program: l.objs.OnCallBegin})
+	calls, err := l.programs.attach("on_call_begin")
 	if err != nil {
-		return fmt.Errorf("%s: attaching %s: %w", doing, l.objs.OnCallBegin, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	defer calls.Close()
 	called := timeBatches(callKernel)
 	// A second program at the place costs what one does at any tracepoint.
-	passage, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: "sys_enter", Program: l.objs.OnTracepoint})
+	hook, err := l.loadHook(0)
 	if err != nil {
-		return fmt.Errorf("%s: attaching %s: %w", doing, l.objs.OnTracepoint, err)
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	defer hook.Close()
+	passage, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: "sys_enter", Program: hook})
+	if err != nil {
+		return fmt.Errorf("%s: attaching %s: %w", doing, hook, err)
 	}
 	defer passage.Close()
 	passed := timeBatches(callKernel)
@@ -51,7 +56,11 @@ func (l *Ledger) measureVisit() (time.Duration, error) {
 		l.End()
 		store(&l.page.visits[0], 0)
 	}()
-	ns, err := l.objs.MeasureVisits.Run(&ebpf.RunOptions{})
+	program, err := l.programs.get("measure_visits")
+	if err != nil {
+		return 0, err
+	}
+	ns, err := program.Run(&ebpf.RunOptions{})
 	return time.Duration(ns), err
 }
 

@@ -18,15 +18,15 @@ func (l *Ledger) CountCalls(point, number int, over bool) error {
 	if number < 0 || number >= MaxCalls {
 		return fmt.Errorf("counting system call %d: there are %d", number, MaxCalls)
 	}
-	which, p := 0, l.objs.OnCallBegin
+	which, name := 0, "on_call_begin"
 	if over {
-		which, p = 1, l.objs.OnCallOver
+		which, name = 1, "on_call_over"
 	}
 	if !l.callsHooked[which] {
 		// Every system call of the machine pays for it.
-		k, err := link.AttachTracing(link.TracingOptions{Program: p})
+		k, err := l.programs.attach(name)
 		if err != nil {
-			return fmt.Errorf("attaching %s: %w", p, err)
+			return err
 		}
 		l.links = append(l.links, k)
 		l.callsHooked[which] = true
@@ -40,7 +40,7 @@ func (l *Ledger) CountCalls(point, number int, over bool) error {
 func (l *Ledger) CountTracepoint(point int, name string) error {
 	p, err := l.loadHook(point)
 	if err != nil {
-		return fmt.Errorf("loading the program for tracepoint %s: %w", name, err)
+		return fmt.Errorf("counting at tracepoint %s: %w", name, err)
 	}
 	defer p.Close() // the link keeps it
 	k, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: p})
@@ -54,20 +54,10 @@ func (l *Ledger) CountTracepoint(point int, name string) error {
 // loadHook loads another on_tracepoint. Each point has its own: the kernel does not run a
 // program that it has interrupted on the same core.
 func (l *Ledger) loadHook(point int) (*ebpf.Program, error) {
-	spec, err := bpf.LoadLedger()
-	if err != nil {
-		return nil, err
+	if err := l.programs.spec.Variables["hooked_point"].Set(uint32(point)); err != nil {
+		return nil, fmt.Errorf("setting the point of a kernel program: %w", err)
 	}
-	if err := spec.Variables["hooked_point"].Set(uint32(point)); err != nil {
-		return nil, err
-	}
-	var loaded struct {
-		Program *ebpf.Program `ebpf:"on_tracepoint"`
-	}
-	err = spec.LoadAndAssign(&loaded, &ebpf.CollectionOptions{
-		MapReplacements: map[string]*ebpf.Map{section: l.shared, "threads": l.objs.Threads},
-	})
-	return loaded.Program, err
+	return l.programs.load("on_tracepoint")
 }
 
 // CountExits counts a visit of the point whenever a process of the target ends.

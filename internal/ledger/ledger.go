@@ -3,7 +3,7 @@
 // experiment at a time. What an experiment should be, and what its result means,
 // are decided elsewhere.
 //
-// The normal sequence: Open, Adopt the stopped program, AttachProbes for the
+// The normal sequence: Open, Adopt the stopped program, MeasureProbes and AttachProbes for the
 // sites of a progress point, or one of the Count methods for a point that is no place in the
 // program, StartClock, then Begin and End in turn, with
 // NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -42,20 +43,24 @@ type Options struct {
 
 // Ledger is the loaded and attached kernel side.
 type Ledger struct {
-	opt    Options
-	objs   bpf.LedgerObjects
-	shared *ebpf.Map // the variables
-	page   *page
-	links  []link.Link // a collected link detaches silently: keep them all
-	events *ringbuf.Reader
-	tables *tables
+	opt      Options
+	programs *programs
+	maps     bpf.LedgerMaps
+	shared   *ebpf.Map // the variables
+	page     *page
+	links    []link.Link // a collected link detaches silently: keep them all
+	events   *ringbuf.Reader
+	tables   *tables
+
+	clock chan error // that its program is loaded; see StartClock
 
 	callsHooked [2]bool // when they begin, when they are over
 
 	chains, members int // added so far
 	spans           []span
 
-	single bool // the kernel has no links for several probes
+	single   bool                         // the kernel has no links for several probes
+	measured [bpf.LedgerCostCOST_MAX]bool // costs of probes
 
 	adopted uint64 // processes so far
 	sources sources
@@ -80,14 +85,19 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := count(spec, opt.Counters); err != nil {
 		return nil, err
 	}
-	var loaded struct {
-		bpf.LedgerObjects
-		Variables *ebpf.Map `ebpf:".bss"`
+	if !opt.Hold { // no latency is measured
+		spec.Maps["begun_by_key"].MaxEntries = 1
 	}
-	if err := spec.LoadAndAssign(&loaded, nil); err != nil {
-		return nil, fmt.Errorf("loading the kernel programs: %w", err)
+	if err := l.makeMaps(spec); err != nil {
+		return nil, err
 	}
-	l.objs, l.shared = loaded.LedgerObjects, loaded.Variables
+	// Most of what the kernel checks is in this one: it does that meanwhile.
+	l.clock = make(chan error, 1)
+	go func() {
+		_, err := l.programs.get("start_clock")
+		l.clock <- err
+		close(l.clock)
+	}()
 	if l.page, err = mapPage(l.shared, spec); err != nil {
 		return nil, err
 	}
@@ -95,30 +105,45 @@ func Open(opt Options) (_ *Ledger, err error) {
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
 	l.page.control.Cap = uint64(opt.Cap)
-	if l.events, err = ringbuf.NewReader(l.objs.Events); err != nil {
+	if l.events, err = ringbuf.NewReader(l.maps.Events); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
-	programs := []*ebpf.Program{
-		l.objs.OnFork, l.objs.OnExec, l.objs.OnExit,
-		l.objs.OnHrtimerEntry, l.objs.OnHrtimerExit,
-		l.objs.OnIrqEntry, l.objs.OnIrqExit,
-		l.objs.OnSoftirqEntry, l.objs.OnSoftirqExit, l.objs.OnNetifRx,
-		l.objs.OnSwitch, l.objs.OnWaking,
-	}
+	attached := slices.Clone(following)
 	if opt.Hold {
-		programs = append(programs, l.objs.OnSysExit)
+		attached = append(attached, "on_sys_exit")
 	}
 	if opt.Counters {
-		programs = append(programs, l.objs.OnFault, l.objs.OnPrepareExec)
+		attached = append(attached, l.programs.counting()...)
 	}
-	for _, p := range programs {
-		k, err := link.AttachTracing(link.TracingOptions{Program: p})
+	for _, name := range attached {
+		k, err := l.programs.attach(name)
 		if err != nil {
-			return nil, fmt.Errorf("attaching %s: %w", p, err)
+			return nil, err
 		}
 		l.links = append(l.links, k)
 	}
 	return l, nil
+}
+
+// makeMaps makes what all programs share.
+func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
+	var made struct {
+		bpf.LedgerMaps
+		Variables *ebpf.Map `ebpf:".bss"`
+	}
+	if l.programs, err = newPrograms(spec, &made); err != nil {
+		return err
+	}
+	l.maps, l.shared = made.LedgerMaps, made.Variables
+	l.programs.share(map[string]*ebpf.Map{
+		section: l.shared,
+		"addresses": l.maps.Addresses, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
+		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "members": l.maps.Members,
+		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
+		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "threads": l.maps.Threads,
+		"timers": l.maps.Timers,
+	})
+	return nil
 }
 
 // adoptedSpaces is where the numbers of adopted processes' address spaces begin: the
@@ -129,10 +154,10 @@ const adoptedSpaces = 1 << 63
 func (l *Ledger) Adopt(pid, pidfd int) error {
 	t := bpf.LedgerThread{AddressSpace: adoptedSpaces + l.adopted}
 	l.adopted++
-	if err := l.objs.Threads.Put(uint32(pidfd), t); err != nil {
+	if err := l.maps.Threads.Put(uint32(pidfd), t); err != nil {
 		return fmt.Errorf("making process %d the target: %w", pid, err)
 	}
-	if err := l.objs.Processes.Put(uint32(pid), uint32(1)); err != nil {
+	if err := l.maps.Processes.Put(uint32(pid), uint32(1)); err != nil {
 		return fmt.Errorf("making process %d the target: %w", pid, err)
 	}
 	l.page.control.Processes = 1
@@ -178,7 +203,13 @@ func (l *Ledger) Close() error {
 		errs = append(errs, l.page.unmap())
 		l.page = nil
 	}
-	errs = append(errs, l.objs.Close(), l.shared.Close())
+	if l.clock != nil {
+		<-l.clock
+	}
+	if l.programs != nil {
+		errs = append(errs, l.programs.close())
+	}
+	errs = append(errs, l.maps.Close(), l.shared.Close())
 	return errors.Join(errs...)
 }
 

@@ -66,7 +66,7 @@ func (l *Ledger) SetPlace(p Place, c Code) error {
 	if c.Line {
 		word |= uint32(1+c.Point) << unitPointShift
 	}
-	if err := l.objs.Places.Put(p, word); err != nil {
+	if err := l.maps.Places.Put(p, word); err != nil {
 		return fmt.Errorf("telling the kernel the unit of a place: %w", err)
 	}
 	return nil
@@ -77,7 +77,7 @@ const unitPointShift = 24
 
 // ForgetPlace lets the kernel ask again, because nothing could be said now.
 func (l *Ledger) ForgetPlace(p Place) error {
-	if err := l.objs.Places.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+	if err := l.maps.Places.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("forgetting a place: %w", err)
 	}
 	return nil

@@ -104,7 +104,7 @@ func (l *Ledger) SetTable(page Place, rows []Row, unitless bool) error {
 	if unitless {
 		t.Unitless = 1
 	}
-	if err := l.objs.Tables.Put(page, t); err != nil {
+	if err := l.maps.Tables.Put(page, t); err != nil {
 		return fmt.Errorf("giving the kernel a table of %d rows: %w", len(rows), err)
 	}
 	return full
@@ -112,7 +112,7 @@ func (l *Ledger) SetTable(page Place, rows []Row, unitless bool) error {
 
 // ForgetTable lets the kernel ask again, because nothing could be said now.
 func (l *Ledger) ForgetTable(page Place) error {
-	if err := l.objs.Tables.Delete(page); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+	if err := l.maps.Tables.Delete(page); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("forgetting a table: %w", err)
 	}
 	return nil

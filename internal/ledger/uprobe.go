@@ -94,9 +94,13 @@ func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
 	if probes[0].Cost.atReturn() {
 		set = x.Uretprobe
 	}
+	program, err := l.programs.get("on_single_probe")
+	if err != nil {
+		return nil, err
+	}
 	var links []link.Link
 	for _, p := range probes {
-		k, err := set("", l.objs.OnSingleProbe, &link.UprobeOptions{Address: p.Offset, Cookie: cookie(point, p), RefCtrOffset: p.Semaphore})
+		k, err := set("", program, &link.UprobeOptions{Address: p.Offset, Cookie: cookie(point, p), RefCtrOffset: p.Semaphore})
 		if err != nil {
 			return links, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, path, err)
 		}
@@ -112,10 +116,14 @@ func (l *Ledger) attachTogether(x *link.Executable, point int, probes []Probe) (
 		opt.Cookies = append(opt.Cookies, cookie(point, p))
 		opt.RefCtrOffsets = append(opt.RefCtrOffsets, p.Semaphore)
 	}
-	if probes[0].Cost.atReturn() {
-		return x.UretprobeMulti(nil, l.objs.OnProbe, &opt)
+	program, err := l.programs.get("on_probe")
+	if err != nil {
+		return nil, err
 	}
-	return x.UprobeMulti(nil, l.objs.OnProbe, &opt)
+	if probes[0].Cost.atReturn() {
+		return x.UretprobeMulti(nil, program, &opt)
+	}
+	return x.UprobeMulti(nil, program, &opt)
 }
 
 // cookie is what the kernel side is told of a probe.

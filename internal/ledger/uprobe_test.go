@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +20,12 @@ func TestMeasureProbes(t *testing.T) {
 	defer l.Close()
 	for _, single := range []bool{false, true} {
 		l.single = single
-		if err := l.MeasureProbes(target.OwnCode); err != nil {
+		clear(l.measured[:])
+		var all []Probe
+		for c := range subjects {
+			all = append(all, Probe{Cost: c})
+		}
+		if err := l.MeasureProbes(all, target.OwnCode); err != nil {
 			t.Fatalf("single %v: %v", single, err)
 		}
 		costs := map[string]time.Duration{}
@@ -38,6 +45,51 @@ func TestMeasureProbes(t *testing.T) {
 		if l.Visits(p) != 0 || l.Spent(p) != 0 {
 			t.Errorf("point %d was visited", p)
 		}
+	}
+}
+
+// Only what is asked for is measured, and that once.
+func TestMeasureUsedProbes(t *testing.T) {
+	realkernel.Need(t)
+	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	located := 0
+	locate := func(pc uint64) (string, uint64, error) {
+		located++
+		return target.OwnCode(pc)
+	}
+	for range 2 {
+		if err := l.MeasureProbes([]Probe{{Cost: Emulated}, {Cost: Emulated, Offset: 1}}, locate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if located != 1 || l.ProbeCost(Emulated) == 0 {
+		t.Errorf("measured %d times, %v", located, l.ProbeCost(Emulated))
+	}
+	for c := range subjects {
+		if c != Emulated && l.ProbeCost(c) != 0 {
+			t.Errorf("cost %d was measured: %v", c, l.ProbeCost(c))
+		}
+	}
+}
+
+// Programs are loaded when they are needed.
+func TestLoadsWhatIsNeeded(t *testing.T) {
+	realkernel.Need(t)
+	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.StartClock(); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Sorted(slices.Values(append(slices.Clone(following), "start_clock")))
+	if loaded := slices.Sorted(maps.Keys(l.programs.loaded)); !slices.Equal(loaded, want) {
+		t.Errorf("loaded\n%v\nwant\n%v", loaded, want)
 	}
 }
 
