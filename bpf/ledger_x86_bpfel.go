@@ -388,27 +388,24 @@ type LedgerThread struct {
 		Hits   uint32
 		Ticks  uint32
 	}
-	AddressSpace uint64
-	Waiting      struct {
+	Waiting struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running   uint64
-	Spared    uint64
-	Core      uint32
-	_         [4]byte
-	Memory    uint64
-	CodePages uint64
-	Born      uint32
-	Present   uint32
-	Lost      uint32
-	Guest     uint32
-	Outside   uint32
-	Held      uint32
-	Pad       uint32
-	_         [4]byte
-	Begun     [4]LedgerBegun
-	Kinds     struct {
+	Spared       uint64
+	Running      uint32
+	Core         uint32
+	Outside      uint32
+	Held         uint32
+	AddressSpace uint64
+	Memory       uint64
+	CodePages    uint64
+	Born         uint32
+	Present      uint32
+	Lost         uint32
+	Guest        uint32
+	Begun        [4]LedgerBegun
+	Kinds        struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout

@@ -29,22 +29,22 @@ struct begun {
 
 /* A thread of the target: that it has one makes it one. */
 struct thread {
+	/* What each switch needs is in two cache lines: */
 	struct account account;
 	struct credit credit;
-	u64 address_space; /* numbered: changes with every exec and fork */
 	struct waiting waiting; /* busily */
-	u64 running;
 	u64 spared; /* by how much its level has grown on cores: running that took no virtual time */
+	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
+	u32 outside; /* it was last woken from outside of the target */
+	u32 held;    /* it is being held, see hold.h */
+	u64 address_space; /* numbered: changes with every exec and fork */
 	u64 memory; /* the memory descriptor that this is about; 0: whatever it has */
 	u64 code_pages; /* that its process had mapped when they were looked at */
 	u32 born;    /* a process by a fork: see on_fault */
 	u32 present; /* it was there before it was watched */
 	u32 lost;    /* there was no room for its process's counters */
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
-	u32 outside; /* it was last woken from outside of the target */
-	u32 held;    /* it is being held, see hold.h */
-	u32 pad;
 	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
 };
@@ -219,13 +219,10 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
 }
 
-/*
- * The thread lets another go on, or goes to sleep: a stretch ends at this place and the
- * next begins. Not static: as step_out.
- */
-__noinline int hand_over(struct thread *t, u64 place, u64 now)
+/* A stretch that is of consequence ends at this place. Not static: as step_out. */
+__noinline int end_stretch(struct thread *t, u64 place, u64 now)
 {
-	u64 from, key = 0, due;
+	u64 key = 0, due;
 	struct kind *k = 0;
 	u32 hits, ticks;
 
@@ -233,16 +230,8 @@ __noinline int hand_over(struct thread *t, u64 place, u64 now)
 		return 0;
 	hits = t->credit.hits;
 	ticks = t->credit.ticks;
-	from = t->credit.from;
-	excuse(t, control.global);
-	t->credit.from = place;
-	if (!control.rate && !ticks) { /* most stretches of a baseline: nothing to give or to learn */
-		t->credit.ran = 0;
-		t->credit.began = now;
-		return 0;
-	}
 	if (control.unit) {
-		key = (from ^ control.unit) * 0xbf58476d1ce4e5b9 + t->credit.from;
+		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + place;
 		key ^= key >> 32;
 		k = kinds_find(&t->kinds, key);
 	}
@@ -253,6 +242,19 @@ __noinline int hand_over(struct thread *t, u64 place, u64 now)
 	if (key && ticks)
 		kinds_learn(&t->kinds, key, hits, ticks);
 	return 0;
+}
+
+/* The thread lets another go on, or goes to sleep: a stretch ends at this place and the next begins. */
+static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
+{
+	excuse(t, control.global);
+	if (control.rate || t->credit.ticks) {
+		end_stretch(t, place, now);
+	} else { /* most stretches of a baseline: nothing to give or to learn */
+		t->credit.ran = 0;
+		t->credit.began = now;
+	}
+	t->credit.from = place;
 }
 
 static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct place *place)

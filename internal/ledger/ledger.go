@@ -136,7 +136,7 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 	}
 	l.maps, l.shared = made.LedgerMaps, made.Variables
 	l.programs.share(map[string]*ebpf.Map{
-		section: l.shared,
+		section:     l.shared,
 		"addresses": l.maps.Addresses, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
 		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "members": l.maps.Members,
 		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
