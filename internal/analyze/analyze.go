@@ -115,12 +115,19 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 // conclude turns the fits into effects.
 func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int) *Effect) {
 	pooled := pooledNoise(fits)
+	table := make([]*Effect, len(fits))
 	for u, f := range fits {
 		f.finish(pooled, t.df)
 		e := effect(u)
 		e.Experiments = f.total
 		e.fill(f, t, opt.Simulated)
-		e.Verdict = verdict(e, opt.Margin)
+		table[u] = e
+	}
+	among := judge(table, opt.Margin)
+	for u, f := range fits {
+		e := table[u]
+		e.Shape, e.ShapeAt = f.shape(e.Verdict, opt.Simulated)
+		e.Reason = e.reason(among, opt.Margin)
 		in.effectDoubts(e, u, t, f)
 	}
 }
@@ -159,7 +166,7 @@ func (e *Effect) fill(f *fit, t *track, simulated bool) {
 		}
 		return est, s
 	}
-	e.Slope, _ = estimate(0.01, f.slope/100, f.slopeSD/100)
+	e.Slope, e.doubt = estimate(0.01, f.slope/100, f.slopeSD/100)
 	e.Curve = append(e.Curve, Level{Speedup: 0, Experiments: t.count,
 		Gain: Estimate{Known: true, Bounded: true}, Raw: Estimate{Known: true, Bounded: true}})
 	n := len(f.levels)

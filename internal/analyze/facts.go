@@ -46,6 +46,7 @@ const shareSamples = 200
 // measureShares sets the targets' shares and samples.
 func (in *input) measureShares(res *Result) {
 	var baseTotal int64
+	var ran, real float64
 	base := make([]int64, len(in.targets))
 	all := make([]int64, len(in.targets))
 	for r, d := range in.runs {
@@ -54,6 +55,8 @@ func (in *input) measureShares(res *Result) {
 			if !usable(e) {
 				continue
 			}
+			ran += float64(e.Samples) * float64(d.Run.PeriodNS)
+			real += float64(e.RealNS)
 			if e.IsBaseline() {
 				baseTotal += e.Samples
 			}
@@ -65,6 +68,9 @@ func (in *input) measureShares(res *Result) {
 				}
 			}
 		}
+	}
+	if real > 0 {
+		res.cores = ran / real
 	}
 	from, total := base, baseTotal
 	if baseTotal < shareSamples {

@@ -31,3 +31,13 @@ type uncertainty struct {
 func (s uncertainty) half(alpha float64) float64 {
 	return math.Hypot(s.noise*tQuantile(alpha, s.df), s.method*normalQuantile(alpha))
 }
+
+// chance is how probable it is, if the truth is 0, that an estimate is as far from 0
+// as value.
+func (s uncertainty) chance(value float64) float64 {
+	v := math.Abs(value)
+	if v < s.half(alpha) {
+		return 1 // nobody asks for more than that
+	}
+	return tailOf(func(a float64) bool { return s.half(a) < v })
+}

@@ -23,6 +23,8 @@ type Result struct {
 	PausedNS    int64          // time that cores were stopped for them
 	OwnNS       int64          // CPU time that the profiler took
 	CPUNS       int64          // measured time times cores: what OwnNS is a part of
+
+	cores float64 // that the target ran on, on average
 }
 
 // RunFacts says which run the data came from.
@@ -85,6 +87,12 @@ type Effect struct {
 	Point   int // index of Result.Points; of a latency: where it ends
 	Metric  Metric
 	Verdict Verdict
+	// Reason is why the verdict is what it is, in words.
+	Reason string
+	// Shape is how the gain depends on the speed-up, where the data say so; ShapeAt is the
+	// speed-up in percent at which it turns, of a plateau or a peak.
+	Shape   Shape
+	ShapeAt int
 	// Slope is that of the straight line through the origin that fits the gains
 	// best (least squares, each experiment counting by its length): the gain per
 	// unit of speed-up, averaged over the speed-ups that were tried. Where the
@@ -101,6 +109,9 @@ type Effect struct {
 	// that the curve does not reach.
 	Marks    []Level
 	Warnings []Warning
+
+	doubt  uncertainty // of Slope
+	chance float64     // see judge
 }
 
 // At is the gain at a speed-up that is a level of the curve or a quarter.

@@ -42,3 +42,25 @@ func tQuantile(alpha, df float64) float64 {
 
 // normalQuantile is tQuantile for infinitely many degrees of freedom.
 func normalQuantile(alpha float64) float64 { return math.Sqrt2 * math.Erfinv(1-alpha) }
+
+// tTail is the probability that a Student-distributed variable with df degrees of
+// freedom lies outside ±t: tQuantile, turned round by halving the interval.
+func tTail(t, df float64) float64 {
+	return tailOf(func(alpha float64) bool { return tQuantile(alpha, df) < t })
+}
+
+// leastTail is below what anything is decided by.
+const leastTail = 1e-12
+
+// tailOf is the probability from which on below holds.
+func tailOf(below func(alpha float64) bool) float64 {
+	low, high := math.Log(leastTail), 0.0
+	for range 40 {
+		if mid := (low + high) / 2; below(math.Exp(mid)) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return math.Exp(high)
+}

@@ -1,50 +1,154 @@
 package analyze
 
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
 // The verdict on an effect, by the first rule that holds. "Surely" is "with the
 // whole 95% interval".
 //
 //  1. unsure: no interval is known.
 //  2. none: at every level the gain is surely within ±margin.
-//  3. faster: the slope is surely positive, and the largest gain of the curve is
-//     at least half of the margin.
-//  4. slower: the slope is surely negative, and the largest loss is at least half
-//     of the margin.
-//  5. faster, or slower: the slope is neither, but the gain (the loss) at some
-//     level is sure with the interval that holds at all levels together
-//     (Bonferroni); the curve bends. If there are both, the slope's sign decides.
-//  6. unsure.
+//  3. faster, or slower: the slope differs from zero, or the gain at some level does
+//     (the curve bends), and that is no chance among all that were tried; and the
+//     largest gain, or loss, of the curve is at least half of the margin. The slope's
+//     sign decides, if it differs from zero; else that of the surest level.
+//  4. unsure.
 //
-// The slope comes first because it is one number: with an interval for each of 20
-// levels, some level would be wrong in many curves. Nothing here corrects for the
-// number of units; a list of a hundred lines without effect has two or three that
-// seem to have one.
-func verdict(e *Effect, margin float64) Verdict {
-	if !e.Slope.Bounded {
-		return Unsure
+// Chance is held to 5% for a whole table, the effects of all units on one metric of one
+// point: that any unit without an effect gets "faster" or "slower". Each effect has a
+// probability of being as far from zero by chance, from its slope (four fifths of the
+// chance that an effect has; it is one number) and from its surest level (one fifth,
+// divided by the number of levels). Of these Holm's procedure takes the smallest as
+// long as each is below 5% over the number of those not yet taken (Scand. J. Stat. 6,
+// 1979). That holds whatever the effects have to do with each other, and these share
+// their baselines. Intervals that hold for all units at once (Bonferroni's) would say
+// the same of the first, and less of all others. The intervals shown are each unit's
+// own.
+//
+// "none" is not corrected: it says that an effect is small, not that there is one.
+func judge(table []*Effect, margin float64) (among int) {
+	tested := make([]*Effect, 0, len(table))
+	for _, e := range table {
+		e.Verdict, e.chance = Unsure, 1
+		if e.Slope.Bounded {
+			e.chance = e.byChance()
+			tested = append(tested, e)
+		}
 	}
+	slices.SortStableFunc(tested, func(a, b *Effect) int { return cmp.Compare(a.chance, b.chance) })
+	among = len(tested)
+	holds := true
+	for i, e := range tested {
+		holds = holds && e.chance <= alpha/float64(among-i)
+		e.judge(holds, margin)
+	}
+	return among
+}
+
+// slopePart is the part of an effect's chance that the slope has.
+const slopePart = 0.8
+
+// byChance is the probability of an effect's being as far from zero as it is, if it is
+// none.
+func (e *Effect) byChance() float64 {
+	p := e.doubt.chance(e.Slope.Value) / slopePart
+	if l, n := e.surest(); l != nil {
+		p = min(p, l.doubt.chance(l.Gain.Value)*float64(n)/(1-slopePart))
+	}
+	return min(1, p)
+}
+
+// surest is the level that is furthest from zero, by its uncertainty; n is how many
+// there are.
+func (e *Effect) surest() (best *Level, n int) {
+	most := 0.0
+	for i := range e.Curve {
+		l := &e.Curve[i]
+		if l.doubt.noise <= 0 || !l.Gain.Bounded {
+			continue
+		}
+		n++
+		if far := math.Abs(l.Gain.Value) / l.doubt.half(alpha); far > most {
+			best, most = l, far
+		}
+	}
+	return best, n
+}
+
+// judge sets the verdict of an effect that has an interval.
+func (e *Effect) judge(holds bool, margin float64) {
 	if within(e, margin) {
-		return None
+		e.Verdict = None
+		return
+	}
+	if !holds {
+		return
+	}
+	sign := e.Slope.Value
+	if l, _ := e.surest(); e.Slope.Low <= 0 && e.Slope.High >= 0 && l != nil {
+		sign = l.Gain.Value
 	}
 	least, most := e.extremes()
 	switch {
-	case e.Slope.Low > 0 && most >= margin/2:
-		return Faster
-	case e.Slope.High < 0 && least <= -margin/2:
-		return Slower
+	case sign > 0 && most >= margin/2:
+		e.Verdict = Faster
+	case sign < 0 && least <= -margin/2:
+		e.Verdict = Slower
 	}
-	up, down := e.sureLevels()
-	switch {
-	case up && down:
-		if e.Slope.Value < 0 {
-			return Slower
+}
+
+// reason says in words why the verdict is what it is; among is how many units the
+// table has.
+func (e *Effect) reason(among int, margin float64) string {
+	gains, loses := "the program gains", "the program slower"
+	if e.Metric != Throughput {
+		gains, loses = "latency falls", "latency longer"
+	}
+	switch e.Verdict {
+	case None:
+		return fmt.Sprintf("no effect: less than %.3g%% either way, however fast it is", margin)
+	case Faster:
+		switch e.Shape {
+		case Linear:
+			return gains + " in proportion: nothing else takes over"
+		case Plateau:
+			return fmt.Sprintf("%s up to %d%%: from there on another bottleneck takes over", gains, e.ShapeAt)
+		case Peak:
+			return fmt.Sprintf("%s most at %d%%: beyond, this gets in the way of others", gains, e.ShapeAt)
 		}
-		return Faster
-	case up:
-		return Faster
-	case down:
-		return Slower
+		return gains + ": worth making faster"
+	case Slower:
+		if e.Shape == Peak {
+			return fmt.Sprintf("contention: %s up to %d%%, and beyond, this gets in the way of others", gains, e.ShapeAt)
+		}
+		return "contention: making this faster makes " + loses
 	}
-	return Unsure
+	switch {
+	case e.Experiments == 0:
+		return "not enough data: no experiment that can be compared with baselines"
+	case !e.Slope.Bounded && e.Experiments < leastTrials:
+		return fmt.Sprintf("not enough data: %d %s, and an interval needs %d", e.Experiments, plural(e.Experiments, "experiment"), leastTrials)
+	case !e.Slope.Bounded:
+		return "not enough data: too few baselines to know the noise"
+	case e.chance <= alpha/float64(max(among, 1)):
+		return "hardly an effect, but not surely none"
+	case e.chance <= alpha:
+		return fmt.Sprintf("not enough data: more than chance for one unit, but %d were tried", among)
+	}
+	end := e.Curve[len(e.Curve)-1].Gain
+	return fmt.Sprintf("not enough data: at most speed-up, the gain may be anything from %s to %s%%", signed(end.Low), signed(end.High))
+}
+
+// signed writes a number of percent that is not to look more exact than it is.
+func signed(x float64) string {
+	if math.Abs(x) < 0.5 {
+		return "0"
+	}
+	return fmt.Sprintf("%+.0f", min(999, max(-999, x)))
 }
 
 // within says that the whole curve is surely within ±margin.

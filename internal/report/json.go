@@ -102,12 +102,17 @@ type jsonTarget struct {
 }
 
 type jsonEffect struct {
-	Name        string          `json:"name"`
-	Metric      analyze.Metric  `json:"metric"`
-	Verdict     analyze.Verdict `json:"verdict"`
-	Slope       *float64        `json:"slope"`
-	SlopeCI     *[2]float64     `json:"slope_ci"`
-	Experiments int             `json:"experiments"`
+	Name    string          `json:"name"`
+	Metric  analyze.Metric  `json:"metric"`
+	Verdict analyze.Verdict `json:"verdict"`
+	// Reason is the verdict's, in words. Shape is "" where the data do not say; ShapeAt is the
+	// speed-up in percent at which a plateau begins or a peak is.
+	Reason      string        `json:"reason"`
+	Shape       analyze.Shape `json:"shape"`
+	ShapeAt     *int          `json:"shape_at"`
+	Slope       *float64      `json:"slope"`
+	SlopeCI     *[2]float64   `json:"slope_ci"`
+	Experiments int           `json:"experiments"`
 	// Phase is what gains were multiplied by because the unit runs in phases.
 	Phase float64 `json:"phase"`
 	// Curve has the speed-ups that were tried, and 0.
@@ -194,9 +199,12 @@ func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 		Share: round(t.Share, 2), Samples: t.Samples, Tried: t.Tried, SetAside: t.SetAside, Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
-		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Experiments: e.Experiments, Phase: round(e.Phase, 4),
+		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape, Experiments: e.Experiments, Phase: round(e.Phase, 4),
 			Curve: levels(e.Curve), Marks: levels(e.Marks), Warnings: warnings(e.Warnings)}
 		je.Slope, je.SlopeCI = estimate(e.Slope, 5)
+		if e.Shape == analyze.Plateau || e.Shape == analyze.Peak {
+			je.ShapeAt = &e.ShapeAt
+		}
 		j.Points = append(j.Points, je)
 	}
 	return j

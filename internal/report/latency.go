@@ -61,8 +61,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 			}
 			rw.cells = append(rw.cells, cell)
 		}
-		rw.verdict = effects[0].Verdict
-		rw.words = latencyWords[rw.verdict]
+		rw.verdictOf(effects[0], latencyWords)
 		rw.notes = latencyNotes(effects)
 		rows = append(rows, rw)
 		if advice == "" {

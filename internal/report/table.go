@@ -25,8 +25,24 @@ type row struct {
 	rank    int
 	cells   []string // as in columns
 	verdict analyze.Verdict
+	short   string // the verdict in a word or three
 	words   string
 	notes   []string
+}
+
+// verdictOf sets what is said of an effect: a curve that turns says where.
+func (rw *row) verdictOf(e *analyze.Effect, words map[analyze.Verdict]string) {
+	rw.verdict, rw.short, rw.words = e.Verdict, string(e.Verdict), words[e.Verdict]
+	switch {
+	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
+		rw.words = "not enough data: " + count(e.Experiments, "experiment")
+	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
+		rw.short = fmt.Sprintf("faster, to %d%%", e.ShapeAt)
+		rw.words = fmt.Sprintf("gains up to %d%%: then another bottleneck", e.ShapeAt)
+	case e.Shape == analyze.Peak:
+		rw.short = fmt.Sprintf("%s, peak %d%%", e.Verdict, e.ShapeAt)
+		rw.words = fmt.Sprintf("gains up to %d%%, then gets in the way", e.ShapeAt)
+	}
 }
 
 // The columns of a table. Those on the left are as wide as their content needs and
@@ -119,13 +135,11 @@ func functionOf(u profile.Unit, file map[string]string) string {
 }
 
 func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effect) row {
-	rw := row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share)}, verdict: e.Verdict, words: words[e.Verdict]}
+	rw := row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share)}}
 	for _, mark := range marks {
 		rw.cells = append(rw.cells, gain(e.At(mark)))
 	}
-	if e.Verdict == analyze.Unsure && !e.Slope.Bounded {
-		rw.words = "not enough data: " + count(e.Experiments, "experiment")
-	}
+	rw.verdictOf(e, words)
 	for _, w := range append(append([]analyze.Warning(nil), t.Warnings...), e.Warnings...) {
 		rw.notes = append(rw.notes, clean(w.Text))
 	}
@@ -181,14 +195,15 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 		}
 	}
 	rank := width(fmt.Sprint(rows[len(rows)-1].rank)) + 1
-	longest := 0
+	longest, shortest := 0, len("verdict")
 	for _, rw := range rows {
 		longest = max(longest, width(rw.words))
+		shortest = max(shortest, width(rw.short))
 	}
 	written := p.width == 0 || rank+total(widths)+2+longest <= p.width
 	last := longest
 	if !written {
-		last = len("verdict")
+		last = shortest
 	}
 	fit(widths, p.width-rank-2-last, p.width > 0)
 	line := func(rank, verdict string, cells []string) {
@@ -203,7 +218,7 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 	}
 	line(fmt.Sprintf("%*s", rank, "#"), "verdict", heads)
 	for _, rw := range rows {
-		verdict := string(rw.verdict)
+		verdict := rw.short
 		if written {
 			verdict = rw.words
 		}
