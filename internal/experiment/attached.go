@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/ledger"
+	"whatif/internal/plan"
 	"whatif/internal/profile"
 	"whatif/internal/target"
 )
@@ -70,12 +71,12 @@ func (s *session) again(p *target.Process, n int) bool {
 	if s.cfg.Repeat > 0 {
 		return n < s.cfg.Repeat
 	}
-	return s.cfg.Duration > 0
+	return s.cfg.Duration > 0 || s.cfg.Until > 0
 }
 
 // over tells whether profiling is to stop.
 func (s *session) over(ctx context.Context) bool {
-	return ctx.Err() != nil || s.cfg.Duration > 0 && s.left() <= 0
+	return ctx.Err() != nil || s.settled || s.cfg.Duration > 0 && s.left() <= 0
 }
 
 // left is how much of the duration is left.
@@ -103,7 +104,7 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 			s.pause(ctx, p, s.cfg.Experiment/4)
 			continue
 		}
-		trial := s.plan.Next(func() []Candidate { return s.units.candidates(s.before) })
+		trial := s.plan.Next(func() []plan.Candidate { return s.units.candidates(s.before) })
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
@@ -121,6 +122,7 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		if setAside == "" {
 			s.adaptLength(e)
 		}
+		s.learn()
 		s.progress()
 	}
 }
@@ -135,8 +137,12 @@ func (s *session) adaptLength(e *profile.Experiment) {
 	// would be so again.
 	carried := s.carried.add(e.Latencies)
 	s.long = s.long || carried
+	longest := longestExperiment * s.cfg.Experiment
 	switch {
-	case (most < fewVisits || carried) && s.length < longestExperiment*s.cfg.Experiment:
+	case most < fewVisits && !carried:
+		// As long as it takes, at once; without a visit, four times as long.
+		s.length = min(longest, s.length*time.Duration(max(2, min(4, 2*fewVisits/max(most, 1)))))
+	case carried && s.length < longest:
 		s.length *= 2
 	case most > plentyVisits && !s.long && s.length > s.cfg.Experiment:
 		s.length /= 2
@@ -178,13 +184,13 @@ func (s *session) pause(ctx context.Context, p *target.Process, d time.Duration)
 	}
 }
 
-// stop ends the program if the time was up before it ended by itself, and
+// stop ends the program if the time was up, or enough known, before it ended by itself, and
 // returns its status.
 func (s *session) stop(p *target.Process) int {
 	select {
 	case <-p.Done():
 	default:
-		if s.cfg.Duration > 0 && s.left() <= 0 {
+		if s.settled || s.cfg.Duration > 0 && s.left() <= 0 {
 			if err := p.Signal(unix.SIGTERM); err != nil {
 				s.cfg.Log.Warn(err.Error())
 			}

@@ -38,6 +38,11 @@ type Config struct {
 	Duration   time.Duration // stop profiling after this; 0: when the program ends
 	Repeat     int           // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
+	// Until, in percent: stop when the intervals of the leading units are that narrow on
+	// either side, see analyze.Result.Settled; 0: do not.
+	Until float64
+	// Even makes the plan of the COZ paper, for comparison.
+	Even bool
 
 	Output *profile.Writer
 	Stdout *os.File // of the program; nil: whatif's own
@@ -60,6 +65,7 @@ type Outcome struct {
 	Status  int // the program's exit status, as a shell would give it
 	Data    *profile.Data
 	Written bool // all of it is in Config.Output
+	Settled bool // Config.Until was reached
 	Listing *Listing
 }
 

@@ -14,6 +14,7 @@ import (
 	"whatif/internal/coz"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
+	"whatif/internal/plan"
 	"whatif/internal/point"
 	"whatif/internal/profile"
 	"whatif/internal/symbol"
@@ -28,7 +29,7 @@ type session struct {
 	sites    *sites
 	counters *counters
 	coz      *coz.Library // preloaded; nil where the program does not ask for it
-	plan     *Plan
+	plan     *plan.Plan
 	buildIDs map[string]string // see profile.Run
 
 	data    *profile.Data
@@ -47,6 +48,8 @@ type session struct {
 	own     time.Duration
 	foreign []float64 // share of the machine, of the experiments so far
 	length  time.Duration
+	look    int  // how many experiments there are when the data are looked at next
+	settled bool // Config.Until is reached
 
 	executions int // of the program, started so far
 	carried    carried
@@ -59,7 +62,7 @@ type session struct {
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
 		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
-		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment, costly: make(map[int]bool),
+		plan: newPlan(&cfg), length: cfg.Experiment, costly: make(map[int]bool),
 	}
 	if cfg.List {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
@@ -142,7 +145,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.checkExits(end.Visits)
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
-	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Listing: listing}, errors.Join(err, s.lost)
+	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
 }
 
 // launch starts the program, stopped.
@@ -355,11 +358,11 @@ func (s *session) warn(code, format string, args ...any) {
 }
 
 // record turns a reading into the experiment's record and keeps it.
-func (s *session) record(t Trial, r ledger.Reading, setAside string) *profile.Experiment {
+func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profile.Experiment {
 	e := profile.Experiment{
 		Index: len(s.data.Experiments), StartNS: int64(r.Start - s.start),
 		RealNS: int64(r.Real), DelayNS: int64(r.Delay),
-		Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, SetAside: setAside,
+		Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, Chance: round(t.Chance), SetAside: setAside,
 	}
 	d := r.Totals.Minus(s.totals)
 	s.totals = r.Totals

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/ledger"
+	"whatif/internal/plan"
 	"whatif/internal/point"
 	"whatif/internal/profile"
 	"whatif/internal/sourcepath"
@@ -319,15 +320,15 @@ func (t *unitTable) unit(id uint32) profile.Unit {
 // candidates are the units that may be tried, weighted with the samples that
 // they have had since before. Named targets are tried whether they ran or not,
 // evenly.
-func (t *unitTable) candidates(before []int64) []Candidate {
+func (t *unitTable) candidates(before []int64) []plan.Candidate {
 	now := t.samples()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var c []Candidate
+	var c []plan.Candidate
 	for i, n := range now {
 		if len(t.targets) > 0 {
 			if t.wanted[i] {
-				c = append(c, Candidate{uint32(i + 1), 1})
+				c = append(c, plan.Candidate{Unit: uint32(i + 1), Samples: 1})
 			}
 			continue
 		}
@@ -335,7 +336,7 @@ func (t *unitTable) candidates(before []int64) []Candidate {
 			n -= before[i]
 		}
 		if n > 0 {
-			c = append(c, Candidate{uint32(i + 1), n})
+			c = append(c, plan.Candidate{Unit: uint32(i + 1), Samples: n})
 		}
 	}
 	return c

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"whatif/internal/ledger"
+	"whatif/internal/plan"
 	"whatif/internal/target"
 )
 
@@ -16,7 +17,7 @@ const wholeRun = 24 * time.Hour
 // experiment, and its end the one visit of its one point.
 func (s *session) wholeRuns(ctx context.Context, p *target.Process) (*target.Process, error) {
 	for n := 1; ; n++ {
-		trial := s.plan.Next(func() []Candidate { return s.units.candidates(nil) })
+		trial := s.plan.Next(func() []plan.Candidate { return s.units.candidates(nil) })
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
@@ -35,6 +36,7 @@ func (s *session) wholeRuns(ctx context.Context, p *target.Process) (*target.Pro
 			setAside = "the program failed"
 		}
 		s.record(trial, r, setAside)
+		s.learn()
 		s.progress()
 		if s.over(ctx) || !s.again(p, n) {
 			return p, nil

@@ -1,7 +1,8 @@
-package experiment
+package plan
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -19,18 +20,18 @@ func draw(p *Plan, n int, candidates func() []Candidate) []Trial {
 // The seed makes the plan: the same gives the same, another another.
 func TestPlanSeed(t *testing.T) {
 	levels := []int{0, 25, 50, 75, 100}
-	first := draw(NewPlan(7, levels), 400, twoUnits)
-	if again := draw(NewPlan(7, levels), 400, twoUnits); !slices.Equal(first, again) {
+	first := draw(New(7, levels), 400, twoUnits)
+	if again := draw(New(7, levels), 400, twoUnits); !slices.Equal(first, again) {
 		t.Error("the same seed gave two plans")
 	}
-	if other := draw(NewPlan(8, levels), 400, twoUnits); slices.Equal(first, other) {
+	if other := draw(New(8, levels), 400, twoUnits); slices.Equal(first, other) {
 		t.Error("another seed gave the same plan")
 	}
 }
 
 // Trials come in pairs of a baseline and a speed-up, so half of all are baselines.
 func TestPlanPairs(t *testing.T) {
-	trials := draw(NewPlan(1, []int{0, 50, 100}), 2000, twoUnits)
+	trials := draw(New(1, []int{0, 50, 100}), 2000, twoUnits)
 	for i := 0; i < len(trials); i += 2 {
 		a, b := trials[i], trials[i+1]
 		if a.Pair != i/2+1 || b.Pair != a.Pair {
@@ -61,7 +62,7 @@ func TestPlanProbabilities(t *testing.T) {
 	levels := []int{5, 25, 50, 100}
 	const pairs = 20000
 	heavy, first, together, heavyFirst := 0, 0, map[int]int{}, 0
-	trials := draw(NewPlan(2, levels), 2*pairs, twoUnits)
+	trials := draw(New(2, levels), 2*pairs, twoUnits)
 	for i, x := range trials {
 		if x.Unit == 0 {
 			continue
@@ -89,12 +90,13 @@ func TestPlanProbabilities(t *testing.T) {
 // Each level comes once before any comes again, but in no fixed order.
 func TestPlanLevels(t *testing.T) {
 	levels := []int{100, 25, 50, 75}
-	p := NewPlan(3, levels)
+	rng := rand.New(rand.NewPCG(3, 3))
+	var q queue
 	orders := map[[4]int]int{}
 	for range 2400 {
 		var round [4]int
 		for i := range round {
-			round[i] = p.draw()
+			round[i] = q.next(rng, levels, 0)
 		}
 		sorted := round
 		slices.Sort(sorted[:])
@@ -115,7 +117,7 @@ func TestPlanLevels(t *testing.T) {
 // No rhythm: what a trial is says nothing about those some places behind it, but
 // for its own partner.
 func TestPlanHasNoRhythm(t *testing.T) {
-	trials := draw(NewPlan(4, []int{50, 100}), 40000, twoUnits)
+	trials := draw(New(4, []int{50, 100}), 40000, twoUnits)
 	for lag := 2; lag <= 64; lag += 2 {
 		same, total := 0, 0
 		for i := 0; i+lag < len(trials); i += 2 {
@@ -133,10 +135,10 @@ func TestPlanNothingToTry(t *testing.T) {
 	none := func() []Candidate { return nil }
 	idle := func() []Candidate { return []Candidate{{Unit: 1}, {Unit: 2}} }
 	for name, trials := range map[string][]Trial{
-		"no candidates":      draw(NewPlan(5, []int{50}), 20, none),
-		"without samples":    draw(NewPlan(5, []int{50}), 20, idle),
-		"baselines only":     draw(NewPlan(5, []int{0}), 20, twoUnits),
-		"no levels whatever": draw(NewPlan(5, nil), 20, twoUnits),
+		"no candidates":      draw(New(5, []int{50}), 20, none),
+		"without samples":    draw(New(5, []int{50}), 20, idle),
+		"baselines only":     draw(New(5, []int{0}), 20, twoUnits),
+		"no levels whatever": draw(New(5, nil), 20, twoUnits),
 	} {
 		for i, x := range trials {
 			if x.Unit != 0 || x.Speedup != 0 || x.Pair != i/2+1 {
@@ -151,7 +153,7 @@ func TestPlanNothingToTry(t *testing.T) {
 func TestPlanAsksOnceAPair(t *testing.T) {
 	levels := []int{0, 100, 50}
 	asked := 0
-	p := NewPlan(6, levels)
+	p := New(6, levels)
 	for i := range 50 {
 		p.Next(func() []Candidate { asked++; return twoUnits() })
 		if asked != i/2+1 {

@@ -108,8 +108,11 @@ type Experiment struct {
 	// baseline is as far inside the unit's phase of the program as the experiment,
 	// on which phase correction relies. Where no experiment of a run has a pair,
 	// package analyze takes neighbours for pairs.
-	Pair    int `json:"pair,omitempty"`
-	Speedup int `json:"speedup"` // percent; 0 for a baseline
+	Pair int `json:"pair,omitempty"`
+	// Chance is the probability with which the plan drew the pair's unit, among those that
+	// ran; 0 where nothing was drawn.
+	Chance  float64 `json:"chance,omitempty"`
+	Speedup int     `json:"speedup"` // percent; 0 for a baseline
 	// Points: what each progress point of the run did meanwhile.
 	Points    []Visits    `json:"points"`
 	Latencies []Durations `json:"latencies,omitempty"`

@@ -1,0 +1,50 @@
+package experiment
+
+import (
+	"math"
+
+	"whatif/internal/analyze"
+	"whatif/internal/plan"
+	"whatif/internal/profile"
+)
+
+func newPlan(cfg *Config) *plan.Plan {
+	if cfg.Even {
+		return plan.Even(cfg.Seed, cfg.Speedups)
+	}
+	return plan.New(cfg.Seed, cfg.Speedups)
+}
+
+// learn has the data so far analysed, for the plan and to see whether they are enough:
+// after each pair at first, then whenever there are a fiftieth more, so that what all of
+// it takes is in proportion to the run. When depends on the number of experiments
+// alone, and not on the clock, for a seed to be worth something.
+func (s *session) learn() {
+	n := len(s.data.Experiments)
+	if n < s.look || s.cfg.Even && s.cfg.Until == 0 {
+		return
+	}
+	s.look = n + max(2, n/50)
+	result := analyze.Analyze([]*profile.Data{s.data}, analyze.Options{})
+	s.plan.Learn(known(result, s.data.Units))
+	s.settled = s.cfg.Until > 0 && result.Settled(s.cfg.Until)
+}
+
+// known is what the plan has to know of the units of this run.
+func known(r *analyze.Result, units map[uint32]profile.Unit) map[uint32]plan.Known {
+	ids := make(map[profile.UnitKey]uint32, len(units))
+	for id, u := range units {
+		ids[u.Key()] = id
+	}
+	of := make(map[uint32]plan.Known, len(units))
+	for i := range r.Targets {
+		if id, ok := ids[r.Targets[i].Unit.Key()]; ok {
+			p := r.Prospect(&r.Targets[i])
+			of[id] = plan.Known{Most: p.Most, Gain: p.Gain, Half: p.Half, Bounded: p.Bounded, Bend: p.Bend}
+		}
+	}
+	return of
+}
+
+// round rounds a probability to what is worth a place in the file.
+func round(p float64) float64 { return math.Round(p*1e4) / 1e4 }
