@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"whatif/internal/plan"
 	"whatif/internal/profile"
 )
 
@@ -27,6 +28,10 @@ type world struct {
 	realNS   float64 // length of an experiment; 200 ms if 0
 	whole    bool    // every experiment is a run of the program
 	late     bool    // units are chosen at their experiment, not with the pair
+	// plan chooses units and levels, if there is one: plan.New or plan.Even.
+	plan func(seed uint64, levels []int) *plan.Plan
+	// each is called with the data so far after each pair; false ends the run.
+	each func(d *profile.Data) bool
 }
 
 // code is a unit of a world. Its gain cannot be more than share times speed-up.
@@ -76,6 +81,10 @@ func (w *world) run(seed uint64) *profile.Data {
 		d.Run.Targets = []string{"a.c:1"}
 	}
 	m := machine{world: w, rnd: rnd}
+	if w.plan != nil {
+		m.follow(d, w.plan(seed, levels))
+		return d
+	}
 	for pair := range w.pairs {
 		u := m.choose()
 		level := levels[rnd.IntN(len(levels))]
@@ -93,6 +102,44 @@ func (w *world) run(seed uint64) *profile.Data {
 		}
 	}
 	return d
+}
+
+// follow makes the experiments that a plan asks for, and tells it what they say, as a
+// session does.
+func (m *machine) follow(d *profile.Data, p *plan.Plan) {
+	look := 0
+	for range 2 * m.pairs {
+		t := p.Next(func() (c []plan.Candidate) {
+			for i, u := range m.units {
+				if m.targets {
+					c = append(c, plan.Candidate{Unit: uint32(i + 1), Samples: 1})
+				} else if u.on == nil || u.on(m.now) {
+					c = append(c, plan.Candidate{Unit: uint32(i + 1), Samples: int64(m.binomial(400, u.share))})
+				}
+			}
+			return c
+		})
+		e := profile.Experiment{Index: len(d.Experiments), Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, Chance: t.Chance}
+		m.measure(&e)
+		d.Experiments = append(d.Experiments, e)
+		if n := len(d.Experiments); n >= look {
+			look = n + max(2, n/50)
+			p.Learn(known(Analyze([]*profile.Data{d}, Options{Simulated: true})))
+		}
+		if m.each != nil && len(d.Experiments)%2 == 0 && !m.each(d) {
+			return
+		}
+	}
+}
+
+// known is what a session tells the plan; units of worlds are numbered by their lines.
+func known(r *Result) map[uint32]plan.Known {
+	all := make(map[uint32]plan.Known)
+	for i := range r.Targets {
+		p := r.Prospect(&r.Targets[i])
+		all[uint32(r.Targets[i].Unit.Line)] = plan.Known{Most: p.Most, Gain: p.Gain, Half: p.Half, Bounded: p.Bounded, Bend: p.Bend}
+	}
+	return all
 }
 
 type machine struct {

@@ -74,7 +74,7 @@ func (r *Rig) BuildWhatif(ctx context.Context, dir string) error {
 	return r.command(ctx, "go", "build", "-o", r.whatif, "./cmd/whatif")
 }
 
-// Compile builds the C file or the Go package at source, a path below accuracy, into accuracy/build, and
+// Compile builds the C or C++ file or the Go package at source, a path below accuracy, into accuracy/build, and
 // returns the program's path: optimized, with debug information, as in real use.
 func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 	dir := filepath.Join(r.root, "accuracy", "build")
@@ -82,12 +82,15 @@ func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 		return "", fmt.Errorf("compiling %s: %w", source, err)
 	}
 	from := filepath.Join(r.root, "accuracy", source)
-	name := strings.TrimSuffix(filepath.Base(source), ".c")
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(source), ".cc"), ".c")
 	program := filepath.Join(dir, name)
 	var err error
-	if name == filepath.Base(source) {
+	switch {
+	case name == filepath.Base(source):
 		err = r.command(ctx, "go", "build", "-o", program, from)
-	} else {
+	case strings.HasSuffix(source, ".cc"):
+		err = r.command(ctx, "g++", "-std=c++20", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from)
+	default:
 		// bench.h offers more than one program needs.
 		err = r.command(ctx, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from)
 	}

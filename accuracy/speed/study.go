@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"time"
+
+	"whatif/accuracy/internal/rig"
+	"whatif/internal/analyze"
+	"whatif/internal/experiment"
+	"whatif/internal/point"
+	"whatif/internal/profile"
+)
+
+// study is what to measure.
+type study struct {
+	programs []program
+	rounds   int
+	limit    time.Duration
+	half     float64
+	progress io.Writer
+}
+
+// A way is a plan that is measured.
+type way struct {
+	name   string
+	even   bool
+	length time.Duration // least length of an experiment
+}
+
+var ways = []way{
+	{"the paper's plan", true, 500 * time.Millisecond},
+	{"whatif's plan", false, 200 * time.Millisecond},
+}
+
+// outcome is what one run said first.
+type outcome struct {
+	seconds float64 // until the interval was narrow enough; +Inf: not within the limit
+	unit    string  // that was leading
+	gain    analyze.Estimate
+}
+
+// result is a program's outcomes, by way.
+type result struct {
+	program program
+	by      [][]outcome
+}
+
+func (s *study) report(ctx context.Context, w io.Writer) error {
+	r, err := rig.Open("bin/whatif") // which is not asked: the packages it is made of are
+	if err != nil {
+		return err
+	}
+	var results []result
+	for _, p := range s.programs {
+		one, err := s.measure(ctx, r, p)
+		if err != nil {
+			return err
+		}
+		results = append(results, one)
+	}
+	return s.write(w, results)
+}
+
+// measure profiles a program with both plans in turn.
+func (s *study) measure(ctx context.Context, r *rig.Rig, p program) (result, error) {
+	res := result{program: p, by: make([][]outcome, len(ways))}
+	path, err := r.Compile(ctx, p.source)
+	if err != nil {
+		return res, err
+	}
+	for round := range s.rounds {
+		for i, way := range ways {
+			o, err := s.run(ctx, p, path, way, uint64(round+1))
+			if err != nil {
+				return res, fmt.Errorf("profiling %s with %s: %w", p.name, way.name, err)
+			}
+			fmt.Fprintf(s.progress, "%s, %s: %s\n", p.name, way.name, s.text(o))
+			res.by[i] = append(res.by[i], o)
+		}
+	}
+	return res, nil
+}
+
+// run profiles a program until its leading unit is known well enough.
+func (s *study) run(ctx context.Context, p program, path string, by way, seed uint64) (outcome, error) {
+	spec, err := point.Parse("done=func:progress_done")
+	if err != nil {
+		return outcome{}, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer null.Close()
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	var levels []int
+	for level := 0; level <= 100; level += 5 {
+		levels = append(levels, level)
+	}
+	cfg := experiment.Config{
+		Args: []string{path, "0", "100000"}, Kind: "line", Points: []point.Spec{spec}, Speedups: levels, Even: by.even,
+		Period: time.Millisecond, Experiment: by.length, Duration: s.limit, Seed: seed,
+		Stdout: null, Log: slog.New(slog.DiscardHandler),
+		Progress: func(now experiment.Progress) {
+			if _, _, ok := s.leading(now.Data, len(now.Data.Experiments)); ok {
+				enough()
+			}
+		},
+	}
+	done, err := experiment.Profile(ctx, cfg)
+	if err != nil && ctx.Err() == nil {
+		return outcome{}, err
+	}
+	if done == nil {
+		return outcome{}, ctx.Err()
+	}
+	// Progress looks once a second; the data know it more exactly.
+	for n := 1; n <= len(done.Data.Experiments); n++ {
+		if unit, gain, ok := s.leading(done.Data, n); ok {
+			e := done.Data.Experiments[n-1]
+			return outcome{float64(e.StartNS+e.RealNS) / 1e9, unit, gain}, nil
+		}
+	}
+	unit, gain, _ := s.leading(done.Data, len(done.Data.Experiments))
+	return outcome{math.Inf(1), unit, gain}, nil
+}
+
+// at is the speed-up whose gain is to be known.
+const at = 50
+
+// leading is the unit that is ranked first after n experiments, if its gain is known well enough.
+func (s *study) leading(d *profile.Data, n int) (unit string, gain analyze.Estimate, ok bool) {
+	part := *d
+	part.Experiments = d.Experiments[:n]
+	r := analyze.Analyze([]*profile.Data{&part}, analyze.Options{})
+	if len(r.Targets) == 0 || len(r.Targets[0].Effects) == 0 {
+		return "", gain, false
+	}
+	first := &r.Targets[0]
+	g, known := first.Effects[0].At(at)
+	ok = known && g.Bounded && g.Half() <= s.half && first.Effects[0].Verdict == analyze.Faster
+	return first.Unit.Name, g, ok
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+)
+
+func (s *study) text(o outcome) string {
+	when := fmt.Sprintf("%.1f s", o.seconds)
+	if math.IsInf(o.seconds, 1) {
+		when = fmt.Sprintf("not within %v", s.limit)
+	}
+	return fmt.Sprintf("%s: %s, gain at %d%% %.1f ± %.1f", when, o.unit, at, o.gain.Value, o.gain.Half())
+}
+
+// write prints the table, and what is asked of it.
+func (s *study) write(w io.Writer, results []result) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "seconds until the leading unit's gain at %d%% is known to ±%g points, median of %d\n\n", at, s.half, s.rounds)
+	fmt.Fprint(tw, "program\tleading unit")
+	for _, by := range ways {
+		fmt.Fprintf(tw, "\t%s", by.name)
+	}
+	fmt.Fprintln(tw, "\tsooner")
+	var ours, factors []float64
+	for _, r := range results {
+		paper, own := middle(r.by[0]), middle(r.by[1])
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", r.program.name, r.by[1][0].unit, s.seconds(paper), s.seconds(own), s.times(paper, own))
+		ours = append(ours, own)
+		factors = append(factors, math.Min(paper, s.limit.Seconds())/own)
+	}
+	fmt.Fprintf(tw, "\nmedian of the programs: %s s, %.1f times sooner; wanted: 30 s at most, 5 times sooner\n", s.seconds(median(ours)), median(factors))
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("printing the table: %w", err)
+	}
+	return nil
+}
+
+// seconds writes a time; what was not reached is longer than the limit.
+func (s *study) seconds(x float64) string {
+	if math.IsInf(x, 1) {
+		return fmt.Sprintf("> %.0f", s.limit.Seconds())
+	}
+	return fmt.Sprintf("%.1f", x)
+}
+
+func (s *study) times(paper, own float64) string {
+	switch {
+	case math.IsInf(own, 1):
+		return "?"
+	case math.IsInf(paper, 1):
+		return fmt.Sprintf("> %.1f", s.limit.Seconds()/own)
+	}
+	return fmt.Sprintf("%.1f", paper/own)
+}
+
+func middle(all []outcome) float64 {
+	var seconds []float64
+	for _, o := range all {
+		seconds = append(seconds, o.seconds)
+	}
+	return median(seconds)
+}
+
+// median is the upper one of two in the middle.
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
+}

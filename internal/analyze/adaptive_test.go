@@ -1,0 +1,231 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"whatif/internal/plan"
+	"whatif/internal/profile"
+)
+
+// simulations is how many a test makes, unless WHATIF_SIMS says.
+func simulations(usual int) int {
+	if n, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
+		return n
+	}
+	return usual
+}
+
+// programs are worlds with several units, as a plan finds them.
+func programs() map[string]world {
+	flat := func(share, top float64) code { return code{share: share, gain: plateau(share, top)} }
+	idle := func(n int, share float64) (c []code) {
+		for range n {
+			c = append(c, code{share: share, gain: linear(0)})
+		}
+		return c
+	}
+	return map[string]world{
+		"3 units": {noise: 0.02, drift: 0.02, units: []code{
+			{share: 0.4, gain: linear(0.4)}, {share: 0.3, gain: linear(0)}, {share: 0.3, gain: linear(0.1)}}},
+		"8 units, a plateau leads": {noise: 0.03, drift: 0.02, units: append([]code{
+			flat(0.25, 0.12), {share: 0.15, gain: linear(0.05)}, {share: 0.3, gain: linear(0)}}, idle(5, 0.05)...)},
+		"30 units, one counts": {noise: 0.02, drift: 0.02, units: append([]code{
+			{share: 0.2, gain: linear(0.2)}}, idle(29, 0.027)...)},
+		"two rivals, noisy": {noise: 0.06, drift: 0.05, units: append([]code{
+			{share: 0.3, gain: linear(0.3)}, {share: 0.3, gain: linear(0.27)}}, idle(4, 0.1)...)},
+		"in phases": {noise: 0.02, drift: 0.02, units: []code{
+			{share: 0.6, gain: linear(0.6), on: cycle(6, 3)}, {share: 0.3, gain: linear(0)}, {share: 0.1, gain: linear(0.1)}}},
+	}
+}
+
+// enough is the half width, in points, that an interval is to have at a speed-up of
+// half.
+const enough, half = 3, 50
+
+// untilKnown is how many seconds a world takes until the interval of its first unit
+// is narrow enough.
+func untilKnown(w world, p func(uint64, []int) *plan.Plan, seed uint64) float64 {
+	w.plan, w.pairs = p, 1000
+	seconds := math.Inf(1)
+	w.each = func(d *profile.Data) bool {
+		for i := range d.Experiments[len(d.Experiments)-2:] {
+			if d.Experiments[len(d.Experiments)-2+i].Unit != 1 {
+				continue
+			}
+			r := Analyze([]*profile.Data{d}, Options{})
+			g, ok := firstUnit(r).Effects[0].At(half)
+			if ok && g.Bounded && g.Half() <= enough {
+				seconds = float64(len(d.Experiments)) * w.length() / 1e9
+				return false
+			}
+		}
+		return true
+	}
+	w.run(seed)
+	return seconds
+}
+
+func firstUnit(r *Result) *Target {
+	return &r.Targets[slices.IndexFunc(r.Targets, func(t Target) bool { return t.Unit.Line == 1 })]
+}
+
+// slower is the same world with experiments of half a second, as the COZ paper has
+// them at least; what is noise is noise of each moment.
+func (w world) slower() world {
+	w.realNS = 500e6
+	w.noise *= math.Sqrt(200e6 / w.realNS)
+	return w
+}
+
+func (w *world) length() float64 {
+	if w.realNS == 0 {
+		return 200e6
+	}
+	return w.realNS
+}
+
+// TestSooner simulates how long it takes until the leading unit's gain is known to ±3
+// points, with the plan of the COZ paper and with ours.
+func TestSooner(t *testing.T) {
+	sims := simulations(20)
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-28s %18s %18s %18s %8s\n", "seconds until ±3 points: median", "paper's plan", "same, 0.2 s each", "adaptive", "sooner")
+	var factors []float64
+	for _, name := range sortedNames(programs()) {
+		w := programs()[name]
+		var paper, even, ours []float64
+		for seed := range uint64(sims) {
+			paper = append(paper, untilKnown(w.slower(), plan.Even, seed))
+			even = append(even, untilKnown(w, plan.Even, seed))
+			ours = append(ours, untilKnown(w, plan.New, seed))
+		}
+		factor := median(paper) / median(ours)
+		factors = append(factors, factor)
+		fmt.Fprintf(&table, "%-28s %18.1f %18.1f %18.1f %8.1f\n", name, median(paper), median(even), median(ours), factor)
+		if factor < 1.5 {
+			t.Errorf("%s: the adaptive plan is sooner by a factor of %.1f only", name, factor)
+		}
+	}
+	t.Logf("%d simulations of each\n%s", sims, table.String())
+}
+
+func sortedNames(of map[string]world) (names []string) {
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestAdaptive asserts that a plan that learns from the data does not bias what they say:
+// neither of the unit that it looks at most, nor of those it leaves.
+func TestAdaptive(t *testing.T) {
+	sims := simulations(150)
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-28s %-5s %-26s %-26s\n", "coverage, bias, rmse, half width", "unit", "adaptive", "even")
+	for _, name := range sortedNames(programs()) {
+		w := programs()[name]
+		w.pairs = 75 // 30 s
+		ours, even := w.estimates(plan.New, sims), w.estimates(plan.Even, sims)
+		for u := range ours {
+			fmt.Fprintf(&table, "%-28s %-5d %-26v %-26v\n", name, u+1, &ours[u], &even[u])
+			bias, se := ours[u].bias()
+			if math.Abs(bias) > 0.3+4*se {
+				t.Errorf("%s: unit %d is biased by %.2f ± %.2f points", name, u+1, bias, se)
+			}
+			if c := ours[u].coverage(); ours[u].n > 100 && c < 91 {
+				t.Errorf("%s: intervals of unit %d hold the truth in %.1f%%", name, u+1, c)
+			}
+		}
+	}
+	t.Logf("%d simulations of each\n%s", sims, table.String())
+}
+
+// estimates are those of the gain at a half of the first units.
+func (w world) estimates(p func(uint64, []int) *plan.Plan, sims int) []tally {
+	w.plan = p
+	all := make([]tally, min(len(w.units), 4))
+	for seed := range uint64(sims) {
+		r := Analyze([]*profile.Data{w.run(seed)}, Options{Simulated: true})
+		for i := range r.Targets {
+			u := r.Targets[i].Unit.Line - 1
+			if g, ok := r.Targets[i].Effects[0].At(half); u < len(all) && ok {
+				one := w
+				one.units = w.units[u : u+1]
+				all[u].add(g, 100*one.truth()(half/100.))
+			}
+		}
+	}
+	return all
+}
+
+// TestUntil asserts that stopping when intervals are narrow leaves them their coverage.
+func TestUntil(t *testing.T) {
+	sims := simulations(150)
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-28s %-26s %8s %8s\n", "stopped at ±2: unit 1", "coverage, bias, rmse, half", "seconds", "never")
+	for _, name := range sortedNames(programs()) {
+		w := programs()[name]
+		w.plan, w.pairs = plan.New, 400
+		var y tally
+		seconds, never := 0.0, 0
+		for seed := range uint64(sims) {
+			var r *Result
+			w.each = func(d *profile.Data) bool {
+				if n := len(d.Experiments); n < 24 || n%max(2, n/50/2*2) != 0 {
+					return true
+				}
+				r = Analyze([]*profile.Data{d}, Options{Simulated: true})
+				seconds += 0
+				return !r.Settled(2)
+			}
+			d := w.run(seed)
+			seconds += float64(len(d.Experiments)) * 0.2
+			if len(d.Experiments) == 2*w.pairs {
+				never++
+				r = Analyze([]*profile.Data{d}, Options{Simulated: true})
+			}
+			if g, ok := firstUnit(r).Effects[0].At(half); ok {
+				y.add(g, 100*w.truth()(half/100.))
+			}
+		}
+		fmt.Fprintf(&table, "%-28s %-26v %8.1f %8d\n", name, &y, seconds/float64(sims), never)
+		if c := y.coverage(); c < 90 {
+			t.Errorf("%s: %.1f%% of the intervals hold the truth", name, c)
+		}
+	}
+	t.Logf("%d simulations of each\n%s", sims, table.String())
+}
+
+// TestFamily asserts that of 200 units without an effect hardly any run gives one a
+// verdict.
+func TestFamily(t *testing.T) {
+	sims := simulations(100)
+	for _, p := range []func(uint64, []int) *plan.Plan{plan.New, plan.Even} {
+		w := world{pairs: 1000, noise: 0.03, drift: 0.02, plan: p}
+		for range 200 {
+			w.units = append(w.units, code{share: 0.005, gain: linear(0)})
+		}
+		wrong := 0
+		for seed := range uint64(sims) {
+			d := w.run(seed)
+			r := Analyze([]*profile.Data{d}, Options{Simulated: true})
+			if slices.ContainsFunc(r.Targets, func(t Target) bool {
+				return t.Effects[0].Verdict == Faster || t.Effects[0].Verdict == Slower
+			}) {
+				wrong++
+			}
+		}
+		t.Logf("in %d of %d runs one of 200 units without an effect seems to have one", wrong, sims)
+		// 5%, and what chance adds to that.
+		if limit := 0.05*float64(sims) + 3*math.Sqrt(0.05*0.95*float64(sims)); float64(wrong) > limit {
+			t.Errorf("in %d of %d runs one of 200 units without an effect seems to have one", wrong, sims)
+		}
+	}
+}
