@@ -1,9 +1,9 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, overhead, scale, points, sqlite.
+# The long runs, whose figures the documentation gives: accuracy, speed, overhead, scale, points, sqlite.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test test-whole tools generate check-generated lint accuracy overhead scale points sqlite clean
+.PHONY: build demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -41,6 +41,10 @@ test-whole: build tools lint check-generated
 
 accuracy: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz
+
+# One program at a time: go run ./accuracy/speed -only cpp_phases
+speed: tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/speed
 
 overhead: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/overhead

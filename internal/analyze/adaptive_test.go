@@ -15,6 +15,9 @@ import (
 
 // simulations is how many a test makes, unless WHATIF_SIMS says.
 func simulations(usual int) int {
+	if testing.Short() {
+		return max(4, usual/20)
+	}
 	if n, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
 		return n
 	}
@@ -48,10 +51,18 @@ func programs() map[string]world {
 // half.
 const enough, half = 3, 50
 
+// A planner makes plans; deaf ones are not told what the data say.
+type planner struct {
+	make func(seed uint64, levels []int) *plan.Plan
+	deaf bool
+}
+
+var adaptive, even = planner{plan.New, false}, planner{plan.Even, true}
+
 // untilKnown is how many seconds a world takes until the interval of its first unit
 // is narrow enough.
-func untilKnown(w world, p func(uint64, []int) *plan.Plan, seed uint64) float64 {
-	w.plan, w.pairs = p, 1000
+func untilKnown(w world, p planner, seed uint64) float64 {
+	w.plan, w.pairs, w.deaf = p.make, 1000, p.deaf
 	seconds := math.Inf(1)
 	w.each = func(d *profile.Data) bool {
 		for i := range d.Experiments[len(d.Experiments)-2:] {
@@ -99,15 +110,15 @@ func TestSooner(t *testing.T) {
 	var factors []float64
 	for _, name := range sortedNames(programs()) {
 		w := programs()[name]
-		var paper, even, ours []float64
+		var paper, short, ours []float64
 		for seed := range uint64(sims) {
-			paper = append(paper, untilKnown(w.slower(), plan.Even, seed))
-			even = append(even, untilKnown(w, plan.Even, seed))
-			ours = append(ours, untilKnown(w, plan.New, seed))
+			paper = append(paper, untilKnown(w.slower(), even, seed))
+			short = append(short, untilKnown(w, even, seed))
+			ours = append(ours, untilKnown(w, adaptive, seed))
 		}
 		factor := median(paper) / median(ours)
 		factors = append(factors, factor)
-		fmt.Fprintf(&table, "%-28s %18.1f %18.1f %18.1f %8.1f\n", name, median(paper), median(even), median(ours), factor)
+		fmt.Fprintf(&table, "%-28s %18.1f %18.1f %18.1f %8.1f\n", name, median(paper), median(short), median(ours), factor)
 		if factor < 1.5 {
 			t.Errorf("%s: the adaptive plan is sooner by a factor of %.1f only", name, factor)
 		}
@@ -126,15 +137,15 @@ func sortedNames(of map[string]world) (names []string) {
 // TestAdaptive asserts that a plan that learns from the data does not bias what they say:
 // neither of the unit that it looks at most, nor of those it leaves.
 func TestAdaptive(t *testing.T) {
-	sims := simulations(150)
+	sims := simulations(100)
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-28s %-5s %-26s %-26s\n", "coverage, bias, rmse, half width", "unit", "adaptive", "even")
 	for _, name := range sortedNames(programs()) {
 		w := programs()[name]
 		w.pairs = 75 // 30 s
-		ours, even := w.estimates(plan.New, sims), w.estimates(plan.Even, sims)
+		ours, paper := w.estimates(adaptive, sims), w.estimates(even, sims)
 		for u := range ours {
-			fmt.Fprintf(&table, "%-28s %-5d %-26v %-26v\n", name, u+1, &ours[u], &even[u])
+			fmt.Fprintf(&table, "%-28s %-5d %-26v %-26v\n", name, u+1, &ours[u], &paper[u])
 			bias, se := ours[u].bias()
 			if math.Abs(bias) > 0.3+4*se {
 				t.Errorf("%s: unit %d is biased by %.2f ± %.2f points", name, u+1, bias, se)
@@ -148,8 +159,8 @@ func TestAdaptive(t *testing.T) {
 }
 
 // estimates are those of the gain at a half of the first units.
-func (w world) estimates(p func(uint64, []int) *plan.Plan, sims int) []tally {
-	w.plan = p
+func (w world) estimates(p planner, sims int) []tally {
+	w.plan, w.deaf = p.make, p.deaf
 	all := make([]tally, min(len(w.units), 4))
 	for seed := range uint64(sims) {
 		r := Analyze([]*profile.Data{w.run(seed)}, Options{Simulated: true})
@@ -167,7 +178,10 @@ func (w world) estimates(p func(uint64, []int) *plan.Plan, sims int) []tally {
 
 // TestUntil asserts that stopping when intervals are narrow leaves them their coverage.
 func TestUntil(t *testing.T) {
-	sims := simulations(150)
+	if testing.Short() {
+		t.Skip("simulates for minutes")
+	}
+	sims := simulations(60)
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-28s %-26s %8s %8s\n", "stopped at ±2: unit 1", "coverage, bias, rmse, half", "seconds", "never")
 	for _, name := range sortedNames(programs()) {
@@ -182,7 +196,6 @@ func TestUntil(t *testing.T) {
 					return true
 				}
 				r = Analyze([]*profile.Data{d}, Options{Simulated: true})
-				seconds += 0
 				return !r.Settled(2)
 			}
 			d := w.run(seed)
@@ -206,9 +219,12 @@ func TestUntil(t *testing.T) {
 // TestFamily asserts that of 200 units without an effect hardly any run gives one a
 // verdict.
 func TestFamily(t *testing.T) {
-	sims := simulations(100)
-	for _, p := range []func(uint64, []int) *plan.Plan{plan.New, plan.Even} {
-		w := world{pairs: 1000, noise: 0.03, drift: 0.02, plan: p}
+	sims := simulations(200)
+	for _, p := range []planner{adaptive, even} {
+		if !p.deaf && testing.Short() {
+			continue // with all that is learned, a minute
+		}
+		w := world{pairs: 800, noise: 0.03, drift: 0.02, plan: p.make, deaf: p.deaf}
 		for range 200 {
 			w.units = append(w.units, code{share: 0.005, gain: linear(0)})
 		}

@@ -30,6 +30,8 @@ type world struct {
 	late     bool    // units are chosen at their experiment, not with the pair
 	// plan chooses units and levels, if there is one: plan.New or plan.Even.
 	plan func(seed uint64, levels []int) *plan.Plan
+	// deaf: the plan is told nothing, as plan.Even does not listen anyway.
+	deaf bool
 	// each is called with the data so far after each pair; false ends the run.
 	each func(d *profile.Data) bool
 }
@@ -122,7 +124,7 @@ func (m *machine) follow(d *profile.Data, p *plan.Plan) {
 		e := profile.Experiment{Index: len(d.Experiments), Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, Chance: t.Chance}
 		m.measure(&e)
 		d.Experiments = append(d.Experiments, e)
-		if n := len(d.Experiments); n >= look {
+		if n := len(d.Experiments); n >= look && !m.deaf {
 			look = n + max(2, n/50)
 			p.Learn(known(Analyze([]*profile.Data{d}, Options{Simulated: true})))
 		}

@@ -33,6 +33,7 @@ type runFlags struct {
 	speedups           levels
 	period, length     time.Duration
 	warmup, duration   time.Duration
+	until              percent
 	repeat             int
 	seed               uint64
 	quiet, verbose     bool
@@ -66,6 +67,8 @@ func (r *runFlags) define(f *flags) {
 	f.DurationVar(&r.duration, "duration", 0, "stop profiling after `TIME`, and the program with SIGTERM; one that ends\n"+
 		"                               sooner, with status 0, is run again until then")
 	f.short("d", "duration")
+	f.Var(&r.until, "until", "stop as after --duration when the intervals of the leading units are as narrow as +-`PERCENT`, beside the\n"+
+		"                               method's own error; with --duration: then at the latest")
 	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
@@ -83,7 +86,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
 		Period: r.period, Experiment: r.length, Warmup: r.warmup,
-		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
+		Duration: r.duration, Repeat: r.repeat, Seed: r.seed, Until: float64(r.until),
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()
@@ -156,6 +159,9 @@ func runCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	if !r.quiet {
+		if r.until > 0 {
+			sh.untilReached(outcome, r.until)
+		}
 		sh.summary(outcome)
 		if outcome.Written {
 			fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", r.output, r.output)
@@ -180,6 +186,15 @@ func (sh *shell) profile(cfg experiment.Config, r *runFlags) (*experiment.Outcom
 	outcome, err := experiment.Profile(sh.ctx, cfg)
 	status.clear()
 	return outcome, errors.Join(err, output.Close())
+}
+
+// untilReached says what became of --until.
+func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
+	if outcome.Settled {
+		fmt.Fprintf(sh.stderr, "whatif: stopped: the leading units are known to +-%v\n", &until)
+	} else {
+		fmt.Fprintf(sh.stderr, "whatif: the leading units are not known to +-%v yet: a longer run would tell more\n", &until)
+	}
 }
 
 // summary prints the table of one run.

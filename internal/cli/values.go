@@ -7,6 +7,25 @@ import (
 	"strings"
 )
 
+// percent is the flag for a width in percent: 2%, or 2.
+type percent float64
+
+func (p *percent) String() string {
+	if p == nil || *p == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*p), 'g', -1, 64) + "%"
+}
+
+func (p *percent) Set(s string) error {
+	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s), "%"), 64)
+	if err != nil || !(x > 0 && x <= 100) {
+		return fmt.Errorf("%q is not a percentage above 0, up to 100", s)
+	}
+	*p = percent(x)
+	return nil
+}
+
 // list is a flag that may be given more than once.
 type list []string
 

@@ -164,3 +164,99 @@ func TestPlanAsksOnceAPair(t *testing.T) {
 		t.Errorf("levels changed to %v", levels)
 	}
 }
+
+// What is known decides, but each unit keeps its floor: the chance that is recorded is
+// that with which it is drawn.
+func TestPlanLearns(t *testing.T) {
+	from := func() []Candidate { return []Candidate{{1, 50}, {2, 30}, {3, 20}, {4, 0}} }
+	p := New(7, []int{25, 50, 100})
+	p.Learn(map[uint32]Known{
+		1: {Most: 50, Gain: 0, Half: 1, Bounded: true},
+		2: {Most: 30, Gain: 20, Half: 5, Bounded: true},
+		3: {Most: 20},
+		4: {Most: 100},
+	})
+	const pairs = 20000
+	drawn, chance := map[uint32]int{}, map[uint32]float64{}
+	for _, x := range draw(p, 2*pairs, from) {
+		if x.Unit != 0 {
+			drawn[x.Unit]++
+			if chance[x.Unit] != 0 && chance[x.Unit] != x.Chance {
+				t.Fatalf("unit %d has the chances %v and %v", x.Unit, chance[x.Unit], x.Chance)
+			}
+			chance[x.Unit] = x.Chance
+		} else if x.Chance == 0 {
+			t.Fatal("a pair's baseline has no chance")
+		}
+	}
+	for unit, n := range drawn {
+		within(t, "unit by its chance", n, pairs, chance[unit])
+	}
+	if drawn[4] != 0 {
+		t.Errorf("unit 4 does not run, and was drawn %d times", drawn[4])
+	}
+	// 20 of 25 for the third: as much to the fourth power, times as uncertain.
+	worth := map[uint32]float64{1: math.Pow(1./25, 4) * 1, 2: 5, 3: math.Pow(20./25, 4) * 20}
+	share := map[uint32]float64{1: 0.5, 2: 0.3, 3: 0.2}
+	for unit, w := range worth {
+		want := floor*share[unit] + (1-floor)*w/(worth[1]+worth[2]+worth[3])
+		if math.Abs(chance[unit]-want) > 1e-9 {
+			t.Errorf("unit %d has a chance of %v, want %v", unit, chance[unit], want)
+		}
+		if chance[unit] < floor*share[unit] {
+			t.Errorf("unit %d has lost its floor", unit)
+		}
+	}
+}
+
+// Of many levels the anchors come in every round, the others in turn, and one of those near
+// the bend.
+func TestLevelsOfManyHaveAnchors(t *testing.T) {
+	var levels []int
+	for l := 5; l <= 100; l += 5 {
+		levels = append(levels, l)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	var q queue
+	count := map[int]int{}
+	for range 170 {
+		for range 5 {
+			count[q.next(rng, levels, 0)]++
+		}
+	}
+	for _, l := range levels {
+		want := 20
+		if slices.Contains(anchors, l) {
+			want = 170
+		}
+		if count[l] != want {
+			t.Errorf("level %d came %d times of 850, want %d", l, count[l], want)
+		}
+	}
+	near := 0
+	for range 100 {
+		for range 5 {
+			if l := q.next(rng, levels, 70); l == 75 || l >= 55 && l <= 85 {
+				near++
+			}
+		}
+	}
+	if near < 100 {
+		t.Errorf("%d of 500 near the bend, want one in each round at least", near)
+	}
+	// Where 100, 50 and 25 are not to be had, what is nearest to them.
+	if got := nearest([]int{10, 20, 30, 60, 90}, anchors); !slices.Equal(got, []int{90, 60, 30}) {
+		t.Errorf("anchors %v", got)
+	}
+}
+
+// The paper's plan learns nothing.
+func TestEvenPlan(t *testing.T) {
+	p := Even(1, []int{0, 25, 50, 75, 100})
+	first := draw(p, 100, twoUnits)
+	q := Even(1, []int{0, 25, 50, 75, 100})
+	q.Learn(map[uint32]Known{8: {Most: 100}})
+	if !slices.Equal(first, draw(q, 100, twoUnits)) {
+		t.Error("what it was told changed the plan")
+	}
+}

@@ -45,6 +45,7 @@ type jsonSummary struct {
 	Samples     int64          `json:"samples"`
 	Delay       float64        `json:"delay"` // percent of the time that was virtual delay
 	OwnCPU      float64        `json:"own_cpu"`
+	Doubt       string         `json:"doubt"` // why all of it tells little; "" if it does not
 }
 
 type jsonRun struct {
@@ -140,7 +141,7 @@ type jsonWarning struct {
 func toJSON(r *analyze.Result) jsonReport {
 	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Latencies: []jsonLatency{}, Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
 		Summary: jsonSummary{Seconds: round(float64(r.RealNS)/1e9, 3), Experiments: r.Experiments, Baselines: r.Baselines, SetAside: r.SetAside,
-			Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2), OwnCPU: round(percent(r.OwnNS, r.RealNS), 2)}}
+			Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2), OwnCPU: round(percent(r.OwnNS, r.RealNS), 2), Doubt: r.Doubt()}}
 	if r.SetAside == nil {
 		out.Summary.SetAside = map[string]int{}
 	}

@@ -33,6 +33,10 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	out := &printer{w: bufio.NewWriter(w), width: opt.Width}
 	header(out, r)
+	if doubt := r.Doubt(); doubt != "" {
+		out.line("")
+		out.hanging("", clean(doubt))
+	}
 	for _, k := range points {
 		if opt.Point == "" && begins(r, k) {
 			continue
