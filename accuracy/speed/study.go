@@ -97,8 +97,6 @@ func (s *study) run(ctx context.Context, p program, path string, by way, seed ui
 		return outcome{}, err
 	}
 	defer null.Close()
-	ctx, enough := context.WithCancel(ctx)
-	defer enough()
 	var levels []int
 	for level := 0; level <= 100; level += 5 {
 		levels = append(levels, level)
@@ -107,38 +105,25 @@ func (s *study) run(ctx context.Context, p program, path string, by way, seed ui
 		Args: []string{path, "0", "100000"}, Kind: "line", Points: []point.Spec{spec}, Speedups: levels, Even: by.even,
 		Period: time.Millisecond, Experiment: by.length, Duration: s.limit, Seed: seed,
 		Stdout: null, Log: slog.New(slog.DiscardHandler),
-		Progress: func(now experiment.Progress) {
-			if _, _, ok := s.leading(now.Data, len(now.Data.Experiments)); ok {
-				enough()
-			}
-		},
+		Enough: func(so *analyze.Result) bool { _, _, ok := s.leading(so); return ok },
 	}
 	done, err := experiment.Profile(ctx, cfg)
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		return outcome{}, err
 	}
-	if done == nil {
-		return outcome{}, ctx.Err()
+	last := done.Data.Experiments[max(0, len(done.Data.Experiments)-1):]
+	unit, gain, _ := s.leading(analyze.Analyze([]*profile.Data{done.Data}, analyze.Options{}))
+	if !done.Settled || len(last) == 0 {
+		return outcome{math.Inf(1), unit, gain}, nil
 	}
-	// Progress looks once a second; the data know it more exactly.
-	for n := 1; n <= len(done.Data.Experiments); n++ {
-		if unit, gain, ok := s.leading(done.Data, n); ok {
-			e := done.Data.Experiments[n-1]
-			return outcome{float64(e.StartNS+e.RealNS) / 1e9, unit, gain}, nil
-		}
-	}
-	unit, gain, _ := s.leading(done.Data, len(done.Data.Experiments))
-	return outcome{math.Inf(1), unit, gain}, nil
+	return outcome{float64(last[0].StartNS+last[0].RealNS) / 1e9, unit, gain}, nil
 }
 
 // at is the speed-up whose gain is to be known.
 const at = 50
 
-// leading is the unit that is ranked first after n experiments, if its gain is known well enough.
-func (s *study) leading(d *profile.Data, n int) (unit string, gain analyze.Estimate, ok bool) {
-	part := *d
-	part.Experiments = d.Experiments[:n]
-	r := analyze.Analyze([]*profile.Data{&part}, analyze.Options{})
+// leading is the unit that is ranked first, and whether its gain is known well enough.
+func (s *study) leading(r *analyze.Result) (unit string, gain analyze.Estimate, ok bool) {
 	if len(r.Targets) == 0 || len(r.Targets[0].Effects) == 0 {
 		return "", gain, false
 	}

@@ -86,7 +86,10 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
 		Period: r.period, Experiment: r.length, Warmup: r.warmup,
-		Duration: r.duration, Repeat: r.repeat, Seed: r.seed, Until: float64(r.until),
+		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
+	}
+	if r.until > 0 {
+		cfg.Enough = func(so *analyze.Result) bool { return so.Settled(float64(r.until)) }
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()

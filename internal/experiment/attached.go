@@ -71,7 +71,7 @@ func (s *session) again(p *target.Process, n int) bool {
 	if s.cfg.Repeat > 0 {
 		return n < s.cfg.Repeat
 	}
-	return s.cfg.Duration > 0 || s.cfg.Until > 0
+	return s.cfg.Duration > 0 || s.cfg.Enough != nil
 }
 
 // over tells whether profiling is to stop.

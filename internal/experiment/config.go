@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"whatif/internal/analyze"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
@@ -38,9 +39,9 @@ type Config struct {
 	Duration   time.Duration // stop profiling after this; 0: when the program ends
 	Repeat     int           // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
-	// Until, in percent: stop when the intervals of the leading units are that narrow on
-	// either side, see analyze.Result.Settled; 0: do not.
-	Until float64
+	// Enough, when set, is asked now and then whether what the data say is enough: then
+	// profiling stops as if Duration were over.
+	Enough func(*analyze.Result) bool
 	// Even makes the plan of the COZ paper, for comparison.
 	Even bool
 
@@ -65,7 +66,7 @@ type Outcome struct {
 	Status  int // the program's exit status, as a shell would give it
 	Data    *profile.Data
 	Written bool // all of it is in Config.Output
-	Settled bool // Config.Until was reached
+	Settled bool // Config.Enough said so
 	Listing *Listing
 }
 

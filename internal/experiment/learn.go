@@ -21,13 +21,13 @@ func newPlan(cfg *Config) *plan.Plan {
 // alone, and not on the clock, for a seed to be worth something.
 func (s *session) learn() {
 	n := len(s.data.Experiments)
-	if n < s.look || s.cfg.Even && s.cfg.Until == 0 {
+	if n < s.look || s.cfg.Even && s.cfg.Enough == nil {
 		return
 	}
 	s.look = n + max(2, n/50)
 	result := analyze.Analyze([]*profile.Data{s.data}, analyze.Options{})
 	s.plan.Learn(known(result, s.data.Units))
-	s.settled = s.cfg.Until > 0 && result.Settled(s.cfg.Until)
+	s.settled = s.cfg.Enough != nil && s.cfg.Enough(result)
 }
 
 // known is what the plan has to know of the units of this run.

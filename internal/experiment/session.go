@@ -49,7 +49,7 @@ type session struct {
 	foreign []float64 // share of the machine, of the experiments so far
 	length  time.Duration
 	look    int  // how many experiments there are when the data are looked at next
-	settled bool // Config.Until is reached
+	settled bool // Config.Enough said so
 
 	executions int // of the program, started so far
 	carried    carried
