@@ -137,7 +137,7 @@ func sortedNames(of map[string]world) (names []string) {
 // TestAdaptive asserts that a plan that learns from the data does not bias what they say:
 // neither of the unit that it looks at most, nor of those it leaves.
 func TestAdaptive(t *testing.T) {
-	sims := simulations(80)
+	sims := simulations(100)
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-28s %-5s %-26s %-26s\n", "coverage, bias, rmse, half width", "unit", "adaptive", "even")
 	for _, name := range sortedNames(programs()) {

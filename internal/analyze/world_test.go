@@ -261,7 +261,7 @@ func (m *machine) binomial(n int, p float64) int {
 	if sd > 3 { // normal is good enough
 		return int(math.Max(0, math.Min(float64(n), math.Round(mean+sd*m.rnd.NormFloat64()))))
 	}
-	if p < 0.02 { // so is Poisson's
+	if p > 0 && p < 0.02 { // so is Poisson's
 		return int(m.poisson(mean))
 	}
 	k := 0
