@@ -75,6 +75,9 @@ func (s *study) measure(ctx context.Context, r *rig.Rig, p program) (result, err
 	}
 	for round := range s.rounds {
 		for i, way := range ways {
+			if ctx.Err() != nil { // a run would not begin, and its program not end
+				return res, ctx.Err()
+			}
 			o, err := s.run(ctx, p, path, way, uint64(round+1))
 			if err != nil {
 				return res, fmt.Errorf("profiling %s with %s: %w", p.name, way.name, err)
