@@ -101,6 +101,8 @@ type Effect struct {
 	// that the curve does not reach.
 	Marks    []Level
 	Warnings []Warning
+	// Trials are the experiments one by one, if Options asked for them.
+	Trials []Trial
 }
 
 // At is the gain at a speed-up that is a level of the curve or a quarter.
