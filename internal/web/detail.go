@@ -1,0 +1,187 @@
+package web
+
+import (
+	"math"
+
+	"whatif/internal/analyze"
+	"whatif/internal/chart"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+// detail is a unit in a view.
+type detail struct {
+	ID    string        `json:"id"`
+	Sides []*sideDetail `json:"sides"` // null where it was not tried
+}
+
+type sideDetail struct {
+	Effects     []effect `json:"effects"`
+	Histogram   string   `json:"histogram"`
+	Ticks       string   `json:"ticks"` // on the timeline
+	Experiments []tried  `json:"experiments"`
+	More        int      `json:"more"` // that are not listed
+}
+
+// effect is one of the JSON report's, with its drawing.
+type effect struct {
+	report.Effect
+	Words string `json:"words"`
+	Chart string `json:"chart"`
+}
+
+// tried is one experiment: its run, number, start in s, speed-up, visits, ns for each, gain, and why it was set aside.
+type tried [8]any
+
+// mostListed is how many experiments of a unit are listed. With a single unit there may be
+// a hundred thousand.
+const mostListed = 400
+
+// details is the resource of a chunk of units.
+func (p *Page) details(v *view, chunk int) []detail {
+	all := []detail{}
+	starts := make([][]float64, len(p.runs))
+	base := make([][]chart.Weighted, len(p.runs))
+	occasions := make([]map[int][]occasion, len(p.runs))
+	first, last := chunk*perChunk, min((chunk+1)*perChunk, len(p.index.Units))
+	for s := range p.runs {
+		starts[s] = p.starts(s)
+		wanted := map[int]bool{}
+		for at := first; at < last; at++ {
+			wanted[p.targets[s][at]] = true
+		}
+		base[s], occasions[s] = p.collect(v, s, wanted)
+	}
+	for at := first; at < last; at++ {
+		d := detail{ID: p.index.Units[at].ID}
+		for s := range p.runs {
+			i := p.targets[s][at]
+			if i < 0 || v.of[s].point < 0 || v.effect(p, s, i, v.metrics()[0]) == nil {
+				d.Sides = append(d.Sides, nil)
+				continue
+			}
+			sd := &sideDetail{Effects: []effect{}, Experiments: []tried{}}
+			p.drawEffects(sd, v, s, i)
+			p.listExperiments(sd, v, s, i, starts[s], base[s], occasions[s][i])
+			d.Sides = append(d.Sides, sd)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func (p *Page) drawEffects(sd *sideDetail, v *view, s, i int) {
+	model := report.NewTarget(p.results[s], i)
+	t := &p.results[s].Targets[i]
+	for _, m := range v.metrics() {
+		for j := range t.Effects {
+			if e := &t.Effects[j]; e.Point == v.of[s].point && e.Metric == m {
+				what := "gain in throughput"
+				if m != analyze.Throughput {
+					what = "fall of the latency, " + string(m)
+				}
+				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, 460, 280, what)})
+			}
+		}
+	}
+}
+
+// occasion is an experiment of a unit.
+type occasion struct {
+	run int
+	e   *profile.Experiment
+}
+
+// collect finds the periods of a side's baselines, and the experiments of some of its
+// targets, by target.
+func (p *Page) collect(v *view, s int, wanted map[int]bool) ([]chart.Weighted, map[int][]occasion) {
+	byKey := map[profile.UnitKey]int{}
+	for i := range p.results[s].Targets {
+		if wanted[i] {
+			byKey[p.results[s].Targets[i].Unit.Key()] = i
+		}
+	}
+	var base []chart.Weighted
+	occasions := map[int][]occasion{}
+	for r, d := range p.runs[s] {
+		target := map[uint32]int{}
+		for id, u := range d.Units {
+			if i, ok := byKey[u.Key()]; ok {
+				target[id] = i
+			}
+		}
+		for n := range d.Experiments {
+			e := &d.Experiments[n]
+			if e.IsBaseline() {
+				if e.SetAside == "" {
+					base = append(base, v.spread(p, s, r, e)...)
+				}
+			} else if i, ok := target[e.Unit]; ok {
+				occasions[i] = append(occasions[i], occasion{r, e})
+			}
+		}
+	}
+	return base, occasions
+}
+
+// spread is what an experiment adds to the histogram: its period, or, of a latency, the
+// durations themselves.
+func (v *view) spread(p *Page, s, r int, e *profile.Experiment) []chart.Weighted {
+	if l := v.of[s].latency; l != nil {
+		d := durations(p.runs[s][r], l.Name, e)
+		if d == nil {
+			return nil
+		}
+		var all []chart.Weighted
+		for _, b := range d.Bins {
+			all = append(all, chart.Weighted{Value: (profile.BinStart(int(b[0])) + profile.BinStart(int(b[0])+1)) / 2, Weight: float64(b[1])})
+		}
+		return all
+	}
+	return []chart.Weighted{{Value: v.period(p, s, r, e), Weight: 1}}
+}
+
+func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, starts []float64, base []chart.Weighted, of []occasion) {
+	gains := map[[2]int]float64{}
+	for _, one := range v.effect(p, s, i, v.metrics()[0]).Trials {
+		if one.Known {
+			gains[[2]int{one.Run, p.runs[s][one.Run].Experiments[one.Experiment].Index}] = one.Gain
+		}
+	}
+	var times []float64
+	var own []chart.Weighted
+	for _, o := range of {
+		at := starts[o.run] + float64(o.e.StartNS)
+		if o.e.SetAside == "" {
+			times = append(times, at)
+			own = append(own, v.spread(p, s, o.run, o.e)...)
+		}
+		if len(sd.Experiments) == mostListed {
+			sd.More++
+			continue
+		}
+		var gain any
+		if g, ok := gains[[2]int{o.run, o.e.Index}]; ok && !math.IsNaN(g) && !math.IsInf(g, 0) {
+			gain = math.Round(g*10) / 10
+		}
+		visits := int64(0)
+		if l := v.of[s].latency; l != nil {
+			if d := durations(p.runs[s][o.run], l.Name, o.e); d != nil {
+				visits = d.Matched
+			}
+		} else if n := visitsOf(p.runs[s][o.run], &p.results[s].Points[v.of[s].point], o.e); n != nil {
+			visits = n.Count
+		}
+		period := ""
+		if x := v.period(p, s, o.run, o.e); x > 0 && !math.IsInf(x, 0) {
+			period = analyze.Duration(x)
+		}
+		sd.Experiments = append(sd.Experiments, tried{o.run + 1, o.e.Index, math.Round(at/1e7) / 100, o.e.Speedup, visits, period, gain, report.Clean(o.e.SetAside)})
+	}
+	sd.Ticks = v.timeline[s].Ticks(times)
+	what := "time per visit"
+	if v.latency() {
+		what = "latency"
+	}
+	sd.Histogram = chart.Histogram(base, own, 460, 150, what)
+}
