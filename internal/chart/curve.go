@@ -11,13 +11,14 @@ import (
 
 // Curve draws the gains of a unit over how much faster it is: the curve with the band
 // of its intervals, what the experiments of each speed-up say alone (thin bars), and,
-// where the effect has its trials, each experiment (dots).
-func Curve(e *analyze.Effect, w, h float64, title string) string {
+// where the effect has its trials, each experiment (dots). Those beside it have the same
+// scale.
+func Curve(e *analyze.Effect, w, h float64, title string, beside ...*analyze.Effect) string {
 	var d drawing
 	d.open("chart "+string(e.Verdict), w, h, Words(e, title))
-	const left, right, top, bottom = 40, 12, 10, 34
+	const left, right, top, bottom = 40, 20, 10, 34
 	x := axis{0, 100, left, w - right}
-	y := reach(e)
+	y := reach(append(slices.Clone(beside), e)...)
 	y.from, y.to = h-bottom, top
 	d.frame(x, y, w, h)
 	// A drawing within the drawing clips what lies outside.

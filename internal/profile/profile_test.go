@@ -124,7 +124,7 @@ func checkTorn(t *testing.T, cut int, runs []*Data, lines int, torn bool) {
 		t.Fatalf("cut at %d: %d runs, want 1", cut, len(runs))
 	}
 	d := runs[0]
-	got := 1 + len(d.Units) + len(d.Experiments) + len(d.Warnings)
+	got := 1 + len(d.Units) + len(d.Sources) + len(d.Experiments) + len(d.Warnings)
 	if d.End != nil {
 		got++
 	}
@@ -245,7 +245,7 @@ func TestRefusesNonsense(t *testing.T) {
 	if err := w.Write(Record{}); err == nil {
 		t.Error("empty record written")
 	}
-	if err := w.Write(Record{Run: run[0].Run, End: run[5].End}); err == nil {
+	if err := w.Write(Record{Run: run[0].Run, End: run[6].End}); err == nil {
 		t.Error("record of two kinds written")
 	}
 	zero := 0.0

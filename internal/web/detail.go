@@ -61,7 +61,7 @@ func (p *Page) details(v *view, chunk int) []detail {
 				continue
 			}
 			sd := &sideDetail{Effects: []effect{}, Experiments: []tried{}}
-			p.drawEffects(sd, v, s, i)
+			p.drawEffects(sd, v, s, at)
 			p.listExperiments(sd, v, s, i, starts[s], base[s], occasions[s][i])
 			d.Sides = append(d.Sides, sd)
 		}
@@ -70,7 +70,29 @@ func (p *Page) details(v *view, chunk int) []detail {
 	return all
 }
 
-func (p *Page) drawEffects(sd *sideDetail, v *view, s, i int) {
+// width is how wide a drawing is, of a side that may be one of two.
+func (p *Page) width(w float64) float64 {
+	if len(p.runs) > 1 {
+		return w * 0.7
+	}
+	return w
+}
+
+// drawEffects draws a unit's curves, all to one scale, those of the other side included.
+func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
+	var all []*analyze.Effect
+	for side := range p.runs {
+		for _, m := range v.metrics() {
+			if e := v.effect(p, side, p.targets[side][at], m); e != nil {
+				all = append(all, e)
+			}
+		}
+	}
+	w, h := 460.0, 280.0
+	if len(all) > 1 { // they stand beside each other
+		w, h = 320, 215
+	}
+	i := p.targets[s][at]
 	model := report.NewTarget(p.results[s], i)
 	t := &p.results[s].Targets[i]
 	for _, m := range v.metrics() {
@@ -80,7 +102,7 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, i int) {
 				if m != analyze.Throughput {
 					what = "fall of the latency, " + string(m)
 				}
-				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, 460, 280, what)})
+				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, w, h, what, all...)})
 			}
 		}
 	}
@@ -183,5 +205,5 @@ func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, starts []float
 	if v.latency() {
 		what = "latency"
 	}
-	sd.Histogram = chart.Histogram(base, own, 460, 150, what)
+	sd.Histogram = chart.Histogram(base, own, p.width(460), 140, what)
 }

@@ -141,7 +141,7 @@
   const warnings = list => {
     if (!list.length) return null;
     const all = list.map(w => w.text).join('; ');
-    return el('span', { class: 'warn', title: all }, '⚠', el('span', { class: 'sr' }, ' warning: ' + all));
+    return el('span', { class: 'warn', title: all }, ' ⚠', el('span', { class: 'sr' }, ' warning: ' + all));
   };
   const makeRow = at => {
     const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
@@ -152,7 +152,7 @@
       el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null))),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
       ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i] : '–')) : null)),
-      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? r.verdict : 'not tried', warnings([...(r ? r.warnings : []), ...u.warnings[0]]),
+      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? r.verdict : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
         compared && b && (!r || b.verdict !== r.verdict) ? el('span', { class: 'was' }, 'was ' + b.verdict) : null),
       el('td', { class: 'c-n' }, ...cell(String(u.tried[0]), was(u.tried[1]))));
     tr.children[2].style.setProperty('--part', u.share[0] + '%');
@@ -310,7 +310,8 @@
   const sideDetail = (u, s, i) => {
     const e0 = s.effects[0];
     const out = [el('p', { class: 'say ' + e0.verdict }, e0.words), shapeWords(e0) ? el('p', { class: 'shape' }, shapeWords(e0)) : ''];
-    const doubts = [...u.warnings[i], ...s.effects.flatMap((e, n) => e.warnings.map(w => n && s.effects.length > 1 ? { ...w, text: e.metric + ': ' + w.text } : w))];
+    const said = new Set();
+    const doubts = [...u.warnings[i], ...s.effects.flatMap((e, n) => e.warnings.map(w => n && s.effects.length > 1 ? { ...w, text: e.metric + ': ' + w.text, of: w.text } : w))].filter(w => !said.has(w.of || w.text) && said.add(w.text));
     if (doubts.length) out.push(el('div', { class: 'detail-warnings' }, ...doubts.map(w => el('p', { class: 'careful', 'data-code': w.code }, '⚠ ' + w.text))));
     const names = { throughput: 'Gain in throughput', latency: 'Fall of the mean', p50: 'Fall of the p50', p95: 'Fall of the p95', p99: 'Fall of the p99' };
     out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.map(e => el('figure', {}, el('figcaption', {}, names[e.metric] || e.metric, e.metric !== e0.metric ? el('span', { class: 'muted' }, ' ' + e.verdict) : ''), drawing(e.chart)))));

@@ -224,7 +224,7 @@ func (p *Page) newTimeline(v *view, s int) *chart.Timeline {
 			}
 		}
 	}
-	return chart.NewTimeline(moments, end, 640, 170)
+	return chart.NewTimeline(moments, end, p.width(460), 140)
 }
 
 // starts is when each run of a side begins on the timeline.
