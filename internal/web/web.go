@@ -28,6 +28,8 @@ import (
 type Profile struct {
 	Label string // the files' names
 	Runs  []*profile.Data
+	// Warnings are about the reading of them, beside what the analysis has to say.
+	Warnings []analyze.Warning
 }
 
 // Page is what can be seen of a profile, and of another to compare it with.
@@ -58,6 +60,7 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 
 func (p *Page) add(of Profile) {
 	r := analyze.Analyze(of.Runs, analyze.Options{Trials: true})
+	r.Warnings = append(r.Warnings, of.Warnings...)
 	p.results = append(p.results, r)
 	p.runs = append(p.runs, of.Runs)
 	p.index.Sides = append(p.index.Sides, newSide(of.Label, r))
