@@ -151,7 +151,7 @@
       el('th', { class: 'unit c-unit', scope: 'row' }, el('a', { href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: u.id }), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), u.beside ? el('span', { class: 'muted' }, u.beside) : null),
       el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null))),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
-      ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i] : '–')) : null)),
+      ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
       el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? r.verdict : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
         compared && b && (!r || b.verdict !== r.verdict) ? el('span', { class: 'was' }, 'was ' + b.verdict) : null),
       el('td', { class: 'c-n' }, ...cell(String(u.tried[0]), was(u.tried[1]))));
@@ -216,8 +216,10 @@
     doubts.sort(([a], [b]) => (b.level === 'hopeless') - (a.level === 'hopeless'));
     $('first').hidden = !doubts.length;
     $('first').replaceChildren(...doubts.map(([w, i]) => el('p', { class: w.level, 'data-code': w.code }, el('b', {}, (w.level === 'hopeless' ? index.live ? 'No answer yet' : 'No answer' : 'With care') + (index.sides.length > 1 ? ' (' + (i ? 'before' : 'now') + ')' : '') + ': '), w.text)));
-    $('answer').replaceChildren(...(v ? v.answers : []).map(sayAnswer));
-    $('answer').hidden = !v;
+    // What is hopeless has been said.
+    const answers = (v ? v.answers : []).map((a, i) => a.kind === 'hopeless' ? null : sayAnswer(a, i)).filter(Boolean);
+    $('answer').replaceChildren(...answers);
+    $('answer').hidden = !answers.length;
     const select = $('view');
     $('view-label').hidden = index.views.length < 2;
     if (select.options.length !== index.views.length) select.replaceChildren(...index.views.map(v => el('option', { value: v.id }, v.title)));
