@@ -41,6 +41,7 @@ func (p *Page) answer(v *view, s int) answer {
 			best, a.Unit = e, at
 		}
 	}
+	none, unsure := counts[analyze.None], counts[analyze.Unsure]
 	switch {
 	case best != nil:
 		a.Kind = string(best.Verdict)
@@ -51,24 +52,23 @@ func (p *Page) answer(v *view, s int) answer {
 				a.Text = "Nothing that was tried makes the latency fall. It rises when this is made faster."
 			}
 		}
-	case counts[analyze.None] > 0 && counts[analyze.Unsure] == 0:
-		a.Kind, a.Text = "none", fmt.Sprintf("Nothing that was tried would help: %s surely no effect.", have(counts[analyze.None]))
-	case counts[analyze.None]+counts[analyze.Unsure] > 0:
-		a.Text = fmt.Sprintf("Not enough data to say what would help: of %d units tried, %s surely no effect. A longer run tells more.", counts[analyze.None]+counts[analyze.Unsure], have(counts[analyze.None]))
+	case none > 0 && unsure == 0:
+		a.Kind, a.Text = "none", fmt.Sprintf("Nothing that was tried would help: %s, surely without effect.", were(none))
+	case none > 0:
+		a.Text = fmt.Sprintf("Not enough data to say what would help: %s, %d of them surely without effect. A longer run tells more.", were(none+unsure), none)
+	case unsure > 0:
+		a.Text = fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
 	default:
 		a.Text = "No unit was tried yet."
 	}
 	return a
 }
 
-func have(n int) string {
-	switch n {
-	case 0:
-		return "none has"
-	case 1:
-		return "1 has"
+func were(n int) string {
+	if n == 1 {
+		return "1 unit was tried"
 	}
-	return fmt.Sprintf("%d have", n)
+	return fmt.Sprintf("%d units were tried", n)
 }
 
 // gains are those at the quarters but the third.

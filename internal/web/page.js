@@ -284,6 +284,8 @@
       $('detail').scrollTop = scrolled;
     } else $('detail').scrollTop = 0;
     $('detail').hidden = false;
+    const line = $('detail').querySelector('.source .this'); // in the middle of what is seen of the source
+    if (line) { const box = line.closest('.scroll'); box.scrollTop = line.offsetTop - box.clientHeight / 2; }
     $('detail').dataset.shown = u.id;
     performance.mark('whatif-detail');
   };
