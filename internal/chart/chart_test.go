@@ -82,16 +82,16 @@ func TestTicks(t *testing.T) {
 }
 
 func TestHistogramAndTimeline(t *testing.T) {
-	if Histogram(nil, nil, 400, 150, "") != "" || NewTimeline(nil, 0, 400, 150).SVG("") != "" {
+	if Histogram(NewSpread(nil), NewSpread(nil), 400, 150, "") != "" || NewTimeline(nil, 0, 400, 150).SVG("") != "" {
 		t.Error("nothing drawn as something")
 	}
 	nan := math.NaN()
 	odd := []Weighted{{nan, 1}, {math.Inf(1), 1}, {-1, 1}, {0, 1}, {5, 0}}
-	if Histogram(odd, odd, 400, 150, "") != "" {
+	if Histogram(NewSpread(odd), NewSpread(odd), 400, 150, "") != "" {
 		t.Error("impossible durations drawn")
 	}
-	sound(t, "one", Histogram([]Weighted{{1e6, 1}}, odd, 400, 150, evil))
-	wide := Histogram([]Weighted{{1, 1}, {1e18, 3}}, []Weighted{{1e9, 1}}, 400, 150, "time")
+	sound(t, "one", Histogram(NewSpread([]Weighted{{1e6, 1}}), NewSpread(odd), 400, 150, evil))
+	wide := Histogram(NewSpread([]Weighted{{1, 1}, {1e18, 3}}), NewSpread([]Weighted{{1e9, 1}}), 400, 150, "time")
 	sound(t, "wide", wide)
 	if !strings.Contains(wide, "median of baselines 1e+09 s, median of experiments 1 s") {
 		t.Error(wide)

@@ -30,7 +30,8 @@ func NewTimeline(moments []Moment, end, w, h float64) *Timeline {
 			values = append(values, Weighted{m.Value, 1})
 		}
 	}
-	lo, hi := quantile(values, 0.01), quantile(values, 0.99)
+	spread := NewSpread(values)
+	lo, hi := spread.quantile(0.01), spread.quantile(0.99)
 	margin := max(0.15*(hi-lo), 0.05*hi)
 	t.x = axis{0, max(end, 1), timelineLeft, w - timelineRight}
 	t.y = axis{max(0, lo-margin), hi + margin, h - timelineBottom - timelineFoot, timelineTop}

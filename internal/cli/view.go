@@ -25,6 +25,7 @@ func viewCommand(sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	page.Prepare()
 	server, err := web.Listen(func() *web.Page { return page })
 	if err != nil {
 		return 0, err

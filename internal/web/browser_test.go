@@ -597,6 +597,7 @@ func TestFirstView(t *testing.T) {
 	}
 	began := time.Now()
 	p := pageOf(world{units: 5000, experiments: 100_000}.made())
+	p.Prepare()
 	t.Logf("analysed and laid out in %v", time.Since(began))
 	began = time.Now()
 	address := onDisk(t, p)

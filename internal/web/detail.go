@@ -40,18 +40,7 @@ const mostListed = 400
 // details is the resource of a chunk of units.
 func (p *Page) details(v *view, chunk int) []detail {
 	all := []detail{}
-	starts := make([][]float64, len(p.runs))
-	base := make([][]chart.Weighted, len(p.runs))
-	occasions := make([]map[int][]occasion, len(p.runs))
 	first, last := chunk*perChunk, min((chunk+1)*perChunk, len(p.index.Units))
-	for s := range p.runs {
-		starts[s] = p.starts(s)
-		wanted := map[int]bool{}
-		for at := first; at < last; at++ {
-			wanted[p.targets[s][at]] = true
-		}
-		base[s], occasions[s] = p.collect(v, s, wanted)
-	}
 	for at := first; at < last; at++ {
 		d := detail{ID: p.index.Units[at].ID}
 		for s := range p.runs {
@@ -62,7 +51,7 @@ func (p *Page) details(v *view, chunk int) []detail {
 			}
 			sd := &sideDetail{Effects: []effect{}, Experiments: []tried{}}
 			p.drawEffects(sd, v, s, at)
-			p.listExperiments(sd, v, s, i, starts[s], base[s], occasions[s][i])
+			p.listExperiments(sd, v, s, i, p.gather(v, s))
 			d.Sides = append(d.Sides, sd)
 		}
 		all = append(all, d)
@@ -114,36 +103,51 @@ type occasion struct {
 	e   *profile.Experiment
 }
 
-// collect finds the periods of a side's baselines, and the experiments of some of its
-// targets, by target.
-func (p *Page) collect(v *view, s int, wanted map[int]bool) ([]chart.Weighted, map[int][]occasion) {
+// gathered is what the details of all units of a side need.
+type gathered struct {
+	starts    []float64          // of the runs, see Page.starts
+	base      *chart.Spread      // of the baselines
+	occasions map[int][]occasion // by target
+}
+
+// gather goes through all experiments, once for a view and side.
+func (p *Page) gather(v *view, s int) *gathered {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := gatheredKey{v.ID, s}
+	if g := p.gathered[key]; g != nil {
+		return g
+	}
 	byKey := map[profile.UnitKey]int{}
 	for i := range p.results[s].Targets {
-		if wanted[i] {
-			byKey[p.results[s].Targets[i].Unit.Key()] = i
-		}
+		byKey[p.results[s].Targets[i].Unit.Key()] = i
 	}
+	g := &gathered{starts: p.starts(s), occasions: map[int][]occasion{}}
 	var base []chart.Weighted
-	occasions := map[int][]occasion{}
 	for r, d := range p.runs[s] {
-		target := map[uint32]int{}
-		for id, u := range d.Units {
-			if i, ok := byKey[u.Key()]; ok {
-				target[id] = i
-			}
-		}
 		for n := range d.Experiments {
 			e := &d.Experiments[n]
 			if e.IsBaseline() {
 				if e.SetAside == "" {
 					base = append(base, v.spread(p, s, r, e)...)
 				}
-			} else if i, ok := target[e.Unit]; ok {
-				occasions[i] = append(occasions[i], occasion{r, e})
+			} else {
+				i := byKey[d.Units[e.Unit].Key()]
+				g.occasions[i] = append(g.occasions[i], occasion{r, e})
 			}
 		}
 	}
-	return base, occasions
+	g.base = chart.NewSpread(base)
+	if p.gathered == nil {
+		p.gathered = map[gatheredKey]*gathered{}
+	}
+	p.gathered[key] = g
+	return g
+}
+
+type gatheredKey struct {
+	view string
+	side int
 }
 
 // spread is what an experiment adds to the histogram: its period, or, of a latency, the
@@ -163,7 +167,7 @@ func (v *view) spread(p *Page, s, r int, e *profile.Experiment) []chart.Weighted
 	return []chart.Weighted{{Value: v.period(p, s, r, e), Weight: 1}}
 }
 
-func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, starts []float64, base []chart.Weighted, of []occasion) {
+func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, g *gathered) {
 	gains := map[[2]int]float64{}
 	for _, one := range v.effect(p, s, i, v.metrics()[0]).Trials {
 		if one.Known {
@@ -172,8 +176,8 @@ func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, starts []float
 	}
 	var times []float64
 	var own []chart.Weighted
-	for _, o := range of {
-		at := starts[o.run] + float64(o.e.StartNS)
+	for _, o := range g.occasions[i] {
+		at := g.starts[o.run] + float64(o.e.StartNS)
 		if o.e.SetAside == "" {
 			times = append(times, at)
 			own = append(own, v.spread(p, s, o.run, o.e)...)
@@ -205,5 +209,5 @@ func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, starts []float
 	if v.latency() {
 		what = "latency"
 	}
-	sd.Histogram = chart.Histogram(base, own, p.width(460), 140, what)
+	sd.Histogram = chart.Histogram(g.base, chart.NewSpread(own), p.width(460), 140, what)
 }

@@ -31,9 +31,9 @@ func (p *Page) resource(name string, single bool) ([]byte, error) {
 	}
 	switch {
 	case name == "index":
-		return encode(p.index)
+		return p.once(name, func() any { return p.index })
 	case kind == "rows" && has(len(p.index.Views)):
-		return encode(p.rows(&p.index.Views[numbers[0]]))
+		return p.once(name, func() any { return p.rows(&p.index.Views[numbers[0]]) })
 	case kind == "detail" && has(len(p.index.Views), p.chunks()):
 		return encode(p.details(&p.index.Views[numbers[0]], numbers[1]))
 	case kind == "source" && has(len(p.files)):
@@ -60,6 +60,31 @@ func (p *Page) resources() []string {
 }
 
 func (p *Page) chunks() int { return (len(p.index.Units) + perChunk - 1) / perChunk }
+
+// once keeps what is asked for first, and again at each reload.
+func (p *Page) once(name string, make func() any) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if data := p.encoded[name]; data != nil {
+		return data, nil
+	}
+	data, err := encode(make())
+	if err != nil {
+		return nil, err
+	}
+	if p.encoded == nil {
+		p.encoded = map[string][]byte{}
+	}
+	p.encoded[name] = data
+	return data, nil
+}
+
+// Prepare makes what the first view needs, so that no browser waits for it.
+func (p *Page) Prepare() {
+	for _, name := range []string{"index", "rows-0"} {
+		_, _ = p.resource(name, false) // an error is met again, and told, when it is asked for
+	}
+}
 
 // encode writes JSON in which there is no <, > or &: it can stand in a script element.
 func encode(v any) ([]byte, error) {

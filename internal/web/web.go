@@ -19,6 +19,7 @@ package web
 
 import (
 	"fmt"
+	"sync"
 
 	"whatif/internal/analyze"
 	"whatif/internal/profile"
@@ -39,6 +40,10 @@ type Page struct {
 	runs    [][]*profile.Data
 	targets [][]int // side, place in index.Units → place in the result's Targets, or -1
 	files   []sourceFile
+
+	mu       sync.Mutex
+	gathered map[gatheredKey]*gathered
+	encoded  map[string][]byte // the resources that every view needs
 }
 
 // New makes the page of a profile; before, if it is not nil, is shown beside it. version
