@@ -11,9 +11,9 @@ build:
 demo: build
 	$(SUDO) bin/whatif demo
 
-# What the tests compile programs with, and what the kernel side is generated with.
-PACKAGES := gcc g++ libc6-dev zlib1g-dev binutils clang lld llvm libbpf-dev coz-profiler rustc dwz xz-utils
-TOOLS := gcc g++ readelf strip clang ld.lld llvm-strip llvm-symbolizer llvm-dwp coz rustc dwz xz
+# What the tests compile programs and look at the page with, and what the kernel side is generated with.
+PACKAGES := gcc g++ libc6-dev zlib1g-dev binutils clang lld llvm libbpf-dev coz-profiler rustc dwz xz-utils chromium
+TOOLS := gcc g++ readelf strip clang ld.lld llvm-strip llvm-symbolizer llvm-dwp coz rustc dwz xz chromium
 
 tools:
 	@for t in $(TOOLS); do command -v $$t >/dev/null || missing=1; done; \

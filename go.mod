@@ -12,6 +12,11 @@ require (
 	golang.org/x/sys v0.43.0
 )
 
-require golang.org/x/tools v0.40.1-0.20260108161641-ca281cf95054 // indirect
+require (
+	github.com/chromedp/cdproto v0.159.0 // indirect
+	github.com/chromedp/chromedp v0.23.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+	golang.org/x/tools v0.40.1-0.20260108161641-ca281cf95054 // indirect
+)
 
 tool github.com/cilium/ebpf/cmd/bpf2go

@@ -62,6 +62,8 @@ type Options struct {
 	// Simulated says that no program was delayed for these data: intervals are then
 	// without the error that virtual speed-ups have by themselves (method.go).
 	Simulated bool
+	// Trials asks for Effect.Trials.
+	Trials bool
 }
 
 // DefaultMargin is about the systematic error that virtual speed-ups have.
@@ -128,6 +130,9 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 		e := table[u]
 		e.Shape, e.ShapeAt = f.shape(e.Verdict, opt.Simulated)
 		e.Reason = e.reason(among, opt.Margin)
+		if opt.Trials {
+			e.Trials = f.single()
+		}
 		in.effectDoubts(e, u, t, f)
 	}
 }

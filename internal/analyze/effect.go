@@ -20,6 +20,7 @@ import (
 // the second what they share (shared.go). Levels have a covariance through the baselines
 // that they share.
 type fit struct {
+	trials  []trial // what was summed up
 	levels  []levelSum
 	cov     matrix // of the surpluses, in ns²
 	df      float64
@@ -47,7 +48,7 @@ type levelSum struct {
 
 // trialsFit sums trials up; the noise is not in it yet.
 func trialsFit(t *track, trials []trial, p *phasing) *fit {
-	f := &fit{total: len(trials), phase: 1}
+	f := &fit{trials: trials, total: len(trials), phase: 1}
 	if len(trials) == 0 {
 		return f
 	}

@@ -109,6 +109,8 @@ type Effect struct {
 	// that the curve does not reach.
 	Marks    []Level
 	Warnings []Warning
+	// Trials are the experiments one by one, if Options asked for them.
+	Trials []Trial
 
 	doubt  uncertainty // of Slope
 	chance float64     // see judge

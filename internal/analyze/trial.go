@@ -8,6 +8,7 @@ import (
 // A trial is one experiment of one unit as one point saw it.
 type trial struct {
 	run, pos int // where in the track: the segment, and the baseline that comes next
+	exp      int // of the run's experiments
 	speedup  int
 	time     float64 // W: effective, perhaps drawn in, see winsorise
 	raw      float64 // W as it was
@@ -46,7 +47,7 @@ func (in *input) collect(t *track, target int, see view) []trial {
 			continue
 		}
 		s := &t.segments[o.run]
-		tr := trial{run: o.run, pos: s.position(o.exp), speedup: e.Speedup,
+		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
 			time: v.time, raw: v.time, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(e.UnitSamples[e.Unit]),
 			partner: s.find(in.partner[o.run][o.exp]), delay: float64(max(0, e.DelayNS)),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}

@@ -51,6 +51,7 @@ func commands() []command {
 		{"run", "[flags] [--] PROGRAM [ARG...]", "profile a program and its descendants", runCommand},
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
+		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},
 		{"demo", "", "a built-in program with a known answer, and the answer found", demoCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version", versionCommand},

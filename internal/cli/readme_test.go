@@ -95,6 +95,11 @@ func town(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "input.dat"), []byte("some input\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"before.profile", "after.profile"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(small), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +127,14 @@ func table(command string) *regexp.Regexp {
 func executeDocumented(t *testing.T, dir string, c command) {
 	t.Helper()
 	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))
+	switch {
+	case strings.Contains(text, "whatif view "):
+		view(t, dir, text, "the page is at", 0)
+		return
+	case strings.Contains(text, " --view "):
+		view(t, dir, text, "the run has ended", 128+15)
+		return
+	}
 	cmd := exec.Command("sh", "-c", text)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("PATH=%s/bin:%s", dir, os.Getenv("PATH")))

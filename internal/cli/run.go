@@ -38,6 +38,7 @@ type runFlags struct {
 	seed               uint64
 	quiet, verbose     bool
 	listUnits          bool
+	view               bool
 }
 
 func (r *runFlags) define(f *flags) {
@@ -78,6 +79,7 @@ func (r *runFlags) define(f *flags) {
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
+	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
 	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved")
 }
 
@@ -157,7 +159,12 @@ func runCommand(sh *shell, args []string) (int, error) {
 	if r.listUnits {
 		return sh.listUnits(cfg, &r)
 	}
-	outcome, err := sh.profile(cfg, &r)
+	page, err := sh.watch(&r, args)
+	if err != nil {
+		return 0, err
+	}
+	defer page.close()
+	outcome, err := sh.profile(cfg, &r, page)
 	if outcome == nil {
 		return 0, err
 	}
@@ -170,11 +177,14 @@ func runCommand(sh *shell, args []string) (int, error) {
 			fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", r.output, r.output)
 		}
 	}
+	if page != nil {
+		err = errors.Join(err, page.wait(sh, outcome.Data))
+	}
 	return outcome.Status, err
 }
 
 // profile runs a session that writes to r.output.
-func (sh *shell) profile(cfg experiment.Config, r *runFlags) (*experiment.Outcome, error) {
+func (sh *shell) profile(cfg experiment.Config, r *runFlags, page *watcher) (*experiment.Outcome, error) {
 	output, err := profile.Append(r.output)
 	if err != nil {
 		return nil, hint.New(err, "choose another file with -o FILE")
@@ -185,7 +195,10 @@ func (sh *shell) profile(cfg experiment.Config, r *runFlags) (*experiment.Outcom
 	cfg.Output = output
 	status := newStatus(sh.stderr, r.quiet)
 	cfg.Log = newLog(sh.stderr, status, r.verbose)
-	cfg.Progress = status.show
+	cfg.Progress = func(p experiment.Progress) {
+		status.show(p)
+		page.update(p.Data)
+	}
 	outcome, err := experiment.Profile(sh.ctx, cfg)
 	status.clear()
 	return outcome, errors.Join(err, output.Close())

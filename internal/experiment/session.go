@@ -17,6 +17,7 @@ import (
 	"whatif/internal/plan"
 	"whatif/internal/point"
 	"whatif/internal/profile"
+	"whatif/internal/sourcefile"
 	"whatif/internal/symbol"
 	"whatif/internal/target"
 )
@@ -329,7 +330,7 @@ func (s *session) describe(p *target.Process) error {
 	for _, t := range s.cfg.Targets {
 		r.Targets = append(r.Targets, t.Text)
 	}
-	s.data = &profile.Data{Run: *r, Units: make(map[uint32]profile.Unit)}
+	s.data = &profile.Data{Run: *r, Units: make(map[uint32]profile.Unit), Sources: make(map[string]string)}
 	s.write(profile.Record{Run: r})
 	return s.lost // nothing measured yet: better fail now than at the end
 }
@@ -426,6 +427,23 @@ func (s *session) tell(id uint32) {
 	u := s.units.unit(id)
 	s.data.Units[id] = u
 	s.write(profile.Record{Unit: &u})
+	s.tellSource(u.File)
+}
+
+// tellSource says what a unit's source file is now, so that it can be told later whether it
+// has changed. A file that is not here, or cannot be read, is nobody's fault.
+func (s *session) tellSource(file string) {
+	if _, known := s.data.Sources[file]; known || file == "" {
+		return
+	}
+	s.data.Sources[file] = "" // once is enough
+	text, err := sourcefile.Read(file)
+	if err != nil {
+		return
+	}
+	source := profile.Source{File: file, Sum: sourcefile.Sum(text)}
+	s.data.Sources[file] = source.Sum
+	s.write(profile.Record{Source: &source})
 }
 
 // Shares of the machine's time beyond which an experiment is set aside: time

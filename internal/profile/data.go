@@ -8,8 +8,9 @@ import (
 // Data is what one run left in a file.
 type Data struct {
 	Run         Run
-	Units       map[uint32]Unit // by Unit.ID; the ids mean nothing outside the run
-	Experiments []Experiment    // in the order of the file, which is the order of time
+	Units       map[uint32]Unit   // by Unit.ID; the ids mean nothing outside the run
+	Sources     map[string]string // by Unit.File: Source.Sum
+	Experiments []Experiment      // in the order of the file, which is the order of time
 	Warnings    []Warning
 	End         *End // nil when the run was killed before it could write it
 
@@ -37,6 +38,11 @@ func (u Unit) Key() UnitKey {
 // MapFiles changes the paths of all units' source files, and the names that are
 // made of them.
 func (d *Data) MapFiles(apply func(file string) string) {
+	sources := make(map[string]string, len(d.Sources))
+	for file, sum := range d.Sources {
+		sources[apply(file)] = sum
+	}
+	d.Sources = sources
 	for id, u := range d.Units {
 		to := apply(u.File)
 		if u.File == "" || to == u.File {

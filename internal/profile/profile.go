@@ -3,8 +3,8 @@
 // concluded from it: conclusions are package analyze's, so that a better
 // analysis can read an old file.
 //
-// The order in a file is: a run record, then as they come unit, experiment and
-// warning records of that run, then an end record. A run that was killed has no
+// The order in a file is: a run record, then as they come unit, source, experiment
+// and warning records of that run, then an end record. A run that was killed has no
 // end record; its last line may be cut short. Reading copes with both. A file
 // has one writer at a time (it is locked), so runs never interleave.
 //
@@ -28,6 +28,7 @@ type Record struct {
 	Unit       *Unit       `json:"unit,omitempty"`
 	Experiment *Experiment `json:"experiment,omitempty"`
 	Point      *Point      `json:"point,omitempty"` // one more for the Run: found while it ran
+	Source     *Source     `json:"source,omitempty"`
 	Warning    *Warning    `json:"warning,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }
@@ -90,6 +91,13 @@ type Unit struct {
 	Func   string `json:"func,omitempty"`
 	Self   bool   `json:"self,omitempty"` // of a function its own code only, not what it calls
 	Binary string `json:"binary,omitempty"`
+}
+
+// Source is a source file as it was while the run went on: the File of units. There is
+// none for a file that was not found.
+type Source struct {
+	File string `json:"file"`
+	Sum  string `json:"sum"` // of the content, see package sourcefile
 }
 
 // Experiment is one stretch of time during which one unit was (or, for a

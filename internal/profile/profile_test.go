@@ -18,6 +18,7 @@ func sampleRun(id string) []Record {
 		{Run: &Run{Version: Version, ID: id, Started: time.Unix(1e9, 0).UTC(), Args: []string{"./a<b>", "\x1b[31m"}, CPUs: 2,
 			Speedups: []int{0, 50}, Points: []Point{{Name: "request", Kind: "func", Spec: "func:request"}}}},
 		{Unit: &Unit{ID: 7, Kind: "line", Name: "a.c:3", File: "/src/a.c", Line: 3, Func: "f", Binary: "/bin/a"}},
+		{Source: &Source{File: "/src/a.c", Sum: "0123"}},
 		{Experiment: &Experiment{Index: 0, RealNS: 200e6, Points: []Visits{{Count: 3, Weight: 2.5, WindowNS: 190e6}}, Samples: 9,
 			UnitSamples: map[uint32]int64{7: 4}, Pair: 1}},
 		{Experiment: &Experiment{Index: 1, Unit: 7, Speedup: 50, RealNS: 200e6, DelayNS: 1e6, Points: []Visits{{}}, SetAside: "steal", Pair: 1}},
@@ -56,8 +57,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 	for i, records := range [][]Record{first, second} {
 		want := &Data{Run: *records[0].Run, Units: map[uint32]Unit{7: *records[1].Unit},
-			Experiments: []Experiment{*records[2].Experiment, *records[3].Experiment},
-			Warnings:    []Warning{*records[4].Warning}, End: records[5].End, File: path, Line: 1 + 6*i}
+			Sources:     map[string]string{"/src/a.c": "0123"},
+			Experiments: []Experiment{*records[3].Experiment, *records[4].Experiment},
+			Warnings:    []Warning{*records[5].Warning}, End: records[6].End, File: path, Line: 1 + 7*i}
 		if !reflect.DeepEqual(runs[i], want) {
 			t.Errorf("run %d:\n got %+v\nwant %+v", i, runs[i], want)
 		}
@@ -122,7 +124,7 @@ func checkTorn(t *testing.T, cut int, runs []*Data, lines int, torn bool) {
 		t.Fatalf("cut at %d: %d runs, want 1", cut, len(runs))
 	}
 	d := runs[0]
-	got := 1 + len(d.Units) + len(d.Experiments) + len(d.Warnings)
+	got := 1 + len(d.Units) + len(d.Sources) + len(d.Experiments) + len(d.Warnings)
 	if d.End != nil {
 		got++
 	}
@@ -243,7 +245,7 @@ func TestRefusesNonsense(t *testing.T) {
 	if err := w.Write(Record{}); err == nil {
 		t.Error("empty record written")
 	}
-	if err := w.Write(Record{Run: run[0].Run, End: run[5].End}); err == nil {
+	if err := w.Write(Record{Run: run[0].Run, End: run[6].End}); err == nil {
 		t.Error("record of two kinds written")
 	}
 	zero := 0.0

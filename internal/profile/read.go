@@ -194,7 +194,7 @@ func (rd *reader) add(rec Record) error {
 				return fmt.Errorf("latency from point %d to %d, its run has %d points", l.Begin, l.End, n)
 			}
 		}
-		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, File: rd.name, Line: rd.line})
+		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{}, File: rd.name, Line: rd.line})
 		return nil
 	}
 	if len(rd.runs) == 0 {
@@ -210,6 +210,8 @@ func (rd *reader) add(rec Record) error {
 		return d.addExperiment(*rec.Experiment)
 	case rec.Point != nil:
 		d.Run.Points = append(d.Run.Points, *rec.Point)
+	case rec.Source != nil:
+		d.Sources[rec.Source.File] = rec.Source.Sum
 	case rec.Warning != nil:
 		d.Warnings = append(d.Warnings, *rec.Warning)
 	case rec.End != nil:

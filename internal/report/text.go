@@ -17,6 +17,7 @@ type Options struct {
 	Width int    // of the lines, in characters; 0: as long as they get
 	Top   int    // units in a table; 0: all that were tried
 	Point string // only this point
+	Unit  string // of an SVG: only this unit
 }
 
 // narrowest is the least width that is tried to be kept.
@@ -154,19 +155,24 @@ func header(p *printer, r *analyze.Result) {
 		text += fmt.Sprintf(", whatif %.1f%% of a core", percent(r.OwnNS, r.RealNS))
 	}
 	p.hanging("", text)
-	for _, pt := range r.Points {
-		text := fmt.Sprintf("%s (%s): %s", clean(pt.Name), clean(pt.Kind), count(int(pt.Visits), "visit"))
-		if pt.Rate > 0 {
-			text += fmt.Sprintf(", %s/s", figure(pt.Rate))
-		}
-		if pt.Noise > 0 {
-			text += fmt.Sprintf(", noise of one baseline %.1f%%", min(pt.Noise, 999))
-		}
-		p.hanging("point ", text)
+	for i := range r.Points {
+		p.hanging("point ", pointText(&r.Points[i]))
 	}
 	for i := range r.Latencies {
 		p.hanging("latency ", latencyText(&r.Latencies[i]))
 	}
+}
+
+// pointText says what a point did without speed-ups.
+func pointText(pt *analyze.Point) string {
+	text := fmt.Sprintf("%s (%s): %s", clean(pt.Name), clean(pt.Kind), count(int(pt.Visits), "visit"))
+	if pt.Rate > 0 {
+		text += fmt.Sprintf(", %s/s", figure(pt.Rate))
+	}
+	if pt.Noise > 0 {
+		text += fmt.Sprintf(", noise of one baseline %.1f%%", min(pt.Noise, 999))
+	}
+	return text
 }
 
 // figure writes a number with three digits or all before the point.

@@ -1,0 +1,101 @@
+// Package chart draws what package analyze found, as SVG: the curve of a unit's gains
+// with its interval, how its periods are spread, and the baselines over time. The page,
+// the HTML file and the .svg files all show what is drawn here.
+//
+// A drawing has no colours of its own, only classes; Style has them, for light and
+// dark. It has no identifiers, so any number of drawings can be in one page, and all
+// text in it is escaped. Nothing here computes statistics.
+package chart
+
+import (
+	_ "embed"
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Style is the CSS of all drawings.
+//
+//go:embed style.css
+var Style string
+
+// drawing collects SVG.
+type drawing struct{ strings.Builder }
+
+func (d *drawing) add(format string, args ...any) { fmt.Fprintf(d, format, args...) }
+
+// text writes a label; anchor is start, middle or end.
+func (d *drawing) text(x, y float64, class, anchor, s string) {
+	d.add(`<text x="%s" y="%s" class="%s" text-anchor="%s">%s</text>`, num(x), num(y), class, anchor, html.EscapeString(s))
+}
+
+func (d *drawing) path(class, data string) {
+	if data != "" {
+		d.add(`<path class="%s" d="%s"/>`, class, data)
+	}
+}
+
+// open begins a drawing that says alt to who cannot see it.
+func (d *drawing) open(class string, w, h float64, alt string) {
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" role="img" aria-label="%s">`, class, num(w), num(h), html.EscapeString(alt))
+}
+
+// An axis is a range of values and where on the paper its ends are.
+type axis struct {
+	lo, hi   float64
+	from, to float64
+}
+
+func (a axis) at(v float64) float64 {
+	if a.hi <= a.lo {
+		return (a.from + a.to) / 2
+	}
+	return a.from + (v-a.lo)/(a.hi-a.lo)*(a.to-a.from)
+}
+
+// inside keeps a value within the axis.
+func (a axis) inside(v float64) float64 { return min(max(v, a.lo), a.hi) }
+
+// ticks are round values within the axis, some n of them.
+func (a axis) ticks(n int) []float64 {
+	span := a.hi - a.lo
+	if !(span > 0) || math.IsInf(span, 0) {
+		return nil
+	}
+	step := math.Pow(10, math.Floor(math.Log10(span/float64(n))))
+	for _, f := range []float64{1, 2, 5, 10} {
+		if span/(step*f) <= float64(n) {
+			step *= f
+			break
+		}
+	}
+	var all []float64
+	for v := math.Ceil(a.lo/step) * step; v <= a.hi+step/1e6; v += step {
+		all = append(all, math.Round(v/step)*step+0)
+	}
+	return all
+}
+
+// num writes a coordinate: a tenth of a pixel is enough.
+func num(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "0"
+	}
+	return strconv.FormatFloat(math.Round(x*10)/10+0, 'f', -1, 64)
+}
+
+// figure writes a percentage.
+func figure(x float64) string {
+	if math.Abs(x) >= 100 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	s := strconv.FormatFloat(x, 'f', 1, 64)
+	if s == "-0.0" {
+		s = "0.0"
+	}
+	return s
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,91 @@
+package chart
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+
+	"whatif/internal/analyze"
+)
+
+// A Panel is one curve of a sheet and what stands above it.
+type Panel struct {
+	Name, Detail, Verdict string
+	Effect                *analyze.Effect
+}
+
+// A Section is panels under a heading.
+type Section struct {
+	Heading string
+	Panels  []Panel
+}
+
+// Sheet is a file of curves.
+type Sheet struct {
+	Title    string
+	Notes    []string // what to know before any of it
+	Sections []Section
+	Width    float64 // of a panel
+}
+
+// Write writes a whole SVG file.
+func (s *Sheet) Write(w io.Writer) error {
+	const gap, line = 24.0, 17.0
+	high := s.Width * 0.62
+	columns := 1
+	for _, sec := range s.Sections {
+		columns = max(columns, min(3, len(sec.Panels)))
+	}
+	wide := gap + float64(columns)*(s.Width+gap)
+	letters := func(room, size float64) int { return int(room / (0.56 * size)) }
+	var d drawing
+	y := gap + 14
+	d.text(gap, y, "title", "start", cut(s.Title, letters(wide-2*gap, 17)))
+	for _, note := range s.Notes {
+		for _, l := range wrap(note, letters(wide-2*gap, 11)) {
+			y += line
+			d.text(gap, y, "", "start", l)
+		}
+	}
+	for _, sec := range s.Sections {
+		y += gap + 8
+		d.text(gap, y, "name", "start", cut(sec.Heading, letters(wide-2*gap, 12.5)))
+		y += 10
+		for i, p := range sec.Panels {
+			x := gap + float64(i%columns)*(s.Width+gap)
+			if i > 0 && i%columns == 0 {
+				y += high + 3*line + gap
+			}
+			n := letters(s.Width, 12.5)
+			d.text(x, y+line, "name", "start", cutLeft(p.Name, n))
+			d.text(x, y+2*line, "", "start", cut(p.Detail, letters(s.Width, 11)))
+			d.text(x, y+3*line, string(p.Effect.Verdict), "start", cut(p.Verdict, letters(s.Width, 11)))
+			d.add(`<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, num(x), num(y+3*line+6), num(s.Width), num(high), Curve(p.Effect, s.Width, high, p.Name))
+		}
+		if len(sec.Panels) > 0 {
+			y += high + 3*line + gap
+		}
+	}
+	y += gap / 2
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[1]s %[2]s\">\n<title>%s</title>\n<style>\n%s</style>\n<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
+		num(wide), num(y), html.EscapeString(s.Title), Style, d.String())
+	return out.Flush()
+}
+
+// cut keeps the beginning, cutLeft the end. Letters differ in width; as many of the mean
+// one fit.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:max(0, n-1)]) + "…"
+	}
+	return s
+}
+
+func cutLeft(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return "…" + string(r[len(r)-max(0, n-1):])
+	}
+	return s
+}

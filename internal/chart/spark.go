@@ -1,0 +1,41 @@
+package chart
+
+import (
+	"math"
+
+	"whatif/internal/analyze"
+)
+
+// SparkWidth and SparkHeight are the box of a curve in a table's row.
+const SparkWidth, SparkHeight = 100, 28
+
+// Sparks draws small curves to one scale, so that rows can be compared.
+type Sparks struct{ x, y axis }
+
+// NewSparks finds the scale for all effects. One row with a wild interval must not make all
+// others flat: only the values count.
+func NewSparks(effects []*analyze.Effect) *Sparks {
+	lo, hi := 0.0, 5.0
+	for _, e := range effects {
+		for _, l := range e.Curve {
+			if shown(l.Gain) {
+				lo, hi = min(lo, max(l.Gain.Value, -50)), max(hi, l.Gain.Value)
+			}
+		}
+	}
+	return &Sparks{axis{0, 100, 1, SparkWidth - 1}, axis{lo, hi, SparkHeight - 2, 2}}
+}
+
+// Zero is where in the box no gain is.
+func (s *Sparks) Zero() float64 { return math.Round(s.y.at(0)) }
+
+// Paths are the band and the curve of an effect. The box's edge cuts what is outside.
+func (s *Sparks) Paths(e *analyze.Effect) (band, line string) {
+	cut := make([]analyze.Level, 0, len(e.Curve))
+	for _, l := range e.Curve {
+		g := &l.Gain
+		g.Value, g.Low, g.High = s.y.inside(g.Value), s.y.inside(g.Low), s.y.inside(g.High)
+		cut = append(cut, l)
+	}
+	return paths(cut, s.x, s.y)
+}

@@ -1,0 +1,106 @@
+package cli_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// small is a profile with a single experiment.
+const small = `{"run":{"version":1,"id":"a","started":"2026-01-02T03:04:05Z","args":["server"],"host":"h","kernel":"6.7","cpus":2,"period_ns":1000000,"seed":1,"speedups":[50],"points":[{"name":"done","kind":"func","spec":"func:done"}]}}
+{"unit":{"id":1,"kind":"line","name":"a.c:3","file":"/a.c","line":3,"func":"f","binary":"/server"}}
+{"experiment":{"n":0,"start_ns":0,"real_ns":200000000,"delay_ns":0,"unit":0,"speedup":0,"points":[{"count":10,"weight":8,"window_ns":100000000}],"samples":200,"unit_samples":{"1":100},"paused_ns":0,"unpaid_ns":0}}
+{"experiment":{"n":1,"start_ns":200000000,"real_ns":200000000,"delay_ns":0,"unit":1,"speedup":50,"points":[{"count":10,"weight":8,"window_ns":100000000}],"samples":200,"unit_samples":{"1":100},"paused_ns":0,"unpaid_ns":0}}
+`
+
+var pageAddress = regexp.MustCompile(`http://\S+/`)
+
+// view runs a command that shows a page, looks at that as soon as a line of stderr has the
+// words, and ends it by Ctrl-C. It returns the page, and what was said.
+func view(t *testing.T, dir, command, words string, status int) (page, said string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "exec "+command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "DISPLAY=", "WAYLAND_DISPLAY=", fmt.Sprintf("PATH=%s:%s", filepath.Dir(realkernel.Whatif(t)), os.Getenv("PATH")))
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address := ""
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		said += lines.Text() + "\n"
+		if strings.Contains(lines.Text(), words) {
+			address = pageAddress.FindString(lines.Text())
+			break
+		}
+	}
+	if address == "" {
+		cmd.Process.Kill()
+		cmd.Wait()
+		t.Fatalf("%s: no address:\n%s", command, said)
+	}
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Error(err)
+	} else {
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if page = string(body); answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s: %s", command, address, answer.Status)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Error(err)
+	}
+	for lines.Scan() {
+		said += lines.Text() + "\n"
+	}
+	err = cmd.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != status {
+		t.Errorf("%s: ended with %v, want status %d:\n%s", command, err, status, said)
+	}
+	return page, said
+}
+
+// TestView serves a page until Ctrl-C.
+func TestView(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"whatif.profile", "old.profile"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(small), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, said := view(t, dir, "whatif view", "the page is at", 0)
+	if !strings.Contains(page, `"name":"a.c:3"`) || strings.Count(said, "\n") != 1 {
+		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
+	}
+	page, _ = view(t, dir, "whatif view --compare old.profile whatif.profile", "the page is at", 0)
+	if !strings.Contains(page, `"label":"old.profile"`) {
+		t.Error("compared with nothing")
+	}
+}
+
+// TestRunView watches a run, and what stays of it.
+func TestRunView(t *testing.T) {
+	realkernel.Need(t)
+	dir := town(t)
+	page, said := view(t, dir, "whatif run --view --quiet -p func:request_done -d 2s -- ./server", "the run has ended", 128+15)
+	if !strings.Contains(page, `"live":false`) || !strings.Contains(page, `"request_done"`) {
+		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
+	}
+}

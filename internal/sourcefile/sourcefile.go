@@ -1,0 +1,75 @@
+// Package sourcefile reads the source files that a profile names, and knows them
+// again: a run records what each was when it was compiled from, or soon after, and the
+// page says when it is another by now.
+//
+// Paths come from debug information and from profiles, which may be anybody's. So
+// what is no plain text of a sane size is not read.
+package sourcefile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// MaxSize is that of the largest file that is taken for source.
+const MaxSize = 8 << 20
+
+// Read reads a source file.
+func Read(path string) ([]byte, error) {
+	// Not to wait for the writer of a FIFO, nor to make a terminal ours.
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("reading source %s: not a regular file", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > MaxSize {
+		return nil, fmt.Errorf("reading source %s: larger than %d MiB", path, MaxSize>>20)
+	}
+	if !isText(text) {
+		return nil, fmt.Errorf("reading source %s: %w", path, errNoText)
+	}
+	return text, nil
+}
+
+var errNoText = errors.New("it is no text")
+
+// isText: no byte 0, and UTF-8 but for a few bytes, as of a name in a comment.
+func isText(text []byte) bool {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return false
+	}
+	bad := 0
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			bad++
+		}
+		i += n
+	}
+	return bad*100 <= len(text)
+}
+
+// Sum identifies a content.
+func Sum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}

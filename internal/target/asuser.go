@@ -1,0 +1,52 @@
+package target
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// AsInvokingUser calls f, which opens files, with the rights of the user who called sudo,
+// and simply calls it outside sudo. Only f's own thread has them, so f must not
+// start goroutines.
+func AsInvokingUser(f func() error) error {
+	u, other, err := InvokingUser()
+	if err != nil {
+		return err
+	}
+	if !other {
+		return f()
+	}
+	done := make(chan error)
+	go func() {
+		// Never unlocked: the thread ends with the goroutine, and its rights with it.
+		runtime.LockOSThread()
+		if err := readAs(u); err != nil {
+			done <- fmt.Errorf("becoming %s: %w", u.Name, err)
+			return
+		}
+		done <- f()
+	}()
+	return <-done
+}
+
+// readAs changes the calling thread's rights to files. Without fsuid 0 the kernel takes the
+// capabilities that override them away, too.
+func readAs(u User) error {
+	groups := append([]uint32{u.GID}, u.Groups...)
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0])), 0); errno != 0 {
+		return errno
+	}
+	for _, err := range []error{unix.Setfsgid(int(u.GID)), unix.Setfsuid(int(u.UID))} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnvironmentOf is whatif's own environment, with what says who it belongs to changed to u.
+func EnvironmentOf(u User) []string { return environmentFor(os.Environ(), &u) }

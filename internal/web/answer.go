@@ -1,0 +1,99 @@
+package web
+
+import (
+	"fmt"
+	"math"
+
+	"whatif/internal/analyze"
+)
+
+// An answer is what a view says in a sentence.
+type answer struct {
+	Kind  string      `json:"kind"` // a verdict, or hopeless
+	Unit  int         `json:"unit"` // place in index.Units; -1: none
+	Text  string      `json:"text"` // what to do; the unit's name comes before it
+	Gains [][2]string `json:"gains"`
+}
+
+// answer finds the first unit that surely does something. Targets are ranked by their best
+// effect at any point, so the one for this view may be further down.
+func (p *Page) answer(v *view, s int) answer {
+	a := answer{Kind: "unsure", Unit: -1, Gains: [][2]string{}}
+	for _, w := range append(p.index.Sides[s].Warnings, v.Warnings[s]...) {
+		if w.Level == "hopeless" {
+			a.Kind, a.Text = "hopeless", "This profile has no answer: "+w.Text+"."
+			if p.index.Live {
+				a.Text = "No answer yet: " + w.Text + "."
+			}
+			return a
+		}
+	}
+	counts := map[analyze.Verdict]int{}
+	var best *analyze.Effect
+	for at, i := range p.targets[s] {
+		e := v.effect(p, s, i, v.metrics()[0])
+		if e == nil {
+			continue
+		}
+		counts[e.Verdict]++
+		if e.Verdict == analyze.Faster && (best == nil || best.Verdict != analyze.Faster || e.Slope.Low > best.Slope.Low) ||
+			e.Verdict == analyze.Slower && (best == nil || best.Verdict == analyze.Slower && e.Slope.High < best.Slope.High) {
+			best, a.Unit = e, at
+		}
+	}
+	none, unsure := counts[analyze.None], counts[analyze.Unsure]
+	switch {
+	case best != nil:
+		a.Kind = string(best.Verdict)
+		a.Gains = v.gains(best)
+		if best.Verdict == analyze.Slower {
+			a.Text = "Nothing that was tried makes the program faster. This makes it slower when it is made faster: look at what it contends for."
+			if v.latency() {
+				a.Text = "Nothing that was tried makes the latency fall. It rises when this is made faster."
+			}
+		}
+	case none > 0 && unsure == 0:
+		a.Kind, a.Text = "none", fmt.Sprintf("Nothing that was tried would help: %s, surely without effect.", were(none))
+	case none > 0:
+		a.Text = fmt.Sprintf("Not enough data to say what would help: %s, %d of them surely without effect. A longer run tells more.", were(none+unsure), none)
+	case unsure > 0:
+		a.Text = fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
+	default:
+		a.Text = "No unit was tried yet."
+	}
+	return a
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 unit was tried"
+	}
+	return fmt.Sprintf("%d units were tried", n)
+}
+
+// gains are those at the quarters but the third.
+func (v *view) gains(e *analyze.Effect) [][2]string {
+	out := [][2]string{}
+	for _, c := range throughputColumns {
+		if g, known := e.At(c.speedup); known {
+			out = append(out, [2]string{fmt.Sprintf("%d%% faster", c.speedup), v.effectText(g)})
+		}
+	}
+	return out
+}
+
+func (v *view) effectText(g analyze.Estimate) string {
+	sign := "+"
+	value := g.Value
+	if v.latency() {
+		value = -value
+	}
+	if value < 0 {
+		sign = "−"
+	}
+	text := fmt.Sprintf("%s%.0f%%", sign, math.Abs(value))
+	if g.Bounded {
+		text += fmt.Sprintf(" ± %.0f", max(1, g.Half()))
+	}
+	return text
+}

@@ -1,0 +1,622 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// The browser is started once for all tests, each of which has tabs of its own.
+var browser struct {
+	sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if browser.stop != nil {
+		browser.stop()
+	}
+	os.Exit(status)
+}
+
+func startBrowser() {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		browser.err = err
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox /* root has none */)
+	all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(all)
+	browser.ctx, browser.stop = ctx, func() { stop(); stopAll() }
+	browser.err = chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+}
+
+// A tab looks at one page, and fails the test if the page throws, breaks its own policy, or asks
+// for anything that is not at home.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// at opens an address; actions come before that.
+func at(t *testing.T, address string, actions ...chromedp.Action[chromedp.Void]) *tab {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Skip("no chromium")
+	}
+	browser.Do(startBrowser)
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	ctx, stop := chromedp.NewContext(browser.ctx)
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	t.Cleanup(func() { cancel(); stop() })
+	home, _ := url.Parse(address)
+	if err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			to, err := url.Parse(e.Request.URL)
+			if err != nil || to.Scheme != "data" && (to.Scheme != home.Scheme || to.Host != home.Host || to.Scheme == "file" && to.Path != home.Path) {
+				t.Errorf("the page asks for %s", e.Request.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page throws: %s", describe(e.ExceptionDetails))
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError {
+				t.Errorf("the page complains: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b := &tab{t, ctx}
+	b.do(call(network.Enable, network.EnableParams{}), call(log.Enable, cdp.Empty{}), call(runtime.Enable, cdp.Empty{}))
+	b.do(actions...)
+	b.do(chromedp.Navigate(address))
+	b.until(`document.documentElement.dataset.ready !== undefined`)
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// until waits for a condition of the page.
+func (b *tab) until(condition string) {
+	b.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		b.Fatalf("waiting for %s: %v\n%s", condition, err, b.text("body"))
+	}
+}
+
+func value[T any](b *tab, expression string) T {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// run executes a statement.
+func (b *tab) run(statement string) {
+	b.Helper()
+	value[chromedp.Void](b, statement)
+}
+
+// call is a command of the browser's protocol as an action.
+func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	})
+}
+
+func describe(d *runtime.ExceptionDetails) string {
+	if d.Exception != nil {
+		return d.Text + " " + d.Exception.Description
+	}
+	return d.Text
+}
+
+func (b *tab) text(selector string) string {
+	b.Helper()
+	return value[string](b, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? "(none)"`, selector))
+}
+
+// units are the names in the table.
+func (b *tab) units() string {
+	b.Helper()
+	return value[string](b, `[...document.querySelectorAll('#body th a')].map(a => a.textContent).join(' ')`)
+}
+
+// want waits until the table has these units.
+func (b *tab) want(units string) {
+	b.Helper()
+	b.until(fmt.Sprintf(`[...document.querySelectorAll('#body th a')].map(a => a.textContent).join(' ') === %q`, units))
+}
+
+func (b *tab) click(selector string) {
+	b.Helper()
+	b.run(fmt.Sprintf(`void document.querySelector(%q).click()`, selector))
+}
+
+// enter types into a field.
+func (b *tab) enter(selector, text string) {
+	b.Helper()
+	b.run(fmt.Sprintf(`void (e => { e.value = ''; e.focus() })(document.querySelector(%q))`, selector))
+	b.do(chromedp.KeyEvent(text))
+}
+
+// look chooses a point or latency.
+func (b *tab) look(view string) {
+	b.Helper()
+	b.run(fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event('change')) })(document.querySelector('#view'))`, view))
+}
+
+func (b *tab) detail(unit string) {
+	b.Helper()
+	b.until(fmt.Sprintf(`!document.querySelector('#detail').hidden && document.querySelector('#detail').dataset.shown === %q && document.querySelector('#detail h2').textContent === %[1]q`, unit))
+}
+
+func size(w, h int64) chromedp.Action[chromedp.Void] {
+	return call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: w, Height: h, DeviceScaleFactor: 1, Mobile: w < 500})
+}
+
+func scheme(name string) chromedp.Action[chromedp.Void] {
+	return call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}
+
+// serve shows pages until the test ends.
+func serve(t *testing.T, latest func() *Page) string {
+	t.Helper()
+	s, err := Listen(latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- s.Serve(context.Background()) }()
+	t.Cleanup(func() {
+		s.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s.Address()
+}
+
+func served(t *testing.T, p *Page) string { return serve(t, func() *Page { return p }) }
+
+// onDisk is the address of a page's file.
+func onDisk(t *testing.T, p *Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
+}
+
+// everything is all of a page's units, by rank.
+func everything(p *Page) string {
+	var names []string
+	for _, u := range p.index.Units {
+		names = append(names, u.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestPage(t *testing.T) {
+	p := pageOf(world{latency: true, never: true}.made())
+	b := at(t, served(t, p), size(1400, 900))
+	b.want(everything(p))
+
+	t.Run("answer", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		if s := b.text("#answer"); !strings.Contains(s, "Make parse.c:18 faster") || !strings.Contains(s, "50% faster →+30% ±") {
+			t.Errorf("answer %q", s)
+		}
+		if s := b.text("#about"); !strings.Contains(s, "flush (func): 0 visits – never visited") {
+			t.Errorf("about %q", s)
+		}
+	})
+	t.Run("detail", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.detail("parse.c:18") // by itself, where there is room
+		b.click(`tr[data-unit="spin.c:7"]`)
+		b.detail("spin.c:7")
+		if s := b.text("#detail"); !strings.Contains(s, "contention") || !strings.Contains(s, "48 experiments") {
+			t.Errorf("detail %q", s)
+		}
+		for selector, n := range map[string]int{"#detail svg.chart": 3, "#detail .mark": 4, "#detail .histogram .bars": 1, "#detail .timeline .own[d]": 1, "#detail [data-name=experiments] tbody tr": 48} {
+			if got := value[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector)); got != n {
+				t.Errorf("%d of %s, want %d", got, selector, n)
+			}
+		}
+		if dots := value[int](b, `document.querySelector('#detail .dots').getAttribute('d').split('M').length - 1`); dots != 48 {
+			t.Errorf("%d experiments drawn", dots)
+		}
+		if s := b.text("#source-note"); !strings.Contains(s, "not on this machine") {
+			t.Errorf("source: %s", s)
+		}
+	})
+	t.Run("sort", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.click(`[data-sort=name]`)
+		b.want("checksum cold.c:1 parse.c:18 parse.c:30 spin.c:7")
+		b.click(`[data-sort=name]`)
+		b.want("spin.c:7 parse.c:30 parse.c:18 cold.c:1 checksum")
+		if s := value[string](b, `document.querySelector('th[aria-sort]').textContent + document.querySelector('th[aria-sort]').ariaSort`); s != "Unitdescending" {
+			t.Errorf("sorted: %s", s)
+		}
+		b.click(`[data-sort=share]`)
+		b.want("parse.c:18 spin.c:7 parse.c:30 checksum cold.c:1")
+		b.click(`[data-sort=gain1]`)
+		if s := b.units(); !strings.HasPrefix(s, "parse.c:18 ") || !strings.HasSuffix(s, " cold.c:1") {
+			t.Errorf("by gain: %s", s)
+		}
+		b.click(`[data-sort=gain1]`) // what is not known stays last
+		if s := b.units(); !strings.HasPrefix(s, "spin.c:7 ") || !strings.HasSuffix(s, " cold.c:1") {
+			t.Errorf("by gain, the other way: %s", s)
+		}
+		b.click(`[data-sort=rank]`)
+		b.want(everything(p))
+	})
+	t.Run("filter", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.click("#chip-slower")
+		b.want("spin.c:7")
+		b.click("#chip-none")
+		b.want("spin.c:7 parse.c:30")
+		if s := b.text("#count"); s != "2 of 5 units" {
+			t.Errorf("count %q", s)
+		}
+		b.click("#clear")
+		b.want(everything(p))
+		b.click("#more summary")
+		for _, c := range [][3]string{{"#file", "parse.c", "parse.c:18 parse.c:30"}, {"#func", "lock", "spin.c:7"}, {"#binary", "libsum", "checksum"}, {"#min", "5", "parse.c:18 spin.c:7 parse.c:30"}} {
+			b.enter(c[0], c[1])
+			b.want(c[2])
+			b.click("#clear")
+			b.want(everything(p))
+		}
+	})
+	t.Run("search", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.enter("#search", "PARSE write")
+		b.want("parse.c:30")
+		b.enter("#search", "nothing like that")
+		b.want("")
+		b.click("#clear")
+		b.want(everything(p))
+	})
+	t.Run("points", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		b.look("latency:put")
+		b.until(`document.querySelectorAll('#heads .c-gain').length === 4 && document.querySelector('#answer').innerText.includes('−30%')`)
+		if s := b.text("#heads"); !strings.Contains(strings.Join(strings.Fields(s), " "), "mean p50 p95 p99") {
+			t.Errorf("heads %q", s)
+		}
+		if s := b.text("#facts"); !strings.Contains(s, "put: mean 3") || !strings.Contains(s, "p99") {
+			t.Errorf("facts %q", s)
+		}
+		b.click(`tr[data-unit="parse.c:18"]`)
+		b.until(`document.querySelectorAll('#detail figure').length === 6`)
+		b.look("flush")
+		b.until(`document.querySelector('#first').innerText.includes('No answer: point flush was visited 0 times')`)
+	})
+}
+
+func TestLink(t *testing.T) {
+	home := served(t, pageOf(world{}.made()))
+	b := at(t, home, size(1400, 900))
+	b.enter("#search", "parse")
+	b.click("[data-sort=name]")
+	b.click(`tr[data-unit="parse.c:30"]`)
+	b.detail("parse.c:30")
+	b.run(`void (navigator.clipboard.writeText = async s => { window.copied = s })`)
+	b.click("#copy")
+	b.until(`window.copied !== undefined`)
+	link := value[string](b, `window.copied`)
+	if !strings.HasPrefix(link, home+"#") {
+		t.Fatalf("link %s", link)
+	}
+	c := at(t, link, size(1400, 900))
+	c.want("parse.c:18 parse.c:30")
+	c.detail("parse.c:30")
+	// Back and forth.
+	b.run(`void history.back()`)
+	b.detail("parse.c:18")
+	b.run(`void history.forward()`)
+	b.detail("parse.c:30")
+	// Where there is no clipboard the link is shown.
+	b.run(`void (navigator.clipboard.writeText = async () => { throw new Error('no') })`)
+	b.click("#copy")
+	b.until(`document.querySelector('#link').open && document.querySelector('#link-text').value === location.href`)
+}
+
+func TestKeyboard(t *testing.T) {
+	p := pageOf(world{latency: true}.made())
+	b := at(t, served(t, p), size(1400, 900))
+	press := func(key string) { b.do(chromedp.KeyEvent(key)) }
+	b.detail("parse.c:18")
+	press("j")
+	b.detail("spin.c:7")
+	b.until(`document.activeElement.textContent === 'spin.c:7'`)
+	press("k")
+	b.detail("parse.c:18")
+	press("\r")
+	b.until(`document.activeElement.id === 'detail'`)
+	press("\x1b")
+	b.until(`document.activeElement.textContent === 'parse.c:18'`)
+	press("/")
+	b.until(`document.activeElement.id === 'search'`)
+	press("s") // a letter there
+	press("p")
+	b.want("spin.c:7")
+	press("\x1b")
+	b.want(everything(p))
+	press("s")
+	b.until(`document.querySelector('th[aria-sort]').textContent === 'Unit'`)
+	press("S")
+	b.until(`document.querySelector('th[aria-sort]').ariaSort === 'descending'`)
+	press("v")
+	press("v") // the last of three
+	b.until(`document.querySelectorAll('#heads .c-gain').length === 4`)
+	press("?")
+	b.until(`document.querySelector('#help').open`)
+	press("j") // is for nobody now
+	press("\x1b")
+	b.until(`!document.querySelector('#help').open`)
+	// The way by Tab goes first to where the table can be skipped to, and all that has focus shows it.
+	b.run(`void (document.activeElement.blur(), document.querySelector('#skip').focus())`)
+	press("\r")
+	b.until(`document.activeElement.id === 'list'`)
+}
+
+func TestCompare(t *testing.T) {
+	before := Profile{Label: "before.profile", Runs: pageRuns(world{scale: 0.5})}
+	p := New(Profile{Label: "after.profile", Runs: pageRuns(world{})}, &before, 0, false)
+	b := at(t, served(t, p), size(1600, 900))
+	b.want(everything(p))
+	b.detail("parse.c:18")
+	if s := b.text(`tr[data-unit="parse.c:18"]`); !strings.Contains(s, "was 14.9") || !strings.Contains(s, "29.9") {
+		t.Errorf("row %q", s)
+	}
+	if s := b.text("#answer"); !strings.Contains(s, "Before: Make parse.c:18 faster") {
+		t.Errorf("answer %q", s)
+	}
+	if n := value[int](b, `document.querySelectorAll('#detail [data-side] .chart').length`); n != 6 {
+		t.Errorf("%d charts", n)
+	}
+	// Side by side.
+	if !value[bool](b, `(([a, b]) => a.top === b.top && a.right <= b.left)([...document.querySelectorAll('#detail [data-side]')].map(e => e.getBoundingClientRect()))`) {
+		t.Error("not side by side")
+	}
+}
+
+// contrast finds texts that are hard to read: less than 4.5 to 1 (WCAG 2.1, 1.4.3).
+const contrast = `(() => {
+  const rgba = s => { const c = document.createElement('canvas').getContext('2d'); c.fillStyle = s; c.fillRect(0, 0, 1, 1); const d = c.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
+  const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
+  const behind = e => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255]; };
+  const bad = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n; n = texts.nextNode();) {
+    const e = n.parentElement;
+    if (!n.data.trim() || !e.checkVisibility() || e.closest('script, style, :disabled')) continue;
+    const style = getComputedStyle(e), a = light(rgba(e instanceof SVGElement ? style.fill : style.color)), b = light(behind(e));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.add(e.tagName + '.' + e.getAttribute('class') + ' ' + ratio.toFixed(1) + ': ' + n.data.trim().slice(0, 40));
+  }
+  return [...bad].join('\n');
+})()`
+
+func TestLightAndDark(t *testing.T) {
+	home := served(t, pageOf(world{latency: true, never: true}.made()))
+	backgrounds := map[string]string{}
+	for _, name := range []string{"light", "dark"} {
+		b := at(t, home, size(1400, 900), scheme(name))
+		b.detail("parse.c:18")
+		if bad := value[string](b, contrast); bad != "" {
+			t.Errorf("%s: hard to read:\n%s", name, bad)
+		}
+		backgrounds[name] = value[string](b, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector('#detail .curve')).stroke`)
+		b.run(`void document.querySelector('#help').showModal()`)
+		if bad := value[string](b, contrast); bad != "" {
+			t.Errorf("%s, help: hard to read:\n%s", name, bad)
+		}
+	}
+	if backgrounds["light"] == backgrounds["dark"] {
+		t.Error("the same in light and dark")
+	}
+}
+
+// narrow: nothing is wider than a phone.
+func narrow(b *tab, where string) {
+	b.Helper()
+	if w := value[int](b, `document.documentElement.scrollWidth`); w > 390 {
+		b.Errorf("%s is %d wide", where, w)
+	}
+}
+
+func TestPhone(t *testing.T) {
+	p := pageOf(world{latency: true}.made())
+	b := at(t, served(t, p), size(390, 844))
+	b.want(everything(p))
+	narrow(b, "the list")
+	if value[bool](b, `document.querySelector('#detail').checkVisibility()`) {
+		t.Error("details that nobody asked for")
+	}
+	b.click(`tr[data-unit="parse.c:18"]`)
+	b.detail("parse.c:18")
+	narrow(b, "the detail")
+	b.until(`!document.querySelector('#list').checkVisibility() && scrollY === 0`)
+	b.click("#detail .back")
+	b.until(`document.querySelector('#list').checkVisibility() && !document.querySelector('#detail').checkVisibility()`)
+	b.click("#more summary")
+	narrow(b, "the filters")
+}
+
+// TestFile opens the file from disk: all is in it, and nothing else is asked for.
+func TestFile(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "parse.c")
+	if err := os.WriteFile(source, []byte(strings.Repeat("\tx = \"<b>&\";\n", 40)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := world{latency: true, file: source}.made()
+	d.Sources[source] = sumOf(t, source)
+	p := pageOf(d)
+	b := at(t, onDisk(t, p), size(1400, 900))
+	b.want(everything(p))
+	b.detail("parse.c:18")
+	if n := value[int](b, `document.querySelectorAll('#detail .chart').length`); n != 3 {
+		t.Errorf("%d charts", n)
+	}
+	if s := b.text("#detail .source .this"); !strings.Contains(s, "60.0%") || !strings.Contains(s, "29.9±2.1") || !strings.Contains(s, `x = "<b>&";`) {
+		t.Errorf("source line %q", s)
+	}
+	b.click(`#detail .source a[href*="parse.c%3A30"]`)
+	b.detail("parse.c:30")
+	b.look("latency:put")
+	b.until(`document.querySelectorAll('#detail figure').length === 6`)
+}
+
+// TestLiveness: what comes while a run goes on is shown, and nothing jumps.
+func TestLiveness(t *testing.T) {
+	l := NewLive("whatif.profile", []string{"./server"})
+	b := at(t, serve(t, l.Page), size(1400, 900))
+	b.until(`!document.querySelector('#live').hidden`)
+	whole := world{}.made()
+	part := *whole
+	part.Experiments, part.End = whole.Experiments[:120], nil
+	l.Update(&part, false)
+	b.until(`document.querySelectorAll('#body tr').length === 5`)
+	b.click(`tr[data-unit="spin.c:7"] a`)
+	b.detail("spin.c:7")
+	b.run(`void (document.querySelector('#detail [data-name=numbers]').open = true, document.querySelector('tr[data-unit="spin.c:7"] a').focus())`)
+	l.Update(whole, true)
+	b.until(`document.querySelector('#live').hidden && document.querySelectorAll('#detail [data-name=experiments] tbody tr').length === 48`)
+	b.until(`document.querySelector('#detail [data-name=numbers]').open && document.activeElement.textContent === 'spin.c:7'`)
+}
+
+// TestPages: a long table has pages.
+func TestPages(t *testing.T) {
+	b := at(t, served(t, pageOf(world{units: 250, experiments: 1000}.made())), size(1400, 900))
+	rows := func(n int) {
+		b.Helper()
+		b.until(fmt.Sprintf(`document.querySelectorAll('#body tr').length === %d`, n))
+	}
+	rows(100)
+	b.click("#next")
+	b.click("#next")
+	rows(55)
+	if s := b.text("#page"); s != "page 3 of 3" {
+		t.Errorf("%s", s)
+	}
+	b.do(chromedp.KeyEvent("["))
+	rows(100)
+	b.enter("#search", "function_7")
+	b.until(`document.querySelector('#pages').hidden`)
+}
+
+// TestUnlucky: what went wrong is said first, and no name is executed, nor makes the page wider
+// than a phone.
+func TestUnlucky(t *testing.T) {
+	first := map[string]string{"empty": "No answer: no usable experiment", "one": "No answer", "nobaseline": "no usable baseline", "nothing": "the profile holds no run", "zero": "With care"}
+	for name, runs := range unlucky() {
+		b := at(t, served(t, pageOf(runs...)), size(390, 844))
+		if s := b.text("#first"); !strings.Contains(s, first[name]) {
+			t.Errorf("%s says first: %q", name, s)
+		}
+		narrow(b, name)
+		if value[bool](b, `document.querySelector('#body tr') !== null`) {
+			b.click("#body tr")
+			b.until(`!document.querySelector('#detail').hidden`)
+			narrow(b, name+"'s detail")
+		}
+		if s := value[string](b, `document.title`); s == "broken" {
+			t.Errorf("%s: a name was executed", name)
+		}
+	}
+}
+
+// TestNames: whoever does not see the page is told what everything is.
+func TestNames(t *testing.T) {
+	b := at(t, served(t, pageOf(world{latency: true}.made())), size(1400, 900))
+	b.detail("parse.c:18")
+	nameless := value[string](b, `[...document.querySelectorAll('button, a, input, select, summary, svg[role=img], section, nav, dialog')].filter(e => e.checkVisibility() && e.id !== 'skip' &&
+	  !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText || (e.labels && e.labels.length))).map(e => e.outerHTML.slice(0, 80)).join('\n')`)
+	if nameless != "" {
+		t.Errorf("without a name:\n%s", nameless)
+	}
+	for selector, n := range map[string]int{"header": 1, "main": 1, "footer": 1, "form[role=search]": 1, "#units caption": 1, "th[aria-sort]": 1, "tr[aria-current=true]": 2 - 1, "html[lang=en]": 1} {
+		if got := value[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector)); got != n {
+			t.Errorf("%d of %s", got, selector)
+		}
+	}
+	if s := value[string](b, `document.querySelector('#detail svg').getAttribute('aria-label')`); !strings.Contains(s, "50% faster: 29.9% (") {
+		t.Errorf("the curve's words: %q", s)
+	}
+	if n := value[int](b, `[...document.querySelectorAll('#units th')].filter(e => !e.scope).length`); n != 0 {
+		t.Errorf("%d heads without scope", n)
+	}
+}
+
+// TestFirstView opens 5,000 units and 100,000 experiments from disk, and prints how long that
+// took.
+func TestFirstView(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
+	began := time.Now()
+	p := pageOf(world{units: 5000, experiments: 100_000}.made())
+	p.Prepare()
+	t.Logf("analysed and laid out in %v", time.Since(began))
+	began = time.Now()
+	address := onDisk(t, p)
+	fi, err := os.Stat(strings.TrimPrefix(address, "file://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("written in %v: %.1f MB", time.Since(began), float64(fi.Size())/1e6)
+	for _, address := range []string{address, served(t, p)} {
+		b := at(t, address, size(1400, 900))
+		first := value[float64](b, `performance.getEntriesByName('whatif-first-view')[0].startTime`)
+		if n := value[int](b, `document.querySelectorAll('#body tr').length`); n != 100 {
+			t.Errorf("%d rows", n)
+		}
+		// A key pressed in the search has to be answered between two frames.
+		typed := value[float64](b, `(() => { const s = document.querySelector('#search'), t = performance.now(); s.value = 'function_1'; s.dispatchEvent(new Event('input')); s.offsetHeight; return performance.now() - t })()`)
+		t.Logf("%.20s: first view after %.0f ms; search %.0f ms", address, first, typed)
+		if first > 5000 {
+			t.Errorf("first view after %.0f ms", first)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"whatif/internal/chart"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+// policy lets the page do nothing but run its own script and style; connect is what it may
+// fetch from.
+func policy(connect string) string {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; script-src " + hash(pageJS) + "; style-src " + hash(style()) + "; img-src data:; connect-src " + connect + "; base-uri 'none'; form-action 'none'"
+}
+
+func style() string { return chart.Style + pageCSS }
+
+// WriteHTML writes the page as one file: nothing is fetched, everything lies in it.
+func (p *Page) WriteHTML(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	err := p.write(out, "'none'", func() error {
+		for _, name := range p.resources() {
+			if name == "rows-0" { // there already, as it is
+				continue
+			}
+			data, err := p.resource(name, true)
+			if err != nil {
+				return err
+			}
+			text, err := pack(data)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "<script type=\"text/plain\" id=\"data-%s\">%s</script>\n", name, text)
+		}
+		return nil
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("writing HTML: %w", err)
+	}
+	return nil
+}
+
+// write writes the page with its first resources; more adds others.
+func (p *Page) write(w io.Writer, connect string, more func() error) error {
+	head, tail, _ := strings.Cut(pageHTML, "{{data}}\n")
+	head = strings.NewReplacer("{{policy}}", html.EscapeString(policy(connect)), "{{title}}", html.EscapeString(p.index.Title), "{{style}}", style()).Replace(head)
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+	for _, name := range []string{"index", "rows-0"} {
+		data, err := p.resource(name, true)
+		if err == errNone { // a profile without points
+			data = []byte("null")
+		} else if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "<script type=\"application/json\" id=\"data-%s\">%s</script>\n", name, data); err != nil {
+			return err
+		}
+	}
+	if err := more(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, strings.Replace(tail, "{{script}}", pageJS, 1))
+	return err
+}
+
+// pack compresses, and writes what comes out as text.
+func pack(data []byte) (string, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}

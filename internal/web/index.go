@@ -1,0 +1,232 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"path"
+	"slices"
+
+	"whatif/internal/analyze"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+// perChunk is how many units have their details in one resource. It is a compromise: a chunk
+// is decompressed as a whole, and small ones compress badly.
+const perChunk = 24
+
+// index is what the first view needs beside the rows.
+type index struct {
+	Version string `json:"version"`
+	Live    bool   `json:"live"`
+	Title   string `json:"title"`
+	Sides   []side `json:"sides"` // what is looked at, and what it is compared with
+	Views   []view `json:"views"`
+	Units   []unit `json:"units"` // by rank; those that only the other side has come last
+	Chunk   int    `json:"chunk"`
+}
+
+// side is what is known of a profile as a whole, as in the JSON report.
+type side struct {
+	Label     string           `json:"label"`
+	Summary   any              `json:"summary"`
+	Runs      []report.Run     `json:"runs"`
+	Points    []report.Point   `json:"points"`
+	Latencies []report.Latency `json:"latencies"`
+	Warnings  []warning        `json:"warnings"` // that are about no point or latency
+}
+
+// warning is one of the report's, and how bad it is: see health.go.
+type warning struct {
+	report.Warning
+	Level string `json:"level,omitempty"`
+}
+
+// unit is what rows have in common, whatever they are about.
+type unit struct {
+	ID     string `json:"id"` // in links
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Beside string `json:"beside"` // of a line its function, and so on
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Func   string `json:"func,omitempty"`
+	Binary string `json:"binary,omitempty"`
+	Source int    `json:"source"` // which source resource; -1: none
+	// By side.
+	Share    []float64   `json:"share"`
+	Samples  []int64     `json:"samples"`
+	Tried    []int       `json:"tried"`
+	SetAside []int       `json:"set_aside"`
+	Warnings [][]warning `json:"warnings"`
+}
+
+func title(r *analyze.Result) string {
+	if len(r.Runs) == 0 {
+		return "no run"
+	}
+	if name := report.Command(r.Runs[0].Run.Args); name != "" {
+		return name
+	}
+	return "(no program)"
+}
+
+func newSide(label string, r *analyze.Result) side {
+	m := report.NewModel(r)
+	s := side{Label: report.Clean(label), Summary: m.Summary, Runs: m.Runs, Points: m.Points, Latencies: m.Latencies, Warnings: []warning{}}
+	particular := map[report.Warning]bool{}
+	for i := range s.Points {
+		s.Points[i].Name, s.Points[i].Kind = report.Clean(s.Points[i].Name), report.Clean(s.Points[i].Kind)
+		for _, w := range m.Points[i].Warnings {
+			particular[w] = true
+		}
+	}
+	for i := range s.Latencies {
+		s.Latencies[i].Name, s.Latencies[i].Begin = report.Clean(s.Latencies[i].Name), report.Clean(s.Latencies[i].Begin)
+		for _, w := range m.Latencies[i].Warnings {
+			particular[w] = true
+		}
+	}
+	for _, w := range m.Warnings {
+		if !particular[w] {
+			s.Warnings = append(s.Warnings, judged(w))
+		}
+	}
+	for i := range s.Runs {
+		s.Runs[i].Args = []string{report.Command(s.Runs[i].Args)}
+		s.Runs[i].Host, s.Runs[i].Kernel, s.Runs[i].File = report.Clean(s.Runs[i].Host), report.Clean(s.Runs[i].Kernel), report.Clean(s.Runs[i].File)
+	}
+	return s
+}
+
+// sameness is what makes units of two profiles the same. The binary may have been built
+// into another directory.
+func sameness(u profile.Unit) profile.UnitKey {
+	k := u.Key()
+	k.Binary = path.Base(k.Binary)
+	if k.Kind == "line" {
+		k.Func = ""
+	}
+	return k
+}
+
+// mergeUnits lists the units of all sides.
+func (p *Page) mergeUnits() {
+	p.index.Units, p.index.Chunk = []unit{}, perChunk
+	place := map[profile.UnitKey]int{}
+	ids := map[string]bool{}
+	for s, r := range p.results {
+		model := report.NewModel(r)
+		beside := report.Beside(r)
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			key := sameness(t.Unit)
+			at, known := place[key]
+			if known && p.taken(s, at) {
+				continue // two of one side that differ in their binary's directory only
+			}
+			if !known {
+				at = len(p.index.Units)
+				place[key] = at
+				u := newUnit(&model.Targets[i], report.Clean(beside(t.Unit)))
+				if u.ID = u.Name; ids[u.ID] {
+					u.ID = fmt.Sprintf("%s~%s", u.Name, digest(key))
+				}
+				ids[u.ID] = true
+				p.index.Units = append(p.index.Units, u)
+			}
+			p.take(s, at, i)
+			u := &p.index.Units[at]
+			u.Share = extend(u.Share, s, model.Targets[i].Share)
+			u.Samples = extend(u.Samples, s, t.Samples)
+			u.Tried = extend(u.Tried, s, t.Tried)
+			u.SetAside = extend(u.SetAside, s, t.SetAside)
+			u.Warnings = extend(u.Warnings, s, judgedAll(model.Targets[i].Warnings))
+		}
+	}
+	n, sides := len(p.index.Units), len(p.results)
+	for s := range sides {
+		p.take(s, n-1, -2) // to its full length
+	}
+	for i := range p.index.Units {
+		u := &p.index.Units[i]
+		u.Share, u.Samples, u.Tried, u.SetAside = full(u.Share, sides), full(u.Samples, sides), full(u.Tried, sides), full(u.SetAside, sides)
+		u.Warnings = full(u.Warnings, sides)
+	}
+}
+
+// take says that target i of side s is the unit at a place; -2 only makes room.
+func (p *Page) take(s, at, i int) {
+	for len(p.targets) <= s {
+		p.targets = append(p.targets, nil)
+	}
+	for len(p.targets[s]) <= at {
+		p.targets[s] = append(p.targets[s], -1)
+	}
+	if i >= 0 {
+		p.targets[s][at] = i
+	}
+}
+
+func (p *Page) taken(s, at int) bool {
+	return s < len(p.targets) && at < len(p.targets[s]) && p.targets[s][at] >= 0
+}
+
+// extend sets what belongs to side s.
+func extend[T any](of []T, s int, v T) []T { return append(full(of, s), v) }
+
+func full[T any](of []T, n int) []T {
+	for len(of) < n {
+		var zero T
+		of = append(of, zero)
+	}
+	return of
+}
+
+func newUnit(t *report.Target, beside string) unit {
+	return unit{Name: report.Clean(t.Name), Kind: t.Unit, Beside: beside, File: report.Clean(t.File), Line: t.Line,
+		Func: report.Clean(t.Func), Binary: report.Clean(t.Binary), Source: -1}
+}
+
+func digest(k profile.UnitKey) string {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%+v", k)
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// listSources numbers the source files of the units, those of all sides.
+func (p *Page) listSources() {
+	number := map[string]int{}
+	for s, r := range p.results {
+		for at, i := range p.targets[s] {
+			if i < 0 || r.Targets[i].Unit.File == "" {
+				continue
+			}
+			u := r.Targets[i].Unit
+			n, known := number[u.File]
+			if !known {
+				n = len(p.files)
+				number[u.File] = n
+				p.files = append(p.files, sourceFile{path: u.File, sum: recorded(p.runs[s], u.File)})
+			}
+			if u.Line > 0 {
+				p.files[n].lines = append(p.files[n].lines, u.Line)
+			}
+			if p.index.Units[at].Source < 0 {
+				p.index.Units[at].Source = n
+			}
+		}
+	}
+	for i := range p.files {
+		slices.SortFunc(p.files[i].lines, cmp.Compare)
+	}
+}
+
+// recorded is what a file was in the last run that knew it.
+func recorded(runs []*profile.Data, file string) (sum string) {
+	for _, d := range runs {
+		sum = cmp.Or(d.Sources[file], sum)
+	}
+	return sum
+}

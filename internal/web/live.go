@@ -1,0 +1,68 @@
+package web
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"whatif/internal/profile"
+)
+
+// Live makes pages of a run that goes on. They are made when somebody looks, and not more
+// often than leaves the machine to the run.
+type Live struct {
+	mu      sync.Mutex
+	label   string
+	data    *profile.Data
+	ended   bool
+	fresh   bool // data has not been shown
+	version int
+
+	making sync.Mutex
+	page   *Page
+	next   time.Time
+}
+
+// NewLive shows an empty run until the first Update.
+func NewLive(label string, args []string) *Live {
+	return &Live{label: label, data: &profile.Data{Run: profile.Run{Version: profile.Version, Args: args, Started: time.Now(), CPUs: runtime.NumCPU()}}, fresh: true}
+}
+
+// Update takes over what was measured so far. The experiments themselves are not changed
+// once they are there, so a copy costs little.
+func (l *Live) Update(d *profile.Data, ended bool) {
+	snapshot := *d
+	snapshot.Run.Points = slices.Clone(d.Run.Points)
+	snapshot.Units, snapshot.Sources = maps.Clone(d.Units), maps.Clone(d.Sources)
+	snapshot.Experiments = slices.Clip(d.Experiments)
+	snapshot.Warnings = slices.Clip(d.Warnings)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.data, l.ended, l.fresh = &snapshot, ended, true
+}
+
+// Page is the page of the present state, or of one shortly before.
+func (l *Live) Page() *Page {
+	// Analysing takes a part of the time that is hardly noticed.
+	const share = 20
+	l.making.Lock()
+	defer l.making.Unlock()
+	l.mu.Lock()
+	data, ended := l.data, l.ended
+	due := l.fresh && (ended || !time.Now().Before(l.next))
+	if due || l.page == nil {
+		l.fresh = false
+		l.version++
+	}
+	version := l.version
+	l.mu.Unlock()
+	if l.page != nil && !due {
+		return l.page
+	}
+	began := time.Now()
+	l.page = New(Profile{Label: l.label, Runs: []*profile.Data{data}}, nil, version, !ended)
+	l.next = time.Now().Add(share * time.Since(began))
+	return l.page
+}

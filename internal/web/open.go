@@ -1,0 +1,40 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"whatif/internal/target"
+)
+
+// OpenBrowser shows an address in the user's browser, where there is a display, and does
+// not wait for it. Under sudo the browser is the invoking user's, and runs as that.
+func OpenBrowser(address string) error {
+	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return nil
+	}
+	opener, err := exec.LookPath("xdg-open")
+	if err != nil {
+		return nil // a display, but no desktop
+	}
+	cmd := exec.Command(opener, address)
+	u, other, err := target.InvokingUser()
+	if err != nil {
+		return err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is for whatif
+	if other {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
+		cmd.Env = append(target.EnvironmentOf(u), "XDG_RUNTIME_DIR="+cmp.Or(os.Getenv("XDG_RUNTIME_DIR"), "/run/user/"+strconv.Itoa(int(u.UID))))
+		cmd.Dir = "/"
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("opening the browser: %w", err)
+	}
+	go cmd.Wait()
+	return nil
+}

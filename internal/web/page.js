@@ -1,0 +1,499 @@
+'use strict';
+// The page's own script. The drawings and the words come from whatif; this filters,
+// sorts, and shows them. What is shown is in the address behind the #, and nowhere else.
+(() => {
+  const $ = id => document.getElementById(id);
+  const rowsAPage = 100;
+
+  // el makes an element. Text is set as text, never as markup.
+  const el = (tag, attributes = {}, ...children) => {
+    const e = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === 'class') e.className = value;
+      else if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+      else if (value === true) e.setAttribute(name, '');
+      else if (value !== false && value != null) e.setAttribute(name, value);
+    }
+    e.append(...children.filter(c => c != null && c !== ''));
+    return e;
+  };
+  const text = (e, s) => { if (e.textContent !== s) e.textContent = s; };
+  const drawing = svg => { // made by whatif, with all text escaped
+    const t = document.createElement('template');
+    t.innerHTML = svg;
+    return t.content;
+  };
+  const plural = (n, noun) => n.toLocaleString('en') + ' ' + noun + (n === 1 ? '' : 's');
+
+  // Resources: embedded as they are, embedded and packed, or fetched.
+  const cache = new Map();
+  const load = name => {
+    if (!cache.has(name)) cache.set(name, read(name).catch(e => { cache.delete(name); throw e; }));
+    return cache.get(name);
+  };
+  const read = async name => {
+    const e = $('data-' + name);
+    if (e && e.type === 'application/json') return JSON.parse(e.textContent);
+    if (e) {
+      const bytes = Uint8Array.from(atob(e.textContent), c => c.charCodeAt(0));
+      return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
+    }
+    const answer = await fetch(index.version + '/' + name, { cache: 'no-store' });
+    if (!answer.ok) throw new Error(answer.statusText);
+    return answer.json();
+  };
+
+  let index = JSON.parse($('data-index').textContent);
+  let rows = JSON.parse($('data-rows-0').textContent); // of the view that is shown
+  let rowsOf = 0;
+  let known = new Map(); // unit id → its place
+  let texts = []; // what search looks through
+  const learn = () => {
+    known = new Map(index.units.map((u, i) => [u.id, i]));
+    texts = index.units.map(u => [u.name, u.func, u.beside, u.file, u.binary].join('\n').toLowerCase());
+  };
+
+  // State is what the address says.
+  const defaults = { view: '', unit: '', q: '', file: '', func: '', binary: '', verdict: '', min: '', sort: '', down: '', page: '' };
+  let state = { ...defaults };
+  const readAddress = () => {
+    state = { ...defaults };
+    for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in defaults) state[k] = v;
+  };
+  const set = (patch, push = false) => {
+    Object.assign(state, patch);
+    const p = new URLSearchParams();
+    for (const k in defaults) if (state[k] !== '') p.set(k, state[k]);
+    const to = '#' + p;
+    if (to !== location.hash && !(to === '#' && !location.hash)) history[push ? 'pushState' : 'replaceState'](null, '', to === '#' ? location.pathname : to);
+    show();
+  };
+  const viewPlace = () => Math.max(0, index.views.findIndex(v => v.id === state.view));
+  const view = () => index.views[viewPlace()];
+  const wide = matchMedia('(min-width: 1180px)');
+  const chosen = () => {
+    if (known.has(state.unit)) return known.get(state.unit);
+    if (state.unit || !wide.matches || !view()) return -1;
+    const first = view().answers[0].unit;
+    return first >= 0 ? first : visible.length ? visible[0] : -1;
+  };
+
+  // The table.
+  const verdicts = ['faster', 'slower', 'unsure', 'none', 'untried'];
+  const verdictOf = at => { const r = rows && rows.rows[0][at]; return r ? r.verdict : 'untried'; };
+  const columns = () => {
+    const v = view();
+    const value = i => at => { const r = rows && rows.rows[0][at]; return r ? r.values[i] : null; };
+    return [
+      { id: 'rank', name: '#', class: 'c-rank', key: at => -at },
+      { id: 'name', name: 'Unit', class: 'c-unit', key: at => index.units[at].name, up: true },
+      { id: 'share', name: 'Share', class: 'c-share', key: at => index.units[at].share[0] },
+      { id: '', name: 'Curve', class: 'c-curve' },
+      ...(v ? v.columns : []).map((name, i) => ({ id: 'gain' + i, name: name.replace(' faster', ''), label: name, class: 'c-gain c-g' + i, key: value(i) })),
+      { id: 'verdict', name: 'Verdict', class: 'c-verdict', key: at => -verdicts.indexOf(verdictOf(at)) },
+      { id: 'n', name: 'Exp.', label: 'Experiments', class: 'c-n', key: at => index.units[at].tried[0] },
+    ];
+  };
+  let visible = []; // places of the units that the filters leave, sorted
+  const filter = (verdictToo = true) => {
+    const q = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+    const has = (s, part) => !part || (s || '').toLowerCase().includes(part.toLowerCase());
+    const wanted = state.verdict ? new Set(state.verdict.split(',')) : null;
+    const min = Number(state.min) || 0;
+    const out = [];
+    index.units.forEach((u, at) => {
+      if (q.every(w => texts[at].includes(w)) && has(u.file, state.file) && has(u.func, state.func) && has(u.binary, state.binary) &&
+        Math.max(...u.tried) >= min && (!verdictToo || !wanted || wanted.has(verdictOf(at)))) out.push(at);
+    });
+    return out;
+  };
+  const sort = list => {
+    const c = columns().find(c => c.id === (state.sort || 'rank')) || columns()[0];
+    const flip = state.down === '1' ? -1 : 1;
+    const unknown = x => x === null || x === undefined;
+    return list.map(at => [c.key(at), at]).sort(([a, i], [b, j]) => {
+      if (unknown(a) || unknown(b)) return unknown(a) - unknown(b) || i - j; // comes last either way
+      const d = typeof a === 'string' ? a.localeCompare(b, 'en', { numeric: true }) : a - b;
+      return flip * (c.up ? d : -d) || i - j; // numbers: the largest first
+    }).map(([, at]) => at);
+  };
+
+  const cell = (main, was) => was == null ? [main] : [main, el('span', { class: 'was' }, 'was ' + was)];
+  const plusMinus = s => {
+    const at = s.indexOf('±');
+    return at < 0 ? [s] : [s.slice(0, at), el('span', { class: 'pm' }, ' ' + s.slice(at))];
+  };
+  const spark = r => {
+    const ns = 'http://www.w3.org/2000/svg';
+    const svg = document.createElementNS(ns, 'svg');
+    svg.setAttribute('class', 'spark ' + r.verdict);
+    svg.setAttribute('viewBox', '0 0 100 28');
+    svg.setAttribute('preserveAspectRatio', 'none');
+    svg.setAttribute('aria-hidden', 'true'); // the cells beside it say the same in numbers
+    for (const [name, d] of [['zero', 'M0 ' + view().zero + 'H100'], ['band', r.spark[0]], ['curve', r.spark[1]]]) {
+      const p = document.createElementNS(ns, 'path');
+      p.setAttribute('class', name);
+      p.setAttribute('d', d);
+      svg.append(p);
+    }
+    return svg;
+  };
+  const warnings = list => {
+    if (!list.length) return null;
+    const all = list.map(w => w.text).join('; ');
+    return el('span', { class: 'warn', title: all }, ' ⚠', el('span', { class: 'sr' }, ' warning: ' + all));
+  };
+  const makeRow = at => {
+    const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
+    const was = s => compared ? s : null;
+    const tr = el('tr', { 'data-unit': u.id },
+      el('td', { class: 'c-rank' }, String(at + 1)),
+      el('th', { class: 'unit c-unit', scope: 'row' }, el('a', { href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: u.id }), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), u.beside ? el('span', { class: 'muted' }, u.beside) : null),
+      el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null))),
+      el('td', { class: 'c-curve' }, r ? spark(r) : null),
+      ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
+      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? r.verdict : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
+        compared && b && (!r || b.verdict !== r.verdict) ? el('span', { class: 'was' }, 'was ' + b.verdict) : null),
+      el('td', { class: 'c-n' }, ...cell(String(u.tried[0]), was(u.tried[1]))));
+    tr.children[2].style.setProperty('--part', u.share[0] + '%');
+    return tr;
+  };
+  const showTable = () => {
+    const heads = columns().map(c => {
+      const sorted = c.id && c.id === (state.sort || 'rank');
+      const first = c.up ? 'ascending' : 'descending', other = c.up ? 'descending' : 'ascending';
+      return el('th', { class: c.class, scope: 'col', 'aria-sort': sorted ? (c.id === 'rank' ? (state.down === '1' ? 'descending' : 'ascending') : state.down === '1' ? other : first) : null, abbr: c.label },
+        c.id ? el('button', { type: 'button', 'data-sort': c.id, 'aria-label': c.label || null, title: c.label || null }, c.name) : c.name);
+    });
+    const focused = document.activeElement && document.activeElement.dataset.sort;
+    $('heads').replaceChildren(...heads);
+    if (focused) $('heads').querySelector('[data-sort="' + focused + '"]').focus();
+    visible = sort(filter());
+    const pages = Math.max(1, Math.ceil(visible.length / rowsAPage));
+    const page = Math.min(pages, Math.max(1, Number(state.page) || 1));
+    const here = visible.slice((page - 1) * rowsAPage, page * rowsAPage);
+    const link = document.activeElement && document.activeElement.closest('#body tr');
+    $('body').replaceChildren(...here.map(makeRow));
+    if (link) { const a = rowOf(link.dataset.unit); if (a) a.querySelector('a').focus({ preventScroll: true }); }
+    const all = index.units.length;
+    text($('count'), visible.length === all ? plural(all, 'unit') : visible.length.toLocaleString('en') + ' of ' + plural(all, 'unit'));
+    $('clear').hidden = visible.length === all;
+    $('pages').hidden = pages === 1;
+    text($('page'), 'page ' + page + ' of ' + pages);
+    $('previous').disabled = page === 1;
+    $('next').disabled = page === pages;
+    const v = view();
+    text($('caption'), v ? v.title + ': ' + v.about : 'Units');
+    showChips();
+  };
+  const rowOf = id => [...$('body').children].find(tr => tr.dataset.unit === id);
+  const showChips = () => {
+    const counts = {};
+    for (const at of filter(false)) counts[verdictOf(at)] = (counts[verdictOf(at)] || 0) + 1;
+    const wanted = new Set(state.verdict ? state.verdict.split(',') : []);
+    for (const v of verdicts) {
+      let b = $('chip-' + v);
+      if (!b) {
+        b = el('button', { type: 'button', id: 'chip-' + v, class: v, 'data-verdict': v }, v === 'untried' ? 'not tried' : v, el('span', { class: 'n' }));
+        $('verdicts').append(b);
+      }
+      b.setAttribute('aria-pressed', wanted.has(v));
+      b.hidden = !counts[v] && !wanted.has(v);
+      text(b.lastChild, String(counts[v] || 0));
+    }
+  };
+
+  // What stands above and below the table.
+  const showTop = () => {
+    const v = view(), s = index.sides[0];
+    text($('title'), index.title);
+    document.title = index.title + ' – whatif';
+    const m = s.summary, aside = Object.values(m.set_aside).reduce((a, b) => a + b, 0), run = s.runs[0];
+    text($('measured'), [run ? run.host : '', 'measured ' + m.seconds.toFixed(1) + ' s', plural(m.experiments, 'experiment') + ', ' + plural(m.baselines, 'baseline') + (aside ? ', ' + aside + ' set aside' : ''), s.label].filter(Boolean).join(' · '));
+    $('live').hidden = !index.live;
+    const doubts = index.sides.flatMap((side, i) => [...side.warnings, ...(v ? v.warnings[i] : [])].filter(w => w.level).map(w => [w, i]));
+    index.sides.forEach((side, i) => { if (side.summary.doubt) doubts.push([{ level: 'careful', code: 'doubt', text: side.summary.doubt }, i]); });
+    doubts.sort(([a], [b]) => (b.level === 'hopeless') - (a.level === 'hopeless'));
+    $('first').hidden = !doubts.length;
+    $('first').replaceChildren(...doubts.map(([w, i]) => el('p', { class: w.level, 'data-code': w.code }, el('b', {}, (w.level === 'hopeless' ? index.live ? 'No answer yet' : 'No answer' : 'With care') + (index.sides.length > 1 ? ' (' + (i ? 'before' : 'now') + ')' : '') + ': '), w.text)));
+    // What is hopeless has been said.
+    const answers = (v ? v.answers : []).map((a, i) => a.kind === 'hopeless' ? null : sayAnswer(a, i)).filter(Boolean);
+    $('answer').replaceChildren(...answers);
+    $('answer').hidden = !answers.length;
+    const select = $('view');
+    $('view-label').hidden = index.views.length < 2;
+    if (select.options.length !== index.views.length) select.replaceChildren(...index.views.map(v => el('option', { value: v.id }, v.title)));
+    select.value = v ? v.id : '';
+    document.body.classList.toggle('with-latency', Boolean(v && v.columns[0] === 'mean'));
+    const minor = v ? v.warnings[0].filter(w => !w.level) : [];
+    $('facts').replaceChildren(v ? v.facts[0] + '. ' : '', v ? v.about.charAt(0).toUpperCase() + v.about.slice(1) + '.' : '', warnings(minor) || '');
+    for (const [id, key] of [['search', 'q'], ['file', 'file'], ['func', 'func'], ['binary', 'binary'], ['min', 'min']]) if ($(id).value !== state[key] && document.activeElement !== $(id)) $(id).value = state[key];
+    if (state.file || state.func || state.binary || state.min) $('more').open = true;
+  };
+  const sayAnswer = (a, i) => {
+    const compared = index.sides.length > 1;
+    const u = index.units[a.unit];
+    const before = i ? el('span', { class: 'muted' }, 'Before: ') : null;
+    const name = u && el('a', { href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: u.id }) }, u.name);
+    const say = a.kind === 'faster'
+      ? [before, 'Make ', name, ' faster', el('span', { class: 'muted' }, '  ' + [u.beside, index.views.length > 1 ? view().title : ''].filter(Boolean).join(' · '))]
+      : [before, a.text, u ? ' ' : null, u ? name : null];
+    return el('div', { class: a.kind + (i ? ' before' : '') }, el('p', { class: 'say' }, ...say.filter(Boolean)),
+      a.gains.length ? el('ul', {}, ...a.gains.map(([if_, then]) => el('li', {}, if_ + ' →', el('b', {}, then), a.kind === 'faster' || a.kind === 'slower' ? '' : null))) : '');
+  };
+  const showAbout = () => {
+    const parts = [];
+    index.sides.forEach((s, i) => {
+      parts.push(el('h3', {}, index.sides.length > 1 ? (i ? 'Before: ' : 'Now: ') + s.label : 'What was measured'));
+      parts.push(el('dl', { class: 'facts' },
+        ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + ', Linux ' + r.kernel + ' · ' + r.started + (r.status === null ? index.live ? '' : ' · was killed' : ' · exit status ' + r.status))]),
+        ...s.points.flatMap(p => [el('dt', {}, 'point'), el('dd', {}, p.name + ' (' + p.kind + '): ' + plural(p.visits, 'visit') + (p.visits ? '' : ' – never visited'), warnings(p.warnings))]),
+        ...s.latencies.flatMap(l => [el('dt', {}, 'latency'), el('dd', {}, l.name + ', from ' + l.begin + ': ' + plural(l.matched, 'measured request'), warnings(l.warnings))]),
+        el('dt', {}, 'delays'), el('dd', {}, s.summary.delay.toFixed(0) + '% of the time; whatif itself took ' + s.summary.own_cpu.toFixed(1) + '% of a core'),
+        ...Object.entries(s.summary.set_aside).flatMap(([why, n]) => [el('dt', {}, 'set aside'), el('dd', {}, n + ': ' + why)])));
+      const minor = s.warnings.filter(w => !w.level);
+      if (minor.length) parts.push(el('h3', {}, 'Notes'), el('ul', {}, ...minor.map(w => el('li', {}, w.text))));
+    });
+    $('about').replaceChildren(...parts);
+  };
+
+  // A unit's details.
+  let asked = 0;
+  let shownDetail = ''; // what the pane shows: version, view and unit
+  const showDetail = async () => {
+    const at = chosen();
+    document.body.classList.toggle('with-detail', at >= 0 && (wide.matches || state.unit !== ''));
+    for (const tr of $('body').children) tr.toggleAttribute('aria-current', false) || (known.get(tr.dataset.unit) === at && tr.setAttribute('aria-current', 'true'));
+    if (at < 0) { $('detail').hidden = true; shownDetail = ''; return; }
+    const u = index.units[at], v = viewPlace(), key = [index.version, v, u.id].join(' ');
+    if (key === shownDetail) { $('detail').hidden = false; return; }
+    const mine = ++asked;
+    const fresh = shownDetail.split(' ').slice(1).join(' ') !== key.split(' ').slice(1).join(' ');
+    let d = null, source = null, failed = '';
+    try {
+      if (index.views.length) d = (await load('detail-' + v + '-' + Math.floor(at / index.chunk))).find(d => d.id === u.id);
+      if (u.source >= 0) source = await load('source-' + u.source);
+    } catch (e) { failed = 'These details cannot be fetched: whatif has ended. (' + e.message + ')'; }
+    if (mine !== asked) return; // something else was chosen meanwhile
+    shownDetail = failed ? '' : key;
+    const open = new Set([...$('detail').querySelectorAll('details[open]')].map(x => x.dataset.name));
+    const scrolled = $('detail').scrollTop;
+    $('detail').replaceChildren(...detail(u, d, source, failed));
+    if (!fresh) {
+      for (const x of $('detail').querySelectorAll('details')) x.open = open.has(x.dataset.name);
+      $('detail').scrollTop = scrolled;
+    } else $('detail').scrollTop = 0;
+    $('detail').hidden = false;
+    const line = $('detail').querySelector('.source .this'); // in the middle of what is seen of the source
+    if (line) { const box = line.closest('.scroll'); box.scrollTop = line.offsetTop - box.clientHeight / 2; }
+    $('detail').dataset.shown = u.id;
+    performance.mark('whatif-detail');
+  };
+  const detail = (u, d, source, failed) => {
+    const compared = index.sides.length > 1;
+    const out = [el('div', { class: 'top' }, el('h2', {}, u.name), el('button', { type: 'button', class: 'back', onclick: back }, 'Back to the table'))];
+    const place = u.file ? u.file + (u.line ? ':' + u.line : '') : '';
+    out.push(el('dl', { class: 'facts' },
+      ...(u.func && u.func !== u.name ? [el('dt', {}, 'function'), el('dd', {}, narrow('func', u.func))] : []),
+      ...(place ? [el('dt', {}, 'file'), el('dd', {}, narrow('file', u.file), u.line ? ':' + u.line : '')] : []),
+      ...(u.binary ? [el('dt', {}, 'binary'), el('dd', {}, narrow('binary', u.binary))] : []),
+      ...index.sides.flatMap((s, i) => [el('dt', {}, compared ? (i ? 'before' : 'now') : 'data'), el('dd', {}, u.share[i].toFixed(1) + '% of the time, ' + plural(u.samples[i], 'sample') + ', ' + plural(u.tried[i], 'experiment') + (u.set_aside[i] ? ', ' + u.set_aside[i] + ' set aside' : ''))])));
+    if (failed) out.push(el('p', { class: 'hopeless' }, failed));
+    if (!d || d.sides.every(s => !s)) { if (!failed) out.push(el('p', { class: 'say untried' }, 'It was sampled, but never tried.')); }
+    else {
+      out.push(el('div', { class: 'sides' }, ...d.sides.map((s, i) => el('div', { 'data-side': i }, compared ? el('h3', {}, i ? 'Before: ' + index.sides[i].label : 'Now: ' + index.sides[i].label) : '', ...(s ? sideDetail(u, s, i) : [el('p', { class: 'muted' }, 'Not tried in this profile.')])))));
+    }
+    if (source) out.push(...sourcePane(u, source));
+    return out;
+  };
+  const narrow = (key, value) => el('button', { type: 'button', class: 'plain', title: 'Show only units of this ' + key, onclick: () => set({ [key]: value, page: '', unit: wide.matches ? state.unit : '' }) }, value);
+  const shapeWords = e => {
+    if (e.reason) return e.reason;
+    if (!e.shape) return '';
+    return 'shape: ' + e.shape + (e.shape_at ? ' at ' + e.shape_at + '%' : '');
+  };
+  const sideDetail = (u, s, i) => {
+    const e0 = s.effects[0];
+    const out = [el('p', { class: 'say ' + e0.verdict }, e0.words), shapeWords(e0) ? el('p', { class: 'shape' }, shapeWords(e0)) : ''];
+    const said = new Set();
+    const doubts = [...u.warnings[i], ...s.effects.flatMap((e, n) => e.warnings.map(w => n && s.effects.length > 1 ? { ...w, text: e.metric + ': ' + w.text, of: w.text } : w))].filter(w => !said.has(w.of || w.text) && said.add(w.text));
+    if (doubts.length) out.push(el('div', { class: 'detail-warnings' }, ...doubts.map(w => el('p', { class: 'careful', 'data-code': w.code }, '⚠ ' + w.text))));
+    const names = { throughput: 'Gain in throughput', latency: 'Fall of the mean', p50: 'Fall of the p50', p95: 'Fall of the p95', p99: 'Fall of the p99' };
+    out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.map(e => el('figure', {}, el('figcaption', {}, names[e.metric] || e.metric, e.metric !== e0.metric ? el('span', { class: 'muted' }, ' ' + e.verdict) : ''), drawing(e.chart)))));
+    out.push(fold('numbers', 'Numbers', ...s.effects.map(e => numbers(e, names[e.metric]))));
+    if (s.histogram) out.push(el('figure', {}, el('figcaption', {}, names[e0.metric] === 'Gain in throughput' ? 'Time per visit' : 'Latency', el('span', { class: 'muted' }, ' – line: experiments with this unit; grey: baselines')), drawing(s.histogram)));
+    const timeline = rows && rows.timelines[i];
+    if (timeline) {
+      const t = drawing(timeline);
+      t.querySelector('.own').setAttribute('d', s.ticks);
+      out.push(el('figure', {}, el('figcaption', {}, 'Baselines over time', el('span', { class: 'muted' }, ' – marks below: experiments with this unit')), t));
+    }
+    out.push(fold('experiments', plural(s.experiments.length + s.more, 'experiment'), experiments(s)));
+    return out;
+  };
+  const fold = (name, title, ...content) => el('details', { 'data-name': name }, el('summary', {}, title), el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, ...content));
+  const head = (...names) => el('thead', {}, el('tr', {}, ...names.map(n => el('th', { scope: 'col' }, n))));
+  const numbers = (e, name) => el('table', { class: 'numbers' }, el('caption', {}, name || e.metric), head('speed-up', 'gain', '95% interval', 'alone', 'experiments'),
+    el('tbody', {}, ...e.curve.map(l => el('tr', {}, el('th', { scope: 'row' }, l.speedup + '%'), el('td', {}, l.gain.toFixed(1)), el('td', {}, l.ci ? l.ci[0].toFixed(1) + ' to ' + l.ci[1].toFixed(1) : 'not known'), el('td', {}, l.raw_gain != null ? l.raw_gain.toFixed(1) : '–'), el('td', {}, String(l.experiments))))));
+  const experiments = s => el('table', { class: 'numbers' }, el('caption', { class: 'sr' }, 'The experiments with this unit'), head('run', 'no.', 'at', 'speed-up', 'visits', 'each', 'gain', 'set aside'),
+    el('tbody', {}, ...s.experiments.map(([run, n, at, speedup, visits, period, gain, aside]) => el('tr', {}, el('td', {}, String(run)), el('td', {}, String(n)), el('td', {}, at.toFixed(2) + ' s'), el('td', {}, speedup + '%'), el('td', {}, String(visits)), el('td', {}, period || '–'), el('td', {}, gain == null ? '–' : gain.toFixed(1) + '%'), el('td', {}, aside))),
+      s.more ? el('tr', {}, el('td', { colspan: 8 }, 'and ' + s.more + ' more')) : ''));
+
+  // The source around the line, with what is known of each line in the margin.
+  const sourcePane = (u, source) => {
+    const out = [el('h3', {}, 'Source', el('span', { class: 'muted' }, ' ' + source.file))];
+    if (source.note) out.push(el('p', { class: 'careful', id: 'source-note' }, source.note));
+    const units = new Map();
+    index.units.forEach((x, at) => { if (x.source === u.source && x.line && !units.has(x.line)) units.set(x.line, at); });
+    const line = u.line || (units.size ? [...units.entries()].sort((a, b) => a[1] - b[1])[0][0] : 0);
+    const part = source.parts.find(p => line >= p.from && line < p.from + p.lines.length);
+    if (!part) return source.parts.length ? out.concat(el('p', { class: 'muted' }, 'The file has no line ' + line + '.')) : out;
+    const lo = u.kind === 'line' ? Math.max(part.from, line - 12) : part.from, hi = Math.min(part.from + part.lines.length - 1, u.kind === 'line' ? line + 12 : lo + 60);
+    const trs = [];
+    for (let n = lo; n <= hi; n++) {
+      const at = units.get(n), x = at != null ? index.units[at] : null, r = x && rows && rows.rows[0][at];
+      trs.push(el('tr', n === u.line ? { class: 'this', 'aria-current': 'true' } : {},
+        el('td', { class: 'margin' }, x ? x.share[0].toFixed(1) + '%' : ''),
+        el('td', { class: 'margin' }, x ? el('a', { class: verdictOf(at), href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: x.id }), title: r ? r.words : 'not tried' }, r ? r.cells[1] : 'not tried') : ''),
+        el('td', { class: 'at' }, String(n)), el('td', { class: 'code' }, part.lines[n - part.from])));
+    }
+    out.push(el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Source of ' + source.file },
+      el('table', { class: 'source' }, el('caption', { class: 'sr' }, 'Source lines with share of time, gain at 50% and line number'), el('thead', { class: 'sr' }, el('tr', {}, ...['share', 'gain at 50%', 'line', 'source'].map(n => el('th', { scope: 'col' }, n)))), el('tbody', {}, ...trs))));
+    return out;
+  };
+  const back = () => { const id = state.unit; set({ unit: '' }); const tr = rowOf(id); (tr ? tr.querySelector('a') : $('list')).focus(); };
+
+  // show brings the page to what the state says.
+  let painted = '';
+  const show = async () => {
+    const v = viewPlace();
+    if (rowsOf !== v && index.views.length) {
+      let r;
+      try { r = await load('rows-' + v); } catch (e) { say('That cannot be fetched: whatif has ended.'); return; }
+      if (viewPlace() !== v) return;
+      rows = r;
+      rowsOf = v;
+    }
+    const { unit, ...table } = state;
+    const key = index.version + JSON.stringify(table);
+    if (key !== painted) { painted = key; showTop(); showTable(); }
+    await showDetail();
+    document.documentElement.dataset.ready = index.version + ' ' + location.hash;
+  };
+
+  const say = s => { $('said').textContent = s; clearTimeout(say.timer); say.timer = setTimeout(() => { $('said').textContent = ''; }, 2500); };
+  const copy = async () => {
+    // What is chosen by itself becomes part of the link.
+    const at = chosen();
+    if (!state.unit && at >= 0) set({ unit: index.units[at].id });
+    try { await navigator.clipboard.writeText(location.href); say('Link copied'); } catch (e) {
+      $('link-text').value = location.href;
+      $('link').showModal();
+      $('link-text').select();
+    }
+  };
+
+  // What the user does.
+  $('view').addEventListener('change', e => set({ view: e.target.value, page: '', verdict: '' }, true));
+  for (const [id, key] of [['search', 'q'], ['file', 'file'], ['func', 'func'], ['binary', 'binary'], ['min', 'min']]) $(id).addEventListener('input', e => set({ [key]: e.target.value, page: '' }));
+  $('filters').addEventListener('submit', e => e.preventDefault());
+  $('clear').addEventListener('click', () => { for (const id of ['search', 'file', 'func', 'binary', 'min']) $(id).value = ''; set({ q: '', file: '', func: '', binary: '', verdict: '', min: '', page: '' }); });
+  $('verdicts').addEventListener('click', e => {
+    const b = e.target.closest('[data-verdict]');
+    if (!b) return;
+    const wanted = new Set(state.verdict ? state.verdict.split(',') : []);
+    if (!wanted.delete(b.dataset.verdict)) wanted.add(b.dataset.verdict);
+    set({ verdict: verdicts.filter(v => wanted.has(v)).join(','), page: '' });
+  });
+  const sortBy = id => set(id === (state.sort || 'rank') ? { down: state.down === '1' ? '' : '1', page: '' } : { sort: id === 'rank' ? '' : id, down: '', page: '' });
+  $('heads').addEventListener('click', e => { const b = e.target.closest('[data-sort]'); if (b) sortBy(b.dataset.sort); });
+  $('body').addEventListener('click', e => {
+    const tr = e.target.closest('tr');
+    if (!tr || e.ctrlKey || e.metaKey || e.shiftKey || String(getSelection())) return;
+    e.preventDefault();
+    choose(tr.dataset.unit);
+  });
+  const choose = id => { set({ unit: id }, true); if (!wide.matches) { scrollTo(0, 0); $('detail').focus({ preventScroll: true }); } };
+  // Links to other units keep what is filtered.
+  document.addEventListener('click', e => {
+    const a = e.target.closest('a[href^="#"]');
+    if (!a || e.defaultPrevented || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    if (a.id === 'skip') { $('list').focus(); return; }
+    choose(new URLSearchParams(a.getAttribute('href').slice(1)).get('unit') || '');
+  });
+  const turn = by => {
+    const page = (Number(state.page) || 1) + by;
+    if (page >= 1 && page <= Math.ceil(visible.length / rowsAPage)) { set({ page: page > 1 ? String(page) : '' }); $('list').scrollIntoView(); }
+  };
+  $('previous').addEventListener('click', () => turn(-1));
+  $('next').addEventListener('click', () => turn(1));
+  $('copy').addEventListener('click', copy);
+  $('help-button').addEventListener('click', () => $('help').showModal());
+  for (const [input, list, key] of [['file', 'files', 'file'], ['func', 'funcs', 'func'], ['binary', 'binaries', 'binary']]) {
+    // Suggestions are made when they are wanted; some hundred are all that a list can show.
+    $(input).addEventListener('focus', () => $(list).replaceChildren(...[...new Set(index.units.map(u => u[key]).filter(Boolean))].slice(0, 300).map(v => el('option', { value: v }))));
+  }
+  const step = by => {
+    const now = visible.indexOf(chosen()), at = visible[Math.min(visible.length - 1, Math.max(0, now + by))];
+    if (at == null) return;
+    const page = Math.floor(visible.indexOf(at) / rowsAPage) + 1;
+    set({ unit: index.units[at].id, page: page > 1 ? String(page) : '' });
+    const tr = rowOf(index.units[at].id);
+    if (tr) { tr.scrollIntoView({ block: 'nearest' }); tr.querySelector('a').focus({ preventScroll: true }); }
+  };
+  const keys = {
+    j: () => step(1), k: () => step(-1), '/': () => $('search').focus(), '?': () => $('help').showModal(), c: copy,
+    '[': () => turn(-1), ']': () => turn(1), v: () => { if (index.views.length > 1) set({ view: index.views[(viewPlace() + 1) % index.views.length].id, page: '', verdict: '' }, true); },
+    s: () => { const c = columns().filter(c => c.id), i = c.findIndex(c => c.id === (state.sort || 'rank')); sortBy(c[(i + 1) % c.length].id); },
+    S: () => sortBy(state.sort || 'rank'),
+    Enter: () => {
+      const tr = document.activeElement.closest('#body tr'), at = tr ? known.get(tr.dataset.unit) : chosen();
+      if (at >= 0) { set({ unit: index.units[at].id }, true); $('detail').hidden = false; $('detail').focus(); }
+    },
+    Escape: () => { if (state.unit) back(); },
+  };
+  document.addEventListener('keydown', e => {
+    if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return;
+    const field = e.target.closest('input, select, textarea');
+    if (field) { if (e.key === 'Escape') { if (field.id === 'search') { field.value = ''; set({ q: '', page: '' }); } field.blur(); } return; }
+    if (e.key === 'Enter' && e.target.closest('button, summary, a')) { if (!e.target.closest('#body a')) return; }
+    const f = keys[e.key];
+    if (f) { e.preventDefault(); f(); }
+  });
+  addEventListener('hashchange', () => { readAddress(); show(); });
+  addEventListener('popstate', () => { readAddress(); show(); });
+  wide.addEventListener('change', () => show());
+
+  // While a run goes on, ask for what is new.
+  const follow = async () => {
+    let answer;
+    try { answer = await fetch('latest?version=' + index.version, { cache: 'no-store' }); } catch (e) { $('live').hidden = true; say('whatif has ended: this is the last that was seen'); return; }
+    if (answer.status === 200) {
+      // All that belongs together is exchanged at once.
+      let fresh, its = null, place = 0;
+      try {
+        fresh = await answer.json();
+        place = Math.max(0, fresh.views.findIndex(v => v.id === state.view));
+        if (fresh.views.length) its = await (await fetch(fresh.version + '/rows-' + place, { cache: 'no-store' })).json();
+      } catch (e) { setTimeout(follow, 1500); return; }
+      for (const e of document.querySelectorAll('script[id^="data-"]')) e.remove(); // of the version before
+      cache.clear();
+      index = fresh;
+      rows = its;
+      rowsOf = place;
+      learn();
+      await show();
+      showAbout();
+    }
+    if (index.live) setTimeout(follow, 1500);
+  };
+
+  learn();
+  readAddress();
+  show().then(() => {
+    showAbout();
+    performance.mark('whatif-first-view');
+    if (index.live) setTimeout(follow, 1000);
+  });
+})();

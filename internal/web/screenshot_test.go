@@ -1,0 +1,57 @@
+package web
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"whatif/internal/profile"
+)
+
+// TestScreenshots takes pictures for people to look at: WHATIF_SCREENSHOTS is the directory
+// they go to, WHATIF_PROFILE, if set, the profile to be shown.
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("WHATIF_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("WHATIF_SCREENSHOTS is not set")
+	}
+	pages := map[string]*Page{"made": pageOf(world{latency: true, units: 40, experiments: 800}.made()), "unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...)}
+	before := Profile{Label: "before.profile", Runs: pageRuns(world{scale: 0.5})}
+	pages["compared"] = New(Profile{Label: "after.profile", Runs: pageRuns(world{})}, &before, 0, false)
+	if path := os.Getenv("WHATIF_PROFILE"); path != "" {
+		runs, err := profile.ReadFiles([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages["real"] = New(Profile{Label: filepath.Base(path), Runs: runs}, nil, 0, false)
+	}
+	for name, p := range pages {
+		address := served(t, p)
+		shot := func(kind string, b *tab) {
+			picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name+"-"+kind+".png"), picture, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, kind := range []string{"light", "dark"} {
+			b := at(t, address, size(1440, 1000), scheme(kind))
+			shot(kind, b)
+			if kind == "light" {
+				b.run(`void (document.querySelector('#detail').scrollTop = 900)`)
+				shot("lower", b)
+				b = at(t, address+"#view=latency:put", size(1440, 1000), scheme(kind))
+				shot("latency", b)
+			}
+		}
+		b := at(t, address, size(390, 844), scheme("light"))
+		shot("phone", b)
+		b.run(`void document.querySelector('#body tr')?.click()`)
+		b.until(`!document.querySelector('#body tr') || document.querySelector('#detail').dataset.shown`)
+		shot("phone-detail", b)
+	}
+}

@@ -1,0 +1,181 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server shows a page on loopback to whoever has its address, and to nobody else: other
+// users of the machine do not know the token in it, and a site that a browser shows
+// meanwhile has another origin, whatever name it gives to this machine.
+type Server struct {
+	latest   func() *Page
+	listener net.Listener
+	http     *http.Server
+	host     string
+	token    string
+
+	mu   sync.Mutex
+	once string           // opens the page one time; "" when used up
+	kept map[string]*Page // the latest two, by version: a browser may still ask for the one before
+	last []string
+}
+
+// Listen makes a server of the page that latest returns whenever it is asked for.
+func Listen(latest func() *Page) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		l, err = net.Listen("tcp", "[::1]:0")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listening on loopback: %w", err)
+	}
+	s := &Server{latest: latest, listener: l, host: l.Addr().String(), token: rand.Text(), once: rand.Text(), kept: map[string]*Page{}}
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	return s, nil
+}
+
+// Address is where the page is.
+func (s *Server) Address() string { return "http://" + s.host + "/" + s.token + "/" }
+
+// OpenAddress leads there once. It is for the command line of a browser, which all users of
+// the machine can read: when they can, it has been used.
+func (s *Server) OpenAddress() string { return "http://" + s.host + "/open/" + s.once }
+
+// Serve answers until ctx is done.
+func (s *Server) Serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { s.http.Close() })
+	defer stop()
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the page: %w", err)
+	}
+	return nil
+}
+
+// Close ends Serve.
+func (s *Server) Close() { s.http.Close() }
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", policy("'self'")+"; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if status := s.refused(r); status != 0 {
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
+	if key, ok := strings.CutPrefix(r.URL.Path, "/open/"); ok {
+		if !s.use(key) {
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, "/"+s.token+"/", http.StatusSeeOther)
+		return
+	}
+	token, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if !ok || !same(token, s.token) {
+		http.NotFound(w, r)
+		return
+	}
+	s.answer(w, r, rest)
+}
+
+// refused says why a request is none of the page's: another method, or it came by another
+// name or from another site.
+func (s *Server) refused(r *http.Request) int {
+	_, port, _ := net.SplitHostPort(s.host)
+	origin := r.Header.Get("Origin")
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case r.Host != s.host && r.Host != "localhost:"+port:
+		return http.StatusMisdirectedRequest
+	case origin != "" && origin != "http://"+r.Host:
+		return http.StatusForbidden
+	case site != "" && site != "same-origin" && site != "none":
+		return http.StatusForbidden
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return http.StatusMethodNotAllowed
+	}
+	return 0
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// use takes the key for opening the page, once.
+func (s *Server) use(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.once == "" || !same(key, s.once) {
+		return false
+	}
+	s.once = ""
+	return true
+}
+
+// answer serves what comes after the token: nothing is the page itself, latest the index
+// if it is not the version that the browser has, and VERSION/NAME a resource.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, rest string) {
+	version, name, isResource := strings.Cut(rest, "/")
+	switch {
+	case rest == "":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = s.page().write(w, "'self'", func() error { return nil }) // an error: the browser has gone
+		return
+	case rest == "latest":
+		p := s.page()
+		if r.URL.Query().Get("version") == p.index.Version {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		s.send(w, p, "index")
+		return
+	case isResource:
+		s.mu.Lock()
+		p := s.kept[version]
+		s.mu.Unlock()
+		if p != nil {
+			s.send(w, p, name)
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+func (s *Server) send(w http.ResponseWriter, p *Page, name string) {
+	data, err := p.resource(name, false)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(data) // an error: the browser has gone
+}
+
+// page is the latest one, which is kept for what will be asked of it.
+func (s *Server) page() *Page {
+	p := s.latest()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := p.index.Version
+	if s.kept[v] == nil {
+		s.last = append(s.last, v)
+		if len(s.last) > 2 {
+			delete(s.kept, s.last[0])
+			s.last = s.last[1:]
+		}
+	}
+	s.kept[v] = p
+	return p
+}

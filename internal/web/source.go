@@ -1,0 +1,103 @@
+package web
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"whatif/internal/report"
+	"whatif/internal/sourcefile"
+	"whatif/internal/target"
+)
+
+// sourceFile is a file that the profile names as the source of units.
+type sourceFile struct {
+	path  string
+	sum   string // when it was profiled; "" if not known
+	lines []int  // of units, ascending
+}
+
+// source is the resource of a file: what it is now, around the units' lines.
+type source struct {
+	File string `json:"file"`
+	Note string `json:"note"` // what is wrong with it; "" if it is as it was
+	// Parts are stretches of lines; From is the number of the first.
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	From  int      `json:"from"`
+	Lines []string `json:"lines"`
+}
+
+const (
+	around   = 12  // lines before and after a unit's
+	longLine = 400 // characters; nobody reads more of a line
+)
+
+// source reads file n. What goes into a file to be given away (single) has to be what was
+// profiled, by its sum: a profile from elsewhere could name any file of the reader's.
+func (p *Page) source(n int, single bool) source {
+	f := &p.files[n]
+	s := source{File: report.Clean(f.path), Parts: []part{}}
+	var text []byte
+	err := target.AsInvokingUser(func() (err error) {
+		text, err = sourcefile.Read(f.path)
+		return err
+	})
+	changed := err == nil && f.sum != "" && sourcefile.Sum(text) != f.sum
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.Note = "This file is not on this machine. If it lies elsewhere, --source-path OLD=NEW says where."
+		return s
+	case err != nil:
+		s.Note = "This file could not be read: " + report.Clean(err.Error()) + "."
+		return s
+	case single && changed:
+		s.Note = "This file has changed since it was profiled, so it was left out. whatif view shows it as it is now."
+		return s
+	case single && f.sum == "":
+		s.Note = "The profile does not say what this file was, so it was left out. whatif view shows it as it is now."
+		return s
+	case changed:
+		s.Note = "This file has changed since it was profiled: lines may have moved."
+	case f.sum == "":
+		s.Note = "The profile does not say what this file was: it may have changed since."
+	}
+	s.Parts = parts(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), f.lines)
+	return s
+}
+
+// parts are the lines around some.
+func parts(text []string, lines []int) []part {
+	all := []part{}
+	end := 0 // of the last part
+	for _, line := range lines {
+		from, to := max(1, line-around, end+1), min(len(text), line+around)
+		if from > to {
+			continue
+		}
+		if len(all) == 0 || from > end+1 {
+			all = append(all, part{From: from})
+		}
+		last := &all[len(all)-1]
+		for _, l := range text[from-1 : to] {
+			last.Lines = append(last.Lines, tidy(l))
+		}
+		end = to
+	}
+	return all
+}
+
+// tidy keeps tabs, and shows what reorders a line or cannot be seen.
+func tidy(line string) string {
+	line = strings.TrimSuffix(line, "\r")
+	if r := []rune(line); len(r) > longLine {
+		line = string(r[:longLine]) + "…"
+	}
+	words := strings.Split(line, "\t")
+	for i := range words {
+		words[i] = report.Clean(words[i])
+	}
+	return strings.Join(words, "\t")
+}

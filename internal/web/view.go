@@ -1,0 +1,281 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+
+	"whatif/internal/analyze"
+	"whatif/internal/chart"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+// A view is one table: of the throughput at a point, or of a latency.
+type view struct {
+	ID       string      `json:"id"`
+	Title    string      `json:"title"`
+	Columns  []string    `json:"columns"`
+	About    string      `json:"about"` // what the columns' numbers are
+	Facts    []string    `json:"facts"` // by side: what is known without speed-ups
+	Warnings [][]warning `json:"warnings"`
+	Answers  []answer    `json:"answers"`
+	Zero     float64     `json:"zero"` // of the small curves
+	of       []subject
+	sparks   *chart.Sparks
+	timeline []*chart.Timeline
+}
+
+// subject is what a view is about in one side; point is -1 if that side does not have it.
+type subject struct {
+	point   int
+	latency *analyze.Latency // nil: the throughput
+}
+
+// column is a number of a row: an effect's gain at a speed-up.
+type column struct {
+	metric  analyze.Metric
+	speedup int
+}
+
+var throughputColumns = []column{{analyze.Throughput, 25}, {analyze.Throughput, 50}, {analyze.Throughput, 100}}
+
+// latencyColumns are all at one speed-up, as in the text report.
+var latencyColumns = []column{{analyze.MeanLatency, 50}, {analyze.P50, 50}, {analyze.P95, 50}, {analyze.P99, 50}}
+
+// metrics are what a view's details show, the first of them what its verdict is on.
+func (v *view) metrics() []analyze.Metric {
+	if v.latency() {
+		return []analyze.Metric{analyze.MeanLatency, analyze.P50, analyze.P95, analyze.P99}
+	}
+	return []analyze.Metric{analyze.Throughput}
+}
+
+func (v *view) latency() bool {
+	return slices.ContainsFunc(v.of, func(s subject) bool { return s.latency != nil })
+}
+
+func (v *view) columns() []column {
+	if v.latency() {
+		return latencyColumns
+	}
+	return throughputColumns
+}
+
+// mergeViews lists what the sides have tables of.
+func (p *Page) mergeViews() {
+	p.index.Views = []view{}
+	place := map[string]int{}
+	add := func(s int, id, title string, sub subject) {
+		at, known := place[id]
+		if !known {
+			at = len(p.index.Views)
+			place[id] = at
+			p.index.Views = append(p.index.Views, view{ID: id, Title: title})
+		}
+		v := &p.index.Views[at]
+		for len(v.of) < s {
+			v.of = append(v.of, subject{point: -1})
+		}
+		v.of = append(v.of, sub)
+	}
+	for s, r := range p.results {
+		seen := map[string]bool{}
+		for k := range r.Points {
+			if name := report.Clean(r.Points[k].Name); !report.Begins(r, k) && !seen[name] {
+				seen[name] = true
+				add(s, name, name+": throughput", subject{point: k})
+			}
+		}
+		for i := range r.Latencies {
+			l := &r.Latencies[i]
+			name := report.Clean(l.Name)
+			add(s, "latency:"+name, name+": latency", subject{point: l.End, latency: l})
+		}
+	}
+	for i := range p.index.Views {
+		p.fillView(&p.index.Views[i])
+	}
+}
+
+func (p *Page) fillView(v *view) {
+	for len(v.of) < len(p.results) {
+		v.of = append(v.of, subject{point: -1})
+	}
+	v.About = "gain in throughput, in percent, if the code were so much faster"
+	for _, c := range v.columns() {
+		v.Columns = append(v.Columns, fmt.Sprintf("%d%% faster", c.speedup))
+	}
+	if v.latency() {
+		v.About = "fall of the latency, in percent, if the code were 50% faster; the verdict is on the mean"
+		for i, c := range v.columns() {
+			v.Columns[i] = string(c.metric)
+		}
+		v.Columns[0] = "mean"
+	}
+	var effects []*analyze.Effect
+	for s, sub := range v.of {
+		r := p.results[s]
+		facts, warnings := "not in this profile", []warning{}
+		switch {
+		case sub.latency != nil:
+			facts, warnings = report.LatencyText(sub.latency), judgedWarnings(sub.latency.Warnings)
+		case sub.point >= 0:
+			facts, warnings = report.PointText(&r.Points[sub.point]), judgedWarnings(r.Points[sub.point].Warnings)
+		}
+		v.Facts = append(v.Facts, facts)
+		v.Warnings = append(v.Warnings, warnings)
+		for i := range r.Targets {
+			if e := v.effect(p, s, i, v.metrics()[0]); e != nil {
+				effects = append(effects, e)
+			}
+		}
+		v.timeline = append(v.timeline, p.newTimeline(v, s))
+	}
+	v.sparks = chart.NewSparks(effects)
+	v.Zero = v.sparks.Zero()
+	for s := range v.of {
+		v.Answers = append(v.Answers, p.answer(v, s))
+	}
+}
+
+func judgedWarnings(from []analyze.Warning) []warning {
+	to := []warning{}
+	for _, w := range from {
+		to = append(to, judged(report.Warning(w)))
+	}
+	return to
+}
+
+// effect is what target i of side s does to what the view is about; nil if it was not tried.
+func (v *view) effect(p *Page, s, i int, m analyze.Metric) *analyze.Effect {
+	if i < 0 || v.of[s].point < 0 {
+		return nil
+	}
+	t := &p.results[s].Targets[i]
+	for j := range t.Effects {
+		if e := &t.Effects[j]; e.Point == v.of[s].point && e.Metric == m && t.Tried > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// rows is the resource of a view: for each side a row of each unit, or null.
+type rows struct {
+	Rows      [][]*row `json:"rows"`
+	Timelines []string `json:"timelines"`
+}
+
+type row struct {
+	Verdict     analyze.Verdict `json:"verdict"`
+	Words       string          `json:"words"`
+	Cells       []string        `json:"cells"`
+	Values      []*float64      `json:"values"` // of the cells
+	Spark       [2]string       `json:"spark"`
+	Experiments int             `json:"experiments"`
+	Warnings    []warning       `json:"warnings"`
+}
+
+func (p *Page) rows(v *view) *rows {
+	all := &rows{}
+	for s := range v.of {
+		side := make([]*row, len(p.index.Units))
+		for at, i := range p.targets[s] {
+			if e := v.effect(p, s, i, v.metrics()[0]); e != nil {
+				side[at] = p.row(v, s, i, e)
+			}
+		}
+		all.Rows = append(all.Rows, side)
+		all.Timelines = append(all.Timelines, v.timeline[s].SVG("baselines over time"))
+	}
+	return all
+}
+
+func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
+	r := &row{Verdict: first.Verdict, Words: report.Words(first), Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
+	r.Spark[0], r.Spark[1] = v.sparks.Paths(first)
+	for _, c := range v.columns() {
+		text, value := "–", (*float64)(nil)
+		if e := v.effect(p, s, i, c.metric); e != nil {
+			g, known := e.At(c.speedup)
+			text = report.Gain(g, known)
+			if known && text != "–" {
+				value = &g.Value
+			}
+		}
+		r.Cells = append(r.Cells, text)
+		r.Values = append(r.Values, value)
+	}
+	return r
+}
+
+// newTimeline is the periods of a side's baselines.
+func (p *Page) newTimeline(v *view, s int) *chart.Timeline {
+	var moments []chart.Moment
+	end := 0.0
+	for r, d := range p.runs[s] {
+		start := end
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			at := start + float64(e.StartNS)
+			end = max(end, at+float64(e.RealNS))
+			if value := v.period(p, s, r, e); value > 0 && e.IsBaseline() && e.SetAside == "" {
+				moments = append(moments, chart.Moment{At: at, Value: value})
+			}
+		}
+	}
+	return chart.NewTimeline(moments, end, p.width(460), 140)
+}
+
+// starts is when each run of a side begins on the timeline.
+func (p *Page) starts(s int) []float64 {
+	var all []float64
+	end := 0.0
+	for _, d := range p.runs[s] {
+		start := end
+		all = append(all, start)
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			end = max(end, start+float64(e.StartNS)+float64(e.RealNS))
+		}
+	}
+	return all
+}
+
+// period is the time for each visit in an experiment of run r, or the mean latency; 0 if
+// not known.
+func (v *view) period(p *Page, s, r int, e *profile.Experiment) float64 {
+	d, sub := p.runs[s][r], v.of[s]
+	if sub.point < 0 {
+		return 0
+	}
+	if sub.latency != nil {
+		if l := durations(d, sub.latency.Name, e); l != nil && l.Begun > 0 {
+			return max(0, l.AreaNS) / l.Begun
+		}
+		return 0
+	}
+	if visits := visitsOf(d, &p.results[s].Points[sub.point], e); visits != nil && visits.Weight > 0 {
+		return visits.WindowNS / visits.Weight
+	}
+	return 0
+}
+
+// visitsOf is what a point did in an experiment of a run; nil where the run has no such point.
+func visitsOf(d *profile.Data, pt *analyze.Point, e *profile.Experiment) *profile.Visits {
+	for i := range e.Points {
+		if i < len(d.Run.Points) && d.Run.Points[i].Name == pt.Name && d.Run.Points[i].Kind == pt.Kind {
+			return &e.Points[i]
+		}
+	}
+	return nil
+}
+
+func durations(d *profile.Data, name string, e *profile.Experiment) *profile.Durations {
+	for i := range e.Latencies {
+		if i < len(d.Run.Latencies) && d.Run.Latencies[i].Name == name {
+			return &e.Latencies[i]
+		}
+	}
+	return nil
+}

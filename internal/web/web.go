@@ -1,0 +1,72 @@
+// Package web is the page: what `whatif view` serves on loopback, what `whatif run
+// --view` shows while a run goes on, and what `whatif report --format html` writes into one
+// file that needs nothing else.
+//
+// A Page is what analyze says of some runs, cut into resources: an index, which is all that
+// the first view needs, the rows of each point or latency, the details of some units at a
+// time, and the source files. The index and the first rows are in the page. The others are fetched
+// when they are looked at: from the server, or, in the file, from the page itself, where
+// they lie compressed. So thousands of units and a hundred thousand experiments do
+// not delay what is seen first.
+//
+// All drawings are made here, by package chart; the page's script filters, sorts and shows.
+// It gets the effects as `report --format json` has them.
+//
+// Whatever is in a profile may be anybody's: names reach the page as JSON and are set as
+// text, or are escaped in drawings; a Content-Security-Policy lets nothing run but the
+// page's own script; and only files that the profile names as its sources are read.
+package web
+
+import (
+	"fmt"
+	"sync"
+
+	"whatif/internal/analyze"
+	"whatif/internal/profile"
+)
+
+// Profile is runs that are shown as one.
+type Profile struct {
+	Label string // the files' names
+	Runs  []*profile.Data
+	// Warnings are about the reading of them, beside what the analysis has to say.
+	Warnings []analyze.Warning
+}
+
+// Page is what can be seen of a profile, and of another to compare it with.
+type Page struct {
+	index   index
+	results []*analyze.Result // of each side
+	runs    [][]*profile.Data
+	targets [][]int // side, place in index.Units → place in the result's Targets, or -1
+	files   []sourceFile
+
+	mu       sync.Mutex
+	gathered map[gatheredKey]*gathered
+	encoded  map[string][]byte // the resources that every view needs
+}
+
+// New makes the page of a profile; before, if it is not nil, is shown beside it. version
+// tells pages apart that are made of a run that goes on; live says that there will be more.
+func New(now Profile, before *Profile, version int, live bool) *Page {
+	p := &Page{}
+	p.add(now)
+	if before != nil {
+		p.add(*before)
+	}
+	p.index.Version = fmt.Sprint(version)
+	p.index.Live = live
+	p.index.Title = title(p.results[0])
+	p.mergeUnits()
+	p.mergeViews()
+	p.listSources()
+	return p
+}
+
+func (p *Page) add(of Profile) {
+	r := analyze.Analyze(of.Runs, analyze.Options{Trials: true})
+	r.Warnings = append(r.Warnings, of.Warnings...)
+	p.results = append(p.results, r)
+	p.runs = append(p.runs, of.Runs)
+	p.index.Sides = append(p.index.Sides, newSide(of.Label, r))
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"whatif/internal/profile"
+	"whatif/internal/sourcefile"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -update writes it anew):\n%s", path, got)
+	}
+}
+
+// stable is what a page holds, without its script and style: its resources, in order.
+func stable(t *testing.T, p *Page) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, name := range append([]string{"index"}, p.resources()...) {
+		data, err := p.resource(name, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.ContainsAny(data, "<>&") {
+			t.Errorf("%s has characters that HTML acts upon", name)
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, data, "", " "); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		fmt.Fprintf(&b, "--- %s\n%s\n", name, indented.Bytes())
+	}
+	return b.Bytes()
+}
+
+func TestResources(t *testing.T) {
+	golden(t, "made.txt", stable(t, pageOf(world{never: true}.made())))
+	golden(t, "latency.txt", stable(t, pageOf(world{latency: true}.made())))
+	before := Profile{Label: "old.profile", Runs: []*profile.Data{world{scale: 0.5}.made()}}
+	golden(t, "compared.txt", stable(t, New(Profile{Label: "new.profile", Runs: []*profile.Data{world{}.made()}}, &before, 0, false)))
+	for name, runs := range unlucky() {
+		golden(t, name+".txt", stable(t, pageOf(runs...)))
+	}
+}
+
+var elements = regexp.MustCompile(`(?i)<(script|img|iframe|svg|/script)[^>]*>`)
+
+// TestHTML checks that a file has the elements of the page, whatever the names are, asks for
+// nothing, and is the same each time.
+func TestHTML(t *testing.T) {
+	page := func(p *Page) string {
+		var b bytes.Buffer
+		if err := p.WriteHTML(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for name, runs := range unlucky() {
+		html := page(pageOf(runs...))
+		if html != page(pageOf(runs...)) {
+			t.Errorf("%s: not the same twice", name)
+		}
+		body := strings.Replace(html, pageJS, "", 1)
+		for _, e := range elements.FindAllString(body, -1) {
+			if !slices.Contains([]string{"<script>", "</script>"}, e) && !regexp.MustCompile(`^<script type="(application/json|text/plain)" id="data-[a-z0-9-]+">$`).MatchString(e) {
+				t.Errorf("%s: element %s", name, e)
+			}
+		}
+		if strings.Contains(html, "{{") || !strings.Contains(html, "connect-src &#39;none&#39;") {
+			t.Errorf("%s: not filled in", name)
+		}
+		if m := regexp.MustCompile(`(?i)(src|href)="?(https?:)?//`).FindString(body); m != "" {
+			t.Errorf("%s: %s", name, m)
+		}
+	}
+}
+
+// TestLarge: what is needed first of 5,000 units is small, and chunks are.
+func TestLarge(t *testing.T) {
+	p := pageOf(world{units: 5000, experiments: 20_000}.made())
+	for name, most := range map[string]int{"index": 2 << 20, "rows-0": 6 << 20, "detail-0-1": 1 << 20} {
+		data, err := p.resource(name, true)
+		if err != nil || len(data) > most {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+	if n := len(p.index.Units); n != 5005 {
+		t.Errorf("%d units", n)
+	}
+}
+
+// TestManyExperiments of one unit: very many experiments: not all are listed, nor drawn.
+func TestManyExperiments(t *testing.T) {
+	p := pageOf(world{units: 1, experiments: 20_000}.made())
+	at := slices.IndexFunc(p.index.Units, func(u unit) bool { return u.Name == "file0.c:0" })
+	d := p.details(&p.index.Views[0], at/perChunk)[at%perChunk]
+	if s := d.Sides[0]; len(s.Experiments) != mostListed || s.More != 10_000-mostListed || len(s.Effects[0].Chart) > 100_000 {
+		t.Errorf("%d experiments and %d more, chart of %d bytes", len(s.Experiments), s.More, len(s.Effects[0].Chart))
+	}
+}
+
+func TestSource(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "parse.c")
+	text := ""
+	for i := range 60 {
+		text += fmt.Sprintf("\tline(%d); // <b>&\u202e\n", i+1)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := world{file: file}.made()
+	find := func(single bool) source {
+		p := pageOf(d)
+		for n := range p.files {
+			if p.files[n].path == file {
+				return p.source(n, single)
+			}
+		}
+		t.Fatal("no such file")
+		return source{}
+	}
+	for _, c := range []struct {
+		name, sum             string
+		single, note, hasText bool
+	}{
+		{"as it was", sourcefile.Sum([]byte(text)), true, false, true},
+		{"as it was", sourcefile.Sum([]byte(text)), false, false, true},
+		{"changed", "0123", true, true, false},
+		{"changed", "0123", false, true, true},
+		{"unknown", "", true, true, false},
+		{"unknown", "", false, true, true},
+	} {
+		d.Sources[file] = c.sum
+		s := find(c.single)
+		if (s.Note != "") != c.note || (len(s.Parts) > 0) != c.hasText {
+			t.Errorf("%s, in one file: %v: note %q, %d parts", c.name, c.single, s.Note, len(s.Parts))
+		}
+		if c.hasText && (s.Parts[0].From != 6 || s.Parts[0].Lines[12] != "\tline(18); // <b>&\\u202e" || len(s.Parts) != 1 || len(s.Parts[0].Lines) != 37) {
+			t.Errorf("%s: parts %+v", c.name, s.Parts)
+		}
+	}
+}
+
+// FuzzParts: any text and any lines.
+func FuzzParts(f *testing.F) {
+	f.Add("a\nb\nc", 1, 3)
+	f.Add("", -5, 1<<40)
+	f.Fuzz(func(t *testing.T, text string, a, b int) {
+		lines := []int{a, b}
+		slices.Sort(lines)
+		rows := strings.Split(text, "\n")
+		end := 0
+		for _, p := range parts(rows, lines) {
+			if p.From <= end || len(p.Lines) == 0 || p.From+len(p.Lines)-1 > len(rows) {
+				t.Errorf("part from %d with %d lines of %d", p.From, len(p.Lines), len(rows))
+			}
+			end = p.From + len(p.Lines) - 1
+		}
+	})
+}
