@@ -191,7 +191,7 @@ struct place {
 enum event_kind {
 	EVENT_NONE,
 	EVENT_PLACE, /* a place was sampled that is not in the table yet */
-	EVENT_EXEC,  /* a process of the target runs another program now */
+	EVENT_EXEC,  /* a process of the target runs another program now: its place; inode 0 if that is not known */
 	EVENT_TABLE, /* a stack led to a page of code whose table is not there yet */
 	EVENT_MAPPED, /* a file was mapped of which it is not known whether it has progress points */
 	EVENT_NAMED, /* a progress point has a name that is not known yet */

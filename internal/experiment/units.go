@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
@@ -20,12 +18,6 @@ import (
 	"whatif/internal/target"
 )
 
-// file identifies a binary as the kernel does, whatever process maps it.
-type file struct {
-	dev   uint32
-	inode uint64
-}
-
 // unitTable answers the kernel side's questions: which unit the code at a place
 // belongs to. A place is asked about once, when it is first sampled; a binary is
 // opened once, for all the processes that map it.
@@ -34,9 +26,9 @@ type unitTable struct {
 	kind    string
 	targets []point.Target
 	lines   []sampledLine
-	main    string               // the main executable: in scope wherever it lies
-	program *symbol.Binary       // that, opened; see takeOver
-	opened  func(*symbol.Binary) // called for each binary that is opened
+	main    string                            // the main executable: in scope wherever it lies
+	program *symbol.Binary                    // that, opened; see takeOver
+	opened  func(*symbol.Binary, ledger.File) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
 	list    bool // see Config.List
@@ -44,7 +36,7 @@ type unitTable struct {
 	log     *slog.Logger
 
 	mu       sync.Mutex
-	binaries map[file]*symbol.Binary
+	binaries map[ledger.File]*symbol.Binary
 	unitless map[*symbol.Binary]bool // see isUnitless
 	vdso     *vdso                   // nil until it is asked about
 	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
@@ -61,7 +53,7 @@ type unitTable struct {
 func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
 		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), main: main, log: cfg.Log,
-		binaries: make(map[file]*symbol.Binary),
+		binaries: make(map[ledger.File]*symbol.Binary),
 		unitless: make(map[*symbol.Binary]bool),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
@@ -73,7 +65,7 @@ func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 
 // serve answers events until the ledger is closed. exec is called for a process
 // that runs another program; counters answer what is asked about points in the source.
-func (t *unitTable) serve(exec func(pid int), c *counters) {
+func (t *unitTable) serve(exec func(ledger.Event), c *counters) {
 	for {
 		e, err := t.ledger.NextEvent()
 		if errors.Is(err, os.ErrClosed) {
@@ -84,7 +76,7 @@ func (t *unitTable) serve(exec func(pid int), c *counters) {
 			return
 		}
 		if e.Exec {
-			exec(e.Process)
+			exec(e)
 			continue
 		}
 		answer := t.answer
@@ -141,7 +133,7 @@ func (t *unitTable) answer(e ledger.Event) error {
 // binary opens the binary that an event is about, once. A file that is mapped
 // but is no ELF file is remembered as nil.
 func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
-	id := file{e.Place.Dev, e.Place.Inode}
+	id := e.File()
 	if b, known := t.binaries[id]; known {
 		return b, nil
 	}
@@ -156,7 +148,7 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	}
 	t.binaries[id] = b
 	if b != nil {
-		t.opened(b)
+		t.opened(b, id)
 	}
 	return b, nil
 }
@@ -168,9 +160,8 @@ func (t *unitTable) takeOver(b *symbol.Binary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.program = b
-	var st unix.Stat_t
-	if err := unix.Stat(b.Path(), &st); err == nil { // else it is opened again
-		t.binaries[file{kernelDev(st.Dev), st.Ino}] = b
+	if id, err := t.ledger.Identify(b.Image()); err == nil { // else it is opened again
+		t.binaries[id] = b
 	}
 	if !b.Compressed() {
 		b.Origin(b.Path() == t.main)
