@@ -30,11 +30,14 @@ func (l *Ledger) Identify(image []byte) (File, error) {
 		attempts = 1000
 		busy     = ^uint32(16) + 1 // EBUSY: another thread of this process changes its mappings
 	)
+	program, err := l.programs.get("identify")
+	if err != nil {
+		return File{}, err
+	}
 	status := uint32(busy)
 	for i := 0; i < attempts && status == busy; i++ {
 		question := bpf.LedgerEvent{Address: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(image))))}
-		var err error
-		if status, err = l.objs.Identify.Run(&ebpf.RunOptions{Context: question, ContextOut: &question}); err != nil {
+		if status, err = program.Run(&ebpf.RunOptions{Context: question, ContextOut: &question}); err != nil {
 			return File{}, fmt.Errorf("asking the kernel which file is mapped: %w", err)
 		}
 		if status == 0 && question.Place.Inode != 0 {

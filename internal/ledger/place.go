@@ -29,7 +29,7 @@ type Event struct {
 
 // NextEvent waits for an event. It returns os.ErrClosed after Close.
 func (l *Ledger) NextEvent() (Event, error) {
-	r, err := l.events.Read()
+	r, err := l.events.next()
 	if err != nil {
 		return Event{}, err
 	}

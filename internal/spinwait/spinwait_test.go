@@ -3,6 +3,7 @@ package spinwait
 import (
 	"bytes"
 	"debug/elf"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -286,4 +287,39 @@ func BenchmarkSpinWait(b *testing.B) {
 			b.Fatal("no wait")
 		}
 	}
+}
+
+// TestMayJumpBack: no code that has a jump back is taken for code without.
+func TestMayJumpBack(t *testing.T) {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Machine != elf.EM_X86_64 {
+		t.Skip("this is no x86-64 code")
+	}
+	code, err := f.Section(".text").Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	looked, may, do := 0, 0, 0
+	for at := 0; at+After < len(code); at += 97 { // wherever that is in an instruction
+		here := code[at : at+After]
+		looked++
+		if jumpsBack(here) {
+			do++
+			if !mayJumpBack(here) {
+				t.Fatalf("at %#x: %x", at, here[:130])
+			}
+		}
+		if mayJumpBack(here) {
+			may++
+		}
+	}
+	t.Logf("of %d places %d may have a jump back, %d have", looked, may, do)
 }
