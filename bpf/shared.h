@@ -99,6 +99,7 @@ struct control_page {
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u64 span_from;	/* durations are counted when so much of the experiment is over */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
+	u32 patient;	/* user space looks by itself whether there are questions about code */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */

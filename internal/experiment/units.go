@@ -186,11 +186,7 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 	if i < 0 {
 		return 0
 	}
-	if said, known := t.lacking[b.Name()]; !known || said != "" {
-		if text := b.Missing(); text != "" {
-			t.lacking[b.Name()] = text
-		}
-	}
+	t.noteMissing(b)
 	u, ok := t.unitFrom(frames[i], kind, b.Name())
 	if !ok {
 		return 0
@@ -278,6 +274,16 @@ func (t *unitTable) samples() []int64 {
 // noticeable is the share of the samples in scope from which a binary without
 // debug information is worth a warning: the shell that starts a program is not.
 const noticeable = 0.02
+
+// noteMissing remembers what a binary lacks of which code in scope was sampled.
+func (t *unitTable) noteMissing(b *symbol.Binary) {
+	if said, known := t.lacking[b.Name()]; known && said == "" {
+		return
+	}
+	if text := b.Missing(); text != "" {
+		t.lacking[b.Name()] = text
+	}
+}
 
 // missing says of each binary that matters what debug information it lacks, once.
 func (t *unitTable) missing() []string {

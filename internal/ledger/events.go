@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,10 +21,24 @@ type events struct {
 	ring *ringbuf.Reader
 	wake *os.File // the ring once more, in Go's poller
 	conn syscall.RawConn
+
+	// Each time that this process is woken costs more than what it is woken for. New code is
+	// sampled all the time, but when the program has run for a while it is code that
+	// hardly ever runs, and an answer may wait.
+	patient *uint32 // the kernel side is told
+	count   int     // records since
+	since   time.Time
 }
 
-func openEvents(ring *ebpf.Map) (_ *events, err error) {
-	e := &events{}
+const (
+	// pause is how long a question about code waits, if there are few of them.
+	pause = 30 * time.Millisecond
+	// In an impatient stretch fewer than few, in a pause more than many, change it.
+	stretch, few, many = 100 * time.Millisecond, 40, 20
+)
+
+func openEvents(ring *ebpf.Map, patient *uint32) (_ *events, err error) {
+	e := &events{patient: patient, since: time.Now()}
 	if e.ring, err = ringbuf.NewReader(ring); err != nil {
 		return nil, err
 	}
@@ -50,14 +65,45 @@ func openEvents(ring *ebpf.Map) (_ *events, err error) {
 
 // next waits for a record; os.ErrClosed after close.
 func (e *events) next() (r ringbuf.Record, err error) {
-	waiting := e.conn.Read(func(uintptr) bool {
+	read := func(uintptr) bool {
 		r, err = e.ring.Read()
 		return !errors.Is(err, os.ErrDeadlineExceeded)
-	})
-	if waiting != nil { // closed: there is no deadline
-		return r, os.ErrClosed
 	}
+	for !read(0) {
+		if err := e.wake.SetReadDeadline(e.pace(time.Now())); err != nil {
+			return r, err
+		}
+		waiting := e.conn.Read(read)
+		if waiting == nil {
+			break
+		}
+		if !errors.Is(waiting, os.ErrDeadlineExceeded) { // closed
+			return r, os.ErrClosed
+		}
+	}
+	e.count++
 	return r, err
+}
+
+// pace decides, when all was read, whether to be woken for what comes; else it says when
+// to look again.
+func (e *events) pace(now time.Time) time.Time {
+	switch patient := *e.patient != 0; {
+	case patient && e.count > many:
+		atomic.StoreUint32(e.patient, 0)
+		e.count, e.since = 0, now
+	case patient:
+		e.count = 0
+	case now.Sub(e.since) > stretch:
+		if e.count < few {
+			atomic.StoreUint32(e.patient, 1)
+		}
+		e.count, e.since = 0, now
+	}
+	if *e.patient == 0 {
+		return time.Time{}
+	}
+	return now.Add(pause)
 }
 
 func (e *events) close() error {

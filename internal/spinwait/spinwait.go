@@ -26,7 +26,6 @@ package spinwait
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -63,7 +62,7 @@ func SpinWait(code []byte, start, known, pc uint64) bool {
 		return false
 	}
 	code = code[:min(uint64(len(code)), pc-start+After)]
-	if behind := code[pc-start:]; !mayJumpBack(behind) || !jumpsBack(behind) {
+	if !jumpsBack(code[pc-start:]) {
 		return false
 	}
 	f := decode(code[from:], start+from)
@@ -78,25 +77,6 @@ func SpinWait(code []byte, start, known, pc uint64) bool {
 	}
 	inner := loops[0]
 	return f.isWait(inner, at)
-}
-
-// mayJumpBack reports whether any bytes of the code, be they instructions or not, are what a
-// jump to its first instruction, or before that, would be. It is asked of all code that
-// is sampled, and most has none: to see that takes no decoding.
-func mayJumpBack(code []byte) bool {
-	for i := range code {
-		switch op := code[i]; {
-		case op&0xf0 == 0x70 || op == 0xeb || op&0xfc == 0xe0: // conditional, JMP, LOOP and JCXZ: one byte
-			if i+1 < len(code) && i+2+int(int8(code[i+1])) <= 0 {
-				return true
-			}
-		case op == 0xe9 || op&0xf0 == 0x80 && i > 0 && code[i-1] == 0x0f: // four bytes
-			if i+4 < len(code) && i+5+int(int32(binary.LittleEndian.Uint32(code[i+1:]))) <= 0 && code[i+4] == 0xff {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // jumpsBack reports whether a jump behind an instruction, the first of the code, leads to

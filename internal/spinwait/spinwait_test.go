@@ -3,7 +3,6 @@ package spinwait
 import (
 	"bytes"
 	"debug/elf"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -289,37 +288,30 @@ func BenchmarkSpinWait(b *testing.B) {
 	}
 }
 
-// TestMayJumpBack: no code that has a jump back is taken for code without.
-func TestMayJumpBack(t *testing.T) {
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if f.Machine != elf.EM_X86_64 {
-		t.Skip("this is no x86-64 code")
-	}
-	code, err := f.Section(".text").Data()
-	if err != nil {
-		t.Fatal(err)
-	}
-	looked, may, do := 0, 0, 0
-	for at := 0; at+After < len(code); at += 97 { // wherever that is in an instruction
-		here := code[at : at+After]
-		looked++
-		if jumpsBack(here) {
-			do++
-			if !mayJumpBack(here) {
-				t.Fatalf("at %#x: %x", at, here[:130])
+// TestSpans: no code that waits is outside of the spans of its function, and of other code most is.
+func TestSpans(t *testing.T) {
+	for _, b := range builds {
+		t.Run(b.name, func(t *testing.T) {
+			outside, waits := 0, 0
+			for _, fn := range compile(t, b.source, b.command) {
+				spans := Spans(fn.code, fn.addr)
+				for i := 0; i < len(fn.code); i += 13 { // wherever that is in an instruction
+					pc := fn.addr + uint64(i)
+					inside := slices.ContainsFunc(spans, func(s Span) bool { return s.Low <= pc && pc < s.High })
+					if !inside {
+						outside++
+					}
+					if SpinWait(fn.code, fn.addr, 0, pc) {
+						waits++
+						if !inside {
+							t.Errorf("%s: %#x waits, and is in no span", fn.name, pc)
+						}
+					}
+				}
 			}
-		}
-		if mayJumpBack(here) {
-			may++
-		}
+			if waits == 0 || outside == 0 {
+				t.Errorf("%d bytes wait, %d are outside of loops", waits, outside)
+			}
+		})
 	}
-	t.Logf("of %d places %d may have a jump back, %d have", looked, may, do)
 }

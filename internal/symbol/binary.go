@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"whatif/internal/spinwait"
 	"whatif/internal/symbol/debugfile"
 	"whatif/internal/symbol/dwarf"
 	"whatif/internal/symbol/object"
@@ -34,6 +35,7 @@ type Binary struct {
 	goFuncs   *pclntab.Table   // nil where there is none
 	goRead    bool             // whether it was looked for
 	unwinding *unwind.Table
+	spans     map[uint64][]spinwait.Span // of functions, by address: see mayLoop
 }
 
 // errClosed is what use after Close gives.
