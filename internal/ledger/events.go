@@ -70,14 +70,14 @@ func (e *events) next() (r ringbuf.Record, err error) {
 		return !errors.Is(err, os.ErrDeadlineExceeded)
 	}
 	for !read(0) {
-		if err := e.wake.SetReadDeadline(e.pace(time.Now())); err != nil {
-			return r, err
+		waiting := e.wake.SetReadDeadline(e.pace(time.Now()))
+		if waiting == nil {
+			waiting = e.conn.Read(read)
 		}
-		waiting := e.conn.Read(read)
 		if waiting == nil {
 			break
 		}
-		if !errors.Is(waiting, os.ErrDeadlineExceeded) { // closed
+		if !errors.Is(waiting, os.ErrDeadlineExceeded) { // closed: package poll has an error of its own for that
 			return r, os.ErrClosed
 		}
 	}
