@@ -28,17 +28,21 @@ type events struct {
 	patient *uint32 // the kernel side is told
 	count   int     // records since
 	since   time.Time
+	began   time.Time
 }
 
 const (
-	// pause is how long a question about code waits, if there are few of them.
-	pause = 30 * time.Millisecond
-	// In an impatient stretch fewer than few, in a pause more than many, change it.
-	stretch, few, many = 100 * time.Millisecond, 40, 20
+	// longest is how long a question about code waits at most, if there are few of them. One
+	// answer often leads to the next question, up the stack: so each waits for a small part of
+	// the time that was measured so far.
+	longest = 30 * time.Millisecond
+	part    = 200
+	// In an impatient stretch fewer than few, from one look to the next more than many, change it.
+	stretch, few, many = 200 * time.Millisecond, 80, 20
 )
 
 func openEvents(ring *ebpf.Map, patient *uint32) (_ *events, err error) {
-	e := &events{patient: patient, since: time.Now()}
+	e := &events{patient: patient, since: time.Now(), began: time.Now()}
 	if e.ring, err = ringbuf.NewReader(ring); err != nil {
 		return nil, err
 	}
@@ -103,7 +107,7 @@ func (e *events) pace(now time.Time) time.Time {
 	if *e.patient == 0 {
 		return time.Time{}
 	}
-	return now.Add(pause)
+	return now.Add(min(longest, now.Sub(e.began)/part))
 }
 
 func (e *events) close() error {
