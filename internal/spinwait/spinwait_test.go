@@ -52,12 +52,28 @@ func TestMarkedFunctions(t *testing.T) {
 					checkWork(t, fn)
 				case strings.HasPrefix(name, "mixed"):
 					checkMixed(t, fn)
+				default:
+					continue
 				}
+				checkSpans(t, fn)
 			}
 			if waits < 5 || works < 4 {
 				t.Errorf("found %d functions that wait and %d that work", waits, works)
 			}
 		})
+	}
+}
+
+// checkSpans: no code that waits is outside of the spans of its function.
+func checkSpans(t *testing.T, fn marked) {
+	t.Helper()
+	spans := Spans(fn.code, fn.addr)
+	for i := 0; i < len(fn.code); i += 3 { // wherever that is in an instruction
+		pc := fn.addr + uint64(i)
+		inside := slices.ContainsFunc(spans, func(s Span) bool { return s.Low <= pc && pc < s.High })
+		if !inside && SpinWait(fn.code, fn.addr, 0, pc) {
+			t.Errorf("%s: %#x waits, and is in no span", fn.name, pc)
+		}
 	}
 }
 
@@ -285,37 +301,5 @@ func BenchmarkSpinWait(b *testing.B) {
 		if !SpinWait(code, 0, 0, 1024) {
 			b.Fatal("no wait")
 		}
-	}
-}
-
-// TestSpans: no code that waits is outside of the spans of its function, and of other code most is.
-func TestSpans(t *testing.T) {
-	for _, b := range builds {
-		t.Run(b.name, func(t *testing.T) {
-			outside, waits := 0, 0
-			for _, fn := range compile(t, b.source, b.command) {
-				name := strings.ToLower(strings.TrimPrefix(fn.name, "main."))
-				if !strings.HasPrefix(name, "wait") && !strings.HasPrefix(name, "work") && !strings.HasPrefix(name, "mixed") {
-					continue // of a runtime: thousands
-				}
-				spans := Spans(fn.code, fn.addr)
-				for i := 0; i < len(fn.code); i += 3 { // wherever that is in an instruction
-					pc := fn.addr + uint64(i)
-					inside := slices.ContainsFunc(spans, func(s Span) bool { return s.Low <= pc && pc < s.High })
-					if !inside {
-						outside++
-					}
-					if SpinWait(fn.code, fn.addr, 0, pc) {
-						waits++
-						if !inside {
-							t.Errorf("%s: %#x waits, and is in no span", fn.name, pc)
-						}
-					}
-				}
-			}
-			if waits == 0 || outside == 0 {
-				t.Errorf("%d bytes wait, %d are outside of loops", waits, outside)
-			}
-		})
 	}
 }
