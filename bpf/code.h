@@ -3,27 +3,6 @@
 #ifndef WHATIF_CODE_H
 #define WHATIF_CODE_H
 
-struct mapping {
-	struct place place; /* inode 0: of no file */
-	u64 address;
-	u32 vdso; /* it is that: offset is from its beginning */
-};
-
-static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
-{
-	struct file *file = vma->vm_file;
-
-	if (!file) {
-		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);
-		m->place.offset = m->address - vma->vm_start;
-		return 0;
-	}
-	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
-	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << 12);
-	return 0;
-}
-
 /* The unit or chain of a place, or UNIT_PENDING; user space is asked once a place. */
 static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 {

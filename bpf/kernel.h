@@ -37,6 +37,7 @@ typedef struct {
 struct mm_struct {
 	mm_context_t context;
 	unsigned long exec_vm; /* pages */
+	unsigned long start_code; /* of the program */
 } TARGET_IN_KERNEL;
 
 struct signal_struct {

@@ -62,19 +62,20 @@ type LedgerControlPage struct {
 	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
-	SpanFrom    uint64
 	Exits       uint32
-	_           [12]byte
+	Patient     uint32
+	SpanFrom    uint64
+	Pad         [1]uint64
 	Global      uint64
-	_           [56]byte
+	Pad2        [7]uint64
 	Processes   uint64
-	_           [56]byte
+	Pad3        [7]uint64
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	_           [24]byte
+	Pad4        [3]uint64
 }
 
 type LedgerCore struct {
@@ -95,6 +96,7 @@ type LedgerCore struct {
 	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
+	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -102,8 +104,9 @@ type LedgerCore struct {
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
+	Wakes        uint64
+	OutsideWakes uint64
 	Lost         [13]uint64
-	_            [16]byte
 }
 
 type LedgerCost uint32
@@ -388,24 +391,27 @@ type LedgerThread struct {
 		Hits   uint32
 		Ticks  uint32
 	}
-	Waiting struct {
+	AddressSpace uint64
+	Waiting      struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Spared       uint64
-	Running      uint32
-	Core         uint32
-	Outside      uint32
-	Held         uint32
-	AddressSpace uint64
-	Memory       uint64
-	CodePages    uint64
-	Born         uint32
-	Present      uint32
-	Lost         uint32
-	Guest        uint32
-	Begun        [4]LedgerBegun
-	Kinds        struct {
+	Running   uint64
+	Spared    uint64
+	Core      uint32
+	_         [4]byte
+	Memory    uint64
+	CodePages uint64
+	Born      uint32
+	Present   uint32
+	Lost      uint32
+	Guest     uint32
+	Outside   uint32
+	Held      uint32
+	Pad       uint32
+	_         [4]byte
+	Begun     [4]LedgerBegun
+	Kinds     struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
@@ -447,6 +453,7 @@ const (
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
 	LedgerProgAnswerName     = "answer_name"
+	LedgerProgIdentify       = "identify"
 	LedgerProgMeasureVisits  = "measure_visits"
 	LedgerProgOnCallBegin    = "on_call_begin"
 	LedgerProgOnCallOver     = "on_call_over"
@@ -549,6 +556,7 @@ type LedgerSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
+	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
@@ -741,6 +749,7 @@ type LedgerVariables struct {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
+	Identify       *ebpf.Program `ebpf:"identify"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
@@ -768,6 +777,7 @@ type LedgerPrograms struct {
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
+		p.Identify,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,

@@ -51,6 +51,7 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
+	struct mapping m = {};
 
 	if (!t)
 		return 0;
@@ -63,7 +64,10 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	t->present = 0;
 	t->guest = 0;
 	t->lost = 0;
-	tell(EVENT_EXEC, task->tgid, 0, 0);
+	/* If the map's lock is not to be had user space finds out by itself which file it is. */
+	m.address = BPF_CORE_READ(task, mm, start_code);
+	bpf_find_vma(task, m.address, on_vma, &m, 0);
+	tell(EVENT_EXEC, task->tgid, m.address, &m.place);
 	return 0;
 }
 

@@ -99,6 +99,7 @@ struct control_page {
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u64 span_from;	/* durations are counted when so much of the experiment is over */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
+	u32 patient;	/* user space looks by itself whether there are questions about code */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */
@@ -191,7 +192,7 @@ struct place {
 enum event_kind {
 	EVENT_NONE,
 	EVENT_PLACE, /* a place was sampled that is not in the table yet */
-	EVENT_EXEC,  /* a process of the target runs another program now */
+	EVENT_EXEC,  /* a process of the target runs another program now: its place; inode 0 if that is not known */
 	EVENT_TABLE, /* a stack led to a page of code whose table is not there yet */
 	EVENT_MAPPED, /* a file was mapped of which it is not known whether it has progress points */
 	EVENT_NAMED, /* a progress point has a name that is not known yet */

@@ -272,7 +272,8 @@ static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct p
 		e->place = *place;
 	else
 		__builtin_memset(&e->place, 0, sizeof(e->place));
-	bpf_ringbuf_submit(e, 0);
+	/* By itself the ring wakes only whoever has read all that came before. */
+	bpf_ringbuf_submit(e, !control.patient ? 0 : kind == EVENT_PLACE || kind == EVENT_TABLE ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
 	return 1;
 }
 

@@ -21,6 +21,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "points.h"
 #include "counters.h"
 #include "hooks.h"
+#include "mapping.h"
 #include "members.h"
 #include "code.h"
 #include "tick.h"

@@ -42,6 +42,9 @@ func (t *unitTable) chainOf(b *symbol.Binary, frames []symbol.Frame) (uint32, er
 	origin := b.Origin(b.Path() == t.main)
 	blamed := t.scope.First(origin, frames)
 	c := ledger.Chain{Blamed: blamed >= 0}
+	if blamed >= 0 {
+		t.noteMissing(b)
+	}
 	for i := range t.targets {
 		if t.join(&c, i, b, frames, blamed) {
 			c.Blamed = true

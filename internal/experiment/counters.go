@@ -14,6 +14,7 @@ import (
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
+	"whatif/internal/spelling"
 	"whatif/internal/symbol/object"
 	"whatif/internal/target"
 )
@@ -85,35 +86,15 @@ func (c *counters) atStart(paths []string) error {
 // kernelDev is a device number as the kernel has it inside.
 func kernelDev(dev uint64) uint32 { return unix.Major(dev)<<20 | unix.Minor(dev) }
 
-// nearest is the name that differs in case or in one or two letters.
+// nearest is the name that differs in case or in one or two slips.
 func nearest(name string, from map[string]bool) string {
+	slips := min(2, len(name)/3)
 	for _, other := range slices.Sorted(maps.Keys(from)) {
-		if strings.EqualFold(name, other) || distance(name, other) <= min(2, len(name)/3) {
+		if strings.EqualFold(name, other) || spelling.Distance(name, other, slips) <= slips {
 			return other
 		}
 	}
 	return ""
-}
-
-// distance is how many letters have to be put in, taken out or replaced.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // file tells the kernel side where a file counts.

@@ -31,6 +31,7 @@ func (s *session) listing(ctx context.Context, p *target.Process) (*target.Proce
 		return p, err
 	}
 	s.pause(ctx, p, wholeRun)
+	s.checkDebugInfo()
 	return p, nil
 }
 
@@ -40,6 +41,7 @@ func (t *unitTable) listed(b *symbol.Binary, origin symbol.Origin, frames []symb
 	at, why := 0, t.scope.Outside(origin, frames[0])
 	if i := t.scope.First(origin, frames); i >= 0 && why == "" {
 		at = i
+		t.noteMissing(b)
 	} else if i > 0 {
 		if blamed, ok := t.unitFrom(frames[i], t.kind, b.Name()); ok {
 			why += ", counts for " + blamed.Name

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
@@ -23,24 +25,28 @@ type sites struct {
 	ledger *ledger.Ledger
 	cfg    *Config
 
-	mu      sync.Mutex
-	seen    map[string]bool // binaries looked into, by path
-	probed  []int           // probes of each point
-	failure []error         // why the program itself does not have it
-	ends    map[place][]int // points of latencies, by where their functions begin
+	mu sync.Mutex
+	// Files are told apart as the kernel does, which sets a probe on the file and not on a
+	// path: a container, or a directory that is mounted once more, has another path
+	// of it, and each probe would count.
+	seen    map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
+	held    map[ledger.File]bool          // those with a probe: while that is there they keep their number
+	probed  []int                         // probes of each point
+	failure []error                       // why the program itself does not have it
+	ends    map[place][]int               // points of latencies, by where their functions begin
 	closed  bool
 }
 
 // place is an offset in a file.
 type place struct {
-	path     string
+	file     ledger.File
 	offset   uint64
 	atReturn bool
 }
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[string]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
 }
 
 // atStart looks into the program itself and the libraries that it will load. A
@@ -48,6 +54,10 @@ func newSites(l *ledger.Ledger, cfg *Config) *sites {
 // without symbols (a shell, a launcher) may start another that has it, and so
 // may any that is named with the point.
 func (s *sites) atStart(program []*symbol.Binary) error {
+	program, files, err := s.distinct(program)
+	if err != nil {
+		return err
+	}
 	for i, spec := range s.cfg.Points {
 		if !spec.Probed() {
 			continue
@@ -55,7 +65,7 @@ func (s *sites) atStart(program []*symbol.Binary) error {
 		found, err := point.Resolve(spec, program)
 		switch {
 		case err == nil:
-			err = s.probe(i, found, program)
+			err = s.probe(i, found, program, files)
 		case spec.Binary != "":
 			err = s.inNamed(i, spec)
 		case program[0].HasSymbols():
@@ -67,10 +77,40 @@ func (s *sites) atStart(program []*symbol.Binary) error {
 			return err
 		}
 	}
-	for _, b := range program {
-		s.seen[b.Path()] = true
+	for i, b := range program {
+		s.seen[files[i]] = changed(b.Path())
 	}
 	return nil
+}
+
+// changed is when a file changed last: the next file that is given its number has another time.
+func changed(path string) unix.Timespec {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return unix.Timespec{Nsec: -1} // as no file: who has it now is looked into
+	}
+	return st.Ctim
+}
+
+// known reports whether a file was looked into. It is called with mu held.
+func (s *sites) known(id ledger.File, changed unix.Timespec) bool {
+	then, seen := s.seen[id]
+	return seen && (s.held[id] || then == changed)
+}
+
+// distinct leaves out binaries that are the same file as one before them, and gives the
+// files of the others.
+func (s *sites) distinct(program []*symbol.Binary) (different []*symbol.Binary, files []ledger.File, err error) {
+	for _, b := range program {
+		id, err := s.ledger.Identify(b.Image())
+		if err != nil {
+			return nil, nil, fmt.Errorf("looking at %s: %w", b.Path(), err)
+		}
+		if !slices.Contains(files, id) {
+			different, files = append(different, b), append(files, id)
+		}
+	}
+	return different, files, nil
 }
 
 // remedyFor a point that the program does not have.
@@ -101,16 +141,19 @@ func (s *sites) inNamed(i int, spec point.Spec) error {
 		return hint.New(fmt.Errorf("looking for progress point %s: %w", spec.Text, err), "name the program or library as it can be opened from here")
 	}
 	defer b.Close()
-	binaries := []*symbol.Binary{b}
+	binaries, files, err := s.distinct([]*symbol.Binary{b})
+	if err != nil {
+		return err
+	}
 	found, err := point.Resolve(spec, binaries)
 	if err != nil {
 		return err
 	}
-	return s.probe(i, found, binaries)
+	return s.probe(i, found, binaries, files)
 }
 
 // probe places the probes of point i, each where in its function it costs least.
-func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) error {
+func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, files []ledger.File) error {
 	if len(found) == 0 { // a library that does not have it
 		return nil
 	}
@@ -119,11 +162,12 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) erro
 		k := slices.IndexFunc(binaries, func(b *symbol.Binary) bool { return b.Path() == site.Binary })
 		p := probeAt(site, binaries[k])
 		if s.cfg.firstEnd() <= i {
-			if err := s.addKey(i, &p, site, binaries[k]); err != nil {
+			if err := s.addKey(i, &p, site, binaries[k], files[k]); err != nil {
 				return err
 			}
 		}
 		probes = append(probes, p)
+		s.held[files[k]] = true
 	}
 	err := s.ledger.MeasureProbes(probes, target.OwnCode)
 	if err == nil {
@@ -139,8 +183,8 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary) erro
 
 // addKey makes the probe look for the key of a latency's end. Arguments are in their
 // registers at the function's first instruction only.
-func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary) (err error) {
-	at := place{site.Binary, site.Offset, site.Return}
+func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary, id ledger.File) (err error) {
+	at := place{id, site.Offset, site.Return}
 	if other := s.cfg.counterpart(i); slices.Contains(s.ends[at], other) {
 		return hint.New(fmt.Errorf("measuring from %s to %s: both are the same code, at %#x in %s", s.cfg.Points[min(i, other)].Text, s.cfg.Points[max(i, other)].Text, site.Offset, site.Binary),
 			"a compiler makes one of functions whose code is the same: choose others, or make them differ")
@@ -192,14 +236,15 @@ func probeAt(site point.Site, b *symbol.Binary) ledger.Probe {
 // longestInstruction of x86-64, in bytes.
 const longestInstruction = 15
 
-// in probes the points that a binary has, once a binary.
-func (s *sites) in(b *symbol.Binary) {
+// in probes the points that a binary has, once a file.
+func (s *sites) in(b *symbol.Binary, id ledger.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.seen[b.Path()] {
+	last := changed(b.Path())
+	if s.closed || s.known(id, last) {
 		return
 	}
-	s.seen[b.Path()] = true
+	s.seen[id] = last
 	for i, spec := range s.cfg.Points {
 		if spec.Binary != "" || !spec.Probed() {
 			continue // counted from the start
@@ -209,23 +254,24 @@ func (s *sites) in(b *symbol.Binary) {
 			s.cfg.Log.Debug("looking for a progress point", "point", spec.Text, "binary", b.Path(), "error", err)
 			continue
 		}
-		if err := s.probe(i, found, []*symbol.Binary{b}); err != nil {
+		if err := s.probe(i, found, []*symbol.Binary{b}, []ledger.File{id}); err != nil {
 			s.cfg.Log.Warn(err.Error())
 		}
 	}
 }
 
 // execed looks into the program that a process runs now.
-func (s *sites) execed(pid int) {
-	path, err := target.BinaryOf(pid)
+func (s *sites) execed(e ledger.Event) {
+	id, link := e.File(), fmt.Sprintf("/proc/%d/exe", e.Process)
+	s.mu.Lock()
+	known := s.known(id, changed(link))
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	path, err := target.BinaryOf(e.Process)
 	if err != nil {
 		return // gone already
-	}
-	s.mu.Lock()
-	seen := s.seen[path]
-	s.mu.Unlock()
-	if seen {
-		return
 	}
 	b, err := symbol.Open(path)
 	if err != nil {
@@ -233,7 +279,11 @@ func (s *sites) execed(pid int) {
 		return
 	}
 	defer b.Close()
-	s.in(b)
+	if id, err = s.ledger.Identify(b.Image()); err != nil {
+		s.cfg.Log.Warn("progress points in " + path + " are not counted: " + err.Error())
+		return
+	}
+	s.in(b, id)
 }
 
 // counts is how many places each point is counted at.

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"whatif/internal/ledger"
 	"whatif/internal/plan"
 	"whatif/internal/point"
@@ -21,12 +19,6 @@ import (
 	"whatif/internal/target"
 )
 
-// file identifies a binary as the kernel does, whatever process maps it.
-type file struct {
-	dev   uint32
-	inode uint64
-}
-
 // unitTable answers the kernel side's questions: which unit the code at a place
 // belongs to. A place is asked about once, when it is first sampled; a binary is
 // opened once, for all the processes that map it.
@@ -35,9 +27,9 @@ type unitTable struct {
 	kind    string
 	targets []point.Target
 	lines   []sampledLine
-	main    string               // the main executable: in scope wherever it lies
-	program *symbol.Binary       // that, opened; see takeOver
-	opened  func(*symbol.Binary) // called for each binary that is opened
+	main    string                            // the main executable: in scope wherever it lies
+	program *symbol.Binary                    // that, opened; see takeOver
+	opened  func(*symbol.Binary, ledger.File) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
 	list    bool // see Config.List
@@ -45,7 +37,7 @@ type unitTable struct {
 	log     *slog.Logger
 
 	mu       sync.Mutex
-	binaries map[file]*symbol.Binary
+	binaries map[ledger.File]*symbol.Binary
 	unitless map[*symbol.Binary]bool // see isUnitless
 	vdso     *vdso                   // nil until it is asked about
 	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
@@ -62,7 +54,7 @@ type unitTable struct {
 func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 	return &unitTable{
 		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), main: main, log: cfg.Log,
-		binaries: make(map[file]*symbol.Binary),
+		binaries: make(map[ledger.File]*symbol.Binary),
 		unitless: make(map[*symbol.Binary]bool),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
@@ -74,7 +66,7 @@ func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 
 // serve answers events until the ledger is closed. exec is called for a process
 // that runs another program; counters answer what is asked about points in the source.
-func (t *unitTable) serve(exec func(pid int), c *counters) {
+func (t *unitTable) serve(exec func(ledger.Event), c *counters) {
 	for {
 		e, err := t.ledger.NextEvent()
 		if errors.Is(err, os.ErrClosed) {
@@ -85,7 +77,7 @@ func (t *unitTable) serve(exec func(pid int), c *counters) {
 			return
 		}
 		if e.Exec {
-			exec(e.Process)
+			exec(e)
 			continue
 		}
 		answer := t.answer
@@ -142,7 +134,7 @@ func (t *unitTable) answer(e ledger.Event) error {
 // binary opens the binary that an event is about, once. A file that is mapped
 // but is no ELF file is remembered as nil.
 func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
-	id := file{e.Place.Dev, e.Place.Inode}
+	id := e.File()
 	if b, known := t.binaries[id]; known {
 		return b, nil
 	}
@@ -157,7 +149,7 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	}
 	t.binaries[id] = b
 	if b != nil {
-		t.opened(b)
+		t.opened(b, id)
 	}
 	return b, nil
 }
@@ -169,9 +161,8 @@ func (t *unitTable) takeOver(b *symbol.Binary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.program = b
-	var st unix.Stat_t
-	if err := unix.Stat(b.Path(), &st); err == nil { // else it is opened again
-		t.binaries[file{kernelDev(st.Dev), st.Ino}] = b
+	if id, err := t.ledger.Identify(b.Image()); err == nil { // else it is opened again
+		t.binaries[id] = b
 	}
 	if !b.Compressed() {
 		b.Origin(b.Path() == t.main)
@@ -196,11 +187,7 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 	if i < 0 {
 		return 0
 	}
-	if said, known := t.lacking[b.Name()]; !known || said != "" {
-		if text := b.Missing(); text != "" {
-			t.lacking[b.Name()] = text
-		}
-	}
+	t.noteMissing(b)
 	u, ok := t.unitFrom(frames[i], kind, b.Name())
 	if !ok {
 		return 0
@@ -288,6 +275,16 @@ func (t *unitTable) samples() []int64 {
 // noticeable is the share of the samples in scope from which a binary without
 // debug information is worth a warning: the shell that starts a program is not.
 const noticeable = 0.02
+
+// noteMissing remembers what a binary lacks of which code in scope was sampled.
+func (t *unitTable) noteMissing(b *symbol.Binary) {
+	if said, known := t.lacking[b.Name()]; known && said == "" {
+		return
+	}
+	if text := b.Missing(); text != "" {
+		t.lacking[b.Name()] = text
+	}
+}
 
 // missing says of each binary that matters what debug information it lacks, once.
 func (t *unitTable) missing() []string {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
-	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
@@ -49,7 +48,7 @@ type Ledger struct {
 	shared   *ebpf.Map // the variables
 	page     *page
 	links    []link.Link // a collected link detaches silently: keep them all
-	events   *ringbuf.Reader
+	events   *events
 	tables   *tables
 
 	clock chan error // that its program is loaded; see StartClock
@@ -105,7 +104,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
 	l.page.control.Cap = uint64(opt.Cap)
-	if l.events, err = ringbuf.NewReader(l.maps.Events); err != nil {
+	if l.events, err = openEvents(l.maps.Events, &l.page.control.Patient); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
 	attached := slices.Clone(following)
@@ -190,7 +189,7 @@ func (l *Ledger) Detach() error {
 	}
 	l.links = nil
 	if l.events != nil {
-		errs = append(errs, l.events.Close()) // a second time does nothing
+		errs = append(errs, l.events.close()) // a second time does nothing
 	}
 	return errors.Join(errs...)
 }

@@ -15,7 +15,7 @@ type Place = bpf.LedgerPlace
 
 // Event is something that the kernel side wants to be known.
 type Event struct {
-	// Exec: a process runs another program now. Table: a stack led to a page of
+	// Exec: a process runs another program now, whose file Place says, if its inode is not 0. Table: a stack led to a page of
 	// code whose table is not known. None of all: a place was sampled that is unknown.
 	Exec, Table bool
 	// Mapped: a file was mapped of which it is not known whether it counts progress
@@ -29,7 +29,7 @@ type Event struct {
 
 // NextEvent waits for an event. It returns os.ErrClosed after Close.
 func (l *Ledger) NextEvent() (Event, error) {
-	r, err := l.events.Read()
+	r, err := l.events.next()
 	if err != nil {
 		return Event{}, err
 	}

@@ -52,12 +52,28 @@ func TestMarkedFunctions(t *testing.T) {
 					checkWork(t, fn)
 				case strings.HasPrefix(name, "mixed"):
 					checkMixed(t, fn)
+				default:
+					continue
 				}
+				checkSpans(t, fn)
 			}
 			if waits < 5 || works < 4 {
 				t.Errorf("found %d functions that wait and %d that work", waits, works)
 			}
 		})
+	}
+}
+
+// checkSpans: no code that waits is outside of the spans of its function.
+func checkSpans(t *testing.T, fn marked) {
+	t.Helper()
+	spans := Spans(fn.code, fn.addr)
+	for i := 0; i < len(fn.code); i += 3 { // wherever that is in an instruction
+		pc := fn.addr + uint64(i)
+		inside := slices.ContainsFunc(spans, func(s Span) bool { return s.Low <= pc && pc < s.High })
+		if !inside && SpinWait(fn.code, fn.addr, 0, pc) {
+			t.Errorf("%s: %#x waits, and is in no span", fn.name, pc)
+		}
 	}
 }
 

@@ -21,16 +21,21 @@ func (x beside) Split(name, dir string, accept func(dwarf.Sections) bool) dwarf.
 	return sections(x.b.finder.Split(name, dir, func(f *object.File) bool { return accept(sections(f)) }))
 }
 
-func (x beside) Release() {
-	x.b.file.Release()
-	x.b.finder.Release()
-}
-
 func (x beside) Forget() { x.b.finder.Forget() }
+
+// debugSections is a file as package dwarf reads it; nil is a file without any.
+type debugSections struct{ *object.File }
+
+func (s debugSections) Section(name string, end uint64) []byte {
+	if s.File == nil {
+		return nil
+	}
+	return s.Upto(".debug_"+name, end)
+}
 
 func sections(f *object.File) dwarf.Sections {
 	if f == nil {
 		return nil
 	}
-	return func(name string) []byte { return f.Section(".debug_" + name) }
+	return debugSections{f}
 }

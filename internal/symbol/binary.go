@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"whatif/internal/spinwait"
 	"whatif/internal/symbol/debugfile"
 	"whatif/internal/symbol/dwarf"
 	"whatif/internal/symbol/object"
@@ -33,8 +34,8 @@ type Binary struct {
 	ownLines  *bool            // whether the program itself was compiled with -g
 	goFuncs   *pclntab.Table   // nil where there is none
 	goRead    bool             // whether it was looked for
-	touched   uint64           // bytes of that table
 	unwinding *unwind.Table
+	spans     map[uint64][]spinwait.Span // of functions, by address: see mayLoop
 }
 
 // errClosed is what use after Close gives.
@@ -97,6 +98,9 @@ func (b *Binary) Path() string { return b.path }
 // Name is the path that the file has, or had, for the processes that map it: where Path
 // leads through /proc, because it was deleted or is in a container, that says nothing.
 func (b *Binary) Name() string { return b.name }
+
+// Image is the file as it is mapped, until Close.
+func (b *Binary) Image() []byte { return b.image }
 
 // Machine is the processor that the code is for.
 func (b *Binary) Machine() elf.Machine { return b.elf.Machine }

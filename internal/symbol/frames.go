@@ -93,19 +93,25 @@ func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	return f
 }
 
-// neededSections are what every look-up of a line needs.
-var neededSections = []string{
-	".debug_info", ".debug_line", ".debug_str", ".debug_line_str", ".debug_abbrev",
-	".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets", ".debug_aranges",
-}
+// What every look-up of a line needs: the whole of some sections, because they are searched or do not say
+// how far a table of theirs goes, and of the others what belongs to the units that
+// were sampled.
+var (
+	neededWhole = []string{
+		".debug_abbrev", ".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets", ".debug_aranges",
+	}
+	neededPartly = []string{".debug_info", ".debug_line", ".debug_str", ".debug_line_str"}
+)
 
 // debugData is the binary's debug information, read as far as asked for.
 func (b *Binary) debugData() *dwarf.Data {
 	if b.debug == nil {
-		if f := b.debugFile(); f != nil {
-			f.Ahead(neededSections...)
+		f := b.debugFile()
+		if f != nil {
+			f.Ahead(neededWhole...)
+			f.Together(neededPartly...)
 		}
-		b.debug = dwarf.New(b.debugSection, b.text(), beside{b})
+		b.debug = dwarf.New(debugSections{f}, b.text(), beside{b})
 	}
 	return b.debug
 }

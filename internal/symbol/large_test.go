@@ -107,7 +107,8 @@ func resident(b *testing.B, field string) float64 {
 }
 
 // BenchmarkLarge is what a binary with much debug information costs: the first
-// line, the mean of a thousand addresses all over it, and the memory of it all.
+// line, if that is in its first unit or in its last, the mean of a thousand
+// addresses all over it, and the memory of it all.
 func BenchmarkLarge(b *testing.B) {
 	for _, c := range []struct {
 		name      string
@@ -128,25 +129,33 @@ func BenchmarkLarge(b *testing.B) {
 			if c.post != nil {
 				path = c.post(b, path)
 			}
-			funcs, err := open(b, path).Functions("main_7")
-			if err != nil || len(funcs) != 1 {
+			funcs, err := open(b, path).Functions("main_*")
+			if err != nil || len(funcs) < 2 {
 				b.Fatal(funcs, err)
+			}
+			firstLine := func(bin *Binary, of Func) time.Duration {
+				began := time.Now()
+				frames, err := bin.Frames(of.FileOffset + 8)
+				if err != nil || len(frames) == 0 || frames[len(frames)-1].Line == 0 {
+					b.Fatal(frames, err)
+				}
+				return time.Since(began)
 			}
 			resetPeak(b)
 			before := resident(b, "VmRSS")
-			var first, more time.Duration
+			var first, last, more time.Duration
 			for b.Loop() {
-				began := time.Now()
 				bin, err := Open(path)
 				if err != nil {
 					b.Fatal(err)
 				}
-				frames, err := bin.Frames(funcs[0].FileOffset + 8)
-				if err != nil || len(frames) == 0 || frames[len(frames)-1].Line == 0 {
-					b.Fatal(frames, err)
+				last += firstLine(bin, funcs[len(funcs)-1])
+				bin.Close()
+				if bin, err = Open(path); err != nil {
+					b.Fatal(err)
 				}
-				first += time.Since(began)
-				began = time.Now()
+				first += firstLine(bin, funcs[0])
+				began := time.Now()
 				s, rng := bin.elf.Section(".text"), rand.New(rand.NewPCG(1, 2))
 				for range 1000 {
 					if _, err := bin.Frames(s.Offset + rng.Uint64N(s.Size)); err != nil {
@@ -158,6 +167,7 @@ func BenchmarkLarge(b *testing.B) {
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(first.Milliseconds())/float64(b.N), "ms-first")
+			b.ReportMetric(float64(last.Milliseconds())/float64(b.N), "ms-last")
 			b.ReportMetric(float64(more.Microseconds())/float64(b.N)/1000, "us/address")
 			b.ReportMetric(resident(b, "VmHWM")-before, "MiB-peak")
 			b.ReportMetric(float64(size>>20), "MiB-debug")

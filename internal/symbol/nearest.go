@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"whatif/internal/spelling"
 	"whatif/internal/symbol/pclntab"
 )
 
@@ -105,7 +106,7 @@ func (r *ranking) distance(name string) (int, bool) {
 		return 0, false
 	}
 	limit := max(1, len(r.wantLast)/3)
-	d := min(editDistance(last, r.wantLast, limit), editDistance(name, r.want, limit))
+	d := min(spelling.Distance(last, r.wantLast, limit), spelling.Distance(name, r.want, limit))
 	if d > limit {
 		return 0, false
 	}
@@ -138,32 +139,4 @@ func LastComponent(name string) string {
 		}
 	}
 	return name
-}
-
-// editDistance is the number of letters to insert, delete, change or swap with
-// their neighbour to make one of the other; some number above limit if it is
-// more than that. (Optimal string alignment.)
-func editDistance(a, b string, limit int) int {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(a) > 256 || len(b) > 256 {
-		return limit + 1
-	}
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return prev[len(b)]
 }

@@ -25,16 +25,6 @@ func (b *Binary) separateFile() *object.File {
 	return b.separate
 }
 
-// debugSection is the contents of a section of the debug information, by its
-// name without ".debug_".
-func (b *Binary) debugSection(name string) []byte {
-	f := b.debugFile()
-	if f == nil {
-		return nil
-	}
-	return f.Section(".debug_" + name)
-}
-
 // raw is a section's bytes as they are in the binary's file.
 func (b *Binary) raw(s *elf.Section) []byte { return b.file.Raw(s) }
 

@@ -3,6 +3,7 @@ package symbol
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 
 	"whatif/internal/spinwait"
 )
@@ -29,11 +30,35 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	if !ok {
 		return false, nil
 	}
+	if !b.mayLoop(addr) {
+		return false, nil
+	}
 	line := uint64(0)
 	if b.debug != nil && addr-start > farAhead { // for this alone it need not be read
 		line, _ = b.debug.RowBefore(addr - spinwait.Before)
 	}
 	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr), nil
+}
+
+// maxSpanned bounds the functions whose loops are remembered.
+const maxSpanned = 1 << 16
+
+// mayLoop reports whether an instruction is between a jump back and where that leads; true
+// also if the function's end is not known.
+func (b *Binary) mayLoop(addr uint64) bool {
+	x, found := b.symbolTable().find(addr)
+	if !found || x.size == 0 || x.size > spinwait.MaxFunction {
+		return true
+	}
+	spans, known := b.spans[x.addr]
+	if !known {
+		if b.spans == nil || len(b.spans) >= maxSpanned {
+			b.spans = map[uint64][]spinwait.Span{}
+		}
+		spans = spinwait.Spans(b.bytesAt(x.addr, x.size), x.addr)
+		b.spans[x.addr] = spans
+	}
+	return slices.ContainsFunc(spans, func(s spinwait.Span) bool { return s.Low <= addr && addr < s.High })
 }
 
 // farAhead is how far behind its function's start an instruction has to be for a look at

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
+	"whatif/internal/spelling"
 )
 
 // defaultPath is what execvp searches when PATH is not set.
@@ -140,17 +141,8 @@ func nearestIn(dir, name string) string {
 	return ""
 }
 
-// oneSlip says whether a becomes b by inserting, deleting, replacing or swapping
-// neighbouring bytes once. Names of two letters are too near to everything.
+// oneSlip says whether a becomes b by one slip of the fingers. Names of two letters are too
+// near to everything.
 func oneSlip(a, b string) bool {
-	if len(a) < 3 || len(b) < 3 || a == b {
-		return false
-	}
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return len(a) >= 3 && len(b) >= 3 && spelling.Distance(a, b, 1) == 1
 }

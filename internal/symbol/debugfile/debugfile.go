@@ -89,16 +89,6 @@ func (f *Finder) problem(text string) {
 // Pending reports whether something was being fetched when it was asked for.
 func (f *Finder) Pending() bool { return f.pending }
 
-// Release lets go of the memory that reading the files took.
-func (f *Finder) Release() {
-	for _, o := range f.opened {
-		o.Release()
-	}
-	for _, o := range f.split {
-		o.Release()
-	}
-}
-
 // Close closes all files that were opened.
 func (f *Finder) Close() {
 	f.Forget()

@@ -1,5 +1,7 @@
 package dwarf
 
+import "math"
+
 // unitRanges says which unit an address lies in. Two sources: .debug_aranges,
 // cheap but written by some compilers only; then, for addresses that it does
 // not know, the root entries of the units that it does not mention.
@@ -74,7 +76,7 @@ func (d *Data) aranges() *unitRanges {
 // rootRanges fills in the units that .debug_aranges left out.
 func (d *Data) rootRanges(r *unitRanges) {
 	var spans []span
-	for _, off := range d.scan(d.main) {
+	for _, off := range d.scan(d.main, math.MaxUint64) {
 		if !d.burn() {
 			break
 		}

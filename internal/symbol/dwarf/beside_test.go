@@ -9,31 +9,34 @@ import (
 // mirror gives, whatever file is asked for, the same sections again: what
 // refers elsewhere refers to itself.
 type mirror struct {
-	load            Sections
+	contents
 	packed          bool
 	split, forgiven int
 }
 
-func (m *mirror) same(name string) []byte { return m.load(strings.TrimSuffix(name, ".dwo")) }
+// contents is sections by name.
+type contents func(name string) []byte
 
-func (m *mirror) Alternate() Sections { return m.same }
+func (c contents) Section(name string, _ uint64) []byte { return c(strings.TrimSuffix(name, ".dwo")) }
+
+func (c contents) Touch(uint64) {}
+
+func (m *mirror) Alternate() Sections { return m.contents }
 
 func (m *mirror) Package() Sections {
 	if m.packed {
-		return m.same
+		return m.contents
 	}
 	return nil
 }
 
 func (m *mirror) Split(_, _ string, accept func(Sections) bool) Sections {
 	m.split++
-	if accept(m.same) {
-		return m.same
+	if accept(m.contents) {
+		return m.contents
 	}
 	return nil
 }
-
-func (m *mirror) Release() {}
 
 func (m *mirror) Forget() { m.forgiven++ }
 
@@ -66,10 +69,10 @@ func skeleton() (info, abbrev []byte) {
 func TestMirror(t *testing.T) {
 	info, abbrev := skeleton()
 	for _, packed := range []bool{false, true} {
-		m := &mirror{packed: packed, load: func(name string) []byte {
+		m := &mirror{packed: packed, contents: func(name string) []byte {
 			return map[string][]byte{"info": info, "abbrev": abbrev, "cu_index": indexOf(77, part{0, uint64(len(info))})}[name]
 		}}
-		d := New(m.load, []Range{{0, 1 << 20}}, m)
+		d := New(m.contents, []Range{{0, 1 << 20}}, m)
 		for range 3 {
 			if chain := d.Lookup(0x1800); len(chain) != 1 || chain[0].Name != "" {
 				t.Errorf("%+v", chain)
@@ -101,12 +104,12 @@ func indexOf(id uint64, info part) []byte {
 
 func TestPackIndex(t *testing.T) {
 	data := indexOf(77, part{5, 50})
-	load := func(name string) []byte {
+	load := contents(func(name string) []byte {
 		if name == "cu_index" {
 			return data
 		}
 		return nil
-	}
+	})
 	p := newPack(newSource(load, ".dwo"))
 	if p == nil {
 		t.Fatal("no index")
@@ -147,7 +150,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(indexOf(77, part{0, uint64(len(info))}), info, abbrev, []byte{})
 	f.Fuzz(func(t *testing.T, index, info, abbrev, lists []byte) {
 		for _, packed := range []bool{false, true} {
-			m := &mirror{packed: packed, load: func(name string) []byte {
+			m := &mirror{packed: packed, contents: func(name string) []byte {
 				switch name {
 				case "info":
 					return info
@@ -158,7 +161,7 @@ func FuzzPack(f *testing.F) {
 				}
 				return lists
 			}}
-			d := New(m.load, []Range{{0, 1 << 20}}, m)
+			d := New(m.contents, []Range{{0, 1 << 20}}, m)
 			for _, pc := range []uint64{0, 0x1000, 0x1800, 1 << 19} {
 				d.Lookup(pc)
 			}

@@ -28,9 +28,16 @@ import "slices"
 // A Range is a half-open interval of addresses.
 type Range struct{ Low, High uint64 }
 
-// Sections gives a section's bytes by its name without the leading ".debug_",
-// nil when there is none. It is asked once for each name.
-type Sections func(name string) []byte
+// Sections is the sections of one file.
+type Sections interface {
+	// Section gives a section's bytes by its name without the leading ".debug_",
+	// nil when there is none. Those from end on may be zeros: of a compressed section
+	// they need not be read yet. It is asked again with a higher end.
+	Section(name string, end uint64) []byte
+	// Touch notes that n bytes in a row were read, so that what is no longer
+	// needed in memory can be let go of.
+	Touch(n uint64)
+}
 
 // A Call is one level of an inline chain: a place, and the function around it.
 type Call struct {
@@ -64,7 +71,6 @@ type Data struct {
 	lines   map[uint64]*lineTable // by offset in .debug_line
 	weight  int                   // what indexes and lines hold, in entries
 	fuel    int                   // what is left of the current call's work
-	touched uint64                // bytes of units read since Touched was asked
 
 	// KeepLineZero makes Lookup say line 0 where the compiler did, for
 	// comparison with other readers.
@@ -75,15 +81,15 @@ type Data struct {
 // beyond it push everything out; what is sampled is read again.
 const maxWeight = 4 << 20
 
-// New prepares to read the sections that load gives. Only code inside text is
+// New prepares to read the sections of a file. Only code inside text is
 // believed to exist: linkers leave the debug information of functions that
 // they discarded in place, at addresses 0, 1 or -1.
 //
 // beside may be nil.
-func New(load Sections, text []Range, beside Beside) *Data {
+func New(sections Sections, text []Range, beside Beside) *Data {
 	text = slices.Clone(text)
 	slices.SortFunc(text, func(a, b Range) int { return cmpUint(a.Low, b.Low) })
-	d := &Data{main: newSource(load, ""), text: text, beside: beside}
+	d := &Data{main: newSource(sections, ""), text: text, beside: beside}
 	d.forget()
 	return d
 }
@@ -132,25 +138,6 @@ func (d *Data) tidy() {
 func (d *Data) burn() bool {
 	d.fuel--
 	return d.fuel >= 0
-}
-
-// maxTouched is how much of the sections, which are mapped files, may stay in
-// memory after reading. The kernel would take it back when needed, but until
-// then it counts as ours.
-const maxTouched = 16 << 20
-
-// faultAround is what the kernel maps when one page of a file is touched that
-// it has in memory.
-const faultAround = 64 << 10
-
-// touch notes that some bytes in a row are read, and lets go of what was read
-// before when it is much.
-func (d *Data) touch(n uint64) {
-	d.touched += max(n, faultAround)
-	if d.touched > maxTouched && d.beside != nil {
-		d.touched = 0
-		d.beside.Release()
-	}
 }
 
 // live reports whether code at r can exist.

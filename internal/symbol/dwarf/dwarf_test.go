@@ -109,12 +109,12 @@ func TestHostileLineTable(t *testing.T) {
 		line = binary.LittleEndian.AppendUint32(line, uint32(len(h)))
 		line = append(line, h...)
 		line = append(binary.LittleEndian.AppendUint32(nil, uint32(len(line))), line...)
-		d := New(func(name string) []byte {
+		d := New(contents(func(name string) []byte {
 			if name == "line" {
 				return line
 			}
 			return nil
-		}, nil, nil)
+		}), nil, nil)
 		d.refuel()
 		if h, ok := d.lineHeader(&unit{src: d.main, version: 5, addrSize: 8}); ok && len(h.files) > len(line) {
 			t.Errorf("%d files in %d bytes", len(h.files), len(line))
@@ -159,7 +159,7 @@ func compareLines(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	text := f.Section(".text")
-	d := New(func(name string) []byte {
+	d := New(contents(func(name string) []byte {
 		if s := f.Section(".debug_" + name); s != nil {
 			data, err := s.Data()
 			if err != nil {
@@ -168,7 +168,7 @@ func compareLines(t *testing.T, path string) {
 			return data
 		}
 		return nil
-	}, []Range{{text.Addr, text.Addr + text.Size}}, nil)
+	}), []Range{{text.Addr, text.Addr + text.Size}}, nil)
 	d.KeepLineZero = true
 	rows, r := 0, std.Reader()
 	for rows < 50_000 {
@@ -203,7 +203,7 @@ func compareLines(t *testing.T, path string) {
 func FuzzLookup(f *testing.F) {
 	f.Add([]byte{0x10, 0, 0, 0, 5, 0, 1, 8}, []byte{1, 0x11, 1, 0, 0}, []byte{}, []byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, info, abbrev, line, lists, str []byte) {
-		d := New(func(name string) []byte {
+		d := New(contents(func(name string) []byte {
 			switch name {
 			case "info":
 				return info
@@ -217,7 +217,7 @@ func FuzzLookup(f *testing.F) {
 				return str
 			}
 			return nil
-		}, []Range{{0, 1 << 20}}, nil)
+		}), []Range{{0, 1 << 20}}, nil)
 		for _, pc := range []uint64{0, 1, 0x10, 0x1000, 1 << 19} {
 			for _, c := range d.Lookup(pc) {
 				if c.Line < 0 {

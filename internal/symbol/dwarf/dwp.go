@@ -1,5 +1,7 @@
 package dwarf
 
+import "math"
+
 // pack is a .dwp file: the sections of many .dwo files, concatenated, and an
 // index that says where the parts of each are. DWARF 5 section 7.3.5; GNU's
 // version 2 differs in the numbers of the sections.
@@ -27,7 +29,7 @@ type part struct{ off, size uint64 }
 // newPack reads the index's header. A damaged one gives nil.
 func newPack(src *source) *pack {
 	// The index has no suffix.
-	data := src.load("cu_index")
+	data := src.from.Section("cu_index", math.MaxUint64)
 	c := at(data, 0, uint64(len(data)))
 	p := &pack{src: src, version: int(c.u16())}
 	c.u16() // padding, or the upper half of GNU's version

@@ -22,7 +22,7 @@ const maxDepth = 4096
 // an entry of a depth, of whatever kind, has been read. Damage ends it early.
 func (d *Data) walk(u *unit, visit func(e *entry), leave func(depth int)) {
 	table := d.abbrevTable(u, 0)
-	c := at(u.src.section("info"), u.entries, u.end)
+	c := at(u.src.upto("info", u.end), u.entries, u.end)
 	var e entry
 	for depth := 0; c.more() && d.burn(); {
 		off := c.off
@@ -108,7 +108,7 @@ func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
 
 // entryAt reads a single entry, wherever it is.
 func (d *Data) entryAt(u *unit, off uint64) (e entry, ok bool) {
-	c := at(u.src.section("info"), off, u.end)
+	c := at(u.src.upto("info", u.end), off, u.end)
 	code := c.uleb()
 	table := d.abbrevTable(u, 0)
 	ab := table.get(code)

@@ -31,16 +31,18 @@ type lineFile struct {
 
 // lineHeader reads the header of the unit's line table.
 func (d *Data) lineHeader(u *unit) (*lineHeader, bool) {
-	data := u.src.section("line")
+	const longestLength = 12
+	data := u.src.upto("line", u.lines+longestLength)
 	c := at(data, u.lines, uint64(len(data)))
 	h := &lineHeader{compDir: u.compDir, addrSize: u.addrSize}
 	n, is64 := c.length()
 	if c.bad || n > c.left() {
 		return nil, false
 	}
-	d.touch(n)
+	u.src.from.Touch(n)
 	h.is64 = is64
-	c = at(data, c.off, c.off+n)
+	c = at(u.src.upto("line", c.off+n), c.off, c.off+n)
+	data = c.data
 	h.version = int(c.u16())
 	if h.version < 2 || h.version > 5 {
 		return nil, false

@@ -48,7 +48,7 @@ func (d *Data) index(u *unit) *index {
 		return x
 	}
 	code := d.code(u)
-	d.touch(code.end - code.off)
+	code.src.from.Touch(code.end - code.off)
 	x := d.scopes(code)
 	d.indexes[u] = x
 	d.weight += 2*len(x.all) + len(x.byPC.starts) + len(x.members) + len(x.before) + 3*len(x.around)

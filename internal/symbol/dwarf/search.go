@@ -1,12 +1,15 @@
 package dwarf
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // everyUnit shows all units of code until visit returns false. What they hold
 // is dropped again as it goes.
 func (d *Data) everyUnit(visit func(u *unit) bool) {
 	d.refuel()
-	for _, off := range d.scan(d.main) {
+	for _, off := range d.scan(d.main, math.MaxUint64) {
 		u := d.main.unitAt(off)
 		if u == nil || u.kind == unitType || u.kind == unitSplitType {
 			continue

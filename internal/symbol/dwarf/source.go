@@ -1,30 +1,48 @@
 package dwarf
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // source is a set of sections that refer to each other: the binary's own, those
 // of dwz's alternate file, of a .dwo file or of a package of them.
 type source struct {
-	load     Sections
+	from     Sections
 	suffix   string // of the sections' names, ".dwo" in split files
-	sections map[string][]byte
+	sections map[string]prefix
 	units    map[uint64]*unit // by offset of the header
-	headers  []uint64         // offsets of all headers, ascending
-	scanned  bool             // headers is complete
+	headers  []uint64         // offsets of headers, ascending
+	scanned  uint64           // headers has all before it
 }
 
-func newSource(load Sections, suffix string) *source {
-	return &source{load: load, suffix: suffix, sections: map[string][]byte{}, units: map[uint64]*unit{}}
+// prefix is a section up to an offset.
+type prefix struct {
+	data []byte // the whole section, but not all of it may have been read
+	end  uint64 // where what was read ends
+}
+
+func newSource(from Sections, suffix string) *source {
+	return &source{from: from, suffix: suffix, sections: map[string]prefix{}, units: map[uint64]*unit{}}
 }
 
 // section is a section's bytes, by its name without ".debug_" and ".dwo".
-func (s *source) section(name string) []byte {
-	data, ok := s.sections[name]
-	if !ok {
-		data = s.load(name + s.suffix)
-		s.sections[name] = data
+func (s *source) section(name string) []byte { return s.upto(name, math.MaxUint64) }
+
+// upto is section for who reads no further than end.
+func (s *source) upto(name string, end uint64) []byte {
+	p, known := s.sections[name]
+	if known && end <= p.end {
+		return p.data
 	}
-	return data
+	if data := s.from.Section(name+s.suffix, end); data != nil || !known {
+		p = prefix{data, end}
+	} else {
+		// Damaged: it ends where it could be read to.
+		p = prefix{p.data[:min(p.end, uint64(len(p.data)))], math.MaxUint64}
+	}
+	s.sections[name] = p
+	return p.data
 }
 
 // worth is the work that the sections may cost in one call: each twice.
@@ -32,7 +50,7 @@ func (s *source) worth() int {
 	n := 0
 	for _, name := range []string{"info", "abbrev", "line", "ranges", "rnglists"} {
 		if s.suffix == "" || name == "info" || name == "abbrev" || name == "rnglists" {
-			n += 2 * len(s.section(name))
+			n += 2 * len(s.upto(name, 0))
 		}
 	}
 	return n
@@ -51,32 +69,29 @@ func (s *source) unitAt(off uint64) *unit {
 	return u
 }
 
-// scan finds all units' headers. It touches each header only, but that is a
-// page of each unit: done when an address is in no unit of .debug_aranges, or
-// a reference leads to another unit.
-func (d *Data) scan(s *source) []uint64 {
-	if s.scanned {
-		return s.headers
-	}
-	s.scanned = true
-	size := uint64(len(s.section("info")))
-	for off := uint64(0); off < size; {
+// scan finds the headers of all units that begin before an offset. It touches each header
+// only, but that is a page of each unit: done when an address is in no unit of
+// .debug_aranges, or a reference leads to another unit.
+func (d *Data) scan(s *source, end uint64) []uint64 {
+	for s.scanned < min(end, uint64(len(s.upto("info", 0)))) {
+		off := s.scanned
 		u := s.unitAt(off)
 		if u == nil {
+			s.scanned = math.MaxUint64
 			break
 		}
-		d.touch(0)
+		s.from.Touch(0)
 		if u.version != 0 {
 			s.headers = append(s.headers, off)
 		}
-		off = u.end // beyond off: the length field itself is counted
+		s.scanned = u.end // beyond off: the length field itself is counted
 	}
 	return s.headers
 }
 
 // unitOf finds the unit that an entry lies in.
 func (d *Data) unitOf(s *source, entry uint64) *unit {
-	headers := d.scan(s)
+	headers := d.scan(s, entry+1)
 	i, found := slices.BinarySearch(headers, entry)
 	if !found {
 		i--
@@ -121,8 +136,8 @@ func (d *Data) alternateOf(src *source) *source {
 	}
 	if !d.alternateTried {
 		d.alternateTried = true
-		if load := d.beside.Alternate(); load != nil {
-			d.alternate = newSource(load, "")
+		if other := d.beside.Alternate(); other != nil {
+			d.alternate = newSource(other, "")
 			d.fuel += d.alternate.worth()
 		}
 	}

@@ -1,5 +1,7 @@
 package dwarf
 
+import "math"
+
 // Beside opens the files that debug information refers to beside its own.
 type Beside interface {
 	// Alternate gives the sections of the file that dwz moved to what
@@ -10,9 +12,6 @@ type Beside interface {
 	// Split gives the sections of the .dwo file of a name, as compiled in a
 	// directory: the first that is found and accepted; nil if there is none.
 	Split(name, dir string, accept func(Sections) bool) Sections
-	// Release lets go of the memory that reading sections took; they are read
-	// again where needed.
-	Release()
 	// Forget says that what Split gave is no longer used.
 	Forget()
 }
@@ -45,8 +44,8 @@ func (d *Data) code(u *unit) *unit {
 func (d *Data) split(u *unit) *unit {
 	if !d.packageTried {
 		d.packageTried = true
-		if load := d.beside.Package(); load != nil {
-			if d.pack = newPack(newSource(load, ".dwo")); d.pack != nil {
+		if all := d.beside.Package(); all != nil {
+			if d.pack = newPack(newSource(all, ".dwo")); d.pack != nil {
 				d.fuel += d.pack.src.worth()
 			}
 		}
@@ -57,8 +56,8 @@ func (d *Data) split(u *unit) *unit {
 		}
 	}
 	var found *unit
-	d.beside.Split(u.dwoName, u.compDir, func(load Sections) bool {
-		src := newSource(load, ".dwo")
+	d.beside.Split(u.dwoName, u.compDir, func(s Sections) bool {
+		src := newSource(s, ".dwo")
 		d.fuel += src.worth()
 		found = d.belonging(src, u)
 		return found != nil
@@ -68,7 +67,7 @@ func (d *Data) split(u *unit) *unit {
 
 // belonging finds the unit of a .dwo file that carries the skeleton's id.
 func (d *Data) belonging(src *source, u *unit) *unit {
-	for _, off := range d.scan(src) {
+	for _, off := range d.scan(src, math.MaxUint64) {
 		s := src.unitAt(off)
 		if s == nil || s.kind == unitType || s.kind == unitSplitType || s.version != u.version {
 			continue

@@ -54,10 +54,14 @@ func (u *unit) offsetSize() int {
 	return 4
 }
 
+// longestHeader of a unit: length, version, type, address size, offset of the abbreviations,
+// a type's signature and offset.
+const longestHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
+
 // header reads a unit's header. For a version that is not known it gives a
 // unit with version 0, so that the units after it can be reached.
 func (s *source) header(off uint64) *unit {
-	info := s.section("info")
+	info := s.upto("info", off+longestHeader)
 	c := at(info, off, uint64(len(info)))
 	u := &unit{src: s, off: off}
 	n, is64 := c.length()
@@ -98,7 +102,7 @@ func (d *Data) root(u *unit) {
 		return
 	}
 	u.rooted = true
-	c := at(u.src.section("info"), u.entries, u.end)
+	c := at(u.src.upto("info", u.end), u.entries, u.end)
 	code := c.uleb()
 	table := d.abbrevTable(u, code)
 	ab := table.get(code)
@@ -152,22 +156,25 @@ func (d *Data) root(u *unit) {
 	}
 }
 
+// longestString is what is looked at of a string: names and paths are no longer.
+const longestString = max(maxName, maxPath) + 1
+
 // str is the text of a string attribute.
 func (d *Data) str(u *unit, v value) []byte {
 	if v.class >= classStrp {
-		d.touch(0) // strings lie all over their section
+		u.src.from.Touch(0) // strings lie all over their section
 	}
 	switch v.class {
 	case classString:
 		return v.s
 	case classStrp:
-		return stringAt(u.src.section("str"), v.n)
+		return stringAt(u.src.upto("str", v.n+longestString), v.n)
 	case classAlternateStrp:
 		if alternate := d.alternateOf(u.src); alternate != nil {
 			return stringAt(alternate.section("str"), v.n)
 		}
 	case classLine:
-		return stringAt(u.src.section("line_str"), v.n)
+		return stringAt(u.src.upto("line_str", v.n+longestString), v.n)
 	case classStrx:
 		if !u.hasStrOffsets || v.n > 1<<32 {
 			return nil
@@ -178,7 +185,7 @@ func (d *Data) str(u *unit, v value) []byte {
 		if c.bad {
 			return nil
 		}
-		return stringAt(u.src.section("str"), off)
+		return stringAt(u.src.upto("str", off+longestString), off)
 	}
 	return nil
 }

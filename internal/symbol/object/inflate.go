@@ -47,56 +47,122 @@ var memory, disk atomic.Int64
 // present, in memory and in temporary files.
 func Inflated() (inMemory, onDisk int64) { return memory.Load(), disk.Load() }
 
-// inflated is a decompressed section.
-type inflated struct {
-	data   []byte
-	mapped bool // a mapped file, else memory
+// stream is a compressed section, decompressed as far as it was asked for. Deflate and zstd
+// can be read from the beginning only, but need not be read to the end: there the
+// last units are, and most of their code is never sampled.
+type stream struct {
+	data   []byte // of the stated size, zeros from done on
+	done   uint64
+	from   io.ReadCloser // nil when all was read
+	file   *os.File      // that data is mapped from; nil: it is memory
+	mapped bool
+	given  bool // somebody has read from data
+	err    error
 }
 
-func (h inflated) free() {
-	if h.mapped {
-		disk.Add(-int64(len(h.data)))
-		syscall.Munmap(h.data)
-	} else {
-		memory.Add(-int64(len(h.data)))
-	}
-}
-
-// decompress unpacks a section of a stated size.
-func decompress(kind elf.CompressionType, packed []byte, size uint64) (inflated, error) {
+// begin prepares to decompress a section of a stated size.
+func begin(kind elf.CompressionType, packed []byte, size uint64) (*stream, error) {
 	if size > maxInflated || size > maxRatio*uint64(len(packed)) {
-		return inflated{}, errTooLong
+		return nil, errTooLong
 	}
-	r, err := decompressor(kind, packed)
+	from, err := decompressor(kind, packed)
 	if err != nil {
-		return inflated{}, err
+		return nil, err
 	}
-	defer r.Close()
+	z := &stream{from: from}
 	if size < inMemory {
 		if memory.Add(int64(size)) <= maxMemory {
-			data := make([]byte, size)
-			_, err := io.ReadFull(r, data)
-			if err == nil {
-				err = atEnd(r)
-			}
-			if err != nil {
-				memory.Add(-int64(size))
-				return inflated{}, err
-			}
-			return inflated{data: data}, nil
+			z.data = make([]byte, size)
+			return z, nil
 		}
 		memory.Add(-int64(size))
 	}
 	if disk.Add(int64(size)) > maxDisk {
-		disk.Add(-int64(size))
-		return inflated{}, fmt.Errorf("all such sections together are longer than %d GiB", maxDisk>>30)
+		err = fmt.Errorf("all such sections together are longer than %d GiB", maxDisk>>30)
+	} else {
+		err = z.spill(int64(size))
 	}
-	data, err := spill(r, int64(size))
 	if err != nil {
 		disk.Add(-int64(size))
-		return inflated{}, err
+		z.finish()
+		return nil, err
 	}
-	return inflated{data: data, mapped: true}, nil
+	return z, nil
+}
+
+// spill makes data a mapped file without a name: the kernel can take that memory back, and
+// gives it back when whatif ends, however it does.
+func (z *stream) spill(size int64) (err error) {
+	if z.file, err = nameless(); err != nil {
+		return err
+	}
+	if err = z.file.Truncate(size); err != nil {
+		return err
+	}
+	if z.data, err = mapped(z.file, size, syscall.MAP_SHARED); err != nil {
+		return err
+	}
+	z.mapped = true
+	return nil
+}
+
+// step is what is decompressed at least: asking is not free.
+const step = 256 << 10
+
+// upto decompresses until the bytes before end are there, or all.
+func (z *stream) upto(end uint64) error {
+	size := uint64(len(z.data))
+	if z.from == nil || end <= z.done && end < size {
+		return z.err
+	}
+	end = min(min(end, size)+step, size)
+	if z.mapped {
+		buffer := make([]byte, step)
+		for z.done < end && z.err == nil {
+			part := buffer[:min(step, size-z.done)]
+			if _, z.err = io.ReadFull(z.from, part); z.err == nil {
+				// Written, not through the mapping: a full disk is then an error.
+				_, z.err = z.file.WriteAt(part, int64(z.done))
+			}
+			if z.err == nil {
+				z.done += uint64(len(part))
+			}
+		}
+	} else if z.done < end {
+		if _, z.err = io.ReadFull(z.from, z.data[z.done:end]); z.err == nil {
+			z.done = end
+		}
+	}
+	if z.done == size && z.err == nil {
+		z.err = atEnd(z.from)
+	}
+	if z.err != nil || z.done == size {
+		z.finish()
+	}
+	return z.err
+}
+
+// finish ends reading.
+func (z *stream) finish() {
+	if z.from != nil {
+		z.from.Close()
+		z.from = nil
+	}
+	if z.file != nil {
+		z.file.Close()
+		z.file = nil
+	}
+}
+
+func (z *stream) free() {
+	z.finish()
+	if z.mapped {
+		disk.Add(-int64(len(z.data)))
+		_ = syscall.Munmap(z.data) // cannot fail for what was mapped
+	} else {
+		memory.Add(-int64(len(z.data)))
+	}
+	z.data = nil
 }
 
 // atEnd makes sure that a stream has ended: only there is its checksum compared.
@@ -124,26 +190,6 @@ func decompressor(kind elf.CompressionType, packed []byte) (io.ReadCloser, error
 		return z.IOReadCloser(), nil
 	}
 	return nil, fmt.Errorf("compression %v is not known", kind)
-}
-
-// spill writes size bytes to a file that has no name, and maps it: the kernel
-// can take that memory back, and gives it back when whatif ends, however it does.
-func spill(r io.Reader, size int64) ([]byte, error) {
-	f, err := nameless()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	// Written, not mapped and filled: a full disk is then an error.
-	if n, err := io.CopyBuffer(struct{ io.Writer }{f}, io.LimitReader(r, size), make([]byte, 1<<18)); err != nil {
-		return nil, err
-	} else if n < size {
-		return nil, io.ErrUnexpectedEOF
-	}
-	if err := atEnd(r); err != nil {
-		return nil, err
-	}
-	return mapped(f, size)
 }
 
 // nameless makes a temporary file without a name: in /var/tmp if possible,

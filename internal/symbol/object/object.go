@@ -34,9 +34,11 @@ type File struct {
 	ELF   *elf.File
 
 	mapped   bool
-	inflated map[string][]byte
-	held     []inflated
+	streams  map[string]*stream // by the section's name; nil: it cannot be read
+	joined   map[string][]byte
+	together []string // see Together
 	problem  error
+	touched  uint64 // bytes since the last Release
 }
 
 // Open maps the ELF file at path.
@@ -88,13 +90,13 @@ func mapFile(root, path string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil, errors.New("not a regular file with contents")
 	}
-	return mapped(f, info.Size())
+	return mapped(f, info.Size(), syscall.MAP_PRIVATE)
 }
 
 // mapped maps a file, in small pages: in large ones, which kernels since 6.16
 // have for files on ext4, a byte here and there maps a gigabyte.
-func mapped(f *os.File, size int64) ([]byte, error) {
-	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
+func mapped(f *os.File, size int64, flags int) ([]byte, error) {
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, flags)
 	if err == nil {
 		_ = syscall.Madvise(data, syscall.MADV_NOHUGEPAGE) // a kernel without them says EINVAL
 	}
@@ -154,26 +156,48 @@ func Real(root, path string) string {
 // Problem is why a section could not be read, nil if none was asked for in vain.
 func (f *File) Problem() error { return f.problem }
 
+// maxTouched is how much of a mapped file may stay in memory after reading. The kernel
+// would take it back when needed, but until then it counts as ours.
+const maxTouched = 16 << 20
+
+// faultAround is what the kernel maps when one page of a file is touched that
+// it has in memory.
+const faultAround = 64 << 10
+
+// Touch notes that n bytes in a row are read, and lets go of what was read before when
+// it is much.
+func (f *File) Touch(n uint64) {
+	if f.touched += max(n, faultAround); f.touched > maxTouched {
+		f.Release()
+	}
+}
+
 // Release lets go of the memory that reading took: what is needed again comes
 // from the page cache. Until then it would count as the caller's.
 func (f *File) Release() {
+	f.touched = 0
 	// Only advice: if it is refused nothing is lost.
 	if f.mapped {
 		_ = syscall.Madvise(f.Image, syscall.MADV_DONTNEED)
 	}
-	for _, h := range f.held {
-		if h.mapped {
-			_ = syscall.Madvise(h.data, syscall.MADV_DONTNEED)
+	for _, z := range f.streams {
+		if z != nil && z.mapped {
+			_ = syscall.Madvise(z.data, syscall.MADV_DONTNEED)
 		}
 	}
 }
 
 // Close unmaps the file and everything that was given of it.
 func (f *File) Close() error {
-	for _, h := range f.held {
-		h.free()
+	for _, z := range f.streams {
+		if z != nil {
+			z.free()
+		}
 	}
-	f.held, f.inflated = nil, nil
+	for _, data := range f.joined {
+		memory.Add(-int64(len(data)))
+	}
+	f.streams, f.joined = nil, nil
 	if !f.mapped {
 		return nil
 	}

@@ -146,6 +146,53 @@ func testCompressed(t *testing.T, size int, ahead bool) {
 	}
 }
 
+// TestUpto: what is compressed is decompressed as far as it is asked for, and what goes with
+// it to the same part.
+func TestUpto(t *testing.T) {
+	const size = 8 << 20
+	want := text(size)
+	cut := deflated(want)
+	cut = cut[:len(cut)/2]
+	f, err := New("x", image(
+		section{".debug_info", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, packed(elf.COMPRESS_ZLIB, size, deflated(want))},
+		section{".debug_line", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, packed(elf.COMPRESS_ZSTD, size, zstandard(want))},
+		section{".debug_str", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, packed(elf.COMPRESS_ZLIB, size, cut)},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Together(".debug_info", ".debug_line")
+	furthest := uint64(0)
+	for _, end := range []uint64{0, 1, 1 << 20, 3 << 20, 2 << 20} {
+		furthest = max(furthest, end)
+		for _, name := range []string{".debug_info", ".debug_line"} {
+			got := f.Upto(name, end)
+			if len(got) != size || !bytes.Equal(got[:end], want[:end]) {
+				t.Fatalf("%s up to %d: %d bytes, and others", name, end, len(got))
+			}
+			f.Release()
+		}
+		for name, z := range f.streams {
+			if z.done > furthest+3*step { // rounded up, for the others twice
+				t.Errorf("%s: %d bytes were decompressed for %d", name, z.done, end)
+			}
+		}
+	}
+	if got := f.Upto(".debug_str", 1<<20); len(got) != size || !bytes.Equal(got[:1<<20], want[:1<<20]) || f.Problem() != nil {
+		t.Errorf("%d bytes, %v", len(got), f.Problem())
+	}
+	if got := f.Section(".debug_str"); got != nil || f.Problem() == nil {
+		t.Errorf("of a section that is cut: %d bytes, %v", len(got), f.Problem())
+	}
+	if got := f.Upto(".debug_str", 1<<20); !bytes.Equal(got[:1<<20], want[:1<<20]) {
+		t.Error("what was there is lost")
+	}
+	if got := f.Section(".debug_info"); !bytes.Equal(got, want) {
+		t.Error("the rest is another")
+	}
+}
+
 // TestHostileCompression: sizes that are lies, streams that are damaged.
 func TestHostileCompression(t *testing.T) {
 	stream := deflated(text(100_000))

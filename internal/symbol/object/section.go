@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -38,42 +39,72 @@ func (f *File) Raw(s *elf.Section) []byte {
 
 // Section is the contents of the section of a name, nil if there is none. One
 // that is compressed is decompressed when it is first asked for.
-func (f *File) Section(name string) []byte {
+func (f *File) Section(name string) []byte { return f.Upto(name, math.MaxUint64) }
+
+// Upto is Section for who reads no further than end: of what is compressed the rest may
+// be zeros. It is nil if it cannot be decompressed so far.
+func (f *File) Upto(name string, end uint64) []byte {
 	s := f.find(name)
 	if s == nil {
 		return nil
 	}
-	if data, ok := f.inflated[s.Name]; ok {
-		return data
+	if f.Compressed(name) {
+		z := f.stream(name)
+		if z == nil {
+			return nil
+		}
+		if z.from != nil && (end > z.done || end >= uint64(len(z.data))) {
+			f.grow(name, z, end)
+		}
+		if z.err != nil && end > z.done || z.err != nil && !z.given {
+			f.note(s, z.err)
+			return nil
+		}
+		z.given = z.given || end > 0
+		return z.data
 	}
-	raw := f.Raw(s)
-	var h inflated
-	var err error
-	switch {
-	case f.Compressed(name):
-		h, err = f.inflate(s, raw)
-	case f.ELF.Type == elf.ET_REL && f.repeated(name):
-		h, err = f.joined(name)
-	default:
-		return raw
+	if f.ELF.Type != elf.ET_REL || !f.repeated(name) {
+		return f.Raw(s)
 	}
-	return f.keep(s, h, err)
+	data, known := f.joined[s.Name]
+	if !known {
+		var err error
+		if data, err = f.join(name); err != nil {
+			f.note(s, err)
+		}
+		if f.joined == nil {
+			f.joined = map[string][]byte{}
+		}
+		f.joined[s.Name] = data
+	}
+	return data
 }
 
-// keep remembers what became of a section: its contents, or why there are none.
-func (f *File) keep(s *elf.Section, h inflated, err error) []byte {
-	if err != nil {
-		if f.problem == nil {
-			f.problem = fmt.Errorf("reading %s of %s: %w", s.Name, f.Path, err)
+// note remembers why a section cannot be read.
+func (f *File) note(s *elf.Section, err error) {
+	if f.problem == nil {
+		f.problem = fmt.Errorf("reading %s of %s: %w", s.Name, f.Path, err)
+	}
+}
+
+// stream is that of a compressed section; nil if it has none that can be read.
+func (f *File) stream(name string) *stream {
+	s := f.find(name)
+	if s == nil || !f.Compressed(name) {
+		return nil
+	}
+	z, known := f.streams[s.Name]
+	if !known {
+		var err error
+		if z, err = f.unpack(s, f.Raw(s)); err != nil {
+			f.note(s, err)
 		}
-		h = inflated{}
+		if f.streams == nil {
+			f.streams = map[string]*stream{}
+		}
+		f.streams[s.Name] = z
 	}
-	if f.inflated == nil {
-		f.inflated = map[string][]byte{}
-	}
-	f.inflated[s.Name] = h.data
-	f.held = append(f.held, h)
-	return h.data
+	return z
 }
 
 // repeated reports whether several sections have a name. Compilers put each
@@ -89,39 +120,39 @@ func (f *File) repeated(name string) bool {
 	return n > 1
 }
 
-// joined is all sections of a name, one after the other.
-func (f *File) joined(name string) (inflated, error) {
+// join puts all sections of a name one after the other.
+func (f *File) join(name string) ([]byte, error) {
 	var data []byte
 	for _, s := range f.ELF.Sections {
 		if s.Name != name || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 {
 			continue
 		}
 		if data = append(data, f.Raw(s)...); len(data) > len(f.Image) {
-			return inflated{}, errTooLong // they overlap
+			return nil, errTooLong // they overlap
 		}
 	}
 	if memory.Add(int64(len(data))) > maxMemory {
 		memory.Add(-int64(len(data)))
-		return inflated{}, errTooLong
+		return nil, errTooLong
 	}
-	return inflated{data: data}, nil
+	return data, nil
 }
 
-// inflate decompresses a section, whose header says how and to what size.
-func (f *File) inflate(s *elf.Section, raw []byte) (inflated, error) {
+// unpack prepares to decompress a section, whose header says how and to what size.
+func (f *File) unpack(s *elf.Section, raw []byte) (*stream, error) {
 	le := binary.LittleEndian
 	if s.Flags&elf.SHF_COMPRESSED == 0 {
 		// ".zdebug_": "ZLIB", the size, big-endian, a zlib stream.
 		if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
-			return inflated{}, errHeader
+			return nil, errHeader
 		}
-		return decompress(elf.COMPRESS_ZLIB, raw[12:], binary.BigEndian.Uint64(raw[4:]))
+		return begin(elf.COMPRESS_ZLIB, raw[12:], binary.BigEndian.Uint64(raw[4:]))
 	}
 	switch {
 	case f.ELF.Class == elf.ELFCLASS64 && len(raw) >= 24:
-		return decompress(elf.CompressionType(le.Uint32(raw)), raw[24:], le.Uint64(raw[8:]))
+		return begin(elf.CompressionType(le.Uint32(raw)), raw[24:], le.Uint64(raw[8:]))
 	case f.ELF.Class == elf.ELFCLASS32 && len(raw) >= 12:
-		return decompress(elf.CompressionType(le.Uint32(raw)), raw[12:], uint64(le.Uint32(raw[4:])))
+		return begin(elf.CompressionType(le.Uint32(raw)), raw[12:], uint64(le.Uint32(raw[4:])))
 	}
-	return inflated{}, errHeader
+	return nil, errHeader
 }
