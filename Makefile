@@ -1,9 +1,9 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, speed, overhead, scale, points, sqlite.
+# The long runs, whose figures the documentation gives: accuracy, speed, overhead, scale, points, sqlite, servers.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite clean
+.PHONY: build demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite servers clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -60,6 +60,14 @@ sqlite: build tools
 	@for t in tclsh dpkg-source make; do command -v $$t >/dev/null || missing=1; done; \
 	if [ -n "$$missing" ]; then $(SUDO) apt-get install -q -y --no-install-recommends tcl dpkg-dev make; fi
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/sqlite
+
+# As sqlite; and the packages start their servers, too, where there is an init system.
+SERVERS := memcached libmemcached-tools nginx-light apache2-utils postgresql-15 dpkg-dev debhelper libevent-dev libsasl2-dev libssl-dev \
+	libio-socket-ssl-perl pkg-config
+
+servers: build tools
+	@dpkg -s $(SERVERS) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(SERVERS)
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/servers
 
 clean:
 	rm -rf bin accuracy/build

@@ -75,7 +75,14 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the program and saves
 	cmd.WaitDelay = 5 * time.Second
+	stopPartner := func() time.Duration { return 0 }
+	if p.program.partner {
+		if stopPartner, err = startPartner(ctx, p.built.plain); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
 	err = cmd.Run()
+	stopPartner()
 	reapOrphans(time.Second)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, ctx.Err())

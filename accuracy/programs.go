@@ -36,6 +36,8 @@ type program struct {
 	seconds float64
 	// batch: the program ends by itself, and seconds is its SECONDS argument, in predictions too.
 	batch bool
+	// partner: what the program talks to is outside of it, "NAME client", and not profiled with it.
+	partner bool
 	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
 	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
 	model []float64
@@ -80,6 +82,15 @@ var programs = []program{
 	{name: "fork_pipe_free", source: "fork_pipe/fork_pipe.c", defines: []string{"FREE"}, kind: ordinary,
 		model: []float64{25, 45, 55, 55}},
 	{name: "socketpair", source: "socketpair/socketpair.c", kind: ordinary, model: []float64{16, 32, 48, 64}},
+	{name: "served", source: "served/served.c", kind: ordinary, partner: true, model: []float64{12.5, 25, 37.5, 50}},
+	{name: "served_inside", source: "served/served.c", defines: []string{"INSIDE"}, kind: ordinary,
+		model: []float64{12.5, 25, 37.5, 50}},
+	{name: "served_sleeping", source: "served/served.c", defines: []string{"SLEEPING"}, kind: ordinary, partner: true},
+	{name: "served_sleeping_inside", source: "served/served.c", defines: []string{"SLEEPING", "INSIDE"}, kind: ordinary},
+	{name: "served_busy", source: "served/served.c", defines: []string{"BUSY"}, kind: ordinary, partner: true,
+		model: []float64{0, 0, 0, 0}},
+	{name: "served_busy_inside", source: "served/served.c", defines: []string{"BUSY", "INSIDE"}, kind: ordinary,
+		model: []float64{0, 0, 0, 0}},
 	{name: "exec_tree", source: "exec_tree/exec_tree.c", kind: ordinary, seconds: 1.5,
 		model: []float64{15, 30, 45, 60}},
 	{name: "batch", source: "batch/batch.c", kind: ordinary, batch: true, seconds: 0.4,

@@ -23,6 +23,7 @@ const (
 // truthRun measures the truth of one program, round by round.
 type truthRun struct {
 	binary  string
+	partner bool
 	seconds float64 // of one run
 	levels  []int
 	rng     *rand.Rand
@@ -68,7 +69,7 @@ const throughput = "throughput"
 // that others disturbed is repeated a few times.
 func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, error) {
 	for try := 1; ; try++ {
-		period, foreign, err := runOnce(ctx, t.binary, level, t.seconds)
+		period, foreign, err := t.run(ctx, level)
 		if err != nil {
 			return nil, err
 		}
@@ -87,22 +88,29 @@ func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, e
 	}
 }
 
-// runOnce is one run: its seconds a visit and latencies, and the share of the machine that others used meanwhile.
-func runOnce(ctx context.Context, binary string, level int, seconds float64) (period map[string]float64, foreign float64, err error) {
-	doing := fmt.Sprintf("running %s %d", binary, level)
-	limit := time.Duration((10*seconds + 10) * float64(time.Second)) // far too long: the program hangs
+// run is one run: its seconds a visit and latencies, and the share of the machine that others used meanwhile.
+func (t *truthRun) run(ctx context.Context, level int) (period map[string]float64, foreign float64, err error) {
+	doing := fmt.Sprintf("running %s %d", t.binary, level)
+	limit := time.Duration((10*t.seconds + 10) * float64(time.Second)) // far too long: the program hangs
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	before, err := readMachineTime()
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	cmd := exec.CommandContext(ctx, binary, strconv.Itoa(level), strconv.FormatFloat(seconds, 'f', -1, 64))
+	stopPartner := func() time.Duration { return 0 }
+	if t.partner {
+		if stopPartner, err = startPartner(ctx, t.binary); err != nil {
+			return nil, 0, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, t.binary, strconv.Itoa(level), strconv.FormatFloat(t.seconds, 'f', -1, 64))
 	output, err := cmd.Output()
+	used := stopPartner()
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w%s", doing, err, words(err))
 	}
-	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + reapOrphans(time.Second)
+	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + used + reapOrphans(time.Second)
 	after, err := readMachineTime()
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)

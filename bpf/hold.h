@@ -15,6 +15,7 @@
 
 struct hold {
 	struct task_struct *task;
+	struct thread *thread;
 	u64 begin;
 	u64 end; /* at the latest */
 	u64 level; /* at the beginning */
@@ -24,7 +25,7 @@ struct hold {
 static long on_hold(u32 i, struct hold *h)
 {
 	h->now = bpf_ktime_get_ns();
-	return h->now >= h->end || account_debt(h->level, control.global) <= h->now - h->begin ||
+	return h->now >= h->end || debt_of(h->thread, h->level) <= h->now - h->begin ||
 	       h->task->se.cfs_rq->rq->nr_running > 1;
 }
 
@@ -32,7 +33,7 @@ static __always_inline void hold(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	struct hold h = { .task = task };
+	struct hold h = { .task = task, .thread = t };
 	u64 level;
 
 	c->returns = 0;
@@ -46,7 +47,7 @@ static __always_inline void hold(struct core *c)
 		return;
 	adopt(t);
 	h.level = t->account.level;
-	if (!account_debt(h.level, control.global))
+	if (!debt_of(t, h.level))
 		return;
 	h.end = lesser(h.begin + LONGEST_STOP * control.cap, control.deadline);
 	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */

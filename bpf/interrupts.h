@@ -59,8 +59,11 @@ int BPF_PROG(on_softirq_entry, u32 vector)
 {
 	struct core *c = this_core();
 
-	if (c && !delivers_loopback(c, vector))
+	if (c && !delivers_loopback(c, vector)) {
 		c->interrupts++;
+		if (vector == SOFTIRQ_NET_RX)
+			c->receives = c->interrupts;
+	}
 	return 0;
 }
 
@@ -75,6 +78,8 @@ int BPF_PROG(on_softirq_exit, u32 vector)
 		c->sender = 0;
 	else if (c->interrupts)
 		c->interrupts--;
+	if (vector == SOFTIRQ_NET_RX)
+		c->receives = 0;
 	return 0;
 }
 
@@ -83,7 +88,7 @@ int BPF_PROG(on_netif_rx)
 {
 	struct core *c = this_core();
 
-	if (c && !c->interrupts && thread_of(bpf_get_current_task_btf()))
+	if (c && !c->interrupts && (thread_of(bpf_get_current_task_btf()) || stranger_of(bpf_get_current_task_btf())))
 		c->sender = (u32)bpf_get_current_pid_tgid();
 	return 0;
 }

@@ -62,20 +62,19 @@ type LedgerControlPage struct {
 	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
-	Exits       uint32
-	Patient     uint32
 	SpanFrom    uint64
-	Pad         [1]uint64
+	Exits       uint32
+	_           [12]byte
 	Global      uint64
-	Pad2        [7]uint64
+	_           [56]byte
 	Processes   uint64
-	Pad3        [7]uint64
+	_           [56]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	Pad4        [3]uint64
+	_           [24]byte
 }
 
 type LedgerCore struct {
@@ -93,10 +92,9 @@ type LedgerCore struct {
 	Interrupts   uint32
 	Sender       uint32
 	Returns      uint32
-	Pad          uint32
+	Receives     uint32
 	Samples      uint64
 	Unresolved   uint64
-	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -104,9 +102,11 @@ type LedgerCore struct {
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
+	Dealt        uint64
 	Wakes        uint64
-	OutsideWakes uint64
+	NetworkWakes uint64
 	Lost         [13]uint64
+	_            [56]byte
 }
 
 type LedgerCost uint32
@@ -366,6 +366,18 @@ const (
 	LedgerSpanRoleSPAN_END   LedgerSpanRole = 2
 )
 
+type LedgerStranger struct {
+	_       structs.HostLayout
+	Account struct {
+		_     structs.HostLayout
+		Level uint64
+		Since uint64
+		Epoch uint64
+	}
+	Running uint64
+	Behind  uint64
+}
+
 type LedgerTable struct {
 	_        structs.HostLayout
 	First    uint32
@@ -381,6 +393,7 @@ type LedgerThread struct {
 		Since uint64
 		Epoch uint64
 	}
+	Lead   uint64
 	Credit struct {
 		_      structs.HostLayout
 		Earned uint64
@@ -391,27 +404,24 @@ type LedgerThread struct {
 		Hits   uint32
 		Ticks  uint32
 	}
-	AddressSpace uint64
-	Waiting      struct {
+	Waiting struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running   uint64
-	Spared    uint64
-	Core      uint32
-	_         [4]byte
-	Memory    uint64
-	CodePages uint64
-	Born      uint32
-	Present   uint32
-	Lost      uint32
-	Guest     uint32
-	Outside   uint32
-	Held      uint32
-	Pad       uint32
-	_         [4]byte
-	Begun     [4]LedgerBegun
-	Kinds     struct {
+	Spared       uint64
+	Running      uint32
+	Core         uint32
+	Outside      uint32
+	Held         uint32
+	AddressSpace uint64
+	Memory       uint64
+	CodePages    uint64
+	Born         uint32
+	Present      uint32
+	Lost         uint32
+	Guest        uint32
+	Begun        [4]LedgerBegun
+	Kinds        struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
@@ -449,11 +459,11 @@ const (
 	LedgerMapProcesses       = "processes"
 	LedgerMapProgress        = "progress"
 	LedgerMapSources         = "sources"
+	LedgerMapStrangers       = "strangers"
 	LedgerMapTables          = "tables"
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
 	LedgerProgAnswerName     = "answer_name"
-	LedgerProgIdentify       = "identify"
 	LedgerProgMeasureVisits  = "measure_visits"
 	LedgerProgOnCallBegin    = "on_call_begin"
 	LedgerProgOnCallOver     = "on_call_over"
@@ -556,7 +566,6 @@ type LedgerSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
-	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
@@ -598,6 +607,7 @@ type LedgerMapSpecs struct {
 	Processes  *ebpf.MapSpec `ebpf:"processes"`
 	Progress   *ebpf.MapSpec `ebpf:"progress"`
 	Sources    *ebpf.MapSpec `ebpf:"sources"`
+	Strangers  *ebpf.MapSpec `ebpf:"strangers"`
 	Tables     *ebpf.MapSpec `ebpf:"tables"`
 	Threads    *ebpf.MapSpec `ebpf:"threads"`
 	Timers     *ebpf.MapSpec `ebpf:"timers"`
@@ -677,6 +687,7 @@ type LedgerMaps struct {
 	Processes  *ebpf.Map `ebpf:"processes"`
 	Progress   *ebpf.Map `ebpf:"progress"`
 	Sources    *ebpf.Map `ebpf:"sources"`
+	Strangers  *ebpf.Map `ebpf:"strangers"`
 	Tables     *ebpf.Map `ebpf:"tables"`
 	Threads    *ebpf.Map `ebpf:"threads"`
 	Timers     *ebpf.Map `ebpf:"timers"`
@@ -697,6 +708,7 @@ func (m *LedgerMaps) Close() error {
 		m.Processes,
 		m.Progress,
 		m.Sources,
+		m.Strangers,
 		m.Tables,
 		m.Threads,
 		m.Timers,
@@ -749,7 +761,6 @@ type LedgerVariables struct {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
-	Identify       *ebpf.Program `ebpf:"identify"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
@@ -777,7 +788,6 @@ type LedgerPrograms struct {
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
-		p.Identify,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,

@@ -21,6 +21,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	adopt(p);
 	hand_over(p, place_of(parent, BY_FORKING), now);
 	t->account = p->account;
+	t->lead = p->lead;
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));
 	t->waiting.left = 0;

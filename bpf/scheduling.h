@@ -73,8 +73,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->account.level = account_waited(&c->account, now, control.global);
 	} else {
 		/* A foreign task takes its time in both worlds. */
-		if (c->foreign_since)
-			c->foreign += now - c->foreign_since;
+		u64 ran = c->foreign_since ? now - c->foreign_since : 0;
+
+		if (stranger_stops(prev, now))
+			c->dealt += ran;
+		else
+			c->foreign += ran;
 	}
 	if (n) {
 		adopt(n);
@@ -87,9 +91,40 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	} else if (!next->pid) {
 		c->account.since = now;
 	} else {
+		stranger_runs(next, now, c->account.level);
 		c->foreign_since = now;
 	}
 	return 0;
+}
+
+/* A stranger is let go on by a thread of the target, or by another stranger that deals with it. */
+static __always_inline void wake_stranger(struct core *c, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread *waker;
+	struct stranger *s, *other;
+	u64 now;
+
+	if (c->interrupts) {
+		/* From outside: its position moved with the clock. */
+		s = stranger_of(task);
+		if (s)
+			s->account.since = bpf_ktime_get_ns();
+		return;
+	}
+	waker = thread_of(current);
+	other = waker ? 0 : stranger_of(current);
+	if (!waker && !other)
+		return;
+	s = meet_stranger(task);
+	if (!s || s == other)
+		return;
+	now = bpf_ktime_get_ns();
+	if (waker) {
+		adopt(waker);
+		hand_over(waker, place_of(current, BY_WAKING), now);
+	}
+	stranger_wakes(s, now, waker ? waker->account.level : other->account.level);
 }
 
 SEC("tp_btf/sched_waking")
@@ -97,33 +132,44 @@ int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct core *c = this_core();
 	struct thread *t, *waker;
-	u64 now;
+	struct stranger *s;
+	u64 now, level;
 
 	if (!c)
 		return 0;
 	t = thread_of(task);
-	if (!t)
+	if (!t) {
+		wake_stranger(c, task);
 		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	adopt(t);
 	waker = c->interrupts ? 0 : thread_of(bpf_get_current_task_btf());
 	if (waker == t)
 		return 0;
+	c->wakes++;
+	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
 	if (waker) {
 		t->outside = 0;
 		adopt(waker);
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
-		if (t->running)
-			/* Caught on its way to sleep: it has not waited. */
-			t->account.level = lesser(t->account.level, waker->account.level);
-		else
-			t->account.level = account_waited(&t->account, now, waker->account.level);
+		level = waker->account.level;
 	} else {
 		/*
-		 * By a timer, a device or a stranger: what comes from outside
-		 * keeps its distance, so the position moved with the clock.
+		 * By a timer or a device: what comes from outside keeps its distance,
+		 * so the position moved with the clock.
 		 */
+		c->network_wakes += c->receives && c->receives == c->interrupts;
 		t->outside = 1;
+		level = s ? s->account.level : t->account.level;
+	}
+	if (waker || s) {
+		if (t->running)
+			/* Caught on its way to sleep: it has not waited. */
+			t->account.level = lesser(t->account.level, level);
+		else
+			t->account.level = account_waited(&t->account, now, level);
+		t->lead = s ? stranger_leads(s, t->account.level) : waker->lead;
 	}
 	t->account.since = now;
 	return 0;

@@ -158,7 +158,7 @@ struct core {
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
 	u32 returns;	/* who runs was woken from outside, and has not left its system call */
-	u32 pad;
+	u32 receives;	/* packets from elsewhere: the depth at which they are handled */
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
 	u64 stops;
@@ -168,6 +168,9 @@ struct core {
 	u64 ticked;	/* when the last tick, and the stop that it made, was over */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */
+	u64 dealt;	/* ns that those of them ran that the target deals with, not in foreign */
+	u64 wakes;	/* of threads of the target */
+	u64 network_wakes; /* those of them that a packet from elsewhere made */
 	u64 lost[LOSS_MAX];
 };
 

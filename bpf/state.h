@@ -31,6 +31,7 @@ struct begun {
 struct thread {
 	/* What each switch needs is in two cache lines: */
 	struct account account;
+	u64 lead; /* of what it owes, that is not paid: see strangers.h */
 	struct credit credit;
 	struct waiting waiting; /* busily */
 	u64 spared; /* by how much its level has grown on cores: running that took no virtual time */
@@ -153,8 +154,15 @@ static __always_inline void adopt_core(struct core *c)
 	account_adopt(&c->account, control.epoch, control.start, control.global_start);
 }
 
+/* What the thread has to pay. */
+static __always_inline u64 debt_of(const struct thread *t, u64 level)
+{
+	return account_debt(level + t->lead, control.global);
+}
+
 static __always_inline void begin_anew(struct thread *t)
 {
+	t->lead = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
 	t->credit.earned = t->credit.ran = t->credit.carry = 0;

@@ -147,7 +147,7 @@ static long on_payment(u32 i, struct payment *p)
 	u64 debt, now, tick;
 
 	meet(p->tick, p->begin);
-	debt = account_debt(t->account.level, control.global);
+	debt = debt_of(t, t->account.level);
 	if (!i)
 		p->core->debt = debt;
 	if (debt) {
@@ -276,7 +276,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	/* A stop within a wait would count twice: as paid, and as waited. */
 	meet(tick, now);
 	excuse(t, control.global);
-	c->debt = account_debt(t->account.level, control.global);
+	c->debt = debt_of(t, t->account.level);
 	give(t, bpf_ktime_get_ns() - now);
 }
 

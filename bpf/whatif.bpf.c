@@ -25,6 +25,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "members.h"
 #include "code.h"
 #include "tick.h"
+#include "strangers.h"
 #include "interrupts.h"
 #include "scheduling.h"
 #include "hold.h"

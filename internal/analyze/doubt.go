@@ -15,6 +15,7 @@ const (
 	noisyPercent   = 10  // of a baseline's period: 50 of them then tell ±3 points at best
 	driftFactor    = 1.5 // between the slowest and the fastest tenth of a run
 	foreignPercent = 5   // of all CPU time
+	networkPercent = 5   // of all wake-ups
 	stealPercent   = 2
 	ownPercent     = 3  // DESIGN: whatif takes at most 3% of a core
 	unpaidPercent  = 5  // of an experiment's time, in the median
@@ -209,6 +210,7 @@ func (in *input) experimentDoubts(res *Result) {
 		res.warn("set-aside", "%d of %d experiments were set aside: %s", aside, aside+res.Experiments+res.Baselines, list(res.SetAside))
 	}
 	var cpu, foreign, steal float64
+	var wakes, network int64
 	var unpaid, turns []float64
 	for _, d := range in.runs {
 		for i := range d.Experiments {
@@ -219,6 +221,8 @@ func (in *input) experimentDoubts(res *Result) {
 			cpu += float64(e.RealNS) * float64(max(1, d.Run.CPUs))
 			foreign += float64(e.ForeignNS)
 			steal += float64(e.StealNS)
+			wakes += e.Wakes
+			network += e.NetworkWakes
 			if !e.IsBaseline() {
 				unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
 			}
@@ -228,6 +232,10 @@ func (in *input) experimentDoubts(res *Result) {
 		}
 	}
 	in.machineDoubts(res, 100*foreign/cpu, 100*steal/cpu)
+	if 100*network > networkPercent*wakes {
+		res.warn("remote-clients", "%.0f%% of the wake-ups came from other machines, which are not slowed down with the program: "+
+			"the gains hold for clients that wait for each answer, and are too large for others", 100*float64(network)/float64(wakes))
+	}
 	if x := 100 * median(unpaid); x > unpaidPercent {
 		res.warn("unpaid", "in half of the experiments %.0f%% or more of their time was still owed at the end", x)
 	}

@@ -302,6 +302,7 @@ func TestDoubts(t *testing.T) {
 		e.StealNS = e.RealNS / 5
 		e.OwnNS = e.RealNS / 10
 		e.UnpaidNS = e.RealNS / 10
+		e.Wakes, e.NetworkWakes = 200, 30
 		e.Losses = map[string]int64{"map full": 2, "nothing": 0}
 		e.PausedNS = 10e6
 		e.SpinTurns = 1000
@@ -312,7 +313,7 @@ func TestDoubts(t *testing.T) {
 	d.Warnings = []profile.Warning{{Code: "x", Text: "said by the runner"}}
 	res, _ := effect(t, d, d)
 	all := strings.Join(codes(res.Warnings), " ")
-	if all != "x foreign-cpu steal own-cpu unpaid hidden-contention losses" {
+	if all != "x foreign-cpu steal own-cpu remote-clients unpaid hidden-contention losses" {
 		t.Errorf("warnings: %s", all)
 	}
 	for _, w := range res.Warnings {

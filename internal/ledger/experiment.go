@@ -34,10 +34,12 @@ type PointReading struct {
 
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
-	Samples, Unresolved    int64
-	Stops, Turns           int64
-	Stopped, Foreign, Held time.Duration
-	Lost                   [bpf.LedgerLossLOSS_MAX]int64
+	Samples, Unresolved           int64
+	Stops, Turns                  int64
+	Stopped, Foreign, Dealt, Held time.Duration
+	Wakes                         int64 // of threads of the target
+	NetworkWakes                  int64 // those of them that packets from elsewhere made
+	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 }
 
 // Minus is what was added since.
@@ -49,6 +51,9 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Stopped -= u.Stopped
 	t.Held -= u.Held
 	t.Foreign -= u.Foreign
+	t.Dealt -= u.Dealt
+	t.Wakes -= u.Wakes
+	t.NetworkWakes -= u.NetworkWakes
 	for i := range t.Lost {
 		t.Lost[i] -= u.Lost[i]
 	}
@@ -67,6 +72,9 @@ func (l *Ledger) Totals() Totals {
 		t.Stopped += time.Duration(load(&c.Stopped))
 		t.Held += time.Duration(load(&c.Held))
 		t.Foreign += time.Duration(load(&c.Foreign))
+		t.Dealt += time.Duration(load(&c.Dealt))
+		t.Wakes += int64(load(&c.Wakes))
+		t.NetworkWakes += int64(load(&c.NetworkWakes))
 		for k := range t.Lost {
 			t.Lost[k] += int64(load(&c.Lost[k]))
 		}

@@ -139,8 +139,9 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 		"addresses": l.maps.Addresses, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
 		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "members": l.maps.Members,
 		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
-		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "threads": l.maps.Threads,
-		"timers": l.maps.Timers,
+		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "strangers": l.maps.Strangers,
+		"threads": l.maps.Threads,
+		"timers":  l.maps.Timers,
 	})
 	return nil
 }

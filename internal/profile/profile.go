@@ -132,9 +132,13 @@ type Experiment struct {
 	HeldNS    int64 `json:"held_ns,omitempty"`    // time that threads which had slept by the clock were kept from going on
 	UnpaidNS  int64 `json:"unpaid_ns"`            // largest debt left at the end
 	StealNS   int64 `json:"steal_ns,omitempty"`   // taken by the hypervisor, summed over cores
-	ForeignNS int64 `json:"foreign_ns,omitempty"` // CPU time of tasks outside the target
-	OwnNS     int64 `json:"own_ns,omitempty"`     // CPU time of whatif itself
-	SpinTurns int64 `json:"spin_turns,omitempty"` // loop turns while stopped: the canary for hidden contention
+	ForeignNS int64 `json:"foreign_ns,omitempty"` // CPU time of tasks outside the target that have nothing to do with it
+	DealtNS   int64 `json:"dealt_ns,omitempty"`   // CPU time of those that it deals with, such as its clients
+	// Times that a thread of the target was woken, and those that were by a packet from another machine.
+	Wakes        int64 `json:"wakes,omitempty"`
+	NetworkWakes int64 `json:"network_wakes,omitempty"`
+	OwnNS        int64 `json:"own_ns,omitempty"`     // CPU time of whatif itself
+	SpinTurns    int64 `json:"spin_turns,omitempty"` // loop turns while stopped: the canary for hidden contention
 	// Losses counted in the kernel, by name; only those that are not zero.
 	Losses map[string]int64 `json:"losses,omitempty"`
 	// SetAside says why the runner found that the experiment should not be

@@ -60,6 +60,9 @@ func Open(whatif string) (*Rig, error) {
 // Root is the checkout's directory.
 func (r *Rig) Root() string { return r.root }
 
+// Command is the whatif that is used, as an absolute path.
+func (r *Rig) Command() string { return r.whatif }
+
 // CheckWhatif tells whether the command is there at all.
 func (r *Rig) CheckWhatif() error {
 	if _, err := os.Stat(r.whatif); err != nil {

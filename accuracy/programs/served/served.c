@@ -1,0 +1,143 @@
+/*
+ * A server of one thread, and clients that send the next request when they have the answer. They are processes of
+ * their own, "served client", that the suite starts itself: outside of what is profiled, so nobody stops them.
+ * With -DINSIDE the server forks them, and they are stopped like the rest.
+ *
+ * An answer costs the server 0.8 ms; 0.6 of them are the target.
+ *
+ * One client, which works 0.4 ms between an answer and the next request. Truth: half of s: 12.5, 25, 37.5, 50.
+ *
+ * -DSLEEPING: four clients, which sleep for 4 ms: the server is busy for 60% of the time. They hardly wait for it, so
+ * there is little to be gained; measured only.
+ *
+ * -DBUSY: one client with four connections, which works 1.2 ms for each answer, and is never without one.
+ * Truth: nothing.
+ */
+#include "../bench.h"
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#ifdef SLEEPING
+#define CLIENTS 4
+#define CONNECTIONS 1
+#elif defined BUSY
+#define CLIENTS 1
+#define CONNECTIONS 4
+#else
+#define CLIENTS 1
+#define CONNECTIONS 1
+#endif
+
+/* The server's address, in the abstract namespace: another for each file that the program is. */
+static socklen_t address(struct sockaddr_un *a) {
+  char file[4096];
+  ssize_t n = readlink("/proc/self/exe", file, sizeof file);
+  if (n < 0)
+    die("finding the program's file");
+  uint64_t hash = 14695981039346656037u;
+  for (ssize_t i = 0; i < n; i++)
+    hash = (hash ^ (unsigned char)file[i]) * 1099511628211u;
+  memset(a, 0, sizeof *a);
+  a->sun_family = AF_UNIX;
+  int length = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "whatif-served-%016llx", (unsigned long long)hash);
+  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+/* Waits until there is a server. */
+static int connected(void) {
+  struct sockaddr_un a;
+  socklen_t length = address(&a);
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (fd < 0)
+    die("making a socket");
+  while (connect(fd, (struct sockaddr *)&a, length)) {
+    if (errno != ECONNREFUSED && errno != EAGAIN)
+      die("connecting");
+    usleep(2000);
+  }
+  return fd;
+}
+
+/* How much is ready to be read, one at a time. */
+static int ready(int epoll) {
+  struct epoll_event e;
+  while (epoll_wait(epoll, &e, 1, -1) != 1)
+    if (errno != EINTR)
+      die("waiting for a message");
+  return e.data.fd;
+}
+
+static void watch(int epoll, int fd) {
+  struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e))
+    die("watching a connection");
+}
+
+static void ask(void) {
+  int epoll = epoll_create1(0);
+  for (int i = 0; i < CONNECTIONS; i++) {
+    int fd = connected();
+    watch(epoll, fd);
+    send_byte(fd);
+  }
+  for (;;) {
+    int fd = ready(epoll);
+    receive_byte(fd); /* it ends with the server */
+#ifdef SLEEPING
+    usleep(4000);
+#elif defined BUSY
+    WORK(1200 * US);
+#else
+    WORK(400 * US);
+#endif
+    send_byte(fd);
+  }
+}
+
+static void ask_all(void) {
+  signal(SIGPIPE, SIG_IGN);
+  for (int i = 1; i < CLIENTS; i++)
+    if (fork_child() == 0)
+      break;
+  ask();
+}
+
+static void serve(int listening) {
+  int epoll = epoll_create1(0);
+  for (int i = 0; i < CLIENTS * CONNECTIONS; i++) {
+    int fd = accept(listening, NULL, NULL);
+    if (fd < 0)
+      die("accepting a connection");
+    watch(epoll, fd);
+  }
+  for (;;) {
+    int fd = ready(epoll);
+    receive_byte(fd);
+    WORK(200 * US);
+    WORK(shrunk(600 * US)); // TARGET
+    send_byte(fd);
+    visit();
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "client")) {
+    char *any[] = {argv[0], "0", "1"};
+    bench_init(3, any);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ask_all();
+  }
+  bench_init(argc, argv);
+  struct sockaddr_un a;
+  socklen_t length = address(&a);
+  int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (bind(listening, (struct sockaddr *)&a, length) || listen(listening, 16))
+    die("listening");
+#ifdef INSIDE
+  if (fork_child() == 0)
+    ask_all();
+#endif
+  serve(listening);
+}

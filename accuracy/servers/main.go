@@ -1,0 +1,103 @@
+// Servers checks whatif on servers that were not written for it and are not changed: memcached, nginx and PostgreSQL, as
+// Debian has them, under load from clients that come with them.
+//
+//	go run ./accuracy/servers [-only NAMES] [-rounds 4] [-size 1]
+//
+// Of each it asks what would be gained if one function took no time, once with the clients profiled with the server and
+// once with the clients outside; then it changes the server's configuration so that the function has nothing, or
+// little, to do, and prints what that gains. Each visit that whatif counts must be a request that the clients made.
+//
+// It needs root, and the packages that make servers installs; what it starts is on a free port of 127.0.0.1, runs as the
+// package's own user, and is gone at the end, with its files. docs/servers.md is what came of it.
+//
+// The normal sequence: [newPlace], then [study.predict] and [study.truth].
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func main() { rig.Main(run) }
+
+// options is the command line.
+type options struct {
+	servers []server
+	rounds  int
+	size    float64
+	whatif  string
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	o, err := parseOptions(stderr, args)
+	return rig.Status(stderr, "servers", err, func() error { return o.studyAll(ctx, stdout, stderr) })
+}
+
+func parseOptions(stderr io.Writer, args []string) (*options, error) {
+	o := &options{}
+	f := flag.NewFlagSet("servers", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	only := f.String("only", "", "try only these `servers`, separated by commas")
+	f.IntVar(&o.rounds, "rounds", 4, "run each server really changed so many `times`")
+	f.Float64Var(&o.size, "size", 1, "make so many `times` the usual number of requests")
+	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
+	if err := rig.Parse(f, args); err != nil {
+		return nil, err
+	}
+	if o.rounds < 1 || !(o.size > 0) || o.size > 100 {
+		return nil, errors.New("reading the command line: at least one round is needed, and a size above 0, up to 100")
+	}
+	var err error
+	o.servers, err = choose(*only)
+	return o, err
+}
+
+// choose gives the servers with these names; all of them when there are none.
+func choose(only string) ([]server, error) {
+	if only == "" {
+		return servers, nil
+	}
+	var chosen []server
+	for name := range strings.SplitSeq(only, ",") {
+		n := len(chosen)
+		for _, s := range servers {
+			if s.name == name {
+				chosen = append(chosen, s)
+			}
+		}
+		if len(chosen) == n {
+			return nil, fmt.Errorf("reading the command line: there is no server %q", name)
+		}
+	}
+	return chosen, nil
+}
+
+// studyAll goes through the servers, and prints what it finds as it goes.
+func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
+	r, err := rig.Open(o.whatif)
+	if err != nil {
+		return err
+	}
+	if err := r.CheckWhatif(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(stdout, head); err != nil {
+		return err
+	}
+	for i := range o.servers {
+		s := study{whatif: r.Command(), server: &o.servers[i], requests: int(o.size * float64(o.servers[i].requests)), rounds: o.rounds, progress: stderr}
+		if err := s.run(ctx, r.Root()); err != nil {
+			return fmt.Errorf("%s: %w", s.server.name, err)
+		}
+		if err := s.write(stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}

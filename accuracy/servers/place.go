@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// place is where a server lives: a directory and a port of its own, and the user that both are for.
+type place struct {
+	root     string    // the checkout's
+	progress io.Writer // told what takes long
+	dir      string
+	port     int
+	user     string
+	cred     *syscall.Credential
+}
+
+func newPlace(root, name string, progress io.Writer) (*place, error) {
+	doing := "making a place for the server"
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	// A port that was free a moment ago.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	dir, err := os.MkdirTemp("", "whatif-server")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", doing, err), os.RemoveAll(dir))
+	}
+	return &place{root: root, progress: progress, dir: dir, port: port, user: name, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+}
+
+func (p *place) remove() error { return os.RemoveAll(p.dir) }
+
+func (p *place) file(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *place) portText() string { return strconv.Itoa(p.port) }
+
+// as is a command that runs as the place's user, in a process group of its own.
+func (p *place) as(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = p.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: p.cred}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+// command runs to its end.
+func (p *place) command(ctx context.Context, args ...string) error {
+	output, err := p.as(ctx, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("running %s: %w\n%s", strings.Join(args, " "), err, output)
+	}
+	return nil
+}
+
+// patience is how long a server may take to start, and to end.
+const patience = 30 * time.Second
+
+// running is a server, or whatif with a server in it.
+type running struct {
+	cmd   *exec.Cmd
+	said  strings.Builder
+	ended chan struct{} // closed when err is known
+	err   error
+}
+
+func start(cmd *exec.Cmd) (*running, error) {
+	r := &running{cmd: cmd, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &r.said, &r.said
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		r.err = cmd.Wait()
+		close(r.ended)
+	}()
+	return r, nil
+}
+
+// untilReady returns when the server can be asked.
+func (r *running) untilReady(ctx context.Context, p *place, ready string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for p.command(ctx, "bash", "-c", ready) != nil {
+		select {
+		case <-r.ended:
+			return fmt.Errorf("starting the server: it ended: %w\n%s", r.err, r.said.String())
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the server: %w", ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// stop asks it to end, and waits until it has; one that does not is killed, with its group.
+func (r *running) stop() error {
+	select {
+	case <-r.ended:
+		return fmt.Errorf("the server ended before its clients: %w\n%s", r.err, r.said.String())
+	default:
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("ending the server: %w", err)
+	}
+	select {
+	case <-r.ended:
+		return nil
+	case <-time.After(patience):
+		err := syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+		<-r.ended
+		return errors.Join(fmt.Errorf("ending the server: not within %v", patience), err)
+	}
+}

@@ -1,0 +1,59 @@
+package experiment
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// Clients outside of the target are not stopped. What the server's samples earn it counts if its client waits for
+// it; if it has to wait for its client it counts for nothing.
+func TestStrangers(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/clients.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("clients.c:%d", realkernel.Line(t, source, "/* WORK */"))
+	for _, test := range []struct {
+		client    string
+		low, high float64 // of what the samples stand for
+	}{
+		{"waits", 0.6, 1.6},
+		{"works", 0, 0.4},
+	} {
+		t.Run(test.client, func(t *testing.T) {
+			address := filepath.Join(t.TempDir(), "socket")
+			client := exec.CommandContext(t.Context(), program, test.client, address)
+			if err := client.Start(); err != nil {
+				t.Fatal(err)
+			}
+			data, _ := profiled(t, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "6s", "--experiment", "1s"}, []string{program, "server", address}, 143)
+			if err := client.Wait(); err != nil { // it ends with the server
+				t.Error(err)
+			}
+			var delayed, earned, dealt, visits int64
+			for _, e := range data.Experiments {
+				if e.IsBaseline() || e.SetAside == "ended early" {
+					continue
+				}
+				delayed += e.DelayNS
+				earned += e.UnitSamples[e.Unit] * data.Run.PeriodNS / 2
+				dealt += e.DealtNS
+				visits += e.Points[0].Count
+			}
+			if earned == 0 || visits == 0 {
+				t.Fatalf("%d ns earned, %d visits", earned, visits)
+			}
+			got := float64(delayed) / float64(earned)
+			t.Logf("%d visits; %.2f of what was earned counts", visits, got)
+			if got < test.low || got > test.high {
+				t.Errorf("%.2f of what was earned counts, want %.2f to %.2f", got, test.low, test.high)
+			}
+			if dealt == 0 {
+				t.Error("the client counts as nobody that the server deals with")
+			}
+		})
+	}
+}

@@ -1,0 +1,90 @@
+/*
+ * A server, and a client that is no child of it:
+ *	clients server ADDRESS
+ *	clients waits ADDRESS	sends the next request when it has the answer
+ *	clients works ADDRESS	has four requests on their way, and works ten times as long for each answer as the server did
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+
+static void work(long n)
+{
+	for (long i = 0; i < n; i++)
+		sink += i;
+}
+
+__attribute__((noinline, noclone)) void answered(void)
+{
+	asm volatile("");
+}
+
+static void die(const char *doing)
+{
+	perror(doing);
+	exit(1);
+}
+
+/* On cores of their own, or a client that works would wait for the server after all: for its core. */
+static void pin(int last)
+{
+	cpu_set_t allowed, one;
+	int cpu = last ? CPU_SETSIZE - 1 : 0;
+
+	if (sched_getaffinity(0, sizeof allowed, &allowed))
+		die("reading the allowed processors");
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu += last ? -1 : 1;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof one, &one))
+		die("choosing a processor");
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	char request = 0;
+
+	if (argc != 3)
+		return 2;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	strncpy(a.sun_path, argv[2], sizeof a.sun_path - 1);
+	if (!strcmp(argv[1], "server")) {
+		pin(1);
+		if (bind(fd, (struct sockaddr *)&a, sizeof a) || listen(fd, 1))
+			die("listening");
+		fd = accept(fd, 0, 0);
+		while (read(fd, &request, 1) == 1) {
+			for (long i = 0; i < 200000; i++) sink += i; /* WORK */
+			if (write(fd, &request, 1) != 1)
+				break;
+			answered();
+		}
+		return 0;
+	}
+	while (connect(fd, (struct sockaddr *)&a, sizeof a))
+		usleep(2000);
+	int works = !strcmp(argv[1], "works");
+	if (works)
+		pin(0);
+	for (int i = 0; i < (works ? 4 : 1); i++)
+		if (write(fd, &request, 1) != 1)
+			die("asking");
+	while (read(fd, &request, 1) == 1) {
+		work(works ? 2000000 : 50000);
+		if (write(fd, &request, 1) != 1)
+			break;
+	}
+	return 0;
+}
