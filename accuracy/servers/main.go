@@ -44,14 +44,14 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f := flag.NewFlagSet("servers", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	only := f.String("only", "", "try only these `servers`, separated by commas")
-	f.IntVar(&o.rounds, "rounds", 4, "run each server really changed so many `times`")
+	f.IntVar(&o.rounds, "rounds", 4, "run each server really changed so many `times`; 0: only predict")
 	f.Float64Var(&o.size, "size", 1, "make so many `times` the usual number of requests")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
 	if err := rig.Parse(f, args); err != nil {
 		return nil, err
 	}
-	if o.rounds < 1 || !(o.size > 0) || o.size > 100 {
-		return nil, errors.New("reading the command line: at least one round is needed, and a size above 0, up to 100")
+	if o.rounds < 0 || !(o.size > 0) || o.size > 100 {
+		return nil, errors.New("reading the command line: rounds are 0, for predictions only, or more, and a size is above 0, up to 100")
 	}
 	var err error
 	o.servers, err = choose(*only)

@@ -67,7 +67,7 @@ var servers = []server{
 			return []string{"ab", "-q", "-k", "-c", "4", "-n", fmt.Sprint(n), "-H", "Accept-Encoding: gzip", "http://127.0.0.1:" + p.portText() + "/page.html"}
 		},
 		made:     func(n int) int64 { return int64(n) },
-		requests: 30_000,
+		requests: 20_000,
 		point:    "func:ngx_http_free_request", target: "func:deflate",
 		change: "gzip off",
 	},
@@ -87,8 +87,8 @@ var servers = []server{
 				"-c", "2", "-t", fmt.Sprint(n / 2), "postgres"}
 		},
 		made:     func(n int) int64 { return int64(n / 2 * 2) },
-		requests: 60_000,
-		point:    "usdt:postgresql:query__execute__done", target: "func:pg_plan_queries",
+		requests: 120_000,
+		point:    "usdt:postgresql:query__execute__done", target: "func:GetCachedPlan",
 		change: "plan_cache_mode = force_generic_plan",
 	},
 }
@@ -123,6 +123,7 @@ worker_processes 1;
 pid %[1]s/nginx.pid;
 events {}
 http {
+	default_type text/html;
 	access_log off;
 	gzip %[3]s;
 	gzip_comp_level 6;

@@ -18,7 +18,7 @@ func TestOptions(t *testing.T) {
 	if err != nil || len(o.servers) != 2 || o.servers[0].name != "nginx" || o.size != 0.5 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, wrong := range [][]string{{"-only", "apache"}, {"-rounds", "0"}, {"-size", "0"}, {"-size", "NaN"}, {"more"}} {
+	for _, wrong := range [][]string{{"-only", "apache"}, {"-rounds", "-1"}, {"-size", "0"}, {"-size", "NaN"}, {"more"}} {
 		if _, err := parseOptions(io.Discard, wrong); err == nil {
 			t.Errorf("%v: taken", wrong)
 		}

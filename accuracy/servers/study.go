@@ -153,6 +153,9 @@ func (s *study) read(file string) (prediction, error) {
 // truth runs the server as it is and changed in turn. A run is compared with the two beside it only: the speed of a
 // shared machine drifts.
 func (s *study) truth(ctx context.Context) error {
+	if s.rounds == 0 {
+		return nil
+	}
 	before, err := s.took(ctx, false)
 	if err != nil {
 		return err
@@ -182,7 +185,7 @@ func (s *study) took(ctx context.Context, changed bool) (time.Duration, error) {
 	var began, ended time.Time
 	if err = r.untilReady(ctx, s.place, s.server.ready(s.place)); err == nil {
 		began = time.Now()
-		err = s.place.command(ctx, s.server.load(s.place, max(s.requests/4, 100))...)
+		err = s.place.command(ctx, s.server.load(s.place, s.requests)...)
 		ended = time.Now()
 	}
 	return ended.Sub(began), errors.Join(err, r.stop())
@@ -194,10 +197,12 @@ const head = "| server | if this took no time | point | visits with clients insi
 	"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
 
 func (s *study) write(w io.Writer) error {
-	g := slices.Sorted(slices.Values(s.gains))
-	n := len(g)
-	_, err := fmt.Fprintf(w, "| %s | `%s` | `%s` | %d, %d, %d | %.1f%%, %.1f%% | %.1f ± %.1f | %.1f ± %.1f | %s | %.1f (%.1f to %.1f) |\n",
+	really := "–"
+	if g := slices.Sorted(slices.Values(s.gains)); len(g) > 0 {
+		really = fmt.Sprintf("%.1f (%.1f to %.1f)", (g[(len(g)-1)/2]+g[len(g)/2])/2, g[0], g[len(g)-1])
+	}
+	_, err := fmt.Fprintf(w, "| %s | `%s` | `%s` | %d, %d, %d | %.1f%%, %.1f%% | %.1f ± %.1f | %.1f ± %.1f | %s | %s |\n",
 		s.server.name, s.server.target, s.server.point, s.inside.visits, s.outside.visits, s.server.made(s.requests), s.inside.share, s.outside.share,
-		s.inside.gain.Value, s.inside.gain.Half(), s.outside.gain.Value, s.outside.gain.Half(), s.server.change, (g[(n-1)/2]+g[n/2])/2, g[0], g[n-1])
+		s.inside.gain.Value, s.inside.gain.Half(), s.outside.gain.Value, s.outside.gain.Half(), s.server.change, really)
 	return err
 }
