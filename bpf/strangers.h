@@ -67,13 +67,20 @@ static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
 	return 1;
 }
 
+/*
+ * What it waited for the core it has had. But a core that others outside of the target keep
+ * busy is at an early level, and they let the stranger run at once: it is not lowered to that.
+ */
 static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64 core)
 {
 	struct stranger *s = stranger_of(task);
+	u64 level;
 
 	if (!s)
 		return;
-	s->account.level = account_waited(&s->account, now, core);
+	level = account_waited(&s->account, now, core);
+	if (level > s->account.level)
+		s->account.level = level;
 	s->running = 1;
 }
 

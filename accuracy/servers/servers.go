@@ -67,7 +67,7 @@ var servers = []server{
 			return []string{"ab", "-q", "-k", "-c", "4", "-n", fmt.Sprint(n), "-H", "Accept-Encoding: gzip", "http://127.0.0.1:" + p.portText() + "/page.html"}
 		},
 		made:     func(n int) int64 { return int64(n) },
-		requests: 20_000,
+		requests: 150_000,
 		point:    "func:ngx_http_free_request", target: "func:deflate",
 		change: "gzip off",
 	},
