@@ -64,7 +64,8 @@ type LedgerControlPage struct {
 	HookCost    [2]uint64
 	SpanFrom    uint64
 	Exits       uint32
-	_           [12]byte
+	Patient     uint32
+	_           [8]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -464,6 +465,7 @@ const (
 	LedgerMapThreads         = "threads"
 	LedgerMapTimers          = "timers"
 	LedgerProgAnswerName     = "answer_name"
+	LedgerProgIdentify       = "identify"
 	LedgerProgMeasureVisits  = "measure_visits"
 	LedgerProgOnCallBegin    = "on_call_begin"
 	LedgerProgOnCallOver     = "on_call_over"
@@ -566,6 +568,7 @@ type LedgerSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
+	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
@@ -761,6 +764,7 @@ type LedgerVariables struct {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
+	Identify       *ebpf.Program `ebpf:"identify"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
@@ -788,6 +792,7 @@ type LedgerPrograms struct {
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
+		p.Identify,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,
