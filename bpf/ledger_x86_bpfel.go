@@ -62,20 +62,20 @@ type LedgerControlPage struct {
 	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
+	SpanFrom    uint64
 	Exits       uint32
 	Patient     uint32
-	SpanFrom    uint64
-	Pad         [1]uint64
+	_           [8]byte
 	Global      uint64
-	Pad2        [7]uint64
+	_           [56]byte
 	Processes   uint64
-	Pad3        [7]uint64
+	_           [56]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	Pad4        [3]uint64
+	_           [24]byte
 }
 
 type LedgerCore struct {
@@ -96,7 +96,6 @@ type LedgerCore struct {
 	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
-	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -104,9 +103,8 @@ type LedgerCore struct {
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
-	Wakes        uint64
-	OutsideWakes uint64
 	Lost         [13]uint64
+	_            [16]byte
 }
 
 type LedgerCost uint32
@@ -391,27 +389,24 @@ type LedgerThread struct {
 		Hits   uint32
 		Ticks  uint32
 	}
-	AddressSpace uint64
-	Waiting      struct {
+	Waiting struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running   uint64
-	Spared    uint64
-	Core      uint32
-	_         [4]byte
-	Memory    uint64
-	CodePages uint64
-	Born      uint32
-	Present   uint32
-	Lost      uint32
-	Guest     uint32
-	Outside   uint32
-	Held      uint32
-	Pad       uint32
-	_         [4]byte
-	Begun     [4]LedgerBegun
-	Kinds     struct {
+	Spared       uint64
+	Running      uint32
+	Core         uint32
+	Outside      uint32
+	Held         uint32
+	AddressSpace uint64
+	Memory       uint64
+	CodePages    uint64
+	Born         uint32
+	Present      uint32
+	Lost         uint32
+	Guest        uint32
+	Begun        [4]LedgerBegun
+	Kinds        struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
