@@ -48,6 +48,7 @@ struct {
 /* A sample, while its stack is followed. */
 struct match {
 	u32 sample;   /* its number, on this core */
+	u32 counted;  /* the units that it is in are to count it: it is no wait */
 	u32 selected; /* the unit that is asked about */
 	u32 met;      /* it is in that */
 	u32 units;    /* that it is in */
@@ -80,7 +81,8 @@ __noinline int note_member(struct match *m, u32 number)
 		m->begun = 1;
 	if (p->state != STATE_MET)
 		return 0;
-	__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
+	if (m->counted)
+		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	m->units++;
 	if (unit == m->selected)
 		m->met = 1;

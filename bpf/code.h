@@ -177,7 +177,7 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 {
 	bool unknown = w->pending || w->ended == ENDED_PENDING;
 
-	if (!unknown && !w->match.units && w->match.own)
+	if (!unknown && !w->match.units && w->match.own && w->match.counted)
 		__sync_fetch_and_add(&unit_samples[w->match.own & (MAX_UNITS - 1)], 1);
 	/* What is further out, or unknown, does not make it another's. */
 	if (w->match.met && !w->hidden)
@@ -189,7 +189,7 @@ static __always_inline u32 unit_of_stack(struct walk *w)
  * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the
  * sampled point whose line it is in. Not static: as step_out.
  */
-__noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point)
+__noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct walk w = {};
@@ -197,14 +197,15 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point)
 	if (!t || !c || !point || !task->mm) /* the last: on its way out: nothing of the program is left */
 		return UNIT_NONE;
 	w.space = t->address_space;
-	w.match.sample = c->samples + 1;
+	w.match.sample = ++c->walks;
+	w.match.counted = counted;
 	w.match.selected = control.unit;
 	innermost_frame(task, &w.frame);
 	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
 	*point = w.point;
-	if (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP)
+	if (counted && (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP))
 		lose(c, LOSS_STACK);
-	if (w.ended == ENDED_PENDING)
+	if (counted && w.ended == ENDED_PENDING)
 		lose(c, LOSS_TABLE);
 	if (whole_stacks)
 		return unit_of_stack(&w);

@@ -8,8 +8,10 @@ int BPF_PROG(on_hrtimer_entry)
 {
 	struct core *c = this_core();
 
-	if (c)
-		c->interrupts++;
+	if (!c)
+		return 0;
+	c->interrupts++;
+	c->source = FROM_TIMER;
 	return 0;
 }
 
@@ -28,8 +30,10 @@ int BPF_PROG(on_irq_entry)
 {
 	struct core *c = this_core();
 
-	if (c)
-		c->interrupts++;
+	if (!c)
+		return 0;
+	c->interrupts++;
+	c->source = FROM_DEVICE;
 	return 0;
 }
 
@@ -43,7 +47,29 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
-#define SOFTIRQ_NET_RX 3 /* not in the UAPI */
+/* Not in the UAPI. */
+enum softirq {
+	SOFTIRQ_TIMER = 1,
+	SOFTIRQ_NET_TX,
+	SOFTIRQ_NET_RX,
+	SOFTIRQ_BLOCK,
+	SOFTIRQ_HRTIMER = 8,
+};
+
+static __always_inline u32 source_of(u32 vector)
+{
+	switch (vector) {
+	case SOFTIRQ_TIMER:
+	case SOFTIRQ_HRTIMER:
+		return FROM_TIMER;
+	case SOFTIRQ_NET_TX:
+	case SOFTIRQ_NET_RX:
+		return FROM_NET;
+	case SOFTIRQ_BLOCK:
+		return FROM_DISK;
+	}
+	return FROM_DEVICE;
+}
 
 /*
  * Loopback packets are received in a softirq that runs at once, in the sender:
@@ -59,11 +85,12 @@ int BPF_PROG(on_softirq_entry, u32 vector)
 {
 	struct core *c = this_core();
 
-	if (c && !delivers_loopback(c, vector)) {
-		c->interrupts++;
-		if (vector == SOFTIRQ_NET_RX)
-			c->receives = c->interrupts;
-	}
+	if (!c || delivers_loopback(c, vector))
+		return 0;
+	c->interrupts++;
+	c->source = source_of(vector);
+	if (vector == SOFTIRQ_NET_RX)
+		c->receives = c->interrupts;
 	return 0;
 }
 

@@ -65,6 +65,7 @@ struct sched_entity {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	unsigned in_iowait : 1;
 	struct sched_entity se;
 	int pid;
 	int tgid;

@@ -63,9 +63,9 @@ type LedgerControlPage struct {
 	TickCost    uint64
 	HookCost    [2]uint64
 	SpanFrom    uint64
+	WaitClass   uint64
 	Exits       uint32
 	Patient     uint32
-	_           [8]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -76,6 +76,10 @@ type LedgerControlPage struct {
 	Opened      uint64
 	Before      uint64
 	_           [24]byte
+	Waited      uint64
+	Grown       uint64
+	Waiting     [8]uint64
+	_           [48]byte
 }
 
 type LedgerCore struct {
@@ -94,6 +98,8 @@ type LedgerCore struct {
 	Sender       uint32
 	Returns      uint32
 	Receives     uint32
+	Source       uint32
+	Walks        uint32
 	Samples      uint64
 	Unresolved   uint64
 	Stops        uint64
@@ -106,8 +112,9 @@ type LedgerCore struct {
 	Dealt        uint64
 	Wakes        uint64
 	NetworkWakes uint64
+	Waited       [8]uint64
 	Lost         [13]uint64
-	_            [56]byte
+	_            [48]byte
 }
 
 type LedgerCost uint32
@@ -432,6 +439,20 @@ type LedgerThread struct {
 			Ticks uint32
 		}
 	}
+	Wait struct {
+		_        structs.HostLayout
+		Since    uint64
+		Unit     uint32
+		Expected uint8
+		Counted  uint8
+		Habit    uint8
+		Pad      uint8
+	}
+	Habits [8]struct {
+		_     structs.HostLayout
+		Place uint64
+		Ends  [8]uint8
+	}
 }
 
 type LedgerTimer struct {
@@ -441,6 +462,25 @@ type LedgerTimer struct {
 		_ [16]byte
 	}
 	Tick uint64
+}
+
+type LedgerWaitClass uint32
+
+const (
+	LedgerWaitClassWAIT_OTHER   LedgerWaitClass = 0
+	LedgerWaitClassWAIT_DISK    LedgerWaitClass = 1
+	LedgerWaitClassWAIT_NET     LedgerWaitClass = 2
+	LedgerWaitClassWAIT_SLEEP   LedgerWaitClass = 3
+	LedgerWaitClassWAIT_LOCK    LedgerWaitClass = 4
+	LedgerWaitClassWAIT_CHILD   LedgerWaitClass = 5
+	LedgerWaitClassWAIT_CPU     LedgerWaitClass = 6
+	LedgerWaitClassWAIT_CLASSES LedgerWaitClass = 8
+)
+
+type LedgerWaits struct {
+	_   structs.HostLayout
+	Ns  [8]uint64
+	Now uint64
 }
 
 // Names of all BPF objects in the ELF.
@@ -521,7 +561,10 @@ const (
 	LedgerVarSpanRoleType    = "span_role_type"
 	LedgerVarSpent           = "spent"
 	LedgerVarUnitSamples     = "unit_samples"
+	LedgerVarUnitWaits       = "unit_waits"
 	LedgerVarVisits          = "visits"
+	LedgerVarWaitClassType   = "wait_class_type"
+	LedgerVarWaitClasses     = "wait_classes"
 	LedgerVarWholeStacks     = "whole_stacks"
 )
 
@@ -653,7 +696,10 @@ type LedgerVariableSpecs struct {
 	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
 	Spent           *ebpf.VariableSpec `ebpf:"spent"`
 	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
+	UnitWaits       *ebpf.VariableSpec `ebpf:"unit_waits"`
 	Visits          *ebpf.VariableSpec `ebpf:"visits"`
+	WaitClassType   *ebpf.VariableSpec `ebpf:"wait_class_type"`
+	WaitClasses     *ebpf.VariableSpec `ebpf:"wait_classes"`
 	WholeStacks     *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
@@ -755,7 +801,10 @@ type LedgerVariables struct {
 	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
 	Spent           *ebpf.Variable `ebpf:"spent"`
 	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
+	UnitWaits       *ebpf.Variable `ebpf:"unit_waits"`
 	Visits          *ebpf.Variable `ebpf:"visits"`
+	WaitClassType   *ebpf.Variable `ebpf:"wait_class_type"`
+	WaitClasses     *ebpf.Variable `ebpf:"wait_classes"`
 	WholeStacks     *ebpf.Variable `ebpf:"whole_stacks"`
 }
 

@@ -52,6 +52,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (counting)
 				read_counters(p, control.period / 4, AT_SWITCH);
 			hand_over(p, place_of(prev, BY_SLEEPING), now);
+			begin_wait(c, p, prev, now);
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);
@@ -82,7 +83,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	if (n) {
 		adopt(n);
-		n->account.level = account_waited(&n->account, now, c->account.level);
+		/* It was woken as it went to sleep. */
+		if (n->wait.since)
+			end_wait(c, n, now, WAIT_UNKNOWN);
+		get_core(c, n, now);
 		c->began = n->account.level;
 		compete(c, n);
 		n->credit.began = now;
@@ -133,7 +137,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct core *c = this_core();
 	struct thread *t, *waker;
 	struct stranger *s;
-	u64 now, level;
+	u64 now, level, due;
 
 	if (!c)
 		return 0;
@@ -148,6 +152,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker == t)
 		return 0;
 	c->wakes++;
+	due = t->account.level + end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
 	if (waker) {
 		t->outside = 0;
@@ -170,6 +175,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		else
 			t->account.level = account_waited(&t->account, now, level);
 		t->lead = s ? stranger_leads(s, t->account.level) : waker->lead;
+	}
+	if (due > t->account.level) {
+		control.grown = control.epoch;
+		t->account.level = due;
+		raise_global(due);
 	}
 	t->account.since = now;
 	return 0;

@@ -76,6 +76,23 @@ enum cost {
 
 /* What follows begins on a cache line of its own. */
 #define CACHE_LINE __attribute__((aligned(64)))
+/* What a thread waits for while it does not run: told by what ends the wait. */
+enum wait_class {
+	WAIT_OTHER,
+	WAIT_DISK,  /* the kernel's block devices and file systems */
+	WAIT_NET,   /* a network, or a process outside the target */
+	WAIT_SLEEP, /* the clock */
+	WAIT_LOCK,  /* another thread of the target, whatever it was asked for */
+	WAIT_CHILD, /* the end of a child */
+	WAIT_CPU,   /* a core */
+	WAIT_CLASSES = 8,
+};
+
+/* Waiting in the code of a unit. */
+struct waits {
+	u64 ns[WAIT_CLASSES]; /* what is over */
+	u64 now; /* threads that wait for what is expected to count as the unit's time */
+};
 
 /*
  * The experiment under way. User space writes it while deadline is 0, the
@@ -98,6 +115,7 @@ struct control_page {
 	u64 tick_cost;	/* what a tick takes from whom it hits, besides the stop */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u64 span_from;	/* durations are counted when so much of the experiment is over */
+	u64 wait_class;	/* 1 + the class of waiting that is sped up, whatever the unit; 0: the unit is */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space looks by itself whether there are questions about code */
 	/* Written by the kernel side, on cache lines of its own. */
@@ -108,6 +126,9 @@ struct control_page {
 	u64 stopping;	/* cores that are being stopped */
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */
+	u64 waited CACHE_LINE; /* until when G has grown with the waiting that is sped up */
+	u64 grown;	/* the last experiment in which it has */
+	u64 waiting[WAIT_CLASSES]; /* threads, by the class that is expected */
 };
 
 /* What a progress point is to a latency: where it begins, or ends. */
@@ -159,6 +180,8 @@ struct core {
 	u32 sender;	/* thread that last put a packet on the loopback device */
 	u32 returns;	/* who runs was woken from outside, and has not left its system call */
 	u32 receives;	/* packets from elsewhere: the depth at which they are handled */
+	u32 source;	/* the interrupt, if it is in one: an enum interrupt */
+	u32 walks;	/* stacks followed, as a mark of each */
 	u64 samples;	/* of the target */
 	u64 unresolved;	/* samples whose unit is not known yet */
 	u64 stops;
@@ -171,6 +194,7 @@ struct core {
 	u64 dealt;	/* ns that those of them ran that the target deals with, not in foreign */
 	u64 wakes;	/* of threads of the target */
 	u64 network_wakes; /* those of them that a packet from elsewhere made */
+	u64 waited[WAIT_CLASSES]; /* ns, of waits that ended here, summed over threads */
 	u64 lost[LOSS_MAX];
 };
 

@@ -6,6 +6,7 @@
 volatile struct control_page control;
 struct core cores[MAX_CPUS];
 u64 unit_samples[MAX_UNITS];
+struct waits unit_waits[MAX_UNITS];
 /* Visits by virtual time; the experiment's parity chooses the half. */
 u32 bins[2][MAX_POINTS][MAX_BINS];
 u64 visits[MAX_POINTS];
@@ -25,6 +26,23 @@ struct span_counts span_counts[2][MAX_SPANS];
 struct begun {
 	u64 at;
 	u64 epoch; /* the experiment */
+};
+
+/* What ended the waits that began at a place. */
+struct habit {
+	u64 place;
+	u8 ends[WAIT_CLASSES];
+};
+#define HABITS 8 /* a power of two: threads wait at few places */
+
+/* The thread waits. */
+struct wait {
+	u64 since; /* 0: it does not, or is not followed */
+	u32 unit;  /* of the code that it waits in; 0: none, or not looked at */
+	u8 expected; /* a class */
+	u8 counted;  /* among those that wait in the unit, and of the class */
+	u8 habit;
+	u8 pad;
 };
 
 /* A thread of the target: that it has one makes it one. */
@@ -48,6 +66,8 @@ struct thread {
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
+	struct wait wait;
+	struct habit habits[HABITS];
 };
 
 struct {
@@ -98,6 +118,7 @@ struct {
 
 /* Types that no map or variable has, kept for the generated Go. */
 const struct event *event_type __attribute__((unused));
+enum wait_class wait_class_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
 enum cost cost_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));

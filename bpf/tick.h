@@ -98,6 +98,7 @@ struct stop {
 static long on_turn(u32 i, struct stop *s)
 {
 	s->now = bpf_ktime_get_ns();
+	pass_waiting(s->now);
 	s->turns++;
 	s->paid = stop_with_tick(s->now - s->begin, control.tick_cost, control.period);
 	return s->now >= s->end || s->paid >= s->want + (control.global - s->global);
@@ -190,12 +191,14 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
  * stopped in their turns for as much as it was spared in its own. That delays all alike:
  * it shows in no point's virtual time, only in who has the core for how much of it.
  * Where the scheduler does not count a stop as a part of the turn that would be in vain.
+ * Nor where waiting is sped up: who waited was spared that off the core, and what the others were
+ * stopped for it in their turns is nothing that it owes them.
  */
 static __always_inline u64 unfair(struct core *c, struct thread *t)
 {
 	u64 spared = t->spared + UNFAIR_NS;
 
-	if (bpf_core_type_exists(struct irqtime))
+	if (bpf_core_type_exists(struct irqtime) || control.grown == control.epoch)
 		return 0;
 	if (t->account.level > c->began)
 		spared += t->account.level - c->began;
@@ -231,12 +234,13 @@ static __always_inline void sample(struct core *c, u64 tick)
 	u32 unit, spins, known = 1, point = 0;
 	bool live;
 
+	pass_waiting(bpf_ktime_get_ns());
 	open_tick(tick);
 	if (!t || t->held) {
 		arrive(tick);
 		return;
 	}
-	unit = unit_of_sample(t, c, &point);
+	unit = unit_of_sample(t, c, &point, 1);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
 	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {

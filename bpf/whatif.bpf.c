@@ -24,6 +24,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "mapping.h"
 #include "members.h"
 #include "code.h"
+#include "waiting.h"
 #include "tick.h"
 #include "strangers.h"
 #include "interrupts.h"

@@ -63,6 +63,15 @@ __attribute__((noreturn, unused)) static void die(const char *doing) {
 /* What is left of the target's n steps. */
 __attribute__((unused)) static long shrunk(long n) { return n * (100 - bench.percent) / 100; }
 
+/* Sleeps that long; not at all for nothing, where the kernel would still sleep for a little. A macro, as WORK. */
+#define SLEEP_US(us)                                                                                                   \
+  do {                                                                                                                 \
+    long us_ = (us);                                                                                                   \
+    struct timespec left_ = {us_ / 1000000, us_ % 1000000 * 1000};                                                     \
+    while (us_ > 0 && nanosleep(&left_, &left_) && errno == EINTR)                                                     \
+      ;                                                                                                                \
+  } while (0)
+
 /* Keeps the calling thread on one of the program's two processors. */
 __attribute__((unused)) static void pin(int which) {
   cpu_set_t set;

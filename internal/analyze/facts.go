@@ -76,6 +76,7 @@ func (in *input) measureShares(res *Result) {
 	if baseTotal < shareSamples {
 		from, total = all, res.Samples
 	}
+	in.measureWaiting()
 	for u := range in.targets {
 		in.targets[u].Samples = all[u]
 		if total > 0 {

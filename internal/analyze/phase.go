@@ -108,7 +108,7 @@ func (in *input) scatterOf(r int, all []phasing, moments []scatter) {
 	var order []int
 	for j, i := range bases {
 		e := &d.Experiments[i]
-		for id, count := range e.UnitSamples {
+		for id, count := range tookPart(&d.Run, e) {
 			u := in.unitOf[r][id]
 			s := seen[u]
 			if s == nil {

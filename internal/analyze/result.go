@@ -71,10 +71,12 @@ type Latency struct {
 
 // Target is one unit, merged over runs by what it is.
 type Target struct {
-	Unit     profile.Unit // ID is 0: ids are per run
-	Share    float64      // percent of the target's samples that fell into it
-	Samples  int64        // in it, in all experiments used
-	Tried    int          // experiments with it, those set aside not counted
+	Unit    profile.Unit // ID is 0: ids are per run
+	Share   float64      // percent of the target's samples that fell into it
+	Samples int64        // in it, in all experiments used
+	// Waiting is what threads waited in it, by class, in percent of the time, summed over the threads.
+	Waiting  map[string]float64
+	Tried    int // experiments with it, those set aside not counted
 	SetAside int
 	// Effects: one for each of Result.Points, in that order; then those on latencies.
 	Effects []Effect

@@ -48,7 +48,7 @@ func (in *input) collect(t *track, target int, see view) []trial {
 		}
 		s := &t.segments[o.run]
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
-			time: v.time, raw: v.time, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(e.UnitSamples[e.Unit]),
+			time: v.time, raw: v.time, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(tookPart(&d.Run, e)[e.Unit]),
 			partner: s.find(in.partner[o.run][o.exp]), delay: float64(max(0, e.DelayNS)),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
 		tr.weight = tr.real

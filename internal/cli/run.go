@@ -30,6 +30,7 @@ type runFlags struct {
 	include, exclude   list
 	paths              list
 	unit, user, output string
+	waiting            string
 	speedups           levels
 	period, length     time.Duration
 	warmup, duration   time.Duration
@@ -52,11 +53,14 @@ func (r *runFlags) define(f *flags) {
 		"                               both with %argN: what has the same argument belongs together (default: the same thread)")
 	f.short("l", "latency")
 	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
-		"                               or CODE<CALLER, a line or function only when called from another (default: what runs)")
+		"                               CODE<CALLER, a line or function only when called from another, or wait:CLASS, all waiting\n"+
+		"                               for disk, net, sleep, lock, child, cpu, other (default: what runs)")
 	f.short("t", "target")
 	f.StringVar(&r.unit, "unit", "line", "`KIND` of unit that is sped up: line, func (a function with all that it calls), func-self (without\n"+
 		"                               what it calls), file or binary")
 	f.short("u", "unit")
+	f.StringVar(&r.waiting, "waiting", "disk,net,sleep", "what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
+		"                               thread), child, other; or none, or all")
 	f.Var(&r.include, "include", "only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
 		"                               (default: the program and its own libraries)")
 	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
@@ -96,6 +100,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()
 	}
+	var err error
 	for _, text := range r.points {
 		spec, err := point.Parse(text)
 		if err != nil {
@@ -116,6 +121,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 			return cfg, usageError{err}
 		}
 		cfg.Targets = append(cfg.Targets, t)
+	}
+	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
+		return cfg, usageError{err}
 	}
 	if err := r.scope(&cfg); err != nil {
 		return cfg, usageError{err}

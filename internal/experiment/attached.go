@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/ledger"
-	"whatif/internal/plan"
 	"whatif/internal/profile"
 	"whatif/internal/target"
 )
@@ -104,9 +103,10 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 			s.pause(ctx, p, s.cfg.Experiment/4)
 			continue
 		}
-		trial := s.plan.Next(func() []plan.Candidate { return s.units.candidates(s.before) })
+		trial := s.plan.Next(s.candidates)
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,
+			Wait:   s.units.waitOf(trial.Watch),
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
 			Length: s.length,
 			Settle: time.Duration(settle * float64(s.length)),

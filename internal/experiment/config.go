@@ -31,13 +31,14 @@ type Config struct {
 	// out of scope are is told in the Outcome. Points and targets do not matter.
 	List bool
 
-	Kind       string        // of unit: line, func, func-self, file or binary
-	Speedups   []int         // percent
-	Period     time.Duration // of sampling
-	Experiment time.Duration // least length of an experiment
-	Warmup     time.Duration // before the first experiment
-	Duration   time.Duration // stop profiling after this; 0: when the program ends
-	Repeat     int           // executions of the program; 0: one, or as many as fit in Duration
+	Kind       string             // of unit: line, func, func-self, file or binary
+	Waiting    []ledger.WaitClass // that counts as time of the unit in whose code it is
+	Speedups   []int              // percent
+	Period     time.Duration      // of sampling
+	Experiment time.Duration      // least length of an experiment
+	Warmup     time.Duration      // before the first experiment
+	Duration   time.Duration      // stop profiling after this; 0: when the program ends
+	Repeat     int                // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
 	// Enough, when set, is asked now and then whether what the data say is enough: then
 	// profiling stops as if Duration were over.

@@ -21,10 +21,19 @@ func TestMain(m *testing.M) {
 // the program said. It must exit with status.
 func profiled(t *testing.T, flags, program []string, status int) (*profile.Data, string) {
 	t.Helper()
+	return profiledWith(t, nil, flags, program, status)
+}
+
+// profiledWith is profiled with something to read for the program.
+func profiledWith(t *testing.T, stdin *os.File, flags, program []string, status int) (*profile.Data, string) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "whatif.profile")
 	args := append([]string{"run", "--quiet", "-o", file}, flags...)
 	cmd := exec.Command(realkernel.Whatif(t), append(append(args, "--"), program...)...)
 	var stdout, stderr bytes.Buffer
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if got := cmd.ProcessState.ExitCode(); got != status {

@@ -35,6 +35,7 @@ type session struct {
 
 	data    *profile.Data
 	told    map[uint32]bool // units that are in the file
+	waits   unitWaits       // as of the last experiment's end
 	lost    error           // the first record that could not be written
 	warned  map[string]bool
 	checked bool         // whether the points are visited
@@ -135,6 +136,12 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
 		end.CountingNS = append(end.CountingNS, int64(s.ledger.Spent(i)))
 	}
+	if left := s.ledger.WaitsUnended(); left != 0 && s.ledger.Processes() == 0 {
+		if end.Losses == nil {
+			end.Losses = make(map[string]int64)
+		}
+		end.Losses[ledger.WaitsLeft] = left
+	}
 	end.Sites = s.sites.counts()
 	listing := s.units.listing(s.ledger.Totals())
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
@@ -201,6 +208,7 @@ func asksForCoz(p *target.Process) bool {
 func (s *session) openLedger() (err error) {
 	s.ledger, err = ledger.Open(ledger.Options{
 		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg),
+		Waits: followedWaits(s.cfg),
 	})
 	return err
 }
@@ -217,6 +225,7 @@ func (s *session) open(p *target.Process) (err error) {
 		return err
 	}
 	s.units = newUnitTable(s.ledger, s.cfg, main)
+	s.units.addWaits()
 	program, err := loaded(main)
 	if err != nil {
 		return err
@@ -330,6 +339,9 @@ func (s *session) describe(p *target.Process) error {
 	for _, t := range s.cfg.Targets {
 		r.Targets = append(r.Targets, t.Text)
 	}
+	for _, class := range s.cfg.Waiting {
+		r.Waiting = append(r.Waiting, class.String())
+	}
 	s.data = &profile.Data{Run: *r, Units: make(map[uint32]profile.Unit), Sources: make(map[string]string)}
 	s.write(profile.Record{Run: r})
 	return s.lost // nothing measured yet: better fail now than at the end
@@ -372,6 +384,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)
 
+	s.recordWaits(&e, d.Waited)
 	counts := s.units.samples()
 	for i, n := range counts {
 		if i < len(s.counted) {
@@ -410,6 +423,12 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 
 func (s *session) keep(e profile.Experiment) {
 	for id := range e.UnitSamples {
+		s.tell(id)
+	}
+	for id := range e.UnitWaitedNS {
+		s.tell(id)
+	}
+	for id := range e.UnitWaits {
 		s.tell(id)
 	}
 	if e.Unit != 0 {

@@ -46,6 +46,7 @@ type unitTable struct {
 	wanted   []bool         // of id i+1: one of the targets
 	outside  []string       // of id i+1: when listing, why it is out of scope
 	chains   map[string]uint32
+	waits    map[uint32]ledger.WaitClass // units that are classes of waiting
 	full     bool
 
 	tablesFull bool // said so already
@@ -60,6 +61,7 @@ func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
 		ids:      make(map[unitID]uint32),
 		stacks:   wholeStacks(cfg) != nil,
 		chains:   make(map[string]uint32),
+		waits:    make(map[uint32]ledger.WaitClass),
 		scope:    &cfg.Scope, paths: cfg.Paths, list: cfg.List,
 	}
 }

@@ -10,6 +10,7 @@ import (
 // Experiment is what Begin is to try.
 type Experiment struct {
 	Unit   uint32        // the unit to speed up, or in a baseline to learn about; 0: none
+	Wait   *WaitClass    // speed up waiting of this class instead, wherever; Unit is its number then
 	Delay  time.Duration // what a sample in the unit is worth; 0: a baseline
 	Length time.Duration // on the wall clock
 	Settle time.Duration // from its start; durations are counted after that
@@ -39,6 +40,7 @@ type Totals struct {
 	Stopped, Foreign, Dealt, Held time.Duration
 	Wakes                         int64 // of threads of the target
 	NetworkWakes                  int64 // those of them that packets from elsewhere made
+	Waited                        Waits
 	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 }
 
@@ -54,6 +56,9 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Dealt -= u.Dealt
 	t.Wakes -= u.Wakes
 	t.NetworkWakes -= u.NetworkWakes
+	for i := range t.Waited {
+		t.Waited[i] -= u.Waited[i]
+	}
 	for i := range t.Lost {
 		t.Lost[i] -= u.Lost[i]
 	}
@@ -75,6 +80,9 @@ func (l *Ledger) Totals() Totals {
 		t.Dealt += time.Duration(load(&c.Dealt))
 		t.Wakes += int64(load(&c.Wakes))
 		t.NetworkWakes += int64(load(&c.NetworkWakes))
+		for k := range t.Waited {
+			t.Waited[k] += time.Duration(load(&c.Waited[k]))
+		}
 		for k := range t.Lost {
 			t.Lost[k] += int64(load(&c.Lost[k]))
 		}
@@ -99,6 +107,11 @@ func (l *Ledger) Begin(e Experiment) {
 	l.beginSpans(epoch & 1)
 	now := Now()
 	c.Unit = e.Unit
+	c.WaitClass = 0
+	if e.Wait != nil {
+		c.WaitClass = 1 + uint64(*e.Wait)
+	}
+	store(&c.Waited, now)
 	c.BinShift = binShift(e.Length)
 	store(&c.Delay, uint64(e.Delay))
 	store(&c.Rate, creditOne*uint64(e.Delay)/uint64(l.opt.Period))

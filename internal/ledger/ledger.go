@@ -36,6 +36,9 @@ type Options struct {
 	Cap    time.Duration // the longest single stop
 	Hold   bool          // who sleeps by the clock pays when it wakes up; costs each system call some 100 ns
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
+	// Waits are the classes of waiting that count as time of the unit in whose code the
+	// thread waits. With none, nobody who waits is looked at.
+	Waits []WaitClass
 
 	Counters bool // count the progress points in the program's source: see SetFile
 }
@@ -79,6 +82,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 		return nil, fmt.Errorf("reading the kernel programs: %w", err)
 	}
 	if err := lookAtStacks(spec, opt.Stacks); err != nil {
+		return nil, err
+	}
+	if err := speedUpWaits(spec, opt.Waits); err != nil {
 		return nil, err
 	}
 	if err := count(spec, opt.Counters); err != nil {

@@ -19,6 +19,7 @@ type page struct {
 	control     *bpf.LedgerControlPage
 	cores       *[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore
 	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
+	unitWaits   *[bpf.LedgerLimitMAX_UNITS]bpf.LedgerWaits
 	bins        *[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32
 	visits      *[bpf.LedgerLimitMAX_POINTS]uint64
 	spent       *[bpf.LedgerLimitMAX_POINTS]uint64
@@ -45,6 +46,7 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"control":      {unsafe.Sizeof(*p.control), func(at unsafe.Pointer) { p.control = (*bpf.LedgerControlPage)(at) }},
 		"cores":        {unsafe.Sizeof(*p.cores), func(at unsafe.Pointer) { p.cores = (*[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore)(at) }},
 		"unit_samples": {unsafe.Sizeof(*p.unitSamples), func(at unsafe.Pointer) { p.unitSamples = (*[bpf.LedgerLimitMAX_UNITS]uint64)(at) }},
+		"unit_waits":   {unsafe.Sizeof(*p.unitWaits), func(at unsafe.Pointer) { p.unitWaits = (*[bpf.LedgerLimitMAX_UNITS]bpf.LedgerWaits)(at) }},
 		"bins": {unsafe.Sizeof(*p.bins), func(at unsafe.Pointer) {
 			p.bins = (*[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32)(at)
 		}},

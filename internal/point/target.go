@@ -3,6 +3,7 @@ package point
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"whatif/internal/symbol"
@@ -16,6 +17,7 @@ type Target struct {
 	Line int
 	Func string // for a function; else ""
 	Self bool   // of the function its own code only, not what it calls
+	Wait string // for a class of waiting, whatever the code; else ""
 
 	// Callers have to be on the stack, further out, in this order: each calls, by
 	// however many steps, what comes before it.
@@ -36,9 +38,12 @@ type Caller struct {
 // LongestPath is how much code a target can name: itself and its callers.
 const LongestPath = 7
 
-const targetForms = "FILE:LINE, func:NAME, func-self:NAME, or CODE<CALLER, both a FILE:LINE or the name of a function"
+const targetForms = "FILE:LINE, func:NAME, func-self:NAME, wait:CLASS, or CODE<CALLER, both a FILE:LINE or the name of a function"
 
-// ParseTarget reads FILE:LINE, func:NAME, func-self:NAME, or CODE<CALLER<CALLER….
+// WaitClasses are the classes of waiting that can be a target.
+var WaitClasses = []string{"disk", "net", "sleep", "lock", "child", "cpu", "other"}
+
+// ParseTarget reads FILE:LINE, func:NAME, func-self:NAME, wait:CLASS, or CODE<CALLER<CALLER….
 func ParseTarget(s string) (Target, error) {
 	parts := splitPath(s)
 	t := Target{Text: strings.Join(parts, "<")}
@@ -49,6 +54,13 @@ func ParseTarget(s string) (Target, error) {
 		return wrong(fmt.Errorf("there are %d functions, %d are possible", len(parts), LongestPath))
 	}
 	first := parts[0]
+	if class, ok := strings.CutPrefix(first, "wait:"); ok {
+		if !slices.Contains(WaitClasses, class) || len(parts) > 1 {
+			return wrong(fmt.Errorf("the classes of waiting are %s", strings.Join(WaitClasses, ", ")))
+		}
+		t.Wait = class
+		return t, nil
+	}
 	name, isFunc := strings.CutPrefix(first, "func:")
 	if !isFunc {
 		name, isFunc = strings.CutPrefix(first, "func-self:")
@@ -174,6 +186,9 @@ type Code interface {
 // a *symbol.NotFound that says what is near; its callers likewise. For a function that is inlined
 // everywhere it reads all debug information.
 func Check[C Code](t Target, binaries []C) error {
+	if t.Wait != "" {
+		return nil
+	}
 	errs := []error{checkCode(t.File, t.Line, t.Func, binaries)}
 	for _, c := range t.Callers {
 		errs = append(errs, checkCode(c.File, c.Line, c.Func, binaries))

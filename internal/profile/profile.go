@@ -56,6 +56,9 @@ type Run struct {
 	// Targets are the units that were asked for by name (-t); empty when they
 	// were chosen by sampling.
 	Targets []string `json:"targets,omitempty"`
+	// Waiting are the classes of waiting that count as time of the unit in whose code
+	// a thread waits: disk, net, sleep, lock, child, other.
+	Waiting []string `json:"waiting,omitempty"`
 	// BuildIDs: path of a binary to its build id, for those known at the start.
 	BuildIDs map[string]string `json:"build_ids,omitempty"`
 }
@@ -84,7 +87,7 @@ type Latency struct {
 // first experiment record that mentions its ID.
 type Unit struct {
 	ID     uint32 `json:"id"`   // within the run, from 1
-	Kind   string `json:"kind"` // line, func, file, binary, path
+	Kind   string `json:"kind"` // line, func, file, binary, path; wait: a class of waiting, in all code
 	Name   string `json:"name"` // parse.c:118
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
@@ -127,6 +130,13 @@ type Experiment struct {
 	// Samples of the target: of all of it, and of each unit that had any.
 	Samples     int64            `json:"samples"`
 	UnitSamples map[uint32]int64 `json:"unit_samples,omitempty"`
+	// UnitWaits: of each unit, the time for which at least one thread waited in its code for what
+	// counts as the unit's time (Run.Waiting); with UnitSamples, that is how much the
+	// unit took part. WaitedNS: what threads waited for, in units and elsewhere, summed over the
+	// threads, by class; and of each unit.
+	UnitWaits    map[uint32]int64            `json:"unit_waits,omitempty"`
+	WaitedNS     map[string]int64            `json:"waited_ns,omitempty"`
+	UnitWaitedNS map[uint32]map[string]int64 `json:"unit_waited_ns,omitempty"`
 	// What is needed to judge the experiment.
 	PausedNS  int64 `json:"paused_ns"`            // time that cores were really stopped, summed over them
 	HeldNS    int64 `json:"held_ns,omitempty"`    // time that threads which had slept by the clock were kept from going on

@@ -263,7 +263,24 @@ func (d *Data) addExperiment(e Experiment) error {
 			return fmt.Errorf("experiment %d: %d samples of unknown unit %d", e.Index, n, id)
 		}
 	}
+	if err := d.checkWaits(&e); err != nil {
+		return fmt.Errorf("experiment %d: %w", e.Index, err)
+	}
 	d.Experiments = append(d.Experiments, e)
+	return nil
+}
+
+func (d *Data) checkWaits(e *Experiment) error {
+	for id, ns := range e.UnitWaits {
+		if _, ok := d.Units[id]; !ok || ns < 0 {
+			return fmt.Errorf("%d ns of waiting in unknown unit %d", ns, id)
+		}
+	}
+	for id := range e.UnitWaitedNS {
+		if _, ok := d.Units[id]; !ok {
+			return fmt.Errorf("waiting in unknown unit %d", id)
+		}
+	}
 	return nil
 }
 

@@ -87,19 +87,21 @@ type jsonLatency struct {
 }
 
 type jsonTarget struct {
-	Unit     string        `json:"unit"`
-	Name     string        `json:"name"`
-	File     string        `json:"file"`
-	Line     int           `json:"line"`
-	Func     string        `json:"func"`
-	Self     bool          `json:"self,omitempty"` // of a function its own code only, not what it calls
-	Binary   string        `json:"binary"`
-	Share    float64       `json:"share"`
-	Samples  int64         `json:"samples"`
-	Tried    int           `json:"experiments"`
-	SetAside int           `json:"set_aside"`
-	Points   []jsonEffect  `json:"points"`
-	Warnings []jsonWarning `json:"warnings"`
+	Unit    string  `json:"unit"`
+	Name    string  `json:"name"`
+	File    string  `json:"file"`
+	Line    int     `json:"line"`
+	Func    string  `json:"func"`
+	Self    bool    `json:"self,omitempty"` // of a function its own code only, not what it calls
+	Binary  string  `json:"binary"`
+	Share   float64 `json:"share"`
+	Samples int64   `json:"samples"`
+	// Waiting is what threads waited in it, by class, in percent of the time, summed over the threads.
+	Waiting  map[string]float64 `json:"waiting,omitempty"`
+	Tried    int                `json:"experiments"`
+	SetAside int                `json:"set_aside"`
+	Points   []jsonEffect       `json:"points"`
+	Warnings []jsonWarning      `json:"warnings"`
 }
 
 type jsonEffect struct {
@@ -197,7 +199,7 @@ func latencyJSON(r *analyze.Result, l *analyze.Latency) jsonLatency {
 func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 	u := t.Unit
 	j := jsonTarget{Unit: u.Kind, Name: name, File: u.File, Line: u.Line, Func: u.Func, Self: u.Self, Binary: u.Binary,
-		Share: round(t.Share, 2), Samples: t.Samples, Tried: t.Tried, SetAside: t.SetAside, Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
+		Share: round(t.Share, 2), Samples: t.Samples, Waiting: rounded(t.Waiting), Tried: t.Tried, SetAside: t.SetAside, Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
 		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape, Experiments: e.Experiments, Phase: round(e.Phase, 4),
@@ -264,4 +266,12 @@ func percent(part, whole int64) float64 {
 		return 0
 	}
 	return 100 * float64(part) / float64(whole)
+}
+
+func rounded(m map[string]float64) map[string]float64 {
+	out := make(map[string]float64, len(m))
+	for k, v := range m {
+		out[k] = round(v, 2)
+	}
+	return out
 }

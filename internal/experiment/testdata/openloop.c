@@ -8,7 +8,7 @@ __attribute__((noinline, noclone)) void done(void) { __asm__ volatile("# done");
 
 static void *make(void *unused) {
   for (;;) {
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
+    nanosleep(&(struct timespec){0, 1000000}, NULL); /* SLEEP */
     made();
     done();
   }

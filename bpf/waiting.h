@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * Waiting that can be sped up. A thread that waits in the selected code is like one
+ * that runs there on a core of its own: what it waits takes less virtual time, so G
+ * grows while it waits, and everyone else is stopped for that. Several that wait at
+ * once earn once, as several cores in the same line do.
+ *
+ * Which of a unit's waiting counts as its time is a matter of what is waited for, and
+ * that is known only when it is over. While it lasts the class is expected to be what it usually
+ * was at this place. Where that is wrong, G has grown for nobody, or has to grow at
+ * the end: a delay that hits all alike, and no gain.
+ */
+#ifndef WHATIF_WAITING_H
+#define WHATIF_WAITING_H
+
+SETTING wait_classes = 0; /* that count as their unit's time, or are to be known anyway: a bit each */
+
+/* No class: nothing is known. */
+#define WAIT_UNKNOWN (WAIT_CLASSES - 1)
+
+/* What an interrupt is about. */
+enum interrupt {
+	FROM_DEVICE,
+	FROM_TIMER,
+	FROM_NET,
+	FROM_DISK,
+};
+
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_STOPPED_OR_TRACED 0xc
+#define TASK_DEAD 0x80
+
+#if defined(__TARGET_ARCH_x86)
+enum call {
+	CALL_NANOSLEEP = 35,
+	CALL_WAIT4 = 61,
+	CALL_FUTEX = 202,
+	CALL_CLOCK_NANOSLEEP = 230,
+	CALL_WAITID = 247,
+};
+#else
+enum call {
+	CALL_WAITID = 95,
+	CALL_FUTEX = 98,
+	CALL_NANOSLEEP = 101,
+	CALL_CLOCK_NANOSLEEP = 115,
+	CALL_WAIT4 = 260,
+};
+#endif
+#define CALL_NONE 0xffffffffu
+
+/* The system call that a thread is in, by its number for 64-bit programs. */
+static __always_inline u32 calling(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return IN_COMPAT_CALL(&task->thread_info) ? CALL_NONE : REGISTER_CALL(regs);
+}
+
+static __always_inline bool waits_for_disk(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, in_iowait);
+}
+
+/* What the thread, which sleeps still, has waited for, by who wakes it. */
+static __always_inline u32 class_of_wake(struct core *c, struct task_struct *task, struct thread *waker)
+{
+	u32 call;
+
+	if (task->__state & TASK_STOPPED_OR_TRACED)
+		return WAIT_OTHER;
+	if (waker) {
+		call = calling(task);
+		return call == CALL_WAIT4 || call == CALL_WAITID ? WAIT_CHILD : WAIT_LOCK;
+	}
+	if (waits_for_disk(task))
+		return WAIT_DISK;
+	if (c->interrupts) {
+		switch (c->source) {
+		case FROM_TIMER:
+			return WAIT_SLEEP;
+		case FROM_NET:
+			return WAIT_NET;
+		case FROM_DISK:
+			return WAIT_DISK;
+		}
+		return task->__state & TASK_UNINTERRUPTIBLE ? WAIT_DISK : WAIT_OTHER;
+	}
+	/* By a thread of the kernel's, or of another program. */
+	if (task->__state & TASK_UNINTERRUPTIBLE)
+		return WAIT_DISK;
+	call = calling(task);
+	return call == CALL_FUTEX ? WAIT_OTHER : WAIT_NET;
+}
+
+static __always_inline struct habit *habit_at(struct thread *t, u32 i)
+{
+	return &t->habits[i & (HABITS - 1)];
+}
+
+/* The habit with which a wait begins at a place; a new one if it was not met lately. */
+static __always_inline u32 find_habit(struct thread *t, u64 place)
+{
+	u32 i = place >> 60 & (HABITS - 1);
+	struct habit *h = habit_at(t, i);
+
+	if (h->place != place) {
+		__builtin_memset(h, 0, sizeof(*h));
+		h->place = place;
+	}
+	return i;
+}
+
+#define HABIT_FULL 16
+
+static __always_inline void learn_habit(struct habit *h, u32 class)
+{
+	u8 *n = &h->ends[class & (WAIT_CLASSES - 1)];
+
+	if (++*n < HABIT_FULL)
+		return;
+	for (int i = 0; i < WAIT_CLASSES; i++)
+		h->ends[i] /= 2;
+}
+
+static __always_inline u32 expected_class(struct task_struct *task, struct habit *h)
+{
+	u32 class = WAIT_UNKNOWN, most = 0, call;
+
+	if (waits_for_disk(task))
+		return WAIT_DISK;
+	for (u32 i = 0; i < WAIT_CLASSES; i++)
+		if (h->ends[i] > most) {
+			most = h->ends[i];
+			class = i;
+		}
+	if (most)
+		return class;
+	call = calling(task);
+	return call == CALL_NANOSLEEP || call == CALL_CLOCK_NANOSLEEP ? WAIT_SLEEP : WAIT_UNKNOWN;
+}
+
+/* Threads that wait for what the experiment speeds up. */
+static __always_inline u64 waiting_now(void)
+{
+	if (control.wait_class)
+		return control.waiting[(control.wait_class - 1) & (WAIT_CLASSES - 1)];
+	return control.unit ? unit_waits[control.unit & (MAX_UNITS - 1)].now : 0;
+}
+
+/* G grows by s for the time that somebody waits. Before anyone begins or ends to. */
+static __always_inline void pass_waiting(u64 now)
+{
+	u64 seen = control.waited;
+
+	if (!wait_classes || !control.rate || !under_way(now) || seen >= now)
+		return;
+	if (__sync_val_compare_and_swap(&control.waited, seen, now) != seen)
+		return; /* another core does it */
+	if (seen < control.start)
+		seen = control.start;
+	if (seen < now && waiting_now()) {
+		control.grown = control.epoch;
+		__sync_fetch_and_add(&control.global, (now - seen) * control.rate / CREDIT_ONE);
+	}
+}
+
+static __always_inline u32 unit_of_wait(struct thread *t, struct core *c)
+{
+	u32 point = 0, unit = unit_of_sample(t, c, &point, 0) & ~UNIT_SPINS;
+
+	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
+}
+
+/*
+ * The thread goes to sleep. Who wakes it may come while this is still being written, and
+ * does not look at what has no beginning yet; then the wait ends when the thread runs.
+ */
+static __always_inline void begin_wait(struct core *c, struct thread *t, struct task_struct *task, u64 now)
+{
+	u32 class, unit;
+
+	if (!wait_classes || task->__state & TASK_DEAD)
+		return;
+	t->wait.habit = find_habit(t, place_of(task, BY_SLEEPING));
+	class = expected_class(task, habit_at(t, t->wait.habit));
+	t->wait.expected = class;
+	t->wait.counted = class != WAIT_UNKNOWN && wait_classes >> class & 1;
+	unit = class == WAIT_UNKNOWN || t->wait.counted ? unit_of_wait(t, c) : 0;
+	t->wait.unit = unit;
+	if (t->wait.counted) {
+		pass_waiting(now);
+		__sync_fetch_and_add(&control.waiting[class & (WAIT_CLASSES - 1)], 1);
+		if (unit)
+			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
+	}
+	*(volatile u64 *)&t->wait.since = now;
+}
+
+static __always_inline bool is_sped_up(u32 unit, u32 class)
+{
+	if (control.wait_class)
+		return class == control.wait_class - 1;
+	return unit && unit == control.unit && wait_classes >> class & 1;
+}
+
+static __always_inline u64 worth(u64 since, u64 now)
+{
+	if (since < control.start)
+		since = control.start;
+	return under_way(now) && now > since ? (now - since) * control.rate / CREDIT_ONE : 0;
+}
+
+/* The thread's wait is over; by how much its level has grown through it. */
+static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u32 class)
+{
+	u64 since = t->wait.since;
+	u32 unit = t->wait.unit & (MAX_UNITS - 1);
+
+	if (!wait_classes || !since)
+		return 0;
+	class &= WAIT_CLASSES - 1;
+	t->wait.since = 0;
+	if (class != WAIT_UNKNOWN) {
+		learn_habit(habit_at(t, t->wait.habit), class);
+		c->waited[class] += now > since ? now - since : 0;
+		if (unit && now > since)
+			__sync_fetch_and_add(&unit_waits[unit].ns[class], now - since);
+	}
+	if (t->wait.counted) {
+		pass_waiting(now);
+		__sync_fetch_and_sub(&control.waiting[t->wait.expected & (WAIT_CLASSES - 1)], 1);
+		if (unit)
+			__sync_fetch_and_sub(&unit_waits[unit].now, 1);
+	}
+	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
+}
+
+/* A thread that could run is given a core. */
+static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
+{
+	u64 since = t->account.since, level = t->account.level;
+
+	t->account.level = account_waited(&t->account, now, c->account.level);
+	if (!wait_classes)
+		return;
+	if (now > since)
+		c->waited[WAIT_CPU] += now - since;
+	if (control.wait_class != 1 + WAIT_CPU)
+		return;
+	level += worth(since, now);
+	if (level > t->account.level) {
+		t->account.level = level;
+		raise_global(level);
+	}
+}
+
+#endif

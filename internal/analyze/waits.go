@@ -1,0 +1,58 @@
+package analyze
+
+import "whatif/internal/profile"
+
+// tookPart is how much each unit took part in an experiment, in samples: a sampling period
+// for which a thread waited in it, for what counts as its time, is like one.
+func tookPart(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
+	if len(e.UnitWaits) == 0 || run.PeriodNS <= 0 {
+		return e.UnitSamples
+	}
+	all := make(map[uint32]int64, len(e.UnitSamples)+len(e.UnitWaits))
+	for id, n := range e.UnitSamples {
+		all[id] = n
+	}
+	for id, ns := range e.UnitWaits {
+		all[id] += ns / run.PeriodNS
+	}
+	return all
+}
+
+// measureWaiting sets the targets' waiting, from the baselines where there are any: in
+// experiments the delays are waited, too.
+func (in *input) measureWaiting() {
+	for _, baselines := range []bool{true, false} {
+		var real int64
+		sums := make([]map[string]int64, len(in.targets))
+		for r, d := range in.runs {
+			for i := range d.Experiments {
+				e := &d.Experiments[i]
+				if !usable(e) || baselines && !e.IsBaseline() {
+					continue
+				}
+				real += e.RealNS
+				for id, classes := range e.UnitWaitedNS {
+					u := in.unitOf[r][id]
+					if sums[u] == nil {
+						sums[u] = make(map[string]int64)
+					}
+					for class, ns := range classes {
+						sums[u][class] += ns
+					}
+				}
+			}
+		}
+		if real == 0 {
+			continue
+		}
+		for u, sum := range sums {
+			for class, ns := range sum {
+				if in.targets[u].Waiting == nil {
+					in.targets[u].Waiting = make(map[string]float64)
+				}
+				in.targets[u].Waiting[class] = 100 * float64(ns) / float64(real)
+			}
+		}
+		return
+	}
+}

@@ -1,0 +1,194 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"whatif/internal/ledger"
+	"whatif/internal/plan"
+	"whatif/internal/profile"
+)
+
+// DefaultWaiting is what counts as a unit's time besides its running. Waiting for another
+// thread of the target is a consequence of what that one does, and no cause.
+var DefaultWaiting = []ledger.WaitClass{ledger.WaitDisk, ledger.WaitNet, ledger.WaitSleep}
+
+// ParseWaiting reads a list of classes of waiting: none, all, or names.
+func ParseWaiting(list string) ([]ledger.WaitClass, error) {
+	switch list {
+	case "none":
+		return nil, nil
+	case "all":
+		// Waiting for a core is no code's.
+		return slices.DeleteFunc(ledger.WaitClasses(), func(c ledger.WaitClass) bool { return c == ledger.WaitCPU }), nil
+	}
+	var classes []ledger.WaitClass
+	for name := range strings.SplitSeq(list, ",") {
+		class, ok := waitClass(strings.TrimSpace(name))
+		if !ok || class == ledger.WaitCPU {
+			return nil, fmt.Errorf("reading %q as classes of waiting: %q is none of disk, net, sleep, lock, child, other; none and all stand alone", list, name)
+		}
+		if !slices.Contains(classes, class) {
+			classes = append(classes, class)
+		}
+	}
+	return classes, nil
+}
+
+func waitClass(name string) (ledger.WaitClass, bool) {
+	for _, c := range ledger.WaitClasses() {
+		if c.String() == name {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// followedWaits are the classes that the kernel side has to look at: those that count as
+// time of units, and those that are targets.
+func followedWaits(cfg *Config) []ledger.WaitClass {
+	classes := slices.Clone(cfg.Waiting)
+	for _, t := range cfg.Targets {
+		if c, ok := waitClass(t.Wait); ok {
+			classes = append(classes, c)
+		}
+	}
+	return classes
+}
+
+// addWaits makes units of the classes of waiting that are targets.
+func (t *unitTable) addWaits() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, target := range t.targets {
+		if class, ok := waitClass(target.Wait); ok {
+			t.waits[t.number(profile.Unit{Kind: "wait", Name: target.Text}, true, "")] = class
+		}
+	}
+}
+
+// waitOf is the class of waiting that a unit is; nil of code.
+func (t *unitTable) waitOf(id uint32) *ledger.WaitClass {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if class, ok := t.waits[id]; ok {
+		return &class
+	}
+	return nil
+}
+
+// unitWaits is what is known of the units' waiting at one moment; index 0 is unit 1.
+type unitWaits struct {
+	at   uint64
+	over []ledger.Waits
+	now  []bool
+
+	last map[uint32]int64 // for how long at least one thread waited, since the moment before
+}
+
+// recordWaits adds to an experiment what was waited during it; all is that of the target.
+func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
+	if len(s.cfg.Waiting) == 0 && !s.units.hasWaits() {
+		return
+	}
+	e.WaitedNS = byClass(all)
+	was := s.waits
+	s.waits = unitWaits{at: ledger.Now(), last: make(map[uint32]int64)}
+	length := int64(s.waits.at - was.at)
+	for id := uint32(1); id <= s.units.count(); id++ {
+		over, now := s.ledger.UnitWaits(id)
+		s.waits.over, s.waits.now = append(s.waits.over, over), append(s.waits.now, now)
+		var before ledger.Waits
+		begun := false
+		if int(id) <= len(was.over) {
+			before, begun = was.over[id-1], was.now[id-1]
+		}
+		for c := range over {
+			over[c] -= before[c]
+		}
+		if class := s.units.waitOf(id); class != nil {
+			over = ledger.Waits{}
+			over[*class] = all[*class]
+		}
+		if m := byClass(over); m != nil {
+			if e.UnitWaitedNS == nil {
+				e.UnitWaitedNS = make(map[uint32]map[string]int64)
+			}
+			e.UnitWaitedNS[id] = m
+		}
+		if waited := s.countedWait(id, over, begun && now, length); waited > 0 {
+			s.waits.last[id] = waited
+		}
+	}
+	if len(s.waits.last) > 0 {
+		e.UnitWaits = s.waits.last
+	}
+}
+
+// countedWait estimates for how long at least one thread waited in a unit for what counts:
+// several that wait at once earn once. A wait that goes on through all of it is not over yet.
+func (s *session) countedWait(id uint32, over ledger.Waits, through bool, length int64) int64 {
+	if through {
+		return length
+	}
+	var sum time.Duration
+	class := s.units.waitOf(id)
+	for c, d := range over {
+		if class != nil && ledger.WaitClass(c) == *class || class == nil && slices.Contains(s.cfg.Waiting, ledger.WaitClass(c)) {
+			sum += d
+		}
+	}
+	return min(int64(sum), length)
+}
+
+func byClass(w ledger.Waits) map[string]int64 {
+	var m map[string]int64
+	for _, c := range ledger.WaitClasses() {
+		if w[c] > 0 {
+			if m == nil {
+				m = make(map[string]int64)
+			}
+			m[c.String()] = int64(w[c])
+		}
+	}
+	return m
+}
+
+func (t *unitTable) hasWaits() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waits) > 0
+}
+
+func (t *unitTable) count() uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return uint32(len(t.units))
+}
+
+// candidates are the units that may be tried, weighted with how much they took part since
+// the last experiment but one: a period of waiting counts like a sample.
+func (s *session) candidates() []plan.Candidate {
+	all := s.units.candidates(s.before)
+	if len(s.cfg.Targets) > 0 {
+		return all
+	}
+	at := make(map[uint32]int)
+	for i, c := range all {
+		at[c.Unit] = i
+	}
+	for id := uint32(1); int(id) <= len(s.waits.over); id++ {
+		n := s.waits.last[id] / int64(s.cfg.Period)
+		if n == 0 {
+			continue
+		}
+		if i, ok := at[id]; ok {
+			all[i].Samples += n
+		} else {
+			all = append(all, plan.Candidate{Unit: id, Samples: n})
+		}
+	}
+	return all
+}

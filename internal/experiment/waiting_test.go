@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/ledger"
+	"whatif/internal/realkernel"
+)
+
+// What a thread waited for is told, whatever system call it was, and given to the line that
+// waited; and every wait that begins ends.
+func TestWaitsByLine(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/waits.c"
+	program := realkernel.Compile(t, source)
+	const rounds = 100
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin, other := os.NewFile(uintptr(fds[0]), "stdin"), os.NewFile(uintptr(fds[1]), "other")
+	defer stdin.Close()
+	go func() {
+		defer other.Close()
+		for request := make([]byte, 1); ; {
+			if _, err := other.Read(request); err != nil {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+			if _, err := other.Write(request); err != nil {
+				return
+			}
+		}
+	}()
+	data, _ := profiledWith(t, stdin, []string{"-p", "func:visited", "--waiting", "all", "-s", "50,100"}, []string{program, fmt.Sprint(rounds)}, 0)
+	waited := make(map[int]map[string]int64) // by line
+	for _, e := range data.Experiments {
+		for id, classes := range e.UnitWaitedNS {
+			u := data.Units[id]
+			if filepath.Base(u.File) != "waits.c" {
+				continue
+			}
+			if waited[u.Line] == nil {
+				waited[u.Line] = make(map[string]int64)
+			}
+			for class, ns := range classes {
+				waited[u.Line][class] += ns
+			}
+		}
+	}
+	for mark, class := range map[string]string{"SLEEPS": "sleep", "READS": "net", "SYNCS": "disk", "CHILD": "child", "LOCKS": "lock"} {
+		classes := waited[realkernel.Line(t, source, "/* "+mark+" */")]
+		var all int64
+		for _, ns := range classes {
+			all += ns
+		}
+		if mark == "SYNCS" && all == 0 && inMemory(t, "/var/tmp") {
+			continue // nothing to wait for
+		}
+		if all == 0 || classes[class] < all*9/10 {
+			t.Errorf("%s: waited %v ns, expected %s", mark, classes, class)
+		}
+	}
+	if n := data.End.Losses[ledger.WaitsLeft]; n != 0 {
+		t.Errorf("%d waits never ended", n)
+	}
+}
+
+// A unit that does nothing but wait is found without being named.
+func TestSleepersAreUnits(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/openloop.c"
+	program := realkernel.Compile(t, source)
+	data, _ := profiled(t, []string{"-p", "func:done", "-d", "3s"}, []string{program}, 143)
+	tried := make(map[string]bool)
+	for _, e := range data.Experiments {
+		if e.Unit != 0 {
+			tried[data.Units[e.Unit].Name] = true
+		}
+	}
+	name := fmt.Sprintf("openloop.c:%d", realkernel.Line(t, source, "/* SLEEP */"))
+	if !tried[name] {
+		t.Errorf("tried: %v, expected %s, which sleeps", tried, name)
+	}
+}
+
+func inMemory(t *testing.T, dir string) bool {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	return st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC
+}
