@@ -5,7 +5,7 @@ import "math"
 // A Prospect is how much a unit might be worth by the data so far, in percent: what it
 // takes to plan more experiments.
 type Prospect struct {
-	// Most is what the unit can gain at most: the part of the time in which it runs on
+	// Most is what the unit can gain at most: the part of the time in which it waits, or runs on
 	// some core.
 	Most float64
 	// Gain is what it gains at the best, and Half half of that interval's width, Widest of the
@@ -20,7 +20,7 @@ type Prospect struct {
 // of those where enough is known to say more than Most does. The tails of latencies do
 // not count: they take longest to know.
 func (r *Result) Prospect(t *Target) Prospect {
-	p := Prospect{Most: min(100, t.Share*r.cores)}
+	p := Prospect{Most: min(100, t.Share*r.cores+t.Waited)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
 		if e.Metric != Throughput && e.Metric != MeanLatency {

@@ -75,7 +75,9 @@ type Target struct {
 	Share   float64      // percent of the target's samples that fell into it
 	Samples int64        // in it, in all experiments used
 	// Waiting is what threads waited in it, by class, in percent of the time, summed over the threads.
+	// Waited is the part of the time, in percent, for which somebody waited in it for what counts as its own.
 	Waiting  map[string]float64
+	Waited   float64
 	Tried    int // experiments with it, those set aside not counted
 	SetAside int
 	// Effects: one for each of Result.Points, in that order; then those on latencies.

@@ -23,7 +23,7 @@ func tookPart(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
 func (in *input) measureWaiting() {
 	for _, baselines := range []bool{true, false} {
 		var real int64
-		sums := make([]map[string]int64, len(in.targets))
+		sums, counted := make([]map[string]int64, len(in.targets)), make([]int64, len(in.targets))
 		for r, d := range in.runs {
 			for i := range d.Experiments {
 				e := &d.Experiments[i]
@@ -31,6 +31,9 @@ func (in *input) measureWaiting() {
 					continue
 				}
 				real += e.RealNS
+				for id, ns := range e.UnitWaits {
+					counted[in.unitOf[r][id]] += ns
+				}
 				for id, classes := range e.UnitWaitedNS {
 					u := in.unitOf[r][id]
 					if sums[u] == nil {
@@ -44,6 +47,9 @@ func (in *input) measureWaiting() {
 		}
 		if real == 0 {
 			continue
+		}
+		for u, ns := range counted {
+			in.targets[u].Waited = min(100, 100*float64(ns)/float64(real))
 		}
 		for u, sum := range sums {
 			for class, ns := range sum {
