@@ -62,20 +62,21 @@ type LedgerControlPage struct {
 	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
+	SpanFrom    uint64
 	Exits       uint32
 	Patient     uint32
-	SpanFrom    uint64
-	Pad         [1]uint64
+	Sampled     uint32
+	Pad         uint32
 	Global      uint64
-	Pad2        [7]uint64
+	_           [56]byte
 	Processes   uint64
-	Pad3        [7]uint64
+	_           [56]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	Pad4        [3]uint64
+	_           [24]byte
 }
 
 type LedgerCore struct {
@@ -96,7 +97,6 @@ type LedgerCore struct {
 	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
-	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -104,9 +104,8 @@ type LedgerCore struct {
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
-	Wakes        uint64
-	OutsideWakes uint64
 	Lost         [13]uint64
+	_            [16]byte
 }
 
 type LedgerCost uint32
@@ -151,7 +150,7 @@ type LedgerCounters struct {
 		Round     uint64
 	}
 	Value [128]uint64
-	Point [128]uint8
+	Set   [128]uint8
 }
 
 type LedgerEvent struct {
@@ -206,6 +205,7 @@ const (
 	LedgerLimitMAX_VALUES      LedgerLimit = 128
 	LedgerLimitTABLE_VALUES    LedgerLimit = 64
 	LedgerLimitMAX_NAMES       LedgerLimit = 4096
+	LedgerLimitMAX_SETS        LedgerLimit = 64
 )
 
 type LedgerLoss uint32
@@ -235,10 +235,10 @@ type LedgerMember struct {
 }
 
 type LedgerNameAnswer struct {
-	_     structs.HostLayout
-	Hash  uint64
-	Point uint32
-	Pad   uint32
+	_    structs.HostLayout
+	Hash uint64
+	Set  uint32
+	Pad  uint32
 }
 
 type LedgerObjectState uint32
@@ -267,7 +267,7 @@ type LedgerPlace struct {
 
 type LedgerPointName struct {
 	_        structs.HostLayout
-	Point    uint32
+	Set      uint32
 	Complete uint32
 	Early    uint64
 	Name     struct {
@@ -337,7 +337,8 @@ const (
 type LedgerSource struct {
 	_       structs.HostLayout
 	Address uint64
-	Point   uint32
+	Site    uint64
+	Set     uint32
 	Shards  uint32
 	Value   uint32
 	Pad     uint32
@@ -350,6 +351,13 @@ type LedgerSpanCounts struct {
 	Unmatched uint64
 	Again     uint64
 	Carried   uint64
+	Late      uint64
+}
+
+type LedgerSpanEnds struct {
+	_     structs.HostLayout
+	Begin uint32
+	End   uint32
 }
 
 type LedgerSpanPoint struct {
@@ -391,27 +399,24 @@ type LedgerThread struct {
 		Hits   uint32
 		Ticks  uint32
 	}
-	AddressSpace uint64
-	Waiting      struct {
+	Waiting struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running   uint64
-	Spared    uint64
-	Core      uint32
-	_         [4]byte
-	Memory    uint64
-	CodePages uint64
-	Born      uint32
-	Present   uint32
-	Lost      uint32
-	Guest     uint32
-	Outside   uint32
-	Held      uint32
-	Pad       uint32
-	_         [4]byte
-	Begun     [4]LedgerBegun
-	Kinds     struct {
+	Spared       uint64
+	Running      uint32
+	Core         uint32
+	Outside      uint32
+	Held         uint32
+	AddressSpace uint64
+	Memory       uint64
+	CodePages    uint64
+	Born         uint32
+	Present      uint32
+	Lost         uint32
+	Guest        uint32
+	Begun        [4]LedgerBegun
+	Kinds        struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
@@ -469,6 +474,8 @@ const (
 	LedgerProgOnPrepareExec  = "on_prepare_exec"
 	LedgerProgOnProbe        = "on_probe"
 	LedgerProgOnSingleProbe  = "on_single_probe"
+	LedgerProgOnSingleSite   = "on_single_site"
+	LedgerProgOnSite         = "on_site"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
@@ -497,6 +504,7 @@ const (
 	LedgerVarNoFile          = "no_file"
 	LedgerVarNoName          = "no_name"
 	LedgerVarObjectStateType = "object_state_type"
+	LedgerVarPointSets       = "point_sets"
 	LedgerVarRows            = "rows"
 	LedgerVarRuleBaseType    = "rule_base_type"
 	LedgerVarRuleKindType    = "rule_kind_type"
@@ -505,8 +513,10 @@ const (
 	LedgerVarSourceTableType = "source_table_type"
 	LedgerVarSpanBins        = "span_bins"
 	LedgerVarSpanCounts      = "span_counts"
+	LedgerVarSpanEnds        = "span_ends"
 	LedgerVarSpanPoints      = "span_points"
 	LedgerVarSpanRoleType    = "span_role_type"
+	LedgerVarSpanSamples     = "span_samples"
 	LedgerVarSpent           = "spent"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarVisits          = "visits"
@@ -572,6 +582,8 @@ type LedgerProgramSpecs struct {
 	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
 	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
+	OnSingleSite   *ebpf.ProgramSpec `ebpf:"on_single_site"`
+	OnSite         *ebpf.ProgramSpec `ebpf:"on_site"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
@@ -628,6 +640,7 @@ type LedgerVariableSpecs struct {
 	NoFile          *ebpf.VariableSpec `ebpf:"no_file"`
 	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
 	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
+	PointSets       *ebpf.VariableSpec `ebpf:"point_sets"`
 	Rows            *ebpf.VariableSpec `ebpf:"rows"`
 	RuleBaseType    *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType    *ebpf.VariableSpec `ebpf:"rule_kind_type"`
@@ -636,8 +649,10 @@ type LedgerVariableSpecs struct {
 	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
 	SpanBins        *ebpf.VariableSpec `ebpf:"span_bins"`
 	SpanCounts      *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanEnds        *ebpf.VariableSpec `ebpf:"span_ends"`
 	SpanPoints      *ebpf.VariableSpec `ebpf:"span_points"`
 	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
+	SpanSamples     *ebpf.VariableSpec `ebpf:"span_samples"`
 	Spent           *ebpf.VariableSpec `ebpf:"spent"`
 	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
 	Visits          *ebpf.VariableSpec `ebpf:"visits"`
@@ -728,6 +743,7 @@ type LedgerVariables struct {
 	NoFile          *ebpf.Variable `ebpf:"no_file"`
 	NoName          *ebpf.Variable `ebpf:"no_name"`
 	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
+	PointSets       *ebpf.Variable `ebpf:"point_sets"`
 	Rows            *ebpf.Variable `ebpf:"rows"`
 	RuleBaseType    *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType    *ebpf.Variable `ebpf:"rule_kind_type"`
@@ -736,8 +752,10 @@ type LedgerVariables struct {
 	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
 	SpanBins        *ebpf.Variable `ebpf:"span_bins"`
 	SpanCounts      *ebpf.Variable `ebpf:"span_counts"`
+	SpanEnds        *ebpf.Variable `ebpf:"span_ends"`
 	SpanPoints      *ebpf.Variable `ebpf:"span_points"`
 	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
+	SpanSamples     *ebpf.Variable `ebpf:"span_samples"`
 	Spent           *ebpf.Variable `ebpf:"spent"`
 	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
 	Visits          *ebpf.Variable `ebpf:"visits"`
@@ -765,6 +783,8 @@ type LedgerPrograms struct {
 	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.Program `ebpf:"on_probe"`
 	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
+	OnSingleSite   *ebpf.Program `ebpf:"on_single_site"`
+	OnSite         *ebpf.Program `ebpf:"on_site"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
@@ -793,6 +813,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnPrepareExec,
 		p.OnProbe,
 		p.OnSingleProbe,
+		p.OnSingleSite,
+		p.OnSite,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,
