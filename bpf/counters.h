@@ -122,16 +122,20 @@ __noinline int sum_at(u64 at, u32 shards, u64 *sum)
 	return 0;
 }
 
-static __always_inline u32 point_number(u64 i)
+static __always_inline u32 points_of(u64 set)
 {
-	barrier_var(i);
-	return i & (MAX_POINTS - 1);
+	barrier_var(set);
+	return point_sets[set & (MAX_SETS - 1)];
 }
 
-static __always_inline void find(struct reading *r, u32 point, u64 n)
+static __always_inline void find(struct reading *r, u32 set, u64 n)
 {
-	if (n && point && point - 1 < MAX_POINTS)
-		r->found[point_number(point - 1)] += n;
+	u32 points = points_of(set);
+
+	/* Without branches, which the verifier would follow in all combinations. */
+#pragma unroll
+	for (u32 i = 0; i < MAX_POINTS; i++)
+		r->found[i] += (u32)n & -(points >> i & 1);
 }
 
 /* The hash of the name of a table's entry. 0: it is not complete. */
@@ -150,13 +154,13 @@ static __always_inline u64 hash_name(u64 at)
 	return hash;
 }
 
-/* The point of an entry, by its name. Until it is known, visits are kept there. */
-__noinline int count_named(u64 at, u32 *point, u64 n)
+/* The points of an entry, by its name. Until they are known, visits are kept there. */
+__noinline int count_named(u64 at, u32 *set, u64 n)
 {
 	struct point_name *known;
 	u64 hash = hash_name(at);
 
-	if (!point || !hash)
+	if (!set || !hash)
 		return -1;
 	known = bpf_map_lookup_elem(&names, &hash);
 	if (!known) {
@@ -174,8 +178,8 @@ __noinline int count_named(u64 at, u32 *point, u64 n)
 			tell(EVENT_NAMED, bpf_get_current_pid_tgid() >> 32, hash, 0);
 		}
 	}
-	*point = known->point;
-	if (!known->point)
+	*set = known->set;
+	if (known->set == SET_UNKNOWN && n)
 		__sync_fetch_and_add(&known->early, n);
 	return 0;
 }
@@ -204,15 +208,15 @@ __noinline int read_entry(u32 i, struct reading *r)
 	n = claim(&c->value[v], sum);
 	if (!n)
 		return 0;
-	if (!c->point[v]) {
-		u32 point = 0;
+	if (c->set[v] == SET_UNKNOWN) {
+		u32 set = SET_UNKNOWN;
 
-		count_named(at, &point, n);
-		c->point[v] = point;
-		if (!point)
+		count_named(at, &set, n);
+		c->set[v] = set;
+		if (set == SET_UNKNOWN)
 			return 0;
 	}
-	find(r, c->point[v], n);
+	find(r, c->set[v], n);
 	return 0;
 }
 
@@ -264,7 +268,7 @@ __noinline int read_source(u32 i, struct reading *r)
 	if (r->birth)
 		c->value[v] = sum;
 	else
-		find(r, s->point, claim(&c->value[v], sum));
+		find(r, s->set, claim(&c->value[v], sum));
 	return 0;
 }
 
@@ -294,7 +298,7 @@ static long on_clear(u32 i, struct clearing *k)
 		return 1;
 	v = value_number(v);
 	c->value[v] = k->to;
-	c->point[v] = 0;
+	c->set[v] = SET_UNKNOWN;
 	return 0;
 }
 
@@ -371,8 +375,10 @@ __noinline int read_objects(struct thread *t, u32 birth)
 		return 0;
 	bpf_loop(c->objects < MAX_OBJECTS ? c->objects : MAX_OBJECTS, on_object, &r, 0);
 	for (u32 i = 0; i < MAX_POINTS; i++)
-		if (r.found[i])
+		if (r.found[i]) {
 			visit_without_spans(t, i, r.found[i]);
+			span_late(i, r.found[i], bpf_ktime_get_ns());
+		}
 	return 0;
 }
 
@@ -691,7 +697,7 @@ int answer_name(struct name_answer *answer)
 	known = bpf_map_lookup_elem(&names, &hash);
 	if (!known)
 		return -2;
-	known->point = answer->point;
+	known->set = answer->set;
 	return 0;
 }
 

@@ -66,6 +66,9 @@ type LedgerControlPage struct {
 	WaitClass   uint64
 	Exits       uint32
 	Patient     uint32
+	Sampled     uint32
+	Pad         uint32
+	_           [56]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -159,7 +162,7 @@ type LedgerCounters struct {
 		Round     uint64
 	}
 	Value [128]uint64
-	Point [128]uint8
+	Set   [128]uint8
 }
 
 type LedgerEvent struct {
@@ -214,6 +217,7 @@ const (
 	LedgerLimitMAX_VALUES      LedgerLimit = 128
 	LedgerLimitTABLE_VALUES    LedgerLimit = 64
 	LedgerLimitMAX_NAMES       LedgerLimit = 4096
+	LedgerLimitMAX_SETS        LedgerLimit = 64
 )
 
 type LedgerLoss uint32
@@ -243,10 +247,10 @@ type LedgerMember struct {
 }
 
 type LedgerNameAnswer struct {
-	_     structs.HostLayout
-	Hash  uint64
-	Point uint32
-	Pad   uint32
+	_    structs.HostLayout
+	Hash uint64
+	Set  uint32
+	Pad  uint32
 }
 
 type LedgerObjectState uint32
@@ -275,7 +279,7 @@ type LedgerPlace struct {
 
 type LedgerPointName struct {
 	_        structs.HostLayout
-	Point    uint32
+	Set      uint32
 	Complete uint32
 	Early    uint64
 	Name     struct {
@@ -345,7 +349,8 @@ const (
 type LedgerSource struct {
 	_       structs.HostLayout
 	Address uint64
-	Point   uint32
+	Site    uint64
+	Set     uint32
 	Shards  uint32
 	Value   uint32
 	Pad     uint32
@@ -358,6 +363,13 @@ type LedgerSpanCounts struct {
 	Unmatched uint64
 	Again     uint64
 	Carried   uint64
+	Late      uint64
+}
+
+type LedgerSpanEnds struct {
+	_     structs.HostLayout
+	Begin uint32
+	End   uint32
 }
 
 type LedgerSpanPoint struct {
@@ -521,6 +533,8 @@ const (
 	LedgerProgOnPrepareExec  = "on_prepare_exec"
 	LedgerProgOnProbe        = "on_probe"
 	LedgerProgOnSingleProbe  = "on_single_probe"
+	LedgerProgOnSingleSite   = "on_single_site"
+	LedgerProgOnSite         = "on_site"
 	LedgerProgOnSoftirqEntry = "on_softirq_entry"
 	LedgerProgOnSoftirqExit  = "on_softirq_exit"
 	LedgerProgOnSwitch       = "on_switch"
@@ -549,6 +563,7 @@ const (
 	LedgerVarNoFile          = "no_file"
 	LedgerVarNoName          = "no_name"
 	LedgerVarObjectStateType = "object_state_type"
+	LedgerVarPointSets       = "point_sets"
 	LedgerVarRows            = "rows"
 	LedgerVarRuleBaseType    = "rule_base_type"
 	LedgerVarRuleKindType    = "rule_kind_type"
@@ -557,8 +572,10 @@ const (
 	LedgerVarSourceTableType = "source_table_type"
 	LedgerVarSpanBins        = "span_bins"
 	LedgerVarSpanCounts      = "span_counts"
+	LedgerVarSpanEnds        = "span_ends"
 	LedgerVarSpanPoints      = "span_points"
 	LedgerVarSpanRoleType    = "span_role_type"
+	LedgerVarSpanSamples     = "span_samples"
 	LedgerVarSpent           = "spent"
 	LedgerVarUnitSamples     = "unit_samples"
 	LedgerVarUnitWaits       = "unit_waits"
@@ -627,6 +644,8 @@ type LedgerProgramSpecs struct {
 	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
 	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
+	OnSingleSite   *ebpf.ProgramSpec `ebpf:"on_single_site"`
+	OnSite         *ebpf.ProgramSpec `ebpf:"on_site"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
@@ -684,6 +703,7 @@ type LedgerVariableSpecs struct {
 	NoFile          *ebpf.VariableSpec `ebpf:"no_file"`
 	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
 	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
+	PointSets       *ebpf.VariableSpec `ebpf:"point_sets"`
 	Rows            *ebpf.VariableSpec `ebpf:"rows"`
 	RuleBaseType    *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType    *ebpf.VariableSpec `ebpf:"rule_kind_type"`
@@ -692,8 +712,10 @@ type LedgerVariableSpecs struct {
 	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
 	SpanBins        *ebpf.VariableSpec `ebpf:"span_bins"`
 	SpanCounts      *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanEnds        *ebpf.VariableSpec `ebpf:"span_ends"`
 	SpanPoints      *ebpf.VariableSpec `ebpf:"span_points"`
 	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
+	SpanSamples     *ebpf.VariableSpec `ebpf:"span_samples"`
 	Spent           *ebpf.VariableSpec `ebpf:"spent"`
 	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
 	UnitWaits       *ebpf.VariableSpec `ebpf:"unit_waits"`
@@ -789,6 +811,7 @@ type LedgerVariables struct {
 	NoFile          *ebpf.Variable `ebpf:"no_file"`
 	NoName          *ebpf.Variable `ebpf:"no_name"`
 	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
+	PointSets       *ebpf.Variable `ebpf:"point_sets"`
 	Rows            *ebpf.Variable `ebpf:"rows"`
 	RuleBaseType    *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType    *ebpf.Variable `ebpf:"rule_kind_type"`
@@ -797,8 +820,10 @@ type LedgerVariables struct {
 	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
 	SpanBins        *ebpf.Variable `ebpf:"span_bins"`
 	SpanCounts      *ebpf.Variable `ebpf:"span_counts"`
+	SpanEnds        *ebpf.Variable `ebpf:"span_ends"`
 	SpanPoints      *ebpf.Variable `ebpf:"span_points"`
 	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
+	SpanSamples     *ebpf.Variable `ebpf:"span_samples"`
 	Spent           *ebpf.Variable `ebpf:"spent"`
 	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
 	UnitWaits       *ebpf.Variable `ebpf:"unit_waits"`
@@ -829,6 +854,8 @@ type LedgerPrograms struct {
 	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.Program `ebpf:"on_probe"`
 	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
+	OnSingleSite   *ebpf.Program `ebpf:"on_single_site"`
+	OnSite         *ebpf.Program `ebpf:"on_site"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
@@ -857,6 +884,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnPrepareExec,
 		p.OnProbe,
 		p.OnSingleProbe,
+		p.OnSingleSite,
+		p.OnSite,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
 		p.OnSwitch,

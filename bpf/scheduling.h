@@ -50,7 +50,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (sleeps) {
 			/* It may be long until a tick meets the process again. */
 			if (counting)
-				read_counters(p, control.period / 4, AT_SWITCH);
+				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			hand_over(p, place_of(prev, BY_SLEEPING), now);
 			begin_wait(c, p, prev, now);
 		} else {

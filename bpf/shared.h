@@ -32,6 +32,7 @@ enum limit {
 	MAX_VALUES = 128,	/* numbers of a process, a power of two */
 	TABLE_VALUES = 64,	/* of those, for one table */
 	MAX_NAMES = 1 << 12,
+	MAX_SETS = 64, /* of points that one place visits, a power of two */
 };
 
 /*
@@ -118,6 +119,8 @@ struct control_page {
 	u64 wait_class;	/* 1 + the class of waiting that is sped up, whatever the unit; 0: the unit is */
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space looks by itself whether there are questions about code */
+	u32 sampled;	/* the latencies, a bit each, of which an end is in the source, see sample_spans */
+	u32 pad;
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */
@@ -141,6 +144,10 @@ struct span_point {
 	u32 role;
 	u32 span;
 };
+struct span_ends {
+	u32 begin; /* points */
+	u32 end;
+};
 
 /* What was seen of a latency in an experiment, but for its first part. */
 struct span_counts {
@@ -149,6 +156,7 @@ struct span_counts {
 	u64 unmatched;	/* ends without a begin */
 	u64 again;	/* begins where one was open already, which is forgotten */
 	u64 carried;	/* of matched: had begun before the experiment */
+	u64 late;	/* begins and ends that were only counted: when they happened is not known */
 };
 
 /* Everything that went wrong in the kernel, counted. */
@@ -246,11 +254,16 @@ struct event {
 /* One of a file, by the address that the file gives it. */
 struct source {
 	u64 address;
-	u32 point;  /* + 1; 0: not to be counted */
+	u64 site;   /* address of the instruction that is passed before each visit */
+	u32 set;    /* of points that it visits */
 	u32 shards; /* 0: it is a table */
 	u32 value;  /* its place, or the first of its places, among those of the file */
 	u32 pad;
 };
+
+/* Numbers of sets that are not made of points. */
+#define SET_UNKNOWN 0 /* user space has not said it */
+#define SET_EMPTY 1   /* not to be counted */
 
 /*
  * Points that get their names while the program runs are in a table: this, and
@@ -285,12 +298,11 @@ struct named {
 
 /* What is known of a name, by its hash. */
 struct point_name {
-	u32 point;  /* + 1; 0: asked user space; or NAME_UNWANTED */
+	u32 set; /* of points; SET_UNKNOWN: asked user space */
 	u32 complete; /* the name is */
 	u64 early; /* visits before it was known */
 	struct name name;
 };
-#define NAME_UNWANTED 0xffffffffu
 
 /* Of a file, whether it has such points. */
 struct counter_file {
@@ -335,14 +347,14 @@ struct counters {
 	u64 values;
 	struct object object[MAX_OBJECTS];
 	u64 value[MAX_VALUES];
-	u8 point[MAX_VALUES]; /* of an entry of a table: as in point_name */
+	u8 set[MAX_VALUES]; /* of an entry of a table: as in point_name */
 };
 #define VALUE_UNKNOWN (~0ull) /* whatever is read first is where counting begins */
 
 /* What user space tells of a name. */
 struct name_answer {
 	u64 hash;
-	u32 point; /* as in point_name */
+	u32 set;
 	u32 pad;
 };
 

@@ -118,6 +118,45 @@ static __always_inline void span_end(struct thread *t, u32 span, const u64 *key,
 		__sync_fetch_and_add(&span_bins[control.epoch & 1][span][bin], 1);
 }
 
+/* Of a point in the source n visits were met that nobody has seen happen. */
+static __always_inline void span_late(u64 point, u64 n, u64 now)
+{
+	u32 span;
+
+	if (point >= MAX_POINTS || span_points[point].role == SPAN_NONE)
+		return;
+	span = span_points[point].span;
+	if (span < MAX_SPANS && under_way(now) && now - control.start >= control.span_from)
+		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].late, n);
+}
+
+/*
+ * Of points in the source it is known how often they were visited, and not when. What
+ * is counted when a process is looked at on its way to sleep is not evenly late: a
+ * request that was begun and ended since the last look would have taken no time. So
+ * the number in between is taken at ticks, which come at random moments, and from what
+ * all cores have just read there; each stands for the virtual time up to the next, and
+ * so belongs where the tick began, before anything was earned at it.
+ */
+/* Not static: the verifier looks at it once. */
+__noinline int sample_spans(void)
+{
+	u64 now = bpf_ktime_get_ns(), at, had, bin;
+
+	if (!control.sampled || !under_way(now))
+		return 0;
+	at = now - control.start;
+	had = control.before > control.global_start ? control.before - control.global_start : 0;
+	bin = (at > had ? at - had : 0) >> control.bin_shift;
+	if (bin >= MAX_BINS)
+		return 0;
+	for (u32 i = 0; i < MAX_SPANS; i++)
+		if (control.sampled >> i & 1)
+			span_samples[control.epoch & 1][i][bin] =
+				(u32)(visits[span_ends[i].begin & (MAX_POINTS - 1)] - visits[span_ends[i].end & (MAX_POINTS - 1)]) << 1 | 1;
+	return 0;
+}
+
 /*
  * A visit of a point by t at level; key: 0 where thread tells what belongs together.
  * Not static: as step_out.

@@ -14,9 +14,14 @@ u64 spent[MAX_POINTS]; /* ns, on counting them */
 /* The points, a bit each, that a system call visits: when it begins, and when it is over. */
 u32 calls[2][MAX_CALLS];
 struct span_point span_points[MAX_POINTS];
+struct span_ends span_ends[MAX_SPANS];
+/* What one place of the source visits: a bit for each point. Filled by user space, from SET_EMPTY + 1 on. */
+u32 point_sets[MAX_SETS];
 /* Durations; the experiment's parity chooses the half. */
 u32 span_bins[2][MAX_SPANS][SPAN_BINS];
 struct span_counts span_counts[2][MAX_SPANS];
+/* How many were in between at ticks, by virtual time: twice that, + 1; 0: not known. */
+u32 span_samples[2][MAX_SPANS][MAX_BINS];
 
 #include "chains.h"
 

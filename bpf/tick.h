@@ -238,6 +238,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	open_tick(tick);
 	if (!t || t->held) {
 		arrive(tick);
+		sample_spans();
 		return;
 	}
 	unit = unit_of_sample(t, c, &point, 1);
@@ -269,8 +270,11 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
-	if (counting)
-		read_counters(t, control.period / 2, 0);
+	if (counting) {
+		/* All cores come at once, and one is enough to read a process. */
+		read_counters(t, control.sampled ? TOGETHER_NS : control.period / 2, 0);
+		sample_spans();
+	}
 	if (!live || !control.rate)
 		return;
 	if (!spins) {

@@ -20,6 +20,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "spans.h"
 #include "points.h"
 #include "counters.h"
+#include "sites.h"
 #include "hooks.h"
 #include "mapping.h"
 #include "members.h"

@@ -16,6 +16,8 @@
 //	…
 //	request.End()
 //
+// or BeginID and EndID, where a request goes from one goroutine to another.
+//
 // A visit adds one to a number in the program's own memory, whether it is profiled or
 // not. The profiler finds these numbers from outside, also in stripped programs; nothing
 // has to be set or started, and there is nothing else to import.
@@ -92,11 +94,38 @@ type Pair struct{ begin, end *entry }
 // NewPair makes the two points of a name.
 func NewPair(name string) *Pair { return &Pair{newEntry(name, begin), newEntry(name, end)} }
 
-// Begin says that one has begun.
-func (p *Pair) Begin() { p.begin.add() }
+// Begin says that one has begun, which ends in the same goroutine.
+func (p *Pair) Begin() { p.begin.begins() }
 
 // End says that one has ended.
-func (p *Pair) End() { p.end.add() }
+func (p *Pair) End() { p.end.ends() }
+
+// BeginID says that the one with an id has begun, which is different from those of all
+// others that are under way.
+func (p *Pair) BeginID(id uint64) { p.begin.beginsWith(id) }
+
+// EndID says that the one with an id has ended, in whatever goroutine.
+func (p *Pair) EndID(id uint64) { p.end.endsWith(id) }
+
+// A profiler that has to know the moment puts probes on these functions, which it finds by
+// their names. So they must not be inlined, nor be begun twice because the stack has to
+// grow.
+
+//go:noinline
+//go:nosplit
+func (e *entry) begins() { e.add() }
+
+//go:noinline
+//go:nosplit
+func (e *entry) ends() { e.add() }
+
+//go:noinline
+//go:nosplit
+func (e *entry) beginsWith(uint64) { e.add() }
+
+//go:noinline
+//go:nosplit
+func (e *entry) endsWith(uint64) { e.add() }
 
 func newEntry(name string, event uint32) *entry {
 	n := atomic.AddUint32(&table.used, 1) - 1

@@ -5,7 +5,7 @@
 // One program visits points of all kinds in each of its rounds. It is run under whatif without experiments: with one of
 // the points, and with one that costs nothing; the difference of a round's time is the cost of that point's visit. Runs
 // with all kinds take turns, because the speed of a shared machine drifts. What whatif counted must be exactly what the
-// program did, or there is no table.
+// program did, or there is no table. Then what points in the source cost, whether they are profiled or not.
 package main
 
 import (
@@ -45,5 +45,12 @@ func (s *study) report(ctx context.Context, whatif string, stdout io.Writer) err
 	if err != nil {
 		return err
 	}
-	return write(stdout, costs)
+	if err := write(stdout, costs); err != nil {
+		return err
+	}
+	figures, err := s.measureSource(ctx)
+	if err != nil {
+		return err
+	}
+	return writeSource(stdout, figures)
 }

@@ -35,6 +35,19 @@ system call         syscall:getppid  252 ns           251 to 252 ns (range of 2)
 	}
 }
 
+func TestWriteSource(t *testing.T) {
+	var b strings.Builder
+	if err := writeSource(&b, []figure{{"a visit", "ns", spread.Of([]float64{2.3, 2.4}), 2}}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `point in the source  measured  95% interval                  target
+a visit              2.35 ns   2.30 to 2.40 ns (range of 2)  <= 2 ns
+`
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", &b, want)
+	}
+}
+
 // TestSmoke measures for a few seconds, with limits that a busy machine keeps too; that what whatif counts is
 // what the program did is exact on any.
 func TestSmoke(t *testing.T) {
@@ -52,5 +65,18 @@ func TestSmoke(t *testing.T) {
 	}
 	if t.Failed() {
 		_ = write(t.Output(), costs)
+	}
+	if testing.Short() {
+		return // what follows measures nothing of the kernel's
+	}
+	figures, err := s.measureSource(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures {
+		// The machine may be ten times faster from one run to the next.
+		if !(f.value.Median > -10000 && f.value.Median < 1000) {
+			t.Errorf("%s: %v %s", f.name, f.value.Median, f.unit)
+		}
 	}
 }

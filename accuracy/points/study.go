@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"whatif/accuracy/internal/rig"
@@ -54,14 +55,31 @@ func (s *study) measure(ctx context.Context) ([]cost, error) {
 	}
 	costs := make([]cost, len(kinds))
 	for i, k := range kinds {
+		if k.spec, err = s.spec(k); err != nil {
+			return nil, err
+		}
 		costs[i] = cost{k, spread.Of(differences[i])}
 	}
 	return costs, nil
 }
 
+// spec is a kind's point, with the number of the line.
+func (s *study) spec(k kind) (string, error) {
+	file, marked := strings.CutSuffix(k.spec, visitMark)
+	if !marked {
+		return k.spec, nil
+	}
+	line, err := s.rig.Line(source, visitMark)
+	return file + strconv.Itoa(line), err
+}
+
 // roundTime is the time of a round while a kind's point is counted, in nanoseconds.
 func (s *study) roundTime(ctx context.Context, program string, k kind) (float64, error) {
-	p, err := s.rig.Whatif(ctx, []string{"-s", "0", "-p", k.spec}, program, strconv.FormatFloat(s.seconds, 'f', -1, 64))
+	spec, err := s.spec(k)
+	if err != nil {
+		return 0, err
+	}
+	p, err := s.rig.Whatif(ctx, []string{"-s", "0", "-p", spec}, program, strconv.FormatFloat(s.seconds, 'f', -1, 64))
 	if err != nil {
 		return 0, err
 	}

@@ -84,7 +84,7 @@ func (in *input) mergeLatencies() []Latency {
 				continue
 			}
 			index[l.Name] = true
-			all = append(all, Latency{Name: l.Name, Begin: begin, End: end})
+			all = append(all, Latency{Name: l.Name, Begin: begin, End: end, Found: l.Found})
 		}
 	}
 	return all
@@ -302,6 +302,7 @@ type knownOf struct{ mean, distribution bool }
 // latencyFacts sets what is known of a latency in the baselines.
 func (in *input) latencyFacts(l *Latency) (known knownOf) {
 	var area, windows, begun float64
+	var late int64
 	in.eachBaseline(l, func(d *profile.Durations, window float64) {
 		area += max(0, d.AreaNS)
 		windows += window
@@ -312,9 +313,11 @@ func (in *input) latencyFacts(l *Latency) (known knownOf) {
 			if d, _ := in.durations(l, r, &run.Experiments[i]); d != nil {
 				l.Matched += d.Matched
 				l.Unmatched += d.Unmatched
+				late += d.Late
 			}
 		}
 	}
+	l.Counted = late > 0 && l.Matched+l.Unmatched == 0
 	if area > 0 && begun > 0 && windows > 0 {
 		l.Mean, l.InSystem = area/begun, area/windows
 		known.mean = true

@@ -262,6 +262,7 @@ func TestLatencyDoubts(t *testing.T) {
 		{"again", 6, calm, func(i int, e *profile.Experiment) { e.Latencies[0].Again = 5 }},
 		{"long", 6, calm, func(i int, e *profile.Experiment) { e.Latencies[0].Carried = 5 }},
 		{"disagree", 6, calm, func(i int, e *profile.Experiment) { e.Latencies[0].AreaNS *= 2 }},
+		{"counted", 6, calm, func(i int, e *profile.Experiment) { e.Latencies[0].Late = e.Latencies[0].Matched }},
 		{"no-latency", 2, calm, func(i int, e *profile.Experiment) { e.Latencies[0] = profile.Durations{} }},
 	} {
 		r := simulated(t, c.gap, c.spoil)
@@ -275,6 +276,20 @@ func TestLatencyDoubts(t *testing.T) {
 		if !slices.ContainsFunc(r.Warnings, func(x Warning) bool { return x.Code == c.code }) {
 			t.Errorf("%s: not among the run's warnings", c.code)
 		}
+	}
+}
+
+// Where visits are only counted there is a mean, and no doubt about it.
+func TestCountedLatency(t *testing.T) {
+	r := simulated(t, 2.5e6, func(i int, e *profile.Experiment) {
+		l := &e.Latencies[0]
+		l.Late, l.Matched, l.Bins, l.TotalNS = l.Matched, 0, nil, 0
+	})
+	if l := r.Latencies[0]; !l.Counted || l.Mean == 0 || len(l.Quantiles) > 0 || len(l.Warnings) > 0 {
+		t.Errorf("%+v", l)
+	}
+	if got := metrics(r); len(got) != 3 {
+		t.Error(got)
 	}
 }
 

@@ -27,7 +27,7 @@ func (l *Latency) warn(code, format string, args ...any) {
 
 // latencyDoubts says what speaks against a latency's numbers.
 func (in *input) latencyDoubts(l *Latency) {
-	var again, carried, begun, total, baseMatched float64
+	var again, carried, begun, late, total, baseMatched float64
 	for r, run := range in.runs {
 		for i := range run.Experiments {
 			d, _ := in.durations(l, r, &run.Experiments[i])
@@ -37,6 +37,7 @@ func (in *input) latencyDoubts(l *Latency) {
 			again += float64(d.Again)
 			carried += float64(d.Carried)
 			begun += d.Begun
+			late += float64(d.Late)
 		}
 	}
 	in.eachBaseline(l, func(d *profile.Durations, _ float64) {
@@ -45,6 +46,7 @@ func (in *input) latencyDoubts(l *Latency) {
 	})
 	matched, ends := float64(l.Matched), float64(l.Matched+l.Unmatched)
 	switch {
+	case l.Counted:
 	case ends == 0:
 		l.warn("no-latency", "nothing ended while it was measured")
 		return
@@ -52,6 +54,9 @@ func (in *input) latencyDoubts(l *Latency) {
 		l.warn("handed-over", "%.0f%% of the ends had no begin in the same thread: requests change threads, so there is a mean but no distribution; give both points a key (%%argN)", 100*(1-matched/ends))
 	case matched < (1-manyUnmatched)*ends:
 		l.warn("unmatched", "%.0f%% of the ends had no begin, and are in the mean only", 100*(1-matched/ends))
+	}
+	if seen := matched + ends; !l.Counted && late > manyUnmatched*(late+seen) {
+		l.warn("counted", "%.0f%% of the begins and ends were only counted, not seen as they happened, and are in the mean only", 100*late/(late+seen))
 	}
 	if again > manyAgain*matched {
 		l.warn("again", "%.0f%% began again before they had ended: nested or given up; the last begin counts", 100*again/max(matched, again))

@@ -61,6 +61,9 @@ type Latency struct {
 	Quantiles []float64
 	Matched   int64 // ends in all that was measured whose begin was known
 	Unmatched int64 // ends that had none
+	// Counted: of its begins and ends only how many there were is known, so there are
+	// no Quantiles. Found: nobody asked for it.
+	Counted, Found bool
 	// LeftOut is how many experiments and baselines are not used because many of what
 	// ended in them had begun before, see latency.go.
 	LeftOut  int

@@ -8,7 +8,9 @@ import (
 
 	"whatif/internal/hint"
 	"whatif/internal/point"
+	"whatif/internal/point/source"
 	"whatif/internal/symbol"
+	"whatif/internal/symbol/object"
 )
 
 // pointsCommand is whatif points PROGRAM: what could be written behind -p.
@@ -39,7 +41,17 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 		return err
 	}
 	fmt.Fprintln(sh.stdout, b.Path())
-	for _, of := range all {
+	inSource, err := sourceOffers(b.Path())
+	if err != nil {
+		return err
+	}
+	for _, of := range append([]point.Offers{inSource}, all...) {
+		if of.Note != "" {
+			fmt.Fprintf(sh.stdout, "  %s: %s\n", of.Title, of.Note)
+		}
+		if len(of.Offers) == 0 && of.Note != "" {
+			continue
+		}
 		if len(of.Offers) == 0 {
 			fmt.Fprintf(sh.stdout, "  %s: none\n", of.Title)
 			continue
@@ -47,13 +59,27 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 		fmt.Fprintf(sh.stdout, "  %s:\n", of.Title)
 		w := tabwriter.NewWriter(sh.stdout, 0, 0, 2, ' ', 0)
 		for _, o := range of.Offers {
-			fmt.Fprintf(w, "    -p %s\t%s\n", quoted(o.Spec), o.Note)
+			flag := "-p"
+			if o.Pair {
+				flag = "-l"
+			}
+			fmt.Fprintf(w, "    %s %s\t%s\n", flag, quoted(o.Spec), o.Note)
 		}
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("printing: %w", err)
 		}
 	}
 	return nil
+}
+
+// sourceOffers lists the points in the source of a binary.
+func sourceOffers(path string) (point.Offers, error) {
+	f, err := object.Open(path)
+	if err != nil {
+		return point.Offers{}, err
+	}
+	defer f.Close()
+	return point.SourceOffers(source.Read(f), source.AsksForCoz(f)), nil
 }
 
 // printLibraries prints what the program's own libraries offer, and which of the system's offer

@@ -50,7 +50,8 @@ func (r *runFlags) define(f *flags) {
 		"                               are none each execution is one experiment (see --repeat, --duration)")
 	f.short("p", "point")
 	f.Var(&r.latencies, "latency", "time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
-		"                               both with %argN: what has the same argument belongs together (default: the same thread)")
+		"                               both with %argN: what has the same argument belongs together (default: the same thread);\n"+
+		"                               or the NAME of a pair in the source (WHATIF_BEGIN, WHATIF_END)")
 	f.short("l", "latency")
 	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
 		"                               CODE<CALLER, a line or function only when called from another, or wait:CLASS, all waiting\n"+

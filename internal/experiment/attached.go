@@ -98,7 +98,9 @@ func (s *session) whileRunning(ctx context.Context, p *target.Process) {
 		return
 	}
 	for s.alive(p) && !s.over(ctx) {
-		s.takePoints()
+		if err := s.takePoints(); err != nil {
+			s.cfg.Log.Warn(err.Error())
+		}
 		if len(s.cfg.Points) == 0 { // they are still to come
 			s.pause(ctx, p, s.cfg.Experiment/4)
 			continue

@@ -22,6 +22,7 @@ type Config struct {
 	// Latencies are measured between two points each, which count as others do. They
 	// come after Points, in this order, begin and end.
 	Latencies []point.Latency
+	firstEnd  int            // the place among Points of the first one's begin
 	Targets   []point.Target // none: units are chosen by sampling
 
 	Scope scope.Scope    // which code may be a unit

@@ -14,6 +14,7 @@ import (
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
+	"whatif/internal/profile"
 	"whatif/internal/spelling"
 	"whatif/internal/symbol/object"
 	"whatif/internal/target"
@@ -31,11 +32,39 @@ type counters struct {
 	mu      sync.Mutex
 	specs   []point.Spec // of the run, by number; those from taken on are new
 	taken   int
+	places  []int             // of the code or of tables, that visit each of specs
+	found   []uint64          // when the first of them was, on the ledger's clock
+	pairs   []profile.Latency // that were found in the source; those from paired on are new
+	paired  int
+	timed   ledger.Points // those whose visits' moments matter: ends of latencies that were asked for
+	keys    map[int]keyed // of those: what their places have
+	files   map[fileID]ledger.CounterFile
 	met     map[string]bool // names of points that were found, counted or not
+	events  map[event]bool  // and what happens there
 	pending bool            // the program has a table, or may ask for one: points will come
 	only    bool            // executions are measured: points that come are just told
 	told    map[string]bool // warnings
 }
+
+// fileID is a file as stat has it. The next that is given its number has another time.
+type fileID struct {
+	dev, inode uint64
+	changed    unix.Timespec
+}
+
+// event is what happens at points of a name.
+type event struct {
+	name string
+	kind source.Event
+}
+
+// keyed is which ways of telling what belongs together an end has.
+type keyed uint8
+
+const (
+	byThread keyed = 1 << iota
+	byKey
+)
 
 // countsSource tells whether points in the source matter for a session.
 func countsSource(cfg *Config) bool {
@@ -46,10 +75,24 @@ func countsSource(cfg *Config) bool {
 }
 
 func newCounters(l *ledger.Ledger, cfg *Config) *counters {
-	return &counters{
+	c := &counters{
 		ledger: l, cfg: cfg, all: len(cfg.Points) == 0 && !cfg.List, off: !countsSource(cfg), specs: slices.Clone(cfg.Points), taken: len(cfg.Points),
-		met: make(map[string]bool), told: make(map[string]bool),
+		places: make([]int, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), keys: make(map[int]keyed), files: make(map[fileID]ledger.CounterFile),
+		met: make(map[string]bool), events: make(map[event]bool), told: make(map[string]bool),
 	}
+	for i, s := range c.specs {
+		l, _ := cfg.latencyOf(i)
+		switch {
+		case l == nil:
+		case s.Kind == point.Source:
+			c.timed |= 1 << i
+		case cfg.argument(i) > 0:
+			c.keys[i] = byKey
+		default:
+			c.keys[i] = byThread
+		}
+	}
+	return c
 }
 
 // atStart looks into the program and the libraries that it will load.
@@ -70,8 +113,14 @@ func (c *counters) atStart(paths []string) error {
 		}
 	}
 	c.only = c.all && len(c.specs) == 0 && !c.pending
+	if err := c.checkKeys(); err != nil {
+		return err
+	}
 	for _, spec := range c.specs {
 		if spec.Kind != point.Source || c.pending || c.met[spec.Event] {
+			if err := c.checkEdge(spec); err != nil && !c.pending {
+				return err
+			}
 			continue
 		}
 		// A library that is loaded later, or another program, may have it; but not
@@ -79,6 +128,30 @@ func (c *counters) atStart(paths []string) error {
 		if near := nearest(spec.Event, c.met); near != "" {
 			return hint.New(fmt.Errorf("resolving progress point %s: %s has none of that name", spec.Text, paths[0]), "did you mean "+near+"?")
 		}
+	}
+	return nil
+}
+
+// checkEdge refuses an end of a pair whose name is not that of a pair.
+func (c *counters) checkEdge(spec point.Spec) error {
+	has := func(kind source.Event) bool { return c.events[event{spec.Event, kind}] }
+	if spec.Kind != point.Source || !c.met[spec.Event] || spec.Edge == point.AtBegin && has(source.Begin) || spec.Edge == point.AtEnd && has(source.End) || spec.Edge == point.Whole {
+		return nil
+	}
+	err := fmt.Errorf("resolving progress point %s: %s in the source has no %s", spec.Text, spec.Event, spec.Edge)
+	return hint.New(err, "a latency needs a pair, WHATIF_BEGIN(\"NAME\") and WHATIF_END(\"NAME\"), or two points: -l NAME=BEGIN..END")
+}
+
+// checkKeys refuses latencies of which one end tells what belongs together by an id, and
+// the other does not.
+func (c *counters) checkKeys() error {
+	for _, l := range latencies(c.cfg) {
+		begin, end := c.keys[l.Begin], c.keys[l.End]
+		if begin == 0 || end == 0 || begin&end != 0 {
+			continue
+		}
+		err := fmt.Errorf("measuring from %s to %s: only one of them has a key", c.specs[l.Begin].Text, c.specs[l.End].Text)
+		return hint.New(err, "give both an id, WHATIF_BEGIN_ID and WHATIF_END_ID, or %argN to a function; or neither")
 	}
 	return nil
 }
@@ -99,29 +172,52 @@ func nearest(name string, from map[string]bool) string {
 
 // file tells the kernel side where a file counts.
 func (c *counters) file(path string, dev uint32, inode uint64) error {
+	var st unix.Stat_t
+	gone := unix.Stat(path, &st) // look says what that means
+	id := fileID{st.Dev, st.Ino, st.Ctim}
+	value, known := c.files[id]
+	if !known || gone != nil {
+		var err error
+		value, err = c.look(path)
+		if errors.Is(err, ledger.ErrCountersFull) {
+			c.warn("progress points of %s are not counted: %v", path, err)
+		} else if err != nil {
+			return err
+		}
+		if gone == nil {
+			c.files[id] = value
+		}
+	}
+	return c.ledger.SetFile(dev, inode, value)
+}
+
+// look finds what a file counts.
+func (c *counters) look(path string) (none ledger.CounterFile, err error) {
 	f, err := object.Open(path)
 	if err != nil {
 		c.cfg.Log.Debug("looking for progress points in the source", "path", path, "error", err)
-		return c.ledger.SetFile(dev, inode, ledger.CounterFile{})
+		return none, nil
 	}
 	defer f.Close()
 	found := source.Read(f)
 	for _, text := range found.Warnings {
 		c.warn("%s", text)
 	}
-	value := ledger.CounterFile{From: found.Code.From, To: found.Code.To, Ahead: found.Code.Ahead}
+	var all []ledger.Counter
+	var timed []timedSite
 	room := ledger.MaxCounters
 	for _, at := range found.Tables {
 		c.pending = true
 		if room >= ledger.TableCounters {
 			room -= ledger.TableCounters
-			value.Counters = append(value.Counters, ledger.Counter{Address: at})
+			timed = append(timed, timedSite{number: len(all), table: true})
+			all = append(all, ledger.Counter{Address: at})
 		}
 	}
 	lost := 0
 	for _, k := range found.Counters {
-		n := c.point(k.Name, k.Event)
-		if n < 0 {
+		points := c.points(k.Name, k.Event)
+		if points == 0 {
 			continue
 		}
 		if room == 0 {
@@ -129,7 +225,11 @@ func (c *counters) file(path string, dev uint32, inode uint64) error {
 			continue
 		}
 		room--
-		value.Counters = append(value.Counters, ledger.Counter{Address: k.Address, Point: n, Shards: k.Shards})
+		if points&c.timed != 0 {
+			timed = append(timed, timedSite{number: len(all), Counter: k})
+			c.hasKey(points, k.Keyed)
+		}
+		all = append(all, ledger.Counter{Address: k.Address, Site: k.Site, Points: points, Shards: k.Shards})
 	}
 	if lost > 0 {
 		c.warn("%s has %d places too many that visit progress points in its source: they are not counted; %d can be", path, lost, ledger.MaxCounters)
@@ -137,32 +237,83 @@ func (c *counters) file(path string, dev uint32, inode uint64) error {
 	if c.only && !found.None() {
 		c.suggest(path, found.Counters)
 	}
-	err = c.ledger.SetFile(dev, inode, value)
-	if errors.Is(err, ledger.ErrCountersFull) {
-		c.warn("progress points of %s are not counted: %v", path, err)
-		return c.ledger.SetFile(dev, inode, ledger.CounterFile{})
+	added, err := c.ledger.AddCounters(all)
+	if err != nil {
+		return none, err
 	}
-	return err
+	if err := c.time(path, f.ELF.Machine, added, timed); err != nil {
+		c.warn("when progress points of %s are visited is not known, only how often: %v", path, err)
+	}
+	return ledger.CounterFile{From: found.Code.From, To: found.Code.To, Ahead: found.Code.Ahead, Counters: added}, nil
 }
 
-// point is the number of the point that an event of a name visits, or negative.
-func (c *counters) point(name string, event source.Event) int {
+// points is those that an event of a name visits.
+func (c *counters) points(name string, kind source.Event) (set ledger.Points) {
 	c.met[name] = true
+	c.events[event{name, kind}] = true
 	for i, s := range c.specs {
-		if s.Kind == point.Source && s.Event == name && (s.Edge == point.Whole && event != source.Begin ||
-			s.Edge == point.AtBegin && event == source.Begin || s.Edge == point.AtEnd && event == source.End) {
-			return i
+		if s.Kind == point.Source && s.Event == name && (s.Edge == point.Whole && kind != source.Begin ||
+			s.Edge == point.AtBegin && kind == source.Begin || s.Edge == point.AtEnd && kind == source.End) {
+			set |= 1 << i
 		}
 	}
-	if !c.all || c.only || event == source.Begin {
-		return -1
+	if set == 0 && c.all && !c.only {
+		set = c.add(name, kind)
+	}
+	for i := range c.places {
+		if set>>i&1 != 0 {
+			c.places[i]++
+			if c.found[i] == 0 {
+				c.found[i] = ledger.Now()
+			}
+		}
+	}
+	return set
+}
+
+// add makes a point of what was found, and a latency of a pair.
+func (c *counters) add(name string, kind source.Event) ledger.Points {
+	spec := point.Spec{Name: name, Text: name, Kind: point.Source, Event: name}
+	if kind == source.Begin {
+		spec.Name, spec.Text, spec.Edge = name+"/begin", name+"%begin", point.AtBegin
+		if c.begins() == MaxLatencies {
+			c.warn("the program has more pairs in its source than the %d whose latency can be measured at a time: that of %s is not; choose with -l NAME", MaxLatencies, name)
+			return 0
+		}
 	}
 	if len(c.specs) >= ledger.MaxPoints {
 		c.warn("the program has more progress points in its source than the %d that can be counted at a time: %s is not; choose with -p NAME", ledger.MaxPoints, name)
-		return -1
+		return 0
 	}
-	c.specs = append(c.specs, point.Spec{Name: name, Text: name, Kind: point.Source, Event: name})
-	return len(c.specs) - 1
+	n := len(c.specs)
+	c.specs = append(c.specs, spec)
+	c.places = append(c.places, 0)
+	c.found = append(c.found, 0)
+	if other := c.other(spec); other >= 0 && kind != source.Progress {
+		l := profile.Latency{Name: name, Spec: name, Begin: n, End: other, Found: true}
+		if kind == source.End {
+			l.Begin, l.End = other, n
+		}
+		c.pairs = append(c.pairs, l)
+	}
+	return 1 << n
+}
+
+// begins is how many of the points are where something begins.
+func (c *counters) begins() (n int) {
+	for _, s := range c.specs {
+		if s.Edge == point.AtBegin {
+			n++
+		}
+	}
+	return n
+}
+
+// other is the point at the other end of a pair that was found, or negative.
+func (c *counters) other(spec point.Spec) int {
+	return slices.IndexFunc(c.specs, func(s point.Spec) bool {
+		return s.Kind == point.Source && s.Event == spec.Event && (s.Edge == point.AtBegin) != (spec.Edge == point.AtBegin)
+	})
 }
 
 // mapped answers for a file that a process has mapped.
@@ -192,12 +343,12 @@ func (c *counters) named() error {
 	names, err := c.ledger.NewNames()
 	errs := []error{err}
 	for _, n := range names {
-		i := -1
-		event := source.Event(n.Event)
-		if text := source.Clean(n.Text); text != "" && event >= source.Progress && event <= source.End {
-			i = c.point(text, event)
+		var points ledger.Points
+		kind := source.Event(n.Event)
+		if text := source.Clean(n.Text); text != "" && kind >= source.Progress && kind <= source.End {
+			points = c.points(text, kind)
 		}
-		errs = append(errs, c.ledger.SetName(n, i))
+		errs = append(errs, c.ledger.SetName(n, points))
 	}
 	return errors.Join(errs...)
 }
@@ -226,13 +377,27 @@ func (c *counters) warn(format string, args ...any) {
 	}
 }
 
-// take gives the points that were found since it was called last.
-func (c *counters) take() []point.Spec {
+// take gives the points that were found since it was called last, and the latencies.
+func (c *counters) take() (points []point.Spec, pairs []profile.Latency) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fresh := slices.Clone(c.specs[c.taken:])
-	c.taken = len(c.specs)
-	return fresh
+	points, pairs = slices.Clone(c.specs[c.taken:]), slices.Clone(c.pairs[c.paired:])
+	c.taken, c.paired = len(c.specs), len(c.pairs)
+	return points, pairs
+}
+
+// foundAt is when point i was first found in the source; 0: not yet.
+func (c *counters) foundAt(i int) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.found[i]
+}
+
+// counts is at how many places each point was found.
+func (c *counters) counts() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.places)
 }
 
 // expected tells whether points will come that are not known yet.
@@ -250,6 +415,8 @@ func (c *counters) missing() error {
 	for _, s := range c.specs {
 		if s.Kind == point.Source && !c.met[s.Event] {
 			errs = append(errs, fmt.Errorf("resolving progress point %s: nothing that ran had it in its source", s.Text))
+		} else if err := c.checkEdge(s); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	what := "the source names points with WHATIF_PROGRESS(\"NAME\") and the like"

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"whatif/internal/ledger"
+	"whatif/internal/point"
 	"whatif/internal/profile"
 )
 
@@ -12,62 +13,76 @@ const MaxLatencies = ledger.MaxSpans
 
 // addEnds makes points of the ends of the latencies.
 func addEnds(cfg *Config) {
+	cfg.firstEnd = len(cfg.Points)
 	cfg.Points = cfg.Points[:len(cfg.Points):len(cfg.Points)]
 	for _, l := range cfg.Latencies {
 		cfg.Points = append(cfg.Points, l.Begin, l.End)
 	}
 }
 
-// firstEnd is the place among the points of the first latency's begin.
-func (c *Config) firstEnd() int { return len(c.Points) - 2*len(c.Latencies) }
+// latencyOf is the latency that point i begins or ends, if any; k is its place among
+// those that the user named.
+func (c *Config) latencyOf(i int) (l *point.Latency, k int) {
+	k = (i - c.firstEnd) / 2
+	if i < c.firstEnd || k >= len(c.Latencies) {
+		return nil, 0
+	}
+	return &c.Latencies[k], k
+}
 
 // argument is the argument of point i that is its key, or 0.
 func (c *Config) argument(i int) int {
-	k := i - c.firstEnd()
+	l, k := c.latencyOf(i)
 	switch {
-	case k < 0:
+	case l == nil:
 		return 0
-	case k%2 == 0:
-		return c.Latencies[k/2].BeginKey
+	case i == c.firstEnd+2*k:
+		return l.BeginKey
 	}
-	return c.Latencies[k/2].EndKey
+	return l.EndKey
 }
 
 // counterpart is the other point of the latency that point i begins or ends.
-func (c *Config) counterpart(i int) int {
-	k := i - c.firstEnd()
-	return c.firstEnd() + (k ^ 1)
-}
+func (c *Config) counterpart(i int) int { return c.firstEnd + ((i - c.firstEnd) ^ 1) }
 
-// setSpans tells the kernel side which points belong together.
-func (s *session) setSpans() error {
-	for i := range s.cfg.Latencies {
-		begin := s.cfg.firstEnd() + 2*i
-		if err := s.ledger.SetSpan(begin, begin+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// latencies describes them for the profile.
+// latencies describes those that the user named, for the profile.
 func latencies(cfg *Config) []profile.Latency {
 	var all []profile.Latency
 	for i, l := range cfg.Latencies {
-		begin := cfg.firstEnd() + 2*i
+		begin := cfg.firstEnd + 2*i
 		all = append(all, profile.Latency{Name: l.Name, Spec: l.Text, Begin: begin, End: begin + 1})
 	}
 	return all
+}
+
+// measure has latencies measured from now on, between points that are known.
+func (s *session) measure(more []profile.Latency) error {
+	for _, l := range more {
+		begin, end := s.cfg.Points[l.Begin], s.cfg.Points[l.End]
+		if err := s.ledger.SetSpan(l.Begin, l.End, begin.Kind == point.Source || end.Kind == point.Source); err != nil {
+			return err
+		}
+		s.latencies = append(s.latencies, l)
+	}
+	if len(s.latencies) == 0 {
+		return nil
+	}
+	return s.ledger.Hold()
 }
 
 // spans turns what was read of the latencies into the experiment's record.
 func (s *session) spans(r ledger.Reading) []profile.Durations {
 	var all []profile.Durations
 	for i, span := range r.Spans {
-		begin := s.cfg.firstEnd() + 2*i
-		d := inSystem(r.Points[begin].Bins, r.Points[begin+1].Bins, r.Points[begin].Width, r.Real, r.Delay, span.InSystem)
+		begins, ends := r.Points[s.latencies[i].Begin], r.Points[s.latencies[i].End]
+		d := inSystem(begins.Bins, ends.Bins, begins.Width, r.Real, r.Delay, span.InSystem)
+		// Of points that were not seen happening the bins tell when they were met.
+		const few = 0.01
+		if visits := count(begins.Bins) + count(ends.Bins); float64(span.Late) > few*float64(visits) {
+			d.AreaNS = sampledArea(span.Samples, begins.Width, r.Real, r.Delay, span.InSystem, span.Early)
+		}
 		d.Matched, d.TotalNS = span.Matched, int64(span.Total)
-		d.Unmatched, d.Again, d.Carried = span.Unmatched, span.Again, span.Carried
+		d.Unmatched, d.Again, d.Carried, d.Late = span.Unmatched, span.Again, span.Carried, span.Late
 		for bin, n := range span.Bins {
 			if n > 0 {
 				d.Bins = append(d.Bins, [2]int64{int64(bin), int64(n)})
@@ -76,6 +91,13 @@ func (s *session) spans(r ledger.Reading) []profile.Durations {
 		all = append(all, d)
 	}
 	return all
+}
+
+func count(bins []uint32) (sum int64) {
+	for _, n := range bins {
+		sum += int64(n)
+	}
+	return sum
 }
 
 // inSystem integrates how many were in the system, through the same window as weigh:
@@ -92,6 +114,19 @@ func inSystem(begins, ends []uint32, width, real, delay time.Duration, atStart i
 		n += came - went
 	})
 	return d
+}
+
+// sampledArea is the same integral from the numbers that were found at moments that do not
+// depend on the program, each of which stands until the next.
+func sampledArea(samples []uint32, width, real, delay time.Duration, atStart, early int64) (area float64) {
+	n := float64(atStart)
+	window(len(samples), width, real, delay, func(i int, weight float64) {
+		if samples[i] != 0 {
+			n = float64(int64(int32(samples[i])>>1) + early)
+		}
+		area += weight * n * float64(width)
+	})
+	return area
 }
 
 // carried counts, for experiments of one length, how many requests ended in them, and

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"time"
 
 	"whatif/internal/ledger"
@@ -10,22 +11,57 @@ import (
 // patience is how long a point may go without a visit before that is said.
 const patience = 10 * time.Second
 
-// checkPoints warns of points that are not visited, once the time has come. It says
+// checkPoints warns of points that are not visited, once each has had the time. It says
 // in how long it has to be called again, 0 for never.
 func (s *session) checkPoints() (next time.Duration) {
-	if s.checked {
-		return 0
-	}
-	if left := patience - time.Duration(ledger.Now()-s.start); left > 0 {
-		return left
-	}
-	s.checked = true
-	for i, spec := range s.cfg.Points {
-		if s.ledger.Visits(i) == 0 {
-			s.warn("never-visited", "progress point %s: visited 0 times in %v", spec.Name, patience)
+	now := ledger.Now()
+	for i := range s.cfg.Points {
+		if s.checked[i] {
+			continue
+		}
+		since, found := s.awaited(i)
+		say, again := neglected(time.Duration(now-since), found, s.ledger.Visits(i))
+		if say != "" {
+			s.warn("never-visited", "progress point %s: %s", s.cfg.Points[i].Name, say)
+		}
+		s.checked[i] = again == 0
+		if again > 0 && (next == 0 || again < next) {
+			next = again
 		}
 	}
-	return 0
+	return next
+}
+
+// neglected is what to say of a point that has been waited for so long, and in how long
+// to look again; 0: never.
+func neglected(waited time.Duration, found bool, visits int64) (say string, again time.Duration) {
+	switch {
+	case visits > 0:
+		return "", 0
+	case waited < patience:
+		return "", patience - waited
+	case found:
+		return fmt.Sprintf("visited 0 times in %v", patience), 0
+	}
+	// When it is found it has its time again.
+	return fmt.Sprintf("visited 0 times in %v: nothing that has run so far has it", patience), patience
+}
+
+// awaited is since when a point is expected to be visited: since it was found, in a
+// library that was loaded later for instance; while it was not, since the start.
+func (s *session) awaited(i int) (since uint64, found bool) {
+	spec := &s.cfg.Points[i]
+	at := s.start
+	switch {
+	case spec.Kind == point.Source:
+		at = s.counters.foundAt(i)
+	case spec.Probed():
+		at = s.sites.foundAt(i)
+	}
+	if at == 0 {
+		return s.start, false
+	}
+	return max(s.start, at), true
 }
 
 // Counting a point is dear from this share of the program's CPU time on. What it takes is booked as a

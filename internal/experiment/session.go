@@ -24,21 +24,22 @@ import (
 
 // session is one call of Profile.
 type session struct {
-	cfg      *Config
-	ledger   *ledger.Ledger
-	units    *unitTable
-	sites    *sites
-	counters *counters
-	coz      *coz.Library // preloaded; nil where the program does not ask for it
-	plan     *plan.Plan
-	buildIDs map[string]string // see profile.Run
+	cfg       *Config
+	ledger    *ledger.Ledger
+	units     *unitTable
+	sites     *sites
+	counters  *counters
+	latencies []profile.Latency // as in the run's record
+	coz       *coz.Library      // preloaded; nil where the program does not ask for it
+	plan      *plan.Plan
+	buildIDs  map[string]string // see profile.Run
 
 	data    *profile.Data
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end
 	lost    error           // the first record that could not be written
 	warned  map[string]bool
-	checked bool         // whether the points are visited
+	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
 
 	start   uint64 // on the ledger's clock
@@ -64,7 +65,7 @@ type session struct {
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
 		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
-		plan: newPlan(&cfg), length: cfg.Experiment, costly: make(map[int]bool),
+		plan: newPlan(&cfg), length: cfg.Experiment, costly: make(map[int]bool), checked: make(map[int]bool),
 	}
 	if cfg.List {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
@@ -131,7 +132,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := s.counters.named(); err != nil {
 		cfg.Log.Warn(err.Error())
 	}
-	s.takePoints()
+	if err := s.takePoints(); err != nil {
+		cfg.Log.Warn(err.Error())
+	}
 	for i := range cfg.Points {
 		end.Visits = append(end.Visits, s.ledger.Visits(i))
 		end.CountingNS = append(end.CountingNS, int64(s.ledger.Spent(i)))
@@ -142,7 +145,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		}
 		end.Losses[ledger.WaitsLeft] = left
 	}
-	end.Sites = s.sites.counts()
+	end.Sites = s.places()
 	listing := s.units.listing(s.ledger.Totals())
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
@@ -207,7 +210,7 @@ func asksForCoz(p *target.Process) bool {
 // openLedger loads the kernel side.
 func (s *session) openLedger() (err error) {
 	s.ledger, err = ledger.Open(ledger.Options{
-		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Hold: len(s.cfg.Latencies) > 0, Stacks: wholeStacks(s.cfg), Counters: countsSource(s.cfg),
+		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
 		Waits: followedWaits(s.cfg),
 	})
 	return err
@@ -245,10 +248,11 @@ func (s *session) open(p *target.Process) (err error) {
 	if err := s.counters.atStart(files); err != nil {
 		return err
 	}
-	s.cfg.Points = append(s.cfg.Points, s.counters.take()...)
+	found, pairs := s.counters.take()
+	s.cfg.Points = append(s.cfg.Points, found...)
 	s.sites = newSites(s.ledger, s.cfg)
 	s.units.opened = s.sites.in
-	if err := s.setSpans(); err != nil {
+	if err := s.measure(append(latencies(s.cfg), pairs...)); err != nil {
 		return err
 	}
 	if err := s.sites.atStart(program); err != nil {
@@ -271,14 +275,33 @@ func paths(program []*symbol.Binary) []string {
 	return all
 }
 
-// takePoints makes points of those that were found since the run began.
-func (s *session) takePoints() {
-	for _, spec := range s.counters.take() {
+// takePoints makes points of those that were found since the run began, and latencies
+// of pairs.
+func (s *session) takePoints() error {
+	points, pairs := s.counters.take()
+	for _, spec := range points {
 		p := profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text}
 		s.cfg.Points = append(s.cfg.Points, spec)
 		s.data.Run.Points = append(s.data.Run.Points, p)
 		s.write(profile.Record{Point: &p})
 	}
+	if err := s.measure(pairs); err != nil {
+		return err
+	}
+	for _, l := range pairs {
+		s.data.Run.Latencies = append(s.data.Run.Latencies, l)
+		s.write(profile.Record{Latency: &l})
+	}
+	return nil
+}
+
+// places is how many each point is counted at: of the code, and of tables.
+func (s *session) places() []int {
+	all := s.counters.counts()[:len(s.cfg.Points)]
+	for i, n := range s.sites.counts() {
+		all[i] += n
+	}
+	return all
 }
 
 // loaded opens the program and the libraries that it will load.
@@ -328,14 +351,14 @@ func (s *session) describe(p *target.Process) error {
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
 		WholeRuns: len(s.cfg.Points) == 0 && !s.counters.expected(), BuildIDs: s.buildIDs,
 	}
-	sites := s.sites.counts()
+	sites := s.places()
 	for i, spec := range s.cfg.Points {
 		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text, Sites: sites[i]})
 	}
 	if r.WholeRuns {
 		r.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
 	}
-	r.Latencies = latencies(s.cfg)
+	r.Latencies = s.latencies
 	for _, t := range s.cfg.Targets {
 		r.Targets = append(r.Targets, t.Text)
 	}

@@ -33,6 +33,7 @@ type sites struct {
 	held    map[ledger.File]bool          // those with a probe: while that is there they keep their number
 	probed  []int                         // probes of each point
 	failure []error                       // why the program itself does not have it
+	found   []uint64                      // when each point was first probed, on the ledger's clock
 	ends    map[place][]int               // points of latencies, by where their functions begin
 	closed  bool
 }
@@ -46,7 +47,7 @@ type place struct {
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), ends: make(map[place][]int)}
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int)}
 }
 
 // atStart looks into the program itself and the libraries that it will load. A
@@ -161,7 +162,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	for _, site := range found {
 		k := slices.IndexFunc(binaries, func(b *symbol.Binary) bool { return b.Path() == site.Binary })
 		p := probeAt(site, binaries[k])
-		if s.cfg.firstEnd() <= i {
+		if l, _ := s.cfg.latencyOf(i); l != nil {
 			if err := s.addKey(i, &p, site, binaries[k], files[k]); err != nil {
 				return err
 			}
@@ -177,6 +178,9 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 		return fmt.Errorf("counting visits of %s: %w", s.cfg.Points[i].Text, err)
 	}
 	s.probed[i] += len(probes)
+	if s.found[i] == 0 {
+		s.found[i] = ledger.Now()
+	}
 	s.cfg.Log.Debug("progress point found", "point", s.cfg.Points[i].Text, "sites", len(probes), "binary", found[0].Binary)
 	return nil
 }
@@ -284,6 +288,13 @@ func (s *sites) execed(e ledger.Event) {
 		return
 	}
 	s.in(b, id)
+}
+
+// foundAt is when a point was first probed; 0: not yet.
+func (s *sites) foundAt(i int) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.found[i]
 }
 
 // counts is how many places each point is counted at.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 )
 
@@ -93,7 +94,7 @@ func TestCozProgram(t *testing.T) {
 	data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
 	// The compiler gave the macro the source's path.
 	here := fmt.Sprintf("coz.c:%d", realkernel.Line(t, source, "// HERE"))
-	want := map[string]int64{here: 9000, "named point": 9000, "pair": 9000}
+	want := map[string]int64{here: 9000, "named point": 9000, "pair": 9000, "pair/begin": 9000}
 	for i, p := range data.Run.Points {
 		name := p.Name
 		if filepath.Base(name) == here {
@@ -107,8 +108,34 @@ func TestCozProgram(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not found: %v", want)
 	}
+	checkPairOfCoz(t, data)
+	data, _ = profiled(t, []string{"-l", "pair", "--experiment", "20ms"}, []string{program}, 0)
+	if v := data.End.Visits; v[0] != 9000 || v[1] != 9000 {
+		t.Errorf("asked for: %d begins and %d ends, want 9000", v[0], v[1])
+	}
 	if left, _ := filepath.Glob("/run/whatif-*"); len(left) > 0 {
 		t.Logf("another whatif runs, or left %v", left)
+	}
+}
+
+// checkPairOfCoz: the pair has been found to be a latency.
+func checkPairOfCoz(t *testing.T, data *profile.Data) {
+	t.Helper()
+	if l := data.Run.Latencies; len(l) != 1 || l[0].Name != "pair" || data.Run.Points[l[0].Begin].Name != "pair/begin" || data.Run.Points[l[0].End].Name != "pair" {
+		t.Errorf("latencies %+v of points %+v", l, data.Run.Points)
+	}
+}
+
+// Of pairs with COZ's macros the mean latency is known, also when it is asked for by name.
+func TestLatencyOfCozProgram(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/spans.c", "-DCOZ")
+	for _, flags := range [][]string{nil, {"-l", "r"}} {
+		data, said := profiled(t, append(flags, "-s", "0"), []string{program, "paced", "3"}, 0)
+		for i := range data.Run.Latencies {
+			data.Run.Latencies[i].Found = true
+		}
+		checkPaced(t, data, said)
 	}
 }
 
@@ -121,7 +148,7 @@ func TestGoSourceVisits(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
-		if len(data.Run.Points) != 2 {
+		if len(data.Run.Points) != 3 || len(data.Run.Latencies) != 1 {
 			t.Fatalf("points %+v", data.Run.Points)
 		}
 		for i, p := range data.Run.Points {
@@ -147,10 +174,23 @@ func TestRustSourceVisits(t *testing.T) {
 		}
 	}
 	data, _ := profiled(t, []string{"-p", "visited", "-p", "part%begin", "-p", "part%end", "-p", "part", "--experiment", "20ms"}, []string{program}, 0)
-	// Of a pair without %begin or %end the first point that asks has it: its end.
-	for i, want := range []int64{6000, 6000, 6000, 0} {
+	for i, want := range []int64{6000, 6000, 6000, 6000} { // a pair without %begin or %end is counted at its end
 		if data.End.Visits[i] != want {
 			t.Errorf("%s: %d visits, want %d", data.Run.Points[i].Name, data.End.Visits[i], want)
+		}
+	}
+	// Seen as they happen, and in another thread than they began in.
+	data, _ = profiled(t, []string{"-l", "part", "-l", "handed", "--experiment", "20ms"}, []string{program}, 0)
+	for i, want := range []int64{6000, 6000, 400, 400} {
+		if data.End.Visits[i] != want {
+			t.Errorf("%s: %d visits, want %d", data.Run.Points[i].Name, data.End.Visits[i], want)
+		}
+	}
+	for _, e := range data.Experiments {
+		for i, d := range e.Latencies {
+			if !(d.Unmatched == 0 && d.Again == 0 && d.Late == 0) {
+				t.Errorf("experiment %d: %s: %+v", e.Index, data.Run.Latencies[i].Name, d)
+			}
 		}
 	}
 }

@@ -22,16 +22,29 @@ const TableCounters = int(bpf.LedgerLimitTABLE_VALUES)
 type CounterFile struct {
 	From, To uint64 // offsets of its code in the file
 	Ahead    uint64 // by how much addresses are ahead of offsets there
-	Counters []Counter
+	Counters Counters
 }
 
-// Counter is where in its memory a program counts visits of a point, or a table of
+// Counter is where in its memory a program counts visits of points, or a table of
 // such places, whose points have names.
 type Counter struct {
 	Address uint64 // as the file has it
-	Point   int    // not of a table
+	Site    uint64 // the same of the instruction that is passed before each visit
+	Points  Points // not of a table
 	Shards  int    // 0: it is a table
 }
+
+// Points is a set of points, a bit each.
+type Points uint32
+
+// Counters are some that AddCounters was given. The zero Counters are none.
+type Counters struct {
+	first, count int
+	values       uint32
+}
+
+// Source is the number of the i-th, for Probe.Source.
+func (c Counters) Source(i int) int { return c.first + i + 1 }
 
 // sources is what the kernel side knows of points in the source.
 type sources struct {
@@ -39,7 +52,31 @@ type sources struct {
 	count int                 // of the array
 	named map[int][]uint64    // by point
 	known map[uint64]struct{} // given out
+	sets  []Points            // those from the kernel side's second on
 }
+
+// set is the number of a set of points on the kernel side.
+func (l *Ledger) set(p Points) (uint32, error) {
+	if p == 0 {
+		return emptySet, nil
+	}
+	i := slices.Index(l.sources.sets, p)
+	if i < 0 {
+		if i = len(l.sources.sets); i >= mostSets {
+			return 0, fmt.Errorf("counting points in the source: they overlap in more than %d ways", mostSets)
+		}
+		l.sources.sets = append(l.sources.sets, p)
+		l.page.pointSets[firstSet+i] = uint32(p)
+	}
+	return uint32(firstSet + i), nil
+}
+
+// The kernel side's sets: unknown, empty, and those that are made of points.
+const (
+	emptySet = 1
+	firstSet = 2
+	mostSets = int(bpf.LedgerLimitMAX_SETS) - firstSet
+)
 
 // Name is one that a program gave a point while it ran.
 type Name struct {
@@ -75,33 +112,44 @@ func (p *programs) counting() []string {
 // ErrCountersFull says that the memory for counters in the kernel is used up.
 var ErrCountersFull = errors.New("the kernel side's memory for progress points in the source is full")
 
-// SetFile says where a file counts; without counters, that it does not.
-func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
+// AddCounters gives the kernel side the counters of a file, which is to be named to
+// SetFile, by as many numbers as it has.
+func (l *Ledger) AddCounters(all []Counter) (Counters, error) {
 	l.sources.mu.Lock()
 	defer l.sources.mu.Unlock()
-	value := bpf.LedgerCounterFile{State: uint32(bpf.LedgerFileStateFILE_PLAIN)}
-	if len(f.Counters) > 0 {
-		if l.sources.count+len(f.Counters) > int(bpf.LedgerLimitMAX_SOURCES) {
-			return ErrCountersFull
+	added := Counters{first: l.sources.count, count: len(all)}
+	if added.first+added.count > int(bpf.LedgerLimitMAX_SOURCES) {
+		return Counters{}, ErrCountersFull
+	}
+	for i, c := range all {
+		s := bpf.LedgerSource{Address: c.Address, Site: c.Site, Shards: uint32(c.Shards), Value: added.values}
+		added.values++
+		if c.Shards == 0 {
+			added.values = s.Value + uint32(TableCounters)
+		} else {
+			var err error
+			if s.Set, err = l.set(c.Points); err != nil {
+				return Counters{}, err
+			}
 		}
+		if err := l.maps.Sources.Put(uint32(added.first+i), s); err != nil {
+			return Counters{}, fmt.Errorf("telling the kernel where a program counts: %w", err)
+		}
+	}
+	l.sources.count += len(all)
+	return added, nil
+}
+
+// SetFile says where a file counts; without counters, that it does not.
+func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
+	value := bpf.LedgerCounterFile{State: uint32(bpf.LedgerFileStateFILE_PLAIN)}
+	if f.Counters.count > 0 {
 		value = bpf.LedgerCounterFile{
 			State: uint32(bpf.LedgerFileStateFILE_COUNTS),
-			First: uint32(l.sources.count), Sources: uint32(len(f.Counters)),
+			First: uint32(f.Counters.first), Sources: uint32(f.Counters.count), Values: f.Counters.values,
 			From: f.From, To: f.To, Ahead: f.Ahead,
 		}
 	}
-	for i, c := range f.Counters {
-		s := bpf.LedgerSource{Address: c.Address, Point: uint32(c.Point + 1), Shards: uint32(c.Shards), Value: value.Values}
-		value.Values++
-		if c.Shards == 0 {
-			s.Point = 0
-			value.Values = s.Value + uint32(TableCounters)
-		}
-		if err := l.maps.Sources.Put(value.First+uint32(i), s); err != nil {
-			return fmt.Errorf("telling the kernel where a program counts: %w", err)
-		}
-	}
-	l.sources.count += len(f.Counters)
 	if err := l.maps.Files.Put(bpf.LedgerPlace{Inode: inode, Dev: dev}, value); err != nil {
 		return fmt.Errorf("telling the kernel whether a file counts: %w", err)
 	}
@@ -149,14 +197,19 @@ func (l *Ledger) NewNames() ([]Name, error) {
 	return names, nil
 }
 
-// SetName says which point a name is of; negative: it is not to be counted.
-func (l *Ledger) SetName(n Name, point int) error {
+// SetName says which points a name is of; none: it is not to be counted.
+func (l *Ledger) SetName(n Name, points Points) error {
 	l.sources.mu.Lock()
 	defer l.sources.mu.Unlock()
-	answer := bpf.LedgerNameAnswer{Hash: n.hash, Point: ^uint32(0)}
-	if point >= 0 {
-		answer.Point = uint32(point + 1)
-		l.sources.named[point] = append(l.sources.named[point], n.hash)
+	set, err := l.set(points)
+	if err != nil {
+		return err
+	}
+	answer := bpf.LedgerNameAnswer{Hash: n.hash, Set: set}
+	for point := range MaxPoints {
+		if points>>point&1 != 0 {
+			l.sources.named[point] = append(l.sources.named[point], n.hash)
+		}
 	}
 	program, err := l.programs.get("answer_name")
 	if err != nil {

@@ -28,7 +28,7 @@ func (l *Ledger) CountCalls(point, number int, over bool) error {
 		if err != nil {
 			return err
 		}
-		l.links = append(l.links, k)
+		l.links.add(k)
 		l.callsHooked[which] = true
 	}
 	l.page.calls[which][number] |= 1 << point
@@ -47,7 +47,7 @@ func (l *Ledger) CountTracepoint(point int, name string) error {
 	if err != nil {
 		return fmt.Errorf("attaching to tracepoint %s: %w", name, err)
 	}
-	l.links = append(l.links, k)
+	l.links.add(k)
 	return nil
 }
 

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
@@ -34,12 +33,12 @@ const MaxUnits = int(bpf.LedgerLimitMAX_UNITS)
 type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
-	Hold   bool          // who sleeps by the clock pays when it wakes up; costs each system call some 100 ns
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
 	// Waits are the classes of waiting that count as time of the unit in whose code the
 	// thread waits. With none, nobody who waits is looked at.
 	Waits []WaitClass
 
+	Keys     bool // latencies can have begins and ends with the same key
 	Counters bool // count the progress points in the program's source: see SetFile
 }
 
@@ -50,7 +49,8 @@ type Ledger struct {
 	maps     bpf.LedgerMaps
 	shared   *ebpf.Map // the variables
 	page     *page
-	links    []link.Link // a collected link detaches silently: keep them all
+	links    links
+	holds    bool // see Hold
 	events   *events
 	tables   *tables
 
@@ -90,7 +90,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := count(spec, opt.Counters); err != nil {
 		return nil, err
 	}
-	if !opt.Hold { // no latency is measured
+	if !opt.Keys {
 		spec.Maps["begun_by_key"].MaxEntries = 1
 	}
 	if err := l.makeMaps(spec); err != nil {
@@ -114,9 +114,6 @@ func Open(opt Options) (_ *Ledger, err error) {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
 	attached := slices.Clone(following)
-	if opt.Hold {
-		attached = append(attached, "on_sys_exit")
-	}
 	if opt.Counters {
 		attached = append(attached, l.programs.counting()...)
 	}
@@ -125,9 +122,24 @@ func Open(opt Options) (_ *Ledger, err error) {
 		if err != nil {
 			return nil, err
 		}
-		l.links = append(l.links, k)
+		l.links.add(k)
 	}
 	return l, nil
+}
+
+// Hold makes who sleeps by the clock pay when it wakes up, from now on. It costs each
+// system call of the machine some 100 ns.
+func (l *Ledger) Hold() error {
+	if l.holds {
+		return nil
+	}
+	k, err := l.programs.attach("on_sys_exit")
+	if err != nil {
+		return err
+	}
+	l.holds = true
+	l.links.add(k)
+	return nil
 }
 
 // makeMaps makes what all programs share.
@@ -191,10 +203,7 @@ func (l *Ledger) Detach() error {
 	if l.page != nil {
 		store(&l.page.control.Deadline, 0)
 	}
-	for _, k := range l.links {
-		errs = append(errs, k.Close())
-	}
-	l.links = nil
+	errs = append(errs, l.links.close())
 	if l.events != nil {
 		errs = append(errs, l.events.close()) // a second time does nothing
 	}

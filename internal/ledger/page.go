@@ -26,6 +26,9 @@ type page struct {
 	calls       *[2][bpf.LedgerLimitMAX_CALLS]uint32
 	spanPoints  *[bpf.LedgerLimitMAX_POINTS]bpf.LedgerSpanPoint
 	spanBins    *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitSPAN_BINS]uint32
+	spanEnds    *[bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanEnds
+	spanSamples *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitMAX_BINS]uint32
+	pointSets   *[bpf.LedgerLimitMAX_SETS]uint32
 	spanCounts  *[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts
 	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
@@ -57,6 +60,13 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"span_points": {unsafe.Sizeof(*p.spanPoints), func(at unsafe.Pointer) {
 			p.spanPoints = (*[bpf.LedgerLimitMAX_POINTS]bpf.LedgerSpanPoint)(at)
 		}},
+		"span_ends": {unsafe.Sizeof(*p.spanEnds), func(at unsafe.Pointer) {
+			p.spanEnds = (*[bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanEnds)(at)
+		}},
+		"span_samples": {unsafe.Sizeof(*p.spanSamples), func(at unsafe.Pointer) {
+			p.spanSamples = (*[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitMAX_BINS]uint32)(at)
+		}},
+		"point_sets": {unsafe.Sizeof(*p.pointSets), func(at unsafe.Pointer) { p.pointSets = (*[bpf.LedgerLimitMAX_SETS]uint32)(at) }},
 		"span_bins": {unsafe.Sizeof(*p.spanBins), func(at unsafe.Pointer) {
 			p.spanBins = (*[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitSPAN_BINS]uint32)(at)
 		}},

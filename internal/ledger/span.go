@@ -24,6 +24,13 @@ type SpanReading struct {
 	Unmatched int64 // ends without a begin
 	Again     int64 // begins where one was open
 	Carried   int64 // of the matched, those that began before the experiment
+	// Late are visits of the two points that were only counted: it is not known when
+	// they happened. Then Samples, of how many were in between, know better than the
+	// points' bins; it has as many bins, 2n+1 for n in between, 0 where that is not known.
+	Late    int64
+	Samples []uint32 // borrowed
+	// Early is by how much Samples are too small.
+	Early int64
 }
 
 // span is two points, the begin and the end of a latency.
@@ -33,14 +40,19 @@ type span struct {
 }
 
 // SetSpan makes two points the begin and the end of a latency. It must come before
-// the points are attached.
-func (l *Ledger) SetSpan(begin, end int) error {
+// the points are attached, and not while an experiment is under way. Sampled: one of the points is in the source, so its
+// visits may be met some time after they happened.
+func (l *Ledger) SetSpan(begin, end int, sampled bool) error {
 	n := len(l.spans)
 	if n == MaxSpans || begin == end {
 		return fmt.Errorf("measuring from point %d to %d: %d latencies are possible, each of two points", begin, end, MaxSpans)
 	}
 	l.spans = append(l.spans, span{begin: begin, end: end})
 	l.page.spanPoints[begin] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_BEGIN), Span: uint32(n)}
+	l.page.spanEnds[n] = bpf.LedgerSpanEnds{Begin: uint32(begin), End: uint32(end)}
+	if sampled {
+		l.page.control.Sampled |= 1 << n
+	}
 	l.page.spanPoints[end] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_END), Span: uint32(n)}
 	return nil
 }
@@ -49,6 +61,7 @@ func (l *Ledger) beginSpans(half uint64) {
 	for i := range l.spans {
 		s := &l.spans[i]
 		clear(l.page.spanBins[half][i][:])
+		clear(l.page.spanSamples[half][i][:])
 		l.page.spanCounts[half][i] = bpf.LedgerSpanCounts{}
 		// The end first: what passes both meanwhile is not counted as less than nothing.
 		ended := l.Visits(s.end)
@@ -64,6 +77,7 @@ func (l *Ledger) readSpans(half uint64) []SpanReading {
 			InSystem: s.inSystem, Bins: l.page.spanBins[half][i][:],
 			Matched: int64(load(&c.Matched)), Total: time.Duration(load(&c.Total)),
 			Unmatched: int64(load(&c.Unmatched)), Again: int64(load(&c.Again)), Carried: int64(load(&c.Carried)),
+			Late: int64(load(&c.Late)), Samples: l.page.spanSamples[half][i][:], Early: l.earlyVisits(s.begin) - l.earlyVisits(s.end),
 		})
 	}
 	return all

@@ -36,6 +36,11 @@ type Probe struct {
 	// zero, in each process, while the probe is there; 0 for none.
 	Semaphore uint64
 	Key       Key
+	// Source is the number of the counter of which this is the site, + 1; 0: it is
+	// none. Then the point is not used: the counter has its points. Entry is, in a
+	// function of a table's, where the entry is.
+	Source int
+	Entry  Key
 }
 
 // Key says in which register, by its DWARF number, a probe finds what tells which
@@ -52,7 +57,9 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 	rest := slices.Clone(probes)
 	for len(rest) > 0 {
 		first := rest[0]
-		shares := func(p Probe) bool { return p.Path == first.Path && p.Cost.atReturn() == first.Cost.atReturn() }
+		shares := func(p Probe) bool {
+			return p.Path == first.Path && p.Cost.atReturn() == first.Cost.atReturn() && (p.Source > 0) == (first.Source > 0)
+		}
 		var group []Probe
 		for _, p := range rest {
 			if shares(p) {
@@ -61,13 +68,17 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 		}
 		rest = slices.DeleteFunc(rest, shares)
 		links, err := l.attach(point, group)
-		l.links = append(l.links, links...)
+		l.links.add(links...)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// AttachSites puts probes on sites of counters that AddCounters was given: a visit
+// there is counted at its moment.
+func (l *Ledger) AttachSites(probes []Probe) error { return l.AttachProbes(0, probes) }
 
 // attach sets probes in one file, all at the return or none. Links that were made before
 // an error are given with it.
@@ -94,7 +105,7 @@ func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
 	if probes[0].Cost.atReturn() {
 		set = x.Uretprobe
 	}
-	program, err := l.programs.get("on_single_probe")
+	program, err := l.programs.get(onProbe(probes, "on_single_site", "on_single_probe"))
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +120,14 @@ func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
 	return links, nil
 }
 
+// onProbe is the program for probes, on sites of counters or not.
+func onProbe(probes []Probe, onSite, other string) string {
+	if probes[0].Source > 0 {
+		return onSite
+	}
+	return other
+}
+
 func (l *Ledger) attachTogether(x *link.Executable, point int, probes []Probe) (link.Link, error) {
 	var opt link.UprobeMultiOptions
 	for _, p := range probes {
@@ -116,7 +135,7 @@ func (l *Ledger) attachTogether(x *link.Executable, point int, probes []Probe) (
 		opt.Cookies = append(opt.Cookies, cookie(point, p))
 		opt.RefCtrOffsets = append(opt.RefCtrOffsets, p.Semaphore)
 	}
-	program, err := l.programs.get("on_probe")
+	program, err := l.programs.get(onProbe(probes, "on_site", "on_probe"))
 	if err != nil {
 		return nil, err
 	}
@@ -128,5 +147,8 @@ func (l *Ledger) attachTogether(x *link.Executable, point int, probes []Probe) (
 
 // cookie is what the kernel side is told of a probe.
 func cookie(point int, p Probe) uint64 {
+	if p.Source > 0 {
+		return uint64(p.Source)<<48 | uint64(p.Key)<<40 | uint64(p.Cost)<<32 | uint64(p.Entry)
+	}
 	return uint64(p.Key)<<40 | uint64(p.Cost)<<32 | uint64(uint32(point))
 }

@@ -18,6 +18,10 @@ func TestParseLatency(t *testing.T) {
 		{"r=func:start%arg1..func:done%arg6", "r", "func:start", "func:done", 1, 6, Func, Func},
 		{"r=func:../lib/libx.so:start..func:../lib/libx.so:done", "r", "func:../lib/libx.so:start", "func:../lib/libx.so:done", 0, 0, Func, Func},
 		{"r=func:main.(*T).Get..func:main.(*T).Put", "r", "func:main.(*T).Get", "func:main.(*T).Put", 0, 0, Func, Func},
+		{"request", "request", "request%begin", "request%end", 0, 0, Source, Source},
+		{" r = source:a:b ", "r", "a:b%begin", "a:b%end", 0, 0, Source, Source},
+		{"r=begun..source:ended%end", "r", "begun", "source:ended%end", 0, 0, Source, Source},
+		{"r=func:start%arg2..request%end", "r", "func:start", "request%end", 2, 0, Func, Source},
 		{"r=../a.c:3..../a.c:9", "r", "../a.c:3", "../a.c:9", 0, 0, Line, Line},
 	} {
 		l, err := ParseLatency(c.in)
@@ -42,7 +46,6 @@ func TestParseLatencyErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                           "no name",
 		"func:start..func:done":      "no name",
-		"request":                    "no name",
 		"r=func:start":               "expected NAME=BEGIN..END",
 		"r=..":                       "expected",
 		"r=func:start..":             "expected",
@@ -55,7 +58,10 @@ func TestParseLatencyErrors(t *testing.T) {
 		"r=func:f%argx..func:g%arg1": "%arg1 to %arg6",
 		"r=a=func:f..func:g":         "a name of its own",
 		"r=func:f..b=func:g":         "a name of its own",
-		"r=func:f..g":                "a point in the source",
+		"r=request%begin":            "expected NAME=BEGIN..END",
+		"r=exit":                     "expected",
+		"r=g%arg1..h":                "given a key there",
+		"r=source:":                  "expected",
 	} {
 		if l, err := ParseLatency(in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %+v, %v, not %q", in, l, err, want)
@@ -64,7 +70,7 @@ func TestParseLatencyErrors(t *testing.T) {
 }
 
 func FuzzParseLatency(f *testing.F) {
-	for _, s := range []string{"r=func:a..func:b", "r=func:a%arg1..func:b%arg2", "r=../a:3..../b:4", "r=..", "=..", "r=func:a.....func:b", "r=exit..usdt:x"} {
+	for _, s := range []string{"r=func:a..func:b", "r=func:a%arg1..func:b%arg2", "r=../a:3..../b:4", "r=..", "=..", "r=func:a.....func:b", "r=exit..usdt:x", "request", "r=source:a:b", "r=a..func:b%arg1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -72,7 +78,7 @@ func FuzzParseLatency(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if l.Name == "" || l.Begin.Text == "" || l.End.Text == "" || (l.BeginKey == 0) != (l.EndKey == 0) || l.BeginKey > mostArguments {
+		if l.Name == "" || l.Begin.Text == "" || l.End.Text == "" || (l.BeginKey == 0) != (l.EndKey == 0) && l.Begin.Kind != Source && l.End.Kind != Source || l.BeginKey > mostArguments {
 			t.Errorf("%q: %+v", s, l)
 		}
 		again, err := ParseLatency(l.Name + "=" + l.Text)

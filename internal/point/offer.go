@@ -15,12 +15,14 @@ import (
 type Offer struct {
 	Spec string // to write behind -p
 	Note string // what it is
+	Pair bool   // behind -l
 }
 
 // Offers is what a binary has of one kind.
 type Offers struct {
 	Title  string
 	Offers []Offer
+	Note   string // of what cannot be listed
 }
 
 // Lister is what OffersOf asks of a *symbol.Binary.
@@ -30,8 +32,8 @@ type Lister interface {
 	Frames(fileOffset uint64) ([]symbol.Frame, error)
 }
 
-// OffersOf lists what a binary offers as progress points, what was made for it first. Points in the
-// program's source would come before the others.
+// OffersOf lists what a binary offers as progress points, what was made for it first. Points in its
+// source, see SourceOffers, come before the others.
 func OffersOf(b Lister) ([]Offers, error) {
 	usdt, err := usdtOffers(b)
 	if err != nil {
@@ -64,7 +66,7 @@ func usdtOffers(b Lister) (Offers, error) {
 		if slices.ContainsFunc(all[:n], func(p symbol.USDTProbe) bool { return p.Semaphore != 0 }) {
 			note += ", with a semaphore"
 		}
-		o.Offers = append(o.Offers, Offer{"usdt:" + all[0].Provider + ":" + all[0].Name, note})
+		o.Offers = append(o.Offers, Offer{Spec: "usdt:" + all[0].Provider + ":" + all[0].Name, Note: note})
 		all = all[n:]
 	}
 	return o, nil
@@ -110,7 +112,7 @@ func likelyOffers(b Lister) (Offers, error) {
 			f := frames[len(frames)-1]
 			note = fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
 		}
-		o.Offers = append(o.Offers, Offer{"func:" + c.Name, note})
+		o.Offers = append(o.Offers, Offer{Spec: "func:" + c.Name, Note: note})
 	}
 	return o, nil
 }

@@ -35,7 +35,7 @@ func TestOffers(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)
 	}
-	if want := []Offer{{"usdt:a:x", "1 site"}, {"usdt:a:y", "2 sites, with a semaphore"}}; !slices.Equal(all[0].Offers, want) {
+	if want := []Offer{{Spec: "usdt:a:x", Note: "1 site"}, {Spec: "usdt:a:y", Note: "2 sites, with a semaphore"}}; !slices.Equal(all[0].Offers, want) {
 		t.Errorf("%+v", all[0].Offers)
 	}
 	var specs []string

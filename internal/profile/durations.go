@@ -25,6 +25,9 @@ type Durations struct {
 	Unmatched int64 `json:"unmatched,omitempty"`
 	Again     int64 `json:"again,omitempty"`
 	Carried   int64 `json:"carried,omitempty"`
+	// Late is begins and ends, after the first 15% of the experiment, that were only
+	// counted: when they happened is not known, so AreaNS is by how many were in between at ticks.
+	Late int64 `json:"late,omitempty"`
 }
 
 // Durations are counted in bins that are 1/16 of a factor of two wide, so none is
@@ -51,7 +54,7 @@ func (d *Durations) check() error {
 			return fmt.Errorf("impossible durations: begun %v, ended %v, area %v", d.Begun, d.Ended, d.AreaNS)
 		}
 	}
-	if d.Matched < 0 || d.TotalNS < 0 || d.Unmatched < 0 || d.Again < 0 || d.Carried < 0 {
+	if d.Matched < 0 || d.TotalNS < 0 || d.Unmatched < 0 || d.Again < 0 || d.Carried < 0 || d.Late < 0 {
 		return fmt.Errorf("impossible durations: a number below 0")
 	}
 	last := int64(-1)

@@ -27,7 +27,8 @@ type Record struct {
 	Run        *Run        `json:"run,omitempty"`
 	Unit       *Unit       `json:"unit,omitempty"`
 	Experiment *Experiment `json:"experiment,omitempty"`
-	Point      *Point      `json:"point,omitempty"` // one more for the Run: found while it ran
+	Point      *Point      `json:"point,omitempty"`   // one more for the Run: found while it ran
+	Latency    *Latency    `json:"latency,omitempty"` // likewise
 	Source     *Source     `json:"source,omitempty"`
 	Warning    *Warning    `json:"warning,omitempty"`
 	End        *End        `json:"end,omitempty"`
@@ -51,7 +52,7 @@ type Run struct {
 	WholeRuns bool    `json:"whole_runs,omitempty"`
 	Points    []Point `json:"points"`
 	// Latencies are measured between two of the points each. Experiment.Latencies
-	// has the same order.
+	// has the same order, and those that were known by then.
 	Latencies []Latency `json:"latencies,omitempty"`
 	// Targets are the units that were asked for by name (-t); empty when they
 	// were chosen by sampling.
@@ -81,6 +82,8 @@ type Latency struct {
 	Spec  string `json:"spec"` // as the user wrote it
 	Begin int    `json:"begin"`
 	End   int    `json:"end"`
+	// Found: nobody asked for it, it is a pair in the program's source.
+	Found bool `json:"found,omitempty"`
 }
 
 // Unit is a piece of code that can be sped up. A unit record comes before the

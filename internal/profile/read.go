@@ -190,8 +190,8 @@ func (rd *reader) add(rec Record) error {
 			return fmt.Errorf("run of version %d", rec.Run.Version)
 		}
 		for _, l := range rec.Run.Latencies {
-			if n := len(rec.Run.Points); l.Begin < 0 || l.End < 0 || l.Begin >= n || l.End >= n || l.Begin == l.End {
-				return fmt.Errorf("latency from point %d to %d, its run has %d points", l.Begin, l.End, n)
+			if err := rec.Run.check(l); err != nil {
+				return err
 			}
 		}
 		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{}, File: rd.name, Line: rd.line})
@@ -210,12 +210,25 @@ func (rd *reader) add(rec Record) error {
 		return d.addExperiment(*rec.Experiment)
 	case rec.Point != nil:
 		d.Run.Points = append(d.Run.Points, *rec.Point)
+	case rec.Latency != nil:
+		if err := d.Run.check(*rec.Latency); err != nil {
+			return err
+		}
+		d.Run.Latencies = append(d.Run.Latencies, *rec.Latency)
 	case rec.Source != nil:
 		d.Sources[rec.Source.File] = rec.Source.Sum
 	case rec.Warning != nil:
 		d.Warnings = append(d.Warnings, *rec.Warning)
 	case rec.End != nil:
 		d.End = rec.End
+	}
+	return nil
+}
+
+// check says whether a latency's ends are among the points.
+func (r *Run) check(l Latency) error {
+	if n := len(r.Points); l.Begin < 0 || l.End < 0 || l.Begin >= n || l.End >= n || l.Begin == l.End {
+		return fmt.Errorf("latency from point %d to %d, its run has %d points", l.Begin, l.End, n)
 	}
 	return nil
 }

@@ -31,6 +31,12 @@ func latencyText(l *analyze.Latency) string {
 		text += fmt.Sprintf(", %s %s", analyze.Quantiles[i].Metric, analyze.Duration(q))
 	}
 	text += fmt.Sprintf("; %s in the system on average", figure(l.InSystem))
+	switch {
+	case l.Counted && l.Found:
+		text += "; its percentiles are measured with -l " + clean(l.Name)
+	case l.Counted:
+		text += "; no percentiles, because its points are only counted"
+	}
 	if l.LeftOut > 0 {
 		text += fmt.Sprintf("; %s left out, whose requests had begun before", count(l.LeftOut, "experiment"))
 	}

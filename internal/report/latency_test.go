@@ -98,6 +98,21 @@ func TestLatencyJSON(t *testing.T) {
 	}
 }
 
+// Where visits are only counted it says what to do about the percentiles, or why there are none.
+func TestLatencyCounted(t *testing.T) {
+	for found, want := range map[bool]string{true: "its percentiles are measured with -l request", false: "no percentiles, because its points are only counted"} {
+		d := timed("request")
+		d.Run.Latencies[0].Found = found
+		for i := range d.Experiments {
+			l := &d.Experiments[i].Latencies[0]
+			l.Late, l.Matched, l.Bins, l.TotalNS = l.Matched, 0, nil, 0
+		}
+		if out := string(text(t, analysed(d), Options{Width: 200})); !strings.Contains(out, want) || !strings.Contains(out, "latency request: mean ") {
+			t.Errorf("%v: \n%s", found, out)
+		}
+	}
+}
+
 // What is not known of a latency does not show as a number.
 func TestLatencyNotKnown(t *testing.T) {
 	d := timed("request")

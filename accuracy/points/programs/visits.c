@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "../../../whatif.h"
 
 enum { BATCH = 500, MOST = 1 << 16 };
 
@@ -26,6 +27,24 @@ __attribute__((noinline)) void plain(void) { __asm__ volatile("nop"); }
 __attribute__((noinline)) void stepped(void) { __asm__ volatile("ldr x0, =0" ::: "x0"); }
 #endif
 
+/* With a static probe, such as sys/sdt.h makes. */
+__attribute__((noinline)) static void passed(void) {
+  __asm__ volatile("1: nop\n"
+                   ".pushsection .note.stapsdt, \"\", \"note\"\n"
+                   ".balign 4\n"
+                   ".4byte 8, 3f - 2f, 3\n"
+                   ".asciz \"stapsdt\"\n"
+                   "2: .8byte 1b, base, 0\n"
+                   ".asciz \"visits\"\n"
+                   ".asciz \"round\"\n"
+                   ".asciz \"\"\n"
+                   "3: .balign 4\n"
+                   ".popsection\n"
+                   ".pushsection .stapsdt.base, \"a\", \"progbits\"\n"
+                   "base: .space 1\n"
+                   ".popsection\n");
+}
+
 static void round_of_all(void) {
   uint64_t x = 1;
   for (int i = 0; i < 200; i++) {
@@ -34,6 +53,8 @@ static void round_of_all(void) {
   }
   plain();
   stepped();
+  passed(); /* LINE */
+  WHATIF_PROGRESS("visited");
   syscall(SYS_getppid);
 }
 

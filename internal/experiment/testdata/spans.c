@@ -8,11 +8,34 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef IN_SOURCE
+#include "whatif.h"
+/* Inlined wherever they are called: several places. */
+static inline __attribute__((always_inline)) void span_begin(long id) {
+  WHATIF_BEGIN("r");
+  WHATIF_BEGIN_ID("keyed", id);
+}
+static inline __attribute__((always_inline)) void span_end(long id) {
+  WHATIF_END_ID("keyed", id);
+  WHATIF_END("r");
+}
+#elif defined(COZ)
+#include <coz.h>
+static void span_begin(long id) {
+  COZ_BEGIN("r");
+  (void)id;
+}
+static void span_end(long id) {
+  (void)id;
+  COZ_END("r");
+}
+#else
 __attribute__((noinline, noclone)) void span_begin(long id) { __asm__ volatile("# begin" : : "r"(id)); }
 #ifdef ALIKE
 __attribute__((alias("span_begin"))) void span_end(long id);
 #else
 __attribute__((noinline, noclone)) void span_end(long id) { __asm__ volatile("# end" : : "r"(id)); }
+#endif
 #endif
 
 static double end_at;
@@ -41,6 +64,27 @@ static void *nested(void *unused) {
     rest();
     span_end(2);
     span_end(1);
+  }
+  return unused;
+}
+
+/* Says how many there were, and how long they took on average by its own clock. */
+static long counted;
+static double taken;
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+
+static void *paced(void *unused) {
+  while (now() < end_at) {
+    double begun = now();
+    span_begin(1);
+    rest();
+    span_end(1);
+    double took = now() - begun;
+    pthread_mutex_lock(&telling);
+    taken += took;
+    counted++;
+    pthread_mutex_unlock(&telling);
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
   }
   return unused;
 }
@@ -85,9 +129,11 @@ int main(int argc, char **argv) {
   } else {
     pthread_t threads[3];
     for (int i = 0; i < 3; i++)
-      pthread_create(&threads[i], NULL, strcmp(argv[1], "nested") ? same : nested, NULL);
+      pthread_create(&threads[i], NULL, !strcmp(argv[1], "nested") ? nested : !strcmp(argv[1], "paced") ? paced : same, NULL);
     for (int i = 0; i < 3; i++)
       pthread_join(threads[i], NULL);
+    if (counted)
+      printf("requests %ld mean %.0f\n", counted, taken / counted * 1e9);
   }
   return 0;
 }

@@ -34,6 +34,9 @@ type Counter struct {
 	Shards  int    // how many numbers there are, Stride apart
 	Site    uint64 // address of an instruction that does nothing, passed at each visit
 	Keyed   bool   // at the site an id is in rax or x0
+	// SiteOffset is where in the file the site is; 0: there is nothing that a probe
+	// could be put on without a doubt.
+	SiteOffset uint64
 }
 
 // Stride is how far a counter's numbers are apart, in bytes.
@@ -165,6 +168,7 @@ func (r *reader) counter(address uint64, desc []byte) {
 	case !r.within(c.Address, uint64(c.Shards)*Stride, elf.PF_W):
 		r.warn(fmt.Sprintf("its numbers, at %#x, would not be in the program's data", c.Address))
 	default:
+		c.SiteOffset = r.siteOffset(c.Site)
 		r.points.Counters = append(r.points.Counters, c)
 	}
 }
@@ -178,6 +182,28 @@ func (r *reader) table(address uint64) {
 		return
 	}
 	r.points.Tables = append(r.points.Tables, address)
+}
+
+// What a site has to be: a no-op of five bytes, or arm64's.
+var sites = map[elf.Machine]string{
+	elf.EM_X86_64:  "\x0f\x1f\x44\x00\x00",
+	elf.EM_AARCH64: "\x1f\x20\x03\xd5",
+}
+
+// siteOffset is where in the file a site is. A probe changes the instruction, so it must
+// be the one that belongs there.
+func (r *reader) siteOffset(address uint64) uint64 {
+	want := sites[r.file.ELF.Machine]
+	for _, p := range r.file.ELF.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
+			continue
+		}
+		at := p.Off + (address - p.Vaddr)
+		if image := r.file.Image; want != "" && at < uint64(len(image)) && bytes.HasPrefix(image[at:], []byte(want)) {
+			return at
+		}
+	}
+	return 0
 }
 
 // within tells whether the file has that much memory at an address, with the flag.

@@ -68,8 +68,24 @@ func TestNotes(t *testing.T) {
 		notes = append(notes, note(len(notes), n, 1, 16, 64, 0x2400, 0x1010)...)
 	}
 	p := read(t, image(notes))
-	want := []Counter{{"requests", Progress, 0x2400, 16, 0x1010, false}, {"größe", Progress, 0x2400, 16, 0x1010, false}}
+	want := []Counter{{"requests", Progress, 0x2400, 16, 0x1010, false, 0}, {"größe", Progress, 0x2400, 16, 0x1010, false, 0}}
 	if !slices.Equal(p.Counters, want) || len(p.Warnings) > 0 || p.Code != (Code{0x1000, 0x2000, 0}) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A probe is put on nothing but the instruction that belongs at a site.
+func TestSites(t *testing.T) {
+	const nop = "\x0f\x1f\x44\x00\x00"
+	file := image(slices.Concat(note(0, "good", 2, 16, 64, 0x2400, 0x1010), note(len(note(0, "good", 2, 16, 64, 0x2400, 0x1010)), "bad", 2, 16, 64, 0x2400, 0x1011)))
+	copy(file[0x1010:], nop)
+	p := read(t, file)
+	if len(p.Counters) != 2 || p.Counters[0].SiteOffset != 0x1010 || p.Counters[1].SiteOffset != 0 {
+		t.Errorf("%+v", p)
+	}
+	file = image(note(0, "cut", 2, 16, 64, 0x2400, 0x1ffe)) // across the segment's end
+	copy(file[0x1ffe:], nop)
+	if p := read(t, file); len(p.Counters) != 1 {
 		t.Errorf("%+v", p)
 	}
 }

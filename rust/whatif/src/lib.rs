@@ -6,6 +6,9 @@
 //!
 //! whatif::begin!("request"); // where one begins …
 //! whatif::end!("request"); // … and ends, for its latency
+//!
+//! whatif::begin_id!("request", 7); // the same where several are under way,
+//! whatif::end_id!("request", 7); // and a number tells them apart
 //! ```
 //!
 //! A visit adds one to a number in the program's own memory, whether it is profiled or
@@ -40,10 +43,43 @@ macro_rules! end {
     };
 }
 
+/// Something begins, of several that are under way: an integer tells which.
+#[macro_export]
+macro_rules! begin_id {
+    ($name:literal, $id:expr) => {
+        $crate::__event!("2", $name, $id)
+    };
+}
+
+/// It ends, in whatever thread.
+#[macro_export]
+macro_rules! end_id {
+    ($name:literal, $id:expr) => {
+        $crate::__event!("3", $name, $id)
+    };
+}
+
+// The id is in rax or x0 at the site.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __event {
-    ($event:literal, $name:literal) => {{
+    ($event:literal, $name:literal) => {
+        $crate::__visit!($event, "0", $name,)
+    };
+    ($event:literal, $name:literal, $id:expr) => {{
+        let id = ($id) as u64;
+        #[cfg(all(target_os = "linux", target_pointer_width = "64", target_arch = "x86_64"))]
+        $crate::__visit!($event, "1", $name, in("rax") id,);
+        #[cfg(all(target_os = "linux", target_pointer_width = "64", target_arch = "aarch64"))]
+        $crate::__visit!($event, "1", $name, in("x0") id,);
+        let _ = id;
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __visit {
+    ($event:literal, $keyed:literal, $name:literal, $($id:tt)*) => {{
         #[cfg(all(target_os = "linux", target_pointer_width = "64", any(target_arch = "x86_64", target_arch = "aarch64")))]
         // The address is that of memory which only this line and the profiler use.
         unsafe {
@@ -54,8 +90,8 @@ macro_rules! __event {
                 "991: .byte 0x0f, 0x1f, 0x44, 0, 0",
                 "lea {0}, [rip + 992f]",
                 "mov {1}, qword ptr fs:[0]",
-                $crate::__describe!($event, $name),
-                out(reg) numbers, out(reg) thread, options(nostack, preserves_flags)
+                $crate::__describe!($event, $keyed, $name),
+                out(reg) numbers, out(reg) thread, $($id)* options(nostack, preserves_flags)
             );
             #[cfg(target_arch = "aarch64")]
             core::arch::asm!(
@@ -63,8 +99,8 @@ macro_rules! __event {
                 "adrp {0}, 992f",
                 "add {0}, {0}, :lo12:992f",
                 "mrs {1}, tpidr_el0",
-                $crate::__describe!($event, $name),
-                out(reg) numbers, out(reg) thread, options(nostack, preserves_flags)
+                $crate::__describe!($event, $keyed, $name),
+                out(reg) numbers, out(reg) thread, $($id)* options(nostack, preserves_flags)
             );
             let shard = ((thread >> 12) + (thread >> 21)) & 15;
             let number = (numbers + shard * 64) as *const core::sync::atomic::AtomicU64;
@@ -77,7 +113,7 @@ macro_rules! __event {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __describe {
-    ($event:literal, $name:literal) => {
+    ($event:literal, $keyed:literal, $name:literal) => {
         concat!(
             ".pushsection .data.whatif,\"aw?\",\"progbits\"\n",
             ".balign 1024\n",
@@ -89,7 +125,7 @@ macro_rules! __describe {
             ".4byte 7, 994f - 993f, 1\n",
             ".asciz \"whatif\"\n",
             ".balign 4\n",
-            "993: .4byte ", $event, ", 16, 64, 0\n",
+            "993: .4byte ", $event, ", 16, 64, ", $keyed, "\n",
             ".8byte 992b - .\n",
             ".8byte 991b - .\n",
             ".asciz \"", $name, "\"\n",

@@ -21,11 +21,13 @@ int main(void) {
   unsigned long x = 0;
   int client = open("/dev/null", O_WRONLY);
   while (x != 42) {
+    WHATIF_BEGIN("request");
     x += handle_put();
     if (write(client, "done", 4) != 4)
       return 1;
     request_done();
     WHATIF_PROGRESS("requests");
+    WHATIF_END("request");
   }
   return 0;
 }

@@ -1,0 +1,29 @@
+package experiment
+
+import (
+	"testing"
+	"time"
+)
+
+// A point has 10 s from when it was found; one that nothing has is told once, and looked
+// at again.
+func TestNeglected(t *testing.T) {
+	for _, c := range []struct {
+		waited time.Duration
+		found  bool
+		visits int64
+		say    string
+		again  time.Duration
+	}{
+		{0, true, 0, "", patience},
+		{4 * time.Second, false, 0, "", 6 * time.Second},
+		{4 * time.Second, true, 1, "", 0},
+		{patience, true, 0, "visited 0 times in 10s", 0},
+		{patience, false, 0, "visited 0 times in 10s: nothing that has run so far has it", patience},
+		{time.Minute, true, 7, "", 0},
+	} {
+		if say, again := neglected(c.waited, c.found, c.visits); say != c.say || again != c.again {
+			t.Errorf("%+v: %q, %v", c, say, again)
+		}
+	}
+}

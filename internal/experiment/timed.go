@@ -1,0 +1,121 @@
+package experiment
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"whatif/internal/ledger"
+	"whatif/internal/point"
+	"whatif/internal/point/source"
+	"whatif/internal/symbol"
+	"whatif/internal/target"
+)
+
+// timedSite is a place in a file whose visits' moments matter.
+type timedSite struct {
+	number int  // among the counters of the file
+	table  bool // whatever is in it: its names come when the program runs
+	source.Counter
+}
+
+// idRegister is where a site has its id, by DWARF number: rax, or x0.
+const idRegister = 0
+
+// time puts probes on the sites of a file.
+func (c *counters) time(path string, machine elf.Machine, added ledger.Counters, sites []timedSite) error {
+	var probes []ledger.Probe
+	for _, s := range sites {
+		switch {
+		case s.table && c.timed != 0:
+			more, err := goSites(path, added.Source(s.number))
+			if err != nil {
+				return err
+			}
+			probes = append(probes, more...)
+		case s.SiteOffset > 0:
+			p := ledger.Probe{Path: path, Offset: s.SiteOffset, Cost: siteCost(machine), Source: added.Source(s.number)}
+			if s.Keyed {
+				p.Key = ledger.KeyIn(idRegister)
+			}
+			probes = append(probes, p)
+		}
+	}
+	if len(probes) == 0 {
+		return nil
+	}
+	c.cfg.Log.Debug("probes on points in the source", "path", path, "sites", len(probes))
+	if err := c.ledger.MeasureProbes(probes, target.OwnCode); err != nil {
+		return err
+	}
+	return c.ledger.AttachSites(probes)
+}
+
+// hasKey remembers what tells which begin of a point an end belongs to.
+func (c *counters) hasKey(points ledger.Points, id bool) {
+	by := byThread
+	if id {
+		by = byKey
+	}
+	for i := range c.specs {
+		if points>>i&1 != 0 {
+			c.keys[i] |= by
+		}
+	}
+}
+
+// What Go's package point passes whenever something begins or ends: functions that are never
+// inlined, and are given the table's entry, and the id.
+var goFunctions = []struct {
+	name string
+	id   bool
+}{
+	{"whatif/point.(*entry).begins", false}, {"whatif/point.(*entry).beginsWith", true},
+	{"whatif/point.(*entry).ends", false}, {"whatif/point.(*entry).endsWith", true},
+}
+
+// goSites are the functions of a Go program's package point. What has a table and is not Go is
+// the library for COZ's macros, of which nobody can say when they are passed.
+func goSites(path string, number int) ([]ledger.Probe, error) {
+	b, err := symbol.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	if !b.IsGo() {
+		return nil, nil
+	}
+	var probes []ledger.Probe
+	for _, f := range goFunctions {
+		funcs, err := b.Functions(f.name)
+		if err != nil {
+			return nil, fmt.Errorf("looking for %s: %w", f.name, err)
+		}
+		for _, at := range funcs {
+			p := probeAt(point.Site{Binary: path, Offset: at.FileOffset, Size: at.Size}, b)
+			if p.Offset != at.FileOffset { // the arguments may be gone by then
+				p.Offset, p.Cost = at.FileOffset, ledger.Stepped
+			}
+			argument := 0
+			if f.id {
+				argument = 2
+			}
+			if p.Key, err = keyAt(b, argument); err != nil {
+				return nil, err
+			}
+			if p.Entry, err = keyAt(b, 1); err != nil {
+				return nil, err
+			}
+			p.Source = number
+			probes = append(probes, p)
+		}
+	}
+	return probes, nil
+}
+
+// siteCost is what a probe on a site costs.
+func siteCost(machine elf.Machine) ledger.Cost {
+	if machine == elf.EM_X86_64 {
+		return ledger.LongNop
+	}
+	return ledger.Stepped
+}
