@@ -40,6 +40,13 @@ type LedgerChain struct {
 	Members uint32
 }
 
+type LedgerChoice struct {
+	_      structs.HostLayout
+	Start  uint64
+	Fresh  uint32
+	Exempt uint32
+}
+
 type LedgerCode struct {
 	_    structs.HostLayout
 	Unit uint32
@@ -62,20 +69,19 @@ type LedgerControlPage struct {
 	ProbeCost   [8]uint64
 	TickCost    uint64
 	HookCost    [2]uint64
-	Exits       uint32
-	Patient     uint32
 	SpanFrom    uint64
-	Pad         [1]uint64
+	Exits       uint32
+	_           [12]byte
 	Global      uint64
-	Pad2        [7]uint64
+	_           [56]byte
 	Processes   uint64
-	Pad3        [7]uint64
+	_           [56]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	Pad4        [3]uint64
+	_           [24]byte
 }
 
 type LedgerCore struct {
@@ -96,7 +102,6 @@ type LedgerCore struct {
 	Pad          uint32
 	Samples      uint64
 	Unresolved   uint64
-	Spinning     uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -104,9 +109,8 @@ type LedgerCore struct {
 	Ticked       uint64
 	Passed       [16]uint64
 	Foreign      uint64
-	Wakes        uint64
-	OutsideWakes uint64
 	Lost         [13]uint64
+	_            [16]byte
 }
 
 type LedgerCost uint32
@@ -234,6 +238,24 @@ type LedgerMember struct {
 	Later uint32
 }
 
+type LedgerMembership struct {
+	_      structs.HostLayout
+	Mode   uint32
+	Own    uint32
+	Level  uint32
+	Pad    uint32
+	Joined uint64
+	Missed uint64
+}
+
+type LedgerMembershipMode uint32
+
+const (
+	LedgerMembershipModeMEMBERS_DESCEND  LedgerMembershipMode = 0
+	LedgerMembershipModeMEMBERS_CHOSEN   LedgerMembershipMode = 1
+	LedgerMembershipModeMEMBERS_EVERYONE LedgerMembershipMode = 2
+)
+
 type LedgerNameAnswer struct {
 	_     structs.HostLayout
 	Hash  uint64
@@ -276,6 +298,13 @@ type LedgerPointName struct {
 		Length uint32
 		Text   [112]int8
 	}
+}
+
+type LedgerProcess struct {
+	_      structs.HostLayout
+	Space  uint64
+	Number uint32
+	Exempt uint32
 }
 
 type LedgerProgress struct {
@@ -391,27 +420,24 @@ type LedgerThread struct {
 		Hits   uint32
 		Ticks  uint32
 	}
-	AddressSpace uint64
-	Waiting      struct {
+	Waiting struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Running   uint64
-	Spared    uint64
-	Core      uint32
-	_         [4]byte
-	Memory    uint64
-	CodePages uint64
-	Born      uint32
-	Present   uint32
-	Lost      uint32
-	Guest     uint32
-	Outside   uint32
-	Held      uint32
-	Pad       uint32
-	_         [4]byte
-	Begun     [4]LedgerBegun
-	Kinds     struct {
+	Spared       uint64
+	Running      uint32
+	Core         uint32
+	Outside      uint32
+	Held         uint32
+	AddressSpace uint64
+	Memory       uint64
+	CodePages    uint64
+	Born         uint32
+	Present      uint32
+	Lost         uint32
+	Guest        uint32
+	Begun        [4]LedgerBegun
+	Kinds        struct {
 		_   structs.HostLayout
 		Set [4][4]struct {
 			_     structs.HostLayout
@@ -436,81 +462,87 @@ type LedgerTimer struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	LedgerMapAddresses       = "addresses"
-	LedgerMapBegunByKey      = "begun_by_key"
-	LedgerMapChains          = "chains"
-	LedgerMapCounters        = "counters"
-	LedgerMapEvents          = "events"
-	LedgerMapFiles           = "files"
-	LedgerMapMembers         = "members"
-	LedgerMapNames           = "names"
-	LedgerMapPieces          = "pieces"
-	LedgerMapPlaces          = "places"
-	LedgerMapProcesses       = "processes"
-	LedgerMapProgress        = "progress"
-	LedgerMapSources         = "sources"
-	LedgerMapTables          = "tables"
-	LedgerMapThreads         = "threads"
-	LedgerMapTimers          = "timers"
-	LedgerProgAnswerName     = "answer_name"
-	LedgerProgIdentify       = "identify"
-	LedgerProgMeasureVisits  = "measure_visits"
-	LedgerProgOnCallBegin    = "on_call_begin"
-	LedgerProgOnCallOver     = "on_call_over"
-	LedgerProgOnExec         = "on_exec"
-	LedgerProgOnExit         = "on_exit"
-	LedgerProgOnFault        = "on_fault"
-	LedgerProgOnFork         = "on_fork"
-	LedgerProgOnHrtimerEntry = "on_hrtimer_entry"
-	LedgerProgOnHrtimerExit  = "on_hrtimer_exit"
-	LedgerProgOnIrqEntry     = "on_irq_entry"
-	LedgerProgOnIrqExit      = "on_irq_exit"
-	LedgerProgOnNetifRx      = "on_netif_rx"
-	LedgerProgOnPrepareExec  = "on_prepare_exec"
-	LedgerProgOnProbe        = "on_probe"
-	LedgerProgOnSingleProbe  = "on_single_probe"
-	LedgerProgOnSoftirqEntry = "on_softirq_entry"
-	LedgerProgOnSoftirqExit  = "on_softirq_exit"
-	LedgerProgOnSwitch       = "on_switch"
-	LedgerProgOnSysExit      = "on_sys_exit"
-	LedgerProgOnTracepoint   = "on_tracepoint"
-	LedgerProgOnWaking       = "on_waking"
-	LedgerProgStartClock     = "start_clock"
-	LedgerVarBins            = "bins"
-	LedgerVarBlamedOnly      = "blamed_only"
-	LedgerVarCalls           = "calls"
-	LedgerVarControl         = "control"
-	LedgerVarCores           = "cores"
-	LedgerVarCostType        = "cost_type"
-	LedgerVarCounting        = "counting"
-	LedgerVarEnough          = "enough"
-	LedgerVarEventKindType   = "event_kind_type"
-	LedgerVarEventType       = "event_type"
-	LedgerVarFileStateType   = "file_state_type"
-	LedgerVarHookedPoint     = "hooked_point"
-	LedgerVarLimitType       = "limit_type"
-	LedgerVarLooking         = "looking"
-	LedgerVarLossType        = "loss_type"
-	LedgerVarNameAnswerType  = "name_answer_type"
-	LedgerVarNamedType       = "named_type"
-	LedgerVarNoCounters      = "no_counters"
-	LedgerVarNoFile          = "no_file"
-	LedgerVarNoName          = "no_name"
-	LedgerVarObjectStateType = "object_state_type"
-	LedgerVarRows            = "rows"
-	LedgerVarRuleBaseType    = "rule_base_type"
-	LedgerVarRuleKindType    = "rule_kind_type"
-	LedgerVarRuleWhereType   = "rule_where_type"
-	LedgerVarRules           = "rules"
-	LedgerVarSourceTableType = "source_table_type"
-	LedgerVarSpanBins        = "span_bins"
-	LedgerVarSpanCounts      = "span_counts"
-	LedgerVarSpanPoints      = "span_points"
-	LedgerVarSpanRoleType    = "span_role_type"
-	LedgerVarSpent           = "spent"
-	LedgerVarUnitSamples     = "unit_samples"
-	LedgerVarVisits          = "visits"
-	LedgerVarWholeStacks     = "whole_stacks"
+	LedgerMapAddresses          = "addresses"
+	LedgerMapBegunByKey         = "begun_by_key"
+	LedgerMapChains             = "chains"
+	LedgerMapChosen             = "chosen"
+	LedgerMapCounters           = "counters"
+	LedgerMapEvents             = "events"
+	LedgerMapFiles              = "files"
+	LedgerMapMembers            = "members"
+	LedgerMapNames              = "names"
+	LedgerMapPieces             = "pieces"
+	LedgerMapPlaces             = "places"
+	LedgerMapProcesses          = "processes"
+	LedgerMapProgress           = "progress"
+	LedgerMapSources            = "sources"
+	LedgerMapTables             = "tables"
+	LedgerMapThreads            = "threads"
+	LedgerMapTimers             = "timers"
+	LedgerProgAnswerName        = "answer_name"
+	LedgerProgFindNamespace     = "find_namespace"
+	LedgerProgJoinThreads       = "join_threads"
+	LedgerProgLeaveThreads      = "leave_threads"
+	LedgerProgMeasureVisits     = "measure_visits"
+	LedgerProgOnCallBegin       = "on_call_begin"
+	LedgerProgOnCallOver        = "on_call_over"
+	LedgerProgOnExec            = "on_exec"
+	LedgerProgOnExit            = "on_exit"
+	LedgerProgOnFault           = "on_fault"
+	LedgerProgOnFork            = "on_fork"
+	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
+	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
+	LedgerProgOnIrqEntry        = "on_irq_entry"
+	LedgerProgOnIrqExit         = "on_irq_exit"
+	LedgerProgOnNetifRx         = "on_netif_rx"
+	LedgerProgOnPrepareExec     = "on_prepare_exec"
+	LedgerProgOnProbe           = "on_probe"
+	LedgerProgOnSingleProbe     = "on_single_probe"
+	LedgerProgOnSoftirqEntry    = "on_softirq_entry"
+	LedgerProgOnSoftirqExit     = "on_softirq_exit"
+	LedgerProgOnSwitch          = "on_switch"
+	LedgerProgOnSysExit         = "on_sys_exit"
+	LedgerProgOnTracepoint      = "on_tracepoint"
+	LedgerProgOnWaking          = "on_waking"
+	LedgerProgStartClock        = "start_clock"
+	LedgerVarBins               = "bins"
+	LedgerVarBlamedOnly         = "blamed_only"
+	LedgerVarCalls              = "calls"
+	LedgerVarControl            = "control"
+	LedgerVarCores              = "cores"
+	LedgerVarCostType           = "cost_type"
+	LedgerVarCounting           = "counting"
+	LedgerVarEnough             = "enough"
+	LedgerVarEventKindType      = "event_kind_type"
+	LedgerVarEventType          = "event_type"
+	LedgerVarFileStateType      = "file_state_type"
+	LedgerVarHookedPoint        = "hooked_point"
+	LedgerVarLimitType          = "limit_type"
+	LedgerVarLooking            = "looking"
+	LedgerVarLossType           = "loss_type"
+	LedgerVarMembership         = "membership"
+	LedgerVarMembershipModeType = "membership_mode_type"
+	LedgerVarNameAnswerType     = "name_answer_type"
+	LedgerVarNamedType          = "named_type"
+	LedgerVarNoCounters         = "no_counters"
+	LedgerVarNoFile             = "no_file"
+	LedgerVarNoName             = "no_name"
+	LedgerVarObjectStateType    = "object_state_type"
+	LedgerVarRows               = "rows"
+	LedgerVarRuleBaseType       = "rule_base_type"
+	LedgerVarRuleKindType       = "rule_kind_type"
+	LedgerVarRuleWhereType      = "rule_where_type"
+	LedgerVarRules              = "rules"
+	LedgerVarSourceTableType    = "source_table_type"
+	LedgerVarSpanBins           = "span_bins"
+	LedgerVarSpanCounts         = "span_counts"
+	LedgerVarSpanPoints         = "span_points"
+	LedgerVarSpanRoleType       = "span_role_type"
+	LedgerVarSpanStrangers      = "span_strangers"
+	LedgerVarSpent              = "spent"
+	LedgerVarUnitSamples        = "unit_samples"
+	LedgerVarVisits             = "visits"
+	LedgerVarWholeStacks        = "whole_stacks"
 )
 
 // LoadLedger returns the embedded CollectionSpec for Ledger.
@@ -556,7 +588,9 @@ type LedgerSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
-	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
+	FindNamespace  *ebpf.ProgramSpec `ebpf:"find_namespace"`
+	JoinThreads    *ebpf.ProgramSpec `ebpf:"join_threads"`
+	LeaveThreads   *ebpf.ProgramSpec `ebpf:"leave_threads"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
@@ -588,6 +622,7 @@ type LedgerMapSpecs struct {
 	Addresses  *ebpf.MapSpec `ebpf:"addresses"`
 	BegunByKey *ebpf.MapSpec `ebpf:"begun_by_key"`
 	Chains     *ebpf.MapSpec `ebpf:"chains"`
+	Chosen     *ebpf.MapSpec `ebpf:"chosen"`
 	Counters   *ebpf.MapSpec `ebpf:"counters"`
 	Events     *ebpf.MapSpec `ebpf:"events"`
 	Files      *ebpf.MapSpec `ebpf:"files"`
@@ -607,41 +642,44 @@ type LedgerMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerVariableSpecs struct {
-	Bins            *ebpf.VariableSpec `ebpf:"bins"`
-	BlamedOnly      *ebpf.VariableSpec `ebpf:"blamed_only"`
-	Calls           *ebpf.VariableSpec `ebpf:"calls"`
-	Control         *ebpf.VariableSpec `ebpf:"control"`
-	Cores           *ebpf.VariableSpec `ebpf:"cores"`
-	CostType        *ebpf.VariableSpec `ebpf:"cost_type"`
-	Counting        *ebpf.VariableSpec `ebpf:"counting"`
-	Enough          *ebpf.VariableSpec `ebpf:"enough"`
-	EventKindType   *ebpf.VariableSpec `ebpf:"event_kind_type"`
-	EventType       *ebpf.VariableSpec `ebpf:"event_type"`
-	FileStateType   *ebpf.VariableSpec `ebpf:"file_state_type"`
-	HookedPoint     *ebpf.VariableSpec `ebpf:"hooked_point"`
-	LimitType       *ebpf.VariableSpec `ebpf:"limit_type"`
-	Looking         *ebpf.VariableSpec `ebpf:"looking"`
-	LossType        *ebpf.VariableSpec `ebpf:"loss_type"`
-	NameAnswerType  *ebpf.VariableSpec `ebpf:"name_answer_type"`
-	NamedType       *ebpf.VariableSpec `ebpf:"named_type"`
-	NoCounters      *ebpf.VariableSpec `ebpf:"no_counters"`
-	NoFile          *ebpf.VariableSpec `ebpf:"no_file"`
-	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
-	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
-	Rows            *ebpf.VariableSpec `ebpf:"rows"`
-	RuleBaseType    *ebpf.VariableSpec `ebpf:"rule_base_type"`
-	RuleKindType    *ebpf.VariableSpec `ebpf:"rule_kind_type"`
-	RuleWhereType   *ebpf.VariableSpec `ebpf:"rule_where_type"`
-	Rules           *ebpf.VariableSpec `ebpf:"rules"`
-	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
-	SpanBins        *ebpf.VariableSpec `ebpf:"span_bins"`
-	SpanCounts      *ebpf.VariableSpec `ebpf:"span_counts"`
-	SpanPoints      *ebpf.VariableSpec `ebpf:"span_points"`
-	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
-	Spent           *ebpf.VariableSpec `ebpf:"spent"`
-	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
-	Visits          *ebpf.VariableSpec `ebpf:"visits"`
-	WholeStacks     *ebpf.VariableSpec `ebpf:"whole_stacks"`
+	Bins               *ebpf.VariableSpec `ebpf:"bins"`
+	BlamedOnly         *ebpf.VariableSpec `ebpf:"blamed_only"`
+	Calls              *ebpf.VariableSpec `ebpf:"calls"`
+	Control            *ebpf.VariableSpec `ebpf:"control"`
+	Cores              *ebpf.VariableSpec `ebpf:"cores"`
+	CostType           *ebpf.VariableSpec `ebpf:"cost_type"`
+	Counting           *ebpf.VariableSpec `ebpf:"counting"`
+	Enough             *ebpf.VariableSpec `ebpf:"enough"`
+	EventKindType      *ebpf.VariableSpec `ebpf:"event_kind_type"`
+	EventType          *ebpf.VariableSpec `ebpf:"event_type"`
+	FileStateType      *ebpf.VariableSpec `ebpf:"file_state_type"`
+	HookedPoint        *ebpf.VariableSpec `ebpf:"hooked_point"`
+	LimitType          *ebpf.VariableSpec `ebpf:"limit_type"`
+	Looking            *ebpf.VariableSpec `ebpf:"looking"`
+	LossType           *ebpf.VariableSpec `ebpf:"loss_type"`
+	Membership         *ebpf.VariableSpec `ebpf:"membership"`
+	MembershipModeType *ebpf.VariableSpec `ebpf:"membership_mode_type"`
+	NameAnswerType     *ebpf.VariableSpec `ebpf:"name_answer_type"`
+	NamedType          *ebpf.VariableSpec `ebpf:"named_type"`
+	NoCounters         *ebpf.VariableSpec `ebpf:"no_counters"`
+	NoFile             *ebpf.VariableSpec `ebpf:"no_file"`
+	NoName             *ebpf.VariableSpec `ebpf:"no_name"`
+	ObjectStateType    *ebpf.VariableSpec `ebpf:"object_state_type"`
+	Rows               *ebpf.VariableSpec `ebpf:"rows"`
+	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
+	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
+	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	Rules              *ebpf.VariableSpec `ebpf:"rules"`
+	SourceTableType    *ebpf.VariableSpec `ebpf:"source_table_type"`
+	SpanBins           *ebpf.VariableSpec `ebpf:"span_bins"`
+	SpanCounts         *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanPoints         *ebpf.VariableSpec `ebpf:"span_points"`
+	SpanRoleType       *ebpf.VariableSpec `ebpf:"span_role_type"`
+	SpanStrangers      *ebpf.VariableSpec `ebpf:"span_strangers"`
+	Spent              *ebpf.VariableSpec `ebpf:"spent"`
+	UnitSamples        *ebpf.VariableSpec `ebpf:"unit_samples"`
+	Visits             *ebpf.VariableSpec `ebpf:"visits"`
+	WholeStacks        *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
 // LedgerObjects contains all objects after they have been loaded into the kernel.
@@ -667,6 +705,7 @@ type LedgerMaps struct {
 	Addresses  *ebpf.Map `ebpf:"addresses"`
 	BegunByKey *ebpf.Map `ebpf:"begun_by_key"`
 	Chains     *ebpf.Map `ebpf:"chains"`
+	Chosen     *ebpf.Map `ebpf:"chosen"`
 	Counters   *ebpf.Map `ebpf:"counters"`
 	Events     *ebpf.Map `ebpf:"events"`
 	Files      *ebpf.Map `ebpf:"files"`
@@ -687,6 +726,7 @@ func (m *LedgerMaps) Close() error {
 		m.Addresses,
 		m.BegunByKey,
 		m.Chains,
+		m.Chosen,
 		m.Counters,
 		m.Events,
 		m.Files,
@@ -707,41 +747,44 @@ func (m *LedgerMaps) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerVariables struct {
-	Bins            *ebpf.Variable `ebpf:"bins"`
-	BlamedOnly      *ebpf.Variable `ebpf:"blamed_only"`
-	Calls           *ebpf.Variable `ebpf:"calls"`
-	Control         *ebpf.Variable `ebpf:"control"`
-	Cores           *ebpf.Variable `ebpf:"cores"`
-	CostType        *ebpf.Variable `ebpf:"cost_type"`
-	Counting        *ebpf.Variable `ebpf:"counting"`
-	Enough          *ebpf.Variable `ebpf:"enough"`
-	EventKindType   *ebpf.Variable `ebpf:"event_kind_type"`
-	EventType       *ebpf.Variable `ebpf:"event_type"`
-	FileStateType   *ebpf.Variable `ebpf:"file_state_type"`
-	HookedPoint     *ebpf.Variable `ebpf:"hooked_point"`
-	LimitType       *ebpf.Variable `ebpf:"limit_type"`
-	Looking         *ebpf.Variable `ebpf:"looking"`
-	LossType        *ebpf.Variable `ebpf:"loss_type"`
-	NameAnswerType  *ebpf.Variable `ebpf:"name_answer_type"`
-	NamedType       *ebpf.Variable `ebpf:"named_type"`
-	NoCounters      *ebpf.Variable `ebpf:"no_counters"`
-	NoFile          *ebpf.Variable `ebpf:"no_file"`
-	NoName          *ebpf.Variable `ebpf:"no_name"`
-	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
-	Rows            *ebpf.Variable `ebpf:"rows"`
-	RuleBaseType    *ebpf.Variable `ebpf:"rule_base_type"`
-	RuleKindType    *ebpf.Variable `ebpf:"rule_kind_type"`
-	RuleWhereType   *ebpf.Variable `ebpf:"rule_where_type"`
-	Rules           *ebpf.Variable `ebpf:"rules"`
-	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
-	SpanBins        *ebpf.Variable `ebpf:"span_bins"`
-	SpanCounts      *ebpf.Variable `ebpf:"span_counts"`
-	SpanPoints      *ebpf.Variable `ebpf:"span_points"`
-	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
-	Spent           *ebpf.Variable `ebpf:"spent"`
-	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
-	Visits          *ebpf.Variable `ebpf:"visits"`
-	WholeStacks     *ebpf.Variable `ebpf:"whole_stacks"`
+	Bins               *ebpf.Variable `ebpf:"bins"`
+	BlamedOnly         *ebpf.Variable `ebpf:"blamed_only"`
+	Calls              *ebpf.Variable `ebpf:"calls"`
+	Control            *ebpf.Variable `ebpf:"control"`
+	Cores              *ebpf.Variable `ebpf:"cores"`
+	CostType           *ebpf.Variable `ebpf:"cost_type"`
+	Counting           *ebpf.Variable `ebpf:"counting"`
+	Enough             *ebpf.Variable `ebpf:"enough"`
+	EventKindType      *ebpf.Variable `ebpf:"event_kind_type"`
+	EventType          *ebpf.Variable `ebpf:"event_type"`
+	FileStateType      *ebpf.Variable `ebpf:"file_state_type"`
+	HookedPoint        *ebpf.Variable `ebpf:"hooked_point"`
+	LimitType          *ebpf.Variable `ebpf:"limit_type"`
+	Looking            *ebpf.Variable `ebpf:"looking"`
+	LossType           *ebpf.Variable `ebpf:"loss_type"`
+	Membership         *ebpf.Variable `ebpf:"membership"`
+	MembershipModeType *ebpf.Variable `ebpf:"membership_mode_type"`
+	NameAnswerType     *ebpf.Variable `ebpf:"name_answer_type"`
+	NamedType          *ebpf.Variable `ebpf:"named_type"`
+	NoCounters         *ebpf.Variable `ebpf:"no_counters"`
+	NoFile             *ebpf.Variable `ebpf:"no_file"`
+	NoName             *ebpf.Variable `ebpf:"no_name"`
+	ObjectStateType    *ebpf.Variable `ebpf:"object_state_type"`
+	Rows               *ebpf.Variable `ebpf:"rows"`
+	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
+	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
+	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
+	Rules              *ebpf.Variable `ebpf:"rules"`
+	SourceTableType    *ebpf.Variable `ebpf:"source_table_type"`
+	SpanBins           *ebpf.Variable `ebpf:"span_bins"`
+	SpanCounts         *ebpf.Variable `ebpf:"span_counts"`
+	SpanPoints         *ebpf.Variable `ebpf:"span_points"`
+	SpanRoleType       *ebpf.Variable `ebpf:"span_role_type"`
+	SpanStrangers      *ebpf.Variable `ebpf:"span_strangers"`
+	Spent              *ebpf.Variable `ebpf:"spent"`
+	UnitSamples        *ebpf.Variable `ebpf:"unit_samples"`
+	Visits             *ebpf.Variable `ebpf:"visits"`
+	WholeStacks        *ebpf.Variable `ebpf:"whole_stacks"`
 }
 
 // LedgerPrograms contains all programs after they have been loaded into the kernel.
@@ -749,7 +792,9 @@ type LedgerVariables struct {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
-	Identify       *ebpf.Program `ebpf:"identify"`
+	FindNamespace  *ebpf.Program `ebpf:"find_namespace"`
+	JoinThreads    *ebpf.Program `ebpf:"join_threads"`
+	LeaveThreads   *ebpf.Program `ebpf:"leave_threads"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
@@ -777,7 +822,9 @@ type LedgerPrograms struct {
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
-		p.Identify,
+		p.FindNamespace,
+		p.JoinThreads,
+		p.LeaveThreads,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,
