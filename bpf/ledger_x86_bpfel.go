@@ -71,7 +71,8 @@ type LedgerControlPage struct {
 	HookCost    [2]uint64
 	SpanFrom    uint64
 	Exits       uint32
-	_           [12]byte
+	Patient     uint32
+	_           [8]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -481,6 +482,7 @@ const (
 	LedgerMapTimers             = "timers"
 	LedgerProgAnswerName        = "answer_name"
 	LedgerProgFindNamespace     = "find_namespace"
+	LedgerProgIdentify          = "identify"
 	LedgerProgJoinThreads       = "join_threads"
 	LedgerProgLeaveThreads      = "leave_threads"
 	LedgerProgMeasureVisits     = "measure_visits"
@@ -589,6 +591,7 @@ type LedgerSpecs struct {
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
 	FindNamespace  *ebpf.ProgramSpec `ebpf:"find_namespace"`
+	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
 	JoinThreads    *ebpf.ProgramSpec `ebpf:"join_threads"`
 	LeaveThreads   *ebpf.ProgramSpec `ebpf:"leave_threads"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
@@ -793,6 +796,7 @@ type LedgerVariables struct {
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
 	FindNamespace  *ebpf.Program `ebpf:"find_namespace"`
+	Identify       *ebpf.Program `ebpf:"identify"`
 	JoinThreads    *ebpf.Program `ebpf:"join_threads"`
 	LeaveThreads   *ebpf.Program `ebpf:"leave_threads"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
@@ -823,6 +827,7 @@ func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
 		p.FindNamespace,
+		p.Identify,
 		p.JoinThreads,
 		p.LeaveThreads,
 		p.MeasureVisits,

@@ -189,7 +189,6 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	}
 	probes := make([]ledger.Probe, 0, len(found))
 	for _, site := range found {
-		once := probed{i, place{fileOf(site.Binary), site.Offset, site.Return}}
 		k := slices.IndexFunc(binaries, func(b *symbol.Binary) bool { return b.Path() == site.Binary })
 		once := probed{i, place{files[k], site.Offset, site.Return}}
 		if s.placed[once] { // in a library that another program loads, too
