@@ -104,7 +104,7 @@ func TestAttachRate(t *testing.T) {
 		t.Skip("a measurement: make attach")
 	}
 	p := startBusy(t, compileBusy(t), "200")
-	const rounds, over = 100, 150 * time.Millisecond
+	const rounds, over = 25, 150 * time.Millisecond
 	var ratios []float64
 	for range rounds {
 		before := p.rate(over)
