@@ -73,6 +73,7 @@ func TestSystemStall(t *testing.T) {
 	program := realkernel.Compile(t, source)
 	work := startPulse(t, program, "work")
 	work.await(t)
+	startBusy(t, compileBusy(t), "3") // who is stopped
 	probe := startPulse(t, program, "sleep")
 	probe.await(t)
 	probe.set(2, 0)
