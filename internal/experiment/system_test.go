@@ -69,6 +69,7 @@ func TestSystemStall(t *testing.T) {
 	if !*figures {
 		t.Skip("a measurement: make attach")
 	}
+	realkernel.Whatif(t) // built while the machine is idle
 	const source = "testdata/stall.c"
 	program := realkernel.Compile(t, source)
 	work := startPulse(t, program, "work")
@@ -104,6 +105,7 @@ func TestAttachRate(t *testing.T) {
 	if !*figures {
 		t.Skip("a measurement: make attach")
 	}
+	realkernel.Whatif(t) // built while the machine is idle
 	p := startBusy(t, compileBusy(t), "200")
 	const rounds, over = 25, 150 * time.Millisecond
 	var ratios []float64

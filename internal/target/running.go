@@ -209,6 +209,10 @@ func PreferSelf() {
 		return
 	}
 	const precedence = -10
+	// The system call gives 20 less the nice value.
+	if has, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err != nil || 20-has <= precedence {
+		return
+	}
 	for _, t := range threads {
 		if tid, err := strconv.Atoi(t.Name()); err == nil {
 			_ = unix.Setpriority(unix.PRIO_PROCESS, tid, precedence)
