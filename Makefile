@@ -1,9 +1,9 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, speed, overhead, scale, points, sqlite, servers.
+# The long runs, whose figures the documentation gives: accuracy, speed, overhead, scale, points, sqlite, servers, attach.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite servers clean
+.PHONY: build demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite servers attach clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -54,6 +54,10 @@ scale: build tools
 
 points: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/points
+
+# A quarter of an hour; the machine should be quiet.
+attach: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 40m -run 'TestAttach|TestSystem' ./internal/experiment -figures
 
 # Needs Debian's source packages: "deb-src" in apt's sources.
 sqlite: build tools

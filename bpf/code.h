@@ -14,7 +14,7 @@ static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 	err = bpf_map_update_elem(&places, place, &unit, BPF_NOEXIST);
 	if (err && err != -17 /* EEXIST: another core was first */)
 		lose(this_core(), LOSS_CODE);
-	else if (!err && !tell(EVENT_PLACE, bpf_get_current_pid_tgid() >> 32, address, place))
+	else if (!err && !tell(EVENT_PLACE, address, place))
 		bpf_map_delete_elem(&places, place);
 	return UNIT_PENDING;
 }
@@ -37,7 +37,7 @@ static __always_inline u32 rule_of_place(const struct place *place, u64 address,
 		lose(this_core(), LOSS_CODE);
 		return RULES_UNKNOWN;
 	}
-	if (!err && !tell(EVENT_TABLE, bpf_get_current_pid_tgid() >> 32, address, &page))
+	if (!err && !tell(EVENT_TABLE, address, &page))
 		bpf_map_delete_elem(&tables, &page);
 	return RULES_PENDING;
 }

@@ -175,7 +175,7 @@ __noinline int count_named(u64 at, u32 *set, u64 n)
 			bpf_probe_read_user(&known->name, sizeof(known->name), (void *)(at + sizeof(u64)));
 			barrier();
 			known->complete = 1;
-			tell(EVENT_NAMED, bpf_get_current_pid_tgid() >> 32, hash, 0);
+			tell(EVENT_NAMED, hash, 0);
 		}
 	}
 	*set = known->set;
@@ -470,7 +470,7 @@ __noinline int on_executable(struct finding *f)
 	barrier();
 	o->state = OBJECT_ASKED;
 	if (!known && !bpf_map_update_elem(&files, &key, &no_file, BPF_NOEXIST) &&
-	    !tell(EVENT_MAPPED, bpf_get_current_pid_tgid() >> 32, o->start, &key))
+	    !tell(EVENT_MAPPED, o->start, &key))
 		bpf_map_delete_elem(&files, &key);
 	return 0;
 }

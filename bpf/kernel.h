@@ -44,6 +44,18 @@ struct signal_struct {
 	atomic_t live;
 } TARGET_IN_KERNEL;
 
+struct upid {
+	int nr;
+} TARGET_IN_KERNEL;
+
+/* A task's number in each of the namespaces that it has one in, from the outermost on. */
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} TARGET_IN_KERNEL;
+
+struct completion;
+
 /* Which of these two a processor has, see in_compat_call. */
 struct thread_info {
 	unsigned long flags;
@@ -66,11 +78,27 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned in_iowait : 1;
+	unsigned int flags;
 	struct sched_entity se;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct completion *vfork_done;
+	u64 start_boottime;
 	struct signal_struct *signal;
+} TARGET_IN_KERNEL;
+
+/* Of task_struct.flags. */
+#define PF_EXITING 0x4
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
+#define PF_KTHREAD 0x200000
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 } TARGET_IN_KERNEL;
 
 struct super_block {

@@ -40,6 +40,13 @@ type LedgerChain struct {
 	Members uint32
 }
 
+type LedgerChoice struct {
+	_      structs.HostLayout
+	Start  uint64
+	Fresh  uint32
+	Exempt uint32
+}
+
 type LedgerCode struct {
 	_    structs.HostLayout
 	Unit uint32
@@ -246,6 +253,24 @@ type LedgerMember struct {
 	Later uint32
 }
 
+type LedgerMembership struct {
+	_      structs.HostLayout
+	Mode   uint32
+	Own    uint32
+	Level  uint32
+	Pad    uint32
+	Joined uint64
+	Missed uint64
+}
+
+type LedgerMembershipMode uint32
+
+const (
+	LedgerMembershipModeMEMBERS_DESCEND  LedgerMembershipMode = 0
+	LedgerMembershipModeMEMBERS_CHOSEN   LedgerMembershipMode = 1
+	LedgerMembershipModeMEMBERS_EVERYONE LedgerMembershipMode = 2
+)
+
 type LedgerNameAnswer struct {
 	_    structs.HostLayout
 	Hash uint64
@@ -288,6 +313,13 @@ type LedgerPointName struct {
 		Length uint32
 		Text   [112]int8
 	}
+}
+
+type LedgerProcess struct {
+	_      structs.HostLayout
+	Space  uint64
+	Number uint32
+	Exempt uint32
 }
 
 type LedgerProgress struct {
@@ -499,90 +531,97 @@ type LedgerWaits struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	LedgerMapAddresses       = "addresses"
-	LedgerMapBegunByKey      = "begun_by_key"
-	LedgerMapChains          = "chains"
-	LedgerMapCounters        = "counters"
-	LedgerMapEvents          = "events"
-	LedgerMapFiles           = "files"
-	LedgerMapMembers         = "members"
-	LedgerMapNames           = "names"
-	LedgerMapPieces          = "pieces"
-	LedgerMapPlaces          = "places"
-	LedgerMapProcesses       = "processes"
-	LedgerMapProgress        = "progress"
-	LedgerMapSources         = "sources"
-	LedgerMapStrangers       = "strangers"
-	LedgerMapTables          = "tables"
-	LedgerMapThreads         = "threads"
-	LedgerMapTimers          = "timers"
-	LedgerProgAnswerName     = "answer_name"
-	LedgerProgIdentify       = "identify"
-	LedgerProgMeasureVisits  = "measure_visits"
-	LedgerProgOnCallBegin    = "on_call_begin"
-	LedgerProgOnCallOver     = "on_call_over"
-	LedgerProgOnExec         = "on_exec"
-	LedgerProgOnExit         = "on_exit"
-	LedgerProgOnFault        = "on_fault"
-	LedgerProgOnFork         = "on_fork"
-	LedgerProgOnHrtimerEntry = "on_hrtimer_entry"
-	LedgerProgOnHrtimerExit  = "on_hrtimer_exit"
-	LedgerProgOnIrqEntry     = "on_irq_entry"
-	LedgerProgOnIrqExit      = "on_irq_exit"
-	LedgerProgOnNetifRx      = "on_netif_rx"
-	LedgerProgOnPrepareExec  = "on_prepare_exec"
-	LedgerProgOnProbe        = "on_probe"
-	LedgerProgOnSingleProbe  = "on_single_probe"
-	LedgerProgOnSingleSite   = "on_single_site"
-	LedgerProgOnSite         = "on_site"
-	LedgerProgOnSoftirqEntry = "on_softirq_entry"
-	LedgerProgOnSoftirqExit  = "on_softirq_exit"
-	LedgerProgOnSwitch       = "on_switch"
-	LedgerProgOnSysExit      = "on_sys_exit"
-	LedgerProgOnTracepoint   = "on_tracepoint"
-	LedgerProgOnWaking       = "on_waking"
-	LedgerProgStartClock     = "start_clock"
-	LedgerVarBins            = "bins"
-	LedgerVarBlamedOnly      = "blamed_only"
-	LedgerVarCalls           = "calls"
-	LedgerVarControl         = "control"
-	LedgerVarCores           = "cores"
-	LedgerVarCostType        = "cost_type"
-	LedgerVarCounting        = "counting"
-	LedgerVarEnough          = "enough"
-	LedgerVarEventKindType   = "event_kind_type"
-	LedgerVarEventType       = "event_type"
-	LedgerVarFileStateType   = "file_state_type"
-	LedgerVarHookedPoint     = "hooked_point"
-	LedgerVarLimitType       = "limit_type"
-	LedgerVarLooking         = "looking"
-	LedgerVarLossType        = "loss_type"
-	LedgerVarNameAnswerType  = "name_answer_type"
-	LedgerVarNamedType       = "named_type"
-	LedgerVarNoCounters      = "no_counters"
-	LedgerVarNoFile          = "no_file"
-	LedgerVarNoName          = "no_name"
-	LedgerVarObjectStateType = "object_state_type"
-	LedgerVarPointSets       = "point_sets"
-	LedgerVarRows            = "rows"
-	LedgerVarRuleBaseType    = "rule_base_type"
-	LedgerVarRuleKindType    = "rule_kind_type"
-	LedgerVarRuleWhereType   = "rule_where_type"
-	LedgerVarRules           = "rules"
-	LedgerVarSourceTableType = "source_table_type"
-	LedgerVarSpanBins        = "span_bins"
-	LedgerVarSpanCounts      = "span_counts"
-	LedgerVarSpanEnds        = "span_ends"
-	LedgerVarSpanPoints      = "span_points"
-	LedgerVarSpanRoleType    = "span_role_type"
-	LedgerVarSpanSamples     = "span_samples"
-	LedgerVarSpent           = "spent"
-	LedgerVarUnitSamples     = "unit_samples"
-	LedgerVarUnitWaits       = "unit_waits"
-	LedgerVarVisits          = "visits"
-	LedgerVarWaitClassType   = "wait_class_type"
-	LedgerVarWaitClasses     = "wait_classes"
-	LedgerVarWholeStacks     = "whole_stacks"
+	LedgerMapAddresses          = "addresses"
+	LedgerMapBegunByKey         = "begun_by_key"
+	LedgerMapChains             = "chains"
+	LedgerMapChosen             = "chosen"
+	LedgerMapCounters           = "counters"
+	LedgerMapEvents             = "events"
+	LedgerMapFiles              = "files"
+	LedgerMapMembers            = "members"
+	LedgerMapNames              = "names"
+	LedgerMapPieces             = "pieces"
+	LedgerMapPlaces             = "places"
+	LedgerMapProcesses          = "processes"
+	LedgerMapProgress           = "progress"
+	LedgerMapSources            = "sources"
+	LedgerMapStrangers          = "strangers"
+	LedgerMapTables             = "tables"
+	LedgerMapThreads            = "threads"
+	LedgerMapTimers             = "timers"
+	LedgerProgAnswerName        = "answer_name"
+	LedgerProgFindNamespace     = "find_namespace"
+	LedgerProgIdentify          = "identify"
+	LedgerProgJoinThreads       = "join_threads"
+	LedgerProgLeaveThreads      = "leave_threads"
+	LedgerProgMeasureVisits     = "measure_visits"
+	LedgerProgOnCallBegin       = "on_call_begin"
+	LedgerProgOnCallOver        = "on_call_over"
+	LedgerProgOnExec            = "on_exec"
+	LedgerProgOnExit            = "on_exit"
+	LedgerProgOnFault           = "on_fault"
+	LedgerProgOnFork            = "on_fork"
+	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
+	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
+	LedgerProgOnIrqEntry        = "on_irq_entry"
+	LedgerProgOnIrqExit         = "on_irq_exit"
+	LedgerProgOnNetifRx         = "on_netif_rx"
+	LedgerProgOnPrepareExec     = "on_prepare_exec"
+	LedgerProgOnProbe           = "on_probe"
+	LedgerProgOnSingleProbe     = "on_single_probe"
+	LedgerProgOnSingleSite      = "on_single_site"
+	LedgerProgOnSite            = "on_site"
+	LedgerProgOnSoftirqEntry    = "on_softirq_entry"
+	LedgerProgOnSoftirqExit     = "on_softirq_exit"
+	LedgerProgOnSwitch          = "on_switch"
+	LedgerProgOnSysExit         = "on_sys_exit"
+	LedgerProgOnTracepoint      = "on_tracepoint"
+	LedgerProgOnWaking          = "on_waking"
+	LedgerProgStartClock        = "start_clock"
+	LedgerVarBins               = "bins"
+	LedgerVarBlamedOnly         = "blamed_only"
+	LedgerVarCalls              = "calls"
+	LedgerVarControl            = "control"
+	LedgerVarCores              = "cores"
+	LedgerVarCostType           = "cost_type"
+	LedgerVarCounting           = "counting"
+	LedgerVarEnough             = "enough"
+	LedgerVarEventKindType      = "event_kind_type"
+	LedgerVarEventType          = "event_type"
+	LedgerVarFileStateType      = "file_state_type"
+	LedgerVarHookedPoint        = "hooked_point"
+	LedgerVarLimitType          = "limit_type"
+	LedgerVarLooking            = "looking"
+	LedgerVarLossType           = "loss_type"
+	LedgerVarMembership         = "membership"
+	LedgerVarMembershipModeType = "membership_mode_type"
+	LedgerVarNameAnswerType     = "name_answer_type"
+	LedgerVarNamedType          = "named_type"
+	LedgerVarNoCounters         = "no_counters"
+	LedgerVarNoFile             = "no_file"
+	LedgerVarNoName             = "no_name"
+	LedgerVarObjectStateType    = "object_state_type"
+	LedgerVarPointSets          = "point_sets"
+	LedgerVarRows               = "rows"
+	LedgerVarRuleBaseType       = "rule_base_type"
+	LedgerVarRuleKindType       = "rule_kind_type"
+	LedgerVarRuleWhereType      = "rule_where_type"
+	LedgerVarRules              = "rules"
+	LedgerVarSourceTableType    = "source_table_type"
+	LedgerVarSpanBins           = "span_bins"
+	LedgerVarSpanCounts         = "span_counts"
+	LedgerVarSpanEnds           = "span_ends"
+	LedgerVarSpanPoints         = "span_points"
+	LedgerVarSpanRoleType       = "span_role_type"
+	LedgerVarSpanSamples        = "span_samples"
+	LedgerVarSpanStrangers      = "span_strangers"
+	LedgerVarSpent              = "spent"
+	LedgerVarUnitSamples        = "unit_samples"
+	LedgerVarUnitWaits          = "unit_waits"
+	LedgerVarVisits             = "visits"
+	LedgerVarWaitClassType      = "wait_class_type"
+	LedgerVarWaitClasses        = "wait_classes"
+	LedgerVarWholeStacks        = "whole_stacks"
 )
 
 // LoadLedger returns the embedded CollectionSpec for Ledger.
@@ -628,7 +667,10 @@ type LedgerSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
 	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
+	FindNamespace  *ebpf.ProgramSpec `ebpf:"find_namespace"`
 	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
+	JoinThreads    *ebpf.ProgramSpec `ebpf:"join_threads"`
+	LeaveThreads   *ebpf.ProgramSpec `ebpf:"leave_threads"`
 	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
@@ -662,6 +704,7 @@ type LedgerMapSpecs struct {
 	Addresses  *ebpf.MapSpec `ebpf:"addresses"`
 	BegunByKey *ebpf.MapSpec `ebpf:"begun_by_key"`
 	Chains     *ebpf.MapSpec `ebpf:"chains"`
+	Chosen     *ebpf.MapSpec `ebpf:"chosen"`
 	Counters   *ebpf.MapSpec `ebpf:"counters"`
 	Events     *ebpf.MapSpec `ebpf:"events"`
 	Files      *ebpf.MapSpec `ebpf:"files"`
@@ -682,47 +725,50 @@ type LedgerMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerVariableSpecs struct {
-	Bins            *ebpf.VariableSpec `ebpf:"bins"`
-	BlamedOnly      *ebpf.VariableSpec `ebpf:"blamed_only"`
-	Calls           *ebpf.VariableSpec `ebpf:"calls"`
-	Control         *ebpf.VariableSpec `ebpf:"control"`
-	Cores           *ebpf.VariableSpec `ebpf:"cores"`
-	CostType        *ebpf.VariableSpec `ebpf:"cost_type"`
-	Counting        *ebpf.VariableSpec `ebpf:"counting"`
-	Enough          *ebpf.VariableSpec `ebpf:"enough"`
-	EventKindType   *ebpf.VariableSpec `ebpf:"event_kind_type"`
-	EventType       *ebpf.VariableSpec `ebpf:"event_type"`
-	FileStateType   *ebpf.VariableSpec `ebpf:"file_state_type"`
-	HookedPoint     *ebpf.VariableSpec `ebpf:"hooked_point"`
-	LimitType       *ebpf.VariableSpec `ebpf:"limit_type"`
-	Looking         *ebpf.VariableSpec `ebpf:"looking"`
-	LossType        *ebpf.VariableSpec `ebpf:"loss_type"`
-	NameAnswerType  *ebpf.VariableSpec `ebpf:"name_answer_type"`
-	NamedType       *ebpf.VariableSpec `ebpf:"named_type"`
-	NoCounters      *ebpf.VariableSpec `ebpf:"no_counters"`
-	NoFile          *ebpf.VariableSpec `ebpf:"no_file"`
-	NoName          *ebpf.VariableSpec `ebpf:"no_name"`
-	ObjectStateType *ebpf.VariableSpec `ebpf:"object_state_type"`
-	PointSets       *ebpf.VariableSpec `ebpf:"point_sets"`
-	Rows            *ebpf.VariableSpec `ebpf:"rows"`
-	RuleBaseType    *ebpf.VariableSpec `ebpf:"rule_base_type"`
-	RuleKindType    *ebpf.VariableSpec `ebpf:"rule_kind_type"`
-	RuleWhereType   *ebpf.VariableSpec `ebpf:"rule_where_type"`
-	Rules           *ebpf.VariableSpec `ebpf:"rules"`
-	SourceTableType *ebpf.VariableSpec `ebpf:"source_table_type"`
-	SpanBins        *ebpf.VariableSpec `ebpf:"span_bins"`
-	SpanCounts      *ebpf.VariableSpec `ebpf:"span_counts"`
-	SpanEnds        *ebpf.VariableSpec `ebpf:"span_ends"`
-	SpanPoints      *ebpf.VariableSpec `ebpf:"span_points"`
-	SpanRoleType    *ebpf.VariableSpec `ebpf:"span_role_type"`
-	SpanSamples     *ebpf.VariableSpec `ebpf:"span_samples"`
-	Spent           *ebpf.VariableSpec `ebpf:"spent"`
-	UnitSamples     *ebpf.VariableSpec `ebpf:"unit_samples"`
-	UnitWaits       *ebpf.VariableSpec `ebpf:"unit_waits"`
-	Visits          *ebpf.VariableSpec `ebpf:"visits"`
-	WaitClassType   *ebpf.VariableSpec `ebpf:"wait_class_type"`
-	WaitClasses     *ebpf.VariableSpec `ebpf:"wait_classes"`
-	WholeStacks     *ebpf.VariableSpec `ebpf:"whole_stacks"`
+	Bins               *ebpf.VariableSpec `ebpf:"bins"`
+	BlamedOnly         *ebpf.VariableSpec `ebpf:"blamed_only"`
+	Calls              *ebpf.VariableSpec `ebpf:"calls"`
+	Control            *ebpf.VariableSpec `ebpf:"control"`
+	Cores              *ebpf.VariableSpec `ebpf:"cores"`
+	CostType           *ebpf.VariableSpec `ebpf:"cost_type"`
+	Counting           *ebpf.VariableSpec `ebpf:"counting"`
+	Enough             *ebpf.VariableSpec `ebpf:"enough"`
+	EventKindType      *ebpf.VariableSpec `ebpf:"event_kind_type"`
+	EventType          *ebpf.VariableSpec `ebpf:"event_type"`
+	FileStateType      *ebpf.VariableSpec `ebpf:"file_state_type"`
+	HookedPoint        *ebpf.VariableSpec `ebpf:"hooked_point"`
+	LimitType          *ebpf.VariableSpec `ebpf:"limit_type"`
+	Looking            *ebpf.VariableSpec `ebpf:"looking"`
+	LossType           *ebpf.VariableSpec `ebpf:"loss_type"`
+	Membership         *ebpf.VariableSpec `ebpf:"membership"`
+	MembershipModeType *ebpf.VariableSpec `ebpf:"membership_mode_type"`
+	NameAnswerType     *ebpf.VariableSpec `ebpf:"name_answer_type"`
+	NamedType          *ebpf.VariableSpec `ebpf:"named_type"`
+	NoCounters         *ebpf.VariableSpec `ebpf:"no_counters"`
+	NoFile             *ebpf.VariableSpec `ebpf:"no_file"`
+	NoName             *ebpf.VariableSpec `ebpf:"no_name"`
+	ObjectStateType    *ebpf.VariableSpec `ebpf:"object_state_type"`
+	PointSets          *ebpf.VariableSpec `ebpf:"point_sets"`
+	Rows               *ebpf.VariableSpec `ebpf:"rows"`
+	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
+	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
+	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	Rules              *ebpf.VariableSpec `ebpf:"rules"`
+	SourceTableType    *ebpf.VariableSpec `ebpf:"source_table_type"`
+	SpanBins           *ebpf.VariableSpec `ebpf:"span_bins"`
+	SpanCounts         *ebpf.VariableSpec `ebpf:"span_counts"`
+	SpanEnds           *ebpf.VariableSpec `ebpf:"span_ends"`
+	SpanPoints         *ebpf.VariableSpec `ebpf:"span_points"`
+	SpanRoleType       *ebpf.VariableSpec `ebpf:"span_role_type"`
+	SpanSamples        *ebpf.VariableSpec `ebpf:"span_samples"`
+	SpanStrangers      *ebpf.VariableSpec `ebpf:"span_strangers"`
+	Spent              *ebpf.VariableSpec `ebpf:"spent"`
+	UnitSamples        *ebpf.VariableSpec `ebpf:"unit_samples"`
+	UnitWaits          *ebpf.VariableSpec `ebpf:"unit_waits"`
+	Visits             *ebpf.VariableSpec `ebpf:"visits"`
+	WaitClassType      *ebpf.VariableSpec `ebpf:"wait_class_type"`
+	WaitClasses        *ebpf.VariableSpec `ebpf:"wait_classes"`
+	WholeStacks        *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
 // LedgerObjects contains all objects after they have been loaded into the kernel.
@@ -748,6 +794,7 @@ type LedgerMaps struct {
 	Addresses  *ebpf.Map `ebpf:"addresses"`
 	BegunByKey *ebpf.Map `ebpf:"begun_by_key"`
 	Chains     *ebpf.Map `ebpf:"chains"`
+	Chosen     *ebpf.Map `ebpf:"chosen"`
 	Counters   *ebpf.Map `ebpf:"counters"`
 	Events     *ebpf.Map `ebpf:"events"`
 	Files      *ebpf.Map `ebpf:"files"`
@@ -769,6 +816,7 @@ func (m *LedgerMaps) Close() error {
 		m.Addresses,
 		m.BegunByKey,
 		m.Chains,
+		m.Chosen,
 		m.Counters,
 		m.Events,
 		m.Files,
@@ -790,47 +838,50 @@ func (m *LedgerMaps) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerVariables struct {
-	Bins            *ebpf.Variable `ebpf:"bins"`
-	BlamedOnly      *ebpf.Variable `ebpf:"blamed_only"`
-	Calls           *ebpf.Variable `ebpf:"calls"`
-	Control         *ebpf.Variable `ebpf:"control"`
-	Cores           *ebpf.Variable `ebpf:"cores"`
-	CostType        *ebpf.Variable `ebpf:"cost_type"`
-	Counting        *ebpf.Variable `ebpf:"counting"`
-	Enough          *ebpf.Variable `ebpf:"enough"`
-	EventKindType   *ebpf.Variable `ebpf:"event_kind_type"`
-	EventType       *ebpf.Variable `ebpf:"event_type"`
-	FileStateType   *ebpf.Variable `ebpf:"file_state_type"`
-	HookedPoint     *ebpf.Variable `ebpf:"hooked_point"`
-	LimitType       *ebpf.Variable `ebpf:"limit_type"`
-	Looking         *ebpf.Variable `ebpf:"looking"`
-	LossType        *ebpf.Variable `ebpf:"loss_type"`
-	NameAnswerType  *ebpf.Variable `ebpf:"name_answer_type"`
-	NamedType       *ebpf.Variable `ebpf:"named_type"`
-	NoCounters      *ebpf.Variable `ebpf:"no_counters"`
-	NoFile          *ebpf.Variable `ebpf:"no_file"`
-	NoName          *ebpf.Variable `ebpf:"no_name"`
-	ObjectStateType *ebpf.Variable `ebpf:"object_state_type"`
-	PointSets       *ebpf.Variable `ebpf:"point_sets"`
-	Rows            *ebpf.Variable `ebpf:"rows"`
-	RuleBaseType    *ebpf.Variable `ebpf:"rule_base_type"`
-	RuleKindType    *ebpf.Variable `ebpf:"rule_kind_type"`
-	RuleWhereType   *ebpf.Variable `ebpf:"rule_where_type"`
-	Rules           *ebpf.Variable `ebpf:"rules"`
-	SourceTableType *ebpf.Variable `ebpf:"source_table_type"`
-	SpanBins        *ebpf.Variable `ebpf:"span_bins"`
-	SpanCounts      *ebpf.Variable `ebpf:"span_counts"`
-	SpanEnds        *ebpf.Variable `ebpf:"span_ends"`
-	SpanPoints      *ebpf.Variable `ebpf:"span_points"`
-	SpanRoleType    *ebpf.Variable `ebpf:"span_role_type"`
-	SpanSamples     *ebpf.Variable `ebpf:"span_samples"`
-	Spent           *ebpf.Variable `ebpf:"spent"`
-	UnitSamples     *ebpf.Variable `ebpf:"unit_samples"`
-	UnitWaits       *ebpf.Variable `ebpf:"unit_waits"`
-	Visits          *ebpf.Variable `ebpf:"visits"`
-	WaitClassType   *ebpf.Variable `ebpf:"wait_class_type"`
-	WaitClasses     *ebpf.Variable `ebpf:"wait_classes"`
-	WholeStacks     *ebpf.Variable `ebpf:"whole_stacks"`
+	Bins               *ebpf.Variable `ebpf:"bins"`
+	BlamedOnly         *ebpf.Variable `ebpf:"blamed_only"`
+	Calls              *ebpf.Variable `ebpf:"calls"`
+	Control            *ebpf.Variable `ebpf:"control"`
+	Cores              *ebpf.Variable `ebpf:"cores"`
+	CostType           *ebpf.Variable `ebpf:"cost_type"`
+	Counting           *ebpf.Variable `ebpf:"counting"`
+	Enough             *ebpf.Variable `ebpf:"enough"`
+	EventKindType      *ebpf.Variable `ebpf:"event_kind_type"`
+	EventType          *ebpf.Variable `ebpf:"event_type"`
+	FileStateType      *ebpf.Variable `ebpf:"file_state_type"`
+	HookedPoint        *ebpf.Variable `ebpf:"hooked_point"`
+	LimitType          *ebpf.Variable `ebpf:"limit_type"`
+	Looking            *ebpf.Variable `ebpf:"looking"`
+	LossType           *ebpf.Variable `ebpf:"loss_type"`
+	Membership         *ebpf.Variable `ebpf:"membership"`
+	MembershipModeType *ebpf.Variable `ebpf:"membership_mode_type"`
+	NameAnswerType     *ebpf.Variable `ebpf:"name_answer_type"`
+	NamedType          *ebpf.Variable `ebpf:"named_type"`
+	NoCounters         *ebpf.Variable `ebpf:"no_counters"`
+	NoFile             *ebpf.Variable `ebpf:"no_file"`
+	NoName             *ebpf.Variable `ebpf:"no_name"`
+	ObjectStateType    *ebpf.Variable `ebpf:"object_state_type"`
+	PointSets          *ebpf.Variable `ebpf:"point_sets"`
+	Rows               *ebpf.Variable `ebpf:"rows"`
+	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
+	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
+	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
+	Rules              *ebpf.Variable `ebpf:"rules"`
+	SourceTableType    *ebpf.Variable `ebpf:"source_table_type"`
+	SpanBins           *ebpf.Variable `ebpf:"span_bins"`
+	SpanCounts         *ebpf.Variable `ebpf:"span_counts"`
+	SpanEnds           *ebpf.Variable `ebpf:"span_ends"`
+	SpanPoints         *ebpf.Variable `ebpf:"span_points"`
+	SpanRoleType       *ebpf.Variable `ebpf:"span_role_type"`
+	SpanSamples        *ebpf.Variable `ebpf:"span_samples"`
+	SpanStrangers      *ebpf.Variable `ebpf:"span_strangers"`
+	Spent              *ebpf.Variable `ebpf:"spent"`
+	UnitSamples        *ebpf.Variable `ebpf:"unit_samples"`
+	UnitWaits          *ebpf.Variable `ebpf:"unit_waits"`
+	Visits             *ebpf.Variable `ebpf:"visits"`
+	WaitClassType      *ebpf.Variable `ebpf:"wait_class_type"`
+	WaitClasses        *ebpf.Variable `ebpf:"wait_classes"`
+	WholeStacks        *ebpf.Variable `ebpf:"whole_stacks"`
 }
 
 // LedgerPrograms contains all programs after they have been loaded into the kernel.
@@ -838,7 +889,10 @@ type LedgerVariables struct {
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
 	AnswerName     *ebpf.Program `ebpf:"answer_name"`
+	FindNamespace  *ebpf.Program `ebpf:"find_namespace"`
 	Identify       *ebpf.Program `ebpf:"identify"`
+	JoinThreads    *ebpf.Program `ebpf:"join_threads"`
+	LeaveThreads   *ebpf.Program `ebpf:"leave_threads"`
 	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
@@ -868,7 +922,10 @@ type LedgerPrograms struct {
 func (p *LedgerPrograms) Close() error {
 	return _LedgerClose(
 		p.AnswerName,
+		p.FindNamespace,
 		p.Identify,
+		p.JoinThreads,
+		p.LeaveThreads,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,

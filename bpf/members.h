@@ -1,7 +1,203 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Who belongs to the target. */
+/*
+ * Who belongs to the target. A thread does that has storage (struct thread), and its
+ * children are given some at their birth. What ran before whatif came is found by looks
+ * at all tasks: a process that is chosen is first put among the processes, and from then
+ * on all that it forks belongs to the target, whether the thread that does it has been
+ * looked at yet or not. So one look is enough, and none that is forked meanwhile escapes.
+ */
 #ifndef WHATIF_MEMBERS_H
 #define WHATIF_MEMBERS_H
+
+static __always_inline u64 new_space(void)
+{
+	return __sync_fetch_and_add(&spaces, 1) + 1;
+}
+
+static __always_inline struct process *process_of(struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	return bpf_map_lookup_elem(&processes, &tgid);
+}
+
+/* A process is over, or is not to be a part of the target any more. */
+static __always_inline bool remove_process(struct task_struct *task)
+{
+	struct process *p = process_of(task);
+	u32 tgid = task->tgid;
+	bool exempt = p && p->exempt;
+
+	/* Two last threads may both see that none is left: only one of them can delete. */
+	if (!p || bpf_map_delete_elem(&processes, &tgid) || exempt)
+		return 0;
+	return 1;
+}
+
+/* A new one; false: there is one of that number, or no room. */
+static __always_inline bool add_process(struct task_struct *task, u64 space, u32 exempt, u64 flags)
+{
+	struct process p = { .space = space, .number = number_of(task), .exempt = exempt };
+	u32 tgid = task->tgid;
+	long err = bpf_map_update_elem(&processes, &tgid, &p, flags);
+
+	if (err && err != -17 /* EEXIST */)
+		lose(this_core(), LOSS_PROCESS);
+	if (!err && !exempt)
+		__sync_fetch_and_add(&control.processes, 1);
+	return !err;
+}
+
+/*
+ * A thread that was there before belongs to the target from now on. What happened to it
+ * is not known: it stands where official virtual time does, has waited for nothing and
+ * owes nothing; what its process has counted so far is not counted.
+ */
+static __always_inline struct thread *join(struct task_struct *task, u64 space, bool fresh)
+{
+	struct thread *t = bpf_task_storage_get(&threads, task, 0, 0);
+	u64 now;
+
+	if (t)
+		return t;
+	t = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	t->account.epoch = control.epoch;
+	t->account.level = control.global;
+	t->account.since = now;
+	t->credit.began = now;
+	t->core = NO_CORE;
+	t->address_space = space;
+	t->memory = (u64)task->mm;
+	t->present = !fresh;
+	/* In its parent's memory until it runs a program: who counts there is the parent. */
+	t->lost = t->guest = task->vfork_done != 0;
+	__sync_fetch_and_add(&membership.joined, 1);
+	return t;
+}
+
+/* Tasks that run no user's code, and of which no hook tells when they are made. */
+static __always_inline bool is_kernels(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+/* What user space wants of a process, if it is the one that is meant. */
+static __always_inline struct choice *choice_of(struct task_struct *task)
+{
+	u32 number = number_of(task);
+	struct choice *c = bpf_map_lookup_elem(&chosen, &number);
+
+	if (c && c->start && c->start != BPF_CORE_READ(task, group_leader, start_boottime) / 10000000)
+		return 0; /* that one is gone, and this has its number */
+	return c;
+}
+
+/* The address space of a process that belongs to the target, or does from now on; 0: it does not. */
+static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
+{
+	struct process *p = process_of(task);
+	struct choice *c;
+
+	if (p && !p->exempt)
+		return p->space;
+	c = choice_of(task);
+	if (p && !(c && c->fresh))
+		return 0;
+	if (p)
+		remove_process(task); /* whatif's own child, which is to be the target */
+	if (c && c->exempt) {
+		add_process(task, 0, 1, BPF_NOEXIST);
+		return 0;
+	}
+	if (!c && membership.mode != MEMBERS_EVERYONE)
+		return 0;
+	if (c)
+		*fresh = c->fresh;
+	if (!add_process(task, new_space(), 0, BPF_NOEXIST)) {
+		p = process_of(task); /* it joined just now, by another thread */
+		return p && !p->exempt ? p->space : 0;
+	}
+	/*
+	 * If the last of its threads has come to its end meanwhile nobody else may take the
+	 * process out.
+	 */
+	if (!task->signal->live.counter) {
+		if (remove_process(task))
+			__sync_fetch_and_sub(&control.processes, 1);
+		return 0;
+	}
+	p = process_of(task);
+	return p ? p->space : 0;
+}
+
+/* A look at all tasks that whatif's namespace of process numbers has. */
+SEC("iter/task")
+int join_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	bool fresh = 0;
+	u64 space;
+
+	if (!task || !task->mm || is_kernels(task) || task->flags & PF_EXITING)
+		return 0;
+	if (bpf_task_storage_get(&threads, task, 0, 0))
+		return 0;
+	space = space_to_join(task, &fresh);
+	if (space && !join(task, space, fresh))
+		__sync_fetch_and_add(&membership.missed, 1);
+	return 0;
+}
+
+/* Who belongs to no process of the target any more is let go. */
+SEC("iter/task")
+int leave_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && !process_of(task))
+		bpf_task_storage_delete(&threads, task);
+	return 0;
+}
+
+/* Run by user space, once, before it chooses: in which namespace its numbers are. */
+SEC("syscall")
+int find_namespace(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	membership.level = BPF_CORE_READ(task, thread_pid, level);
+	membership.own = task->tgid;
+	return 0;
+}
+
+/* The child of one that has not been looked at, or of one that does not belong to the target. */
+static __always_inline void on_strange_fork(struct task_struct *parent, struct task_struct *child)
+{
+	bool process = child->pid == child->tgid;
+	struct process *p = process_of(parent);
+	struct thread *t;
+	u64 space;
+
+	if (is_kernels(child))
+		return;
+	if (p && !p->exempt) {
+		space = child->mm == parent->mm ? p->space : new_space();
+		if (process && !add_process(child, space, 0, BPF_ANY))
+			return;
+	} else if (membership.mode == MEMBERS_EVERYONE && process) {
+		space = new_space();
+		if (!add_process(child, space, parent->tgid == membership.own, BPF_ANY) || parent->tgid == membership.own)
+			return;
+	} else {
+		return;
+	}
+	t = join(child, space, 0);
+	if (!t)
+		lose(this_core(), LOSS_THREAD);
+}
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
@@ -9,8 +205,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct thread *p = thread_of(parent), *t;
 	u64 now;
 
-	if (!p)
+	if (!p) {
+		if (membership.mode != MEMBERS_DESCEND)
+			on_strange_fork(parent, child);
 		return 0;
+	}
 	t = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
 		lose(this_core(), LOSS_THREAD);
@@ -28,8 +227,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->running = 0;
 	t->core = NO_CORE;
 	t->spared = 0;
-	t->address_space = child->mm == parent->mm ? p->address_space
-						   : __sync_fetch_and_add(&spaces, 1) + 1;
+	t->address_space = child->mm == parent->mm ? p->address_space : new_space();
 	t->born = 0;
 	t->lost = child->mm == parent->mm ? p->lost : 0;
 	t->guest = child->mm == parent->mm ? p->guest : 0;
@@ -38,13 +236,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->memory = (u64)child->mm;
 	t->code_pages = p->code_pages;
 	t->present = p->present;
-	if (child->pid == child->tgid) {
-		u32 tgid = child->tgid, one = 1;
-
-		__sync_fetch_and_add(&control.processes, 1);
-		if (bpf_map_update_elem(&processes, &tgid, &one, BPF_ANY))
-			lose(this_core(), LOSS_PROCESS);
-	}
+	if (child->pid == child->tgid)
+		add_process(child, t->address_space, 0, BPF_ANY);
 	return 0;
 }
 
@@ -53,12 +246,25 @@ int BPF_PROG(on_exec, struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
 	struct mapping m = {};
+	struct process *p;
+	bool fresh = 1;
+	u64 space;
 
-	if (!t)
-		return 0;
+	if (!t) {
+		/* Not looked at yet; or the kernel's until now, which starts a program itself. */
+		if (membership.mode == MEMBERS_DESCEND)
+			return 0;
+		space = space_to_join(task, &fresh);
+		t = space ? join(task, space, 1) : 0;
+		if (!t)
+			return 0;
+	}
 	if (counting)
 		leave_counters(t);
-	t->address_space = __sync_fetch_and_add(&spaces, 1) + 1;
+	t->address_space = new_space();
+	p = process_of(task);
+	if (p)
+		p->space = t->address_space;
 	t->memory = (u64)task->mm;
 	t->code_pages = 0;
 	t->born = 0;
@@ -68,7 +274,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	/* If the map's lock is not to be had user space finds out by itself which file it is. */
 	m.address = BPF_CORE_READ(task, mm, start_code);
 	bpf_find_vma(task, m.address, on_vma, &m, 0);
-	tell(EVENT_EXEC, task->tgid, m.address, &m.place);
+	tell(EVENT_EXEC, m.address, &m.place);
 	return 0;
 }
 
@@ -76,22 +282,20 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
-	u32 tgid = task->tgid;
-	bool last;
+	bool last = task->signal->live.counter == 0;
 
-	if (!t)
+	if (!t) {
+		if (last && membership.mode != MEMBERS_DESCEND && remove_process(task))
+			__sync_fetch_and_sub(&control.processes, 1);
 		return 0;
+	}
 	/*
 	 * Once no thread is in user space any more, what is read is all. Kernels before
 	 * 6.16 come here when the memory is gone already.
 	 */
-	last = task->signal->live.counter == 0;
 	if (counting)
 		read_counters(t, READ_NOW, AT_END);
-	if (!last)
-		return 0;
-	/* Two last threads may both see 0: only one of them can delete. */
-	if (bpf_map_delete_elem(&processes, &tgid))
+	if (!last || !remove_process(task))
 		return 0;
 	if (counting)
 		leave_counters(t);

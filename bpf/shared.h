@@ -134,6 +134,40 @@ struct control_page {
 	u64 waiting[WAIT_CLASSES]; /* threads, by the class that is expected */
 };
 
+/*
+ * Which processes belong to the target, besides those that its own fork. User space
+ * chooses what the next look at all tasks is to take in.
+ */
+struct membership {
+	u32 mode; /* enum membership_mode */
+	u32 own;  /* whatif's own process: what it starts is nobody's child */
+	u32 level; /* whatif's namespace of process numbers: all that user space tells and is told is in that */
+	u32 pad;
+	/* Written by the kernel side: */
+	u64 joined; /* threads that were taken in by looks at all tasks */
+	u64 missed; /* for which there was no memory just then */
+};
+
+enum membership_mode {
+	MEMBERS_DESCEND,  /* only by fork, from the program that whatif started */
+	MEMBERS_CHOSEN,	  /* and those chosen, which ran before */
+	MEMBERS_EVERYONE, /* every process but those exempt */
+};
+
+/* By its number: a process to be taken in, if it is the one that began then. */
+struct choice {
+	u64 start; /* in 10 ms since boot, as /proc has it; 0: whichever has the number */
+	u32 fresh; /* it has not run yet */
+	u32 exempt; /* it is not to be taken in, nor are its threads to come */
+};
+
+/* A process that was taken in, or is exempt. */
+struct process {
+	u64 space; /* of its address space */
+	u32 number; /* as user space knows it */
+	u32 exempt;
+};
+
 /* What a progress point is to a latency: where it begins, or ends. */
 enum span_role {
 	SPAN_NONE,

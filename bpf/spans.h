@@ -98,6 +98,8 @@ static __always_inline void span_end(struct thread *t, u32 span, const u64 *key,
 	u64 took;
 	u32 bin;
 
+	if (!found)
+		__sync_fetch_and_add(&span_strangers[span], 1);
 	if (!counted)
 		return;
 	if (!found) {

@@ -22,6 +22,7 @@ u32 span_bins[2][MAX_SPANS][SPAN_BINS];
 struct span_counts span_counts[2][MAX_SPANS];
 /* How many were in between at ticks, by virtual time: twice that, + 1; 0: not known. */
 u32 span_samples[2][MAX_SPANS][MAX_BINS];
+u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could be seen */
 
 #include "chains.h"
 
@@ -82,14 +83,25 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-/* Live processes of the target, to know when the last one is gone. */
+struct membership membership;
+
+/* Live processes of the target, to know when the last one is gone; and those exempt. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1 << 16);
 	__type(key, u32);
-	__type(value, u32);
+	__type(value, struct process);
 } processes SEC(".maps");
+
+/* By their numbers in whatif's namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, u32);
+	__type(value, struct choice);
+} chosen SEC(".maps");
 
 /* Which unit a place belongs to, or its chain: filled by user space as places are sampled. */
 struct {
@@ -133,6 +145,7 @@ enum file_state file_state_type __attribute__((unused));
 enum object_state object_state_type __attribute__((unused));
 const struct source_table *source_table_type __attribute__((unused));
 const struct named *named_type __attribute__((unused));
+enum membership_mode membership_mode_type __attribute__((unused));
 const struct name_answer *name_answer_type __attribute__((unused));
 
 enum hand_over {
@@ -291,7 +304,26 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 	t->credit.from = place;
 }
 
-static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct place *place)
+/* The number that a process has for user space. */
+static __always_inline u32 number_of(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader;
+	struct pid *pid;
+	u32 level = membership.level, number = 0, outermost = task->tgid;
+
+	barrier_var(outermost); /* or one load is made for both, of two kinds of memory */
+	if (!level)
+		return outermost;
+	pid = BPF_CORE_READ(leader, thread_pid);
+	if (pid && level <= BPF_CORE_READ(pid, level))
+		bpf_probe_read_kernel(&number, sizeof(number),
+				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+					      level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
+	return number;
+}
+
+/* About the current process. */
+static __always_inline bool tell(u32 kind, u64 address, const struct place *place)
 {
 	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
@@ -300,7 +332,7 @@ static __always_inline bool tell(u32 kind, u32 tgid, u64 address, const struct p
 		return 0;
 	}
 	e->kind = kind;
-	e->tgid = tgid;
+	e->tgid = number_of(bpf_get_current_task_btf());
 	e->address = address;
 	if (place)
 		e->place = *place;

@@ -49,6 +49,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "[flags] [--] PROGRAM [ARG...]", "profile a program and its descendants", runCommand},
+		{"attach", "[flags] PID...", "profile what already runs, and leave it running", attachCommand},
+		{"system", "[flags] [-- LOAD [ARG...]]", "profile the whole machine (while LOAD runs)", systemCommand},
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},

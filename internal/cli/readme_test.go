@@ -13,7 +13,7 @@ import (
 )
 
 // shorter makes of a documented command one that takes less time.
-var shorter = strings.NewReplacer("-d 30s", "-d 2s", "-d 20s", "-d 2s", "--repeat 60", "--repeat 4")
+var shorter = strings.NewReplacer("-d 30s", "-d 2s", "-d 20s", "-d 2s", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
 
 // command is a line of a document that shows what to type.
 type command struct {
@@ -100,6 +100,9 @@ func town(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("all:\n\t./convert input.dat\nclean:\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +117,28 @@ func table(command string) *regexp.Regexp {
 	switch {
 	case strings.Contains(command, "--list-units"):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
-	case strings.Contains(command, "-u f"): // file, func
+	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"): // file, func, binary
 		return regexp.MustCompile(`(?m)^\s*1 +\S+ .*`)
 	case strings.Contains(command, "<"): // most of the time is the path's
 		return regexp.MustCompile(`(?m)^\s*1 +parse_row<handle_put +parse_row +([789]\d|100)\.\d% `)
 	}
 	return regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`)
+}
+
+var profiles = regexp.MustCompile(` (run|attach|system) `)
+
+// serving starts the program that a documented command attaches to.
+func serving(t *testing.T, dir string) (end func()) {
+	t.Helper()
+	server := exec.Command("./server")
+	server.Dir = dir
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		server.Process.Kill()
+		server.Wait()
+	}
 }
 
 // executeDocumented runs a command in dir: it must do what it is shown for, and end
@@ -135,6 +154,9 @@ func executeDocumented(t *testing.T, dir string, c command) {
 		view(t, dir, text, "the run has ended", 128+15)
 		return
 	}
+	if strings.Contains(text, " attach ") {
+		defer serving(t, dir)()
+	}
 	cmd := exec.Command("sh", "-c", text)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("PATH=%s/bin:%s", dir, os.Getenv("PATH")))
@@ -147,7 +169,7 @@ func executeDocumented(t *testing.T, dir string, c command) {
 		t.Errorf("%s: $ %s: executed as %s: status %d, want %d: %v\n%s", c.document, c.text, text, got, want, err, out)
 		return
 	}
-	if strings.Contains(text, " run ") && !table(text).Match(out) {
+	if profiles.MatchString(text) && !table(text).Match(out) {
 		t.Errorf("%s: $ %s: executed as %s: no table\n%s", c.document, c.text, text, out)
 	}
 }

@@ -42,12 +42,13 @@ type runFlags struct {
 	view               bool
 }
 
-func (r *runFlags) define(f *flags) {
+// define defines the flags that all commands have which profile. What is different is
+// where points can be: of what whatif starts itself each execution can be an experiment.
+func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: the NAME of one in the source (see whatif.h), FILE:LINE,\n"+
 		"                               func:NAME[%return] (NAME may have a *), func:PATH:NAME in another binary,\n"+
 		"                               usdt:[PROVIDER:]NAME (see whatif points), syscall:NAME[%exit], tracepoint:CATEGORY:NAME,\n"+
-		"                               sample:FILE:LINE, exit (of a process); without any, all in the source, and where there\n"+
-		"                               are none each execution is one experiment (see --repeat, --duration)")
+		"                               sample:FILE:LINE, exit (of a process); without any, all in the source"+withoutPoints)
 	f.short("p", "point")
 	f.Var(&r.latencies, "latency", "time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
 		"                               both with %argN: what has the same argument belongs together (default: the same thread);\n"+
@@ -70,23 +71,33 @@ func (r *runFlags) define(f *flags) {
 	r.speedups = everyFive()
 	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas")
 	f.short("s", "speedups")
-	f.DurationVar(&r.duration, "duration", 0, "stop profiling after `TIME`, and the program with SIGTERM; one that ends\n"+
-		"                               sooner, with status 0, is run again until then")
-	f.short("d", "duration")
 	f.Var(&r.until, "until", "stop as after --duration when the intervals of the leading units are as narrow as +-`PERCENT`, beside the\n"+
 		"                               method's own error; with --duration: then at the latest")
-	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
 	f.DurationVar(&r.period, "period", time.Millisecond, "sampling `PERIOD`")
 	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
-	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
 	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved")
 }
+
+// defineStart defines the flags of commands that start a program, after.
+func (r *runFlags) defineStart(f *flags, duration string) {
+	f.DurationVar(&r.duration, "duration", 0, duration)
+	f.short("d", "duration")
+	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
+	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
+}
+
+const (
+	executions = ", and where there\n" +
+		"                               are none each execution is one experiment (see --repeat, --duration)"
+	stopsProgram = "stop profiling after `TIME`, and the program with SIGTERM; one that ends\n" +
+		"                               sooner, with status 0, is run again until then"
+)
 
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
@@ -153,7 +164,8 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 func runCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("run")
 	var r runFlags
-	r.define(f)
+	r.define(f, executions)
+	r.defineStart(f, stopsProgram)
 	args, err := parse(sh, f, args, 1, -1)
 	if err != nil {
 		return 0, err
@@ -165,15 +177,20 @@ func runCommand(sh *shell, args []string) (int, error) {
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}
+	return sh.profileAndTell(cfg, &r)
+}
+
+// profileAndTell profiles and prints the table.
+func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error) {
 	if r.listUnits {
-		return sh.listUnits(cfg, &r)
+		return sh.listUnits(cfg, r)
 	}
-	page, err := sh.watch(&r, args)
+	page, err := sh.watch(r, cfg.Args)
 	if err != nil {
 		return 0, err
 	}
 	defer page.close()
-	outcome, err := sh.profile(cfg, &r, page)
+	outcome, err := sh.profile(cfg, r, page)
 	if outcome == nil {
 		return 0, err
 	}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"whatif/internal/ledger"
 	"whatif/internal/profile"
-	"whatif/internal/target"
 )
 
 // Visits of the point that is visited most, in one experiment: below few the
@@ -24,12 +21,14 @@ const longestExperiment = 16
 
 // attached runs experiments while the program runs, and runs the program again
 // as often as was asked. It returns the last process.
-func (s *session) attached(ctx context.Context, p *target.Process) (*target.Process, error) {
+func (s *session) attached(ctx context.Context, p subject) (subject, error) {
 	for n := 1; ; n++ {
 		if err := p.Release(); err != nil {
 			return p, err
 		}
-		s.executions = n
+		if s.cfg.Starts() {
+			s.executions = n
+		}
 		s.whileRunning(ctx, p)
 		if s.over(ctx) || !s.again(p, n) {
 			return p, nil
@@ -44,12 +43,12 @@ func (s *session) attached(ctx context.Context, p *target.Process) (*target.Proc
 }
 
 // restart starts the program once more, stopped, as the target.
-func (s *session) restart(ctx context.Context) (*target.Process, error) {
+func (s *session) restart(ctx context.Context) (subject, error) {
 	p, err := s.launch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ledger.Adopt(p.PID(), p.PIDFD()); err != nil {
+	if err := p.join(s.ledger); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -58,13 +57,11 @@ func (s *session) restart(ctx context.Context) (*target.Process, error) {
 
 // again tells whether a program that has ended n times is to be run once more:
 // as often as asked, or until the time is up. One that failed is not.
-func (s *session) again(p *target.Process, n int) bool {
-	select {
-	case <-p.Done():
-	default:
+func (s *session) again(p subject, n int) bool {
+	if p.Done() == nil || running(p.Done()) {
 		return false
 	}
-	if p.Wait().Status != 0 {
+	if status, err := p.stop(false); status != 0 || err != nil {
 		return false
 	}
 	if s.cfg.Repeat > 0 {
@@ -75,7 +72,7 @@ func (s *session) again(p *target.Process, n int) bool {
 
 // over tells whether profiling is to stop.
 func (s *session) over(ctx context.Context) bool {
-	return ctx.Err() != nil || s.settled || s.cfg.Duration > 0 && s.left() <= 0
+	return ctx.Err() != nil || s.timeUp()
 }
 
 // left is how much of the duration is left.
@@ -83,21 +80,11 @@ func (s *session) left() time.Duration {
 	return s.cfg.Duration - time.Duration(ledger.Now()-s.start)
 }
 
-// alive tells whether anything of the target still runs.
-func (s *session) alive(p *target.Process) bool {
-	select {
-	case <-p.Done():
-		return s.ledger.Processes() > 0
-	default:
-		return true
-	}
-}
-
-func (s *session) whileRunning(ctx context.Context, p *target.Process) {
+func (s *session) whileRunning(ctx context.Context, p subject) {
 	if !s.pause(ctx, p, s.cfg.Warmup) {
 		return
 	}
-	for s.alive(p) && !s.over(ctx) {
+	for p.alive(s.ledger) && !s.over(ctx) {
 		if err := s.takePoints(); err != nil {
 			s.cfg.Log.Warn(err.Error())
 		}
@@ -152,7 +139,7 @@ func (s *session) adaptLength(e *profile.Experiment) {
 }
 
 // pause waits; false: the target is gone or profiling is to stop before that.
-func (s *session) pause(ctx context.Context, p *target.Process, d time.Duration) bool {
+func (s *session) pause(ctx context.Context, p subject, d time.Duration) bool {
 	end := ledger.Now() + uint64(d)
 	// Descendants that outlive the program are looked for now and then.
 	const glance = 50 * time.Millisecond
@@ -180,23 +167,11 @@ func (s *session) pause(ctx context.Context, p *target.Process, d time.Duration)
 			done = nil
 		}
 		timer.Stop()
-		if !s.alive(p) || s.over(ctx) {
+		if !p.alive(s.ledger) || s.over(ctx) {
 			return ledger.Now() >= end
 		}
 	}
 }
 
-// stop ends the program if the time was up, or enough known, before it ended by itself, and
-// returns its status.
-func (s *session) stop(p *target.Process) int {
-	select {
-	case <-p.Done():
-	default:
-		if s.settled || s.cfg.Duration > 0 && s.left() <= 0 {
-			if err := p.Signal(unix.SIGTERM); err != nil {
-				s.cfg.Log.Warn(err.Error())
-			}
-		}
-	}
-	return p.Wait().Status
-}
+// timeUp tells whether the duration is over, or enough known.
+func (s *session) timeUp() bool { return s.settled || s.cfg.Duration > 0 && s.left() <= 0 }

@@ -39,7 +39,7 @@ func wholeStacks(cfg *Config) *ledger.Stacks {
 // chainOf gives the number of what the code at a place means for the units, where
 // whole stacks are looked at; 0 for nothing.
 func (t *unitTable) chainOf(b *symbol.Binary, frames []symbol.Frame) (uint32, error) {
-	origin := b.Origin(b.Path() == t.main)
+	origin := b.Origin(t.isMain(b))
 	blamed := t.scope.First(origin, frames)
 	c := ledger.Chain{Blamed: blamed >= 0}
 	if blamed >= 0 {

@@ -15,8 +15,11 @@ import (
 
 // Config says what to profile and how.
 type Config struct {
-	Args []string // the program and its arguments
+	Args []string // the program and its arguments; none with Attach, and maybe with System
 	User string   // see target.Config
+
+	Attach *Attach // processes that run already; nil: none
+	System bool    // all processes; until Args, if there are any, have ended
 
 	Points []point.Spec // none: each execution of the program is one experiment
 	// Latencies are measured between two points each, which count as others do. They
@@ -75,6 +78,12 @@ type Outcome struct {
 // MaxPoints is how many progress points one run can have.
 const MaxPoints = ledger.MaxPoints
 
-// longestStop bounds one stop, in sampling periods. More than a few is only ever
-// owed by a thread that slept long; what is left it pays at its next ticks.
-const longestStop = 4
+// longestStop bounds one stop. More than a few sampling periods are only ever owed by a
+// thread that slept long; what is left it pays at its next ticks. Where everything is stopped, the machine
+// has to stay usable: what is urgent waits for a stop, and for what the stop is prolonged by.
+func (s *session) longestStop() time.Duration {
+	if s.cfg.System {
+		return min(4*s.cfg.Period, 4*time.Millisecond)
+	}
+	return 4 * s.cfg.Period
+}

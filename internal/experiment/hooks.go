@@ -13,7 +13,7 @@ import (
 )
 
 // hook has those progress points counted that are not probed in the program's code.
-func (s *session) hook(program []*symbol.Binary) error {
+func (s *session) hook(programs []program) error {
 	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Kind == point.Syscall || p.Kind == point.Tracepoint }) {
 		if err := s.ledger.MeasureHooks(); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s *session) hook(program []*symbol.Binary) error {
 		case point.Exit:
 			s.ledger.CountExits(i)
 		case point.Sample:
-			err = checkLine(spec, program)
+			err = checkLine(spec, programs)
 		}
 		if err != nil {
 			return fmt.Errorf("counting progress point %s: %w", spec.Text, err)
@@ -77,13 +77,13 @@ func (s *session) checkExits(visits []int64) {
 	}
 }
 
-// checkLine refuses a line that has no code in the program and its libraries; not if the
-// program has no symbols, as another that it starts may have the line.
-func checkLine(spec point.Spec, program []*symbol.Binary) error {
-	if !program[0].HasSymbols() {
+// checkLine refuses a line that has no code in the programs and their libraries; not if one
+// has no symbols, as another that it starts may have the line.
+func checkLine(spec point.Spec, programs []program) error {
+	if !haveSymbols(programs) {
 		return nil
 	}
-	return point.CheckLine(spec, program)
+	return inAny(programs, func(p program) error { return point.CheckLine(spec, p) })
 }
 
 // sampledLine is the line of a sample: point.

@@ -9,7 +9,6 @@ import (
 	"whatif/internal/ledger"
 	"whatif/internal/profile"
 	"whatif/internal/symbol"
-	"whatif/internal/target"
 )
 
 // Listing is what was sampled, and what of it may be sped up.
@@ -26,7 +25,7 @@ type ListedUnit struct {
 }
 
 // listing lets the program run, and only counts.
-func (s *session) listing(ctx context.Context, p *target.Process) (*target.Process, error) {
+func (s *session) listing(ctx context.Context, p subject) (subject, error) {
 	if err := p.Release(); err != nil {
 		return p, err
 	}

@@ -79,7 +79,7 @@ func (p *pulse) end() {
 // runs tells whether the program does, and is not a process of the same number.
 func (p *pulse) runs() bool {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid()))
-	return err == nil && filepath.Base(path) == "pulse"
+	return err == nil && (filepath.Base(path) == "pulse" || filepath.Base(path) == "busy")
 }
 
 // rate is how many rounds a second it does, over some time.

@@ -54,6 +54,8 @@ type session struct {
 	look    int  // how many experiments there are when the data are looked at next
 	settled bool // Config.Enough said so
 
+	limits limits
+
 	executions int // of the program, started so far
 	carried    carried
 	long       bool // experiments are that long because requests are
@@ -97,6 +99,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	var events sync.WaitGroup
 	events.Go(func() { s.units.serve(s.sites.execed, s.counters) })
 	closeAll := sync.OnceValue(func() error {
+		p.detach()
 		s.sites.close()
 		err := s.ledger.Detach()
 		events.Wait()
@@ -112,13 +115,14 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	s.ledger.MeasureTicks()
+	s.watchLimits()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)
 	s.steal, s.own = stealTime(), ownTime()
 
 	run := s.attached
 	if s.data.Run.WholeRuns {
-		run = s.wholeRuns
+		run = s.executionsAsExperiments
 	}
 	if cfg.List {
 		run = s.listing
@@ -152,15 +156,19 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	// The target runs at full speed again before anything else is waited for.
 	err = errors.Join(err, closeAll())
-	end.Status = s.stop(p)
+	status, stopping := p.stop(s.timeUp())
+	if stopping != nil {
+		cfg.Log.Warn(stopping.Error())
+	}
+	end.Status = status
 	s.checkExits(end.Visits)
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
 	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
 }
 
-// launch starts the program, stopped.
-func (s *session) launch(ctx context.Context) (*target.Process, error) {
+// startOnce starts the program, stopped.
+func (s *session) startOnce() (*started, error) {
 	p, err := s.startProgram()
 	if err != nil {
 		return nil, err
@@ -176,8 +184,7 @@ func (s *session) launch(ctx context.Context) (*target.Process, error) {
 			return nil, err
 		}
 	}
-	p.Forward(ctx)
-	return p, nil
+	return &started{p, s.cfg.Args}, nil
 }
 
 // startProgram starts the program, with COZ's function where it is to have that.
@@ -210,38 +217,38 @@ func asksForCoz(p *target.Process) bool {
 // openLedger loads the kernel side.
 func (s *session) openLedger() (err error) {
 	s.ledger, err = ledger.Open(ledger.Options{
-		Period: s.cfg.Period, Cap: longestStop * s.cfg.Period, Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
+		Period: s.cfg.Period, Cap: s.longestStop(), Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
 		Waits: followedWaits(s.cfg),
 	})
 	return err
 }
 
 // open makes p the kernel side's target.
-func (s *session) open(p *target.Process) (err error) {
+func (s *session) open(p subject) (err error) {
 	defer func() {
 		if err != nil {
 			s.ledger.Close()
 		}
 	}()
-	main, err := target.BinaryOf(p.PID())
+	programs, err := p.programs()
 	if err != nil {
 		return err
 	}
-	s.units = newUnitTable(s.ledger, s.cfg, main)
+	s.units = newUnitTable(s.ledger, s.cfg)
 	s.units.addWaits()
-	program, err := loaded(main)
-	if err != nil {
-		return err
-	}
-	s.units.takeOver(program[0])
-	for _, b := range program[1:] {
-		defer b.Close()
-	}
-	if id := program[0].BuildID(); id != "" {
-		s.buildIDs = map[string]string{main: id}
+	var files []string
+	for _, each := range programs {
+		s.units.takeOver(each[0])
+		defer each[1:].close()
+		if id := each[0].BuildID(); id != "" {
+			if s.buildIDs == nil {
+				s.buildIDs = make(map[string]string)
+			}
+			s.buildIDs[each[0].Name()] = id
+		}
+		files = append(files, paths(each)...)
 	}
 	s.counters = newCounters(s.ledger, s.cfg)
-	files := paths(program)
 	if s.coz != nil {
 		files = append(files, s.coz.Path)
 	}
@@ -250,22 +257,29 @@ func (s *session) open(p *target.Process) (err error) {
 	}
 	found, pairs := s.counters.take()
 	s.cfg.Points = append(s.cfg.Points, found...)
+	if s.wholeRuns() && !s.cfg.Starts() && !s.cfg.List {
+		return errNoPoint
+	}
 	s.sites = newSites(s.ledger, s.cfg)
 	s.units.opened = s.sites.in
 	if err := s.measure(append(latencies(s.cfg), pairs...)); err != nil {
 		return err
 	}
-	if err := s.sites.atStart(program); err != nil {
+	if err := s.sites.atStart(programs); err != nil {
 		return err
 	}
-	if err := s.hook(program); err != nil {
+	if err := s.hook(programs); err != nil {
 		return err
 	}
-	if err := s.checkTargets(program); err != nil {
+	if err := s.checkTargets(programs); err != nil {
 		return err
 	}
-	return s.ledger.Adopt(p.PID(), p.PIDFD())
+	return p.join(s.ledger)
 }
+
+// wholeRuns tells whether each execution of the program is one experiment, for want of
+// progress points.
+func (s *session) wholeRuns() bool { return len(s.cfg.Points) == 0 && !s.counters.expected() }
 
 func paths(program []*symbol.Binary) []string {
 	var all []string
@@ -319,18 +333,37 @@ func loaded(main string) ([]*symbol.Binary, error) {
 	return program, nil
 }
 
-// checkTargets refuses targets that the program and its libraries do not have,
-// unless the program has no symbols: then another that it starts may have them.
-func (s *session) checkTargets(program []*symbol.Binary) error {
-	if !program[0].HasSymbols() {
+// checkTargets refuses targets that no program and its libraries have, unless one of them
+// has no symbols: then another that it starts may have them.
+func (s *session) checkTargets(programs []program) error {
+	if !haveSymbols(programs) {
 		return nil
 	}
 	for _, t := range s.cfg.Targets {
-		if err := point.Check(t, program); err != nil {
+		if err := inAny(programs, func(p program) error { return point.Check(t, p) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// haveSymbols tells whether what a program has not can be known: all have symbols.
+func haveSymbols(programs []program) bool {
+	return len(programs) > 0 && !slices.ContainsFunc(programs, func(p program) bool { return !p[0].HasSymbols() })
+}
+
+// inAny gives the first failure, if nothing succeeds.
+func inAny(programs []program, try func(program) error) (failure error) {
+	for _, p := range programs {
+		err := try(p)
+		if err == nil {
+			return nil
+		}
+		if failure == nil {
+			failure = err
+		}
+	}
+	return failure
 }
 
 // checkDebugInfo warns of binaries whose missing debug information shows in
@@ -342,15 +375,16 @@ func (s *session) checkDebugInfo() {
 }
 
 // describe writes the run record.
-func (s *session) describe(p *target.Process) error {
+func (s *session) describe(p subject) error {
 	host, _ := os.Hostname() // a name for the reader; nothing depends on it
 	r := &profile.Run{
-		Version: profile.Version, ID: strconv.FormatUint(s.cfg.Seed, 36) + "-" + strconv.Itoa(p.PID()),
-		Started: time.Now(), Args: s.cfg.Args,
-		Host: host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
+		Version: profile.Version, ID: strconv.FormatUint(s.cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
+		Started: time.Now(),
+		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
 		PeriodNS: int64(s.cfg.Period), Seed: s.cfg.Seed, Speedups: s.cfg.Speedups,
-		WholeRuns: len(s.cfg.Points) == 0 && !s.counters.expected(), BuildIDs: s.buildIDs,
+		WholeRuns: s.wholeRuns(), BuildIDs: s.buildIDs,
 	}
+	p.describe(r)
 	sites := s.places()
 	for i, spec := range s.cfg.Points {
 		r.Points = append(r.Points, profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text, Sites: sites[i]})
@@ -386,8 +420,17 @@ func (s *session) warn(code, format string, args ...any) {
 	if s.warned[code+text] {
 		return
 	}
-	s.warned[code+text] = true
 	s.cfg.Log.Warn(text)
+	s.note(code, "%s", text)
+}
+
+// note leaves a doubt in the profile, for the table, and does not interrupt for it.
+func (s *session) note(code, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.warned[code+text] {
+		return
+	}
+	s.warned[code+text] = true
 	w := profile.Warning{Code: code, Text: text}
 	s.data.Warnings = append(s.data.Warnings, w)
 	s.write(profile.Record{Warning: &w})
@@ -436,6 +479,9 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 			e.Points = append(e.Points, weigh(r.Points[i].Bins, r.Points[i].Width, r.Real, r.Delay))
 		}
 		e.Latencies = s.spans(r)
+	}
+	if why := s.exceeded(); e.SetAside == "" {
+		e.SetAside = why
 	}
 	if e.SetAside == "" {
 		e.SetAside = s.disturbed(&e)

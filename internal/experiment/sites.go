@@ -35,6 +35,7 @@ type sites struct {
 	failure []error                       // why the program itself does not have it
 	found   []uint64                      // when each point was first probed, on the ledger's clock
 	ends    map[place][]int               // points of latencies, by where their functions begin
+	placed  map[probed]bool               // what has a probe: programs share libraries
 	closed  bool
 }
 
@@ -45,42 +46,71 @@ type place struct {
 	atReturn bool
 }
 
-func newSites(l *ledger.Ledger, cfg *Config) *sites {
-	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int)}
+// probed is a point at a place.
+type probed struct {
+	point int
+	at    place
 }
 
-// atStart looks into the program itself and the libraries that it will load. A
-// program of the user's own must have every point, or one of those libraries; one
+func newSites(l *ledger.Ledger, cfg *Config) *sites {
+	own := *cfg // points that are found later are none of its own
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool)}
+}
+
+// atStart looks into the programs and the libraries that they load. One of the
+// user's own programs must have every point, or one of those libraries; one
 // without symbols (a shell, a launcher) may start another that has it, and so
-// may any that is named with the point.
-func (s *sites) atStart(program []*symbol.Binary) error {
-	program, files, err := s.distinct(program)
-	if err != nil {
-		return err
+// may any that is named with the point, or any at all where nothing is known yet.
+func (s *sites) atStart(programs []program) error {
+	different := make([][]*symbol.Binary, len(programs))
+	files := make([][]ledger.File, len(programs))
+	for i, p := range programs {
+		var err error
+		if different[i], files[i], err = s.distinct(p); err != nil {
+			return err
+		}
 	}
 	for i, spec := range s.cfg.Points {
 		if !spec.Probed() {
 			continue
 		}
-		found, err := point.Resolve(spec, program)
-		switch {
-		case err == nil:
-			err = s.probe(i, found, program, files)
-		case spec.Binary != "":
-			err = s.inNamed(i, spec)
-		case program[0].HasSymbols():
-			err = hint.New(err, remedyFor(spec, err))
-		default:
-			s.failure[i], err = err, nil
-		}
-		if err != nil {
+		if err := s.inPrograms(i, spec, different, files); err != nil {
 			return err
 		}
 	}
-	for i, b := range program {
-		s.seen[files[i]] = changed(b.Path())
+	for i := range programs {
+		for k, b := range different[i] {
+			s.seen[files[i][k]] = changed(b.Path())
+		}
 	}
+	return nil
+}
+
+// inPrograms probes a point in every program that has it.
+func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, files [][]ledger.File) (failure error) {
+	found, symbols := false, true
+	for k, p := range programs {
+		sites, err := point.Resolve(spec, p)
+		if err == nil {
+			found = true
+			err = s.probe(i, sites, p, files[k])
+			if err != nil {
+				return err
+			}
+		} else if failure == nil {
+			failure = err
+		}
+		symbols = symbols && p[0].HasSymbols()
+	}
+	switch {
+	case found || failure == nil && spec.Binary == "":
+		return nil
+	case spec.Binary != "":
+		return s.inNamed(i, spec)
+	case symbols:
+		return hint.New(failure, remedyFor(spec, failure))
+	}
+	s.failure[i] = failure
 	return nil
 }
 
@@ -161,6 +191,11 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	probes := make([]ledger.Probe, 0, len(found))
 	for _, site := range found {
 		k := slices.IndexFunc(binaries, func(b *symbol.Binary) bool { return b.Path() == site.Binary })
+		once := probed{i, place{files[k], site.Offset, site.Return}}
+		if s.placed[once] { // in a library that another program loads, too
+			continue
+		}
+		s.placed[once] = true
 		p := probeAt(site, binaries[k])
 		if l, _ := s.cfg.latencyOf(i); l != nil {
 			if err := s.addKey(i, &p, site, binaries[k], files[k]); err != nil {
@@ -169,6 +204,9 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 		}
 		probes = append(probes, p)
 		s.held[files[k]] = true
+	}
+	if len(probes) == 0 {
+		return nil
 	}
 	err := s.ledger.MeasureProbes(probes, target.OwnCode)
 	if err == nil {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"slices"
 
 	"whatif/internal/ledger"
 	"whatif/internal/symbol"
@@ -48,7 +49,7 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 func (t *unitTable) isUnitless(b *symbol.Binary) bool {
 	none, known := t.unitless[b]
 	if !known {
-		none = !t.list && len(t.scope.Include) == 0 && len(t.lines) == 0 && b.Origin(b.Path() == t.main).System() && !t.mayHaveTarget(b)
+		none = !t.list && len(t.scope.Include) == 0 && len(t.lines) == 0 && b.Origin(t.isMain(b)).System() && !t.mayHaveTarget(b)
 		t.unitless[b] = none
 	}
 	return none
@@ -65,7 +66,7 @@ func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
 			return true // there are lines in it
 		}
 		for _, name := range names {
-			if hasEntry(b, name) || b.HasDebugInfo() && !hasEntry(t.program, name) {
+			if hasEntry(b, name) || b.HasDebugInfo() && !slices.ContainsFunc(t.program, func(p *symbol.Binary) bool { return hasEntry(p, name) }) {
 				return true
 			}
 		}

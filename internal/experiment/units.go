@@ -27,8 +27,9 @@ type unitTable struct {
 	kind    string
 	targets []point.Target
 	lines   []sampledLine
-	main    string                            // the main executable: in scope wherever it lies
-	program *symbol.Binary                    // that, opened; see takeOver
+	mains   map[string]bool                   // names of the main executables: in scope wherever they lie
+	any     bool                              // every process's is one
+	program []*symbol.Binary                  // those, opened; see takeOver
 	opened  func(*symbol.Binary, ledger.File) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
@@ -52,9 +53,9 @@ type unitTable struct {
 	tablesFull bool // said so already
 }
 
-func newUnitTable(l *ledger.Ledger, cfg *Config, main string) *unitTable {
+func newUnitTable(l *ledger.Ledger, cfg *Config) *unitTable {
 	return &unitTable{
-		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), main: main, log: cfg.Log,
+		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), mains: make(map[string]bool), any: cfg.System, log: cfg.Log,
 		binaries: make(map[ledger.File]*symbol.Binary),
 		unitless: make(map[*symbol.Binary]bool),
 		lacking:  make(map[string]string),
@@ -151,9 +152,18 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	}
 	t.binaries[id] = b
 	if b != nil {
+		if t.any && isExecutable(e, b) {
+			t.mains[b.Name()] = true
+		}
 		t.opened(b, id)
 	}
 	return b, nil
+}
+
+// isExecutable tells whether an event is about code of the program that its process runs.
+func isExecutable(e ledger.Event, b *symbol.Binary) bool {
+	exe, err := target.Executable(e.Process)
+	return err == nil && exe.Path == b.Name()
 }
 
 // takeOver uses a binary that is open already for the places in it, and from now on
@@ -162,19 +172,23 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 func (t *unitTable) takeOver(b *symbol.Binary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.program = b
+	t.program = append(t.program, b)
+	t.mains[b.Name()] = true
 	if id, err := t.ledger.Identify(b.Image()); err == nil { // else it is opened again
 		t.binaries[id] = b
 	}
 	if !b.Compressed() {
-		b.Origin(b.Path() == t.main)
+		b.Origin(true)
 	}
 }
+
+// isMain tells whether a binary is a program itself, and no library.
+func (t *unitTable) isMain(b *symbol.Binary) bool { return t.mains[b.Name()] }
 
 // unitOf is the unit that a chain of frames belongs to, by the first of them
 // that is in scope; 0 when none is.
 func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
-	origin := b.Origin(b.Path() == t.main)
+	origin := b.Origin(t.isMain(b))
 	if t.list {
 		return t.listed(b, origin, frames)
 	}
@@ -349,7 +363,7 @@ func (t *unitTable) close() {
 			b.Close()
 		}
 	}
-	if t.program != nil {
-		t.program.Close() // a second time does nothing
+	for _, b := range t.program {
+		b.Close() // a second time does nothing
 	}
 }

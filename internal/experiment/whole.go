@@ -6,16 +6,15 @@ import (
 
 	"whatif/internal/ledger"
 	"whatif/internal/plan"
-	"whatif/internal/target"
 )
 
 // wholeRun is longer than any execution: an experiment of a whole run ends when
 // the program does.
 const wholeRun = 24 * time.Hour
 
-// wholeRuns is for batch programs without a progress point: each execution is one
+// executionsAsExperiments is for batch programs without a progress point: each execution is one
 // experiment, and its end the one visit of its one point.
-func (s *session) wholeRuns(ctx context.Context, p *target.Process) (*target.Process, error) {
+func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subject, error) {
 	for n := 1; ; n++ {
 		trial := s.plan.Next(func() []plan.Candidate { return s.units.candidates(nil) })
 		s.ledger.Begin(ledger.Experiment{
@@ -28,12 +27,14 @@ func (s *session) wholeRuns(ctx context.Context, p *target.Process) (*target.Pro
 		}
 		setAside := ""
 		s.pause(ctx, p, wholeRun)
-		if s.alive(p) {
+		if p.alive(s.ledger) {
 			setAside = "ended early"
 		}
 		r := s.ledger.End()
-		if setAside == "" && p.Wait().Status != 0 {
-			setAside = "the program failed"
+		if setAside == "" {
+			if status, err := p.stop(false); status != 0 || err != nil {
+				setAside = "the program failed"
+			}
 		}
 		s.record(trial, r, setAside)
 		s.learn()

@@ -3,7 +3,8 @@
 // experiment at a time. What an experiment should be, and what its result means,
 // are decided elsewhere.
 //
-// The normal sequence: Open, Adopt the stopped program, MeasureProbes and AttachProbes for the
+// The normal sequence: Open, Adopt the stopped program, or Join or JoinAll for what runs
+// already, MeasureProbes and AttachProbes for the
 // sites of a progress point, or one of the Count methods for a point that is no place in the
 // program, StartClock, then Begin and End in turn, with
 // NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
@@ -64,7 +65,6 @@ type Ledger struct {
 	single   bool                         // the kernel has no links for several probes
 	measured [bpf.LedgerCostCOST_MAX]bool // costs of probes
 
-	adopted uint64 // processes so far
 	sources sources
 }
 
@@ -154,31 +154,13 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 	l.maps, l.shared = made.LedgerMaps, made.Variables
 	l.programs.share(map[string]*ebpf.Map{
 		section:     l.shared,
-		"addresses": l.maps.Addresses, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
+		"addresses": l.maps.Addresses, "chosen": l.maps.Chosen, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
 		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "members": l.maps.Members,
 		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
 		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "strangers": l.maps.Strangers,
 		"threads": l.maps.Threads,
 		"timers":  l.maps.Timers,
 	})
-	return nil
-}
-
-// adoptedSpaces is where the numbers of adopted processes' address spaces begin: the
-// kernel side numbers those that it sees made from 1.
-const adoptedSpaces = 1 << 63
-
-// Adopt makes a process, stopped and with one thread, the root of the target.
-func (l *Ledger) Adopt(pid, pidfd int) error {
-	t := bpf.LedgerThread{AddressSpace: adoptedSpaces + l.adopted}
-	l.adopted++
-	if err := l.maps.Threads.Put(uint32(pidfd), t); err != nil {
-		return fmt.Errorf("making process %d the target: %w", pid, err)
-	}
-	if err := l.maps.Processes.Put(uint32(pid), uint32(1)); err != nil {
-		return fmt.Errorf("making process %d the target: %w", pid, err)
-	}
-	l.page.control.Processes = 1
 	return nil
 }
 

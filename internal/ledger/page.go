@@ -17,6 +17,7 @@ import (
 type page struct {
 	memory      []byte
 	control     *bpf.LedgerControlPage
+	membership  *bpf.LedgerMembership
 	cores       *[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore
 	unitSamples *[bpf.LedgerLimitMAX_UNITS]uint64
 	unitWaits   *[bpf.LedgerLimitMAX_UNITS]bpf.LedgerWaits
@@ -30,6 +31,7 @@ type page struct {
 	spanSamples *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitMAX_BINS]uint32
 	pointSets   *[bpf.LedgerLimitMAX_SETS]uint32
 	spanCounts  *[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts
+	strangers   *[bpf.LedgerLimitMAX_SPANS]uint64
 	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 }
@@ -47,6 +49,7 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		set  func(unsafe.Pointer)
 	}{
 		"control":      {unsafe.Sizeof(*p.control), func(at unsafe.Pointer) { p.control = (*bpf.LedgerControlPage)(at) }},
+		"membership":   {unsafe.Sizeof(*p.membership), func(at unsafe.Pointer) { p.membership = (*bpf.LedgerMembership)(at) }},
 		"cores":        {unsafe.Sizeof(*p.cores), func(at unsafe.Pointer) { p.cores = (*[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore)(at) }},
 		"unit_samples": {unsafe.Sizeof(*p.unitSamples), func(at unsafe.Pointer) { p.unitSamples = (*[bpf.LedgerLimitMAX_UNITS]uint64)(at) }},
 		"unit_waits":   {unsafe.Sizeof(*p.unitWaits), func(at unsafe.Pointer) { p.unitWaits = (*[bpf.LedgerLimitMAX_UNITS]bpf.LedgerWaits)(at) }},
@@ -73,9 +76,10 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"span_counts": {unsafe.Sizeof(*p.spanCounts), func(at unsafe.Pointer) {
 			p.spanCounts = (*[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts)(at)
 		}},
-		"rules":  {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
-		"rows":   {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
-		"visits": {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
+		"span_strangers": {unsafe.Sizeof(*p.strangers), func(at unsafe.Pointer) { p.strangers = (*[bpf.LedgerLimitMAX_SPANS]uint64)(at) }},
+		"rules":          {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
+		"rows":           {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
+		"visits":         {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
 	} {
 		v := spec.Variables[name]
 		if v == nil || v.SectionName != section || uintptr(v.Size()) != to.size || int(v.Offset)+int(to.size) > len(memory) {

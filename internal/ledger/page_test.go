@@ -30,6 +30,9 @@ func TestLayout(t *testing.T) {
 		spec := specOf(t, object)
 		for name, v := range map[string]any{
 			"control_page": bpf.LedgerControlPage{},
+			"membership":   bpf.LedgerMembership{},
+			"choice":       bpf.LedgerChoice{},
+			"process":      bpf.LedgerProcess{},
 			"core":         bpf.LedgerCore{},
 			"thread":       bpf.LedgerThread{},
 			"span_point":   bpf.LedgerSpanPoint{},
@@ -98,6 +101,7 @@ func TestVariables(t *testing.T) {
 		}
 		for name, size := range map[string]uintptr{
 			"control":      unsafe.Sizeof(*p.control),
+			"membership":   unsafe.Sizeof(*p.membership),
 			"cores":        unsafe.Sizeof(*p.cores),
 			"unit_samples": unsafe.Sizeof(*p.unitSamples),
 			"bins":         unsafe.Sizeof(*p.bins),

@@ -64,7 +64,8 @@ func (l *Ledger) beginSpans(half uint64) {
 		clear(l.page.spanSamples[half][i][:])
 		l.page.spanCounts[half][i] = bpf.LedgerSpanCounts{}
 		// The end first: what passes both meanwhile is not counted as less than nothing.
-		ended := l.Visits(s.end)
+		// An end without a begin ended what had begun before whatif came.
+		ended := l.Visits(s.end) - int64(load(&l.page.strangers[i]))
 		s.inSystem = l.Visits(s.begin) - ended
 	}
 }

@@ -36,17 +36,21 @@ type Record struct {
 
 // Run describes one execution of the profiler: what was run, where and how.
 type Run struct {
-	Version  int       `json:"version"`
-	ID       string    `json:"id"` // random; later records of the run follow it in the file
-	Started  time.Time `json:"started"`
-	Args     []string  `json:"args"` // the program and its arguments
-	Host     string    `json:"host"`
-	Kernel   string    `json:"kernel"`
-	CPUs     int       `json:"cpus"`
-	CPUModel string    `json:"cpu_model,omitempty"`
-	PeriodNS int64     `json:"period_ns"` // the sampling period
-	Seed     uint64    `json:"seed"`
-	Speedups []int     `json:"speedups"` // the levels that the plan draws from, in percent
+	Version int       `json:"version"`
+	ID      string    `json:"id"` // random; later records of the run follow it in the file
+	Started time.Time `json:"started"`
+	Args    []string  `json:"args"` // the program and its arguments; of several, one
+	// Subject says what was profiled where that was not only a program that whatif started, and its
+	// descendants: "attach", processes that ran already, PIDs; "system", all.
+	Subject  string `json:"subject,omitempty"`
+	PIDs     []int  `json:"pids,omitempty"`
+	Host     string `json:"host"`
+	Kernel   string `json:"kernel"`
+	CPUs     int    `json:"cpus"`
+	CPUModel string `json:"cpu_model,omitempty"`
+	PeriodNS int64  `json:"period_ns"` // the sampling period
+	Seed     uint64 `json:"seed"`
+	Speedups []int  `json:"speedups"` // the levels that the plan draws from, in percent
 	// WholeRuns is set when an experiment is one whole execution of the
 	// program, started and ended with it.
 	WholeRuns bool    `json:"whole_runs,omitempty"`

@@ -51,6 +51,7 @@ type jsonSummary struct {
 type jsonRun struct {
 	ID          string   `json:"id"`
 	Args        []string `json:"args"`
+	Subject     string   `json:"subject,omitempty"` // attach, system; none: a program that was started
 	Host        string   `json:"host"`
 	Kernel      string   `json:"kernel"`
 	CPUs        int      `json:"cpus"`
@@ -168,7 +169,7 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	if p == nil {
 		p = &profile.Run{}
 	}
-	j := jsonRun{ID: p.ID, Args: p.Args, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, File: run.File, Experiments: run.Experiments,
+	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, File: run.File, Experiments: run.Experiments,
 		Started: p.Started.UTC().Format("2006-01-02T15:04:05Z")}
 	if j.Args == nil {
 		j.Args = []string{}

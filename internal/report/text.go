@@ -131,7 +131,12 @@ func header(p *printer, r *analyze.Result) {
 		return
 	}
 	name := command(r.Runs[0].Run.Args)
-	if name == "" {
+	switch whole := r.Runs[0].Run.Subject == "system"; {
+	case whole && name == "":
+		name = "the whole machine"
+	case whole:
+		name = "the whole machine, with " + name
+	case name == "":
 		name = "(no program)"
 	}
 	p.line(cutRight(name, p.width))

@@ -34,7 +34,7 @@ func BinaryOf(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return reachable(pid, m)
+	return Reachable(pid, m)
 }
 
 // MappedFile is the path by which whatif can open the file that pid has mapped,
@@ -44,7 +44,7 @@ func MappedFile(pid int, address uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return reachable(pid, m)
+	return Reachable(pid, m)
 }
 
 // OwnCode is where in its file code of this process is, and a path of the file.
@@ -85,7 +85,7 @@ func Inside(pid int, path string) string {
 // OpenMapped opens the file behind a mapping of pid: the very file that is mapped,
 // also when it has been deleted or replaced, or lies in another mount namespace.
 func OpenMapped(pid int, m Mapping) (*os.File, error) {
-	path, err := reachable(pid, m)
+	path, err := Reachable(pid, m)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func OpenMapped(pid int, m Mapping) (*os.File, error) {
 
 var errOtherFile = errors.New("another file has taken its place")
 
-// reachable finds a path that leads to the mapped file itself. In this order:
+// Reachable finds a path that leads to the mapped file itself. In this order:
 //
 //  1. its own path, if what is there now, for whatif, is the file,
 //  2. that path below /proc/PID/root: another mount namespace or a chroot,
@@ -107,7 +107,7 @@ var errOtherFile = errors.New("another file has taken its place")
 //     or root.
 //
 // The last three work while the process lives.
-func reachable(pid int, m Mapping) (string, error) {
+func Reachable(pid int, m Mapping) (string, error) {
 	var paths []string
 	if !m.Deleted {
 		paths = append(paths, m.Path, fmt.Sprintf("/proc/%d/root%s", pid, m.Path))

@@ -1,0 +1,393 @@
+package experiment
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+)
+
+// The words of the page that testdata/busy.c shares with the test, after those of a pulse.
+const (
+	wordRest = 2 + iota
+	wordResting
+	wordThreads
+)
+
+// rest asks the program's threads to rest and waits until all do, between two visits.
+func (p *pulse) rest(t *testing.T) {
+	t.Helper()
+	p.set(wordRest, 1)
+	p.awaitWord(t, func() bool { return p.word(wordResting) == p.word(wordThreads) })
+}
+
+func (p *pulse) goOn(t *testing.T) {
+	t.Helper()
+	p.set(wordRest, 0)
+	p.awaitWord(t, func() bool { return p.word(wordResting) == 0 })
+}
+
+func (p *pulse) set(i int, to uint64) {
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&p.memory[8*i])), to)
+}
+
+func (p *pulse) awaitWord(t *testing.T, come func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !come(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			said, _ := os.ReadFile(p.stderr)
+			t.Fatalf("%v: resting %d of %d threads, asked %d\n%s", p.cmd.Args, p.word(wordResting), p.word(wordThreads), p.word(wordRest), said)
+		}
+	}
+}
+
+// attaching is a whatif that attaches to what runs.
+type attaching struct {
+	cmd  *exec.Cmd
+	said bytes.Buffer
+	file string
+}
+
+// attach starts it and waits until it has.
+func attach(t *testing.T, args ...string) *attaching {
+	t.Helper()
+	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
+	a.cmd = exec.Command(realkernel.Whatif(t), append([]string{"attach", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
+	a.start(t)
+	return a
+}
+
+// start waits until all is attached and an experiment is over.
+func (a *attaching) start(t *testing.T) {
+	t.Helper()
+	a.cmd.Stderr = &a.said
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); !a.begun(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			a.cmd.Process.Kill()
+			a.cmd.Wait()
+			t.Fatalf("%v does not attach\n%s", a.cmd.Args, a.said.Bytes())
+		}
+	}
+}
+
+// begun tells whether an experiment has been written: all is attached by then.
+func (a *attaching) begun() bool {
+	text, err := os.ReadFile(a.file)
+	return err == nil && bytes.Contains(text, []byte(`{"experiment":`))
+}
+
+// detach ends it, as Ctrl-C does, and gives the visits of its points.
+func (a *attaching) detach(t *testing.T) *profile.Data {
+	t.Helper()
+	if err := a.cmd.Process.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	return a.ended(t)
+}
+
+func (a *attaching) ended(t *testing.T) *profile.Data {
+	t.Helper()
+	if err := a.cmd.Wait(); err != nil {
+		t.Fatalf("%v: %v\n%s", a.cmd.Args, err, a.said.Bytes())
+	}
+	runs, err := profile.ReadFiles([]string{a.file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 1 || runs[0].End == nil {
+		t.Fatalf("%v: %d runs, or one without an end\n%s", a.cmd.Args, len(runs), a.said.Bytes())
+	}
+	return runs[0]
+}
+
+var busyPoints = []string{"-p", "func:visited", "-p", "work", "-p", "syscall:getppid"}
+
+// busy starts testdata/busy.c, and waits until it runs.
+func startBusy(t *testing.T, command ...string) *pulse {
+	t.Helper()
+	p := startPulse(t, command...)
+	p.awaitWord(t, func() bool { return p.word(wordThreads) > 0 && p.rounds() > 100 })
+	return p
+}
+
+func compileBusy(t *testing.T) string {
+	t.Helper()
+	return realkernel.Compile(t, "testdata/busy.c", "-I../..", "-no-pie")
+}
+
+// exact attaches to the program, rests it meanwhile so that no visit is half made, and compares
+// what is counted with what the program itself counts.
+func exact(t *testing.T, p *pulse, pid int, args ...string) holdings {
+	t.Helper()
+	p.rest(t)
+	a := attach(t, append(append([]string{}, busyPoints...), args...)...)
+	left := loadedBy(t, a.cmd.Process.Pid)
+	awaitTicks(t, pid)
+	before := p.rounds()
+	p.goOn(t)
+	time.Sleep(100 * time.Millisecond)
+	p.rest(t)
+	made := int64(p.rounds() - before)
+	awaitTicks(t, pid)
+	data := a.detach(t)
+	p.goOn(t)
+	for i, got := range data.End.Visits {
+		if got != made {
+			t.Errorf("%s: %d visits counted, the program made %d; losses %v", data.Run.Points[i].Name, got, made, data.End.Losses)
+		}
+	}
+	if data.End.Status != 0 || data.Run.Subject != "attach" {
+		t.Errorf("status %d of %q", data.End.Status, data.Run.Subject)
+	}
+	return left
+}
+
+// awaitTicks waits until a process has run for so long that ticks of whatif's have met it: what
+// the points in its source count is read then. Its threads run a little while they rest.
+func awaitTicks(t *testing.T, pid int) {
+	t.Helper()
+	const enough = 5 // of 10 ms
+	for begin, end := cpuTime(t, pid), time.Now().Add(20*time.Second); cpuTime(t, pid) < begin+enough; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("process %d does not run", pid)
+		}
+	}
+}
+
+// cpuTime of a process, in 10 ms.
+func cpuTime(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')'):]))
+	sum := 0
+	for _, field := range fields[12:14] {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
+}
+
+// state is what attaching could leave behind in a process.
+type state struct{ files, threads, rss int }
+
+func stateOf(t *testing.T, pid int) state {
+	t.Helper()
+	var s state
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.files = len(files)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fmt.Sscanf(line, "Threads: %d", &s.threads)
+		fmt.Sscanf(line, "VmRSS: %d", &s.rss)
+	}
+	return s
+}
+
+// times is how often something is tried: often where there is time.
+func times(short, whole int) int {
+	if testing.Short() {
+		return short
+	}
+	return whole
+}
+
+// A busy program of 200 threads is attached to and let go again and again: what is counted is
+// exact, and nothing is left behind.
+func TestAttachAgainAndAgain(t *testing.T) {
+	realkernel.Need(t)
+	program := compileBusy(t)
+	uprobes := uprobeEvents(t)
+	for name, start := range map[string]func() (*pulse, int){
+		"threads": func() (*pulse, int) {
+			p := startBusy(t, program, "200")
+			return p, p.pid()
+		},
+		"namespaces": func() (*pulse, int) {
+			// Its program is a file that only it can see.
+			p := startBusy(t, "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
+				`mount -t tmpfs none /mnt && cp "$0" /mnt/busy && exec /mnt/busy 20 "$1"`, program)
+			return p, onlyChild(t, p.cmd.Process.Pid)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, pid := start()
+			defer p.end()
+			exact(t, p, pid, strconv.Itoa(pid)) // what is allocated once is no leak
+			before := stateOf(t, pid)
+			for range times(1, 100) {
+				left := exact(t, p, pid, strconv.Itoa(pid))
+				if still := left.still(t); len(still) > 0 {
+					time.Sleep(2 * time.Second)
+					if still = left.still(t); len(still) > 0 {
+						t.Fatalf("left behind in the kernel: %v", still)
+					}
+				}
+			}
+			after := stateOf(t, pid)
+			if after.files != before.files || after.threads != before.threads || after.rss > before.rss+512 {
+				t.Errorf("the program had files, threads and KiB %+v, has %+v", before, after)
+			}
+			if name == "threads" && !p.code(t, "visited") {
+				t.Error("a probe is left in the program")
+			}
+		})
+	}
+	if now := uprobeEvents(t); now != uprobes {
+		t.Errorf("uprobe_events was %q and is %q", uprobes, now)
+	}
+}
+
+func onlyChild(t *testing.T, pid int) int {
+	t.Helper()
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child
+}
+
+// A process that forks and runs programs all the time is profiled with all that it forks from
+// now on; with --children, when another is named.
+func TestAttachDescendants(t *testing.T) {
+	realkernel.Need(t)
+	p := startBusy(t, compileBusy(t), "3", "forks")
+	for range times(1, 20) {
+		exact(t, p, p.pid(), "--children", strconv.Itoa(p.pid()))
+	}
+	exact(t, p, p.pid(), "--name", "bus?")
+	// Without, only what the process itself does is counted, and its threads.
+	p.rest(t)
+	a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
+	before := p.rounds()
+	p.goOn(t)
+	time.Sleep(100 * time.Millisecond)
+	p.rest(t)
+	data := a.detach(t)
+	if all := int64(p.rounds() - before); data.End.Visits[0] == 0 || data.End.Visits[0] >= all {
+		t.Errorf("%d visits of %d counted, those of children that were there are not meant", data.End.Visits[0], all)
+	}
+}
+
+// whatif is killed: the program runs on. The program is killed: whatif ends.
+func TestAttachKilled(t *testing.T) {
+	realkernel.Need(t)
+	p := startBusy(t, compileBusy(t), "20")
+	for range times(1, 10) {
+		a := attach(t, append(busyPoints, "-s", "100", strconv.Itoa(p.pid()))...)
+		left := loadedBy(t, a.cmd.Process.Pid)
+		a.cmd.Process.Kill()
+		a.cmd.Wait()
+		for end := time.Now().Add(10 * time.Second); len(left.still(t)) > 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("left behind in the kernel: %v", left.still(t))
+			}
+		}
+		if !p.runs() || !p.code(t, "visited") {
+			t.Fatal("the program is gone, or its probe is not")
+		}
+	}
+	exact(t, p, p.pid(), strconv.Itoa(p.pid()))
+	a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
+	unix.Kill(p.pid(), unix.SIGKILL)
+	p.cmd.Wait()
+	a.ended(t)
+}
+
+// Members of a cgroup come and go: who is in it is counted.
+func TestAttachCgroup(t *testing.T) {
+	realkernel.Need(t)
+	program := compileBusy(t)
+	p, q := startBusy(t, program, "3"), startBusy(t, program, "3")
+	dir := cgroup(t)
+	enter(t, dir, p.pid())
+	exact(t, p, p.pid(), "--cgroup", dir)
+	p.rest(t)
+	q.rest(t)
+	a := attach(t, append(busyPoints, "--cgroup", filepath.Base(dir))...)
+	enter(t, dir, q.pid())
+	enter(t, filepath.Dir(dir), p.pid())
+	time.Sleep(500 * time.Millisecond) // for whatif to notice
+	awaitTicks(t, q.pid())
+	before := q.rounds()
+	p.goOn(t)
+	q.goOn(t)
+	time.Sleep(100 * time.Millisecond)
+	p.rest(t)
+	q.rest(t)
+	made := int64(q.rounds() - before)
+	awaitTicks(t, q.pid())
+	for i, got := range a.detach(t).End.Visits {
+		if got != made {
+			t.Errorf("point %d: %d visits counted, who came made %d", i, got, made)
+		}
+	}
+	// When it is empty for long, profiling ends.
+	q.goOn(t)
+	a = attach(t, append(busyPoints, "--cgroup", dir)...)
+	enter(t, filepath.Dir(dir), q.pid())
+	a.ended(t)
+}
+
+// cgroup makes one.
+func cgroup(t *testing.T) string {
+	t.Helper()
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids"} {
+		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
+			continue
+		}
+		dir := filepath.Join(root, fmt.Sprintf("whatif-test-%d", os.Getpid()))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			continue
+		}
+		t.Cleanup(func() {
+			for range 100 {
+				if os.Remove(dir) == nil {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Error("a cgroup is left behind")
+		})
+		return dir
+	}
+	t.Skip("no cgroup can be made here")
+	return ""
+}
+
+func enter(t *testing.T, dir string, pid int) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,89 @@
+package experiment
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/target"
+)
+
+// limits are what makes a stopped core something else than time withheld: looked at after
+// each experiment.
+type limits struct {
+	cpus      string // that are online
+	suspended time.Duration
+	quotas    map[target.Quota]int64 // how often each was used up
+	changed   bool                   // CPUs came or went
+}
+
+// mostLooked bounds how many processes' cgroups are looked for: those of one target are few.
+const mostLooked = 64
+
+// watchLimits begins, and says what is known at once.
+func (s *session) watchLimits() {
+	s.limits = limits{cpus: kernelSays("/sys/devices/system/cpu/online"), suspended: suspendedTime(), quotas: make(map[target.Quota]int64)}
+	if kernelSays("/sys/devices/system/cpu/smt/active") == "1" {
+		s.note("smt", "two threads share a core of this machine: while one is stopped the other runs faster; echo off > /sys/devices/system/cpu/smt/control, or keep the program on one thread of each core with taskset")
+	}
+	if nodes := kernelSays("/sys/devices/system/node/online"); strings.ContainsAny(nodes, "-,") {
+		s.note("numa", "this machine has memory nodes %s: what threads run where decides how fast they are; keep the program on one with numactl", nodes)
+	}
+	if s.cfg.System {
+		return // it is all in some cgroup, and those of what is started later are not known
+	}
+	pids, err := s.ledger.Members()
+	if err != nil {
+		s.cfg.Log.Debug("looking for CPU quotas", "error", err)
+	}
+	for _, pid := range pids[:min(len(pids), mostLooked)] {
+		for _, q := range target.QuotasOf(pid) {
+			if _, known := s.limits.quotas[q]; !known {
+				s.limits.quotas[q] = q.Throttled()
+			}
+		}
+	}
+}
+
+func kernelSays(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// suspendedTime is for how long the machine has been suspended since it was started.
+func suspendedTime() time.Duration {
+	var boot, running unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &running) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
+		return 0
+	}
+	return time.Duration(boot.Nano() - running.Nano())
+}
+
+// exceeded says why an experiment cannot be used that has just ended; "": it can.
+func (s *session) exceeded() string {
+	why := ""
+	if now := suspendedTime(); now > s.limits.suspended+time.Second {
+		s.limits.suspended = now
+		s.warn("suspended", "the machine was suspended meanwhile: that experiment is set aside")
+		why = "suspended"
+	}
+	for q, before := range s.limits.quotas {
+		if now := q.Throttled(); now > before {
+			s.limits.quotas[q] = now
+			s.warn("cpu-quota", "the CPU quota of %s (%.2g CPUs) is used up now and then, and the kernel stops all that is in it: a core that whatif stops uses it up, too, so what is found may be wrong. Take the limit away while you profile (docker: without --cpus; systemd: CPUQuota=)", q.Dir, q.CPUs)
+		}
+	}
+	if now := kernelSays("/sys/devices/system/cpu/online"); now != s.limits.cpus && !s.limits.changed {
+		s.limits.changed = true
+		s.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments from then on are set aside; profile anew", s.limits.cpus, now)
+	}
+	if s.limits.changed {
+		why = "CPU hotplug"
+	}
+	return why
+}

@@ -1,0 +1,263 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
+	"whatif/internal/ledger"
+	"whatif/internal/profile"
+	"whatif/internal/symbol"
+	"whatif/internal/target"
+)
+
+// A subject is what a session profiles: a program that it starts, processes that run
+// already, or all there are.
+type subject interface {
+	// programs are those whose code is known before anything is counted.
+	programs() ([]program, error)
+	// join makes it the target.
+	join(l *ledger.Ledger) error
+	// Release lets it run, if it does not yet.
+	Release() error
+	// Done is closed when the program that was started has ended; nil: none was.
+	Done() <-chan struct{}
+	// alive tells whether there is anything left to profile.
+	alive(l *ledger.Ledger) bool
+	// detach is called before the ledger is closed: it is not used any more.
+	detach()
+	// stop leaves what runs by itself alone, and waits for what was started to end; that is told to, if its
+	// time is up. It gives the status.
+	stop(timeUp bool) (int, error)
+	// describe says in a run's record what it is.
+	describe(r *profile.Run)
+	Close() error
+}
+
+// program is a program's own binary and the libraries that it loads.
+type program []*symbol.Binary
+
+func (p program) close() {
+	for _, b := range p {
+		b.Close()
+	}
+}
+
+// started is a program that whatif starts.
+type started struct {
+	*target.Process
+	args []string
+}
+
+func (p *started) programs() ([]program, error) {
+	main, err := target.BinaryOf(p.PID())
+	if err != nil {
+		return nil, err
+	}
+	loads, err := loaded(main)
+	return []program{loads}, err
+}
+
+func (p *started) join(l *ledger.Ledger) error { return l.Adopt(p.PID()) }
+
+func (p *started) alive(l *ledger.Ledger) bool { return running(p.Done()) || l.Processes() > 0 }
+
+func running(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return false
+	default:
+		return true
+	}
+}
+
+func (p *started) stop(timeUp bool) (int, error) {
+	var err error
+	if running(p.Done()) && timeUp {
+		err = p.Signal(unix.SIGTERM)
+	}
+	return p.Wait().Status, err
+}
+
+func (p *started) detach() {}
+
+func (p *started) describe(r *profile.Run) { r.Args = p.args }
+
+// everyone is all processes of the machine, for as long as a program runs that whatif
+// starts, the load, or until it is told to stop.
+type everyone struct {
+	load *started // nil: there is none
+}
+
+func (e *everyone) programs() ([]program, error) {
+	if e.load == nil {
+		return nil, nil
+	}
+	return e.load.programs()
+}
+
+func (e *everyone) join(l *ledger.Ledger) error {
+	if e.load != nil {
+		if err := e.load.join(l); err != nil {
+			return err
+		}
+	}
+	// Who sits in front of it must be able to stop it.
+	return l.JoinAll(choices(target.Ancestors()))
+}
+
+func (e *everyone) Release() error {
+	if e.load == nil {
+		return nil
+	}
+	return e.load.Release()
+}
+
+func (e *everyone) Done() <-chan struct{} {
+	if e.load == nil {
+		return nil
+	}
+	return e.load.Done()
+}
+
+func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || running(e.load.Done()) }
+
+func (e *everyone) stop(timeUp bool) (int, error) {
+	if e.load == nil {
+		return 0, nil
+	}
+	return e.load.stop(timeUp)
+}
+
+func (e *everyone) detach() {}
+
+func (e *everyone) describe(r *profile.Run) {
+	r.Subject = "system"
+	if e.load != nil {
+		e.load.describe(r)
+	}
+}
+
+func (e *everyone) Close() error {
+	if e.load == nil {
+		return nil
+	}
+	return e.load.Close()
+}
+
+// launch makes the subject: it starts the program, stopped, where there is one to start.
+func (s *session) launch(ctx context.Context) (subject, error) {
+	switch {
+	case s.cfg.Attach != nil:
+		return findRunning(s.cfg)
+	case s.cfg.System && len(s.cfg.Args) == 0:
+		return &everyone{}, nil
+	}
+	p, err := s.startOnce()
+	if err != nil {
+		return nil, err
+	}
+	p.Forward(ctx)
+	if s.cfg.System {
+		return &everyone{load: p}, nil
+	}
+	return p, nil
+}
+
+// Starts tells whether a program is started for a session.
+func (c *Config) Starts() bool { return len(c.Args) > 0 }
+
+func choices(all []target.Running) []ledger.Process {
+	var chosen []ledger.Process
+	for _, r := range all {
+		chosen = append(chosen, ledger.Process{PID: r.PID, Start: r.Start})
+	}
+	return chosen
+}
+
+// checkOthers refuses what another whatif profiles: each would take the other's stops
+// for the program's own slowness.
+func checkOthers(cfg *Config, pids []int) error {
+	watched, err := ledger.Watched()
+	if err != nil {
+		return err
+	}
+	const wait = "wait until it is done, or end it"
+	if cfg.System && len(watched) > 0 {
+		return hint.New(errors.New("profiling the machine: another whatif profiles something now"), wait)
+	}
+	for _, pid := range pids {
+		if watched[pid] {
+			return hint.New(fmt.Errorf("attaching to process %d: another whatif profiles it now", pid), wait)
+		}
+	}
+	return nil
+}
+
+var errNoPoint = hint.New(errors.New("profiling what runs already: no progress point, so nothing would tell its speed"),
+	"name what it does once for each unit of work: -p func:NAME, -p syscall:NAME and others; whatif points PROGRAM lists some")
+
+// mapped opens the programs of processes, and what they have mapped.
+func mapped(all []target.Running) []program {
+	type id struct{ dev, inode uint64 }
+	opened := make(map[id]*symbol.Binary) // nil: it is no ELF file
+	open := func(pid int, m target.Mapping) *symbol.Binary {
+		key := id{m.Dev, m.Inode}
+		if b, known := opened[key]; known {
+			return b
+		}
+		path, err := target.Reachable(pid, m)
+		if err != nil {
+			return nil // gone, or another file by now
+		}
+		b, err := symbol.Open(path)
+		if err != nil {
+			b = nil
+		}
+		opened[key] = b
+		return b
+	}
+	var programs []program
+	have := make(map[*symbol.Binary]bool)
+	for _, r := range all {
+		exe, err := target.Executable(r.PID)
+		if err != nil {
+			continue // gone
+		}
+		maps, err := target.Maps(r.PID)
+		if err != nil {
+			continue
+		}
+		var p program
+		for _, m := range maps {
+			if m.Dev == exe.Dev && m.Inode == exe.Inode {
+				exe = m // with its addresses it can be opened also where its path leads elsewhere
+			}
+		}
+		main := open(r.PID, exe)
+		if main == nil || have[main] {
+			continue
+		}
+		have[main] = true
+		p = append(p, main)
+		for _, m := range maps {
+			if b := open(r.PID, m); b != nil && b != main && !p.has(b) {
+				p = append(p, b)
+			}
+		}
+		programs = append(programs, p)
+	}
+	return programs
+}
+
+func (p program) has(b *symbol.Binary) bool {
+	for _, other := range p {
+		if other == b {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package experiment
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+)
+
+// figures is set by make attach: what depends on how quiet the machine is, is measured, too.
+var figures = flag.Bool("figures", false, "measure what attaching does to the speed of a program, and system to the machine")
+
+// Whatever process visits a point, it is counted, but not whatif itself; and what runs
+// already is as well the target as what is started later.
+func TestSystemVisits(t *testing.T) {
+	realkernel.Need(t)
+	p := startBusy(t, compileBusy(t), "3", "forks")
+	program := executable(t, p)
+	p.rest(t)
+	a := system(t, "-p", "func:"+program+":visited", "-p", "func:"+program+":visited%return")
+	before := p.rounds()
+	p.goOn(t)
+	time.Sleep(300 * time.Millisecond)
+	p.rest(t)
+	made := int64(p.rounds() - before)
+	data := a.detach(t)
+	for i, got := range data.End.Visits {
+		if got != made {
+			t.Errorf("point %d: %d visits counted, %d were made; losses %v", i, got, made, data.End.Losses)
+		}
+	}
+	if data.Run.Subject != "system" {
+		t.Errorf("subject %q", data.Run.Subject)
+	}
+}
+
+func executable(t *testing.T, p *pulse) string {
+	t.Helper()
+	path, err := filepath.EvalSymlinks(fmt.Sprintf("/proc/%d/exe", p.pid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// system starts whatif system and waits until it measures.
+func system(t *testing.T, args ...string) *attaching {
+	t.Helper()
+	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
+	a.cmd = exec.Command(realkernel.Whatif(t), append([]string{"system", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
+	a.start(t)
+	return a
+}
+
+// While everything is stopped for the sake of one busy line, who is woken by the clock is not late
+// by more than the cap: whether it belongs to the target, as all do, or is whatif's own shell.
+func TestSystemStall(t *testing.T) {
+	realkernel.Need(t)
+	if !*figures {
+		t.Skip("a measurement: make attach")
+	}
+	realkernel.Whatif(t) // built while the machine is idle
+	const source = "testdata/stall.c"
+	program := realkernel.Compile(t, source)
+	work := startPulse(t, program, "work")
+	work.await(t)
+	startBusy(t, compileBusy(t), "3") // who is stopped
+	probe := startPulse(t, program, "sleep")
+	probe.await(t)
+	probe.set(2, 0)
+	time.Sleep(8 * time.Second)
+	alone := probe.word(2)
+	a := system(t, "-p", "func:"+executable(t, work)+":main", "-p", "syscall:nanosleep", "-s", "100",
+		"-t", fmt.Sprintf("stall.c:%d", realkernel.Line(t, source, "// SELECTED")), "--experiment", "500ms")
+	probe.set(2, 0)
+	time.Sleep(8 * time.Second)
+	worst := probe.word(2)
+	data := a.detach(t)
+	var paused int64
+	for _, e := range data.Experiments {
+		paused += e.PausedNS
+	}
+	t.Logf("late by at most %.1f ms with whatif system, %.1f ms without; cores were stopped for %.1f s of it", float64(worst)/1000, float64(alone)/1000, float64(paused)/1e9)
+	if worst > 50000 {
+		t.Errorf("a thread that sleeps by the clock was late by %d µs, more than 50 ms", worst)
+	}
+	if paused < int64(time.Second) {
+		t.Errorf("cores were stopped for %d ns only: this says nothing", paused)
+	}
+}
+
+// What a program does per second is the same before whatif attaches and after.
+func TestAttachRate(t *testing.T) {
+	realkernel.Need(t)
+	if !*figures {
+		t.Skip("a measurement: make attach")
+	}
+	realkernel.Whatif(t) // built while the machine is idle
+	p := startBusy(t, compileBusy(t), "200")
+	const rounds, over = 25, 150 * time.Millisecond
+	var ratios []float64
+	for range rounds {
+		before := p.rate(over)
+		a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
+		a.detach(t)
+		ratios = append(ratios, p.rate(over)/before)
+	}
+	slices.Sort(ratios)
+	median := ratios[rounds/2]
+	t.Logf("%d times attached and detached: the rate after is %.2f%% of that before (median; quartiles %.2f%% and %.2f%%)",
+		rounds, 100*median, 100*ratios[rounds/4], 100*ratios[3*rounds/4])
+	if median < 0.99 || median > 1.01 {
+		t.Errorf("the rate changed by %.2f%%", 100*(median-1))
+	}
+}
+
+// A load that ends, ends it; its status is whatif's.
+func TestSystemLoad(t *testing.T) {
+	realkernel.Need(t)
+	file := filepath.Join(t.TempDir(), "whatif.profile")
+	cmd := exec.Command(realkernel.Whatif(t), "system", "--quiet", "-o", file, "-p", "syscall:getppid", "--", "sh", "-c", "sleep 0.5; exit 7")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != 7 {
+		t.Fatalf("status %d, want the load's 7\n%s", got, said.Bytes())
+	}
+	runs, err := profile.ReadFiles([]string{file})
+	if err != nil || len(runs) != 1 || runs[0].End == nil || runs[0].End.Status != 7 {
+		t.Fatalf("%v, %d runs", err, len(runs))
+	}
+}
+
+// A process that dies and another that gets its number: only the first is attached to.
+func TestAttachNumberReused(t *testing.T) {
+	realkernel.Need(t)
+	program := compileBusy(t)
+	p := startBusy(t, program, "3")
+	a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
+	unix.Kill(p.pid(), unix.SIGKILL)
+	p.cmd.Wait()
+	q := startBusy(t, program, "3") // whatever number it gets
+	if data := a.ended(t); data.End.Status != 0 {
+		t.Errorf("status %d", data.End.Status)
+	}
+	if !q.runs() {
+		t.Error("another process ended with it")
+	}
+}

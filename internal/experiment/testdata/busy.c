@@ -1,0 +1,108 @@
+/*
+ * Threads that are busy until the test asks them to rest, in FILE, which the test has
+ * mapped too: then each comes to a place where no visit is half done. Each visit is one of
+ * all the points that there are.
+ *
+ *     busy THREADS [forks] FILE
+ *
+ * With forks, there is a process that does nothing but run this program anew, which makes a visit and ends.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "whatif.h"
+
+static struct {
+  unsigned long pid;
+  unsigned long visits;
+  unsigned long rest; /* asked for by the test */
+  unsigned long resting; /* threads */
+  unsigned long threads;
+} *shared;
+static volatile unsigned long odd = 0x9e3779b97f4a7c15;
+
+__attribute__((noinline)) static void visited(void) { __asm__ volatile(""); }
+
+__attribute__((noinline)) static unsigned long work(long n) {
+  unsigned long x = 1, by = odd;
+  while (n-- > 0)
+    x = (((x * by ^ by) * by ^ by) * by ^ by) * by ^ by; // WORK
+  return x;
+}
+
+static void visit(void) {
+  visited();
+  WHATIF_PROGRESS("work");
+  syscall(SYS_getppid);
+  __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);
+}
+
+static void rest(void) {
+  const struct timespec some = {.tv_nsec = 2000000};
+  if (!__atomic_load_n(&shared->rest, __ATOMIC_ACQUIRE))
+    return;
+  __atomic_add_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
+  while (__atomic_load_n(&shared->rest, __ATOMIC_ACQUIRE)) {
+    work(100000 / shared->threads); /* whatif looks at the process when a tick meets it */
+    nanosleep(&some, NULL);
+  }
+  __atomic_sub_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
+}
+
+static void *busy(void *unused) {
+  for (;;) {
+    rest();
+    work(20000);
+    visit();
+  }
+  return unused;
+}
+
+static void run_anew(char **argv) {
+  char *again[] = {argv[0], "0", argv[3], NULL};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (;;) {
+    rest();
+    if (!fork()) {
+      execv("/proc/self/exe", again);
+      _exit(1);
+    }
+    wait(NULL);
+  }
+}
+
+int main(int argc, char **argv) {
+  pthread_t thread;
+  pthread_attr_t small;
+  int fd = argc > 2 ? open(argv[argc - 1], O_RDWR) : -1;
+  long n = argc > 2 ? atol(argv[1]) : 0;
+  if (fd < 0)
+    return 2;
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (shared == MAP_FAILED)
+    return 1;
+  if (!n) {
+    visit();
+    return 0;
+  }
+  if (argc > 3 && !fork())
+    run_anew(argv);
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 1 << 16);
+  for (long i = 1; i < n; i++)
+    if (pthread_create(&thread, &small, busy, NULL))
+      return 1;
+  __atomic_store_n(&shared->threads, n + (argc > 3), __ATOMIC_RELEASE);
+  if (getpid() > 2) /* else a namespace of its own, in which the number tells nothing outside */
+    __atomic_store_n(&shared->pid, (unsigned long)getpid(), __ATOMIC_RELEASE);
+  busy(NULL);
+}

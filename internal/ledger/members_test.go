@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"whatif/internal/realkernel"
+)
+
+func opened(t *testing.T) *Ledger {
+	t.Helper()
+	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// sleeping starts a shell that waits for a child, and gives its number.
+func sleeping(t *testing.T) (cmd *exec.Cmd, end func()) {
+	t.Helper()
+	cmd = exec.Command("sleep", "100")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end = func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	t.Cleanup(end)
+	return cmd, end
+}
+
+// becomes waits until the target has so many processes.
+func becomes(t *testing.T, l *Ledger, want int) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); l.Processes() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d processes, want %d", l.Processes(), want)
+		}
+	}
+}
+
+func members(t *testing.T, l *Ledger) []int {
+	t.Helper()
+	pids, err := l.Members()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+func TestJoinAndLeave(t *testing.T) {
+	realkernel.Need(t)
+	l := opened(t)
+	a, endA := sleeping(t)
+	b, _ := sleeping(t)
+	both := []Process{{PID: a.Process.Pid}, {PID: b.Process.Pid}}
+	for range 2 { // a second time changes nothing
+		if err := l.Join(both); err != nil {
+			t.Fatal(err)
+		}
+		if got := members(t, l); !slices.Equal(got, []int{a.Process.Pid, b.Process.Pid}) || l.Processes() != 2 || l.Joined() != 2 {
+			t.Fatalf("members %v, %d processes, %d threads: want %v", got, l.Processes(), l.Joined(), both)
+		}
+	}
+	endA()
+	becomes(t, l, 1)
+	if err := l.Leave(map[int]bool{b.Process.Pid: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := members(t, l); len(got) != 0 || l.Processes() != 0 {
+		t.Errorf("members %v, %d processes, and all have left", got, l.Processes())
+	}
+}
+
+// A number that has become another process's is not taken for it.
+func TestJoinReusedNumber(t *testing.T) {
+	realkernel.Need(t)
+	l := opened(t)
+	a, _ := sleeping(t)
+	if err := l.Join([]Process{{PID: a.Process.Pid, Start: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if l.Processes() != 0 {
+		t.Error("a process that began at another time was taken in")
+	}
+}
+
+// Everyone is taken in, also who comes later, but not this process and what is exempt.
+func TestJoinAll(t *testing.T) {
+	realkernel.Need(t)
+	l := opened(t)
+	before, _ := sleeping(t)
+	exempt, endExempt := sleeping(t)
+	if err := l.JoinAll([]Process{{PID: exempt.Process.Pid}}); err != nil {
+		t.Fatal(err)
+	}
+	mine, _ := sleeping(t)
+	got := members(t, l)
+	if !slices.Contains(got, before.Process.Pid) {
+		t.Errorf("process %d is not among %v", before.Process.Pid, got)
+	}
+	for _, pid := range []int{os.Getpid(), exempt.Process.Pid, mine.Process.Pid} {
+		if slices.Contains(got, pid) {
+			t.Errorf("process %d is among %v", pid, got)
+		}
+	}
+	n := l.Processes()
+	if n < len(got)-2 || n < 1 {
+		t.Errorf("%d processes, %d listed", n, len(got))
+	}
+	endExempt()
+	if slices.Contains(members(t, l), exempt.Process.Pid) {
+		t.Error("an exempt one became a member by its end")
+	}
+	// Adopting one's own child is possible all the same.
+	if err := l.Adopt(mine.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(members(t, l), mine.Process.Pid) {
+		t.Error("the adopted one is no member")
+	}
+}
+
+// Another whatif's targets are found, and only while they are watched.
+func TestWatched(t *testing.T) {
+	realkernel.Need(t)
+	a, _ := sleeping(t)
+	watched := func() bool {
+		all, err := Watched()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[a.Process.Pid]
+	}
+	if watched() {
+		t.Fatal("a process is watched that nobody watches")
+	}
+	l := opened(t)
+	if err := l.Adopt(a.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if !watched() {
+		t.Error("it is not found that a process is watched")
+	}
+}

@@ -1,0 +1,94 @@
+package target
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"whatif/internal/hint"
+)
+
+func TestParseStat(t *testing.T) {
+	const rest = " -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 8765 9 10"
+	for text, want := range map[string]Stat{
+		"12 (sh) S 1 12 12 0" + rest:            {"sh", 'S', 1, 4194560, 8765},
+		"12 (a) b) ((c) Z 7 12 12 0" + rest:     {"a) b) ((c", 'Z', 7, 4194560, 8765},
+		"12 (kworker/0:1) I 2 0 0 0" + rest[:0]: {},
+		"":                                      {},
+		")(":                                    {},
+		"12 (sh) S 1":                           {},
+		"12 (sh) SLEEPS 1 12 12 0" + rest:       {},
+	} {
+		got, err := ParseStat([]byte(text))
+		if (err != nil) != (want == Stat{}) || err == nil && got != want {
+			t.Errorf("%q: %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("12 (a) b) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 8765 9 10"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if s, err := ParseStat(text); err == nil && !strings.Contains(string(text), "("+s.Name+")") {
+			t.Errorf("%q is not the name in %q", s.Name, text)
+		}
+	})
+}
+
+// What cannot be attached to is said to be that.
+func TestFindRunning(t *testing.T) {
+	sleeper := exec.Command("sleep", "100")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		sleeper.Process.Kill()
+		sleeper.Wait()
+	}()
+	all, err := FindRunning([]int{sleeper.Process.Pid})
+	if err != nil || len(all) != 1 || all[0].PID != sleeper.Process.Pid || all[0].Start == 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	zombie := exec.Command("true")
+	if err := zombie.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer zombie.Wait()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if s, err := StatOf(zombie.Process.Pid); err == nil && s.Ended() {
+			break
+		}
+	}
+	for pid, want := range map[int]string{
+		1 << 29:            "no such process",
+		os.Getpid():        "whatif itself",
+		zombie.Process.Pid: "has ended",
+	} {
+		if _, err := FindRunning([]int{pid}); err == nil || !strings.Contains(err.Error(), want) || hint.Of(err) == "" {
+			t.Errorf("process %d: %v, want %q and a hint", pid, err, want)
+		}
+	}
+}
+
+func TestFindNamed(t *testing.T) {
+	sleeper := exec.Command("sleep", "100")
+	sleeper.Args[0] = "whatif-tests-sleeper"
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		sleeper.Process.Kill()
+		sleeper.Wait()
+	}()
+	all, err := FindNamed("whatif-tests-sl?ep*")
+	if err != nil || len(all) != 1 || all[0].PID != sleeper.Process.Pid {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for glob, remedy := range map[string]string{"whatif-tests-slepeer": "did you mean whatif-tests-sleeper?", "[": "a pattern is", "nobody-has-this": "ps -e"} {
+		if _, err := FindNamed(glob); err == nil || !strings.Contains(hint.Of(err), remedy) {
+			t.Errorf("%s: %v, hint %q, want %q", glob, err, hint.Of(err), remedy)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package target
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Stat is what /proc/PID/stat says of a process, as far as it matters here.
+type Stat struct {
+	Name   string // comm: 15 bytes at most
+	State  byte   // R, S, …; Z and X: it has ended
+	Parent int
+	Flags  uint64
+	Start  uint64 // since boot, in 10 ms
+}
+
+// Of Stat.Flags.
+const kernelThread = 0x200000 // PF_KTHREAD
+
+// Ended tells whether all that is left of the process is its number.
+func (s *Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
+
+// IsKernel tells whether it is a thread of the kernel's.
+func (s *Stat) IsKernel() bool { return s.Flags&kernelThread != 0 }
+
+// StatOf reads it.
+func StatOf(pid int) (Stat, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	s, err := ParseStat(text)
+	if err != nil {
+		return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	return s, nil
+}
+
+var errNoStat = errors.New("this is no /proc/PID/stat")
+
+// ParseStat reads a line such as
+//
+//	1234 (a name) S 1 1234 1234 0 -1 4194560 …
+//
+// where the name is the process's own choice: it may contain blanks and parentheses.
+func ParseStat(text []byte) (s Stat, err error) {
+	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+	if open < 0 || end < open {
+		return s, errNoStat
+	}
+	fields := strings.Fields(string(text[end+1:])) // state ppid pgrp session tty tpgid flags …
+	const flags, start = 6, 19
+	if len(fields) <= start || len(fields[0]) != 1 {
+		return s, errNoStat
+	}
+	s.Name, s.State = string(text[open+1:end]), fields[0][0]
+	var p fieldParser
+	s.Parent = int(p.parse(fields[1], 10, 31))
+	s.Flags, s.Start = p.parse(fields[flags], 10, 64), p.parse(fields[start], 10, 64)
+	return s, p.err
+}
+
+// processes are the numbers of all processes, in order.
+func processes() ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing the processes: %w", err)
+	}
+	var pids []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && e.IsDir() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
