@@ -66,6 +66,15 @@ func (in *input) measureShares(res *Result) {
 			}
 		}
 	}
+	for r, d := range in.runs {
+		for id, n := range d.Sampled {
+			u := in.unitOf[r][id]
+			all[u] += n
+			base[u] += n
+			baseTotal += n
+			res.Samples += n
+		}
+	}
 	from, total := base, baseTotal
 	if baseTotal < shareSamples {
 		from, total = all, res.Samples

@@ -63,6 +63,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 		}
 		rw.verdict = effects[0].Verdict
 		rw.words = latencyWords[rw.verdict]
+		rw.curve = smallCurve(effects[0])
 		rw.notes = latencyNotes(effects)
 		rows = append(rows, rw)
 		if advice == "" {

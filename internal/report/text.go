@@ -17,6 +17,11 @@ type Options struct {
 	Width int    // of the lines, in characters; 0: as long as they get
 	Top   int    // units in a table; 0: all that were tried
 	Point string // only this point
+
+	// For a terminal. Without these the text is the same everywhere.
+	Color  bool // verdicts in colours
+	Curves bool // a small curve in each row
+	ASCII  bool // nothing but ASCII
 }
 
 // narrowest is the least width that is tried to be kept.
@@ -31,7 +36,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if err != nil {
 		return err
 	}
-	out := &printer{w: bufio.NewWriter(w), width: opt.Width}
+	out := newPrinter(bufio.NewWriter(w), opt)
 	header(out, r)
 	for _, k := range points {
 		if opt.Point == "" && begins(r, k) {
@@ -98,17 +103,23 @@ func selected(r *analyze.Result, name string) ([]int, error) {
 
 // printer writes lines; errors stay in w until Flush.
 type printer struct {
-	w     *bufio.Writer
-	width int
+	w      *bufio.Writer
+	width  int
+	ascii  bool
+	color  bool
+	curves bool
 }
+
+func (p *printer) write(s string) { p.w.WriteString(s + "\n") }
 
 // line writes a line without the blanks at its end.
 func (p *printer) line(s string) {
-	p.w.WriteString(strings.TrimRight(s, " ") + "\n")
+	p.w.WriteString(p.plain(strings.TrimRight(s, " ")) + "\n")
 }
 
 // hanging writes text after a prefix, broken to the width and indented by it.
 func (p *printer) hanging(prefix, text string) {
+	prefix, text = p.plain(prefix), p.plain(text)
 	n := 0
 	if p.width > 0 {
 		n = p.width - width(prefix)
