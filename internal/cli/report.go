@@ -14,47 +14,40 @@ import (
 
 func reportCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("report")
-	format := f.String("format", "text", "`text|json`")
+	name := f.String("format", "text", "`"+formatNames()+"`")
 	output := f.String("output", "", "write to `FILE` (default: stdout)")
 	f.short("o", "output")
 	top := f.Int("top", 20, "show only the `N` units that rank first; 0: all")
 	point := f.String("point", "", "show only the progress point `NAME`")
-	var paths list
-	f.Var(&paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
+	var profiles profilesFlags
+	profiles.define(f)
 	files, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
-	if *format != "text" && *format != "json" {
-		return 0, hint.New(usageError{fmt.Errorf("reading the command line: unknown format %q", *format)}, "the formats are text and json")
+	form, err := formatNamed(*name)
+	if err != nil {
+		return 0, err
 	}
 	if *top < 0 {
 		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
 	}
-	moved, err := sourcePaths(paths)
-	if err != nil {
-		return 0, usageError{err}
-	}
 	if len(files) == 0 {
 		files = []string{defaultOutput}
 	}
-	runs, err := profile.ReadFiles(files)
+	runs, doubts, err := profiles.read(files)
 	if err != nil {
-		return 0, explainProfile(err)
-	}
-	for _, run := range runs {
-		run.MapFiles(moved.Apply)
+		return 0, err
 	}
 	result := analyze.Analyze(runs, analyze.Options{})
+	result.Warnings = append(result.Warnings, doubts...)
+	in := &input{runs, result, report.Options{Top: *top, Point: *point}}
+	if form.name == "csv" && !f.given("top") {
+		in.opt.Top = 0 // what a program reads is whole
+	}
 	return 0, sh.writeTo(*output, func(w io.Writer) error {
-		if *format == "json" {
-			return report.JSON(w, result)
-		}
-		opt := report.Options{Top: *top, Point: *point}
-		if out, ok := w.(*os.File); ok && isTerminal(out) {
-			opt.Width = width(out)
-		}
-		return report.Text(w, result, opt)
+		in.opt = terminalOptions(w, in.opt)
+		return form.write(w, in)
 	})
 }
 

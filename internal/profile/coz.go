@@ -19,8 +19,11 @@ import (
 // 0.2.2), and JSON lines (later). Lines of both may be mixed.
 //
 // What COZ measured fits into experiments: those with a speed-up of 0 are the
-// baselines. Its durations are effective ones, delays taken off, so the delays
-// themselves are not known. Samples are counted over whole runs.
+// baselines. COZ tries a line when it has just been sampled, that is in the phase of
+// the program in which it runs, and so its baselines are those of one line. Hence a
+// file becomes one run in parts (Data.Part): one for each line that was tried, in the order
+// of time, also across executions of the program. Its durations are effective ones, delays taken off, so
+// the delays themselves are not known. Samples are counted over whole executions.
 
 // cozRecord is a line of such a profile, in the words of the JSON form.
 type cozRecord struct {
@@ -74,10 +77,14 @@ func (rd *reader) readCoz(in *bufio.Reader) ([]*Data, error) {
 // cozReader is the state between two lines of a profile of COZ.
 type cozReader struct {
 	*reader
-	units     map[string]uint32
-	points    map[string]int
-	latencies map[string]int
-	at        float64 // effective time of the run so far
+	run       *Data             // what all parts have in common
+	parts     map[uint32]*Data  // by unit
+	last      *Experiment       // to which visits belong
+	units     map[string]uint32 // by location
+	points    map[string]int    // by name
+	latencies map[string]int    // likewise
+	counted   map[uint32]int64  // samples of this execution
+	at        float64           // effective time so far
 }
 
 func (c *cozReader) take(line []byte) error {
@@ -110,6 +117,11 @@ func parseCoz(line []byte) (rec cozRecord, err error) {
 		rec.Type = strings.ReplaceAll(rec.Type, "_", "-")
 	} else if rec, err = parseCozText(string(line)); err != nil {
 		return rec, err
+	}
+	for _, x := range []*float64{&rec.Duration, &rec.Difference} {
+		if *x > math.MaxInt64 { // COZ's numbers have no sign: delays were longer than the time
+			*x -= 1 << 64
+		}
 	}
 	for _, x := range []float64{rec.Time, rec.Speedup, math.Abs(rec.Duration), rec.Delta, rec.Arrivals, rec.Departures, math.Abs(rec.Difference), rec.Count} {
 		if !within(x) {
@@ -191,120 +203,128 @@ var cozNeeds = map[string][]string{
 
 // add puts a record where it belongs. Types that are not known are of no use here.
 func (c *cozReader) add(rec cozRecord) error {
-	if rec.Type == "startup" || len(c.runs) == 0 {
+	if c.run == nil {
 		c.begin(rec)
 	}
-	d := c.runs[len(c.runs)-1]
 	switch rec.Type {
+	case "startup":
+		c.counted, c.last = map[uint32]int64{}, nil
 	case "experiment":
-		return c.experiment(d, rec)
+		c.experiment(rec)
 	case "throughput-point", "progress-point", "latency-point":
-		if len(d.Experiments) == 0 {
+		if c.last == nil {
 			return errors.New("visits before the first experiment")
 		}
 		if rec.Type == "latency-point" {
-			return c.latency(d, rec)
+			return c.latency(rec)
 		}
-		c.visits(d, c.point(d, rec.Name), rec.Delta)
-	case "samples": // they add up over the run, and are written more than once
-		id := c.unit(d, rec.Location)
-		d.Sampled[id] = max(d.Sampled[id], int64(rec.Count))
+		c.visits(c.point(rec.Name), rec.Delta)
+	case "samples": // they add up over an execution, and are written more than once
+		id := c.unit(rec.Location)
+		if n := int64(rec.Count); n > c.counted[id] {
+			c.run.Sampled[id] += n - c.counted[id]
+			c.counted[id] = n
+		}
 	}
 	return nil
 }
 
-// begin starts a run.
+// begin starts the run.
 func (c *cozReader) begin(rec cozRecord) {
-	c.finish()
 	const period = 1e6 // COZ's
 	d := &Data{Units: map[uint32]Unit{}, Sampled: map[uint32]int64{}, File: c.name, Line: c.line,
-		Run: Run{Version: Version, ID: fmt.Sprintf("coz-%d", c.line), Tool: "COZ", PeriodNS: period, Points: []Point{}}}
+		Run: Run{Version: Version, ID: "coz", Tool: "COZ", PeriodNS: period, Points: []Point{}}}
 	if rec.Type == "startup" && rec.Time > 0 {
 		d.Run.Started = time.Unix(0, int64(min(rec.Time, 1<<62))).UTC()
 	}
 	d.Warnings = []Warning{{Code: "coz", Text: "measured by COZ: intervals hold the scatter of its experiments, and not the error of its method, which stops threads where whatif stops cores; phases of the program are not corrected for"}}
 	c.runs = append(c.runs, d)
-	c.units, c.points, c.latencies, c.at = map[string]uint32{}, map[string]int{}, map[string]int{}, 0
+	c.run, c.parts = d, map[uint32]*Data{}
+	c.units, c.points, c.latencies, c.counted = map[string]uint32{}, map[string]int{}, map[string]int{}, map[uint32]int64{}
 }
 
-// finish gives all experiments of the last run its points and latencies: they are
-// met one after the other. One that says nothing of a point has an empty window.
+// finish gives all experiments the run's points and latencies, which are met one
+// after the other. One that says nothing of a point has an empty window.
 func (c *cozReader) finish() {
-	if len(c.runs) == 0 {
-		return
-	}
-	d := c.runs[len(c.runs)-1]
-	for i := range d.Experiments {
-		e := &d.Experiments[i]
-		for len(e.Points) < len(d.Run.Points) {
-			e.Points = append(e.Points, Visits{})
+	for _, d := range c.runs {
+		if d == c.run {
+			continue
 		}
-		for len(e.Latencies) < len(d.Run.Latencies) {
-			e.Latencies = append(e.Latencies, Durations{})
+		d.Run = c.run.Run
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			for len(e.Points) < len(d.Run.Points) {
+				e.Points = append(e.Points, Visits{})
+			}
+			for len(e.Latencies) < len(d.Run.Latencies) {
+				e.Latencies = append(e.Latencies, Durations{})
+			}
 		}
 	}
 }
 
-func (c *cozReader) experiment(d *Data, rec cozRecord) error {
-	e := Experiment{Index: len(d.Experiments), StartNS: int64(min(c.at, 1<<62)), RealNS: int64(max(0, min(rec.Duration, 1<<62))), Unit: c.unit(d, rec.Selected),
+func (c *cozReader) experiment(rec cozRecord) {
+	id := c.unit(rec.Selected)
+	d := c.parts[id]
+	if d == nil {
+		d = &Data{Part: true, Units: map[uint32]Unit{id: c.run.Units[id]}, File: c.name, Line: c.line}
+		c.parts[id] = d
+		c.runs = append(c.runs, d)
+	}
+	e := Experiment{Index: len(d.Experiments), StartNS: int64(min(c.at, 1<<62)), RealNS: int64(max(0, min(rec.Duration, 1<<62))), Unit: id,
 		Speedup: int(math.Round(100 * rec.Speedup))}
 	if rec.Duration <= 0 {
-		e.SetAside = "no time"
+		e.SetAside = "delays longer than the time"
 	}
 	c.at += float64(e.RealNS)
 	d.Experiments = append(d.Experiments, e)
-	return nil
+	c.last = &d.Experiments[len(d.Experiments)-1]
 }
 
 // visits counts visits of a point in the last experiment.
-func (c *cozReader) visits(d *Data, k int, n float64) {
-	e := &d.Experiments[len(d.Experiments)-1]
-	for len(e.Points) <= k {
-		e.Points = append(e.Points, Visits{})
+func (c *cozReader) visits(k int, n float64) {
+	for len(c.last.Points) <= k {
+		c.last.Points = append(c.last.Points, Visits{})
 	}
-	e.Points[k] = Visits{Count: int64(min(n, 1<<62)), Weight: n, WindowNS: float64(e.RealNS)}
+	c.last.Points[k] = Visits{Count: int64(min(n, 1<<62)), Weight: n, WindowNS: float64(c.last.RealNS)}
 }
 
 // latency is told by how many begun and how many ended, and how many were in
 // between at the end: for the integral over time there is nothing better.
-func (c *cozReader) latency(d *Data, rec cozRecord) error {
-	e := &d.Experiments[len(d.Experiments)-1]
+func (c *cozReader) latency(rec cozRecord) error {
 	k, ok := c.latencies[rec.Name]
 	if !ok {
 		if _, ok := c.points[rec.Name]; ok {
 			return fmt.Errorf("%q is both a point and a latency", rec.Name)
 		}
-		k = len(d.Run.Latencies)
+		begin, end := c.point(rec.Name+"/begin"), c.point(rec.Name)
+		k = len(c.run.Run.Latencies)
 		c.latencies[rec.Name] = k
-		begin, end := c.point(d, rec.Name+"/begin"), c.point(d, rec.Name)
-		if begin == end {
-			return fmt.Errorf("%q begins where it ends", rec.Name)
-		}
-		d.Run.Latencies = append(d.Run.Latencies, Latency{Name: rec.Name, Spec: rec.Name, Begin: begin, End: end})
+		c.run.Run.Latencies = append(c.run.Run.Latencies, Latency{Name: rec.Name, Spec: rec.Name, Begin: begin, End: end})
 	}
-	l := d.Run.Latencies[k]
-	c.visits(d, l.Begin, rec.Arrivals)
-	c.visits(d, l.End, rec.Departures)
-	for len(e.Latencies) <= k {
-		e.Latencies = append(e.Latencies, Durations{})
+	l := c.run.Run.Latencies[k]
+	c.visits(l.Begin, rec.Arrivals)
+	c.visits(l.End, rec.Departures)
+	for len(c.last.Latencies) <= k {
+		c.last.Latencies = append(c.last.Latencies, Durations{})
 	}
 	between := max(0, rec.Difference)
-	e.Latencies[k] = Durations{InSystem: int64(min(between, 1<<62)), Begun: rec.Arrivals, Ended: rec.Departures, AreaNS: min(between*float64(e.RealNS), math.MaxInt64)}
+	c.last.Latencies[k] = Durations{InSystem: int64(min(between, 1<<62)), Begun: rec.Arrivals, Ended: rec.Departures, AreaNS: min(between*float64(c.last.RealNS), math.MaxInt64)}
 	return nil
 }
 
-func (c *cozReader) point(d *Data, name string) int {
+func (c *cozReader) point(name string) int {
 	k, ok := c.points[name]
 	if !ok {
-		k = len(d.Run.Points)
+		k = len(c.run.Run.Points)
 		c.points[name] = k
-		d.Run.Points = append(d.Run.Points, Point{Name: name, Kind: "source", Spec: name})
+		c.run.Run.Points = append(c.run.Run.Points, Point{Name: name, Kind: "source", Spec: name})
 	}
 	return k
 }
 
 // unit is what COZ calls FILE:LINE; what has another form is taken for a function.
-func (c *cozReader) unit(d *Data, location string) uint32 {
+func (c *cozReader) unit(location string) uint32 {
 	id, ok := c.units[location]
 	if ok {
 		return id
@@ -318,6 +338,6 @@ func (c *cozReader) unit(d *Data, location string) uint32 {
 			u.Name = fmt.Sprintf("%s:%d", path.Base(u.File), line)
 		}
 	}
-	d.Units[id] = u
+	c.run.Units[id] = u
 	return id
 }

@@ -16,6 +16,10 @@ type Data struct {
 	// experiments are not known; else nil.
 	Sampled map[uint32]int64
 
+	// Part is set for more of the run before, whose baselines are none for these
+	// experiments, nor the other way round.
+	Part bool
+
 	File string // where the run was read from
 	Line int    // of its run record, from 1
 	// Torn is set when the run's last line was cut short, as a kill or a full

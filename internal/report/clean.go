@@ -7,6 +7,22 @@ import (
 	"unicode/utf8"
 )
 
+// Clean is clean, for what others print.
+func Clean(s string) string { return clean(s) }
+
+// Fit makes a line of text safe to print, and cuts it to n columns; 0 is no limit.
+func Fit(s string, n int, ascii bool) string {
+	p := &printer{ascii: ascii}
+	return cutPlain(p.plain(clean(s)), n)
+}
+
+func cutPlain(s string, n int) string {
+	if n <= 0 {
+		return s
+	}
+	return s[:fitting(s, n)]
+}
+
 // clean makes text from outside (names of symbols, files, arguments) safe to
 // print: what a terminal would act upon, and what cannot be seen or reorders the
 // line, is shown as an escape, and bytes that are no UTF-8 likewise.

@@ -49,12 +49,15 @@ type cozCell struct {
 }
 
 func (c *cozWriter) run(d *profile.Data) {
-	c.left, c.time = map[cozCell]float64{}, 0
-	started := int64(0)
-	if !d.Run.Started.IsZero() {
-		started = d.Run.Started.UnixNano()
+	c.left = map[cozCell]float64{}
+	if !d.Part {
+		c.time = 0
+		started := int64(0)
+		if !d.Run.Started.IsZero() {
+			started = d.Run.Started.UnixNano()
+		}
+		c.record("startup", "time", started)
 	}
-	c.record("startup", "time", started)
 	written := map[[2]int]bool{} // a baseline, under a unit's name
 	for i := range d.Experiments {
 		e := &d.Experiments[i]

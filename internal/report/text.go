@@ -139,6 +139,9 @@ func header(p *printer, r *analyze.Result) {
 	name := command(r.Runs[0].Run.Args)
 	if name == "" {
 		name = "(no program)"
+		if tool := r.Runs[0].Run.Tool; tool != "" {
+			name = fmt.Sprintf("a profile of %s: %s", clean(tool), clean(r.Runs[0].File))
+		}
 	}
 	p.line(cutRight(name, p.width))
 	runs := ""
