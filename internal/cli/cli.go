@@ -218,6 +218,9 @@ func (f *flags) help(w io.Writer) {
 		if s := f.shorts[g.Name]; s != "" {
 			names = "-" + s + ", --" + g.Name
 		}
+		if oneOf(what) != nil {
+			what = strings.ToUpper(g.Name)
+		}
 		if what != "" {
 			names += " " + what
 		}

@@ -44,12 +44,20 @@ func (f *flags) describe() (all []flagDescription) {
 		if !slices.Contains([]string{"", "0", "0s", "false"}, g.DefValue) {
 			d.def = g.DefValue
 		}
-		if value != "" && strings.ToLower(value) == value && strings.Contains(value, "|") {
-			d.words = strings.Split(value, "|")
+		if d.words = oneOf(value); d.words != nil {
+			d.value = strings.ToUpper(g.Name)
 		}
 		all = append(all, d)
 	})
 	return all
+}
+
+// oneOf is the words of a value that is one of a few: text|json.
+func oneOf(value string) []string {
+	if strings.ToLower(value) != value || !strings.Contains(value, "|") {
+		return nil
+	}
+	return strings.Split(value, "|")
 }
 
 // about is what the man page says of a command beyond its summary.

@@ -33,7 +33,8 @@ type session struct {
 
 	data    *profile.Data
 	told    map[uint32]bool // units that are in the file
-	lost    error           // the first record that could not be written
+	sources *sourceLines
+	lost    error // the first record that could not be written
 	warned  map[string]bool
 	checked bool         // whether the points are visited
 	costly  map[int]bool // points of which it was said that counting them is
@@ -58,7 +59,7 @@ type session struct {
 // leaves an Outcome with what was measured.
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
-		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
+		cfg: &cfg, told: make(map[uint32]bool), sources: newSourceLines(), warned: make(map[string]bool),
 		plan: NewPlan(cfg.Seed, cfg.Speedups), length: cfg.Experiment, costly: make(map[int]bool),
 	}
 	if cfg.List {
@@ -414,6 +415,9 @@ func (s *session) tell(id uint32) {
 	}
 	s.told[id] = true
 	u := s.units.unit(id)
+	if u.Kind == "line" {
+		u.Text = s.sources.text(u.File, u.Line, u.Binary)
+	}
 	s.data.Units[id] = u
 	s.write(profile.Record{Unit: &u})
 }

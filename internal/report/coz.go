@@ -138,12 +138,8 @@ func (c *cozWriter) experiment(d *profile.Data, e *profile.Experiment, unit uint
 		if v.WindowNS > 0 {
 			visits = v.Weight / v.WindowNS * duration
 		}
-		name := clean(d.Run.Points[k].Name)
-		if c.json {
-			c.record("throughput-point", "name", name, "delta", round("visits", k, visits))
-		} else {
-			c.record("throughput-point", "name", name, "type", "source", "delta", round("visits", k, visits))
-		}
+		// No type=source: of such a line COZ's viewer takes that for the kind of line.
+		c.record("throughput-point", "name", clean(d.Run.Points[k].Name), "delta", round("visits", k, visits))
 	}
 	for k := range e.Latencies {
 		if k >= len(d.Run.Latencies) {

@@ -229,7 +229,7 @@ func TestCozViewer(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		file := filepath.Join(t.TempDir(), "profile.coz")
 		var b bytes.Buffer
-		if err := Coz(&b, []*whatif.Data{made(), timed("request")}, asJSON); err != nil {
+		if err := Coz(&b, []*whatif.Data{made(), timed("wait")}, asJSON); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
@@ -261,7 +261,7 @@ console.log(JSON.stringify({warnings, points: profile.getProgressPoints(), data:
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if len(got.Warnings) > 0 || strings.Join(got.Points, " ") != "request" {
+		if len(got.Warnings) > 0 || strings.Join(got.Points, " ") != "request wait" {
 			t.Errorf("warnings %q, points %q", got.Warnings, got.Points)
 		}
 		found := false
@@ -270,14 +270,17 @@ console.log(JSON.stringify({warnings, points: profile.getProgressPoints(), data:
 				continue
 			}
 			found = true
-			for _, m := range line.Points[0].Measurements {
-				// The slope of the made-up program is 0.6.
-				if d := m.Gain - 0.6*m.Speedup; d > 0.03 || d < -0.03 {
-					t.Errorf("COZ's viewer shows a gain of %v at %v", m.Gain, m.Speedup)
+			// The slope of the made-up programs is 0.6; of a latency COZ's viewer shows
+			// what is gained below the axis.
+			for i, slope := range []float64{0.6, -0.6} {
+				for _, m := range line.Points[i].Measurements {
+					if d := m.Gain - slope*m.Speedup; d > 0.03 || d < -0.03 {
+						t.Errorf("COZ's viewer shows for %s a gain of %v at %v", line.Points[i].Name, m.Gain, m.Speedup)
+					}
 				}
-			}
-			if n := len(line.Points[0].Measurements); n != 5 {
-				t.Errorf("%d measurements, want 5", n)
+				if n := len(line.Points[i].Measurements); n != 5 {
+					t.Errorf("%d measurements of %s, want 5", n, line.Points[i].Name)
+				}
 			}
 		}
 		if !found {
