@@ -3,10 +3,21 @@
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite servers attach clean
+PREFIX ?= /usr/local
+
+.PHONY: build install demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite servers attach clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
+
+# Build first, as yourself: root may have no Go.
+install:
+	install -D -m 755 bin/whatif $(DESTDIR)$(PREFIX)/bin/whatif
+	install -D -m 644 man/whatif.1 $(DESTDIR)$(PREFIX)/share/man/man1/whatif.1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	bin/whatif completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/whatif
+	bin/whatif completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_whatif
+	bin/whatif completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/whatif.fish
 
 demo: build
 	$(SUDO) bin/whatif demo

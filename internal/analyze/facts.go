@@ -3,7 +3,12 @@ package analyze
 // count sums up what was measured.
 func (in *input) count(res *Result) {
 	for _, d := range in.runs {
-		res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, Experiments: len(d.Experiments)})
+		if n := len(res.Runs); d.Part && n > 0 {
+			res.Runs[n-1].Experiments += len(d.Experiments)
+			res.Runs[n-1].Torn = res.Runs[n-1].Torn || d.Torn
+		} else {
+			res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, Experiments: len(d.Experiments)})
+		}
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			res.RealNS += e.RealNS
@@ -71,6 +76,15 @@ func (in *input) measureShares(res *Result) {
 	}
 	if real > 0 {
 		res.cores = ran / real
+	}
+	for r, d := range in.runs {
+		for id, n := range d.Sampled {
+			u := in.unitOf[r][id]
+			all[u] += n
+			base[u] += n
+			baseTotal += n
+			res.Samples += n
+		}
 	}
 	from, total := base, baseTotal
 	if baseTotal < shareSamples {

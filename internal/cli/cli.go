@@ -15,6 +15,7 @@ import (
 
 	"whatif/internal/demo"
 	"whatif/internal/hint"
+	"whatif/internal/report"
 )
 
 // Exit statuses of whatif's own; any other is the profiled program's.
@@ -37,6 +38,8 @@ type shell struct {
 	ctx            context.Context
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	// describe, where it is set, gets the command's flags, and no more is done; see describe.go.
+	describe func(*flags)
 }
 
 type command struct {
@@ -54,16 +57,19 @@ func commands() []command {
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},
+		{"diff", "[flags] OLD NEW", "what changed from one profile to another, and did the promised gain arrive", diffCommand},
+		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
 		{"demo", "", "a built-in program with a known answer, and the answer found", demoCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version", versionCommand},
+		{"completion", "bash|zsh|fish", "print completions for a shell", completionCommand},
 		{"help", "[COMMAND]", "print this, or a command's flags", helpCommand},
 	}
 }
 
 // Run executes a command line and returns the exit status.
 func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []string) int {
-	sh := &shell{ctx, stdin, stdout, stderr}
+	sh := &shell{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) == 0 {
 		usage(stderr)
 		return statusUsage
@@ -128,9 +134,13 @@ func helpCommand(sh *shell, args []string) (int, error) {
 		usage(sh.stdout)
 		return 0, nil
 	}
+	if args[0] == "json" {
+		_, err := sh.stdout.Write(report.Schema)
+		return 0, err
+	}
 	for _, c := range commands() {
 		if c.name == args[0] {
-			return c.run(&shell{sh.ctx, sh.stdin, sh.stdout, sh.stdout}, []string{"-h"})
+			return c.run(&shell{ctx: sh.ctx, stdin: sh.stdin, stdout: sh.stdout, stderr: sh.stdout}, []string{"-h"})
 		}
 	}
 	return 0, usageError{fmt.Errorf("printing help: unknown command %q", args[0])}
@@ -162,8 +172,18 @@ func (f *flags) short(letter, long string) {
 	f.shorts[long] = letter
 }
 
+// given says whether a flag is on the command line.
+func (f *flags) given(name string) (yes bool) {
+	f.Visit(func(g *flag.Flag) { yes = yes || g.Name == name || g.Name == f.shorts[name] })
+	return yes
+}
+
 // parse reads args and checks how many words are left; most < 0 is any number.
 func parse(sh *shell, f *flags, args []string, least, most int) ([]string, error) {
+	if sh.describe != nil {
+		sh.describe(f)
+		return nil, flag.ErrHelp
+	}
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		f.help(sh.stderr)
 		return nil, err
@@ -200,6 +220,9 @@ func (f *flags) help(w io.Writer) {
 		names := "    --" + g.Name
 		if s := f.shorts[g.Name]; s != "" {
 			names = "-" + s + ", --" + g.Name
+		}
+		if oneOf(what) != nil {
+			what = strings.ToUpper(g.Name)
 		}
 		if what != "" {
 			names += " " + what

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"whatif/internal/experiment"
 	"whatif/internal/report"
@@ -24,10 +23,7 @@ func (sh *shell) listUnits(cfg experiment.Config, r *runFlags) (int, error) {
 	for _, u := range outcome.Listing.Units {
 		sampled = append(sampled, report.Sampled(u))
 	}
-	opt := report.Options{Top: listedUnits}
-	if f, ok := sh.stderr.(*os.File); ok && isTerminal(f) {
-		opt.Width = width(f)
-	}
+	opt := terminalOptions(sh.stderr, report.Options{Top: listedUnits})
 	fmt.Fprintln(sh.stderr)
 	return outcome.Status, errors.Join(err, report.Units(sh.stderr, sampled, outcome.Listing.Samples, opt))
 }

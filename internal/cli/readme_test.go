@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"whatif/internal/realkernel"
 )
 
@@ -90,6 +92,17 @@ func town(t *testing.T) string {
 		out, err := exec.Command("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), "testdata/programs/"+name+".c").CombinedOutput()
 		if err != nil {
 			t.Fatalf("compiling %s: %v\n%s", name, err, out)
+		}
+	}
+	archive, err := txtar.ParseFile("testdata/formats.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		if to := map[string]string{"old.profile": "before.profile", "new.profile": "after.profile"}[f.Name]; to != "" {
+			if err := os.WriteFile(filepath.Join(dir, to), f.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "input.dat"), []byte("some input\n"), 0o644); err != nil {

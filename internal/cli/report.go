@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"whatif/internal/analyze"
 	"whatif/internal/hint"
@@ -15,55 +14,55 @@ import (
 
 func reportCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("report")
-	format := f.String("format", "text", "`text|json|html|svg`")
+	name := f.String("format", "text", "`"+formatNames()+"`")
 	output := f.String("output", "", "write to `FILE` (default: stdout)")
 	f.short("o", "output")
 	top := f.Int("top", 20, "show only the `N` units that rank first; 0: all")
 	point := f.String("point", "", "show only the progress point `NAME`")
 	unit := f.String("unit", "", "of an SVG: all curves of the unit `NAME`")
 	against := f.String("compare", "", "in HTML: show the profile `FILE` beside it, from before a change")
-	var paths list
-	f.Var(&paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
+	var profiles profilesFlags
+	profiles.define(f)
 	files, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
-	if !slices.Contains([]string{"text", "json", "html", "svg"}, *format) {
-		return 0, hint.New(usageError{fmt.Errorf("reading the command line: unknown format %q", *format)}, "the formats are text, json, html and svg")
+	form, err := formatNamed(*name)
+	if err != nil {
+		return 0, err
 	}
 	switch {
-	case *unit != "" && *format != "svg":
+	case *unit != "" && form.name != "svg":
 		return 0, usageError{errors.New("reading the command line: --unit is for --format svg")}
-	case *against != "" && *format != "html":
+	case *against != "" && form.name != "html":
 		return 0, usageError{errors.New("reading the command line: --compare is for --format html")}
 	}
 	if *top < 0 {
 		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
 	}
-	if *format == "html" {
-		page, err := readPage(files, *against, paths)
+	if form.name == "html" {
+		page, err := profiles.page(files, *against)
 		if err != nil {
 			return 0, err
 		}
 		return 0, sh.writeTo(*output, page.WriteHTML)
 	}
-	profile, err := readRuns(files, paths)
+	if len(files) == 0 {
+		files = []string{defaultOutput}
+	}
+	runs, doubts, err := profiles.read(files)
 	if err != nil {
 		return 0, err
 	}
-	result := analyze.Analyze(profile.Runs, analyze.Options{Trials: *format == "svg" && *unit != ""})
+	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && *unit != ""})
+	result.Warnings = append(result.Warnings, doubts...)
+	in := &input{runs, result, report.Options{Top: *top, Point: *point, Unit: *unit}}
+	if form.name == "csv" && !f.given("top") {
+		in.opt.Top = 0 // what a program reads is whole
+	}
 	return 0, sh.writeTo(*output, func(w io.Writer) error {
-		if *format == "json" {
-			return report.JSON(w, result)
-		}
-		opt := report.Options{Top: *top, Point: *point, Unit: *unit}
-		if *format == "svg" {
-			return report.SVG(w, result, opt)
-		}
-		if out, ok := w.(*os.File); ok && isTerminal(out) {
-			opt.Width = width(out)
-		}
-		return report.Text(w, result, opt)
+		in.opt = terminalOptions(w, in.opt)
+		return form.write(w, in)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"time"
 
@@ -241,13 +240,9 @@ func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 
 // summary prints the table of one run.
 func (sh *shell) summary(outcome *experiment.Outcome) {
-	columns := 100
-	if f, ok := sh.stderr.(*os.File); ok && isTerminal(f) {
-		columns = width(f)
-	}
 	fmt.Fprintln(sh.stderr)
 	result := analyze.Analyze([]*profile.Data{outcome.Data}, analyze.Options{})
-	if err := report.Text(sh.stderr, result, report.Options{Top: 20, Width: columns}); err != nil {
+	if err := report.Text(sh.stderr, result, terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100})); err != nil {
 		sh.complain(err)
 	}
 }

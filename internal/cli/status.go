@@ -13,12 +13,13 @@ import (
 	"whatif/internal/analyze"
 	"whatif/internal/experiment"
 	"whatif/internal/profile"
+	"whatif/internal/report"
 )
 
 // status is the line at the foot of the terminal while a program is profiled.
 // The program may print there too: the line is drawn anew after each change and
-// wiped before anything of whatif's own is printed. Where stderr is no terminal
-// there is none.
+// wiped before anything of whatif's own is printed. Where stderr is no terminal,
+// or one that takes no control sequences, there is none.
 type status struct {
 	w    io.Writer
 	f    *os.File // nil: no line
@@ -28,7 +29,7 @@ type status struct {
 
 func newStatus(w io.Writer, quiet bool) *status {
 	s := &status{w: w}
-	if f, ok := w.(*os.File); ok && !quiet && isTerminal(f) {
+	if f, ok := w.(*os.File); ok && !quiet && isTerminal(f) && !dumb() {
 		s.f = f
 	}
 	return s
@@ -39,13 +40,11 @@ func (s *status) show(p experiment.Progress) {
 	if s.f == nil {
 		return
 	}
-	text := statusLine(p)
-	if n := width(s.f) - 1; n > 0 && len(text) > n {
-		text = text[:n]
-	}
+	text := report.Fit(statusLine(p), width(s.f)-1, !utf8Locale())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.w, "\r\x1b[K%s", text)
+	// Over the old one, and then what is left of that: nothing is blank in between.
+	fmt.Fprintf(s.w, "\r%s\x1b[K", text)
 	s.last = true
 }
 
@@ -59,7 +58,7 @@ func (s *status) clear() {
 	}
 }
 
-// statusLine says how far a run has come. Plain ASCII: it is cut by bytes.
+// statusLine says how far a run has come.
 func statusLine(p experiment.Progress) string {
 	result := analyze.Analyze([]*profile.Data{p.Data}, analyze.Options{})
 	var b strings.Builder
@@ -71,7 +70,7 @@ func statusLine(p experiment.Progress) string {
 		for _, e := range t.Effects {
 			if e.Metric == analyze.Throughput && e.Verdict == analyze.Faster && len(e.Marks) > 0 {
 				m := e.Marks[len(e.Marks)-1]
-				fmt.Fprintf(&b, "; leading: %s, %.0f%% +- %.0f at %d%%", t.Unit.Name, m.Gain.Value, m.Gain.Half(), m.Speedup)
+				fmt.Fprintf(&b, "; leading: %s, %.0f%% ± %.0f at %d%%", t.Unit.Name, m.Gain.Value, m.Gain.Half(), m.Speedup)
 				return b.String()
 			}
 		}

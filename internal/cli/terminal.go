@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"whatif/internal/report"
 )
 
 func isTerminal(f *os.File) bool {
@@ -18,4 +22,35 @@ func width(f *os.File) int {
 		return 0
 	}
 	return int(size.Col)
+}
+
+// dumb says that the terminal takes no control sequences, or that nobody knows whether.
+func dumb() bool {
+	t := os.Getenv("TERM")
+	return t == "" || t == "dumb"
+}
+
+// terminalOptions fits a text report to the terminal that w is; it leaves the options alone where w is none.
+func terminalOptions(w io.Writer, opt report.Options) report.Options {
+	f, ok := w.(*os.File)
+	if !ok || !isTerminal(f) {
+		return opt
+	}
+	opt.Width = width(f)
+	opt.Curves = true
+	opt.Color = os.Getenv("NO_COLOR") == "" && !dumb()
+	opt.ASCII = !utf8Locale()
+	return opt
+}
+
+// utf8Locale looks at the variables that decide on the character set, as setlocale(3) does.
+func utf8Locale() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			_, set, _ := strings.Cut(strings.ToLower(v), ".")
+			set, _, _ = strings.Cut(set, "@")
+			return set == "utf-8" || set == "utf8"
+		}
+	}
+	return false
 }

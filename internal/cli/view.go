@@ -15,13 +15,13 @@ func viewCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("view")
 	against := f.String("compare", "", "show the profile `FILE` beside it, from before a change")
 	noBrowser := f.Bool("no-browser", false, "only print the address")
-	var paths list
-	f.Var(&paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
+	var profiles profilesFlags
+	profiles.define(f)
 	files, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
-	page, err := readPage(files, *against, paths)
+	page, err := profiles.page(files, *against)
 	if err != nil {
 		return 0, err
 	}
@@ -47,38 +47,28 @@ func (sh *shell) announce(server *web.Server, noBrowser bool) {
 	}
 }
 
-// readPage makes the page of some profiles, and of one to compare them with.
-func readPage(files []string, against string, paths list) (*web.Page, error) {
-	now, err := readRuns(files, paths)
+// page is the page of some profiles, and of one to compare them with.
+func (p *profilesFlags) page(files []string, against string) (*web.Page, error) {
+	now, err := p.side(files)
 	if err != nil {
 		return nil, err
 	}
 	if against == "" {
 		return web.New(now, nil, 0, false), nil
 	}
-	before, err := readRuns([]string{against}, paths)
+	before, err := p.side([]string{against})
 	if err != nil {
 		return nil, err
 	}
 	return web.New(now, &before, 0, false), nil
 }
 
-func readRuns(files []string, paths list) (web.Profile, error) {
-	moved, err := sourcePaths(paths)
-	if err != nil {
-		return web.Profile{}, usageError{err}
-	}
+func (p *profilesFlags) side(files []string) (web.Profile, error) {
 	if len(files) == 0 {
 		files = []string{defaultOutput}
 	}
-	runs, err := profile.ReadFiles(files)
-	if err != nil {
-		return web.Profile{}, explainProfile(err)
-	}
-	for _, run := range runs {
-		run.MapFiles(moved.Apply)
-	}
-	return web.Profile{Label: strings.Join(files, ", "), Runs: runs}, nil
+	runs, doubts, err := p.read(files)
+	return web.Profile{Label: strings.Join(files, ", "), Runs: runs, Warnings: doubts}, err
 }
 
 // watcher is the page of a run that goes on.

@@ -37,7 +37,8 @@ type session struct {
 	data    *profile.Data
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end
-	lost    error           // the first record that could not be written
+	sources *sourceLines
+	lost    error // the first record that could not be written
 	warned  map[string]bool
 	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
@@ -66,7 +67,7 @@ type session struct {
 // leaves an Outcome with what was measured.
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
-		cfg: &cfg, told: make(map[uint32]bool), warned: make(map[string]bool),
+		cfg: &cfg, told: make(map[uint32]bool), sources: newSourceLines(), warned: make(map[string]bool),
 		plan: newPlan(&cfg), length: cfg.Experiment, costly: make(map[int]bool), checked: make(map[int]bool),
 	}
 	if cfg.List {
@@ -514,6 +515,9 @@ func (s *session) tell(id uint32) {
 	}
 	s.told[id] = true
 	u := s.units.unit(id)
+	if u.Kind == "line" {
+		u.Text = s.sources.text(u.File, u.Line, u.Binary)
+	}
 	s.data.Units[id] = u
 	s.write(profile.Record{Unit: &u})
 	s.tellSource(u.File)

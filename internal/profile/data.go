@@ -13,6 +13,13 @@ type Data struct {
 	Experiments []Experiment      // in the order of the file, which is the order of time
 	Warnings    []Warning
 	End         *End // nil when the run was killed before it could write it
+	// Sampled is the samples of each unit over the whole run, where those of its
+	// experiments are not known; else nil.
+	Sampled map[uint32]int64
+
+	// Part is set for more of the run before, whose baselines are none for these
+	// experiments, nor the other way round.
+	Part bool
 
 	File string // where the run was read from
 	Line int    // of its run record, from 1

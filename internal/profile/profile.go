@@ -48,7 +48,8 @@ type Run struct {
 	Kernel   string `json:"kernel"`
 	CPUs     int    `json:"cpus"`
 	CPUModel string `json:"cpu_model,omitempty"`
-	PeriodNS int64  `json:"period_ns"` // the sampling period
+	Tool     string `json:"tool,omitempty"` // that measured, if it was not whatif
+	PeriodNS int64  `json:"period_ns"`      // the sampling period
 	Seed     uint64 `json:"seed"`
 	Speedups []int  `json:"speedups"` // the levels that the plan draws from, in percent
 	// WholeRuns is set when an experiment is one whole execution of the
@@ -101,6 +102,8 @@ type Unit struct {
 	Func   string `json:"func,omitempty"`
 	Self   bool   `json:"self,omitempty"` // of a function its own code only, not what it calls
 	Binary string `json:"binary,omitempty"`
+	// Text is what a line said when it was met, if its source was there: lines move.
+	Text string `json:"text,omitempty"`
 }
 
 // Source is a source file as it was while the run went on: the File of units. There is

@@ -49,9 +49,14 @@ func readFile(path string) ([]*Data, error) {
 // there, the last one as far as it was good, are returned with it.
 //
 // A file without a run is not an error: a run killed at once leaves one.
+//
+// A profile of COZ is told by its first line, and read too.
 func Read(name string, r io.Reader) ([]*Data, error) {
 	rd := reader{name: name}
 	in := bufio.NewReaderSize(r, 64<<10)
+	if isCoz(in) {
+		return rd.readCoz(in)
+	}
 	for {
 		line, err := rd.next(in)
 		if errors.Is(err, io.EOF) {

@@ -7,6 +7,22 @@ import (
 	"unicode/utf8"
 )
 
+// Clean is clean, for what others print.
+func Clean(s string) string { return clean(s) }
+
+// Fit makes a line of text safe to print, and cuts it to n columns; 0 is no limit.
+func Fit(s string, n int, ascii bool) string {
+	p := &printer{ascii: ascii}
+	return cutPlain(p.plain(clean(s)), n)
+}
+
+func cutPlain(s string, n int) string {
+	if n <= 0 {
+		return s
+	}
+	return s[:fitting(s, n)]
+}
+
 // clean makes text from outside (names of symbols, files, arguments) safe to
 // print: what a terminal would act upon, and what cannot be seen or reorders the
 // line, is shown as an escape, and bytes that are no UTF-8 likewise.
@@ -55,26 +71,38 @@ func command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-func width(s string) int { return utf8.RuneCountInString(s) }
-
-// cutRight shortens s to n characters and keeps the beginning, cutLeft the end.
+// cutRight shortens s to n columns and keeps the beginning, cutLeft the end.
 // n = 0 means no limit.
 func cutRight(s string, n int) string {
 	if n <= 0 || width(s) <= n {
 		return s
 	}
-	return string([]rune(s)[:n-1]) + "…"
+	at, used := 0, 0
+	for i, r := range s {
+		if used += runeWidth(r); used > n-1 {
+			break
+		}
+		at = i + utf8.RuneLen(r)
+	}
+	return s[:at] + "…"
 }
 
 func cutLeft(s string, n int) string {
 	if n <= 0 || width(s) <= n {
 		return s
 	}
-	r := []rune(s)
-	return "…" + string(r[len(r)-n+1:])
+	at, used := len(s), 0
+	for at > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:at])
+		if used += runeWidth(r); used > n-1 {
+			break
+		}
+		at -= size
+	}
+	return "…" + s[at:]
 }
 
-// wrap breaks text into lines of at most n characters, at spaces where it can.
+// wrap breaks text into lines of at most n columns, at spaces where it can.
 func wrap(text string, n int) []string {
 	if n <= 0 || width(text) <= n {
 		return []string{text}
@@ -87,9 +115,9 @@ func wrap(text string, n int) []string {
 				lines = append(lines, line)
 				line = ""
 			}
-			r := []rune(word)
-			lines = append(lines, string(r[:n]))
-			word = string(r[n:])
+			at := fitting(word, n)
+			lines = append(lines, word[:at])
+			word = word[at:]
 		}
 		switch {
 		case line == "":
@@ -105,4 +133,15 @@ func wrap(text string, n int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// fitting is how many bytes of s take at most n columns, one character at least.
+func fitting(s string, n int) int {
+	used := 0
+	for i, r := range s {
+		if used += runeWidth(r); used > n && i > 0 {
+			return i
+		}
+	}
+	return len(s)
 }

@@ -49,16 +49,19 @@ type jsonSummary struct {
 }
 
 type jsonRun struct {
-	ID          string   `json:"id"`
-	Args        []string `json:"args"`
-	Subject     string   `json:"subject,omitempty"` // attach, system; none: a program that was started
-	Host        string   `json:"host"`
-	Kernel      string   `json:"kernel"`
-	CPUs        int      `json:"cpus"`
-	Started     string   `json:"started"`
-	File        string   `json:"file"`
-	Status      *int     `json:"status"` // null when the run was killed
-	Experiments int      `json:"experiments"`
+	ID          string            `json:"id"`
+	Args        []string          `json:"args"`
+	Subject     string            `json:"subject,omitempty"` // attach, system; none: a program that was started
+	Host        string            `json:"host"`
+	Kernel      string            `json:"kernel"`
+	CPUs        int               `json:"cpus"`
+	CPUModel    string            `json:"cpu_model,omitempty"`
+	Tool        string            `json:"tool,omitempty"` // that measured, if it was not whatif
+	BuildIDs    map[string]string `json:"build_ids,omitempty"`
+	Started     string            `json:"started"`
+	File        string            `json:"file"`
+	Status      *int              `json:"status"` // null when the run was killed
+	Experiments int               `json:"experiments"`
 }
 
 type jsonPoint struct {
@@ -169,7 +172,7 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	if p == nil {
 		p = &profile.Run{}
 	}
-	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, File: run.File, Experiments: run.Experiments,
+	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, CPUModel: p.CPUModel, Tool: p.Tool, BuildIDs: p.BuildIDs, File: run.File, Experiments: run.Experiments,
 		Started: p.Started.UTC().Format("2006-01-02T15:04:05Z")}
 	if j.Args == nil {
 		j.Args = []string{}

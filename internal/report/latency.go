@@ -68,6 +68,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 			rw.cells = append(rw.cells, cell)
 		}
 		rw.verdictOf(effects[0], latencyWords)
+		rw.curve = smallCurve(effects[0])
 		rw.notes = latencyNotes(effects)
 		rows = append(rows, rw)
 		if advice == "" {

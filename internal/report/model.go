@@ -19,9 +19,6 @@ type (
 // NewModel is what JSON writes.
 func NewModel(r *analyze.Result) Model { return toJSON(r) }
 
-// Clean makes text from outside safe to show; see clean.
-func Clean(s string) string { return clean(s) }
-
 // Command writes a program and its arguments as one would type them.
 func Command(args []string) string { return command(args) }
 

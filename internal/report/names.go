@@ -9,11 +9,14 @@ import (
 	"whatif/internal/profile"
 )
 
+// A namer says how a unit is shown.
+type namer func(profile.Unit) string
+
 // unitNames gives the name of each unit as it is shown: paths as short as they
 // can be without being ambiguous among all units of the result, whether they are
 // shown or not, so that a name does not depend on what else is. What is shown can
 // be given to -t.
-func unitNames(units []profile.Unit) func(profile.Unit) string {
+func unitNames(units []profile.Unit) namer {
 	file, binary := fileNames(units), binaryNames(units)
 	return func(u profile.Unit) string {
 		long, short := u.File, file[u.File]

@@ -18,7 +18,7 @@ type Sampled struct {
 // Units writes what was sampled, in and out of scope; total counts samples of
 // nothing that is listed, too. Widths are as in Text.
 func Units(w io.Writer, sampled []Sampled, total int64, opt Options) error {
-	out := &printer{w: bufio.NewWriter(w), width: opt.Width}
+	out := newPrinter(bufio.NewWriter(w), opt)
 	var in, outside int64
 	units := make([]profile.Unit, len(sampled))
 	for i, s := range sampled {

@@ -28,6 +28,7 @@ type row struct {
 	short   string // the verdict in a word or three
 	words   string
 	notes   []string
+	curve   []float64 // see smallCurve
 }
 
 // verdictOf sets what is said of an effect: a curve that turns says where.
@@ -135,7 +136,7 @@ func functionOf(u profile.Unit, file map[string]string) string {
 }
 
 func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effect) row {
-	rw := row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share)}}
+	rw := row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share)}, curve: smallCurve(e)}
 	for _, mark := range marks {
 		rw.cells = append(rw.cells, gain(e.At(mark)))
 	}
@@ -187,6 +188,11 @@ func atMarks() (heads []string) {
 // line; without, the line has one word, and each word is explained once below.
 func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdict]string) {
 	heads := append([]string{"unit", "function", "share"}, numbers...)
+	for _, rw := range rows {
+		for c := range rw.cells {
+			rw.cells[c] = p.plain(rw.cells[c])
+		}
+	}
 	widths := make([]int, len(heads))
 	for c, head := range heads {
 		widths[c] = width(head)
@@ -200,13 +206,24 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 		longest = max(longest, width(rw.words))
 		shortest = max(shortest, width(rw.short))
 	}
-	written := p.width == 0 || rank+total(widths)+2+longest <= p.width
+	curves := 0
+	if p.curves {
+		curves = curveCells + 2
+	}
+	written := p.width == 0 || rank+total(widths)+curves+2+longest <= p.width
 	last := longest
 	if !written {
 		last = shortest
 	}
-	fit(widths, p.width-rank-2-last, p.width > 0)
-	line := func(rank, verdict string, cells []string) {
+	if room := p.width - rank - 2 - last - curves; p.width > 0 && comfortable(widths) > room {
+		curves = 0 // names are worth more
+	}
+	fit(widths, p.width-rank-2-last-curves, p.width > 0)
+	var drawn []string
+	if curves > 0 {
+		drawn = drawCurves(rows, p.ascii)
+	}
+	line := func(rank, curve, verdict, tint string, cells []string) {
 		s := rank
 		for c, cell := range cells {
 			if widths[c] == 0 {
@@ -214,15 +231,25 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 			}
 			s += "  " + cellText(c, cell, widths[c])
 		}
-		p.line(s + "  " + verdict)
+		if curves > 0 {
+			s += "  " + curve + strings.Repeat(" ", curveCells-width(curve))
+		}
+		if !p.color || tint == "" {
+			p.line(s + "  " + verdict)
+		} else {
+			p.write(p.plain(s+"  ") + p.tint(tint, p.plain(verdict)))
+		}
 	}
-	line(fmt.Sprintf("%*s", rank, "#"), "verdict", heads)
-	for _, rw := range rows {
-		verdict := rw.short
+	line(fmt.Sprintf("%*s", rank, "#"), "curve", "verdict", "", heads)
+	for i, rw := range rows {
+		verdict, curve := rw.short, ""
 		if written {
 			verdict = rw.words
 		}
-		line(fmt.Sprintf("%*d", rank, rw.rank), verdict, rw.cells)
+		if curves > 0 {
+			curve = drawn[i]
+		}
+		line(fmt.Sprintf("%*d", rank, rw.rank), curve, verdict, tints[rw.verdict], rw.cells)
 	}
 	if !written {
 		legend(p, rows, words)
@@ -241,6 +268,13 @@ func cellText(column int, s string, n int) string {
 		return strings.Repeat(" ", max(0, n-width(s))) + s
 	}
 	return s + strings.Repeat(" ", max(0, n-width(s)))
+}
+
+// comfortable is the least width at which names can still be read.
+func comfortable(widths []int) int {
+	narrowed := append([]int(nil), widths...)
+	narrowed[colPlace], narrowed[colFunc] = min(widths[colPlace], 20), min(widths[colFunc], 16)
+	return total(narrowed)
 }
 
 func total(widths []int) int {

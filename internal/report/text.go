@@ -18,6 +18,11 @@ type Options struct {
 	Top   int    // units in a table; 0: all that were tried
 	Point string // only this point
 	Unit  string // of an SVG: only this unit
+
+	// For a terminal. Without these the text is the same everywhere.
+	Color  bool // verdicts in colours
+	Curves bool // a small curve in each row
+	ASCII  bool // nothing but ASCII
 }
 
 // narrowest is the least width that is tried to be kept.
@@ -32,7 +37,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if err != nil {
 		return err
 	}
-	out := &printer{w: bufio.NewWriter(w), width: opt.Width}
+	out := newPrinter(bufio.NewWriter(w), opt)
 	header(out, r)
 	if doubt := r.Doubt(); doubt != "" {
 		out.line("")
@@ -103,17 +108,23 @@ func selected(r *analyze.Result, name string) ([]int, error) {
 
 // printer writes lines; errors stay in w until Flush.
 type printer struct {
-	w     *bufio.Writer
-	width int
+	w      *bufio.Writer
+	width  int
+	ascii  bool
+	color  bool
+	curves bool
 }
+
+func (p *printer) write(s string) { p.w.WriteString(s + "\n") }
 
 // line writes a line without the blanks at its end.
 func (p *printer) line(s string) {
-	p.w.WriteString(strings.TrimRight(s, " ") + "\n")
+	p.w.WriteString(p.plain(strings.TrimRight(s, " ")) + "\n")
 }
 
 // hanging writes text after a prefix, broken to the width and indented by it.
 func (p *printer) hanging(prefix, text string) {
+	prefix, text = p.plain(prefix), p.plain(text)
 	n := 0
 	if p.width > 0 {
 		n = p.width - width(prefix)
@@ -138,6 +149,9 @@ func header(p *printer, r *analyze.Result) {
 		name = "the whole machine, with " + name
 	case name == "":
 		name = "(no program)"
+		if tool := r.Runs[0].Run.Tool; tool != "" {
+			name = fmt.Sprintf("a profile of %s: %s", clean(tool), clean(r.Runs[0].File))
+		}
 	}
 	p.line(cutRight(name, p.width))
 	runs := ""

@@ -1,0 +1,467 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"whatif/internal/profile"
+)
+
+// Comparison is what changed from one profile to another.
+type Comparison struct {
+	Old, New *Result
+	// SameBuild: the binaries are known to be the same.
+	SameBuild bool
+	Points    []PointChange
+	Units     []UnitChange // those in both, by how much is certain and large
+	// Gone and Appeared were tried on one side and not found on the other.
+	Gone, Appeared []*Target
+	Warnings       []Warning
+}
+
+// PointChange is how much faster the program really became at a point.
+type PointChange struct {
+	Name   string
+	Metric Metric
+	// Old and New are visits per second; of a latency its mean, in ns.
+	Old, New float64
+	// Gain is by how much the time per visit (the latency) fell, in percent, as the
+	// gains that are predicted. Its interval holds what differs from run to run only
+	// if BetweenRuns is set: else there was one run of each.
+	Gain        Estimate
+	BetweenRuns bool
+	// Rest is by how much the CPU time per visit fell in the code that is not known to
+	// have become faster or slower: by how much the machine did, if nothing else did.
+	Rest Estimate
+}
+
+// UnitChange is a unit that both profiles have.
+type UnitChange struct {
+	Old, New *Target
+	How      string // SameUnit, …
+	Effects  []EffectChange
+	Promises []Promise
+}
+
+// EffectChange is how the gain that a unit promises changed.
+type EffectChange struct {
+	Point    int // of Comparison.Points
+	Speedup  int // at which the gains are
+	Old, New Estimate
+	Change   Estimate // new less old, in points
+	// Changed is set when that is certain with all units' changes taken together.
+	Changed bool
+}
+
+// Promise is what a unit's real speed-up was predicted to bring, and what came.
+type Promise struct {
+	Point int // of Comparison.Points
+	// OldNS and NewNS are the unit's CPU time per visit.
+	OldNS, NewNS float64
+	Speedup      Estimate // percent by which that fell
+	// Certain is set when the unit surely became faster, with all units taken together; then
+	// Predicted is what that was to gain, and Outcome how it compares with PointChange.Gain.
+	Certain   bool
+	Predicted Estimate
+	Outcome   Outcome
+}
+
+// Outcome says whether a promise was kept.
+type Outcome string
+
+const (
+	Arrived  Outcome = "arrived"   // there is a gain, and it is as predicted as far as can be told
+	Less     Outcome = "less"      // surely less than predicted
+	More     Outcome = "more"      // surely more
+	NotKnown Outcome = "not known" // predicted or actual is too uncertain
+)
+
+// Compare says what changed. Gains are compared as estimates that are independent of each other, which their
+// error of method is not, so that intervals of changes are rather too wide. Rates are those of the baselines.
+func Compare(old, new []*profile.Data, opt Options) *Comparison {
+	c := &Comparison{Old: Analyze(old, opt), New: Analyze(new, opt)}
+	builds := profile.Builds(append(slices.Clone(old), new...))
+	c.SameBuild = len(builds) == 1 && builds[0] != ""
+	s := sides{newSide(c.Old, old), newSide(c.New, new)}
+	matches := matchUnits(c.Old.Targets, c.New.Targets, c.SameBuild)
+	// Many units are looked at; all of what is said to have changed has: Bonferroni.
+	both := 0
+	for _, m := range matches {
+		switch {
+		case m.new == nil && m.old.Tried > 0:
+			c.Gone = append(c.Gone, m.old)
+		case m.old == nil && m.new.Tried > 0:
+			c.Appeared = append(c.Appeared, m.new)
+		case m.old != nil && m.new != nil && m.old.Tried > 0:
+			both++
+		}
+	}
+	family := alpha / float64(max(1, both))
+	c.points(s)
+	for _, m := range matches {
+		if m.old == nil || m.new == nil || m.old.Tried == 0 {
+			continue // nothing was promised
+		}
+		u := UnitChange{Old: m.old, New: m.new, How: m.how}
+		for p := range c.Points {
+			if e, ok := c.effectChange(m, p, family); ok {
+				u.Effects = append(u.Effects, e)
+			}
+			if k, ok := c.cost(s, m, p, family); ok {
+				u.Promises = append(u.Promises, k)
+			}
+		}
+		if len(u.Effects)+len(u.Promises) > 0 {
+			c.Units = append(c.Units, u)
+		}
+	}
+	c.rest(s)
+	slices.SortStableFunc(c.Units, func(a, b UnitChange) int {
+		if d := b.weight() - a.weight(); d != 0 {
+			return int(math.Copysign(1, d))
+		}
+		return 0
+	})
+	c.doubts()
+	return c
+}
+
+// weight is what units are ordered by: promises, then changes, then the rest.
+func (u *UnitChange) weight() float64 {
+	w := math.Max(u.Old.Share, u.New.Share) / 100
+	for _, e := range u.Effects {
+		if e.Changed {
+			w = max(w, 1000+math.Abs(e.Change.Value))
+		}
+	}
+	for _, p := range u.Promises {
+		if p.Certain {
+			w = max(w, 1e6+math.Abs(p.OldNS-p.NewNS)/max(1, p.OldNS)*math.Max(u.Old.Share, 1e-3))
+		}
+	}
+	return w
+}
+
+// A side is a profile and its result: whose targets are in another order.
+type side struct {
+	*input
+	result *Result
+	ids    map[profile.UnitKey][][]uint32 // by run
+}
+
+type sides struct{ old, new side }
+
+func newSide(r *Result, runs []*profile.Data) side {
+	s := side{newInput(runs), r, map[profile.UnitKey][][]uint32{}}
+	for i, d := range runs {
+		for id, u := range d.Units {
+			k := u.Key()
+			if s.ids[k] == nil {
+				s.ids[k] = make([][]uint32, len(runs))
+			}
+			s.ids[k][i] = append(s.ids[k][i], id)
+		}
+	}
+	return s
+}
+
+// points compares the points that both have, latencies' ends by their latency.
+func (c *Comparison) points(s sides) {
+	ends := map[string]bool{}
+	for i := range c.Old.Latencies {
+		l := &c.Old.Latencies[i]
+		ends[c.Old.Points[l.Begin].Name] = true
+		j := slices.IndexFunc(c.New.Latencies, func(m Latency) bool { return m.Name == l.Name })
+		if j < 0 {
+			continue
+		}
+		m := &c.New.Latencies[j]
+		p := PointChange{Name: l.Name, Metric: MeanLatency, Old: l.Mean, New: m.Mean}
+		c.addPoint(p, s.old.sojourns(l), s.new.sojourns(m))
+	}
+	for k, p := range c.Old.Points {
+		j := c.New.pointNamed(p.Name)
+		if j < 0 || ends[p.Name] {
+			continue
+		}
+		c.addPoint(PointChange{Name: p.Name, Metric: Throughput, Old: p.Rate, New: c.New.Points[j].Rate},
+			s.old.parts(s.old.visits(k)), s.new.parts(s.new.visits(j)))
+	}
+}
+
+func (r *Result) pointNamed(name string) int {
+	return slices.IndexFunc(r.Points, func(p Point) bool { return p.Name == name })
+}
+
+func (c *Comparison) addPoint(p PointChange, old, new [][]part) {
+	a, aOK := newSumRatio(old)
+	b, bOK := newSumRatio(new)
+	if aOK && bOK {
+		f := changeOf(a, b)
+		p.Gain, p.BetweenRuns = f.gain(alpha), f.between
+	}
+	c.Points = append(c.Points, p)
+}
+
+// parts is time and visits of the baselines, by run.
+func (in *input) parts(see view) [][]part {
+	return in.gather(func(r int, e *profile.Experiment) (part, bool) {
+		o, ok := see(r, e)
+		return part{o.time, o.visits}, ok
+	})
+}
+
+// sojourns is the time that requests spent in the system and how many came, by run:
+// Little's law, as in latency.go.
+func (in *input) sojourns(l *Latency) [][]part {
+	return in.gather(func(r int, e *profile.Experiment) (part, bool) {
+		d, window := in.durations(l, r, e)
+		if d == nil || window == 0 {
+			return part{}, false
+		}
+		return part{max(0, d.AreaNS), d.Begun}, true
+	})
+}
+
+func (in *input) gather(of func(r int, e *profile.Experiment) (part, bool)) [][]part {
+	all := make([][]part, len(in.runs))
+	for r, d := range in.runs {
+		for _, i := range in.bases[r] {
+			if p, ok := of(r, &d.Experiments[i]); ok {
+				all[r] = append(all[r], p)
+			}
+		}
+	}
+	return all
+}
+
+// effectChange compares what a unit promises at half its time, or as near to it as both know.
+func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange, bool) {
+	old, new := c.Old.effect(m.old, &c.Points[p]), c.New.effect(m.new, &c.Points[p])
+	if old == nil || new == nil {
+		return EffectChange{}, false
+	}
+	for _, speedup := range []int{50, 75, 100, 25} {
+		a, aOK := old.level(speedup)
+		b, bOK := new.level(speedup)
+		if !aOK || !bOK {
+			continue
+		}
+		e := EffectChange{Point: p, Speedup: speedup, Old: a.Gain, New: b.Gain, Change: Estimate{Value: b.Gain.Value - a.Gain.Value, Known: true}}
+		if a.Gain.Bounded && b.Gain.Bounded {
+			h := math.Hypot(a.doubt.half(alpha), b.doubt.half(alpha))
+			e.Change.Low, e.Change.High, e.Change.Bounded = e.Change.Value-h, e.Change.Value+h, true
+			e.Changed = math.Abs(e.Change.Value) > math.Hypot(a.doubt.half(family), b.doubt.half(family))
+		}
+		return e, true
+	}
+	return EffectChange{}, false
+}
+
+// level is the one at a speed-up, if its gain is known.
+func (e *Effect) level(speedup int) (Level, bool) {
+	for _, levels := range [][]Level{e.Curve, e.Marks} {
+		for _, l := range levels {
+			if l.Speedup == speedup && l.Gain.Known {
+				return l, true
+			}
+		}
+	}
+	return Level{}, false
+}
+
+// effect is that of a unit on what a point change is about, if it was tried.
+func (r *Result) effect(t *Target, p *PointChange) *Effect {
+	for i := range t.Effects {
+		if e := &t.Effects[i]; e.Metric == p.Metric && r.Points[e.Point].Name == p.Name && e.Experiments > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// cost is the unit's CPU time per visit, then and now.
+func (c *Comparison) cost(s sides, m match, p int, family float64) (Promise, bool) {
+	at := func(s side, t *Target) (sumRatio, bool) {
+		ids := s.ids[t.Unit.Key()]
+		return newSumRatio(s.costs(s.result.pointNamed(c.Points[p].Name), func(r int, e *profile.Experiment) (n int64) {
+			for _, id := range ids[r] {
+				n += e.UnitSamples[id]
+			}
+			return n
+		}))
+	}
+	old, ok := at(s.old, m.old)
+	if !ok {
+		return Promise{}, false
+	}
+	new, ok := at(s.new, m.new)
+	if !ok {
+		return Promise{}, false
+	}
+	f := changeOf(old, new)
+	k := Promise{Point: p, OldNS: math.Exp(old.mean()), NewNS: math.Exp(new.mean()), Speedup: f.gain(alpha), Outcome: NotKnown}
+	sure := f.gain(family)
+	k.Certain = sure.Bounded && sure.Low > 0
+	if !k.Certain {
+		return k, true
+	}
+	if e := c.Old.effect(m.old, &c.Points[p]); e != nil {
+		k.Predicted = e.predict(k.Speedup)
+		k.Outcome = outcome(k.Predicted, c.Points[p].Gain)
+	}
+	return k, true
+}
+
+// costs is CPU time and visits of the baselines, by run.
+func (in *input) costs(k int, samples func(r int, e *profile.Experiment) int64) [][]part {
+	slots := make([]int, len(in.runs))
+	for r := range in.runs {
+		slots[r] = in.slot(r, k)
+	}
+	return in.gather(func(r int, e *profile.Experiment) (part, bool) {
+		if !measured(e, slots[r]) || in.runs[r].Run.PeriodNS <= 0 {
+			return part{}, false
+		}
+		return part{float64(samples(r, e)) * float64(in.runs[r].Run.PeriodNS), float64(e.Points[slots[r]].Count)}, true
+	})
+}
+
+// predict reads the curve at a speed-up that is itself uncertain: the interval holds
+// those of the curve at both of its ends.
+func (e *Effect) predict(speedup Estimate) Estimate {
+	p, ok := e.at(speedup.Value)
+	if !ok {
+		return Estimate{}
+	}
+	if !p.Bounded || !speedup.Bounded {
+		p.Bounded = false
+		return p
+	}
+	for _, s := range []float64{speedup.Low, speedup.High} {
+		q, ok := e.at(min(100, max(0, s)))
+		if !ok || !q.Bounded {
+			p.Bounded = false
+			return p
+		}
+		p.Low, p.High = min(p.Low, q.Low), max(p.High, q.High)
+	}
+	return p
+}
+
+// at reads the curve between its levels; beyond the last it goes on as between the origin and that.
+func (e *Effect) at(speedup float64) (Estimate, bool) {
+	levels := slices.Concat(e.Curve, e.Marks)
+	levels = slices.DeleteFunc(levels, func(l Level) bool { return !l.Gain.Known })
+	slices.SortStableFunc(levels, func(a, b Level) int { return a.Speedup - b.Speedup })
+	if len(levels) < 2 || speedup < 0 {
+		return Estimate{}, false
+	}
+	hi := len(levels) - 1
+	for i, l := range levels {
+		if float64(l.Speedup) >= speedup && l.Speedup > 0 {
+			hi = i
+			break
+		}
+	}
+	lo := hi - 1
+	for lo > 0 && levels[lo].Speedup == levels[hi].Speedup {
+		lo--
+	}
+	if float64(levels[hi].Speedup) < speedup {
+		lo = 0
+	}
+	a, b := levels[lo], levels[hi]
+	if a.Speedup == b.Speedup {
+		return Estimate{}, false
+	}
+	w := (speedup - float64(a.Speedup)) / float64(b.Speedup-a.Speedup)
+	mix := func(x, y float64) float64 { return x + w*(y-x) }
+	return Estimate{Value: mix(a.Gain.Value, b.Gain.Value), Low: mix(a.Gain.Low, b.Gain.Low), High: mix(a.Gain.High, b.Gain.High),
+		Known: true, Bounded: a.Gain.Bounded && b.Gain.Bounded}.atMost(100), true
+}
+
+// outcome compares what was predicted with what came.
+func outcome(predicted, actual Estimate) Outcome {
+	if !predicted.Known || !predicted.Bounded || !actual.Known || !actual.Bounded {
+		return NotKnown
+	}
+	d := actual.Value - predicted.Value
+	switch {
+	case d-math.Hypot(actual.Value-actual.Low, predicted.High-predicted.Value) > 0:
+		return More
+	case d+math.Hypot(actual.High-actual.Value, predicted.Value-predicted.Low) < 0:
+		return Less
+	case actual.Low > 0:
+		return Arrived
+	}
+	return NotKnown
+}
+
+// rest compares the CPU time per visit of all code whose own is not known to have changed.
+func (c *Comparison) rest(s sides) {
+	for p := range c.Points {
+		changed := [2]map[profile.UnitKey]bool{{}, {}}
+		for _, u := range c.Units {
+			for _, k := range u.Promises {
+				if k.Point == p && k.Certain {
+					changed[0][u.Old.Unit.Key()], changed[1][u.New.Unit.Key()] = true, true
+				}
+			}
+		}
+		var ratios [2]sumRatio
+		known := true
+		for i, on := range []side{s.old, s.new} {
+			l, ok := newSumRatio(on.costs(on.result.pointNamed(c.Points[p].Name), func(r int, e *profile.Experiment) int64 {
+				n := e.Samples
+				for id, count := range e.UnitSamples {
+					if changed[i][on.runs[r].Units[id].Key()] {
+						n -= count
+					}
+				}
+				return max(0, n)
+			}))
+			ratios[i], known = l, known && ok
+		}
+		if known {
+			c.Points[p].Rest = changeOf(ratios[0], ratios[1]).gain(alpha)
+		}
+	}
+}
+
+// restMatters is how much the rest may change, in percent, before it is said.
+const restMatters = 3
+
+func (c *Comparison) doubts() {
+	warn := func(code, format string, args ...any) {
+		c.Warnings = append(c.Warnings, Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+	if len(c.Points) == 0 {
+		warn("no-common-point", "the profiles have no progress point in common: nothing can be compared")
+	}
+	if slices.ContainsFunc(c.Points, func(p PointChange) bool { return p.Gain.Known && !p.BetweenRuns }) {
+		warn("one-run", "one run of each: what the machine does differently from one run to the next is not in the intervals of what was gained; run each again, by turns, to know it")
+	}
+	for _, p := range c.Points {
+		if r := p.Rest; r.Bounded && (r.Low > restMatters || r.High < -restMatters) {
+			what := "less"
+			if r.Value < 0 {
+				what = "more"
+			}
+			warn("rest-changed", "%s: the rest of the program took %.0f%% %s CPU time per visit than before: the machine was not equally fast, or other code changed too", p.Name, math.Abs(r.Value), what)
+		}
+	}
+	if a, b := machineOf(c.Old), machineOf(c.New); a != b {
+		warn("other-machine", "the profiles are not from the same machine: %s, and %s", a, b)
+	}
+}
+
+// machineOf says where the first run was.
+func machineOf(r *Result) string {
+	if len(r.Runs) == 0 || r.Runs[0].Run == nil {
+		return "none"
+	}
+	p := r.Runs[0].Run
+	return fmt.Sprintf("%s (%d CPUs, %s)", p.Host, p.CPUs, p.Kernel)
+}

@@ -1,0 +1,220 @@
+package analyze
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"whatif/internal/profile"
+)
+
+// A shop is a made-up program: a visit takes so much of line a, and of the rest; all on the critical path.
+type shop struct {
+	a, rest float64 // ns a visit
+	speed   float64 // of the machine
+	line    int     // of a
+	text    string
+	build   string
+	effect  float64 // of a's time, on the critical path
+}
+
+func (s shop) run(seed uint64) *profile.Data {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	d := &profile.Data{Run: profile.Run{Version: 1, Started: time.Unix(int64(seed), 0), Args: []string{"./shop"}, Host: "h", CPUs: 2, PeriodNS: 1e6,
+		Points: []profile.Point{{Name: "done", Kind: "func"}}}, Units: map[uint32]profile.Unit{
+		1: {ID: 1, Kind: "line", Name: "a.c:1", File: "/src/a.c", Line: s.line, Func: "f", Text: s.text},
+		2: {ID: 2, Kind: "func", Name: "rest", Func: "rest"},
+	}}
+	if s.build != "" {
+		d.Run.BuildIDs = map[string]string{"/bin/shop": s.build}
+	}
+	for i := range 120 {
+		e := profile.Experiment{Index: i, RealNS: 2e8, Pair: i/2 + 1}
+		unit, speedup := uint32(0), 0
+		if i%2 == 1 {
+			unit, speedup = uint32(1+i/2%2), 25*(1+i/4%4)
+		}
+		e.Unit, e.Speedup = unit, speedup
+		period := (s.a*s.effect + s.rest) / s.speed
+		left := period
+		if unit == 1 {
+			left -= s.a * s.effect / s.speed * float64(speedup) / 100
+		}
+		noise := 1 + 0.01*rnd.NormFloat64()
+		visits := 2e8 / period * noise
+		busy := s.a / (s.a*s.effect + s.rest)
+		e.Samples = 200
+		e.UnitSamples = map[uint32]int64{1: int64(math.Round(200 * busy)), 2: int64(math.Round(200 * (1 - busy)))}
+		if unit == 1 {
+			e.DelayNS = int64(2e8 * busy * float64(speedup) / 100)
+			visits = float64(e.RealNS-e.DelayNS) / left * noise
+		}
+		if unit == 2 {
+			// Made faster is all the rest.
+			e.DelayNS = int64(2e8 * (1 - busy) * float64(speedup) / 100)
+			visits = float64(e.RealNS-e.DelayNS) / (period - s.rest/s.speed*float64(speedup)/100) * noise
+		}
+		e.Points = []profile.Visits{{Count: int64(visits), Weight: 0.7 * visits, WindowNS: 0.7 * float64(e.RealNS-e.DelayNS)}}
+		d.Experiments = append(d.Experiments, e)
+	}
+	return d
+}
+
+func runsOf(s shop, seeds ...uint64) (runs []*profile.Data) {
+	for _, seed := range seeds {
+		runs = append(runs, s.run(seed))
+	}
+	return runs
+}
+
+// Line a takes 60% of the time of a visit; it is made half as long. The truth: the visit takes 30% less.
+var (
+	before = shop{a: 600e3, rest: 400e3, speed: 1, line: 10, text: "sum += x;", build: "aa", effect: 1}
+	after  = shop{a: 300e3, rest: 400e3, speed: 1, line: 14, text: "sum += x;", build: "bb", effect: 1}
+)
+
+func TestPromiseArrived(t *testing.T) {
+	c := Compare(runsOf(before, 1, 2, 3), runsOf(after, 4, 5, 6), Options{})
+	if c.SameBuild || len(c.Points) != 1 || len(c.Gone)+len(c.Appeared) != 0 {
+		t.Fatalf("%+v", c)
+	}
+	p := c.Points[0]
+	if !p.BetweenRuns || !p.Gain.Bounded || p.Gain.Low > 30 || p.Gain.High < 30 || p.Gain.Half() > 3 {
+		t.Errorf("gain %+v, truth 30", p)
+	}
+	if len(c.Units) != 2 || c.Units[0].New.Unit.Line != 14 || c.Units[0].How != SameText {
+		t.Fatalf("units %+v", c.Units)
+	}
+	k := c.Units[0].Promises[0]
+	if !k.Certain || k.Speedup.Low > 50 || k.Speedup.High < 49 || math.Abs(k.OldNS-600e3) > 2e4 || math.Abs(k.NewNS-300e3) > 2e4 {
+		t.Errorf("speed-up %+v", k)
+	}
+	if math.Abs(k.Predicted.Value-30) > 2 || !k.Predicted.Bounded || k.Outcome != Arrived {
+		t.Errorf("predicted %+v: %s", k.Predicted, k.Outcome)
+	}
+	if other := c.Units[1].Promises[0]; other.Certain {
+		t.Errorf("the rest became faster: %+v", other)
+	}
+	if e := c.Units[0].Effects[0]; !e.Changed || e.Speedup != 50 || e.Change.Value > -5 {
+		t.Errorf("a promises as much as before: %+v", e)
+	}
+	for _, w := range c.Warnings {
+		t.Errorf("warning %v", w)
+	}
+}
+
+// The same change, but line a was not what the program waited for.
+func TestPromiseNotArrived(t *testing.T) {
+	new := after
+	new.rest = 700e3 // something else takes over
+	c := Compare(runsOf(before, 1, 2, 3), runsOf(new, 4, 5, 6), Options{})
+	if k := c.Units[0].Promises[0]; !k.Certain || k.Outcome != Less {
+		t.Errorf("%+v, gain %+v", k, c.Points[0].Gain)
+	}
+	found := false
+	for _, w := range c.Warnings {
+		found = found || w.Code == "rest-changed"
+	}
+	if !found {
+		t.Errorf("nothing is said of the rest: %v", c.Warnings)
+	}
+}
+
+func TestNothingChanged(t *testing.T) {
+	c := Compare(runsOf(before, 1, 2, 3), runsOf(before, 4, 5, 6), Options{})
+	if !c.SameBuild || c.Points[0].Gain.Low > 0 || c.Points[0].Gain.High < 0 {
+		t.Errorf("same build %v, gain %+v", c.SameBuild, c.Points[0].Gain)
+	}
+	for _, u := range c.Units {
+		if u.How != SameUnit || u.Effects[0].Changed || u.Promises[0].Certain {
+			t.Errorf("%s: %s, %+v, %+v", u.Old.Unit.Name, u.How, u.Effects, u.Promises)
+		}
+	}
+}
+
+// Runs that differ by more than their own noise make the interval wide; one run of each
+// says that it does not know.
+func TestBetweenRuns(t *testing.T) {
+	slow := after
+	slow.speed = 0.7
+	c := Compare(append(runsOf(before, 1, 2), runsOf(shop{a: 600e3, rest: 400e3, speed: 0.7, line: 10, text: "sum += x;", build: "aa", effect: 1}, 3)...),
+		append(runsOf(after, 4, 5), runsOf(slow, 6)...), Options{})
+	if p := c.Points[0]; p.Gain.Low > 0 || p.Gain.High < 30 {
+		t.Errorf("on a machine whose speed varies by 30%%: %+v", p.Gain)
+	}
+	if c := Compare(runsOf(before, 1), runsOf(after, 4), Options{}); c.Points[0].BetweenRuns || !c.Points[0].Gain.Bounded || c.Warnings[0].Code != "one-run" {
+		t.Errorf("one run of each: %+v, %v", c.Points[0], c.Warnings)
+	}
+}
+
+func TestMatchUnits(t *testing.T) {
+	line := func(n int, text string) Target {
+		return Target{Unit: profile.Unit{Kind: "line", Name: "a.c:1", File: "/v/a.c", Line: n, Func: "f", Text: text}}
+	}
+	old := []Target{line(1, "x"), line(2, "x"), line(3, "y"), line(4, ""), line(5, "gone"), {Unit: profile.Unit{Kind: "func", Name: "g", Func: "g", Line: 7}}}
+	new := []Target{line(11, "x"), line(12, "x"), line(13, "y"), line(4, ""), line(5, "other"), {Unit: profile.Unit{Kind: "func", Name: "g", Func: "g", Line: 70}}}
+	want := map[int]int{1: 11, 2: 12, 3: 13, 4: 4, 7: 70}
+	unmatched := 0
+	for _, m := range matchUnits(old, new, false) {
+		switch {
+		case m.old == nil || m.new == nil:
+			unmatched++
+		case want[m.old.Unit.Line] != m.new.Unit.Line:
+			t.Errorf("line %d is line %d (%s)", m.old.Unit.Line, m.new.Unit.Line, m.how)
+		default:
+			delete(want, m.old.Unit.Line)
+		}
+	}
+	if len(want) != 0 || unmatched != 2 {
+		t.Errorf("%d without a match, not found: %v", unmatched, want)
+	}
+	// One more of the same text: which is which nobody knows.
+	for _, m := range matchUnits(old[:2], append(new[:2:2], line(15, "x")), false) {
+		if m.old != nil && m.new != nil {
+			t.Errorf("line %d is line %d", m.old.Unit.Line, m.new.Unit.Line)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	changed := Compare(runsOf(before, 1, 2, 3), runsOf(after, 4, 5, 6), Options{})
+	worse := Compare(runsOf(after, 4, 5, 6), runsOf(before, 1, 2, 3), Options{})
+	single := Compare(runsOf(after, 4), runsOf(before, 1), Options{})
+	r := Analyze(runsOf(before, 1, 2), Options{})
+	none := Analyze(nil, Options{})
+	for name, c := range map[string]struct {
+		got  Finding
+		want Answer
+	}{
+		"gained 10":           {changed.CheckLeast(10, ""), Holds},
+		"gained 50":           {changed.CheckLeast(50, ""), Fails},
+		"gained 30":           {changed.CheckLeast(30, ""), NotSure},
+		"lost 5":              {changed.CheckLoss(5, ""), Holds},
+		"worse by 5":          {worse.CheckLoss(5, ""), Fails},
+		"worse, one run each": {single.CheckLoss(5, ""), NotSure},
+		"no such point":       {worse.CheckLoss(5, "x"), NotSure},
+		"a unit gains 20":     {r.CheckLeast(20, ""), Holds},
+		"a unit gains 90":     {r.CheckLeast(90, ""), Fails},
+		"a unit loses":        {r.CheckLoss(5, "done"), Holds},
+		"nothing":             {none.CheckLoss(5, ""), NotSure},
+	} {
+		if c.got.Answer != c.want || c.got.Text == "" {
+			t.Errorf("%s: %+v, want %s", name, c.got, c.want)
+		}
+	}
+}
+
+func TestFactorWithoutData(t *testing.T) {
+	for name, runs := range map[string][][]part{
+		"none": nil, "empty": {nil}, "no visits": {{{5, 0}, {5, 0}}}, "no time": {{{0, 5}}}, "huge": {{{math.MaxFloat64, 1e-300}}},
+	} {
+		if _, ok := newSumRatio(runs); ok {
+			t.Errorf("%s: there is a ratio", name)
+		}
+	}
+	one, ok := newSumRatio([][]part{{{4, 2}}})
+	if e := changeOf(one, one).gain(alpha); !ok || !e.Known || e.Bounded || e.Value != 0 {
+		t.Errorf("one baseline: %+v", e)
+	}
+}

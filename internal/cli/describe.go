@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"flag"
+	"slices"
+	"strings"
+)
+
+// A description is what a command takes: help, the man page and completions are made of it.
+type description struct {
+	name, usage, summary string
+	flags                []flagDescription
+}
+
+type flagDescription struct {
+	long, short string
+	value       string   // what stands for its value; empty: it has none
+	text        string   // one line
+	def         string   // its default, where that is worth saying
+	words       []string // the values there are, if it is one of a few
+}
+
+// describe asks every command for its flags: each defines them and then calls parse, which goes no
+// further here. So there is one place that says what flags a command has.
+func describe() (all []description) {
+	for _, c := range commands() {
+		d := description{name: c.name, usage: c.usage, summary: c.summary}
+		if c.name != "help" && c.name != "completion" {
+			// It cannot fail: parse has not looked at anything yet.
+			_, _ = c.run(&shell{describe: func(f *flags) { d.flags = f.describe() }}, nil)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func (f *flags) describe() (all []flagDescription) {
+	f.VisitAll(func(g *flag.Flag) {
+		if g.Usage == "" { // a short name
+			return
+		}
+		value, text := flag.UnquoteUsage(g)
+		d := flagDescription{long: g.Name, short: f.shorts[g.Name], value: value, text: strings.Join(strings.Fields(text), " ")}
+		if !slices.Contains([]string{"", "0", "0s", "false"}, g.DefValue) {
+			d.def = g.DefValue
+		}
+		if d.words = oneOf(value); d.words != nil {
+			d.value = strings.ToUpper(g.Name)
+		}
+		all = append(all, d)
+	})
+	return all
+}
+
+// oneOf is the words of a value that is one of a few: text|json.
+func oneOf(value string) []string {
+	if strings.ToLower(value) != value || !strings.Contains(value, "|") {
+		return nil
+	}
+	return strings.Split(value, "|")
+}
+
+// about is what the man page says of a command beyond its summary.
+var about = map[string]string{
+	"run":        "Runs PROGRAM and experiments with it: units of its code are made faster, virtually, and the visits of progress points counted. A status line shows how far it is; in the end there is a table, and a profile to which the next run adds. The exit status is the program's own, 128+n for signal n.",
+	"points":     "Lists functions, points in the source and static probes that can be counted, in the words of --point.",
+	"report":     "Reads profiles of whatif and of COZ, both forms of them (default: whatif.profile). Runs of several files are merged; those of other builds of the program than the latest are left out unless --mixed is given. The formats: text; json, whose schema \"whatif help json\" prints; csv, a row for each unit, point, metric and speed-up; github, a short summary in Markdown; pprof, for go tool pprof (use -lines); coz and coz-json, for COZ's viewer and scripts.",
+	"diff":       "Compares two profiles: by how much the program became faster, whether units that became faster brought what was promised, and whose promises changed. Lines that moved are found by their text.",
+	"check":      "For use in a build: exits with 1 if a limit surely does not hold, that is with the whole 95% interval, and with 0 if it holds or if that is not certain; it says which. Of two profiles it is sure only with more than one run in one of them. Percent of OLD NEW are of the time per visit, or of the mean latency.",
+	"completion": "Prints the completions of a shell. bash: source <(whatif completion bash); zsh: whatif completion zsh > a file _whatif in $fpath; fish: whatif completion fish | source.",
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"io"
+
+	"whatif/internal/analyze"
+	"whatif/internal/report"
+)
+
+func diffCommand(sh *shell, args []string) (int, error) {
+	f := newFlags("diff")
+	format := f.String("format", "text", "`text|json`")
+	output := f.String("output", "", "write to `FILE` (default: stdout)")
+	f.short("o", "output")
+	top := f.Int("top", 20, "show only the `N` units that changed most; 0: all")
+	point := f.String("point", "", "show only the progress point `NAME`")
+	var profiles profilesFlags
+	profiles.define(f)
+	files, err := parse(sh, f, args, 2, 2)
+	if err != nil {
+		return 0, err
+	}
+	if *format != "text" && *format != "json" {
+		return 0, unknownFormat(*format, "text|json")
+	}
+	if *top < 0 {
+		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
+	}
+	c, err := profiles.compare(files)
+	if err != nil {
+		return 0, err
+	}
+	return 0, sh.writeTo(*output, func(w io.Writer) error {
+		if *format == "json" {
+			return report.DiffJSON(w, c)
+		}
+		return report.Diff(w, c, terminalOptions(w, report.Options{Top: *top, Point: *point}))
+	})
+}
+
+// compare compares two files.
+func (p *profilesFlags) compare(files []string) (*analyze.Comparison, error) {
+	old, doubts, err := p.read(files[:1])
+	if err != nil {
+		return nil, err
+	}
+	new, more, err := p.read(files[1:])
+	if err != nil {
+		return nil, err
+	}
+	c := analyze.Compare(old, new, analyze.Options{})
+	c.Warnings = append(c.Warnings, append(doubts, more...)...)
+	return c, nil
+}

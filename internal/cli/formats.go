@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"whatif/internal/analyze"
+	"whatif/internal/hint"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+// input is what a report is made of: what was measured, and what it says.
+type input struct {
+	runs   []*profile.Data
+	result *analyze.Result
+	opt    report.Options
+}
+
+// A format is a form of the report.
+type format struct {
+	name  string
+	write func(w io.Writer, in *input) error
+}
+
+func formats() []format {
+	return []format{
+		{"text", func(w io.Writer, in *input) error { return report.Text(w, in.result, in.opt) }},
+		{"json", func(w io.Writer, in *input) error { return report.JSON(w, in.result) }},
+		{"csv", func(w io.Writer, in *input) error { return report.CSV(w, in.result, in.opt) }},
+		{"html", nil}, // the page: see profilesFlags.page
+		{"svg", func(w io.Writer, in *input) error { return report.SVG(w, in.result, in.opt) }},
+		{"github", func(w io.Writer, in *input) error { return report.GitHub(w, in.result, in.opt) }},
+		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result) }},
+		{"coz", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, false) }},
+		{"coz-json", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, true) }},
+	}
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, "|")
+}
+
+func formatNamed(name string) (format, error) {
+	for _, f := range formats() {
+		if f.name == name {
+			return f, nil
+		}
+	}
+	return format{}, unknownFormat(name, formatNames())
+}
+
+func unknownFormat(name, known string) error {
+	return hint.New(usageError{fmt.Errorf("reading the command line: unknown format %q", name)}, "the formats are "+strings.ReplaceAll(known, "|", ", "))
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ManPage is whatif(1), in roff. The committed one is written by the test that compares them.
+func ManPage() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".\\\" Generated: go test ./internal/cli -run TestManPage -update\n.TH WHATIF 1 \"\" \"whatif %s\" \"User Commands\"\n", Version)
+	b.WriteString(".SH NAME\nwhatif \\- find out what a program would gain if a piece of it were faster\n.SH SYNOPSIS\n")
+	all := describe()
+	for i, d := range all {
+		if i > 0 {
+			b.WriteString(".br\n")
+		}
+		fmt.Fprintf(&b, ".B whatif %s\n", roff(d.name))
+		if d.usage != "" {
+			fmt.Fprintf(&b, "%s\n", roff(d.usage))
+		}
+	}
+	b.WriteString(".SH DESCRIPTION\n" + roff("A causal profiler. It makes one piece of code virtually faster, by stopping everything else for a moment whenever that code runs, and watches what happens to the program's progress. Every number has a 95% interval, and a verdict.") + "\n")
+	b.WriteString(".SH COMMANDS\n")
+	for _, d := range all {
+		fmt.Fprintf(&b, ".SS whatif %s\n%s.\n", roff(strings.TrimSpace(d.name+" "+d.usage)), roff(sentence(d.summary)))
+		if text := about[d.name]; text != "" {
+			fmt.Fprintf(&b, ".PP\n%s\n", roff(text))
+		}
+		for _, f := range d.flags {
+			fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), roff(sentence(f.text)+f.defaultText()+"."))
+		}
+	}
+	b.WriteString(".SH EXIT STATUS\n" + roff("0: all is well. 1: whatif check found that a limit surely does not hold. 2: the command line is wrong. 125: whatif failed. whatif run exits with the program's own status, 128+n for signal n.") + "\n")
+	b.WriteString(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colours if it is set and not empty.\n.TP\n.B TERM\nIf it is dumb: no colours and no status line.\n")
+	b.WriteString(".TP\n.B LC_ALL, LC_CTYPE, LANG\nWhether the terminal takes UTF\\-8; if not, reports there are in ASCII.\n")
+	b.WriteString(".SH FILES\n.TP\n.I whatif.profile\nwhere whatif run leaves what it measured, unless told otherwise; JSON lines.\n")
+	return b.String()
+}
+
+func (f flagDescription) roff() string {
+	s := `\fB` + roff("--"+f.long) + `\fR`
+	if f.short != "" {
+		s = `\fB` + roff("-"+f.short) + `\fR, ` + s
+	}
+	if f.value != "" {
+		s += ` \fI` + roff(f.value) + `\fR`
+	}
+	return s
+}
+
+func (f flagDescription) defaultText() string {
+	if f.def == "" {
+		return ""
+	}
+	return " (default " + f.def + ")"
+}
+
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// roff escapes text: what roff would act upon at the start of a line or anywhere.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `'`, `\(aq`, "`", `\(ga`, `^`, `\(ha`, `~`, `\(ti`).Replace(s)
+	if strings.HasPrefix(s, ".") {
+		s = `\&` + s
+	}
+	return s
+}

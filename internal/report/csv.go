@@ -1,0 +1,100 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// csvHead names the columns of the CSV report. Columns are added at the end, none
+// is renamed.
+var csvHead = []string{"unit", "name", "file", "line", "func", "binary", "share", "samples", "point", "metric", "verdict",
+	"slope", "slope_low", "slope_high", "unit_experiments", "speedup", "gain", "gain_low", "gain_high", "experiments"}
+
+// CSV writes the result as RFC 4180 has it: a row for each unit, point, metric and
+// speed-up that was tried, 0 included. A unit that was never tried has one row, without those. Numbers are
+// percent, but for slopes; what is not known is empty.
+//
+// Spreadsheets take a cell that begins with =, +, - or @ for a formula. A name that
+// does gets an apostrophe in front, which they take off again.
+func CSV(w io.Writer, r *analyze.Result, opt Options) error {
+	points, err := selected(r, opt.Point)
+	if err != nil {
+		return err
+	}
+	shown := map[int]bool{}
+	for _, k := range points {
+		shown[k] = true
+	}
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	rows := [][]string{csvHead}
+	name := unitNames(unitsOf(r))
+	for i := range r.Targets {
+		if opt.Top > 0 && i >= opt.Top {
+			break
+		}
+		rows = append(rows, csvRows(r, &r.Targets[i], name(r.Targets[i].Unit), shown)...)
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return fmt.Errorf("writing CSV report: %w", err)
+	}
+	return nil
+}
+
+func csvRows(r *analyze.Result, t *analyze.Target, name string, shown map[int]bool) (rows [][]string) {
+	u := t.Unit
+	line := ""
+	if u.Line > 0 {
+		line = strconv.Itoa(u.Line)
+	}
+	head := []string{u.Kind, harmless(name), harmless(u.File), line, harmless(u.Func), harmless(u.Binary), decimal(t.Share, 2), strconv.FormatInt(t.Samples, 10)}
+	for i := range t.Effects {
+		e := &t.Effects[i]
+		if !shown[e.Point] || e.Experiments == 0 {
+			continue
+		}
+		effect := append(append([]string(nil), head...), harmless(r.Points[e.Point].Name), string(e.Metric), string(e.Verdict))
+		effect = append(effect, csvEstimate(e.Slope, 5)...)
+		effect = append(effect, strconv.Itoa(e.Experiments))
+		for _, l := range e.Curve {
+			row := append(append([]string(nil), effect...), strconv.Itoa(l.Speedup))
+			row = append(row, csvEstimate(l.Gain, 3)...)
+			rows = append(rows, append(row, strconv.Itoa(l.Experiments)))
+		}
+	}
+	if len(rows) == 0 {
+		rows = append(rows, append(head, make([]string, len(csvHead)-len(head))...))
+	}
+	return rows
+}
+
+// csvEstimate is a value and the ends of its interval.
+func csvEstimate(e analyze.Estimate, digits int) []string {
+	value, ci := estimate(e, digits)
+	cells := make([]string, 3)
+	if value != nil {
+		cells[0] = decimal(*value, digits)
+	}
+	if ci != nil {
+		cells[1], cells[2] = decimal(ci[0], digits), decimal(ci[1], digits)
+	}
+	return cells
+}
+
+func decimal(x float64, digits int) string {
+	return strconv.FormatFloat(round(x, digits), 'f', -1, 64)
+}
+
+// harmless is text that no spreadsheet takes for a formula.
+func harmless(s string) string {
+	s = clean(s)
+	if strings.HasPrefix(strings.TrimLeft(s, " "), "'") || strings.IndexAny(strings.TrimLeft(s, " "), "=+-@＝＋－＠") == 0 {
+		return "'" + s
+	}
+	return s
+}

@@ -1,0 +1,354 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"whatif/internal/analyze"
+)
+
+// Diff writes what changed between two profiles: what the program gained, whether it
+// is what was promised, and what units promise now.
+func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
+	if opt.Width > 0 {
+		opt.Width = max(opt.Width, narrowest)
+	}
+	p := newPrinter(bufio.NewWriter(w), opt)
+	p.line("old: " + sideText(c.Old))
+	p.line("new: " + sideText(c.New))
+	if c.SameBuild {
+		p.line("of the same build")
+	}
+	p.line("")
+	for k := range c.Points {
+		pointChange(p, &c.Points[k])
+	}
+	promises(p, c, opt)
+	changes(p, c, opt)
+	unmatched(p, c)
+	if len(c.Warnings) > 0 {
+		p.line("")
+	}
+	for _, warning := range c.Warnings {
+		p.hanging("warning: ", clean(warning.Text))
+	}
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("writing comparison: %w", err)
+	}
+	return nil
+}
+
+func sideText(r *analyze.Result) string {
+	if len(r.Runs) == 0 {
+		return "no run"
+	}
+	text := clean(r.Runs[0].File)
+	if run := r.Runs[0].Run; run != nil {
+		if len(run.Args) > 0 {
+			text += ", " + command(run.Args)
+		}
+		for _, id := range run.BuildIDs {
+			text += ", build " + cutRight(clean(id), 12)
+			break
+		}
+	}
+	return cutRight(text, 200) + fmt.Sprintf(": %s, %s", count(len(r.Runs), "run"), count(r.Experiments, "experiment"))
+}
+
+func pointChange(p *printer, c *analyze.PointChange) {
+	name := clean(c.Name)
+	var text string
+	if c.Metric == analyze.Throughput {
+		text = fmt.Sprintf("%s: %s/s, then %s/s", name, figure(c.Old), figure(c.New))
+	} else {
+		text = fmt.Sprintf("latency %s: mean %s, then %s", name, analyze.Duration(c.Old), analyze.Duration(c.New))
+	}
+	switch {
+	case !c.Gain.Known:
+		text += ": not known"
+	case !c.Gain.Bounded:
+		text += fmt.Sprintf(": gained %s%%, how certain is not known", gain(c.Gain, true))
+	case c.Gain.Low > 0:
+		text += fmt.Sprintf(": gained %s%% %s", gain(c.Gain, true), interval(c.Gain))
+	case c.Gain.High < 0:
+		lost := analyze.Estimate{Value: -c.Gain.Value, Low: -c.Gain.High, High: -c.Gain.Low, Known: true, Bounded: true}
+		text += fmt.Sprintf(": lost %s%% %s", gain(lost, true), interval(lost))
+	default:
+		text += fmt.Sprintf(": no certain change, %s%% %s", gain(c.Gain, true), interval(c.Gain))
+	}
+	if c.Gain.Bounded && !c.BetweenRuns {
+		text += ", as far as one run of each can tell"
+	}
+	p.hanging("", text)
+}
+
+// interval writes the ends; what is compared is not as far from both.
+func interval(e analyze.Estimate) string {
+	return fmt.Sprintf("(%s to %s)", number(e.Low, 1), number(e.High, 1))
+}
+
+var outcomes = map[analyze.Outcome]string{
+	analyze.Arrived:  "it arrived",
+	analyze.Less:     "less arrived than was promised",
+	analyze.More:     "more arrived than was promised",
+	analyze.NotKnown: "too uncertain to tell whether it arrived",
+}
+
+// promises says what became of the units that are surely faster now.
+func promises(p *printer, c *analyze.Comparison, opt Options) {
+	name := bothNames(c)
+	shown, certain := 0, 0
+	for i := range c.Units {
+		u := &c.Units[i]
+		for _, k := range u.Promises {
+			if !k.Certain || opt.Point != "" && c.Points[k.Point].Name != opt.Point {
+				continue
+			}
+			if certain++; opt.Top > 0 && shown >= opt.Top {
+				continue
+			}
+			if shown++; shown == 1 {
+				p.line("")
+				p.line("did the promised gain arrive?")
+			}
+			pt := &c.Points[k.Point]
+			text := fmt.Sprintf("%s takes %s%% less CPU time for each %s (%s, then %s)", unitText(name, u), gain(k.Speedup, true), clean(pt.Name), analyze.Duration(k.OldNS), analyze.Duration(k.NewNS))
+			if k.Predicted.Known {
+				text += fmt.Sprintf("; that was to gain %s%%, and %s came: %s", gain(k.Predicted, true), actual(pt.Gain), outcomes[k.Outcome])
+			} else {
+				text += "; what that was to gain is not known"
+			}
+			p.hanging("  ", text)
+		}
+	}
+	if certain > shown {
+		p.line(fmt.Sprintf("  … and %s more", count(certain-shown, "unit")))
+	}
+	if certain > 1 {
+		p.hanging("  ", "Several units became faster: each promise is for that unit alone, and promises do not add up.")
+	}
+}
+
+func actual(e analyze.Estimate) string {
+	if !e.Known {
+		return "what"
+	}
+	return gain(e, true) + "%"
+}
+
+func unitText(name namer, u *analyze.UnitChange) string {
+	now := clean(name(u.New.Unit))
+	if was := clean(name(u.Old.Unit)); was != now {
+		return was + " (now " + now + ")"
+	}
+	return now
+}
+
+// bothNames names the units of both sides.
+func bothNames(c *analyze.Comparison) namer {
+	return unitNames(append(unitsOf(c.Old), unitsOf(c.New)...))
+}
+
+// changes is the table of what units promise, then and now.
+func changes(p *printer, c *analyze.Comparison, opt Options) {
+	name := bothNames(c)
+	for k := range c.Points {
+		if opt.Point != "" && c.Points[k].Name != opt.Point {
+			continue
+		}
+		rows := [][]string{{"unit", "faster by", "old", "new", "change", ""}}
+		all := 0
+		for i := range c.Units {
+			u := &c.Units[i]
+			for _, e := range u.Effects {
+				if e.Point != k {
+					continue
+				}
+				if all++; opt.Top > 0 && len(rows) > opt.Top {
+					continue
+				}
+				word := "not certain"
+				if e.Changed {
+					word = "changed"
+				}
+				if u.How == analyze.SameNumber {
+					word += "; known by its line number only"
+				}
+				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup), gain(e.Old, true), gain(e.New, true), gain(e.Change, true), word})
+			}
+		}
+		if all == 0 {
+			continue
+		}
+		p.line("")
+		p.hanging("", fmt.Sprintf("what units promise at %s: gain in percent, then and now:", clean(c.Points[k].Name)))
+		simpleTable(p, rows)
+		if more := all - (len(rows) - 1); more > 0 {
+			p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
+		}
+	}
+}
+
+// simpleTable sets the first and last column to the left, the others to the right; the first
+// is cut to what there is room for.
+func simpleTable(p *printer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for c, cell := range row {
+			widths[c] = max(widths[c], width(cell))
+		}
+	}
+	const least = 12
+	room := 100
+	if p.width > 0 {
+		room = p.width - total(widths[1:])
+	}
+	widths[0] = max(least, min(widths[0], room))
+	for _, row := range rows {
+		s := cellText(colPlace, row[0], widths[0])
+		for c := 1; c < len(row); c++ {
+			if c == len(row)-1 {
+				s += "  " + row[c]
+			} else {
+				s += "  " + cellText(colShare, row[c], widths[c])
+			}
+		}
+		p.line(cutRight(s, p.width))
+	}
+}
+
+func unmatched(p *printer, c *analyze.Comparison) {
+	for _, side := range []struct {
+		units []*analyze.Target
+		text  string
+	}{{c.Gone, "not found in the new profile"}, {c.Appeared, "not found in the old profile"}} {
+		if len(side.units) == 0 {
+			continue
+		}
+		most := side.units[0]
+		for _, t := range side.units {
+			if t.Share > most.Share {
+				most = t
+			}
+		}
+		p.line("")
+		p.hanging("", fmt.Sprintf("%s: %s that were tried, the largest %s with %s of the time", side.text, count(len(side.units), "unit"), cutLeft(clean(most.Unit.Name), 40), share(most.Share)))
+	}
+}
+
+type jsonDiff struct {
+	Version   int              `json:"version"`
+	SameBuild bool             `json:"same_build"`
+	Old       []jsonRun        `json:"old_runs"`
+	New       []jsonRun        `json:"new_runs"`
+	Points    []jsonPointDiff  `json:"points"`
+	Targets   []jsonTargetDiff `json:"targets"`
+	Gone      []string         `json:"gone"`
+	Appeared  []string         `json:"appeared"`
+	Warnings  []jsonWarning    `json:"warnings"`
+}
+
+type jsonPointDiff struct {
+	Name        string         `json:"name"`
+	Metric      analyze.Metric `json:"metric"`
+	Old         float64        `json:"old"` // visits per second, or ns
+	New         float64        `json:"new"`
+	Gain        *float64       `json:"gain"`
+	CI          *[2]float64    `json:"ci"`
+	BetweenRuns bool           `json:"between_runs"`
+	Rest        *float64       `json:"rest_gain"`
+	RestCI      *[2]float64    `json:"rest_ci"`
+}
+
+type jsonTargetDiff struct {
+	Unit     string           `json:"unit"`
+	OldName  string           `json:"old_name"`
+	NewName  string           `json:"new_name"`
+	MatchBy  string           `json:"match_by"` // same, text, number
+	OldShare float64          `json:"old_share"`
+	NewShare float64          `json:"new_share"`
+	Effects  []jsonEffectDiff `json:"effects"`
+	Promises []jsonPromise    `json:"promises"`
+}
+
+type jsonEffectDiff struct {
+	Point    string         `json:"point"`
+	Metric   analyze.Metric `json:"metric"`
+	Speedup  int            `json:"speedup"`
+	Old      *float64       `json:"old_gain"`
+	OldCI    *[2]float64    `json:"old_ci"`
+	New      *float64       `json:"new_gain"`
+	NewCI    *[2]float64    `json:"new_ci"`
+	Change   *float64       `json:"change"`
+	ChangeCI *[2]float64    `json:"change_ci"`
+	Changed  bool           `json:"changed"`
+}
+
+type jsonPromise struct {
+	Point       string          `json:"point"`
+	Metric      analyze.Metric  `json:"metric"`
+	OldNS       float64         `json:"old_ns"` // CPU time of the unit per visit
+	NewNS       float64         `json:"new_ns"`
+	Speedup     *float64        `json:"speedup"`
+	SpeedupCI   *[2]float64     `json:"speedup_ci"`
+	Certain     bool            `json:"certain"`
+	Predicted   *float64        `json:"predicted"`
+	PredictedCI *[2]float64     `json:"predicted_ci"`
+	Outcome     analyze.Outcome `json:"outcome"`
+}
+
+// DiffJSON writes the comparison as one JSON object, as JSON writes a result.
+func DiffJSON(w io.Writer, c *analyze.Comparison) error {
+	name := bothNames(c)
+	out := jsonDiff{Version: JSONVersion, SameBuild: c.SameBuild, Old: []jsonRun{}, New: []jsonRun{}, Points: []jsonPointDiff{}, Targets: []jsonTargetDiff{},
+		Gone: []string{}, Appeared: []string{}, Warnings: warnings(c.Warnings)}
+	for _, run := range c.Old.Runs {
+		out.Old = append(out.Old, runJSON(run))
+	}
+	for _, run := range c.New.Runs {
+		out.New = append(out.New, runJSON(run))
+	}
+	for _, p := range c.Points {
+		j := jsonPointDiff{Name: p.Name, Metric: p.Metric, Old: round(p.Old, 3), New: round(p.New, 3), BetweenRuns: p.BetweenRuns}
+		j.Gain, j.CI = estimate(p.Gain, 3)
+		j.Rest, j.RestCI = estimate(p.Rest, 3)
+		out.Points = append(out.Points, j)
+	}
+	for i := range c.Units {
+		out.Targets = append(out.Targets, targetDiff(c, &c.Units[i], name))
+	}
+	for _, t := range c.Gone {
+		out.Gone = append(out.Gone, name(t.Unit))
+	}
+	for _, t := range c.Appeared {
+		out.Appeared = append(out.Appeared, name(t.Unit))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return fmt.Errorf("writing JSON comparison: %w", err)
+	}
+	return nil
+}
+
+func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer) jsonTargetDiff {
+	j := jsonTargetDiff{Unit: u.New.Unit.Kind, OldName: name(u.Old.Unit), NewName: name(u.New.Unit), MatchBy: u.How,
+		OldShare: round(u.Old.Share, 2), NewShare: round(u.New.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
+	for _, e := range u.Effects {
+		je := jsonEffectDiff{Point: c.Points[e.Point].Name, Metric: c.Points[e.Point].Metric, Speedup: e.Speedup, Changed: e.Changed}
+		je.Old, je.OldCI = estimate(e.Old, 3)
+		je.New, je.NewCI = estimate(e.New, 3)
+		je.Change, je.ChangeCI = estimate(e.Change, 3)
+		j.Effects = append(j.Effects, je)
+	}
+	for _, k := range u.Promises {
+		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Certain, Outcome: k.Outcome}
+		jk.Speedup, jk.SpeedupCI = estimate(k.Speedup, 3)
+		jk.Predicted, jk.PredictedCI = estimate(k.Predicted, 3)
+		j.Promises = append(j.Promises, jk)
+	}
+	return j
+}

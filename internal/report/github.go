@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// GitHub writes a summary in GitHub's Markdown, short enough for a pull request: for each
+// point the units that rank first. What stands in it and came from outside is code there, so that no
+// name is taken for Markdown, for a user or for an issue.
+func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
+	points, err := selected(r, opt.Point)
+	if err != nil {
+		return err
+	}
+	const few = 5
+	if opt.Top == 0 || opt.Top > few {
+		opt.Top = few
+	}
+	out := bufio.NewWriter(w)
+	title := "nothing"
+	if len(r.Runs) > 0 {
+		title = "a program"
+		if args := r.Runs[0].Run.Args; len(args) > 0 {
+			title = codeSpan(cutRight(command(args), 80))
+		}
+	}
+	fmt.Fprintf(out, "### What would make %s faster\n\n", title)
+	fmt.Fprintf(out, "Measured for %.0f s: %s, %s.\n", float64(r.RealNS)/1e9, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
+	name := unitNames(unitsOf(r))
+	for _, k := range points {
+		if opt.Point == "" && begins(r, k) {
+			continue
+		}
+		metric, what := analyze.Throughput, "the throughput of"
+		for _, l := range r.Latencies {
+			if l.End == k {
+				metric, what = analyze.MeanLatency, "the mean latency of"
+			}
+		}
+		githubTable(out, r, k, metric, what, name, opt.Top)
+	}
+	if len(r.Warnings) > 0 {
+		fmt.Fprint(out, "\n<details><summary>Doubts</summary>\n\n")
+		for _, warning := range r.Warnings {
+			fmt.Fprintf(out, "- %s\n", plainMarkdown(warning.Text))
+		}
+		fmt.Fprint(out, "\n</details>\n")
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing summary: %w", err)
+	}
+	return nil
+}
+
+func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric, what string, name namer, top int) {
+	fmt.Fprintf(out, "\nGain in %s %s, in percent, if code were faster:\n\n", what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
+	rows, more := 0, 0
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		for j := range t.Effects {
+			e := &t.Effects[j]
+			if e.Point != k || e.Metric != metric || e.Experiments == 0 {
+				continue
+			}
+			if rows == top {
+				more++
+				continue
+			}
+			if rows++; rows == 1 {
+				fmt.Fprint(out, "| code | share | 25% faster | 50% faster | all of it | |\n|---|--:|--:|--:|--:|---|\n")
+			}
+			fmt.Fprintf(out, "| %s | %s |", codeSpan(cutLeft(clean(name(t.Unit)), 60)), share(t.Share))
+			for _, mark := range marks {
+				fmt.Fprintf(out, " %s |", gain(e.At(mark)))
+			}
+			text := words[e.Verdict]
+			if metric != analyze.Throughput {
+				text = latencyWords[e.Verdict]
+			}
+			fmt.Fprintf(out, " **%s**: %s |\n", e.Verdict, text)
+		}
+	}
+	switch {
+	case rows == 0:
+		fmt.Fprint(out, "Nothing was tried.\n")
+	case more > 0:
+		fmt.Fprintf(out, "\n%s more: `whatif report` shows them.\n", count(more, "unit"))
+	}
+}
+
+// codeSpan is text as code, in a table too: there a bar ends the cell in code as well.
+func codeSpan(s string) string {
+	fence, run := 1, 0
+	for _, r := range s {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		if run++; run >= fence {
+			fence = run + 1
+		}
+	}
+	if s == "" {
+		s = " "
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	ticks := strings.Repeat("`", fence)
+	return ticks + strings.ReplaceAll(s, "|", `\|`) + ticks
+}
+
+// plainMarkdown is text in which nothing is Markdown, HTML, a user or an issue.
+func plainMarkdown(s string) string {
+	var b strings.Builder
+	for _, r := range clean(s) {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '@' || r == '#':
+			// An entity would still be taken for a user; nothing of no width is.
+			b.WriteRune(r)
+			b.WriteString("<!-- -->")
+		case strings.ContainsRune("\\`*_[]|~!", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

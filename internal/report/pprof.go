@@ -1,0 +1,173 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"whatif/internal/analyze"
+)
+
+// Pprof writes the result for go tool pprof: the samples of each unit, and what it is
+// worth. It is one sample a unit, with a location that is the unit.
+//
+// Values are whole numbers there, and are added up over what they are grouped by,
+// which is right for samples only. So a gain is in thousandths: by how much the
+// program gains, per unit of speed-up (the slope), where that is certain, and
+// gain_at_least is the end of the interval that is nearer to nothing. What is not certain is 0. Grouped by
+// lines (-lines) nothing is added up.
+func Pprof(w io.Writer, r *analyze.Result) error {
+	p := &profile.Profile{
+		SampleType:        []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		PeriodType:        &profile.ValueType{Type: "cpu", Unit: "nanoseconds"},
+		Period:            samplingPeriod(r),
+		DurationNanos:     max(0, r.RealNS),
+		DefaultSampleType: "cpu",
+	}
+	if len(r.Runs) > 0 && r.Runs[0].Run != nil {
+		p.TimeNanos = max(0, r.Runs[0].Run.Started.UnixNano())
+		if r.Runs[0].Run.Started.IsZero() {
+			p.TimeNanos = 0
+		}
+		if len(r.Runs[0].Run.Args) > 0 {
+			p.Comments = append(p.Comments, "profile of "+command(r.Runs[0].Run.Args))
+		}
+	}
+	p.Comments = append(p.Comments, "gains are in thousandths of what the unit is made faster by, only where they are certain; look at them with -lines")
+	columns := pprofColumns(r)
+	for _, c := range columns {
+		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "gain." + c.name, Unit: "thousandths"}, &profile.ValueType{Type: "gain_at_least." + c.name, Unit: "thousandths"})
+	}
+	b := pprofBuilder{p: p, functions: map[[2]string]*profile.Function{}, mappings: map[string]*profile.Mapping{}, ids: buildIDs(r)}
+	name := unitNames(unitsOf(r))
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		s := &profile.Sample{Location: []*profile.Location{b.location(t, clean(name(t.Unit)))}, Value: []int64{t.Samples, t.Samples * p.Period}, Label: map[string][]string{}}
+		for _, c := range columns {
+			sure, least := int64(0), int64(0)
+			if e := effectOn(t, c.point, c.metric); e != nil && e.Experiments > 0 {
+				sure, least = certain(e.Slope)
+				s.Label["verdict."+c.name] = []string{string(e.Verdict)}
+			}
+			s.Value = append(s.Value, sure, least)
+		}
+		p.Sample = append(p.Sample, s)
+	}
+	if err := p.CheckValid(); err != nil {
+		return fmt.Errorf("making a profile for pprof: %w", err)
+	}
+	if err := p.Write(w); err != nil {
+		return fmt.Errorf("writing a profile for pprof: %w", err)
+	}
+	return nil
+}
+
+// A pprofColumn is something that units have a gain in.
+type pprofColumn struct {
+	name   string // without blanks, to be typed
+	point  int
+	metric analyze.Metric
+}
+
+func pprofColumns(r *analyze.Result) (columns []pprofColumn) {
+	seen := map[string]bool{}
+	add := func(k int, m analyze.Metric) {
+		name := strings.Join(strings.Fields(clean(r.Points[k].Name)), "_")
+		if m != analyze.Throughput {
+			name += "." + string(m)
+		}
+		for seen[name] {
+			name += "'"
+		}
+		seen[name] = true
+		columns = append(columns, pprofColumn{name, k, m})
+	}
+	for k := range r.Points {
+		add(k, analyze.Throughput)
+	}
+	for _, l := range r.Latencies {
+		add(l.End, analyze.MeanLatency)
+	}
+	return columns
+}
+
+// certain is a slope in thousandths and the end of its interval nearer to 0, if 0 is
+// not in the interval.
+func certain(e analyze.Estimate) (value, least int64) {
+	if !e.Known || !e.Bounded || !finite(e.Value) || !finite(e.Low) || !finite(e.High) || e.Low <= 0 && e.High >= 0 {
+		return 0, 0
+	}
+	end := e.Low
+	if e.High < 0 {
+		end = e.High
+	}
+	return whole(1000 * e.Value), whole(1000 * end)
+}
+
+// samplingPeriod is what a sample stands for, in nanoseconds.
+func samplingPeriod(r *analyze.Result) int64 {
+	for _, run := range r.Runs {
+		if run.Run != nil && run.Run.PeriodNS > 0 && run.Run.PeriodNS <= 1e9 {
+			return run.Run.PeriodNS
+		}
+	}
+	return 1
+}
+
+func buildIDs(r *analyze.Result) map[string]string {
+	ids := map[string]string{}
+	for _, run := range r.Runs {
+		if run.Run != nil {
+			for path, id := range run.Run.BuildIDs {
+				ids[path] = id
+			}
+		}
+	}
+	return ids
+}
+
+type pprofBuilder struct {
+	p         *profile.Profile
+	functions map[[2]string]*profile.Function
+	mappings  map[string]*profile.Mapping
+	ids       map[string]string
+}
+
+// location is a unit as a place: what it is called, with the line and file that it has.
+func (b *pprofBuilder) location(t *analyze.Target, name string) *profile.Location {
+	u := t.Unit
+	function := clean(u.Func)
+	if function == "" || u.Kind != "line" {
+		function = name
+	}
+	l := &profile.Location{ID: uint64(len(b.p.Location) + 1), Line: []profile.Line{{Function: b.function(function, clean(u.File)), Line: int64(max(0, u.Line))}}}
+	if u.Binary != "" {
+		l.Mapping = b.mapping(u.Binary)
+	}
+	b.p.Location = append(b.p.Location, l)
+	return l
+}
+
+func (b *pprofBuilder) function(name, file string) *profile.Function {
+	key := [2]string{name, file}
+	f := b.functions[key]
+	if f == nil {
+		f = &profile.Function{ID: uint64(len(b.functions) + 1), Name: name, SystemName: name, Filename: file}
+		b.functions[key] = f
+		b.p.Function = append(b.p.Function, f)
+	}
+	return f
+}
+
+func (b *pprofBuilder) mapping(binary string) *profile.Mapping {
+	m := b.mappings[binary]
+	if m == nil {
+		m = &profile.Mapping{ID: uint64(len(b.mappings) + 1), File: clean(binary), BuildID: clean(b.ids[binary]),
+			HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
+		b.mappings[binary] = m
+		b.p.Mapping = append(b.p.Mapping, m)
+	}
+	return m
+}
