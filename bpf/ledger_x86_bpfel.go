@@ -117,6 +117,7 @@ type LedgerCore struct {
 	Held         uint64
 	Turns        uint64
 	Ticked       uint64
+	FreeUntil    uint64
 	Passed       [16]uint64
 	Foreign      uint64
 	Dealt        uint64
@@ -124,7 +125,7 @@ type LedgerCore struct {
 	NetworkWakes uint64
 	Waited       [8]uint64
 	Lost         [13]uint64
-	_            [48]byte
+	_            [40]byte
 }
 
 type LedgerCost uint32

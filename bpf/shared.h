@@ -231,6 +231,7 @@ struct core {
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */
 	u64 turns;	/* of the stopping loop */
 	u64 ticked;	/* when the last tick, and the stop that it made, was over */
+	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */
 	u64 dealt;	/* ns that those of them ran that the target deals with, not in foreign */

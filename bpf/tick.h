@@ -173,15 +173,25 @@ static long on_payment(u32 i, struct payment *p)
  * that begins meanwhile is this one's affair, too: let go in the middle of it, the
  * thread would run for a period with what the others earn there unpaid. What it waits
  * for the others and does not owe delays it, like any other delay. Not static: as step_out.
+ *
+ * Where everyone is stopped the machine has to stay usable: whatever else wants the core,
+ * whatif and the user's shell too, has it for as long after a stop as that took. What is
+ * owed then is paid later, or not: of code that runs all the time, more than half cannot be.
  */
 __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
+	bool everyone = membership.mode == MEMBERS_EVERYONE;
 
-	if (!c || !t)
+	if (!c || !t || (everyone && begin < c->free_until))
 		return 0;
 	p.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
 	bpf_loop(STOP_TICKS, on_payment, &p, 0);
+	if (everyone) {
+		u64 now = bpf_ktime_get_ns();
+
+		c->free_until = now + (now - begin);
+	}
 	return 0;
 }
 

@@ -83,7 +83,7 @@ const MaxPoints = ledger.MaxPoints
 // has to stay usable: what is urgent waits for a stop, and for what the stop is prolonged by.
 func (s *session) longestStop() time.Duration {
 	if s.cfg.System {
-		return min(4*s.cfg.Period, 4*time.Millisecond)
+		return min(2*s.cfg.Period, 2*time.Millisecond)
 	}
 	return 4 * s.cfg.Period
 }

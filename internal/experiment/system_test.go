@@ -78,12 +78,12 @@ func TestSystemStall(t *testing.T) {
 	probe := startPulse(t, program, "sleep")
 	probe.await(t)
 	probe.set(2, 0)
-	time.Sleep(8 * time.Second)
+	time.Sleep(5 * time.Second)
 	alone := probe.word(2)
-	a := system(t, "-p", "func:"+executable(t, work)+":main", "-p", "syscall:nanosleep", "-s", "100",
+	a := system(t, "-p", "func:"+executable(t, work)+":main", "-p", "syscall:clock_nanosleep", "-s", "100",
 		"-t", fmt.Sprintf("stall.c:%d", realkernel.Line(t, source, "// SELECTED")), "--experiment", "500ms")
 	probe.set(2, 0)
-	time.Sleep(8 * time.Second)
+	time.Sleep(5 * time.Second)
 	worst := probe.word(2)
 	data := a.detach(t)
 	var paused int64

@@ -37,8 +37,7 @@ int main(int argc, char **argv) {
   if (!strcmp(argv[1], "work"))
     while (x) {
       shared->rounds++;
-      for (int i = 0; i < 100000; i++)
-        x = (((x * by ^ by) * by ^ by) * by ^ by) * by | 1; // SELECTED
+      for (int i = 0; i < 100000; i++) x = (((x * by ^ by) * by ^ by) * by ^ by) * by | 1; // SELECTED
     }
   for (;;) {
     long before = now(), late;
