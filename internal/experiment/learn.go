@@ -21,12 +21,16 @@ func newPlan(cfg *Config) *plan.Plan {
 // alone, and not on the clock, for a seed to be worth something.
 func (s *session) learn() {
 	n := len(s.data.Experiments)
-	if n < s.look || s.cfg.Even && s.cfg.Enough == nil {
+	// Who names units wants to know about each of them.
+	evenly := s.cfg.Even || len(s.cfg.Targets) > 0
+	if n < s.look || evenly && s.cfg.Enough == nil {
 		return
 	}
 	s.look = n + max(2, n/50)
 	result := analyze.Analyze([]*profile.Data{s.data}, analyze.Options{})
-	s.plan.Learn(known(result, s.data.Units))
+	if !evenly {
+		s.plan.Learn(known(result, s.data.Units))
+	}
 	s.settled = s.cfg.Enough != nil && s.cfg.Enough(result)
 }
 
