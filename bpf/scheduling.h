@@ -137,7 +137,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct core *c = this_core();
 	struct thread *t, *waker;
 	struct stranger *s;
-	u64 now, level, due;
+	u64 now, level, before, due;
 
 	if (!c)
 		return 0;
@@ -152,7 +152,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker == t)
 		return 0;
 	c->wakes++;
-	due = t->account.level + end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
+	before = t->account.level;
+	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
 	if (waker) {
 		t->outside = 0;
@@ -176,10 +177,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 			t->account.level = account_waited(&t->account, now, level);
 		t->lead = s ? stranger_leads(s, t->account.level) : waker->lead;
 	}
-	if (due > t->account.level) {
+	/* Without any the level may have fallen: who woke it is further in virtual time. */
+	if (due && before + due > t->account.level) {
 		control.grown = control.epoch;
-		t->account.level = due;
-		raise_global(due);
+		t->account.level = before + due;
+		raise_global(t->account.level);
 	}
 	t->account.since = now;
 	return 0;

@@ -239,7 +239,7 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 /* A thread that could run is given a core. */
 static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 {
-	u64 since = t->account.since, level = t->account.level;
+	u64 since = t->account.since, level = t->account.level, due;
 
 	t->account.level = account_waited(&t->account, now, c->account.level);
 	if (!wait_classes)
@@ -248,10 +248,11 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 		c->waited[WAIT_CPU] += now - since;
 	if (control.wait_class != 1 + WAIT_CPU)
 		return;
-	level += worth(since, now);
-	if (level > t->account.level) {
-		t->account.level = level;
-		raise_global(level);
+	due = worth(since, now);
+	if (due && level + due > t->account.level) {
+		control.grown = control.epoch;
+		t->account.level = level + due;
+		raise_global(t->account.level);
 	}
 }
 
