@@ -39,7 +39,22 @@ func (t *tracer) run(started chan<- error, release <-chan chan error) {
 	}
 	started <- nil
 	answer := <-release
+	ended, failed := unix.FcntlInt(uintptr(t.pidfd), unix.F_DUPFD_CLOEXEC, 0)
 	answer <- ptrace(unix.PTRACE_DETACH, t.pid, 0)
+	if failed == nil {
+		outlive(ended)
+	}
+}
+
+// outlive waits for the program's end. It may have asked to be killed when its parent ends
+// (PR_SET_PDEATHSIG), and to the kernel its parent is the thread that forked it.
+func outlive(pidfd int) {
+	defer unix.Close(pidfd)
+	for {
+		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1); err != unix.EINTR {
+			return
+		}
+	}
 }
 
 // bring starts the stage, traces it, and follows it to the exec of the program.
