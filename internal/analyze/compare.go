@@ -60,7 +60,7 @@ type Promise struct {
 	// OldNS and NewNS are the unit's CPU time per visit.
 	OldNS, NewNS float64
 	Speedup      Estimate // percent by which that fell
-	// Certain is set when the unit surely became faster, with all units taken together; then
+	// Certain is set when the unit surely became faster, by leastSpeedup, with all units taken together; then
 	// Predicted is what that was to gain, and Outcome how it compares with PointChange.Gain.
 	Certain   bool
 	Predicted Estimate
@@ -303,7 +303,7 @@ func (c *Comparison) cost(s sides, m match, p int, family float64) (Promise, boo
 	f := changeOf(old, new)
 	k := Promise{Point: p, OldNS: math.Exp(old.mean()), NewNS: math.Exp(new.mean()), Speedup: f.gain(alpha), Outcome: NotKnown}
 	sure := f.gain(family)
-	k.Certain = sure.Bounded && sure.Low > 0
+	k.Certain = sure.Bounded && sure.Low > 0 && sure.Value >= leastSpeedup
 	if !k.Certain {
 		return k, true
 	}
@@ -429,6 +429,10 @@ func (c *Comparison) rest(s sides) {
 		}
 	}
 }
+
+// leastSpeedup, in percent, is less than what a change of code is made for: where a
+// line's neighbours change, its share changes by as much.
+const leastSpeedup = 3
 
 // restMatters is how much the rest may change, in percent, before it is said.
 const restMatters = 3

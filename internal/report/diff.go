@@ -159,7 +159,7 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 			continue
 		}
 		rows := [][]string{{"unit", "faster by", "old", "new", "change", ""}}
-		all := 0
+		all, starred := 0, false
 		for i := range c.Units {
 			u := &c.Units[i]
 			for _, e := range u.Effects {
@@ -174,7 +174,8 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 					word = "changed"
 				}
 				if u.How == analyze.SameNumber {
-					word += "; known by its line number only"
+					word += "*"
+					starred = true
 				}
 				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup), gain(e.Old, true), gain(e.New, true), gain(e.Change, true), word})
 			}
@@ -187,6 +188,9 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 		simpleTable(p, rows)
 		if more := all - (len(rows) - 1); more > 0 {
 			p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
+		}
+		if starred {
+			p.hanging("", "* known by its line number only: the profiles do not have the line's text")
 		}
 	}
 }
