@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"whatif/internal/analyze"
@@ -200,6 +201,9 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 			widths[c] = max(widths[c], width(rw.cells[c]))
 		}
 	}
+	if !slices.ContainsFunc(rows, func(rw row) bool { return rw.cells[colFunc] != "" }) {
+		widths[colFunc] = 0 // a profile of COZ has none
+	}
 	rank := width(fmt.Sprint(rows[len(rows)-1].rank)) + 1
 	longest, shortest := 0, len("verdict")
 	for _, rw := range rows {
@@ -297,6 +301,9 @@ func fit(widths []int, room int, limited bool) {
 		return
 	}
 	narrow := func(column, least int) {
+		if widths[column] == 0 {
+			return
+		}
 		if over := total(widths) - room; over > 0 {
 			widths[column] = max(min(widths[column], least), widths[column]-over)
 		}
