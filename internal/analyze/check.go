@@ -105,19 +105,19 @@ func (r *Result) CheckLoss(limit float64, point string) Finding {
 
 // CheckLeast finds out whether the program gained at least so many percent at some point.
 func (c *Comparison) CheckLeast(limit float64, point string) Finding {
-	return c.check(point, fmt.Sprintf("gained %.4g%%", limit), false,
+	return c.check(point, fmt.Sprintf("gained %.4g%%", limit), fmt.Sprintf("gained less than %.4g%%", limit), false,
 		func(e Estimate) bool { return e.Low >= limit }, func(e Estimate) bool { return e.High < limit })
 }
 
 // CheckLoss finds out whether the program lost more than so many percent at any point.
 func (c *Comparison) CheckLoss(limit float64, point string) Finding {
-	return c.check(point, fmt.Sprintf("lost no more than %.4g%%", limit), true,
+	return c.check(point, fmt.Sprintf("lost no more than %.4g%%", limit), fmt.Sprintf("lost more than %.4g%%", limit), true,
 		func(e Estimate) bool { return e.Low >= -limit }, func(e Estimate) bool { return e.High < -limit })
 }
 
 // check asks of every point, or of any, whether something surely holds or surely does not. What
 // one run of each says is never sure.
-func (c *Comparison) check(point, what string, every bool, holds, fails func(Estimate) bool) Finding {
+func (c *Comparison) check(point, what, other string, every bool, holds, fails func(Estimate) bool) Finding {
 	var yes, no, unknown []string
 	single := false
 	for i := range c.Points {
@@ -147,7 +147,7 @@ func (c *Comparison) check(point, what string, every bool, holds, fails func(Est
 	case len(yes)+len(no)+len(unknown) == 0:
 		return Finding{NotSure, "no point to compare"}
 	case every && len(no) > 0:
-		return Finding{Fails, of(no) + " surely has not " + what}
+		return Finding{Fails, of(no) + " surely has " + other}
 	case !every && len(yes) > 0:
 		return Finding{Holds, of(yes) + " surely has " + what}
 	case len(unknown) > 0:
@@ -159,5 +159,5 @@ func (c *Comparison) check(point, what string, every bool, holds, fails func(Est
 	case every:
 		return Finding{Holds, of(yes) + " surely has " + what}
 	}
-	return Finding{Fails, of(no) + " surely has not " + what}
+	return Finding{Fails, of(no) + " surely has " + other}
 }

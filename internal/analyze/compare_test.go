@@ -99,7 +99,9 @@ func TestPromiseArrived(t *testing.T) {
 	if e := c.Units[0].Effects[0]; !e.Changed || e.Speedup != 50 || e.Change.Value > -5 {
 		t.Errorf("a promises as much as before: %+v", e)
 	}
-	for _, w := range c.Warnings {
+	// The other way round line a became slower, and nothing else did.
+	back := Compare(runsOf(after, 4, 5, 6), runsOf(before, 1, 2, 3), Options{})
+	for _, w := range append(c.Warnings, back.Warnings...) {
 		t.Errorf("warning %v", w)
 	}
 }
@@ -168,6 +170,11 @@ func TestMatchUnits(t *testing.T) {
 	}
 	if len(want) != 0 || unmatched != 2 {
 		t.Errorf("%d without a match, not found: %v", unmatched, want)
+	}
+	renamed := new[2]
+	renamed.Unit.File = "/v/b.c"
+	if m := matchUnits(old[2:3], []Target{renamed}, false); m[0].new == nil || m[0].how != SameText {
+		t.Errorf("a line of a file that was renamed is not found")
 	}
 	// One more of the same text: which is which nobody knows.
 	for _, m := range matchUnits(old[:2], append(new[:2:2], line(15, "x")), false) {

@@ -47,6 +47,9 @@ func matchUnits(old, new []Target, sameBuild bool) []match {
 	if !sameBuild {
 		m.pass(old, new, SameText, func(u profile.Unit) bool { return u.Kind == "line" && u.Text != "" },
 			func(u profile.Unit) any { return lineKey{path.Base(u.File), u.Func, u.Text} })
+		// The file may have another name now.
+		m.pass(old, new, SameText, func(u profile.Unit) bool { return u.Kind == "line" && u.Text != "" && u.Func != "" },
+			func(u profile.Unit) any { return lineKey{"", u.Func, u.Text} })
 		m.pass(old, new, SameNumber, func(u profile.Unit) bool { return u.Kind == "line" && u.Text == "" }, exact)
 	}
 	all := m.of
