@@ -65,8 +65,8 @@ type Promise struct {
 	Certain   bool
 	Predicted Estimate
 	Outcome   Outcome
-
-	changed bool // the unit surely became faster or slower
+	// Slower is set when the unit surely became slower, likewise.
+	Slower bool
 }
 
 // Outcome says whether a promise was kept.
@@ -306,7 +306,7 @@ func (c *Comparison) cost(s sides, m match, p int, family float64) (Promise, boo
 	k := Promise{Point: p, OldNS: math.Exp(old.mean()), NewNS: math.Exp(new.mean()), Speedup: f.gain(alpha), Outcome: NotKnown}
 	sure := f.gain(family)
 	k.Certain = sure.Bounded && sure.Low > 0 && sure.Value >= leastSpeedup
-	k.changed = k.Certain || sure.Bounded && sure.High < 0 && sure.Value <= -leastSpeedup
+	k.Slower = sure.Bounded && sure.High < 0 && sure.Value <= -leastSpeedup
 	if !k.Certain {
 		return k, true
 	}
@@ -408,7 +408,7 @@ func (c *Comparison) rest(s sides) {
 		changed := [2]map[profile.UnitKey]bool{{}, {}}
 		for _, u := range c.Units {
 			for _, k := range u.Promises {
-				if k.Point == p && k.changed {
+				if k.Point == p && (k.Certain || k.Slower) {
 					changed[0][u.Old.Unit.Key()], changed[1][u.New.Unit.Key()] = true, true
 				}
 			}

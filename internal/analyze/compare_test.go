@@ -114,13 +114,26 @@ func TestPromiseNotArrived(t *testing.T) {
 	if k := c.Units[0].Promises[0]; !k.Certain || k.Outcome != Less {
 		t.Errorf("%+v, gain %+v", k, c.Points[0].Gain)
 	}
-	found := false
-	for _, w := range c.Warnings {
-		found = found || w.Code == "rest-changed"
+	if k := c.Units[1].Promises[0]; !k.Slower || k.Certain {
+		t.Errorf("the rest, which takes 75%% more: %+v", k)
 	}
-	if !found {
-		t.Errorf("nothing is said of the rest: %v", c.Warnings)
+}
+
+// A slower machine makes everything slower: that is no change of one unit.
+func TestRestChanged(t *testing.T) {
+	old := runsOf(before, 1, 2, 3)
+	new := runsOf(shop{a: 600e3, rest: 400e3, speed: 0.8, line: 10, text: "sum += x;", build: "aa", effect: 1}, 4, 5, 6)
+	for _, d := range append(old, new...) {
+		for i := range d.Experiments {
+			delete(d.Experiments[i].UnitSamples, 2) // none of the units
+		}
 	}
+	for _, w := range Compare(old, new, Options{}).Warnings {
+		if w.Code == "rest-changed" {
+			return
+		}
+	}
+	t.Error("nothing is said of the rest")
 }
 
 func TestNothingChanged(t *testing.T) {

@@ -26,6 +26,7 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 		pointChange(p, &c.Points[k])
 	}
 	promises(p, c, opt)
+	slower(p, c, opt)
 	changes(p, c, opt)
 	unmatched(p, c)
 	if len(c.Warnings) > 0 {
@@ -128,6 +129,32 @@ func promises(p *printer, c *analyze.Comparison, opt Options) {
 	}
 	if certain > 1 {
 		p.hanging("  ", "Several units became faster: each promise is for that unit alone, and promises do not add up.")
+	}
+}
+
+// slower lists the units that surely take more time now.
+func slower(p *printer, c *analyze.Comparison, opt Options) {
+	name := bothNames(c)
+	shown, all := 0, 0
+	for i := range c.Units {
+		u := &c.Units[i]
+		for _, k := range u.Promises {
+			if !k.Slower || opt.Point != "" && c.Points[k.Point].Name != opt.Point {
+				continue
+			}
+			if all++; opt.Top > 0 && shown >= opt.Top {
+				continue
+			}
+			if shown++; shown == 1 {
+				p.line("")
+				p.line("slower now:")
+			}
+			more := analyze.Estimate{Value: -k.Speedup.Value, Low: -k.Speedup.High, High: -k.Speedup.Low, Known: true, Bounded: k.Speedup.Bounded}
+			p.hanging("  ", fmt.Sprintf("%s takes %s%% more CPU time for each %s (%s, then %s)", unitText(name, u), gain(more, true), clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), analyze.Duration(k.NewNS)))
+		}
+	}
+	if all > shown {
+		p.line(fmt.Sprintf("  … and %s more", count(all-shown, "unit")))
 	}
 }
 
@@ -297,7 +324,8 @@ type jsonPromise struct {
 	NewNS       float64         `json:"new_ns"`
 	Speedup     *float64        `json:"speedup"`
 	SpeedupCI   *[2]float64     `json:"speedup_ci"`
-	Certain     bool            `json:"certain"`
+	Certain     bool            `json:"certain"` // that it is faster
+	Slower      bool            `json:"slower"`  // surely
 	Predicted   *float64        `json:"predicted"`
 	PredictedCI *[2]float64     `json:"predicted_ci"`
 	Outcome     analyze.Outcome `json:"outcome"`
@@ -349,7 +377,7 @@ func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer) jsonTa
 		j.Effects = append(j.Effects, je)
 	}
 	for _, k := range u.Promises {
-		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Certain, Outcome: k.Outcome}
+		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Certain, Slower: k.Slower, Outcome: k.Outcome}
 		jk.Speedup, jk.SpeedupCI = estimate(k.Speedup, 3)
 		jk.Predicted, jk.PredictedCI = estimate(k.Predicted, 3)
 		j.Promises = append(j.Promises, jk)
