@@ -5,11 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"whatif/internal/target"
 )
@@ -71,41 +68,20 @@ func (s *sourceLines) read(file, binary string) (lines []string) {
 
 // openAsUser opens a file with the rights of the user who called whatif; for root itself only
 // what everybody may read.
-func openAsUser(file string) (*os.File, error) {
-	open := func() (*os.File, error) { return os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) }
-	u, ok, err := target.InvokingUser()
+func openAsUser(file string) (f *os.File, err error) {
+	_, other, err := target.InvokingUser()
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		f, err := open()
-		if err != nil {
-			return nil, err
-		}
-		if info, err := f.Stat(); err != nil || os.Geteuid() == 0 && info.Mode().Perm()&0o004 == 0 {
-			return nil, errors.Join(err, f.Close(), fs.ErrPermission)
-		}
-		return f, nil
+	err = target.AsInvokingUser(func() (err error) {
+		f, err = os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		return err
+	})
+	if err != nil || other || os.Geteuid() != 0 {
+		return f, err
 	}
-	// The identity for files is each thread's own. If it cannot be taken back, the thread ends with
-	// its goroutine.
-	type result struct {
-		f   *os.File
-		err error
+	if info, err := f.Stat(); err != nil || info.Mode().Perm()&0o004 == 0 {
+		return nil, errors.Join(err, f.Close(), fs.ErrPermission)
 	}
-	done := make(chan result)
-	go func() {
-		runtime.LockOSThread()
-		gid, _ := unix.SetfsgidRetGid(int(u.GID))
-		uid, _ := unix.SetfsuidRetUid(int(u.UID))
-		f, err := open()
-		unix.SetfsuidRetUid(uid)
-		unix.SetfsgidRetGid(gid)
-		if now, _ := unix.SetfsuidRetUid(-1); now == uid {
-			runtime.UnlockOSThread()
-		}
-		done <- result{f, err}
-	}()
-	r := <-done
-	return r.f, r.err
+	return f, nil
 }
