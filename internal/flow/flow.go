@@ -11,6 +11,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -62,7 +63,7 @@ type Graph struct {
 func New(entry uint64, code []Code, starts []uint64) *Graph {
 	g := &Graph{entry: entry, calls: map[int32]uint64{}}
 	code = slices.Clone(code)
-	slices.SortFunc(code, func(a, b Code) int { return compare(a.Addr, b.Addr) })
+	slices.SortFunc(code, func(a, b Code) int { return cmp.Compare(a.Addr, b.Addr) })
 	starts = slices.Sorted(slices.Values(starts))
 	targets := map[int]uint64{}
 	for _, c := range code {
@@ -103,16 +104,6 @@ func New(entry uint64, code []Code, starts []uint64) *Graph {
 		}
 	}
 	return g
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // falls reports whether the next instruction can be run after it.
@@ -162,7 +153,7 @@ func decode(code []byte) (i inst, rel int64, ok bool) {
 
 // at gives the index of the instruction at an address, -1 if none begins there.
 func (g *Graph) at(addr uint64) int {
-	i, ok := slices.BinarySearchFunc(g.insts, addr, func(x inst, a uint64) int { return compare(x.addr, a) })
+	i, ok := slices.BinarySearchFunc(g.insts, addr, func(x inst, a uint64) int { return cmp.Compare(x.addr, a) })
 	if !ok {
 		return -1
 	}

@@ -84,18 +84,10 @@ func SpinWait(code []byte, start, known, pc uint64) bool {
 // that is short enough, and that is seen here by decoding some hundred
 // instructions instead of thousands.
 func jumpsBack(code []byte) bool {
-	for off := 0; off < len(code); {
-		inst, err := x86asm.Decode(code[off:], 64)
-		if err != nil || inst.Len == 0 {
-			inst.Len = 1
+	for to := range backwardJumps(code) {
+		if to <= 0 {
+			return true
 		}
-		next := off + inst.Len
-		if rel, ok := inst.Args[0].(x86asm.Rel); ok && inst.Op != x86asm.CALL {
-			if to := next + int(rel); to <= 0 && to >= off-maxSpan {
-				return true
-			}
-		}
-		off = next
 	}
 	return false
 }

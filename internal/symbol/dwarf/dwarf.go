@@ -23,7 +23,10 @@
 // are mapped from a file that shrinks fault, and that is the caller's to catch.
 package dwarf
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Range is a half-open interval of addresses.
 type Range struct{ Low, High uint64 }
@@ -88,7 +91,7 @@ const maxWeight = 4 << 20
 // beside may be nil.
 func New(sections Sections, text []Range, beside Beside) *Data {
 	text = slices.Clone(text)
-	slices.SortFunc(text, func(a, b Range) int { return cmpUint(a.Low, b.Low) })
+	slices.SortFunc(text, func(a, b Range) int { return cmp.Compare(a.Low, b.Low) })
 	d := &Data{main: newSource(sections, ""), text: text, beside: beside}
 	d.forget()
 	return d
@@ -145,19 +148,9 @@ func (d *Data) live(r Range) bool {
 	if r.Low >= r.High {
 		return false
 	}
-	i, found := slices.BinarySearchFunc(d.text, r.Low, func(t Range, a uint64) int { return cmpUint(t.Low, a) })
+	i, found := slices.BinarySearchFunc(d.text, r.Low, func(t Range, a uint64) int { return cmp.Compare(t.Low, a) })
 	if !found {
 		i--
 	}
 	return i >= 0 && r.Low < d.text[i].High && r.High <= d.text[i].High
-}
-
-func cmpUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

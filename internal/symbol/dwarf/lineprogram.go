@@ -1,6 +1,9 @@
 package dwarf
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Opcodes of the line number program, DWARF 5 section 7.22.
 const (
@@ -138,7 +141,7 @@ func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row,
 	case lneEndSequence:
 		if s.sort {
 			// Stable: of equal addresses the last one counts here as well.
-			slices.SortStableFunc(s.rows, func(a, b row) int { return cmpUint(a.addr, b.addr) })
+			slices.SortStableFunc(s.rows, func(a, b row) int { return cmp.Compare(a.addr, b.addr) })
 		}
 		sequence(s.rows, s.addr)
 		s.reset(h.defaultStmt)

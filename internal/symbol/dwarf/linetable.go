@@ -1,6 +1,9 @@
 package dwarf
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // row says which line the code from addr up to the next row belongs to.
 type row struct {
@@ -35,7 +38,7 @@ func (t *lineTable) path(file uint32) string {
 
 // find gives the index of the row that covers an address, -1 if none does.
 func (t *lineTable) find(pc uint64) (i int, seq sequence) {
-	n, found := slices.BinarySearchFunc(t.seqs, pc, func(s sequence, a uint64) int { return cmpUint(s.Low, a) })
+	n, found := slices.BinarySearchFunc(t.seqs, pc, func(s sequence, a uint64) int { return cmp.Compare(s.Low, a) })
 	if !found {
 		n--
 	}
@@ -43,7 +46,7 @@ func (t *lineTable) find(pc uint64) (i int, seq sequence) {
 		return -1, sequence{}
 	}
 	seq = t.seqs[n]
-	i, found = slices.BinarySearchFunc(t.rows[seq.first:seq.end], pc, func(r row, a uint64) int { return cmpUint(r.addr, a) })
+	i, found = slices.BinarySearchFunc(t.rows[seq.first:seq.end], pc, func(r row, a uint64) int { return cmp.Compare(r.addr, a) })
 	if !found {
 		i--
 	}
@@ -103,7 +106,7 @@ func (d *Data) lineTable(u *unit) *lineTable {
 		t.rows = append(t.rows, rows...)
 		t.seqs = append(t.seqs, sequence{Range{rows[0].addr, end}, first, len(t.rows)})
 	})
-	slices.SortFunc(t.seqs, func(a, b sequence) int { return cmpUint(a.Low, b.Low) })
+	slices.SortFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.Low, b.Low) })
 	t.rows = slices.Clip(t.rows)
 	h.program = cursor{}
 	d.lines[u.lines] = t

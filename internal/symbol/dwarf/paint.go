@@ -1,6 +1,9 @@
 package dwarf
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // span is an interval of addresses that belongs to owner.
 type span struct {
@@ -25,7 +28,7 @@ func paint(spans []span) owners {
 	for i := range spans {
 		order[i], ends[i] = int32(i), spans[i].High
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmpUint(spans[a].Low, spans[b].Low) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(spans[a].Low, spans[b].Low) })
 	slices.Sort(ends)
 
 	var o owners

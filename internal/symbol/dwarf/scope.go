@@ -1,6 +1,7 @@
 package dwarf
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -99,7 +100,7 @@ func (d *Data) scopes(u *unit) *index {
 		}
 	})
 	s.byPC = paint(spans)
-	slices.SortStableFunc(s.before, func(a, b beginning) int { return cmpUint(a.addr, b.addr) })
+	slices.SortStableFunc(s.before, func(a, b beginning) int { return cmp.Compare(a.addr, b.addr) })
 	return s
 }
 
@@ -122,7 +123,7 @@ func clip(n uint64) uint32 {
 // qualifier is the names of the namespaces and types around a function,
 // joined by "::", empty if there are none or they are not known.
 func (d *Data) qualifier(s *index, entry uint64) string {
-	i, found := slices.BinarySearchFunc(s.members, entry, func(m member, off uint64) int { return cmpUint(m.entry, off) })
+	i, found := slices.BinarySearchFunc(s.members, entry, func(m member, off uint64) int { return cmp.Compare(m.entry, off) })
 	if !found {
 		return ""
 	}

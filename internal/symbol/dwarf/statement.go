@@ -1,6 +1,9 @@
 package dwarf
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Statement is the code of one source line in one function, or in one inlined copy of
 // a function: what the line was compiled to there. Where the line calls a function that was
@@ -121,7 +124,7 @@ func (d *Data) marks(h *lineHeader) (marks []mark, ends []uint64) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmpUint(marks[a].addr, marks[b].addr) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(marks[a].addr, marks[b].addr) })
 	sorted, sortedEnds := make([]mark, len(marks)), make([]uint64, len(marks))
 	for i, o := range order {
 		sorted[i], sortedEnds[i] = marks[o], ends[o]
@@ -163,7 +166,7 @@ func (x *index) rangesOf(wanted map[int32]bool, roots []int32) map[int32][]Range
 func stretches(x *index, ranges []Range, marks []mark, ends []uint64) []stretch {
 	var out []stretch
 	for _, r := range ranges {
-		i, _ := slices.BinarySearchFunc(marks, r.Low, func(m mark, a uint64) int { return cmpUint(m.addr, a) })
+		i, _ := slices.BinarySearchFunc(marks, r.Low, func(m mark, a uint64) int { return cmp.Compare(m.addr, a) })
 		if i == len(marks) || marks[i].addr > r.Low {
 			i-- // the one that the range begins in
 		}
@@ -253,7 +256,7 @@ func (x *index) place(by map[int32]*Statement, places []stretch, files map[uint3
 		}
 	}
 	for _, s := range by {
-		slices.SortStableFunc(s.Starts, func(a, b Start) int { return cmpUint(a.Addr, b.Addr) })
+		slices.SortStableFunc(s.Starts, func(a, b Start) int { return cmp.Compare(a.Addr, b.Addr) })
 	}
 }
 
@@ -261,7 +264,7 @@ func (x *index) place(by map[int32]*Statement, places []stretch, files map[uint3
 // stretch's own if none does.
 func (x *index) beginsAt(p stretch, lacks func(scope int32) bool) int32 {
 	const most = 64 // that begin at one place
-	i, _ := slices.BinarySearchFunc(x.before, p.Low, func(b beginning, a uint64) int { return cmpUint(b.addr, a) })
+	i, _ := slices.BinarySearchFunc(x.before, p.Low, func(b beginning, a uint64) int { return cmp.Compare(b.addr, a) })
 	for _, b := range x.before[i:min(i+most, len(x.before))] {
 		if b.addr != p.Low {
 			break
