@@ -33,7 +33,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct core *c = this_core();
 	struct thread *p, *n;
-	u64 now, given;
+	u64 now, given, place;
 	bool sleeps;
 
 	if (!c)
@@ -51,8 +51,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			/* It may be long until a tick meets the process again. */
 			if (counting)
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
-			hand_over(p, place_of(prev, BY_SLEEPING), now);
-			begin_wait(c, p, prev, now);
+			place = place_of(prev, BY_SLEEPING);
+			hand_over(p, place, now);
+			begin_wait(c, p, prev, place, now);
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);

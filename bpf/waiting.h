@@ -176,13 +176,13 @@ static __always_inline u32 unit_of_wait(struct thread *t, struct core *c)
  * The thread goes to sleep. Who wakes it may come while this is still being written, and
  * does not look at what has no beginning yet; then the wait ends when the thread runs.
  */
-static __always_inline void begin_wait(struct core *c, struct thread *t, struct task_struct *task, u64 now)
+static __always_inline void begin_wait(struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
 {
 	u32 class, unit;
 
 	if (!wait_classes || task->__state & TASK_DEAD)
 		return;
-	t->wait.habit = find_habit(t, place_of(task, BY_SLEEPING));
+	t->wait.habit = find_habit(t, place);
 	class = expected_class(task, habit_at(t, t->wait.habit));
 	t->wait.expected = class;
 	t->wait.counted = class != WAIT_UNKNOWN && wait_classes >> class & 1;

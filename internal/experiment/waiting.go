@@ -108,7 +108,8 @@ func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
 		for c := range over {
 			over[c] -= before[c]
 		}
-		if class := s.units.waitOf(id); class != nil {
+		class := s.units.waitOf(id)
+		if class != nil {
 			over = ledger.Waits{}
 			over[*class] = all[*class]
 		}
@@ -118,7 +119,7 @@ func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
 			}
 			e.UnitWaitedNS[id] = m
 		}
-		if waited := s.countedWait(id, over, begun && now, length); waited > 0 {
+		if waited := s.countedWait(class, over, begun && now, length); waited > 0 {
 			s.waits.last[id] = waited
 		}
 	}
@@ -129,12 +130,12 @@ func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
 
 // countedWait estimates for how long at least one thread waited in a unit for what counts:
 // several that wait at once earn once. A wait that goes on through all of it is not over yet.
-func (s *session) countedWait(id uint32, over ledger.Waits, through bool, length int64) int64 {
+// class: that of a unit that is one.
+func (s *session) countedWait(class *ledger.WaitClass, over ledger.Waits, through bool, length int64) int64 {
 	if through {
 		return length
 	}
 	var sum time.Duration
-	class := s.units.waitOf(id)
 	for c, d := range over {
 		if class != nil && ledger.WaitClass(c) == *class || class == nil && slices.Contains(s.cfg.Waiting, ledger.WaitClass(c)) {
 			sum += d
