@@ -519,8 +519,11 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	if (last && looking[f.space & 255])
 		bpf_loop(1 << 16, on_looking, &f.space, 0);
 	lock = &looking[f.space & 255];
-	if (__sync_val_compare_and_swap(lock, 0, 1))
+	if (__sync_val_compare_and_swap(lock, 0, 1)) {
+		if (last)
+			lose(this_core(), LOSS_LAST);
 		return 0; /* next time */
+	}
 	f.round = bpf_ktime_get_ns();
 	if (!bpf_iter_task_vma_new(&all, task, 0)) {
 		while ((vma = bpf_iter_task_vma_next(&all))) {
@@ -547,7 +550,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);
 	} else if (last) {
-		lose(this_core(), LOSS_MAPPING);
+		lose(this_core(), LOSS_LAST);
 	}
 	*lock = 0;
 	return 0;
@@ -575,8 +578,11 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	u64 space = t->address_space, last, now;
 	struct counters *c;
 
-	if (!in_its_memory(t))
+	if (!in_its_memory(t)) {
+		if (where == AT_END && bpf_get_current_task_btf()->mm)
+			lose(this_core(), LOSS_LAST);
 		return;
+	}
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
 	/* There is no next time: once more, as it is rare that nobody lets go in between. */

@@ -124,8 +124,8 @@ type LedgerCore struct {
 	Wakes        uint64
 	NetworkWakes uint64
 	Waited       [8]uint64
-	Lost         [13]uint64
-	_            [40]byte
+	Lost         [14]uint64
+	_            [32]byte
 }
 
 type LedgerCost uint32
@@ -244,7 +244,8 @@ const (
 	LedgerLossLOSS_COUNTERS LedgerLoss = 10
 	LedgerLossLOSS_TABLE    LedgerLoss = 11
 	LedgerLossLOSS_SPAN     LedgerLoss = 12
-	LedgerLossLOSS_MAX      LedgerLoss = 13
+	LedgerLossLOSS_LAST     LedgerLoss = 13
+	LedgerLossLOSS_MAX      LedgerLoss = 14
 )
 
 type LedgerMember struct {

@@ -271,6 +271,9 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	t->present = 0;
 	t->guest = 0;
 	t->lost = 0;
+	/* Now nobody else can hold the map's lock; a program that is gone at once is met no other time but at its end. */
+	if (counting)
+		look_at_memory(t, 0);
 	/* If the map's lock is not to be had user space finds out by itself which file it is. */
 	m.address = BPF_CORE_READ(task, mm, start_code);
 	bpf_find_vma(task, m.address, on_vma, &m, 0);

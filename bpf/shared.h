@@ -208,6 +208,7 @@ enum loss {
 	LOSS_COUNTERS,	/* a progress point of the source could not be counted: too many in its process, or names */
 	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
 	LOSS_SPAN,	/* a begin could not be remembered */
+	LOSS_LAST,	/* a process ended and what it had counted last could not be read */
 	LOSS_MAX,
 };
 

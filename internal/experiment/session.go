@@ -131,6 +131,12 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	last, err := run(ctx, p)
 	p = last
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
+	if n := s.ledger.Missed(); n > 0 {
+		if end.Losses == nil {
+			end.Losses = make(map[string]int64)
+		}
+		end.Losses["events met within events"] = n
+	}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
 	// Names that the last processes gave when they ended.

@@ -21,6 +21,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_COUNTERS: "progress points of the source that were too many",
 	bpf.LedgerLossLOSS_TABLE:    profile.LossTable,
 	bpf.LedgerLossLOSS_SPAN:     "begins not remembered",
+	bpf.LedgerLossLOSS_LAST:     "processes whose last visits were not read",
 }
 
 // Losses are the names and counts of what was lost in the kernel.
@@ -33,3 +34,7 @@ func (t Totals) Losses() iter.Seq2[string, int64] {
 		}
 	}
 }
+
+// Missed are events that the kernel side was not told of, because they came while it dealt with another of the
+// kind on that core. None is expected; the kernel counts them itself.
+func (l *Ledger) Missed() int64 { return l.programs.missed() }

@@ -96,6 +96,18 @@ func (p *programs) attach(name string) (link.Link, error) {
 	return k, nil
 }
 
+// missed is how often the kernel left a program out because it ran on that core already.
+func (p *programs) missed() (n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, program := range p.loaded {
+		if stats, err := program.Stats(); err == nil {
+			n += int64(stats.RecursionMisses)
+		}
+	}
+	return n
+}
+
 // close gives them back; who is loading another one has to be through.
 func (p *programs) close() error {
 	var errs []error
