@@ -600,7 +600,8 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 		if (__sync_val_compare_and_swap(&c->read, last, now) != last)
 			return;
 	}
-	read_objects(t, 0);
+	/* Ticks may meet a child on its way out of fork, too. */
+	read_objects(t, t->born);
 }
 
 /* A process does not use an address space any more. */
