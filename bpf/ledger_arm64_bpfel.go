@@ -492,7 +492,7 @@ type LedgerThread struct {
 		Expected uint8
 		Counted  uint8
 		Habit    uint8
-		Pad      uint8
+		Ended    uint8
 	}
 	Habits [8]struct {
 		_     structs.HostLayout
@@ -622,7 +622,8 @@ const (
 	LedgerVarUnitWaits          = "unit_waits"
 	LedgerVarVisits             = "visits"
 	LedgerVarWaitClassType      = "wait_class_type"
-	LedgerVarWaitClasses        = "wait_classes"
+	LedgerVarWaitsCounted       = "waits_counted"
+	LedgerVarWaitsFollowed      = "waits_followed"
 	LedgerVarWholeStacks        = "whole_stacks"
 )
 
@@ -769,7 +770,8 @@ type LedgerVariableSpecs struct {
 	UnitWaits          *ebpf.VariableSpec `ebpf:"unit_waits"`
 	Visits             *ebpf.VariableSpec `ebpf:"visits"`
 	WaitClassType      *ebpf.VariableSpec `ebpf:"wait_class_type"`
-	WaitClasses        *ebpf.VariableSpec `ebpf:"wait_classes"`
+	WaitsCounted       *ebpf.VariableSpec `ebpf:"waits_counted"`
+	WaitsFollowed      *ebpf.VariableSpec `ebpf:"waits_followed"`
 	WholeStacks        *ebpf.VariableSpec `ebpf:"whole_stacks"`
 }
 
@@ -882,7 +884,8 @@ type LedgerVariables struct {
 	UnitWaits          *ebpf.Variable `ebpf:"unit_waits"`
 	Visits             *ebpf.Variable `ebpf:"visits"`
 	WaitClassType      *ebpf.Variable `ebpf:"wait_class_type"`
-	WaitClasses        *ebpf.Variable `ebpf:"wait_classes"`
+	WaitsCounted       *ebpf.Variable `ebpf:"waits_counted"`
+	WaitsFollowed      *ebpf.Variable `ebpf:"waits_followed"`
 	WholeStacks        *ebpf.Variable `ebpf:"whole_stacks"`
 }
 

@@ -87,7 +87,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			end_wait(c, n, now, WAIT_UNKNOWN);
-		get_core(c, n, now);
+		get_core(c, n, now, !prev->pid);
 		c->began = n->account.level;
 		compete(c, n);
 		n->credit.began = now;

@@ -48,7 +48,7 @@ struct wait {
 	u8 expected; /* a class */
 	u8 counted;  /* among those that wait in the unit, and of the class */
 	u8 habit;
-	u8 pad;
+	u8 ended; /* 1 + the class that it was of, until the thread runs */
 };
 
 /* A thread of the target: that it has one makes it one. */
@@ -259,7 +259,8 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 {
 	struct pt_regs *regs;
 
-	if (!control.unit)
+	/* Where a thread sleeps says what it waits for, whatever is tried. */
+	if (!control.unit && how != BY_SLEEPING)
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	/* The stack pointer, within its page, tells callers apart, in all threads alike. */

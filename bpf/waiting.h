@@ -13,7 +13,9 @@
 #ifndef WHATIF_WAITING_H
 #define WHATIF_WAITING_H
 
-SETTING wait_classes = 0; /* that count as their unit's time, or are to be known anyway: a bit each */
+/* Classes, a bit each. */
+SETTING waits_followed = 0;
+SETTING waits_counted = 0; /* of these: as their unit's time */
 
 /* No class: nothing is known. */
 #define WAIT_UNKNOWN (WAIT_CLASSES - 1)
@@ -153,7 +155,7 @@ static __always_inline void pass_waiting(u64 now)
 {
 	u64 seen = control.waited;
 
-	if (!wait_classes || !control.rate || !under_way(now) || seen >= now)
+	if (!waits_followed || !control.rate || !under_way(now) || seen >= now)
 		return;
 	if (__sync_val_compare_and_swap(&control.waited, seen, now) != seen)
 		return; /* another core does it */
@@ -180,13 +182,14 @@ static __always_inline void begin_wait(struct core *c, struct thread *t, struct 
 {
 	u32 class, unit;
 
-	if (!wait_classes || task->__state & TASK_DEAD)
+	t->wait.ended = 0;
+	if (!waits_followed || task->__state & TASK_DEAD)
 		return;
 	t->wait.habit = find_habit(t, place);
 	class = expected_class(task, habit_at(t, t->wait.habit));
 	t->wait.expected = class;
-	t->wait.counted = class != WAIT_UNKNOWN && wait_classes >> class & 1;
-	unit = class == WAIT_UNKNOWN || t->wait.counted ? unit_of_wait(t, c) : 0;
+	t->wait.counted = class != WAIT_UNKNOWN && waits_followed >> class & 1;
+	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(t, c) : 0;
 	t->wait.unit = unit;
 	if (t->wait.counted) {
 		pass_waiting(now);
@@ -201,7 +204,7 @@ static __always_inline bool is_sped_up(u32 unit, u32 class)
 {
 	if (control.wait_class)
 		return class == control.wait_class - 1;
-	return unit && unit == control.unit && wait_classes >> class & 1;
+	return unit && unit == control.unit && waits_counted >> class & 1;
 }
 
 static __always_inline u64 worth(u64 since, u64 now)
@@ -211,21 +214,27 @@ static __always_inline u64 worth(u64 since, u64 now)
 	return under_way(now) && now > since ? (now - since) * control.rate / CREDIT_ONE : 0;
 }
 
+static __always_inline void has_waited(struct core *c, u32 unit, u32 class, u64 ns)
+{
+	c->waited[class] += ns;
+	if (unit)
+		__sync_fetch_and_add(&unit_waits[unit].ns[class], ns);
+}
+
 /* The thread's wait is over; by how much its level has grown through it. */
 static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u32 class)
 {
 	u64 since = t->wait.since;
 	u32 unit = t->wait.unit & (MAX_UNITS - 1);
 
-	if (!wait_classes || !since)
+	if (!waits_followed || !since)
 		return 0;
 	class &= WAIT_CLASSES - 1;
 	t->wait.since = 0;
 	if (class != WAIT_UNKNOWN) {
 		learn_habit(habit_at(t, t->wait.habit), class);
-		c->waited[class] += now > since ? now - since : 0;
-		if (unit && now > since)
-			__sync_fetch_and_add(&unit_waits[unit].ns[class], now - since);
+		has_waited(c, unit, class, now > since ? now - since : 0);
+		t->wait.ended = 1 + class;
 	}
 	if (t->wait.counted) {
 		pass_waiting(now);
@@ -236,17 +245,25 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
 }
 
-/* A thread that could run is given a core. */
-static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
+/*
+ * A thread that could run is given a core. Until one that stood idle has come to itself
+ * the thread waits still for what it has waited for.
+ */
+static __always_inline void get_core(struct core *c, struct thread *t, u64 now, bool idle)
 {
 	u64 since = t->account.since, level = t->account.level, due;
+	u32 unit = 0, class = WAIT_CPU;
 
 	t->account.level = account_waited(&t->account, now, c->account.level);
-	if (!wait_classes)
+	if (!waits_followed)
 		return;
-	if (now > since)
-		c->waited[WAIT_CPU] += now - since;
-	if (control.wait_class != 1 + WAIT_CPU)
+	if (idle && t->wait.ended) {
+		class = (t->wait.ended - 1) & (WAIT_CLASSES - 1);
+		unit = t->wait.unit & (MAX_UNITS - 1);
+	}
+	t->wait.ended = 0;
+	has_waited(c, unit, class, now > since ? now - since : 0);
+	if (!control.rate || !is_sped_up(unit, class))
 		return;
 	due = worth(since, now);
 	if (due && level + due > t->account.level) {

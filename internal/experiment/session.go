@@ -225,7 +225,7 @@ func asksForCoz(p *target.Process) bool {
 func (s *session) openLedger() (err error) {
 	s.ledger, err = ledger.Open(ledger.Options{
 		Period: s.cfg.Period, Cap: s.longestStop(), Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
-		Waits: followedWaits(s.cfg),
+		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg),
 	})
 	return err
 }

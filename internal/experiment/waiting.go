@@ -46,10 +46,8 @@ func waitClass(name string) (ledger.WaitClass, bool) {
 	return 0, false
 }
 
-// followedWaits are the classes that the kernel side has to look at: those that count as
-// time of units, and those that are targets.
-func followedWaits(cfg *Config) []ledger.WaitClass {
-	classes := slices.Clone(cfg.Waiting)
+// waitTargets are the classes that are targets.
+func waitTargets(cfg *Config) (classes []ledger.WaitClass) {
 	for _, t := range cfg.Targets {
 		if c, ok := waitClass(t.Wait); ok {
 			classes = append(classes, c)

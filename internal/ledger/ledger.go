@@ -35,9 +35,9 @@ type Options struct {
 	Period time.Duration // between samples, on each core
 	Cap    time.Duration // the longest single stop
 	Stacks *Stacks       // nil: a sample belongs to the first unit up its stack
-	// Waits are the classes of waiting that count as time of the unit in whose code the
-	// thread waits. With none, nobody who waits is looked at.
-	Waits []WaitClass
+	// UnitWaits are the classes of waiting that count as time of the unit in whose code the
+	// thread waits, Waits those that are units themselves. With none, nobody who waits is looked at.
+	UnitWaits, Waits []WaitClass
 
 	Keys     bool // latencies can have begins and ends with the same key
 	Counters bool // count the progress points in the program's source: see SetFile
@@ -84,7 +84,10 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := lookAtStacks(spec, opt.Stacks); err != nil {
 		return nil, err
 	}
-	if err := speedUpWaits(spec, opt.Waits); err != nil {
+	if err := setClasses(spec, "waits_counted", opt.UnitWaits); err != nil {
+		return nil, err
+	}
+	if err := setClasses(spec, "waits_followed", slices.Concat(opt.UnitWaits, opt.Waits)); err != nil {
 		return nil, err
 	}
 	if err := count(spec, opt.Counters); err != nil {

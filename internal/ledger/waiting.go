@@ -64,14 +64,14 @@ func (l *Ledger) WaitsUnended() int64 {
 	return n
 }
 
-// speedUpWaits sets the classes of waiting that count as time of their units.
-func speedUpWaits(spec *ebpf.CollectionSpec, classes []WaitClass) error {
+// setClasses sets a variable of the kernel programs to classes of waiting, a bit each.
+func setClasses(spec *ebpf.CollectionSpec, variable string, classes []WaitClass) error {
 	var mask uint32
 	for _, c := range classes {
 		mask |= 1 << c
 	}
-	if err := spec.Variables["wait_classes"].Set(mask); err != nil {
-		return fmt.Errorf("setting wait_classes of the kernel programs: %w", err)
+	if err := spec.Variables[variable].Set(mask); err != nil {
+		return fmt.Errorf("setting %s of the kernel programs: %w", variable, err)
 	}
 	return nil
 }
