@@ -93,15 +93,16 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 			continue
 		}
 		trial := s.plan.Next(s.candidates)
+		length := s.stretches.of(trial, s.length)
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,
 			Wait:   s.units.waitOf(trial.Watch),
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
-			Length: s.length,
-			Settle: time.Duration(settle * float64(s.length)),
+			Length: length,
+			Settle: time.Duration(settle * float64(length)),
 		})
 		setAside := ""
-		if !s.pause(ctx, p, s.length) {
+		if !s.pause(ctx, p, length) {
 			setAside = "ended early"
 		}
 		for setAside == "" && s.ledger.Left() > 0 {
@@ -110,6 +111,7 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		e := s.record(trial, s.ledger.End(), setAside)
 		if setAside == "" {
 			s.adaptLength(e)
+			s.stretches.add(e)
 		}
 		s.learn()
 		s.progress()

@@ -43,17 +43,18 @@ type session struct {
 	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
 
-	start   uint64 // on the ledger's clock
-	next    uint64 // when Progress is due
-	totals  ledger.Totals
-	counted []int64 // samples of the units at the last experiment's end
-	before  []int64 // and at the end of the one before
-	steal   time.Duration
-	own     time.Duration
-	foreign []float64 // share of the machine, of the experiments so far
-	length  time.Duration
-	look    int  // how many experiments there are when the data are looked at next
-	settled bool // Config.Enough said so
+	start     uint64 // on the ledger's clock
+	next      uint64 // when Progress is due
+	totals    ledger.Totals
+	counted   []int64 // samples of the units at the last experiment's end
+	before    []int64 // and at the end of the one before
+	steal     time.Duration
+	own       time.Duration
+	foreign   []float64 // share of the machine, of the experiments so far
+	length    time.Duration
+	stretches stretches
+	look      int  // how many experiments there are when the data are looked at next
+	settled   bool // Config.Enough said so
 
 	limits limits
 
@@ -68,7 +69,7 @@ type session struct {
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
 		cfg: &cfg, told: make(map[uint32]bool), sources: newSourceLines(), warned: make(map[string]bool),
-		plan: newPlan(&cfg), length: cfg.Experiment, costly: make(map[int]bool), checked: make(map[int]bool),
+		plan: newPlan(&cfg), length: cfg.Experiment, stretches: make(stretches), costly: make(map[int]bool), checked: make(map[int]bool),
 	}
 	if cfg.List {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil

@@ -1,0 +1,36 @@
+package experiment
+
+import (
+	"time"
+
+	"whatif/internal/plan"
+	"whatif/internal/profile"
+)
+
+// stretches are how much longer than others an experiment with a unit takes. Where
+// someone waits in it, or runs it, nearly all the time, a large virtual speed-up leaves little
+// virtual time of an experiment, and few visits.
+type stretches map[uint32]float64 // the share of real time by which G would grow at 100%
+
+// The part of an experiment that is to be virtual time, and how much longer it may get for that.
+const (
+	enoughVirtual = 0.25
+	mostStretch   = 8
+)
+
+// add learns from an experiment.
+func (g stretches) add(e *profile.Experiment) {
+	if e.Speedup > 0 && e.RealNS > 0 {
+		g[e.Unit] = min(1, float64(e.DelayNS)/float64(e.RealNS)*100/float64(e.Speedup))
+	}
+}
+
+// of gives the length that a trial takes, of one that is usual. It is fixed before the
+// trial begins: an end that depended on what happens would be a choice.
+func (g stretches) of(t plan.Trial, usual time.Duration) time.Duration {
+	virtual := 1 - g[t.Watch]*float64(t.Speedup)/100
+	if virtual >= enoughVirtual {
+		return usual
+	}
+	return time.Duration(float64(usual) * min(mostStretch, enoughVirtual/max(virtual, enoughVirtual/mostStretch)))
+}

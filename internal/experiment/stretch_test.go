@@ -1,0 +1,34 @@
+package experiment
+
+import (
+	"testing"
+	"time"
+
+	"whatif/internal/plan"
+	"whatif/internal/profile"
+)
+
+// Experiments get longer only where they would have little virtual time, and not without end.
+func TestStretches(t *testing.T) {
+	g := make(stretches)
+	for _, e := range []profile.Experiment{
+		{Unit: 1, Speedup: 50, RealNS: 1000, DelayNS: 200}, // 40% of the time
+		{Unit: 2, Speedup: 50, RealNS: 1000, DelayNS: 450}, // 90%
+		{Unit: 3, Speedup: 25, RealNS: 1000, DelayNS: 260}, // more than all of it
+		{Unit: 0, RealNS: 1000},
+	} {
+		g.add(&e)
+	}
+	for _, c := range []struct {
+		unit    uint32
+		speedup int
+		want    time.Duration
+	}{
+		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 500}, {3, 100, 800}, {4, 100, 100}, {3, 0, 100},
+	} {
+		got := g.of(plan.Trial{Watch: c.unit, Speedup: c.speedup}, 100*time.Millisecond)
+		if diff := got - c.want*time.Millisecond; diff < -time.Microsecond || diff > time.Microsecond {
+			t.Errorf("unit %d at %d%%: %v, want %d ms", c.unit, c.speedup, got, c.want)
+		}
+	}
+}
