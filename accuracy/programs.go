@@ -86,6 +86,7 @@ var programs = []program{
 	{name: "backoff", source: "backoff/backoff.c", kind: ordinary},
 	{name: "direct_read", source: "direct_read/direct_read.c", kind: ordinary},
 	{name: "fsync_barrier", source: "fsync_barrier/fsync_barrier.c", kind: ordinary},
+	{name: "slow_server", source: "slow_server/slow_server.c", kind: ordinary, partner: true},
 	{name: "fork_pipe", source: "fork_pipe/fork_pipe.c", kind: ordinary, model: []float64{25, 40, 40, 40}},
 	{name: "fork_pipe_free", source: "fork_pipe/fork_pipe.c", defines: []string{"FREE"}, kind: ordinary,
 		model: []float64{25, 45, 55, 55}},

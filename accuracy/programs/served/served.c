@@ -14,10 +14,8 @@
  * Truth: nothing.
  */
 #include "../bench.h"
-#include <stddef.h>
+#include "../partner.h"
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #ifdef SLEEPING
 #define CLIENTS 4
@@ -29,36 +27,6 @@
 #define CLIENTS 1
 #define CONNECTIONS 1
 #endif
-
-/* The server's address, in the abstract namespace: another for each file that the program is. */
-static socklen_t address(struct sockaddr_un *a) {
-  char file[4096];
-  ssize_t n = readlink("/proc/self/exe", file, sizeof file);
-  if (n < 0)
-    die("finding the program's file");
-  uint64_t hash = 14695981039346656037u;
-  for (ssize_t i = 0; i < n; i++)
-    hash = (hash ^ (unsigned char)file[i]) * 1099511628211u;
-  memset(a, 0, sizeof *a);
-  a->sun_family = AF_UNIX;
-  int length = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "whatif-served-%016llx", (unsigned long long)hash);
-  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
-/* Waits until there is a server. */
-static int connected(void) {
-  struct sockaddr_un a;
-  socklen_t length = address(&a);
-  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (fd < 0)
-    die("making a socket");
-  while (connect(fd, (struct sockaddr *)&a, length)) {
-    if (errno != ECONNREFUSED && errno != EAGAIN)
-      die("connecting");
-    usleep(2000);
-  }
-  return fd;
-}
 
 /* How much is ready to be read, one at a time. */
 static int ready(int epoll) {
@@ -130,11 +98,7 @@ int main(int argc, char **argv) {
     ask_all();
   }
   bench_init(argc, argv);
-  struct sockaddr_un a;
-  socklen_t length = address(&a);
-  int listening = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (bind(listening, (struct sockaddr *)&a, length) || listen(listening, 16))
-    die("listening");
+  int listening = listening_socket();
 #ifdef INSIDE
   if (fork_child() == 0)
     ask_all();
