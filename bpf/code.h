@@ -245,6 +245,8 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 		lose(c, LOSS_STACK);
 	if (counted && w.ended == ENDED_PENDING)
 		lose(c, LOSS_TABLE);
+	if (kernel_code && counted && t && !w.begun)
+		lose(c, LOSS_KERNEL);
 	if (whole_stacks)
 		return unit_of_stack(&w);
 	return w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;

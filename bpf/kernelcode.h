@@ -69,10 +69,17 @@ __noinline u64 kernel_place(u64 address)
 	return found;
 }
 
-static __always_inline void take_kernel_stack(struct kernel_stack *s)
+/* In a program at a tracepoint. */
+static __always_inline void take_kernel_stack(void *ctx, enum kernel_stack_of of)
 {
-	long got = bpf_get_task_stack(bpf_get_current_task_btf(), s->ip, sizeof(s->ip), 0);
+	u32 which = of;
+	struct kernel_stack *s = bpf_map_lookup_elem(&kernel_stacks, &which);
+	long got;
 
+	if (!s)
+		return;
+	got = bpf_get_stack(ctx, s->ip, sizeof(s->ip), 0);
+	s->taken = (u32)bpf_get_current_pid_tgid();
 	s->frames = got > 0 ? got / sizeof(s->ip[0]) : 0;
 }
 
@@ -155,12 +162,14 @@ static __always_inline void walk_kernel(struct walk *w, enum kernel_stack_of of)
 	if (!s)
 		return;
 	/* The tick may have come with another's timer, or be left to the kernel's thread for softirqs. */
-	if (of == STACK_OF_WAIT || s->taken != (u32)bpf_get_current_pid_tgid())
-		take_kernel_stack(s);
+	if (of == STACK_OF_TICK && s->taken != (u32)bpf_get_current_pid_tgid()) {
+		/* This leaves out what is in the scheduler's code and locks'. */
+		long got = bpf_get_task_stack(bpf_get_current_task_btf(), s->ip, sizeof(s->ip), 0);
+
+		s->frames = got > 0 ? got / sizeof(s->ip[0]) : 0;
+	}
 	w->kernel_stack = of;
 	bpf_loop(MAX_KERNEL_FRAMES, on_kernel_frame, w, 0);
-	if (!w->begun && of == STACK_OF_TICK)
-		lose(this_core(), LOSS_KERNEL);
 }
 
 /* The tick that a stack was taken for is over. */

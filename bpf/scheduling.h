@@ -53,7 +53,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
 			hand_over(p, place, now);
-			begin_wait(c, p, prev, place, now);
+			begin_wait(ctx, c, p, prev, place, now);
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);

@@ -371,8 +371,7 @@ int BPF_PROG(on_softirq_raise, u32 vector)
 	/* It may be another's timer. */
 	if (!v || !s || s->taken || !v->tick || bpf_ktime_get_ns() < tick_time(v->tick))
 		return 0;
-	s->taken = (u32)bpf_get_current_pid_tgid();
-	take_kernel_stack(s);
+	take_kernel_stack(ctx, STACK_OF_TICK);
 	return 0;
 }
 
