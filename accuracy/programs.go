@@ -83,7 +83,6 @@ var programs = []program{
 	{name: "write_bytes", source: "write_bytes/write_bytes.c", kernel: "generic_perform_write", kind: ordinary},
 	{name: "mmap_pages", source: "mmap_pages/mmap_pages.c", kernel: "vm_mmap_pgoff", kind: ordinary},
 	{name: "scan_entries", source: "scan_entries/scan_entries.c", kernel: "iterate_dir", kind: ordinary},
-	{name: "tty_worker", source: "tty_worker/tty_worker.c", kernel: "n_tty_receive_buf_common", kind: ordinary},
 	{name: "sleep_compute", source: "sleep_compute/sleep_compute.c", kind: ordinary, model: []float64{10, 20, 30, 40}},
 	{name: "sleep_barrier", source: "sleep_barrier/sleep_barrier.c", kind: ordinary, model: []float64{25, 33, 33, 33}},
 	{name: "compute_barrier", source: "sleep_barrier/sleep_barrier.c", defines: []string{"COMPUTE"}, kind: zero, model: []float64{0, 0, 0, 0}},
