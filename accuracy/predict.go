@@ -37,6 +37,7 @@ func newPredictor(whatif string, p *program, b binaries, levels []int) (*predict
 			return nil, fmt.Errorf("removing what an earlier study left: %w", err)
 		}
 	}
+	b.target.kernel = p.kernel
 	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
 }
 
@@ -56,6 +57,9 @@ func (p *predictor) arguments(duration time.Duration) []string {
 	seconds := forever
 	if p.program.batch {
 		seconds = strconv.FormatFloat(p.program.seconds, 'f', -1, 64)
+	}
+	if p.program.kernel != "" {
+		args = append(args, "--kernel")
 	}
 	return append(args, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","),
 		"-d", duration.String(), "-o", p.profile, "--", p.built.plain, "0", seconds)
@@ -119,6 +123,7 @@ type report struct {
 	Targets []struct {
 		File   string
 		Name   string
+		Func   string
 		Line   int
 		Points []struct {
 			Name   string
@@ -145,8 +150,9 @@ func parseReport(text []byte, target place, point, metric string) (map[int]estim
 		warnings = append(warnings, w.Code+": "+w.Text)
 	}
 	for _, t := range r.Targets {
+		line := filepath.Base(t.File) == target.file && t.Line == target.line && target.callers == ""
 		// A target with callers is no line in the report, but has the name that it was given.
-		if (filepath.Base(t.File) != target.file || t.Line != target.line || target.callers != "") && t.Name != target.String() {
+		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && t.Name != target.String() {
 			continue
 		}
 		for _, p := range t.Points {

@@ -38,6 +38,8 @@ type program struct {
 	batch bool
 	// partner: what the program talks to is outside of it, "NAME client", and not profiled with it.
 	partner bool
+	// kernel is the function of the kernel's that does the target's work, and is asked about in place of the line.
+	kernel string
 	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
 	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
 	model []float64
@@ -78,6 +80,9 @@ var programs = []program{
 	{name: "call_path", source: "call_path/call_path.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary,
 		model: []float64{17, 33, 50, 50}},
 	{name: "mmap_kernel", source: "mmap_kernel/mmap_kernel.c", kind: ordinary, coz: true},
+	{name: "write_bytes", source: "write_bytes/write_bytes.c", kernel: "generic_perform_write", kind: ordinary},
+	{name: "mmap_pages", source: "mmap_pages/mmap_pages.c", kernel: "vm_mmap_pgoff", kind: ordinary},
+	{name: "scan_entries", source: "scan_entries/scan_entries.c", kernel: "iterate_dir", kind: ordinary},
 	{name: "sleep_compute", source: "sleep_compute/sleep_compute.c", kind: ordinary, model: []float64{10, 20, 30, 40}},
 	{name: "sleep_barrier", source: "sleep_barrier/sleep_barrier.c", kind: ordinary, model: []float64{25, 33, 33, 33}},
 	{name: "compute_barrier", source: "sleep_barrier/sleep_barrier.c", defines: []string{"COMPUTE"}, kind: zero, model: []float64{0, 0, 0, 0}},
@@ -166,9 +171,15 @@ type place struct {
 	line int
 	// callers is empty, or what the line has to be called from: "<put".
 	callers string
+	kernel  string // the kernel's function that is the target in place of the line
 }
 
-func (t place) String() string { return fmt.Sprintf("%s:%d%s", t.file, t.line, t.callers) }
+func (t place) String() string {
+	if t.kernel != "" {
+		return "func:" + t.kernel
+	}
+	return fmt.Sprintf("%s:%d%s", t.file, t.line, t.callers)
+}
 
 // targetOf finds the one marked line of a source file.
 func targetOf(path string) (place, error) {

@@ -106,6 +106,10 @@ struct walk {
 	u32 hidden;  /* nor whether the instruction itself waits busily */
 	u32 point;   /* 1 + the sampled point whose line it is; 0: none */
 	u32 ended;   /* one of these: */
+	/* In the kernel: */
+	u32 kernel_stack; /* which one is followed */
+	u32 begun;	  /* 1: what is whatif's, or the scheduler's, is being left; 2: it is left */
+	u32 entered;	  /* the frame before is where the kernel was entered */
 	struct match match; /* where whole stacks are looked at */
 };
 
@@ -117,6 +121,46 @@ enum ended {
 	ENDED_STUCK,
 };
 
+/*
+ * Notes what the code at one more frame is; 1: nothing further out matters. instruction:
+ * it is what the program itself was at. Not static: as step_out.
+ */
+__noinline int note_code(struct walk *w, const struct code *code, bool instruction)
+{
+	u32 unit;
+
+	if (!w || !code)
+		return 1;
+	unit = code->unit;
+	if (unit != UNIT_PENDING && !w->point && !w->match.blamed)
+		w->point = (unit & ~UNIT_SPINS) >> UNIT_POINT_SHIFT;
+	if (unit == UNIT_PENDING) {
+		/* Whose it is will be known next time: ask for what is further out, too. */
+		w->pending = 1;
+		if (instruction)
+			w->hidden = 1;
+		w->match.blamed = 1;
+	} else if (whole_stacks) {
+		u32 number = unit & UNIT_NUMBER;
+
+		if (instruction)
+			w->unit = unit & UNIT_SPINS;
+		if (number != UNIT_NONE && note_chain(&w->match, number)) {
+			w->ended = ENDED_IN_UNIT;
+			return 1;
+		}
+	} else {
+		/* Where the instruction itself waits busily, so does the thread. */
+		unit &= instruction ? UNIT_NUMBER | UNIT_SPINS : UNIT_NUMBER;
+		if (unit != UNIT_NONE) {
+			w->unit = unit;
+			w->ended = ENDED_IN_UNIT;
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* Not static: as step_out. */
 __noinline int look_at_frame(u32 i, struct walk *w)
 {
@@ -127,32 +171,8 @@ __noinline int look_at_frame(u32 i, struct walk *w)
 		return 1;
 	/* A return address may be the first of another line: look before it. */
 	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, &code);
-	if (code.unit != UNIT_PENDING && !w->point && !w->match.blamed)
-		w->point = (code.unit & ~UNIT_SPINS) >> UNIT_POINT_SHIFT;
-	if (code.unit == UNIT_PENDING) {
-		/* Whose it is will be known next time: ask for what is further out, too. */
-		w->pending = 1;
-		if (!i)
-			w->hidden = 1;
-		w->match.blamed = 1;
-	} else if (whole_stacks) {
-		u32 number = code.unit & UNIT_NUMBER;
-
-		if (!i)
-			w->unit = code.unit & UNIT_SPINS;
-		if (number != UNIT_NONE && note_chain(&w->match, number)) {
-			w->ended = ENDED_IN_UNIT;
-			return 1;
-		}
-	} else {
-		/* Where the instruction itself waits busily, so does the thread. */
-		code.unit &= i ? UNIT_NUMBER : UNIT_NUMBER | UNIT_SPINS;
-		if (code.unit != UNIT_NONE) {
-			w->unit = code.unit;
-			w->ended = ENDED_IN_UNIT;
-			return 1;
-		}
-	}
+	if (note_code(w, &code, !i))
+		return 1;
 	if (code.rule == RULES_PENDING) {
 		w->ended = ENDED_PENDING;
 		return 1;
@@ -168,6 +188,8 @@ static long on_frame(u32 i, struct walk *w)
 {
 	return look_at_frame(i, w) != 0;
 }
+
+#include "kernelcode.h"
 
 /*
  * Counts the sample for all units that its whole stack is in, and tells whether the
@@ -185,28 +207,46 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 	return unknown ? UNIT_PENDING : w->unit;
 }
 
+/* Follows the stack of the current thread, which has one in user space if it has t. */
+static __always_inline void follow_stack(struct walk *w, struct thread *t, bool counted)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (kernel_code) {
+		walk_kernel(w, counted ? STACK_OF_TICK : STACK_OF_WAIT);
+		if (w->ended == ENDED_IN_UNIT)
+			return;
+		w->ended = ENDED_OUTERMOST;
+	}
+	if (!t || !task->mm) /* the latter: on its way out: nothing of the program is left */
+		return;
+	w->space = t->address_space;
+	w->ended = ENDED_TOO_DEEP;
+	innermost_frame(task, &w->frame);
+	bpf_loop(MAX_FRAMES, on_frame, w, 0);
+}
+
 /*
  * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the
- * sampled point whose line it is in. Not static: as step_out.
+ * sampled point whose line it is in. t is 0 for what only runs in the kernel. Not static: as step_out.
  */
 __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct walk w = {};
+	struct walk w = { .ended = ENDED_OUTERMOST };
 
-	if (!t || !c || !point || !task->mm) /* the last: on its way out: nothing of the program is left */
+	if (!c || !point)
 		return UNIT_NONE;
-	w.space = t->address_space;
 	w.match.sample = ++c->walks;
 	w.match.counted = counted;
 	w.match.selected = control.unit;
-	innermost_frame(task, &w.frame);
-	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
+	follow_stack(&w, t, counted);
 	*point = w.point;
 	if (counted && (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP))
 		lose(c, LOSS_STACK);
 	if (counted && w.ended == ENDED_PENDING)
 		lose(c, LOSS_TABLE);
+	if (kernel_code && counted && t && !w.begun)
+		lose(c, LOSS_KERNEL);
 	if (whole_stacks)
 		return unit_of_stack(&w);
 	return w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;

@@ -47,15 +47,6 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
-/* Not in the UAPI. */
-enum softirq {
-	SOFTIRQ_TIMER = 1,
-	SOFTIRQ_NET_TX,
-	SOFTIRQ_NET_RX,
-	SOFTIRQ_BLOCK,
-	SOFTIRQ_HRTIMER = 8,
-};
-
 static __always_inline u32 source_of(u32 vector)
 {
 	switch (vector) {

@@ -24,6 +24,15 @@ typedef _Bool bool;
 #define VM_EXEC 4
 #define VM_GROWSDOWN 0x100
 
+/* Not in the UAPI. */
+enum softirq {
+	SOFTIRQ_TIMER = 1,
+	SOFTIRQ_NET_TX,
+	SOFTIRQ_NET_RX,
+	SOFTIRQ_BLOCK,
+	SOFTIRQ_HRTIMER = 8,
+};
+
 #define TARGET_IN_KERNEL __attribute__((preserve_access_index))
 
 typedef struct {

@@ -124,8 +124,8 @@ type LedgerCore struct {
 	Wakes        uint64
 	NetworkWakes uint64
 	Waited       [8]uint64
-	Lost         [14]uint64
-	_            [32]byte
+	Lost         [15]uint64
+	_            [24]byte
 }
 
 type LedgerCost uint32
@@ -200,32 +200,40 @@ const (
 	LedgerFileStateFILE_COUNTS LedgerFileState = 2
 )
 
+type LedgerKernelStack struct {
+	_      structs.HostLayout
+	Taken  uint64
+	Frames uint64
+	Ip     [127]uint64
+}
+
 type LedgerLimit uint32
 
 const (
-	LedgerLimitMAX_CPUS        LedgerLimit = 512
-	LedgerLimitMAX_UNITS       LedgerLimit = 65536
-	LedgerLimitMAX_POINTS      LedgerLimit = 16
-	LedgerLimitMAX_BINS        LedgerLimit = 2048
-	LedgerLimitMAX_CALLS       LedgerLimit = 512
-	LedgerLimitMAX_SPANS       LedgerLimit = 4
-	LedgerLimitSPAN_OCTAVE     LedgerLimit = 16
-	LedgerLimitSPAN_BINS       LedgerLimit = 640
-	LedgerLimitLONGEST_STOP    LedgerLimit = 5
-	LedgerLimitMAX_FRAMES      LedgerLimit = 256
-	LedgerLimitMAX_RULES       LedgerLimit = 32768
-	LedgerLimitMAX_ROWS        LedgerLimit = 1048576
-	LedgerLimitTABLE_BYTES     LedgerLimit = 4096
-	LedgerLimitMAX_CHAINS      LedgerLimit = 65536
-	LedgerLimitMAX_MEMBERS     LedgerLimit = 262144
-	LedgerLimitLONGEST_CHAIN   LedgerLimit = 64
-	LedgerLimitMAX_STACK_UNITS LedgerLimit = 16384
-	LedgerLimitMAX_SOURCES     LedgerLimit = 8192
-	LedgerLimitMAX_OBJECTS     LedgerLimit = 8
-	LedgerLimitMAX_VALUES      LedgerLimit = 128
-	LedgerLimitTABLE_VALUES    LedgerLimit = 64
-	LedgerLimitMAX_NAMES       LedgerLimit = 4096
-	LedgerLimitMAX_SETS        LedgerLimit = 64
+	LedgerLimitMAX_CPUS          LedgerLimit = 512
+	LedgerLimitMAX_UNITS         LedgerLimit = 65536
+	LedgerLimitMAX_POINTS        LedgerLimit = 16
+	LedgerLimitMAX_BINS          LedgerLimit = 2048
+	LedgerLimitMAX_CALLS         LedgerLimit = 512
+	LedgerLimitMAX_SPANS         LedgerLimit = 4
+	LedgerLimitSPAN_OCTAVE       LedgerLimit = 16
+	LedgerLimitSPAN_BINS         LedgerLimit = 640
+	LedgerLimitLONGEST_STOP      LedgerLimit = 5
+	LedgerLimitMAX_FRAMES        LedgerLimit = 256
+	LedgerLimitMAX_KERNEL_FRAMES LedgerLimit = 127
+	LedgerLimitMAX_RULES         LedgerLimit = 32768
+	LedgerLimitMAX_ROWS          LedgerLimit = 1048576
+	LedgerLimitTABLE_BYTES       LedgerLimit = 4096
+	LedgerLimitMAX_CHAINS        LedgerLimit = 65536
+	LedgerLimitMAX_MEMBERS       LedgerLimit = 262144
+	LedgerLimitLONGEST_CHAIN     LedgerLimit = 64
+	LedgerLimitMAX_STACK_UNITS   LedgerLimit = 16384
+	LedgerLimitMAX_SOURCES       LedgerLimit = 8192
+	LedgerLimitMAX_OBJECTS       LedgerLimit = 8
+	LedgerLimitMAX_VALUES        LedgerLimit = 128
+	LedgerLimitTABLE_VALUES      LedgerLimit = 64
+	LedgerLimitMAX_NAMES         LedgerLimit = 4096
+	LedgerLimitMAX_SETS          LedgerLimit = 64
 )
 
 type LedgerLoss uint32
@@ -245,7 +253,8 @@ const (
 	LedgerLossLOSS_TABLE    LedgerLoss = 11
 	LedgerLossLOSS_SPAN     LedgerLoss = 12
 	LedgerLossLOSS_LAST     LedgerLoss = 13
-	LedgerLossLOSS_MAX      LedgerLoss = 14
+	LedgerLossLOSS_KERNEL   LedgerLoss = 14
+	LedgerLossLOSS_MAX      LedgerLoss = 15
 )
 
 type LedgerMember struct {
@@ -540,6 +549,8 @@ const (
 	LedgerMapCounters           = "counters"
 	LedgerMapEvents             = "events"
 	LedgerMapFiles              = "files"
+	LedgerMapKernelFunction     = "kernel_function"
+	LedgerMapKernelStacks       = "kernel_stacks"
 	LedgerMapMembers            = "members"
 	LedgerMapNames              = "names"
 	LedgerMapPieces             = "pieces"
@@ -575,6 +586,7 @@ const (
 	LedgerProgOnSite            = "on_site"
 	LedgerProgOnSoftirqEntry    = "on_softirq_entry"
 	LedgerProgOnSoftirqExit     = "on_softirq_exit"
+	LedgerProgOnSoftirqRaise    = "on_softirq_raise"
 	LedgerProgOnSwitch          = "on_switch"
 	LedgerProgOnSysExit         = "on_sys_exit"
 	LedgerProgOnTracepoint      = "on_tracepoint"
@@ -588,10 +600,14 @@ const (
 	LedgerVarCostType           = "cost_type"
 	LedgerVarCounting           = "counting"
 	LedgerVarEnough             = "enough"
+	LedgerVarEntryBegin         = "entry_begin"
+	LedgerVarEntryEnd           = "entry_end"
 	LedgerVarEventKindType      = "event_kind_type"
 	LedgerVarEventType          = "event_type"
 	LedgerVarFileStateType      = "file_state_type"
 	LedgerVarHookedPoint        = "hooked_point"
+	LedgerVarKernelCode         = "kernel_code"
+	LedgerVarKernelFunctions    = "kernel_functions"
 	LedgerVarLimitType          = "limit_type"
 	LedgerVarLooking            = "looking"
 	LedgerVarLossType           = "loss_type"
@@ -609,6 +625,8 @@ const (
 	LedgerVarRuleKindType       = "rule_kind_type"
 	LedgerVarRuleWhereType      = "rule_where_type"
 	LedgerVarRules              = "rules"
+	LedgerVarSleepBegin         = "sleep_begin"
+	LedgerVarSleepEnd           = "sleep_end"
 	LedgerVarSourceTableType    = "source_table_type"
 	LedgerVarSpanBins           = "span_bins"
 	LedgerVarSpanCounts         = "span_counts"
@@ -693,6 +711,7 @@ type LedgerProgramSpecs struct {
 	OnSite         *ebpf.ProgramSpec `ebpf:"on_site"`
 	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
+	OnSoftirqRaise *ebpf.ProgramSpec `ebpf:"on_softirq_raise"`
 	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
 	OnSysExit      *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
 	OnTracepoint   *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
@@ -704,24 +723,26 @@ type LedgerProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerMapSpecs struct {
-	Addresses  *ebpf.MapSpec `ebpf:"addresses"`
-	BegunByKey *ebpf.MapSpec `ebpf:"begun_by_key"`
-	Chains     *ebpf.MapSpec `ebpf:"chains"`
-	Chosen     *ebpf.MapSpec `ebpf:"chosen"`
-	Counters   *ebpf.MapSpec `ebpf:"counters"`
-	Events     *ebpf.MapSpec `ebpf:"events"`
-	Files      *ebpf.MapSpec `ebpf:"files"`
-	Members    *ebpf.MapSpec `ebpf:"members"`
-	Names      *ebpf.MapSpec `ebpf:"names"`
-	Pieces     *ebpf.MapSpec `ebpf:"pieces"`
-	Places     *ebpf.MapSpec `ebpf:"places"`
-	Processes  *ebpf.MapSpec `ebpf:"processes"`
-	Progress   *ebpf.MapSpec `ebpf:"progress"`
-	Sources    *ebpf.MapSpec `ebpf:"sources"`
-	Strangers  *ebpf.MapSpec `ebpf:"strangers"`
-	Tables     *ebpf.MapSpec `ebpf:"tables"`
-	Threads    *ebpf.MapSpec `ebpf:"threads"`
-	Timers     *ebpf.MapSpec `ebpf:"timers"`
+	Addresses      *ebpf.MapSpec `ebpf:"addresses"`
+	BegunByKey     *ebpf.MapSpec `ebpf:"begun_by_key"`
+	Chains         *ebpf.MapSpec `ebpf:"chains"`
+	Chosen         *ebpf.MapSpec `ebpf:"chosen"`
+	Counters       *ebpf.MapSpec `ebpf:"counters"`
+	Events         *ebpf.MapSpec `ebpf:"events"`
+	Files          *ebpf.MapSpec `ebpf:"files"`
+	KernelFunction *ebpf.MapSpec `ebpf:"kernel_function"`
+	KernelStacks   *ebpf.MapSpec `ebpf:"kernel_stacks"`
+	Members        *ebpf.MapSpec `ebpf:"members"`
+	Names          *ebpf.MapSpec `ebpf:"names"`
+	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
+	Places         *ebpf.MapSpec `ebpf:"places"`
+	Processes      *ebpf.MapSpec `ebpf:"processes"`
+	Progress       *ebpf.MapSpec `ebpf:"progress"`
+	Sources        *ebpf.MapSpec `ebpf:"sources"`
+	Strangers      *ebpf.MapSpec `ebpf:"strangers"`
+	Tables         *ebpf.MapSpec `ebpf:"tables"`
+	Threads        *ebpf.MapSpec `ebpf:"threads"`
+	Timers         *ebpf.MapSpec `ebpf:"timers"`
 }
 
 // LedgerVariableSpecs contains global variables before they are loaded into the kernel.
@@ -736,10 +757,14 @@ type LedgerVariableSpecs struct {
 	CostType           *ebpf.VariableSpec `ebpf:"cost_type"`
 	Counting           *ebpf.VariableSpec `ebpf:"counting"`
 	Enough             *ebpf.VariableSpec `ebpf:"enough"`
+	EntryBegin         *ebpf.VariableSpec `ebpf:"entry_begin"`
+	EntryEnd           *ebpf.VariableSpec `ebpf:"entry_end"`
 	EventKindType      *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType          *ebpf.VariableSpec `ebpf:"event_type"`
 	FileStateType      *ebpf.VariableSpec `ebpf:"file_state_type"`
 	HookedPoint        *ebpf.VariableSpec `ebpf:"hooked_point"`
+	KernelCode         *ebpf.VariableSpec `ebpf:"kernel_code"`
+	KernelFunctions    *ebpf.VariableSpec `ebpf:"kernel_functions"`
 	LimitType          *ebpf.VariableSpec `ebpf:"limit_type"`
 	Looking            *ebpf.VariableSpec `ebpf:"looking"`
 	LossType           *ebpf.VariableSpec `ebpf:"loss_type"`
@@ -757,6 +782,8 @@ type LedgerVariableSpecs struct {
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
 	Rules              *ebpf.VariableSpec `ebpf:"rules"`
+	SleepBegin         *ebpf.VariableSpec `ebpf:"sleep_begin"`
+	SleepEnd           *ebpf.VariableSpec `ebpf:"sleep_end"`
 	SourceTableType    *ebpf.VariableSpec `ebpf:"source_table_type"`
 	SpanBins           *ebpf.VariableSpec `ebpf:"span_bins"`
 	SpanCounts         *ebpf.VariableSpec `ebpf:"span_counts"`
@@ -795,24 +822,26 @@ func (o *LedgerObjects) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerMaps struct {
-	Addresses  *ebpf.Map `ebpf:"addresses"`
-	BegunByKey *ebpf.Map `ebpf:"begun_by_key"`
-	Chains     *ebpf.Map `ebpf:"chains"`
-	Chosen     *ebpf.Map `ebpf:"chosen"`
-	Counters   *ebpf.Map `ebpf:"counters"`
-	Events     *ebpf.Map `ebpf:"events"`
-	Files      *ebpf.Map `ebpf:"files"`
-	Members    *ebpf.Map `ebpf:"members"`
-	Names      *ebpf.Map `ebpf:"names"`
-	Pieces     *ebpf.Map `ebpf:"pieces"`
-	Places     *ebpf.Map `ebpf:"places"`
-	Processes  *ebpf.Map `ebpf:"processes"`
-	Progress   *ebpf.Map `ebpf:"progress"`
-	Sources    *ebpf.Map `ebpf:"sources"`
-	Strangers  *ebpf.Map `ebpf:"strangers"`
-	Tables     *ebpf.Map `ebpf:"tables"`
-	Threads    *ebpf.Map `ebpf:"threads"`
-	Timers     *ebpf.Map `ebpf:"timers"`
+	Addresses      *ebpf.Map `ebpf:"addresses"`
+	BegunByKey     *ebpf.Map `ebpf:"begun_by_key"`
+	Chains         *ebpf.Map `ebpf:"chains"`
+	Chosen         *ebpf.Map `ebpf:"chosen"`
+	Counters       *ebpf.Map `ebpf:"counters"`
+	Events         *ebpf.Map `ebpf:"events"`
+	Files          *ebpf.Map `ebpf:"files"`
+	KernelFunction *ebpf.Map `ebpf:"kernel_function"`
+	KernelStacks   *ebpf.Map `ebpf:"kernel_stacks"`
+	Members        *ebpf.Map `ebpf:"members"`
+	Names          *ebpf.Map `ebpf:"names"`
+	Pieces         *ebpf.Map `ebpf:"pieces"`
+	Places         *ebpf.Map `ebpf:"places"`
+	Processes      *ebpf.Map `ebpf:"processes"`
+	Progress       *ebpf.Map `ebpf:"progress"`
+	Sources        *ebpf.Map `ebpf:"sources"`
+	Strangers      *ebpf.Map `ebpf:"strangers"`
+	Tables         *ebpf.Map `ebpf:"tables"`
+	Threads        *ebpf.Map `ebpf:"threads"`
+	Timers         *ebpf.Map `ebpf:"timers"`
 }
 
 func (m *LedgerMaps) Close() error {
@@ -824,6 +853,8 @@ func (m *LedgerMaps) Close() error {
 		m.Counters,
 		m.Events,
 		m.Files,
+		m.KernelFunction,
+		m.KernelStacks,
 		m.Members,
 		m.Names,
 		m.Pieces,
@@ -850,10 +881,14 @@ type LedgerVariables struct {
 	CostType           *ebpf.Variable `ebpf:"cost_type"`
 	Counting           *ebpf.Variable `ebpf:"counting"`
 	Enough             *ebpf.Variable `ebpf:"enough"`
+	EntryBegin         *ebpf.Variable `ebpf:"entry_begin"`
+	EntryEnd           *ebpf.Variable `ebpf:"entry_end"`
 	EventKindType      *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType          *ebpf.Variable `ebpf:"event_type"`
 	FileStateType      *ebpf.Variable `ebpf:"file_state_type"`
 	HookedPoint        *ebpf.Variable `ebpf:"hooked_point"`
+	KernelCode         *ebpf.Variable `ebpf:"kernel_code"`
+	KernelFunctions    *ebpf.Variable `ebpf:"kernel_functions"`
 	LimitType          *ebpf.Variable `ebpf:"limit_type"`
 	Looking            *ebpf.Variable `ebpf:"looking"`
 	LossType           *ebpf.Variable `ebpf:"loss_type"`
@@ -871,6 +906,8 @@ type LedgerVariables struct {
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
 	Rules              *ebpf.Variable `ebpf:"rules"`
+	SleepBegin         *ebpf.Variable `ebpf:"sleep_begin"`
+	SleepEnd           *ebpf.Variable `ebpf:"sleep_end"`
 	SourceTableType    *ebpf.Variable `ebpf:"source_table_type"`
 	SpanBins           *ebpf.Variable `ebpf:"span_bins"`
 	SpanCounts         *ebpf.Variable `ebpf:"span_counts"`
@@ -917,6 +954,7 @@ type LedgerPrograms struct {
 	OnSite         *ebpf.Program `ebpf:"on_site"`
 	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
 	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
+	OnSoftirqRaise *ebpf.Program `ebpf:"on_softirq_raise"`
 	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
 	OnSysExit      *ebpf.Program `ebpf:"on_sys_exit"`
 	OnTracepoint   *ebpf.Program `ebpf:"on_tracepoint"`
@@ -950,6 +988,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnSite,
 		p.OnSoftirqEntry,
 		p.OnSoftirqExit,
+		p.OnSoftirqRaise,
 		p.OnSwitch,
 		p.OnSysExit,
 		p.OnTracepoint,

@@ -53,7 +53,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
 			hand_over(p, place, now);
-			begin_wait(c, p, prev, place, now);
+			begin_wait(ctx, c, p, prev, place, now);
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);
@@ -121,6 +121,9 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	other = waker ? 0 : stranger_of(current);
 	if (!waker && !other)
 		return;
+	/* For others than the target a thread of the kernel's is like an interrupt in any case. */
+	if (other && is_kernel_thread(current) && !is_kernel_thread(task))
+		return;
 	s = meet_stranger(task);
 	if (!s || s == other)
 		return;
@@ -170,7 +173,12 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->outside = 1;
 		level = s ? s->account.level : t->account.level;
 	}
-	if (waker || s) {
+	if (s && is_kernel_thread(bpf_get_current_task_btf())) {
+		/* It may have worked for others until now, and never stops: only what it saved counts. */
+		level = account_waited(&t->account, now, level);
+		if (level > t->account.level && !t->running)
+			t->account.level = level;
+	} else if (waker || s) {
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, level);

@@ -17,6 +17,7 @@ enum limit {
 	SPAN_BINS = 640, /* up to 2^42 ns */
 	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
 	MAX_FRAMES = 256,
+	MAX_KERNEL_FRAMES = 127, /* more the kernel does not give, unless it is told to */
 	/* Powers of two, so that an index can be masked. */
 	MAX_RULES = 1 << 15,
 	MAX_ROWS = 1 << 20,
@@ -209,6 +210,7 @@ enum loss {
 	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
 	LOSS_SPAN,	/* a begin could not be remembered */
 	LOSS_LAST,	/* a process ended and what it had counted last could not be read */
+	LOSS_KERNEL,	/* what the kernel was doing at a tick could not be seen */
 	LOSS_MAX,
 };
 
@@ -242,7 +244,10 @@ struct core {
 	u64 lost[LOSS_MAX];
 };
 
-/* A place in the code, the same for every process that maps it. */
+/*
+ * A place in the code, the same for every process that maps it. Of the kernel's own
+ * code inode is 0, and offset the address.
+ */
 struct place {
 	u64 inode;
 	u64 offset; /* in the file */

@@ -156,6 +156,7 @@ enum hand_over {
 };
 
 static u64 spaces; /* address spaces numbered so far */
+#define SPACE_KERNEL 0 /* none of theirs */
 
 static __always_inline struct core *this_core(void)
 {

@@ -45,12 +45,18 @@ static __always_inline struct stranger *stranger_of(struct task_struct *task)
 }
 
 /*
- * The thread deals with the target from now on. Threads of the kernel do not: they
- * work for whoever asked last, and are like interrupts.
+ * Threads of the kernel work for whoever asked last, and are like interrupts, unless what
+ * they run may be sped up: then who waits for them may have to wait less.
  */
+static __always_inline bool is_kernel_thread(struct task_struct *task)
+{
+	return kernel_code && task->pid && task->flags & PF_KTHREAD;
+}
+
+/* The thread deals with the target from now on. */
 static __always_inline struct stranger *meet_stranger(struct task_struct *task)
 {
-	if (!task->mm)
+	if (!task->mm && !is_kernel_thread(task))
 		return 0;
 	return adopted(bpf_task_storage_get(&strangers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE));
 }

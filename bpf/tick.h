@@ -236,6 +236,39 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
 	c->passed[i] = ran % control.period;
 }
 
+/*
+ * A sample in a thread of the kernel's, which works for whoever asked it to. It is never
+ * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
+ * goes on at its level, and so does who waits for its core.
+ */
+static __always_inline void sample_kernel_thread(struct core *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 point = 0, unit;
+	struct stranger *s;
+
+	if (!task->pid || !is_kernels(task))
+		return;
+	unit = unit_of_sample(0, c, &point, 1) & ~UNIT_SPINS;
+	if (unit == UNIT_NONE || unit == UNIT_PENDING)
+		return;
+	c->samples++;
+	if (!whole_stacks && unit < MAX_UNITS)
+		__sync_fetch_and_add(&unit_samples[unit], 1);
+	if (unit != control.unit || !control.rate || !under_way(bpf_ktime_get_ns()))
+		return;
+	s = meet_stranger(task);
+	if (!s)
+		return;
+	/* What another core earns at this tick it earns at the same time. */
+	if (s->account.level < control.before)
+		s->account.level = control.before;
+	s->account.level += control.delay;
+	raise_global(s->account.level);
+	adopt_core(c);
+	c->account.level = lesser(c->account.level + control.delay, control.global);
+}
+
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
@@ -247,6 +280,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	pass_waiting(bpf_ktime_get_ns());
 	open_tick(tick);
 	if (!t || t->held) {
+		if (kernel_code && !t)
+			sample_kernel_thread(c);
 		arrive(tick);
 		sample_spans();
 		return;
@@ -321,6 +356,25 @@ static __always_inline int set_timer(struct core *c, struct timer *v)
 	return err;
 }
 
+/* A hard interrupt raises the softirq in which this core's timer runs. */
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(on_softirq_raise, u32 vector)
+{
+	u32 id = bpf_get_smp_processor_id(), which = STACK_OF_TICK;
+	struct kernel_stack *s;
+	struct timer *v;
+
+	if (vector != SOFTIRQ_HRTIMER || !control.period)
+		return 0;
+	v = bpf_map_lookup_elem(&timers, &id);
+	s = bpf_map_lookup_elem(&kernel_stacks, &which);
+	/* It may be another's timer. */
+	if (!v || !s || s->taken || !v->tick || bpf_ktime_get_ns() < tick_time(v->tick))
+		return 0;
+	take_kernel_stack(ctx, STACK_OF_TICK);
+	return 0;
+}
+
 /* Runs as a softirq, so with interrupts on, in whatever thread was interrupted. */
 static int on_tick(void *map, u32 *key, struct timer *v)
 {
@@ -329,6 +383,7 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 	if (!c || !control.period)
 		return 0;
 	sample(c, v->tick);
+	forget_kernel_stack();
 	c->ticked = bpf_ktime_get_ns();
 	set_timer(c, v);
 	return 0;

@@ -167,10 +167,13 @@ static __always_inline void pass_waiting(u64 now)
 	}
 }
 
-static __always_inline u32 unit_of_wait(struct thread *t, struct core *c)
+static __always_inline u32 unit_of_wait(void *ctx, struct thread *t, struct core *c)
 {
-	u32 point = 0, unit = unit_of_sample(t, c, &point, 0) & ~UNIT_SPINS;
+	u32 point = 0, unit;
 
+	if (kernel_code)
+		take_kernel_stack(ctx, STACK_OF_WAIT);
+	unit = unit_of_sample(t, c, &point, 0) & ~UNIT_SPINS;
 	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
 }
 
@@ -178,7 +181,7 @@ static __always_inline u32 unit_of_wait(struct thread *t, struct core *c)
  * The thread goes to sleep. Who wakes it may come while this is still being written, and
  * does not look at what has no beginning yet; then the wait ends when the thread runs.
  */
-static __always_inline void begin_wait(struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
+static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
 {
 	u32 class, unit;
 
@@ -189,7 +192,7 @@ static __always_inline void begin_wait(struct core *c, struct thread *t, struct 
 	class = expected_class(task, habit_at(t, t->wait.habit));
 	t->wait.expected = class;
 	t->wait.counted = class != WAIT_UNKNOWN && waits_followed >> class & 1;
-	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(t, c) : 0;
+	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(ctx, t, c) : 0;
 	t->wait.unit = unit;
 	if (t->wait.counted) {
 		pass_waiting(now);

@@ -130,7 +130,7 @@ func table(command string) *regexp.Regexp {
 	switch {
 	case strings.Contains(command, "--list-units"):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
-	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"): // file, func, binary
+	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), strings.Contains(command, "--kernel"): // file, func, binary
 		return regexp.MustCompile(`(?m)^\s*1 +\S+ .*`)
 	case strings.Contains(command, "<"): // most of the time is the path's
 		return regexp.MustCompile(`(?m)^\s*1 +parse_row<handle_put +parse_row +([789]\d|100)\.\d% `)

@@ -38,6 +38,8 @@ type runFlags struct {
 	seed               uint64
 	quiet, verbose     bool
 	listUnits          bool
+	kernel             bool
+	vmlinux            string
 	view               bool
 }
 
@@ -65,6 +67,9 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.Var(&r.include, "include", "only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
 		"                               (default: the program and its own libraries)")
 	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
+	f.BoolVar(&r.kernel, "kernel", false, "the kernel's functions can be units, too, and targets, and be in --include and --exclude\n"+
+		"                               (default: the kernel's time counts for the code that calls it)")
+	f.StringVar(&r.vmlinux, "vmlinux", "", "with --kernel: lines of the kernel's source, by its image with debug information, `FILE`")
 	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
 	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
 	r.speedups = everyFive()
@@ -104,6 +109,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
 		Period: r.period, Experiment: r.length, Warmup: r.warmup,
 		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
+		Kernel: r.kernel, Vmlinux: r.vmlinux,
 	}
 	if r.until > 0 {
 		cfg.Enough = func(so *analyze.Result) bool { return so.Settled(float64(r.until)) }
@@ -149,6 +155,8 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		wrong = fmt.Sprintf("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
 	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
 		wrong = fmt.Sprintf("--period %v is not between 100us and 100ms", r.period)
+	case r.vmlinux != "" && !r.kernel:
+		wrong = "--vmlinux without --kernel: the kernel's lines would not be looked at"
 	case r.length < 10*r.period:
 		wrong = fmt.Sprintf("--experiment %v is shorter than ten sampling periods", r.length)
 	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:

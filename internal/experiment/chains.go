@@ -38,26 +38,25 @@ func wholeStacks(cfg *Config) *ledger.Stacks {
 
 // chainOf gives the number of what the code at a place means for the units, where
 // whole stacks are looked at; 0 for nothing.
-func (t *unitTable) chainOf(b *symbol.Binary, frames []symbol.Frame) (uint32, error) {
-	origin := b.Origin(t.isMain(b))
-	blamed := t.scope.First(origin, frames)
+func (t *unitTable) chainOf(m module, frames []symbol.Frame) (uint32, error) {
+	blamed := t.scope.First(m.origin, frames)
 	c := ledger.Chain{Blamed: blamed >= 0}
 	if blamed >= 0 {
-		t.noteMissing(b)
+		t.noteMissing(m)
 	}
 	for i := range t.targets {
-		if t.join(&c, i, b, frames, blamed) {
+		if t.join(&c, i, m, frames, blamed) {
 			c.Blamed = true
 		}
 	}
 	if t.kind == "func" {
 		for _, f := range frames {
-			if t.scope.Outside(origin, f) == "" {
-				t.joinFunction(&c, f, b, false)
+			if t.scope.Outside(m.origin, f) == "" {
+				t.joinFunction(&c, f, m, false)
 			}
 		}
 	} else if blamed >= 0 {
-		if u, ok := t.unitFrom(frames[blamed], t.kind, b.Name()); ok {
+		if u, ok := t.unitFrom(frames[blamed], t.kind, m.name); ok {
 			c.Own = t.number(u, false, "")
 		}
 	}
@@ -88,7 +87,7 @@ func (t *unitTable) chainNumber(c ledger.Chain) (uint32, error) {
 // join makes the units of a target members of a place's chain, as far as it matters to them. It
 // reports whether a sample is blamed on the place because of the target: on a line, or a
 // function's own code, that was named.
-func (t *unitTable) join(c *ledger.Chain, i int, b *symbol.Binary, frames []symbol.Frame, blamed int) bool {
+func (t *unitTable) join(c *ledger.Chain, i int, m module, frames []symbol.Frame, blamed int) bool {
 	target := &t.targets[i]
 	at := -1 // where the target's own code is, if it is the one that is blamed
 	if !target.Inclusive() {
@@ -100,11 +99,11 @@ func (t *unitTable) join(c *ledger.Chain, i int, b *symbol.Binary, frames []symb
 	case target.Inclusive():
 		for _, f := range frames {
 			if target.Is(f) {
-				t.joinFunction(c, f, b, true)
+				t.joinFunction(c, f, m, true)
 			}
 		}
 	case at >= 0:
-		if u, ok := t.unitFrom(frames[at], kindOf(target), b.Name()); ok {
+		if u, ok := t.unitFrom(frames[at], kindOf(target), m.name); ok {
 			addMember(c, ledger.Member{Unit: t.number(u, true, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}})
 		}
 	}
@@ -123,11 +122,11 @@ func ownCode(target *point.Target, frames []symbol.Frame, blamed int) int {
 }
 
 // joinFunction makes a function, with all that it calls, a member.
-func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, b *symbol.Binary, wanted bool) {
-	if u, ok := t.unitFrom(f, "func", b.Name()); ok {
-		m := ledger.Member{Unit: t.number(u, wanted, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}}
-		m.Later = m.Steps
-		addMember(c, m)
+func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, m module, wanted bool) {
+	if u, ok := t.unitFrom(f, "func", m.name); ok {
+		member := ledger.Member{Unit: t.number(u, wanted, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}}
+		member.Later = member.Steps
+		addMember(c, member)
 	}
 }
 

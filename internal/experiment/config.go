@@ -28,8 +28,12 @@ type Config struct {
 	firstEnd  int            // the place among Points of the first one's begin
 	Targets   []point.Target // none: units are chosen by sampling
 
-	Scope scope.Scope    // which code may be a unit
-	Paths sourcepath.Map // how source files are called
+	Scope scope.Scope // which code may be a unit
+	// Kernel: that of the running kernel, too. Vmlinux is its image with debug information, for
+	// lines; "" for none.
+	Kernel  bool
+	Vmlinux string
+	Paths   sourcepath.Map // how source files are called
 
 	// List: no experiments; units are counted wherever they are, and why those
 	// out of scope are is told in the Outcome. Points and targets do not matter.

@@ -36,19 +36,19 @@ func (s *session) listing(ctx context.Context, p subject) (subject, error) {
 
 // listed is the unit of the innermost frame, in scope or not. Code that was
 // inlined into the user's counts for that: the reason says so.
-func (t *unitTable) listed(b *symbol.Binary, origin symbol.Origin, frames []symbol.Frame) uint32 {
-	at, why := 0, t.scope.Outside(origin, frames[0])
-	if i := t.scope.First(origin, frames); i >= 0 && why == "" {
+func (t *unitTable) listed(m module, frames []symbol.Frame) uint32 {
+	at, why := 0, t.scope.Outside(m.origin, frames[0])
+	if i := t.scope.First(m.origin, frames); i >= 0 && why == "" {
 		at = i
-		t.noteMissing(b)
+		t.noteMissing(m)
 	} else if i > 0 {
-		if blamed, ok := t.unitFrom(frames[i], t.kind, b.Name()); ok {
+		if blamed, ok := t.unitFrom(frames[i], t.kind, m.name); ok {
 			why += ", counts for " + blamed.Name
 		}
 	}
-	u, ok := t.unitFrom(frames[at], t.kind, b.Name())
+	u, ok := t.unitFrom(frames[at], t.kind, m.name)
 	if !ok {
-		u = profile.Unit{Kind: "binary", Name: filepath.Base(b.Name()), Binary: b.Name()}
+		u = profile.Unit{Kind: "binary", Name: filepath.Base(m.name), Binary: m.name}
 		why = cmp.Or(why, "nothing names it")
 	}
 	return t.number(u, false, why)

@@ -19,6 +19,7 @@ import (
 	"whatif/internal/profile"
 	"whatif/internal/sourcefile"
 	"whatif/internal/symbol"
+	"whatif/internal/symbol/kernel"
 	"whatif/internal/target"
 )
 
@@ -26,6 +27,7 @@ import (
 type session struct {
 	cfg       *Config
 	ledger    *ledger.Ledger
+	kernel    *kernel.Kernel // nil: its code is not to be sped up
 	units     *unitTable
 	sites     *sites
 	counters  *counters
@@ -85,6 +87,11 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		}
 	}()
 	notOpened := <-opened
+	defer func() {
+		if s.kernel != nil {
+			s.kernel.Close()
+		}
+	}()
 	if err != nil {
 		if notOpened == nil {
 			err = errors.Join(err, s.ledger.Close())
@@ -223,8 +230,13 @@ func asksForCoz(p *target.Process) bool {
 }
 
 // openLedger loads the kernel side.
-func (s *session) openLedger() (err error) {
+func (s *session) openLedger() error {
+	code, err := s.openKernel()
+	if err != nil {
+		return err
+	}
 	s.ledger, err = ledger.Open(ledger.Options{
+		Kernel: code,
 		Period: s.cfg.Period, Cap: s.longestStop(), Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
 		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg),
 	})
@@ -243,6 +255,7 @@ func (s *session) open(p subject) (err error) {
 		return err
 	}
 	s.units = newUnitTable(s.ledger, s.cfg)
+	s.units.kernel = s.kernel
 	s.units.addWaits()
 	var files []string
 	for _, each := range programs {
@@ -347,8 +360,15 @@ func (s *session) checkTargets(programs []program) error {
 	if !haveSymbols(programs) {
 		return nil
 	}
-	for _, t := range s.cfg.Targets {
-		if err := inAny(programs, func(p program) error { return point.Check(t, p) }); err != nil {
+	for i := range s.cfg.Targets {
+		t := &s.cfg.Targets[i]
+		if inKernel(s.kernel, t, programs) {
+			continue
+		}
+		if err := inAny(programs, func(p program) error { return point.Check(*t, p) }); err != nil {
+			if s.kernel == nil {
+				err = perhapsInKernel(err, t, programs)
+			}
 			return err
 		}
 	}

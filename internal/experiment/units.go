@@ -15,6 +15,7 @@ import (
 	"whatif/internal/profile"
 	"whatif/internal/sourcepath"
 	"whatif/internal/symbol"
+	"whatif/internal/symbol/kernel"
 	"whatif/internal/symbol/scope"
 	"whatif/internal/target"
 )
@@ -33,8 +34,9 @@ type unitTable struct {
 	opened  func(*symbol.Binary, ledger.File) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
-	list    bool // see Config.List
-	stacks  bool // whole stacks are looked at: places have chains
+	list    bool           // see Config.List
+	stacks  bool           // whole stacks are looked at: places have chains
+	kernel  *kernel.Kernel // nil: its code has no units
 	log     *slog.Logger
 
 	mu       sync.Mutex
@@ -93,7 +95,11 @@ func (t *unitTable) serve(exec func(ledger.Event), c *counters) {
 			answer = func(ledger.Event) error { return c.named() }
 		}
 		if err := answer(e); err != nil {
-			t.log.Debug("resolving a place", "table", e.Table, "process", e.Process, "address", fmt.Sprintf("%#x", e.Address), "error", err)
+			address := fmt.Sprintf("%#x", e.Address)
+			if e.OfKernel() {
+				address = "in the kernel" // where exactly is not everyone's to know
+			}
+			t.log.Debug("resolving a place", "table", e.Table, "process", e.Process, "address", address, "error", err)
 		}
 	}
 }
@@ -103,6 +109,9 @@ func (t *unitTable) serve(exec func(ledger.Event), c *counters) {
 func (t *unitTable) answer(e ledger.Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if e.OfKernel() {
+		return t.answerKernel(e)
+	}
 	b, err := t.binary(e)
 	if err != nil {
 		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
@@ -126,12 +135,25 @@ func (t *unitTable) answer(e ledger.Event) error {
 	if len(frames) == 0 { // nothing names it, but it is in a binary
 		frames = []symbol.Frame{{}}
 	}
+	return t.setPlace(e.Place, code, module{b.Origin(t.isMain(b)), b.Name(), b}, frames)
+}
+
+// A module is what code is in: a binary, or the kernel or a module of it.
+type module struct {
+	origin symbol.Origin
+	name   string
+	binary *symbol.Binary // nil: it is the kernel's
+}
+
+// setPlace tells the kernel side what the code at a place belongs to, besides what is known
+// of it already.
+func (t *unitTable) setPlace(p ledger.Place, code ledger.Code, m module, frames []symbol.Frame) (err error) {
 	if t.stacks {
-		code.Unit, err = t.chainOf(b, frames)
-		return errors.Join(err, t.ledger.SetPlace(e.Place, code))
+		code.Unit, err = t.chainOf(m, frames)
+	} else {
+		code.Unit = t.unitOf(m, frames)
 	}
-	code.Unit = t.unitOf(b, frames)
-	return t.ledger.SetPlace(e.Place, code)
+	return errors.Join(err, t.ledger.SetPlace(p, code))
 }
 
 // binary opens the binary that an event is about, once. A file that is mapped
@@ -187,12 +209,11 @@ func (t *unitTable) isMain(b *symbol.Binary) bool { return t.mains[b.Name()] }
 
 // unitOf is the unit that a chain of frames belongs to, by the first of them
 // that is in scope; 0 when none is.
-func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
-	origin := b.Origin(t.isMain(b))
+func (t *unitTable) unitOf(m module, frames []symbol.Frame) uint32 {
 	if t.list {
-		return t.listed(b, origin, frames)
+		return t.listed(m, frames)
 	}
-	blamed := t.scope.First(origin, frames)
+	blamed := t.scope.First(m.origin, frames)
 	kind, i, wanted := t.kind, blamed, false
 	for k := range t.targets {
 		if own := ownCode(&t.targets[k], frames, blamed); own >= 0 {
@@ -203,8 +224,8 @@ func (t *unitTable) unitOf(b *symbol.Binary, frames []symbol.Frame) uint32 {
 	if i < 0 {
 		return 0
 	}
-	t.noteMissing(b)
-	u, ok := t.unitFrom(frames[i], kind, b.Name())
+	t.noteMissing(m)
+	u, ok := t.unitFrom(frames[i], kind, m.name)
 	if !ok {
 		return 0
 	}
@@ -293,12 +314,15 @@ func (t *unitTable) samples() []int64 {
 const noticeable = 0.02
 
 // noteMissing remembers what a binary lacks of which code in scope was sampled.
-func (t *unitTable) noteMissing(b *symbol.Binary) {
-	if said, known := t.lacking[b.Name()]; known && said == "" {
+func (t *unitTable) noteMissing(m module) {
+	if m.binary == nil {
+		return // that the kernel has no lines is the user's choice: --vmlinux
+	}
+	if said, known := t.lacking[m.name]; known && said == "" {
 		return
 	}
-	if text := b.Missing(); text != "" {
-		t.lacking[b.Name()] = text
+	if text := m.binary.Missing(); text != "" {
+		t.lacking[m.name] = text
 	}
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	// UnitWaits are the classes of waiting that count as time of the unit in whose code the
 	// thread waits, Waits those that are units themselves. With none, nobody who waits is looked at.
 	UnitWaits, Waits []WaitClass
+	// Kernel: the kernel's own code has units, too; its places have inode 0. nil: it has none.
+	Kernel *KernelCode
 
 	Keys     bool // latencies can have begins and ends with the same key
 	Counters bool // count the progress points in the program's source: see SetFile
@@ -90,6 +92,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := setClasses(spec, "waits_followed", slices.Concat(opt.UnitWaits, opt.Waits)); err != nil {
 		return nil, err
 	}
+	if err := sampleKernel(spec, opt.Kernel); err != nil {
+		return nil, err
+	}
 	if err := count(spec, opt.Counters); err != nil {
 		return nil, err
 	}
@@ -97,6 +102,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 		spec.Maps["begun_by_key"].MaxEntries = 1
 	}
 	if err := l.makeMaps(spec); err != nil {
+		return nil, err
+	}
+	if err := l.tellFunctions(opt.Kernel); err != nil {
 		return nil, err
 	}
 	// Most of what the kernel checks is in this one: it does that meanwhile.
@@ -119,6 +127,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 	attached := slices.Clone(following)
 	if opt.Counters {
 		attached = append(attached, l.programs.counting()...)
+	}
+	if opt.Kernel != nil {
+		attached = append(attached, "on_softirq_raise")
 	}
 	for _, name := range attached {
 		k, err := l.programs.attach(name)
@@ -158,7 +169,7 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 	l.programs.share(map[string]*ebpf.Map{
 		section:     l.shared,
 		"addresses": l.maps.Addresses, "chosen": l.maps.Chosen, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
-		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "members": l.maps.Members,
+		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "kernel_function": l.maps.KernelFunction, "kernel_stacks": l.maps.KernelStacks, "members": l.maps.Members,
 		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
 		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "strangers": l.maps.Strangers,
 		"threads": l.maps.Threads,

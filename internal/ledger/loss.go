@@ -22,6 +22,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_TABLE:    profile.LossTable,
 	bpf.LedgerLossLOSS_SPAN:     "begins not remembered",
 	bpf.LedgerLossLOSS_LAST:     "processes whose last visits were not read",
+	bpf.LedgerLossLOSS_KERNEL:   "samples without a stack in the kernel",
 }
 
 // Losses are the names and counts of what was lost in the kernel.

@@ -107,3 +107,14 @@ func subsequence(names, in []string) bool {
 	}
 	return false
 }
+
+// What a report shows can be given to -t.
+func TestTargetInKernel(t *testing.T) {
+	for text, want := range map[string]string{
+		"func:vfs_write [kernel]": "vfs_write", "func:ext4_create [ext4]": "ext4_create", "func:operator []": "operator []", "func:operator new[]": "operator new[]",
+	} {
+		if got, err := ParseTarget(text); err != nil || got.Func != want {
+			t.Errorf("%s: %q, %v", text, got.Func, err)
+		}
+	}
+}

@@ -92,10 +92,19 @@ func parseCode(text string, isFunc bool) (file string, line int, function string
 		file, line, err = splitLine(text)
 		return file, line, "", err
 	}
-	if function = strings.TrimSpace(text); function == "" {
+	if function = withoutModule(strings.TrimSpace(text)); function == "" {
 		err = errors.New("the name of a function is missing")
 	}
 	return "", 0, function, err
+}
+
+// withoutModule is a name without what reports show behind those of the kernel's functions: [kernel],
+// or a module.
+func withoutModule(name string) string {
+	if at := strings.LastIndex(name, " ["); at > 0 && strings.HasSuffix(name, "]") && len(name) > at+len(" []") {
+		return name[:at]
+	}
+	return name
 }
 
 // Inclusive reports whether what the target's code calls is sped up, too.

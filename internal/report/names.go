@@ -23,6 +23,9 @@ func unitNames(units []profile.Unit) namer {
 		if u.Kind == "binary" {
 			long, short = u.Binary, binary[u.Binary]
 		}
+		if u.Kind == "func" && strings.HasPrefix(u.Binary, "[") {
+			return u.Name + " " + u.Binary // the kernel's, or a module's of it
+		}
 		suffix := ""
 		if u.Kind == "line" {
 			suffix = ":" + strconv.Itoa(u.Line)

@@ -15,6 +15,8 @@ type Origin struct {
 	// Lines is set when the binary's own code has lines. Then code in it
 	// that has none is a library's, linked in: libc in a static binary.
 	Lines bool
+	// Kernel is set for code of the kernel and its modules, where that may be sped up.
+	Kernel bool
 }
 
 // InScope reports whether a frame is the user's own code by default: code of
@@ -27,6 +29,11 @@ func (o Origin) InScope(f Frame) bool { return o.Outside(f) == "" }
 // it is.
 func (o Origin) Outside(f Frame) string {
 	switch {
+	case o.Kernel:
+		if o.Path == "[bpf]" {
+			return "BPF program" // often whatif's own
+		}
+		return ""
 	case o.System():
 		return kindOfLibrary(o.Path)
 	case goStandard(f.Func, f.File):
@@ -50,7 +57,7 @@ func (o Origin) Outside(f Frame) string {
 }
 
 // System reports that the binary is the system's: by default no frame of it is in scope.
-func (o Origin) System() bool { return !o.Executable && systemBinary(o.Path) }
+func (o Origin) System() bool { return !o.Executable && !o.Kernel && systemBinary(o.Path) }
 
 // First gives the index of the frame that a chain is blamed on by default.
 func (o Origin) First(chain []Frame) int { return First(chain, o.InScope) }

@@ -96,6 +96,50 @@ func (k *Kernel) Frames(addr uint64) ([]symbol.Frame, error) {
 	return []symbol.Frame{s.frame()}, nil
 }
 
+// Name is what the kernel's own code is shown to be in, as a module's is in [ext4].
+const Name = "[kernel]"
+
+// Module is what Frames says of code that is in a module, such as [ext4]; "" for the kernel's own.
+func Module(frames []symbol.Frame) string {
+	if len(frames) == 1 && frames[0].Line == 0 && strings.HasPrefix(frames[0].File, "[") {
+		return frames[0].File
+	}
+	return ""
+}
+
+// Between gives the addresses of two symbols that mark where a part of the kernel's code
+// begins and ends.
+func (k *Kernel) Between(begin, end string) (first, last uint64, err error) {
+	if err := k.Load(); err != nil {
+		return 0, 0, err
+	}
+	first, found := k.table.Address(begin)
+	last, alsoFound := k.table.Address(end)
+	if !found || !alsoFound || last < first {
+		return 0, 0, fmt.Errorf("the kernel's symbols do not say where %s is and %s", begin, end)
+	}
+	return first, last, nil
+}
+
+// Starts are the addresses, ascending, from each of which to the next all code is one
+// function's, or nobody's. None where lines are known, which change within functions.
+func (k *Kernel) Starts() ([]uint64, error) {
+	if err := k.Load(); err != nil || k.image != nil {
+		return nil, err
+	}
+	return k.table.starts(), nil
+}
+
+// HasFunc tells whether a name means some function of the kernel: with vmlinux also one that was
+// inlined wherever it is called.
+func (k *Kernel) HasFunc(match string) (bool, error) {
+	found, err := k.Functions(match)
+	if err != nil || len(found) > 0 || k.image == nil {
+		return len(found) > 0, err
+	}
+	return k.image.HasFunc(match)
+}
+
 // Functions finds the functions that a name means, as symbol.MatchFunc has it.
 func (k *Kernel) Functions(match string) ([]Symbol, error) {
 	if err := k.Load(); err != nil {

@@ -62,6 +62,28 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// From each start to the next all addresses have the same answer.
+func TestStarts(t *testing.T) {
+	table := recorded(t)
+	starts := table.starts()
+	for i, from := range starts {
+		if i > 0 && from <= starts[i-1] {
+			t.Fatalf("%#x comes after %#x", from, starts[i-1])
+		}
+		if i+1 == len(starts) {
+			break
+		}
+		a, aFound := table.Find(from)
+		b, bFound := table.Find(starts[i+1] - 1)
+		if a != b || aFound != bFound {
+			t.Errorf("%#x is in %q, %#x in %q", from, a.Name, starts[i+1]-1, b.Name)
+		}
+	}
+	if _, found := table.Find(starts[len(starts)-1]); found {
+		t.Error("the last function has no end")
+	}
+}
+
 func TestHidden(t *testing.T) {
 	_, err := Parse(strings.NewReader("0000000000000000 T _stext\n0000000000000000 t verify_cpu\n"))
 	var hidden *HiddenError

@@ -97,3 +97,19 @@ func (t *Table) Functions(match string) []Symbol {
 	}
 	return found
 }
+
+// starts are the addresses, ascending, from each of which to the next all code is one symbol's, or none's.
+func (t *Table) starts() []uint64 {
+	var all []uint64
+	for i, e := range t.all {
+		if i+1 < len(t.all) && t.all[i+1].addr == e.addr {
+			continue
+		}
+		all = append(all, e.addr)
+		end := e.addr + t.at(i).Size
+		if i+1 == len(t.all) || end < t.all[i+1].addr {
+			all = append(all, end)
+		}
+	}
+	return all
+}

@@ -1,0 +1,51 @@
+/*
+ * Two pinned threads at a pthread barrier: one writes to a file in memory (some 3 ms a round, the target), the
+ * other computes 2 ms. What a write takes is the kernel's copying, page by page, so the target is not the line but
+ * the kernel's generic_perform_write.
+ *
+ * Truth: like barrier's, by fewer bytes in each write; what copying costs is for the kernel to decide: measured.
+ */
+#include "../bench.h"
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define PAGE 4096
+#define PAGES 256
+
+static pthread_barrier_t barrier;
+static char bytes[PAGES * PAGE];
+
+static void *writer(void *unused) {
+  pin(0);
+  int fd = memfd_create("written", 0);
+  if (fd < 0 || ftruncate(fd, sizeof bytes))
+    die("making a file in memory");
+  for (;;) {
+    size_t n = (size_t)shrunk(PAGES) * PAGE;
+    for (int i = 0; i < 30; i++)
+      if (pwrite(fd, bytes, n, 0) != (ssize_t)n) // TARGET
+        die("writing");
+    pthread_barrier_wait(&barrier);
+  }
+  return unused;
+}
+
+static void *computer(void *unused) {
+  pin(1);
+  for (;;) {
+    WORK(2000 * US);
+    pthread_barrier_wait(&barrier);
+    visit();
+  }
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  bench_init(argc, argv);
+  memset(bytes, 1, sizeof bytes); /* or all of them are the one page of zeros */
+  pthread_barrier_init(&barrier, NULL, 2);
+  pthread_t threads[2];
+  pthread_create(&threads[0], NULL, writer, NULL);
+  pthread_create(&threads[1], NULL, computer, NULL);
+  pthread_join(threads[0], NULL);
+}
