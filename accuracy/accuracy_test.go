@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,14 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := choose([]string{"barier"}); err == nil {
 		t.Error("choose(barier): no error")
+	}
+	grouped := func(p program) bool { return p.group == "across" }
+	if chosen, err = choose(nil); err != nil || slices.ContainsFunc(chosen, grouped) {
+		t.Errorf("choose() = %v, %v", chosen, err)
+	}
+	if group, err := choose([]string{"across"}); err != nil || len(group) == 0 || len(group)+len(chosen) != len(programs) ||
+		!grouped(group[0]) {
+		t.Errorf("choose(across) = %v, %v", group, err)
 	}
 }
 
@@ -331,6 +340,15 @@ func TestMissed(t *testing.T) {
 	}
 	if m := missed([]result{exact}); len(m) != 0 {
 		t.Errorf("an exact prediction misses %q", m)
+	}
+	for k, misses := range map[kind]int{ordinary: 1, crossing: 0} {
+		near := synthetic("near", k, false)
+		for i := range near.Levels {
+			near.Levels[i].Prediction = &estimate{13.5, 9, 18}
+		}
+		if m := missed([]result{near}); len(m) != misses {
+			t.Errorf("%s, 3.5 points off: %q is missed", k, m)
+		}
 	}
 	nothing := synthetic("nothing", zero, false)
 	text := strings.Join(missed([]result{nothing}), "\n")
