@@ -254,11 +254,22 @@ static void parents_work(void) { WORK(1200 * US); }
 #ifdef EXIT
 #include <sys/wait.h>
 
-/* Not pinned: a child begins on the other core, which is idle, and not where its parent is. */
+/* A child begins on its parent's core, and leaves it at once: whoever runs first sees to that. */
+static void to_the_other_core(pid_t child) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(bench.cpus[0], &set);
+  if (sched_setaffinity(child, sizeof set, &set))
+    die("pinning a child");
+}
+
 int main(int argc, char **argv) {
   bench_init(argc, argv);
+  pin(1);
   for (;;) {
-    if (fork_child() == 0) {
+    pid_t child = fork_child();
+    to_the_other_core(child);
+    if (child == 0) {
       childs_work();
       _exit(0);
     }
