@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -43,6 +44,8 @@ type program struct {
 	batch bool
 	// partner: what the program talks to is outside of it, "NAME client", and not profiled with it.
 	partner bool
+	// ranks is how many processes mpirun starts of it; 0: it is no MPI program.
+	ranks int
 	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
 	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
 	model []float64
@@ -118,6 +121,7 @@ var programs = append([]program{
 	{name: "open_loop_two", source: "open_loop/open_loop.c", defines: []string{"TWO"}, latency: requestLatency,
 		kind: ordinary, seconds: 3, model: []float64{0, 0, 0, 0}},
 	{name: "rust_pool", source: "rust_pool/rust_pool.rs", kind: ordinary, model: []float64{17, 33, 50, 67}},
+	{name: "mpi_sort", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: ordinary, ranks: 2, seconds: 0.5},
 }, across()...)
 
 // across are processes that wake each other, in every way that there is. Pipes and socketpairs are in the suite itself.
@@ -140,6 +144,16 @@ func (p *program) metrics() []string {
 
 // kindOf says what is asked of predictions of a latency.
 var kindOf = map[string]kind{"latency": timed, "p50": tail, "p95": tail, "p99": tail}
+
+// command is the command line that runs what was built of the program.
+func (p *program) command(binary string, args ...string) []string {
+	var command []string
+	if p.ranks > 0 {
+		// It chooses its processors itself, as the other programs.
+		command = []string{"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(p.ranks)}
+	}
+	return append(append(command, binary), args...)
+}
 
 // pointFunc is the function whose calls are the program's progress.
 func (p *program) pointFunc() string {
