@@ -12,7 +12,7 @@
 
 #define KEYS (1 << 15) /* of a rank */
 #define BUCKETS 256
-#define PASSES 40L
+#define PASSES 80L
 
 static int ranks, rank;
 static uint32_t keys[KEYS], sorted[KEYS], *received;
@@ -31,8 +31,7 @@ static void make_keys(int times) {
 static void count_keys(long passes) {
   while (passes-- > 0) {
     memset(histogram, 0, sizeof histogram);
-    for (int i = 0; i < KEYS; i++)
-      histogram[keys[i] >> 24]++; // TARGET
+    for (int i = 0; i < KEYS; i++) histogram[keys[i] >> 24]++; // TARGET
   }
 }
 
