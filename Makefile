@@ -1,11 +1,11 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, speed, overhead, scale, points, sqlite, servers, attach.
+# The long runs, whose figures the documentation gives: accuracy, across, mpi, speed, overhead, scale, points, sqlite, servers, attach.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole tools generate check-generated lint accuracy speed overhead scale points sqlite servers attach clean
+.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across mpi speed overhead scale points sqlite servers attach clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -52,6 +52,13 @@ test-whole: build tools lint check-generated
 
 accuracy: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz
+
+across: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check
+
+mpi: build tools
+	@command -v mpicc >/dev/null && command -v mpirun >/dev/null || $(SUDO) apt-get install -q -y --no-install-recommends libopenmpi-dev openmpi-bin
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only mpi -check
 
 # One program at a time: go run ./accuracy/speed -only cpp_phases
 speed: tools

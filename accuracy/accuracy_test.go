@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,12 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := choose([]string{"barier"}); err == nil {
 		t.Error("choose(barier): no error")
+	}
+	if all, err := choose(nil); err != nil || slices.ContainsFunc(all, func(p program) bool { return p.group != "" }) {
+		t.Errorf("choose() = %v, %v", all, err)
+	}
+	if group, err := choose([]string{"across"}); err != nil || len(group) != len(across()) {
+		t.Errorf("choose(across) = %v, %v", group, err)
 	}
 }
 
@@ -332,6 +339,15 @@ func TestMissed(t *testing.T) {
 	if m := missed([]result{exact}); len(m) != 0 {
 		t.Errorf("an exact prediction misses %q", m)
 	}
+	for k, misses := range map[kind]int{ordinary: 1, crossing: 0} {
+		near := synthetic("near", k, false)
+		for i := range near.Levels {
+			near.Levels[i].Prediction = &estimate{13.5, 9, 18}
+		}
+		if m := missed([]result{near}); len(m) != misses {
+			t.Errorf("%s, 3.5 points off: %q is missed", k, m)
+		}
+	}
 	nothing := synthetic("nothing", zero, false)
 	text := strings.Join(missed([]result{nothing}), "\n")
 	for _, want := range []string{"nothing: 11.0 predicted at 25%", "4 intervals"} {
@@ -412,6 +428,8 @@ func TestArguments(t *testing.T) {
 		{program{name: "x"}, "run -p done=func:progress_done -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 100000"},
 		{program{name: "x", point: "main.progressDone"},
 			"run -p done=func:main.progressDone -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 100000"},
+		{program{name: "x", ranks: 2}, "run -p done=func:progress_done -t x.c:3 -s 0,25,100 -d 10s -o f -- " +
+			"mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 /b/x 0 100000"},
 		{program{name: "x", batch: true, seconds: 0.4}, "run -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 0.4"},
 	}
 	for _, test := range tests {

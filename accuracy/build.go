@@ -54,6 +54,9 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	default:
 		c = []string{"gcc"}
 	}
+	if p.ranks > 0 {
+		c = []string{"mpicc"}
+	}
 	c = append(c, "-O2", "-Wall", "-pthread")
 	if forCoz {
 		// Debian's coz reads only old debug information.

@@ -3,18 +3,21 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
-// limits are the targets of issues 2 and 4, in percentage points unless said otherwise.
+// limits are the targets, in percentage points unless said otherwise.
 var limits = struct {
 	mean     float64          // over the suite
+	crossing float64          // over programs of this kind alone
 	program  map[kind]float64 // mean error of one program
 	zero     float64          // any level of a program whose truth is 0
 	coverage float64          // share of the 95% intervals that contain the truth
 	coz      float64          // our error as a share of coz's, on the programs that coz can run
 }{
 	mean:     3,
-	program:  map[kind]float64{ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10},
+	crossing: 4,
+	program:  map[kind]float64{ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8},
 	zero:     2,
 	coverage: 0.9,
 	coz:      1.0 / 3,
@@ -43,9 +46,12 @@ func missed(results []result) []string {
 			}
 		}
 	}
-	s := summarize(results)
-	if s.meanError > limits.mean {
-		miss("suite: mean error %.1f, at most %.0f allowed", s.meanError, limits.mean)
+	s, mean := summarize(results), limits.mean
+	if !slices.ContainsFunc(results, func(r result) bool { return r.Kind != crossing }) {
+		mean = limits.crossing
+	}
+	if s.meanError > mean {
+		miss("suite: mean error %.1f, at most %.0f allowed", s.meanError, mean)
 	}
 	if s.of > 0 && float64(s.inside) < limits.coverage*float64(s.of) {
 		miss("suite: %d of %d intervals contain the truth, %.0f%% expected", s.inside, s.of, 100*limits.coverage)

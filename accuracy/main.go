@@ -85,7 +85,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	only := f.String("only", "", "study only these programs, `names` separated by commas")
+	only := f.String("only", "", "study only these programs and groups, `names` separated by commas")
 	levels := f.String("levels", "25,50,75,100", "shrink the target by these `percentages`")
 	seconds := f.Float64("seconds", 20, "profile each program this long with whatif")
 	quick := f.Bool("quick", false, "measure little: do the programs and the profilers work at all?")

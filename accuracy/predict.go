@@ -61,8 +61,9 @@ func (p *predictor) arguments(duration time.Duration) []string {
 	if p.program.kernel != "" {
 		args = append(args, "--kernel")
 	}
-	return append(args, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","),
-		"-d", duration.String(), "-o", p.profile, "--", p.built.plain, "0", seconds)
+	args = append(args, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","),
+		"-d", duration.String(), "-o", p.profile, "--")
+	return append(args, p.program.command(p.built.plain, "0", seconds)...)
 }
 
 // chunk profiles the program for a while. What it says is kept beside the profile.

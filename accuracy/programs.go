@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,11 +18,15 @@ const (
 	timed    kind = "timed"    // how long requests take, on average
 	tail     kind = "tail"     // how long the longest of them take
 	zero     kind = "zero"     // the target is off the critical path: nothing is to be gained
+	crossing kind = "crossing" // processes wake each other
 )
 
 // program is one entry of the suite.
 type program struct {
-	name    string
+	name string
+	// group is what the program is studied with, when that is asked for by its name; without one it is a part of
+	// the suite that is studied when nothing is.
+	group   string
 	source  string   // below accuracy/programs
 	defines []string // for the compiler
 	flags   []string // for it too, libraries at their end
@@ -40,6 +46,8 @@ type program struct {
 	partner bool
 	// kernel is the function of the kernel's that does the target's work, and is asked about in place of the line.
 	kernel string
+	// ranks is how many processes mpirun starts of it; 0: it is no MPI program.
+	ranks int
 	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
 	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
 	model []float64
@@ -49,7 +57,7 @@ type program struct {
 // are known by their number.
 const requestLatency = "request=func:request_begin%arg1..func:request_end%arg1"
 
-var programs = []program{
+var programs = append([]program{
 	{name: "barrier", source: "barrier/barrier.c", kind: ordinary, coz: true, model: []float64{25, 33, 33, 33}},
 	{name: "barrier_fine", source: "barrier/barrier.c", defines: []string{"FINE"}, kind: ordinary, coz: true,
 		model: []float64{25, 33, 33, 33}},
@@ -118,6 +126,17 @@ var programs = []program{
 	{name: "open_loop_two", source: "open_loop/open_loop.c", defines: []string{"TWO"}, latency: requestLatency,
 		kind: ordinary, seconds: 3, model: []float64{0, 0, 0, 0}},
 	{name: "rust_pool", source: "rust_pool/rust_pool.rs", kind: ordinary, model: []float64{17, 33, 50, 67}},
+	{name: "mpi_sort", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: ordinary, ranks: 2, seconds: 0.5},
+}, across()...)
+
+// across are processes that wake each other, in every way that there is. Pipes and socketpairs are in the suite itself.
+func across() []program {
+	var group []program
+	for _, way := range []string{"tcp", "eventfd", "signal", "mutex", "posix", "sysv", "epoll", "uring", "exit"} {
+		group = append(group, program{name: "across_" + way, group: "across", source: "across/across.c", kind: crossing,
+			defines: []string{strings.ToUpper(way)}, model: []float64{25, 40, 40, 40}})
+	}
+	return group
 }
 
 // metrics are what is predicted of a program, throughput first.
@@ -131,6 +150,16 @@ func (p *program) metrics() []string {
 // kindOf says what is asked of predictions of a latency.
 var kindOf = map[string]kind{"latency": timed, "p50": tail, "p95": tail, "p99": tail}
 
+// command is the command line that runs what was built of the program.
+func (p *program) command(binary string, args ...string) []string {
+	var command []string
+	if p.ranks > 0 {
+		// It chooses its processors itself, as the other programs.
+		command = []string{"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(p.ranks)}
+	}
+	return append(append(command, binary), args...)
+}
+
 // pointFunc is the function whose calls are the program's progress.
 func (p *program) pointFunc() string {
 	if p.point != "" {
@@ -139,24 +168,24 @@ func (p *program) pointFunc() string {
 	return "progress_done"
 }
 
-// choose gives the programs with these names, in the suite's order; all of them when there are no names.
+// choose gives the programs and groups with these names, in the suite's order; all that are in no group when there
+// are no names.
 func choose(names []string) ([]program, error) {
 	if len(names) == 0 {
-		return programs, nil
+		names = []string{""} // the group of those that are in none
 	}
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = true
-	}
+	found := map[string]bool{}
 	var chosen []program
 	for _, p := range programs {
-		if wanted[p.name] {
+		if slices.Contains(names, p.name) || slices.Contains(names, p.group) {
 			chosen = append(chosen, p)
-			delete(wanted, p.name)
+			found[p.name], found[p.group] = true, true
 		}
 	}
-	for name := range wanted {
-		return nil, fmt.Errorf("choosing programs: no program is called %q", name)
+	for _, name := range names {
+		if !found[name] {
+			return nil, fmt.Errorf("choosing programs: no program or group is called %q", name)
+		}
 	}
 	return chosen, nil
 }

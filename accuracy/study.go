@@ -40,7 +40,7 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 	if p.seconds > 0 {
 		seconds = p.seconds
 	}
-	truth := &truthRun{binary: built.plain, partner: p.partner, seconds: seconds, levels: pl.levels, patience: pl.patience,
+	truth := &truthRun{program: p, binary: built.plain, seconds: seconds, levels: pl.levels, patience: pl.patience,
 		rng: rand.New(rand.NewPCG(pl.seed, 0)), ratios: map[string]map[int][]float64{}}
 	r := result{Program: p.name, Kind: p.kind, model: p.model}
 	warn := func(err error) {

@@ -22,8 +22,8 @@ const (
 
 // truthRun measures the truth of one program, round by round.
 type truthRun struct {
+	program *program
 	binary  string
-	partner bool
 	seconds float64 // of one run
 	levels  []int
 	rng     *rand.Rand
@@ -99,12 +99,13 @@ func (t *truthRun) run(ctx context.Context, level int) (period map[string]float6
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	stopPartner := func() time.Duration { return 0 }
-	if t.partner {
+	if t.program.partner {
 		if stopPartner, err = startPartner(ctx, t.binary); err != nil {
 			return nil, 0, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, t.binary, strconv.Itoa(level), strconv.FormatFloat(t.seconds, 'f', -1, 64))
+	command := t.program.command(t.binary, strconv.Itoa(level), strconv.FormatFloat(t.seconds, 'f', -1, 64))
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	output, err := cmd.Output()
 	used := stopPartner()
 	if err != nil {

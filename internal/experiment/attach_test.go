@@ -2,10 +2,12 @@ package experiment
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -218,13 +220,13 @@ func times(short, whole int) int {
 	return whole
 }
 
-// A busy program of 200 threads is attached to and let go again and again: what is counted is
-// exact, and nothing is left behind.
-func TestAttachAgainAndAgain(t *testing.T) {
-	realkernel.Need(t)
+// attaches is how often, where there is time.
+var attaches = flag.Int("attaches", 100, "attach this often to a program where it is attached to again and again")
+
+// attachables are programs that are attached to again and again, and the process of each.
+func attachables(t *testing.T) map[string]func() (*pulse, int) {
 	program := compileBusy(t)
-	uprobes := uprobeEvents(t)
-	for name, start := range map[string]func() (*pulse, int){
+	return map[string]func() (*pulse, int){
 		"threads": func() (*pulse, int) {
 			p := startBusy(t, program, "200")
 			return p, p.pid()
@@ -235,13 +237,21 @@ func TestAttachAgainAndAgain(t *testing.T) {
 				`mount -t tmpfs none /mnt && cp "$0" /mnt/busy && exec /mnt/busy 20 "$1"`, program)
 			return p, onlyChild(t, p.cmd.Process.Pid)
 		},
-	} {
+	}
+}
+
+// A busy program of 200 threads, and one in namespaces of its own, are attached to and let go again and again: what is
+// counted is exact, and nothing is left behind.
+func TestAttachAgainAndAgain(t *testing.T) {
+	realkernel.Need(t)
+	uprobes := uprobeEvents(t)
+	for name, start := range attachables(t) {
 		t.Run(name, func(t *testing.T) {
 			p, pid := start()
 			defer p.end()
 			exact(t, p, pid, strconv.Itoa(pid)) // what is allocated once is no leak
-			before := stateOf(t, pid)
-			for range times(1, 100) {
+			before, kernel := stateOf(t, pid), kernelMemory(t)
+			for range times(1, *attaches) {
 				left := exact(t, p, pid, strconv.Itoa(pid))
 				if still := left.still(t); len(still) > 0 {
 					time.Sleep(2 * time.Second)
@@ -254,13 +264,73 @@ func TestAttachAgainAndAgain(t *testing.T) {
 			if after.files != before.files || after.threads != before.threads || after.rss > before.rss+512 {
 				t.Errorf("the program had files, threads and KiB %+v, has %+v", before, after)
 			}
-			if name == "threads" && !p.code(t, "visited") {
+			if !sameCode(t, pid, "visited") {
 				t.Error("a probe is left in the program")
+			}
+			if *figures {
+				time.Sleep(3 * time.Second) // the kernel takes its time to give memory back
+				grown := kernelMemory(t) - kernel
+				t.Logf("attached %d times: the program has %+v, had %+v; the kernel's memory grew by %d KiB", *attaches, after, before, grown)
+				if grown > 20<<10 { // the tables of one whatif are 24 MiB
+					t.Errorf("the kernel's memory grew by %d KiB", grown)
+				}
 			}
 		})
 	}
 	if now := uprobeEvents(t); now != uprobes {
 		t.Errorf("uprobe_events was %q and is %q", uprobes, now)
+	}
+}
+
+// kernelMemory is what the kernel has for itself and cannot take back, in KiB: BPF's maps and programs, probes, storage.
+func kernelMemory(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for line := range strings.Lines(string(text)) {
+		name, rest, _ := strings.Cut(line, ":")
+		switch name {
+		case "SUnreclaim", "Percpu", "VmallocUsed":
+			n := 0
+			fmt.Sscan(rest, &n)
+			sum += n
+		}
+	}
+	return sum
+}
+
+// What a program does per second is the same before whatif attaches and after.
+func TestAttachRate(t *testing.T) {
+	realkernel.Need(t)
+	if !*figures {
+		t.Skip("a measurement: make attach")
+	}
+	realkernel.Whatif(t) // built while the machine is idle
+	for name, start := range attachables(t) {
+		t.Run(name, func(t *testing.T) {
+			p, pid := start()
+			defer p.end()
+			// The kernel gives whatif's maps and programs back when whatif has ended, and works for that.
+			const over, settles = 150 * time.Millisecond, 300 * time.Millisecond
+			var ratios []float64
+			for range *attaches {
+				before := p.rate(over)
+				a := attach(t, append(busyPoints, strconv.Itoa(pid))...)
+				a.detach(t)
+				time.Sleep(settles)
+				ratios = append(ratios, p.rate(over)/before)
+			}
+			slices.Sort(ratios)
+			median := ratios[len(ratios)/2]
+			t.Logf("%d times attached and detached: the rate after is %.2f%% of that before (median; quartiles %.2f%% and %.2f%%)",
+				len(ratios), 100*median, 100*ratios[len(ratios)/4], 100*ratios[3*len(ratios)/4])
+			if median < 0.99 || median > 1.01 {
+				t.Errorf("the rate changed by %.2f%%", 100*(median-1))
+			}
+		})
 	}
 }
 

@@ -110,11 +110,17 @@ func (p *pulse) await(t *testing.T) {
 	}
 }
 
-// code compares a function's bytes in the process with those in the file: they
-// differ while a probe is there.
+// code is sameCode of the program.
 func (p *pulse) code(t *testing.T, name string) (same bool) {
 	t.Helper()
-	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", p.pid()))
+	return sameCode(t, p.pid(), name)
+}
+
+// sameCode compares a function's bytes in a process with those in its file: they
+// differ while a probe is there.
+func sameCode(t *testing.T, pid int, name string) bool {
+	t.Helper()
+	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +138,7 @@ func (p *pulse) code(t *testing.T, name string) (same bool) {
 		if _, err := section.ReadAt(inFile, int64(s.Value-section.Addr)); err != nil {
 			t.Fatal(err)
 		}
-		memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", p.pid()))
+		memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -96,31 +95,6 @@ func TestSystemStall(t *testing.T) {
 	}
 	if paused < int64(time.Second) {
 		t.Errorf("cores were stopped for %d ns only: this says nothing", paused)
-	}
-}
-
-// What a program does per second is the same before whatif attaches and after.
-func TestAttachRate(t *testing.T) {
-	realkernel.Need(t)
-	if !*figures {
-		t.Skip("a measurement: make attach")
-	}
-	realkernel.Whatif(t) // built while the machine is idle
-	p := startBusy(t, compileBusy(t), "200")
-	const rounds, over = 25, 150 * time.Millisecond
-	var ratios []float64
-	for range rounds {
-		before := p.rate(over)
-		a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
-		a.detach(t)
-		ratios = append(ratios, p.rate(over)/before)
-	}
-	slices.Sort(ratios)
-	median := ratios[rounds/2]
-	t.Logf("%d times attached and detached: the rate after is %.2f%% of that before (median; quartiles %.2f%% and %.2f%%)",
-		rounds, 100*median, 100*ratios[rounds/4], 100*ratios[3*rounds/4])
-	if median < 0.99 || median > 1.01 {
-		t.Errorf("the rate changed by %.2f%%", 100*(median-1))
 	}
 }
 
