@@ -194,6 +194,31 @@ func TestText(t *testing.T) {
 	}
 }
 
+// waiting is made with units that also wait: one does hardly anything else, one for several
+// things, one so little that it is not worth a word.
+func waiting() *profile.Data {
+	d := made()
+	d.Run.Waiting = []string{"disk", "net", "sleep"}
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		e.UnitWaitedNS = map[uint32]map[string]int64{
+			1: {"disk": e.RealNS / 4, "lock": 2 * e.RealNS, "sleep": e.RealNS / 20},
+			2: {"sleep": e.RealNS / 2}, 3: {"net": e.RealNS / 200}}
+		e.UnitWaits = map[uint32]int64{1: e.RealNS / 3, 2: e.RealNS / 2}
+	}
+	return d
+}
+
+func TestWaits(t *testing.T) {
+	r := analysed(waiting())
+	for _, c := range []struct {
+		name string
+		opt  Options
+	}{{"waits", Options{}}, {"waits100", Options{Width: 100}}, {"waits80", Options{Width: 80, Curves: true}}, {"waits60", Options{Width: 60}}} {
+		golden(t, c.name+".txt", text(t, r, c.opt))
+	}
+}
+
 func TestUnknownPoint(t *testing.T) {
 	err := Text(io.Discard, analysed(made()), Options{Point: "re\x1bquest"})
 	if err == nil || err.Error() != `selecting point re\x1bquest: the profile has request` {
