@@ -31,7 +31,7 @@ func (s *shapes) percent(names ...Shape) float64 {
 // test -v): the right name should be given where the data are good, a wrong one hardly
 // ever, however bad they are.
 func TestShapes(t *testing.T) {
-	sims := 60
+	sims := 40
 	if !testing.Short() {
 		sims = 300
 	}

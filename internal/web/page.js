@@ -230,6 +230,7 @@
     $('view-label').hidden = index.views.length < 2;
     if (select.options.length !== index.views.length) select.replaceChildren(...index.views.map(v => el('option', { value: v.id }, v.title)));
     select.value = v ? v.id : '';
+    document.body.classList.toggle('with-waits', index.units.some(u => u.waits));
     document.body.classList.toggle('with-latency', Boolean(v && v.columns[0] === 'mean'));
     const minor = v ? v.warnings[0].filter(w => !w.level) : [];
     $('facts').replaceChildren(v ? v.facts[0] + '. ' : '', v ? v.about.charAt(0).toUpperCase() + v.about.slice(1) + '.' : '', warnings(minor) || '');
@@ -315,7 +316,7 @@
   };
   const narrow = (key, value) => el('button', { type: 'button', class: 'plain', title: 'Show only units of this ' + key, onclick: () => set({ [key]: value, page: '', unit: wide.matches ? state.unit : '' }) }, value);
   const shapeWords = e => {
-    if (e.reason) return e.reason;
+    if (e.reason) return e.reason === e.words ? '' : e.reason;
     if (!e.shape) return '';
     return 'shape: ' + e.shape + (e.shape_at ? ' at ' + e.shape_at + '%' : '');
   };
