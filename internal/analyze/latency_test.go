@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,7 +146,10 @@ func (q queue) truth(levels []int) map[Metric]map[int]float64 {
 // Intervals hold the truth as often as they should, and what they are around is not
 // biased: of requests that queue, so that one long one delays all behind it.
 func TestLatencyCoverage(t *testing.T) {
-	const sims = 60
+	sims := 60
+	if n, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
+		sims = n
+	}
 	levels := []int{25, 50, 75, 100}
 	var table strings.Builder
 	for _, c := range []struct {
