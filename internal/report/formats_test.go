@@ -157,8 +157,11 @@ func TestManyUnits(t *testing.T) {
 	if p, err := profile.Parse(&b); err != nil || len(p.Sample) != 5000 {
 		t.Errorf("pprof: %v", err)
 	}
-	for _, opt := range []Options{{Width: 80}, {Width: 80, Top: 20}} {
+	for _, opt := range []Options{{Width: 80}, {Width: 80, Top: 20}, {Width: 120, Curves: true, ASCII: true}} {
 		text(t, analysed(runs...), opt)
+	}
+	if drawn := svg(t, analysed(runs...), Options{Top: 20}); bytes.Count(drawn, []byte("f.c:")) < 20 {
+		t.Error("a drawing of fewer than twenty units")
 	}
 }
 

@@ -86,6 +86,16 @@ func unlucky() map[string][]*profile.Data {
 	}
 	noBaseline.Experiments = kept
 
+	oneUnit := made()
+	kept = nil
+	for _, e := range oneUnit.Experiments {
+		e.UnitSamples = map[uint32]int64{1: 240}
+		if e.Unit <= 1 {
+			kept = append(kept, e)
+		}
+	}
+	oneUnit.Experiments, oneUnit.Units = kept, map[uint32]profile.Unit{1: oneUnit.Units[1]}
+
 	never := made()
 	for i := range never.Experiments {
 		never.Experiments[i].Points = []profile.Visits{{WindowNS: 1e8}}
@@ -119,7 +129,7 @@ func unlucky() map[string][]*profile.Data {
 			e.Points[0].Weight, e.Points[0].WindowNS = 9e18, 1
 		}
 	}
-	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline}, "never": {never}, "names": {names}, "zero": {zero}}
+	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline}, "oneunit": {oneUnit}, "never": {never}, "names": {names}, "zero": {zero}}
 }
 
 func analysed(runs ...*profile.Data) *analyze.Result { return analyze.Analyze(runs, analyze.Options{}) }
