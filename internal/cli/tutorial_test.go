@@ -165,7 +165,7 @@ func TestTutorial(t *testing.T) {
 var (
 	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|    -p func:process_page.*|measured |` +
 		`point process_page \(func\): \d+ visits|gain at point .*|whatif: profile written.*| +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
-		`process_page: [\d.]+/s, then [\d.]+/s|(holds|fails|not sure): process_page )`)
+		`process_page: [\d.]+/s, then [\d.]+/s|(holds|fails|not sure): (whether )?process_page )`)
 	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // one of them is tried first, in a run however short
 	digits = regexp.MustCompile(`\d[\d.]*`)
 )
@@ -176,6 +176,6 @@ func steady(line string) string {
 	if theRow.MatchString(line) {
 		return "row"
 	}
-	line = regexp.MustCompile("^(fails|not sure): ").ReplaceAllString(line, "holds: ")
+	line = regexp.MustCompile("^(fails|not sure): (whether )?").ReplaceAllString(line, "holds: ")
 	return strings.Join(strings.Fields(digits.ReplaceAllString(always.FindString(line), "N")), " ")
 }
