@@ -34,14 +34,20 @@ type model struct {
 // rises at slope 1 and turns flat has 1.
 const bendSize = 1
 
-// models: half straight, a third bent, the rest wandering a little or a lot.
-var models = func() []model {
-	m := []model{{weight: 0.5}, {weight: 0.09, wander: 0.5}, {weight: 0.09, wander: 2}}
+// models of the gain in throughput: half straight, a third bent, the rest wandering a little or a lot.
+var models = mixture(0.5, 0.32, 0.18)
+
+// bowedModels are those of latencies. Where requests wait for each other the latency is no straight
+// line of the speed-up, and has no corner either: the straight line would be believed too often.
+var bowedModels = mixture(0.05, 0.15, 0.8)
+
+func mixture(straight, bent, wandering float64) []model {
+	m := []model{{weight: straight}, {weight: wandering / 2, wander: 0.5}, {weight: wandering / 2, wander: 2}}
 	for bend := 5; bend < 100; bend += 5 {
-		m = append(m, model{weight: 0.32 / 19, bend: float64(bend) / 100})
+		m = append(m, model{weight: bent / 19, bend: float64(bend) / 100})
 	}
 	return m
-}()
+}
 
 // kernel is the prior covariance of the gains at speed-ups s and t.
 func (m model) kernel(s, t float64) float64 {
@@ -59,7 +65,7 @@ const slopePrior = 5
 
 // newCurve estimates gains at speed-ups at (as fractions) from gains y, with
 // covariance cov, at speed-ups x. ok is false if the numbers do not allow it.
-func newCurve(x, y []float64, cov matrix, at []float64) (c curve, ok bool) {
+func newCurve(models []model, x, y []float64, cov matrix, at []float64) (c curve, ok bool) {
 	c = curve{mean: make([]float64, len(at)), sd: make([]float64, len(at))}
 	reg := newRegression(x, y, cov, at)
 	best := math.Inf(-1)

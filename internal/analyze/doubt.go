@@ -171,6 +171,7 @@ func (in *input) doubts(res *Result) {
 			tg.warn("set-aside", "%d of its %d %s set aside", tg.SetAside, tg.Tried+tg.SetAside, were(tg.Tried+tg.SetAside))
 		}
 	}
+	in.unitDoubts()
 	in.runWarnings(res)
 	for i := range res.Points {
 		res.Warnings = append(res.Warnings, res.Points[i].Warnings...)
@@ -179,6 +180,54 @@ func (in *input) doubts(res *Result) {
 		res.Warnings = append(res.Warnings, res.Latencies[i].Warnings...)
 	}
 	in.experimentDoubts(res)
+}
+
+// unitDoubts looks at what was recorded beside the visits for what concerns single units: a unit's
+// experiments may have been disturbed where most of the others were not.
+func (in *input) unitDoubts() {
+	var all disturbance
+	each := make([]disturbance, len(in.targets))
+	for r, d := range in.runs {
+		for i := range d.Experiments {
+			if e := &d.Experiments[i]; usable(e) {
+				all.add(&d.Run, e)
+				if !e.IsBaseline() {
+					each[in.unitOf[r][e.Unit]].add(&d.Run, e)
+				}
+			}
+		}
+	}
+	for u := range in.targets {
+		tg, own := &in.targets[u], &each[u]
+		if len(own.unpaid) < leastTrials {
+			continue
+		}
+		if x := 100 * median(own.unpaid); x > unpaidPercent {
+			tg.warn("unpaid", "in half of its experiments %.0f%% or more of their time was still owed at the end", x)
+		}
+		const more = 2 // times as much as in all experiments: else it is said of these
+		if x := 100 * own.foreign / own.cpu; x > foreignPercent && own.foreign*all.cpu > more*all.foreign*own.cpu {
+			tg.warn("foreign-cpu", "other processes took %.0f%% of the CPU time during its experiments", x)
+		}
+		if x := 100 * own.steal / own.cpu; x > stealPercent && own.steal*all.cpu > more*all.steal*own.cpu {
+			tg.warn("steal", "the hypervisor took %.0f%% of the CPU time during its experiments", x)
+		}
+	}
+}
+
+// A disturbance is by whom experiments were disturbed, in ns, and what each of them still owed.
+type disturbance struct {
+	cpu, foreign, steal float64
+	unpaid              []float64 // parts of their time
+}
+
+func (x *disturbance) add(run *profile.Run, e *profile.Experiment) {
+	x.cpu += float64(e.RealNS) * float64(max(1, run.CPUs))
+	x.foreign += float64(e.ForeignNS)
+	x.steal += float64(e.StealNS)
+	if !e.IsBaseline() {
+		x.unpaid = append(x.unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
+	}
 }
 
 // runWarnings passes on what the runner was in doubt about, each text once.

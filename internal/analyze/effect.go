@@ -31,6 +31,8 @@ type fit struct {
 	// phase is what the phase correction multiplied the gains by, phaseVariance
 	// the relative variance of it that is not in the trials' scatter.
 	phase, phaseVariance float64
+	// bowed: of a latency, see bowedModels
+	bowed bool
 	// ss and ssDF: see measureNoise
 	ss, ssDF float64
 }
@@ -124,7 +126,11 @@ func (f *fit) curve(cov matrix, more []float64) (curve, bool) {
 		x[l] = float64(f.levels[l].speedup) / 100
 		y[l], _ = f.levels[l].gain()
 	}
-	return newCurve(x, y, cov, slices.Concat(x, more))
+	of := models
+	if f.bowed {
+		of = bowedModels
+	}
+	return newCurve(of, x, y, cov, slices.Concat(x, more))
 }
 
 // gainCov is the covariance of the levels' gains; it needs finish.

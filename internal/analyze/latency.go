@@ -66,6 +66,9 @@ func (in *input) latencyEffects(opt Options) []Latency {
 
 func (in *input) latencyEffect(l *Latency, m Metric, see view, opt Options) {
 	t, fits := in.fit(see, make([]phasing, len(in.targets)), false)
+	for _, f := range fits {
+		f.bowed = true
+	}
 	in.conclude(t, fits, opt, func(u int) *Effect {
 		tg := &in.targets[u]
 		tg.Effects = append(tg.Effects, Effect{Point: l.End, Metric: m})

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,7 +146,13 @@ func (q queue) truth(levels []int) map[Metric]map[int]float64 {
 // Intervals hold the truth as often as they should, and what they are around is not
 // biased: of requests that queue, so that one long one delays all behind it.
 func TestLatencyCoverage(t *testing.T) {
-	const sims = 60
+	sims, least := 60, 90.0
+	if !testing.Short() {
+		sims, least = 300, 92 // known to ±2
+	}
+	if n, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
+		sims = n
+	}
 	levels := []int{25, 50, 75, 100}
 	var table strings.Builder
 	for _, c := range []struct {
@@ -181,9 +189,8 @@ func TestLatencyCoverage(t *testing.T) {
 			if x := raw[m].coverage(); x < 90 {
 				t.Errorf("%s, %s: the intervals of single levels hold the truth in %.1f%%", c.name, m, x)
 			}
-			// A curve leans on its neighbours, and these curves are not straight.
-			if x := gain[m].coverage(); x < 82 {
-				t.Errorf("%s, %s: the curve's intervals hold the truth in %.1f%%", c.name, m, x)
+			if x := gain[m].coverage(); x < least {
+				t.Errorf("%s, %s: the curve's intervals hold the truth in %.1f%%, want %.0f or more", c.name, m, x, least)
 			}
 			for y, most := range map[*tally]float64{raw[m]: 1, gain[m]: 2.5} {
 				if bias, se := y.bias(); math.Abs(bias) > most+4*se {

@@ -143,6 +143,13 @@ func (b *bent) fit(at float64) (c corner, ok bool) {
 	return c, true
 }
 
+// flat says that the curve hardly rises behind the bend: neither compared with the rise before, which a
+// single experiment at a small speed-up may exaggerate, nor with all that is gained.
+func (c corner) flat(last float64) bool {
+	beyond := c.after * (last - c.at)
+	return math.Abs(c.after) < flatPart*c.rise && math.Abs(beyond) < flatPart*(c.rise*c.at+beyond)
+}
+
 // places calls f with a fit for every place where a bend can be: from the first level
 // (a bend before that looks like one at it) to the last, by whole percents.
 func (b *bent) places(f func(c corner)) {
@@ -185,7 +192,7 @@ func (b *bent) bend() (s Shape, at int, found bool) {
 			return
 		}
 		rises = rises && c.rise > q*c.riseSD
-		flat = flat && math.Abs(c.after) < flatPart*c.rise
+		flat = flat && c.flat(b.last)
 		falls = falls && c.after < -q*c.flatSD
 	})
 	surelyFlat := math.Abs(best.after)+q*best.flatSD < flatPart*best.rise

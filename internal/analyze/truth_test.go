@@ -323,6 +323,27 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
+// What disturbed one unit's experiments is said of that unit, and of no other.
+func TestUnitDoubts(t *testing.T) {
+	w := world{pairs: 100, noise: 0.01, targets: true, units: []code{{share: 0.3, gain: linear(0.3)}, {share: 0.3, gain: linear(0.1)}, {share: 0.3, gain: linear(0)}}}
+	d := w.run(13)
+	for i := range d.Experiments {
+		if e := &d.Experiments[i]; e.Unit == 2 {
+			e.ForeignNS, e.StealNS, e.UnpaidNS = e.RealNS/2, e.RealNS/5, e.RealNS/8
+		}
+	}
+	res, _ := effect(t, d)
+	for _, tg := range res.Targets {
+		want := ""
+		if tg.Unit.Line == 2 {
+			want = "unpaid foreign-cpu steal"
+		}
+		if got := strings.Join(codes(tg.Warnings), " "); got != want {
+			t.Errorf("line %d: warnings %q, want %q", tg.Unit.Line, got, want)
+		}
+	}
+}
+
 func TestPartners(t *testing.T) {
 	b, e := profile.Experiment{}, profile.Experiment{Unit: 1, Speedup: 50}
 	with := func(x profile.Experiment, pair int) profile.Experiment { x.Pair = pair; return x }

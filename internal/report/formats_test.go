@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -156,8 +157,11 @@ func TestManyUnits(t *testing.T) {
 	if p, err := profile.Parse(&b); err != nil || len(p.Sample) != 5000 {
 		t.Errorf("pprof: %v", err)
 	}
-	for _, opt := range []Options{{Width: 80}, {Width: 80, Top: 20}} {
+	for _, opt := range []Options{{Width: 80}, {Width: 80, Top: 20}, {Width: 120, Curves: true, ASCII: true}} {
 		text(t, analysed(runs...), opt)
+	}
+	if drawn := svg(t, analysed(runs...), Options{Top: 20}); bytes.Count(drawn, []byte("f.c:")) < 20 {
+		t.Error("a drawing of fewer than twenty units")
 	}
 }
 
@@ -216,33 +220,49 @@ func TestPprofTool(t *testing.T) {
 	}
 }
 
-// TestCozViewer gives what we write to the parser of COZ's own viewer.
+// TestCozViewer gives what we write to the parser of COZ's own viewer, in a browser. Both are
+// among what make test installs.
 func TestCozViewer(t *testing.T) {
-	const viewer = "/usr/share/coz-profiler/viewer/js/profile.js"
-	if _, err := os.Stat(viewer); err != nil {
+	parser, err := os.ReadFile("/usr/share/coz-profiler/viewer/js/profile.js")
+	if err != nil {
 		t.Skip("Debian's coz-profiler is not installed")
 	}
-	node, err := exec.LookPath("node")
+	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("there is no node")
+		t.Skip("no chromium")
 	}
 	for _, asJSON := range []bool{false, true} {
-		file := filepath.Join(t.TempDir(), "profile.coz")
 		var b bytes.Buffer
 		if err := Coz(&b, []*whatif.Data{made(), timed("wait")}, asJSON); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		text, err := json.Marshal(b.String()) // without < and >
+		if err != nil {
 			t.Fatal(err)
 		}
-		const script = `const fs = require("fs"), vm = require("vm");
-const warnings = [];
-const context = vm.createContext({warn: (title, text) => warnings.push(title + ": " + text), text: fs.readFileSync(process.argv[2], "utf8")});
-const profile = vm.runInContext(fs.readFileSync(process.argv[1], "utf8") + "\n; new Profile(text, null, null, () => 1, warn)", context);
-console.log(JSON.stringify({warnings, points: profile.getProgressPoints(), data: profile.getSpeedupData(2)}));`
-		out, err := exec.Command(node, "-e", script, viewer, file).CombinedOutput()
+		dir := t.TempDir()
+		page := filepath.Join(dir, "page.html")
+		const script = `const warnings = [];
+const profile = new Profile(cozText, null, null, () => 1, (title, text) => warnings.push(title + ": " + text));
+document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({warnings, points: profile.getProgressPoints(), data: profile.getSpeedupData(2)})) + '</pre>';`
+		html := fmt.Sprintf("<!DOCTYPE html><body><script>%s</script><script>const cozText = %s;\n%s</script></body>", parser, text, script)
+		if err := os.WriteFile(page, []byte(html), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+page)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		dom, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("%v\n%s", err, stderr.Bytes())
+		}
+		answer := regexp.MustCompile(`<pre id="answer">([^<]*)</pre>`).FindSubmatch(dom)
+		if answer == nil {
+			t.Fatalf("COZ's viewer does not take it:\n%s\n%s", dom, stderr.Bytes())
+		}
+		out, err := base64.StdEncoding.DecodeString(string(answer[1]))
+		if err != nil {
+			t.Fatal(err)
 		}
 		var got struct {
 			Warnings []string

@@ -57,7 +57,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 			continue
 		}
 		place := name(t.Unit)
-		rw := row{rank: len(rows) + 1, cells: []string{clean(place), clean(functionOf(t.Unit, file)), share(t.Share)}}
+		rw := startRow(len(rows)+1, place, functionOf(t.Unit, file), t)
 		for _, head := range heads {
 			cell := "–"
 			for _, e := range effects {

@@ -86,6 +86,16 @@ func unlucky() map[string][]*profile.Data {
 	}
 	noBaseline.Experiments = kept
 
+	oneUnit := made()
+	kept = nil
+	for _, e := range oneUnit.Experiments {
+		e.UnitSamples = map[uint32]int64{1: 240}
+		if e.Unit <= 1 {
+			kept = append(kept, e)
+		}
+	}
+	oneUnit.Experiments, oneUnit.Units = kept, map[uint32]profile.Unit{1: oneUnit.Units[1]}
+
 	never := made()
 	for i := range never.Experiments {
 		never.Experiments[i].Points = []profile.Visits{{WindowNS: 1e8}}
@@ -119,7 +129,7 @@ func unlucky() map[string][]*profile.Data {
 			e.Points[0].Weight, e.Points[0].WindowNS = 9e18, 1
 		}
 	}
-	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline}, "never": {never}, "names": {names}, "zero": {zero}}
+	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline}, "oneunit": {oneUnit}, "never": {never}, "names": {names}, "zero": {zero}}
 }
 
 func analysed(runs ...*profile.Data) *analyze.Result { return analyze.Analyze(runs, analyze.Options{}) }
@@ -191,6 +201,31 @@ func TestText(t *testing.T) {
 			text(t, analysed(runs...), Options{})
 			text(t, analysed(runs...), Options{Width: 1})
 		})
+	}
+}
+
+// waiting is made with units that also wait: one does hardly anything else, one for several
+// things, one so little that it is not worth a word.
+func waiting() *profile.Data {
+	d := made()
+	d.Run.Waiting = []string{"disk", "net", "sleep"}
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		e.UnitWaitedNS = map[uint32]map[string]int64{
+			1: {"disk": e.RealNS / 4, "lock": 2 * e.RealNS, "sleep": e.RealNS / 20},
+			2: {"sleep": e.RealNS / 2}, 3: {"net": e.RealNS / 200}}
+		e.UnitWaits = map[uint32]int64{1: e.RealNS / 3, 2: e.RealNS / 2}
+	}
+	return d
+}
+
+func TestWaits(t *testing.T) {
+	r := analysed(waiting())
+	for _, c := range []struct {
+		name string
+		opt  Options
+	}{{"waits", Options{}}, {"waits100", Options{Width: 100}}, {"waits80", Options{Width: 80, Curves: true}}, {"waits60", Options{Width: 60}}} {
+		golden(t, c.name+".txt", text(t, r, c.opt))
 	}
 }
 

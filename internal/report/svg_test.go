@@ -50,7 +50,7 @@ func TestSVG(t *testing.T) {
 	all := analyze.Analyze([]*profile.Data{made()}, analyze.Options{Trials: true})
 	golden(t, "top.svg", svg(t, all, Options{Top: 2}))
 	golden(t, "unit.svg", svg(t, all, Options{Unit: "parse.c:118"}))
-	for name, runs := range unlucky() {
+	for name, runs := range profiles() {
 		r := analyze.Analyze(runs, analyze.Options{Trials: true})
 		golden(t, name+".svg", svg(t, r, Options{Top: 2}))
 		svg(t, r, Options{})

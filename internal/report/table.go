@@ -29,6 +29,7 @@ type row struct {
 	short   string // the verdict in a word or three
 	words   string
 	notes   []string
+	waits   []wait
 	curve   []float64 // see smallCurve
 }
 
@@ -48,13 +49,14 @@ func (rw *row) verdictOf(e *analyze.Effect, words map[analyze.Verdict]string) {
 }
 
 // The columns of a table. Those on the left are as wide as their content needs and
-// are cut if the line is too long; function goes before that, and then the gain
-// at 25%, if there is still no room.
+// are cut if the line is too long; function goes before that, then waits, and then the
+// gain at 25%, if there is still no room.
 const (
 	colPlace = iota
 	colFunc
 	colShare
-	colMark // len(marks) of them
+	colWaits // empty if nobody waits
+	colMark  // len(marks) of them
 )
 
 // pointTable writes what the units do to point k.
@@ -136,8 +138,15 @@ func functionOf(u profile.Unit, file map[string]string) string {
 	return file[u.File]
 }
 
+// startRow is what is said of a unit whatever its effect is on.
+func startRow(rank int, place, function string, t *analyze.Target) row {
+	all := waits(t)
+	return row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share), waitsCell(all)}, waits: all}
+}
+
 func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effect) row {
-	rw := row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share)}, curve: smallCurve(e)}
+	rw := startRow(rank, place, function, t)
+	rw.curve = smallCurve(e)
 	for _, mark := range marks {
 		rw.cells = append(rw.cells, gain(e.At(mark)))
 	}
@@ -188,7 +197,7 @@ func atMarks() (heads []string) {
 // writeRows sets the table. With room for it, the verdict is written out in each
 // line; without, the line has one word, and each word is explained once below.
 func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdict]string) {
-	heads := append([]string{"unit", "function", "share"}, numbers...)
+	heads := append([]string{"unit", "function", "share", "waits"}, numbers...)
 	for _, rw := range rows {
 		for c := range rw.cells {
 			rw.cells[c] = p.plain(rw.cells[c])
@@ -201,8 +210,10 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 			widths[c] = max(widths[c], width(rw.cells[c]))
 		}
 	}
-	if !slices.ContainsFunc(rows, func(rw row) bool { return rw.cells[colFunc] != "" }) {
-		widths[colFunc] = 0 // a profile of COZ has none
+	for _, c := range []int{colFunc, colWaits} { // a profile of COZ has no functions
+		if !slices.ContainsFunc(rows, func(rw row) bool { return rw.cells[c] != "" }) {
+			widths[c] = 0
+		}
 	}
 	rank := width(fmt.Sprint(rows[len(rows)-1].rank)) + 1
 	longest, shortest := 0, len("verdict")
@@ -258,6 +269,7 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 	if !written {
 		legend(p, rows, words)
 	}
+	waitsLegend(p, rows, widths[colWaits] > 0)
 }
 
 // cellText cuts and pads a cell. Of a place the end is worth more, of a function
@@ -313,8 +325,10 @@ func fit(widths []int, room int, limited bool) {
 	narrow(colPlace, 20)
 	narrow(colFunc, leastFunc)
 	narrow(colPlace, least)
-	if total(widths) > room {
-		widths[colFunc] = 0
+	for _, column := range []int{colFunc, colWaits} {
+		if total(widths) > room {
+			widths[column] = 0
+		}
 	}
 	if total(widths) > room {
 		widths[colMark] = 0

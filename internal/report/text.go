@@ -43,16 +43,26 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		out.line("")
 		out.hanging("", clean(doubt))
 	}
+	// What is doubtful about a point or a latency stands below its table, the rest at the end.
+	said := map[analyze.Warning]bool{}
+	beside := func(warnings []analyze.Warning) {
+		for _, w := range warnings {
+			said[w] = true
+			out.hanging("warning: ", clean(w.Text))
+		}
+	}
 	for _, k := range points {
 		if opt.Point == "" && begins(r, k) {
 			continue
 		}
 		out.line("")
 		pointTable(out, r, k, opt)
+		beside(r.Points[k].Warnings)
 		for i := range r.Latencies {
 			if l := &r.Latencies[i]; l.End == k {
 				out.line("")
 				latencyTable(out, r, l, opt)
+				beside(l.Warnings)
 			}
 		}
 	}
@@ -60,12 +70,11 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		out.line("")
 		out.hanging("", "The share of a function includes what it calls, so shares add up to more than 100%.")
 	}
-	if len(r.Warnings) > 0 {
+	rest := slices.DeleteFunc(slices.Clone(r.Warnings), func(w analyze.Warning) bool { return said[w] })
+	if len(rest) > 0 {
 		out.line("")
 	}
-	for _, warning := range r.Warnings {
-		out.hanging("warning: ", clean(warning.Text))
-	}
+	beside(rest)
 	if err := out.w.Flush(); err != nil {
 		return fmt.Errorf("writing report: %w", err)
 	}

@@ -233,7 +233,7 @@ func everything(p *Page) string {
 }
 
 func TestPage(t *testing.T) {
-	p := pageOf(world{latency: true, never: true}.made())
+	p := pageOf(world{latency: true, waiting: true, never: true}.made())
 	b := at(t, served(t, p), size(1400, 900))
 	b.want(everything(p))
 
@@ -264,6 +264,19 @@ func TestPage(t *testing.T) {
 		}
 		if s := b.text("#source-note"); !strings.Contains(s, "not on this machine") {
 			t.Errorf("source: %s", s)
+		}
+	})
+	t.Run("waits", func(t *testing.T) {
+		b := &tab{t, b.ctx}
+		for unit, want := range map[string]string{"parse.c:18": "60.0%|waits: lock 200%+, disk 25%, sleep 5%", "spin.c:7": "20.0%|waits: sleep 50%", "parse.c:30": "10.0%"} {
+			if got := value[string](b, fmt.Sprintf(`[...document.querySelector('tr[data-unit=%q] .c-share').childNodes].map(x => x.textContent).join('|')`, unit)); got != want {
+				t.Errorf("%s: %q, want %q", unit, got, want)
+			}
+		}
+		b.click(`tr[data-unit="parse.c:18"]`)
+		b.detail("parse.c:18")
+		if s := b.text("#detail .waiting"); !strings.HasPrefix(s, "lock 200%, disk 25%, sleep 5% of the time") {
+			t.Errorf("detail %q", s)
 		}
 	})
 	t.Run("sort", func(t *testing.T) {

@@ -56,6 +56,7 @@ type unit struct {
 	Source int    `json:"source"` // which source resource; -1: none
 	// By side.
 	Share    []float64   `json:"share"`
+	Waits    []string    `json:"waits,omitempty"` // for what threads wait in it, the most first
 	Samples  []int64     `json:"samples"`
 	Tried    []int       `json:"tried"`
 	SetAside []int       `json:"set_aside"`
@@ -139,6 +140,9 @@ func (p *Page) mergeUnits() {
 			p.take(s, at, i)
 			u := &p.index.Units[at]
 			u.Share = extend(u.Share, s, model.Targets[i].Share)
+			if text := report.Waits(t); text != "" {
+				u.Waits = extend(u.Waits, s, text)
+			}
 			u.Samples = extend(u.Samples, s, t.Samples)
 			u.Tried = extend(u.Tried, s, t.Tried)
 			u.SetAside = extend(u.SetAside, s, t.SetAside)

@@ -143,13 +143,19 @@
     const all = list.map(w => w.text).join('; ');
     return el('span', { class: 'warn', title: all }, ' ⚠', el('span', { class: 'sr' }, ' warning: ' + all));
   };
+  const waits = u => { // the most of it; the rest where there is room
+    const all = u.waits && u.waits[0];
+    if (!all) return null;
+    const [most, ...more] = all.split(', ');
+    return el('span', { class: 'waits', title: 'waits: ' + all + ' of the time' }, el('span', { class: 'sr' }, 'waits: '), most, more.length ? el('span', { 'aria-hidden': 'true' }, '+') : null, more.length ? el('span', { class: 'sr' }, ', ' + more.join(', ')) : null);
+  };
   const makeRow = at => {
     const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
     const was = s => compared ? s : null;
     const tr = el('tr', { 'data-unit': u.id },
       el('td', { class: 'c-rank' }, String(at + 1)),
       el('th', { class: 'unit c-unit', scope: 'row' }, el('a', { href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: u.id }), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), u.beside ? el('span', { class: 'muted' }, u.beside) : null),
-      el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null))),
+      el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null)), waits(u)),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
       ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
       el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? r.verdict : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
@@ -224,6 +230,7 @@
     $('view-label').hidden = index.views.length < 2;
     if (select.options.length !== index.views.length) select.replaceChildren(...index.views.map(v => el('option', { value: v.id }, v.title)));
     select.value = v ? v.id : '';
+    document.body.classList.toggle('with-waits', index.units.some(u => u.waits));
     document.body.classList.toggle('with-latency', Boolean(v && v.columns[0] === 'mean'));
     const minor = v ? v.warnings[0].filter(w => !w.level) : [];
     $('facts').replaceChildren(v ? v.facts[0] + '. ' : '', v ? v.about.charAt(0).toUpperCase() + v.about.slice(1) + '.' : '', warnings(minor) || '');
@@ -297,7 +304,8 @@
       ...(u.func && u.func !== u.name ? [el('dt', {}, 'function'), el('dd', {}, narrow('func', u.func))] : []),
       ...(place ? [el('dt', {}, 'file'), el('dd', {}, narrow('file', u.file), u.line ? ':' + u.line : '')] : []),
       ...(u.binary ? [el('dt', {}, 'binary'), el('dd', {}, narrow('binary', u.binary))] : []),
-      ...index.sides.flatMap((s, i) => [el('dt', {}, compared ? (i ? 'before' : 'now') : 'data'), el('dd', {}, u.share[i].toFixed(1) + '% of the time, ' + plural(u.samples[i], 'sample') + ', ' + plural(u.tried[i], 'experiment') + (u.set_aside[i] ? ', ' + u.set_aside[i] + ' set aside' : ''))])));
+      ...index.sides.flatMap((s, i) => [el('dt', {}, compared ? (i ? 'before' : 'now') : 'data'), el('dd', {}, u.share[i].toFixed(1) + '% of the CPU time, ' + plural(u.samples[i], 'sample') + ', ' + plural(u.tried[i], 'experiment') + (u.set_aside[i] ? ', ' + u.set_aside[i] + ' set aside' : '')),
+        ...(u.waits && u.waits[i] ? [el('dt', {}, compared ? (i ? 'waited before' : 'waits now') : 'waits'), el('dd', { class: 'waiting' }, u.waits[i] + ' of the time, added up over the threads')] : [])])));
     if (failed) out.push(el('p', { class: 'hopeless' }, failed));
     if (!d || d.sides.every(s => !s)) { if (!failed) out.push(el('p', { class: 'say untried' }, 'It was sampled, but never tried.')); }
     else {
@@ -308,7 +316,7 @@
   };
   const narrow = (key, value) => el('button', { type: 'button', class: 'plain', title: 'Show only units of this ' + key, onclick: () => set({ [key]: value, page: '', unit: wide.matches ? state.unit : '' }) }, value);
   const shapeWords = e => {
-    if (e.reason) return e.reason;
+    if (e.reason) return e.reason === e.words ? '' : e.reason;
     if (!e.shape) return '';
     return 'shape: ' + e.shape + (e.shape_at ? ' at ' + e.shape_at + '%' : '');
   };

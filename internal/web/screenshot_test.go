@@ -17,9 +17,9 @@ func TestScreenshots(t *testing.T) {
 	if dir == "" {
 		t.Skip("WHATIF_SCREENSHOTS is not set")
 	}
-	pages := map[string]*Page{"made": pageOf(world{latency: true, units: 40, experiments: 800}.made()), "unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...)}
+	pages := map[string]*Page{"made": pageOf(world{latency: true, waiting: true, units: 40, experiments: 800}.made()), "unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...)}
 	before := Profile{Label: "before.profile", Runs: pageRuns(world{scale: 0.5})}
-	pages["compared"] = New(Profile{Label: "after.profile", Runs: pageRuns(world{})}, &before, 0, false)
+	pages["compared"] = New(Profile{Label: "after.profile", Runs: pageRuns(world{waiting: true})}, &before, 0, false)
 	if path := os.Getenv("WHATIF_PROFILE"); path != "" {
 		runs, err := profile.ReadFiles([]string{path})
 		if err != nil {

@@ -62,6 +62,7 @@ func stable(t *testing.T, p *Page) []byte {
 
 func TestResources(t *testing.T) {
 	golden(t, "made.txt", stable(t, pageOf(world{never: true}.made())))
+	golden(t, "waiting.txt", stable(t, pageOf(world{waiting: true}.made())))
 	golden(t, "latency.txt", stable(t, pageOf(world{latency: true}.made())))
 	before := Profile{Label: "old.profile", Runs: []*profile.Data{world{scale: 0.5}.made()}}
 	golden(t, "compared.txt", stable(t, New(Profile{Label: "new.profile", Runs: []*profile.Data{world{}.made()}}, &before, 0, false)))

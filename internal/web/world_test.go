@@ -16,6 +16,7 @@ type world struct {
 	units       int // besides the first four
 	experiments int // besides those of the first four
 	latency     bool
+	waiting     bool    // threads wait in the first units
 	never       bool    // with a point that nobody visits
 	scale       float64 // of all gains; 0: 1
 	file        string  // source of the first units; "": none that exists
@@ -93,6 +94,9 @@ func (w world) experiment(d *profile.Data, unit uint32, speedup, pair int) {
 	noise := 1 + 0.01*math.Sin(float64(n%1000*(n%1000))*1.7+float64(n))
 	e := profile.Experiment{Index: n, Unit: unit, Speedup: speedup, StartNS: int64(n) * 200e6, RealNS: 200e6, Pair: pair, Samples: 400,
 		UnitSamples: map[uint32]int64{1: 240, 2: 80, 3: 40, 4: 20, 5: 4}, OwnNS: 1e6, PausedNS: 5e6}
+	if w.waiting {
+		e.UnitWaitedNS = map[uint32]map[string]int64{1: {"disk": e.RealNS / 4, "lock": 2 * e.RealNS, "sleep": e.RealNS / 20}, 2: {"sleep": e.RealNS / 2}, 3: {"net": e.RealNS / 200}}
+	}
 	if unit >= 10 {
 		e.UnitSamples[unit] = 16
 	}

@@ -1,0 +1,181 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"whatif/internal/analyze"
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+	"whatif/internal/report"
+)
+
+const tutorial = "../../docs/tutorial"
+
+// A shown is a command of the tutorial, with what it says that comes of it.
+type shown struct {
+	text   string
+	output []string
+}
+
+// steps reads the tutorial: its commands, and the code that it shows.
+func steps(t *testing.T) (commands []shown, code []string) {
+	t.Helper()
+	text, err := os.ReadFile(tutorial + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		fence, isFence := strings.CutPrefix(line, "```")
+		c, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case isFence && block == "":
+			block = "plain" + fence
+		case isFence:
+			block = ""
+		case block == "plain" && isCommand:
+			commands = append(commands, shown{text: c})
+		case block == "plain":
+			last := &commands[len(commands)-1]
+			last.output = append(last.output, line)
+		case block != "":
+			code = append(code, line)
+		}
+	}
+	if len(commands) < 10 || len(code) == 0 {
+		t.Fatalf("%d commands and %d lines of code: the tutorial is not read as it should", len(commands), len(code))
+	}
+	return commands, code
+}
+
+// TestTutorialShows compares what the tutorial shows with what whatif prints today of the
+// profiles that it was written with.
+func TestTutorialShows(t *testing.T) {
+	whatif := realkernel.Whatif(t)
+	commands, code := steps(t)
+	source, err := os.ReadFile(filepath.Join(tutorial, "words.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range code {
+		if !strings.Contains(string(source), line+"\n") {
+			t.Errorf("words.c has no such line: %s", line)
+		}
+	}
+	compared := 0
+	for _, c := range commands {
+		if len(c.output) == 0 {
+			continue
+		}
+		var got []byte
+		switch {
+		case strings.HasPrefix(c.text, "sudo whatif run"):
+			got = firstRun(t)
+		case strings.HasPrefix(c.text, "whatif ") && !strings.HasPrefix(c.text, "whatif points"):
+			cmd := exec.Command("sh", "-c", c.text)
+			cmd.Dir = tutorial
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(whatif)+":"+os.Getenv("PATH"))
+			if got, err = cmd.Output(); err != nil {
+				t.Errorf("$ %s: %v", c.text, err)
+			}
+		default:
+			continue // no profile has it
+		}
+		compared++
+		if want := strings.Join(c.output, "\n") + "\n"; string(got) != want {
+			t.Errorf("$ %s prints\n%s\nthe tutorial shows\n%s", c.text, got, want)
+		}
+	}
+	if compared < 4 {
+		t.Errorf("%d commands compared", compared)
+	}
+}
+
+// firstRun is what the first run printed at its end.
+func firstRun(t *testing.T) []byte {
+	t.Helper()
+	runs, err := profile.ReadFiles([]string{filepath.Join(tutorial, "before.profile")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := report.Text(&b, analyze.Analyze(runs[:1], analyze.Options{}), report.Options{Width: 100, Top: 20}); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "\nwhatif: profile written to before.profile; see whatif report --top 0 before.profile\n")
+	return b.Bytes()
+}
+
+// TestTutorial goes the tutorial's way, with shorter runs. Their numbers are others, so what is
+// compared is the lines that have to be there whatever the numbers are.
+func TestTutorial(t *testing.T) {
+	realkernel.Need(t)
+	dir := t.TempDir()
+	source, err := os.ReadFile(filepath.Join(tutorial, "words.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "words.c"), source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	less := strings.NewReplacer("-d 20s", "-d 2s", "./words 5000", "./words 200", "sudo ", "")
+	commands, _ := steps(t)
+	for _, c := range commands {
+		text := less.Replace(c.text)
+		if strings.Contains(text, "whatif view ") {
+			view(t, dir, text, "the page is at", 0)
+			continue
+		}
+		statuses := []int{0}
+		switch {
+		case strings.Contains(text, "whatif run "):
+			statuses = []int{128 + 15} // the program's, which -d ends
+		case strings.Contains(text, "whatif check "):
+			statuses = []int{0, 1} // the machine may be half as fast by now
+		}
+		cmd := exec.Command("sh", "-c", text)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(realkernel.Whatif(t))+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if !slices.Contains(statuses, cmd.ProcessState.ExitCode()) {
+			t.Fatalf("$ %s: %v\n%s", text, err, out)
+		}
+		printed := map[string]bool{}
+		for line := range strings.Lines(string(out)) {
+			printed[steady(line)] = true
+		}
+		for _, line := range c.output {
+			if want := steady(line); want != "" && !printed[want] {
+				t.Errorf("$ %s: nothing like %q, which is %q:\n%s", text, line, want, out)
+			}
+		}
+	}
+}
+
+// always are the beginnings of lines that do not depend on how the numbers come out.
+var (
+	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|    -p func:process_page.*|measured |` +
+		`point process_page \(func\): \d+ visits|gain at point .*|whatif: profile written.*| +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
+		`process_page: [\d.]+/s, then [\d.]+/s|(holds|fails|not sure): (whether )?process_page )`)
+	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // one of them is tried first, in a run however short
+	digits = regexp.MustCompile(`\d[\d.]*`)
+)
+
+// steady is what stays of a line from run to run; "" if nothing has to.
+func steady(line string) string {
+	line = strings.TrimSuffix(line, "\n")
+	if theRow.MatchString(line) {
+		return "row"
+	}
+	line = regexp.MustCompile("^(fails|not sure): (whether )?").ReplaceAllString(line, "holds: ")
+	return strings.Join(strings.Fields(digits.ReplaceAllString(always.FindString(line), "N")), " ")
+}
