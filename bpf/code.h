@@ -143,15 +143,14 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 	} else if (whole_stacks) {
 		u32 number = unit & UNIT_NUMBER;
 
-		if (instruction)
-			w->unit = unit & UNIT_SPINS;
+		w->unit |= unit & UNIT_SPINS;
 		if (number != UNIT_NONE && note_chain(&w->match, number)) {
 			w->ended = ENDED_IN_UNIT;
 			return 1;
 		}
 	} else {
-		/* Where the instruction itself waits busily, so does the thread. */
-		unit &= instruction ? UNIT_NUMBER | UNIT_SPINS : UNIT_NUMBER;
+		/* Where the instruction itself, or a library's function that polls, waits busily, so does the thread. */
+		unit &= UNIT_NUMBER | UNIT_SPINS;
 		if (unit != UNIT_NONE) {
 			w->unit = unit;
 			w->ended = ENDED_IN_UNIT;

@@ -318,3 +318,25 @@ func TestSpinWaits(t *testing.T) {
 		}
 	}
 }
+
+// A library's function that polls is known by its name; what it calls is not it.
+func TestPollers(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "poll.c")
+	code := "void opal_progress(int (**ask)(void), int n) { for (int i = 0; i < n; i++) if (ask[i]()) return; }\n" +
+		"int ask_one(int *there) { return *there; }\n"
+	if err := os.WriteFile(src, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, buildFile(t, src, "gcc", "-O2", "-shared", "-fPIC"))
+	for name, want := range map[string]bool{"opal_progress": true, "ask_one": false} {
+		funcs, err := b.Functions(name)
+		if err != nil || len(funcs) != 1 {
+			t.Fatal(name, funcs, err)
+		}
+		for i := uint64(0); i < funcs[0].Size; i++ {
+			if got, err := b.SpinWaits(funcs[0].FileOffset + i); err != nil || got != want {
+				t.Fatalf("%s+%d: %v, %v", name, i, got, err)
+			}
+		}
+	}
+}

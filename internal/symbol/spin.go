@@ -8,9 +8,13 @@ import (
 	"whatif/internal/spinwait"
 )
 
+// pollers are functions in which a library waits by asking again and again, one part of it after the other,
+// whether something has come: Open MPI's. Nothing in their code tells that from work.
+var pollers = []string{"opal_progress"}
+
 // SpinWaits reports whether the instruction at an offset in the file lies in a
-// busy-wait loop: see package spinwait. False for processors other than x86-64,
-// and where nothing says at which address the function begins.
+// busy-wait loop, see package spinwait, or in a function of pollers. False for loops of processors other
+// than x86-64, and where nothing says at which address the function begins.
 func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -19,11 +23,15 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 		return false, fmt.Errorf("%s: %w", doing, errClosed)
 	}
 	defer guard(doing, &err)()
-	if b.elf.Machine != elf.EM_X86_64 {
-		return false, nil
-	}
 	addr, ok := b.address(fileOffset)
 	if !ok {
+		return false, nil
+	}
+	table := b.symbolTable()
+	if x, found := table.find(addr); found && slices.Contains(pollers, table.name(x)) {
+		return true, nil
+	}
+	if b.elf.Machine != elf.EM_X86_64 {
 		return false, nil
 	}
 	start, end, ok := b.around(addr)
