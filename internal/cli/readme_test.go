@@ -121,6 +121,13 @@ func town(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// Two ranks, without a library to bring them together.
+	if err := os.WriteFile(filepath.Join(dir, "bin", "mpirun"), []byte("#!/bin/sh\nshift 2\n\"$@\" &\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("server", filepath.Join(dir, "solver")); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(realkernel.Whatif(t), filepath.Join(dir, "bin", "whatif")); err != nil {
 		t.Fatal(err)
 	}

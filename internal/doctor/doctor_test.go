@@ -85,9 +85,9 @@ func TestUnprivileged(t *testing.T) {
 	}
 }
 
-// otherTracepoints are those that only some points and latencies need; that they are
+// otherTracepoints are those that only some points, latencies and --kernel need; that they are
 // missing is said where they are asked for.
-var otherTracepoints = []string{"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec"}
+var otherTracepoints = []string{"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec", "softirq_raise"}
 
 // The tracepoints asked for are the ones that the kernel side attaches to, whatever is asked of it.
 func TestUsedTracepoints(t *testing.T) {
