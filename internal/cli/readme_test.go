@@ -122,7 +122,7 @@ func town(t *testing.T) string {
 		t.Fatal(err)
 	}
 	// Two ranks, without a library to bring them together.
-	if err := os.WriteFile(filepath.Join(dir, "bin", "mpirun"), []byte("#!/bin/sh\nshift 2\n\"$@\" &\nexec \"$@\"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "bin", "mpirun"), []byte("#!/bin/sh\nshift 2\n\"$@\" & a=$!\n\"$@\" & b=$!\ntrap 'kill $a $b; exit 143' TERM\nwait\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("server", filepath.Join(dir, "solver")); err != nil {
