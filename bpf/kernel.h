@@ -103,6 +103,7 @@ struct task_struct {
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000
+#define PF_EXITING 0x4
 #define PF_KTHREAD 0x200000
 
 struct bpf_iter__task {

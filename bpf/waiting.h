@@ -186,7 +186,8 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	u32 class, unit;
 
 	t->wait.ended = 0;
-	if (!waits_followed || task->__state & TASK_DEAD)
+	/* On its way out nothing of the program waits any more. */
+	if (!waits_followed || task->flags & PF_EXITING || task->__state & TASK_DEAD)
 		return;
 	t->wait.habit = find_habit(t, place);
 	class = expected_class(task, habit_at(t, t->wait.habit));
