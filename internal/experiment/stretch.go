@@ -15,7 +15,7 @@ type stretches map[uint32]float64 // the share of real time by which G would gro
 // The part of an experiment that is to be virtual time, and how much longer it may get for that.
 const (
 	enoughVirtual = 0.25
-	mostStretch   = 8
+	mostStretch   = 4
 )
 
 // add learns from an experiment.

@@ -24,7 +24,7 @@ func TestStretches(t *testing.T) {
 		speedup int
 		want    time.Duration
 	}{
-		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 500}, {3, 100, 800}, {4, 100, 100}, {3, 0, 100},
+		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 400}, {3, 100, 400}, {4, 100, 100}, {3, 0, 100},
 	} {
 		got := g.of(plan.Trial{Watch: c.unit, Speedup: c.speedup}, 100*time.Millisecond)
 		if diff := got - c.want*time.Millisecond; diff < -time.Microsecond || diff > time.Microsecond {
