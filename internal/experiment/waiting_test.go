@@ -9,7 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/analyze"
 	"whatif/internal/ledger"
+	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 )
 
@@ -87,6 +89,25 @@ func TestSleepersAreUnits(t *testing.T) {
 	name := fmt.Sprintf("openloop.c:%d", realkernel.Line(t, source, "/* SLEEP */"))
 	if !tried[name] {
 		t.Errorf("tried: %v, expected %s, which sleeps", tried, name)
+	}
+}
+
+// The line that a program sleeps in ranks first where that is what costs it most, and nobody has to name it.
+func TestHiddenBackOff(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/backoff.c"
+	program := realkernel.Compile(t, source, "-O1")
+	data, _ := profiled(t, []string{"-p", "func:done", "-d", "10s"}, []string{program}, 143)
+	result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
+	if len(result.Targets) == 0 {
+		t.Fatal("nothing was tried")
+	}
+	first := result.Targets[0]
+	line := fmt.Sprintf("backoff.c:%d", realkernel.Line(t, source, "/* BACKS OFF */"))
+	gain, _ := first.Effects[0].At(50)
+	t.Logf("first: %s, %s, at 50%% %.1f [%.1f, %.1f]", first.Unit.Name, first.Effects[0].Verdict, gain.Value, gain.Low, gain.High)
+	if first.Unit.Name != line {
+		t.Errorf("%s ranks first, and not %s", first.Unit.Name, line)
 	}
 }
 
