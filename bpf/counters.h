@@ -519,11 +519,8 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	if (last && looking[f.space & 255])
 		bpf_loop(1 << 16, on_looking, &f.space, 0);
 	lock = &looking[f.space & 255];
-	if (__sync_val_compare_and_swap(lock, 0, 1)) {
-		if (last)
-			lose(this_core(), LOSS_LAST);
+	if (__sync_val_compare_and_swap(lock, 0, 1))
 		return 0; /* next time */
-	}
 	f.round = bpf_ktime_get_ns();
 	if (!bpf_iter_task_vma_new(&all, task, 0)) {
 		while ((vma = bpf_iter_task_vma_next(&all))) {
@@ -549,8 +546,6 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 		t->present = 0;
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);
-	} else if (last) {
-		lose(this_core(), LOSS_LAST);
 	}
 	*lock = 0;
 	return 0;
@@ -586,8 +581,11 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
 	/* There is no next time: once more, as it is rare that nobody lets go in between. */
-	if (where == AT_END && t->code_pages != bpf_get_current_task_btf()->mm->exec_vm)
+	if (where == AT_END && t->code_pages != bpf_get_current_task_btf()->mm->exec_vm) {
 		look_at_memory(t, 1);
+		if (t->code_pages != bpf_get_current_task_btf()->mm->exec_vm && !t->lost)
+			lose(this_core(), LOSS_LAST);
+	}
 	c = bpf_map_lookup_elem(&counters, &space);
 	if (!c)
 		return;

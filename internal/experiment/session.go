@@ -139,11 +139,14 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	last, err := run(ctx, p)
 	p = last
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
-	if n := s.ledger.Missed(); n > 0 {
+	lost := func(name string, n int64) {
 		if end.Losses == nil {
 			end.Losses = make(map[string]int64)
 		}
-		end.Losses["events met within events"] = n
+		end.Losses[name] = n
+	}
+	if n := s.ledger.Missed(); n > 0 {
+		lost("events met within events", n)
 	}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
@@ -159,10 +162,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		end.CountingNS = append(end.CountingNS, int64(s.ledger.Spent(i)))
 	}
 	if left := s.ledger.WaitsUnended(); left != 0 && s.ledger.Processes() == 0 {
-		if end.Losses == nil {
-			end.Losses = make(map[string]int64)
-		}
-		end.Losses[ledger.WaitsLeft] = left
+		lost(ledger.WaitsLeft, left)
 	}
 	end.Sites = s.places()
 	listing := s.units.listing(s.ledger.Totals())
