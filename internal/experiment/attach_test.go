@@ -304,11 +304,7 @@ func kernelMemory(t *testing.T) int {
 
 // What a program does per second is the same before whatif attaches and after.
 func TestAttachRate(t *testing.T) {
-	realkernel.Need(t)
-	if !*figures {
-		t.Skip("a measurement: make attach")
-	}
-	realkernel.Whatif(t) // built while the machine is idle
+	measures(t)
 	for name, start := range attachables(t) {
 		t.Run(name, func(t *testing.T) {
 			p, pid := start()

@@ -19,6 +19,16 @@ import (
 // figures is set by make attach: what depends on how quiet the machine is, is measured, too.
 var figures = flag.Bool("figures", false, "measure what attaching does to the speed of a program, and system to the machine")
 
+// measures skips a test that only measures, unless that is asked for.
+func measures(t *testing.T) {
+	t.Helper()
+	realkernel.Need(t)
+	if !*figures {
+		t.Skip("a measurement: make attach")
+	}
+	realkernel.Whatif(t) // built while the machine is idle
+}
+
 // Whatever process visits a point, it is counted, but not whatif itself; and what runs
 // already is as well the target as what is started later.
 func TestSystemVisits(t *testing.T) {
@@ -64,11 +74,7 @@ func system(t *testing.T, args ...string) *attaching {
 // While everything is stopped for the sake of one busy line, who is woken by the clock is not late
 // by more than the cap: whether it belongs to the target, as all do, or is whatif's own shell.
 func TestSystemStall(t *testing.T) {
-	realkernel.Need(t)
-	if !*figures {
-		t.Skip("a measurement: make attach")
-	}
-	realkernel.Whatif(t) // built while the machine is idle
+	measures(t)
 	const source = "testdata/stall.c"
 	program := realkernel.Compile(t, source)
 	work := startPulse(t, program, "work")
