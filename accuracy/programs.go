@@ -64,6 +64,7 @@ var programs = append([]program{
 	{name: "lock", source: "lock/lock.c", kind: ordinary, coz: true, model: []float64{25, 45, 57, 70}},
 	{name: "independent", source: "independent/independent.c", kind: ordinary, coz: true,
 		model: []float64{17, 33, 50, 67}},
+	{name: "alternate", source: "alternate/alternate.c", kind: ordinary, coz: true, model: []float64{12.5, 25, 37.5, 50}},
 	{name: "two_kinds", source: "two_kinds/two_kinds.c", kind: ordinary, coz: true, model: []float64{19, 38, 56, 75}},
 	{name: "pipeline", source: "pipeline/pipeline.c", kind: ordinary, coz: true, model: []float64{25, 44, 56, 63}},
 	{name: "pipeline_fine", source: "pipeline/pipeline.c", defines: []string{"FINE"}, kind: ordinary, coz: true,
