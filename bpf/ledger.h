@@ -58,8 +58,9 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 }
 
 /*
- * A sample in the selected code stands for a period of running in which the
- * thread did in no virtual time what took it d. What counts is what a thread has
+ * A sample in the selected code stands for what its core has run since the last
+ * one, a period if it was not stopped, and of that a thread did s in no virtual
+ * time. What counts is what a thread has
  * earned when it hands over to another, and how many samples one stretch between
  * two hand-overs gets is chance, when it is not much longer than a period. But
  * stretches come in kinds: those that begin at one place and end at another, as
@@ -74,6 +75,7 @@ struct credit {
 	u64 began;  /* when it last came to run, later by the stops since */
 	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
 	u64 from;   /* the place where the stretch began */
+	u64 in;     /* running in the selected code that the hits of this stretch stand for */
 	u32 hits;   /* ticks of this stretch in the selected code */
 	u32 ticks;  /* ticks of this stretch */
 };
@@ -116,9 +118,9 @@ static __always_inline void credit_pause(struct credit *c, u64 now)
 }
 
 /* credit_due takes what the running stretch has come to deserve. */
-static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate, u64 delay)
+static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 {
-	s64 want = c->hits * delay + c->carry;
+	s64 want = c->in * rate / CREDIT_ONE + c->carry;
 	u64 room = credit_length(c, now) * rate / CREDIT_ONE, due;
 
 	if (want <= (s64)c->earned || room <= c->earned)
@@ -152,11 +154,10 @@ static __always_inline s64 at_most(s64 x, s64 most)
  * be given in its length, or was given too much, is carried on to the next of its
  * kind. k: 0 where the kind is new.
  */
-static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 delay, u64 period,
-					    struct kind *k)
+static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 period, struct kind *k)
 {
 	u64 length = credit_length(c, now), room = length * rate / CREDIT_ONE, due = 0;
-	s64 want = c->hits * delay, *carry = &c->carry;
+	s64 want = c->in * rate / CREDIT_ONE, *carry = &c->carry;
 
 	if (k && k->ticks >= KIND_KNOWN) {
 		s64 in = kind_time(k, c, length, period);
@@ -169,8 +170,8 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 	want += *carry;
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;
-	*carry = at_most(want - (s64)(c->earned + due), 2 * delay);
-	c->earned = c->ran = 0;
+	*carry = at_most(want - (s64)(c->earned + due), 2 * (s64)(period * rate / CREDIT_ONE));
+	c->earned = c->ran = c->in = 0;
 	c->began = now;
 	c->hits = c->ticks = 0;
 	return due;

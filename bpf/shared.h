@@ -106,7 +106,6 @@ struct control_page {
 	u64 start;	/* when it began, on the monotonic clock */
 	u64 deadline;	/* when it ends; 0: none is under way */
 	u64 global_start; /* G when it began */
-	u64 delay;	/* d: what a sample in the unit is worth */
 	u32 unit;	/* the unit that is, or in a baseline may next be, sped up; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
@@ -233,7 +232,9 @@ struct core {
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */
 	u64 turns;	/* of the stopping loop */
-	u64 ticked;	/* when the last tick, and the stop that it made, was over */
+	u64 sampled;	/* when it was last */
+	u64 sampling;	/* ns, that the last sample took of its thread: a part of what a tick costs */
+	u64 stood;	/* ns since the last sample that it was kept from running, as booked */
 	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */

@@ -91,16 +91,21 @@ struct stop {
 	u64 want;
 	u64 paid;
 	u64 end; /* at the latest */
+	u64 cost; /* a tick's */
 	u64 turns;
 };
+
+/* Where G grows while someone waits: seldom enough that rounding down takes nothing from it. */
+#define PASS_NS 1000
 
 /* What others earn meanwhile is paid in the same stop: it may be their long run. */
 static long on_turn(u32 i, struct stop *s)
 {
 	s->now = bpf_ktime_get_ns();
-	pass_waiting(s->now);
+	if (s->now >= control.waited + PASS_NS)
+		pass_waiting(s->now);
 	s->turns++;
-	s->paid = stop_with_tick(s->now - s->begin, control.tick_cost, control.period);
+	s->paid = stop_with_tick(s->now - s->begin, s->cost, control.period);
 	return s->now >= s->end || s->paid >= s->want + (control.global - s->global);
 }
 
@@ -112,6 +117,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 {
 	struct stop s = { .now = begin, .begin = begin, .global = control.global, .end = end };
 
+	s.cost = control.tick_cost + c->sampling;
 	s.want = debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
@@ -122,6 +128,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	__sync_fetch_and_sub(&control.stopping, 1);
 	c->stops++;
 	c->stopped += s.now - begin;
+	c->stood += s.paid;
 	c->turns += s.turns;
 	t->account.level = account_paid(t->account.level, s.paid, control.global);
 	t->credit.began += s.now - begin; /* it did not run */
@@ -157,6 +164,7 @@ static long on_payment(u32 i, struct payment *p)
 		now = bpf_ktime_get_ns();
 		give(t, now - p->begin);
 		t->credit.began += now - p->begin;
+		p->core->stood += now - p->begin;
 	}
 	tick = tick_at(now);
 	if (now >= p->end || tick <= p->tick)
@@ -216,21 +224,32 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 }
 
 /*
- * A sample in the line of a sampled point, which is 1 + its number: it stands for what
- * the core has run since the last tick, and a period of that for a visit. Counting
- * samples would not do: a thread that is stopped a part of each period is
- * sampled as often as before, and runs less.
+ * What the core has run since it was sampled last, which is what a sample stands for: not for a
+ * period, because a thread that is stopped for a part of each is sampled as often as before, and runs less.
+ * What a tick itself takes is left out for the part of it that is booked as stopping.
  */
-static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 now)
+static __always_inline u64 ran_since_sample(struct core *c, u64 now)
+{
+	u64 since = now - c->sampled, ran = since > c->stood ? since - c->stood : 0;
+
+	c->sampled = now;
+	c->stood = 0;
+	/* More than two periods are the host's doing. */
+	return lesser(ran, 2 * control.period);
+}
+
+/*
+ * A sample in the line of a sampled point, which is 1 + its number: a period of running stands for
+ * a visit.
+ */
+static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 ran)
 {
 	u32 i = point - 1;
-	u64 since = c->ticked + control.tick_cost, ran;
 
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
 	if (i >= MAX_POINTS)
 		return;
-	/* More than two periods are the host's doing. */
-	ran = c->passed[i] + (now > since ? lesser(now - since, 2 * control.period) : 0);
+	ran += c->passed[i];
 	if (ran >= control.period)
 		visit(t, i, ran / control.period, 0);
 	c->passed[i] = ran % control.period;
@@ -241,9 +260,10 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
  * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
  * goes on at its level, and so does who waits for its core.
  */
-static __always_inline void sample_kernel_thread(struct core *c)
+static __always_inline void sample_kernel_thread(struct core *c, u64 ran)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	u64 earned = ran * control.rate / CREDIT_ONE;
 	u32 point = 0, unit;
 	struct stranger *s;
 
@@ -263,25 +283,25 @@ static __always_inline void sample_kernel_thread(struct core *c)
 	/* What another core earns at this tick it earns at the same time. */
 	if (s->account.level < control.before)
 		s->account.level = control.before;
-	s->account.level += control.delay;
+	s->account.level += earned;
 	raise_global(s->account.level);
 	adopt_core(c);
-	c->account.level = lesser(c->account.level + control.delay, control.global);
+	c->account.level = lesser(c->account.level + earned, control.global);
 }
 
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 now;
+	u64 begin = bpf_ktime_get_ns(), ran = ran_since_sample(c, begin), now;
 	u32 unit, spins, known = 1, point = 0;
 	bool live;
 
-	pass_waiting(bpf_ktime_get_ns());
+	pass_waiting(begin);
 	open_tick(tick);
 	if (!t || t->held) {
 		if (kernel_code && !t)
-			sample_kernel_thread(c);
+			sample_kernel_thread(c, ran);
 		arrive(tick);
 		sample_spans();
 		return;
@@ -299,19 +319,23 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit], 1);
 	now = bpf_ktime_get_ns();
+	c->sampling = now - begin;
 	live = under_way(now);
 	if (live) {
+		adopt_core(c);
 		adopt(t);
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
 		t->waiting.left = spins ? control.period : 0;
 		t->credit.ticks += known;
 		/* Waiting cannot be made faster. */
-		if (!spins && unit && unit == control.unit)
+		if (!spins && unit && unit == control.unit) {
 			t->credit.hits++;
+			t->credit.in += ran;
+		}
 		earn(t, now);
 	}
-	pass(c, t, point, now);
+	pass(c, t, point, ran);
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
@@ -330,7 +354,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	meet(tick, now);
 	excuse(t, control.global);
 	c->debt = debt_of(t, t->account.level);
-	give(t, bpf_ktime_get_ns() - now);
+	c->stood = bpf_ktime_get_ns() - now;
+	give(t, c->stood);
 }
 
 struct timer {
@@ -384,7 +409,6 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 		return 0;
 	sample(c, v->tick);
 	forget_kernel_stack();
-	c->ticked = bpf_ktime_get_ns();
 	set_timer(c, v);
 	return 0;
 }

@@ -62,14 +62,14 @@ static void tick(struct thread *t, u64 d, u64 slack)
 	u64 before = global, level = t->account.level, was = position(t);
 
 	if (random_below(3) == 0) { /* in the selected code */
-		struct credit c = { .began = now, .hits = 1, .ticks = 1 };
-		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate, d);
+		struct credit c = { .began = now, .in = PERIOD, .hits = 1, .ticks = 1 };
+		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate);
 
 		/* Not more than s of what it ran, and all of it in time. */
 		MUST(due <= PERIOD / 4 * rate / CREDIT_ONE, t);
-		due += credit_hand_over(&c, now + PERIOD / 4, rate, d, PERIOD, 0);
-		due += credit_hand_over(&c, now + 2 * PERIOD, rate, d, PERIOD, 0);
-		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.carry == (s64)(d - due), t);
+		due += credit_hand_over(&c, now + PERIOD / 4, rate, PERIOD, 0);
+		due += credit_hand_over(&c, now + 2 * PERIOD, rate, PERIOD, 0);
+		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.carry <= (s64)(d - due), t);
 		t->account.level = level + due;
 		t->credited += due;
 		if (global < t->account.level)
@@ -147,14 +147,17 @@ static void stretches(u64 d)
 
 		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
 			c.ticks++;
-			c.hits += next_tick < at + selected;
-			inside += credit_due(&c, next_tick, rate, d);
+			if (next_tick < at + selected) {
+				c.hits++;
+				c.in += PERIOD;
+			}
+			inside += credit_due(&c, next_tick, rate);
 		}
 		at += length;
 		hits = c.hits;
 		ticks = c.ticks;
 		k = kinds_find(&known, key);
-		due = inside + credit_hand_over(&c, at, rate, d, PERIOD, k);
+		due = inside + credit_hand_over(&c, at, rate, PERIOD, k);
 		if (ticks)
 			kinds_learn(&known, key, hits, ticks);
 		MUST(due <= length * rate / CREDIT_ONE, &threads[0]);

@@ -11,7 +11,7 @@ import (
 type Experiment struct {
 	Unit   uint32        // the unit to speed up, or in a baseline to learn about; 0: none
 	Wait   *WaitClass    // speed up waiting of this class instead, wherever; Unit is its number then
-	Delay  time.Duration // what a sample in the unit is worth; 0: a baseline
+	Delay  time.Duration // what a period of running in the unit is worth; 0: a baseline
 	Length time.Duration // on the wall clock
 	Settle time.Duration // from its start; durations are counted after that
 }
@@ -113,7 +113,6 @@ func (l *Ledger) Begin(e Experiment) {
 	}
 	store(&c.Waited, now)
 	c.BinShift = binShift(e.Length)
-	store(&c.Delay, uint64(e.Delay))
 	store(&c.Rate, creditOne*uint64(e.Delay)/uint64(l.opt.Period))
 	store(&c.SpanFrom, uint64(e.Settle))
 	store(&c.GlobalStart, load(&c.Global))
