@@ -203,7 +203,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct thread *p = thread_of(parent), *t;
-	u64 now;
+	u64 now, place;
 
 	if (!p) {
 		if (membership.mode != MEMBERS_DESCEND)
@@ -218,11 +218,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	/* What delayed the parent delayed the birth of the child. */
 	now = bpf_ktime_get_ns();
 	adopt(p);
-	hand_over(p, place_of(parent, BY_FORKING), now);
+	place = place_of(parent, BY_FORKING);
+	hand_over(p, place, now);
 	t->account = p->account;
 	t->lead = p->lead;
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));
+	t->family = place ^ p->address_space * 0x9e3779b97f4a7c15;
 	t->waiting.left = 0;
 	t->running = 0;
 	t->core = NO_CORE;

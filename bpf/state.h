@@ -72,6 +72,7 @@ struct thread {
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
+	u64 family; /* 0: it was not born into the target */
 	struct wait wait;
 	struct habit habits[HABITS];
 };
@@ -82,6 +83,19 @@ struct {
 	__type(key, int);
 	__type(value, struct thread);
 } threads SEC(".maps");
+
+/*
+ * What is known of the kinds of stretches of threads and processes that were made at one place by one process: who
+ * lives for a request learns nothing that it has use for, but those after it do the same.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 11);
+	__type(key, u64);
+	__type(value, struct kinds);
+} families SEC(".maps");
+
+static const struct kinds nothing_known;
 
 struct membership membership;
 
@@ -205,7 +219,7 @@ static __always_inline void begin_anew(struct thread *t)
 	t->lead = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
-	t->credit.earned = t->credit.ran = t->credit.carry = 0;
+	t->credit.earned = t->credit.ran = t->credit.in = t->credit.carry = 0;
 	t->credit.hits = t->credit.ticks = 0;
 	if (t->credit.began < control.start)
 		t->credit.began = control.start;
@@ -252,7 +266,7 @@ static __always_inline void earn(struct thread *t, u64 now)
 {
 	excuse(t, control.global);
 	if (under_way(now))
-		give(t, credit_due(&t->credit, now, control.rate, control.delay));
+		give(t, credit_due(&t->credit, now, control.rate));
 }
 
 /* A place where a stretch begins or ends: the system call, by its caller. 0 where that does not matter. */
@@ -260,19 +274,34 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 {
 	struct pt_regs *regs;
 
-	/* Where a thread sleeps says what it waits for, whatever is tried. */
-	if (!control.unit && how != BY_SLEEPING)
+	/* Where a thread sleeps says what it waits for, where it was made who is like it, whatever is tried. */
+	if (!control.unit && how != BY_SLEEPING && how != BY_FORKING)
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	/* The stack pointer, within its page, tells callers apart, in all threads alike. */
 	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
 }
 
+/* The kinds of the thread's family; 0: there is none. */
+static __always_inline struct kinds *relatives_of(const struct thread *t)
+{
+	struct kinds *all;
+
+	if (!t->family)
+		return 0;
+	all = bpf_map_lookup_elem(&families, &t->family);
+	if (all)
+		return all;
+	bpf_map_update_elem(&families, &t->family, &nothing_known, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&families, &t->family);
+}
+
 /* A stretch that is of consequence ends at this place. Not static: as step_out. */
 __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 {
 	u64 key = 0, due;
-	struct kind *k = 0;
+	struct kind *k = 0, *theirs;
+	struct kinds *relatives = 0;
 	u32 hits, ticks;
 
 	if (!t)
@@ -283,13 +312,22 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + place;
 		key ^= key >> 32;
 		k = kinds_find(&t->kinds, key);
+		/* Others of the family may be of another mind: their word is taken, and told them, only while there is no own. */
+		if (!k || k->ticks < KIND_KNOWN)
+			relatives = relatives_of(t);
+		theirs = relatives ? kinds_find(relatives, key) : 0;
+		if (theirs && theirs->ticks >= KIND_KNOWN)
+			k = theirs;
 	}
-	due = credit_hand_over(&t->credit, now, control.rate, control.delay, control.period, k);
+	due = credit_hand_over(&t->credit, now, control.rate, control.period, k);
 	if (!under_way(now))
 		return 0;
 	give(t, due);
-	if (key && ticks)
+	if (key && ticks) {
 		kinds_learn(&t->kinds, key, hits, ticks);
+		if (relatives)
+			kinds_learn(relatives, key, hits, ticks);
+	}
 	return 0;
 }
 
