@@ -8,9 +8,9 @@ import (
 	"whatif/internal/spinwait"
 )
 
-// pollers are functions in which a library waits by asking again and again, one part of it after the other,
-// whether something has come: Open MPI's. Nothing in their code tells that from work.
-var pollers = []string{"opal_progress"}
+// pollers are functions that are waiting by what they are for, and nothing in their code tells that from work: Open MPI's that asks
+// one part of the library after the other whether something has come, and those with which loops that wait make room for others.
+var pollers = []string{"opal_progress", "sched_yield", "__sched_yield", "runtime.osyield", "runtime.osyield.abi0", "runtime.procyield", "runtime.procyield.abi0"}
 
 // SpinWaits reports whether the instruction at an offset in the file lies in a
 // busy-wait loop, see package spinwait, or in a function of pollers. False for loops of processors other
