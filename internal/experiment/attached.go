@@ -61,7 +61,7 @@ func (s *session) again(p subject, n int) bool {
 	if p.Done() == nil || running(p.Done()) {
 		return false
 	}
-	if status, err := p.stop(false); status != 0 || err != nil {
+	if status, err := p.wait(); status != 0 || err != nil {
 		return false
 	}
 	if s.cfg.Repeat > 0 {

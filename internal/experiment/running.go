@@ -147,7 +147,9 @@ func (a *attachedTo) alive(l *ledger.Ledger) bool {
 	return !a.gone
 }
 
-func (a *attachedTo) stop(bool) (int, error) {
+func (a *attachedTo) tell() error { return nil }
+
+func (a *attachedTo) wait() (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return 0, a.failure

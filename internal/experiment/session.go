@@ -169,11 +169,18 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
+	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
+	// keeps all of them busy at a high priority leaves little.
+	if s.timeUp() {
+		if err := p.tell(); err != nil {
+			cfg.Log.Warn(err.Error())
+		}
+	}
 	// The target runs at full speed again before anything else is waited for.
 	err = errors.Join(err, closeAll())
-	status, stopping := p.stop(s.timeUp())
-	if stopping != nil {
-		cfg.Log.Warn(stopping.Error())
+	status, waiting := p.wait()
+	if waiting != nil {
+		cfg.Log.Warn(waiting.Error())
 	}
 	end.Status = status
 	s.checkExits(end.Visits)

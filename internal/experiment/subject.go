@@ -29,9 +29,10 @@ type subject interface {
 	alive(l *ledger.Ledger) bool
 	// detach is called before the ledger is closed: it is not used any more.
 	detach()
-	// stop leaves what runs by itself alone, and waits for what was started to end; that is told to, if its
-	// time is up. It gives the status.
-	stop(timeUp bool) (int, error)
+	// tell tells what was started to end. What runs by itself is left alone, here and in wait.
+	tell() error
+	// wait waits for what was started to end, and gives its status.
+	wait() (int, error)
 	// describe says in a run's record what it is.
 	describe(r *profile.Run)
 	Close() error
@@ -74,13 +75,9 @@ func running(done <-chan struct{}) bool {
 	}
 }
 
-func (p *started) stop(timeUp bool) (int, error) {
-	var err error
-	if running(p.Done()) && timeUp {
-		err = p.Signal(unix.SIGTERM)
-	}
-	return p.Wait().Status, err
-}
+func (p *started) tell() error { return p.Signal(unix.SIGTERM) }
+
+func (p *started) wait() (int, error) { return p.Wait().Status, nil }
 
 func (p *started) detach() {}
 
@@ -125,11 +122,18 @@ func (e *everyone) Done() <-chan struct{} {
 
 func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || running(e.load.Done()) }
 
-func (e *everyone) stop(timeUp bool) (int, error) {
+func (e *everyone) tell() error {
+	if e.load == nil {
+		return nil
+	}
+	return e.load.tell()
+}
+
+func (e *everyone) wait() (int, error) {
 	if e.load == nil {
 		return 0, nil
 	}
-	return e.load.stop(timeUp)
+	return e.load.wait()
 }
 
 func (e *everyone) detach() {}

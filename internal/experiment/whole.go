@@ -32,7 +32,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		}
 		r := s.ledger.End()
 		if setAside == "" {
-			if status, err := p.stop(false); status != 0 || err != nil {
+			if status, err := p.wait(); status != 0 || err != nil {
 				setAside = "the program failed"
 			}
 		}
