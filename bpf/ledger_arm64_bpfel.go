@@ -59,7 +59,6 @@ type LedgerControlPage struct {
 	Start       uint64
 	Deadline    uint64
 	GlobalStart uint64
-	Delay       uint64
 	Unit        uint32
 	BinShift    uint32
 	Period      uint64
@@ -75,7 +74,6 @@ type LedgerControlPage struct {
 	Patient     uint32
 	Sampled     uint32
 	Pad         uint32
-	_           [56]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -116,7 +114,9 @@ type LedgerCore struct {
 	Stopped      uint64
 	Held         uint64
 	Turns        uint64
-	Ticked       uint64
+	Sampled      uint64
+	Sampling     uint64
+	Stood        uint64
 	FreeUntil    uint64
 	Passed       [16]uint64
 	Foreign      uint64
@@ -125,7 +125,7 @@ type LedgerCore struct {
 	NetworkWakes uint64
 	Waited       [8]uint64
 	Lost         [15]uint64
-	_            [24]byte
+	_            [8]byte
 }
 
 type LedgerCost uint32
@@ -205,6 +205,17 @@ type LedgerKernelStack struct {
 	Taken  uint64
 	Frames uint64
 	Ip     [127]uint64
+}
+
+type LedgerKinds struct {
+	_   structs.HostLayout
+	Set [4][4]struct {
+		_     structs.HostLayout
+		Key   uint64
+		Carry int64
+		Hits  uint32
+		Ticks uint32
+	}
 }
 
 type LedgerLimit uint32
@@ -464,6 +475,7 @@ type LedgerThread struct {
 		Began  uint64
 		Carry  int64
 		From   uint64
+		In     uint64
 		Hits   uint32
 		Ticks  uint32
 	}
@@ -484,17 +496,9 @@ type LedgerThread struct {
 	Lost         uint32
 	Guest        uint32
 	Begun        [4]LedgerBegun
-	Kinds        struct {
-		_   structs.HostLayout
-		Set [4][4]struct {
-			_     structs.HostLayout
-			Key   uint64
-			Carry int64
-			Hits  uint32
-			Ticks uint32
-		}
-	}
-	Wait struct {
+	Kinds        LedgerKinds
+	Family       uint64
+	Wait         struct {
 		_        structs.HostLayout
 		Since    uint64
 		Unit     uint32
@@ -548,6 +552,7 @@ const (
 	LedgerMapChosen             = "chosen"
 	LedgerMapCounters           = "counters"
 	LedgerMapEvents             = "events"
+	LedgerMapFamilies           = "families"
 	LedgerMapFiles              = "files"
 	LedgerMapKernelFunction     = "kernel_function"
 	LedgerMapKernelStacks       = "kernel_stacks"
@@ -729,6 +734,7 @@ type LedgerMapSpecs struct {
 	Chosen         *ebpf.MapSpec `ebpf:"chosen"`
 	Counters       *ebpf.MapSpec `ebpf:"counters"`
 	Events         *ebpf.MapSpec `ebpf:"events"`
+	Families       *ebpf.MapSpec `ebpf:"families"`
 	Files          *ebpf.MapSpec `ebpf:"files"`
 	KernelFunction *ebpf.MapSpec `ebpf:"kernel_function"`
 	KernelStacks   *ebpf.MapSpec `ebpf:"kernel_stacks"`
@@ -828,6 +834,7 @@ type LedgerMaps struct {
 	Chosen         *ebpf.Map `ebpf:"chosen"`
 	Counters       *ebpf.Map `ebpf:"counters"`
 	Events         *ebpf.Map `ebpf:"events"`
+	Families       *ebpf.Map `ebpf:"families"`
 	Files          *ebpf.Map `ebpf:"files"`
 	KernelFunction *ebpf.Map `ebpf:"kernel_function"`
 	KernelStacks   *ebpf.Map `ebpf:"kernel_stacks"`
@@ -852,6 +859,7 @@ func (m *LedgerMaps) Close() error {
 		m.Chosen,
 		m.Counters,
 		m.Events,
+		m.Families,
 		m.Files,
 		m.KernelFunction,
 		m.KernelStacks,
