@@ -55,7 +55,6 @@ static __always_inline void hold(struct core *c)
 	bpf_loop(1 << 23, on_hold, &h, 0);
 	t->held = 0;
 	c->held += h.now - h.begin;
-	c->stood += h.now - h.begin;
 	level = account_paid(h.level, h.now - h.begin, control.global);
 	if (level > t->account.level)
 		t->account.level = level;

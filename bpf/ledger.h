@@ -58,10 +58,11 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 }
 
 /*
- * A sample in the selected code stands for what its core has run since the last
- * one, a period if it was not stopped, and of that a thread did s in no virtual
- * time. What counts is what a thread has
- * earned when it hands over to another, and how many samples one stretch between
+ * A sample in the selected code stands for what the thread has run since its last
+ * one, and of that it did s in no virtual time. Not for a period: who is stopped for
+ * a part of each is sampled as often as before, and runs less; nor for what its core
+ * has run, as the scheduler likes to take it from a thread when a stop is over. What
+ * counts is what a thread has earned when it hands over to another, and how many samples one stretch between
  * two hand-overs gets is chance, when it is not much longer than a period. But
  * stretches come in kinds: those that begin at one place and end at another, as
  * from being let into a lock to letting in the next, do much the same each time.
@@ -76,6 +77,8 @@ struct credit {
 	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
 	u64 from;   /* the place where the stretch began */
 	u64 in;     /* running in the selected code that the hits of this stretch stand for */
+	u64 seen;   /* how long this stretch was at its last sample */
+	u64 rest;   /* running before this stretch that no sample stands for yet */
 	u32 hits;   /* ticks of this stretch in the selected code */
 	u32 ticks;  /* ticks of this stretch */
 };
@@ -115,6 +118,32 @@ static __always_inline void credit_pause(struct credit *c, u64 now)
 {
 	c->ran = credit_length(c, now);
 	c->began = now;
+}
+
+static __always_inline u64 credit_unsampled(const struct credit *c, u64 now)
+{
+	u64 length = credit_length(c, now);
+
+	return length > c->seen ? length - c->seen : 0;
+}
+
+/* credit_sample is what a sample stands for. More than most at a stretch is the host's doing. */
+static __always_inline u64 credit_sample(struct credit *c, u64 now, u64 most)
+{
+	u64 ran = c->rest + lesser(credit_unsampled(c, now), most);
+
+	c->rest = 0;
+	c->seen = credit_length(c, now);
+	return ran;
+}
+
+/* The next stretch begins. */
+static __always_inline void credit_begin(struct credit *c, u64 now)
+{
+	c->rest += credit_unsampled(c, now);
+	c->earned = c->ran = c->in = c->seen = 0;
+	c->began = now;
+	c->hits = c->ticks = 0;
 }
 
 /* credit_due takes what the running stretch has come to deserve. */
@@ -171,9 +200,7 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;
 	*carry = at_most(want - (s64)(c->earned + due), 2 * (s64)(period * rate / CREDIT_ONE));
-	c->earned = c->ran = c->in = 0;
-	c->began = now;
-	c->hits = c->ticks = 0;
+	credit_begin(c, now);
 	return due;
 }
 

@@ -114,9 +114,7 @@ type LedgerCore struct {
 	Stopped      uint64
 	Held         uint64
 	Turns        uint64
-	Sampled      uint64
 	Sampling     uint64
-	Stood        uint64
 	FreeUntil    uint64
 	Passed       [16]uint64
 	Foreign      uint64
@@ -125,7 +123,7 @@ type LedgerCore struct {
 	NetworkWakes uint64
 	Waited       [8]uint64
 	Lost         [15]uint64
-	_            [8]byte
+	_            [24]byte
 }
 
 type LedgerCost uint32
@@ -476,6 +474,8 @@ type LedgerThread struct {
 		Carry  int64
 		From   uint64
 		In     uint64
+		Seen   uint64
+		Rest   uint64
 		Hits   uint32
 		Ticks  uint32
 	}

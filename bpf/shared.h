@@ -232,9 +232,7 @@ struct core {
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */
 	u64 turns;	/* of the stopping loop */
-	u64 sampled;	/* when it was last */
 	u64 sampling;	/* ns, that the last sample took of its thread: a part of what a tick costs */
-	u64 stood;	/* ns since the last sample that it was kept from running, as booked */
 	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */

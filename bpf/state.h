@@ -53,7 +53,7 @@ struct wait {
 
 /* A thread of the target: that it has one makes it one. */
 struct thread {
-	/* What each switch needs is in two cache lines: */
+	/* What each switch needs is in three cache lines: */
 	struct account account;
 	u64 lead; /* of what it owes, that is not paid: see strangers.h */
 	struct credit credit;
@@ -219,7 +219,7 @@ static __always_inline void begin_anew(struct thread *t)
 	t->lead = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
-	t->credit.earned = t->credit.ran = t->credit.in = t->credit.carry = 0;
+	t->credit.earned = t->credit.ran = t->credit.in = t->credit.carry = t->credit.seen = t->credit.rest = 0;
 	t->credit.hits = t->credit.ticks = 0;
 	if (t->credit.began < control.start)
 		t->credit.began = control.start;
@@ -338,8 +338,7 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 	if (control.rate || t->credit.ticks) {
 		end_stretch(t, place, now);
 	} else { /* most stretches of a baseline: nothing to give or to learn */
-		t->credit.ran = 0;
-		t->credit.began = now;
+		credit_begin(&t->credit, now);
 	}
 	t->credit.from = place;
 }

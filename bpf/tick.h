@@ -128,10 +128,9 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	__sync_fetch_and_sub(&control.stopping, 1);
 	c->stops++;
 	c->stopped += s.now - begin;
-	c->stood += s.paid;
 	c->turns += s.turns;
 	t->account.level = account_paid(t->account.level, s.paid, control.global);
-	t->credit.began += s.now - begin; /* it did not run */
+	t->credit.began += s.paid; /* it did not run */
 	return s.now;
 }
 
@@ -164,7 +163,6 @@ static long on_payment(u32 i, struct payment *p)
 		now = bpf_ktime_get_ns();
 		give(t, now - p->begin);
 		t->credit.began += now - p->begin;
-		p->core->stood += now - p->begin;
 	}
 	tick = tick_at(now);
 	if (now >= p->end || tick <= p->tick)
@@ -223,25 +221,7 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
 }
 
-/*
- * What the core has run since it was sampled last, which is what a sample stands for: not for a
- * period, because a thread that is stopped for a part of each is sampled as often as before, and runs less.
- * What a tick itself takes is left out for the part of it that is booked as stopping.
- */
-static __always_inline u64 ran_since_sample(struct core *c, u64 now)
-{
-	u64 since = now - c->sampled, ran = since > c->stood ? since - c->stood : 0;
-
-	c->sampled = now;
-	c->stood = 0;
-	/* More than two periods are the host's doing. */
-	return lesser(ran, 2 * control.period);
-}
-
-/*
- * A sample in the line of a sampled point, which is 1 + its number: a period of running stands for
- * a visit.
- */
+/* A sample in the line of a sampled point, which is 1 + its number: a period of running stands for a visit. */
 static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 ran)
 {
 	u32 i = point - 1;
@@ -260,10 +240,10 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
  * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
  * goes on at its level, and so does who waits for its core.
  */
-static __always_inline void sample_kernel_thread(struct core *c, u64 ran)
+static __always_inline void sample_kernel_thread(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u64 earned = ran * control.rate / CREDIT_ONE;
+	u64 earned = control.period * control.rate / CREDIT_ONE;
 	u32 point = 0, unit;
 	struct stranger *s;
 
@@ -293,7 +273,7 @@ static __always_inline void sample_kernel_thread(struct core *c, u64 ran)
 static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 begin = bpf_ktime_get_ns(), ran = ran_since_sample(c, begin), now;
+	u64 begin = bpf_ktime_get_ns(), ran, now;
 	u32 unit, spins, known = 1, point = 0;
 	bool live;
 
@@ -301,7 +281,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	open_tick(tick);
 	if (!t || t->held) {
 		if (kernel_code && !t)
-			sample_kernel_thread(c, ran);
+			sample_kernel_thread(c);
 		arrive(tick);
 		sample_spans();
 		return;
@@ -324,6 +304,9 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (live) {
 		adopt_core(c);
 		adopt(t);
+	}
+	ran = credit_sample(&t->credit, begin, 2 * control.period);
+	if (live) {
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
 		t->waiting.left = spins ? control.period : 0;
@@ -354,8 +337,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	meet(tick, now);
 	excuse(t, control.global);
 	c->debt = debt_of(t, t->account.level);
-	c->stood = bpf_ktime_get_ns() - now;
-	give(t, c->stood);
+	give(t, bpf_ktime_get_ns() - now);
 }
 
 struct timer {
