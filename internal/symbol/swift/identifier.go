@@ -49,7 +49,7 @@ func (p *parser) identifier() *node {
 	if p.textUsed += b.Len(); b.Len() == 0 || b.Len() > maxName || p.textUsed > maxText || !printable(b.String()) {
 		return nil
 	}
-	return p.remember(of(identifier, quoted(b.String())))
+	return p.remember(of(identifier, b.String()))
 }
 
 // maxWords is how many words have a letter.
@@ -77,20 +77,7 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) < 0
 }
 
-// quoted is a name as it is written: in backquotes, if it is not made of letters and digits.
-func quoted(s string) string {
-	plain := !isDigit(s[0])
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		plain = plain && (isLetter(c) || isDigit(c) || c == '_' || c == '$' || c >= utf8.RuneSelf)
-	}
-	if plain {
-		return s
-	}
-	return "`" + s + "`"
-}
-
-// operator makes an operator of the name on the stack.
+// operatorName makes an operator of the name on the stack.
 func (p *parser) operatorName() *node {
 	n := p.pop(identifier)
 	if n == nil {
@@ -181,8 +168,11 @@ func decode(s string) (string, bool) {
 		}
 		i %= n
 		r := code
-		if r >= moved && r < moved+utf8.RuneSelf {
+		switch {
+		case r >= moved && r < moved+utf8.RuneSelf:
 			r -= moved
+		case r == 0xa0: // how a blank is written
+			r = ' '
 		}
 		out = append(out[:i], append([]rune{r}, out[i:]...)...)
 		i++

@@ -139,13 +139,18 @@ func (w *writer) declaration(n *node, before bool) (after *node) {
 		w.node(n.context)
 		w.write(".")
 	}
-	if n.name != nil {
+	switch {
+	case n.name == nil:
+		w.write(n.words)
+	case n.words == "":
 		w.node(n.name)
-		if n.words != "" {
-			w.write(".")
-		}
+	case long:
+		w.write(n.words + " of ")
+		w.node(n.name)
+	default:
+		w.node(n.name)
+		w.write("." + n.words)
 	}
-	w.write(n.words)
 	if long && n.labels != "" {
 		w.write(" ")
 	}

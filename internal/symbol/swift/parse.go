@@ -12,7 +12,8 @@ type parser struct {
 	stack    []*node
 	earlier  []*node // what A stands for: names and types met before
 	words    []string
-	textUsed int
+	pushed   int // values so far
+	textUsed int // bytes of identifiers so far
 }
 
 // run executes the whole text.
@@ -26,7 +27,7 @@ func (p *parser) run() bool {
 }
 
 func (p *parser) push(n *node) bool {
-	if n == nil || len(p.stack) >= maxStack {
+	if p.pushed++; n == nil || p.pushed > maxPushed {
 		return false
 	}
 	p.stack = append(p.stack, n)
@@ -65,7 +66,7 @@ func (p *parser) peek() byte {
 // next is 0 at the end, which is no operator.
 func (p *parser) next() byte {
 	c := p.peek()
-	p.pos++
+	p.pos = min(p.pos+1, len(p.text))
 	return c
 }
 
@@ -116,71 +117,55 @@ func (p *parser) remember(n *node) *node {
 
 // step executes one operator, and gives what it leaves; nil if it is none, or its operands are missing.
 func (p *parser) step() *node {
-	switch c := p.peek(); c {
+	switch c := p.next(); c {
 	case 'y', '_', 'd', 'K':
-		p.pos++
 		return of(mark, string(c))
 	case 's':
-		p.pos++
 		return of(module, "Swift")
 	case 'A':
-		p.pos++
 		return p.substitution()
-	case 'C', 'O', 'V', 'a':
-		p.pos++
-		return p.remember(p.nominal(map[bool]form{true: class, false: nominal}[c == 'C']))
+	case 'C':
+		return p.remember(p.nominal(class))
+	case 'O', 'V', 'a':
+		return p.remember(p.nominal(nominal))
 	case 'P':
-		p.pos++
 		return p.remember(p.nominal(protocol))
 	case 'E':
-		p.pos++
 		return p.extension()
 	case 'F':
-		p.pos++
 		return p.function()
 	case 'L':
-		p.pos++
 		return p.localName()
 	case 'S':
-		p.pos++
 		return p.standard()
 	case 'T':
-		p.pos++
 		return p.thunk()
 	case 'W':
-		p.pos++
 		return p.witness()
 	case 'M':
-		p.pos++
 		return p.metadata()
 	case 'Z':
-		p.pos++
 		return p.static()
 	case 'f':
-		p.pos++
 		return p.special()
 	case 'i':
-		p.pos++
 		return p.subscript()
 	case 'v':
-		p.pos++
 		return p.variable()
 	case 'w':
-		p.pos++
 		return p.valueWitness()
 	case 'o':
-		p.pos++
 		return p.operatorName()
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		p.pos--
 		return p.identifier()
 	case 'H', 'g':
-		p.pos++
 		return p.conformanceStep(c)
 	case 'R', 'l', 'r':
-		p.pos++
 		return p.genericStep(c)
+	default:
+		return p.typeStep(c)
 	}
-	return p.typeStep(p.next())
 }
 
 // maxRepeat is how often a substitution may be said to be repeated.
@@ -188,59 +173,41 @@ const maxRepeat = 2048
 
 // substitution gives what was met before, one or several: Aab2C.
 func (p *parser) substitution() *node {
-	repeat := 1
 	for {
-		switch c := p.next(); {
-		case isLetter(c):
-			i := int(c - 'A')
-			if !isUpper(c) {
-				i = int(c - 'a')
+		number, given := p.natural()
+		c := p.next()
+		switch {
+		case c == '_': // the first 26 have letters
+			if number += 26; given {
+				number++
 			}
-			if i >= len(p.earlier) {
-				return nil
-			}
-			n := p.earlier[i]
-			if !p.repeat(n, repeat) || isUpper(c) {
-				return n
-			}
-			if !p.push(n) {
-				return nil
-			}
-			repeat = 1
-		case c == '_': // a number after all
-			if repeat += 26; p.text[p.pos-2] == 'A' {
-				repeat = 26
-			} else {
-				repeat++
-			}
-			if repeat >= len(p.earlier) {
-				return nil
-			}
-			return p.earlier[repeat]
-		case isDigit(c):
-			p.pos--
-			n, ok := p.natural()
-			if !ok {
-				return nil
-			}
-			repeat = n
-		default:
+			return p.met(number)
+		case isUpper(c): // the last one
+			return p.repeat(p.met(int(c-'A')), number)
+		case !isLetter(c) || !p.push(p.repeat(p.met(int(c-'a')), number)):
 			return nil
 		}
 	}
 }
 
-// repeat leaves all but one of some copies on the stack.
-func (p *parser) repeat(n *node, times int) bool {
+func (p *parser) met(i int) *node {
+	if i >= len(p.earlier) {
+		return nil
+	}
+	return p.earlier[i]
+}
+
+// repeat puts all but one of some copies on the stack, and gives the last one.
+func (p *parser) repeat(n *node, times int) *node {
 	if times > maxRepeat {
-		return false
+		return nil
 	}
 	for ; times > 1; times-- {
 		if !p.push(n) {
-			return false
+			return nil
 		}
 	}
-	return true
+	return n
 }
 
 // standard gives what Swift's own library has.
@@ -253,13 +220,7 @@ func (p *parser) standard() *node {
 	case p.nextIs('g'):
 		return p.remember(optional(p.pop(typ)))
 	}
-	times := 1
-	if isDigit(p.peek()) {
-		var ok bool
-		if times, ok = p.natural(); !ok {
-			return nil
-		}
-	}
+	times, _ := p.natural()
 	code := string(rune(p.next()))
 	if code == "c" {
 		code += string(rune(p.next()))
@@ -268,10 +229,7 @@ func (p *parser) standard() *node {
 	if name := standardProtocols[code]; name != "" {
 		n = swiftType(name, protocol)
 	}
-	if n == nil || !p.repeat(n, times) {
-		return nil
-	}
-	return n
+	return p.repeat(n, times)
 }
 
 func swiftType(name string, f form) *node {
@@ -319,7 +277,10 @@ func (p *parser) declName() *node {
 	if n := p.pop(identifier); n != nil {
 		return n
 	}
-	return p.pop(declName)
+	if n := p.pop(declName); n != nil && n.text != "" {
+		return n
+	}
+	return nil
 }
 
 func (p *parser) module() *node {
@@ -519,7 +480,11 @@ func (p *parser) special() *node {
 	case 'M':
 		return p.macro()
 	default:
-		return part(p.context(), specials[c], " of ")
+		join := " of "
+		if !strings.Contains(specials[c], " ") {
+			join = " in " // as of what has a name
+		}
+		return part(p.context(), specials[c], join)
 	}
 	return n
 }

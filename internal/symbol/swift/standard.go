@@ -53,9 +53,7 @@ var outlined = map[byte]string{
 var accessors = map[string]string{
 	"m": "materializeForSet", "s": "setter", "g": "getter", "G": "getter", "w": "willset", "W": "didset", "i": "init",
 	"r": "read", "M": "modify", "y": "read2", "x": "modify2", "b": "borrow",
-	"au": "unsafeMutableAddressor", "lu": "unsafeAddressor", "aO": "owningMutableAddressor", "lO": "owningAddressor",
-	"ao": "nativeOwningMutableAddressor", "lo": "nativeOwningAddressor", "ap": "nativePinningMutableAddressor",
-	"aP": "nativePinningMutableAddressor", "lp": "nativePinningAddressor",
+	"au": "unsafeMutableAddressor", "lu": "unsafeAddressor",
 }
 
 // operatorChars are the characters of operators' names, for a to z; a blank is none.

@@ -25,7 +25,7 @@ import (
 const (
 	maxSymbol = 1 << 16 // bytes of a mangled name
 	maxName   = 1 << 14 // bytes of a name, and of the names in it
-	maxStack  = 1 << 14 // values: a short operator may repeat one two thousand times
+	maxPushed = 1 << 17 // values put on the stack: a short operator may repeat one two thousand times
 	maxText   = 1 << 18 // bytes of all identifiers: they are made of parts of others
 	maxDepth  = 200     // of what is in each other
 )
@@ -72,8 +72,10 @@ func Name(symbol string) (string, bool) {
 	if len(p.stack) != 1 || p.stack[0].kind != entity && p.stack[0].kind != thunk {
 		return "", false
 	}
-	w.node(p.stack[0])
-	return w.out.String(), !w.failed && w.out.Len() > 0
+	if w.node(p.stack[0]); w.failed {
+		return "", false
+	}
+	return w.out.String(), true
 }
 
 // specialized is what a copy of a function for certain types or arguments is called.

@@ -258,10 +258,10 @@ func (p *parser) witness() *node {
 		return of(thunk, "protocol witness table accessor for %", p.typeAndProtocol())
 	case 'l':
 		conformance := p.typeAndProtocol()
-		if p.pop(typ) == nil {
+		if conformance == nil {
 			return nil
 		}
-		return of(thunk, "lazy protocol witness table accessor for %", conformance)
+		return of(thunk, "lazy protocol witness table accessor for % : %", p.pop(typ), conformance.parts[1])
 	case 't':
 		name := p.declName()
 		return of(thunk, "associated type metadata accessor for % in %", name, p.typeAndProtocol())

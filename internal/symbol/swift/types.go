@@ -190,9 +190,9 @@ func bind(t *node, lists [][]*node) *node {
 	if !t.declared() || len(lists) > maxDepth {
 		return nil
 	}
-	list := lists[0]
-	if !t.storage && !strings.Contains(t.words, "#") {
-		lists = lists[1:] // of variables and closures it is the context's
+	list, takes := lists[0], t.name != nil && !t.storage
+	if takes {
+		lists = lists[1:] // else they are the context's
 	}
 	if len(lists) > 0 {
 		context := bind(t.context, lists)
@@ -203,7 +203,7 @@ func bind(t *node, lists [][]*node) *node {
 		within.context = context
 		t = &within
 	}
-	if len(list) == 0 || t.storage || strings.Contains(t.words, "#") {
+	if len(list) == 0 || !takes {
 		return t
 	}
 	if t.kind == typ && t.name != nil && t.context.kind == module && t.context.text == "Swift" {
@@ -220,7 +220,7 @@ func bind(t *node, lists [][]*node) *node {
 }
 
 func optional(t *node) *node {
-	if t != nil && (t.form == function || strings.Contains(t.text, " ")) {
+	if t != nil && (t.form == function || t.form != tuple && strings.Contains(t.text, " ")) {
 		return of(typ, "(%)?", t)
 	}
 	return of(typ, "%?", t)
@@ -336,7 +336,11 @@ func (p *parser) implementation() *node {
 			return nil
 		}
 	}
-	f := of(typ, "("+several(parameters, ", ")+") -> ("+several(results, ", ")+")", all...)
+	result := several(results, ", ")
+	if results != 1 {
+		result = "(" + result + ")"
+	}
+	f := of(typ, "("+several(parameters, ", ")+") -> "+result, all...)
 	f.form = function
 	return f
 }
@@ -475,13 +479,15 @@ func parameter(depth, i int) *node {
 
 func (p *parser) specialType() *node {
 	switch c := p.next(); c {
-	case 'E', 'A', 'f', 'K', 'U', 'L', 'B', 'C', 'O':
-		return p.functionType2(c)
+	case 'E':
+		return p.functionType()
+	case 'A', 'f', 'K', 'U', 'L', 'B', 'C', 'O':
+		return unlabelled(p.functionType())
 	case 'z':
 		if c = p.next(); (c != 'B' && c != 'C') || !p.cType() {
 			return nil
 		}
-		return p.functionType2(c)
+		return unlabelled(p.functionType())
 	case 'o', 'u', 'w', 'b':
 		return of(typ, map[byte]string{'o': "unowned %", 'u': "unowned(unsafe) %", 'w': "weak %", 'b': "@box %"}[c], p.pop(typ))
 	case 'D':
@@ -519,10 +525,9 @@ func (p *parser) specialType() *node {
 	return nil
 }
 
-// functionType2 is a type of functions that are called in some other way; only closures' have labels.
-func (p *parser) functionType2(c byte) *node {
-	f := p.functionType()
-	if f != nil && c != 'E' {
+// unlabelled makes a type of functions one whose parameters never have labels: they are called in another way.
+func unlabelled(f *node) *node {
+	if f != nil {
 		f.form = other
 	}
 	return f
