@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Functions finds the functions with an entry point that a name means: an ELF
@@ -27,7 +28,7 @@ func (b *Binary) Functions(match string) (funcs []Func, err error) {
 	}
 	defer guard(doing, &err)()
 	m := MatchFunc(match)
-	if funcs = b.functions(m, m.exactly); len(funcs) == 0 {
+	if funcs = b.functions(m, m.exactly); len(funcs) == 0 && strings.Contains(match, "*") {
 		funcs = b.functions(m, m.pattern)
 	}
 	return funcs, nil

@@ -58,7 +58,7 @@ func (m FuncMatcher) pattern(n names) bool {
 // that would cost seconds on a million symbols.
 func (m FuncMatcher) possible(symbol string) bool {
 	if swift.Mangled(symbol) {
-		return strings.ContainsAny(m.text, "$. *") // names are in a module, or made of words
+		return swift.Possible(symbol, m.text)
 	}
 	return !isMangled(symbol) || m.token == "" || strings.Contains(symbol, m.token)
 }

@@ -1,8 +1,6 @@
 package swift
 
-import (
-	"strings"
-)
+import "strings"
 
 // kind is the part that a node can play in what follows it.
 type kind uint8
@@ -32,6 +30,7 @@ const (
 	protocol
 	tuple
 	function
+	generic
 )
 
 // node is a value on the stack.

@@ -347,7 +347,7 @@ func (p *parser) function() *node {
 	labels, ok := p.labels(f)
 	name := p.declName()
 	n := declare(p.context(), name)
-	if n == nil || !ok {
+	if n == nil || f == nil || !ok {
 		return nil
 	}
 	n.labels = labels
@@ -356,8 +356,8 @@ func (p *parser) function() *node {
 
 // labels takes the labels of a function's parameters off the stack; "" if its type is not one of functions.
 func (p *parser) labels(f *node) (string, bool) {
-	for f != nil && f.form == other && len(f.parts) == 2 && f.text == generic {
-		f = f.parts[1]
+	for f != nil && f.form == generic {
+		f = f.parts[0]
 	}
 	none := p.popMark("y")
 	if f == nil || f.form != function {
@@ -446,7 +446,6 @@ var specials = map[byte]string{
 
 // special makes a function that has no name.
 func (p *parser) special() *node {
-	var n *node
 	switch c := p.next(); c {
 	case 'C', 'c':
 		p.popPrivate()
@@ -457,10 +456,12 @@ func (p *parser) special() *node {
 		if c == 'C' && context != nil && context.form == class {
 			name = "__allocating_init"
 		}
-		if n = declare(context, of(identifier, name)); n == nil || t == nil || !ok {
+		n := declare(context, of(identifier, name))
+		if n == nil || t == nil || !ok {
 			return nil
 		}
 		n.labels = labels
+		return n
 	case 'U', 'u':
 		i, ok := p.index()
 		words := "closure #"
@@ -486,7 +487,6 @@ func (p *parser) special() *node {
 		}
 		return part(p.context(), specials[c], join)
 	}
-	return n
 }
 
 // part makes what belongs to a declaration and is told by words.

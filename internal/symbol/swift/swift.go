@@ -19,7 +19,9 @@ package swift
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -76,6 +78,26 @@ func Name(symbol string) (string, bool) {
 		return "", false
 	}
 	return w.out.String(), true
+}
+
+// Possible reports whether a symbol can have a name, or a pattern with *, without reading it: in a large program that
+// takes a second for all. A name without blanks begins with a module, and its symbol does, too.
+func Possible(symbol, name string) bool {
+	if strings.ContainsAny(name, " *$`") {
+		return true
+	}
+	module, _, inModule := strings.Cut(name, ".")
+	if !inModule {
+		return false
+	}
+	if module == "Swift" || strings.HasPrefix(module, "__C") || !ascii(module) {
+		return true // abbreviated, or coded
+	}
+	return strings.HasPrefix(symbol[len(prefixOf(symbol)):], strconv.Itoa(len(module))+module)
+}
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // specialized is what a copy of a function for certain types or arguments is called.

@@ -96,6 +96,23 @@ func TestName(t *testing.T) {
 	}
 }
 
+func TestPossible(t *testing.T) {
+	for symbol, name := range names {
+		plain := Plain(name)
+		unlabelled, _, _ := strings.Cut(plain, "(")
+		for _, n := range []string{name, plain, unlabelled} {
+			if n != "" && !Possible(symbol, n) {
+				t.Errorf("%s cannot be %s", n, symbol)
+			}
+		}
+	}
+	for _, name := range []string{"add", "mai.foo()", "mainly.foo()", "foo.main"} {
+		if Possible("$s4main3fooyyF", name) {
+			t.Errorf("%s is possible", name)
+		}
+	}
+}
+
 // TestNameCut reads each name without its end: what is left is either a whole name, or none.
 func TestNameCut(t *testing.T) {
 	for symbol := range names {

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// generic is the pattern of a type with generic parameters of its own, which are not shown.
-const generic = "%%"
-
 // typeStep executes the operators that only make types.
 func (p *parser) typeStep(c byte) *node {
 	switch c {
@@ -29,11 +26,15 @@ func (p *parser) typeStep(c byte) *node {
 		return of(typ, "%.Type", p.pop(typ))
 	case 'p':
 		return p.protocols("")
-	case 'u':
+	case 'u': // with generic parameters of its own, which are not shown
 		if p.pop(signature) == nil {
 			return nil
 		}
-		return of(typ, generic, of(mark, ""), p.pop(typ))
+		t := of(typ, "%", p.pop(typ))
+		if t != nil {
+			t.form = generic
+		}
+		return t
 	case '$':
 		negative := p.nextIs('n')
 		i, ok := p.index()
