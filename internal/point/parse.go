@@ -105,10 +105,10 @@ func splitEdge(s string) (name string, edge Edge) {
 
 // splitFunc reads NAME or PATH:NAME. A path is told by its slash before the
 // first colon: C++ names hold colons, Go names hold slashes, none holds a
-// slash before a colon.
+// slash before a colon, but for Swift's operator main.Size./(_:_:), whose colon is in parentheses.
 func splitFunc(s string) (binary, name string, err error) {
 	name = strings.TrimSpace(s)
-	if before, after, ok := strings.Cut(name, ":"); ok && strings.Contains(before, "/") {
+	if before, after, ok := strings.Cut(name, ":"); ok && strings.Contains(before, "/") && strings.Count(before, "(") <= strings.Count(before, ")") {
 		binary, name = before, strings.TrimSpace(after)
 		if strings.HasPrefix(name, ":") {
 			return "", "", fmt.Errorf("expected func:PATH:NAME, PATH and NAME separated by one colon")

@@ -22,6 +22,8 @@ func TestParse(t *testing.T) {
 		{"func:ns::Foo::bar", Spec{Kind: Func, Func: "ns::Foo::bar"}},
 		{"func:operator==", Spec{Kind: Func, Func: "operator=="}},
 		{"eq=func:ns::operator==(A const&, A const&)", Spec{Name: "eq", Kind: Func, Func: "ns::operator==(A const&, A const&)"}},
+		{"func:main.Size./(_:_:)", Spec{Kind: Func, Func: "main.Size./(_:_:)"}},
+		{"func:/opt/a (1)/x:f(_:)", Spec{Kind: Func, Func: "f(_:)", Binary: "/opt/a (1)/x"}},
 		{"func:/opt/x/libz.so:deflate", Spec{Kind: Func, Func: "deflate", Binary: "/opt/x/libz.so"}},
 		{"func:./server:ns::done", Spec{Kind: Func, Func: "ns::done", Binary: "./server"}},
 		{"func:./server:main.(*T).Get", Spec{Kind: Func, Func: "main.(*T).Get", Binary: "./server"}},

@@ -6,7 +6,7 @@ import (
 )
 
 // splitPath cuts CODE<CALLER<CALLER… at its separators. A < is none where it is part
-// of a name: that of an operator (operator<, operator<<), or the beginning of
+// of a name: that of an operator (operator<, operator<<, Swift's main.Size.<(_:_:)), or the beginning of
 // template arguments, which is a < that a later > closes. So f<int> is one name, and
 // a<f<int> is a called from f<int>.
 func splitPath(s string) []string {
@@ -51,6 +51,9 @@ var operators = []string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->
 // does. After it comes nothing, a blank, its arguments, its template arguments or a
 // separator: so operator<<f is operator<, called from f.
 func operatorAt(s string, i int) int {
+	if n := swiftOperatorAt(s, i); n > 0 {
+		return n
+	}
 	const word = "operator"
 	if !strings.HasPrefix(s[i:], word) || i > 0 && identifier(s[i-1]) {
 		return 0
@@ -59,6 +62,22 @@ func operatorAt(s string, i int) int {
 	for _, o := range operators {
 		if after, ok := strings.CutPrefix(rest, o); ok && (after == "" || strings.IndexByte(" (<", after[0]) >= 0) {
 			return len(word) + len(o)
+		}
+	}
+	return 0
+}
+
+// swiftOperatorAt gives the length of an operator's name as Swift has it: it follows the dot after its
+// type or module, and the labels of its parameters follow it.
+func swiftOperatorAt(s string, i int) int {
+	if i == 0 || s[i-1] != '.' {
+		return 0
+	}
+	rest := strings.TrimLeft(s[i:], "/=-+!*%<>&|^~?.")
+	n := len(s) - i - len(rest)
+	for _, fixity := range []string{"", " prefix", " postfix"} {
+		if labels, ok := strings.CutPrefix(rest, fixity+"(_:"); ok && n > 0 && (strings.HasPrefix(labels, ")") || strings.HasPrefix(labels, "_:)")) {
+			return n
 		}
 	}
 	return 0

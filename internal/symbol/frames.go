@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"whatif/internal/symbol/dwarf"
+	"whatif/internal/symbol/swift"
 )
 
 // Frames says what the code at an offset in the file is, innermost first: the
@@ -74,10 +75,11 @@ func (b *Binary) cachedNames(symbol string, isGo bool) names {
 
 func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	f := Frame{File: c.File, Line: c.Line}
-	if isMangled(c.Linkage) {
+	if isSwift := swift.Mangled(c.Linkage); isSwift || isMangled(c.Linkage) {
 		n := b.cachedNames(c.Linkage, isGo)
-		f.Func, f.Short = n.full, n.short
-		return f
+		if f.Func, f.Short = n.full, n.short; !isSwift || n.full != c.Linkage || c.Name == "" {
+			return f
+		}
 	}
 	f.Func = c.Name
 	if f.Func == "" {

@@ -5,10 +5,11 @@ import (
 	"debug/elf"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Functions finds the functions with an entry point that a name means: an ELF
-// symbol; a demangled name, with or without parameters, template or type
+// symbol; a demangled name, with or without parameters or their labels, template or type
 // arguments or Rust's hash; if none is exactly that, a pattern with *.
 //
 // All instances are given, in the order of their addresses, one for each
@@ -16,7 +17,7 @@ import (
 // that compilers make with other parameters (.constprop, .isra), which are
 // called in place of the function. What is no entry point is left out, unless
 // named exactly: cold halves (.cold), the rest of functions that were inlined
-// in part (.part), and resolvers (STT_GNU_IFUNC), which run once, in the
+// in part (.part), where functions go on that have waited or lent a variable, and resolvers (STT_GNU_IFUNC), which run once, in the
 // dynamic linker.
 func (b *Binary) Functions(match string) (funcs []Func, err error) {
 	b.mu.Lock()
@@ -27,7 +28,7 @@ func (b *Binary) Functions(match string) (funcs []Func, err error) {
 	}
 	defer guard(doing, &err)()
 	m := MatchFunc(match)
-	if funcs = b.functions(m, m.exactly); len(funcs) == 0 {
+	if funcs = b.functions(m, m.exactly); len(funcs) == 0 && strings.Contains(match, "*") {
 		funcs = b.functions(m, m.pattern)
 	}
 	return funcs, nil

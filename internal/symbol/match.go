@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"whatif/internal/symbol/swift"
 )
 
 // MatchFile reports whether a file that a user wrote means the file at a full
@@ -33,7 +35,7 @@ type FuncMatcher struct {
 var rustHash = regexp.MustCompile(`::h[0-9a-f]{16}$`)
 
 // MatchFunc gives a matcher for a name: a symbol, a demangled name with or
-// without its parameters, template or type arguments or hash, or a pattern in
+// without its parameters, their labels, template or type arguments or hash, or a pattern in
 // which * stands for anything.
 func MatchFunc(text string) FuncMatcher {
 	text = rustHash.ReplaceAllString(strings.TrimSpace(text), "")
@@ -43,7 +45,7 @@ func MatchFunc(text string) FuncMatcher {
 // exactly reports whether the name is one of the function's names.
 func (m FuncMatcher) exactly(n names) bool {
 	return n.symbol == m.text || n.full == m.text || n.short == m.text || n.bare == m.text ||
-		withoutClone(n.symbol) == m.text
+		withoutLabels(n.bare) == m.text || withoutClone(n.symbol) == m.text
 }
 
 // pattern reports whether the name, as a pattern, matches the function.
@@ -55,6 +57,9 @@ func (m FuncMatcher) pattern(n names) bool {
 // possible reports whether a symbol can match at all, without demangling it:
 // that would cost seconds on a million symbols.
 func (m FuncMatcher) possible(symbol string) bool {
+	if swift.Mangled(symbol) {
+		return swift.Possible(symbol, m.text)
+	}
 	return !isMangled(symbol) || m.token == "" || strings.Contains(symbol, m.token)
 }
 
@@ -63,7 +68,7 @@ func (m FuncMatcher) Frame(f Frame) bool {
 	if f.Func == "" {
 		return false
 	}
-	n := names{symbol: f.Func, full: f.Func, short: f.Short, bare: withoutArguments(f.Short)}
+	n := names{symbol: f.Func, full: f.Func, short: f.Short, bare: withoutArguments(swift.Plain(f.Short))}
 	return m.exactly(n) || m.pattern(n)
 }
 
@@ -87,6 +92,15 @@ func withoutArguments(short string) string {
 		}
 	}
 	return short
+}
+
+// withoutLabels cuts the labels of parameters, which Swift's names have, off a name: (_:of:).
+func withoutLabels(bare string) string {
+	i := strings.LastIndexByte(bare, '(')
+	if i <= 0 || !strings.HasSuffix(bare, ":)") && !strings.HasSuffix(bare, "()") || strings.HasSuffix(bare, "operator()") {
+		return bare
+	}
+	return bare[:i]
 }
 
 // lastIdentifier is the name in a qualified name that also stands in the

@@ -47,6 +47,8 @@ func TestNames(t *testing.T) {
 		{"main.(*L[go.shape.int]).Add", true, "main.(*L[...]).Add", "main.(*L[...]).Add", "main.(*L).Add"},
 		{"runtime.memmove.abi0", true, "runtime.memmove", "runtime.memmove", "runtime.memmove"},
 		{"main.run.func1.2", true, "main.run.func1.2", "main.run.func1.2", "main.run.func1.2"},
+		{"$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false, "specialized static main.Store.make(of:)", "specialized static main.Store.make(of:)", "main.Store.make(of:)"},
+		{"$s4main5StoreC.5", false, "$s4main5StoreC", "$s4main5StoreC", "$s4main5StoreC"},
 	} {
 		n := namesOf(c.symbol, c.isGo)
 		if n.full != c.full || n.short != c.short || n.bare != c.bare {
@@ -82,6 +84,13 @@ func TestMatchFunc(t *testing.T) {
 		{"main.Map[...]", "main.Map[go.shape.int]", true, true, false},
 		{"main.Map", "main.Map[go.shape.int]", true, true, false},
 		{"main.*", "main.Map[go.shape.int]", true, false, true},
+		{"main.Store.make(of:)", "$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false, true, false},
+		{"main.Store.make", "$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false, true, false},
+		{"main.Store.make(", "$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false, false, false},
+		{"main.Store.*", "$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false, false, true},
+		{"main.run", "$s4main3runyyFyycfU_", false, false, false}, // a closure in it is another function
+		{"A::operator()", "_ZN1AclEv", false, true, false},
+		{"A::operator", "_ZN1AclEv", false, false, false},
 	} {
 		m := MatchFunc(c.text)
 		n := namesOf(c.symbol, c.isGo)
@@ -100,6 +109,12 @@ func TestMatchFunc(t *testing.T) {
 func TestMatchFuncFrame(t *testing.T) {
 	frame := Frame{Func: "int max<int>(int, int)", Short: "max<int>"}
 	for text, want := range map[string]bool{"max": true, "max<int>": true, "int max<int>(int, int)": true, "ma*": true, "min": false} {
+		if got := MatchFunc(text).Frame(frame); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	frame = Frame{Func: "specialized static main.T.make(of:)", Short: "specialized static main.T.make(of:)"}
+	for text, want := range map[string]bool{"main.T.make(of:)": true, "main.T.make": true, frame.Func: true, "main.T*": true, "make": false, "main.T": false} {
 		if got := MatchFunc(text).Frame(frame); got != want {
 			t.Errorf("%q: %v", text, got)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"whatif/internal/symbol/swift"
 )
 
 // names is the forms of one function's name that a user may write.
@@ -12,7 +14,7 @@ type names struct {
 	symbol string // as in the symbol table, or DWARF's name
 	full   string // demangled, as the language prints it
 	short  string // without parameters, return type and ABI tags
-	bare   string // without template or type arguments as well
+	bare   string // without template or type arguments as well; of Swift's without "specialized" and "static"
 }
 
 // maxDemangled bounds a demangled name, as a power of two: substitutions can
@@ -21,12 +23,16 @@ const maxDemangled = 14
 
 // cloneSuffix is what compilers append to the name of a copy they made of a
 // function: gcc's clones, LLVM's promoted and uniquified locals, versions of
-// target_clones.
-var cloneSuffix = regexp.MustCompile(`(\.(constprop|isra|part|cold|localalias|lto_priv|llvm|clone|__uniq|default|resolver|avx[a-z0-9_]*|sse[a-z0-9_]*|arch_[a-z0-9_]+|[0-9]+))+$`)
+// target_clones; and LLVM's parts of a coroutine, which is how Swift lets a variable be modified in place.
+var cloneSuffix = regexp.MustCompile(`(\.(constprop|isra|part|cold|localalias|lto_priv|llvm|clone|__uniq|default|resolver|avx[a-z0-9_]*|sse[a-z0-9_]*|arch_[a-z0-9_]+|resume\.[0-9]+|[0-9]+))+$`)
 
 // namesOf gives all forms of a symbol's name.
 func namesOf(symbol string, isGo bool) names {
 	n := names{symbol: symbol}
+	if name, ok := swift.Name(symbol); ok {
+		n.full, n.short, n.bare = name, name, swift.Plain(name)
+		return n
+	}
 	if mangled := withoutClone(symbol); isMangled(mangled) {
 		limit := demangle.MaxLength(maxDemangled)
 		if full, err := demangle.ToString(mangled, limit); err == nil {
@@ -60,13 +66,15 @@ func withoutClone(symbol string) string {
 }
 
 // isPartial reports whether a symbol names a piece of a function that is
-// jumped into (its cold half) or the rest of one whose start was inlined: no
+// jumped into (its cold half), where it goes on after it waited, or the rest of one whose start was inlined: no
 // entry point of the function.
 func isPartial(symbol string) bool {
-	suffix := symbol[len(withoutClone(symbol)):]
-	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.")
+	whole := withoutClone(symbol)
+	suffix := symbol[len(whole):]
+	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.") || strings.Contains(suffix, ".resume.") || swift.Piece(whole)
 }
 
+// isMangled reports whether a symbol is a mangled name in C++ or Rust.
 func isMangled(symbol string) bool {
 	return strings.HasPrefix(symbol, "_Z") || strings.HasPrefix(symbol, "_R") || strings.HasPrefix(symbol, "___Z")
 }

@@ -40,6 +40,7 @@ func TestOutside(t *testing.T) {
 	vendored := symbol.Frame{Func: "ZSTD_compress", Short: "ZSTD_compress", File: "/src/app/third_party/zstd/zstd.c", Line: 3}
 	vector := symbol.Frame{Func: "std::vector<int>::push_back(int)", Short: "std::vector<int>::push_back", File: "/usr/include/c++/12/bits/stl_vector.h", Line: 9}
 	deflate := symbol.Frame{Func: "deflate", Short: "deflate"}
+	swift := symbol.Frame{Func: "specialized main.Store.add(item:)", Short: "specialized main.Store.add(item:)"}
 	for _, c := range []struct {
 		include, exclude string
 		origin           symbol.Origin
@@ -72,6 +73,8 @@ func TestOutside(t *testing.T) {
 		{"source:*", "", libz, deflate, "system library"},
 		{"func:deflate", "", libz, deflate, ""},
 		{"func:std::vector*", "", server, vector, ""},
+		{"func:main.Store.*", "func:main.Store.add(item:)", server, swift, "excluded by func:main.Store.add(item:)"},
+		{"func:main.Store.*", "func:main.Store.add(count:)", server, swift, ""},
 		{"binary:server", "source:/usr/include/*", server, vector, "excluded by source:/usr/include/*"},
 		{"source:parse.c binary:libz*", "", libz, deflate, ""},
 		{"source:parse.c binary:libz*", "", server, parse, ""},
