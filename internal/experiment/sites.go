@@ -196,7 +196,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 			continue
 		}
 		s.placed[once] = true
-		p := probeAt(site, binaries[k])
+		p := probeAt(site, binaries[k], s.cfg.argument(i) > 0)
 		if l, _ := s.cfg.latencyOf(i); l != nil {
 			if err := s.addKey(i, &p, site, binaries[k], files[k]); err != nil {
 				return err
@@ -223,8 +223,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	return nil
 }
 
-// addKey makes the probe look for the key of a latency's end. Arguments are in their
-// registers at the function's first instruction only.
+// addKey makes the probe look for the key of a latency's end.
 func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary, id ledger.File) (err error) {
 	at := place{id, site.Offset, site.Return}
 	if other := s.cfg.counterpart(i); slices.Contains(s.ends[at], other) {
@@ -233,21 +232,19 @@ func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary
 	}
 	s.ends[at] = append(s.ends[at], i)
 	argument := s.cfg.argument(i)
-	if p.Key, err = keyAt(b, argument); err != nil {
+	if p.Key, err = keyAt(b, site.Offset, argument); err != nil {
 		return err
 	}
 	if argument > 0 && site.Return {
 		return hint.New(fmt.Errorf("measuring with argument %d of %s: arguments are gone when a function returns", argument, s.cfg.Points[i].Text),
 			"count the end in a function that is given the argument")
 	}
-	if argument > 0 && p.Offset != site.Offset {
-		p.Offset, p.Cost = site.Offset, ledger.Stepped
-	}
 	return nil
 }
 
-// probeAt decides on which instruction of a site the probe is set.
-func probeAt(site point.Site, b *symbol.Binary) ledger.Probe {
+// probeAt decides on which instruction of a site the probe is set. Arguments are in their
+// registers only where the function begins.
+func probeAt(site point.Site, b *symbol.Binary, arguments bool) ledger.Probe {
 	p := ledger.Probe{Path: site.Binary, Offset: site.Offset, Semaphore: site.Semaphore}
 	best := trap.Site{Stepped: true}
 	if b.Machine() == elf.EM_X86_64 {
@@ -258,7 +255,10 @@ func probeAt(site point.Site, b *symbol.Binary) ledger.Probe {
 		case site.Size == 0:
 			best = trap.At(code)
 		default:
-			best = trap.Choose(code[:min(site.Size, uint64(len(code)))], site.Entry && b.IsGoCode(site.Offset))
+			code, isGo := code[:min(site.Size, uint64(len(code)))], site.Entry && b.IsGoCode(site.Offset)
+			if best = trap.Choose(code, isGo); arguments {
+				best = trap.First(code, isGo)
+			}
 		}
 	}
 	p.Offset += uint64(best.Offset)
