@@ -32,6 +32,7 @@ type sites struct {
 	seen    map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
 	held    map[ledger.File]bool          // those with a probe: while that is there they keep their number
 	probed  []int                         // probes of each point
+	before  []point.Before                // where each was found
 	failure []error                       // why the program itself does not have it
 	found   []uint64                      // when each point was first probed, on the ledger's clock
 	ends    map[place][]int               // points of latencies, by where their functions begin
@@ -54,7 +55,7 @@ type probed struct {
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool)}
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), before: make([]point.Before, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool)}
 }
 
 // atStart looks into the programs and the libraries that they load. One of the
@@ -90,19 +91,21 @@ func (s *sites) atStart(programs []program) error {
 func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, files [][]ledger.File) (failure error) {
 	found, symbols := false, true
 	for k, p := range programs {
-		sites, err := point.Resolve(spec, p)
+		sites, err := point.Resolve(spec, p, &s.before[i])
 		if err == nil {
 			found = true
 			err = s.probe(i, sites, p, files[k])
 			if err != nil {
 				return err
 			}
-		} else if failure == nil {
+		} else if failure == nil || errors.As(err, new(*symbol.Ambiguous)) {
 			failure = err
 		}
 		symbols = symbols && p[0].HasSymbols()
 	}
 	switch {
+	case errors.As(failure, new(*symbol.Ambiguous)):
+		return hint.New(failure, remedyFor(spec, failure))
 	case found || failure == nil && spec.Binary == "":
 		return nil
 	case spec.Binary != "":
@@ -176,7 +179,7 @@ func (s *sites) inNamed(i int, spec point.Spec) error {
 	if err != nil {
 		return err
 	}
-	found, err := point.Resolve(spec, binaries)
+	found, err := point.Resolve(spec, binaries, &s.before[i])
 	if err != nil {
 		return err
 	}
@@ -204,6 +207,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 		}
 		probes = append(probes, p)
 		s.held[files[k]] = true
+		s.before[i].Add(site, binaries[k].Name())
 	}
 	if len(probes) == 0 {
 		return nil
@@ -288,10 +292,10 @@ func (s *sites) in(b *symbol.Binary, id ledger.File) {
 	}
 	s.seen[id] = last
 	for i, spec := range s.cfg.Points {
-		if spec.Binary != "" || !spec.Probed() {
-			continue // counted from the start
+		if !spec.Probed() || spec.Binary != "" && spec.Binary != b.Name() {
+			continue // those that are named by another path are counted from the start
 		}
-		found, err := point.Find(spec, []*symbol.Binary{b})
+		found, err := point.Find(spec, []*symbol.Binary{b}, &s.before[i])
 		if err != nil {
 			s.cfg.Log.Debug("looking for a progress point", "point", spec.Text, "binary", b.Path(), "error", err)
 			continue

@@ -59,7 +59,11 @@ func (b *Binary) lineEntries(file string, line int) (entries []LineEntry, err er
 		statements = goStatements(t, file, line)
 		b.file.Release()
 	}
-	if err := oneFile(statements, file, line, b.path); err != nil {
+	var files []string
+	for _, s := range statements {
+		files = append(files, s.File)
+	}
+	if err := OneFile(files, file, line, b.name); err != nil {
 		return nil, err
 	}
 	byFunc := map[uint64][]dwarf.Statement{}
@@ -89,12 +93,9 @@ func (e *Ambiguous) Error() string {
 	return fmt.Sprintf("%s means several files in %s: %s", e.Name, e.Where, strings.Join(e.Files, ", "))
 }
 
-func oneFile(statements []dwarf.Statement, file string, line int, where string) error {
-	var files []string
-	for _, s := range statements {
-		files = append(files, s.File)
-	}
-	slices.Sort(files)
+// OneFile is an *Ambiguous if the files, which a name and a line stand for, are not all the same.
+func OneFile(files []string, file string, line int, where string) error {
+	files = slices.Sorted(slices.Values(files))
 	if files = slices.Compact(files); len(files) < 2 {
 		return nil
 	}
