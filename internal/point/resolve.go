@@ -174,8 +174,14 @@ func functions[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 // instruction may begin anywhere and be anything; and resolvers, which the dynamic linker runs once.
 func sitesOf[B Binary](b B, funcs []symbol.Func, atReturn bool) ([]Site, error) {
 	var sites []Site
+	chosen := make(map[string]bool) // symbols that have a resolver: another of the name is of an old version
 	for _, f := range funcs {
-		if f.Size == 0 || f.Resolver {
+		if f.Resolver {
+			chosen[f.Symbol] = true
+		}
+	}
+	for _, f := range funcs {
+		if f.Size == 0 || chosen[f.Symbol] {
 			continue
 		}
 		if atReturn && b.IsGoCode(f.FileOffset) {
@@ -186,7 +192,7 @@ func sitesOf[B Binary](b B, funcs []symbol.Func, atReturn bool) ([]Site, error) 
 	switch {
 	case len(sites) > 0:
 		return sites, nil
-	case slices.ContainsFunc(funcs, func(f symbol.Func) bool { return f.Resolver }):
+	case len(chosen) > 0:
 		return nil, resolverOnly(b, funcs[0])
 	}
 	return nil, fmt.Errorf("%s in %s is a label without a size, not a function", funcs[0].Symbol, b.Name())

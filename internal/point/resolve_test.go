@@ -162,9 +162,16 @@ func TestResolveResolver(t *testing.T) {
 	if sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err == nil || !strings.Contains(err.Error(), "chooses an implementation") || strings.Contains(err.Error(), "func:__") {
 		t.Errorf("%+v, %v", sites, err)
 	}
+	libc.funcs["memcpy"] = append(funcs(7), resolver...) // memcpy@GLIBC_2.2.5
+	libc.funcs["memcpy"][0].Symbol = "memcpy"
 	libc.funcs["__memcpy_*"] = []symbol.Func{{Symbol: "__memcpy_avx_unaligned", Size: 9}, {Symbol: "__memcpy_chk", Size: 9, Resolver: true}}
 	if _, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err == nil || !strings.Contains(err.Error(), "func:__memcpy_avx_unaligned or another") {
 		t.Error(err)
+	}
+	// Versions that the compiler made of one function are it.
+	libc.funcs["memcpy"] = append(resolver, symbol.Func{Name: "memcpy", Symbol: "memcpy.avx2", FileOffset: 5, Size: 9})
+	if sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err != nil || len(sites) != 1 || sites[0].Offset != 5 {
+		t.Errorf("%+v, %v", sites, err)
 	}
 }
 

@@ -60,11 +60,11 @@ func withoutClone(symbol string) string {
 }
 
 // isPartial reports whether a symbol names a piece of a function that is
-// jumped into (its cold half) or the rest of one whose start was inlined: no
-// entry point of the function.
+// jumped into (its cold half), the rest of one whose start was inlined, or what chooses
+// one of its versions: no entry point of the function.
 func isPartial(symbol string) bool {
 	suffix := symbol[len(withoutClone(symbol)):]
-	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.")
+	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.") || strings.HasSuffix(suffix, ".resolver")
 }
 
 func isMangled(symbol string) bool {

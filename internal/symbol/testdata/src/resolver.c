@@ -5,4 +5,7 @@ static int (*choose(void))(int) { return total_plain; }
 
 int total(int) __attribute__((ifunc("choose")));
 
-int main(int argc, char **argv) { (void)argv; return total(argc); }
+/* Of times the compiler makes two, and a function that chooses. */
+__attribute__((target_clones("avx2", "default"))) int times(int n) { return n * 5; }
+
+int main(int argc, char **argv) { (void)argv; return total(times(argc)); }
