@@ -62,8 +62,9 @@ func (d *Data) statementsOf(u *unit, h *lineHeader, files map[uint32]string, lin
 	marks, ends := d.marks(h)
 	x := d.index(u)
 	is := func(file, l uint32) bool { return l == line && files[file] != "" }
+	// Of a split unit only the part in the .dwo file says who made it.
+	exact := x.unit.gnu && slices.ContainsFunc(marks, func(m mark) bool { return !m.stmt })
 	// Functions with code of the line, by their outermost scope.
-	exact := u.gnu && slices.ContainsFunc(marks, func(m mark) bool { return !m.stmt })
 	wanted, roots := map[int32]bool{}, x.outermost()
 	for _, m := range marks {
 		if is(m.file, m.line) {
