@@ -76,6 +76,8 @@ var table = struct {
 }{
 	marker: [24]byte{'w', 'h', 'a', 't', 'i', 'f', '/', 'p', 'o', 'i', 'n', 't', ':', ' ', 't', 'a', 'b', 'l', 'e', ',', ' ', '1', '\n'},
 	mark:   mark,
+	shards: shards,
+	stride: uint32(unsafe.Sizeof(entry{})),
 }
 
 // Point is a progress point.
@@ -139,8 +141,6 @@ func newEntry(name string, event uint32) *entry {
 	e.length = uint32(copy(e.name[:], name))
 	atomic.StoreUint64(&e.mark, mark)
 	atomic.StoreUint64(&e.shard[0].counts, mark)
-	table.shards = shards
-	table.stride = uint32(unsafe.Sizeof(entry{}))
 	atomic.StoreUintptr(&table.entries, uintptr(unsafe.Pointer(&entries)))
 	return e
 }

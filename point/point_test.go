@@ -37,6 +37,18 @@ func TestVisits(t *testing.T) {
 	}
 }
 
+// Points may be made by several goroutines at a time: of interest under go test -race.
+func TestMadeAtOnce(t *testing.T) {
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { New("at once").Visit() })
+	}
+	all.Wait()
+	if table.used < 4 || table.shards != shards {
+		t.Errorf("%d used, %d shards", table.used, table.shards)
+	}
+}
+
 func TestLongNameAndTooMany(t *testing.T) {
 	long := New(strings.Repeat("a", 200) + "end")
 	if name := string(long.e.name[:long.e.length]); len(name) != 111 || !strings.HasSuffix(name, "aend") {

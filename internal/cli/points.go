@@ -41,7 +41,7 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 		return err
 	}
 	fmt.Fprintln(sh.stdout, b.Path())
-	inSource, err := sourceOffers(b.Path())
+	inSource, err := sh.sourceOffers(b.Path())
 	if err != nil {
 		return err
 	}
@@ -72,14 +72,18 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 	return nil
 }
 
-// sourceOffers lists the points in the source of a binary.
-func sourceOffers(path string) (point.Offers, error) {
+// sourceOffers lists the points in the source of a binary, and warns of what is left out.
+func (sh *shell) sourceOffers(path string) (point.Offers, error) {
 	f, err := object.Open(path)
 	if err != nil {
 		return point.Offers{}, err
 	}
 	defer f.Close()
-	return point.SourceOffers(source.Read(f), source.AsksForCoz(f)), nil
+	found := source.Read(f)
+	for _, text := range found.Warnings {
+		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", text)
+	}
+	return point.SourceOffers(found, source.AsksForCoz(f)), nil
 }
 
 // printLibraries prints what the program's own libraries offer, and which of the system's offer

@@ -21,14 +21,14 @@ const (
 	goroutineARM64 = 28
 )
 
-// keyAt is where a probe in a binary finds what tells which begin an end belongs
-// to: in the function's argument, counted in words from 1; without one (0) it is the
-// thread, but in Go the goroutine, which changes threads while it waits.
-func keyAt(b *symbol.Binary, argument int) (ledger.Key, error) {
+// keyAt is where a probe on a function, which begins at an offset in a binary, finds what
+// tells which begin an end belongs to: in the function's argument, counted in words from
+// 1; without one (0) it is the thread, but in Go the goroutine, which changes threads while it waits.
+func keyAt(b *symbol.Binary, offset uint64, argument int) (ledger.Key, error) {
 	var arguments []int
-	goroutine := goroutineAMD64
+	goroutine, isGo := goroutineAMD64, b.IsGoCode(offset) // C may be linked with Go
 	switch m := b.Machine(); {
-	case m == elf.EM_X86_64 && b.IsGo():
+	case m == elf.EM_X86_64 && isGo:
 		arguments = argumentsGoAMD64
 	case m == elf.EM_X86_64:
 		arguments = argumentsAMD64
@@ -40,7 +40,7 @@ func keyAt(b *symbol.Binary, argument int) (ledger.Key, error) {
 	switch {
 	case argument > 0:
 		return ledger.KeyIn(arguments[argument-1]), nil
-	case b.IsGo():
+	case isGo:
 		return ledger.KeyIn(goroutine), nil
 	}
 	return 0, nil

@@ -25,6 +25,7 @@ func TestExactLines(t *testing.T) {
 		{"places.c", []string{"gcc", "-O0"}, ""},
 		{"places.c", []string{"gcc", "-O2"}, ""},
 		{"places.c", []string{"gcc", "-O3"}, ""},
+		{"places.c", []string{"gcc", "-O3", "-gsplit-dwarf"}, ""},
 		{"places.c", []string{"clang", "-O0"}, ""},
 		// Clang unrolls it, and does not say where in the result the statement begins anew: each turn of the
 		// unrolled loop is counted once.

@@ -1,8 +1,13 @@
 package experiment
 
 import (
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"whatif/internal/realkernel"
 )
 
 // A point has 10 s from when it was found; one that nothing has is told once, and looked
@@ -24,6 +29,19 @@ func TestNeglected(t *testing.T) {
 	} {
 		if say, again := neglected(c.waited, c.found, c.visits); say != c.say || again != c.again {
 			t.Errorf("%+v: %q, %v", c, say, again)
+		}
+	}
+}
+
+// A function or a static probe that was named as if it were a point in the source is no run without visits.
+func TestForgottenKind(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/counts.c")
+	for name, meant := range map[string]string{"visited": "func:visited", "enabled": "usdt:enabled"} {
+		cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p", name, "--", program)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "did you mean "+meant+"?") {
+			t.Errorf("-p %s: %v\n%s", name, err, out)
 		}
 	}
 }

@@ -283,6 +283,9 @@ func (s *session) open(p subject) (err error) {
 	if err := s.counters.atStart(files); err != nil {
 		return err
 	}
+	if err := s.checkForgotten(programs); err != nil {
+		return err
+	}
 	found, pairs := s.counters.take()
 	s.cfg.Points = append(s.cfg.Points, found...)
 	if s.wholeRuns() && !s.cfg.Starts() && !s.cfg.List {

@@ -32,6 +32,7 @@ type sites struct {
 	seen    map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
 	held    map[ledger.File]bool          // those with a probe: while that is there they keep their number
 	probed  []int                         // probes of each point
+	before  []point.Before                // where each was found
 	failure []error                       // why the program itself does not have it
 	found   []uint64                      // when each point was first probed, on the ledger's clock
 	ends    map[place][]int               // points of latencies, by where their functions begin
@@ -54,7 +55,7 @@ type probed struct {
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool)}
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), before: make([]point.Before, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool)}
 }
 
 // atStart looks into the programs and the libraries that they load. One of the
@@ -90,19 +91,21 @@ func (s *sites) atStart(programs []program) error {
 func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, files [][]ledger.File) (failure error) {
 	found, symbols := false, true
 	for k, p := range programs {
-		sites, err := point.Resolve(spec, p)
+		sites, err := point.Resolve(spec, p, &s.before[i])
 		if err == nil {
 			found = true
 			err = s.probe(i, sites, p, files[k])
 			if err != nil {
 				return err
 			}
-		} else if failure == nil {
+		} else if failure == nil || errors.As(err, new(*symbol.Ambiguous)) {
 			failure = err
 		}
 		symbols = symbols && p[0].HasSymbols()
 	}
 	switch {
+	case errors.As(failure, new(*symbol.Ambiguous)):
+		return hint.New(failure, remedyFor(spec, failure))
 	case found || failure == nil && spec.Binary == "":
 		return nil
 	case spec.Binary != "":
@@ -176,7 +179,7 @@ func (s *sites) inNamed(i int, spec point.Spec) error {
 	if err != nil {
 		return err
 	}
-	found, err := point.Resolve(spec, binaries)
+	found, err := point.Resolve(spec, binaries, &s.before[i])
 	if err != nil {
 		return err
 	}
@@ -196,7 +199,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 			continue
 		}
 		s.placed[once] = true
-		p := probeAt(site, binaries[k])
+		p := probeAt(site, binaries[k], s.cfg.argument(i) > 0)
 		if l, _ := s.cfg.latencyOf(i); l != nil {
 			if err := s.addKey(i, &p, site, binaries[k], files[k]); err != nil {
 				return err
@@ -204,6 +207,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 		}
 		probes = append(probes, p)
 		s.held[files[k]] = true
+		s.before[i].Add(site, binaries[k].Name())
 	}
 	if len(probes) == 0 {
 		return nil
@@ -223,8 +227,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	return nil
 }
 
-// addKey makes the probe look for the key of a latency's end. Arguments are in their
-// registers at the function's first instruction only.
+// addKey makes the probe look for the key of a latency's end.
 func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary, id ledger.File) (err error) {
 	at := place{id, site.Offset, site.Return}
 	if other := s.cfg.counterpart(i); slices.Contains(s.ends[at], other) {
@@ -233,21 +236,19 @@ func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary
 	}
 	s.ends[at] = append(s.ends[at], i)
 	argument := s.cfg.argument(i)
-	if p.Key, err = keyAt(b, argument); err != nil {
+	if p.Key, err = keyAt(b, site.Offset, argument); err != nil {
 		return err
 	}
 	if argument > 0 && site.Return {
 		return hint.New(fmt.Errorf("measuring with argument %d of %s: arguments are gone when a function returns", argument, s.cfg.Points[i].Text),
 			"count the end in a function that is given the argument")
 	}
-	if argument > 0 && p.Offset != site.Offset {
-		p.Offset, p.Cost = site.Offset, ledger.Stepped
-	}
 	return nil
 }
 
-// probeAt decides on which instruction of a site the probe is set.
-func probeAt(site point.Site, b *symbol.Binary) ledger.Probe {
+// probeAt decides on which instruction of a site the probe is set. Arguments are in their
+// registers only where the function begins.
+func probeAt(site point.Site, b *symbol.Binary, arguments bool) ledger.Probe {
 	p := ledger.Probe{Path: site.Binary, Offset: site.Offset, Semaphore: site.Semaphore}
 	best := trap.Site{Stepped: true}
 	if b.Machine() == elf.EM_X86_64 {
@@ -258,7 +259,10 @@ func probeAt(site point.Site, b *symbol.Binary) ledger.Probe {
 		case site.Size == 0:
 			best = trap.At(code)
 		default:
-			best = trap.Choose(code[:min(site.Size, uint64(len(code)))], site.Entry && b.IsGoCode(site.Offset))
+			code, isGo := code[:min(site.Size, uint64(len(code)))], site.Entry && b.IsGoCode(site.Offset)
+			if best = trap.Choose(code, isGo); arguments {
+				best = trap.First(code, isGo)
+			}
 		}
 	}
 	p.Offset += uint64(best.Offset)
@@ -288,10 +292,10 @@ func (s *sites) in(b *symbol.Binary, id ledger.File) {
 	}
 	s.seen[id] = last
 	for i, spec := range s.cfg.Points {
-		if spec.Binary != "" || !spec.Probed() {
-			continue // counted from the start
+		if !spec.Probed() || spec.Binary != "" && spec.Binary != b.Name() {
+			continue // those that are named by another path are counted from the start
 		}
-		found, err := point.Find(spec, []*symbol.Binary{b})
+		found, err := point.Find(spec, []*symbol.Binary{b}, &s.before[i])
 		if err != nil {
 			s.cfg.Log.Debug("looking for a progress point", "point", spec.Text, "binary", b.Path(), "error", err)
 			continue

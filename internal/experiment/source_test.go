@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"whatif/internal/profile"
@@ -115,6 +116,27 @@ func TestCozProgram(t *testing.T) {
 	}
 	if left, _ := filepath.Glob("/run/whatif-*"); len(left) > 0 {
 		t.Logf("another whatif runs, or left %v", left)
+	}
+}
+
+// A program that looks for COZ's function by itself, as Rust's crate coz does.
+func TestCozInRust(t *testing.T) {
+	realkernel.Need(t)
+	program := filepath.Join(t.TempDir(), "coz")
+	if out, err := exec.Command("rustc", "-O", "--edition", "2021", "-o", program, "testdata/coz.rs").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
+	var names []string
+	for i, p := range data.Run.Points {
+		names = append(names, p.Name)
+		if data.End.Visits[i] != 4000 {
+			t.Errorf("%s: %d visits, want 4000", p.Name, data.End.Visits[i])
+		}
+	}
+	slices.Sort(names)
+	if want := []string{"rust done", "rust pair", "rust pair/begin"}; !slices.Equal(names, want) {
+		t.Errorf("points %q, want %q", names, want)
 	}
 }
 

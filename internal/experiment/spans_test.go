@@ -3,6 +3,7 @@ package experiment
 import (
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +52,38 @@ func TestSpansOfGoroutines(t *testing.T) {
 	checkSpans(t, data, all)
 	data, _ = profiled(t, []string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0"}, []string{program}, 0)
 	checkSpans(t, data, all)
+}
+
+// Arguments are where the code's own language passes them, and a Go function that Go starts anew, on a
+// larger stack, is called once.
+func TestSpansOfGrowingGoroutines(t *testing.T) {
+	realkernel.Need(t)
+	program := filepath.Join(t.TempDir(), "gogrow")
+	if out, err := exec.Command("go", "build", "-o", program, "./testdata/gogrow").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const times = 500
+	data, _ := profiled(t, []string{
+		"-l", "go=func:main.growBegin%arg1..func:main.growEnd%arg2",
+		"-l", "c=func:c_begin%arg1..func:c_end%arg2", "-s", "0", "--experiment", "20ms",
+	}, []string{program, strconv.Itoa(times)}, 0)
+	for i, n := range data.End.Visits {
+		if n != times {
+			t.Errorf("%s: %d visits, not %d", data.Run.Points[i].Spec, n, times)
+		}
+	}
+	matched := [2]int64{}
+	for _, e := range data.Experiments {
+		for i, d := range e.Latencies {
+			matched[i] += d.Matched
+			if d.Again > 0 || d.Unmatched > 0 {
+				t.Errorf("experiment %d: %+v", e.Index, d)
+			}
+		}
+	}
+	if matched[0] == 0 || matched[1] == 0 {
+		t.Errorf("%v ends had a begin", matched)
+	}
 }
 
 // all: each end has its begin.

@@ -91,18 +91,15 @@ func goSites(path string, number int) ([]ledger.Probe, error) {
 			return nil, fmt.Errorf("looking for %s: %w", f.name, err)
 		}
 		for _, at := range funcs {
-			p := probeAt(point.Site{Binary: path, Offset: at.FileOffset, Size: at.Size}, b)
-			if p.Offset != at.FileOffset { // the arguments may be gone by then
-				p.Offset, p.Cost = at.FileOffset, ledger.Stepped
-			}
+			p := probeAt(point.Site{Binary: path, Offset: at.FileOffset, Size: at.Size, Entry: true}, b, true)
 			argument := 0
 			if f.id {
 				argument = 2
 			}
-			if p.Key, err = keyAt(b, argument); err != nil {
+			if p.Key, err = keyAt(b, at.FileOffset, argument); err != nil {
 				return nil, err
 			}
-			if p.Entry, err = keyAt(b, 1); err != nil {
+			if p.Entry, err = keyAt(b, at.FileOffset, 1); err != nil {
 				return nil, err
 			}
 			p.Source = number

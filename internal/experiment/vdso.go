@@ -29,7 +29,7 @@ func openVDSO() (*vdso, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the vDSO: %w", err)
 	}
-	table, err := unwind.New(f, image, false)
+	table, err := unwind.New(f, image, false, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the vDSO: %w", err)
 	}

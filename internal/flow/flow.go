@@ -106,6 +106,9 @@ func New(entry uint64, code []Code, starts []uint64) *Graph {
 	return g
 }
 
+// Len is how many instructions there are: what First and Repeats look at, each time.
+func (g *Graph) Len() int { return len(g.insts) }
+
 // falls reports whether the next instruction can be run after it.
 func (x *inst) falls() bool { return x.kind != jump && x.kind != indirect && x.kind != end }
 

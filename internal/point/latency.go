@@ -25,8 +25,7 @@ const mostArguments = 6
 const latencyForm = "NAME=BEGIN..END, BEGIN and END progress points, or the NAME of a pair in the source"
 
 // ParseLatency reads NAME=BEGIN..END, or [NAME=]PAIR. Either point may end in %argN: that argument
-// of the function is the key. For a kind of point that is not supported yet it gives
-// an *UnsupportedError.
+// of the function is the key.
 func ParseLatency(s string) (Latency, error) {
 	l, err := parseLatency(strings.TrimSpace(s))
 	if err != nil {
@@ -58,12 +57,9 @@ func parseLatency(s string) (l Latency, err error) {
 		}
 		at += i
 		cut := l
-		wrong := cut.parsePoints(l.Text[:at], l.Text[at+2:])
-		var unsupported *UnsupportedError
-		if wrong == nil || errors.As(wrong, &unsupported) {
-			return cut, wrong
+		if err = cut.parsePoints(l.Text[:at], l.Text[at+2:]); err == nil {
+			return cut, nil
 		}
-		err = wrong
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 
 // lines finds the entries of a source line: where each execution of its statement
 // begins. Code of one file may be in several binaries, if it is a header's; two files of
-// the same name are not taken for one.
+// the same name are a *symbol.Ambiguous.
 func lines[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
-	var file string // that has the line
+	var in []string // binaries that have it
 	var best error
 	for _, b := range binaries {
-		if len(sites) > 0 && isSystem(b) {
+		if len(sites) > 0 && isSystem(b.Name()) {
 			continue // reading its debug information would take longer than it is worth
 		}
 		entries, err := b.LineEntries(spec.File, spec.Line)
@@ -26,18 +26,25 @@ func lines[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 			best = err
 		}
 		for _, e := range entries {
-			if file == "" {
-				file = e.File
-			}
-			if e.File == file {
-				sites = append(sites, Site{Binary: b.Path(), Offset: e.FileOffset, Size: e.Size, Func: e.Func, Entry: e.Entry})
-			}
+			sites = append(sites, Site{Binary: b.Path(), File: e.File, Offset: e.FileOffset, Size: e.Size, Func: e.Func, Entry: e.Entry})
+		}
+		if len(entries) > 0 {
+			in = append(in, b.Name())
 		}
 	}
-	if len(sites) > 0 {
-		return sites, nil
+	if len(sites) == 0 {
+		return nil, best
 	}
-	return nil, best
+	return sites, oneFile(spec, sites, where(in))
+}
+
+// oneFile refuses a line of several files.
+func oneFile(spec Spec, sites []Site, where string) error {
+	var files []string
+	for _, s := range sites {
+		files = append(files, s.File)
+	}
+	return symbol.OneFile(files, spec.File, spec.Line, where)
 }
 
 // probes finds the sites of a USDT probe.
@@ -58,7 +65,7 @@ func probes[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 
 // noProbe says which USDT probes there are instead.
 func noProbe[B Binary](spec Spec, binaries []B) error {
-	e := &symbol.NotFound{What: "USDT probe", Name: spec.Text[len("usdt:"):], Where: where(paths(binaries))}
+	e := &symbol.NotFound{What: "USDT probe", Name: spec.Text[len("usdt:"):], Where: where(namesOf(binaries))}
 	var names []string
 	for _, b := range binaries {
 		all, err := b.USDTProbes()

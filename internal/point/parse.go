@@ -12,8 +12,7 @@ const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NA
 // overSuffix asks for the end of a system call.
 const overSuffix = "%exit"
 
-// Parse reads [NAME=]SPEC. For a kind that is not supported yet it gives the
-// whole Spec and an *UnsupportedError.
+// Parse reads [NAME=]SPEC.
 func Parse(s string) (Spec, error) {
 	spec := Spec{}
 	spec.Name, spec.Text = splitName(strings.TrimSpace(s))
@@ -22,9 +21,6 @@ func Parse(s string) (Spec, error) {
 	}
 	if spec.Name == "" {
 		spec.Name = spec.defaultName()
-	}
-	if !supported[spec.Kind] {
-		return spec, &UnsupportedError{spec.Kind, spec.Text}
 	}
 	return spec, nil
 }

@@ -8,8 +8,6 @@
 // Target.Match for each sampled address.
 package point
 
-import "fmt"
-
 // Kind is a kind of progress point.
 type Kind string
 
@@ -23,9 +21,6 @@ const (
 	Exit       Kind = "exit"       // a process ends
 	Source     Kind = "source"     // a macro of whatif.h or its like is passed
 )
-
-// supported is the kinds that can be attached so far.
-var supported = map[Kind]bool{Func: true, Line: true, USDT: true, Syscall: true, Tracepoint: true, Sample: true, Exit: true, Source: true}
 
 // Spec is a progress point as its user wrote it.
 type Spec struct {
@@ -62,14 +57,4 @@ func (s *Spec) Probed() bool {
 		return false
 	}
 	return true
-}
-
-// UnsupportedError is for specs that are right but cannot be attached yet.
-type UnsupportedError struct {
-	Kind Kind
-	Text string
-}
-
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("progress point %s: kind %q is not supported yet", e.Text, e.Kind)
 }

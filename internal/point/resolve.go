@@ -3,6 +3,7 @@ package point
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"whatif/internal/symbol"
@@ -10,7 +11,8 @@ import (
 
 // Binary is what Resolve asks of a *symbol.Binary.
 type Binary interface {
-	Path() string
+	Path() string // by which it can be opened
+	Name() string // that the processes know it by
 	Functions(match string) ([]symbol.Func, error)
 	Nearest(name string, n int) []string
 	Imports(symbol string) bool
@@ -23,7 +25,8 @@ type Binary interface {
 
 // Site is one instruction to count.
 type Site struct {
-	Binary string // path
+	Binary string // its Path
+	File   string // of a line: the source file
 	Offset uint64 // in the file
 	// Size is how far the code goes on that is run whenever the instruction is: of a
 	// function all of it, up to its first jump. 0: the probe has to be at Offset.
@@ -45,15 +48,29 @@ const MaxSites = 4096
 var errNone = errors.New("not found")
 
 // Find is Resolve for binaries that need not have the point, such as each
-// library that is met: if none has it there are no sites, and no error that
+// library that is met: if none has it, or only in the system's libraries or another
+// file of the line's name where it was found before, there are no sites, and no error that
 // would cost a search for what else was meant.
-func Find[B Binary](spec Spec, binaries []B) ([]Site, error) {
+func Find[B Binary](spec Spec, binaries []B, before *Before) ([]Site, error) {
+	binaries = rest(spec, binaries, before)
+	if before.file != "" {
+		spec.File = before.file
+	}
 	sites, _, err := find(spec, binaries)
 	var missing *symbol.NotFound
 	if errors.Is(err, errNone) || errors.As(err, &missing) {
 		return nil, nil
 	}
 	return sites, err
+}
+
+func rest[B Binary](spec Spec, binaries []B, before *Before) (rest []B) {
+	for _, b := range binaries {
+		if !before.leavesOut(spec, b.Name()) {
+			rest = append(rest, b)
+		}
+	}
+	return rest
 }
 
 // Resolve finds the sites of a point in code: func:, usdt: or FILE:LINE. The binaries are
@@ -66,9 +83,15 @@ func Find[B Binary](spec Spec, binaries []B) ([]Site, error) {
 // to, there too; a USDT probe for all its sites anywhere.
 //
 // What is nowhere is a *symbol.NotFound with the nearest names, or
-// with a note why; to tell, all debug information is read.
-func Resolve[B Binary](spec Spec, binaries []B) ([]Site, error) {
+// with a note why; to tell, all debug information is read. before is what other programs had.
+func Resolve[B Binary](spec Spec, binaries []B, before *Before) ([]Site, error) {
+	if spec.severalBinaries() {
+		binaries = rest(spec, binaries, before)
+	}
 	sites, candidates, err := find(spec, binaries)
+	if err == nil && before.file != "" {
+		err = oneFile(spec, append(slices.Clone(sites), Site{File: before.file}), "what is profiled")
+	}
 	if !errors.Is(err, errNone) {
 		return sites, err
 	}
@@ -76,7 +99,7 @@ func Resolve[B Binary](spec Spec, binaries []B) ([]Site, error) {
 	case spec.Kind == USDT:
 		err = noProbe(spec, binaries)
 	case spec.Binary != "" && len(candidates) == 0:
-		err = &symbol.NotFound{What: "binary", Name: spec.Binary, Where: "the program", Near: paths(binaries)}
+		err = &symbol.NotFound{What: "binary", Name: spec.Binary, Where: "the program", Near: namesOf(binaries)}
 	default:
 		err = notFound(spec.Func, candidates)
 	}
@@ -88,7 +111,7 @@ func doing(spec Spec) string { return "resolving progress point " + spec.Text }
 // find also gives the binaries that the spec allows.
 func find[B Binary](spec Spec, binaries []B) (sites []Site, candidates []B, err error) {
 	for _, b := range binaries {
-		if spec.Binary == "" || symbol.MatchFile(spec.Binary, b.Path()) {
+		if spec.Binary == "" || symbol.MatchFile(spec.Binary, b.Name()) || symbol.MatchFile(spec.Binary, b.Path()) {
 			candidates = append(candidates, b)
 		}
 	}
@@ -99,8 +122,6 @@ func find[B Binary](spec Spec, binaries []B) (sites []Site, candidates []B, err 
 		sites, err = lines(spec, candidates)
 	case USDT:
 		sites, err = probes(spec, candidates)
-	default:
-		err = &UnsupportedError{spec.Kind, spec.Text}
 	}
 	if err == nil && len(sites) == 0 {
 		err = errNone
@@ -108,8 +129,7 @@ func find[B Binary](spec Spec, binaries []B) (sites []Site, candidates []B, err 
 	if err == nil && len(sites) > MaxSites {
 		err = fmt.Errorf("%d places, at most %d are possible: name them more closely", len(sites), MaxSites)
 	}
-	var unsupported *UnsupportedError
-	if err != nil && !errors.Is(err, errNone) && !errors.As(err, &unsupported) {
+	if err != nil && !errors.Is(err, errNone) {
 		err = fmt.Errorf("%s: %w", doing(spec), err)
 	}
 	if err != nil {
@@ -120,10 +140,10 @@ func find[B Binary](spec Spec, binaries []B) (sites []Site, candidates []B, err 
 
 // functions finds the entries of a function, or of those that match a pattern.
 func functions[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
-	pattern := strings.Contains(spec.Func, "*")
+	pattern := spec.severalBinaries()
 	var failures []error
 	for _, b := range binaries {
-		if pattern && len(sites) > 0 && isSystem(b) {
+		if pattern && len(sites) > 0 && isSystem(b.Name()) {
 			continue // in the first place the program's own are meant
 		}
 		funcs, err := b.Functions(spec.Func)
@@ -140,7 +160,7 @@ func functions[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 		}
 		sites = append(sites, found...)
 		// func:operator* is not a pattern only: who has exactly that is found first.
-		if !pattern || isSystem(b) {
+		if !pattern || isSystem(b.Name()) {
 			break
 		}
 	}
@@ -150,14 +170,18 @@ func functions[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 	return sites, nil
 }
 
-func isSystem[B Binary](b B) bool { return symbol.Origin{Path: b.Path()}.System() }
-
 // sitesOf refuses functions without a size: labels in assembly, where an
-// instruction may begin anywhere and be anything.
+// instruction may begin anywhere and be anything; and resolvers, which the dynamic linker runs once.
 func sitesOf[B Binary](b B, funcs []symbol.Func, atReturn bool) ([]Site, error) {
 	var sites []Site
+	chosen := make(map[string]bool) // symbols that have a resolver: another of the name is of an old version
 	for _, f := range funcs {
-		if f.Size == 0 {
+		if f.Resolver {
+			chosen[f.Symbol] = true
+		}
+	}
+	for _, f := range funcs {
+		if f.Size == 0 || chosen[f.Symbol] {
 			continue
 		}
 		if atReturn && b.IsGoCode(f.FileOffset) {
@@ -165,10 +189,30 @@ func sitesOf[B Binary](b B, funcs []symbol.Func, atReturn bool) ([]Site, error) 
 		}
 		sites = append(sites, Site{Binary: b.Path(), Offset: f.FileOffset, Size: f.Size, Func: f.Name, Symbol: f.Symbol, Entry: true, Return: atReturn})
 	}
-	if len(sites) == 0 {
-		return nil, fmt.Errorf("%s in %s is a label without a size, not a function", funcs[0].Symbol, b.Path())
+	switch {
+	case len(sites) > 0:
+		return sites, nil
+	case len(chosen) > 0:
+		return nil, resolverOnly(b, funcs[0])
 	}
-	return sites, nil
+	return nil, fmt.Errorf("%s in %s is a label without a size, not a function", funcs[0].Symbol, b.Name())
+}
+
+// resolverOnly says why calls of a function cannot be counted of which the library has several and
+// chooses one for the processor, and what can.
+func resolverOnly[B Binary](b B, f symbol.Func) error {
+	instead := "count a function or a line that calls it"
+	var found []string
+	all, _ := b.Functions("__" + f.Symbol + "_*") // what glibc calls them; if it cannot be read there is none
+	for _, one := range all {
+		if one.Size > 0 && !one.Resolver && len(found) < nearCount {
+			found = append(found, one.Symbol)
+		}
+	}
+	if len(found) > 0 {
+		instead = "count the one that this processor runs, func:" + strings.Join(found, ", func:") + " or another func:__" + f.Symbol + "_*; or " + instead
+	}
+	return fmt.Errorf("%s in %s chooses an implementation for the processor, once in each process, and calls of it do not pass there: %s", f.Symbol, b.Name(), instead)
 }
 
 // goReturn says why the return of a Go function cannot be counted, and what can.
@@ -182,7 +226,7 @@ func goReturn[B Binary](b B, f symbol.Func) error {
 
 // notFound says what is known of a function that no binary defines.
 func notFound[B Binary](name string, binaries []B) error {
-	e := &symbol.NotFound{What: "function", Name: name, Where: where(paths(binaries))}
+	e := &symbol.NotFound{What: "function", Name: name, Where: where(namesOf(binaries))}
 	for _, b := range binaries {
 		if e.Note == "" && b.Imports(name) {
 			e.Note = "only called there: name the library that defines it, func:PATH:" + name
@@ -203,19 +247,19 @@ func notFound[B Binary](name string, binaries []B) error {
 // nearCount is how many names an error offers.
 const nearCount = 3
 
-func paths[B Binary](binaries []B) []string {
-	var p []string
+func namesOf[B Binary](binaries []B) []string {
+	var names []string
 	for _, b := range binaries {
-		p = append(p, b.Path())
+		names = append(names, b.Name())
 	}
-	return p
+	return names
 }
 
 // where names the binaries that were searched, not all of a program's many
 // libraries.
-func where(paths []string) string {
-	if len(paths) > 3 {
-		return fmt.Sprintf("%s and %d libraries", paths[0], len(paths)-1)
+func where(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d libraries", names[0], len(names)-1)
 	}
-	return strings.Join(paths, ", ")
+	return strings.Join(names, ", ")
 }

@@ -23,19 +23,25 @@ type fake struct {
 	goCode  bool
 	entries []symbol.LineEntry
 	probes  []symbol.USDTProbe
+	asked   string // for which file's lines
 }
 
 func (f *fake) IsGoCode(uint64) bool                    { return f.goCode }
 func (f *fake) ReturnLines(symbol.Func) []string        { return []string{"a.go:7", "a.go:9"} }
 func (f *fake) USDTProbes() ([]symbol.USDTProbe, error) { return f.probes, f.broken }
-func (f *fake) LineEntries(string, int) ([]symbol.LineEntry, error) {
+func (f *fake) LineEntries(file string, line int) ([]symbol.LineEntry, error) {
+	f.asked = file
 	if len(f.entries) == 0 {
 		return nil, f.lines
+	}
+	if !symbol.MatchFile(file, f.entries[0].File) {
+		return nil, &symbol.NotFound{}
 	}
 	return f.entries, nil
 }
 
 func (f *fake) Path() string { return f.path }
+func (f *fake) Name() string { return strings.TrimPrefix(f.path, "/proc/7/root") }
 func (f *fake) Functions(match string) ([]symbol.Func, error) {
 	return f.funcs[match], f.broken
 }
@@ -73,7 +79,7 @@ func TestResolve(t *testing.T) {
 		"func:/usr/lib/libz.so.1:done": {{Binary: "/usr/lib/libz.so.1", Offset: 0x500, Size: 8, Func: "done", Symbol: "done", Entry: true}},
 		"func:deflate":                 {{Binary: "/usr/lib/libz.so.1", Offset: 0x700, Size: 8, Func: "done", Symbol: "done", Entry: true}},
 	} {
-		if got, err := Resolve(mustParse(t, spec), all); err != nil || !slices.Equal(got, want) {
+		if got, err := Resolve(mustParse(t, spec), all, new(Before)); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", spec, got, err)
 		}
 	}
@@ -96,7 +102,7 @@ func TestResolveErrors(t *testing.T) {
 		{"func:done", []*fake{broken}, []string{"damaged"}},
 		{"func:done", nil, []string{"no function done"}},
 	} {
-		sites, err := Resolve(mustParse(t, c.spec), c.binaries)
+		sites, err := Resolve(mustParse(t, c.spec), c.binaries, new(Before))
 		if err == nil {
 			t.Errorf("%s: %+v", c.spec, sites)
 			continue
@@ -107,20 +113,16 @@ func TestResolveErrors(t *testing.T) {
 			}
 		}
 	}
-	if sites, err := Find(mustParse(t, "func:reqest_done"), []*fake{exe}); sites != nil || err != nil {
+	if sites, err := Find(mustParse(t, "func:reqest_done"), []*fake{exe}, new(Before)); sites != nil || err != nil {
 		t.Errorf("found %+v, %v", sites, err)
 	}
-	if _, err := Find(mustParse(t, "func:label"), []*fake{exe}); err == nil {
+	if _, err := Find(mustParse(t, "func:label"), []*fake{exe}, new(Before)); err == nil {
 		t.Error("found a label")
 	}
 	var missing *symbol.NotFound
-	_, err := Resolve(mustParse(t, "func:reqest_done"), []*fake{exe})
+	_, err := Resolve(mustParse(t, "func:reqest_done"), []*fake{exe}, new(Before))
 	if !errors.As(err, &missing) || !slices.Equal(missing.Near, exe.near) {
 		t.Errorf("%v is no NotFound with the nearest names", err)
-	}
-	var unsupported *UnsupportedError
-	if _, err := Resolve(Spec{Kind: Exit, Text: "exit"}, []*fake{exe}); !errors.As(err, &unsupported) {
-		t.Errorf("exit: %v", err)
 	}
 }
 
@@ -135,7 +137,7 @@ func TestResolvePattern(t *testing.T) {
 		"func:/usr/lib/libz.so.1:handle_*": "/usr/lib/libz.so.1+500 ",
 		"func:inflate*":                    "/usr/lib/libz.so.1+700 ",
 	} {
-		sites, err := Resolve(mustParse(t, spec), all)
+		sites, err := Resolve(mustParse(t, spec), all, new(Before))
 		got := ""
 		for _, s := range sites {
 			got += fmt.Sprintf("%s+%x ", s.Binary, s.Offset)
@@ -148,19 +150,58 @@ func TestResolvePattern(t *testing.T) {
 	for i := range exe.funcs["*"] {
 		exe.funcs["*"][i] = symbol.Func{Name: "f", FileOffset: uint64(i), Size: 1}
 	}
-	if _, err := Resolve(mustParse(t, "func:*"), []*fake{exe}); err == nil || !strings.Contains(err.Error(), "4097 places, at most 4096") {
+	if _, err := Resolve(mustParse(t, "func:*"), []*fake{exe}, new(Before)); err == nil || !strings.Contains(err.Error(), "4097 places, at most 4096") {
 		t.Errorf("everything: %v", err)
+	}
+}
+
+// What chooses a function for the processor is not the function.
+func TestResolveResolver(t *testing.T) {
+	resolver := []symbol.Func{{Name: "memcpy", Symbol: "memcpy", FileOffset: 1, Size: 9, Resolver: true}}
+	libc := &fake{path: "/usr/lib/libc.so.6", funcs: map[string][]symbol.Func{"memcpy": resolver}}
+	if sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err == nil || !strings.Contains(err.Error(), "chooses an implementation") || strings.Contains(err.Error(), "func:__") {
+		t.Errorf("%+v, %v", sites, err)
+	}
+	libc.funcs["memcpy"] = append(funcs(7), resolver...) // memcpy@GLIBC_2.2.5
+	libc.funcs["memcpy"][0].Symbol = "memcpy"
+	libc.funcs["__memcpy_*"] = []symbol.Func{{Symbol: "__memcpy_avx_unaligned", Size: 9}, {Symbol: "__memcpy_chk", Size: 9, Resolver: true}}
+	if _, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err == nil || !strings.Contains(err.Error(), "func:__memcpy_avx_unaligned or another") {
+		t.Error(err)
+	}
+	// Versions that the compiler made of one function are it.
+	libc.funcs["memcpy"] = append(resolver, symbol.Func{Name: "memcpy", Symbol: "memcpy.avx2", FileOffset: 5, Size: 9})
+	if sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err != nil || len(sites) != 1 || sites[0].Offset != 5 {
+		t.Errorf("%+v, %v", sites, err)
+	}
+}
+
+// A container's files are opened through /proc, and are named as its processes do.
+func TestResolveInContainer(t *testing.T) {
+	exe := &fake{path: "/proc/7/root/srv/server", funcs: map[string][]symbol.Func{"handle_*": funcs(0x1100)}}
+	libc := &fake{path: "/proc/7/root/usr/lib/libc.so.6", funcs: map[string][]symbol.Func{"handle_*": funcs(0x500), "read": funcs(0x600)}}
+	for spec, want := range map[string]string{
+		"func:handle_*":                   exe.path,
+		"func:/usr/lib/libc.so.6:read":    libc.path,
+		"func:" + libc.path + ":handle_*": libc.path,
+	} {
+		sites, err := Resolve(mustParse(t, spec), []*fake{exe, libc}, new(Before))
+		if err != nil || len(sites) != 1 || sites[0].Binary != want {
+			t.Errorf("%s: %+v, %v", spec, sites, err)
+		}
+	}
+	if _, err := Resolve(mustParse(t, "func:dome"), []*fake{exe}, new(Before)); err == nil || !strings.Contains(err.Error(), "in /srv/server") {
+		t.Error(err)
 	}
 }
 
 func TestResolveReturn(t *testing.T) {
 	exe := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"done": funcs(0x1100)}}
-	sites, err := Resolve(mustParse(t, "func:done%return"), []*fake{exe})
+	sites, err := Resolve(mustParse(t, "func:done%return"), []*fake{exe}, new(Before))
 	if err != nil || len(sites) != 1 || !sites[0].Return {
 		t.Errorf("%+v, %v", sites, err)
 	}
 	exe.goCode = true
-	_, err = Resolve(mustParse(t, "func:done%return"), []*fake{exe})
+	_, err = Resolve(mustParse(t, "func:done%return"), []*fake{exe}, new(Before))
 	if err == nil || !strings.Contains(err.Error(), "is a Go function") || !strings.Contains(err.Error(), "-p a.go:7 -p a.go:9") {
 		t.Errorf("of Go: %v", err)
 	}
@@ -172,21 +213,24 @@ func TestResolveLine(t *testing.T) {
 	own := &fake{path: "/home/u/libshop.so", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 3}}}
 	other := &fake{path: "/home/u/libother.so", entries: []symbol.LineEntry{{File: "/elsewhere/a.h", FileOffset: 4}}}
 	system := &fake{path: "/usr/lib/libz.so.1", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 5}}}
-	sites, err := Resolve(mustParse(t, "a.h:3"), []*fake{exe, own, other, system})
+	sites, err := Resolve(mustParse(t, "a.h:3"), []*fake{exe, own, system}, new(Before))
 	if err != nil || len(sites) != 3 || sites[0].Size != 3 || !sites[1].Entry || sites[2].Binary != own.path {
 		t.Errorf("%+v, %v", sites, err)
+	}
+	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{exe, other}, new(Before)); err == nil || !strings.Contains(err.Error(), "in /home/u/server, /home/u/libother.so: elsewhere/a.h:3, src/a.h:3") {
+		t.Errorf("two files: %v", err)
 	}
 	lacks := func(what string, near ...string) *fake {
 		return &fake{path: "/home/u/x", lines: &symbol.NotFound{What: what, Name: "a.h:3", Where: "x", Near: near}}
 	}
-	if sites, err = Find(mustParse(t, "a.h:3"), []*fake{lacks("file")}); err != nil || sites != nil {
+	if sites, err = Find(mustParse(t, "a.h:3"), []*fake{lacks("file")}, new(Before)); err != nil || sites != nil {
 		t.Errorf("%+v, %v", sites, err)
 	}
-	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{lacks("file"), lacks("line with code", "a.h:4")}); err == nil || !strings.Contains(err.Error(), "there is a.h:4") {
+	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{lacks("file"), lacks("line with code", "a.h:4")}, new(Before)); err == nil || !strings.Contains(err.Error(), "there is a.h:4") {
 		t.Error(err)
 	}
 	twice := &fake{path: "/home/u/x", lines: &symbol.Ambiguous{Name: "a.h:3", Where: "x", Files: []string{"b/a.h", "c/a.h"}}}
-	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{twice}); err == nil || !strings.Contains(err.Error(), "b/a.h, c/a.h") {
+	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{twice}, new(Before)); err == nil || !strings.Contains(err.Error(), "b/a.h, c/a.h") {
 		t.Error(err)
 	}
 }
@@ -195,18 +239,18 @@ func TestResolveUSDT(t *testing.T) {
 	exe := &fake{path: "/home/u/server", probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 1, Semaphore: 9}, {Provider: "shop", Name: "sold", FileOffset: 2}, {Provider: "x", Name: "sold", FileOffset: 3}}}
 	lib := &fake{path: "/usr/lib/libz.so.1", probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 4}}}
 	for spec, want := range map[string]int{"usdt:shop:sold": 3, "usdt:sold": 4, "usdt:x:sold": 1} {
-		sites, err := Resolve(mustParse(t, spec), []*fake{exe, lib})
+		sites, err := Resolve(mustParse(t, spec), []*fake{exe, lib}, new(Before))
 		if err != nil || len(sites) != want || sites[0].Size != 0 {
 			t.Errorf("%s: %+v, %v", spec, sites, err)
 		}
 	}
-	if sites, err := Find(mustParse(t, "usdt:bought"), []*fake{exe}); err != nil || sites != nil {
+	if sites, err := Find(mustParse(t, "usdt:bought"), []*fake{exe}, new(Before)); err != nil || sites != nil {
 		t.Errorf("%+v, %v", sites, err)
 	}
-	if _, err := Resolve(mustParse(t, "usdt:shop:solt"), []*fake{exe}); err == nil || !strings.Contains(err.Error(), "there is x:sold, shop:sold") {
+	if _, err := Resolve(mustParse(t, "usdt:shop:solt"), []*fake{exe}, new(Before)); err == nil || !strings.Contains(err.Error(), "there is x:sold, shop:sold") {
 		t.Error(err)
 	}
-	if _, err := Resolve(mustParse(t, "usdt:x"), []*fake{{path: "/home/u/x"}}); err == nil || !strings.Contains(err.Error(), "no USDT probes at all") {
+	if _, err := Resolve(mustParse(t, "usdt:x"), []*fake{{path: "/home/u/x"}}, new(Before)); err == nil || !strings.Contains(err.Error(), "no USDT probes at all") {
 		t.Error(err)
 	}
 }

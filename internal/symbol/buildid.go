@@ -1,6 +1,10 @@
 package symbol
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+
+	"whatif/internal/symbol/object"
+)
 
 // BuildID identifies the binary's contents wherever its file is: GNU's build
 // id in hexadecimal, else Go's own, else "".
@@ -13,12 +17,12 @@ func (b *Binary) BuildID() (id string) {
 	var err error
 	defer guard("reading the build id", &err)()
 	var goID string
-	b.file.EachNote(func(name string, kind uint32, desc []byte) bool {
+	b.file.EachNote(func(n object.Note) bool {
 		switch {
-		case name == "GNU" && kind == 3: // NT_GNU_BUILD_ID
-			id = hex.EncodeToString(desc)
-		case name == "Go" && kind == 4: // ELF_NOTE_GOBUILDID_TAG of cmd/link
-			goID = string(desc)
+		case n.Name == "GNU" && n.Kind == 3: // NT_GNU_BUILD_ID
+			id = hex.EncodeToString(n.Desc)
+		case n.Name == "Go" && n.Kind == 4: // ELF_NOTE_GOBUILDID_TAG of cmd/link
+			goID = string(n.Desc)
 		}
 		return id == ""
 	})

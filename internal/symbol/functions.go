@@ -51,7 +51,7 @@ func (b *Binary) functions(m FuncMatcher, fits func(names) bool) []Func {
 		if !ok {
 			continue
 		}
-		f := Func{Name: n.full, Symbol: s, FileOffset: offset, Size: x.size}
+		f := Func{Name: n.full, Symbol: s, FileOffset: offset, Size: x.size, Resolver: x.kind == elf.STT_GNU_IFUNC}
 		if i > 0 && len(funcs) > 0 && funcs[len(funcs)-1].FileOffset == offset {
 			funcs[len(funcs)-1] = f // an alias: the better name comes last
 			continue

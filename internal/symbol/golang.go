@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"whatif/internal/symbol/dwarf"
+	"whatif/internal/symbol/object"
 	"whatif/internal/symbol/pclntab"
 )
 
@@ -20,8 +21,8 @@ func (b *Binary) madeByGo() bool {
 	}
 	found := false
 	if len(b.elf.Sections) == 0 {
-		b.file.EachNote(func(name string, _ uint32, _ []byte) bool {
-			found = name == "Go"
+		b.file.EachNote(func(n object.Note) bool {
+			found = n.Name == "Go"
 			return !found
 		})
 	}

@@ -59,17 +59,22 @@ func (b *Binary) lineEntries(file string, line int) (entries []LineEntry, err er
 		statements = goStatements(t, file, line)
 		b.file.Release()
 	}
-	if err := oneFile(statements, file, line, b.path); err != nil {
+	var files []string
+	for _, s := range statements {
+		files = append(files, s.File)
+	}
+	if err := OneFile(files, file, line, b.name); err != nil {
 		return nil, err
 	}
 	byFunc := map[uint64][]dwarf.Statement{}
 	for _, s := range statements {
 		byFunc[s.Entry] = append(byFunc[s.Entry], s)
 	}
-	for _, in := range byFunc {
-		g := b.graph(in)
+	left := effort(maxEffort)
+	for entry, in := range byFunc {
+		g, name := b.graph(in, &left), b.funcAt(entry)
 		for _, s := range in {
-			entries = append(entries, b.entriesOf(s, g)...)
+			entries = append(entries, b.entriesOf(s, name, g, &left)...)
 		}
 	}
 	// Identical functions may have been folded into one; nested copies may begin at one place.
@@ -89,12 +94,9 @@ func (e *Ambiguous) Error() string {
 	return fmt.Sprintf("%s means several files in %s: %s", e.Name, e.Where, strings.Join(e.Files, ", "))
 }
 
-func oneFile(statements []dwarf.Statement, file string, line int, where string) error {
-	var files []string
-	for _, s := range statements {
-		files = append(files, s.File)
-	}
-	slices.Sort(files)
+// OneFile is an *Ambiguous if the files, which a name and a line stand for, are not all the same.
+func OneFile(files []string, file string, line int, where string) error {
+	files = slices.Sorted(slices.Values(files))
 	if files = slices.Compact(files); len(files) < 2 {
 		return nil
 	}
@@ -127,15 +129,30 @@ func shortest(file string, all []string) string {
 	return file
 }
 
-// maxFlow bounds the code of a function of which the control flow is looked at, and maxFlows that
-// times how many copies of the line are in it.
+// effort is what may still be spent on one line, in instructions that are looked at.
+type effort int64
+
 const (
-	maxFlow  = 8 << 20
-	maxFlows = 1 << 29
+	maxEffort = 1 << 26 // a second or so: as much as 16 MB of functions with code of the line take
+	decoding  = 16      // costs as much as looking at so many
 )
 
-// graph is the control flow of the function that some statements are in.
-func (b *Binary) graph(in []dwarf.Statement) *flow.Graph {
+// spend reports whether so much is left.
+func (e *effort) spend(n uint64) bool {
+	if *e < 0 || n > uint64(*e) {
+		*e = -1
+		return false
+	}
+	*e -= effort(n)
+	return true
+}
+
+// maxFlow bounds the code of a function of which the control flow is looked at.
+const maxFlow = 8 << 20
+
+// graph is the control flow of the function that some statements are in; nil where that is
+// not known, or would take too long.
+func (b *Binary) graph(in []dwarf.Statement, left *effort) *flow.Graph {
 	if b.elf.Machine != elf.EM_X86_64 {
 		return nil
 	}
@@ -143,10 +160,13 @@ func (b *Binary) graph(in []dwarf.Statement) *flow.Graph {
 	var starts []uint64
 	size := uint64(0)
 	for _, r := range in[0].Ranges {
-		if size += r.High - r.Low; size > maxFlow || size*uint64(len(in)) > maxFlows {
+		if size += r.High - r.Low; size > maxFlow {
 			return nil
 		}
 		code = append(code, flow.Code{Addr: r.Low, Bytes: b.bytesAt(r.Low, r.High-r.Low)})
+	}
+	if !left.spend(decoding * size / 4) { // an instruction is some four bytes long
+		return nil
 	}
 	for _, s := range in {
 		starts = append(starts, addresses(s.Starts)...)
@@ -155,14 +175,14 @@ func (b *Binary) graph(in []dwarf.Statement) *flow.Graph {
 }
 
 // entriesOf chooses among the places where code of a statement begins.
-func (b *Binary) entriesOf(s dwarf.Statement, g *flow.Graph) []LineEntry {
+func (b *Binary) entriesOf(s dwarf.Statement, name string, g *flow.Graph, left *effort) []LineEntry {
 	var entries []LineEntry
-	for _, c := range choose(g, statementStarts(s), s.Exact) {
+	for _, c := range choose(g, statementStarts(s), s.Exact, left) {
 		offset, ok := b.offset(c.Addr)
 		if !ok {
 			continue
 		}
-		e := LineEntry{File: s.File, FileOffset: offset, Func: b.funcAt(s.Entry), Entry: c.Addr == s.Entry}
+		e := LineEntry{File: s.File, FileOffset: offset, Func: name, Entry: c.Addr == s.Entry}
 		if g != nil {
 			e.Size = g.Straight(c.Addr, max(c.End, c.Addr+1))
 		}
@@ -204,13 +224,13 @@ func addresses(starts []dwarf.Start) []uint64 {
 //     same instructions, or are in a loop that the first are not in. (Compilers that
 //     record no columns make no such copies.)
 //
-// Without a control flow graph it is the lowest, as in debuggers.
-func choose(g *flow.Graph, starts []dwarf.Start, exact bool) []dwarf.Start {
+// Without a control flow graph, or when there is no effort left, it is the lowest, as in debuggers.
+func choose(g *flow.Graph, starts []dwarf.Start, exact bool, left *effort) []dwarf.Start {
 	if len(starts) < 2 {
 		return starts
 	}
 	var first []uint64
-	if g != nil {
+	if g != nil && left.spend(uint64(g.Len()+len(starts))) {
 		first = g.First(addresses(starts))
 	}
 	if len(first) == 0 {
@@ -226,20 +246,32 @@ func choose(g *flow.Graph, starts []dwarf.Start, exact bool) []dwarf.Start {
 	}
 	firsts := slices.Clone(chosen)
 	for _, s := range rest {
-		isCopy := func(f dwarf.Start) bool {
-			if s.Column != f.Column || s.Column == 0 {
-				return false
-			}
-			if exact && s.Stmt {
-				return true
-			}
-			return !exact && g.Alike(s.Addr, s.End, f.Addr, f.End) || g.Repeats(s.Addr, first)
-		}
-		if s.Run && slices.ContainsFunc(firsts, isCopy) {
+		if s.Run && left.isCopy(g, s, firsts, first, exact) {
 			chosen = append(chosen, s)
 		}
 	}
+	if *left < 0 {
+		return starts[:1]
+	}
 	return chosen
+}
+
+// isCopy reports whether a start is a copy of one of the firsts.
+func (e *effort) isCopy(g *flow.Graph, s dwarf.Start, firsts []dwarf.Start, addresses []uint64, exact bool) bool {
+	column := false
+	for _, f := range firsts {
+		if s.Column != f.Column || s.Column == 0 {
+			continue
+		}
+		column = true
+		if exact && s.Stmt {
+			return true
+		}
+		if !exact && e.spend(1+min(s.End-s.Addr, f.End-f.Addr)) && g.Alike(s.Addr, s.End, f.Addr, f.End) {
+			return true
+		}
+	}
+	return column && e.spend(uint64(g.Len()+len(addresses))) && g.Repeats(s.Addr, addresses)
 }
 
 // funcAt names the function at an address.

@@ -66,12 +66,13 @@ func withoutClone(symbol string) string {
 }
 
 // isPartial reports whether a symbol names a piece of a function that is
-// jumped into (its cold half), where it goes on after it waited, or the rest of one whose start was inlined: no
-// entry point of the function.
+// jumped into (its cold half), where it goes on after it waited, the rest of one whose start was inlined, or what
+// chooses one of its versions: no entry point of the function.
 func isPartial(symbol string) bool {
 	whole := withoutClone(symbol)
 	suffix := symbol[len(whole):]
-	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.") || strings.Contains(suffix, ".resume.") || swift.Piece(whole)
+	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.") || strings.Contains(suffix, ".resume.") ||
+		strings.HasSuffix(suffix, ".resolver") || swift.Piece(whole)
 }
 
 // isMangled reports whether a symbol is a mangled name in C++ or Rust.

@@ -41,7 +41,7 @@ func (o Origin) Outside(f Frame) string {
 			return "Go's runtime"
 		}
 		return "Go's library"
-	case rustLibrary(f.File) || strings.HasPrefix(f.File, "/rustc/") || strings.HasPrefix(f.File, "/rust/deps/"):
+	case rustLibrary(f.File):
 		return "Rust's library"
 	case systemSource(f.File):
 		if strings.Contains(f.File, "/c++/") {
@@ -58,9 +58,6 @@ func (o Origin) Outside(f Frame) string {
 
 // System reports that the binary is the system's: by default no frame of it is in scope.
 func (o Origin) System() bool { return !o.Executable && !o.Kernel && systemBinary(o.Path) }
-
-// First gives the index of the frame that a chain is blamed on by default.
-func (o Origin) First(chain []Frame) int { return First(chain, o.InScope) }
 
 // First gives the index of the frame that a chain is blamed on: the first in
 // scope, -1 if there is none. A frame whose line is unknown gives way to one
@@ -82,7 +79,8 @@ func First(chain []Frame, inScope func(Frame) bool) int {
 }
 
 // systemBinary reports whether a mapping is the system's: a library from the
-// distribution, the dynamic linker, or no file at all.
+// distribution, a language's or the dynamic linker wherever they lie (conda, Homebrew and
+// Guix bring their own), or no file at all.
 func systemBinary(p string) bool {
 	p = strings.TrimSuffix(p, " (deleted)")
 	if p == "" || p[0] == '[' {
@@ -93,23 +91,24 @@ func systemBinary(p string) bool {
 			return true
 		}
 	}
-	base := path.Base(p)
-	return strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl") || strings.HasPrefix(base, "ld.so")
+	return kindOfLibrary(p) != anyLibrary
 }
+
+const anyLibrary = "system library"
 
 // kindOfLibrary names what a binary of the system is.
 func kindOfLibrary(p string) string {
 	switch base := path.Base(p); {
 	case p == "" || p[0] == '[':
 		return "no file"
-	case hasAnyPrefix(base, "libc.so", "libc-", "libc.musl", "ld-", "ld.so", "libm.so", "libm-", "libpthread", "libmvec", "librt.", "libdl."):
+	case hasAnyPrefix(base, "libc.so", "libc-2.", "libc.musl", "ld-linux", "ld-musl", "ld-2.", "ld.so", "libm.so", "libm-2.", "libpthread.", "libpthread-2.", "libmvec.", "libmvec-2.", "librt.", "librt-2.", "libdl.", "libdl-2."):
 		return "C library"
-	case hasAnyPrefix(base, "libstdc++", "libc++", "libgcc_s"):
+	case hasAnyPrefix(base, "libstdc++.", "libc++.", "libc++abi.", "libgcc_s.", "libgcc_s-"):
 		return "C++ library"
 	case hasAnyPrefix(base, "libstd-"):
 		return "Rust's library"
 	}
-	return "system library"
+	return anyLibrary
 }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
@@ -124,24 +123,16 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 // systemSource reports whether a source file is part of a language's library
 // or of the system's headers.
 func systemSource(file string) bool {
-	for _, dir := range []string{"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm", "/rustc/", "/rust/deps/"} {
-		if strings.HasPrefix(file, dir) {
-			return true
-		}
-	}
 	// Compilers outside of /usr: /opt/gcc-15/include/c++/15/vector, libc++'s
 	// /…/include/c++/v1/vector, a toolchain's own gcc headers.
-	if strings.Contains(file, "/include/c++/") || strings.Contains(file, "/lib/gcc/") {
-		return true
-	}
-	return rustLibrary(file)
+	return hasAnyPrefix(file, "/usr/include/", "/usr/lib/llvm") || strings.Contains(file, "/include/c++/") || strings.Contains(file, "/lib/gcc/")
 }
 
 // rustLibrary reports whether a file is in Rust's library; its sources are at
 // /rustc/HASH/library/… (and /rust/deps/… for crates that it is made of) or, where the component rust-src is installed, at
 // …/lib/rustlib/src/rust/library/….
 func rustLibrary(file string) bool {
-	if strings.Contains(file, "/lib/rustlib/src/rust/") {
+	if hasAnyPrefix(file, "/rustc/", "/rust/deps/") || strings.Contains(file, "/lib/rustlib/src/rust/") {
 		return true
 	}
 	for _, crate := range []string{"core", "alloc", "std", "proc_macro", "test", "panic_unwind", "backtrace"} {

@@ -23,6 +23,13 @@ func TestInScope(t *testing.T) {
 		{Origin{Path: "/lib64/ld-linux-x86-64.so.2"}, Frame{Func: "_dl_start"}, false},
 		{Origin{Path: "/opt/app/lib/ld-musl-x86_64.so.1"}, Frame{Func: "f"}, false},
 		{Origin{Path: "/lib/libz.so.1 (deleted)"}, Frame{Func: "f"}, false},
+		{Origin{Path: "/opt/conda/lib/libstdc++.so.6.0.34"}, Frame{Func: "operator new"}, false},
+		{Origin{Path: "/home/linuxbrew/.linuxbrew/Cellar/glibc/2.39/lib/libc.so.6"}, Frame{Func: "memcpy"}, false},
+		{Origin{Path: "/gnu/store/abc-glibc-2.39/lib/libm.so.6"}, Frame{Func: "sin"}, false},
+		{Origin{Path: "/opt/old/lib/libpthread-2.17.so"}, Frame{Func: "pthread_create"}, false},
+		{Origin{Path: "/home/u/.rustup/toolchains/x/lib/libstd-0123456789abcdef.so"}, Frame{Func: "f"}, false},
+		{Origin{Path: "/home/u/libc-client.so", Lines: true}, Frame{Func: "f", File: "/src/f.c", Line: 1}, true},
+		{Origin{Path: "/home/u/libmvectors.so", Lines: true}, Frame{Func: "f", File: "/src/f.c", Line: 1}, true},
 		{Origin{Path: "[vdso]"}, Frame{Func: "__vdso_gettimeofday"}, false},
 		{Origin{Path: "[anon]"}, Frame{}, false},
 		{Origin{Path: ""}, Frame{}, false},
@@ -84,7 +91,7 @@ func TestFirst(t *testing.T) {
 		{[]Frame{user}, 0}, {[]Frame{header, user}, 1}, {[]Frame{header}, -1}, {nil, -1},
 		{[]Frame{nowhere, user}, 1}, {[]Frame{header, nowhere}, 1},
 	} {
-		if got := o.First(c.chain); got != c.want {
+		if got := First(c.chain, o.InScope); got != c.want {
 			t.Errorf("%+v: %d", c.chain, got)
 		}
 	}
@@ -107,7 +114,7 @@ func TestScopeOfPrograms(t *testing.T) {
 			}
 			in, out := 0, 0
 			for _, addr := range textAddresses(b, 2000) {
-				if chain := b.framesAt(addr); o.First(chain) >= 0 {
+				if chain := b.framesAt(addr); First(chain, o.InScope) >= 0 {
 					in++
 				} else {
 					out++

@@ -44,4 +44,6 @@ type Func struct {
 	Symbol     string // as in the symbol table
 	FileOffset uint64 // of its first instruction
 	Size       uint64 // in bytes; 0 if the symbol table does not say
+	// Resolver is set where the code only chooses the function, for the dynamic linker.
+	Resolver bool
 }

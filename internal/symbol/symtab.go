@@ -161,7 +161,7 @@ func (t *symbols) compareNames(x, y sym) int {
 	}
 	// "_IO_puts" and "puts", "__write" and "write": the plain one is the name,
 	// though in libc it is often the weak one.
-	a, b := t.name(x), t.name(y)
+	a, b := t.beginning(x), t.beginning(y)
 	if c := cmp.Compare(underscores(b), underscores(a)); c != 0 {
 		return c
 	}
@@ -171,7 +171,26 @@ func (t *symbols) compareNames(x, y sym) int {
 	if c := cmp.Compare(len(b), len(a)); c != 0 {
 		return c
 	}
-	return cmp.Compare(b, a)
+	return cmp.Or(bytes.Compare(b, a), cmp.Compare(y.name, x.name))
+}
+
+// maxCompared is how much of a name is compared with others: aliases differ at once, and a sort of
+// names that do not would take as long as they are, each time.
+const maxCompared = 256
+
+// beginning is name, up to maxCompared of it.
+func (t *symbols) beginning(x sym) []byte {
+	if uint64(x.name) >= uint64(len(t.strings)) {
+		return nil
+	}
+	s := t.strings[x.name:]
+	s = s[:min(len(s), maxCompared)]
+	for i, c := range s {
+		if c == 0 || c == '@' && i > 0 {
+			return s[:i]
+		}
+	}
+	return s
 }
 
 func rankKind(s sym) int {
@@ -195,7 +214,7 @@ func rankBind(s sym) int {
 	return 0
 }
 
-func underscores(s string) int {
+func underscores(s []byte) int {
 	n := 0
 	for n < len(s) && s[n] == '_' {
 		n++

@@ -26,7 +26,7 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 	defer guard(doing, &err)()
 	rows = []UnwindRow{{Offset: fileOffset}}
 	if b.unwinding == nil {
-		b.unwinding, err = unwind.New(b.elf, b.image, b.IsGo())
+		b.unwinding, err = unwind.New(b.elf, b.image, b.IsGo(), b.debugFrame)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", doing, err)
 		}
@@ -51,4 +51,12 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 		rows = rows[1:]
 	}
 	return rows, err
+}
+
+// debugFrame is the .debug_frame that was stripped from the binary; nil if there is none.
+func (b *Binary) debugFrame() []byte {
+	if f := b.debugFile(); f != nil && f != b.file {
+		return f.Section(".debug_frame")
+	}
+	return nil
 }

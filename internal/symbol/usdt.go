@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"whatif/internal/symbol/object"
 )
 
 // USDTProbe is a site of a static probe: a no-op that a program has in its code for tracers to
@@ -46,16 +48,16 @@ func (b *Binary) USDTProbes() (probes []USDTProbe, err error) {
 	if b.elf.Class == elf.ELFCLASS32 {
 		word = 4
 	}
-	n := 0
-	b.file.EachNote(func(owner string, kind uint32, desc []byte) bool {
-		if owner != stapOwner || kind != stapKind {
+	sites := 0
+	b.file.EachNote(func(n object.Note) bool {
+		if n.Name != stapOwner || n.Kind != stapKind {
 			return true
 		}
-		if p, ok := b.usdtProbe(parseStap(desc, word), base); ok {
+		if p, ok := b.usdtProbe(parseStap(n.Desc, word), base); ok {
 			probes = append(probes, p)
 		}
-		n++
-		return n < maxUSDT
+		sites++
+		return sites < maxUSDT
 	})
 	slices.SortFunc(probes, func(x, y USDTProbe) int {
 		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Name, y.Name), cmp.Compare(x.FileOffset, y.FileOffset))

@@ -53,9 +53,22 @@ func Choose(code []byte, isGo bool) Site {
 		}
 		at += i.Len
 	}
-	site := At(code[first:])
-	site.Offset = first
-	return site
+	return First(code, isGo)
+}
+
+// First is the first instruction that is passed once a call: behind Go's check of its
+// stack, which keeps the arguments in their registers.
+func First(code []byte, isGo bool) (s Site) {
+	if len(code) > maxCode {
+		code = code[:maxCode]
+	}
+	first := 0
+	if isGo {
+		first = afterCheck(code)
+	}
+	s = At(code[first:])
+	s.Offset = first
+	return s
 }
 
 // afterCheck is where a Go function goes on when it has checked that its stack is large enough: behind

@@ -34,6 +34,25 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+func TestFirst(t *testing.T) {
+	check := []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x04, 0x89, 0xf8, 0x55, 0xc3, 0xe8, 0, 0, 0, 0, 0xeb, 0xef}
+	for _, test := range []struct {
+		name string
+		code []byte
+		isGo bool
+		want Site
+	}{
+		{"go", check, true, Site{Offset: 6, Stepped: true}}, // not at the push behind it
+		{"the same in C", check, false, Site{Stepped: true}},
+		{"endbr64 then push", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3}, false, Site{Stepped: true}},
+		{"nothing", nil, true, Site{Stepped: true}},
+	} {
+		if got := First(test.code, test.isGo); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
 func TestEntry(t *testing.T) {
 	for _, test := range []struct {
 		name string

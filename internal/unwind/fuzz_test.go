@@ -103,7 +103,7 @@ func FuzzFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		table, err := New(file, image, which&1 == 1)
+		table, err := New(file, image, which&1 == 1, nil)
 		if err != nil {
 			return
 		}

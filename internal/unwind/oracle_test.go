@@ -25,7 +25,7 @@ func open(t testing.TB, path string) (*Table, *elf.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := New(f, image, f.Section(".gopclntab") != nil)
+	table, err := New(f, image, f.Section(".gopclntab") != nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ type Table struct {
 	goes  bool
 	file  *elf.File
 	image []byte
+	apart func() []byte
 
 	mu      sync.Mutex
 	read    bool
@@ -30,13 +31,14 @@ type source struct {
 }
 
 // New makes the table of an ELF file with its image; isGo says that Go's linker made
-// it. Nothing is read yet. The image must stay as it is.
-func New(f *elf.File, image []byte, isGo bool) (*Table, error) {
+// it. Nothing is read yet. The image must stay as it is. apart, if not nil, gives the .debug_frame that was
+// stripped from the file, for one that has none.
+func New(f *elf.File, image []byte, isGo bool, apart func() []byte) (*Table, error) {
 	a := arches[f.Machine]
 	if a == nil || f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
 		return nil, fmt.Errorf("unwinding %v, %v: not supported", f.Machine, f.Class)
 	}
-	return &Table{arch: a, goes: isGo, file: f, image: image}, nil
+	return &Table{arch: a, goes: isGo, file: f, image: image, apart: apart}, nil
 }
 
 // Rows are the rows for the code from low up to high, addresses as the file has them.
@@ -139,11 +141,25 @@ func (t *Table) debugFrame() (*section, error) {
 		h = t.file.Section(".zdebug_frame")
 	}
 	if h == nil || h.Type == elf.SHT_NOBITS {
-		return nil, nil
+		return t.debugFrameApart()
 	}
 	data, err := t.unpacked(h)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", h.Name, err)
+	}
+	return &section{data: data, debug: true}, nil
+}
+
+func (t *Table) debugFrameApart() (*section, error) {
+	if t.apart == nil {
+		return nil, nil
+	}
+	data := t.apart()
+	switch {
+	case len(data) == 0:
+		return nil, nil
+	case len(data) > maxDebugFrame:
+		return nil, fmt.Errorf("reading .debug_frame of the separate debug information: more than %d MiB", maxDebugFrame>>20)
 	}
 	return &section{data: data, debug: true}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -71,7 +72,7 @@ func (p *Points) None() bool { return len(p.Counters)+len(p.Tables) == 0 }
 
 // Read finds the points of a file.
 func Read(f *object.File) *Points {
-	r := reader{file: f, points: new(Points), told: make(map[string]bool)}
+	r := reader{file: f, points: new(Points)}
 	if f.ELF.Class != elf.ELFCLASS64 || f.ELF.Data != elf.ELFDATA2LSB {
 		return r.points
 	}
@@ -82,11 +83,14 @@ func Read(f *object.File) *Points {
 		}
 	}
 	for _, p := range f.ELF.Progs {
-		if p.Type == elf.PT_NOTE && p.Off <= uint64(len(f.Image)) && !r.notes(p.Vaddr, f.Image[p.Off:min(p.Off+p.Filesz, uint64(len(f.Image)))]) {
+		if p.Type == elf.PT_NOTE && !r.notes(p.Vaddr, f.Segment(p)) {
 			return &Points{Warnings: []string{fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters)}}
 		}
 	}
 	r.goTable()
+	if r.more > 0 {
+		r.points.Warnings = append(r.points.Warnings, fmt.Sprintf("%d more progress points of %s are left out", r.more, f.Path))
+	}
 	return r.points
 }
 
@@ -95,18 +99,25 @@ const pageSize = 4096
 type reader struct {
 	file   *object.File
 	points *Points
-	told   map[string]bool
+	more   int // notes that are left out, and of which no warning says why
 }
+
+// maxWarnings is how many reasons are told of one file.
+const maxWarnings = 8
 
 // warn leaves a note out, and says why, once a file and reason.
 func (r *reader) warn(why string) {
-	if !r.told[why] {
-		r.told[why] = true
-		r.points.Warnings = append(r.points.Warnings, fmt.Sprintf("a progress point of %s is left out: %s", r.file.Path, why))
+	text := fmt.Sprintf("a progress point of %s is left out: %s", r.file.Path, why)
+	switch {
+	case slices.Contains(r.points.Warnings, text):
+	case len(r.points.Warnings) < maxWarnings:
+		r.points.Warnings = append(r.points.Warnings, text)
+	default:
+		r.more++
 	}
 }
 
-const owner = "whatif\x00"
+const owner = "whatif"
 
 // Types of notes.
 const (
@@ -116,30 +127,20 @@ const (
 
 // notes reads a segment of notes; false: there are too many.
 func (r *reader) notes(address uint64, data []byte) bool {
-	le := binary.LittleEndian
-	for at := uint64(0); uint64(len(data))-at >= 12; {
-		nameSize, descSize, kind := uint64(le.Uint32(data[at:])), uint64(le.Uint32(data[at+4:])), le.Uint32(data[at+8:])
-		name := at + 12
-		desc := name + (nameSize+3)&^3
-		if desc+descSize > uint64(len(data)) {
+	return object.EachNoteIn(data, func(n object.Note) bool {
+		if n.Name != owner {
 			return true
 		}
-		if string(data[name:name+nameSize]) == owner {
-			switch kind {
-			case noteCounter:
-				r.counter(address+desc, data[desc:desc+descSize])
-			case noteTable:
-				if descSize == 8 {
-					r.table(address + desc + le.Uint64(data[desc:]))
-				}
-			}
-			if len(r.points.Counters) > maxCounters || len(r.points.Tables) > maxTables {
-				return false
+		switch n.Kind {
+		case noteCounter:
+			r.counter(address+n.Offset, n.Desc)
+		case noteTable:
+			if len(n.Desc) == 8 {
+				r.table(address + n.Offset + binary.LittleEndian.Uint64(n.Desc))
 			}
 		}
-		at = min(desc+(descSize+3)&^3, uint64(len(data)))
-	}
-	return true
+		return len(r.points.Counters) <= maxCounters && len(r.points.Tables) <= maxTables
+	})
 }
 
 // counter reads the description of one, which has address. Its own addresses are

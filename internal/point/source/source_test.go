@@ -123,6 +123,18 @@ func TestTooManyNotes(t *testing.T) {
 	}
 }
 
+// A file full of notes that are wrong in different ways is told of in a few lines.
+func TestManyWrongNotes(t *testing.T) {
+	var notes []byte
+	for i := range 1000 {
+		notes = append(notes, note(len(notes), "a", 1, 16, 64, uint64(0x100000+i), 0x1010)...)
+	}
+	p := read(t, image(notes))
+	if !p.None() || len(p.Warnings) != maxWarnings+1 || !strings.HasPrefix(p.Warnings[maxWarnings], "992 more ") {
+		t.Errorf("%d points, %q", len(p.Counters), p.Warnings)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(image(note(0, "requests", 1, 16, 64, 0x2400, 0x1010)))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -130,7 +142,11 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, c := range Read(o).Counters {
+		p := Read(o)
+		if len(p.Warnings) > maxWarnings+1 {
+			t.Errorf("%d warnings", len(p.Warnings))
+		}
+		for _, c := range p.Counters {
 			if !goodName(c.Name) || c.Shards < 1 || c.Shards > maxShards {
 				t.Errorf("%+v", c)
 			}

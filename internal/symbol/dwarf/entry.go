@@ -6,12 +6,12 @@ type entry struct {
 	tag   uint32
 	depth int // of the root: 0
 
-	name, linkage                  value
-	low, high, ranges, entryPC     value
-	abstractOrigin, specification  value
-	callFile, callLine             uint64
-	sibling                        uint64
-	hasChildren, hasRange, hasFile bool
+	name, linkage                 value
+	low, high, ranges, entryPC    value
+	abstractOrigin, specification value
+	callFile, callLine            uint64
+	sibling                       uint64
+	hasChildren                   bool
 }
 
 // maxDepth bounds how deeply entries nest; compilers stay below a hundred.
@@ -83,11 +83,11 @@ func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
 		case attrLinkageName, attrMIPSLinkage:
 			e.linkage = v
 		case attrLowPC:
-			e.low, e.hasRange = v, true
+			e.low = v
 		case attrHighPC:
 			e.high = v
 		case attrRanges:
-			e.ranges, e.hasRange = v, true
+			e.ranges = v
 		case attrEntryPC:
 			e.entryPC = v
 		case attrAbstractOrigin:
@@ -95,7 +95,7 @@ func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
 		case attrSpecification:
 			e.specification = v
 		case attrCallFile:
-			e.callFile, e.hasFile = v.n, true
+			e.callFile = v.n
 		case attrCallLine:
 			e.callLine = v.n
 		case attrSibling:

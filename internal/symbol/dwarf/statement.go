@@ -62,8 +62,9 @@ func (d *Data) statementsOf(u *unit, h *lineHeader, files map[uint32]string, lin
 	marks, ends := d.marks(h)
 	x := d.index(u)
 	is := func(file, l uint32) bool { return l == line && files[file] != "" }
+	// Of a split unit only the part in the .dwo file says who made it.
+	exact := x.unit.gnu && slices.ContainsFunc(marks, func(m mark) bool { return !m.stmt })
 	// Functions with code of the line, by their outermost scope.
-	exact := u.gnu && slices.ContainsFunc(marks, func(m mark) bool { return !m.stmt })
 	wanted, roots := map[int32]bool{}, x.outermost()
 	for _, m := range marks {
 		if is(m.file, m.line) {
@@ -87,9 +88,12 @@ func (d *Data) statementsOf(u *unit, h *lineHeader, files map[uint32]string, lin
 		by := map[int32]*Statement{}
 		var places []stretch
 		for _, s := range stretches(x, ranges, marks, ends) {
-			if !x.collect(by, s, files, is) && s.emptyStmt(is) {
+			if _, empty := s.emptyStmt(is); !x.collect(by, s, files, is) && empty {
 				places = append(places, s)
 			}
+		}
+		for _, s := range by {
+			s.endRuns()
 		}
 		x.place(by, places, files, is)
 		for _, s := range by {
@@ -193,9 +197,16 @@ func stretches(x *index, ranges []Range, marks []mark, ends []uint64) []stretch 
 	return out
 }
 
+// deepest is how many inlined calls, one in the other, a line is looked for in; compilers make some dozens.
+const deepest = 256
+
 // collect adds a stretch of code to the statements that it is part of, and reports whether there are any.
 func (x *index) collect(by map[int32]*Statement, s stretch, files map[uint32]string, is func(file, line uint32) bool) (part bool) {
 	begins := s.addr == s.Low
+	column, empty := s.emptyStmt(is)
+	if !empty {
+		column = s.column
+	}
 	add := func(scope int32, file uint32, own bool) {
 		part = true
 		st := by[scope]
@@ -205,21 +216,14 @@ func (x *index) collect(by map[int32]*Statement, s stretch, files map[uint32]str
 		}
 		n := len(st.Starts)
 		run := n == 0 || st.Starts[n-1].End != s.Low
-		switch {
-		case run || begins && own && s.stmt || s.emptyStmt(is):
-			st.Starts = append(st.Starts, Start{Addr: s.Low, Column: s.columnOf(is), Run: run, Stmt: begins && s.stmt || s.emptyStmt(is), Inlined: !own && !s.emptyStmt(is)})
+		if run || begins && own && s.stmt || empty {
+			st.Starts = append(st.Starts, Start{Addr: s.Low, Column: column, Run: run, Stmt: begins && s.stmt || empty, Inlined: !own && !empty})
 			n++
 		}
-		// Earlier starts of the same run go on as well.
-		for i := n - 1; i >= 0; i-- {
-			st.Starts[i].End = s.High
-			if st.Starts[i].Run {
-				break
-			}
-		}
+		st.Starts[n-1].End = s.High
 	}
 	file, line := s.file, s.line
-	for o, own, n := s.owner, true, 0; n <= len(x.all); n++ {
+	for o, own, n := s.owner, true, 0; n <= deepest; n++ {
 		if is(file, line) {
 			add(o, file, own)
 		}
@@ -230,6 +234,15 @@ func (x *index) collect(by map[int32]*Statement, s stretch, files map[uint32]str
 		o = x.all[o].parent
 	}
 	return part
+}
+
+// endRuns makes every start of a run end where the run does.
+func (s *Statement) endRuns() {
+	for i := len(s.Starts) - 2; i >= 0; i-- {
+		if !s.Starts[i+1].Run {
+			s.Starts[i].End = s.Starts[i+1].End
+		}
+	}
 }
 
 // place adds to the statements the places where the line begins but where nothing is left of it. Which
@@ -272,14 +285,14 @@ func (x *index) beginsAt(p stretch, lacks func(scope int32) bool) int32 {
 		if !lacks(b.scope) {
 			continue
 		}
-		for o, n := b.scope, 0; o >= 0 && n <= len(x.all); n++ {
+		for o, n := b.scope, 0; o >= 0 && n <= deepest; n++ {
 			if o == p.owner {
 				return b.scope
 			}
 			o = x.all[o].parent
 		}
 	}
-	for o, n := p.owner, 0; o >= 0 && n <= len(x.all); n++ {
+	for o, n := p.owner, 0; o >= 0 && n <= deepest; n++ {
 		if lacks(o) {
 			return o
 		}
@@ -289,25 +302,15 @@ func (x *index) beginsAt(p stretch, lacks func(scope int32) bool) int32 {
 }
 
 // emptyStmt reports whether a statement of the line begins where the stretch does, though the code
-// there is another's.
-func (s *stretch) emptyStmt(is func(file, line uint32) bool) bool {
+// there is another's, and in which column: of several parts of it that begin at one place
+// (a loop's counter that is set, and its first test), that of the first.
+func (s *stretch) emptyStmt(is func(file, line uint32) bool) (column uint32, ok bool) {
 	for _, m := range s.empty {
 		if m.stmt && is(m.file, m.line) {
-			return true
+			return m.column, true
 		}
 	}
-	return false
-}
-
-// columnOf is the column of what the line begins with there: of several parts of it that begin at one place
-// (a loop's counter that is set, and its first test), the first.
-func (s *stretch) columnOf(is func(file, line uint32) bool) uint32 {
-	for _, m := range s.empty {
-		if m.stmt && is(m.file, m.line) {
-			return m.column
-		}
-	}
-	return s.column
+	return 0, false
 }
 
 // unowned is the line's code that is in no function that debug information knows of:
@@ -320,12 +323,23 @@ func unowned(x *index, marks []mark, ends []uint64, files map[uint32]string, is 
 			n++
 		}
 		r := Range{marks[i].addr, ends[i]}
+		if n < len(marks) {
+			r.High = min(r.High, marks[n].addr) // sequences that overlap are damaged
+		}
 		by := map[int32]*Statement{}
+		var places []stretch
 		for _, s := range stretches(x, []Range{r}, marks, ends) {
-			if s.owner < 0 && !x.collect(by, s, files, is) && s.emptyStmt(is) {
-				x.place(by, []stretch{s}, files, is)
+			if s.owner >= 0 {
+				continue
+			}
+			if _, empty := s.emptyStmt(is); !x.collect(by, s, files, is) && empty {
+				places = append(places, s)
 			}
 		}
+		for _, s := range by {
+			s.endRuns()
+		}
+		x.place(by, places, files, is)
 		for _, s := range by {
 			s.Entry, s.Ranges = r.Low, []Range{r}
 			found = append(found, *s)

@@ -15,51 +15,69 @@ func (f *File) BuildID() (id string) {
 
 // NotesBuildID is GNU's build id in a section of notes, empty if there is none.
 func NotesBuildID(notes []byte) (id string) {
-	eachNote(notes, buildIDInto(&id))
+	EachNoteIn(notes, buildIDInto(&id))
 	return id
 }
 
-func buildIDInto(id *string) func(name string, kind uint32, desc []byte) bool {
-	return func(name string, kind uint32, desc []byte) bool {
-		if name == "GNU" && kind == 3 { // NT_GNU_BUILD_ID
-			*id = hex.EncodeToString(desc)
+func buildIDInto(id *string) func(Note) bool {
+	return func(n Note) bool {
+		if n.Name == "GNU" && n.Kind == 3 { // NT_GNU_BUILD_ID
+			*id = hex.EncodeToString(n.Desc)
 		}
 		return *id == ""
 	}
 }
 
+// Note is one of a file's notes.
+type Note struct {
+	Name   string
+	Kind   uint32
+	Desc   []byte
+	Offset uint64 // of Desc in the section or segment
+}
+
 // EachNote shows the file's notes until visit returns false.
-func (f *File) EachNote(visit func(name string, kind uint32, desc []byte) bool) {
+func (f *File) EachNote(visit func(Note) bool) {
 	for _, s := range f.ELF.Sections {
-		if s.Type == elf.SHT_NOTE && !eachNote(f.Raw(s), visit) {
+		if s.Type == elf.SHT_NOTE && !EachNoteIn(f.Raw(s), visit) {
 			return
 		}
 	}
 	for _, p := range f.ELF.Progs {
-		if p.Type == elf.PT_NOTE && p.Off <= uint64(len(f.Image)) &&
-			!eachNote(f.Image[p.Off:min(p.Off+p.Filesz, uint64(len(f.Image)))], visit) {
+		if p.Type == elf.PT_NOTE && !EachNoteIn(f.Segment(p), visit) {
 			return
 		}
 	}
 }
 
-// eachNote shows the notes of a section until visit returns false, and reports
+// Segment is what the file has of a segment.
+func (f *File) Segment(p *elf.Prog) []byte {
+	size := uint64(len(f.Image))
+	from := min(p.Off, size)
+	return f.Image[from : from+min(p.Filesz, size-from)]
+}
+
+// EachNoteIn shows the notes of a section or segment until visit returns false, and reports
 // whether it never did.
-func eachNote(data []byte, visit func(name string, kind uint32, desc []byte) bool) bool {
-	for len(data) >= 12 {
-		nameSize := uint64(binary.LittleEndian.Uint32(data))
-		descSize := uint64(binary.LittleEndian.Uint32(data[4:]))
-		kind := binary.LittleEndian.Uint32(data[8:])
-		data = data[12:]
-		descAt := (nameSize + 3) &^ 3
-		end := descAt + (descSize+3)&^3
-		if descAt+descSize > uint64(len(data)) || nameSize == 0 {
+func EachNoteIn(data []byte, visit func(Note) bool) bool {
+	const header = 12
+	for at := uint64(0); uint64(len(data))-at >= header; {
+		nameSize := uint64(binary.LittleEndian.Uint32(data[at:]))
+		descSize := uint64(binary.LittleEndian.Uint32(data[at+4:]))
+		n := Note{Kind: binary.LittleEndian.Uint32(data[at+8:])}
+		name := at + header
+		n.Offset = name + (nameSize+3)&^3
+		if n.Offset+descSize > uint64(len(data)) {
 			return true
 		}
-		if !visit(string(data[:nameSize-1]), kind, data[descAt:descAt+descSize]) {
+		if nameSize > 0 {
+			n.Name = string(data[name : name+nameSize-1])
+		}
+		n.Desc = data[n.Offset : n.Offset+descSize]
+		if !visit(n) {
 			return false
 		}
-		data = data[min(end, uint64(len(data))):]
+		at = min(n.Offset+(descSize+3)&^3, uint64(len(data)))
 	}
 	return true
 }

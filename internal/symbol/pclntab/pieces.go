@@ -50,17 +50,33 @@ func (t *Table) Pieces(match func(path string) bool, line int) []Piece {
 			}
 			return len(spans) > 0
 		})
-		if len(pieces) == first {
-			continue
-		}
-		if in, ok := t.tree(&f); ok {
-			for k := range pieces[first:] {
-				p := &pieces[first+k]
-				if n, ok := t.value(&f, in.index, p.Low); ok {
-					p.Node = n
-				}
-			}
+		if len(pieces) > first {
+			pieces = append(pieces[:first], t.byNode(&f, pieces[first:])...)
 		}
 	}
 	return pieces
+}
+
+// byNode cuts pieces of a function where another inlined call begins: copies of a line may
+// follow each other.
+func (t *Table) byNode(f *function, pieces []Piece) []Piece {
+	in, ok := t.tree(f)
+	if !ok {
+		return pieces
+	}
+	var cut []Piece
+	t.walk(f, in.index, func(_, high uint64, node int32) bool {
+		for len(pieces) > 0 && pieces[0].Low < high {
+			part := pieces[0]
+			part.Node, part.High = node, min(part.High, high)
+			cut = append(cut, part)
+			if part.High < pieces[0].High {
+				pieces[0].Low = part.High
+				break
+			}
+			pieces = pieces[1:]
+		}
+		return len(pieces) > 0
+	})
+	return append(cut, pieces...)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var own struct {
-	body, header, inlined, generic, closure, deferred, arm, deep, started atomic.Int64
+	body, header, inlined, generic, closure, deferred, arm, deep, started, adjacent atomic.Int64
 }
 
 var sink atomic.Int64
@@ -25,6 +25,11 @@ func inlined(x int64) int64 {
 	own.inlined.Add(1)
 	return work(x) + 2 // inlined
 }
+
+// turns are what adjacent counts, of which copies follow each other.
+var turns [8]int64
+
+func adjacent(x int64) int64 { turns[x&7]++; return x + 1 } // adjacent
 
 type number interface{ ~int64 | ~float64 | ~string }
 
@@ -90,6 +95,7 @@ func main() {
 			sum += work(k)
 		}
 		sum += inlined(i) + inlined(sum)
+		sum += adjacent(adjacent(i))
 		sink.Add(generic(i, i))
 		if generic(float64(i), 1) < 0 || generic("a", 1) == "" {
 			return
@@ -109,12 +115,16 @@ func main() {
 	}
 	wait.Wait()
 	sink.Add(sum)
+	for _, n := range turns {
+		own.adjacent.Add(n)
+	}
 	for _, p := range []struct {
 		name string
 		of   *atomic.Int64
 	}{
 		{"body", &own.body}, {"header", &own.header}, {"inlined", &own.inlined}, {"generic", &own.generic}, {"closure", &own.closure},
-		{"deferred", &own.deferred}, {"arm", &own.arm}, {"deep", &own.deep}, {"started", &own.started},
+		{"deferred", &own.deferred}, {"arm", &own.arm}, {"deep", &own.deep}, {"adjacent", &own.adjacent},
+		{"started", &own.started},
 	} {
 		fmt.Println(p.name, p.of.Load())
 	}

@@ -1,0 +1,27 @@
+package symbol
+
+import "testing"
+
+// The function that chooses one is found by its exact name only, and is marked; versions are found by theirs.
+func TestResolvers(t *testing.T) {
+	for _, compiler := range []string{"gcc", "clang"} {
+		b := open(t, build(t, "resolver.c", compiler, "-O0", "-g"))
+		for name, want := range map[string][2]int{"total": {0, 1}, "tota*": {1, 0}, "total_plain": {1, 0}, "times": {2, 0}, "time*": {2, 0}} {
+			funcs, err := b.Functions(name)
+			var got [2]int
+			for _, f := range funcs {
+				if f.Resolver {
+					got[1]++
+				} else {
+					got[0]++
+				}
+			}
+			if compiler == "gcc" && name == "times" {
+				want[1] = 1 // for Clang that one has another name
+			}
+			if err != nil || got != want {
+				t.Errorf("%s, %s: %+v, %v", compiler, name, funcs, err)
+			}
+		}
+	}
+}
