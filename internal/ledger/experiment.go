@@ -19,7 +19,7 @@ type Experiment struct {
 // Reading is what was counted during an experiment.
 type Reading struct {
 	Start  uint64        // on the kernel side's clock
-	Real   time.Duration // on the wall clock, up to the deadline or to End if that came sooner
+	Real   time.Duration // on the wall clock, up to the deadline, the end of the target's last process, or End: what came first
 	Delay  time.Duration // by how much G grew
 	Unpaid time.Duration // the largest debt that a running thread had at the end
 	Points [MaxPoints]PointReading
@@ -90,10 +90,6 @@ func (l *Ledger) Totals() Totals {
 	return t
 }
 
-// creditOne is CREDIT_ONE of ledger.h.
-
-const creditOne = 1024
-
 // Begin starts an experiment. It ends by itself at its deadline, also when this
 // process is gone.
 func (l *Ledger) Begin(e Experiment) {
@@ -114,7 +110,7 @@ func (l *Ledger) Begin(e Experiment) {
 	store(&c.Waited, now)
 	c.BinShift = binShift(e.Length)
 	store(&c.Delay, uint64(e.Delay))
-	store(&c.Rate, creditOne*uint64(e.Delay)/uint64(l.opt.Period))
+	store(&c.Rate, uint64(bpf.LedgerSharedNumberNUMBER_CREDIT_ONE)*uint64(e.Delay)/uint64(l.opt.Period))
 	store(&c.SpanFrom, uint64(e.Settle))
 	store(&c.GlobalStart, load(&c.Global))
 	store(&c.Start, now)
@@ -145,6 +141,10 @@ func (l *Ledger) End() Reading {
 	store(&c.Deadline, 0)
 	if end > deadline {
 		end = deadline
+	}
+	// It was noticed later.
+	if ended := load(&c.Ended); l.Processes() == 0 && ended > c.Start && ended < end {
+		end = ended
 	}
 	r := Reading{
 		Start:  c.Start,
