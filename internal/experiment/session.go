@@ -139,7 +139,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	last, err := run(ctx, p)
 	p = last
-	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
+	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.ledger.Totals())}
 	lost := func(name string, n int64) {
 		if end.Losses == nil {
 			end.Losses = make(map[string]int64)
@@ -147,7 +147,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		end.Losses[name] = n
 	}
 	if n := s.ledger.Missed(); n > 0 {
-		lost("events met within events", n)
+		lost(ledger.MissedEvents, n)
 	}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}

@@ -35,7 +35,7 @@ type PointReading struct {
 
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
-	Samples, Unresolved           int64
+	Samples                       int64
 	Stops, Turns                  int64
 	Stopped, Foreign, Dealt, Held time.Duration
 	Wakes                         int64 // of threads of the target
@@ -47,7 +47,6 @@ type Totals struct {
 // Minus is what was added since.
 func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
-	t.Unresolved -= u.Unresolved
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
 	t.Stopped -= u.Stopped
@@ -71,7 +70,6 @@ func (l *Ledger) Totals() Totals {
 	for i := range l.page.cores {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
-		t.Unresolved += int64(load(&c.Unresolved))
 		t.Stops += int64(load(&c.Stops))
 		t.Turns += int64(load(&c.Turns))
 		t.Stopped += time.Duration(load(&c.Stopped))
