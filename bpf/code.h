@@ -47,14 +47,32 @@ static __always_inline bool is_unit(u32 unit)
 	return unit != UNIT_PENDING && (unit & UNIT_NUMBER) != UNIT_NONE;
 }
 
+/*
+ * What is known of addresses holds while a process has as many pages of code mapped, and for a second: a
+ * library may be unloaded, and another, of the same size, loaded where it was. No hook tells that which
+ * does not cost every process's every mapping something.
+ */
+static __always_inline u64 stamp_of(u64 pages, u64 now)
+{
+	return pages << 32 | (u32)second_of(now);
+}
+
+static __always_inline u64 pages_of(u64 stamp)
+{
+	return stamp >> 32;
+}
+
 /* Its caller is not looked at, so it has no use for a rule. */
 static __always_inline bool ends_walk(u32 unit)
 {
 	return !whole_stacks && is_unit(unit);
 }
 
-/* What is known of an address of the current process. Not static: as step_out. */
-__noinline int code_at(u64 space, u64 address, struct code *code)
+/*
+ * What is known of an address of the current process. What is known since another stamp is
+ * asked about anew, if that can be. Not static: as step_out.
+ */
+__noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 {
 	struct address key;
 	struct mapping m = {};
@@ -69,17 +87,21 @@ __noinline int code_at(u64 space, u64 address, struct code *code)
 	key.space = space;
 	key.address = address;
 	known = bpf_map_lookup_elem(&addresses, &key);
-	if (known) {
+	if (known && known->stamp == stamp) {
 		*code = *known;
 		return 0;
 	}
+	code->stamp = stamp;
 	m.address = address;
 	err = bpf_find_vma(bpf_get_current_task_btf(), address, on_vma, &m, 0);
 	if (err == -2 /* ENOENT: not mapped */) {
 		code->unit = UNIT_NONE;
 		code->rule = RULES_UNKNOWN;
 	} else if (err) { /* someone holds the map's lock: next time */
-		lose(this_core(), LOSS_MAPPING);
+		if (known && pages_of(known->stamp) == pages_of(stamp))
+			*code = *known;
+		else
+			lose(this_core(), LOSS_MAPPING);
 		return 0;
 	} else if (!m.place.inode) {
 		/* Generated code keeps frame pointers, if anything. */
@@ -100,6 +122,7 @@ __noinline int code_at(u64 space, u64 address, struct code *code)
 
 struct walk {
 	u64 space;
+	u64 stamp;
 	struct frame frame;
 	u32 unit;
 	u32 pending; /* a unit further in is not known yet */
@@ -169,7 +192,7 @@ __noinline int look_at_frame(u32 i, struct walk *w)
 	if (!w)
 		return 1;
 	/* A return address may be the first of another line: look before it. */
-	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, &code);
+	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, w->stamp, &code);
 	if (note_code(w, &code, !i))
 		return 1;
 	if (code.rule == RULES_PENDING) {
@@ -220,6 +243,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 	if (!t || !task->mm) /* the latter: on its way out: nothing of the program is left */
 		return;
 	w->space = t->address_space;
+	w->stamp = stamp_of(task->mm->exec_vm, bpf_ktime_get_ns());
 	w->ended = ENDED_TOO_DEEP;
 	innermost_frame(task, &w->frame);
 	bpf_loop(MAX_FRAMES, on_frame, w, 0);

@@ -17,7 +17,7 @@ SETTING counting;
  * hand where it is needed here, and what a process counts would be lost for it.
  */
 
-/* By inode and device: which files have points. Filled by user space. */
+/* By file_key: which files have points. Filled by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 14);
@@ -311,7 +311,7 @@ static __always_inline void settle(struct counters *c, u64 space, struct object 
 
 	if (__sync_val_compare_and_swap(&o->state, OBJECT_ASKED, OBJECT_TAKEN) != OBJECT_ASKED)
 		return; /* another core does it */
-	if (f->state != FILE_COUNTS || offset < f->from || offset >= f->to) {
+	if (f->state != FILE_COUNTS || o->from >= f->to || o->to <= f->from) {
 		o->state = OBJECT_FREE;
 		return;
 	}
@@ -335,6 +335,15 @@ static __always_inline void settle(struct counters *c, u64 space, struct object 
 	o->state = OBJECT_COUNTS;
 }
 
+/* What tells files apart: in place of an offset, when it was changed. */
+static __always_inline struct place file_key(const struct object *o)
+{
+	struct place key = o->file;
+
+	key.offset = o->changed;
+	return key;
+}
+
 static long on_object(u32 i, struct reading *r)
 {
 	struct counters *c = bpf_map_lookup_elem(&counters, &r->space);
@@ -344,11 +353,9 @@ static long on_object(u32 i, struct reading *r)
 		return 1;
 	o = object_of(c, i);
 	if (o->state == OBJECT_ASKED) {
-		struct place key = o->file;
-		struct counter_file *f;
+		struct place key = file_key(o);
+		struct counter_file *f = bpf_map_lookup_elem(&files, &key);
 
-		key.offset = 0;
-		f = bpf_map_lookup_elem(&files, &key);
 		if (f && f->state != FILE_ASKED)
 			settle(c, r->space, o, f);
 	}
@@ -404,8 +411,23 @@ struct finding {
 	u32 at;	    /* + 1: where it is */
 	u32 again;  /* + 1: where the file was before it was unmapped */
 	u32 unused; /* + 1 */
+	u32 asked;  /* others are not known yet, and may leave their places */
 	u32 inherited;
+	u32 left; /* something has to be looked at again */
 };
+
+/* When a file was changed last: the next that is given its number has another time. */
+static __always_inline u64 changed_at(struct inode *inode)
+{
+	struct inode___before_6_11 *older = (void *)inode;
+	struct inode___before_6_6 *oldest = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_ctime_sec)) /* the highest bit of the other is a mark */
+		return inode->i_ctime_sec * 1000000000 + (inode->i_ctime_nsec & 0x7fffffff);
+	if (bpf_core_field_exists(older->__i_ctime))
+		return older->__i_ctime.tv_sec * 1000000000 + older->__i_ctime.tv_nsec;
+	return oldest->i_ctime.tv_sec * 1000000000 + oldest->i_ctime.tv_nsec;
+}
 
 static long on_find(u32 i, struct finding **finding)
 {
@@ -417,12 +439,17 @@ static long on_find(u32 i, struct finding **finding)
 	if (!c || i >= MAX_OBJECTS || i >= c->objects)
 		return 1;
 	o = object_of(c, i);
+	if (o->state == OBJECT_ASKED)
+		f->asked = 1;
 	if (o->state == OBJECT_FREE) {
 		f->unused = i + 1;
 	} else if (o->file.inode == f->object.file.inode && o->file.dev == f->object.file.dev) {
 		if (o->state == OBJECT_GONE) {
 			f->again = i + 1;
-		} else if (o->start == f->object.start) {
+		} else if (o->start - o->file.offset == f->object.start - f->object.file.offset) {
+			/* Also where the kernel keeps it in pieces, whose protection or the like differs. */
+			o->from = lesser(o->from, f->object.from);
+			o->to = o->to > f->object.to ? o->to : f->object.to;
 			f->at = i + 1;
 			return 1;
 		}
@@ -438,18 +465,18 @@ __noinline int on_executable(struct finding *f)
 	struct object *o;
 	struct place key;
 	u64 slot;
+	long err;
 
 	if (!f)
 		return 0;
-	key = f->object.file;
-	key.offset = 0;
+	key = file_key(&f->object);
 	known = bpf_map_lookup_elem(&files, &key);
 	if (known && known->state == FILE_PLAIN)
 		return 0;
 	c = counters_of(f->space, 1);
 	if (!c)
 		return 0;
-	f->at = f->again = f->unused = 0;
+	f->at = f->again = f->unused = f->asked = 0;
 	bpf_loop(MAX_OBJECTS, on_find, &f, 0);
 	if (f->at) {
 		slot = f->at - 1;
@@ -459,19 +486,34 @@ __noinline int on_executable(struct finding *f)
 	}
 	slot = f->again ? f->again - 1 : f->unused ? f->unused - 1 : __sync_fetch_and_add(&c->objects, 1);
 	if (slot >= MAX_OBJECTS) {
-		lose(this_core(), LOSS_COUNTERS);
+		/* Most of them will turn out to have no points. */
+		if (f->asked)
+			f->left = 1;
+		else
+			lose(this_core(), LOSS_COUNTERS);
 		return 0;
 	}
 	o = object_of(c, slot);
 	o->file = f->object.file;
 	o->start = f->object.start;
+	o->from = f->object.from;
+	o->to = f->object.to;
+	o->changed = f->object.changed;
 	o->inherited = f->inherited;
 	o->round = f->round;
 	barrier();
 	o->state = OBJECT_ASKED;
-	if (!known && !bpf_map_update_elem(&files, &key, &no_file, BPF_NOEXIST) &&
-	    !tell(EVENT_MAPPED, o->start, &key))
+	if (known)
+		return 0;
+	err = bpf_map_update_elem(&files, &key, &no_file, BPF_NOEXIST);
+	if (!err && !tell(EVENT_MAPPED, o->start, &key)) {
 		bpf_map_delete_elem(&files, &key);
+		o->state = OBJECT_FREE;
+		f->left = 1;
+	} else if (err && err != -17 /* EEXIST: asked meanwhile */) {
+		o->state = OBJECT_FREE;
+		lose(this_core(), LOSS_COUNTERS);
+	}
 	return 0;
 }
 
@@ -497,7 +539,8 @@ static long on_looking(u32 i, u64 *space)
 
 /*
  * Looks at what the current process has mapped. How many pages of code that is
- * tells when it has changed: no hook is needed that every process would pay for.
+ * tells when it has changed: no hook is needed that every process would pay for. It is
+ * looked at now and then all the same, as code may take the place of as much other code.
  */
 __noinline int look_at_memory(struct thread *t, u32 last)
 {
@@ -506,12 +549,12 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	struct bpf_iter_task_vma all;
 	struct vm_area_struct *vma;
 	struct finding f = {};
-	u64 pages, seen = 0, *lock;
+	u64 pages, seen = 0, second = second_of(bpf_ktime_get_ns()), *lock;
 
 	if (!t || !mm)
 		return 0;
 	pages = mm->exec_vm;
-	if (pages == t->code_pages || t->lost)
+	if ((pages == t->code_pages && second == t->code_looked) || t->lost)
 		return 0;
 	f.space = t->address_space;
 	f.inherited = t->present;
@@ -529,20 +572,24 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 			if (!(vma->vm_flags & VM_EXEC))
 				continue;
 			if (!(vma->vm_flags & (VM_WRITE | VM_GROWSDOWN)))
-				seen += (vma->vm_end - vma->vm_start) >> 12;
+				seen += (vma->vm_end - vma->vm_start) >> page_shift;
 			if (!file)
 				continue;
 			f.object.file.inode = file->f_inode->i_ino;
 			f.object.file.dev = file->f_inode->i_sb->s_dev;
-			f.object.file.offset = vma->vm_pgoff << 12;
+			f.object.file.offset = vma->vm_pgoff << page_shift;
 			f.object.start = vma->vm_start;
+			f.object.from = f.object.file.offset;
+			f.object.to = f.object.from + (vma->vm_end - vma->vm_start);
+			f.object.changed = changed_at(file->f_inode);
 			on_executable(&f);
 		}
 	}
 	bpf_iter_task_vma_destroy(&all);
 	/* It ends early, or does not begin, where a lock is taken: then there is a next time. */
-	if (seen == pages) {
+	if (seen == pages && !f.left) {
 		t->code_pages = pages;
+		t->code_looked = second;
 		t->present = 0;
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);

@@ -103,7 +103,6 @@ struct task_struct {
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000
-#define PF_EXITING 0x4
 #define PF_KTHREAD 0x200000
 
 struct bpf_iter__task {
@@ -118,6 +117,20 @@ struct super_block {
 struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	s64 i_ctime_sec;
+	u32 i_ctime_nsec;
+} TARGET_IN_KERNEL;
+
+/* Before 6.11, and before 6.6. */
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+} TARGET_IN_KERNEL;
+struct inode___before_6_11 {
+	struct timespec64 __i_ctime;
+} TARGET_IN_KERNEL;
+struct inode___before_6_6 {
+	struct timespec64 i_ctime;
 } TARGET_IN_KERNEL;
 
 struct file {

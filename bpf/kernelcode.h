@@ -108,6 +108,7 @@ __noinline int kernel_code_at(u64 address, struct code *code)
 		return 0;
 	}
 	place.offset = kernel_place(address);
+	code->stamp = 0;
 	code->rule = RULES_UNKNOWN;
 	code->unit = unit_of_place(&place, place.offset);
 	if (code->unit != UNIT_PENDING)

@@ -48,9 +48,10 @@ type LedgerChoice struct {
 }
 
 type LedgerCode struct {
-	_    structs.HostLayout
-	Unit uint32
-	Rule uint32
+	_     structs.HostLayout
+	Unit  uint32
+	Rule  uint32
+	Stamp uint64
 }
 
 type LedgerControlPage struct {
@@ -77,7 +78,8 @@ type LedgerControlPage struct {
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
-	_           [56]byte
+	Ended       uint64
+	_           [48]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
@@ -158,6 +160,9 @@ type LedgerCounters struct {
 		_         structs.HostLayout
 		File      LedgerPlace
 		Start     uint64
+		From      uint64
+		To        uint64
+		Changed   uint64
 		Bias      uint64
 		State     uint64
 		First     uint32
@@ -398,6 +403,14 @@ const (
 	LedgerRuleWhereWHERE_GONE LedgerRuleWhere = 4
 )
 
+type LedgerSharedNumber uint32
+
+const (
+	LedgerSharedNumberNUMBER_CREDIT_ONE       LedgerSharedNumber = 1024
+	LedgerSharedNumberNUMBER_STATE_MET        LedgerSharedNumber = 7
+	LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT LedgerSharedNumber = 24
+)
+
 type LedgerSource struct {
 	_       structs.HostLayout
 	Address uint64
@@ -491,6 +504,7 @@ type LedgerThread struct {
 	AddressSpace uint64
 	Memory       uint64
 	CodePages    uint64
+	CodeLooked   uint64
 	Born         uint32
 	Present      uint32
 	Lost         uint32
@@ -624,12 +638,14 @@ const (
 	LedgerVarNoFile             = "no_file"
 	LedgerVarNoName             = "no_name"
 	LedgerVarObjectStateType    = "object_state_type"
+	LedgerVarPageShift          = "page_shift"
 	LedgerVarPointSets          = "point_sets"
 	LedgerVarRows               = "rows"
 	LedgerVarRuleBaseType       = "rule_base_type"
 	LedgerVarRuleKindType       = "rule_kind_type"
 	LedgerVarRuleWhereType      = "rule_where_type"
 	LedgerVarRules              = "rules"
+	LedgerVarSharedNumberType   = "shared_number_type"
 	LedgerVarSleepBegin         = "sleep_begin"
 	LedgerVarSleepEnd           = "sleep_end"
 	LedgerVarSourceTableType    = "source_table_type"
@@ -782,12 +798,14 @@ type LedgerVariableSpecs struct {
 	NoFile             *ebpf.VariableSpec `ebpf:"no_file"`
 	NoName             *ebpf.VariableSpec `ebpf:"no_name"`
 	ObjectStateType    *ebpf.VariableSpec `ebpf:"object_state_type"`
+	PageShift          *ebpf.VariableSpec `ebpf:"page_shift"`
 	PointSets          *ebpf.VariableSpec `ebpf:"point_sets"`
 	Rows               *ebpf.VariableSpec `ebpf:"rows"`
 	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
 	Rules              *ebpf.VariableSpec `ebpf:"rules"`
+	SharedNumberType   *ebpf.VariableSpec `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.VariableSpec `ebpf:"sleep_begin"`
 	SleepEnd           *ebpf.VariableSpec `ebpf:"sleep_end"`
 	SourceTableType    *ebpf.VariableSpec `ebpf:"source_table_type"`
@@ -908,12 +926,14 @@ type LedgerVariables struct {
 	NoFile             *ebpf.Variable `ebpf:"no_file"`
 	NoName             *ebpf.Variable `ebpf:"no_name"`
 	ObjectStateType    *ebpf.Variable `ebpf:"object_state_type"`
+	PageShift          *ebpf.Variable `ebpf:"page_shift"`
 	PointSets          *ebpf.Variable `ebpf:"point_sets"`
 	Rows               *ebpf.Variable `ebpf:"rows"`
 	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
 	Rules              *ebpf.Variable `ebpf:"rules"`
+	SharedNumberType   *ebpf.Variable `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.Variable `ebpf:"sleep_begin"`
 	SleepEnd           *ebpf.Variable `ebpf:"sleep_end"`
 	SourceTableType    *ebpf.Variable `ebpf:"source_table_type"`

@@ -20,7 +20,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 	}
 	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
 	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << 12);
+	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << page_shift);
 	return 0;
 }
 

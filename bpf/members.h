@@ -34,6 +34,12 @@ static __always_inline bool remove_process(struct task_struct *task)
 	return 1;
 }
 
+static __always_inline void one_process_less(void)
+{
+	control.ended = bpf_ktime_get_ns();
+	__sync_fetch_and_sub(&control.processes, 1);
+}
+
 /* A new one; false: there is one of that number, or no room. */
 static __always_inline bool add_process(struct task_struct *task, u64 space, u32 exempt, u64 flags)
 {
@@ -78,12 +84,6 @@ static __always_inline struct thread *join(struct task_struct *task, u64 space, 
 	return t;
 }
 
-/* Tasks that run no user's code, and of which no hook tells when they are made. */
-static __always_inline bool is_kernels(struct task_struct *task)
-{
-	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
-}
-
 /* What user space wants of a process, if it is the one that is meant. */
 static __always_inline struct choice *choice_of(struct task_struct *task)
 {
@@ -126,7 +126,7 @@ static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
 	 */
 	if (!task->signal->live.counter) {
 		if (remove_process(task))
-			__sync_fetch_and_sub(&control.processes, 1);
+			one_process_less();
 		return 0;
 	}
 	p = process_of(task);
@@ -148,17 +148,6 @@ int join_threads(struct bpf_iter__task *ctx)
 	space = space_to_join(task, &fresh);
 	if (space && !join(task, space, fresh))
 		__sync_fetch_and_add(&membership.missed, 1);
-	return 0;
-}
-
-/* Who belongs to no process of the target any more is let go. */
-SEC("iter/task")
-int leave_threads(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-
-	if (task && !process_of(task))
-		bpf_task_storage_delete(&threads, task);
 	return 0;
 }
 
@@ -237,6 +226,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		inherit_counters(p, t, child->pid == child->tgid);
 	t->memory = (u64)child->mm;
 	t->code_pages = p->code_pages;
+	t->code_looked = p->code_looked;
 	t->present = p->present;
 	if (child->pid == child->tgid)
 		add_process(child, t->address_space, 0, BPF_ANY);
@@ -291,7 +281,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 	if (!t) {
 		if (last && membership.mode != MEMBERS_DESCEND && remove_process(task))
-			__sync_fetch_and_sub(&control.processes, 1);
+			one_process_less();
 		return 0;
 	}
 	/*
@@ -306,7 +296,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		leave_counters(t);
 	/* Before whatif may see that nothing of the target is left. */
 	visit_all(t, control.exits, 0);
-	__sync_fetch_and_sub(&control.processes, 1);
+	one_process_less();
 	return 0;
 }
 

@@ -74,9 +74,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* It stood idle: its position did not move. */
 		c->account.level = account_waited(&c->account, now, control.global);
 	} else {
-		/* A foreign task takes its time in both worlds. */
+		/* A foreign task takes its time in both worlds. One that has left meanwhile began as none. */
 		u64 ran = c->foreign_since ? now - c->foreign_since : 0;
 
+		c->foreign_since = 0;
 		if (stranger_stops(prev, now))
 			c->dealt += ran;
 		else
@@ -84,6 +85,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	if (n) {
 		adopt(n);
+		c->foreign_since = 0; /* of one that has joined meanwhile */
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			end_wait(c, n, now, WAIT_UNKNOWN);

@@ -124,6 +124,7 @@ struct control_page {
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */
+	u64 ended;	/* when one was over, last */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
 	u64 stopping;	/* cores that are being stopped */
@@ -227,7 +228,7 @@ struct core {
 	u32 source;	/* the interrupt, if it is in one: an enum interrupt */
 	u32 walks;	/* stacks followed, as a mark of each */
 	u64 samples;	/* of the target */
-	u64 unresolved;	/* samples whose unit is not known yet */
+	u64 unresolved;	/* those of them whose unit was not known yet */
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */
@@ -263,6 +264,13 @@ struct place {
 #define UNIT_SPINS 0x80000000u	 /* flag: a busy-waiting loop */
 #define UNIT_POINT_SHIFT 24
 #define UNIT_NUMBER 0xffffffu
+
+/* For user space, which is given no macros. */
+enum shared_number {
+	NUMBER_CREDIT_ONE = CREDIT_ONE,
+	NUMBER_STATE_MET = STATE_MET,
+	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,
+};
 
 enum event_kind {
 	EVENT_NONE,
@@ -319,13 +327,6 @@ struct source_table {
 	u32 pad;
 };
 
-enum source_event {
-	SOURCE_NONE,
-	SOURCE_PROGRESS,
-	SOURCE_BEGIN,
-	SOURCE_END,
-};
-
 struct name {
 	u32 event;
 	u32 length;
@@ -363,6 +364,8 @@ enum file_state {
 struct object {
 	struct place file; /* and the offset at which it is mapped */
 	u64 start;	   /* address of that */
+	u64 from, to;	   /* the part of the file that is mapped as code, so far from its addresses */
+	u64 changed;	   /* see file_key */
 	u64 bias;	   /* what is added to the file's addresses */
 	u64 state;
 	u32 first, sources;

@@ -26,6 +26,8 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
 
 #include "chains.h"
 
+SETTING page_shift = 12; /* of the machine's pages */
+
 #define NO_CORE 0xffffffffu
 
 /* Where in virtual time something began; at is 0 if nothing did. */
@@ -66,6 +68,7 @@ struct thread {
 	u64 address_space; /* numbered: changes with every exec and fork */
 	u64 memory; /* the memory descriptor that this is about; 0: whatever it has */
 	u64 code_pages; /* that its process had mapped when they were looked at */
+	u64 code_looked; /* in which second, about */
 	u32 born;    /* a process by a fork: see on_fault */
 	u32 present; /* it was there before it was watched */
 	u32 lost;    /* there was no room for its process's counters */
@@ -134,6 +137,7 @@ struct address {
 struct code {
 	u32 unit;
 	u32 rule;
+	u64 stamp; /* see follow_stack */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -153,6 +157,7 @@ enum wait_class wait_class_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
 enum cost cost_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));
+enum shared_number shared_number_type __attribute__((unused));
 enum span_role span_role_type __attribute__((unused));
 enum event_kind event_kind_type __attribute__((unused));
 enum file_state file_state_type __attribute__((unused));
@@ -192,6 +197,18 @@ static __always_inline void lose(struct core *c, enum loss what)
 static __always_inline struct thread *thread_of(struct task_struct *t)
 {
 	return bpf_task_storage_get(&threads, t, 0, 0);
+}
+
+/* Tasks that run no user's code, and of which no hook tells when they are made. */
+static __always_inline bool is_kernels(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+/* About: what is only now and then looked at anew is at most once in each. */
+static __always_inline u64 second_of(u64 now)
+{
+	return now >> 30;
 }
 
 static __always_inline bool under_way(u64 now)

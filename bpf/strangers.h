@@ -50,7 +50,7 @@ static __always_inline struct stranger *stranger_of(struct task_struct *task)
  */
 static __always_inline bool is_kernel_thread(struct task_struct *task)
 {
-	return kernel_code && task->pid && task->flags & PF_KTHREAD;
+	return kernel_code && task->pid && is_kernels(task);
 }
 
 /* The thread deals with the target from now on. */

@@ -177,33 +177,6 @@ static __always_inline u32 unit_of_wait(void *ctx, struct thread *t, struct core
 	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
 }
 
-/*
- * The thread goes to sleep. Who wakes it may come while this is still being written, and
- * does not look at what has no beginning yet; then the wait ends when the thread runs.
- */
-static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
-{
-	u32 class, unit;
-
-	t->wait.ended = 0;
-	/* On its way out nothing of the program waits any more. */
-	if (!waits_followed || task->flags & PF_EXITING || task->__state & TASK_DEAD)
-		return;
-	t->wait.habit = find_habit(t, place);
-	class = expected_class(task, habit_at(t, t->wait.habit));
-	t->wait.expected = class;
-	t->wait.counted = class != WAIT_UNKNOWN && waits_followed >> class & 1;
-	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(ctx, t, c) : 0;
-	t->wait.unit = unit;
-	if (t->wait.counted) {
-		pass_waiting(now);
-		__sync_fetch_and_add(&control.waiting[class & (WAIT_CLASSES - 1)], 1);
-		if (unit)
-			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
-	}
-	*(volatile u64 *)&t->wait.since = now;
-}
-
 static __always_inline bool is_sped_up(u32 unit, u32 class)
 {
 	if (control.wait_class)
@@ -247,6 +220,36 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 			__sync_fetch_and_sub(&unit_waits[unit].now, 1);
 	}
 	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
+}
+
+/*
+ * The thread goes to sleep. Who wakes it may come while this is still being written, and
+ * does not look at what has no beginning yet; then the wait ends when the thread runs.
+ */
+static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
+{
+	u32 class, unit;
+
+	t->wait.ended = 0;
+	/* Now and then nobody has seen that it ran: it must not count twice, as it will end once. */
+	if (t->wait.since)
+		end_wait(c, t, now, WAIT_UNKNOWN);
+	/* On its way out nothing of the program waits any more. */
+	if (!waits_followed || task->flags & PF_EXITING || task->__state & TASK_DEAD)
+		return;
+	t->wait.habit = find_habit(t, place);
+	class = expected_class(task, habit_at(t, t->wait.habit));
+	t->wait.expected = class;
+	t->wait.counted = class != WAIT_UNKNOWN && waits_followed >> class & 1;
+	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(ctx, t, c) : 0;
+	t->wait.unit = unit;
+	if (t->wait.counted) {
+		pass_waiting(now);
+		__sync_fetch_and_add(&control.waiting[class & (WAIT_CLASSES - 1)], 1);
+		if (unit)
+			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
+	}
+	*(volatile u64 *)&t->wait.since = now;
 }
 
 /*

@@ -26,6 +26,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "members.h"
 #include "code.h"
 #include "waiting.h"
+#include "leaving.h"
 #include "strangers.h"
 #include "tick.h"
 #include "interrupts.h"

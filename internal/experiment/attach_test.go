@@ -429,26 +429,34 @@ func TestAttachCgroup(t *testing.T) {
 func cgroup(t *testing.T) string {
 	t.Helper()
 	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids"} {
-		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
-			continue
+		if dir := cgroupIn(t, root); dir != "" {
+			return dir
 		}
-		dir := filepath.Join(root, fmt.Sprintf("whatif-test-%d", os.Getpid()))
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			continue
-		}
-		t.Cleanup(func() {
-			for range 100 {
-				if os.Remove(dir) == nil {
-					return
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-			t.Error("a cgroup is left behind")
-		})
-		return dir
 	}
 	t.Skip("no cgroup can be made here")
 	return ""
+}
+
+// cgroupIn makes one in a hierarchy, if it can.
+func cgroupIn(t *testing.T, root string) string {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
+		return ""
+	}
+	dir := filepath.Join(root, fmt.Sprintf("whatif-test-%d", os.Getpid()))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return ""
+	}
+	t.Cleanup(func() {
+		for range 100 {
+			if os.Remove(dir) == nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Error("a cgroup is left behind")
+	})
+	return dir
 }
 
 func enter(t *testing.T, dir string, pid int) {

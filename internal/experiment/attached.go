@@ -84,12 +84,14 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 	if !s.pause(ctx, p, s.cfg.Warmup) {
 		return
 	}
+	s.rebase()
 	for p.alive(s.ledger) && !s.over(ctx) {
 		if err := s.takePoints(); err != nil {
 			s.cfg.Log.Warn(err.Error())
 		}
 		if len(s.cfg.Points) == 0 { // they are still to come
 			s.pause(ctx, p, s.cfg.Experiment/4)
+			s.rebase()
 			continue
 		}
 		trial := s.plan.Next(s.candidates)

@@ -74,9 +74,8 @@ func (t *unitTable) chainNumber(c ledger.Chain) (uint32, error) {
 	}
 	n, err := t.ledger.AddChain(c)
 	if err != nil {
-		if errors.Is(err, ledger.ErrChainsFull) && !t.full {
-			t.full = true
-			t.log.Warn("from here on new code belongs to no unit: " + err.Error())
+		if errors.Is(err, ledger.ErrChainsFull) {
+			t.isFull(err)
 		}
 		return 0, err
 	}

@@ -108,7 +108,7 @@ func (c *counters) atStart(paths []string) error {
 			continue // whoever opens it says so
 		}
 		// Where the kernel has another number for the file system it will ask.
-		if err := c.file(path, kernelDev(st.Dev), st.Ino); err != nil {
+		if err := c.file(path, ledger.FileKey(ledger.File{Dev: kernelDev(st.Dev), Inode: st.Ino}, st.Ctim.Nano())); err != nil {
 			return err
 		}
 	}
@@ -170,8 +170,8 @@ func nearest(name string, from map[string]bool) string {
 	return ""
 }
 
-// file tells the kernel side where a file counts.
-func (c *counters) file(path string, dev uint32, inode uint64) error {
+// file tells the kernel side, which knows it by a key, where a file counts.
+func (c *counters) file(path string, key ledger.Place) error {
 	var st unix.Stat_t
 	gone := unix.Stat(path, &st) // look says what that means
 	id := fileID{st.Dev, st.Ino, st.Ctim}
@@ -188,7 +188,7 @@ func (c *counters) file(path string, dev uint32, inode uint64) error {
 			c.files[id] = value
 		}
 	}
-	return c.ledger.SetFile(dev, inode, value)
+	return c.ledger.SetFile(key, value)
 }
 
 // look finds what a file counts.
@@ -326,7 +326,7 @@ func (c *counters) mapped(e ledger.Event) error {
 		return errors.Join(err, c.ledger.ForgetFile(e.Place))
 	}
 	before := len(c.met)
-	err = c.file(path, e.Place.Dev, e.Place.Inode)
+	err = c.file(path, e.Place)
 	if _, gone := target.Executable(e.Process); gone != nil && len(c.met) > before {
 		c.warn("a process with %s was gone before the progress points in its source were found: its visits are not counted", path)
 	}

@@ -12,6 +12,17 @@ import (
 	"whatif/internal/tracepoint"
 )
 
+// measureVisit finds out what counting a visit costs, now that nothing is a target yet: a program
+// or a library that comes later may be the first that has a point of the user's.
+func (s *session) measureVisit() error {
+	if !slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool {
+		return p.Probed() || p.Kind == point.Syscall || p.Kind == point.Tracepoint || p.Kind == point.Source && len(s.cfg.Latencies) > 0
+	}) {
+		return nil
+	}
+	return s.ledger.MeasureVisit()
+}
+
 // hook has those progress points counted that are not probed in the program's code.
 func (s *session) hook(programs []program) error {
 	if slices.ContainsFunc(s.cfg.Points, func(p point.Spec) bool { return p.Kind == point.Syscall || p.Kind == point.Tracepoint }) {

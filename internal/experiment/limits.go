@@ -47,6 +47,13 @@ func (s *session) watchLimits() {
 	}
 }
 
+// checkCPUs says what it means that whatif may not be on some of the CPUs: what it starts may not either.
+func (s *session) checkCPUs(barred []int) {
+	if len(barred) > 0 && (s.cfg.System || !s.cfg.Starts()) {
+		s.warn("cpuset", "whatif may not be on %d of the CPUs, from number %d on, because of the cpuset that it is in: what runs there is neither sampled nor stopped, and what is found may be wrong. Run it where all CPUs may be used (docker: without --cpuset-cpus; systemd: AllowedCPUs=)", len(barred), barred[0])
+	}
+}
+
 func kernelSays(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -38,21 +38,21 @@ type session struct {
 
 	data    *profile.Data
 	told    map[uint32]bool // units that are in the file
-	waits   unitWaits       // as of the last experiment's end
+	waits   unitWaits       // as of the last experiment's end, or the next one's begin
 	sources *sourceLines
 	lost    error // the first record that could not be written
 	warned  map[string]bool
 	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
 
-	start     uint64 // on the ledger's clock
-	next      uint64 // when Progress is due
-	totals    ledger.Totals
-	counted   []int64 // samples of the units at the last experiment's end
-	before    []int64 // and at the end of the one before
+	start     uint64        // on the ledger's clock
+	next      uint64        // when Progress is due
+	totals    ledger.Totals // see rebase
+	counted   []int64       // samples of the units, as totals
+	before    []int64       // and as of the experiment before
 	steal     time.Duration
 	own       time.Duration
-	foreign   []float64 // share of the machine, of the experiments so far
+	foreign   []float64 // share of the machine, of the last experiments
 	length    time.Duration
 	stretches stretches
 	look      int  // how many experiments there are when the data are looked at next
@@ -120,14 +120,15 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := s.describe(p); err != nil {
 		return nil, err
 	}
-	if err := s.ledger.StartClock(); err != nil {
+	barred, err := s.ledger.StartClock()
+	if err != nil {
 		return nil, err
 	}
+	s.checkCPUs(barred)
 	s.ledger.MeasureTicks()
 	s.watchLimits()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)
-	s.steal, s.own = stealTime(), ownTime()
 
 	run := s.attached
 	if s.data.Run.WholeRuns {
@@ -138,7 +139,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	last, err := run(ctx, p)
 	p = last
-	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.totals)}
+	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.ledger.Totals())}
 	lost := func(name string, n int64) {
 		if end.Losses == nil {
 			end.Losses = make(map[string]int64)
@@ -146,7 +147,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		end.Losses[name] = n
 	}
 	if n := s.ledger.Missed(); n > 0 {
-		lost("events met within events", n)
+		lost(ledger.MissedEvents, n)
 	}
 	tables := s.ledger.TableUse()
 	end.Tables = &profile.Tables{Rows: tables.Rows, MaxRows: tables.MaxRows, Bytes: tables.Bytes}
@@ -293,6 +294,9 @@ func (s *session) open(p subject) (err error) {
 	}
 	s.sites = newSites(s.ledger, s.cfg)
 	s.units.opened = s.sites.in
+	if err := s.measureVisit(); err != nil {
+		return err
+	}
 	if err := s.measure(append(latencies(s.cfg), pairs...)); err != nil {
 		return err
 	}
@@ -474,6 +478,17 @@ func (s *session) note(code, format string, args ...any) {
 	s.write(profile.Record{Warning: &w})
 }
 
+// rebase has the next experiment's counts begin now: what came since the last one's end, as
+// a warm-up or the program's start, is no experiment's.
+func (s *session) rebase() {
+	s.totals = s.ledger.Totals()
+	s.counted = s.units.samples()
+	s.steal, s.own = stealTime(), ownTime()
+	if s.followsWaits() {
+		s.waits = s.readWaits()
+	}
+}
+
 // record turns a reading into the experiment's record and keeps it.
 func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profile.Experiment {
 	e := profile.Experiment{
@@ -590,8 +605,14 @@ func (s *session) disturbed(e *profile.Experiment) string {
 		return "empty"
 	}
 	share := float64(e.ForeignNS) / machine
+	const (
+		enough = 8   // to know what is usual
+		most   = 256 // that are remembered
+	)
 	s.foreign = append(s.foreign, share)
-	const enough = 8 // to know what is usual
+	if len(s.foreign) > most {
+		s.foreign = s.foreign[len(s.foreign)-most:]
+	}
 	switch {
 	case float64(e.StealNS)/machine > tooMuchSteal:
 		return "steal"

@@ -56,6 +56,12 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
 	dir := t.TempDir()
 	args := []string{"libraries"}
+	// More than are looked at at a time, without points.
+	for i := range 10 {
+		lib := filepath.Join(dir, fmt.Sprintf("plain%d.so", i))
+		copyFile(t, realkernel.Compile(t, "testdata/swaplib.c", "-shared", "-fPIC"), lib)
+		args = append(args, lib)
+	}
 	for _, name := range []string{"one.so", "two.so"} {
 		lib := filepath.Join(dir, name)
 		if out, err := exec.Command("g++", "-shared", "-fPIC", "-O2", header(t), "-o", lib, "testdata/pointslib.cc").CombinedOutput(); err != nil {
@@ -71,6 +77,7 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 		{[]string{"exec"}, 300},
 		{[]string{"busyforks"}, 0},
 		{args, 1000},
+		{[]string{"split"}, 1000},
 	} {
 		t.Run(load.args[0], func(t *testing.T) {
 			data, said := profiled(t, []string{"-p", "visited", "--experiment", "20ms"}, append([]string{points}, load.args...), 0)
@@ -84,6 +91,29 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 				t.Errorf("%d visits counted, the program made %d; losses %v", got, want, data.End.Losses)
 			}
 		})
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file that has become another is looked into anew, though it has the same number.
+func TestSourceOfFileThatChanged(t *testing.T) {
+	realkernel.Need(t)
+	program := filepath.Join(t.TempDir(), "program")
+	copyFile(t, realkernel.Compile(t, "testdata/naps.c"), program)
+	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
+	data, _ := profiled(t, []string{"-p", "visited", "--experiment", "20ms"}, []string{"sh", "-c", `"$0"; cat "$1" > "$0"; "$0" split`, program, points}, 0)
+	if got := data.End.Visits[0]; got != 1000 {
+		t.Errorf("%d visits counted, the program made 1000; losses %v", got, data.End.Losses)
 	}
 }
 

@@ -50,7 +50,7 @@ type unitTable struct {
 	outside  []string       // of id i+1: when listing, why it is out of scope
 	chains   map[string]uint32
 	waits    map[uint32]ledger.WaitClass // units that are classes of waiting
-	full     bool
+	full     bool                        // said so already: there is no room for more of them
 
 	tablesFull bool // said so already
 }
@@ -245,7 +245,7 @@ func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
 	id, known := t.ids[key]
 	if !known {
 		if len(t.units)+1 >= ledger.MaxUnits || t.stacks && len(t.units)+1 >= ledger.MaxStackUnits {
-			t.full = true
+			t.isFull(fmt.Errorf("%d units, one for each %s, are as many as can be told apart", len(t.units), t.kind))
 			return 0
 		}
 		id = uint32(len(t.units) + 1)
@@ -256,6 +256,14 @@ func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
 		t.outside = append(t.outside, outside)
 	}
 	return id
+}
+
+// isFull says, once, what there is no room for.
+func (t *unitTable) isFull(why error) {
+	if !t.full {
+		t.full = true
+		t.log.Warn("from here on new code belongs to no unit: " + why.Error())
+	}
 }
 
 func kindOf(t *point.Target) string {

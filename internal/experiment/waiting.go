@@ -83,28 +83,37 @@ type unitWaits struct {
 	over []ledger.Waits
 	now  []bool
 
-	last map[uint32]int64 // for how long at least one thread waited, since the moment before
+	last map[uint32]int64 // for how long at least one thread waited, in the last experiment
+}
+
+func (s *session) followsWaits() bool { return len(s.cfg.Waiting) > 0 || s.units.hasWaits() }
+
+// readWaits reads the units' waiting as it is now.
+func (s *session) readWaits() unitWaits {
+	w := unitWaits{at: ledger.Now(), last: s.waits.last}
+	for id := uint32(1); id <= s.units.count(); id++ {
+		over, now := s.ledger.UnitWaits(id)
+		w.over, w.now = append(w.over, over), append(w.now, now)
+	}
+	return w
 }
 
 // recordWaits adds to an experiment what was waited during it; all is that of the target.
 func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
-	if len(s.cfg.Waiting) == 0 && !s.units.hasWaits() {
+	if !s.followsWaits() {
 		return
 	}
 	e.WaitedNS = byClass(all)
 	was := s.waits
-	s.waits = unitWaits{at: ledger.Now(), last: make(map[uint32]int64)}
-	length := int64(s.waits.at - was.at)
-	for id := uint32(1); id <= s.units.count(); id++ {
-		over, now := s.ledger.UnitWaits(id)
-		s.waits.over, s.waits.now = append(s.waits.over, over), append(s.waits.now, now)
-		var before ledger.Waits
-		begun := false
-		if int(id) <= len(was.over) {
-			before, begun = was.over[id-1], was.now[id-1]
-		}
-		for c := range over {
-			over[c] -= before[c]
+	s.waits = s.readWaits()
+	s.waits.last = make(map[uint32]int64)
+	for i, over := range s.waits.over {
+		id, begun := uint32(i+1), false
+		if i < len(was.over) {
+			for c := range over {
+				over[c] -= was.over[i][c]
+			}
+			begun = was.now[i]
 		}
 		class := s.units.waitOf(id)
 		if class != nil {
@@ -117,7 +126,7 @@ func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
 			}
 			e.UnitWaitedNS[id] = m
 		}
-		if waited := s.countedWait(class, over, begun && now, length); waited > 0 {
+		if waited := s.countedWait(class, over, begun && s.waits.now[i], time.Duration(s.waits.at-was.at)); waited > 0 {
 			s.waits.last[id] = waited
 		}
 	}
@@ -126,20 +135,20 @@ func (s *session) recordWaits(e *profile.Experiment, all ledger.Waits) {
 	}
 }
 
-// countedWait estimates for how long at least one thread waited in a unit for what counts:
-// several that wait at once earn once. A wait that goes on through all of it is not over yet.
-// class: that of a unit that is one.
-func (s *session) countedWait(class *ledger.WaitClass, over ledger.Waits, through bool, length int64) int64 {
-	if through {
-		return length
-	}
+// countedWait estimates for how long at least one thread waited in a unit for what counts, in so much
+// time: several that wait at once earn once. over is what was over meanwhile. Where nothing was, and somebody
+// waits there at both ends, it is one wait that lasts. class: that of a unit that is one.
+func (s *session) countedWait(class *ledger.WaitClass, over ledger.Waits, bothEnds bool, length time.Duration) int64 {
 	var sum time.Duration
 	for c, d := range over {
 		if class != nil && ledger.WaitClass(c) == *class || class == nil && slices.Contains(s.cfg.Waiting, ledger.WaitClass(c)) {
 			sum += d
 		}
 	}
-	return min(int64(sum), length)
+	if bothEnds && sum == 0 {
+		return int64(length)
+	}
+	return int64(min(sum, length))
 }
 
 func byClass(w ledger.Waits) map[string]int64 {

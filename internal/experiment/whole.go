@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"whatif/internal/ledger"
-	"whatif/internal/plan"
 )
 
 // wholeRun is longer than any execution: an experiment of a whole run ends when
@@ -16,9 +15,11 @@ const wholeRun = 24 * time.Hour
 // experiment, and its end the one visit of its one point.
 func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subject, error) {
 	for n := 1; ; n++ {
-		trial := s.plan.Next(func() []plan.Candidate { return s.units.candidates(nil) })
+		trial := s.plan.Next(s.candidates)
+		s.rebase()
 		s.ledger.Begin(ledger.Experiment{
 			Unit:   trial.Watch,
+			Wait:   s.units.waitOf(trial.Watch),
 			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
 			Length: wholeRun,
 		})

@@ -22,8 +22,7 @@ const MaxStackUnits = int(bpf.LedgerLimitMAX_STACK_UNITS)
 // LongestPath is how many functions a unit can ask for on the stack.
 const LongestPath = stateMet
 
-// stateMet is STATE_MET of shared.h.
-const stateMet = 7
+const stateMet = int(bpf.LedgerSharedNumberNUMBER_STATE_MET)
 
 // Chain is what code at a place means for the units.
 type Chain struct {

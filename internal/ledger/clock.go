@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -10,43 +11,60 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"whatif/bpf"
 )
 
 // StartClock starts sampling on every core: the kernel side's timers, which set
-// themselves anew at each tick. A timer is started on the core that it is for.
-func (l *Ledger) StartClock() error {
+// themselves anew at each tick. A timer is started on the core that it is for. It gives the
+// cores that this process may not be on, where nothing is sampled, and nobody stopped.
+func (l *Ledger) StartClock() (barred []int, err error) {
 	cpus, err := onlineCPUs()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := <-l.clock; err != nil {
-		return err
+		return nil, err
 	}
 	program, err := l.programs.get("start_clock")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// This goroutine's thread visits the cores; it is not used again.
-	result := make(chan error)
+	done := make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		result <- startClockOn(cpus, program)
+		barred, err = startClockOn(cpus, program)
+		close(done)
 	}()
-	return <-result
+	<-done
+	return barred, err
 }
 
-func startClockOn(cpus []int, program *ebpf.Program) error {
+func startClockOn(cpus []int, program *ebpf.Program) (barred []int, err error) {
 	for _, cpu := range cpus {
 		var set unix.CPUSet
 		set.Set(cpu)
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			return fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
+		err := unix.SchedSetaffinity(0, &set)
+		if err == unix.EINVAL { // it is not in this process's cpuset, or has been taken off line
+			barred = append(barred, cpu)
+			continue
 		}
-		if err := startTimer(program); err != nil {
-			return fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
+		if err != nil {
+			return nil, fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
+		}
+		err = startTimer(program)
+		if err == unix.ERANGE {
+			err = fmt.Errorf("whatif knows CPUs up to number %d", bpf.LedgerLimitMAX_CPUS-1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
 		}
 	}
-	return nil
+	if len(barred) == len(cpus) {
+		return nil, errors.New("starting the sampling clock: this process may be on no CPU of those that are on line")
+	}
+	return barred, nil
 }
 
 // startTimer starts the timer of the core that it runs on. The kernel makes a

@@ -24,8 +24,8 @@ var subjects = map[Cost]struct {
 }
 
 // MeasureProbes finds out what a visit by probes like these costs, so that it can be
-// booked as the delay that it is: once for each cost, and before AttachProbes. locate
-// finds the place of code of this process.
+// booked as the delay that it is: once for each cost, after MeasureVisit and before AttachProbes.
+// locate finds the place of code of this process.
 func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path string, offset uint64, err error)) error {
 	// The thread must not move to another core within a batch.
 	runtime.LockOSThread()
@@ -43,7 +43,7 @@ func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path stri
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
-		store(&l.page.control.ProbeCost[p.Cost], uint64(each))
+		store(&l.page.control.ProbeCost[p.Cost], uint64(each+l.visit))
 		l.measured[p.Cost] = true
 	}
 	return nil

@@ -140,8 +140,14 @@ func (l *Ledger) AddCounters(all []Counter) (Counters, error) {
 	return added, nil
 }
 
-// SetFile says where a file counts; without counters, that it does not.
-func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
+// FileKey is what the kernel side knows a file by that may have points in its source: the next
+// that is given its number was changed at another time.
+func FileKey(f File, changed int64) Place {
+	return Place{Dev: f.Dev, Inode: f.Inode, Offset: uint64(changed)}
+}
+
+// SetFile says where a file counts, by FileKey or as an event has it; without counters, that it does not.
+func (l *Ledger) SetFile(file Place, f CounterFile) error {
 	value := bpf.LedgerCounterFile{State: uint32(bpf.LedgerFileStateFILE_PLAIN)}
 	if f.Counters.count > 0 {
 		value = bpf.LedgerCounterFile{
@@ -150,7 +156,7 @@ func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
 			From: f.From, To: f.To, Ahead: f.Ahead,
 		}
 	}
-	if err := l.maps.Files.Put(bpf.LedgerPlace{Inode: inode, Dev: dev}, value); err != nil {
+	if err := l.maps.Files.Put(file, value); err != nil {
 		return fmt.Errorf("telling the kernel whether a file counts: %w", err)
 	}
 	return nil
@@ -158,7 +164,6 @@ func (l *Ledger) SetFile(dev uint32, inode uint64, f CounterFile) error {
 
 // ForgetFile lets the kernel ask again, because nothing could be said now.
 func (l *Ledger) ForgetFile(p Place) error {
-	p.Offset = 0
 	if err := l.maps.Files.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("forgetting a file: %w", err)
 	}

@@ -19,7 +19,7 @@ type Experiment struct {
 // Reading is what was counted during an experiment.
 type Reading struct {
 	Start  uint64        // on the kernel side's clock
-	Real   time.Duration // on the wall clock, up to the deadline or to End if that came sooner
+	Real   time.Duration // on the wall clock, up to the deadline, the end of the target's last process, or End: what came first
 	Delay  time.Duration // by how much G grew
 	Unpaid time.Duration // the largest debt that a running thread had at the end
 	Points [MaxPoints]PointReading
@@ -35,7 +35,7 @@ type PointReading struct {
 
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
-	Samples, Unresolved           int64
+	Samples                       int64
 	Stops, Turns                  int64
 	Stopped, Foreign, Dealt, Held time.Duration
 	Wakes                         int64 // of threads of the target
@@ -47,7 +47,6 @@ type Totals struct {
 // Minus is what was added since.
 func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
-	t.Unresolved -= u.Unresolved
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
 	t.Stopped -= u.Stopped
@@ -71,7 +70,6 @@ func (l *Ledger) Totals() Totals {
 	for i := range l.page.cores {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
-		t.Unresolved += int64(load(&c.Unresolved))
 		t.Stops += int64(load(&c.Stops))
 		t.Turns += int64(load(&c.Turns))
 		t.Stopped += time.Duration(load(&c.Stopped))
@@ -89,10 +87,6 @@ func (l *Ledger) Totals() Totals {
 	}
 	return t
 }
-
-// creditOne is CREDIT_ONE of ledger.h.
-
-const creditOne = 1024
 
 // Begin starts an experiment. It ends by itself at its deadline, also when this
 // process is gone.
@@ -113,7 +107,7 @@ func (l *Ledger) Begin(e Experiment) {
 	}
 	store(&c.Waited, now)
 	c.BinShift = binShift(e.Length)
-	store(&c.Rate, creditOne*uint64(e.Delay)/uint64(l.opt.Period))
+	store(&c.Rate, uint64(bpf.LedgerSharedNumberNUMBER_CREDIT_ONE)*uint64(e.Delay)/uint64(l.opt.Period))
 	store(&c.SpanFrom, uint64(e.Settle))
 	store(&c.GlobalStart, load(&c.Global))
 	store(&c.Start, now)
@@ -144,6 +138,10 @@ func (l *Ledger) End() Reading {
 	store(&c.Deadline, 0)
 	if end > deadline {
 		end = deadline
+	}
+	// It was noticed later.
+	if ended := load(&c.Ended); l.Processes() == 0 && ended > c.Start && ended < end {
+		end = ended
 	}
 	r := Reading{
 		Start:  c.Start,

@@ -18,7 +18,7 @@ type File struct {
 	Inode uint64
 }
 
-// File is the file that a place is in.
+// fileOf is the file that a place is in.
 func fileOf(p Place) File { return File{p.Dev, p.Inode} }
 
 // File is the file that the event is about; zero if that is not known.

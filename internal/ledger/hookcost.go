@@ -11,16 +11,12 @@ import (
 )
 
 // MeasureHooks finds out what a visit costs that a system call or a tracepoint makes, as
-// MeasureProbes does for probes. It has to come before anything is counted.
+// MeasureProbes does for probes; after MeasureVisit, and before anything is counted.
 func (l *Ledger) MeasureHooks() error {
 	// The thread must not move to another core within a batch.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	doing := "measuring what a system call's or a tracepoint's visit costs"
-	visit, err := l.measureVisit()
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
 	bare := timeBatches(callKernel)
 	// The system call of one outside the target goes the same way, up to the visit.
 	l.page.calls[0][unix.SYS_GETPPID] = 1
@@ -43,14 +39,15 @@ func (l *Ledger) MeasureHooks() error {
 	}
 	defer passage.Close()
 	passed := timeBatches(callKernel)
-	store(&l.page.control.HookCost[0], uint64(max(called-bare, 0)+visit))
-	store(&l.page.control.HookCost[1], uint64(max(passed-called, 0)+visit))
+	store(&l.page.control.HookCost[0], uint64(max(called-bare, 0)+l.visit))
+	store(&l.page.control.HookCost[1], uint64(max(passed-called, 0)+l.visit))
 	return nil
 }
 
-// measureVisit is how long it takes to count a visit during an experiment, apart from
-// the way to where that is done.
-func (l *Ledger) measureVisit() (time.Duration, error) {
+// MeasureVisit finds out how long it takes to count a visit during an experiment, apart from the
+// way to where that is done: MeasureHooks and MeasureProbes find out that, in this process, whose visits
+// are not counted. It has to come before anything is counted, as it is an experiment itself.
+func (l *Ledger) MeasureVisit() error {
 	l.Begin(Experiment{Length: time.Second})
 	defer func() {
 		l.End()
@@ -58,10 +55,14 @@ func (l *Ledger) measureVisit() (time.Duration, error) {
 	}()
 	program, err := l.programs.get("measure_visits")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	ns, err := program.Run(&ebpf.RunOptions{})
-	return time.Duration(ns), err
+	if err != nil {
+		return fmt.Errorf("measuring what counting a visit costs: %w", err)
+	}
+	l.visit = time.Duration(ns)
+	return nil
 }
 
 // callKernel makes n short system calls.

@@ -4,7 +4,7 @@
 // are decided elsewhere.
 //
 // The normal sequence: Open, Adopt the stopped program, or Join or JoinAll for what runs
-// already, MeasureProbes and AttachProbes for the
+// already, MeasureVisit, MeasureProbes and AttachProbes for the
 // sites of a progress point, or one of the Count methods for a point that is no place in the
 // program, StartClock, then Begin and End in turn, with
 // NextEvent in a goroutine of its own answering through SetPlace and SetTable; at
@@ -14,7 +14,9 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"time"
 
@@ -65,6 +67,7 @@ type Ledger struct {
 	spans           []span
 
 	single   bool                         // the kernel has no links for several probes
+	visit    time.Duration                // what counting one costs, see MeasureVisit
 	measured [bpf.LedgerCostCOST_MAX]bool // costs of probes
 
 	sources sources
@@ -94,6 +97,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	if err := sampleKernel(spec, opt.Kernel); err != nil {
 		return nil, err
+	}
+	if err := spec.Variables["page_shift"].Set(uint32(bits.TrailingZeros(uint(os.Getpagesize())))); err != nil {
+		return nil, fmt.Errorf("telling the kernel programs the size of a page: %w", err)
 	}
 	if err := count(spec, opt.Counters); err != nil {
 		return nil, err

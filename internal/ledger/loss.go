@@ -36,6 +36,9 @@ func (t Totals) Losses() iter.Seq2[string, int64] {
 	}
 }
 
+// MissedEvents is the name under which session counts what Missed finds.
+const MissedEvents = "events met within events"
+
 // Missed are events that the kernel side was not told of, because they came while it dealt with another of the
 // kind on that core. None is expected; the kernel counts them itself.
 func (l *Ledger) Missed() int64 { return l.programs.missed() }

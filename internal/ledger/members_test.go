@@ -83,6 +83,44 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
+// Who leaves while it waits does not wait any more: G would grow for it in all experiments to come.
+func TestLeaveEndsWaits(t *testing.T) {
+	realkernel.Need(t)
+	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond, Waits: []WaitClass{WaitSleep}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cmd := exec.Command("sh", "-c", "read line; exec sleep 100")
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	pid := cmd.Process.Pid
+	if err := l.Join([]Process{{PID: pid}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdin.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); l.WaitsUnended() != 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d threads wait, want the one that sleeps", l.WaitsUnended())
+		}
+	}
+	if err := l.Leave(map[int]bool{pid: true}); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.WaitsUnended(); n != 0 {
+		t.Errorf("%d threads wait, and all have left", n)
+	}
+}
+
 // A number that has become another process's is not taken for it.
 func TestJoinReusedNumber(t *testing.T) {
 	realkernel.Need(t)

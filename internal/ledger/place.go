@@ -64,16 +64,13 @@ func (l *Ledger) SetPlace(p Place, c Code) error {
 		word |= 1 << 31
 	}
 	if c.Line {
-		word |= uint32(1+c.Point) << unitPointShift
+		word |= uint32(1+c.Point) << bpf.LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT
 	}
 	if err := l.maps.Places.Put(p, word); err != nil {
 		return fmt.Errorf("telling the kernel the unit of a place: %w", err)
 	}
 	return nil
 }
-
-// unitPointShift is UNIT_POINT_SHIFT of shared.h.
-const unitPointShift = 24
 
 // ForgetPlace lets the kernel ask again, because nothing could be said now.
 func (l *Ledger) ForgetPlace(p Place) error {

@@ -66,8 +66,11 @@ func (p *programs) get(name string) (*ebpf.Program, error) {
 		return nil, err
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first := p.loaded[name]; first != nil { // by another who needed it at the same time
+		return first, program.Close()
+	}
 	p.loaded[name] = program
-	p.mu.Unlock()
 	return program, nil
 }
 

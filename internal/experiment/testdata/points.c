@@ -7,9 +7,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,9 +105,9 @@ static void busy_forks(void) {
 
 /* Libraries, loaded together: each visits 500 times, before and after whatif has had time to look at them. */
 static void libraries(char **paths) {
-  void *lib[8];
+  void *lib[16];
   int n = 0;
-  for (; paths[n]; n++) {
+  for (; n < 16 && paths[n]; n++) {
     lib[n] = dlopen(paths[n], RTLD_NOW | RTLD_LOCAL);
     if (!lib[n]) {
       fprintf(stderr, "%s\n", dlerror());
@@ -123,6 +125,22 @@ static void libraries(char **paths) {
   }
 }
 
+/* So that the program has several pages of code. */
+__asm__(".pushsection .text\npadding: .zero 65536, 0x90\n.popsection");
+extern char padding[];
+
+/* Its code becomes several pieces for the kernel, and there is more of it, so that whatif looks. */
+static void split(void) {
+  char *page = (char *)(((uintptr_t)padding + 32768) & -4096);
+  for (int twice = 0; twice < 2; twice++) {
+    visits(500);
+    for (clock_t begin = clock(); clock() - begin < CLOCKS_PER_SEC / 4;)
+      ;
+    must(mlock(page, 4096) == 0, "a page that stays");
+    must(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED, "code");
+  }
+}
+
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "";
   if (strcmp(how, "killed") == 0)
@@ -135,6 +153,8 @@ int main(int argc, char **argv) {
     busy_forks();
   else if (strcmp(how, "libraries") == 0)
     libraries(argv + 2);
+  else if (strcmp(how, "split") == 0)
+    split();
   else
     return 2;
   return 0;

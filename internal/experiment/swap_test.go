@@ -1,0 +1,33 @@
+package experiment
+
+import (
+	"path/filepath"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// What is known of an address does not outlive the library that was there.
+func TestLibrarySwapped(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/swaplib.c"
+	first := realkernel.Compile(t, source, "-shared", "-fPIC", "-DFIRST")
+	second := realkernel.Compile(t, source, "-shared", "-fPIC")
+	data, said := profiled(t, []string{"-p", "func:visited"}, []string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), first, second}, 0)
+	if said != "same 1\n" {
+		t.Skipf("the second library was loaded elsewhere: %q", said)
+	}
+	samples := make(map[int]int64) // by line
+	for _, e := range data.Experiments {
+		for id, n := range e.UnitSamples {
+			if u := data.Units[id]; filepath.Base(u.File) == "swaplib.c" {
+				samples[u.Line] += n
+			}
+		}
+	}
+	one, other := samples[realkernel.Line(t, source, "/* FIRST */")], samples[realkernel.Line(t, source, "/* SECOND */")]
+	// It runs three times as long, and what is known holds for a second.
+	if one == 0 || 3*other < one {
+		t.Errorf("%d samples in the first library, %d in the second", one, other)
+	}
+}

@@ -1,0 +1,33 @@
+/* Computes in one library, unloads it, and then for longer in another of the same size at the same address. usage: swap A B */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+__attribute__((noinline)) void visited(void) { __asm__ volatile(""); }
+
+/* Where its code was. */
+static void *run(const char *library, double seconds) {
+  void *l = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  void (*work)(void) = l ? (void (*)(void))dlsym(l, "work") : NULL;
+  if (!work) {
+    fprintf(stderr, "%s\n", dlerror());
+    exit(1);
+  }
+  for (double end = now() + seconds; now() < end; visited())
+    work();
+  if (dlclose(l))
+    exit(1);
+  return (void *)work;
+}
+
+int main(int argc, char **argv) {
+  printf("same %d\n", argc == 3 && run(argv[1], 1) == run(argv[2], 3));
+  return 0;
+}
