@@ -18,10 +18,15 @@ func simulations(usual int) int {
 	if testing.Short() {
 		return max(4, usual/20)
 	}
-	if n, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
-		return n
+	return orAsked(usual)
+}
+
+// orAsked is what WHATIF_SIMS says, or n.
+func orAsked(n int) int {
+	if asked, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
+		return asked
 	}
-	return usual
+	return n
 }
 
 // programs are worlds with several units, as a plan finds them.

@@ -35,8 +35,8 @@
 // Why not a bootstrap: with 3 to 12 experiments a level, the percentile bootstrap's
 // 95% intervals (over pairs of experiment and baseline) hold the truth in 68 to 91%
 // of all cases, and their estimates scatter more, since each experiment is compared
-// with one baseline. These hold it in 92 to 98. TestCoverage simulates both and
-// prints the table.
+// with one baseline. These hold it in 93 to 97, but for what docs/statistics.md lists.
+// TestCoverage simulates both and prints the table.
 //
 // # Assumptions
 //
@@ -78,7 +78,7 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 		opt.Margin = DefaultMargin
 	}
 	in := newInput(runs)
-	res := &Result{Points: in.points, Targets: in.targets, SetAside: map[string]int{}, Margin: opt.Margin}
+	res := &Result{Points: in.points, Targets: in.targets, SetAside: map[string]int{}, Margin: opt.Margin, in: in}
 	in.count(res)
 	in.measureShares(res)
 	phases := in.phases()

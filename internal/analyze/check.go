@@ -17,90 +17,94 @@ const (
 	NotSure Answer = "not sure" // the intervals allow both
 )
 
-// CheckLeast finds out whether some unit, made faster, would gain at least so many percent at
-// some point; an empty name stands for all points.
-func (r *Result) CheckLeast(limit float64, point string) Finding {
-	seen, sure, best := 0, true, ""
+// A tried level is one of a curve that a check looks at.
+type triedLevel struct {
+	target *Target
+	level  *Level
+	point  string
+}
+
+func (t triedLevel) String() string {
+	return fmt.Sprintf("%s, %d%% faster", t.target.Unit.Name, t.level.Speedup)
+}
+
+// tried is what a check looks at: the gain in throughput or in mean latency of every unit at every
+// speed-up, at one point, or at all if its name is empty.
+func (r *Result) tried(point string) (all []triedLevel) {
 	for i := range r.Targets {
-		t := &r.Targets[i]
-		for j := range t.Effects {
-			e := &t.Effects[j]
+		for j := range r.Targets[i].Effects {
+			e := &r.Targets[i].Effects[j]
 			if e.Experiments == 0 || e.Metric != Throughput && e.Metric != MeanLatency || point != "" && r.Points[e.Point].Name != point {
 				continue
 			}
-			seen++
-			for _, l := range e.Curve {
-				switch {
-				case l.Speedup == 0:
-				case !l.Gain.Bounded:
-					sure = false
-				case l.Gain.Low >= limit:
-					return Finding{Holds, fmt.Sprintf("%s, %d%% faster, surely gains %.4g%% at %s", t.Unit.Name, l.Speedup, limit, r.Points[e.Point].Name)}
-				case l.Gain.High >= limit:
-					sure = false
-					if best == "" {
-						best = fmt.Sprintf(": %s may", t.Unit.Name)
-					}
+			for k := range e.Curve {
+				if e.Curve[k].Speedup > 0 {
+					all = append(all, triedLevel{&r.Targets[i], &e.Curve[k], r.Points[e.Point].Name})
 				}
 			}
 		}
 	}
-	switch {
-	case seen == 0:
-		return Finding{NotSure, "no unit was tried"}
-	case sure:
-		return Finding{Fails, fmt.Sprintf("none of the units tried would gain %.4g%%", limit)}
+	return all
+}
+
+// some finds out whether any of the levels that were tried has what is asked of its interval: that is the one that
+// holds for all of them together (Bonferroni), because many are looked at. one is one that surely has;
+// maybe one that may have, if none surely has; neither is set if surely none has.
+func (r *Result) some(point string, surely, perhaps func(low, high float64) bool) (tried int, one, maybe *triedLevel, unknown bool) {
+	all := r.tried(point)
+	for i := range all {
+		t := &all[i]
+		if !t.level.Gain.Bounded {
+			unknown = true
+			continue
+		}
+		half := t.level.doubt.half(alpha / float64(len(all)))
+		low, high := t.level.Gain.Value-half, min(100, t.level.Gain.Value+half)
+		switch {
+		case one == nil && surely(low, high):
+			one = t
+		case maybe == nil && perhaps(low, high):
+			maybe = t
+		}
 	}
-	return Finding{NotSure, fmt.Sprintf("whether a unit would gain %.4g%% is not certain%s", limit, best)}
+	return len(all), one, maybe, unknown
+}
+
+// finding says how a question about all levels came out, if none surely has what was asked for.
+func finding(tried int, maybe *triedLevel, unknown bool, none Finding, question string) Finding {
+	switch {
+	case tried == 0:
+		return Finding{NotSure, "no unit was tried"}
+	case maybe != nil:
+		return Finding{NotSure, fmt.Sprintf("whether %s is not certain: %s may", question, maybe.target.Unit.Name)}
+	case unknown:
+		return Finding{NotSure, fmt.Sprintf("whether %s is not certain", question)}
+	}
+	return none
+}
+
+// CheckLeast finds out whether some unit, made faster, would gain at least so many percent at
+// some point; an empty name stands for all points.
+func (r *Result) CheckLeast(limit float64, point string) Finding {
+	tried, one, maybe, unknown := r.some(point,
+		func(low, _ float64) bool { return low >= limit }, func(_, high float64) bool { return high >= limit })
+	if one != nil {
+		return Finding{Holds, fmt.Sprintf("%s, surely gains %.4g%% at %s", one, limit, one.point)}
+	}
+	return finding(tried, maybe, unknown, Finding{Fails, fmt.Sprintf("none of the units tried would gain %.4g%%", limit)},
+		fmt.Sprintf("a unit would gain %.4g%%", limit))
 }
 
 // CheckLoss finds out whether some unit, made faster, would lose more than so many
-// percent: with the interval that holds for all units and speed-ups together.
+// percent.
 func (r *Result) CheckLoss(limit float64, point string) Finding {
-	n, sure, maybe := 0, true, ""
-	each := func(visit func(t *Target, e *Effect, l *Level)) {
-		for i := range r.Targets {
-			for j := range r.Targets[i].Effects {
-				e := &r.Targets[i].Effects[j]
-				if e.Experiments == 0 || e.Metric != Throughput && e.Metric != MeanLatency || point != "" && r.Points[e.Point].Name != point {
-					continue
-				}
-				for k := range e.Curve {
-					if e.Curve[k].Speedup > 0 {
-						visit(&r.Targets[i], e, &e.Curve[k])
-					}
-				}
-			}
-		}
+	tried, one, maybe, unknown := r.some(point,
+		func(_, high float64) bool { return high < -limit }, func(low, _ float64) bool { return low < -limit })
+	if one != nil {
+		return Finding{Fails, fmt.Sprintf("%s, surely costs more than %.4g%% at %s", one, limit, one.point)}
 	}
-	each(func(*Target, *Effect, *Level) { n++ })
-	if n == 0 {
-		return Finding{NotSure, "no unit was tried"}
-	}
-	fails := ""
-	each(func(t *Target, e *Effect, l *Level) {
-		if !l.Gain.Bounded {
-			sure = false
-			return
-		}
-		half := l.doubt.half(alpha / float64(n))
-		switch {
-		case fails == "" && l.Gain.Value+half < -limit:
-			fails = fmt.Sprintf("%s, %d%% faster, surely costs more than %.4g%% at %s", t.Unit.Name, l.Speedup, limit, r.Points[e.Point].Name)
-		case l.Gain.Value-half < -limit:
-			sure = false
-			if maybe == "" {
-				maybe = fmt.Sprintf(": %s may", t.Unit.Name)
-			}
-		}
-	})
-	switch {
-	case fails != "":
-		return Finding{Fails, fails}
-	case sure:
-		return Finding{Holds, fmt.Sprintf("no unit tried would cost more than %.4g%%", limit)}
-	}
-	return Finding{NotSure, fmt.Sprintf("whether a unit would cost more than %.4g%% is not certain%s", limit, maybe)}
+	return finding(tried, maybe, unknown, Finding{Holds, fmt.Sprintf("no unit tried would cost more than %.4g%%", limit)},
+		fmt.Sprintf("a unit would cost more than %.4g%%", limit))
 }
 
 // CheckLeast finds out whether the program gained at least so many percent at some point.
@@ -115,23 +119,26 @@ func (c *Comparison) CheckLoss(limit float64, point string) Finding {
 		func(e Estimate) bool { return e.Low >= -limit }, func(e Estimate) bool { return e.High < -limit })
 }
 
-// check asks of every point, or of any, whether something surely holds or surely does not. What
-// one run of each says is never sure.
+// check asks of every point, or of any, whether something surely holds or surely does not: with the intervals
+// that hold for all of them together. What one run of each says is never sure.
 func (c *Comparison) check(point, what, other string, every bool, holds, fails func(Estimate) bool) Finding {
+	var asked []*PointChange
+	for i := range c.Points {
+		if point == "" || c.Points[i].Name == point {
+			asked = append(asked, &c.Points[i])
+		}
+	}
 	var yes, no, unknown []string
 	single := false
-	for i := range c.Points {
-		p := &c.Points[i]
-		if point != "" && p.Name != point {
-			continue
-		}
+	for _, p := range asked {
+		gain := p.change.gain(alpha / float64(len(asked)))
 		switch {
 		case !p.Gain.Bounded || !p.BetweenRuns:
 			unknown = append(unknown, p.Name)
 			single = single || p.Gain.Known && !p.BetweenRuns
-		case holds(p.Gain):
+		case holds(gain):
 			yes = append(yes, p.Name)
-		case fails(p.Gain):
+		case fails(gain):
 			no = append(no, p.Name)
 		default:
 			unknown = append(unknown, p.Name)
@@ -144,7 +151,7 @@ func (c *Comparison) check(point, what, other string, every bool, holds, fails f
 		return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 	}
 	switch {
-	case len(yes)+len(no)+len(unknown) == 0:
+	case len(asked) == 0:
 		return Finding{NotSure, "no point to compare"}
 	case every && len(no) > 0:
 		return Finding{Fails, of(no) + " surely has " + other}

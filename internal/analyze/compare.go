@@ -11,7 +11,7 @@ import (
 // Comparison is what changed from one profile to another.
 type Comparison struct {
 	Old, New *Result
-	// SameBuild: the binaries are known to be the same.
+	// SameBuild: all binaries with a unit that was tried are known to be the same.
 	SameBuild bool
 	Points    []PointChange
 	Units     []UnitChange // those in both, by how much is certain and large
@@ -34,6 +34,17 @@ type PointChange struct {
 	// Rest is by how much the CPU time per visit fell in the code that is not known to
 	// have become faster or slower: by how much the machine did, if nothing else did.
 	Rest Estimate
+
+	change factor // what Gain is
+}
+
+// Again says that an earlier one of the points is about the same visits, and this about another metric
+// of them: what a visit costs is the same.
+func (c *Comparison) Again(p int) bool { return c.first(p) != p }
+
+// first is the first of the points that is about the same visits.
+func (c *Comparison) first(p int) int {
+	return slices.IndexFunc(c.Points, func(q PointChange) bool { return q.Name == c.Points[p].Name })
 }
 
 // UnitChange is a unit that both profiles have.
@@ -83,10 +94,10 @@ const (
 // error of method is not, so that intervals of changes are rather too wide. Rates are those of the baselines.
 func Compare(old, new []*profile.Data, opt Options) *Comparison {
 	c := &Comparison{Old: Analyze(old, opt), New: Analyze(new, opt)}
-	builds := profile.Builds(append(slices.Clone(old), new...))
-	c.SameBuild = len(builds) == 1 && builds[0] != ""
+	same := sameBuilds(c.Old, c.New)
+	c.SameBuild = !profile.Differ(old, new) && allTried(c.Old, same) && allTried(c.New, same)
 	s := sides{newSide(c.Old, old), newSide(c.New, new)}
-	matches := matchUnits(c.Old.Targets, c.New.Targets, c.SameBuild)
+	matches := matchUnits(c.Old.Targets, c.New.Targets, same)
 	// Many units are looked at; all of what is said to have changed has: Bonferroni.
 	both := 0
 	for _, m := range matches {
@@ -110,7 +121,7 @@ func Compare(old, new []*profile.Data, opt Options) *Comparison {
 			if e, ok := c.effectChange(m, p, family); ok {
 				u.Effects = append(u.Effects, e)
 			}
-			if k, ok := c.cost(s, m, p, family); ok {
+			if k, ok := c.promise(s, m, p, u.Promises, family); ok {
 				u.Promises = append(u.Promises, k)
 			}
 		}
@@ -200,8 +211,8 @@ func (c *Comparison) addPoint(p PointChange, old, new [][]part) {
 	a, aOK := newSumRatio(old)
 	b, bOK := newSumRatio(new)
 	if aOK && bOK {
-		f := changeOf(a, b)
-		p.Gain, p.BetweenRuns = f.gain(alpha), f.between
+		p.change = changeOf(a, b)
+		p.Gain, p.BetweenRuns = p.change.gain(alpha), p.change.between
 	}
 	c.Points = append(c.Points, p)
 }
@@ -238,13 +249,14 @@ func (in *input) gather(of func(r int, e *profile.Experiment) (part, bool)) [][]
 	return all
 }
 
-// effectChange compares what a unit promises at half its time, or as near to it as both know.
+// effectChange compares what a unit promises at half its time, or at another quarter that both know, or at the
+// largest speed-up that both do.
 func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange, bool) {
 	old, new := c.Old.effect(m.old, &c.Points[p]), c.New.effect(m.new, &c.Points[p])
 	if old == nil || new == nil {
 		return EffectChange{}, false
 	}
-	for _, speedup := range []int{50, 75, 100, 25} {
+	for _, speedup := range append([]int{50, 75, 100, 25}, old.downwards()...) {
 		a, aOK := old.level(speedup)
 		b, bOK := new.level(speedup)
 		if !aOK || !bOK {
@@ -259,6 +271,16 @@ func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange,
 		return e, true
 	}
 	return EffectChange{}, false
+}
+
+// downwards are the speed-ups that were tried, the largest first.
+func (e *Effect) downwards() (all []int) {
+	for _, l := range slices.Backward(e.Curve) {
+		if l.Speedup > 0 {
+			all = append(all, l.Speedup)
+		}
+	}
+	return all
 }
 
 // level is the one at a speed-up, if its gain is known.
@@ -283,6 +305,24 @@ func (r *Result) effect(t *Target, p *PointChange) *Effect {
 	return nil
 }
 
+// promise is what became of a unit at a point. What it costs per visit is taken from those made so far, if
+// one is about the same visits.
+func (c *Comparison) promise(s sides, m match, p int, made []Promise, family float64) (Promise, bool) {
+	k, ok := Promise{}, false
+	if first := c.first(p); first == p {
+		k, ok = c.cost(s, m, p, family)
+	} else if i := slices.IndexFunc(made, func(k Promise) bool { return k.Point == first }); i >= 0 {
+		k, ok = made[i], true
+		k.Predicted = Estimate{}
+	}
+	k.Point, k.Outcome = p, NotKnown
+	if e := c.Old.effect(m.old, &c.Points[p]); ok && k.Certain && e != nil {
+		k.Predicted = e.predict(k.Speedup)
+		k.Outcome = outcome(k.Predicted, c.Points[p].Gain)
+	}
+	return k, ok
+}
+
 // cost is the unit's CPU time per visit, then and now.
 func (c *Comparison) cost(s sides, m match, p int, family float64) (Promise, bool) {
 	at := func(s side, t *Target) (sumRatio, bool) {
@@ -303,17 +343,10 @@ func (c *Comparison) cost(s sides, m match, p int, family float64) (Promise, boo
 		return Promise{}, false
 	}
 	f := changeOf(old, new)
-	k := Promise{Point: p, OldNS: math.Exp(old.mean()), NewNS: math.Exp(new.mean()), Speedup: f.gain(alpha), Outcome: NotKnown}
+	k := Promise{OldNS: math.Exp(old.mean()), NewNS: math.Exp(new.mean()), Speedup: f.gain(alpha)}
 	sure := f.gain(family)
 	k.Certain = sure.Bounded && sure.Low > 0 && sure.Value >= leastSpeedup
 	k.Slower = sure.Bounded && sure.High < 0 && sure.Value <= -leastSpeedup
-	if !k.Certain {
-		return k, true
-	}
-	if e := c.Old.effect(m.old, &c.Points[p]); e != nil {
-		k.Predicted = e.predict(k.Speedup)
-		k.Outcome = outcome(k.Predicted, c.Points[p].Gain)
-	}
 	return k, true
 }
 
@@ -405,6 +438,10 @@ func outcome(predicted, actual Estimate) Outcome {
 // rest compares the CPU time per visit of all code whose own is not known to have changed.
 func (c *Comparison) rest(s sides) {
 	for p := range c.Points {
+		if first := c.first(p); first != p {
+			c.Points[p].Rest = c.Points[first].Rest
+			continue
+		}
 		changed := [2]map[profile.UnitKey]bool{{}, {}}
 		for _, u := range c.Units {
 			for _, k := range u.Promises {
@@ -450,8 +487,8 @@ func (c *Comparison) doubts() {
 	if slices.ContainsFunc(c.Points, func(p PointChange) bool { return p.Gain.Known && !p.BetweenRuns }) {
 		warn("one-run", "one run of each: what the machine does differently from one run to the next is not in the intervals of what was gained; run each again, by turns, to know it")
 	}
-	for _, p := range c.Points {
-		if r := p.Rest; r.Bounded && (r.Low > restMatters || r.High < -restMatters) {
+	for i, p := range c.Points {
+		if r := p.Rest; !c.Again(i) && r.Bounded && (r.Low > restMatters || r.High < -restMatters) {
 			what := "less"
 			if r.Value < 0 {
 				what = "more"

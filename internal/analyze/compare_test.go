@@ -3,6 +3,7 @@ package analyze
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,8 +24,8 @@ func (s shop) run(seed uint64) *profile.Data {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	d := &profile.Data{Run: profile.Run{Version: 1, Started: time.Unix(int64(seed), 0), Args: []string{"./shop"}, Host: "h", CPUs: 2, PeriodNS: 1e6,
 		Points: []profile.Point{{Name: "done", Kind: "func"}}}, Units: map[uint32]profile.Unit{
-		1: {ID: 1, Kind: "line", Name: "a.c:1", File: "/src/a.c", Line: s.line, Func: "f", Text: s.text},
-		2: {ID: 2, Kind: "func", Name: "rest", Func: "rest"},
+		1: {ID: 1, Kind: "line", Name: "a.c:1", File: "/src/a.c", Line: s.line, Func: "f", Text: s.text, Binary: "/bin/shop"},
+		2: {ID: 2, Kind: "func", Name: "rest", Func: "rest", Binary: "/bin/shop"},
 	}}
 	if s.build != "" {
 		d.Run.BuildIDs = map[string]string{"/bin/shop": s.build}
@@ -163,6 +164,106 @@ func TestBetweenRuns(t *testing.T) {
 	}
 }
 
+func differing(profile.Unit) bool { return false }
+
+// What was started by a launcher and built anew is another build, although the launcher is the same: lines
+// that moved are known again by their text. Of another program that was not built anew numbers are good.
+func TestLaunched(t *testing.T) {
+	launched := func(build string, text string, seeds ...uint64) []*profile.Data {
+		runs := runsOf(shop{a: 600e3, rest: 400e3, speed: 1, line: 10, text: text, effect: 1}, seeds...)
+		for _, d := range runs {
+			d.Run.BuildIDs = map[string]string{"/bin/sh": "sh"}
+			d.Binaries = map[string]string{"/bin/shop": build}
+			if build == "" {
+				d.Binaries = nil
+			}
+		}
+		return runs
+	}
+	for _, c := range []struct {
+		old, new string
+		texts    [2]string
+		same     bool
+		how      string
+	}{
+		{"aa", "aa", [2]string{"x", "x"}, true, SameUnit},
+		{"aa", "bb", [2]string{"x", "x"}, false, SameText},
+		{"aa", "bb", [2]string{"x", "y"}, false, ""}, // another line has the number now
+		{"aa", "", [2]string{"x", "y"}, false, ""},
+		{"", "", [2]string{"x", "x"}, false, SameText},
+	} {
+		cmp := Compare(launched(c.old, c.texts[0], 1, 2), launched(c.new, c.texts[1], 3, 4), Options{})
+		how := ""
+		for _, u := range cmp.Units {
+			if u.Old.Unit.Kind == "line" {
+				how = u.How
+			}
+		}
+		if cmp.SameBuild != c.same || how != c.how {
+			t.Errorf("%+v: same build %v, matched by %q", c, cmp.SameBuild, how)
+		}
+		lines := func(r *Result) int {
+			return slices.IndexFunc(r.Targets, func(t Target) bool { return t.Unit.Kind == "line" })
+		}
+		if at := Matches(cmp.Old, cmp.New)[lines(cmp.New)]; (at >= 0) != (c.how != "") || at >= 0 && at != lines(cmp.Old) {
+			t.Errorf("%+v: the page has it beside %d", c, at)
+		}
+	}
+}
+
+// Speed-ups that are no quarters are compared, too.
+func TestOddSpeedups(t *testing.T) {
+	odd := func(seeds ...uint64) []*profile.Data {
+		runs := runsOf(before, seeds...)
+		for _, d := range runs {
+			for i := range d.Experiments {
+				e := &d.Experiments[i]
+				e.Speedup = map[int]int{25: 4, 50: 8, 75: 12, 100: 12}[e.Speedup]
+			}
+		}
+		return runs
+	}
+	c := Compare(odd(1, 2), odd(3, 4), Options{})
+	if len(c.Units) != 2 || len(c.Units[0].Effects) != 1 || c.Units[0].Effects[0].Speedup != 12 {
+		t.Errorf("%+v", c.Units)
+	}
+}
+
+// What a visit costs is said once, whatever metrics there are of it; what was promised is each metric's.
+func TestCostOnce(t *testing.T) {
+	run := func(share float64, seeds ...uint64) (runs []*profile.Data) {
+		for _, seed := range seeds {
+			q := queue{gap: 2.5e6, share: 0.6, rnd: rand.New(rand.NewPCG(seed, 5))}
+			d := q.profile(60, []int{50})
+			for i := range d.Experiments {
+				d.Experiments[i].UnitSamples[1] = int64(share * float64(d.Experiments[i].Samples))
+			}
+			runs = append(runs, d)
+		}
+		return runs
+	}
+	c := Compare(run(0.6, 1, 2), run(0.2, 3, 4), Options{})
+	if len(c.Points) != 2 || c.Points[0].Metric != MeanLatency || c.Points[1].Metric != Throughput || c.Again(0) || !c.Again(1) {
+		t.Fatalf("points %+v", c.Points)
+	}
+	if c.Points[0].Rest != c.Points[1].Rest {
+		t.Errorf("rest %+v and %+v", c.Points[0].Rest, c.Points[1].Rest)
+	}
+	k := c.Units[0].Promises
+	if len(k) != 2 || !k[0].Certain || k[0].Speedup != k[1].Speedup || k[0].OldNS != k[1].OldNS || k[0].Predicted == k[1].Predicted {
+		t.Errorf("promises %+v", k)
+	}
+	rest := 0
+	for _, w := range c.Warnings {
+		if w.Code == "rest-changed" {
+			rest++
+		}
+	}
+	if rest > 1 {
+		t.Errorf("%d times said of the rest: %v", rest, c.Warnings)
+	}
+}
+
 func TestMatchUnits(t *testing.T) {
 	line := func(n int, text string) Target {
 		return Target{Unit: profile.Unit{Kind: "line", Name: "a.c:1", File: "/v/a.c", Line: n, Func: "f", Text: text}}
@@ -171,7 +272,7 @@ func TestMatchUnits(t *testing.T) {
 	new := []Target{line(11, "x"), line(12, "x"), line(13, "y"), line(4, ""), line(5, "other"), {Unit: profile.Unit{Kind: "func", Name: "g", Func: "g", Line: 70}}}
 	want := map[int]int{1: 11, 2: 12, 3: 13, 4: 4, 7: 70}
 	unmatched := 0
-	for _, m := range matchUnits(old, new, false) {
+	for _, m := range matchUnits(old, new, differing) {
 		switch {
 		case m.old == nil || m.new == nil:
 			unmatched++
@@ -186,11 +287,11 @@ func TestMatchUnits(t *testing.T) {
 	}
 	renamed := new[2]
 	renamed.Unit.File = "/v/b.c"
-	if m := matchUnits(old[2:3], []Target{renamed}, false); m[0].new == nil || m[0].how != SameText {
+	if m := matchUnits(old[2:3], []Target{renamed}, differing); m[0].new == nil || m[0].how != SameText {
 		t.Errorf("a line of a file that was renamed is not found")
 	}
 	// One more of the same text: which is which nobody knows.
-	for _, m := range matchUnits(old[:2], append(new[:2:2], line(15, "x")), false) {
+	for _, m := range matchUnits(old[:2], append(new[:2:2], line(15, "x")), differing) {
 		if m.old != nil && m.new != nil {
 			t.Errorf("line %d is line %d", m.old.Unit.Line, m.new.Unit.Line)
 		}
@@ -222,6 +323,48 @@ func TestCheck(t *testing.T) {
 		if c.got.Answer != c.want || c.got.Text == "" {
 			t.Errorf("%s: %+v, want %s", name, c.got, c.want)
 		}
+	}
+}
+
+// Of many units some seem to gain by chance. What is said to be sure is sure of all that was looked at.
+func TestCheckFamily(t *testing.T) {
+	level := func(gain float64) Effect {
+		return Effect{Experiments: 9, Metric: Throughput, Curve: []Level{{Speedup: 0}, {Speedup: 50, doubt: uncertainty{noise: 1, df: 1000},
+			Gain: Estimate{Value: gain, Low: gain - 1.96, High: gain + 1.96, Known: true, Bounded: true}}}}
+	}
+	r := &Result{Points: []Point{{Name: "p"}}}
+	add := func(gain float64) {
+		r.Targets = append(r.Targets, Target{Unit: profile.Unit{Name: "u"}, Effects: []Effect{level(gain)}})
+	}
+	add(2.5)
+	if f := r.CheckLeast(0, ""); f.Answer != Holds {
+		t.Errorf("one unit: %+v", f)
+	}
+	for range 200 {
+		add(-1)
+	}
+	if f := r.CheckLeast(0, ""); f.Answer != NotSure {
+		t.Errorf("one of 201 units, 2.5 deviations from none: %+v", f)
+	}
+	add(8)
+	if f := r.CheckLeast(0, ""); f.Answer != Holds {
+		t.Errorf("one of 202 units, 8 deviations from none: %+v", f)
+	}
+	// The same with points of two profiles.
+	c := &Comparison{}
+	for i := range 50 {
+		p := PointChange{Name: string(rune('a' + i)), BetweenRuns: true, change: factor{value: 0, sd: 0.01, df: 1000, between: true}}
+		if i == 0 {
+			p.change.value = -0.025
+		}
+		p.Gain = p.change.gain(alpha)
+		c.Points = append(c.Points, p)
+	}
+	if f := c.CheckLeast(0, "a"); f.Answer != Holds {
+		t.Errorf("one point: %+v", f)
+	}
+	if f := c.CheckLeast(0, ""); f.Answer != NotSure {
+		t.Errorf("one of 50 points: %+v", f)
 	}
 }
 

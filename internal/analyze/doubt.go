@@ -80,7 +80,6 @@ func (in *input) pointFacts(p *Point, t *track) {
 		return
 	}
 	p.Noise = 100 * math.Sqrt(t.variance)
-	p.Reach = t.k
 	if mean := t.visits / float64(t.count); mean < fewAVisit {
 		p.warn("few-visits", "point %s: %.2g visits in a baseline; longer experiments, or a point that is visited more often, would tell more", p.Name, mean)
 	} else if p.Noise > noisyPercent {
@@ -158,6 +157,13 @@ func were(n int) string {
 	return "experiments were"
 }
 
+func wereRecords(n int) string {
+	if n == 1 {
+		return "record was"
+	}
+	return "records were"
+}
+
 // doubts adds the warnings that concern targets and the whole.
 func (in *input) doubts(res *Result) {
 	for u := range in.targets {
@@ -233,7 +239,9 @@ func (x *disturbance) add(run *profile.Run, e *profile.Experiment) {
 // runWarnings passes on what the runner was in doubt about, each text once.
 func (in *input) runWarnings(res *Result) {
 	seen := map[profile.Warning]bool{}
+	unknown := 0
 	for _, d := range in.runs {
+		unknown += d.Unknown
 		for _, w := range d.Warnings {
 			if !seen[w] {
 				seen[w] = true
@@ -243,6 +251,9 @@ func (in *input) runWarnings(res *Result) {
 		if d.Torn {
 			res.warn("torn", "%s: the run at line %d was cut short; what it had measured is used", d.File, d.Line)
 		}
+	}
+	if unknown > 0 {
+		res.warn("newer", "%d %s of the profile passed over: a newer whatif wrote them, and knows more", unknown, wereRecords(unknown))
 	}
 }
 

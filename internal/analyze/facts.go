@@ -7,15 +7,16 @@ func (in *input) count(res *Result) {
 			res.Runs[n-1].Experiments += len(d.Experiments)
 			res.Runs[n-1].Torn = res.Runs[n-1].Torn || d.Torn
 		} else {
-			res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, Experiments: len(d.Experiments)})
+			res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, BuildIDs: d.BuildIDs(), Experiments: len(d.Experiments)})
 		}
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			res.RealNS += e.RealNS
 			res.DelayNS += max(0, e.DelayNS)
 			res.PausedNS += max(0, e.PausedNS)
+			res.HeldNS += max(0, e.HeldNS)
+			res.DealtNS += max(0, e.DealtNS)
 			res.OwnNS += max(0, e.OwnNS)
-			res.CPUNS += e.RealNS * int64(max(1, d.Run.CPUs))
 			switch {
 			case !usable(e):
 				reason := e.SetAside

@@ -5,36 +5,51 @@ import (
 	"math"
 )
 
-// vague is the half width, in points, beyond which even the best-known gain at half
-// says hardly more than that there may be one.
-const vague = 25
+// vague is the half width, as a part of the speed-up, beyond which even the best-known gain
+// says hardly more than that there may be one: ±25 points at half.
+const vague = 0.5
 
-// vagueAt is the speed-up that it is of.
+// vagueAt is the speed-up that is looked at, if it was tried.
 const vagueAt = 50
 
 // Doubt says in words that the whole run tells little or nothing, and why; "" if it tells
 // something. It belongs before everything else.
 func (r *Result) Doubt() string {
-	best, tried := math.Inf(1), 0
+	best, at, tried := math.Inf(1), 0, 0
 	for i := range r.Targets {
 		tried += r.Targets[i].Tried
 		for j := range r.Targets[i].Effects {
-			if g, ok := r.Targets[i].Effects[j].At(vagueAt); ok && g.Bounded {
-				best = min(best, g.Half())
+			half, speedup := r.Targets[i].Effects[j].bestKnown()
+			if speedup > 0 && half/float64(speedup) < best {
+				best, at = half/float64(speedup), speedup
 			}
 		}
 	}
 	switch {
 	case best <= vague:
 		return ""
-	case !math.IsInf(best, 1):
-		return fmt.Sprintf("this run tells little: the best-known gain at %d%% has an interval of ±%.0f points%s", vagueAt, best, r.because())
+	case at > 0:
+		return fmt.Sprintf("this run tells little: the best-known gain at %d%% has an interval of ±%.0f points%s", at, best*float64(at), r.because())
 	case r.Experiments+r.Baselines == 0:
 		return "this run tells nothing: no experiment can be used" + r.because()
 	case tried == 0:
 		return "this run tells no gain: no unit was tried" + r.because()
 	}
 	return "this run tells no gain for sure: no unit has an interval" + r.because()
+}
+
+// bestKnown is half of the interval at half, or, if that was not tried, at the largest speed-up that has an
+// interval; 0 if there is none.
+func (e *Effect) bestKnown() (half float64, speedup int) {
+	if g, ok := e.At(vagueAt); ok && g.Bounded {
+		return g.Half(), vagueAt
+	}
+	for _, l := range e.Curve {
+		if l.Gain.Bounded && l.Speedup > 0 {
+			half, speedup = l.Gain.Half(), l.Speedup
+		}
+	}
+	return half, speedup
 }
 
 // because is the first warning that explains it.

@@ -63,6 +63,7 @@ func measured(e *profile.Experiment, k int) bool {
 
 func (in *input) mergePoints() {
 	index := map[[2]string]int{}
+	specs := map[int]string{}
 	for _, d := range in.runs {
 		of := make([]int, len(d.Run.Points))
 		seen := map[int]bool{}
@@ -73,6 +74,10 @@ func (in *input) mergePoints() {
 				k = len(in.points)
 				index[key] = k
 				in.points = append(in.points, Point{Name: p.Name, Kind: p.Kind})
+				specs[k] = p.Spec
+			}
+			if merged := &in.points[k]; p.Spec != specs[k] && !seen[k] && len(merged.Warnings) == 0 {
+				merged.warn("other-point", "point %s is %s in one run and %s in another: what they counted is taken for the same", p.Name, specs[k], p.Spec)
 			}
 			of[i] = k
 			if seen[k] {
@@ -161,6 +166,14 @@ func (o observation) window() float64 {
 	return o.time
 }
 
+// at is what an experiment says of the point in a slot; nil if its run has none.
+func at(e *profile.Experiment, slot int) *profile.Visits {
+	if slot < 0 || slot >= len(e.Points) {
+		return nil
+	}
+	return &e.Points[slot]
+}
+
 // A view is how experiments of a run are looked at; false: nothing is seen.
 type view func(r int, e *profile.Experiment) (observation, bool)
 
@@ -171,10 +184,10 @@ func (in *input) visits(k int) view {
 		slots[r] = in.slot(r, k)
 	}
 	return func(r int, e *profile.Experiment) (observation, bool) {
-		if !measured(e, slots[r]) {
+		v := at(e, slots[r])
+		if v == nil || !measured(e, slots[r]) {
 			return observation{}, false
 		}
-		v := e.Points[slots[r]]
 		return observation{visits: v.Weight, time: v.WindowNS}, true
 	}
 }

@@ -96,12 +96,22 @@ func (in *input) mergeLatencies() []Latency {
 // durations gives what experiment e of run r recorded of l, and the window's length
 // in virtual time; nil if nothing.
 func (in *input) durations(l *Latency, r int, e *profile.Experiment) (*profile.Durations, float64) {
+	d, begin := in.recorded(l, r, e)
+	if d == nil || !measured(e, begin) || !l.common && mixed(d) {
+		return nil, 0
+	}
+	return d, e.Points[begin].WindowNS
+}
+
+// recorded is what experiment e of run r recorded of l, whether it is used or not, and where the run has the point at
+// which it begins.
+func (in *input) recorded(l *Latency, r int, e *profile.Experiment) (d *profile.Durations, begin int) {
 	for i, of := range in.runs[r].Run.Latencies {
-		if of.Name == l.Name && i < len(e.Latencies) && measured(e, of.Begin) && (l.common || !mixed(&e.Latencies[i])) {
-			return &e.Latencies[i], e.Points[of.Begin].WindowNS
+		if of.Name == l.Name && i < len(e.Latencies) {
+			return &e.Latencies[i], of.Begin
 		}
 	}
-	return nil, 0
+	return nil, -1
 }
 
 // mixed says whether many of an experiment's requests began before it.

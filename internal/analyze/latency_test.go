@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -150,9 +148,7 @@ func TestLatencyCoverage(t *testing.T) {
 	if !testing.Short() {
 		sims, least = 300, 92 // known to ±2
 	}
-	if n, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
-		sims = n
-	}
+	sims = orAsked(sims)
 	levels := []int{25, 50, 75, 100}
 	var table strings.Builder
 	for _, c := range []struct {

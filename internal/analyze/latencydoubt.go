@@ -22,7 +22,7 @@ const (
 )
 
 func (l *Latency) warn(code, format string, args ...any) {
-	l.Warnings = append(l.Warnings, Warning{code, fmt.Sprintf("latency "+l.Name+": "+format, args...)})
+	l.Warnings = append(l.Warnings, Warning{code, "latency " + l.Name + ": " + fmt.Sprintf(format, args...)})
 }
 
 // latencyDoubts says what speaks against a latency's numbers.

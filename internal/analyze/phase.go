@@ -30,7 +30,8 @@ import (
 //
 // For the period, the surplus of the baseline that was drawn together with the
 // experiment, in random order and so as far inside the phase, is subtracted from
-// the experiment's.
+// the experiment's. Both are compared with the same baselines around, that one left out: what
+// these say of the period is then in both, and cancels.
 //
 // Without phases both would only add noise. Choosing a unit with a chance in
 // proportion to its rate raises the rate that is seen by the factor 1 + CV², where
@@ -100,6 +101,7 @@ func (in *input) scatterOf(r int, all []phasing, moments []scatter) {
 	}
 	type sums struct {
 		n, nn, nt float64
+		x, xx     float64 // Σ of the rates and of their squares
 		last      int     // the latest baseline with samples of the unit, from 1
 		rate      float64 // in it
 		steps     float64 // Σ of squared differences between successive rates
@@ -122,6 +124,8 @@ func (in *input) scatterOf(r int, all []phasing, moments []scatter) {
 			s.nn += n * n
 			s.nt += n * float64(e.RealNS)
 			x := n / float64(e.RealNS)
+			s.x += x
+			s.xx += x * x
 			switch {
 			case s.last == j && j > 0:
 				s.steps += (x - s.rate) * (x - s.rate)
@@ -149,12 +153,31 @@ func (in *input) scatterOf(r int, all []phasing, moments []scatter) {
 			s.steps += s.rate * s.rate
 		}
 		if s.n > 0 {
-			// The error of the mean rate of this run, of which the baselines are a
-			// sample spread evenly over time: from successive differences (Cochran,
-			// ch. 8), so that slow phases, which are well sampled, do not inflate it.
-			mo.relativeVariance += m * s.steps / (2 * (m - 1)) / m / (rate * rate)
+			// Chance is in all of these, as in counts: its variance, relative.
+			chance := m / s.n
+			spread := (s.xx-s.x*s.x/m)/(m-1)/(rate*rate) - chance
+			steps := s.steps/(2*(m-1))/(rate*rate) - chance
+			mo.relativeVariance += chance + sampled(spread, steps)
 		}
 	}
+}
+
+// sampled is m times the variance of the mean of m windows that are spread evenly over time, as an
+// estimate of the mean over all of the time: the windows' own variance is spread, and half of the mean square of the
+// steps from one to the next is steps. Phases that are longer than the gaps between windows are hit by every
+// window that they ought to be hit by, and only where they begin and end is chance. How long they are the windows'
+// correlation with the next tells (Cochran 1946; Wolter, Introduction to Variance Estimation, ch. 8, estimator 8), which
+// is taken to fall exponentially, as it does where phases change at random moments. Where there is no
+// correlation the windows are taken for a random sample: shorter phases that are regular are better known than that.
+func sampled(spread, steps float64) float64 {
+	if spread <= 0 || steps <= 0 {
+		return 0
+	}
+	r := 1 - steps/spread
+	if r <= 0 {
+		return spread
+	}
+	return spread * max(0, 1+2/math.Log(r)+2/(1/r-1))
 }
 
 // phased decides, and gives the relative variance of the rate.
@@ -179,16 +202,24 @@ func (p *phasing) correct(t *track, trials []trial) float64 {
 		if rate == 0 {
 			continue
 		}
+		s := &t.segments[tr.run]
+		paired := tr.partner >= 0 && s.loo[tr.partner] > 0 && s.base[tr.partner].time > 0
+		if paired {
+			tr.expected = tr.visits * s.loo[tr.partner] * t.bias
+		}
 		expected += tr.expected
 		y := tr.samples / rate
 		byRate += y
 		tr.time += y - tr.expected
 		tr.expected = y
-		if s := &t.segments[tr.run]; tr.partner >= 0 && s.loo[tr.partner] > 0 && s.base[tr.partner].time > 0 {
+		if paired {
 			w := s.base[tr.partner]
 			surplus := (w.time - w.visits*s.loo[tr.partner]*t.bias) / w.time
+			if tr.exposure == 0 { // no outlier was looked for
+				tr.exposure = max(tr.real, 1)
+			}
 			tr.time -= surplus * tr.exposure
-			tr.paired = true
+			tr.paired, tr.squares = true, 0
 		}
 	}
 	if expected == 0 || byRate == 0 {

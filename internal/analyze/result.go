@@ -21,10 +21,23 @@ type Result struct {
 	RealNS      int64          // measured: the sum of all experiments' time
 	DelayNS     int64          // of which were virtual delays
 	PausedNS    int64          // time that cores were stopped for them
+	HeldNS      int64          // time that threads which had slept by the clock were kept for them
+	DealtNS     int64          // CPU time of others that the target deals with, such as its clients
 	OwnNS       int64          // CPU time that the profiler took
-	CPUNS       int64          // measured time times cores: what OwnNS is a part of
 
 	cores float64 // that the target ran on, on average
+	in    *input
+}
+
+// Visits is what an experiment of a run says of point k; nil if the run does not have it.
+func (r *Result) Visits(run int, e *profile.Experiment, k int) *profile.Visits {
+	return at(e, r.in.slot(run, k))
+}
+
+// Durations is what an experiment of a run says of a latency, whether it is used or not; nil if nothing.
+func (r *Result) Durations(run int, e *profile.Experiment, l *Latency) *profile.Durations {
+	d, _ := r.in.recorded(l, run, e)
+	return d
 }
 
 // RunFacts says which run the data came from.
@@ -33,7 +46,8 @@ type RunFacts struct {
 	End         *profile.End // nil if the run was killed
 	File        string
 	Torn        bool
-	Experiments int // of all kinds
+	BuildIDs    map[string]string // of all binaries that are known, by path
+	Experiments int               // of all kinds
 }
 
 // Point is a progress point, merged over runs by name and kind.
@@ -43,10 +57,8 @@ type Point struct {
 	Visits     int64   // in all that was measured, between experiments too where that was recorded
 	Rate       float64 // visits per second in the baselines, 0 if not known
 	// Noise is the standard deviation of one baseline's period about its
-	// neighbours', in percent; Reach the number of baselines on each side that an
-	// experiment is compared with. 0 if not known.
+	// neighbours', in percent; 0 if not known.
 	Noise    float64
-	Reach    int
 	Warnings []Warning
 }
 

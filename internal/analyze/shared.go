@@ -23,6 +23,9 @@ func (f *fit) shareAll(levels []level) {
 	for l, lv := range levels {
 		for i := range lv.trials {
 			tr := &lv.trials[i]
+			if tr.paired {
+				continue
+			}
 			part := f.levels[l].theta * tr.exposure
 			parts[l] += part
 			squares = max(squares, tr.squares)
@@ -43,6 +46,9 @@ func (f *fit) shareEach(t *track, levels []level) {
 	for l, lv := range levels {
 		for i := range lv.trials {
 			tr := &lv.trials[i]
+			if tr.paired { // these cancel, see phase.go
+				continue
+			}
 			weight := f.levels[l].theta * tr.exposure
 			buf, _ = t.segments[tr.run].shares(tr.pos, -1, t.k, buf[:0])
 			for _, sh := range buf {

@@ -16,11 +16,12 @@ type trial struct {
 	expected float64 // X: the time that its visits take at the baseline's period
 	real     float64 // R: on the wall clock, as far as the window goes
 	weight   float64 // in the slope
+	visits   float64
 	part     float64 // of the experiment's time that the window covers
 	delay    float64 // D: virtual delay, likewise
 	// granule is the delay that one sample adds: speed-up times sampling period.
 	granule float64
-	squares float64 // of the shares that baselines have in expected
+	squares float64 // of the shares that baselines have in expected; 0 if it is paired
 
 	samples float64 // of the unit, likewise
 	partner int     // baseline that was drawn with it, in the segment, or -1
@@ -48,7 +49,7 @@ func (in *input) collect(t *track, target int, see view) []trial {
 		}
 		s := &t.segments[o.run]
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
-			time: v.time, raw: v.time, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(tookPart(&d.Run, e)[e.Unit]),
+			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(tookPart(&d.Run, e)[e.Unit]),
 			partner: s.find(in.partner[o.run][o.exp]), delay: float64(max(0, e.DelayNS)),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
 		tr.weight = tr.real

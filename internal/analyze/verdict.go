@@ -110,6 +110,9 @@ func (e *Effect) reason(among int, margin float64) string {
 	}
 	switch e.Verdict {
 	case None:
+		if most := e.Reaches(); most < 100 {
+			return fmt.Sprintf("no effect: less than %.3g%% either way up to %d%% faster; beyond that was not tried", margin, most)
+		}
 		return fmt.Sprintf("no effect: less than %.3g%% either way, however fast it is", margin)
 	case Faster:
 		switch e.Shape {
@@ -149,6 +152,14 @@ func signed(x float64) string {
 		return "0"
 	}
 	return fmt.Sprintf("%+.0f", min(999, max(-999, x)))
+}
+
+// Reaches is the largest speed-up that was tried: what is said of an effect holds up to there.
+func (e *Effect) Reaches() int {
+	if n := len(e.Curve); n > 0 {
+		return e.Curve[n-1].Speedup
+	}
+	return 0
 }
 
 // within says that the whole curve is surely within ±margin.

@@ -19,6 +19,7 @@ type Panel struct {
 type Section struct {
 	Heading string
 	Panels  []Panel
+	Notes   []string // on what the panels show
 }
 
 // Sheet is a file of curves.
@@ -65,6 +66,12 @@ func (s *Sheet) Write(w io.Writer) error {
 		}
 		if len(sec.Panels) > 0 {
 			y += high + 3*line + gap
+		}
+		for _, note := range sec.Notes {
+			for _, l := range wrap(note, letters(wide-2*gap, 11)) {
+				d.text(gap, y, "", "start", l)
+				y += line
+			}
 		}
 	}
 	y += gap / 2

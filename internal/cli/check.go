@@ -52,19 +52,23 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		CheckLoss(limit float64, point string) analyze.Finding
 	}
 	var doubts []analyze.Warning
+	var known []*analyze.Result
 	if len(files) == 2 {
 		c, err := profiles.compare(files)
 		if err != nil {
 			return 0, err
 		}
-		check, doubts = c, c.Warnings
+		check, doubts, known = c, c.Warnings, []*analyze.Result{c.Old, c.New}
 	} else {
 		runs, more, err := profiles.read(files)
 		if err != nil {
 			return 0, err
 		}
 		r := analyze.Analyze(runs, analyze.Options{})
-		check, doubts = r, append(r.Warnings, more...)
+		check, doubts, known = r, append(r.Warnings, more...), []*analyze.Result{r}
+	}
+	if err := report.KnownPoint(*point, known...); err != nil {
+		return 0, fmt.Errorf("checking: %w", err)
 	}
 	status := 0
 	say := func(f analyze.Finding) {

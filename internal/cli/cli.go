@@ -113,11 +113,16 @@ func (sh *shell) finish(status int, err error) int {
 
 // complain prints an error, and what to do about it.
 func (sh *shell) complain(err error) {
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(sh.stderr, "whatif: %s\n", strings.TrimSuffix(line, "\n"))
-	}
+	sh.say("whatif: ", err.Error())
 	if h := hint.Of(err); h != "" {
-		fmt.Fprintf(sh.stderr, "whatif: hint: %s\n", h)
+		sh.say("whatif: hint: ", h)
+	}
+}
+
+// say prints lines with a prefix. What is in them may be from a file, and so anybody's.
+func (sh *shell) say(prefix, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(sh.stderr, "%s%s\n", prefix, report.Clean(strings.TrimSuffix(line, "\n")))
 	}
 }
 

@@ -31,11 +31,15 @@ func diffCommand(sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	opt := report.Options{Top: *top, Point: *point}
+	if *format == "json" && !f.given("top") {
+		opt.Top = 0
+	}
 	return 0, sh.writeTo(*output, func(w io.Writer) error {
 		if *format == "json" {
-			return report.DiffJSON(w, c)
+			return report.DiffJSON(w, c, opt)
 		}
-		return report.Diff(w, c, terminalOptions(w, report.Options{Top: *top, Point: *point}))
+		return report.Diff(w, c, terminalOptions(w, opt))
 	})
 }
 

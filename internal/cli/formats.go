@@ -24,15 +24,22 @@ type format struct {
 	write func(w io.Writer, in *input) error
 }
 
+// forPrograms says that a format is for programs, which get all that there is unless less is asked for.
+func (f *format) forPrograms() bool { return f.name == "json" || f.name == "csv" || f.name == "pprof" }
+
+// whole says that a format has always all in it: the page shows what is asked of it, and COZ's profiles have
+// experiments and no units.
+func (f *format) whole() bool { return f.name == "html" || f.name == "coz" || f.name == "coz-json" }
+
 func formats() []format {
 	return []format{
 		{"text", func(w io.Writer, in *input) error { return report.Text(w, in.result, in.opt) }},
-		{"json", func(w io.Writer, in *input) error { return report.JSON(w, in.result) }},
+		{"json", func(w io.Writer, in *input) error { return report.JSON(w, in.result, in.opt) }},
 		{"csv", func(w io.Writer, in *input) error { return report.CSV(w, in.result, in.opt) }},
 		{"html", nil}, // the page: see profilesFlags.page
 		{"svg", func(w io.Writer, in *input) error { return report.SVG(w, in.result, in.opt) }},
 		{"github", func(w io.Writer, in *input) error { return report.GitHub(w, in.result, in.opt) }},
-		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result) }},
+		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result, in.opt) }},
 		{"coz", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, false) }},
 		{"coz-json", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, true) }},
 	}

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"whatif/internal/analyze"
 	"whatif/internal/profile"
+	"whatif/internal/report"
 )
 
 // profilesFlags are the flags of commands that read profiles.
@@ -33,28 +36,33 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 	}
 	var doubts []analyze.Warning
 	doubt := func(code, text string) { doubts = append(doubts, analyze.Warning{Code: code, Text: text}) }
-	if builds := profile.Builds(runs); len(builds) > 1 {
+	builds, unknown := profile.Builds(runs)
+	if builds > 1 {
 		if p.mixed {
-			doubt("mixed-builds", fmt.Sprintf("runs of %d builds of the program are merged (--mixed): the numbers are those of none of them", len(builds)))
+			doubt("mixed-builds", fmt.Sprintf("runs of %d builds of the program are merged (--mixed): the numbers are those of none of them", builds))
 		} else {
 			var left int
 			runs, left = profile.Latest(runs)
 			doubt("other-builds", fmt.Sprintf("%d of the runs left out: they are of other builds of the program; --mixed merges them, whatif diff compares builds", left))
 		}
 	}
-	if n := machines(runs); n > 1 {
-		doubt("several-machines", fmt.Sprintf("runs from %d different machines are merged: gains may differ between them", n))
+	if unknown > 0 && unknown+builds > 1 {
+		doubt("unknown-build", fmt.Sprintf("of %d of the runs the build of the program is not known: whether they are of the same is yours to know", unknown))
+	}
+	if all := machines(runs); len(all) > 1 {
+		doubt("several-machines", fmt.Sprintf("runs from %d different machines are merged: gains may differ between them: %s", len(all), strings.Join(all, "; ")))
 	}
 	return runs, doubts, nil
 }
 
-// machines counts the machines that runs are from, as far as they are known.
-func machines(runs []*profile.Data) int {
-	seen := map[string]bool{}
+// machines are those that runs are from, as far as they are known.
+func machines(runs []*profile.Data) (all []string) {
 	for _, d := range runs {
-		if d.Run.Host != "" {
-			seen[fmt.Sprintf("%s %d %s", d.Run.Host, d.Run.CPUs, d.Run.CPUModel)] = true
+		run := d.Run
+		run.Kernel = "" // another kernel is no other machine
+		if m := report.Machine(&run); run.Host != "" && !slices.Contains(all, m) {
+			all = append(all, m)
 		}
 	}
-	return len(seen)
+	return all
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"whatif/internal/hint"
 	"whatif/internal/profile"
 	"whatif/internal/report"
+	"whatif/internal/target"
 )
 
 func reportCommand(sh *shell, args []string) (int, error) {
@@ -20,6 +22,7 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	top := f.Int("top", 20, "show only the `N` units that rank first; 0: all")
 	point := f.String("point", "", "show only the progress point `NAME`")
 	unit := f.String("unit", "", "of an SVG: all curves of the unit `NAME`")
+	verbose := f.Bool("verbose", false, "in text: where each run was made, of which build, and what measuring took")
 	against := f.String("compare", "", "in HTML: show the profile `FILE` beside it, from before a change")
 	var profiles profilesFlags
 	profiles.define(f)
@@ -34,6 +37,10 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	switch {
 	case *unit != "" && form.name != "svg":
 		return 0, usageError{errors.New("reading the command line: --unit is for --format svg")}
+	case *verbose && form.name != "text":
+		return 0, usageError{errors.New("reading the command line: --verbose is for --format text")}
+	case form.whole() && (f.given("top") || *point != ""):
+		return 0, usageError{fmt.Errorf("reading the command line: --top and --point do nothing with --format %s: all is in it", form.name)}
 	case *against != "" && form.name != "html":
 		return 0, usageError{errors.New("reading the command line: --compare is for --format html")}
 	}
@@ -56,9 +63,9 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	}
 	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && *unit != ""})
 	result.Warnings = append(result.Warnings, doubts...)
-	in := &input{runs, result, report.Options{Top: *top, Point: *point, Unit: *unit}}
-	if form.name == "csv" && !f.given("top") {
-		in.opt.Top = 0 // what a program reads is whole
+	in := &input{runs, result, report.Options{Top: *top, Point: *point, Unit: *unit, Verbose: *verbose}}
+	if form.forPrograms() && !f.given("top") {
+		in.opt.Top = 0
 	}
 	return 0, sh.writeTo(*output, func(w io.Writer) error {
 		in.opt = terminalOptions(w, in.opt)
@@ -82,7 +89,8 @@ func explainProfile(err error) error {
 	return err
 }
 
-// writeTo calls write with the file of that name, or stdout.
+// writeTo calls write with stdout, or makes a file of what it writes. That is there before an older file is
+// touched: a report that cannot be made leaves it as it was.
 func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 	if name == "" {
 		if err := write(sh.stdout); err != nil {
@@ -90,12 +98,22 @@ func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 		}
 		return nil
 	}
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return fmt.Errorf("writing the report to %s: %w", name, err)
+	}
+	_, err := os.Lstat(name)
+	isNew := errors.Is(err, os.ErrNotExist)
 	f, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
+	_, err = f.Write(text.Bytes())
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the report to %s: %w", name, err)
+	}
+	if isNew {
+		return target.GiveToInvokingUser(name)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
-	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved")
+	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved, and of what measuring took")
 }
 
 // defineStart defines the flags of commands that start a program, after.
@@ -205,7 +205,7 @@ func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error)
 		if r.until > 0 {
 			sh.untilReached(outcome, r.until)
 		}
-		sh.summary(outcome)
+		sh.summary(outcome, r.verbose)
 		if outcome.Written {
 			fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", r.output, r.output)
 		}
@@ -247,10 +247,10 @@ func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 }
 
 // summary prints the table of one run.
-func (sh *shell) summary(outcome *experiment.Outcome) {
+func (sh *shell) summary(outcome *experiment.Outcome, verbose bool) {
 	fmt.Fprintln(sh.stderr)
 	result := analyze.Analyze([]*profile.Data{outcome.Data}, analyze.Options{})
-	if err := report.Text(sh.stderr, result, terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100})); err != nil {
+	if err := report.Text(sh.stderr, result, terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})); err != nil {
 		sh.complain(err)
 	}
 }

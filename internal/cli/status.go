@@ -110,8 +110,12 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	r.Attrs(put)
 	h.status.clear()
-	_, err := fmt.Fprintln(h.w, b.String())
-	return err
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(h.w, report.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

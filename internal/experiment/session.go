@@ -17,7 +17,6 @@ import (
 	"whatif/internal/plan"
 	"whatif/internal/point"
 	"whatif/internal/profile"
-	"whatif/internal/sourcefile"
 	"whatif/internal/symbol"
 	"whatif/internal/symbol/kernel"
 	"whatif/internal/target"
@@ -185,6 +184,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	end.Status = status
 	s.checkExits(end.Visits)
+	s.checkBuilds()
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
 	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
@@ -269,7 +269,7 @@ func (s *session) open(p subject) (err error) {
 	for _, each := range programs {
 		s.units.takeOver(each[0])
 		defer each[1:].close()
-		if id := each[0].BuildID(); id != "" {
+		if id := identify(each[0]); id != "" {
 			if s.buildIDs == nil {
 				s.buildIDs = make(map[string]string)
 			}
@@ -441,7 +441,7 @@ func (s *session) describe(p subject) error {
 	for _, class := range s.cfg.Waiting {
 		r.Waiting = append(r.Waiting, class.String())
 	}
-	s.data = &profile.Data{Run: *r, Units: make(map[uint32]profile.Unit), Sources: make(map[string]string)}
+	s.data = &profile.Data{Run: *r, Units: make(map[uint32]profile.Unit), Sources: make(map[string]string), Binaries: make(map[string]string)}
 	s.write(profile.Record{Run: r})
 	return s.lost // nothing measured yet: better fail now than at the end
 }
@@ -570,6 +570,7 @@ func (s *session) tell(id uint32) {
 	if u.Kind == "line" {
 		u.Text = s.sources.text(u.File, u.Line, u.Binary)
 	}
+	s.tellBinary(u.Binary)
 	s.data.Units[id] = u
 	s.write(profile.Record{Unit: &u})
 	s.tellSource(u.File)
@@ -582,11 +583,11 @@ func (s *session) tellSource(file string) {
 		return
 	}
 	s.data.Sources[file] = "" // once is enough
-	text, err := sourcefile.Read(file)
-	if err != nil {
+	sum := s.sources.sum(file)
+	if sum == "" {
 		return
 	}
-	source := profile.Source{File: file, Sum: sourcefile.Sum(text)}
+	source := profile.Source{File: file, Sum: sum}
 	s.data.Sources[file] = source.Sum
 	s.write(profile.Record{Source: &source})
 }

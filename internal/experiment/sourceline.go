@@ -1,87 +1,101 @@
 package experiment
 
 import (
-	"bufio"
-	"errors"
-	"io/fs"
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
+	"whatif/internal/sourcefile"
 	"whatif/internal/target"
 )
 
 // sourceLines reads what lines of source say, so that they can be known again in another
-// build, where they have moved. Files are read once, as far as is needed.
+// build, where they have moved, and what the files are, so that it can be told whether they have changed. Files
+// are read once.
 type sourceLines struct {
-	files map[string][]string
+	files map[string]*sourceText
+}
+
+type sourceText struct {
+	lines    []string
+	sum      string // of the content; "" if it cannot be read
+	modified time.Time
 }
 
 func newSourceLines() *sourceLines {
-	return &sourceLines{files: map[string][]string{}}
+	return &sourceLines{files: map[string]*sourceText{}}
 }
 
-const (
-	longestSource = 64 << 20 // bytes: no source is longer
-	longestText   = 200      // characters of a line that are kept
-)
+const longestText = 200 // characters of a line that are kept
 
 // text is the line without what surrounds it, or empty: where the file is not there, is
 // newer than the binary, so that its lines may be others, or is not the user's
 // to read: the path comes from a binary that may be anybody's.
 func (s *sourceLines) text(file string, line int, binary string) string {
-	if !strings.HasPrefix(file, "/") || line <= 0 {
+	of := s.of(file)
+	if line <= 0 || line > len(of.lines) {
 		return ""
 	}
-	lines, ok := s.files[file]
-	if !ok {
-		lines = s.read(file, binary)
-		s.files[file] = lines
-	}
-	if line > len(lines) {
+	if b, err := os.Stat(binary); err != nil || of.modified.After(b.ModTime()) {
 		return ""
 	}
-	text := []rune(strings.ToValidUTF8(strings.TrimSpace(lines[line-1]), "?"))
+	text := []rune(strings.ToValidUTF8(strings.TrimSpace(of.lines[line-1]), "?"))
 	return string(text[:min(len(text), longestText)])
 }
 
-func (s *sourceLines) read(file, binary string) (lines []string) {
-	f, err := openAsUser(file)
+// sum identifies the file's content; empty where it cannot be read.
+func (s *sourceLines) sum(file string) string { return s.of(file).sum }
+
+func (s *sourceLines) of(file string) *sourceText {
+	known, ok := s.files[file]
+	if !ok {
+		known = readSource(file)
+		s.files[file] = known
+	}
+	return known
+}
+
+// readSource gives what may be known of a file: nothing, if it is not there or no source.
+func readSource(file string) *sourceText {
+	of := &sourceText{}
+	if !strings.HasPrefix(file, "/") {
+		return of
+	}
+	f, everybodys, err := openAsUser(file)
 	if err != nil {
-		return nil
+		return of
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > longestSource {
-		return nil
+	if err != nil {
+		return of
 	}
-	if b, err := os.Stat(binary); err != nil || info.ModTime().After(b.ModTime()) {
-		return nil
+	text, err := sourcefile.From(f)
+	if err != nil {
+		return of
 	}
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
-		lines = append(lines, in.Text())
+	of.sum, of.modified = sourcefile.Sum(text), info.ModTime()
+	if everybodys {
+		of.lines = strings.Split(string(text), "\n")
 	}
-	return lines
+	return of
 }
 
 // openAsUser opens a file with the rights of the user who called whatif; for root itself only
-// what everybody may read.
-func openAsUser(file string) (f *os.File, err error) {
+// what everybody may read is to be shown.
+func openAsUser(file string) (f *os.File, everybodys bool, err error) {
 	_, other, err := target.InvokingUser()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	err = target.AsInvokingUser(func() (err error) {
-		f, err = os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		f, err = os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 		return err
 	})
 	if err != nil || other || os.Geteuid() != 0 {
-		return f, err
+		return f, err == nil, err
 	}
-	if info, err := f.Stat(); err != nil || info.Mode().Perm()&0o004 == 0 {
-		return nil, errors.Join(err, f.Close(), fs.ErrPermission)
-	}
-	return f, nil
+	info, err := f.Stat()
+	return f, err == nil && info.Mode().Perm()&0o004 != 0, nil
 }

@@ -43,6 +43,7 @@ type unitTable struct {
 	binaries map[ledger.File]*symbol.Binary
 	unitless map[*symbol.Binary]bool // see isUnitless
 	vdso     *vdso                   // nil until it is asked about
+	builds   map[string]*build       // by a binary's name
 	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
 	ids      map[unitID]uint32
 	units    []profile.Unit // of id i+1
@@ -60,6 +61,7 @@ func newUnitTable(l *ledger.Ledger, cfg *Config) *unitTable {
 		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), mains: make(map[string]bool), any: cfg.System, log: cfg.Log,
 		binaries: make(map[ledger.File]*symbol.Binary),
 		unitless: make(map[*symbol.Binary]bool),
+		builds:   make(map[string]*build),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
 		stacks:   wholeStacks(cfg) != nil,
@@ -174,6 +176,7 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	}
 	t.binaries[id] = b
 	if b != nil {
+		t.noteBuild(b)
 		if t.any && isExecutable(e, b) {
 			t.mains[b.Name()] = true
 		}
@@ -196,6 +199,7 @@ func (t *unitTable) takeOver(b *symbol.Binary) {
 	defer t.mu.Unlock()
 	t.program = append(t.program, b)
 	t.mains[b.Name()] = true
+	t.noteBuild(b)
 	if id, err := t.ledger.Identify(b.Image()); err == nil { // else it is opened again
 		t.binaries[id] = b
 	}
@@ -241,7 +245,7 @@ type unitID struct {
 
 // number gives a unit its id, the same whenever it is met.
 func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
-	key := unitID{identity(u), outside}
+	key := unitID{u.Key(), outside}
 	id, known := t.ids[key]
 	if !known {
 		if len(t.units)+1 >= ledger.MaxUnits || t.stacks && len(t.units)+1 >= ledger.MaxStackUnits {
@@ -294,15 +298,6 @@ func (t *unitTable) unitFrom(f symbol.Frame, kind, binary string) (profile.Unit,
 		u.Name = fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 	}
 	return u, u.Name != ""
-}
-
-// identity is the key under which a unit is looked up: of a line, not the
-// function that it was met in first.
-func identity(u profile.Unit) profile.UnitKey {
-	if u.Kind == "line" {
-		u.Func = ""
-	}
-	return u.Key()
 }
 
 // samples reads the samples of every unit so far; index 0 is unit 1.

@@ -186,7 +186,7 @@ type Known struct {
 	// Most is what the unit can gain at most, in percent: the part of the time in which
 	// it runs.
 	Most float64
-	// Gain is what it gains at the largest speed-up, and Half half the width of the
+	// Gain is what it gains at the speed-up at which that is most, and Half half the width of the
 	// interval, without what more data do not change; not Bounded: neither is known yet.
 	Gain, Half float64
 	Bounded    bool

@@ -1,48 +1,112 @@
 package profile
 
 import (
+	"maps"
+	"path"
 	"slices"
 	"strings"
 )
 
-// Build identifies the program that a run executed, as far as its build id was known: "" if
-// not.
-func (d *Data) Build() string {
-	ids := make([]string, 0, len(d.Run.BuildIDs))
-	for _, id := range d.Run.BuildIDs {
-		ids = append(ids, id)
+// BuildIDs says of which builds the run's binaries were, by path: the programs that it began
+// with, and whatever else owns a unit.
+func (d *Data) BuildIDs() map[string]string {
+	all := maps.Clone(d.Binaries)
+	if all == nil {
+		all = make(map[string]string)
 	}
-	slices.Sort(ids)
-	return strings.Join(ids, " ")
+	maps.Copy(all, d.Run.BuildIDs)
+	return all
 }
 
-// Builds is the builds that runs are of, in the order of the runs; what is not known
-// counts as a build only if no other is.
-func Builds(runs []*Data) []string {
-	var all []string
-	for _, d := range runs {
-		if b := d.Build(); b != "" && !slices.Contains(all, b) {
-			all = append(all, b)
+// Named gathers build ids by the last part of the binaries' paths: a program may have been built
+// into another directory.
+func Named(ids map[string]string) map[string][]string {
+	by := make(map[string][]string)
+	for _, file := range slices.Sorted(maps.Keys(ids)) {
+		name := path.Base(file)
+		if id := ids[file]; !slices.Contains(by[name], id) {
+			by[name] = append(by[name], id)
 		}
 	}
-	if all == nil && len(runs) > 0 {
-		all = []string{""}
+	return by
+}
+
+// differ says that two runs are known to be of different builds: a binary of both is another now, or
+// they began with programs that have nothing in common. What only one of them met, or knows
+// the build of, says nothing.
+func differ(a, b *Data) bool {
+	of, to := a.BuildIDs(), b.BuildIDs()
+	for file, id := range of {
+		if other, both := to[file]; both && other != id {
+			return true
+		}
 	}
-	return all
+	names := Named(to)
+	for name, ids := range Named(of) {
+		if other, both := names[name]; both && !common(ids, other) {
+			return true
+		}
+	}
+	x, y := slices.Collect(maps.Values(a.Run.BuildIDs)), slices.Collect(maps.Values(b.Run.BuildIDs))
+	return len(x) > 0 && len(y) > 0 && !common(x, y)
+}
+
+func common(a, b []string) bool {
+	return slices.ContainsFunc(a, func(id string) bool { return slices.Contains(b, id) })
+}
+
+// Differ says whether some run of one side and some of the other are known to be of different builds.
+func Differ(old, new []*Data) bool {
+	for _, a := range old {
+		if slices.ContainsFunc(new, func(b *Data) bool { return differ(a, b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// buildsKnown says whether it is known of which build each binary with a unit is.
+func (d *Data) buildsKnown() bool {
+	ids := d.BuildIDs()
+	for _, u := range d.Units {
+		if _, known := ids[u.Binary]; !known && u.Binary != "" && !strings.HasPrefix(u.Binary, "[") { // the kernel, a module
+			return false
+		}
+	}
+	return len(ids) > 0
+}
+
+// Builds is how many builds runs are of, as far as is known, and of how many runs it is not.
+func Builds(runs []*Data) (builds, unknown int) {
+	var groups [][]*Data
+	for _, d := range runs {
+		if !d.Part && !d.buildsKnown() {
+			unknown++
+		}
+		if len(d.BuildIDs()) == 0 {
+			continue
+		}
+		one := []*Data{d}
+		if i := slices.IndexFunc(groups, func(g []*Data) bool { return !Differ(g, one) }); i >= 0 {
+			groups[i] = append(groups[i], d)
+		} else {
+			groups = append(groups, one)
+		}
+	}
+	return len(groups), unknown
 }
 
 // Latest keeps the runs of the build that was run last, and of those that no build is known of; and says how many are of other
 // builds.
 func Latest(runs []*Data) (kept []*Data, left int) {
-	build := ""
 	var newest *Data
 	for _, d := range runs {
-		if b := d.Build(); b != "" && (newest == nil || !d.Run.Started.Before(newest.Run.Started)) {
-			build, newest = b, d
+		if len(d.BuildIDs()) > 0 && (newest == nil || !d.Run.Started.Before(newest.Run.Started)) {
+			newest = d
 		}
 	}
 	for _, d := range runs {
-		if b := d.Build(); b == "" || b == build {
+		if newest == nil || !differ(newest, d) {
 			kept = append(kept, d)
 		}
 	}

@@ -89,22 +89,12 @@ type cozReader struct {
 
 func (c *cozReader) take(line []byte) error {
 	rec, err := parseCoz(line)
-	if c.bad != nil && (err != nil || rec.Type != "startup") {
-		return c.bad
-	}
-	if err != nil {
-		c.bad = c.damage(err) // torn, if a run or the end follows
-		// COZ adds its next run to the end of the file, in the middle of the line too.
-		if at := cozStart.FindIndex(line); at != nil && at[0] > 0 {
-			return c.take(line[at[0]:])
-		}
-		return nil
-	}
-	if err := c.settle(); err != nil {
+	if err := c.put(rec.Type == "startup", err, func() error { return c.add(rec) }); err != nil || c.bad == nil {
 		return err
 	}
-	if err := c.add(rec); err != nil {
-		return c.damage(err)
+	// COZ adds its next run to the end of the file, in the middle of the line too.
+	if at := cozStart.FindIndex(line); at != nil && at[0] > 0 {
+		return c.take(line[at[0]:])
 	}
 	return nil
 }

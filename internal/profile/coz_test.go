@@ -173,28 +173,3 @@ func FuzzReadCoz(f *testing.F) {
 		}
 	})
 }
-
-func TestBuilds(t *testing.T) {
-	run := func(id string, at int64) *Data {
-		d := &Data{Run: Run{}}
-		d.Run.Started = d.Run.Started.AddDate(2000, 0, int(at))
-		if id != "" {
-			d.Run.BuildIDs = map[string]string{"/bin/server": id}
-		}
-		return d
-	}
-	a, b, unknown, a2 := run("aa", 1), run("bb", 3), run("", 9), run("aa", 2)
-	if got := Builds([]*Data{a, unknown, b, a2}); strings.Join(got, " ") != "aa bb" {
-		t.Errorf("builds %q", got)
-	}
-	if got := Builds([]*Data{unknown}); len(got) != 1 || got[0] != "" {
-		t.Errorf("builds of what is not known: %q", got)
-	}
-	kept, left := Latest([]*Data{a, unknown, b, a2})
-	if left != 2 || len(kept) != 2 || kept[0] != unknown || kept[1] != b {
-		t.Errorf("%d kept, %d left out", len(kept), left)
-	}
-	if kept, left := Latest([]*Data{a, a2}); left != 0 || len(kept) != 2 {
-		t.Errorf("of one build: %d kept, %d left out", len(kept), left)
-	}
-}

@@ -10,6 +10,7 @@ type Data struct {
 	Run         Run
 	Units       map[uint32]Unit   // by Unit.ID; the ids mean nothing outside the run
 	Sources     map[string]string // by Unit.File: Source.Sum
+	Binaries    map[string]string // by path: Binary.BuildID
 	Experiments []Experiment      // in the order of the file, which is the order of time
 	Warnings    []Warning
 	End         *End // nil when the run was killed before it could write it
@@ -26,6 +27,8 @@ type Data struct {
 	// Torn is set when the run's last line was cut short, as a kill or a full
 	// disk leaves it. What came before it is complete.
 	Torn bool
+	// Unknown is how many records were passed over because their kind is not known.
+	Unknown int
 }
 
 // UnitKey identifies a unit across runs and files. Ids cannot: each run numbers
@@ -37,8 +40,12 @@ type UnitKey struct {
 	Self             bool
 }
 
-// Key is the identity of u across runs.
+// Key is the identity of u across runs. All instances of a line are one unit, and Func is
+// that in which it was met first: no part of what it is.
 func (u Unit) Key() UnitKey {
+	if u.Kind == "line" {
+		u.Func = ""
+	}
 	return UnitKey{Kind: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary, Self: u.Self}
 }
 

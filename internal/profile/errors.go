@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrInUse is returned by Create and Append when another process writes to the
+// ErrInUse is returned by Append when another process writes to the
 // file: the runs of two writers would mix.
 var ErrInUse = errors.New("another whatif is writing to it")
 

@@ -3,17 +3,19 @@
 // concluded from it: conclusions are package analyze's, so that a better
 // analysis can read an old file.
 //
-// The order in a file is: a run record, then as they come unit, source, experiment
+// The order in a file is: a run record, then as they come binary, unit, source, experiment
 // and warning records of that run, then an end record. A run that was killed has no
 // end record; its last line may be cut short. Reading copes with both. A file
 // has one writer at a time (it is locked), so runs never interleave.
 //
-// Writing: Create or Append, then Writer.Write for each record, then Close.
+// Writing: Append, then Writer.Write for each record, then Close.
 // Reading: Read or ReadFiles, which give one Data for each run.
 //
 // What can be wrong with a file when it is read: it comes from a later version
 // (VersionError), or it is damaged (DamageError, which says where). A line that
-// a kill cut short is neither: Data.Torn says that the run ended so.
+// a kill cut short is neither: Data.Torn says that the run ended so. Nor is a record of a kind
+// that is not known: a later whatif may add kinds without a new version where the rest can be
+// understood without them. Data.Unknown counts those.
 package profile
 
 import "time"
@@ -25,6 +27,7 @@ const Version = 1
 // Record is one line of the file: exactly one field is set.
 type Record struct {
 	Run        *Run        `json:"run,omitempty"`
+	Binary     *Binary     `json:"binary,omitempty"`
 	Unit       *Unit       `json:"unit,omitempty"`
 	Experiment *Experiment `json:"experiment,omitempty"`
 	Point      *Point      `json:"point,omitempty"`   // one more for the Run: found while it ran
@@ -65,7 +68,7 @@ type Run struct {
 	// Waiting are the classes of waiting that count as time of the unit in whose code
 	// a thread waits: disk, net, sleep, lock, child, other.
 	Waiting []string `json:"waiting,omitempty"`
-	// BuildIDs: path of a binary to its build id, for those known at the start.
+	// BuildIDs: path of a program to its build id, for those known at the start.
 	BuildIDs map[string]string `json:"build_ids,omitempty"`
 }
 
@@ -89,6 +92,13 @@ type Latency struct {
 	End   int    `json:"end"`
 	// Found: nobody asked for it, it is a pair in the program's source.
 	Found bool `json:"found,omitempty"`
+}
+
+// Binary is a file of code. Its record comes before that of the first unit in it.
+type Binary struct {
+	Path string `json:"path"` // as in Unit.Binary
+	// BuildID is as in Run.BuildIDs; of a file without one it is made of the content.
+	BuildID string `json:"build_id"`
 }
 
 // Unit is a piece of code that can be sped up. A unit record comes before the

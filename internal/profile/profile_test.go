@@ -18,6 +18,7 @@ func sampleRun(id string) []Record {
 		{Run: &Run{Version: Version, ID: id, Started: time.Unix(1e9, 0).UTC(), Args: []string{"./a<b>", "\x1b[31m"}, CPUs: 2,
 			Speedups: []int{0, 50}, Points: []Point{{Name: "request", Kind: "func", Spec: "func:request"}}}},
 		{Unit: &Unit{ID: 7, Kind: "line", Name: "a.c:3", File: "/src/a.c", Line: 3, Func: "f", Binary: "/bin/a"}},
+		{Binary: &Binary{Path: "/bin/a", BuildID: "abc"}},
 		{Source: &Source{File: "/src/a.c", Sum: "0123"}},
 		{Experiment: &Experiment{Index: 0, RealNS: 200e6, Points: []Visits{{Count: 3, Weight: 2.5, WindowNS: 190e6}}, Samples: 9,
 			UnitSamples: map[uint32]int64{7: 4}, Pair: 1}},
@@ -57,20 +58,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 	for i, records := range [][]Record{first, second} {
 		want := &Data{Run: *records[0].Run, Units: map[uint32]Unit{7: *records[1].Unit},
-			Sources:     map[string]string{"/src/a.c": "0123"},
-			Experiments: []Experiment{*records[3].Experiment, *records[4].Experiment},
-			Warnings:    []Warning{*records[5].Warning}, End: records[6].End, File: path, Line: 1 + 7*i}
+			Sources: map[string]string{"/src/a.c": "0123"}, Binaries: map[string]string{"/bin/a": "abc"},
+			Experiments: []Experiment{*records[4].Experiment, *records[5].Experiment},
+			Warnings:    []Warning{*records[6].Warning}, End: records[7].End, File: path, Line: 1 + 8*i}
 		if !reflect.DeepEqual(runs[i], want) {
 			t.Errorf("run %d:\n got %+v\nwant %+v", i, runs[i], want)
 		}
-	}
-	w, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if runs, err := ReadFiles([]string{path}); err != nil || len(runs) != 0 {
-		t.Errorf("after Create: %d runs, %v", len(runs), err)
 	}
 }
 
@@ -124,7 +117,7 @@ func checkTorn(t *testing.T, cut int, runs []*Data, lines int, torn bool) {
 		t.Fatalf("cut at %d: %d runs, want 1", cut, len(runs))
 	}
 	d := runs[0]
-	got := 1 + len(d.Units) + len(d.Sources) + len(d.Experiments) + len(d.Warnings)
+	got := 1 + len(d.Units) + len(d.Binaries) + len(d.Sources) + len(d.Experiments) + len(d.Warnings)
 	if d.End != nil {
 		got++
 	}
@@ -144,7 +137,11 @@ func TestDamage(t *testing.T) {
 		{"binary", "\x7fELF\n\x00\x01\n", "f:1: not a profile record: invalid character"},
 		{"no run", unit, "f:1: record before the first run"},
 		{"wrong type", run + `{"unit":{"id":"x"}}` + "\n", "f:2: not a profile record: json: cannot unmarshal"},
-		{"unknown kind", run + `{"lemma":{}}` + "\n", "f:2: not a profile record: 0 known kinds"},
+		{"unknown kind and more", run + `{"lemma":{},"theorem":{}}` + "\n", "f:2: not a profile record: 0 known kinds"},
+		{"no kind", run + `{}` + "\n", "f:2: not a profile record: 0 known kinds"},
+		{"nothing of a known kind", run + `{"Unit":null}` + "\n", "f:2: not a profile record: 0 known kinds"},
+		{"unknown kind without a run", `{"lemma":{}}` + "\n" + run, "f:1: not a profile record: of no known kind"},
+		{"unknown kind behind damage", run + "{\"exp\n" + `{"lemma":{}}` + "\n", "f:2: not a profile record: unexpected end"},
 		{"two kinds", run + `{"unit":{"id":1},"warning":{}}` + "\n", "f:2: not a profile record: 2 known kinds"},
 		{"unknown unit", run + `{"experiment":{"unit":9,"points":[{}]}}` + "\n", "f:2: experiment 0: unit 9 was not introduced"},
 		{"unknown unit's samples", run + `{"experiment":{"points":[{}],"unit_samples":{"4":1}}}` + "\n", "f:2: experiment 0: 1 samples of unknown unit 4"},
@@ -190,6 +187,25 @@ func TestNewerVersion(t *testing.T) {
 	}
 }
 
+// Records of kinds that a later whatif added are passed over, and counted.
+func TestUnknownKinds(t *testing.T) {
+	text := `{"run":{"version":1,"points":[{"name":"p"}]}}
+{"lemma":{"of":["any","shape"]}}
+{"experiment":{"points":[{}]}}
+{"theorem":7}
+{"end":{}}
+{"corollary":null}
+{"run":{"version":1}}
+`
+	runs, err := Read("f", strings.NewReader(text))
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	if d := runs[0]; d.Unknown != 3 || len(d.Experiments) != 1 || d.End == nil || d.Torn || runs[1].Unknown != 0 {
+		t.Errorf("%+v, %+v", runs[0], runs[1])
+	}
+}
+
 func TestMissingFile(t *testing.T) {
 	_, err := ReadFiles([]string{"/nonexistent/p"})
 	if !errors.Is(err, os.ErrNotExist) || err.Error() != "reading profile: /nonexistent/p: no such file or directory" {
@@ -208,10 +224,8 @@ func TestInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, open := range map[string]func(string) (*Writer, error){"Append": Append, "Create": Create} {
-		if _, err := open(path); !errors.Is(err, ErrInUse) {
-			t.Errorf("%s of a file in use: %v, want ErrInUse", name, err)
-		}
+	if _, err := Append(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("a file in use: %v, want ErrInUse", err)
 	}
 	if runs, err := ReadFiles([]string{path}); err != nil || len(runs) != 1 {
 		t.Errorf("file in use has %d runs (%v), want 1", len(runs), err)
@@ -236,7 +250,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestRefusesNonsense(t *testing.T) {
-	w, err := Create(filepath.Join(t.TempDir(), "p"))
+	w, err := Append(filepath.Join(t.TempDir(), "p"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +259,7 @@ func TestRefusesNonsense(t *testing.T) {
 	if err := w.Write(Record{}); err == nil {
 		t.Error("empty record written")
 	}
-	if err := w.Write(Record{Run: run[0].Run, End: run[6].End}); err == nil {
+	if err := w.Write(Record{Run: run[0].Run, End: run[7].End}); err == nil {
 		t.Error("record of two kinds written")
 	}
 	zero := 0.0
@@ -256,7 +270,7 @@ func TestRefusesNonsense(t *testing.T) {
 
 func TestConcurrentWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p")
-	w, err := Create(path)
+	w, err := Append(path)
 	if err != nil {
 		t.Fatal(err)
 	}

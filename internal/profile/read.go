@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
+	"strings"
 )
 
 // MaxLine is the longest line, in bytes, that is written or read. The longest
@@ -44,7 +46,8 @@ func readFile(path string) ([]*Data, error) {
 
 // Read reads the runs of one file; name is what errors call it. A run may lack
 // its end, and its last line may be torn, in the middle of the file too when
-// another run was appended. Any other line that cannot be understood is a
+// another run was appended. A record of a kind that is
+// not known is passed over. Any other line that cannot be understood is a
 // *DamageError, a run of a later version a *VersionError; the runs read up to
 // there, the last one as far as it was good, are returned with it.
 //
@@ -136,27 +139,37 @@ func (rd *reader) settle() error {
 func (rd *reader) take(line []byte) error {
 	rec, err := rd.parse(line)
 	var version *VersionError
-	if errors.As(err, &version) {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &version):
 		return err
-	}
-	if rd.bad != nil && (err != nil || rec.Run == nil) {
-		return rd.bad
-	}
-	if err != nil {
-		damage := rd.damage(err)
-		var syntax *json.SyntaxError
-		if !errors.As(err, &syntax) {
-			return damage
-		}
-		rd.bad = damage // torn perhaps: what follows will tell
+	case rd.bad != nil: // that comes first
+	case errors.Is(err, errUnknown) && len(rd.runs) > 0:
+		rd.runs[len(rd.runs)-1].Unknown++
+		return nil
+	case err != nil && !errors.As(err, &syntax):
+		return rd.damage(err)
+	case err != nil:
 		n := min(len(line), len(runStart))
 		rd.badIsRun = string(line[:n]) == runStart[:n]
+	}
+	return rd.put(rec.Run != nil, err, func() error { return rd.add(rec) })
+}
+
+// put adds what a line says, if err is nil. A line that cannot be read was cut short if a run (starts)
+// or the end of the file follows.
+func (rd *reader) put(starts bool, err error, add func() error) error {
+	switch {
+	case rd.bad != nil && (err != nil || !starts):
+		return rd.bad
+	case err != nil:
+		rd.bad = rd.damage(err)
 		return nil
 	}
 	if err := rd.settle(); err != nil {
 		return err
 	}
-	if err := rd.add(rec); err != nil {
+	if err := add(); err != nil {
 		return rd.damage(err)
 	}
 	return nil
@@ -182,10 +195,35 @@ func (rd *reader) parse(line []byte) (Record, error) {
 	if rec.Run != nil && rec.Run.Version > Version {
 		return rec, &VersionError{File: rd.name, Line: rd.line, Version: rec.Run.Version, Supported: Version}
 	}
-	if n := rec.kinds(); n != 1 {
+	switch n := rec.kinds(); {
+	case n == 0 && isUnknown(line):
+		return rec, errUnknown
+	case n != 1:
 		return rec, fmt.Errorf("not a profile record: %d known kinds in it, want 1", n)
 	}
 	return rec, nil
+}
+
+// errUnknown is what a record of a kind gives that this version does not know.
+var errUnknown = errors.New("not a profile record: of no known kind")
+
+// isUnknown tells a record that a later whatif may have written from what is none at all: it has
+// one kind, and that is not one of those known, which would have been empty.
+func isUnknown(line []byte) bool {
+	var kinds map[string]json.RawMessage
+	if json.Unmarshal(line, &kinds) != nil || len(kinds) != 1 {
+		return false
+	}
+	known := reflect.TypeFor[Record]()
+	for i := range known.NumField() {
+		name, _, _ := strings.Cut(known.Field(i).Tag.Get("json"), ",")
+		for kind := range kinds {
+			if strings.EqualFold(kind, name) { // as package json has it
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // add puts a record where it belongs, after checking what later code relies on.
@@ -199,7 +237,7 @@ func (rd *reader) add(rec Record) error {
 				return err
 			}
 		}
-		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{}, File: rd.name, Line: rd.line})
+		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{}, Binaries: map[string]string{}, File: rd.name, Line: rd.line})
 		return nil
 	}
 	if len(rd.runs) == 0 {
@@ -209,6 +247,8 @@ func (rd *reader) add(rec Record) error {
 	switch {
 	case d.End != nil:
 		return errors.New("record after the end of its run")
+	case rec.Binary != nil:
+		d.Binaries[rec.Binary.Path] = rec.Binary.BuildID
 	case rec.Unit != nil:
 		return d.addUnit(*rec.Unit)
 	case rec.Experiment != nil:

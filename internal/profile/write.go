@@ -20,23 +20,6 @@ type Writer struct {
 	broken  error // set for good once the file can no longer be kept whole
 }
 
-// Create makes path an empty profile, or empties the one that is there.
-func Create(path string) (*Writer, error) {
-	w, err := open(path)
-	if err != nil {
-		return nil, fmt.Errorf("creating profile %s: %w", path, err)
-	}
-	if w.regular {
-		// Not O_TRUNC: that would empty a file which another run is writing.
-		if err := w.file.Truncate(0); err != nil {
-			w.file.Close()
-			return nil, fmt.Errorf("emptying profile %s: %w", path, pathless(err))
-		}
-		w.size, w.torn = 0, false
-	}
-	return w, nil
-}
-
 // Append opens path for adding a run to what it holds. It is created if it is
 // not there. If it ends in a torn line, the first record starts on a line of its
 // own, and Read knows the torn line for what it is.
@@ -170,7 +153,7 @@ func encode(r Record, torn bool) ([]byte, error) {
 // kinds counts the fields of r that are set.
 func (r *Record) kinds() int {
 	n := 0
-	for _, set := range []bool{r.Run != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil, r.Latency != nil, r.Source != nil, r.Warning != nil, r.End != nil} {
+	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil, r.Latency != nil, r.Source != nil, r.Warning != nil, r.End != nil} {
 		if set {
 			n++
 		}

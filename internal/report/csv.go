@@ -13,7 +13,8 @@ import (
 // csvHead names the columns of the CSV report. Columns are added at the end, none
 // is renamed.
 var csvHead = []string{"unit", "name", "file", "line", "func", "binary", "share", "samples", "point", "metric", "verdict",
-	"slope", "slope_low", "slope_high", "unit_experiments", "speedup", "gain", "gain_low", "gain_high", "experiments"}
+	"slope", "slope_low", "slope_high", "unit_experiments", "speedup", "gain", "gain_low", "gain_high", "experiments",
+	"reason", "shape", "shape_at", "warnings"}
 
 // CSV writes the result as RFC 4180 has it: a row for each unit, point, metric and
 // speed-up that was tried, 0 included. A unit that was never tried has one row, without those. Numbers are
@@ -61,14 +62,21 @@ func csvRows(r *analyze.Result, t *analyze.Target, name string, shown map[int]bo
 		effect := append(append([]string(nil), head...), harmless(r.Points[e.Point].Name), string(e.Metric), string(e.Verdict))
 		effect = append(effect, csvEstimate(e.Slope, 5)...)
 		effect = append(effect, strconv.Itoa(e.Experiments))
+		at := ""
+		if e.Shape == analyze.Plateau || e.Shape == analyze.Peak {
+			at = strconv.Itoa(e.ShapeAt)
+		}
 		for _, l := range e.Curve {
 			row := append(append([]string(nil), effect...), strconv.Itoa(l.Speedup))
 			row = append(row, csvEstimate(l.Gain, 3)...)
-			rows = append(rows, append(row, strconv.Itoa(l.Experiments)))
+			row = append(row, strconv.Itoa(l.Experiments), harmless(e.Reason), string(e.Shape), at, harmless(strings.Join(notes(t, e), "; ")))
+			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
-		rows = append(rows, append(head, make([]string, len(csvHead)-len(head))...))
+		row := append(head, make([]string, len(csvHead)-len(head))...)
+		row[len(row)-1] = harmless(strings.Join(notes(t, &analyze.Effect{}), "; "))
+		rows = append(rows, row)
 	}
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"whatif/internal/analyze"
 )
@@ -12,6 +13,9 @@ import (
 // Diff writes what changed between two profiles: what the program gained, whether it
 // is what was promised, and what units promise now.
 func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
+	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
+		return err
+	}
 	if opt.Width > 0 {
 		opt.Width = max(opt.Width, narrowest)
 	}
@@ -23,7 +27,9 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	}
 	p.line("")
 	for k := range c.Points {
-		pointChange(p, &c.Points[k])
+		if opt.shows(&c.Points[k]) {
+			pointChange(p, &c.Points[k])
+		}
 	}
 	promises(p, c, opt)
 	slower(p, c, opt)
@@ -41,6 +47,9 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	return nil
 }
 
+// shows says whether a point is among those that are asked for.
+func (opt *Options) shows(p *analyze.PointChange) bool { return opt.Point == "" || p.Name == opt.Point }
+
 func sideText(r *analyze.Result) string {
 	if len(r.Runs) == 0 {
 		return "no run"
@@ -50,9 +59,8 @@ func sideText(r *analyze.Result) string {
 		if len(run.Args) > 0 {
 			text += ", " + command(run.Args)
 		}
-		for _, id := range run.BuildIDs {
-			text += ", build " + cutRight(clean(id), 12)
-			break
+		if build := mainBuild(r); build != "" {
+			text += ", " + build
 		}
 	}
 	return cutRight(text, 200) + fmt.Sprintf(": %s, %s", count(len(r.Runs), "run"), count(r.Experiments, "experiment"))
@@ -70,7 +78,7 @@ func pointChange(p *printer, c *analyze.PointChange) {
 	case !c.Gain.Known:
 		text += ": not known"
 	case !c.Gain.Bounded:
-		text += fmt.Sprintf(": gained %s%%, how certain is not known", gain(c.Gain, true))
+		text += ": gained " + percentText(c.Gain)
 	case c.Gain.Low > 0:
 		text += fmt.Sprintf(": gained %s%% %s", gain(c.Gain, true), interval(c.Gain))
 	case c.Gain.High < 0:
@@ -97,14 +105,15 @@ var outcomes = map[analyze.Outcome]string{
 	analyze.NotKnown: "too uncertain to tell whether it arrived",
 }
 
-// promises says what became of the units that are surely faster now.
+// promises says what became of the units that are surely faster now: what they cost once, what that was to gain of each
+// metric.
 func promises(p *printer, c *analyze.Comparison, opt Options) {
 	name := bothNames(c)
 	shown, certain := 0, 0
 	for i := range c.Units {
 		u := &c.Units[i]
 		for _, k := range u.Promises {
-			if !k.Certain || opt.Point != "" && c.Points[k.Point].Name != opt.Point {
+			if !k.Certain || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
 			if certain++; opt.Top > 0 && shown >= opt.Top {
@@ -114,12 +123,11 @@ func promises(p *printer, c *analyze.Comparison, opt Options) {
 				p.line("")
 				p.line("did the promised gain arrive?")
 			}
-			pt := &c.Points[k.Point]
-			text := fmt.Sprintf("%s takes %s%% less CPU time for each %s (%s, then %s)", unitText(name, u), gain(k.Speedup, true), clean(pt.Name), analyze.Duration(k.OldNS), analyze.Duration(k.NewNS))
-			if k.Predicted.Known {
-				text += fmt.Sprintf("; that was to gain %s%%, and %s came: %s", gain(k.Predicted, true), actual(pt.Gain), outcomes[k.Outcome])
-			} else {
-				text += "; what that was to gain is not known"
+			text := costText(name, c, u, k, k.Speedup, "less")
+			for _, of := range u.Promises {
+				if c.Points[of.Point].Name == c.Points[k.Point].Name {
+					text += "; " + kept(&c.Points[of.Point], of)
+				}
 			}
 			p.hanging("  ", text)
 		}
@@ -132,6 +140,31 @@ func promises(p *printer, c *analyze.Comparison, opt Options) {
 	}
 }
 
+// costText says by how much a unit's CPU time per visit changed.
+func costText(name namer, c *analyze.Comparison, u *analyze.UnitChange, k analyze.Promise, by analyze.Estimate, more string) string {
+	return fmt.Sprintf("%s takes %s %s CPU time for each %s (%s, then %s)", unitText(name, u), percentText(by), more, clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), analyze.Duration(k.NewNS))
+}
+
+// kept says what was promised of a metric, and what came.
+func kept(pt *analyze.PointChange, k analyze.Promise) string {
+	what := "the program was to gain "
+	if pt.Metric != analyze.Throughput {
+		what = "the mean latency was to fall by "
+	}
+	if !k.Predicted.Known {
+		return strings.TrimSuffix(strings.TrimSuffix(what, " "), " by") + ", but how much is not known"
+	}
+	return fmt.Sprintf("%s%s, and %s came: %s", what, percentText(k.Predicted), actual(pt.Gain), outcomes[k.Outcome])
+}
+
+// percentText is an estimate in percent, in a sentence.
+func percentText(e analyze.Estimate) string {
+	if e.Known && !e.Bounded {
+		return number(e.Value, 1) + "% (how certain is not known)"
+	}
+	return gain(e, true) + "%"
+}
+
 // slower lists the units that surely take more time now.
 func slower(p *printer, c *analyze.Comparison, opt Options) {
 	name := bothNames(c)
@@ -139,7 +172,7 @@ func slower(p *printer, c *analyze.Comparison, opt Options) {
 	for i := range c.Units {
 		u := &c.Units[i]
 		for _, k := range u.Promises {
-			if !k.Slower || opt.Point != "" && c.Points[k.Point].Name != opt.Point {
+			if !k.Slower || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
 			if all++; opt.Top > 0 && shown >= opt.Top {
@@ -150,7 +183,7 @@ func slower(p *printer, c *analyze.Comparison, opt Options) {
 				p.line("slower now:")
 			}
 			more := analyze.Estimate{Value: -k.Speedup.Value, Low: -k.Speedup.High, High: -k.Speedup.Low, Known: true, Bounded: k.Speedup.Bounded}
-			p.hanging("  ", fmt.Sprintf("%s takes %s%% more CPU time for each %s (%s, then %s)", unitText(name, u), gain(more, true), clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), analyze.Duration(k.NewNS)))
+			p.hanging("  ", costText(name, c, u, k, more, "more"))
 		}
 	}
 	if all > shown {
@@ -162,7 +195,7 @@ func actual(e analyze.Estimate) string {
 	if !e.Known {
 		return "what"
 	}
-	return gain(e, true) + "%"
+	return percentText(e)
 }
 
 func unitText(name namer, u *analyze.UnitChange) string {
@@ -182,7 +215,7 @@ func bothNames(c *analyze.Comparison) namer {
 func changes(p *printer, c *analyze.Comparison, opt Options) {
 	name := bothNames(c)
 	for k := range c.Points {
-		if opt.Point != "" && c.Points[k].Name != opt.Point {
+		if !opt.shows(&c.Points[k]) {
 			continue
 		}
 		rows := [][]string{{"unit", "faster by", "old", "new", "change", ""}}
@@ -197,21 +230,28 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 					continue
 				}
 				word := "not certain"
-				if e.Changed {
+				switch {
+				case e.Changed:
 					word = "changed"
+				case !e.Change.Bounded:
+					word = "no interval"
 				}
 				if u.How == analyze.SameNumber {
 					word += "*"
 					starred = true
 				}
-				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup), gain(e.Old, true), gain(e.New, true), gain(e.Change, true), word})
+				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup), bareGain(e.Old), bareGain(e.New), bareGain(e.Change), word})
 			}
 		}
 		if all == 0 {
 			continue
 		}
 		p.line("")
-		p.hanging("", fmt.Sprintf("what units promise at %s: gain in percent, then and now:", clean(c.Points[k].Name)))
+		what := "gain in the throughput of "
+		if c.Points[k].Metric != analyze.Throughput {
+			what = "fall of the mean latency of "
+		}
+		p.hanging("", fmt.Sprintf("what units promise: %s%s, in percent, then and now:", what, clean(c.Points[k].Name)))
 		simpleTable(p, rows)
 		if more := all - (len(rows) - 1); more > 0 {
 			p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
@@ -220,6 +260,14 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 			p.hanging("", "* known by its line number only: the profiles do not have the line's text")
 		}
 	}
+}
+
+// bareGain is an estimate in a table whose last column says where there is no interval.
+func bareGain(e analyze.Estimate) string {
+	if e.Known && !e.Bounded && finite(e.Value) {
+		return number(e.Value, 1)
+	}
+	return gain(e, true)
 }
 
 // simpleTable sets the first and last column to the left, the others to the right; the first
@@ -332,7 +380,10 @@ type jsonPromise struct {
 }
 
 // DiffJSON writes the comparison as one JSON object, as JSON writes a result.
-func DiffJSON(w io.Writer, c *analyze.Comparison) error {
+func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
+	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
+		return err
+	}
 	name := bothNames(c)
 	out := jsonDiff{Version: JSONVersion, SameBuild: c.SameBuild, Old: []jsonRun{}, New: []jsonRun{}, Points: []jsonPointDiff{}, Targets: []jsonTargetDiff{},
 		Gone: []string{}, Appeared: []string{}, Warnings: warnings(c.Warnings)}
@@ -343,13 +394,19 @@ func DiffJSON(w io.Writer, c *analyze.Comparison) error {
 		out.New = append(out.New, runJSON(run))
 	}
 	for _, p := range c.Points {
+		if !opt.shows(&p) {
+			continue
+		}
 		j := jsonPointDiff{Name: p.Name, Metric: p.Metric, Old: round(p.Old, 3), New: round(p.New, 3), BetweenRuns: p.BetweenRuns}
 		j.Gain, j.CI = estimate(p.Gain, 3)
 		j.Rest, j.RestCI = estimate(p.Rest, 3)
 		out.Points = append(out.Points, j)
 	}
 	for i := range c.Units {
-		out.Targets = append(out.Targets, targetDiff(c, &c.Units[i], name))
+		if opt.Top > 0 && i >= opt.Top {
+			break
+		}
+		out.Targets = append(out.Targets, targetDiff(c, &c.Units[i], name, opt))
 	}
 	for _, t := range c.Gone {
 		out.Gone = append(out.Gone, name(t.Unit))
@@ -366,10 +423,13 @@ func DiffJSON(w io.Writer, c *analyze.Comparison) error {
 	return nil
 }
 
-func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer) jsonTargetDiff {
+func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer, opt Options) jsonTargetDiff {
 	j := jsonTargetDiff{Unit: u.New.Unit.Kind, OldName: name(u.Old.Unit), NewName: name(u.New.Unit), MatchBy: u.How,
 		OldShare: round(u.Old.Share, 2), NewShare: round(u.New.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
 	for _, e := range u.Effects {
+		if !opt.shows(&c.Points[e.Point]) {
+			continue
+		}
 		je := jsonEffectDiff{Point: c.Points[e.Point].Name, Metric: c.Points[e.Point].Metric, Speedup: e.Speedup, Changed: e.Changed}
 		je.Old, je.OldCI = estimate(e.Old, 3)
 		je.New, je.NewCI = estimate(e.New, 3)
@@ -377,6 +437,9 @@ func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer) jsonTa
 		j.Effects = append(j.Effects, je)
 	}
 	for _, k := range u.Promises {
+		if !opt.shows(&c.Points[k.Point]) {
+			continue
+		}
 		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Certain, Slower: k.Slower, Outcome: k.Outcome}
 		jk.Speedup, jk.SpeedupCI = estimate(k.Speedup, 3)
 		jk.Predicted, jk.PredictedCI = estimate(k.Predicted, 3)

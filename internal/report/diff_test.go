@@ -2,6 +2,9 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -27,7 +30,7 @@ func rebuilt() *profile.Data {
 }
 
 func built(id string, d *profile.Data) *profile.Data {
-	d.Run.BuildIDs = map[string]string{"/bin/server": id}
+	d.Run.BuildIDs, d.Binaries = map[string]string{"/bin/server": id}, map[string]string{"/lib/libsum.so": "cc"}
 	u := d.Units[1]
 	u.Text = "sum += row[i];"
 	d.Units[1] = u
@@ -45,6 +48,11 @@ func TestDiff(t *testing.T) {
 		"diff_wait":  analyze.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
+			for _, point := range []string{"nosuch", "\x1b"} {
+				if err := errors.Join(Diff(io.Discard, c, Options{Point: point}), DiffJSON(io.Discard, c, Options{Point: point})); err == nil || strings.Count(err.Error(), "selecting point ") != 2 || strings.Contains(err.Error(), "\x1b") {
+					t.Errorf("point %q: %v", point, err)
+				}
+			}
 			for _, columns := range []int{0, 80} {
 				var b bytes.Buffer
 				if err := Diff(&b, c, Options{Width: columns, Top: 20}); err != nil {
@@ -63,7 +71,7 @@ func TestDiff(t *testing.T) {
 				}
 			}
 			var b bytes.Buffer
-			if err := DiffJSON(&b, c); err != nil {
+			if err := DiffJSON(&b, c, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+".json", b.Bytes())
@@ -71,6 +79,53 @@ func TestDiff(t *testing.T) {
 				t.Errorf("there is a %s in it", bad)
 			}
 		})
+	}
+}
+
+// A latency and the throughput of its end are of the same visits: what these cost is said once. Only what was
+// asked for is shown.
+func TestDiffMetrics(t *testing.T) {
+	run := func(share int64) (runs []*profile.Data) {
+		for range 2 {
+			d := timed("request")
+			d.Run.Points = append(d.Run.Points, profile.Point{Name: "flush", Kind: "func"})
+			for i := range d.Experiments {
+				e := &d.Experiments[i]
+				e.Points = append(e.Points, profile.Visits{Count: 100, Weight: 70 + float64(i%3), WindowNS: e.Points[0].WindowNS})
+				e.UnitSamples = map[uint32]int64{1: share + int64(i%5), 2: 80 + int64(i%3), 3: 40, 4: 20}
+			}
+			runs = append(runs, d)
+		}
+		return runs
+	}
+	c := analyze.Compare(run(240), run(120), analyze.Options{})
+	print := func(opt Options) string {
+		var b bytes.Buffer
+		if err := Diff(&b, c, opt); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	all := print(Options{})
+	for what, want := range map[string]int{
+		"less CPU time for each request": 1, "the program was to gain": 2, "the mean latency was to fall by": 1,
+		"fall of the mean latency of request": 1, "gain in the throughput of request": 1, "flush": 4, // one of them in a warning
+
+	} {
+		if got := strings.Count(all, what); got != want {
+			t.Errorf("%q stands there %d times, want %d:\n%s", what, got, want, all)
+		}
+	}
+	if one, _, _ := strings.Cut(print(Options{Point: "request"}), "warning:"); strings.Contains(one, "flush") || !strings.Contains(one, "latency request: ") {
+		t.Errorf("of request:\n%s", one)
+	}
+	var b bytes.Buffer
+	if err := DiffJSON(&b, c, Options{Point: "flush", Top: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var j jsonDiff
+	if err := json.Unmarshal(b.Bytes(), &j); err != nil || len(j.Points) != 1 || len(j.Targets) != 1 || len(j.Targets[0].Effects) > 1 || len(j.Targets[0].Promises) > 1 {
+		t.Errorf("%v: %s", err, b.Bytes())
 	}
 }
 

@@ -2,14 +2,19 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,21 +77,10 @@ func renderers() map[string]func(runs []*whatif.Data) ([]byte, error) {
 		}
 	}
 	return map[string]func(runs []*whatif.Data) ([]byte, error){
-		"json": write(func(b *bytes.Buffer, r *analyze.Result) error { return JSON(b, r) }),
-		"csv":  write(func(b *bytes.Buffer, r *analyze.Result) error { return CSV(b, r, Options{}) }),
-		"md":   write(func(b *bytes.Buffer, r *analyze.Result) error { return GitHub(b, r, Options{}) }),
-		"pprof": write(func(b *bytes.Buffer, r *analyze.Result) error {
-			if err := Pprof(b, r); err != nil {
-				return err
-			}
-			p, err := profile.ParseData(b.Bytes())
-			if err != nil {
-				return err
-			}
-			b.Reset()
-			b.WriteString(p.String())
-			return nil
-		}),
+		"json":  write(func(b *bytes.Buffer, r *analyze.Result) error { return JSON(b, r, Options{}) }),
+		"csv":   write(func(b *bytes.Buffer, r *analyze.Result) error { return CSV(b, r, Options{}) }),
+		"md":    write(func(b *bytes.Buffer, r *analyze.Result) error { return GitHub(b, r, Options{}) }),
+		"pprof": write(func(b *bytes.Buffer, r *analyze.Result) error { return pprofText(b, r, Options{}) }),
 		"coz":   coz(false),
 		"jsonl": coz(true),
 		"ascii": write(func(b *bytes.Buffer, r *analyze.Result) error {
@@ -96,6 +90,20 @@ func renderers() map[string]func(runs []*whatif.Data) ([]byte, error) {
 			return Text(b, r, Options{Width: 100, Curves: true, Color: true})
 		}),
 	}
+}
+
+// pprofText is a profile for pprof, as that writes it for people.
+func pprofText(w io.Writer, r *analyze.Result, opt Options) error {
+	var b bytes.Buffer
+	if err := Pprof(&b, r, opt); err != nil {
+		return err
+	}
+	p, err := profile.ParseData(b.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, p.String())
+	return err
 }
 
 // noNumber is what divisions by zero leave.
@@ -151,7 +159,7 @@ func TestManyUnits(t *testing.T) {
 		t.Errorf("a summary of more than five units: %v\n%s", err, got)
 	}
 	var b bytes.Buffer
-	if err := Pprof(&b, analysed(runs...)); err != nil {
+	if err := Pprof(&b, analysed(runs...), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := profile.Parse(&b); err != nil || len(p.Sample) != 5000 {
@@ -197,7 +205,7 @@ func TestPprofTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pprof(out, analysed(made())); err != nil {
+	if err := Pprof(out, analysed(made()), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Close(); err != nil {
@@ -330,4 +338,94 @@ func TestCozRoundTrip(t *testing.T) {
 			t.Errorf("slope %v, was %v", b2, a)
 		}
 	}
+}
+
+// What is asked for is all that is written, and a point that does not exist is an error, in every format.
+func TestOnly(t *testing.T) {
+	two := made()
+	two.Run.Points = append(two.Run.Points, whatif.Point{Name: "flush", Kind: "func"})
+	for i := range two.Experiments {
+		e := &two.Experiments[i]
+		e.Points = append(e.Points, whatif.Visits{Count: 1, Weight: 0.7, WindowNS: e.Points[0].WindowNS})
+	}
+	two.End.Visits = append(two.End.Visits, 300)
+	r := analysed(two)
+	for name, write := range map[string]func(w io.Writer, opt Options) error{
+		"text":  func(w io.Writer, opt Options) error { return Text(w, r, opt) },
+		"json":  func(w io.Writer, opt Options) error { return JSON(w, r, opt) },
+		"csv":   func(w io.Writer, opt Options) error { return CSV(w, r, opt) },
+		"md":    func(w io.Writer, opt Options) error { return GitHub(w, r, opt) },
+		"svg":   func(w io.Writer, opt Options) error { return SVG(w, r, opt) },
+		"pprof": func(w io.Writer, opt Options) error { return pprofText(w, r, opt) },
+	} {
+		var all, one, top bytes.Buffer
+		if err := errors.Join(write(&all, Options{}), write(&one, Options{Point: "flush"}), write(&top, Options{Top: 1})); err != nil {
+			t.Fatal(err)
+		}
+		rank := r.Targets[1].Unit.Name
+		if !strings.Contains(all.String(), rank) || strings.Contains(top.String(), rank+" ") || strings.Contains(top.String(), rank+`"`) {
+			t.Errorf("%s: of the first unit only:\n%s", name, top.String())
+		}
+		body := one.String()
+		if name == "text" { // its head has all points
+			_, body, _ = strings.Cut(body, "gain at point")
+		}
+		if !strings.Contains(all.String(), "request") || !strings.Contains(body, "flush") || strings.Contains(body, "request") {
+			t.Errorf("%s: of one point only:\n%s", name, body)
+		}
+		if err := write(io.Discard, Options{Point: "x"}); err == nil || !strings.Contains(err.Error(), "selecting point x: the profile has request, flush") {
+			t.Errorf("%s: of a point that does not exist: %v", name, err)
+		}
+	}
+}
+
+// Of a run that says nothing this is said first, whatever the format.
+func TestDoubtFirst(t *testing.T) {
+	r := analysed(unlucky()["nobaseline"]...)
+	doubt := r.Doubt()
+	if doubt == "" {
+		t.Fatal("there is no doubt")
+	}
+	var md, svg bytes.Buffer
+	if err := errors.Join(GitHub(&md, r, Options{}), SVG(&svg, r, Options{})); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(doubt, ":")
+	for name, text := range map[string]string{"md": md.String(), "svg": svg.String()} {
+		at, table := strings.Index(text, first), strings.Index(text, "parse.c")
+		if at < 0 || table >= 0 && table < at {
+			t.Errorf("%s: the doubt is at %d, the first unit at %d", name, at, table)
+		}
+	}
+}
+
+// A profile with thousands of units: of what each format writes of it the golden has the size, a sum and the
+// beginning.
+func TestMany(t *testing.T) {
+	runs := []*whatif.Data{many()}
+	renderers := renderers()
+	renderers["svg"] = func(runs []*whatif.Data) ([]byte, error) {
+		var b bytes.Buffer
+		err := SVG(&b, analysed(runs...), Options{Top: 20})
+		return b.Bytes(), err
+	}
+	renderers["txt"] = func(runs []*whatif.Data) ([]byte, error) {
+		var b bytes.Buffer
+		err := Text(&b, analysed(runs...), Options{Width: 80, Top: 20})
+		return b.Bytes(), err
+	}
+	var all bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(renderers)) {
+		text, err := renderers[name](runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&all, "%s: %d lines, %d bytes, %x\n", name, bytes.Count(text, []byte("\n")), len(text), sha256.Sum256(text))
+		for i, line := range strings.SplitN(string(text), "\n", 6) {
+			if i < 5 {
+				fmt.Fprintf(&all, "\t%s\n", cutRight(clean(line), 120))
+			}
+		}
+	}
+	golden(t, "many.txt", all.Bytes())
 }

@@ -31,6 +31,9 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	fmt.Fprintf(out, "### What would make %s faster\n\n", title)
 	fmt.Fprintf(out, "Measured for %.0f s: %s, %s.\n", float64(r.RealNS)/1e9, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
+	if doubt := r.Doubt(); doubt != "" {
+		fmt.Fprintf(out, "\n**%s**\n", plainMarkdown(doubt))
+	}
 	name := unitNames(unitsOf(r))
 	for _, k := range points {
 		if opt.Point == "" && begins(r, k) {
@@ -60,6 +63,7 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric, what string, name namer, top int) {
 	fmt.Fprintf(out, "\nGain in %s %s, in percent, if code were faster:\n\n", what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
 	rows, more := 0, 0
+	var doubts []string
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		for j := range t.Effects {
@@ -78,11 +82,11 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 			for _, mark := range marks {
 				fmt.Fprintf(out, " %s |", gain(e.At(mark)))
 			}
-			text := words[e.Verdict]
-			if metric != analyze.Throughput {
-				text = latencyWords[e.Verdict]
+			short, text := verdictText(e)
+			fmt.Fprintf(out, " **%s**: %s |\n", short, text)
+			for _, note := range notes(t, e) {
+				doubts = append(doubts, codeSpan(cutLeft(clean(name(t.Unit)), 60))+": "+plainMarkdown(note))
 			}
-			fmt.Fprintf(out, " **%s**: %s |\n", e.Verdict, text)
 		}
 	}
 	switch {
@@ -90,6 +94,12 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 		fmt.Fprint(out, "Nothing was tried.\n")
 	case more > 0:
 		fmt.Fprintf(out, "\n%s more: `whatif report` shows them.\n", count(more, "unit"))
+	}
+	if len(doubts) > 0 {
+		fmt.Fprint(out, "\n")
+	}
+	for _, doubt := range doubts {
+		fmt.Fprintf(out, "- %s\n", doubt)
 	}
 }
 

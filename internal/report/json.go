@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"whatif/internal/analyze"
 	"whatif/internal/profile"
@@ -17,14 +18,34 @@ const JSONVersion = 1
 // JSON writes the result as one JSON object, indented. Gains, shares and speed-ups
 // are in percent. What is not known is null (slope, ci) or left out (a level
 // without a gain); no number is ever NaN or infinite.
-func JSON(w io.Writer, r *analyze.Result) error {
+func JSON(w io.Writer, r *analyze.Result, opt Options) error {
+	if err := KnownPoint(opt.Point, r); err != nil {
+		return err
+	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(toJSON(r)); err != nil {
+	if err := enc.Encode(toJSON(r).only(opt)); err != nil {
 		return fmt.Errorf("writing JSON report: %w", err)
 	}
 	return nil
+}
+
+// only leaves out what was not asked for.
+func (j jsonReport) only(opt Options) jsonReport {
+	if opt.Top > 0 {
+		j.Targets = j.Targets[:min(len(j.Targets), opt.Top)]
+	}
+	if opt.Point == "" {
+		return j
+	}
+	j.Points = slices.DeleteFunc(j.Points, func(p jsonPoint) bool { return p.Name != opt.Point })
+	j.Latencies = slices.DeleteFunc(j.Latencies, func(l jsonLatency) bool { return l.Name != opt.Point })
+	for i := range j.Targets {
+		t := &j.Targets[i]
+		t.Points = slices.DeleteFunc(t.Points, func(e jsonEffect) bool { return e.Name != opt.Point })
+	}
+	return j
 }
 
 type jsonReport struct {
@@ -172,7 +193,7 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	if p == nil {
 		p = &profile.Run{}
 	}
-	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, CPUModel: p.CPUModel, Tool: p.Tool, BuildIDs: p.BuildIDs, File: run.File, Experiments: run.Experiments,
+	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, CPUModel: p.CPUModel, Tool: p.Tool, BuildIDs: run.BuildIDs, File: run.File, Experiments: run.Experiments,
 		Started: p.Started.UTC().Format("2006-01-02T15:04:05Z")}
 	if j.Args == nil {
 		j.Args = []string{}

@@ -67,7 +67,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 			}
 			rw.cells = append(rw.cells, cell)
 		}
-		rw.verdictOf(effects[0], latencyWords)
+		rw.verdictOf(effects[0])
 		rw.curve = smallCurve(effects[0])
 		rw.notes = latencyNotes(effects)
 		rows = append(rows, rw)
@@ -85,7 +85,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 		rows = rows[:opt.Top]
 	}
 	p.hanging("", fmt.Sprintf("fall of latency %s, in percent, if code were %d%% faster; the verdict is on the mean:", clean(l.Name), latencyMark))
-	writeRows(p, rows, heads, latencyWords)
+	writeRows(p, rows, heads)
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}

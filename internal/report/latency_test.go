@@ -65,7 +65,7 @@ func TestLatencyText(t *testing.T) {
 
 func TestLatencyJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := JSON(&b, analysed(timed("request"))); err != nil {
+	if err := JSON(&b, analysed(timed("request")), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -124,7 +124,7 @@ func TestLatencyNotKnown(t *testing.T) {
 		t.Errorf("\n%s", out)
 	}
 	var b bytes.Buffer
-	if err := JSON(&b, r); err != nil || !strings.Contains(b.String(), `"p99_ns": null`) {
+	if err := JSON(&b, r, Options{}); err != nil || !strings.Contains(b.String(), `"p99_ns": null`) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	if got := len(r.Targets[0].Effects); got != 2 || r.Targets[0].Effects[1].Metric != analyze.Throughput {

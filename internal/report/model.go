@@ -27,10 +27,8 @@ func Begins(r *analyze.Result, k int) bool { return begins(r, k) }
 
 // Words says what an effect's verdict means.
 func Words(e *analyze.Effect) string {
-	if e.Metric != analyze.Throughput {
-		return latencyWords[e.Verdict]
-	}
-	return words[e.Verdict]
+	_, text := verdictText(e)
+	return text
 }
 
 // Gain writes an estimate with half of its interval, as the tables do.

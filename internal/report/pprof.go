@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/pprof/profile"
@@ -18,7 +20,10 @@ import (
 // program gains, per unit of speed-up (the slope), where that is certain, and
 // gain_at_least is the end of the interval that is nearer to nothing. What is not certain is 0. Grouped by
 // lines (-lines) nothing is added up.
-func Pprof(w io.Writer, r *analyze.Result) error {
+func Pprof(w io.Writer, r *analyze.Result, opt Options) error {
+	if err := KnownPoint(opt.Point, r); err != nil {
+		return err
+	}
 	p := &profile.Profile{
 		SampleType:        []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
 		PeriodType:        &profile.ValueType{Type: "cpu", Unit: "nanoseconds"},
@@ -36,13 +41,16 @@ func Pprof(w io.Writer, r *analyze.Result) error {
 		}
 	}
 	p.Comments = append(p.Comments, "gains are in thousandths of what the unit is made faster by, only where they are certain; look at them with -lines")
-	columns := pprofColumns(r)
+	columns := slices.DeleteFunc(pprofColumns(r), func(c pprofColumn) bool { return opt.Point != "" && r.Points[c.point].Name != opt.Point })
 	for _, c := range columns {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "gain." + c.name, Unit: "thousandths"}, &profile.ValueType{Type: "gain_at_least." + c.name, Unit: "thousandths"})
 	}
 	b := pprofBuilder{p: p, functions: map[[2]string]*profile.Function{}, mappings: map[string]*profile.Mapping{}, ids: buildIDs(r)}
 	name := unitNames(unitsOf(r))
 	for i := range r.Targets {
+		if opt.Top > 0 && i >= opt.Top {
+			break
+		}
 		t := &r.Targets[i]
 		s := &profile.Sample{Location: []*profile.Location{b.location(t, clean(name(t.Unit)))}, Value: []int64{t.Samples, t.Samples * p.Period}, Label: map[string][]string{}}
 		for _, c := range columns {
@@ -119,11 +127,7 @@ func samplingPeriod(r *analyze.Result) int64 {
 func buildIDs(r *analyze.Result) map[string]string {
 	ids := map[string]string{}
 	for _, run := range r.Runs {
-		if run.Run != nil {
-			for path, id := range run.Run.BuildIDs {
-				ids[path] = id
-			}
-		}
+		maps.Copy(ids, run.BuildIDs)
 	}
 	return ids
 }

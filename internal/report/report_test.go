@@ -229,6 +229,36 @@ func TestWaits(t *testing.T) {
 	}
 }
 
+// Verbose says where each run was made, of what, and what measuring took.
+func TestVerbose(t *testing.T) {
+	a, b := made(), made()
+	a.Run.CPUModel, a.Run.BuildIDs = "Model \x1b[1m T", map[string]string{"/bin/server": "aa", "/bin/\x1bx": "0123456789abcdef"}
+	a.End.CountingNS, a.End.Tables = []int64{36e6}, &profile.Tables{Rows: 12, MaxRows: 3000, Bytes: 3 << 20}
+	for i := range a.Experiments {
+		a.Experiments[i].HeldNS, a.Experiments[i].DealtNS = 2e6, 1e7
+	}
+	b.Run.Host, b.Run.Kernel, b.Run.CPUs, b.End = "g", "6.18", 8, nil
+	golden(t, "verbose.txt", text(t, analysed(a, b), Options{Width: 100, Verbose: true}))
+}
+
+// What was not tried to the end is not said to be without effect to the end.
+func TestNoneUpTo(t *testing.T) {
+	d := made()
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		if e.Unit == 3 && e.Speedup > 25 {
+			e.Unit, e.Speedup = 0, 0
+		}
+	}
+	r := analysed(d)
+	for _, width := range []int{0, 70} {
+		got := string(text(t, r, Options{Width: width}))
+		if strings.Contains(got, "not on the critical path") || !strings.Contains(got, "no effect up to 25%: more was not tried") {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
 func TestUnknownPoint(t *testing.T) {
 	err := Text(io.Discard, analysed(made()), Options{Point: "re\x1bquest"})
 	if err == nil || err.Error() != `selecting point re\x1bquest: the profile has request` {
@@ -249,7 +279,7 @@ func TestJSON(t *testing.T) {
 func toBytes(t *testing.T, r *analyze.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := JSON(&b, r); err != nil {
+	if err := JSON(&b, r, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -344,7 +374,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWriteErrors(t *testing.T) {
-	for name, err := range map[string]error{"text": Text(failing{}, analysed(made()), Options{}), "JSON": JSON(failing{}, analysed(made()))} {
+	for name, err := range map[string]error{"text": Text(failing{}, analysed(made()), Options{}), "JSON": JSON(failing{}, analysed(made()), Options{})} {
 		if err == nil || !strings.HasSuffix(err.Error(), ": full") {
 			t.Errorf("%s: error %v", name, err)
 		}

@@ -33,6 +33,9 @@ func SVG(w io.Writer, r *analyze.Result, opt Options) error {
 		s.Title = command(r.Runs[0].Run.Args)
 		s.Notes = append(s.Notes, fmt.Sprintf("%s and %s; bands are 95%% intervals", count(r.Experiments, "experiment"), count(r.Baselines, "baseline")))
 	}
+	if doubt := r.Doubt(); doubt != "" {
+		s.Notes = append(s.Notes, clean(doubt))
+	}
 	for _, warning := range r.Warnings {
 		s.Notes = append(s.Notes, "warning: "+clean(warning.Text))
 	}
@@ -48,6 +51,9 @@ func SVG(w io.Writer, r *analyze.Result, opt Options) error {
 		for _, t := range targets {
 			if e := find(t); e != nil {
 				sec.Panels = append(sec.Panels, panel(t, e))
+				for _, note := range notes(t, e) {
+					sec.Notes = append(sec.Notes, clean(name(t.Unit))+": "+note)
+				}
 			}
 		}
 		if len(sec.Panels) == 0 {

@@ -28,24 +28,48 @@ type row struct {
 	verdict analyze.Verdict
 	short   string // the verdict in a word or three
 	words   string
+	legend  string // what explains the word
 	notes   []string
 	waits   []wait
 	curve   []float64 // see smallCurve
 }
 
-// verdictOf sets what is said of an effect: a curve that turns says where.
-func (rw *row) verdictOf(e *analyze.Effect, words map[analyze.Verdict]string) {
-	rw.verdict, rw.short, rw.words = e.Verdict, string(e.Verdict), words[e.Verdict]
-	switch {
-	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
-		rw.words = "not enough data: " + count(e.Experiments, "experiment")
-	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
-		rw.short = fmt.Sprintf("faster, to %d%%", e.ShapeAt)
-		rw.words = fmt.Sprintf("gains up to %d%%: then another bottleneck", e.ShapeAt)
-	case e.Shape == analyze.Peak:
-		rw.short = fmt.Sprintf("%s, peak %d%%", e.Verdict, e.ShapeAt)
-		rw.words = fmt.Sprintf("gains up to %d%%, then gets in the way", e.ShapeAt)
+// verdictOf sets what is said of an effect.
+func (rw *row) verdictOf(e *analyze.Effect) {
+	rw.verdict = e.Verdict
+	rw.short, rw.words = verdictText(e)
+	rw.legend = wordsOf(e.Metric)[e.Verdict]
+	if e.Verdict == analyze.None {
+		rw.legend = rw.words
 	}
+}
+
+// verdictText is a verdict in a word or three, and in a clause: a curve that turns says where, and one that does not
+// reach 100% that it does not.
+func verdictText(e *analyze.Effect) (short, text string) {
+	short, text = string(e.Verdict), wordsOf(e.Metric)[e.Verdict]
+	switch most := e.Reaches(); {
+	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
+		text = "not enough data: " + count(e.Experiments, "experiment")
+	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
+		short = fmt.Sprintf("faster, to %d%%", e.ShapeAt)
+		text = fmt.Sprintf("gains up to %d%%: then another bottleneck", e.ShapeAt)
+	case e.Shape == analyze.Peak:
+		short = fmt.Sprintf("%s, peak %d%%", e.Verdict, e.ShapeAt)
+		text = fmt.Sprintf("gains up to %d%%, then gets in the way", e.ShapeAt)
+	case e.Verdict == analyze.None && most < 100:
+		short = fmt.Sprintf("none, to %d%%", most)
+		text = fmt.Sprintf("no effect up to %d%%: more was not tried", most)
+	}
+	return short, text
+}
+
+// wordsOf explains verdicts on a metric.
+func wordsOf(m analyze.Metric) map[analyze.Verdict]string {
+	if m == analyze.Throughput {
+		return words
+	}
+	return latencyWords
 }
 
 // The columns of a table. Those on the left are as wide as their content needs and
@@ -80,7 +104,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		rows = rows[:opt.Top]
 	}
 	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:", clean(r.Points[k].Name)))
-	writeRows(p, rows, atMarks(), words)
+	writeRows(p, rows, atMarks())
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
@@ -150,11 +174,17 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 	for _, mark := range marks {
 		rw.cells = append(rw.cells, gain(e.At(mark)))
 	}
-	rw.verdictOf(e, words)
-	for _, w := range append(append([]analyze.Warning(nil), t.Warnings...), e.Warnings...) {
-		rw.notes = append(rw.notes, clean(w.Text))
-	}
+	rw.verdictOf(e)
+	rw.notes = notes(t, e)
 	return rw
+}
+
+// notes are the doubts about a unit and its effect.
+func notes(t *analyze.Target, e *analyze.Effect) (all []string) {
+	for _, w := range slices.Concat(t.Warnings, e.Warnings) {
+		all = append(all, clean(w.Text))
+	}
+	return all
 }
 
 func share(percent float64) string { return fmt.Sprintf("%.1f%%", percent) }
@@ -196,7 +226,7 @@ func atMarks() (heads []string) {
 
 // writeRows sets the table. With room for it, the verdict is written out in each
 // line; without, the line has one word, and each word is explained once below.
-func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdict]string) {
+func writeRows(p *printer, rows []row, numbers []string) {
 	heads := append([]string{"unit", "function", "share", "waits"}, numbers...)
 	for _, rw := range rows {
 		for c := range rw.cells {
@@ -267,7 +297,7 @@ func writeRows(p *printer, rows []row, numbers []string, words map[analyze.Verdi
 		line(fmt.Sprintf("%*d", rank, rw.rank), curve, verdict, tints[rw.verdict], rw.cells)
 	}
 	if !written {
-		legend(p, rows, words)
+		legend(p, rows)
 	}
 	waitsLegend(p, rows, widths[colWaits] > 0)
 }
@@ -336,12 +366,12 @@ func fit(widths []int, room int, limited bool) {
 }
 
 // legend explains the verdicts that occur, in the order in which they do.
-func legend(p *printer, rows []row, words map[analyze.Verdict]string) {
+func legend(p *printer, rows []row) {
 	seen := map[analyze.Verdict]bool{}
 	for _, rw := range rows {
 		if !seen[rw.verdict] {
 			seen[rw.verdict] = true
-			p.hanging(fmt.Sprintf("  %-6s  ", rw.verdict), words[rw.verdict])
+			p.hanging(fmt.Sprintf("  %-6s  ", rw.verdict), rw.legend)
 		}
 	}
 }

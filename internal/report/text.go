@@ -1,5 +1,6 @@
-// Package report shows a result of package analyze: Text for people, JSON for
-// programs. It computes nothing.
+// Package report shows a result of package analyze, or a comparison of two: for people (Text,
+// GitHub, SVG, Diff) and for programs (JSON, CSV, Pprof, Coz, DiffJSON). It concludes nothing: all that
+// is said of a gain is analyze's.
 package report
 
 import (
@@ -12,12 +13,15 @@ import (
 	"whatif/internal/analyze"
 )
 
-// Options are choices of the text report. The zero value shows everything.
+// Options are choices of a report. The zero value shows everything.
 type Options struct {
-	Width int    // of the lines, in characters; 0: as long as they get
-	Top   int    // units in a table; 0: all that were tried
+	Top   int    // units, those that rank first; 0: all
 	Point string // only this point
 	Unit  string // of an SVG: only this unit
+
+	// Of text.
+	Width   int  // of the lines, in characters; 0: as long as they get
+	Verbose bool // where each run was made, and what measuring took
 
 	// For a terminal. Without these the text is the same everywhere.
 	Color  bool // verdicts in colours
@@ -39,6 +43,9 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	out := newPrinter(bufio.NewWriter(w), opt)
 	header(out, r)
+	if opt.Verbose {
+		provenance(out, r)
+	}
 	if doubt := r.Doubt(); doubt != "" {
 		out.line("")
 		out.hanging("", clean(doubt))
@@ -99,20 +106,34 @@ func overlapping(r *analyze.Result) bool {
 // selected gives the indices of the points to be shown.
 func selected(r *analyze.Result, name string) ([]int, error) {
 	var points []int
-	var names []string
 	for k, p := range r.Points {
 		if name == "" || p.Name == name {
 			points = append(points, k)
 		}
-		names = append(names, clean(p.Name))
 	}
-	if name != "" && len(points) == 0 {
-		if len(names) == 0 {
-			return nil, fmt.Errorf("selecting point %s: the profile has no points", clean(name))
+	return points, KnownPoint(name, r)
+}
+
+// KnownPoint gives an error if a point is in none of the results; an empty name stands for all.
+func KnownPoint(name string, results ...*analyze.Result) error {
+	var names []string
+	for _, r := range results {
+		for _, p := range r.Points {
+			if p.Name == name {
+				return nil
+			}
+			if n := clean(p.Name); !slices.Contains(names, n) {
+				names = append(names, n)
+			}
 		}
-		return nil, fmt.Errorf("selecting point %s: the profile has %s", clean(name), strings.Join(names, ", "))
 	}
-	return points, nil
+	switch {
+	case name == "":
+		return nil
+	case len(names) == 0:
+		return fmt.Errorf("selecting point %s: the profile has no points", clean(name))
+	}
+	return fmt.Errorf("selecting point %s: the profile has %s", clean(name), strings.Join(names, ", "))
 }
 
 // printer writes lines; errors stay in w until Flush.

@@ -30,6 +30,12 @@ func Read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return From(f)
+}
+
+// From reads a source file that is open, without waiting.
+func From(f *os.File) ([]byte, error) {
+	path := f.Name()
 	fi, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -52,7 +53,7 @@ func TestClosed(t *testing.T) {
 	if _, err := b.Functions("main"); err == nil {
 		t.Error("functions of a closed binary")
 	}
-	if b.BuildID() != "" || b.Nearest("main", 3) != nil || b.Imports("printf") {
+	if b.BuildID() != "" || b.ContentID() != "" || b.Nearest("main", 3) != nil || b.Imports("printf") {
 		t.Error("answers from a closed binary")
 	}
 }
@@ -77,6 +78,40 @@ func TestKindsOfBinary(t *testing.T) {
 	}
 	if id := gob.BuildID(); id == "" {
 		t.Error("a Go binary without a build id")
+	}
+}
+
+// Two builds have other contents, also where only a part of the file is looked at.
+func TestContentID(t *testing.T) {
+	plain := build(t, "inline.c", "gcc", "-O2", "-Wl,--build-id=none")
+	text, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := open(t, plain).BuildID(); id != "" {
+		t.Fatalf("build id %q", id)
+	}
+	dir := t.TempDir()
+	id := func(text []byte) string {
+		path := filepath.Join(dir, "b")
+		if err := os.WriteFile(path, text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		return b.ContentID()
+	}
+	changed := append(bytes.Clone(text[:len(text)-1]), text[len(text)-1]+1)
+	if id(text) == "" || id(text) != id(text) || id(text) == id(changed) {
+		t.Errorf("%q, changed %q", id(text), id(changed))
+	}
+	long := append(bytes.Clone(text), make([]byte, 40<<20)...)
+	last := append(bytes.Clone(long[:len(long)-1]), 1)
+	if id(long) == id(last) || id(long) == id(long[:len(long)-1]) {
+		t.Error("of a long file neither the end nor the length tells")
 	}
 }
 

@@ -27,6 +27,7 @@ func interrogate(t testing.TB, data []byte) {
 	}
 	defer b.Close()
 	b.BuildID()
+	b.ContentID()
 	b.Origin(true)
 	offsets := []uint64{0, 0x1000, 0x1139, 0x1200, uint64(len(data)) / 2}
 	for _, p := range b.elf.Progs {

@@ -242,7 +242,7 @@ func TestPage(t *testing.T) {
 		if s := b.text("#answer"); !strings.Contains(s, "Make parse.c:18 faster") || !strings.Contains(s, "50% faster →+30% ±") {
 			t.Errorf("answer %q", s)
 		}
-		if s := b.text("#about"); !strings.Contains(s, "flush (func): 0 visits – never visited") {
+		if s := b.text("#about"); !strings.Contains(s, "flush (func): 0 visits – never visited") || !strings.Contains(s, "2 CPUs Model T, Linux 6.1") || !strings.Contains(s, "0a1b of /bin/server") {
 			t.Errorf("about %q", s)
 		}
 	})

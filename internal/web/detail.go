@@ -122,7 +122,8 @@ func (p *Page) gather(v *view, s int) *gathered {
 	for i := range p.results[s].Targets {
 		byKey[p.results[s].Targets[i].Unit.Key()] = i
 	}
-	g := &gathered{starts: p.starts(s), occasions: map[int][]occasion{}}
+	g := &gathered{occasions: map[int][]occasion{}}
+	g.starts, _ = p.starts(s)
 	var base []chart.Weighted
 	for r, d := range p.runs[s] {
 		for n := range d.Experiments {
@@ -154,7 +155,7 @@ type gatheredKey struct {
 // durations themselves.
 func (v *view) spread(p *Page, s, r int, e *profile.Experiment) []chart.Weighted {
 	if l := v.of[s].latency; l != nil {
-		d := durations(p.runs[s][r], l.Name, e)
+		d := p.results[s].Durations(r, e, l)
 		if d == nil {
 			return nil
 		}
@@ -192,10 +193,10 @@ func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, g *gathered) {
 		}
 		visits := int64(0)
 		if l := v.of[s].latency; l != nil {
-			if d := durations(p.runs[s][o.run], l.Name, o.e); d != nil {
+			if d := p.results[s].Durations(o.run, o.e, l); d != nil {
 				visits = d.Matched
 			}
-		} else if n := visitsOf(p.runs[s][o.run], &p.results[s].Points[v.of[s].point], o.e); n != nil {
+		} else if n := p.results[s].Visits(o.run, o.e, v.of[s].point); n != nil {
 			visits = n.Count
 		}
 		period := ""

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"path"
 	"slices"
 
 	"whatif/internal/analyze"
@@ -48,7 +47,8 @@ type unit struct {
 	ID     string `json:"id"` // in links
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
-	Beside string `json:"beside"` // of a line its function, and so on
+	Was    string `json:"was,omitempty"` // its name on the other side, if that is another
+	Beside string `json:"beside"`        // of a line its function, and so on
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Func   string `json:"func,omitempty"`
@@ -97,45 +97,43 @@ func newSide(label string, r *analyze.Result) side {
 	for i := range s.Runs {
 		s.Runs[i].Args = []string{report.Command(s.Runs[i].Args)}
 		s.Runs[i].Host, s.Runs[i].Kernel, s.Runs[i].File = report.Clean(s.Runs[i].Host), report.Clean(s.Runs[i].Kernel), report.Clean(s.Runs[i].File)
+		s.Runs[i].CPUModel = report.Clean(s.Runs[i].CPUModel)
+		ids := map[string]string{}
+		for file, id := range s.Runs[i].BuildIDs {
+			ids[report.Clean(file)] = report.Clean(id)
+		}
+		s.Runs[i].BuildIDs = ids
 	}
 	return s
 }
 
-// sameness is what makes units of two profiles the same. The binary may have been built
-// into another directory.
-func sameness(u profile.Unit) profile.UnitKey {
-	k := u.Key()
-	k.Binary = path.Base(k.Binary)
-	if k.Kind == "line" {
-		k.Func = ""
-	}
-	return k
-}
-
-// mergeUnits lists the units of all sides.
+// mergeUnits lists the units of all sides. What is the same in both is what analyze takes for the same.
 func (p *Page) mergeUnits() {
 	p.index.Units, p.index.Chunk = []unit{}, perChunk
-	place := map[profile.UnitKey]int{}
 	ids := map[string]bool{}
+	var places map[int]int // of targets of the side before: where they are in the list already
 	for s, r := range p.results {
+		if s == 1 {
+			places = map[int]int{}
+			for at, old := range analyze.Matches(r, p.results[0]) {
+				places[old] = at // those of the first side are in its order
+			}
+		}
 		model := report.NewModel(r)
 		beside := report.Beside(r)
 		for i := range r.Targets {
 			t := &r.Targets[i]
-			key := sameness(t.Unit)
-			at, known := place[key]
-			if known && p.taken(s, at) {
-				continue // two of one side that differ in their binary's directory only
-			}
+			at, known := places[i]
 			if !known {
 				at = len(p.index.Units)
-				place[key] = at
 				u := newUnit(&model.Targets[i], report.Clean(beside(t.Unit)))
 				if u.ID = u.Name; ids[u.ID] {
-					u.ID = fmt.Sprintf("%s~%s", u.Name, digest(key))
+					u.ID = fmt.Sprintf("%s~%s", u.Name, digest(t.Unit.Key()))
 				}
 				ids[u.ID] = true
 				p.index.Units = append(p.index.Units, u)
+			} else if u, was := &p.index.Units[at], report.Clean(model.Targets[i].Name); was != u.Name {
+				u.Was = was
 			}
 			p.take(s, at, i)
 			u := &p.index.Units[at]
@@ -171,10 +169,6 @@ func (p *Page) take(s, at, i int) {
 	if i >= 0 {
 		p.targets[s][at] = i
 	}
-}
-
-func (p *Page) taken(s, at int) bool {
-	return s < len(p.targets) && at < len(p.targets[s]) && p.targets[s][at] >= 0
 }
 
 // extend sets what belongs to side s.

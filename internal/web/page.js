@@ -154,7 +154,7 @@
     const was = s => compared ? s : null;
     const tr = el('tr', { 'data-unit': u.id },
       el('td', { class: 'c-rank' }, String(at + 1)),
-      el('th', { class: 'unit c-unit', scope: 'row' }, el('a', { href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: u.id }), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), u.beside ? el('span', { class: 'muted' }, u.beside) : null),
+      el('th', { class: 'unit c-unit', scope: 'row' }, el('a', { href: '#' + new URLSearchParams({ ...(state.view && { view: state.view }), unit: u.id }), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), u.beside || u.was ? el('span', { class: 'muted' }, [u.beside, u.was ? 'before: ' + u.was : ''].filter(Boolean).join(', ')) : null),
       el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null)), waits(u)),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
       ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
@@ -253,7 +253,7 @@
     index.sides.forEach((s, i) => {
       parts.push(el('h3', {}, index.sides.length > 1 ? (i ? 'Before: ' : 'Now: ') + s.label : 'What was measured'));
       parts.push(el('dl', { class: 'facts' },
-        ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + ', Linux ' + r.kernel + ' · ' + r.started + (r.status === null ? index.live ? '' : ' · was killed' : ' · exit status ' + r.status))]),
+        ...s.runs.flatMap((r, n) => [el('dt', {}, s.runs.length > 1 ? 'run ' + (n + 1) : 'run'), el('dd', {}, r.args.join(' ') + ' · ' + plural(r.experiments, 'experiment') + ' · ' + r.host + ', ' + plural(r.cpus, 'CPU') + (r.cpu_model ? ' ' + r.cpu_model : '') + ', Linux ' + r.kernel + ' · ' + r.started + (r.status === null ? index.live ? '' : ' · was killed' : ' · exit status ' + r.status)), ...Object.entries(r.build_ids || {}).sort().flatMap(([file, id]) => [el('dt', {}, 'build'), el('dd', {}, id + ' of ' + file)])]),
         ...s.points.flatMap(p => [el('dt', {}, 'point'), el('dd', {}, p.name + ' (' + p.kind + '): ' + plural(p.visits, 'visit') + (p.visits ? '' : ' – never visited'), warnings(p.warnings))]),
         ...s.latencies.flatMap(l => [el('dt', {}, 'latency'), el('dd', {}, l.name + ', from ' + l.begin + ': ' + plural(l.matched, 'measured request'), warnings(l.warnings))]),
         el('dt', {}, 'delays'), el('dd', {}, s.summary.delay.toFixed(0) + '% of the time; whatif itself took ' + s.summary.own_cpu.toFixed(1) + '% of a core'),

@@ -212,70 +212,50 @@ func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
 // newTimeline is the periods of a side's baselines.
 func (p *Page) newTimeline(v *view, s int) *chart.Timeline {
 	var moments []chart.Moment
-	end := 0.0
+	starts, end := p.starts(s)
 	for r, d := range p.runs[s] {
-		start := end
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
-			at := start + float64(e.StartNS)
-			end = max(end, at+float64(e.RealNS))
 			if value := v.period(p, s, r, e); value > 0 && e.IsBaseline() && e.SetAside == "" {
-				moments = append(moments, chart.Moment{At: at, Value: value})
+				moments = append(moments, chart.Moment{At: starts[r] + float64(e.StartNS), Value: value})
 			}
 		}
 	}
 	return chart.NewTimeline(moments, end, p.width(460), 140)
 }
 
-// starts is when each run of a side begins on the timeline.
-func (p *Page) starts(s int) []float64 {
-	var all []float64
-	end := 0.0
+// starts is when each run of a side begins on the timeline, one after the other, and when the last ends. The parts of a
+// run have its time in common.
+func (p *Page) starts(s int) (all []float64, end float64) {
+	start := 0.0
 	for _, d := range p.runs[s] {
-		start := end
+		if !d.Part {
+			start = end
+		}
 		all = append(all, start)
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			end = max(end, start+float64(e.StartNS)+float64(e.RealNS))
 		}
 	}
-	return all
+	return all, end
 }
 
 // period is the time for each visit in an experiment of run r, or the mean latency; 0 if
 // not known.
 func (v *view) period(p *Page, s, r int, e *profile.Experiment) float64 {
-	d, sub := p.runs[s][r], v.of[s]
+	sub := v.of[s]
 	if sub.point < 0 {
 		return 0
 	}
 	if sub.latency != nil {
-		if l := durations(d, sub.latency.Name, e); l != nil && l.Begun > 0 {
+		if l := p.results[s].Durations(r, e, sub.latency); l != nil && l.Begun > 0 {
 			return max(0, l.AreaNS) / l.Begun
 		}
 		return 0
 	}
-	if visits := visitsOf(d, &p.results[s].Points[sub.point], e); visits != nil && visits.Weight > 0 {
+	if visits := p.results[s].Visits(r, e, sub.point); visits != nil && visits.Weight > 0 {
 		return visits.WindowNS / visits.Weight
 	}
 	return 0
-}
-
-// visitsOf is what a point did in an experiment of a run; nil where the run has no such point.
-func visitsOf(d *profile.Data, pt *analyze.Point, e *profile.Experiment) *profile.Visits {
-	for i := range e.Points {
-		if i < len(d.Run.Points) && d.Run.Points[i].Name == pt.Name && d.Run.Points[i].Kind == pt.Kind {
-			return &e.Points[i]
-		}
-	}
-	return nil
-}
-
-func durations(d *profile.Data, name string, e *profile.Experiment) *profile.Durations {
-	for i := range e.Latencies {
-		if i < len(d.Run.Latencies) && d.Run.Latencies[i].Name == name {
-			return &e.Latencies[i]
-		}
-	}
-	return nil
 }

@@ -186,3 +186,62 @@ func FuzzParts(f *testing.F) {
 		}
 	})
 }
+
+// Beside each other stand the units that diff takes for the same: of another build lines by their text, not their number.
+func TestComparedByText(t *testing.T) {
+	now, before := world{}.made(), world{}.made()
+	for _, d := range []*profile.Data{now, before} {
+		u := d.Units[1]
+		u.Text = "sum += row[i];"
+		d.Units[1] = u
+		d.Run.BuildIDs = map[string]string{"/bin/server": "aa"}
+	}
+	moved := now.Units[1]
+	moved.Line, moved.Name = 25, "parse.c:25"
+	now.Units[1] = moved
+	other := now.Units[3]
+	other.Line, other.Name, other.Text = 18, "parse.c:18", "another line"
+	now.Units[3] = other
+	now.Run.BuildIDs = map[string]string{"/bin/server": "bb"}
+	p := New(Profile{Runs: []*profile.Data{now}}, &Profile{Runs: []*profile.Data{before}}, 0, false)
+	for at, u := range p.index.Units {
+		both := p.targets[0][at] >= 0 && p.targets[1][at] >= 0
+		switch {
+		case u.Name == "parse.c:25" && (!both || u.Was != "parse.c:18"):
+			t.Errorf("the line that moved: in both %v, was %q", both, u.Was)
+		case u.Name == "parse.c:18" && both:
+			t.Error("a line stands beside another one that had its number before")
+		}
+	}
+	seen := map[string]bool{}
+	for _, u := range p.index.Units {
+		if seen[u.ID] {
+			t.Errorf("two units are %s", u.ID)
+		}
+		seen[u.ID] = true
+	}
+}
+
+// The parts of a run of COZ's have its time in common: they do not follow each other.
+func TestTimelineOfParts(t *testing.T) {
+	const text = "startup\ttime=1\n" +
+		"experiment\tselected=a.c:1\tspeedup=0.00\tduration=1000000000\nthroughput-point\tname=p\tdelta=10\n" +
+		"experiment\tselected=a.c:2\tspeedup=0.50\tduration=1000000000\nthroughput-point\tname=p\tdelta=10\n" +
+		"experiment\tselected=a.c:1\tspeedup=0.50\tduration=1000000000\nthroughput-point\tname=p\tdelta=10\n" +
+		"experiment\tselected=a.c:2\tspeedup=0.00\tduration=1000000000\nthroughput-point\tname=p\tdelta=10\n"
+	runs, err := profile.Read("f", strings.NewReader(text))
+	if err != nil || len(runs) != 3 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	starts, end := pageOf(runs...).starts(0)
+	if end != 4e9 || !slices.Equal(starts, []float64{0, 0, 0}) {
+		t.Errorf("from %v to %v", starts, end)
+	}
+	again, err := profile.Read("f", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if starts, end := pageOf(append(runs, again...)...).starts(0); end != 8e9 || !slices.Equal(starts, []float64{0, 0, 0, 4e9, 4e9, 4e9}) {
+		t.Errorf("two of them: from %v to %v", starts, end)
+	}
+}

@@ -32,7 +32,7 @@ func (w world) made() *profile.Data {
 	d := &profile.Data{
 		File: "whatif.profile",
 		Run: profile.Run{Version: 1, ID: "r1", Started: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-			Args: []string{"./server", "--name", "a b"}, Host: "h", Kernel: "6.1", CPUs: 2, PeriodNS: 1e6,
+			Args: []string{"./server", "--name", "a b"}, Host: "h", Kernel: "6.1", CPUs: 2, CPUModel: "Model T", BuildIDs: map[string]string{"/bin/server": "0a1b"}, PeriodNS: 1e6,
 			Points: []profile.Point{{Name: "request", Kind: "func", Spec: "func:request"}}},
 		Units: map[uint32]profile.Unit{
 			1: {ID: 1, Kind: "line", Name: "parse.c:18", File: file, Line: 18, Func: "parse_row", Binary: "/bin/server"},

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"whatif/internal/analyze"
+	"whatif/internal/profile"
+)
+
+// provenance says of each run where, when and of what it was made, and what measuring took.
+func provenance(p *printer, r *analyze.Result) {
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Run == nil {
+			continue
+		}
+		text := clean(run.File)
+		if !run.Run.Started.IsZero() {
+			text += ", " + run.Run.Started.UTC().Format("2006-01-02 15:04:05 UTC")
+		}
+		if m := Machine(run.Run); m != "" {
+			text += ", " + clean(m)
+		}
+		text += fmt.Sprintf(", a sample every %s", analyze.Duration(float64(run.Run.PeriodNS)))
+		if run.End == nil {
+			text += ", killed"
+		}
+		p.hanging(fmt.Sprintf("run %d: ", i+1), text)
+		for _, file := range slices.Sorted(maps.Keys(run.BuildIDs)) {
+			p.hanging("  build ", fmt.Sprintf("%s of %s", clean(run.BuildIDs[file]), clean(file)))
+		}
+		measuring(p, r, run)
+	}
+	if r.RealNS > 0 && r.PausedNS+r.HeldNS+r.DealtNS > 0 {
+		p.hanging("measuring: ", fmt.Sprintf("cores were stopped for %.1f s, threads held for %.1f s; others that the program deals with took %.1f%% of a core",
+			float64(r.PausedNS)/1e9, float64(r.HeldNS)/1e9, percent(r.DealtNS, r.RealNS)))
+	}
+}
+
+// measuring says what a run's counting took, and its tables.
+func measuring(p *printer, r *analyze.Result, run *analyze.RunFacts) {
+	if run.End == nil {
+		return
+	}
+	for i, ns := range run.End.CountingNS {
+		if i < len(run.Run.Points) && i < len(run.End.Visits) && ns > 0 && run.End.Visits[i] > 0 {
+			p.hanging("  counting ", fmt.Sprintf("%s took %s a visit", clean(run.Run.Points[i].Name), analyze.Duration(float64(ns)/float64(run.End.Visits[i]))))
+		}
+	}
+	if t := run.End.Tables; t != nil && t.MaxRows > 0 {
+		p.hanging("  unwind tables: ", fmt.Sprintf("%d of %d rows, %.1f MiB", t.Rows, t.MaxRows, float64(t.Bytes)/(1<<20)))
+	}
+}
+
+// Machine says where a run was made; "" if that is not known.
+func Machine(run *profile.Run) string {
+	var parts []string
+	if run.Host != "" {
+		parts = append(parts, run.Host)
+	}
+	if run.CPUs > 0 {
+		cpus := count(run.CPUs, "CPU")
+		if run.CPUModel != "" {
+			cpus += " " + run.CPUModel
+		}
+		parts = append(parts, cpus)
+	}
+	if run.Kernel != "" {
+		parts = append(parts, "Linux "+run.Kernel)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// mainBuild is the build of the binary that most of the time was spent in, or of the first of those that are known.
+func mainBuild(r *analyze.Result) string {
+	if len(r.Runs) == 0 || len(r.Runs[0].BuildIDs) == 0 {
+		return ""
+	}
+	ids := r.Runs[0].BuildIDs
+	most, file := -1.0, slices.Min(slices.Collect(maps.Keys(ids)))
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Share > most && ids[t.Unit.Binary] != "" {
+			most, file = t.Share, t.Unit.Binary
+		}
+	}
+	text := "build " + cutRight(clean(ids[file]), 12)
+	if len(ids) > 1 {
+		text += " of " + clean(path.Base(file))
+	}
+	return text
+}
