@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Each trial measures so long.
+var seconds = func() string {
+	if s := os.Getenv("SECONDS"); s != "" { // of the kernel's command line
+		return s
+	}
+	return "3"
+}()
+
+// A trial is one thing that whatif can do, as a user would do it.
+type trial struct {
+	name string
+	try  func() (string, error)
+}
+
+func trials() []trial {
+	return []trial{
+		{"doctor", func() (string, error) { return "able", quiet(output("whatif", "doctor")) }},
+		{"run", func() (string, error) {
+			return run("target", nil, visits{"round_done": perRound}, "-p", "func:round_done")
+		}},
+		{"return", func() (string, error) {
+			return run("target", nil, visits{"round_done%return": perRound}, "-p", "func:round_done%return")
+		}},
+		{"syscall", func() (string, error) {
+			return run("target", nil, visits{"begun": perRound, "over": perRound}, "-p", "begun=syscall:getpriority", "-p", "over=syscall:getpriority%exit")
+		}},
+		{"tracepoint", func() (string, error) {
+			return run("target", nil, visits{"task_newtask": perChild, "exit": perChild}, "-p", "tracepoint:task:task_newtask", "-p", "exit")
+		}},
+		{"usdt", func() (string, error) { return run("target", nil, visits{"round": perRound}, "-p", "usdt:round") }},
+		{"source", func() (string, error) { return run("source", nil, visits{"rounds": perRound}) }},
+		{"latency", func() (string, error) {
+			return run("target", hasLatency, nil, "-l", "round=func:round_begins..func:round_done")
+		}},
+		{"functions", func() (string, error) {
+			return run("target", nil, visits{"round_done": perRound}, "-u", "func", "-p", "func:round_done")
+		}},
+		{"waiting", func() (string, error) {
+			return run("target", nil, visits{"round_done": perRound}, "--waiting", "all", "-p", "func:round_done")
+		}},
+		{"kernel", func() (string, error) {
+			return run("target", hasKernel, visits{"round_done": perRound}, "--kernel", "-u", "func", "-p", "func:round_done")
+		}},
+		{"gain", gain},
+		{"attach", attach},
+		{"system", system},
+	}
+}
+
+func quiet(_ string, err error) error { return err }
+
+// counted is what the program says of itself.
+type counted struct{ rounds, children int64 }
+
+// visits are how many of a point there have to be.
+type visits map[string]func(counted) int64
+
+func perRound(c counted) int64 { return c.rounds }
+func perChild(c counted) int64 { return c.children + 1 } // and its other thread, or itself
+
+// report is what is looked at of whatif's.
+type report struct {
+	Points []struct {
+		Name   string
+		Visits int64
+	}
+	Latencies []struct {
+		Matched, Unmatched int64
+	}
+	Targets []struct {
+		Unit, Name string
+		Samples    int64
+		Points     []struct {
+			Curve []struct{ Speedup, Gain float64 }
+		}
+	}
+	Summary struct{ Experiments, Samples int64 }
+}
+
+// run profiles a program; all visits must have been counted, and experiments must have told something.
+func run(program string, also func(*report) error, want visits, args ...string) (string, error) {
+	args = append(append([]string{"run", "-o", "profile"}, args...), "--", "/"+program, seconds)
+	out, err := output("whatif", args...)
+	if err != nil {
+		return "", err
+	}
+	var c counted
+	if _, err := fmt.Sscanf(out, "rounds %d children %d", &c.rounds, &c.children); err != nil {
+		return "", fmt.Errorf("reading what the program says, %q: %w", out, err)
+	}
+	r, err := read()
+	if err != nil {
+		return "", err
+	}
+	counted := make(map[string]int64)
+	for _, p := range r.Points {
+		counted[p.Name] = p.Visits
+	}
+	for point, expect := range want {
+		if n, ok := counted[point]; !ok || n != expect(c) {
+			return "", fmt.Errorf("%d visits of %s, of %d; counted were %v", n, point, expect(c), counted)
+		}
+	}
+	if also != nil {
+		if err := also(r); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d rounds, %d samples, %d experiments", c.rounds, r.Summary.Samples, r.Summary.Experiments), predicted(r)
+}
+
+func read() (*report, error) {
+	defer os.Remove("profile")
+	text, err := output("whatif", "report", "--format", "json", "profile")
+	if err != nil {
+		return nil, err
+	}
+	var r report
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
+	}
+	return &r, nil
+}
+
+// predicted: samples were matched to code, and some of it has a prediction.
+func predicted(r *report) error {
+	for _, t := range r.Targets {
+		for _, p := range t.Points {
+			if len(p.Curve) > 0 && t.Samples > 0 {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no prediction in %d experiments with %d samples", r.Summary.Experiments, r.Summary.Samples)
+}
+
+func hasLatency(r *report) error {
+	if len(r.Latencies) != 1 || r.Latencies[0].Matched == 0 || r.Latencies[0].Unmatched > 0 {
+		return fmt.Errorf("latencies %+v", r.Latencies)
+	}
+	return nil
+}
+
+func hasKernel(r *report) error {
+	for _, t := range r.Targets {
+		if strings.Contains(t.Name, "[kernel]") && t.Samples > 0 {
+			return nil
+		}
+	}
+	return errors.New("no function of the kernel's was sampled")
+}
+
+// gain is the program's known answer: a third. How near the prediction comes depends on the machine: it is only shown.
+func gain() (string, error) {
+	line := ""
+	_, err := run("target", func(r *report) error {
+		for _, t := range r.Targets {
+			for _, p := range t.Points {
+				for _, c := range p.Curve {
+					line += fmt.Sprintf(" %.0f at %.0f%%", c.Gain, c.Speedup)
+				}
+			}
+		}
+		return nil
+	}, nil, "-t", "func:heavy", "-u", "func", "-s", "0,50,100", "-p", "func:round_done")
+	return strings.TrimSpace(line), err
+}
+
+// attach: the program has been there before, and goes on afterwards.
+func attach() (string, error) {
+	program := exec.Command("/target", "1000")
+	if err := program.Start(); err != nil {
+		return "", err
+	}
+	defer func() {
+		_ = program.Process.Kill()
+		_ = program.Wait()
+	}()
+	time.Sleep(200 * time.Millisecond)
+	_, err := output("whatif", "attach", "-o", "profile", "-d", seconds+"s", "-p", "func:round_done", strconv.Itoa(program.Process.Pid))
+	if err != nil {
+		return "", err
+	}
+	r, err := read()
+	if err != nil {
+		return "", err
+	}
+	if err := program.Process.Signal(syscall.Signal(0)); err != nil {
+		return "", fmt.Errorf("the program is gone: %w", err)
+	}
+	return fmt.Sprintf("%d visits, %d samples", r.Points[0].Visits, r.Summary.Samples), predicted(r)
+}
+
+// system: everything that runs, the program among it.
+func system() (string, error) {
+	if _, err := output("whatif", "system", "-o", "profile", "-p", "syscall:getpriority", "--", "/target", seconds); err != nil {
+		return "", err
+	}
+	r, err := read()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d samples", r.Summary.Samples), predicted(r)
+}

@@ -1,0 +1,117 @@
+// Kernels finds out what whatif can do on other kernels than the one that runs: it boots those that Debian has, the
+// newest of each version, in virtual machines, and tries everything there.
+//
+//	go run ./accuracy/kernels [-only 6.1,6.12] [-arch amd64,arm64] [-seconds 3] [-kvm]
+//
+// It needs qemu, and apt to download packages with; nothing of them is installed. The machines are emulated, which is
+// slow. How well predictions come out there means nothing; that there are some, and that counts are exact, does.
+//
+// The normal sequence: [newPackages], for each architecture [newMachine], for each kernel [machine.boot], one [table].
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func main() { rig.Main(run) }
+
+type options struct {
+	only    []string
+	arches  []string
+	seconds int
+	kvm     bool
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	o, err := parseOptions(stderr, args)
+	return rig.Status(stderr, "kernels", err, func() error { return o.try(ctx, stdout, stderr) })
+}
+
+func parseOptions(stderr io.Writer, args []string) (*options, error) {
+	o := &options{}
+	f := flag.NewFlagSet("kernels", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	only := f.String("only", "", "try only these `versions`: 6.1,6.12")
+	arches := f.String("arch", "amd64,arm64", "for these `architectures`")
+	f.IntVar(&o.seconds, "seconds", 3, "length of each trial, in the virtual machine")
+	f.BoolVar(&o.kvm, "kvm", false, "let the processor run the virtual machines of its own architecture, by /dev/kvm")
+	if err := rig.Parse(f, args); err != nil {
+		return nil, err
+	}
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	o.arches = strings.Split(*arches, ",")
+	for _, arch := range o.arches {
+		if _, ok := architectures[arch]; !ok {
+			return nil, fmt.Errorf("reading the command line: no architecture %q: there are amd64 and arm64", arch)
+		}
+	}
+	if o.seconds < 1 {
+		return nil, errors.New("reading the command line: a trial takes a second at least")
+	}
+	return o, nil
+}
+
+// try boots everything and prints the table, of what there is when something fails too.
+func (o *options) try(ctx context.Context, stdout, stderr io.Writer) error {
+	root, err := rig.FindRoot()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(root, "accuracy", "build", "kernels")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making a directory for the kernels: %w", err)
+	}
+	packages, err := newPackages(ctx, dir, o.arches)
+	if err != nil {
+		return err
+	}
+	var t table
+	for _, arch := range o.arches {
+		if err := o.tryAll(ctx, root, dir, arch, packages, &t, stderr); err != nil {
+			return errors.Join(err, t.write(stdout))
+		}
+	}
+	if len(t.rows) == 0 {
+		return fmt.Errorf("finding kernels: Debian has no %s", strings.Join(o.only, ", "))
+	}
+	return t.write(stdout)
+}
+
+func (o *options) tryAll(ctx context.Context, root, dir, arch string, packages *packages, t *table, stderr io.Writer) error {
+	kernels, err := packages.kernels(ctx, arch, o.only)
+	if err != nil {
+		return err
+	}
+	if len(kernels) == 0 {
+		return nil
+	}
+	m, err := newMachine(ctx, root, dir, arch, o.kvm)
+	if err != nil {
+		return err
+	}
+	for _, k := range kernels {
+		image, err := packages.image(ctx, k)
+		if err != nil {
+			return err
+		}
+		log := filepath.Join(dir, k.release+".log")
+		fmt.Fprintf(stderr, "%s: see %s\n", k.release, log)
+		results, err := m.boot(ctx, image, log, o.seconds)
+		t.add(k, results, err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
