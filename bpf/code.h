@@ -68,6 +68,13 @@ static __always_inline bool ends_walk(u32 unit)
 	return !whole_stacks && is_unit(unit);
 }
 
+static __always_inline void keep_code(const struct address *key, const struct code *code)
+{
+	struct code copy = *code; /* kernels before 6.3 take it from the stack only */
+
+	bpf_map_update_elem(&addresses, key, &copy, BPF_ANY);
+}
+
 /*
  * What is known of an address of the current process. What is known since another stamp is
  * asked about anew, if that can be. Not static: as step_out.
@@ -113,7 +120,7 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 			code->rule = rule_of_place(&m.place, address, &unitless);
 	}
 	if (code->unit != UNIT_PENDING && (code->rule != RULES_PENDING || ends_walk(code->unit)))
-		bpf_map_update_elem(&addresses, &key, code, BPF_ANY);
+		keep_code(&key, code);
 	/* Not kept, as whether it waits busily is still to be said. */
 	if (code->unit == UNIT_PENDING && unitless)
 		code->unit = UNIT_NONE;

@@ -302,25 +302,42 @@ static long on_clear(u32 i, struct clearing *k)
 	return 0;
 }
 
-/* Where a file is mapped and what of it is to be read, once user space has said it. */
-static __always_inline void settle(struct counters *c, u64 space, struct object *o, const struct counter_file *f)
+/* What tells files apart: in place of an offset, when it was changed. */
+static __always_inline struct place file_key(const struct object *o)
+{
+	struct place key = o->file;
+
+	key.offset = o->changed;
+	return key;
+}
+
+/*
+ * Where a file is mapped and what of it is to be read, once user space has said it. Apart, for the
+ * stack that it takes: kernels before 6.8 round that of each function up to 32 bytes.
+ */
+static __noinline int settle(struct counters *c, u64 space, struct object *o)
 {
 	struct clearing k = { .space = space };
+	struct place key = file_key(o);
 	u64 offset = o->file.offset;
 	u64 value = o->value;
+	struct counter_file *f;
 
+	f = bpf_map_lookup_elem(&files, &key);
+	if (!f || f->state == FILE_ASKED)
+		return 0;
 	if (__sync_val_compare_and_swap(&o->state, OBJECT_ASKED, OBJECT_TAKEN) != OBJECT_ASKED)
-		return; /* another core does it */
+		return 0; /* another core does it */
 	if (f->state != FILE_COUNTS || o->from >= f->to || o->to <= f->from) {
 		o->state = OBJECT_FREE;
-		return;
+		return 0;
 	}
 	if (o->values < f->values) { /* else it had them when it was mapped before */
 		value = __sync_fetch_and_add(&c->values, f->values);
 		if (value + f->values > MAX_VALUES) {
 			lose(this_core(), LOSS_COUNTERS);
 			o->state = OBJECT_FREE;
-			return;
+			return 0;
 		}
 		o->value = value;
 		o->values = f->values;
@@ -333,15 +350,7 @@ static __always_inline void settle(struct counters *c, u64 space, struct object 
 	o->bias = o->start - offset - f->ahead;
 	barrier();
 	o->state = OBJECT_COUNTS;
-}
-
-/* What tells files apart: in place of an offset, when it was changed. */
-static __always_inline struct place file_key(const struct object *o)
-{
-	struct place key = o->file;
-
-	key.offset = o->changed;
-	return key;
+	return 0;
 }
 
 static long on_object(u32 i, struct reading *r)
@@ -352,13 +361,8 @@ static long on_object(u32 i, struct reading *r)
 	if (!c || i >= MAX_OBJECTS)
 		return 1;
 	o = object_of(c, i);
-	if (o->state == OBJECT_ASKED) {
-		struct place key = file_key(o);
-		struct counter_file *f = bpf_map_lookup_elem(&files, &key);
-
-		if (f && f->state != FILE_ASKED)
-			settle(c, r->space, o, f);
-	}
+	if (o->state == OBJECT_ASKED)
+		settle(c, r->space, o);
 	if (o->state != OBJECT_COUNTS)
 		return 0;
 	r->bias = o->bias;
@@ -551,7 +555,8 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	struct finding f = {};
 	u64 pages, seen = 0, second = second_of(bpf_ktime_get_ns()), *lock;
 
-	if (!t || !mm)
+	/* Where the kernel cannot be asked what is mapped user space asks for no counting. */
+	if (!t || !mm || !bpf_iter_task_vma_new)
 		return 0;
 	pages = mm->exec_vm;
 	if ((pages == t->code_pages && second == t->code_looked) || t->lost)

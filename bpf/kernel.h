@@ -105,6 +105,19 @@ struct task_struct {
 #define PF_USER_WORKER 0x4000
 #define PF_KTHREAD 0x200000
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} TARGET_IN_KERNEL;
+
+struct bpf_map;
+
+struct bpf_iter__bpf_map {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+} TARGET_IN_KERNEL;
+
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
@@ -152,6 +165,7 @@ struct vm_area_struct {
 
 struct linux_binprm;
 
+/* Since Linux 6.7. */
 struct bpf_iter_task_vma {
 	u64 opaque[1];
 };

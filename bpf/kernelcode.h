@@ -112,7 +112,7 @@ __noinline int kernel_code_at(u64 address, struct code *code)
 	code->rule = RULES_UNKNOWN;
 	code->unit = unit_of_place(&place, place.offset);
 	if (code->unit != UNIT_PENDING)
-		bpf_map_update_elem(&addresses, &key, code, BPF_ANY);
+		keep_code(&key, code);
 	return 0;
 }
 

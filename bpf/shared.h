@@ -120,7 +120,7 @@ struct control_page {
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space looks by itself whether there are questions about code */
 	u32 sampled;	/* the latencies, a bit each, of which an end is in the source, see sample_spans */
-	u32 pad;
+	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */

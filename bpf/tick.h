@@ -346,6 +346,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 struct timer {
 	struct bpf_timer timer;
 	u64 tick; /* that it is set for */
+	u32 parked; /* it is not set, see park */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -357,13 +358,48 @@ struct {
 /* The first tick that lies ahead. */
 static __always_inline int set_timer(struct core *c, struct timer *v)
 {
+	u64 now = bpf_ktime_get_ns(), at;
 	int err;
 
-	v->tick = tick_at(bpf_ktime_get_ns()) + 1;
-	err = bpf_timer_start(&v->timer, tick_time(v->tick), BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	v->tick = tick_at(now) + 1;
+	at = tick_time(v->tick);
+	if (control.unpinned)
+		err = bpf_timer_start(&v->timer, at - now, 0);
+	else
+		err = bpf_timer_start(&v->timer, at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 	if (err)
 		lose(c, LOSS_TIMER);
 	return err;
+}
+
+/*
+ * Kernels before 6.7 cannot pin a timer to its core: one that is set on an idle core goes to
+ * another, one that is set on a busy core stays. So the clock of a core stands still while that is
+ * idle, and is set again when it has something to run. There is nothing to sample meanwhile.
+ */
+static __always_inline void park(struct timer *v)
+{
+	v->tick = 0;
+	v->parked = 1;
+	__sync_fetch_and_sub(&control.cores, 1);
+}
+
+/* Attached only where timers cannot be pinned. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_leave_idle, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u32 id = bpf_get_smp_processor_id();
+	struct core *c = this_core();
+	struct timer *v;
+
+	if (!c || prev->pid || !next->pid || !control.period)
+		return 0;
+	v = bpf_map_lookup_elem(&timers, &id);
+	if (!v || !v->parked || set_timer(c, v))
+		return 0;
+	v->parked = 0;
+	__sync_fetch_and_add(&control.cores, 1);
+	return 0;
 }
 
 /* A hard interrupt raises the softirq in which this core's timer runs. */
@@ -392,15 +428,22 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 
 	if (!c || !control.period)
 		return 0;
+	if (*key != bpf_get_smp_processor_id()) {
+		/* From a core that is to have no timers, and cannot keep its own. */
+		lose(c, LOSS_TIMER);
+		park(v);
+		return 0;
+	}
 	sample(c, v->tick);
 	forget_kernel_stack();
-	set_timer(c, v);
+	if (control.unpinned && !bpf_get_current_task_btf()->pid)
+		park(v);
+	else
+		set_timer(c, v);
 	return 0;
 }
 
-/* Run once on every core, from user space. */
-SEC("syscall")
-int start_clock(void *ctx)
+static __always_inline int start_timer(void)
 {
 	u32 id = bpf_get_smp_processor_id();
 	struct core *c = this_core();
@@ -415,8 +458,27 @@ int start_clock(void *ctx)
 	err = bpf_timer_set_callback(&v->timer, on_tick);
 	if (err)
 		return err;
-	__sync_fetch_and_add(&control.cores, 1);
-	return set_timer(c, v);
+	err = set_timer(c, v);
+	if (!err)
+		__sync_fetch_and_add(&control.cores, 1);
+	return err;
+}
+
+/*
+ * Run once on every core, by user space, which reads the result. Any iterator would do, at its end:
+ * they are run on demand, and may not sleep. What may, kernels from 7.3 on do not let have a
+ * callback that samples.
+ */
+SEC("iter/bpf_map")
+int start_clock(struct bpf_iter__bpf_map *ctx)
+{
+	s32 err;
+
+	if (ctx->map)
+		return 0;
+	err = start_timer();
+	bpf_seq_write(ctx->meta->seq, &err, sizeof(err));
+	return 0;
 }
 
 #endif

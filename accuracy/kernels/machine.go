@@ -82,7 +82,7 @@ func (m *machine) boot(ctx context.Context, image, log string, seconds int) ([]s
 	defer out.Close()
 	args := append(m.qemu[1:], "-smp", "2", "-m", "2048", "-display", "none", "-monitor", "none", "-serial", "stdio",
 		"-nic", "none", "-no-reboot", "-kernel", image, "-initrd", m.memory,
-		"-append", fmt.Sprintf("console=%s panic=-1 SECONDS=%d", m.console, seconds))
+		"-append", fmt.Sprintf("console=%s panic=-1 tsc=reliable SECONDS=%d", m.console, seconds))
 	c := exec.CommandContext(ctx, m.qemu[0], args...)
 	c.Stdout, c.Stderr = out, out
 	failed := c.Run()

@@ -1,7 +1,7 @@
 // Kernels finds out what whatif can do on other kernels than the one that runs: it boots those that Debian has, the
 // newest of each version, in virtual machines, and tries everything there.
 //
-//	go run ./accuracy/kernels [-only 6.1,6.12] [-arch amd64,arm64] [-seconds 3] [-kvm]
+//	go run ./accuracy/kernels [-only 6.1,6.12] [-arch amd64,arm64] [-seconds 5] [-kvm]
 //
 // It needs qemu, and apt to download packages with; nothing of them is installed. The machines are emulated, which is
 // slow. How well predictions come out there means nothing; that there are some, and that counts are exact, does.
@@ -42,7 +42,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.SetOutput(stderr)
 	only := f.String("only", "", "try only these `versions`: 6.1,6.12")
 	arches := f.String("arch", "amd64,arm64", "for these `architectures`")
-	f.IntVar(&o.seconds, "seconds", 3, "length of each trial, in the virtual machine")
+	f.IntVar(&o.seconds, "seconds", 5, "length of each trial, in the virtual machine")
 	f.BoolVar(&o.kvm, "kvm", false, "let the processor run the virtual machines of its own architecture, by /dev/kvm")
 	if err := rig.Parse(f, args); err != nil {
 		return nil, err

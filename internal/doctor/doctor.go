@@ -65,10 +65,11 @@ func checks() []check {
 		{"ring buffer", true, true, ringBuffer},
 		{"bpf_loop", true, true, loop},
 		{"bpf_timer", true, true, timer},
-		{"pinned bpf_timer", true, true, pinnedTimer},
 		{"cpu-clock", true, true, cpuClock},
 		{"uprobes", true, true, uprobes},
 		{"ptrace", true, false, ptraceScope},
+		{"pinned bpf_timer", false, true, pinnedTimer},
+		{"points in the source", false, true, sourcePoints},
 		{"bpf jit", false, false, jit},
 		{"perf_event_paranoid", false, false, paranoid},
 		{"sample rate", false, false, sampleRate},
@@ -120,7 +121,7 @@ func firstMissing(findings []Finding) *Finding {
 // everything at once first and leaves out what takes long (the probe).
 func Require() error {
 	root := os.DirFS("/")
-	if capabilities(root).ok && ptraceScope(root).ok && tryTogether() == nil && tryPinnedTimer() == nil && tryClock() == nil {
+	if capabilities(root).ok && ptraceScope(root).ok && tryTogether() == nil && tryClock() == nil {
 		return nil
 	}
 	for _, c := range checks() {

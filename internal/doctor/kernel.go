@@ -8,16 +8,18 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/features"
+
+	"whatif/internal/kerneltypes"
 )
 
 // kernelVersion is for the reader: distributions backport, so the checks below
-// decide.
+// decide. What is lost before 6.7 is in docs/kernels.md.
 func kernelVersion(root fs.FS) answer {
 	release := strings.TrimSpace(read(root, "proc/sys/kernel/osrelease"))
 	if atLeast(root, 6, 7) {
 		return good("Linux %s", release)
 	}
-	return bad("where a check below fails, use Linux 6.7 or newer", "Linux %s is older than what whatif was made for (6.7)", release)
+	return bad("where a check below fails, use Linux 6.7 or newer", "Linux %s is older than what whatif was made for (6.7); it works from 6.1 on, with losses", release)
 }
 
 func atLeast(root fs.FS, major, minor int) bool {
@@ -62,7 +64,7 @@ func tracepoints(fs.FS) answer {
 	}
 	for _, name := range usedTracepoints {
 		if err := tryAll(passive(ebpf.Tracing, ebpf.AttachTraceRawTp, name)); err != nil {
-			return needs(fmt.Errorf("%s: %w", name, err), "", "use a kernel with CONFIG_DEBUG_INFO_BTF=y, CONFIG_BPF_EVENTS=y and this tracepoint (Linux 6.7 has all)")
+			return needs(fmt.Errorf("%s: %w", name, err), "", "use a kernel with CONFIG_DEBUG_INFO_BTF=y, CONFIG_BPF_EVENTS=y and this tracepoint (Linux 6.1 has all)")
 		}
 	}
 	return bad("run whatif doctor again", "they load one by one but not together")
@@ -76,8 +78,26 @@ func loop(fs.FS) answer { return needs(tryLoop(), "5.17", "") }
 
 func timer(fs.FS) answer { return needs(tryTimer(), "5.15", "") }
 
-// pinnedTimer: a timer that fires on another core would stop the wrong one.
-func pinnedTimer(fs.FS) answer { return needs(tryPinnedTimer(), "6.7", "") }
+// pinnedTimer: without, the clock of an idle core stands still.
+func pinnedTimer(fs.FS) answer {
+	err := tryPinnedTimer()
+	if err == nil {
+		return good("works")
+	}
+	return bad("use Linux 6.7 or newer", "%s: the clock of an idle core stands still", oneLine(err))
+}
+
+// sourcePoints: what of a program is mapped has to be found in the kernel.
+func sourcePoints(fs.FS) answer {
+	types, err := kerneltypes.Get()
+	if err != nil {
+		return needs(err, "", "use a kernel with CONFIG_DEBUG_INFO_BTF=y")
+	}
+	if !types.ListsMappings() {
+		return bad("use Linux 6.7 or newer, or progress points of other kinds", "the kernel does not tell its programs what is mapped: they cannot be counted")
+	}
+	return good("can be counted")
+}
 
 func jit(root fs.FS) answer {
 	switch text := strings.TrimSpace(read(root, "proc/sys/net/core/bpf_jit_enable")); text {

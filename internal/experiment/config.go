@@ -26,6 +26,7 @@ type Config struct {
 	// come after Points, in this order, begin and end.
 	Latencies []point.Latency
 	firstEnd  int            // the place among Points of the first one's begin
+	noSource  bool           // the kernel cannot count points in the source
 	Targets   []point.Target // none: units are chosen by sampling
 
 	Scope scope.Scope // which code may be a unit

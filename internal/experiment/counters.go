@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
+	"whatif/internal/kerneltypes"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
@@ -68,10 +69,27 @@ const (
 
 // countsSource tells whether points in the source matter for a session.
 func countsSource(cfg *Config) bool {
-	if cfg.List {
+	if cfg.List || cfg.noSource {
 		return false
 	}
 	return len(cfg.Points) == 0 || slices.ContainsFunc(cfg.Points, func(s point.Spec) bool { return s.Kind == point.Source })
+}
+
+// checkSource sees to it that none are looked for where the kernel cannot count them.
+func checkSource(cfg *Config) error {
+	if !countsSource(cfg) {
+		return nil
+	}
+	types, err := kerneltypes.Get()
+	if err != nil || types.ListsMappings() {
+		return err
+	}
+	if len(cfg.Points) > 0 {
+		return hint.New(errors.New("counting points in the program's source: this kernel does not tell what a process has mapped"),
+			"use Linux 6.7 or newer, or count something else: -p func:NAME, -p syscall:NAME and others")
+	}
+	cfg.noSource = true
+	return nil
 }
 
 func newCounters(l *ledger.Ledger, cfg *Config) *counters {

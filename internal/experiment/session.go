@@ -76,6 +76,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		cfg.Points, cfg.Targets, cfg.Latencies = nil, nil, nil
 	}
 	addEnds(&cfg)
+	if err := checkSource(&cfg); err != nil {
+		return nil, err
+	}
 	// The kernel checks its programs while the program is started.
 	opened := make(chan error, 1)
 	go func() { opened <- s.openLedger() }()
@@ -118,6 +121,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 
 	if err := s.describe(p); err != nil {
 		return nil, err
+	}
+	if cfg.noSource {
+		s.warn("no-source-points", "this kernel is too old to count points in the program's source (Linux 6.7): if there are any, they are not")
 	}
 	barred, err := s.ledger.StartClock()
 	if err != nil {

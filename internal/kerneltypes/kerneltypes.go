@@ -38,3 +38,10 @@ func (t Types) HasTracepoint(name string) bool {
 	var tracepoint *btf.Typedef
 	return t.Kernel.TypeByName("btf_trace_"+name, &tracepoint) == nil
 }
+
+// ListsMappings tells whether programs can go through what a process has mapped, which
+// those need that count points in the source. Since Linux 6.7.
+func (t Types) ListsMappings() bool {
+	var function *btf.Func
+	return t.Kernel.TypeByName("bpf_iter_task_vma_new", &function) == nil
+}

@@ -1,22 +1,25 @@
 package ledger
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
 )
 
 // StartClock starts sampling on every core: the kernel side's timers, which set
-// themselves anew at each tick. A timer is started on the core that it is for. It gives the
+// themselves anew at each tick. A timer is started on the core that it is for. Kernels before 6.7 cannot
+// pin it there: then the clock of a core stands still while that is idle. It gives the
 // cores that this process may not be on, where nothing is sampled, and nobody stopped.
 func (l *Ledger) StartClock() (barred []int, err error) {
 	cpus, err := onlineCPUs()
@@ -30,18 +33,23 @@ func (l *Ledger) StartClock() (barred []int, err error) {
 	if err != nil {
 		return nil, err
 	}
+	k, err := link.AttachIter(link.IterOptions{Program: program})
+	if err != nil {
+		return nil, fmt.Errorf("starting the sampling clock: %w", err)
+	}
+	defer k.Close()
 	// This goroutine's thread visits the cores; it is not used again.
 	done := make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		barred, err = startClockOn(cpus, program)
+		barred, err = l.startClockOn(cpus, k)
 		close(done)
 	}()
 	<-done
 	return barred, err
 }
 
-func startClockOn(cpus []int, program *ebpf.Program) (barred []int, err error) {
+func (l *Ledger) startClockOn(cpus []int, program *link.Iter) (barred []int, err error) {
 	for _, cpu := range cpus {
 		var set unix.CPUSet
 		set.Set(cpu)
@@ -54,7 +62,13 @@ func startClockOn(cpus []int, program *ebpf.Program) (barred []int, err error) {
 			return nil, fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
 		}
 		err = startTimer(program)
-		if err == unix.ERANGE {
+		if errors.Is(err, unix.EINVAL) && l.page.control.Unpinned == 0 {
+			if err := l.unpin(); err != nil {
+				return nil, err
+			}
+			err = startTimer(program)
+		}
+		if errors.Is(err, unix.ERANGE) {
 			err = fmt.Errorf("whatif knows CPUs up to number %d", bpf.LedgerLimitMAX_CPUS-1)
 		}
 		if err != nil {
@@ -67,26 +81,46 @@ func startClockOn(cpus []int, program *ebpf.Program) (barred []int, err error) {
 	return barred, nil
 }
 
+// unpin has the clock do without timers that are pinned to their cores.
+func (l *Ledger) unpin() error {
+	l.page.control.Unpinned = 1
+	k, err := l.programs.attach("on_leave_idle")
+	if err != nil {
+		return err
+	}
+	l.links.add(k)
+	return nil
+}
+
 // startTimer starts the timer of the core that it runs on. The kernel makes a
 // timer of what memory of that size lies ready on the core, and does not wait for
 // more: sometimes there is none.
-func startTimer(program *ebpf.Program) error {
+func startTimer(program *link.Iter) error {
 	const attempts = 100
 	for i := 1; ; i++ {
-		status, err := program.Run(&ebpf.RunOptions{})
-		if err != nil {
+		err := startTimerOnce(program)
+		if !errors.Is(err, unix.ENOMEM) || i == attempts {
 			return err
-		}
-		errno := unix.Errno(-int32(status))
-		if errno == 0 {
-			return nil
-		}
-		if errno != unix.ENOMEM || i == attempts {
-			return errno
 		}
 		leaveMemory()
 		time.Sleep(time.Millisecond)
 	}
+}
+
+func startTimerOnce(program *link.Iter) error {
+	run, err := program.Open()
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	var status [4]byte
+	if _, err := io.ReadFull(run, status[:]); err != nil {
+		return err
+	}
+	if errno := unix.Errno(-int32(binary.NativeEndian.Uint32(status[:]))); errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // leaveMemory makes the kernel take small objects of all sizes, and give them back

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
 
 	"whatif/bpf"
@@ -96,7 +97,8 @@ func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
 		if err == nil {
 			return []link.Link{k}, nil
 		}
-		if !errors.Is(err, ebpf.ErrNotSupported) {
+		// Kernels that know nothing of such links find fault with the arguments.
+		if !errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported) {
 			return nil, fmt.Errorf("putting %d probes into %s: %w", len(probes), path, err)
 		}
 		l.single = true

@@ -17,7 +17,7 @@ var seconds = func() string {
 	if s := os.Getenv("SECONDS"); s != "" { // of the kernel's command line
 		return s
 	}
-	return "3"
+	return "5"
 }()
 
 // A trial is one thing that whatif can do, as a user would do it.

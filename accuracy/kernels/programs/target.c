@@ -21,8 +21,8 @@
 #define WHATIF_PROGRESS(name) ((void)0)
 #endif
 
-#define UNIT 100000
-#define ROUNDS_PER_CHILD 16
+#define UNIT 30000
+#define ROUNDS_PER_CHILD 4
 
 static pthread_barrier_t begin, end;
 static atomic_int over;
