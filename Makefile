@@ -1,11 +1,11 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, across, mpi, speed, overhead, scale, points, sqlite, servers, attach.
+# The long runs, whose figures the documentation gives: accuracy, across, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across mpi speed overhead scale points sqlite servers attach clean
+.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across mpi speed overhead scale points sqlite servers attach kernels clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -90,6 +90,13 @@ SERVERS := memcached libmemcached-tools nginx-light apache2-utils postgresql-15 
 servers: build tools
 	@dpkg -s $(SERVERS) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(SERVERS)
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/servers
+
+# What works on other kernels, which are booted in virtual machines: half an hour to an hour. Some only: go run ./accuracy/kernels -only 6.1 -arch amd64
+KERNELS := qemu-system-x86 qemu-system-arm gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross debian-archive-keyring
+
+kernels: build
+	@dpkg -s $(KERNELS) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(KERNELS)
+	go run ./accuracy/kernels
 
 clean:
 	rm -rf bin accuracy/build

@@ -71,7 +71,7 @@ func newMachine(ctx context.Context, root, dir, arch string, kvm bool) (*machine
 }
 
 // boot runs a kernel until the guest has tried everything, and writes what the console says to the log.
-func (m *machine) boot(ctx context.Context, image, log string, seconds int) ([]said.Result, error) {
+func (m *machine) boot(ctx context.Context, image, log, settings string) ([]said.Result, error) {
 	const patience = 30 * time.Minute
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -82,7 +82,7 @@ func (m *machine) boot(ctx context.Context, image, log string, seconds int) ([]s
 	defer out.Close()
 	args := append(m.qemu[1:], "-smp", "2", "-m", "2048", "-display", "none", "-monitor", "none", "-serial", "stdio",
 		"-nic", "none", "-no-reboot", "-kernel", image, "-initrd", m.memory,
-		"-append", fmt.Sprintf("console=%s panic=-1 tsc=reliable SECONDS=%d", m.console, seconds))
+		"-append", fmt.Sprintf("console=%s panic=-1 tsc=reliable %s", m.console, settings))
 	c := exec.CommandContext(ctx, m.qemu[0], args...)
 	c.Stdout, c.Stderr = out, out
 	failed := c.Run()

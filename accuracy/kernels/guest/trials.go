@@ -17,7 +17,7 @@ var seconds = func() string {
 	if s := os.Getenv("SECONDS"); s != "" { // of the kernel's command line
 		return s
 	}
-	return "5"
+	return "10"
 }()
 
 // A trial is one thing that whatif can do, as a user would do it.
@@ -91,9 +91,9 @@ type report struct {
 	Summary struct{ Experiments, Samples int64 }
 }
 
-// run profiles a program; all visits must have been counted, and experiments must have told something.
+// run profiles a program, with short experiments, as an emulated one has time for few; all visits must have been counted, and experiments must have told something.
 func run(program string, also func(*report) error, want visits, args ...string) (string, error) {
-	args = append(append([]string{"run", "-o", "profile"}, args...), "--", "/"+program, seconds)
+	args = append(append([]string{"run", "-o", "profile", "--experiment", "100ms"}, args...), "--", "/"+program, seconds)
 	out, err := output("whatif", args...)
 	if err != nil {
 		return "", err

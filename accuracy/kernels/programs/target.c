@@ -22,7 +22,7 @@
 #endif
 
 #define UNIT 30000
-#define ROUNDS_PER_CHILD 4
+#define ROUNDS_PER_CHILD 2
 
 static pthread_barrier_t begin, end;
 static atomic_int over;
