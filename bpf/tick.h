@@ -356,20 +356,15 @@ struct {
 } timers SEC(".maps");
 
 /* The first tick that lies ahead. */
-static __always_inline int set_timer(struct core *c, struct timer *v)
+static __always_inline int set_timer(struct timer *v)
 {
 	u64 now = bpf_ktime_get_ns(), at;
-	int err;
 
 	v->tick = tick_at(now) + 1;
 	at = tick_time(v->tick);
 	if (control.unpinned)
-		err = bpf_timer_start(&v->timer, at - now, 0);
-	else
-		err = bpf_timer_start(&v->timer, at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
-	if (err)
-		lose(c, LOSS_TIMER);
-	return err;
+		return bpf_timer_start(&v->timer, at - now, 0);
+	return bpf_timer_start(&v->timer, at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 
 /*
@@ -395,8 +390,12 @@ int BPF_PROG(on_leave_idle, bool preempt, struct task_struct *prev, struct task_
 	if (!c || prev->pid || !next->pid || !control.period)
 		return 0;
 	v = bpf_map_lookup_elem(&timers, &id);
-	if (!v || !v->parked || set_timer(c, v))
+	if (!v || !v->parked)
 		return 0;
+	if (set_timer(v)) {
+		lose(c, LOSS_TIMER);
+		return 0;
+	}
 	v->parked = 0;
 	__sync_fetch_and_add(&control.cores, 1);
 	return 0;
@@ -438,8 +437,8 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 	forget_kernel_stack();
 	if (control.unpinned && !bpf_get_current_task_btf()->pid)
 		park(v);
-	else
-		set_timer(c, v);
+	else if (set_timer(v))
+		lose(c, LOSS_TIMER);
 	return 0;
 }
 
@@ -458,7 +457,7 @@ static __always_inline int start_timer(void)
 	err = bpf_timer_set_callback(&v->timer, on_tick);
 	if (err)
 		return err;
-	err = set_timer(c, v);
+	err = set_timer(v);
 	if (!err)
 		__sync_fetch_and_add(&control.cores, 1);
 	return err;
