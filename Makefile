@@ -94,7 +94,7 @@ servers: build tools
 # What works on other kernels, which are booted in virtual machines: half an hour to an hour. Some only: go run ./accuracy/kernels -only 6.1 -arch amd64
 KERNELS := qemu-system-x86 qemu-system-arm gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross debian-archive-keyring
 
-kernels: build
+kernels:
 	@dpkg -s $(KERNELS) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(KERNELS)
 	go run ./accuracy/kernels
 

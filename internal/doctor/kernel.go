@@ -44,7 +44,7 @@ func needs(err error, since, remedy string) answer {
 	case permission(err):
 		return bad("run whatif as root; in a container, with --privileged", "not permitted: %s", oneLine(err))
 	case remedy == "":
-		remedy = "use Linux " + since + " or newer"
+		remedy = "this came with Linux " + since + "; use 6.7 or newer, or at least 6.1"
 	}
 	return bad(remedy, "%s", oneLine(err))
 }
