@@ -74,7 +74,7 @@ type LedgerControlPage struct {
 	Exits       uint32
 	Patient     uint32
 	Sampled     uint32
-	Pad         uint32
+	Unpinned    uint32
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -534,7 +534,9 @@ type LedgerTimer struct {
 		_ structs.HostLayout
 		_ [16]byte
 	}
-	Tick uint64
+	Tick   uint64
+	Parked uint32
+	_      [4]byte
 }
 
 type LedgerWaitClass uint32
@@ -597,6 +599,7 @@ const (
 	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
 	LedgerProgOnIrqEntry        = "on_irq_entry"
 	LedgerProgOnIrqExit         = "on_irq_exit"
+	LedgerProgOnLeaveIdle       = "on_leave_idle"
 	LedgerProgOnNetifRx         = "on_netif_rx"
 	LedgerProgOnPrepareExec     = "on_prepare_exec"
 	LedgerProgOnProbe           = "on_probe"
@@ -724,6 +727,7 @@ type LedgerProgramSpecs struct {
 	OnHrtimerExit  *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry     *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
+	OnLeaveIdle    *ebpf.ProgramSpec `ebpf:"on_leave_idle"`
 	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
@@ -974,6 +978,7 @@ type LedgerPrograms struct {
 	OnHrtimerExit  *ebpf.Program `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry     *ebpf.Program `ebpf:"on_irq_entry"`
 	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
+	OnLeaveIdle    *ebpf.Program `ebpf:"on_leave_idle"`
 	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe        *ebpf.Program `ebpf:"on_probe"`
@@ -1008,6 +1013,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnHrtimerExit,
 		p.OnIrqEntry,
 		p.OnIrqExit,
+		p.OnLeaveIdle,
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
