@@ -302,15 +302,16 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 /* The kinds of the thread's family; 0: there is none. */
 static __always_inline struct kinds *relatives_of(const struct thread *t)
 {
+	u64 family = t->family; /* kernels before 6.3 take it from the stack only */
 	struct kinds *all;
 
-	if (!t->family)
+	if (!family)
 		return 0;
-	all = bpf_map_lookup_elem(&families, &t->family);
+	all = bpf_map_lookup_elem(&families, &family);
 	if (all)
 		return all;
-	bpf_map_update_elem(&families, &t->family, &nothing_known, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&families, &t->family);
+	bpf_map_update_elem(&families, &family, &nothing_known, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&families, &family);
 }
 
 /* A stretch that is of consequence ends at this place. Not static: as step_out. */
