@@ -105,7 +105,7 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 		code->unit = UNIT_NONE;
 		code->rule = RULES_UNKNOWN;
 	} else if (err) { /* someone holds the map's lock: next time */
-		if (known && pages_of(known->stamp) == pages_of(stamp))
+		if (known && (pages_of(known->stamp) == pages_of(stamp) || (u32)stamp - (u32)known->stamp <= 1))
 			*code = *known;
 		else
 			lose(this_core(), LOSS_MAPPING);

@@ -54,6 +54,8 @@ struct point_name no_name;
 
 /* By address space: held while one looks at what is mapped. */
 u64 looking[256];
+/* Which of them was looked at last in a slot, and in which second. */
+u64 looked[256];
 
 #define READ_NOW 0
 
@@ -553,15 +555,17 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	struct bpf_iter_task_vma all;
 	struct vm_area_struct *vma;
 	struct finding f = {};
-	u64 pages, seen = 0, second = second_of(bpf_ktime_get_ns()), *lock;
+	u64 pages, seen = 0, mark, *lock;
 
 	/* Where the kernel cannot be asked what is mapped user space asks for no counting. */
 	if (!t || !mm || !bpf_iter_task_vma_new)
 		return 0;
 	pages = mm->exec_vm;
-	if ((pages == t->code_pages && second == t->code_looked) || t->lost)
-		return 0;
 	f.space = t->address_space;
+	mark = f.space << 32 | (u32)second_of(bpf_ktime_get_ns());
+	/* Threads come and go more often than code takes the place of as much other code. */
+	if ((pages == t->code_pages && (last || looked[f.space & 255] == mark)) || t->lost)
+		return 0;
 	f.inherited = t->present;
 	/* Two threads that end at once: when one is through, nothing may be left to read. */
 	if (last && looking[f.space & 255])
@@ -594,7 +598,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	/* It ends early, or does not begin, where a lock is taken: then there is a next time. */
 	if (seen == pages && !f.left) {
 		t->code_pages = pages;
-		t->code_looked = second;
+		looked[f.space & 255] = mark;
 		t->present = 0;
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);

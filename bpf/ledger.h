@@ -130,7 +130,8 @@ static __always_inline u64 credit_unsampled(const struct credit *c, u64 now)
 /* credit_sample is what a sample stands for. More than most at a stretch is the host's doing. */
 static __always_inline u64 credit_sample(struct credit *c, u64 now, u64 most)
 {
-	u64 ran = c->rest + lesser(credit_unsampled(c, now), most);
+	/* Who runs shortly is sampled seldom, and may have run for many periods by then. */
+	u64 ran = lesser(c->rest, 8 * most) + lesser(credit_unsampled(c, now), most);
 
 	c->rest = 0;
 	c->seen = credit_length(c, now);

@@ -111,7 +111,6 @@ type LedgerCore struct {
 	Source       uint32
 	Walks        uint32
 	Samples      uint64
-	Unresolved   uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
@@ -125,7 +124,7 @@ type LedgerCore struct {
 	NetworkWakes uint64
 	Waited       [8]uint64
 	Lost         [15]uint64
-	_            [24]byte
+	_            [32]byte
 }
 
 type LedgerCost uint32
@@ -501,10 +500,11 @@ type LedgerThread struct {
 	Core         uint32
 	Outside      uint32
 	Held         uint32
+	Leaving      uint32
+	_            [4]byte
 	AddressSpace uint64
 	Memory       uint64
 	CodePages    uint64
-	CodeLooked   uint64
 	Born         uint32
 	Present      uint32
 	Lost         uint32
@@ -631,6 +631,7 @@ const (
 	LedgerVarKernelCode         = "kernel_code"
 	LedgerVarKernelFunctions    = "kernel_functions"
 	LedgerVarLimitType          = "limit_type"
+	LedgerVarLooked             = "looked"
 	LedgerVarLooking            = "looking"
 	LedgerVarLossType           = "loss_type"
 	LedgerVarMembership         = "membership"
@@ -792,6 +793,7 @@ type LedgerVariableSpecs struct {
 	KernelCode         *ebpf.VariableSpec `ebpf:"kernel_code"`
 	KernelFunctions    *ebpf.VariableSpec `ebpf:"kernel_functions"`
 	LimitType          *ebpf.VariableSpec `ebpf:"limit_type"`
+	Looked             *ebpf.VariableSpec `ebpf:"looked"`
 	Looking            *ebpf.VariableSpec `ebpf:"looking"`
 	LossType           *ebpf.VariableSpec `ebpf:"loss_type"`
 	Membership         *ebpf.VariableSpec `ebpf:"membership"`
@@ -920,6 +922,7 @@ type LedgerVariables struct {
 	KernelCode         *ebpf.Variable `ebpf:"kernel_code"`
 	KernelFunctions    *ebpf.Variable `ebpf:"kernel_functions"`
 	LimitType          *ebpf.Variable `ebpf:"limit_type"`
+	Looked             *ebpf.Variable `ebpf:"looked"`
 	Looking            *ebpf.Variable `ebpf:"looking"`
 	LossType           *ebpf.Variable `ebpf:"loss_type"`
 	Membership         *ebpf.Variable `ebpf:"membership"`

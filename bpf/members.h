@@ -226,7 +226,6 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		inherit_counters(p, t, child->pid == child->tgid);
 	t->memory = (u64)child->mm;
 	t->code_pages = p->code_pages;
-	t->code_looked = p->code_looked;
 	t->present = p->present;
 	if (child->pid == child->tgid)
 		add_process(child, t->address_space, 0, BPF_ANY);

@@ -228,7 +228,6 @@ struct core {
 	u32 source;	/* the interrupt, if it is in one: an enum interrupt */
 	u32 walks;	/* stacks followed, as a mark of each */
 	u64 samples;	/* of the target */
-	u64 unresolved;	/* those of them whose unit was not known yet */
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */

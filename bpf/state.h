@@ -65,10 +65,10 @@ struct thread {
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 outside; /* it was last woken from outside of the target */
 	u32 held;    /* it is being held, see hold.h */
+	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */
 	u64 memory; /* the memory descriptor that this is about; 0: whatever it has */
 	u64 code_pages; /* that its process had mapped when they were looked at */
-	u64 code_looked; /* in which second, about */
 	u32 born;    /* a process by a fork: see on_fault */
 	u32 present; /* it was there before it was watched */
 	u32 lost;    /* there was no room for its process's counters */
@@ -137,7 +137,7 @@ struct address {
 struct code {
 	u32 unit;
 	u32 rule;
-	u64 stamp; /* see follow_stack */
+	u64 stamp; /* see stamp_of */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -293,14 +293,13 @@ static __always_inline void sample(struct core *c, u64 tick)
 	c->samples++;
 	spins = unit & UNIT_SPINS;
 	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
-		c->unresolved++;
 		unit = UNIT_NONE;
 		spins = 0;
 		known = 0;
 	}
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
-		__sync_fetch_and_add(&unit_samples[unit], 1);
+		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	now = bpf_ktime_get_ns();
 	c->sampling = now - begin;
 	live = under_way(now);

@@ -206,8 +206,10 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 
 	if (!waits_followed || !since)
 		return 0;
+	/* Who leaves the target is met by a look at all threads, which takes turns with nobody. */
+	if (__sync_val_compare_and_swap(&t->wait.since, since, 0) != since)
+		return 0;
 	class &= WAIT_CLASSES - 1;
-	t->wait.since = 0;
 	if (class != WAIT_UNKNOWN) {
 		learn_habit(habit_at(t, t->wait.habit), class);
 		has_waited(c, unit, class, now > since ? now - since : 0);
@@ -235,7 +237,7 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	if (t->wait.since)
 		end_wait(c, t, now, WAIT_UNKNOWN);
 	/* On its way out nothing of the program waits any more. */
-	if (!waits_followed || task->flags & PF_EXITING || task->__state & TASK_DEAD)
+	if (!waits_followed || t->leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
 		return;
 	t->wait.habit = find_habit(t, place);
 	class = expected_class(task, habit_at(t, t->wait.habit));

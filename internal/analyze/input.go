@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"whatif/internal/profile"
 )
@@ -76,7 +77,7 @@ func (in *input) mergePoints() {
 				in.points = append(in.points, Point{Name: p.Name, Kind: p.Kind})
 				specs[k] = p.Spec
 			}
-			if merged := &in.points[k]; p.Spec != specs[k] && !seen[k] && len(merged.Warnings) == 0 {
+			if merged := &in.points[k]; !sameSpec(p.Spec, specs[k]) && !seen[k] && len(merged.Warnings) == 0 {
 				merged.warn("other-point", "point %s is %s in one run and %s in another: what they counted is taken for the same", p.Name, specs[k], p.Spec)
 			}
 			of[i] = k
@@ -87,6 +88,11 @@ func (in *input) mergePoints() {
 		}
 		in.pointOf = append(in.pointOf, of)
 	}
+}
+
+// sameSpec says whether two ways to name a point may mean the same; "" is not known.
+func sameSpec(a, b string) bool {
+	return a == "" || b == "" || strings.TrimPrefix(a, "source:") == strings.TrimPrefix(b, "source:")
 }
 
 // slot is where run r keeps point k in its experiments, or -1.

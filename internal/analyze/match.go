@@ -3,6 +3,7 @@ package analyze
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"whatif/internal/profile"
 )
@@ -34,23 +35,25 @@ func sameBuilds(old, new *Result) func(profile.Unit) bool {
 
 // builds are those of all runs, by path and build: with several, none is the build of a path.
 func (r *Result) builds() map[string]string {
-	all := map[string]string{}
+	met := map[string][]string{}
 	for _, run := range r.Runs {
 		for file, id := range run.BuildIDs {
-			if old, known := all[file]; known && old != id {
-				id = old + " " + id
-			}
-			all[file] = id
+			met[file] = append(met[file], id)
 		}
+	}
+	all := make(map[string]string, len(met))
+	for file, ids := range met {
+		slices.Sort(ids)
+		all[file] = strings.Join(slices.Compact(ids), " ")
 	}
 	return all
 }
 
 // allTried says whether all units that were tried are in binaries of the same build; there has to be one. What
-// is in no binary, but in what threads do, has no build.
+// is in no binary, but in what threads do or in the kernel, has no build.
 func allTried(r *Result, same func(profile.Unit) bool) (yes bool) {
 	for i := range r.Targets {
-		if t := &r.Targets[i]; t.Tried > 0 && t.Unit.Kind != "wait" && t.Unit.Kind != "path" {
+		if t := &r.Targets[i]; t.Tried > 0 && t.Unit.Kind != "wait" && t.Unit.Kind != "path" && !strings.HasPrefix(t.Unit.Binary, "[") {
 			if yes = same(t.Unit); !yes {
 				return false
 			}

@@ -20,7 +20,7 @@ func (t *unitTable) noteBuild(b *symbol.Binary) {
 	id := b.BuildID()
 	if known := t.builds[b.Name()]; known == nil {
 		t.builds[b.Name()] = &build{first: b, id: id}
-	} else if known.first != b && known.id != id {
+	} else if known.first != b && (known.id != id || id == "" && known.first.ContentID() != b.ContentID()) {
 		known.another = true
 	}
 }

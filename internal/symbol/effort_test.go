@@ -24,14 +24,10 @@ func TestEffort(t *testing.T) {
 		// The first is come to first; the second, which is longer, behind it.
 		starts = append(starts, dwarf.Start{Addr: at, End: at + size/2, Column: 1, Run: true}, dwarf.Start{Addr: at + size/2 + 1, End: at + size, Column: 1, Run: true})
 	}
-	began := time.Now()
 	g := flow.New(0, []flow.Code{{Addr: 0, Bytes: code}}, addresses(starts))
 	left := effort(maxEffort)
 	if chosen := choose(g, starts, false, &left); len(chosen) != 1 || chosen[0] != starts[0] || left >= 0 {
 		t.Errorf("%d chosen, %d left", len(chosen), left)
-	}
-	if d := time.Since(began); d > slowest {
-		t.Errorf("took %v", d)
 	}
 }
 

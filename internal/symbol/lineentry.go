@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -71,7 +72,8 @@ func (b *Binary) lineEntries(file string, line int) (entries []LineEntry, err er
 		byFunc[s.Entry] = append(byFunc[s.Entry], s)
 	}
 	left := effort(maxEffort)
-	for entry, in := range byFunc {
+	for _, entry := range slices.Sorted(maps.Keys(byFunc)) { // or who is left without effort would be chance
+		in := byFunc[entry]
 		g, name := b.graph(in, &left), b.funcAt(entry)
 		for _, s := range in {
 			entries = append(entries, b.entriesOf(s, name, g, &left)...)
