@@ -50,13 +50,8 @@ static __always_inline bool is_unit(u32 unit)
 /*
  * What is known of addresses holds while a process has as many pages of code mapped, and for a second: a
  * library may be unloaded, and another, of the same size, loaded where it was. No hook tells that which
- * does not cost every process's every mapping something.
+ * does not cost every process's every mapping something. So the stamp is of the pages.
  */
-static __always_inline u64 stamp_of(u64 pages, u64 now)
-{
-	return pages << 32 | (u32)second_of(now);
-}
-
 static __always_inline u64 pages_of(u64 stamp)
 {
 	return stamp >> 32;
@@ -250,7 +245,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 	if (!t || !task->mm) /* the latter: on its way out: nothing of the program is left */
 		return;
 	w->space = t->address_space;
-	w->stamp = stamp_of(task->mm->exec_vm, bpf_ktime_get_ns());
+	w->stamp = stamp_of(task->mm->exec_vm);
 	w->ended = ENDED_TOO_DEEP;
 	innermost_frame(task, &w->frame);
 	bpf_loop(MAX_FRAMES, on_frame, w, 0);

@@ -562,7 +562,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 		return 0;
 	pages = mm->exec_vm;
 	f.space = t->address_space;
-	mark = f.space << 32 | (u32)second_of(bpf_ktime_get_ns());
+	mark = stamp_of(f.space);
 	/* Threads come and go more often than code takes the place of as much other code. */
 	if ((pages == t->code_pages && (last || looked[f.space & 255] == mark)) || t->lost || t->born)
 		return 0;
@@ -716,7 +716,7 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 	c->users = 1;
 	bpf_loop(MAX_OBJECTS, on_inherited, &space, 0);
 	child->born = 1;
-	looked[space & 255] = space << 32 | (u32)second_of(bpf_ktime_get_ns()); /* by the parent */
+	looked[space & 255] = stamp_of(space); /* by the parent */
 }
 
 /*

@@ -205,10 +205,13 @@ static __always_inline bool is_kernels(struct task_struct *task)
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
 
-/* About: what is only now and then looked at anew is at most once in each. */
-static __always_inline u64 second_of(u64 now)
+/*
+ * A number with the second, about, behind it: what is only now and then looked at anew, of whatever has the
+ * number, is at most once in each.
+ */
+static __always_inline u64 stamp_of(u64 number)
 {
-	return now >> 30;
+	return number << 32 | (u32)(bpf_ktime_get_ns() >> 30);
 }
 
 static __always_inline bool under_way(u64 now)
@@ -236,10 +239,8 @@ static __always_inline void begin_anew(struct thread *t)
 	t->lead = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
-	t->credit.earned = t->credit.ran = t->credit.in = t->credit.carry = t->credit.seen = t->credit.rest = 0;
-	t->credit.hits = t->credit.ticks = 0;
-	if (t->credit.began < control.start)
-		t->credit.began = control.start;
+	credit_begin(&t->credit, t->credit.began < control.start ? control.start : t->credit.began);
+	t->credit.carry = t->credit.rest = 0;
 }
 
 static __always_inline void adopt(struct thread *t)

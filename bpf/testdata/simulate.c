@@ -69,7 +69,7 @@ static void tick(struct thread *t, u64 d, u64 slack)
 		MUST(due <= PERIOD / 4 * rate / CREDIT_ONE, t);
 		due += credit_hand_over(&c, now + PERIOD / 4, rate, PERIOD, 0);
 		due += credit_hand_over(&c, now + 2 * PERIOD, rate, PERIOD, 0);
-		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.carry <= (s64)(d - due), t);
+		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.carry == (s64)(PERIOD * rate / CREDIT_ONE - due), t);
 		t->account.level = level + due;
 		t->credited += due;
 		if (global < t->account.level)
