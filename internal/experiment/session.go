@@ -51,7 +51,8 @@ type session struct {
 	before    []int64       // and as of the experiment before
 	steal     time.Duration
 	own       time.Duration
-	foreign   []float64 // share of the machine, of the last experiments
+	stolen    usual // by the hypervisor, of the machine's time
+	foreign   usual // by foreign tasks
 	length    time.Duration
 	stretches stretches
 	look      int  // how many experiments there are when the data are looked at next
@@ -596,42 +597,6 @@ func (s *session) tellSource(file string) {
 	source := profile.Source{File: file, Sum: sum}
 	s.data.Sources[file] = source.Sum
 	s.write(profile.Record{Source: &source})
-}
-
-// Shares of the machine's time beyond which an experiment is set aside: time
-// that the hypervisor took, and by how much foreign tasks ran more than they
-// usually do in this run. What is always there is part of the answer.
-const (
-	tooMuchSteal   = 0.10
-	tooMuchForeign = 0.15
-)
-
-func (s *session) disturbed(e *profile.Experiment) string {
-	machine := float64(e.RealNS) * float64(s.data.Run.CPUs)
-	if machine <= 0 {
-		return "empty"
-	}
-	share := float64(e.ForeignNS) / machine
-	const (
-		enough = 8   // to know what is usual
-		most   = 256 // that are remembered
-	)
-	s.foreign = append(s.foreign, share)
-	if len(s.foreign) > most {
-		s.foreign = s.foreign[len(s.foreign)-most:]
-	}
-	switch {
-	case float64(e.StealNS)/machine > tooMuchSteal:
-		return "steal"
-	case len(s.foreign) >= enough && share > median(s.foreign)+tooMuchForeign:
-		return "foreign CPU time"
-	}
-	return ""
-}
-
-func median(of []float64) float64 {
-	sorted := slices.Sorted(slices.Values(of))
-	return sorted[len(sorted)/2]
 }
 
 // progress reports, at most once a second.
