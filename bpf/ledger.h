@@ -58,11 +58,13 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 }
 
 /*
- * A sample in the selected code stands for what the thread has run since its last
- * one, and of that it did s in no virtual time. Not for a period: who is stopped for
- * a part of each is sampled as often as before, and runs less; nor for what its core
- * has run, as the scheduler likes to take it from a thread when a stop is over. What
- * counts is what a thread has earned when it hands over to another, and how many samples one stretch between
+ * What a thread has run between two samples it has run, by half each, where the two
+ * found it, and what it ran in the selected code it did by s in no virtual time. A
+ * sample is not worth a period: who is stopped for a part of each is sampled as often
+ * as before, and runs less; nor what its core has run, as the scheduler likes to take
+ * it from a thread when a stop is over; nor all that was run before it, or none of it:
+ * where others earn elsewhere in the code, the stops lie on one side of its bounds.
+ * What counts is what a thread has earned when it hands over to another, and how many samples one stretch between
  * two hand-overs gets is chance, when it is not much longer than a period. But
  * stretches come in kinds: those that begin at one place and end at another, as
  * from being let into a lock to letting in the next, do much the same each time.
@@ -76,10 +78,12 @@ struct credit {
 	u64 began;  /* when it last came to run, later by the stops since */
 	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
 	u64 from;   /* the place where the stretch began */
-	u64 in;     /* running in the selected code that the hits of this stretch stand for */
+	u64 in;     /* running in the selected code that the samples of this stretch stand for */
 	u64 seen;   /* how long this stretch was at its last sample */
 	u64 rest;   /* running before this stretch that no sample stands for yet */
-	u32 hits;   /* ticks of this stretch in the selected code */
+	u32 last;   /* enum side: where the last sample found it */
+	s32 lost;   /* half of what was missing from a period after that, in parts of TICK_ONE */
+	u32 hits;   /* ticks of this stretch in the selected code, in parts of TICK_ONE */
 	u32 ticks;  /* ticks of this stretch */
 };
 
@@ -90,7 +94,7 @@ struct credit {
 struct kind {
 	u64 key;   /* where it begins and ends, and the unit */
 	s64 carry; /* due from earlier stretches, or given too much */
-	u32 hits;
+	u32 hits;  /* in parts of TICK_ONE, as below */
 	u32 ticks;
 };
 
@@ -103,10 +107,18 @@ struct kinds {
 
 /* The rate is s in units of 1/CREDIT_ONE. */
 #define CREDIT_ONE 1024
+/* A tick without a stop on either side. */
+#define TICK_ONE 64
 /* Ticks of a kind below which nothing is known of it. */
-#define KIND_KNOWN 4
+#define KIND_KNOWN (4 * TICK_ONE)
 /* Ticks of a kind at which the older ones begin to count less. */
-#define KIND_FULL 1024
+#define KIND_FULL (1024 * TICK_ONE)
+
+enum side {
+	SIDE_UNKNOWN,
+	SIDE_OUT,
+	SIDE_IN, /* in the selected code */
+};
 
 static __always_inline u64 credit_length(const struct credit *c, u64 now)
 {
@@ -127,8 +139,8 @@ static __always_inline u64 credit_unsampled(const struct credit *c, u64 now)
 	return length > c->seen ? length - c->seen : 0;
 }
 
-/* credit_sample is what a sample stands for. More than most at a stretch is the host's doing. */
-static __always_inline u64 credit_sample(struct credit *c, u64 now, u64 most)
+/* credit_ran is what was run since the last sample. More than most at a stretch is the host's doing. */
+static __always_inline u64 credit_ran(struct credit *c, u64 now, u64 most)
 {
 	/* Who runs shortly is sampled seldom, and may have run for many periods by then. */
 	u64 ran = lesser(c->rest, 8 * most) + lesser(credit_unsampled(c, now), most);
@@ -136,6 +148,35 @@ static __always_inline u64 credit_sample(struct credit *c, u64 now, u64 most)
 	c->rest = 0;
 	c->seen = credit_length(c, now);
 	return ran;
+}
+
+/*
+ * credit_sample books a sample, which found the thread at side. Among its like it stands
+ * for half of what lies between it and the last one, and, as nothing else is known yet, for
+ * half of a period after it.
+ */
+static __always_inline void credit_sample(struct credit *c, u64 ran, enum side side)
+{
+	u32 in = side == SIDE_IN, was = c->last == SIDE_UNKNOWN ? in : c->last == SIDE_IN;
+	u32 part = TICK_ONE - c->lost;
+
+	c->in += ran * (in + was) / 2;
+	c->last = side;
+	c->lost = 0;
+	if (side == SIDE_UNKNOWN)
+		return;
+	c->ticks += part;
+	c->hits += in ? part : 0;
+}
+
+/* credit_stopped: after the stop that followed the last sample only so much is left until the next tick. */
+static __always_inline void credit_stopped(struct credit *c, u64 left, u64 period)
+{
+	c->lost = TICK_ONE / 2 - (s32)(left * (TICK_ONE / 2) / period);
+	if (c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
+		return;
+	c->ticks -= c->lost;
+	c->hits -= c->last == SIDE_IN ? c->lost : 0;
 }
 
 /* The next stretch begins. */
@@ -162,13 +203,13 @@ static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 
 /*
  * The time that a stretch of this kind spent in the selected code: with f the
- * share of the kind's ticks there, f * length + w * P * (hits - f * ticks). The
- * second term is 0 on average, so the sum over all stretches is right for any w.
+ * share of the kind's ticks there, f * length + w * P * (hits - f * ticks), with
+ * the fewer ticks the smaller w. The second term is 0 on average, so the sum over all stretches is right for any w.
  */
 static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length, u64 period)
 {
 	u64 all = k->ticks, in = k->hits;
-	u64 own = c->ticks * period / (c->ticks + 2);
+	u64 own = c->ticks * period / (c->ticks + 2 * TICK_ONE) / TICK_ONE;
 	u64 plus = in * length + own * c->hits * all, minus = own * c->ticks * in;
 
 	return plus > minus ? (s64)((plus - minus) / all) : -(s64)((minus - plus) / all);
@@ -188,8 +229,9 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 {
 	u64 length = credit_length(c, now), room = length * rate / CREDIT_ONE, due = 0;
 	s64 want = c->in * rate / CREDIT_ONE, *carry = &c->carry;
+	bool known = k && k->ticks >= KIND_KNOWN;
 
-	if (k && k->ticks >= KIND_KNOWN) {
+	if (known) {
 		s64 in = kind_time(k, c, length, period);
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
@@ -202,6 +244,10 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 		due = lesser(want, room) - c->earned;
 	*carry = at_most(want - (s64)(c->earned + due), 2 * (s64)(period * rate / CREDIT_ONE));
 	credit_begin(c, now);
+	if (known) { /* samples to come stand for nothing of this one */
+		c->rest = 0;
+		c->last = SIDE_UNKNOWN;
+	}
 	return due;
 }
 

@@ -488,6 +488,8 @@ type LedgerThread struct {
 		In     uint64
 		Seen   uint64
 		Rest   uint64
+		Last   uint32
+		Lost   int32
 		Hits   uint32
 		Ticks  uint32
 	}

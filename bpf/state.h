@@ -240,7 +240,8 @@ static __always_inline void begin_anew(struct thread *t)
 	t->waiting.left = 0;
 	t->spared = 0;
 	credit_begin(&t->credit, t->credit.began < control.start ? control.start : t->credit.began);
-	t->credit.carry = t->credit.rest = 0;
+	t->credit.carry = 0;
+	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
 }
 
 static __always_inline void adopt(struct thread *t)

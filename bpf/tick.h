@@ -191,16 +191,17 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
 	bool everyone = membership.mode == MEMBERS_EVERYONE;
+	u64 now, next;
 
 	if (!c || !t || (everyone && begin < c->free_until))
 		return 0;
 	p.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
 	bpf_loop(STOP_TICKS, on_payment, &p, 0);
-	if (everyone) {
-		u64 now = bpf_ktime_get_ns();
-
+	now = bpf_ktime_get_ns();
+	next = tick_time(p.tick + 1);
+	credit_stopped(&t->credit, next > now ? next - now : 0, control.period);
+	if (everyone)
 		c->free_until = now + (now - begin);
-	}
 	return 0;
 }
 
@@ -277,7 +278,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 	u64 begin = bpf_ktime_get_ns(), ran, now;
-	u32 unit, spins, known = 1, point = 0;
+	u32 unit, spins, point = 0;
+	enum side side;
 	bool live;
 
 	pass_waiting(begin);
@@ -295,7 +297,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
 		unit = UNIT_NONE;
 		spins = 0;
-		known = 0;
+		side = SIDE_UNKNOWN;
+	} else {
+		/* Waiting cannot be made faster. */
+		side = !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT;
 	}
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
@@ -307,17 +312,12 @@ static __always_inline void sample(struct core *c, u64 tick)
 		adopt_core(c);
 		adopt(t);
 	}
-	ran = credit_sample(&t->credit, begin, 2 * control.period);
+	ran = credit_ran(&t->credit, begin, 2 * control.period);
 	if (live) {
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
 		t->waiting.left = spins ? control.period : 0;
-		t->credit.ticks += known;
-		/* Waiting cannot be made faster. */
-		if (!spins && unit && unit == control.unit) {
-			t->credit.hits++;
-			t->credit.in += ran;
-		}
+		credit_sample(&t->credit, ran, side);
 		earn(t, now);
 	}
 	pass(c, t, point, ran);

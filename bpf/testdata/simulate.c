@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdint.h>
+#include <stdbool.h>
 
+typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
 typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
@@ -62,7 +65,7 @@ static void tick(struct thread *t, u64 d, u64 slack)
 	u64 before = global, level = t->account.level, was = position(t);
 
 	if (random_below(3) == 0) { /* in the selected code */
-		struct credit c = { .began = now, .in = PERIOD, .hits = 1, .ticks = 1 };
+		struct credit c = { .began = now, .in = PERIOD, .hits = TICK_ONE, .ticks = TICK_ONE };
 		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate);
 
 		/* Not more than s of what it ran, and all of it in time. */
@@ -146,11 +149,7 @@ static void stretches(u64 d)
 		u32 hits, ticks;
 
 		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
-			c.ticks++;
-			if (next_tick < at + selected) {
-				c.hits++;
-				c.in += PERIOD;
-			}
+			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), next_tick < at + selected ? SIDE_IN : SIDE_OUT);
 			inside += credit_due(&c, next_tick, rate);
 		}
 		at += length;
@@ -173,6 +172,60 @@ static void stretches(u64 d)
 	MUST(given <= deserved + deserved / 50 && deserved <= given + given / 50, &threads[0]);
 }
 
+/*
+ * A thread goes in and out of the selected code, a part of random length each time, and is
+ * stopped at ticks that find it on one of the two sides, as others earn then. What it is found
+ * to have run inside must be what it has, in stretches of unknown kinds and of a known one.
+ */
+static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 percent)
+{
+	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch;
+	struct kinds known = {};
+	struct credit c = {};
+	struct kind *k;
+
+	for (u64 round = 0; round < 12000; round++) {
+		bool out_now = round & 1;
+		u64 usual = out_now ? out : in, left = usual / 2 + random_below(usual);
+
+		while (left) {
+			u64 step = lesser(left, lesser(ends - ran, next_tick - at)), took;
+
+			at += step;
+			ran += step;
+			left -= step;
+			inside += out_now ? 0 : step;
+			if (ran == ends) {
+				u32 hits = c.hits, ticks = c.ticks;
+
+				found += c.in;
+				credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds ? kinds_find(&known, 1) : 0);
+				if (ticks)
+					kinds_learn(&known, 1, hits, ticks);
+				ends += stretch;
+			}
+			if (at < next_tick || !left)
+				continue;
+			credit_sample(&c, credit_ran(&c, at, 2 * PERIOD), out_now ? SIDE_OUT : SIDE_IN);
+			took = out_now ? stop_out : stop_in;
+			at += took;
+			c.began += took;
+			while (next_tick <= at)
+				next_tick = (next_tick / PERIOD + 1) * PERIOD + random_below(PERIOD / 4);
+			credit_stopped(&c, next_tick - at, PERIOD);
+		}
+	}
+	k = kinds_find(&known, 1);
+	if (kinds)
+		found = k ? k->hits * ran / k->ticks : 0;
+	if (found > inside + ran * percent / 100 || inside > found + ran * percent / 100) {
+		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s\n", (unsigned long)in,
+		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (double)inside / ran,
+		       (double)found / ran, kinds ? "by kind" : "by samples");
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -189,6 +242,17 @@ int main(int argc, char **argv)
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
+	for (int kinds = 0; kinds < 2; kinds++) {
+		/* What a kind is known to do is of its last thousand ticks. */
+		u64 percent = kinds ? 5 : 1;
+
+		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, percent);
+		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, percent);
+		sides(4 * PERIOD, 2 * PERIOD, PERIOD / 2, 0, 9 * PERIOD, kinds, percent);
+		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, percent);
+		/* Shorter than a period there may be two bounds between samples: not as exact. */
+		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, percent + 4);
+	}
 	for (u64 i = 0; i < n; i++) {
 		struct thread *t = &threads[random_below(THREADS)], *by = &threads[random_below(THREADS)];
 
