@@ -58,13 +58,14 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 }
 
 /*
- * What a thread has run between two samples it has run, by half each, where the two
- * found it, and what it ran in the selected code it did by s in no virtual time. A
- * sample is not worth a period: who is stopped for a part of each is sampled as often
- * as before, and runs less; nor what its core has run, as the scheduler likes to take
- * it from a thread when a stop is over; nor all that was run before it, or none of it:
- * where others earn elsewhere in the code, the stops lie on one side of its bounds.
- * What counts is what a thread has earned when it hands over to another, and how many samples one stretch between
+ * A sample in the selected code stands for what the thread has run since its last
+ * one, and of that it did s in no virtual time. Not for a period: who is stopped for
+ * a part of each is sampled as often as before, and runs less; nor for what its core
+ * has run, as the scheduler likes to take it from a thread when a stop is over. Where it
+ * went in, though, it ran a half of that before, and where it goes out again a half of the
+ * next, which is not the same if it is stopped on one side only, as others earn then.
+ * That is made up for when it is out, so that it has earned in time what it deserves
+ * where it lets others go on and nobody sees it. What counts is what a thread has earned when it hands over to another, and how many samples one stretch between
  * two hand-overs gets is chance, when it is not much longer than a period. But
  * stretches come in kinds: those that begin at one place and end at another, as
  * from being let into a lock to letting in the next, do much the same each time.
@@ -81,6 +82,7 @@ struct credit {
 	u64 in;     /* running in the selected code that the samples of this stretch stand for */
 	u64 seen;   /* how long this stretch was at its last sample */
 	u64 rest;   /* running before this stretch that no sample stands for yet */
+	u64 entered; /* what the sample that found it go in stands for; 0: it was in */
 	u32 last;   /* enum side: where the last sample found it */
 	s32 lost;   /* half of what was missing from a period after that, in parts of TICK_ONE */
 	u32 hits;   /* ticks of this stretch in the selected code, in parts of TICK_ONE */
@@ -157,16 +159,21 @@ static __always_inline u64 credit_ran(struct credit *c, u64 now, u64 most)
  */
 static __always_inline void credit_sample(struct credit *c, u64 ran, enum side side)
 {
-	u32 in = side == SIDE_IN, was = c->last == SIDE_UNKNOWN ? in : c->last == SIDE_IN;
 	u32 part = TICK_ONE - c->lost;
 
-	c->in += ran * (in + was) / 2;
+	if (side == SIDE_IN) {
+		c->in += ran;
+		c->entered = c->last == SIDE_OUT ? ran : c->last == SIDE_IN ? c->entered : 0;
+	} else if (side == SIDE_OUT && c->last == SIDE_IN) {
+		c->in += ran / 2;
+		c->in -= lesser(c->in, c->entered / 2);
+	}
 	c->last = side;
 	c->lost = 0;
 	if (side == SIDE_UNKNOWN)
 		return;
 	c->ticks += part;
-	c->hits += in ? part : 0;
+	c->hits += side == SIDE_IN ? part : 0;
 }
 
 /* credit_stopped: after the stop that followed the last sample only so much is left until the next tick. */

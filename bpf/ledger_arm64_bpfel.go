@@ -479,19 +479,20 @@ type LedgerThread struct {
 	}
 	Lead   uint64
 	Credit struct {
-		_      structs.HostLayout
-		Earned uint64
-		Ran    uint64
-		Began  uint64
-		Carry  int64
-		From   uint64
-		In     uint64
-		Seen   uint64
-		Rest   uint64
-		Last   uint32
-		Lost   int32
-		Hits   uint32
-		Ticks  uint32
+		_       structs.HostLayout
+		Earned  uint64
+		Ran     uint64
+		Began   uint64
+		Carry   int64
+		From    uint64
+		In      uint64
+		Seen    uint64
+		Rest    uint64
+		Entered uint64
+		Last    uint32
+		Lost    int32
+		Hits    uint32
+		Ticks   uint32
 	}
 	Waiting struct {
 		_    structs.HostLayout
