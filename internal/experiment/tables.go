@@ -56,17 +56,19 @@ func (t *unitTable) isUnitless(b *symbol.Binary) bool {
 }
 
 // mayHaveTarget reports whether a target, or a caller that it names, may be in a library.
-// With debug information its functions may be anywhere, inlined, and to know would take
-// reading all of that; but then who names a function of the program's own does not
-// mean those.
+// With debug information its functions may be anywhere, inlined, and its lines, and to know
+// would take reading all of that; but then who names a function or a line of the program's
+// own does not mean those.
 func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
+	inProgram := func(has func(p *symbol.Binary) bool) bool { return slices.ContainsFunc(t.program, has) }
 	for i := range t.targets {
-		names := t.targets[i].Functions()
-		if len(names) < t.targets[i].Length() && b.HasDebugInfo() {
-			return true // there are lines in it
+		for file, line := range t.targets[i].Lines() {
+			if b.HasDebugInfo() && !inProgram(func(p *symbol.Binary) bool { return p.CheckLine(file, line) == nil }) {
+				return true
+			}
 		}
-		for _, name := range names {
-			if hasEntry(b, name) || b.HasDebugInfo() && !slices.ContainsFunc(t.program, func(p *symbol.Binary) bool { return hasEntry(p, name) }) {
+		for _, name := range t.targets[i].Functions() {
+			if hasEntry(b, name) || b.HasDebugInfo() && !inProgram(func(p *symbol.Binary) bool { return hasEntry(p, name) }) {
 				return true
 			}
 		}

@@ -3,6 +3,7 @@ package point
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -126,6 +127,20 @@ func (t *Target) Functions() []string {
 		}
 	}
 	return names
+}
+
+// Lines are the source lines that the target gives, its callers' among them.
+func (t *Target) Lines() iter.Seq2[string, int] {
+	return func(yield func(file string, line int) bool) {
+		if t.Func == "" && t.File != "" && !yield(t.File, t.Line) {
+			return
+		}
+		for i := range t.Callers {
+			if c := &t.Callers[i]; c.Func == "" && c.File != "" && !yield(c.File, c.Line) {
+				return
+			}
+		}
+	}
 }
 
 // Unfile replaces the names of files, for instance by those that the compiler saw.
