@@ -258,6 +258,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
 {
 	struct walk w = { .ended = ENDED_OUTERMOST };
+	u32 unit;
 
 	if (!c || !point)
 		return UNIT_NONE;
@@ -272,9 +273,10 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 		lose(c, LOSS_TABLE);
 	if (kernel_code && counted && t && !w.begun)
 		lose(c, LOSS_KERNEL);
-	if (whole_stacks)
-		return unit_of_stack(&w);
-	return w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
+	unit = whole_stacks ? unit_of_stack(&w) : w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
+	if (counted && unit == UNIT_PENDING && w.ended != ENDED_PENDING)
+		lose(c, LOSS_PLACE);
+	return unit;
 }
 
 #endif

@@ -123,8 +123,8 @@ type LedgerCore struct {
 	Wakes        uint64
 	NetworkWakes uint64
 	Waited       [8]uint64
-	Lost         [15]uint64
-	_            [32]byte
+	Lost         [16]uint64
+	_            [24]byte
 }
 
 type LedgerCost uint32
@@ -267,7 +267,8 @@ const (
 	LedgerLossLOSS_SPAN     LedgerLoss = 12
 	LedgerLossLOSS_LAST     LedgerLoss = 13
 	LedgerLossLOSS_KERNEL   LedgerLoss = 14
-	LedgerLossLOSS_MAX      LedgerLoss = 15
+	LedgerLossLOSS_PLACE    LedgerLoss = 15
+	LedgerLossLOSS_MAX      LedgerLoss = 16
 )
 
 type LedgerMember struct {

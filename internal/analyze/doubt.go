@@ -326,11 +326,17 @@ func (in *input) stackDoubts(res *Result, losses map[string]int64) {
 	if n := losses[profile.LossStack]; n > 0 {
 		res.warn("stacks", "of %s of the samples the callers could not be found: %s %d", percentText(percent(profile.LossStack)), profile.LossStack, n)
 	}
-	if x := percent(profile.LossTable); x > manyEarly {
-		res.warn("early-stacks", "%s of the samples came too early to be given to any code: %s %d; a longer run has fewer", percentText(x), profile.LossTable, losses[profile.LossTable])
+	early := make(map[string]int)
+	for _, name := range []string{profile.LossTable, profile.LossPlace} {
+		if n := losses[name]; n > 0 {
+			early[name] = int(n)
+		}
+		delete(losses, name)
+	}
+	if x := 100 * float64(total(early)) / float64(max(samples, 1)); x > manyEarly {
+		res.warn("early-stacks", "%s of the samples came too early to be given to any code: %s; a longer run has fewer", percentText(min(x, 100)), list(early))
 	}
 	delete(losses, profile.LossStack)
-	delete(losses, profile.LossTable)
 }
 
 func percentText(percent float64) string {

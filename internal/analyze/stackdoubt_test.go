@@ -24,6 +24,9 @@ func TestStackDoubts(t *testing.T) {
 			"of 0.1% of the samples the callers could not be found: stacks not followed to their end 1",
 			"10.0% of the samples came too early to be given to any code: stacks met before their unwind tables were read 100; a longer run has fewer",
 		}},
+		{map[string]int64{profile.LossPlace: 100, profile.LossTable: 20}, []string{
+			"12.0% of the samples came too early to be given to any code: samples at code met for the first time 100, stacks met before their unwind tables were read 20; a longer run has fewer",
+		}},
 	} {
 		d := &profile.Data{
 			Run:         profile.Run{CPUs: 2, Points: []profile.Point{{Name: "p"}}},

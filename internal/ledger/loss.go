@@ -20,6 +20,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_CPU:      "events on CPUs beyond the supported number",
 	bpf.LedgerLossLOSS_COUNTERS: "progress points of the source that were too many",
 	bpf.LedgerLossLOSS_TABLE:    profile.LossTable,
+	bpf.LedgerLossLOSS_PLACE:    profile.LossPlace,
 	bpf.LedgerLossLOSS_SPAN:     "begins not remembered",
 	bpf.LedgerLossLOSS_LAST:     "processes whose last visits were not read",
 	bpf.LedgerLossLOSS_KERNEL:   "samples without a stack in the kernel",
