@@ -42,6 +42,9 @@ static __always_inline void hold(struct core *c)
 	t->outside = 0;
 	if (!control.rate)
 		return;
+	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
+	if (t->hosts && waiting_now())
+		return;
 	h.begin = h.now = bpf_ktime_get_ns();
 	if (!under_way(h.begin))
 		return;

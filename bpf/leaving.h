@@ -9,7 +9,11 @@ int leave_threads(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct thread *t;
 
-	if (!task || process_of(task))
+	if (!task) { /* those were all */
+		forget_goroutines(0);
+		return 0;
+	}
+	if (process_of(task))
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t)

@@ -202,6 +202,22 @@ const (
 	LedgerFileStateFILE_COUNTS LedgerFileState = 2
 )
 
+type LedgerGoroutine struct {
+	_     structs.HostLayout
+	Since uint64
+	Level uint64
+	Epoch uint64
+	Unit  uint32
+	Pad   uint32
+}
+
+type LedgerGoroutineKey struct {
+	_    structs.HostLayout
+	G    uint64
+	Tgid uint32
+	Pad  uint32
+}
+
 type LedgerKernelStack struct {
 	_      structs.HostLayout
 	Taken  uint64
@@ -252,23 +268,23 @@ const (
 type LedgerLoss uint32
 
 const (
-	LedgerLossLOSS_NONE     LedgerLoss = 0
-	LedgerLossLOSS_THREAD   LedgerLoss = 1
-	LedgerLossLOSS_PROCESS  LedgerLoss = 2
-	LedgerLossLOSS_EVENT    LedgerLoss = 3
-	LedgerLossLOSS_STACK    LedgerLoss = 4
-	LedgerLossLOSS_MAPPING  LedgerLoss = 5
-	LedgerLossLOSS_CODE     LedgerLoss = 6
-	LedgerLossLOSS_CAPPED   LedgerLoss = 7
-	LedgerLossLOSS_TIMER    LedgerLoss = 8
-	LedgerLossLOSS_CPU      LedgerLoss = 9
-	LedgerLossLOSS_COUNTERS LedgerLoss = 10
-	LedgerLossLOSS_TABLE    LedgerLoss = 11
-	LedgerLossLOSS_SPAN     LedgerLoss = 12
-	LedgerLossLOSS_LAST     LedgerLoss = 13
-	LedgerLossLOSS_KERNEL   LedgerLoss = 14
-	LedgerLossLOSS_PLACE    LedgerLoss = 15
-	LedgerLossLOSS_MAX      LedgerLoss = 16
+	LedgerLossLOSS_NONE      LedgerLoss = 0
+	LedgerLossLOSS_THREAD    LedgerLoss = 1
+	LedgerLossLOSS_PROCESS   LedgerLoss = 2
+	LedgerLossLOSS_EVENT     LedgerLoss = 3
+	LedgerLossLOSS_STACK     LedgerLoss = 4
+	LedgerLossLOSS_MAPPING   LedgerLoss = 5
+	LedgerLossLOSS_CODE      LedgerLoss = 6
+	LedgerLossLOSS_CAPPED    LedgerLoss = 7
+	LedgerLossLOSS_TIMER     LedgerLoss = 8
+	LedgerLossLOSS_CPU       LedgerLoss = 9
+	LedgerLossLOSS_COUNTERS  LedgerLoss = 10
+	LedgerLossLOSS_TABLE     LedgerLoss = 11
+	LedgerLossLOSS_SPAN      LedgerLoss = 12
+	LedgerLossLOSS_LAST      LedgerLoss = 13
+	LedgerLossLOSS_KERNEL    LedgerLoss = 14
+	LedgerLossLOSS_GOROUTINE LedgerLoss = 15
+	LedgerLossLOSS_MAX       LedgerLoss = 16
 )
 
 type LedgerMember struct {
@@ -341,10 +357,12 @@ type LedgerPointName struct {
 }
 
 type LedgerProcess struct {
-	_      structs.HostLayout
-	Space  uint64
-	Number uint32
-	Exempt uint32
+	_          structs.HostLayout
+	Space      uint64
+	Number     uint32
+	Exempt     uint32
+	Goroutines uint32
+	Pad        uint32
 }
 
 type LedgerProgress struct {
@@ -513,6 +531,8 @@ type LedgerThread struct {
 	Present      uint32
 	Lost         uint32
 	Guest        uint32
+	Hosts        uint32
+	_            [4]byte
 	Begun        [4]LedgerBegun
 	Kinds        LedgerKinds
 	Family       uint64
@@ -530,6 +550,7 @@ type LedgerThread struct {
 		Place uint64
 		Ends  [8]uint8
 	}
+	Slept uint64
 }
 
 type LedgerTimer struct {
@@ -574,6 +595,7 @@ const (
 	LedgerMapEvents             = "events"
 	LedgerMapFamilies           = "families"
 	LedgerMapFiles              = "files"
+	LedgerMapGoroutines         = "goroutines"
 	LedgerMapKernelFunction     = "kernel_function"
 	LedgerMapKernelStacks       = "kernel_stacks"
 	LedgerMapMembers            = "members"
@@ -599,6 +621,8 @@ const (
 	LedgerProgOnExit            = "on_exit"
 	LedgerProgOnFault           = "on_fault"
 	LedgerProgOnFork            = "on_fork"
+	LedgerProgOnGoSleep         = "on_go_sleep"
+	LedgerProgOnGoWake          = "on_go_wake"
 	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
 	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
 	LedgerProgOnIrqEntry        = "on_irq_entry"
@@ -607,6 +631,8 @@ const (
 	LedgerProgOnNetifRx         = "on_netif_rx"
 	LedgerProgOnPrepareExec     = "on_prepare_exec"
 	LedgerProgOnProbe           = "on_probe"
+	LedgerProgOnSingleGoSleep   = "on_single_go_sleep"
+	LedgerProgOnSingleGoWake    = "on_single_go_wake"
 	LedgerProgOnSingleProbe     = "on_single_probe"
 	LedgerProgOnSingleSite      = "on_single_site"
 	LedgerProgOnSite            = "on_site"
@@ -716,37 +742,41 @@ type LedgerSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
-	AnswerName     *ebpf.ProgramSpec `ebpf:"answer_name"`
-	FindNamespace  *ebpf.ProgramSpec `ebpf:"find_namespace"`
-	Identify       *ebpf.ProgramSpec `ebpf:"identify"`
-	JoinThreads    *ebpf.ProgramSpec `ebpf:"join_threads"`
-	LeaveThreads   *ebpf.ProgramSpec `ebpf:"leave_threads"`
-	MeasureVisits  *ebpf.ProgramSpec `ebpf:"measure_visits"`
-	OnCallBegin    *ebpf.ProgramSpec `ebpf:"on_call_begin"`
-	OnCallOver     *ebpf.ProgramSpec `ebpf:"on_call_over"`
-	OnExec         *ebpf.ProgramSpec `ebpf:"on_exec"`
-	OnExit         *ebpf.ProgramSpec `ebpf:"on_exit"`
-	OnFault        *ebpf.ProgramSpec `ebpf:"on_fault"`
-	OnFork         *ebpf.ProgramSpec `ebpf:"on_fork"`
-	OnHrtimerEntry *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
-	OnHrtimerExit  *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
-	OnIrqEntry     *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
-	OnIrqExit      *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
-	OnLeaveIdle    *ebpf.ProgramSpec `ebpf:"on_leave_idle"`
-	OnNetifRx      *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
-	OnPrepareExec  *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
-	OnProbe        *ebpf.ProgramSpec `ebpf:"on_probe"`
-	OnSingleProbe  *ebpf.ProgramSpec `ebpf:"on_single_probe"`
-	OnSingleSite   *ebpf.ProgramSpec `ebpf:"on_single_site"`
-	OnSite         *ebpf.ProgramSpec `ebpf:"on_site"`
-	OnSoftirqEntry *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
-	OnSoftirqExit  *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
-	OnSoftirqRaise *ebpf.ProgramSpec `ebpf:"on_softirq_raise"`
-	OnSwitch       *ebpf.ProgramSpec `ebpf:"on_switch"`
-	OnSysExit      *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
-	OnTracepoint   *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
-	OnWaking       *ebpf.ProgramSpec `ebpf:"on_waking"`
-	StartClock     *ebpf.ProgramSpec `ebpf:"start_clock"`
+	AnswerName      *ebpf.ProgramSpec `ebpf:"answer_name"`
+	FindNamespace   *ebpf.ProgramSpec `ebpf:"find_namespace"`
+	Identify        *ebpf.ProgramSpec `ebpf:"identify"`
+	JoinThreads     *ebpf.ProgramSpec `ebpf:"join_threads"`
+	LeaveThreads    *ebpf.ProgramSpec `ebpf:"leave_threads"`
+	MeasureVisits   *ebpf.ProgramSpec `ebpf:"measure_visits"`
+	OnCallBegin     *ebpf.ProgramSpec `ebpf:"on_call_begin"`
+	OnCallOver      *ebpf.ProgramSpec `ebpf:"on_call_over"`
+	OnExec          *ebpf.ProgramSpec `ebpf:"on_exec"`
+	OnExit          *ebpf.ProgramSpec `ebpf:"on_exit"`
+	OnFault         *ebpf.ProgramSpec `ebpf:"on_fault"`
+	OnFork          *ebpf.ProgramSpec `ebpf:"on_fork"`
+	OnGoSleep       *ebpf.ProgramSpec `ebpf:"on_go_sleep"`
+	OnGoWake        *ebpf.ProgramSpec `ebpf:"on_go_wake"`
+	OnHrtimerEntry  *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
+	OnHrtimerExit   *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
+	OnIrqEntry      *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
+	OnIrqExit       *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
+	OnLeaveIdle     *ebpf.ProgramSpec `ebpf:"on_leave_idle"`
+	OnNetifRx       *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
+	OnPrepareExec   *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
+	OnProbe         *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleGoSleep *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
+	OnSingleGoWake  *ebpf.ProgramSpec `ebpf:"on_single_go_wake"`
+	OnSingleProbe   *ebpf.ProgramSpec `ebpf:"on_single_probe"`
+	OnSingleSite    *ebpf.ProgramSpec `ebpf:"on_single_site"`
+	OnSite          *ebpf.ProgramSpec `ebpf:"on_site"`
+	OnSoftirqEntry  *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
+	OnSoftirqExit   *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
+	OnSoftirqRaise  *ebpf.ProgramSpec `ebpf:"on_softirq_raise"`
+	OnSwitch        *ebpf.ProgramSpec `ebpf:"on_switch"`
+	OnSysExit       *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
+	OnTracepoint    *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
+	OnWaking        *ebpf.ProgramSpec `ebpf:"on_waking"`
+	StartClock      *ebpf.ProgramSpec `ebpf:"start_clock"`
 }
 
 // LedgerMapSpecs contains maps before they are loaded into the kernel.
@@ -761,6 +791,7 @@ type LedgerMapSpecs struct {
 	Events         *ebpf.MapSpec `ebpf:"events"`
 	Families       *ebpf.MapSpec `ebpf:"families"`
 	Files          *ebpf.MapSpec `ebpf:"files"`
+	Goroutines     *ebpf.MapSpec `ebpf:"goroutines"`
 	KernelFunction *ebpf.MapSpec `ebpf:"kernel_function"`
 	KernelStacks   *ebpf.MapSpec `ebpf:"kernel_stacks"`
 	Members        *ebpf.MapSpec `ebpf:"members"`
@@ -864,6 +895,7 @@ type LedgerMaps struct {
 	Events         *ebpf.Map `ebpf:"events"`
 	Families       *ebpf.Map `ebpf:"families"`
 	Files          *ebpf.Map `ebpf:"files"`
+	Goroutines     *ebpf.Map `ebpf:"goroutines"`
 	KernelFunction *ebpf.Map `ebpf:"kernel_function"`
 	KernelStacks   *ebpf.Map `ebpf:"kernel_stacks"`
 	Members        *ebpf.Map `ebpf:"members"`
@@ -889,6 +921,7 @@ func (m *LedgerMaps) Close() error {
 		m.Events,
 		m.Families,
 		m.Files,
+		m.Goroutines,
 		m.KernelFunction,
 		m.KernelStacks,
 		m.Members,
@@ -969,37 +1002,41 @@ type LedgerVariables struct {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
-	AnswerName     *ebpf.Program `ebpf:"answer_name"`
-	FindNamespace  *ebpf.Program `ebpf:"find_namespace"`
-	Identify       *ebpf.Program `ebpf:"identify"`
-	JoinThreads    *ebpf.Program `ebpf:"join_threads"`
-	LeaveThreads   *ebpf.Program `ebpf:"leave_threads"`
-	MeasureVisits  *ebpf.Program `ebpf:"measure_visits"`
-	OnCallBegin    *ebpf.Program `ebpf:"on_call_begin"`
-	OnCallOver     *ebpf.Program `ebpf:"on_call_over"`
-	OnExec         *ebpf.Program `ebpf:"on_exec"`
-	OnExit         *ebpf.Program `ebpf:"on_exit"`
-	OnFault        *ebpf.Program `ebpf:"on_fault"`
-	OnFork         *ebpf.Program `ebpf:"on_fork"`
-	OnHrtimerEntry *ebpf.Program `ebpf:"on_hrtimer_entry"`
-	OnHrtimerExit  *ebpf.Program `ebpf:"on_hrtimer_exit"`
-	OnIrqEntry     *ebpf.Program `ebpf:"on_irq_entry"`
-	OnIrqExit      *ebpf.Program `ebpf:"on_irq_exit"`
-	OnLeaveIdle    *ebpf.Program `ebpf:"on_leave_idle"`
-	OnNetifRx      *ebpf.Program `ebpf:"on_netif_rx"`
-	OnPrepareExec  *ebpf.Program `ebpf:"on_prepare_exec"`
-	OnProbe        *ebpf.Program `ebpf:"on_probe"`
-	OnSingleProbe  *ebpf.Program `ebpf:"on_single_probe"`
-	OnSingleSite   *ebpf.Program `ebpf:"on_single_site"`
-	OnSite         *ebpf.Program `ebpf:"on_site"`
-	OnSoftirqEntry *ebpf.Program `ebpf:"on_softirq_entry"`
-	OnSoftirqExit  *ebpf.Program `ebpf:"on_softirq_exit"`
-	OnSoftirqRaise *ebpf.Program `ebpf:"on_softirq_raise"`
-	OnSwitch       *ebpf.Program `ebpf:"on_switch"`
-	OnSysExit      *ebpf.Program `ebpf:"on_sys_exit"`
-	OnTracepoint   *ebpf.Program `ebpf:"on_tracepoint"`
-	OnWaking       *ebpf.Program `ebpf:"on_waking"`
-	StartClock     *ebpf.Program `ebpf:"start_clock"`
+	AnswerName      *ebpf.Program `ebpf:"answer_name"`
+	FindNamespace   *ebpf.Program `ebpf:"find_namespace"`
+	Identify        *ebpf.Program `ebpf:"identify"`
+	JoinThreads     *ebpf.Program `ebpf:"join_threads"`
+	LeaveThreads    *ebpf.Program `ebpf:"leave_threads"`
+	MeasureVisits   *ebpf.Program `ebpf:"measure_visits"`
+	OnCallBegin     *ebpf.Program `ebpf:"on_call_begin"`
+	OnCallOver      *ebpf.Program `ebpf:"on_call_over"`
+	OnExec          *ebpf.Program `ebpf:"on_exec"`
+	OnExit          *ebpf.Program `ebpf:"on_exit"`
+	OnFault         *ebpf.Program `ebpf:"on_fault"`
+	OnFork          *ebpf.Program `ebpf:"on_fork"`
+	OnGoSleep       *ebpf.Program `ebpf:"on_go_sleep"`
+	OnGoWake        *ebpf.Program `ebpf:"on_go_wake"`
+	OnHrtimerEntry  *ebpf.Program `ebpf:"on_hrtimer_entry"`
+	OnHrtimerExit   *ebpf.Program `ebpf:"on_hrtimer_exit"`
+	OnIrqEntry      *ebpf.Program `ebpf:"on_irq_entry"`
+	OnIrqExit       *ebpf.Program `ebpf:"on_irq_exit"`
+	OnLeaveIdle     *ebpf.Program `ebpf:"on_leave_idle"`
+	OnNetifRx       *ebpf.Program `ebpf:"on_netif_rx"`
+	OnPrepareExec   *ebpf.Program `ebpf:"on_prepare_exec"`
+	OnProbe         *ebpf.Program `ebpf:"on_probe"`
+	OnSingleGoSleep *ebpf.Program `ebpf:"on_single_go_sleep"`
+	OnSingleGoWake  *ebpf.Program `ebpf:"on_single_go_wake"`
+	OnSingleProbe   *ebpf.Program `ebpf:"on_single_probe"`
+	OnSingleSite    *ebpf.Program `ebpf:"on_single_site"`
+	OnSite          *ebpf.Program `ebpf:"on_site"`
+	OnSoftirqEntry  *ebpf.Program `ebpf:"on_softirq_entry"`
+	OnSoftirqExit   *ebpf.Program `ebpf:"on_softirq_exit"`
+	OnSoftirqRaise  *ebpf.Program `ebpf:"on_softirq_raise"`
+	OnSwitch        *ebpf.Program `ebpf:"on_switch"`
+	OnSysExit       *ebpf.Program `ebpf:"on_sys_exit"`
+	OnTracepoint    *ebpf.Program `ebpf:"on_tracepoint"`
+	OnWaking        *ebpf.Program `ebpf:"on_waking"`
+	StartClock      *ebpf.Program `ebpf:"start_clock"`
 }
 
 func (p *LedgerPrograms) Close() error {
@@ -1016,6 +1053,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnExit,
 		p.OnFault,
 		p.OnFork,
+		p.OnGoSleep,
+		p.OnGoWake,
 		p.OnHrtimerEntry,
 		p.OnHrtimerExit,
 		p.OnIrqEntry,
@@ -1024,6 +1063,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
+		p.OnSingleGoSleep,
+		p.OnSingleGoWake,
 		p.OnSingleProbe,
 		p.OnSingleSite,
 		p.OnSite,

@@ -14,23 +14,18 @@ static __always_inline u64 new_space(void)
 	return __sync_fetch_and_add(&spaces, 1) + 1;
 }
 
-static __always_inline struct process *process_of(struct task_struct *task)
-{
-	u32 tgid = task->tgid;
-
-	return bpf_map_lookup_elem(&processes, &tgid);
-}
-
 /* A process is over, or is not to be a part of the target any more. */
 static __always_inline bool remove_process(struct task_struct *task)
 {
 	struct process *p = process_of(task);
 	u32 tgid = task->tgid;
-	bool exempt = p && p->exempt;
+	bool exempt = p && p->exempt, goroutines = p && p->goroutines;
 
 	/* Two last threads may both see that none is left: only one of them can delete. */
 	if (!p || bpf_map_delete_elem(&processes, &tgid) || exempt)
 		return 0;
+	if (goroutines)
+		forget_goroutines(tgid);
 	return 1;
 }
 
@@ -254,8 +249,13 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		leave_counters(t);
 	t->address_space = new_space();
 	p = process_of(task);
-	if (p)
+	if (p) {
 		p->space = t->address_space;
+		if (p->goroutines)
+			forget_goroutines(task->tgid);
+		p->goroutines = 0;
+	}
+	t->hosts = 0;
 	t->memory = (u64)task->mm;
 	t->code_pages = 0;
 	t->born = 0;

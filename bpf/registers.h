@@ -44,6 +44,7 @@ struct pt_regs {
 #define REGISTER_FP(regs) ((regs)->bp)
 #define REGISTER_BX(regs) ((regs)->bx)
 #define REGISTER_LR(regs) 0
+#define GOROUTINE_REGISTER 14
 
 static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 {
@@ -90,6 +91,7 @@ struct pt_regs {
 #define REGISTER_FP(regs) ((regs)->regs[29])
 #define REGISTER_BX(regs) 0
 #define REGISTER_LR(regs) ((regs)->regs[30])
+#define GOROUTINE_REGISTER 28
 
 static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 {

@@ -167,6 +167,8 @@ struct process {
 	u64 space; /* of its address space */
 	u32 number; /* as user space knows it */
 	u32 exempt;
+	u32 goroutines; /* of it have slept */
+	u32 pad;
 };
 
 /* What a progress point is to a latency: where it begins, or ends. */
@@ -212,6 +214,7 @@ enum loss {
 	LOSS_LAST,	/* a process ended and what it had counted last could not be read */
 	LOSS_KERNEL,	/* what the kernel was doing at a tick could not be seen */
 	LOSS_PLACE,	/* a sample was the first in its code, whose unit was still to come */
+	LOSS_GOROUTINE,	/* a goroutine that sleeps did not fit in the table of those */
 	LOSS_MAX,
 };
 

@@ -73,11 +73,13 @@ struct thread {
 	u32 present; /* it was there before it was watched */
 	u32 lost;    /* there was no room for its process's counters */
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
+	u32 hosts;   /* goroutines that sleep */
 	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
 	u64 family; /* 0: it was not born into the target */
 	struct wait wait;
 	struct habit habits[HABITS];
+	u64 slept; /* how long it stood still last, as far as no goroutine was given that */
 };
 
 struct {
@@ -197,6 +199,13 @@ static __always_inline void lose(struct core *c, enum loss what)
 static __always_inline struct thread *thread_of(struct task_struct *t)
 {
 	return bpf_task_storage_get(&threads, t, 0, 0);
+}
+
+static __always_inline struct process *process_of(struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	return bpf_map_lookup_elem(&processes, &tgid);
 }
 
 /* Tasks that run no user's code, and of which no hook tells when they are made. */

@@ -313,6 +313,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		adopt(t);
 	}
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
+	t->slept = 0; /* from here on it pays for what it runs */
 	if (live) {
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);

@@ -37,6 +37,7 @@ type sites struct {
 	found   []uint64                      // when each point was first probed, on the ledger's clock
 	ends    map[place][]int               // points of latencies, by where their functions begin
 	placed  map[probed]bool               // what has a probe: programs share libraries
+	sleeps  map[ledger.File]bool          // binaries whose goroutines' sleep is followed
 	closed  bool
 }
 
@@ -55,7 +56,7 @@ type probed struct {
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), before: make([]point.Before, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool)}
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), before: make([]point.Before, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool), sleeps: make(map[ledger.File]bool)}
 }
 
 // atStart looks into the programs and the libraries that they load. One of the
@@ -82,6 +83,7 @@ func (s *sites) atStart(programs []program) error {
 	for i := range programs {
 		for k, b := range different[i] {
 			s.seen[files[i][k]] = changed(b.Path())
+			s.followSleeps(b, files[i][k])
 		}
 	}
 	return nil
@@ -304,6 +306,7 @@ func (s *sites) in(b *symbol.Binary, id ledger.File) {
 			s.cfg.Log.Warn(err.Error())
 		}
 	}
+	s.followSleeps(b, id)
 }
 
 // execed looks into the program that a process runs now.

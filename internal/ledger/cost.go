@@ -56,7 +56,7 @@ func (l *Ledger) ProbeCost(c Cost) time.Duration {
 
 func (l *Ledger) measureProbe(p Probe, batch func(n int)) (time.Duration, error) {
 	bare := timeBatches(batch)
-	links, err := l.attach(MaxPoints, []Probe{p})
+	links, err := l.attach(visitedBy([]Probe{p}), MaxPoints, []Probe{p})
 	probed := bare
 	if err == nil {
 		probed = timeBatches(batch)

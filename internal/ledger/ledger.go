@@ -107,6 +107,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if !opt.Keys {
 		spec.Maps["begun_by_key"].MaxEntries = 1
 	}
+	if !slices.Contains(opt.UnitWaits, WaitSleep) {
+		spec.Maps["goroutines"].MaxEntries = 1
+	}
 	if err := l.makeMaps(spec); err != nil {
 		return nil, err
 	}
@@ -175,7 +178,7 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 	l.programs.share(map[string]*ebpf.Map{
 		section:     l.shared,
 		"addresses": l.maps.Addresses, "chosen": l.maps.Chosen, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
-		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "kernel_function": l.maps.KernelFunction, "kernel_stacks": l.maps.KernelStacks, "members": l.maps.Members,
+		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "goroutines": l.maps.Goroutines, "kernel_function": l.maps.KernelFunction, "kernel_stacks": l.maps.KernelStacks, "members": l.maps.Members,
 		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
 		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "strangers": l.maps.Strangers,
 		"threads": l.maps.Threads,

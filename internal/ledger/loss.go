@@ -9,21 +9,22 @@ import (
 
 // lossNames say what each of the kernel side's counts of losses means.
 var lossNames = map[bpf.LedgerLoss]string{
-	bpf.LedgerLossLOSS_THREAD:   "threads not followed",
-	bpf.LedgerLossLOSS_PROCESS:  "processes not counted",
-	bpf.LedgerLossLOSS_EVENT:    "events that did not fit in the ring",
-	bpf.LedgerLossLOSS_STACK:    profile.LossStack,
-	bpf.LedgerLossLOSS_MAPPING:  "mappings busy",
-	bpf.LedgerLossLOSS_CODE:     "places that did not fit in the table",
-	bpf.LedgerLossLOSS_CAPPED:   "stops cut short",
-	bpf.LedgerLossLOSS_TIMER:    "ticks of the sampling clock",
-	bpf.LedgerLossLOSS_CPU:      "events on CPUs beyond the supported number",
-	bpf.LedgerLossLOSS_COUNTERS: "progress points of the source that were too many",
-	bpf.LedgerLossLOSS_TABLE:    profile.LossTable,
-	bpf.LedgerLossLOSS_PLACE:    profile.LossPlace,
-	bpf.LedgerLossLOSS_SPAN:     "begins not remembered",
-	bpf.LedgerLossLOSS_LAST:     "processes whose last visits were not read",
-	bpf.LedgerLossLOSS_KERNEL:   "samples without a stack in the kernel",
+	bpf.LedgerLossLOSS_THREAD:    "threads not followed",
+	bpf.LedgerLossLOSS_PROCESS:   "processes not counted",
+	bpf.LedgerLossLOSS_EVENT:     "events that did not fit in the ring",
+	bpf.LedgerLossLOSS_STACK:     profile.LossStack,
+	bpf.LedgerLossLOSS_MAPPING:   "mappings busy",
+	bpf.LedgerLossLOSS_CODE:      "places that did not fit in the table",
+	bpf.LedgerLossLOSS_CAPPED:    "stops cut short",
+	bpf.LedgerLossLOSS_TIMER:     "ticks of the sampling clock",
+	bpf.LedgerLossLOSS_CPU:       "events on CPUs beyond the supported number",
+	bpf.LedgerLossLOSS_COUNTERS:  "progress points of the source that were too many",
+	bpf.LedgerLossLOSS_TABLE:     profile.LossTable,
+	bpf.LedgerLossLOSS_PLACE:     profile.LossPlace,
+	bpf.LedgerLossLOSS_SPAN:      "begins not remembered",
+	bpf.LedgerLossLOSS_LAST:      "processes whose last visits were not read",
+	bpf.LedgerLossLOSS_KERNEL:    "samples without a stack in the kernel",
+	bpf.LedgerLossLOSS_GOROUTINE: "sleeps of goroutines that were too many at once",
 }
 
 // Losses are the names and counts of what was lost in the kernel.

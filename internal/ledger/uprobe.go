@@ -68,7 +68,7 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 			}
 		}
 		rest = slices.DeleteFunc(rest, shares)
-		links, err := l.attach(point, group)
+		links, err := l.attach(visitedBy(group), point, group)
 		l.links.add(links...)
 		if err != nil {
 			return err
@@ -81,19 +81,31 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 // there is counted at its moment.
 func (l *Ledger) AttachSites(probes []Probe) error { return l.AttachProbes(0, probes) }
 
+// handlers are the programs that are run at a probe: the one for many probes with one link, and
+// the one for a probe with a link of its own.
+type handlers struct{ together, single string }
+
+// visitedBy are those for probes that count visits, on sites of counters or not.
+func visitedBy(probes []Probe) handlers {
+	if probes[0].Source > 0 {
+		return handlers{"on_site", "on_single_site"}
+	}
+	return handlers{"on_probe", "on_single_probe"}
+}
+
 // attach sets probes in one file, all at the return or none. Links that were made before
 // an error are given with it.
 //
 // A link for all of them needs Linux 6.6, and no more than CAP_BPF and CAP_PERFMON;
 // before, each probe is a perf event of its own.
-func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
+func (l *Ledger) attach(run handlers, point int, probes []Probe) ([]link.Link, error) {
 	path := probes[0].Path
 	x, err := link.OpenExecutable(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s for a probe: %w", path, err)
 	}
 	if !l.single {
-		k, err := l.attachTogether(x, point, probes)
+		k, err := l.attachTogether(run, x, point, probes)
 		if err == nil {
 			return []link.Link{k}, nil
 		}
@@ -107,7 +119,7 @@ func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
 	if probes[0].Cost.atReturn() {
 		set = x.Uretprobe
 	}
-	program, err := l.programs.get(onProbe(probes, "on_single_site", "on_single_probe"))
+	program, err := l.programs.get(run.single)
 	if err != nil {
 		return nil, err
 	}
@@ -122,22 +134,14 @@ func (l *Ledger) attach(point int, probes []Probe) ([]link.Link, error) {
 	return links, nil
 }
 
-// onProbe is the program for probes, on sites of counters or not.
-func onProbe(probes []Probe, onSite, other string) string {
-	if probes[0].Source > 0 {
-		return onSite
-	}
-	return other
-}
-
-func (l *Ledger) attachTogether(x *link.Executable, point int, probes []Probe) (link.Link, error) {
+func (l *Ledger) attachTogether(run handlers, x *link.Executable, point int, probes []Probe) (link.Link, error) {
 	var opt link.UprobeMultiOptions
 	for _, p := range probes {
 		opt.Addresses = append(opt.Addresses, p.Offset)
 		opt.Cookies = append(opt.Cookies, cookie(point, p))
 		opt.RefCtrOffsets = append(opt.RefCtrOffsets, p.Semaphore)
 	}
-	program, err := l.programs.get(onProbe(probes, "on_site", "on_probe"))
+	program, err := l.programs.get(run.together)
 	if err != nil {
 		return nil, err
 	}

@@ -306,17 +306,12 @@ func (b *Binary) IsGoCode(fileOffset uint64) bool {
 func (b *Binary) ReturnLines(f Func) (lines []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.elf.Machine != elf.EM_X86_64 || f.Size > maxFlow {
+	if b.closed || f.Size > maxFlow {
 		return nil
 	}
 	var err error
 	defer guard("looking for returns", &err)()
-	addr, ok := b.address(f.FileOffset)
-	if !ok {
-		return nil
-	}
-	g := flow.New(addr, []flow.Code{{Addr: addr, Bytes: b.bytesAt(addr, f.Size)}}, nil)
-	for _, at := range g.Ends() {
+	for _, at := range b.returns(f) {
 		frames := b.framesAt(at)
 		if len(frames) == 0 || frames[0].Line == 0 {
 			continue

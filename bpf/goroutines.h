@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * Goroutines that sleep by the clock. While one does, its thread runs others, or waits
+ * in Go's scheduler for whatever comes: no thread waits in the user's line. So there are
+ * probes on time.Sleep, which a goroutine begins on one thread and ends on any.
+ *
+ * To a goroutine a thread is what a core is to a thread: while it slept itself, because Go
+ * had nothing for it to do, its position stood still. So the goroutine goes on at its own
+ * level, with what its sleep was worth, and the thread with it; but by no more than
+ * the thread has slept, as what it owes for running others it owes still.
+ */
+#ifndef WHATIF_GOROUTINES_H
+#define WHATIF_GOROUTINES_H
+
+struct goroutine_key {
+	u64 g; /* Go's struct for it */
+	u32 tgid;
+	u32 pad;
+};
+
+/* One that sleeps. */
+struct goroutine {
+	u64 since;
+	u64 level; /* of its thread as it began to */
+	u64 epoch; /* that the level belongs to */
+	u32 unit;  /* 0: none */
+	u32 pad;
+};
+
+/* The map has one entry unless sleeping counts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct goroutine_key);
+	__type(value, struct goroutine);
+} goroutines SEC(".maps");
+
+static __always_inline void count_sleeper(u32 unit, s64 n)
+{
+	pass_waiting(bpf_ktime_get_ns());
+	__sync_fetch_and_add(&control.waiting[WAIT_SLEEP], n);
+	if (unit)
+		__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, n);
+}
+
+/* Its sleep is over: of several that find that only one is told so. */
+static __always_inline bool stop_sleeping(const struct goroutine_key *key, u32 unit)
+{
+	if (bpf_map_delete_elem(&goroutines, key))
+		return 0;
+	count_sleeper(unit, -1);
+	return 1;
+}
+
+/* Of a process, or, for 0, of all that belong to the target no more. Not static: as step_out. */
+__noinline int forget_if(struct goroutine_key *asleep, u32 unit, u32 tgid)
+{
+	struct goroutine_key key;
+
+	if (!asleep)
+		return 0;
+	key = *asleep;
+	if (tgid ? key.tgid == tgid : !bpf_map_lookup_elem(&processes, &key.tgid))
+		stop_sleeping(&key, unit);
+	return 0;
+}
+
+static long on_asleep(void *map, struct goroutine_key *key, struct goroutine *g, u32 *tgid)
+{
+	struct goroutine_key copy = *key;
+
+	forget_if(&copy, g->unit, *tgid);
+	return 0;
+}
+
+/* What sleeps in a process that is over, or runs another program now, does not come back. */
+static __always_inline void forget_goroutines(u32 tgid)
+{
+	bpf_for_each_map_elem(&goroutines, on_asleep, &tgid, 0);
+}
+
+/* A goroutine begins with the bounds of its stack: of other code, also of old Go's, the register has something else. */
+static __always_inline bool is_goroutine(u64 g, u64 sp)
+{
+	u64 stack[2];
+
+	return !bpf_probe_read_user(stack, sizeof(stack), (void *)g) && stack[0] < sp && sp <= stack[1];
+}
+
+/*
+ * The unit of the code that has just called the function at whose beginning the thread is. A probe's
+ * program can be interrupted by others that follow stacks on this core, and then what it found is not sure.
+ */
+static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct walk w = { .ended = ENDED_TOO_DEEP };
+	u64 caller = 0;
+	u32 unit;
+
+	if (!t || !c || !task->mm)
+		return UNIT_NONE;
+	w.match.sample = ++c->walks;
+	w.match.selected = control.unit;
+	w.space = t->address_space;
+	w.stamp = stamp_of(task->mm->exec_vm);
+	innermost_frame(task, &w.frame);
+	if (w.frame.lr)
+		caller = w.frame.lr;
+	else if (!read_word(w.frame.sp, &caller))
+		return UNIT_NONE;
+	else
+		w.frame.sp += 8;
+	w.frame.exact = 0;
+	if (arrived_at(&w.frame, caller) != STEP_CALLER)
+		return UNIT_NONE;
+	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
+	if (c->walks != w.match.sample)
+		return UNIT_NONE;
+	unit = whole_stacks ? unit_of_stack(&w) : w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
+	unit &= ~UNIT_SPINS;
+	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
+}
+
+/* Once for each thread: goroutines of the process may sleep, and be there still when it ends. */
+static __always_inline void host(struct thread *t, struct task_struct *task)
+{
+	struct process *p;
+
+	if (t->hosts)
+		return;
+	t->hosts = 1;
+	p = process_of(task);
+	if (p)
+		p->goroutines = 1;
+}
+
+/* What the probe took the thread, apart from the way there. */
+static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u64 begin)
+{
+	u64 cost = control.probe_cost[bpf_get_attach_cookie(ctx) >> 32 & (COST_MAX - 1)], now = bpf_ktime_get_ns();
+
+	if (under_way(now))
+		give(t, cost + now - begin);
+}
+
+/* At the first instruction of time.Sleep, with its argument. */
+static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	struct core *c = this_core();
+	struct goroutine_key key = {};
+	struct goroutine g = {}, *before;
+	u64 begin;
+
+	if (!t || !c || t->leaving)
+		return 0;
+	begin = bpf_ktime_get_ns();
+	adopt(t);
+	hand_over(t, place_of(task, BY_SLEEPING), begin);
+	key.g = key_register(ctx, GOROUTINE_REGISTER);
+	if ((s64)key_register(ctx, 0) > 0 && is_goroutine(key.g, REGISTER_SP(ctx))) {
+		key.tgid = task->tgid;
+		host(t, task);
+		/* A probe was missed. */
+		before = bpf_map_lookup_elem(&goroutines, &key);
+		if (before)
+			stop_sleeping(&key, before->unit);
+		g.unit = unit_of_caller(t, c) & (MAX_UNITS - 1);
+		book_probe(ctx, t, begin);
+		g.since = begin = bpf_ktime_get_ns();
+		g.level = t->account.level;
+		g.epoch = t->account.epoch;
+		/* Counted first: who leaves the target sees either the one or the other. */
+		count_sleeper(g.unit, 1);
+		if (bpf_map_update_elem(&goroutines, &key, &g, BPF_NOEXIST)) {
+			count_sleeper(g.unit, -1);
+			lose(c, LOSS_GOROUTINE);
+		} else if (*(volatile u32 *)&t->leaving) {
+			stop_sleeping(&key, g.unit);
+		}
+		return 0;
+	}
+	book_probe(ctx, t, begin);
+	return 0;
+}
+
+/* The thread goes on with a goroutine that stands at level: as far as it has itself been idle. */
+static __always_inline void level_with(struct core *c, struct thread *t, u64 level)
+{
+	u64 rise;
+
+	if (level <= t->account.level)
+		return;
+	rise = lesser(level - t->account.level, t->slept);
+	t->slept -= rise;
+	t->account.level += rise;
+	c->began += rise; /* it did not run for that */
+	raise_global(t->account.level);
+}
+
+/* Where time.Sleep returns. */
+static __always_inline int goroutine_wakes(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	struct core *c = this_core();
+	struct goroutine_key key = {};
+	struct goroutine g, *found;
+	u64 begin, level;
+
+	if (!t || !c)
+		return 0;
+	begin = bpf_ktime_get_ns();
+	adopt(t);
+	hand_over(t, place_of(task, BY_WAKING), begin);
+	key.g = key_register(ctx, GOROUTINE_REGISTER);
+	key.tgid = task->tgid;
+	found = bpf_map_lookup_elem(&goroutines, &key);
+	if (found) {
+		g = *found;
+		if (stop_sleeping(&key, g.unit)) {
+			if (g.unit)
+				__sync_fetch_and_add(&unit_waits[g.unit & (MAX_UNITS - 1)].ns[WAIT_SLEEP], begin - g.since);
+			level = g.epoch == t->account.epoch ? g.level : control.global_start;
+			if (control.rate && is_sped_up(g.unit, WAIT_SLEEP) && under_way(begin)) {
+				control.grown = control.epoch;
+				level += worth(g.since, begin);
+			}
+			level_with(c, t, level);
+		}
+	}
+	book_probe(ctx, t, begin);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int on_go_sleep(struct pt_regs *ctx)
+{
+	return goroutine_sleeps(ctx);
+}
+
+SEC("uprobe")
+int on_single_go_sleep(struct pt_regs *ctx)
+{
+	return goroutine_sleeps(ctx);
+}
+
+SEC("uprobe.multi")
+int on_go_wake(struct pt_regs *ctx)
+{
+	return goroutine_wakes(ctx);
+}
+
+SEC("uprobe")
+int on_single_go_wake(struct pt_regs *ctx)
+{
+	return goroutine_wakes(ctx);
+}
+
+#endif
