@@ -124,6 +124,8 @@ var programs = append([]program{
 		model: []float64{25, 40, 40, 40}},
 	{name: "go_mutex", source: "go_mutex/main.go", point: "main.progressDone", kind: ordinary,
 		model: []float64{25, 45, 58, 70}},
+	{name: "go_sleep", source: "go_sleep/main.go", point: "main.progressDone", kind: ordinary,
+		model: []float64{10, 20, 30, 40}},
 	{name: "open_loop", source: "open_loop/open_loop.c", latency: requestLatency, kind: ordinary, seconds: 3,
 		model: []float64{0, 0, 0, 0}},
 	{name: "open_loop_two", source: "open_loop/open_loop.c", defines: []string{"TWO"}, latency: requestLatency,

@@ -7,7 +7,7 @@
  * To a goroutine a thread is what a core is to a thread: while it slept itself, because Go
  * had nothing for it to do, its position stood still. So the goroutine goes on at its own
  * level, with what its sleep was worth, and the thread with it; but by no more than
- * the thread has slept, as what it owes for running others it owes still.
+ * the thread has rested, as what it owes for running others it owes still.
  */
 #ifndef WHATIF_GOROUTINES_H
 #define WHATIF_GOROUTINES_H
@@ -136,13 +136,16 @@ static __always_inline void host(struct thread *t, struct task_struct *task)
 		p->goroutines = 1;
 }
 
-/* What the probe took the thread, apart from the way there. */
+/* More than following a stack takes: the thread was made to wait for a core meanwhile. */
+#define LONGEST_PROBE_NS 20000
+
+/* The way to the probe's program, and what that took. */
 static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
 	u64 cost = control.probe_cost[bpf_get_attach_cookie(ctx) >> 32 & (COST_MAX - 1)], now = bpf_ktime_get_ns();
 
 	if (under_way(now))
-		give(t, cost + now - begin);
+		give(t, cost + lesser(now - begin, LONGEST_PROBE_NS));
 }
 
 /* At the first instruction of time.Sleep, with its argument. */
@@ -194,8 +197,8 @@ static __always_inline void level_with(struct core *c, struct thread *t, u64 lev
 
 	if (level <= t->account.level)
 		return;
-	rise = lesser(level - t->account.level, t->slept);
-	t->slept -= rise;
+	rise = lesser(level - t->account.level, t->rested);
+	t->rested -= rise;
 	t->account.level += rise;
 	c->began += rise; /* it did not run for that */
 	raise_global(t->account.level);
@@ -218,6 +221,7 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 	hand_over(t, place_of(task, BY_WAKING), begin);
 	key.g = key_register(ctx, GOROUTINE_REGISTER);
 	key.tgid = task->tgid;
+	host(t, task);
 	found = bpf_map_lookup_elem(&goroutines, &key);
 	if (found) {
 		g = *found;

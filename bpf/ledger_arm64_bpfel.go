@@ -550,7 +550,7 @@ type LedgerThread struct {
 		Place uint64
 		Ends  [8]uint8
 	}
-	Slept uint64
+	Rested uint64
 }
 
 type LedgerTimer struct {

@@ -159,7 +159,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	c->wakes++;
 	before = t->account.level;
-	t->slept = t->running || now < t->account.since ? 0 : now - t->account.since;
+	if (t->hosts && !t->running)
+		rest(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
 	if (waker) {

@@ -79,7 +79,7 @@ struct thread {
 	u64 family; /* 0: it was not born into the target */
 	struct wait wait;
 	struct habit habits[HABITS];
-	u64 slept; /* how long it stood still last, as far as no goroutine was given that */
+	u64 rested; /* while it had no goroutine to run: set against what it owes when it has one */
 };
 
 struct {
@@ -246,6 +246,7 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 static __always_inline void begin_anew(struct thread *t)
 {
 	t->lead = 0;
+	t->rested = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
 	credit_begin(&t->credit, t->credit.began < control.start ? control.start : t->credit.began);

@@ -280,7 +280,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	u64 begin = bpf_ktime_get_ns(), ran, now;
 	u32 unit, spins, point = 0;
 	enum side side;
-	bool live;
+	bool live, rests;
 
 	pass_waiting(begin);
 	open_tick(tick);
@@ -313,7 +313,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		adopt(t);
 	}
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
-	t->slept = 0; /* from here on it pays for what it runs */
+	rests = rested(t);
 	if (live) {
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
@@ -332,7 +332,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	}
 	if (!live || !control.rate)
 		return;
-	if (!spins) {
+	if (!spins && !rests) {
 		pay(c, t, tick, now);
 		return;
 	}

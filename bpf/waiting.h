@@ -167,6 +167,34 @@ static __always_inline void pass_waiting(u64 now)
 	}
 }
 
+/*
+ * A thread that runs goroutines wakes up: what it slept it may have had nothing to do, like an idle
+ * core. It sleeps a millisecond or so at a time, and several times until a goroutine's sleep is over.
+ */
+static __always_inline void rest(struct thread *t, u64 now)
+{
+	u64 away = now > t->account.since ? now - t->account.since : 0;
+
+	pass_waiting(now);
+	t->rested = lesser(t->rested + away, account_debt(t->account.level, control.global));
+}
+
+/*
+ * A tick meets a thread that runs goroutines. If it is just back from its rest it may be about to let one go on
+ * that sleeps in the selected code, and must not be stopped for what that has earned; and at
+ * 100% it would be stopped for as long as that sleeps, which is until it is let go on.
+ */
+static __always_inline bool rested(struct thread *t)
+{
+	u64 by = t->rested;
+
+	t->rested = 0;
+	if (!by || !control.rate || !waiting_now())
+		return 0;
+	t->account.level += lesser(by, account_debt(t->account.level, control.global));
+	return 1;
+}
+
 static __always_inline u32 unit_of_wait(void *ctx, struct thread *t, struct core *c)
 {
 	u32 point = 0, unit;

@@ -55,6 +55,7 @@ func interrogate(t testing.TB, data []byte) {
 	})
 	for _, f := range all {
 		b.ReturnLines(f)
+		b.Returns(f)
 	}
 	if d := time.Since(began); d > slowest {
 		t.Errorf("took %v", d)

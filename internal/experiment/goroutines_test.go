@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"debug/elf"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"whatif/internal/ledger"
+	"whatif/internal/realkernel"
+	"whatif/internal/symbol"
+)
+
+func buildGoSleep(t *testing.T, flags string) string {
+	program := filepath.Join(t.TempDir(), "gosleep")
+	if out, err := exec.Command("go", "build", flags, "-o", program, "./testdata/gosleep").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// What a goroutine sleeps is the line's that it sleeps in; several that sleep in one at once
+// earn once; and of those that sleep when the program ends nothing is left.
+func TestGoroutinesSleep(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/gosleep/main.go"
+	line := func(mark string) string {
+		return fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "/* "+mark+" */"))
+	}
+	const rounds, each = 300, 4 * time.Millisecond
+	for _, flags := range []string{"-ldflags=", "-ldflags=-s -w"} {
+		program := buildGoSleep(t, flags)
+		data, _ := profiled(t, []string{"-p", "func:main.done", "-t", line("ONE"), "-t", line("MANY"), "-t", line("NONE"), "-s", "50"}, []string{program, fmt.Sprint(rounds)}, 0)
+		slept := make(map[string]time.Duration)
+		for _, e := range data.Experiments {
+			for id, classes := range e.UnitWaitedNS {
+				for class, ns := range classes {
+					slept[data.Units[id].Name+" "+class] += time.Duration(ns)
+				}
+			}
+			if e.Unit == 0 || data.Units[e.Unit].Name != line("MANY") {
+				continue
+			}
+			if e.DelayNS > e.RealNS*3/4 {
+				t.Errorf("%q: experiment %d: G grew by %v in %v: several who sleep earn once", flags, e.Index, time.Duration(e.DelayNS), time.Duration(e.RealNS))
+			}
+		}
+		one, many := slept[line("ONE")+" sleep"], slept[line("MANY")+" sleep"]
+		if one < rounds*each/2 {
+			t.Errorf("%q: slept %v in %s, expected about %v", flags, one, line("ONE"), rounds*each)
+		}
+		if many < 4*one {
+			t.Errorf("%q: eight goroutines slept %v in %s, one %v", flags, many, line("MANY"), one)
+		}
+		if none := slept[line("NONE")+" sleep"]; none != 0 {
+			t.Errorf("%q: slept %v in %s, which does not", flags, none, line("NONE"))
+		}
+		if n := data.End.Losses[ledger.WaitsLeft]; n != 0 {
+			t.Errorf("%q: %d waits never ended", flags, n)
+		}
+	}
+}
+
+// The probes are where time.Sleep has its argument and its caller's frame, and where it returns.
+func TestSleepProbes(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("knows the instructions of x86-64")
+	}
+	for _, flags := range []string{"-ldflags=", "-ldflags=-s -w"} {
+		b, err := symbol.Open(buildGoSleep(t, flags))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if b.Machine() != elf.EM_X86_64 {
+			t.Fatal(b.Machine())
+		}
+		begins, ends := sleepProbes(b)
+		if len(begins) != 1 || len(ends) == 0 {
+			t.Fatalf("%q: %d begins, %d ends", flags, len(begins), len(ends))
+		}
+		const push, ret = 0x55, 0xc3 // push rbp: behind the check of the stack
+		if code := b.Code(begins[0].Offset, 1); code[0] != push || begins[0].Cost != ledger.Emulated {
+			t.Errorf("%q: begins with % x, cost %v", flags, code, begins[0].Cost)
+		}
+		for _, p := range ends {
+			if code := b.Code(p.Offset, 1); code[0] != ret || p.Cost != ledger.Stepped {
+				t.Errorf("%q: ends with % x, cost %v", flags, code, p.Cost)
+			}
+		}
+	}
+}
