@@ -166,6 +166,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker) {
 		t->outside = 0;
 		adopt(waker);
+		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 		level = waker->account.level;
 	} else {

@@ -180,7 +180,7 @@ static __always_inline void rest(struct thread *t, u64 now)
 }
 
 /*
- * A tick meets a thread that runs goroutines. If it is just back from its rest it may be about to let one go on
+ * A tick meets a thread that runs goroutines, or it wakes another to run some. If it is just back from its rest it may be about to let one go on
  * that sleeps in the selected code, and must not be stopped for what that has earned; and at
  * 100% it would be stopped for as long as that sleeps, which is until it is let go on.
  */
