@@ -123,8 +123,8 @@ type LedgerCore struct {
 	Wakes        uint64
 	NetworkWakes uint64
 	Waited       [8]uint64
-	Lost         [16]uint64
-	_            [24]byte
+	Lost         [17]uint64
+	_            [16]byte
 }
 
 type LedgerCost uint32
@@ -283,8 +283,9 @@ const (
 	LedgerLossLOSS_SPAN      LedgerLoss = 12
 	LedgerLossLOSS_LAST      LedgerLoss = 13
 	LedgerLossLOSS_KERNEL    LedgerLoss = 14
-	LedgerLossLOSS_GOROUTINE LedgerLoss = 15
-	LedgerLossLOSS_MAX       LedgerLoss = 16
+	LedgerLossLOSS_PLACE     LedgerLoss = 15
+	LedgerLossLOSS_GOROUTINE LedgerLoss = 16
+	LedgerLossLOSS_MAX       LedgerLoss = 17
 )
 
 type LedgerMember struct {
