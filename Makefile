@@ -73,9 +73,11 @@ scale: build tools
 points: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/points
 
-# A quarter of an hour; the machine should be quiet.
+# Half an hour. Less often: make attach ATTACHES=10
+ATTACHES := 100
+
 attach: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 40m -run 'TestAttach|TestSystem' ./internal/experiment -figures
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestStorm' ./internal/experiment -figures -attaches $(ATTACHES)
 
 # Needs Debian's source packages: "deb-src" in apt's sources.
 sqlite: build tools

@@ -3,18 +3,32 @@
 #ifndef WHATIF_LEAVING_H
 #define WHATIF_LEAVING_H
 
+/* The process is to be let go. Who has got the number of one that was is another. */
+static __always_inline bool is_to_leave(struct task_struct *task, const struct process *p)
+{
+	u32 number = number_of(task);
+	struct choice *c = bpf_map_lookup_elem(&chosen, &number);
+
+	return c && !p->exempt && c->leaves == p->born;
+}
+
 SEC("iter/task")
 int leave_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct process *p;
 	struct thread *t;
 
 	if (!task) { /* those were all */
 		forget_goroutines(0);
 		return 0;
 	}
-	if (process_of(task))
+	p = process_of(task);
+	if (p && !is_to_leave(task, p))
 		return 0;
+	/* It may be at its end just now: only one takes it out. */
+	if (p && remove_process(task))
+		one_process_less();
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t)
 		return 0;

@@ -26,10 +26,10 @@ type LedgerBegun struct {
 }
 
 type LedgerBegunKey struct {
-	_    structs.HostLayout
-	Key  uint64
-	Tgid uint32
-	Span uint32
+	_     structs.HostLayout
+	Key   uint64
+	Space uint64
+	Span  uint64
 }
 
 type LedgerChain struct {
@@ -43,6 +43,7 @@ type LedgerChain struct {
 type LedgerChoice struct {
 	_      structs.HostLayout
 	Start  uint64
+	Leaves uint64
 	Fresh  uint32
 	Exempt uint32
 }
@@ -360,6 +361,7 @@ type LedgerPointName struct {
 type LedgerProcess struct {
 	_          structs.HostLayout
 	Space      uint64
+	Born       uint64
 	Number     uint32
 	Exempt     uint32
 	Goroutines uint32

@@ -38,7 +38,7 @@ static __always_inline void one_process_less(void)
 /* A new one; false: there is one of that number, or no room. */
 static __always_inline bool add_process(struct task_struct *task, u64 space, u32 exempt, u64 flags)
 {
-	struct process p = { .space = space, .number = number_of(task), .exempt = exempt };
+	struct process p = { .space = space, .born = space, .number = number_of(task), .exempt = exempt };
 	u32 tgid = task->tgid;
 	long err = bpf_map_update_elem(&processes, &tgid, &p, flags);
 
@@ -85,6 +85,8 @@ static __always_inline struct choice *choice_of(struct task_struct *task)
 	u32 number = number_of(task);
 	struct choice *c = bpf_map_lookup_elem(&chosen, &number);
 
+	if (c && c->leaves)
+		return 0; /* it is chosen for something else */
 	if (c && c->start && c->start != BPF_CORE_READ(task, group_leader, start_boottime) / 10000000)
 		return 0; /* that one is gone, and this has its number */
 	return c;
@@ -179,8 +181,13 @@ static __always_inline void on_strange_fork(struct task_struct *parent, struct t
 		return;
 	}
 	t = join(child, space, 0);
-	if (!t)
+	if (!t) {
 		lose(this_core(), LOSS_THREAD);
+		return;
+	}
+	/* The kernel does not say yet whether it is a vfork. */
+	if (process && child->mm == parent->mm)
+		t->lost = t->guest = 1;
 }
 
 SEC("tp_btf/sched_process_fork")

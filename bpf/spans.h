@@ -13,8 +13,8 @@
 
 struct begun_key {
 	u64 key;
-	u32 tgid;
-	u32 span;
+	u64 space; /* of the process: its number may be another's by the time of the end */
+	u64 span;
 };
 
 /*
@@ -62,7 +62,7 @@ static __always_inline void span_begin(struct thread *t, u32 span, const u64 *ke
 		*old = now;
 		return;
 	}
-	struct begun_key k = { .key = *key, .tgid = bpf_get_current_pid_tgid() >> 32, .span = span };
+	struct begun_key k = { .key = *key, .space = t->address_space, .span = span };
 
 	if (counted && bpf_map_lookup_elem(&begun_by_key, &k))
 		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].again, 1);
@@ -80,7 +80,7 @@ static __always_inline bool span_take(struct thread *t, u32 span, const u64 *key
 		b->at = 0;
 		return to->at != 0;
 	}
-	struct begun_key k = { .key = *key, .tgid = bpf_get_current_pid_tgid() >> 32, .span = span };
+	struct begun_key k = { .key = *key, .space = t->address_space, .span = span };
 
 	b = bpf_map_lookup_elem(&begun_by_key, &k);
 	if (!b)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ type counters struct {
 	paired  int
 	timed   ledger.Points // those whose visits' moments matter: ends of latencies that were asked for
 	keys    map[int]keyed // of those: what their places have
-	files   map[fileID]ledger.CounterFile
+	files   map[fileID]lookedInto
 	met     map[string]bool // names of points that were found, counted or not
 	events  map[event]bool  // and what happens there
 	pending bool            // the program has a table, or may ask for one: points will come
@@ -51,6 +52,12 @@ type counters struct {
 type fileID struct {
 	dev, inode uint64
 	changed    unix.Timespec
+}
+
+// lookedInto is what is known of a file.
+type lookedInto struct {
+	is     ledger.File // zero: no ELF file
+	counts ledger.CounterFile
 }
 
 // event is what happens at points of a name.
@@ -95,7 +102,7 @@ func checkSource(cfg *Config) error {
 func newCounters(l *ledger.Ledger, cfg *Config) *counters {
 	c := &counters{
 		ledger: l, cfg: cfg, all: len(cfg.Points) == 0 && !cfg.List, off: !countsSource(cfg), specs: slices.Clone(cfg.Points), taken: len(cfg.Points),
-		places: make([]int, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), keys: make(map[int]keyed), files: make(map[fileID]ledger.CounterFile),
+		places: make([]int, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), keys: make(map[int]keyed), files: make(map[fileID]lookedInto),
 		met: make(map[string]bool), events: make(map[event]bool), told: make(map[string]bool),
 	}
 	for i, s := range c.specs {
@@ -126,7 +133,7 @@ func (c *counters) atStart(paths []string) error {
 			continue // whoever opens it says so
 		}
 		// Where the kernel has another number for the file system it will ask.
-		if err := c.file(path, ledger.FileKey(ledger.File{Dev: kernelDev(st.Dev), Inode: st.Ino}, st.Ctim.Nano())); err != nil {
+		if err := c.file(path, ledger.FileKey(ledger.File{Dev: kernelDev(st.Dev), Inode: st.Ino}, st.Ctim.Nano()), ledger.File{}); err != nil {
 			return err
 		}
 	}
@@ -188,35 +195,62 @@ func nearest(name string, from map[string]bool) string {
 	return ""
 }
 
-// file tells the kernel side, which knows it by a key, where a file counts.
-func (c *counters) file(path string, key ledger.Place) error {
+// file tells the kernel side, which knows it by a key, where a file counts. It has to be the one that is
+// meant, if that is not zero.
+func (c *counters) file(path string, key ledger.Place, meant ledger.File) error {
 	var st unix.Stat_t
-	gone := unix.Stat(path, &st) // look says what that means
+	if err := unix.Stat(path, &st); err != nil {
+		return fmt.Errorf("looking at %s: %w", path, err)
+	}
 	id := fileID{st.Dev, st.Ino, st.Ctim}
-	value, known := c.files[id]
-	if !known || gone != nil {
+	found, known := c.files[id]
+	if !known {
 		var err error
-		value, err = c.look(path)
+		found, err = c.look(path, meant)
 		if errors.Is(err, ledger.ErrCountersFull) {
 			c.warn("progress points of %s are not counted: %v", path, err)
 		} else if err != nil {
 			return err
 		}
-		if gone == nil {
-			c.files[id] = value
-		}
+		c.files[id] = found
 	}
-	return c.ledger.SetFile(key, value)
+	if err := meantFile(found.is, meant); err != nil {
+		return err
+	}
+	return c.ledger.SetFile(key, found.counts)
+}
+
+// meantFile refuses a file that is another one than was meant: see sameFile. What is no ELF file is not told apart.
+func meantFile(is, meant ledger.File) error {
+	if none := (ledger.File{}); is != meant && is != none && meant != none {
+		return errOtherFile
+	}
+	return nil
 }
 
 // look finds what a file counts.
-func (c *counters) look(path string) (none ledger.CounterFile, err error) {
+func (c *counters) look(path string, meant ledger.File) (found lookedInto, err error) {
 	f, err := object.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return found, err // its process is gone
+	}
 	if err != nil {
 		c.cfg.Log.Debug("looking for progress points in the source", "path", path, "error", err)
-		return none, nil
+		return found, nil
 	}
 	defer f.Close()
+	if found.is, err = c.ledger.Identify(f.Image); err != nil {
+		return found, err
+	}
+	if err := meantFile(found.is, meant); err != nil {
+		return found, err
+	}
+	found.counts, err = c.read(path, f)
+	return found, err
+}
+
+// read finds what a file counts, which is open.
+func (c *counters) read(path string, f *object.File) (none ledger.CounterFile, err error) {
 	found := source.Read(f)
 	for _, text := range found.Warnings {
 		c.warn("%s", text)
@@ -344,7 +378,9 @@ func (c *counters) mapped(e ledger.Event) error {
 		return errors.Join(err, c.ledger.ForgetFile(e.Place))
 	}
 	before := len(c.met)
-	err = c.file(path, e.Place)
+	if err = c.file(path, e.Place, e.File()); errors.Is(err, os.ErrNotExist) || errors.Is(err, errOtherFile) {
+		return errors.Join(err, c.ledger.ForgetFile(e.Place))
+	}
 	if _, gone := target.Executable(e.Process); gone != nil && len(c.met) > before {
 		c.warn("a process with %s was gone before the progress points in its source were found: its visits are not counted", path)
 	}

@@ -34,12 +34,12 @@ func (s *session) watchLimits() {
 	if s.cfg.System {
 		return // it is all in some cgroup, and those of what is started later are not known
 	}
-	pids, err := s.ledger.Members()
+	members, err := s.ledger.Members()
 	if err != nil {
 		s.cfg.Log.Debug("looking for CPU quotas", "error", err)
 	}
-	for _, pid := range pids[:min(len(pids), mostLooked)] {
-		for _, q := range target.QuotasOf(pid) {
+	for _, m := range members[:min(len(members), mostLooked)] {
+		for _, q := range target.QuotasOf(m.PID) {
 			if _, known := s.limits.quotas[q]; !known {
 				s.limits.quotas[q] = q.Throttled()
 			}

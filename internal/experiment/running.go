@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -221,9 +222,9 @@ func (a *attachedTo) glance(l *ledger.Ledger) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	left := make(map[int]bool)
-	for _, pid := range before {
-		left[pid] = true
+	left := make(map[int]ledger.Process)
+	for _, member := range before {
+		left[member.PID] = member
 	}
 	var come []target.Running
 	for _, pid := range now {
@@ -238,7 +239,7 @@ func (a *attachedTo) glance(l *ledger.Ledger) (int, error) {
 		err = l.Join(choices(come))
 	}
 	if len(left) > 0 {
-		err = errors.Join(err, l.Leave(left))
+		err = errors.Join(err, l.Leave(slices.Collect(maps.Values(left))))
 	}
 	return len(now), err
 }

@@ -170,9 +170,15 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 		return nil, err
 	}
 	b, err := symbol.OpenAs(path, target.Inside(e.Process, path))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, err // the process is gone meanwhile, and the file can only be reached through one
+	}
 	if err != nil {
 		t.log.Debug("opening a binary", "path", path, "error", err)
 		b = nil
+	} else if err := sameFile(t.ledger, b.Image(), id); err != nil {
+		b.Close()
+		return nil, err
 	}
 	t.binaries[id] = b
 	if b != nil {
@@ -183,6 +189,19 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 		t.opened(b, id)
 	}
 	return b, nil
+}
+
+// errOtherFile: the process that asked about a file has run another program meanwhile, or
+// another process has got its number, and has something else at the address.
+var errOtherFile = errors.New("the process has another file there by now")
+
+// sameFile refuses a file that is not the one which was asked about.
+func sameFile(l *ledger.Ledger, image []byte, id ledger.File) error {
+	is, err := l.Identify(image)
+	if err == nil && is != id {
+		err = errOtherFile
+	}
+	return err
 }
 
 // isExecutable tells whether an event is about code of the program that its process runs.

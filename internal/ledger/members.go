@@ -14,10 +14,12 @@ import (
 	"whatif/bpf"
 )
 
-// Process is one that is to be taken into the target, or left out.
+// Process is one that is to be taken into the target, left out or let go.
 type Process struct {
 	PID   int    // in whatif's namespace of process numbers
 	Start uint64 // in 10 ms since boot, as /proc/PID/stat has it: another that has got its number is not meant; 0: whichever has it
+
+	born uint64 // of those that Members gives: what no other member has been, also if it has got the number
 }
 
 // Adopt makes a process, stopped before its first instruction, the root of the target.
@@ -56,37 +58,27 @@ func (l *Ledger) JoinAll(exempt []Process) error {
 	return nil
 }
 
-// Leave lets processes go: they run on, and belong to the target no more.
-func (l *Ledger) Leave(pids map[int]bool) error {
-	var tgid uint32
-	var p bpf.LedgerProcess
-	var gone []uint32
-	all := l.maps.Processes.Iterate()
-	for all.Next(&tgid, &p) {
-		if pids[int(p.Number)] && p.Exempt == 0 {
-			gone = append(gone, tgid)
+// Leave lets processes go that Members gave: they run on, and belong to the target no more. Those that
+// have ended meanwhile are gone by themselves.
+func (l *Ledger) Leave(all []Process) error {
+	for _, m := range all {
+		if err := l.maps.Chosen.Put(uint32(m.PID), bpf.LedgerChoice{Leaves: m.born}); err != nil {
+			return fmt.Errorf("letting process %d go: %w", m.PID, err)
 		}
 	}
-	if err := all.Err(); err != nil && !errors.Is(err, ebpf.ErrIterationAborted) {
-		return fmt.Errorf("letting processes go: %w", err)
-	}
-	for _, tgid := range gone {
-		// The kernel side takes out those that end: only one of us succeeds.
-		if l.maps.Processes.Delete(tgid) == nil {
-			atomic.AddUint64(&l.page.control.Processes, ^uint64(0))
+	defer func() {
+		for _, m := range all {
+			l.maps.Chosen.Delete(uint32(m.PID)) // it is there
 		}
-	}
-	if len(gone) == 0 {
-		return nil
-	}
+	}()
 	if err := l.visitTasks("leave_threads"); err != nil {
-		return fmt.Errorf("letting processes go: %w", err)
+		return fmt.Errorf("letting %d processes go: %w", len(all), err)
 	}
 	return nil
 }
 
 // Members are the processes of the target that are alive.
-func (l *Ledger) Members() ([]int, error) {
+func (l *Ledger) Members() ([]Process, error) {
 	members, err := membersOf(l.maps.Processes)
 	if err != nil {
 		return nil, fmt.Errorf("listing the target's processes: %w", err)
@@ -94,20 +86,20 @@ func (l *Ledger) Members() ([]int, error) {
 	return members, nil
 }
 
-func membersOf(processes *ebpf.Map) ([]int, error) {
+func membersOf(processes *ebpf.Map) ([]Process, error) {
 	var tgid uint32
 	var p bpf.LedgerProcess
-	var pids []int
+	var members []Process
 	all := processes.Iterate()
 	for all.Next(&tgid, &p) {
 		if p.Exempt == 0 {
-			pids = append(pids, int(p.Number))
+			members = append(members, Process{PID: int(p.Number), born: p.Born})
 		}
 	}
 	if err := all.Err(); err != nil && !errors.Is(err, ebpf.ErrIterationAborted) {
 		return nil, err
 	}
-	return pids, nil
+	return members, nil
 }
 
 // Joined is how many threads were taken in that ran before.

@@ -51,12 +51,44 @@ func becomes(t *testing.T, l *Ledger, want int) {
 
 func members(t *testing.T, l *Ledger) []int {
 	t.Helper()
-	pids, err := l.Members()
+	all, err := l.Members()
 	if err != nil {
 		t.Fatal(err)
 	}
+	var pids []int
+	for _, m := range all {
+		pids = append(pids, m.PID)
+	}
 	slices.Sort(pids)
 	return pids
+}
+
+// member is the one of a number.
+func member(t *testing.T, l *Ledger, pid int) []Process {
+	t.Helper()
+	all, err := l.Members()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(m Process) bool { return m.PID != pid })
+}
+
+// Another member that has got the number of one that was to be let go stays, and so does one that was not meant.
+func TestLeaveReusedNumber(t *testing.T) {
+	realkernel.Need(t)
+	l := opened(t)
+	a, _ := sleeping(t)
+	if err := l.Join([]Process{{PID: a.Process.Pid}}); err != nil {
+		t.Fatal(err)
+	}
+	before := member(t, l, a.Process.Pid)
+	before[0].born++
+	if err := l.Leave(before); err != nil {
+		t.Fatal(err)
+	}
+	if got := members(t, l); !slices.Equal(got, []int{a.Process.Pid}) || l.Processes() != 1 {
+		t.Errorf("members %v, %d processes: want %d", got, l.Processes(), a.Process.Pid)
+	}
 }
 
 func TestJoinAndLeave(t *testing.T) {
@@ -75,7 +107,7 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 	endA()
 	becomes(t, l, 1)
-	if err := l.Leave(map[int]bool{b.Process.Pid: true}); err != nil {
+	if err := l.Leave(member(t, l, b.Process.Pid)); err != nil {
 		t.Fatal(err)
 	}
 	if got := members(t, l); len(got) != 0 || l.Processes() != 0 {
@@ -113,7 +145,7 @@ func TestLeaveEndsWaits(t *testing.T) {
 			t.Fatalf("%d threads wait, want the one that sleeps", l.WaitsUnended())
 		}
 	}
-	if err := l.Leave(map[int]bool{pid: true}); err != nil {
+	if err := l.Leave(member(t, l, pid)); err != nil {
 		t.Fatal(err)
 	}
 	if n := l.WaitsUnended(); n != 0 {

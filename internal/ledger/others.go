@@ -35,8 +35,8 @@ func Watched() (map[int]bool, error) {
 				m.Close()
 				return nil, fmt.Errorf("looking at another whatif's target: %w", err)
 			}
-			for _, pid := range members {
-				watched[pid] = true
+			for _, member := range members {
+				watched[member.PID] = true
 			}
 		}
 		m.Close()

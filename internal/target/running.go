@@ -173,7 +173,10 @@ func Descendants(of []Running) ([]Running, error) {
 	}
 	roots := make(map[int]bool)
 	for _, r := range of {
-		roots[r.PID] = true
+		// Looked at last: who still is the one that is meant was it when the others were read.
+		if s, err := StatOf(r.PID); err == nil && s.Start == r.Start {
+			roots[r.PID] = true
+		}
 	}
 	var all []Running
 	for _, pid := range pids {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,5 +91,36 @@ func TestFindNamed(t *testing.T) {
 		if _, err := FindNamed(glob); err == nil || !strings.Contains(hint.Of(err), remedy) {
 			t.Errorf("%s: %v, hint %q, want %q", glob, err, hint.Of(err), remedy)
 		}
+	}
+}
+
+// Whose number a process has got is another: that one's children are not meant.
+func TestDescendants(t *testing.T) {
+	parent := exec.Command("sh", "-c", "sleep 100 & echo; wait")
+	parent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := parent.StdoutPipe()
+	if err == nil {
+		err = parent.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		syscall.Kill(-parent.Process.Pid, syscall.SIGKILL)
+		parent.Wait()
+	}()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	of, err := FindRunning([]int{parent.Process.Pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Descendants(of); err != nil || len(all) != 1 {
+		t.Errorf("%+v, %v, want the one child", all, err)
+	}
+	of[0].Start++
+	if all, err := Descendants(of); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v, want none", all, err)
 	}
 }

@@ -1,0 +1,58 @@
+package experiment
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"whatif/internal/ledger"
+	"whatif/internal/realkernel"
+	"whatif/internal/symbol"
+)
+
+// Until whatif looks, the process that asked about its code may run another program, or be gone and its number
+// another process's: the file that is there then is not taken for the one that was meant.
+func TestAnotherFileThere(t *testing.T) {
+	realkernel.Need(t)
+	l, err := ledger.Open(ledger.Options{Period: time.Millisecond, Cap: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cfg := &Config{Log: slog.New(slog.DiscardHandler)}
+	units, points := newUnitTable(l, cfg), newCounters(l, cfg)
+	units.opened = func(*symbol.Binary, ledger.File) {}
+	defer units.close()
+	here := uint64(reflect.ValueOf(TestAnotherFileThere).Pointer())
+	asked := ledger.Event{Process: os.Getpid(), Address: here, Place: ledger.Place{Dev: 1, Inode: 1}}
+	if b, err := units.binary(asked); !errors.Is(err, errOtherFile) {
+		t.Errorf("units of %v, %v", b, err)
+	}
+	if err := points.mapped(asked); !errors.Is(err, errOtherFile) {
+		t.Errorf("points in the source: %v", err)
+	}
+	own, err := symbol.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	is, err := l.Identify(own.Image())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked.Place.Dev, asked.Place.Inode = is.Dev, is.Inode
+	if b, err := units.binary(asked); err != nil || b == nil {
+		t.Errorf("the right one: %v", err)
+	}
+	if err := points.mapped(asked); err != nil {
+		t.Errorf("points in the source of the right one: %v", err)
+	}
+	asked.Process = -1
+	asked.Place.Inode++
+	if _, err := units.binary(asked); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of a process that is gone: %v", err)
+	}
+}
