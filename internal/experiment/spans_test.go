@@ -48,9 +48,9 @@ func TestSpansOfGoroutines(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "./testdata/gospans").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd", "-s", "0"}, []string{program}, 0)
+	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd", "-s", "0", "--waiting", "none"}, []string{program}, 0)
 	checkSpans(t, data, all)
-	data, _ = profiled(t, []string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0"}, []string{program}, 0)
+	data, _ = profiled(t, []string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0", "--waiting", "none"}, []string{program}, 0)
 	checkSpans(t, data, all)
 }
 
