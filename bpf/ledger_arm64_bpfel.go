@@ -43,9 +43,10 @@ type LedgerChain struct {
 type LedgerChoice struct {
 	_      structs.HostLayout
 	Start  uint64
-	Leaves uint64
+	Leaves uint32
 	Fresh  uint32
 	Exempt uint32
+	Pad    uint32
 }
 
 type LedgerCode struct {
@@ -361,10 +362,10 @@ type LedgerPointName struct {
 type LedgerProcess struct {
 	_          structs.HostLayout
 	Space      uint64
-	Born       uint64
+	Born       uint32
 	Number     uint32
-	Exempt     uint32
-	Goroutines uint32
+	Exempt     uint16
+	Goroutines uint16
 	Pad        uint32
 }
 

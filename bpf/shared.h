@@ -158,18 +158,19 @@ enum membership_mode {
 /* By its number: a process to be taken in, if it is the one that began then. */
 struct choice {
 	u64 start; /* in 10 ms since boot, as /proc has it; 0: whichever has the number */
-	u64 leaves; /* the process, by what it was born as, is to belong to the target no more */
+	u32 leaves; /* the process, by what it was born as, is to belong to the target no more */
 	u32 fresh; /* it has not run yet */
 	u32 exempt; /* it is not to be taken in, nor are its threads to come */
+	u32 pad;
 };
 
 /* A process that was taken in, or is exempt. */
 struct process {
 	u64 space; /* of its address space */
-	u64 born;  /* the first of those, which no other process of that number has */
+	u32 born;  /* the first of those, which no other process of that number has; half of it, as kernels before 6.3 have little stack */
 	u32 number; /* as user space knows it */
-	u32 exempt;
-	u32 goroutines; /* of it have slept */
+	u16 exempt;
+	u16 goroutines; /* of it have slept */
 	u32 pad;
 };
 

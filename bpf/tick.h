@@ -279,8 +279,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 	u64 begin = bpf_ktime_get_ns(), ran, now;
 	u32 unit, spins, point = 0;
-	enum side side;
-	bool live, rests;
+	bool live;
 
 	pass_waiting(begin);
 	open_tick(tick);
@@ -294,15 +293,9 @@ static __always_inline void sample(struct core *c, u64 tick)
 	unit = unit_of_sample(t, c, &point, 1);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
-	if ((unit & ~UNIT_SPINS) == UNIT_PENDING) {
-		unit = UNIT_NONE;
-		spins = 0;
-		side = SIDE_UNKNOWN;
-	} else {
-		/* Waiting cannot be made faster. */
-		side = !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT;
-	}
 	unit &= ~UNIT_SPINS;
+	if (unit == UNIT_PENDING)
+		spins = 0;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	now = bpf_ktime_get_ns();
@@ -313,15 +306,18 @@ static __always_inline void sample(struct core *c, u64 tick)
 		adopt(t);
 	}
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
-	rests = rested(t);
+	pass(c, t, point, ran);
 	if (live) {
+		bool rests = rested(t);
+
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
 		t->waiting.left = spins ? control.period : 0;
-		credit_sample(&t->credit, ran, side);
+		/* Waiting cannot be made faster. */
+		credit_sample(&t->credit, ran, unit == UNIT_PENDING ? SIDE_UNKNOWN : !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
 		earn(t, now);
+		spins |= rests; /* who must not be stopped either */
 	}
-	pass(c, t, point, ran);
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
@@ -332,7 +328,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	}
 	if (!live || !control.rate)
 		return;
-	if (!spins && !rests) {
+	if (!spins) {
 		pay(c, t, tick, now);
 		return;
 	}

@@ -19,7 +19,7 @@ type Process struct {
 	PID   int    // in whatif's namespace of process numbers
 	Start uint64 // in 10 ms since boot, as /proc/PID/stat has it: another that has got its number is not meant; 0: whichever has it
 
-	born uint64 // of those that Members gives: what no other member has been, also if it has got the number
+	born uint32 // of those that Members gives: what no other member has been, also if it has got the number
 }
 
 // Adopt makes a process, stopped before its first instruction, the root of the target.
