@@ -231,6 +231,14 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 	return unknown ? UNIT_PENDING : w->unit;
 }
 
+/* What following a stack has found. */
+static __always_inline u32 unit_found(struct walk *w)
+{
+	if (whole_stacks)
+		return unit_of_stack(w);
+	return w->pending || w->ended == ENDED_PENDING ? UNIT_PENDING : w->unit;
+}
+
 /* Follows the stack of the current thread, which has one in user space if it has t. */
 static __always_inline void follow_stack(struct walk *w, struct thread *t, bool counted)
 {
@@ -273,7 +281,7 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 		lose(c, LOSS_TABLE);
 	if (kernel_code && counted && t && !w.begun)
 		lose(c, LOSS_KERNEL);
-	unit = whole_stacks ? unit_of_stack(&w) : w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
+	unit = unit_found(&w);
 	if (counted && unit == UNIT_PENDING && w.ended != ENDED_PENDING)
 		lose(c, LOSS_PLACE);
 	return unit;

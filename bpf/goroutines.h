@@ -118,8 +118,7 @@ static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 	bpf_loop(MAX_FRAMES, on_frame, &w, 0);
 	if (c->walks != w.match.sample)
 		return UNIT_NONE;
-	unit = whole_stacks ? unit_of_stack(&w) : w.pending || w.ended == ENDED_PENDING ? UNIT_PENDING : w.unit;
-	unit &= ~UNIT_SPINS;
+	unit = unit_found(&w) & ~UNIT_SPINS;
 	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
 }
 
@@ -142,7 +141,7 @@ static __always_inline void host(struct thread *t, struct task_struct *task)
 /* The way to the probe's program, and what that took. */
 static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
-	u64 cost = control.probe_cost[bpf_get_attach_cookie(ctx) >> 32 & (COST_MAX - 1)], now = bpf_ktime_get_ns();
+	u64 cost = cost_of(bpf_get_attach_cookie(ctx)), now = bpf_ktime_get_ns();
 
 	if (under_way(now))
 		give(t, cost + lesser(now - begin, LONGEST_PROBE_NS));

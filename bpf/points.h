@@ -113,7 +113,7 @@ static __always_inline int visit_by_probe(struct pt_regs *ctx)
 		return 0;
 	if (keyed)
 		key = key_register(ctx, keyed - 1);
-	visit_keyed(t, cookie & 0xffffffff, 1, control.probe_cost[cookie >> 32 & (COST_MAX - 1)], keyed ? &key : 0);
+	visit_keyed(t, cookie & 0xffffffff, 1, cost_of(cookie), keyed ? &key : 0);
 	return 0;
 }
 

@@ -118,7 +118,7 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 		v.at = key_register(ctx, (u32)cookie - 1);
 	else
 		v.at = REGISTER_IP(ctx);
-	v.cost = control.probe_cost[cookie >> 32 & (COST_MAX - 1)];
+	v.cost = cost_of(cookie);
 	/* What the numbers of a process that was just forked begin with is not known yet, see on_fault. */
 	if (!v.thread->born)
 		bpf_loop(MAX_OBJECTS, on_taking, &v, 0);

@@ -223,6 +223,12 @@ static __always_inline u64 stamp_of(u64 number)
 	return number << 32 | (u32)(bpf_ktime_get_ns() >> 30);
 }
 
+/* What it costs to come to a probe's program, by the probe's cookie. */
+static __always_inline u64 cost_of(u64 cookie)
+{
+	return control.probe_cost[cookie >> 32 & (COST_MAX - 1)];
+}
+
 static __always_inline bool under_way(u64 now)
 {
 	return now < control.deadline;

@@ -322,9 +322,9 @@ func (in *input) stackDoubts(res *Result, losses map[string]int64) {
 			samples += d.Experiments[i].Samples
 		}
 	}
-	percent := func(name string) float64 { return 100 * float64(losses[name]) / float64(max(samples, losses[name], 1)) }
+	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }
 	if n := losses[profile.LossStack]; n > 0 {
-		res.warn("stacks", "of %s of the samples the callers could not be found: %s %d", percentText(percent(profile.LossStack)), profile.LossStack, n)
+		res.warn("stacks", "of %s of the samples the callers could not be found: %s %d", percentText(percent(n)), profile.LossStack, n)
 	}
 	early := make(map[string]int)
 	for _, name := range []string{profile.LossTable, profile.LossPlace} {
@@ -333,8 +333,8 @@ func (in *input) stackDoubts(res *Result, losses map[string]int64) {
 		}
 		delete(losses, name)
 	}
-	if x := 100 * float64(total(early)) / float64(max(samples, 1)); x > manyEarly {
-		res.warn("early-stacks", "%s of the samples came too early to be given to any code: %s; a longer run has fewer", percentText(min(x, 100)), list(early))
+	if x := percent(int64(total(early))); x > manyEarly {
+		res.warn("early-stacks", "%s of the samples came too early to be given to any code: %s; a longer run has fewer", percentText(x), list(early))
 	}
 	delete(losses, profile.LossStack)
 }

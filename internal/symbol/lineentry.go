@@ -306,7 +306,7 @@ func (b *Binary) IsGoCode(fileOffset uint64) bool {
 func (b *Binary) ReturnLines(f Func) (lines []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || f.Size > maxFlow {
+	if b.closed {
 		return nil
 	}
 	var err error

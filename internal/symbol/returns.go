@@ -12,7 +12,7 @@ import (
 func (b *Binary) Returns(f Func) (offsets []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || f.Size > maxFlow {
+	if b.closed {
 		return nil
 	}
 	var err error
@@ -28,7 +28,7 @@ func (b *Binary) Returns(f Func) (offsets []uint64) {
 // returns gives their addresses.
 func (b *Binary) returns(f Func) []uint64 {
 	addr, ok := b.address(f.FileOffset)
-	if !ok {
+	if !ok || f.Size > maxFlow {
 		return nil
 	}
 	code := b.bytesAt(addr, f.Size)
