@@ -72,7 +72,7 @@ static __always_inline void keep_code(const struct address *key, const struct co
 
 /*
  * What is known of an address of the current process. What is known since another stamp is
- * asked about anew, if that can be. Not static: as step_out.
+ * asked about anew, if that can be; 1: it could not be looked up just now. Not static: as step_out.
  */
 __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 {
@@ -102,9 +102,7 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	} else if (err) { /* someone holds the map's lock: next time */
 		if (known && (pages_of(known->stamp) == pages_of(stamp) || (u32)stamp - (u32)known->stamp <= 1))
 			*code = *known;
-		else
-			lose(this_core(), LOSS_MAPPING);
-		return 0;
+		return code->unit == UNIT_PENDING;
 	} else if (!m.place.inode) {
 		/* Generated code keeps frame pointers, if anything. */
 		code->unit = UNIT_NONE;
@@ -122,6 +120,9 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	return 0;
 }
 
+/* In the trail, an address that the program itself was at. */
+#define TRAIL_INSTRUCTION (1UL << 62)
+
 struct walk {
 	u64 space;
 	u64 stamp;
@@ -135,6 +136,10 @@ struct walk {
 	u32 kernel_stack; /* which one is followed */
 	u32 begun;	  /* 1: what is whatif's, or the scheduler's, is being left; 2: it is left */
 	u32 entered;	  /* the frame before is where the kernel was entered */
+	u32 busy;    /* an address could not be looked up just now */
+	u32 trailed; /* its addresses are kept as far as they may be needed, see late.h */
+	u32 trail;   /* so many */
+	u32 known;   /* of them, those before the first that is not known */
 	struct match match; /* where whole stacks are looked at */
 };
 
@@ -161,7 +166,10 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 		w->point = (unit & ~UNIT_SPINS) >> UNIT_POINT_SHIFT;
 	if (unit == UNIT_PENDING) {
 		/* Whose it is will be known next time: ask for what is further out, too. */
+		if (!w->pending)
+			w->known = w->trail ? w->trail - 1 : 0;
 		w->pending = 1;
+		w->match.counted = 0;
 		if (instruction)
 			w->hidden = 1;
 		w->match.blamed = 1;
@@ -185,16 +193,25 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 	return 0;
 }
 
+/* See late.h. */
+int leave_trail(struct walk *w, u64 address);
+int put_off_sample(struct thread *t, struct core *c, const struct walk *w);
+
 /* Not static: as step_out. */
 __noinline int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
+	u64 address;
 	int step;
 
 	if (!w)
 		return 1;
 	/* A return address may be the first of another line: look before it. */
-	code_at(w->space, w->frame.exact ? w->frame.ip : w->frame.ip - 1, w->stamp, &code);
+	address = w->frame.exact ? w->frame.ip : w->frame.ip - 1;
+	if (code_at(w->space, address, w->stamp, &code))
+		w->busy = 1;
+	if (w->trailed && (whole_stacks || w->pending || code.unit == UNIT_PENDING))
+		leave_trail(w, i ? address : address | TRAIL_INSTRUCTION);
 	if (note_code(w, &code, !i))
 		return 1;
 	if (code.rule == RULES_PENDING) {
@@ -239,6 +256,12 @@ static __always_inline u32 unit_found(struct walk *w)
 	return w->pending || w->ended == ENDED_PENDING ? UNIT_PENDING : w->unit;
 }
 
+/* Why a unit is not known. */
+static __always_inline enum loss loss_of(const struct walk *w)
+{
+	return w->busy ? LOSS_MAPPING : w->pending ? LOSS_PLACE : LOSS_TABLE;
+}
+
 /* Follows the stack of the current thread, which has one in user space if it has t. */
 static __always_inline void follow_stack(struct walk *w, struct thread *t, bool counted)
 {
@@ -265,7 +288,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
  */
 __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
 {
-	struct walk w = { .ended = ENDED_OUTERMOST };
+	struct walk w = { .ended = ENDED_OUTERMOST, .trailed = counted };
 	u32 unit;
 
 	if (!c || !point)
@@ -277,13 +300,11 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 	*point = w.point;
 	if (counted && (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP))
 		lose(c, LOSS_STACK);
-	if (counted && w.ended == ENDED_PENDING)
-		lose(c, LOSS_TABLE);
 	if (kernel_code && counted && t && !w.begun)
 		lose(c, LOSS_KERNEL);
 	unit = unit_found(&w);
-	if (counted && unit == UNIT_PENDING && w.ended != ENDED_PENDING)
-		lose(c, LOSS_PLACE);
+	if (unit == UNIT_PENDING && (counted ? !put_off_sample(t, c, &w) : w.busy))
+		lose(c, loss_of(&w));
 	return unit;
 }
 

@@ -145,7 +145,11 @@ __noinline int look_at_kernel_frame(u32 i, struct walk *w)
 	if (which == STACK_OF_WAIT && w->begun == 1 && in_sleep(address))
 		return 0;
 	w->begun = 2;
-	kernel_code_at(exact ? address : address - 1, &code);
+	if (!exact)
+		address--;
+	kernel_code_at(address, &code);
+	if (w->trailed && (whole_stacks || w->pending || code.unit == UNIT_PENDING))
+		leave_trail(w, address);
 	return note_code(w, &code, 0);
 }
 

@@ -87,6 +87,15 @@ struct credit {
 	s32 lost;   /* half of what was missing from a period after that, in parts of TICK_ONE */
 	u32 hits;   /* ticks of this stretch in the selected code, in parts of TICK_ONE */
 	u32 ticks;  /* ticks of this stretch */
+	u32 samples; /* all of them, and all stretches: see put_off */
+	u32 late;    /* the last is put off */
+};
+
+/* A sample of which it is not known yet where it found the thread, and what was known when it was taken. */
+struct put_off {
+	u64 ran;
+	s32 lost;
+	u32 samples; /* with it; the same number later: it is still the last, in the same stretch */
 };
 
 /*
@@ -170,20 +179,58 @@ static __always_inline void credit_sample(struct credit *c, u64 ran, enum side s
 	}
 	c->last = side;
 	c->lost = 0;
+	c->late = 0;
+	c->samples++;
 	if (side == SIDE_UNKNOWN)
 		return;
 	c->ticks += part;
 	c->hits += side == SIDE_IN ? part : 0;
 }
 
-/* credit_stopped: after the stop that followed the last sample only so much is left until the next tick. */
-static __always_inline void credit_stopped(struct credit *c, u64 left, u64 period)
+/* After the last sample so much was missing from a half of a period. */
+static __always_inline void credit_shorten(struct credit *c, s32 lost)
 {
-	c->lost = TICK_ONE / 2 - (s32)(left * (TICK_ONE / 2) / period);
-	if (c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
+	c->lost = lost;
+	if (c->late || c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
 		return;
 	c->ticks -= c->lost;
 	c->hits -= c->last == SIDE_IN ? c->lost : 0;
+}
+
+/* credit_stopped: after the stop that followed the last sample only so much is left until the next tick. */
+static __always_inline void credit_stopped(struct credit *c, u64 left, u64 period)
+{
+	credit_shorten(c, TICK_ONE / 2 - (s32)(left * (TICK_ONE / 2) / period));
+}
+
+/*
+ * credit_put_off keeps a sample until it is known where it found the thread. If the next comes before
+ * that, it is to that as if there had been none: so nothing is known of a bound twice, or not at all.
+ */
+static __always_inline void credit_put_off(struct credit *c, u64 ran, struct put_off *p)
+{
+	p->ran = ran;
+	p->lost = c->lost;
+	p->samples = ++c->samples;
+	c->lost = 0;
+	c->late = 1;
+}
+
+/*
+ * credit_late books the sample that was put off. If there were others since, or its stretch is over, it is
+ * given in this one; of what kind that stretch was, it does not tell.
+ */
+static __always_inline void credit_late(struct credit *c, const struct put_off *p, enum side side)
+{
+	s32 lost = c->lost;
+
+	if (p->samples == c->samples) {
+		c->lost = p->lost;
+		credit_sample(c, p->ran, side);
+		credit_shorten(c, lost);
+	} else if (side == SIDE_IN) {
+		c->in += p->ran;
+	}
 }
 
 /* The next stretch begins. */
@@ -193,6 +240,7 @@ static __always_inline void credit_begin(struct credit *c, u64 now)
 	c->earned = c->ran = c->in = c->seen = 0;
 	c->began = now;
 	c->hits = c->ticks = 0;
+	c->samples++;
 }
 
 /* credit_due takes what the running stretch has come to deserve. */

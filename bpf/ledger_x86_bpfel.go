@@ -238,6 +238,24 @@ type LedgerKinds struct {
 	}
 }
 
+type LedgerLates struct {
+	_    structs.HostLayout
+	Late [3]struct {
+		_       structs.HostLayout
+		Epoch   uint64
+		Space   uint64
+		Known   uint32
+		Pending uint32
+		PutOff  struct {
+			_       structs.HostLayout
+			Ran     uint64
+			Lost    int32
+			Samples uint32
+		}
+		Trail LedgerTrail
+	}
+}
+
 type LedgerLimit uint32
 
 const (
@@ -516,6 +534,8 @@ type LedgerThread struct {
 		Lost    int32
 		Hits    uint32
 		Ticks   uint32
+		Samples uint32
+		Late    uint32
 	}
 	Waiting struct {
 		_    structs.HostLayout
@@ -536,6 +556,8 @@ type LedgerThread struct {
 	Lost         uint32
 	Guest        uint32
 	Hosts        uint32
+	Late         uint32
+	NextLate     uint32
 	_            [4]byte
 	Begun        [4]LedgerBegun
 	Kinds        LedgerKinds
@@ -566,6 +588,12 @@ type LedgerTimer struct {
 	Tick   uint64
 	Parked uint32
 	_      [4]byte
+}
+
+type LedgerTrail struct {
+	_         structs.HostLayout
+	Addresses uint64
+	Address   [128]uint64
 }
 
 type LedgerWaitClass uint32
@@ -602,6 +630,7 @@ const (
 	LedgerMapGoroutines         = "goroutines"
 	LedgerMapKernelFunction     = "kernel_function"
 	LedgerMapKernelStacks       = "kernel_stacks"
+	LedgerMapLates              = "lates"
 	LedgerMapMembers            = "members"
 	LedgerMapNames              = "names"
 	LedgerMapPieces             = "pieces"
@@ -613,6 +642,7 @@ const (
 	LedgerMapTables             = "tables"
 	LedgerMapThreads            = "threads"
 	LedgerMapTimers             = "timers"
+	LedgerMapTrails             = "trails"
 	LedgerProgAnswerName        = "answer_name"
 	LedgerProgFindNamespace     = "find_namespace"
 	LedgerProgIdentify          = "identify"
@@ -798,6 +828,7 @@ type LedgerMapSpecs struct {
 	Goroutines     *ebpf.MapSpec `ebpf:"goroutines"`
 	KernelFunction *ebpf.MapSpec `ebpf:"kernel_function"`
 	KernelStacks   *ebpf.MapSpec `ebpf:"kernel_stacks"`
+	Lates          *ebpf.MapSpec `ebpf:"lates"`
 	Members        *ebpf.MapSpec `ebpf:"members"`
 	Names          *ebpf.MapSpec `ebpf:"names"`
 	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
@@ -809,6 +840,7 @@ type LedgerMapSpecs struct {
 	Tables         *ebpf.MapSpec `ebpf:"tables"`
 	Threads        *ebpf.MapSpec `ebpf:"threads"`
 	Timers         *ebpf.MapSpec `ebpf:"timers"`
+	Trails         *ebpf.MapSpec `ebpf:"trails"`
 }
 
 // LedgerVariableSpecs contains global variables before they are loaded into the kernel.
@@ -902,6 +934,7 @@ type LedgerMaps struct {
 	Goroutines     *ebpf.Map `ebpf:"goroutines"`
 	KernelFunction *ebpf.Map `ebpf:"kernel_function"`
 	KernelStacks   *ebpf.Map `ebpf:"kernel_stacks"`
+	Lates          *ebpf.Map `ebpf:"lates"`
 	Members        *ebpf.Map `ebpf:"members"`
 	Names          *ebpf.Map `ebpf:"names"`
 	Pieces         *ebpf.Map `ebpf:"pieces"`
@@ -913,6 +946,7 @@ type LedgerMaps struct {
 	Tables         *ebpf.Map `ebpf:"tables"`
 	Threads        *ebpf.Map `ebpf:"threads"`
 	Timers         *ebpf.Map `ebpf:"timers"`
+	Trails         *ebpf.Map `ebpf:"trails"`
 }
 
 func (m *LedgerMaps) Close() error {
@@ -928,6 +962,7 @@ func (m *LedgerMaps) Close() error {
 		m.Goroutines,
 		m.KernelFunction,
 		m.KernelStacks,
+		m.Lates,
 		m.Members,
 		m.Names,
 		m.Pieces,
@@ -939,6 +974,7 @@ func (m *LedgerMaps) Close() error {
 		m.Tables,
 		m.Threads,
 		m.Timers,
+		m.Trails,
 	)
 }
 

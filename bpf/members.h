@@ -254,6 +254,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	}
 	if (counting)
 		leave_counters(t);
+	give_up_late(t);
 	t->address_space = new_space();
 	p = process_of(task);
 	if (p) {
@@ -290,6 +291,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			one_process_less();
 		return 0;
 	}
+	give_up_late(t);
 	/*
 	 * Once no thread is in user space any more, what is read is all. Kernels before
 	 * 6.16 come here when the memory is gone already.

@@ -74,6 +74,8 @@ struct thread {
 	u32 lost;    /* there was no room for its process's counters */
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	u32 hosts;   /* goroutines that sleep */
+	u32 late;    /* samples that are put off, a bit each: see late.h */
+	u32 next_late;
 	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
 	u64 family; /* 0: it was not born into the target */

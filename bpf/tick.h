@@ -290,6 +290,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 		sample_spans();
 		return;
 	}
+	if (t->late)
+		settle_all(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
@@ -314,7 +316,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 		excuse(t, control.before);
 		t->waiting.left = spins ? control.period : 0;
 		/* Waiting cannot be made faster. */
-		credit_sample(&t->credit, ran, unit == UNIT_PENDING ? SIDE_UNKNOWN : !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
+		if (unit != UNIT_PENDING)
+			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
+		else
+			credit_unknown(t, ran);
 		earn(t, now);
 		spins |= rests; /* who must not be stopped either */
 	}

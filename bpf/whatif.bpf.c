@@ -24,6 +24,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "hooks.h"
 #include "mapping.h"
 #include "code.h"
+#include "late.h"
 #include "waiting.h"
 #include "goroutines.h"
 #include "members.h"

@@ -175,12 +175,15 @@ static void stretches(u64 d)
 /*
  * A thread goes in and out of the selected code, a part of random length each time, and is
  * stopped at ticks that find it on one of the two sides, as others earn then. What it is found
- * to have run inside must be what it has, in stretches of unknown kinds and of a known one.
+ * to have run inside must be what it has, in stretches of unknown kinds and of a known one;
+ * also where of so many percent of the samples it is only known at the next, or later, where they were.
  */
-static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 percent)
+static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late, u64 percent)
 {
 	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch;
+	enum side late_side = SIDE_UNKNOWN;
 	struct kinds known = {};
+	struct put_off put_off;
 	struct credit c = {};
 	struct kind *k;
 
@@ -206,7 +209,16 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 			}
 			if (at < next_tick || !left)
 				continue;
-			credit_sample(&c, credit_ran(&c, at, 2 * PERIOD), out_now ? SIDE_OUT : SIDE_IN);
+			if (late_side != SIDE_UNKNOWN && random_below(8)) {
+				credit_late(&c, &put_off, late_side);
+				late_side = SIDE_UNKNOWN;
+			}
+			if (late_side == SIDE_UNKNOWN && random_below(100) < late) {
+				late_side = out_now ? SIDE_OUT : SIDE_IN;
+				credit_put_off(&c, credit_ran(&c, at, 2 * PERIOD), &put_off);
+			} else {
+				credit_sample(&c, credit_ran(&c, at, 2 * PERIOD), out_now ? SIDE_OUT : SIDE_IN);
+			}
 			took = out_now ? stop_out : stop_in;
 			at += took;
 			c.began += took;
@@ -219,9 +231,9 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 	if (kinds)
 		found = k ? k->hits * ran / k->ticks : 0;
 	if (found > inside + ran * percent / 100 || inside > found + ran * percent / 100) {
-		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s\n", (unsigned long)in,
+		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s, %lu%% late\n", (unsigned long)in,
 		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (double)inside / ran,
-		       (double)found / ran, kinds ? "by kind" : "by samples");
+		       (double)found / ran, kinds ? "by kind" : "by samples", (unsigned long)late);
 		exit(1);
 	}
 }
@@ -242,16 +254,17 @@ int main(int argc, char **argv)
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
-	for (int kinds = 0; kinds < 2; kinds++) {
+	for (int i = 0; i < 4; i++) {
+		bool kinds = i & 1;
 		/* What a kind is known to do is of its last thousand ticks. */
-		u64 percent = kinds ? 5 : 1;
+		u64 late = i & 2 ? 60 : 0, percent = kinds ? 5 : 1 + late / 60;
 
-		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, percent);
-		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, percent);
-		sides(4 * PERIOD, 2 * PERIOD, PERIOD / 2, 0, 9 * PERIOD, kinds, percent);
-		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, percent);
+		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, late, percent);
+		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, late, percent);
+		sides(4 * PERIOD, 2 * PERIOD, PERIOD / 2, 0, 9 * PERIOD, kinds, late, percent);
+		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, late, percent);
 		/* Shorter than a period there may be two bounds between samples: not as exact. */
-		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, percent + 4);
+		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, late, percent + 4);
 	}
 	for (u64 i = 0; i < n; i++) {
 		struct thread *t = &threads[random_below(THREADS)], *by = &threads[random_below(THREADS)];

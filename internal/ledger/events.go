@@ -37,8 +37,9 @@ const (
 	// the time that was measured so far.
 	longest = 30 * time.Millisecond
 	part    = 200
-	// In an impatient stretch fewer than few, from one look to the next more than many, change it.
-	stretch, few, many = 200 * time.Millisecond, 80, 20
+	// In an impatient stretch fewer than few, from one look to the next more than many, change it. A
+	// thread's samples wait for the answers, too, and there is room for a few of them only.
+	stretch, few, many = 200 * time.Millisecond, 20, 6
 )
 
 func openEvents(ring *ebpf.Map, patient *uint32) (_ *events, err error) {

@@ -2,26 +2,61 @@ package spinwait
 
 import (
 	"iter"
+	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// MaxFunction is the longest function that Spans is for.
+// MaxFunction is the longest function that Waits is for.
 const MaxFunction = maxBefore
 
-// A Span is where a loop may be: from where a jump back leads to the end of that jump.
+// A Span is a stretch of code.
 type Span struct{ Low, High uint64 }
 
-// Spans gives the spans of a function's loops that are short enough to be waits. An
-// instruction outside of them is in no busy-wait loop: most are, and to decode a function once
-// is far cheaper than to decode what is around each of its instructions.
-func Spans(code []byte, start uint64) (spans []Span) {
-	for to, end := range backwardJumps(code) {
-		if to >= 0 {
-			spans = append(spans, Span{start + uint64(to), start + uint64(end)})
+// Waits gives where a function waits busily, ascending: where SpinWait would say so. To look
+// at the whole of a function once is far cheaper than at what is around each of its instructions.
+func Waits(code []byte, start uint64) (spans []Span) {
+	if !mayLoop(code) {
+		return nil
+	}
+	f := decode(code, start)
+	loops := f.closedBy(0, len(f.insts), len(f.insts))
+	slices.SortStableFunc(loops, smaller)
+	judged := make([]bool, len(f.insts))
+	var waits []int
+	for _, l := range loops { // the innermost around an instruction comes first
+		var v verdict
+		if slices.ContainsFunc(l.body, func(at int) bool { return !judged[at] }) {
+			v = f.judge(l)
+		}
+		for _, at := range l.body {
+			if !judged[at] && v.isWait(at) {
+				waits = append(waits, at)
+			}
+			judged[at] = true
+		}
+	}
+	slices.Sort(waits)
+	for _, at := range waits {
+		low, high := f.addrs[at], f.addrs[at]+uint64(f.insts[at].Len)
+		if n := len(spans); n > 0 && spans[n-1].High == low {
+			spans[n-1].High = high
+		} else {
+			spans = append(spans, Span{low, high})
 		}
 	}
 	return spans
+}
+
+// mayLoop reports whether a function has a jump back that a wait may end with: most have
+// none, and what that takes is little.
+func mayLoop(code []byte) bool {
+	for to := range backwardJumps(code) {
+		if to >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // backwardJumps gives the jumps in code that lead back no further than a wait's loop is long:

@@ -72,11 +72,7 @@ func SpinWait(code []byte, start, known, pc uint64) bool {
 		return false
 	}
 	loops := f.loops(at)
-	if len(loops) == 0 {
-		return false
-	}
-	inner := loops[0]
-	return f.isWait(inner, at)
+	return len(loops) > 0 && f.judge(loops[0]).isWait(at)
 }
 
 // jumpsBack reports whether a jump behind an instruction, the first of the code, leads to
@@ -92,27 +88,36 @@ func jumpsBack(code []byte) bool {
 	return false
 }
 
-// isWait judges the innermost loop around an instruction.
-func (f *function) isWait(l *loop, at int) bool {
+// verdict is what has been found out about a loop.
+type verdict struct {
+	waits bool  // all of it
+	hint  *loop // otherwise this in it may; nil: nothing
+}
+
+func (v verdict) isWait(at int) bool { return v.waits || v.hint != nil && v.hint.has(at) }
+
+// judge judges a loop, as the innermost around an instruction.
+func (f *function) judge(l *loop) verdict {
 	pause := -1
 	for _, i := range l.body {
 		switch f.insts[i].Op {
 		case x86asm.CALL, x86asm.LCALL, x86asm.SYSCALL, x86asm.SYSENTER, x86asm.INT, x86asm.UD2, x86asm.HLT:
-			return false
+			return verdict{}
 		case x86asm.PAUSE:
 			pause = i
 		}
 	}
 	if pause < 0 {
-		return f.eitherCut(l, (*flow).pure)
+		return verdict{waits: f.eitherCut(l, (*flow).pure)}
 	}
 	// The hint may be in a loop inside of this one: a lock that spins on
 	// reading, then tries again. But a thread's whole work may as well be
 	// around a wait: tell them apart by whether anything comes of it.
-	if own := f.loops(pause); len(own) > 0 && own[0].has(at) {
-		return true
+	v := verdict{waits: f.eitherCut(l, (*flow).idle)}
+	if own := f.loops(pause); len(own) > 0 {
+		v.hint = own[0]
 	}
-	return f.eitherCut(l, (*flow).idle)
+	return v
 }
 
 // eitherCut judges one iteration of a loop. Where an iteration begins is
@@ -253,18 +258,28 @@ func (l *loop) has(i int) bool {
 
 // loops gives the loops that an instruction is in, the innermost first.
 func (f *function) loops(at int) []*loop {
+	to, _ := slices.BinarySearch(f.addrs, f.addrs[at]+maxSpan+1)
+	loops := slices.DeleteFunc(f.closedBy(at, to, at), func(l *loop) bool { return !l.has(at) })
+	slices.SortStableFunc(loops, smaller)
+	return loops
+}
+
+func smaller(a, b *loop) int { return cmp.Compare(a.size, b.size) }
+
+// closedBy gives the loops that are short enough to be waits and are closed by jumps back from
+// one of the instructions from..to-1, to one that is not behind head.
+func (f *function) closedBy(from, to, head int) []*loop {
 	var loops []*loop
-	for back := at; back < len(f.insts) && f.addrs[back]-f.addrs[at] <= maxSpan; back++ {
-		for _, head := range f.succ[back] {
-			if head < 0 || head > at || f.addrs[back]-f.addrs[head] > maxSpan {
+	for back := from; back < to; back++ {
+		for _, h := range f.succ[back] {
+			if h < 0 || h > min(back, head) || f.addrs[back]-f.addrs[h] > maxSpan {
 				continue
 			}
-			if l := f.loopOf(head, back); l.has(at) && l.size <= maxBytes {
+			if l := f.loopOf(h, back); l.size > 0 && l.size <= maxBytes {
 				loops = append(loops, l)
 			}
 		}
 	}
-	slices.SortStableFunc(loops, func(a, b *loop) int { return cmp.Compare(a.size, b.size) })
 	return loops
 }
 

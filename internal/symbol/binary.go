@@ -35,7 +35,7 @@ type Binary struct {
 	goFuncs   *pclntab.Table   // nil where there is none
 	goRead    bool             // whether it was looked for
 	unwinding *unwind.Table
-	spans     map[uint64][]spinwait.Span // of functions, by address: see mayLoop
+	waits     map[uint64][]spinwait.Span // of functions, by address: see waitsIn
 }
 
 // errClosed is what use after Close gives.

@@ -3,6 +3,7 @@ package symbol
 import (
 	"debug/elf"
 	"fmt"
+	"math"
 	"slices"
 
 	"whatif/internal/spinwait"
@@ -38,8 +39,8 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	if !b.mayLoop(addr) {
-		return false, nil
+	if end-start <= spinwait.MaxFunction {
+		return slices.ContainsFunc(b.waitsIn(start, end), func(s spinwait.Span) bool { return s.Low <= addr && addr < s.High }), nil
 	}
 	line := uint64(0)
 	if b.debug != nil && addr-start > farAhead { // for this alone it need not be read
@@ -48,43 +49,41 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr), nil
 }
 
-// maxSpanned bounds the functions whose loops are remembered.
-const maxSpanned = 1 << 16
+// maxFunctions bounds the functions of which it is remembered where they wait.
+const maxFunctions = 1 << 16
 
-// mayLoop reports whether an instruction is between a jump back and where that leads; true
-// also if the function's end is not known.
-func (b *Binary) mayLoop(addr uint64) bool {
-	x, found := b.symbolTable().find(addr)
-	if !found || x.size == 0 || x.size > spinwait.MaxFunction {
-		return true
-	}
-	spans, known := b.spans[x.addr]
+// waitsIn gives where a function waits busily.
+func (b *Binary) waitsIn(start, end uint64) []spinwait.Span {
+	waits, known := b.waits[start]
 	if !known {
-		if b.spans == nil || len(b.spans) >= maxSpanned {
-			b.spans = map[uint64][]spinwait.Span{}
+		if b.waits == nil || len(b.waits) >= maxFunctions {
+			b.waits = map[uint64][]spinwait.Span{}
 		}
-		spans = spinwait.Spans(b.bytesAt(x.addr, x.size), x.addr)
-		b.spans[x.addr] = spans
+		waits = spinwait.Waits(b.bytesAt(start, end-start), start)
+		b.waits[start] = waits
 	}
-	return slices.ContainsFunc(spans, func(s spinwait.Span) bool { return s.Low <= addr && addr < s.High })
+	return waits
 }
 
 // farAhead is how far behind its function's start an instruction has to be for a look at
 // the lines to cost less than decoding all that is in between.
 const farAhead = 2 * spinwait.Before
 
-// around gives a stretch of code around an address that begins with the function.
+// around gives the function around an address; where only its beginning is known, it ends
+// at the end of all code.
 func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
-	end = addr + spinwait.After
 	if x, found := b.symbolTable().find(addr); found {
-		start, ok = x.addr, true
-		if x.size > 0 {
-			end = min(end, x.addr+x.size)
+		if x.size == 0 {
+			return x.addr, math.MaxUint64, true
 		}
-	} else if f, found := b.aroundGo(addr); found {
-		start, end, ok = f.Entry, min(end, f.End), true
-	} else if chain := b.debugData().Lookup(addr); len(chain) > 0 && chain[len(chain)-1].Low != 0 {
-		start, ok = chain[len(chain)-1].Low, chain[len(chain)-1].Low <= addr
+		return x.addr, x.addr + x.size, true
 	}
-	return start, end, ok
+	if f, found := b.aroundGo(addr); found {
+		return f.Entry, f.End, true
+	}
+	if chain := b.debugData().Lookup(addr); len(chain) > 0 && chain[len(chain)-1].Low != 0 {
+		low := chain[len(chain)-1].Low
+		return low, math.MaxUint64, low <= addr
+	}
+	return 0, 0, false
 }

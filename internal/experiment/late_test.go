@@ -1,0 +1,52 @@
+package experiment
+
+import (
+	"path/filepath"
+	"testing"
+
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+)
+
+// Of code that is so large that most samples are the first at their instruction, samples are not lost, and
+// what it would bring to make it faster is found.
+func TestLargeCode(t *testing.T) {
+	realkernel.Need(t)
+	program := filepath.Join(t.TempDir(), "large")
+	made(t, "gcc", "-O1", "-g", "-o", program, "testdata/large.c")
+	for _, units := range []string{"line", "func"} { // the latter: where whole stacks are looked at
+		t.Run(units, func(t *testing.T) {
+			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "3s", "--seed", "1"}
+			data, _ := profiled(t, flags, []string{program, "60"}, terminated)
+			var samples, in, lost, delay, took int64
+			for i := range data.Experiments {
+				e := &data.Experiments[i]
+				samples += e.Samples
+				lost += e.Losses[profile.LossPlace] + e.Losses[profile.LossTable]
+				for id, n := range e.UnitSamples {
+					if data.Units[id].Line == 20 {
+						in += n
+					}
+				}
+				if e.Speedup > 0 {
+					delay += e.DelayNS
+					took += e.RealNS
+				}
+			}
+			share, earned := float64(in)/float64(samples), float64(delay)/float64(took)
+			t.Logf("%.3f of %d samples in it, %d lost; at 50%% it earns %.3f of the time", share, samples, lost, earned)
+			if samples < 1000 {
+				t.Fatalf("only %d samples", samples)
+			}
+			if 10*lost > samples {
+				t.Errorf("%d of %d samples lost", lost, samples)
+			}
+			if share < 0.4 || share > 0.7 {
+				t.Errorf("%.2f of the samples are in about half of the work", share)
+			}
+			if earned < 0.45*share || earned > 0.55*share {
+				t.Errorf("at 50%% %.2f of the work earns %.2f of the time", share, earned)
+			}
+		})
+	}
+}
