@@ -46,6 +46,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	adopt_core(c);
 	if (p) {
 		adopt(p);
+		runs(p, now);
 		sleeps = !preempt && prev->__state;
 		if (sleeps) {
 			/* It may be long until a tick meets the process again. */

@@ -369,9 +369,22 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 	return 0;
 }
 
-/* The thread lets another go on, or goes to sleep: a stretch ends at this place and the next begins. */
+/*
+ * The current thread runs, so it has come to run. There are kernels on which a core goes on from some task to
+ * another without a word: all that is known then is that it was not before.
+ */
+static __always_inline void runs(struct thread *t, u64 now)
+{
+	if (t->running)
+		return;
+	t->running = 1;
+	t->credit.began = now;
+}
+
+/* The current thread lets another go on, or goes to sleep: a stretch ends at this place and the next begins. */
 static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 {
+	runs(t, now);
 	excuse(t, control.global);
 	if (control.rate || t->credit.ticks) {
 		end_stretch(t, place, now);

@@ -290,6 +290,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		sample_spans();
 		return;
 	}
+	runs(t, begin);
 	if (t->late)
 		settle_all(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
