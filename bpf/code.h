@@ -120,7 +120,7 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	return 0;
 }
 
-/* In the trail, an address that the program itself was at. */
+/* In the trail, an address that the program itself was at. What is above is the kernel's. */
 #define TRAIL_INSTRUCTION (1UL << 62)
 
 struct walk {
@@ -139,7 +139,7 @@ struct walk {
 	u32 busy;    /* an address could not be looked up just now */
 	u32 trailed; /* its addresses are kept as far as they may be needed, see late.h */
 	u32 trail;   /* so many */
-	u32 known;   /* of them, those before the first that is not known */
+	u32 known;   /* of them, those before the first that is not known: for them the sample has been counted */
 	struct match match; /* where whole stacks are looked at */
 };
 
@@ -165,7 +165,7 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 	if (unit != UNIT_PENDING && !w->point && !w->match.blamed)
 		w->point = (unit & ~UNIT_SPINS) >> UNIT_POINT_SHIFT;
 	if (unit == UNIT_PENDING) {
-		/* Whose it is will be known next time: ask for what is further out, too. */
+		/* Whose it is will be known later: ask for what is further out, too. What that means is counted then. */
 		if (!w->pending)
 			w->known = w->trail ? w->trail - 1 : 0;
 		w->pending = 1;
@@ -195,7 +195,7 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 
 /* See late.h. */
 int leave_trail(struct walk *w, u64 address);
-int put_off_sample(struct thread *t, struct core *c, const struct walk *w);
+int put_off_sample(struct thread *t, struct core *c, const struct walk *w, u32 point);
 
 /* Not static: as step_out. */
 __noinline int look_at_frame(u32 i, struct walk *w)
@@ -211,7 +211,7 @@ __noinline int look_at_frame(u32 i, struct walk *w)
 	if (code_at(w->space, address, w->stamp, &code))
 		w->busy = 1;
 	if (w->trailed && (whole_stacks || w->pending || code.unit == UNIT_PENDING))
-		leave_trail(w, i ? address : address | TRAIL_INSTRUCTION);
+		leave_trail(w, (address & (TRAIL_INSTRUCTION - 1)) | (i ? 0 : TRAIL_INSTRUCTION));
 	if (note_code(w, &code, !i))
 		return 1;
 	if (code.rule == RULES_PENDING) {
@@ -303,7 +303,13 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 	if (kernel_code && counted && t && !w.begun)
 		lose(c, LOSS_KERNEL);
 	unit = unit_found(&w);
-	if (unit == UNIT_PENDING && (counted ? !put_off_sample(t, c, &w) : w.busy))
+	if (counted && t) {
+		t->last_late = 0;
+		/* Also if it is known to be in the unit of the experiment: there are others further out. */
+		if (w.pending && put_off_sample(t, c, &w, w.point))
+			return UNIT_PENDING;
+	}
+	if (unit == UNIT_PENDING && (counted || w.busy))
 		lose(c, loss_of(&w));
 	return unit;
 }

@@ -28,10 +28,14 @@ struct {
 
 /* A sample that a thread has put off. */
 struct late {
-	u64 epoch;   /* the experiment that it was taken in */
+	u64 epoch;   /* the experiment that it was taken in; 0: none */
 	u64 space;   /* that the addresses are of */
 	u32 known;   /* see struct walk */
-	u32 pending; /* the rule for the caller of the last address was not known either: nothing is known of that */
+	u32 cut;     /* the rule for the caller of the last address was not known either: nothing is known of that */
+	u32 point;   /* 1 + the sampled point that it visits; 0: none is known yet */
+	u32 visits;  /* that is not counted yet */
+	u32 tries;   /* how often it was looked at again */
+	u64 kind;    /* of its stretch, once that is over; 0: it is not, or of none */
 	struct put_off put_off;
 	struct trail trail;
 };
@@ -45,6 +49,9 @@ struct {
 	__type(key, int);
 	__type(value, struct lates);
 } lates SEC(".maps");
+
+/* An answer that has not come by then does not come: there was no room, or nobody to ask about it. */
+#define MOST_TRIES 100
 
 static __always_inline struct trail *this_trail(void)
 {
@@ -67,46 +74,75 @@ __noinline int leave_trail(struct walk *w, u64 address)
 	return 0;
 }
 
-/* The place of the sample that the current thread has put off last; 0: there is no room. */
-static __always_inline struct late *last_late(struct thread *t, u64 create)
+/* One of those that the current thread has put off. */
+static __always_inline struct late *late_of(u32 i, u64 create)
 {
 	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, create);
-	u32 i = t->next_late;
 
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
 	return all && i < LATES ? &all->late[i] : 0;
 }
 
-/* Keeps what a walk has found for the current thread's next samples; 0: it cannot be. Not static: as step_out. */
-__noinline int put_off_sample(struct thread *t, struct core *c, const struct walk *w)
+/*
+ * Keeps what a walk has found for the current thread's next samples, in the place of the one that was put off
+ * first if there is no other; 0: it cannot be. Not static: as step_out.
+ */
+__noinline int put_off_sample(struct thread *t, struct core *c, const struct walk *w, u32 point)
 {
 	struct trail *trail = this_trail();
+	u32 i = 0, tries = 0;
 	struct late *l;
-	u32 bit;
 
-	if (!t || !w || !trail || !w->pending || w->trail > MAX_TRAIL)
+	if (!t || !w || !trail || w->trail > MAX_TRAIL)
 		return 0;
-	t->next_late = t->next_late + 1 < LATES ? t->next_late + 1 : 0;
-	bit = 1 << t->next_late;
-	l = last_late(t, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	for (u32 k = 0; k < LATES; k++) {
+		if (!(t->late >> k & 1)) {
+			i = k;
+			break;
+		}
+		l = late_of(k, 0);
+		if (l && l->tries > tries) {
+			i = k;
+			tries = l->tries;
+		}
+	}
+	l = late_of(i, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!l)
 		return 0;
-	if (t->late & bit)
+	if (t->late >> i & 1)
 		lose(c, LOSS_PLACE);
 	trail->addresses = w->trail;
 	l->epoch = 0;
 	l->space = t->address_space;
 	l->known = w->known;
-	l->pending = w->ended == ENDED_PENDING;
+	l->cut = w->ended == ENDED_PENDING;
+	l->point = point;
+	l->visits = 0;
+	l->tries = 0;
+	l->kind = 0;
 	bpf_probe_read_kernel(&l->trail, sizeof(l->trail), trail);
-	t->late |= bit;
+	t->late |= 1 << i;
+	t->last_late = 1 + i;
 	return 1;
+}
+
+/* The stretch that is over is of a kind, of which the samples that are put off tell when they are known. Not static: as step_out. */
+__noinline int learn_late(struct thread *t, u64 key)
+{
+	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, 0);
+
+	if (!t || !all)
+		return 0;
+	for (int i = 0; i < LATES; i++)
+		if (t->late >> i & 1 && all->late[i].epoch == control.epoch && !all->late[i].kind)
+			all->late[i].kind = key;
+	return 0;
 }
 
 /* Books a sample whose unit is not known, or not known yet. */
 static __always_inline void credit_unknown(struct thread *t, u64 ran)
 {
-	struct late *l = t->late >> t->next_late & 1 ? last_late(t, 0) : 0;
+	struct late *l = t->last_late ? late_of(t->last_late - 1, 0) : 0;
 
 	if (l) {
 		l->epoch = control.epoch;
@@ -116,38 +152,35 @@ static __always_inline void credit_unknown(struct thread *t, u64 ran)
 	}
 }
 
-/* Not static: as step_out. */
-__noinline int look_at_trail(u32 i, struct walk *w)
+static long on_trail(u32 i, struct walk *w)
 {
 	struct trail *trail = this_trail();
 	struct code code;
 	bool instruction;
 	u64 address;
 
-	if (!w || !trail || i >= trail->addresses)
+	if (!trail || i >= trail->addresses)
 		return 1;
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
 	if (i >= MAX_TRAIL)
 		return 1;
 	address = trail->address[i];
-	w->match.counted = i >= w->known && !w->pending; /* those before were */
+	w->match.counted = i >= w->known && !w->pending; /* for those before it has been */
 	w->trail = i + 1;
-	if (address >> 63) {
+	if (kernel_code && address >> 63) {
 		kernel_code_at(address, &code);
-		return note_code(w, &code, 0);
+		return note_code(w, &code, 0) != 0;
 	}
 	instruction = address & TRAIL_INSTRUCTION;
 	if (code_at(w->space, address & ~TRAIL_INSTRUCTION, w->stamp, &code))
 		w->busy = 1;
-	return note_code(w, &code, instruction);
+	return note_code(w, &code, instruction) != 0;
 }
 
-static long on_trail(u32 i, struct walk *w)
-{
-	return look_at_trail(i, w) != 0;
-}
-
-/* The unit of the sample that the current thread has put off, as unit_of_sample. Not static: as step_out. */
+/*
+ * A sample that the current thread has put off is looked at again: its unit, as unit_of_sample. UNIT_PENDING: it is
+ * still not known. Not static: as step_out.
+ */
 __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 {
 	struct walk w = { .ended = ENDED_OUTERMOST };
@@ -156,6 +189,7 @@ __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 
 	if (!t || !c || !l || !trail)
 		return UNIT_PENDING;
+	l->tries++;
 	w.space = l->space;
 	if (w.space != t->address_space || !task->mm)
 		return UNIT_PENDING;
@@ -165,25 +199,56 @@ __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 	w.stamp = stamp_of(task->mm->exec_vm);
 	bpf_probe_read_kernel(trail, sizeof(*trail), &l->trail);
 	bpf_loop(MAX_TRAIL, on_trail, &w, 0);
-	if (l->pending && w.ended == ENDED_OUTERMOST)
+	if (w.point && !l->point)
+		l->visits = 1;
+	if (!l->point)
+		l->point = w.point;
+	if (w.pending) {
+		if (w.known > l->known)
+			l->known = w.known;
+		return UNIT_PENDING;
+	}
+	/* Nothing more will be known than this. */
+	if (l->cut && w.ended == ENDED_OUTERMOST)
 		w.ended = ENDED_PENDING;
-	l->known = w.known;
+	l->tries = MOST_TRIES;
 	return unit_found(&w);
 }
 
-/* A sample that the current thread has put off is looked at again; 0: its unit is still not known. */
-static __always_inline bool settle_one(struct thread *t, struct core *c, struct late *l)
+/* Books a sample that was put off, now that its unit is known. Not static: as step_out. */
+__noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 unit)
 {
-	u32 unit = unit_of_late(t, c, l), spins;
+	u32 spins = unit & UNIT_SPINS;
+	enum side side;
 
-	spins = unit & UNIT_SPINS;
-	unit &= ~UNIT_SPINS;
-	if (unit == UNIT_PENDING)
+	if (!t || !c || !l)
 		return 0;
+	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
-	if (under_way(bpf_ktime_get_ns()) && l->epoch == control.epoch)
-		credit_late(&t->credit, &l->put_off, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
+	if (l->epoch != control.epoch || !under_way(bpf_ktime_get_ns()))
+		return 0;
+	if (l->visits)
+		pass(c, t, l->point, l->put_off.ran);
+	side = !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT;
+	if (l->kind)
+		kinds_learn(&t->kinds, l->kind, side == SIDE_IN ? TICK_ONE : 0, TICK_ONE);
+	credit_late(&t->credit, &l->put_off, side);
+	return 0;
+}
+
+/* A sample that the current thread has put off is looked at again; 0: it may be known later. */
+static __always_inline bool settle_one(struct thread *t, struct core *c, struct late *l)
+{
+	u32 unit = unit_of_late(t, c, l);
+
+	if ((unit & ~UNIT_SPINS) != UNIT_PENDING) {
+		book_late(t, c, l, unit);
+		return 1;
+	}
+	if (l->tries < MOST_TRIES)
+		return 0;
+	lose(c, l->cut ? LOSS_TABLE : LOSS_PLACE);
 	return 1;
 }
 

@@ -35,6 +35,8 @@ int leave_threads(struct bpf_iter__task *ctx)
 	/* Nobody else tells that the wait of one that sleeps is over; who goes to sleep just now begins none. */
 	*(volatile u32 *)&t->leaving = 1;
 	end_wait(this_core(), t, bpf_ktime_get_ns(), WAIT_UNKNOWN);
+	give_up_late(t);
+	bpf_task_storage_delete(&lates, task);
 	bpf_task_storage_delete(&threads, task);
 	return 0;
 }

@@ -88,7 +88,8 @@ struct credit {
 	u32 hits;   /* ticks of this stretch in the selected code, in parts of TICK_ONE */
 	u32 ticks;  /* ticks of this stretch */
 	u32 samples; /* all of them, and all stretches: see put_off */
-	u32 late;    /* the last is put off */
+	u32 settled; /* those up to here are done with */
+	u32 open;    /* the last is put off */
 };
 
 /* A sample of which it is not known yet where it found the thread, and what was known when it was taken. */
@@ -179,7 +180,7 @@ static __always_inline void credit_sample(struct credit *c, u64 ran, enum side s
 	}
 	c->last = side;
 	c->lost = 0;
-	c->late = 0;
+	c->open = 0;
 	c->samples++;
 	if (side == SIDE_UNKNOWN)
 		return;
@@ -191,7 +192,7 @@ static __always_inline void credit_sample(struct credit *c, u64 ran, enum side s
 static __always_inline void credit_shorten(struct credit *c, s32 lost)
 {
 	c->lost = lost;
-	if (c->late || c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
+	if (c->open || c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
 		return;
 	c->ticks -= c->lost;
 	c->hits -= c->last == SIDE_IN ? c->lost : 0;
@@ -213,12 +214,12 @@ static __always_inline void credit_put_off(struct credit *c, u64 ran, struct put
 	p->lost = c->lost;
 	p->samples = ++c->samples;
 	c->lost = 0;
-	c->late = 1;
+	c->open = 1;
 }
 
 /*
  * credit_late books the sample that was put off. If there were others since, or its stretch is over, it is
- * given in this one; of what kind that stretch was, it does not tell.
+ * given in this one, unless that stretch has been given what its kind deserves: then it only tells of the kind.
  */
 static __always_inline void credit_late(struct credit *c, const struct put_off *p, enum side side)
 {
@@ -228,7 +229,7 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 		c->lost = p->lost;
 		credit_sample(c, p->ran, side);
 		credit_shorten(c, lost);
-	} else if (side == SIDE_IN) {
+	} else if (side == SIDE_IN && (s32)(p->samples - c->settled) > 0) {
 		c->in += p->ran;
 	}
 }
@@ -241,6 +242,7 @@ static __always_inline void credit_begin(struct credit *c, u64 now)
 	c->began = now;
 	c->hits = c->ticks = 0;
 	c->samples++;
+	c->open = 0;
 }
 
 /* credit_due takes what the running stretch has come to deserve. */
@@ -302,6 +304,7 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 	if (known) { /* samples to come stand for nothing of this one */
 		c->rest = 0;
 		c->last = SIDE_UNKNOWN;
+		c->settled = c->samples;
 	}
 	return due;
 }

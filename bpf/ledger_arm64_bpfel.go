@@ -241,12 +241,17 @@ type LedgerKinds struct {
 type LedgerLates struct {
 	_    structs.HostLayout
 	Late [3]struct {
-		_       structs.HostLayout
-		Epoch   uint64
-		Space   uint64
-		Known   uint32
-		Pending uint32
-		PutOff  struct {
+		_      structs.HostLayout
+		Epoch  uint64
+		Space  uint64
+		Known  uint32
+		Cut    uint32
+		Point  uint32
+		Visits uint32
+		Tries  uint32
+		_      [4]byte
+		Kind   uint64
+		PutOff struct {
 			_       structs.HostLayout
 			Ran     uint64
 			Lost    int32
@@ -535,7 +540,9 @@ type LedgerThread struct {
 		Hits    uint32
 		Ticks   uint32
 		Samples uint32
-		Late    uint32
+		Settled uint32
+		Open    uint32
+		_       [4]byte
 	}
 	Waiting struct {
 		_    structs.HostLayout
@@ -557,7 +564,7 @@ type LedgerThread struct {
 	Guest        uint32
 	Hosts        uint32
 	Late         uint32
-	NextLate     uint32
+	LastLate     uint32
 	_            [4]byte
 	Begun        [4]LedgerBegun
 	Kinds        LedgerKinds

@@ -254,8 +254,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	}
 	if (counting)
 		leave_counters(t);
-	give_up_late(t);
 	t->address_space = new_space();
+	give_up_late(t);
 	p = process_of(task);
 	if (p) {
 		p->space = t->address_space;

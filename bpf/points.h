@@ -130,4 +130,18 @@ int on_single_probe(struct pt_regs *ctx)
 	return visit_by_probe(ctx);
 }
 
+/* A sample in the line of a sampled point, which is 1 + its number: a period of running stands for a visit. */
+static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 ran)
+{
+	u32 i = point - 1;
+
+	barrier_var(i); /* or what the verifier saw checked is not what is used */
+	if (i >= MAX_POINTS)
+		return;
+	ran += c->passed[i];
+	if (ran >= control.period)
+		visit(t, i, ran / control.period, 0);
+	c->passed[i] = ran % control.period;
+}
+
 #endif

@@ -15,19 +15,6 @@ static __always_inline void spare(struct core *c, struct thread *t, u64 by, bool
 	}
 }
 
-/* Who begins to compete begins like the others, as the scheduler has it. */
-static __always_inline void compete(struct core *c, struct thread *t)
-{
-	u32 id = bpf_get_smp_processor_id();
-
-	if (t->core != id) {
-		t->core = id;
-		t->spared = c->spared;
-	} else if (t->spared > c->spared) {
-		c->spared = t->spared;
-	}
-}
-
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -45,8 +32,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	n = next->pid ? thread_of(next) : 0;
 	adopt_core(c);
 	if (p) {
-		adopt(p);
-		runs(p, now);
+		runs(c, p, now);
 		sleeps = !preempt && prev->__state;
 		if (sleeps) {
 			/* It may be long until a tick meets the process again. */

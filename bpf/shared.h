@@ -216,7 +216,7 @@ enum loss {
 	LOSS_SPAN,	/* a begin could not be remembered */
 	LOSS_LAST,	/* a process ended and what it had counted last could not be read */
 	LOSS_KERNEL,	/* what the kernel was doing at a tick could not be seen */
-	LOSS_PLACE,	/* a sample was the first in its code, whose unit was still to come */
+	LOSS_PLACE,	/* a sample was the first in its code, whose unit did not come in time */
 	LOSS_GOROUTINE,	/* a goroutine that sleeps did not fit in the table of those */
 	LOSS_MAX,
 };

@@ -75,7 +75,7 @@ struct thread {
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	u32 hosts;   /* goroutines that sleep */
 	u32 late;    /* samples that are put off, a bit each: see late.h */
-	u32 next_late;
+	u32 last_late; /* 1 + which the last sample is; 0: it is not put off */
 	struct begun begun[MAX_SPANS];
 	struct kinds kinds;
 	u64 family; /* 0: it was not born into the target */
@@ -253,11 +253,14 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 
 static __always_inline void begin_anew(struct thread *t)
 {
+	/* Who does not run has run until then. */
+	u64 until = t->running && t->credit.began < control.start ? control.start : t->credit.began;
+
 	t->lead = 0;
 	t->rested = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
-	credit_begin(&t->credit, t->credit.began < control.start ? control.start : t->credit.began);
+	credit_begin(&t->credit, until);
 	t->credit.carry = 0;
 	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
 }
@@ -267,6 +270,37 @@ static __always_inline void adopt(struct thread *t)
 	if (t->account.epoch != control.epoch)
 		begin_anew(t);
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+}
+
+/* Who begins to compete begins like the others, as the scheduler has it. */
+static __always_inline void compete(struct core *c, struct thread *t)
+{
+	u32 id = bpf_get_smp_processor_id();
+
+	if (t->core != id) {
+		t->core = id;
+		t->spared = c->spared;
+	} else if (t->spared > c->spared) {
+		c->spared = t->spared;
+	}
+}
+
+/*
+ * A thread that runs has come to run on this core. There are kernels on which a core goes on from some task to
+ * another without a word: then all that is known is that it did not run before.
+ */
+static __always_inline void runs(struct core *c, struct thread *t, u64 now)
+{
+	bool unseen = !t->running;
+
+	adopt(t);
+	if (!unseen || !c)
+		return;
+	t->running = 1;
+	t->credit.began = now;
+	c->began = t->account.level;
+	c->foreign_since = 0;
+	compete(c, t);
 }
 
 /* G never falls, and is the largest level that a sample has made. Not static: as step_out. */
@@ -334,6 +368,9 @@ static __always_inline struct kinds *relatives_of(const struct thread *t)
 	return bpf_map_lookup_elem(&families, &family);
 }
 
+/* See late.h. */
+int learn_late(struct thread *t, u64 key);
+
 /* A stretch that is of consequence ends at this place. Not static: as step_out. */
 __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 {
@@ -366,25 +403,15 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 		if (relatives)
 			kinds_learn(relatives, key, hits, ticks);
 	}
+	if (key && t->late)
+		learn_late(t, key);
 	return 0;
-}
-
-/*
- * The current thread runs, so it has come to run. There are kernels on which a core goes on from some task to
- * another without a word: all that is known then is that it was not before.
- */
-static __always_inline void runs(struct thread *t, u64 now)
-{
-	if (t->running)
-		return;
-	t->running = 1;
-	t->credit.began = now;
 }
 
 /* The current thread lets another go on, or goes to sleep: a stretch ends at this place and the next begins. */
 static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 {
-	runs(t, now);
+	runs(this_core(), t, now);
 	excuse(t, control.global);
 	if (control.rate || t->credit.ticks) {
 		end_stretch(t, place, now);

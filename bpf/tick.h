@@ -225,20 +225,6 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
 }
 
-/* A sample in the line of a sampled point, which is 1 + its number: a period of running stands for a visit. */
-static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 ran)
-{
-	u32 i = point - 1;
-
-	barrier_var(i); /* or what the verifier saw checked is not what is used */
-	if (i >= MAX_POINTS)
-		return;
-	ran += c->passed[i];
-	if (ran >= control.period)
-		visit(t, i, ran / control.period, 0);
-	c->passed[i] = ran % control.period;
-}
-
 /*
  * A sample in a thread of the kernel's, which works for whoever asked it to. It is never
  * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
@@ -290,15 +276,13 @@ static __always_inline void sample(struct core *c, u64 tick)
 		sample_spans();
 		return;
 	}
-	runs(t, begin);
+	runs(c, t, begin);
 	if (t->late)
 		settle_all(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
 	unit &= ~UNIT_SPINS;
-	if (unit == UNIT_PENDING)
-		spins = 0;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	now = bpf_ktime_get_ns();

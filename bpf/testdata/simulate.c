@@ -176,12 +176,13 @@ static void stretches(u64 d)
  * A thread goes in and out of the selected code, a part of random length each time, and is
  * stopped at ticks that find it on one of the two sides, as others earn then. What it is found
  * to have run inside must be what it has, in stretches of unknown kinds and of a known one;
- * also where of so many percent of the samples it is only known at the next, or later, where they were.
+ * also where of so many percent of the samples inside, or of all, it is only known at the next, or later, where they were.
  */
-static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late, u64 percent)
+static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late, bool all, u64 percent)
 {
 	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch;
 	enum side late_side = SIDE_UNKNOWN;
+	bool late_learns = 0;
 	struct kinds known = {};
 	struct put_off put_off;
 	struct credit c = {};
@@ -205,15 +206,19 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds ? kinds_find(&known, 1) : 0);
 				if (ticks)
 					kinds_learn(&known, 1, hits, ticks);
+				late_learns = late_side != SIDE_UNKNOWN;
 				ends += stretch;
 			}
 			if (at < next_tick || !left)
 				continue;
 			if (late_side != SIDE_UNKNOWN && random_below(8)) {
+				if (late_learns)
+					kinds_learn(&known, 1, late_side == SIDE_IN ? TICK_ONE : 0, TICK_ONE);
+				late_learns = 0;
 				credit_late(&c, &put_off, late_side);
 				late_side = SIDE_UNKNOWN;
 			}
-			if (late_side == SIDE_UNKNOWN && random_below(100) < late) {
+			if (late_side == SIDE_UNKNOWN && (all || !out_now) && random_below(100) < late) {
 				late_side = out_now ? SIDE_OUT : SIDE_IN;
 				credit_put_off(&c, credit_ran(&c, at, 2 * PERIOD), &put_off);
 			} else {
@@ -231,9 +236,10 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 	if (kinds)
 		found = k ? k->hits * ran / k->ticks : 0;
 	if (found > inside + ran * percent / 100 || inside > found + ran * percent / 100) {
-		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s, %lu%% late\n", (unsigned long)in,
+		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s, %lu%% of %s late\n", (unsigned long)in,
 		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (double)inside / ran,
-		       (double)found / ran, kinds ? "by kind" : "by samples", (unsigned long)late);
+		       (double)found / ran, kinds ? "by kind" : "by samples", (unsigned long)late,
+		       all ? "all" : "those inside");
 		exit(1);
 	}
 }
@@ -254,17 +260,18 @@ int main(int argc, char **argv)
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
-	for (int i = 0; i < 4; i++) {
-		bool kinds = i & 1;
+	for (int i = 0; i < 8; i++) {
+		bool kinds = i & 1, all = i & 4;
 		/* What a kind is known to do is of its last thousand ticks. */
 		u64 late = i & 2 ? 60 : 0, percent = kinds ? 5 : 1 + late / 60;
 
-		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, late, percent);
-		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, late, percent);
-		sides(4 * PERIOD, 2 * PERIOD, PERIOD / 2, 0, 9 * PERIOD, kinds, late, percent);
-		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, late, percent);
+		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, late, all, percent);
+		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, late, all, percent);
+		sides(4 * PERIOD, 2 * PERIOD, PERIOD / 2, 0, 9 * PERIOD, kinds, late, all, percent);
+		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, late, all, percent);
 		/* Shorter than a period there may be two bounds between samples: not as exact. */
-		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, late, percent + 4);
+		sides(PERIOD / 4, PERIOD / 4, 0, 0, PERIOD / 2, kinds, late, all, percent + 4);
+		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, late, all, percent + 4);
 	}
 	for (u64 i = 0; i < n; i++) {
 		struct thread *t = &threads[random_below(THREADS)], *by = &threads[random_below(THREADS)];

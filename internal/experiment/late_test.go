@@ -50,3 +50,29 @@ func TestLargeCode(t *testing.T) {
 		})
 	}
 }
+
+// A sample that waits is counted once for each function that it is in, and for all of them.
+func TestLargeCodeInclusive(t *testing.T) {
+	realkernel.Need(t)
+	program := filepath.Join(t.TempDir(), "large")
+	made(t, "gcc", "-O1", "-g", "-o", program, "testdata/large.c")
+	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "3s", "--seed", "1"}, []string{program, "60"}, terminated)
+	var samples int64
+	in := map[string]int64{}
+	for i := range data.Experiments {
+		samples += data.Experiments[i].Samples
+		for id, n := range data.Experiments[i].UnitSamples {
+			in[data.Units[id].Func] += n
+		}
+	}
+	t.Logf("of %d samples %v", samples, in)
+	for name, most := range map[string]float64{"main": 1.001, "large": 0.7, "small": 0.7} {
+		least := 0.4
+		if name == "main" {
+			least = 0.95
+		}
+		if share := float64(in[name]) / float64(samples); share < least || share > most {
+			t.Errorf("%.3f of the samples are in %s, want %.2f to %.2f", share, name, least, most)
+		}
+	}
+}

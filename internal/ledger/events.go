@@ -39,7 +39,7 @@ const (
 	part    = 200
 	// In an impatient stretch fewer than few, from one look to the next more than many, change it. A
 	// thread's samples wait for the answers, too, and there is room for a few of them only.
-	stretch, few, many = 200 * time.Millisecond, 20, 6
+	stretch, few, many = 200 * time.Millisecond, 20, 3
 )
 
 func openEvents(ring *ebpf.Map, patient *uint32) (_ *events, err error) {

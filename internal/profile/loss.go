@@ -8,7 +8,7 @@ const (
 	// LossTable: a stack led to code for the first time, and its tables had to be
 	// read. At the start of a run there are always some.
 	LossTable = "stacks met before their unwind tables were read"
-	// LossPlace: it was the first at its instruction, and whose that is had to be found
-	// out. A program that spends its time here and there has many.
+	// LossPlace: it was the first at its instruction, and whose that is was not found
+	// out in time. A program that spends its time here and there has many.
 	LossPlace = "samples at code met for the first time"
 )

@@ -20,8 +20,8 @@
 // itself. Loops that read the clock, or anything else that is not memory, are
 // no waits for another thread. A reader of a seqlock is one.
 //
-// Only x86-64 is known, by SpinWait. It is a pure function of bytes; package
-// symbol finds them.
+// Only x86-64 is known. SpinWait answers for an instruction, Waits for a whole function. Both
+// are pure functions of bytes; package symbol finds them.
 package spinwait
 
 import (
@@ -32,10 +32,10 @@ import (
 )
 
 const (
-	// maxBefore bounds the code looked at before an address. After has to be known, too;
-	// an instruction that is known to begin Before it, or still earlier, saves work.
-	maxBefore     = 1 << 16
-	Before, After = maxSpan, maxSpan
+	// maxBefore bounds the code looked at before an address. An instruction that is known to begin
+	// Before it, or still earlier, saves work.
+	maxBefore = 1 << 16
+	Before    = maxSpan
 	// maxSpan bounds a loop from its first to its last byte, blocks that
 	// belong to it moved out of line included; maxBytes the loop's own code.
 	// Real waits take 7 (two instructions) to some 70 bytes (gcc -O0).
@@ -61,7 +61,7 @@ func SpinWait(code []byte, start, known, pc uint64) bool {
 	if pc-start-from > maxBefore {
 		return false
 	}
-	code = code[:min(uint64(len(code)), pc-start+After)]
+	code = code[:min(uint64(len(code)), pc-start+maxSpan)]
 	if !jumpsBack(code[pc-start:]) {
 		return false
 	}

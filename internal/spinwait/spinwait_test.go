@@ -55,7 +55,7 @@ func TestMarkedFunctions(t *testing.T) {
 				default:
 					continue
 				}
-				checkSpans(t, fn)
+				checkWaits(t, fn)
 			}
 			if waits < 5 || works < 4 {
 				t.Errorf("found %d functions that wait and %d that work", waits, works)
@@ -64,8 +64,8 @@ func TestMarkedFunctions(t *testing.T) {
 	}
 }
 
-// checkSpans: of a whole function the same is said as of each instruction.
-func checkSpans(t *testing.T, fn marked) {
+// checkWaits: of a whole function the same is said as of each instruction.
+func checkWaits(t *testing.T, fn marked) {
 	t.Helper()
 	spans := Waits(fn.code, fn.addr)
 	for _, pc := range decode(fn.code, fn.addr).addrs {
