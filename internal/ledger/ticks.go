@@ -36,8 +36,9 @@ func (l *Ledger) MeasureTicks() {
 // A gap is a time in which a thread did not run, from when to when.
 type gap struct{ from, to uint64 }
 
-// late is how long after its moment a tick may begin: longer than that, something else took the core.
-const late = 50 * time.Microsecond
+// How long before and after its moment a tick may seem to begin: clocks are read one after the other, and
+// longer after it something else took the core.
+const early, late = 10 * time.Microsecond, 50 * time.Microsecond
 
 // costOfTick is the mean of the gaps in which ticks are. There are about as many others, of a few
 // microseconds, so it is no use to take the usual gap of all; and as ticks differ, and each of them is a loss,
@@ -46,7 +47,7 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
 	for i := begin/period + 1; tickTime(i, period, seed) < end; i++ {
 		due := tickTime(i, period, seed)
-		at, _ := slices.BinarySearchFunc(gaps, due, func(g gap, due uint64) int { return cmp.Compare(g.from, due) })
+		at, _ := slices.BinarySearchFunc(gaps, due-uint64(early), func(g gap, from uint64) int { return cmp.Compare(g.from, from) })
 		longest := uint64(0)
 		for ; at < len(gaps) && gaps[at].from < due+uint64(late); at++ {
 			longest = max(longest, gaps[at].to-gaps[at].from)
