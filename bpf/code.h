@@ -177,7 +177,8 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 		u32 number = unit & UNIT_NUMBER;
 
 		w->unit |= unit & UNIT_SPINS;
-		if (number != UNIT_NONE && note_chain(&w->match, number)) {
+		/* Behind code that is not known yet anything may matter. */
+		if (number != UNIT_NONE && note_chain(&w->match, number) && !w->pending) {
 			w->ended = ENDED_IN_UNIT;
 			return 1;
 		}
@@ -307,7 +308,7 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 		t->last_late = 0;
 		/* Also if it is known to be in the unit of the experiment: there are others further out. */
 		if (w.pending && put_off_sample(t, c, &w, w.point))
-			return UNIT_PENDING;
+			return unit;
 	}
 	if (unit == UNIT_PENDING && (counted || w.busy))
 		lose(c, loss_of(&w));

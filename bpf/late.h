@@ -36,6 +36,7 @@ struct late {
 	u32 visits;  /* that is not counted yet */
 	u32 tries;   /* how often it was looked at again */
 	u64 kind;    /* of its stretch, once that is over; 0: it is not, or of none */
+	u32 given;   /* its stretch was given what its kind deserves */
 	struct put_off put_off;
 	struct trail trail;
 };
@@ -110,7 +111,7 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
 	if (!l)
 		return 0;
 	if (t->late >> i & 1)
-		lose(c, LOSS_PLACE);
+		lose(c, l->cut ? LOSS_TABLE : LOSS_PLACE);
 	trail->addresses = w->trail;
 	l->epoch = 0;
 	l->space = t->address_space;
@@ -119,7 +120,7 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
 	l->point = point;
 	l->visits = 0;
 	l->tries = 0;
-	l->kind = 0;
+	l->kind = l->given = 0;
 	bpf_probe_read_kernel(&l->trail, sizeof(l->trail), trail);
 	t->late |= 1 << i;
 	t->last_late = 1 + i;
@@ -127,15 +128,17 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
 }
 
 /* The stretch that is over is of a kind, of which the samples that are put off tell when they are known. Not static: as step_out. */
-__noinline int learn_late(struct thread *t, u64 key)
+__noinline int learn_late(struct thread *t, u64 key, bool given)
 {
 	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, 0);
 
 	if (!t || !all)
 		return 0;
 	for (int i = 0; i < LATES; i++)
-		if (t->late >> i & 1 && all->late[i].epoch == control.epoch && !all->late[i].kind)
+		if (t->late >> i & 1 && all->late[i].epoch == control.epoch && !all->late[i].kind) {
 			all->late[i].kind = key;
+			all->late[i].given = given;
+		}
 	return 0;
 }
 
@@ -218,8 +221,9 @@ __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 /* Books a sample that was put off, now that its unit is known. Not static: as step_out. */
 __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 unit)
 {
-	u32 spins = unit & UNIT_SPINS;
-	enum side side;
+	u32 spins = unit & UNIT_SPINS, part, in;
+	struct kinds *relatives;
+	struct kind *k;
 
 	if (!t || !c || !l)
 		return 0;
@@ -230,10 +234,16 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 		return 0;
 	if (l->visits)
 		pass(c, t, l->point, l->put_off.ran);
-	side = !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT;
-	if (l->kind)
-		kinds_learn(&t->kinds, l->kind, side == SIDE_IN ? TICK_ONE : 0, TICK_ONE);
-	credit_late(&t->credit, &l->put_off, side);
+	part = TICK_ONE - l->put_off.lost;
+	in = !spins && unit && unit == control.unit;
+	if (l->kind) {
+		k = kinds_find(&t->kinds, l->kind);
+		relatives = !k || k->ticks < KIND_KNOWN ? relatives_of(t) : 0;
+		kinds_learn(&t->kinds, l->kind, in * part, part);
+		if (relatives)
+			kinds_learn(relatives, l->kind, in * part, part);
+	}
+	credit_late(&t->credit, &l->put_off, in ? SIDE_IN : SIDE_OUT, control.rate, l->given);
 	return 0;
 }
 

@@ -87,16 +87,17 @@ struct credit {
 	s32 lost;   /* half of what was missing from a period after that, in parts of TICK_ONE */
 	u32 hits;   /* ticks of this stretch in the selected code, in parts of TICK_ONE */
 	u32 ticks;  /* ticks of this stretch */
-	u32 samples; /* all of them, and all stretches: see put_off */
-	u32 settled; /* those up to here are done with */
-	u32 open;    /* the last is put off */
+	u32 samples; /* all of them */
+	u32 stretch; /* its number */
+	u32 open;    /* the last sample is put off */
 };
 
 /* A sample of which it is not known yet where it found the thread, and what was known when it was taken. */
 struct put_off {
 	u64 ran;
 	s32 lost;
-	u32 samples; /* with it; the same number later: it is still the last, in the same stretch */
+	u32 samples; /* with it; the same number later: it is still the last */
+	u32 stretch;
 };
 
 /*
@@ -213,24 +214,30 @@ static __always_inline void credit_put_off(struct credit *c, u64 ran, struct put
 	p->ran = ran;
 	p->lost = c->lost;
 	p->samples = ++c->samples;
+	p->stretch = c->stretch;
 	c->lost = 0;
 	c->open = 1;
 }
 
 /*
- * credit_late books the sample that was put off. If there were others since, or its stretch is over, it is
- * given in this one, unless that stretch has been given what its kind deserves: then it only tells of the kind.
+ * credit_late books the sample that was put off. If its stretch is over, what that still deserves is due from the
+ * next, unless it has been given what its kind does.
  */
-static __always_inline void credit_late(struct credit *c, const struct put_off *p, enum side side)
+static __always_inline void credit_late(struct credit *c, const struct put_off *p, enum side side, u64 rate, bool given)
 {
 	s32 lost = c->lost;
 
-	if (p->samples == c->samples) {
+	if (p->stretch != c->stretch) {
+		if (side == SIDE_IN && !given)
+			c->carry += p->ran * rate / CREDIT_ONE;
+	} else if (p->samples == c->samples) {
 		c->lost = p->lost;
 		credit_sample(c, p->ran, side);
 		credit_shorten(c, lost);
-	} else if (side == SIDE_IN && (s32)(p->samples - c->settled) > 0) {
-		c->in += p->ran;
+	} else { /* there were others since: their bounds are known, and its own is not */
+		c->in += side == SIDE_IN ? p->ran : 0;
+		c->ticks += TICK_ONE - p->lost;
+		c->hits += side == SIDE_IN ? TICK_ONE - p->lost : 0;
 	}
 }
 
@@ -241,7 +248,7 @@ static __always_inline void credit_begin(struct credit *c, u64 now)
 	c->earned = c->ran = c->in = c->seen = 0;
 	c->began = now;
 	c->hits = c->ticks = 0;
-	c->samples++;
+	c->stretch++;
 	c->open = 0;
 }
 
@@ -304,7 +311,6 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 	if (known) { /* samples to come stand for nothing of this one */
 		c->rest = 0;
 		c->last = SIDE_UNKNOWN;
-		c->settled = c->samples;
 	}
 	return due;
 }

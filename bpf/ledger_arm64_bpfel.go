@@ -251,11 +251,15 @@ type LedgerLates struct {
 		Tries  uint32
 		_      [4]byte
 		Kind   uint64
+		Given  uint32
+		_      [4]byte
 		PutOff struct {
 			_       structs.HostLayout
 			Ran     uint64
 			Lost    int32
 			Samples uint32
+			Stretch uint32
+			_       [4]byte
 		}
 		Trail LedgerTrail
 	}
@@ -540,7 +544,7 @@ type LedgerThread struct {
 		Hits    uint32
 		Ticks   uint32
 		Samples uint32
-		Settled uint32
+		Stretch uint32
 		Open    uint32
 		_       [4]byte
 	}

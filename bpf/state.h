@@ -296,6 +296,7 @@ static __always_inline void runs(struct core *c, struct thread *t, u64 now)
 	adopt(t);
 	if (!unseen || !c)
 		return;
+	adopt_core(c);
 	t->running = 1;
 	t->credit.began = now;
 	c->began = t->account.level;
@@ -369,7 +370,7 @@ static __always_inline struct kinds *relatives_of(const struct thread *t)
 }
 
 /* See late.h. */
-int learn_late(struct thread *t, u64 key);
+int learn_late(struct thread *t, u64 key, bool given);
 
 /* A stretch that is of consequence ends at this place. Not static: as step_out. */
 __noinline int end_stretch(struct thread *t, u64 place, u64 now)
@@ -404,7 +405,7 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 			kinds_learn(relatives, key, hits, ticks);
 	}
 	if (key && t->late)
-		learn_late(t, key);
+		learn_late(t, key, k && k->ticks >= KIND_KNOWN);
 	return 0;
 }
 
@@ -413,7 +414,7 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 {
 	runs(this_core(), t, now);
 	excuse(t, control.global);
-	if (control.rate || t->credit.ticks) {
+	if (control.rate || t->credit.ticks || t->late) {
 		end_stretch(t, place, now);
 	} else { /* most stretches of a baseline: nothing to give or to learn */
 		credit_begin(&t->credit, now);

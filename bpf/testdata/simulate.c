@@ -184,7 +184,7 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 	enum side late_side = SIDE_UNKNOWN;
 	bool late_learns = 0;
 	struct kinds known = {};
-	struct put_off put_off;
+	struct put_off put_off = {};
 	struct credit c = {};
 	struct kind *k;
 
@@ -211,11 +211,13 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 			}
 			if (at < next_tick || !left)
 				continue;
-			if (late_side != SIDE_UNKNOWN && random_below(8)) {
+			if (late_side != SIDE_UNKNOWN && random_below(2)) {
 				if (late_learns)
-					kinds_learn(&known, 1, late_side == SIDE_IN ? TICK_ONE : 0, TICK_ONE);
+					kinds_learn(&known, 1, late_side == SIDE_IN ? TICK_ONE - put_off.lost : 0, TICK_ONE - put_off.lost);
 				late_learns = 0;
-				credit_late(&c, &put_off, late_side);
+				found -= c.carry;
+				credit_late(&c, &put_off, late_side, CREDIT_ONE, kinds);
+				found += c.carry;
 				late_side = SIDE_UNKNOWN;
 			}
 			if (late_side == SIDE_UNKNOWN && (all || !out_now) && random_below(100) < late) {
@@ -262,8 +264,11 @@ int main(int argc, char **argv)
 	stretches(PERIOD);
 	for (int i = 0; i < 8; i++) {
 		bool kinds = i & 1, all = i & 4;
-		/* What a kind is known to do is of its last thousand ticks. */
-		u64 late = i & 2 ? 60 : 0, percent = kinds ? 5 : 1 + late / 60;
+		/*
+		 * What a kind is known to do is of its last thousand ticks. Of a sample that is known late
+		 * it is not known how much was missing from the period after it.
+		 */
+		u64 late = i & 2 ? 60 : 0, percent = kinds ? 5 + late / 20 : 1 + late / 30;
 
 		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, late, all, percent);
 		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, late, all, percent);

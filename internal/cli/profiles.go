@@ -49,20 +49,36 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 	if unknown > 0 && unknown+builds > 1 {
 		doubt("unknown-build", fmt.Sprintf("of %d of the runs the build of the program is not known: whether they are of the same is yours to know", unknown))
 	}
-	if all := machines(runs); len(all) > 1 {
-		doubt("several-machines", fmt.Sprintf("runs from %d different machines are merged: gains may differ between them: %s", len(all), strings.Join(all, "; ")))
+	for _, differs := range []struct {
+		code, what string
+		of         func(profile.Run) string
+	}{
+		{"several-machines", "from %d different machines", machineOf},
+		{"several-kernels", "under %d different kernels", func(run profile.Run) string { return run.Kernel }},
+		{"several-arguments", "of %d different command lines", func(run profile.Run) string { return strings.Join(run.Args, " ") }},
+	} {
+		if all := different(runs, differs.of); len(all) > 1 {
+			doubt(differs.code, fmt.Sprintf("runs "+differs.what+" are merged: gains may differ between them: %s", len(all), strings.Join(all, "; ")))
+		}
 	}
 	return runs, doubts, nil
 }
 
-// machines are those that runs are from, as far as they are known.
-func machines(runs []*profile.Data) (all []string) {
+// different gives what runs differ in, once each, as far as it is known.
+func different(runs []*profile.Data, of func(profile.Run) string) (all []string) {
 	for _, d := range runs {
-		run := d.Run
-		run.Kernel = "" // another kernel is no other machine
-		if m := report.Machine(&run); run.Host != "" && !slices.Contains(all, m) {
-			all = append(all, m)
+		if is := of(d.Run); is != "" && !slices.Contains(all, is) {
+			all = append(all, is)
 		}
 	}
 	return all
+}
+
+// machineOf says where a run was made, whatever the kernel; "" if that is not known.
+func machineOf(run profile.Run) string {
+	if run.Host == "" {
+		return ""
+	}
+	run.Kernel = ""
+	return report.Machine(&run)
 }

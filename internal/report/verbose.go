@@ -30,6 +30,9 @@ func provenance(p *printer, r *analyze.Result) {
 			text += ", killed"
 		}
 		p.hanging(fmt.Sprintf("run %d: ", i+1), text)
+		if len(run.Run.Args) > 0 {
+			p.hanging("  of ", command(run.Run.Args))
+		}
 		for _, file := range slices.Sorted(maps.Keys(run.BuildIDs)) {
 			p.hanging("  build ", fmt.Sprintf("%s of %s", clean(run.BuildIDs[file]), clean(file)))
 		}

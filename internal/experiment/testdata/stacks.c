@@ -72,7 +72,7 @@ static KEEP void use_mmap(void) {
   for (int i = 0; i < 100; i++) map(); // mmap
 }
 
-/* 120 frames, then libm. */
+/* 200 frames, then libm. */
 static KEEP double deep(int depth, double x) {
   if (depth == 0) {
     for (int i = 0; i < 20000; i++) x += sin(x); // deep
@@ -81,7 +81,7 @@ static KEEP double deep(int depth, double x) {
   return deep(depth - 1, x) + depth; // deep
 }
 
-static KEEP void use_deep(void) { sink = deep(120, 1); }
+static KEEP void use_deep(void) { sink = deep(200, 1); }
 
 static KEEP void on_signal(int number) {
   for (int i = 0; i < 20000; i++) sink = exp(i * 1e-4) * number; // signal
