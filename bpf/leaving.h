@@ -32,7 +32,7 @@ int leave_threads(struct bpf_iter__task *ctx)
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t)
 		return 0;
-	/* Nobody else tells that the wait of one that sleeps is over; who goes to sleep just now begins none. */
+	/* Nobody else tells that the wait of one that sleeps is over; who goes to sleep just now looks at this last. */
 	*(volatile u32 *)&t->leaving = 1;
 	end_wait(this_core(), t, bpf_ktime_get_ns(), WAIT_UNKNOWN);
 	give_up_late(t);

@@ -292,6 +292,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		return 0;
 	}
 	give_up_late(t);
+	if (t->wait.since)
+		forget_wait(this_core(), t, bpf_ktime_get_ns());
 	/*
 	 * Once no thread is in user space any more, what is read is all. Kernels before
 	 * 6.16 come here when the memory is gone already.

@@ -285,6 +285,9 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	}
 }
 
+/* See waiting.h. */
+int forget_wait(struct core *c, struct thread *t, u64 now);
+
 /*
  * A thread that runs has come to run on this core. There are kernels on which a core goes on from some task to
  * another without a word: then all that is known is that it did not run before.
@@ -297,6 +300,8 @@ static __always_inline void runs(struct core *c, struct thread *t, u64 now)
 	if (!unseen || !c)
 		return;
 	adopt_core(c);
+	if (t->wait.since)
+		forget_wait(c, t, now);
 	t->running = 1;
 	t->credit.began = now;
 	c->began = t->account.level;

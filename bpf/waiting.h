@@ -153,15 +153,17 @@ static __always_inline u64 waiting_now(void)
 /* G grows by s for the time that somebody waits. Before anyone begins or ends to. */
 static __always_inline void pass_waiting(u64 now)
 {
-	u64 seen = control.waited;
+	u64 seen = control.waited, waiting;
 
 	if (!waits_followed || !control.rate || !under_way(now) || seen >= now)
 		return;
+	/* Before it is said who does it: who begins or ends to wait has come here first. */
+	waiting = waiting_now();
 	if (__sync_val_compare_and_swap(&control.waited, seen, now) != seen)
 		return; /* another core does it */
 	if (seen < control.start)
 		seen = control.start;
-	if (seen < now && waiting_now()) {
+	if (seen < now && waiting) {
 		control.grown = control.epoch;
 		__sync_fetch_and_add(&control.global, (now - seen) * control.rate / CREDIT_ONE);
 	}
@@ -252,6 +254,14 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
 }
 
+/* A wait of which nobody has seen the end is over. Not static: as step_out. */
+__noinline int forget_wait(struct core *c, struct thread *t, u64 now)
+{
+	if (c && t)
+		end_wait(c, t, now, WAIT_UNKNOWN);
+	return 0;
+}
+
 /*
  * The thread goes to sleep. Who wakes it may come while this is still being written, and
  * does not look at what has no beginning yet; then the wait ends when the thread runs.
@@ -279,7 +289,11 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 		if (unit)
 			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
 	}
-	*(volatile u64 *)&t->wait.since = now;
+	/* It is 0; and what comes next is looked at after it can be seen. */
+	__sync_fetch_and_add(&t->wait.since, now);
+	/* Who lets it go has seen no wait that could be ended. */
+	if (*(volatile u32 *)&t->leaving)
+		forget_wait(c, t, now);
 }
 
 /*

@@ -44,7 +44,8 @@ func TestLargeCode(t *testing.T) {
 			if share < 0.4 || share > 0.7 {
 				t.Errorf("%.2f of the samples are in about half of the work", share)
 			}
-			if earned < 0.45*share || earned > 0.55*share {
+			// Cores wait for each other at ticks, and visits take a while: up to some percent are delays, too.
+			if earned < 0.45*share || earned > 0.5*share+0.06 {
 				t.Errorf("at 50%% %.2f of the work earns %.2f of the time", share, earned)
 			}
 		})
