@@ -196,7 +196,14 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 
 /* See late.h. */
 int leave_trail(struct walk *w, u64 address);
-int put_off_sample(struct thread *t, struct core *c, const struct walk *w, u32 point);
+int put_off_sample(struct thread *t, struct core *c, const struct walk *w);
+
+/* An address that a walk comes to is kept, as far as it may be needed. */
+static __always_inline void keep_address(struct walk *w, const struct code *code, u64 address)
+{
+	if (w->trailed && (whole_stacks || w->pending || code->unit == UNIT_PENDING))
+		leave_trail(w, address);
+}
 
 /* Not static: as step_out. */
 __noinline int look_at_frame(u32 i, struct walk *w)
@@ -211,8 +218,7 @@ __noinline int look_at_frame(u32 i, struct walk *w)
 	address = w->frame.exact ? w->frame.ip : w->frame.ip - 1;
 	if (code_at(w->space, address, w->stamp, &code))
 		w->busy = 1;
-	if (w->trailed && (whole_stacks || w->pending || code.unit == UNIT_PENDING))
-		leave_trail(w, (address & (TRAIL_INSTRUCTION - 1)) | (i ? 0 : TRAIL_INSTRUCTION));
+	keep_address(w, &code, (address & (TRAIL_INSTRUCTION - 1)) | (i ? 0 : TRAIL_INSTRUCTION));
 	if (note_code(w, &code, !i))
 		return 1;
 	if (code.rule == RULES_PENDING) {
@@ -307,7 +313,7 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 	if (counted && t) {
 		t->last_late = 0;
 		/* Also if it is known to be in the unit of the experiment: there are others further out. */
-		if (w.pending && put_off_sample(t, c, &w, w.point))
+		if (w.pending && put_off_sample(t, c, &w))
 			return unit;
 	}
 	if (unit == UNIT_PENDING && (counted || w.busy))

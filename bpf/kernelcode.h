@@ -148,8 +148,7 @@ __noinline int look_at_kernel_frame(u32 i, struct walk *w)
 	if (!exact)
 		address--;
 	kernel_code_at(address, &code);
-	if (w->trailed && (whole_stacks || w->pending || code.unit == UNIT_PENDING))
-		leave_trail(w, address);
+	keep_address(w, &code, address);
 	return note_code(w, &code, 0);
 }
 

@@ -88,7 +88,7 @@ static __always_inline struct late *late_of(u32 i, u64 create)
  * Keeps what a walk has found for the current thread's next samples, in the place of the one that was put off
  * first if there is no other; 0: it cannot be. Not static: as step_out.
  */
-__noinline int put_off_sample(struct thread *t, struct core *c, const struct walk *w, u32 point)
+__noinline int put_off_sample(struct thread *t, struct core *c, const struct walk *w)
 {
 	struct trail *trail = this_trail();
 	u32 i = 0, tries = 0;
@@ -117,7 +117,7 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
 	l->space = t->address_space;
 	l->known = w->known;
 	l->cut = w->ended == ENDED_PENDING;
-	l->point = point;
+	l->point = w->point;
 	l->visits = 0;
 	l->tries = 0;
 	l->kind = l->given = 0;

@@ -8,12 +8,18 @@ import (
 	"whatif/internal/realkernel"
 )
 
+func large(t *testing.T) (program string) {
+	t.Helper()
+	realkernel.Need(t)
+	program = filepath.Join(t.TempDir(), "large")
+	made(t, "gcc", "-O1", "-g", "-o", program, "testdata/large.c")
+	return program
+}
+
 // Of code that is so large that most samples are the first at their instruction, samples are not lost, and
 // what it would bring to make it faster is found.
 func TestLargeCode(t *testing.T) {
-	realkernel.Need(t)
-	program := filepath.Join(t.TempDir(), "large")
-	made(t, "gcc", "-O1", "-g", "-o", program, "testdata/large.c")
+	program := large(t)
 	for _, units := range []string{"line", "func"} { // the latter: where whole stacks are looked at
 		t.Run(units, func(t *testing.T) {
 			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "3s", "--seed", "1"}
@@ -54,9 +60,7 @@ func TestLargeCode(t *testing.T) {
 
 // A sample that waits is counted once for each function that it is in, and for all of them.
 func TestLargeCodeInclusive(t *testing.T) {
-	realkernel.Need(t)
-	program := filepath.Join(t.TempDir(), "large")
-	made(t, "gcc", "-O1", "-g", "-o", program, "testdata/large.c")
+	program := large(t)
 	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "3s", "--seed", "1"}, []string{program, "60"}, terminated)
 	var samples int64
 	in := map[string]int64{}
