@@ -109,6 +109,8 @@ struct kind {
 	s64 carry; /* due from earlier stretches, or given too much */
 	u32 hits;  /* in parts of TICK_ONE, as below */
 	u32 ticks;
+	u32 above; /* by how much lately more of its ticks were hits than before, and */
+	u32 below; /* by how much fewer: past what chance would do, see kinds_learn */
 };
 
 /* The kinds that a thread remembers: few, as most threads go round in a loop. */
@@ -126,6 +128,8 @@ struct kinds {
 #define KIND_KNOWN (4 * TICK_ONE)
 /* Ticks of a kind at which the older ones begin to count less. */
 #define KIND_FULL (1024 * TICK_ONE)
+/* So many ticks of surprise, and a kind is another. */
+#define KIND_OTHER (4 * TICK_ONE)
 
 enum side {
 	SIDE_UNKNOWN,
@@ -325,6 +329,22 @@ static __always_inline struct kind *kinds_find(struct kinds *all, u64 key)
 	return 0;
 }
 
+/*
+ * kind_changed: the thread does something else now between the same two places, as those do that run
+ * whatever is to be run: a runtime's threads, its goroutines. What was known of it would be
+ * wrong for as long as it took to learn. (Page's test: what exceeds the expected share
+ * by more than a quarter adds up.)
+ */
+static __always_inline bool kind_changed(struct kind *k, u32 hits, u32 ticks)
+{
+	s64 more = (s64)hits - (s64)((u64)ticks * k->hits / k->ticks);
+	s64 above = k->above + more - ticks / 4, below = k->below - more - ticks / 4;
+
+	k->above = above > 0 ? above : 0;
+	k->below = below > 0 ? below : 0;
+	return k->above > KIND_OTHER || k->below > KIND_OTHER;
+}
+
 /* kinds_learn adds a stretch. A kind that is new takes the place of what is known least. */
 static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks)
 {
@@ -341,6 +361,10 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 		k->key = key;
 		k->carry = 0;
 		k->hits = k->ticks = 0;
+		k->above = k->below = 0;
+	} else if (k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
+		k->hits = k->ticks = 0;
+		k->above = k->below = 0;
 	}
 	if (k->ticks >= KIND_FULL) {
 		k->ticks /= 2;

@@ -235,6 +235,8 @@ type LedgerKinds struct {
 		Carry int64
 		Hits  uint32
 		Ticks uint32
+		Above uint32
+		Below uint32
 	}
 }
 

@@ -180,13 +180,12 @@ static void stretches(u64 d)
  */
 static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late, bool all, u64 percent)
 {
-	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch;
+	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch, all_hits = 0, all_ticks = 0;
 	enum side late_side = SIDE_UNKNOWN;
 	bool late_learns = 0;
 	struct kinds known = {};
 	struct put_off put_off = {};
 	struct credit c = {};
-	struct kind *k;
 
 	for (u64 round = 0; round < 12000; round++) {
 		bool out_now = round & 1;
@@ -206,14 +205,21 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds ? kinds_find(&known, 1) : 0);
 				if (ticks)
 					kinds_learn(&known, 1, hits, ticks);
+				all_hits += hits;
+				all_ticks += ticks;
 				late_learns = late_side != SIDE_UNKNOWN;
 				ends += stretch;
 			}
 			if (at < next_tick || !left)
 				continue;
 			if (late_side != SIDE_UNKNOWN && random_below(2)) {
-				if (late_learns)
-					kinds_learn(&known, 1, late_side == SIDE_IN ? TICK_ONE - put_off.lost : 0, TICK_ONE - put_off.lost);
+				if (late_learns) {
+					u32 part = TICK_ONE - put_off.lost, hits = late_side == SIDE_IN ? part : 0;
+
+					kinds_learn(&known, 1, hits, part);
+					all_hits += hits;
+					all_ticks += part;
+				}
 				late_learns = 0;
 				found -= c.carry;
 				credit_late(&c, &put_off, late_side, CREDIT_ONE, kinds);
@@ -234,14 +240,50 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 			credit_stopped(&c, next_tick - at, PERIOD);
 		}
 	}
-	k = kinds_find(&known, 1);
 	if (kinds)
-		found = k ? k->hits * ran / k->ticks : 0;
+		found = all_hits * ran / all_ticks;
 	if (found > inside + ran * percent / 100 || inside > found + ran * percent / 100) {
 		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s, %lu%% of %s late\n", (unsigned long)in,
 		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (double)inside / ran,
 		       (double)found / ran, kinds ? "by kind" : "by samples", (unsigned long)late,
 		       all ? "all" : "those inside");
+		exit(1);
+	}
+}
+
+/*
+ * A thread that runs what is to be run is in the selected code all of the time for a while, and
+ * then not at all, with the same stretches. Each while must be given what it deserves.
+ */
+static void changes(u64 stretch, u64 most)
+{
+	u64 at = 0, next_tick = 0, given[2] = {}, deserved[2] = {};
+	struct kinds known = {};
+	struct credit c = {};
+	bool in = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		u64 length = stretch / 2 + random_below(stretch), due = 0;
+		u32 hits, ticks;
+
+		if (random_below(200 * PERIOD / stretch) == 0)
+			in = !in;
+		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
+			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), in ? SIDE_IN : SIDE_OUT);
+			due += credit_due(&c, next_tick, CREDIT_ONE);
+		}
+		at += length;
+		hits = c.hits;
+		ticks = c.ticks;
+		due += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1));
+		if (ticks)
+			kinds_learn(&known, 1, hits, ticks);
+		given[in] += due;
+		deserved[in] += length;
+	}
+	if (given[0] * 100 > deserved[0] * most || (deserved[1] - given[1]) * 100 > deserved[1] * most) {
+		printf("broken: stretches of %lu that change were given %.3f and %.3f of their time, for 0 and 1\n", (unsigned long)stretch,
+		       (double)given[0] / deserved[0], (double)given[1] / deserved[1]);
 		exit(1);
 	}
 }
@@ -262,6 +304,9 @@ int main(int argc, char **argv)
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
+	changes(PERIOD / 2, 6);
+	changes(PERIOD, 6);
+	changes(2 * PERIOD, 6);
 	for (int i = 0; i < 8; i++) {
 		bool kinds = i & 1, all = i & 4;
 		/*
