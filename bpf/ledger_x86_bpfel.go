@@ -102,31 +102,32 @@ type LedgerCore struct {
 		Since uint64
 		Epoch uint64
 	}
-	Began        uint64
-	Spared       uint64
-	ForeignSince uint64
-	Debt         uint64
-	Interrupts   uint32
-	Sender       uint32
-	Returns      uint32
-	Receives     uint32
-	Source       uint32
-	Walks        uint32
-	Samples      uint64
-	Stops        uint64
-	Stopped      uint64
-	Held         uint64
-	Turns        uint64
-	Sampling     uint64
-	FreeUntil    uint64
-	Passed       [16]uint64
-	Foreign      uint64
-	Dealt        uint64
-	Wakes        uint64
-	NetworkWakes uint64
-	Waited       [8]uint64
-	Lost         [17]uint64
-	_            [16]byte
+	Began         uint64
+	Spared        uint64
+	ForeignSince  uint64
+	IntrudedSince uint64
+	Debt          uint64
+	Interrupts    uint32
+	Sender        uint32
+	Returns       uint32
+	Receives      uint32
+	Source        uint32
+	Walks         uint32
+	Samples       uint64
+	Stops         uint64
+	Stopped       uint64
+	Held          uint64
+	Turns         uint64
+	Sampling      uint64
+	FreeUntil     uint64
+	Passed        [16]uint64
+	Foreign       uint64
+	Own           uint64
+	Dealt         uint64
+	Wakes         uint64
+	NetworkWakes  uint64
+	Waited        [8]uint64
+	Lost          [17]uint64
 }
 
 type LedgerCost uint32
@@ -569,9 +570,9 @@ type LedgerThread struct {
 	Lost         uint32
 	Guest        uint32
 	Hosts        uint32
+	Earns        uint32
 	Late         uint32
 	LastLate     uint32
-	_            [4]byte
 	Begun        [4]LedgerBegun
 	Kinds        LedgerKinds
 	Family       uint64

@@ -10,9 +10,36 @@ static __always_inline void spare(struct core *c, struct thread *t, u64 by, bool
 	if (sleeps) {
 		t->core = NO_CORE;
 		c->spared = 0; /* those that are left will say */
-	} else if (t->spared > c->spared) {
+	} else if (t->earns && t->spared > c->spared) {
 		c->spared = t->spared;
 	}
+}
+
+/*
+ * Foreign tasks that the target has nothing to do with kept the thread from the core. They take their time in both
+ * worlds, but come by the wall clock, and so too often for virtual time: the share of their
+ * run that G is of the time is a delay like any other. Not static: as step_out.
+ */
+__noinline int intrude(struct core *c, struct thread *t, u64 now)
+{
+	u64 since, grown, all;
+
+	if (!c || !t || !c->intruded_since)
+		return 0;
+	since = c->intruded_since;
+	if (since < t->account.since)
+		since = t->account.since;
+	if (since < control.start)
+		since = control.start;
+	if (now <= since || !under_way(now))
+		return 0;
+	grown = (control.global - control.global_start) >> 10;
+	all = (now - control.start) >> 10;
+	if (!grown || grown > all)
+		return 0;
+	c->account.level += (now - since) * grown / all;
+	raise_global(c->account.level);
+	return 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -61,18 +88,22 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* It stood idle: its position did not move. */
 		c->account.level = account_waited(&c->account, now, control.global);
 	} else {
-		/* A foreign task takes its time in both worlds. One that has left meanwhile began as none. */
+		/* One that has left meanwhile began as none. */
 		u64 ran = c->foreign_since ? now - c->foreign_since : 0;
 
 		c->foreign_since = 0;
-		if (stranger_stops(prev, now))
+		if (stranger_stops(prev, now)) {
 			c->dealt += ran;
-		else
+			c->intruded_since = 0;
+		} else {
 			c->foreign += ran;
+			c->own += prev->tgid == own_tgid ? ran : 0;
+			intrude(c, n, now);
+		}
 	}
 	if (n) {
 		adopt(n);
-		c->foreign_since = 0; /* of one that has joined meanwhile */
+		c->foreign_since = c->intruded_since = 0; /* of one that has joined meanwhile, too */
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			end_wait(c, n, now, WAIT_UNKNOWN);
@@ -84,9 +115,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->returns = n->outside;
 	} else if (!next->pid) {
 		c->account.since = now;
+		c->intruded_since = 0;
 	} else {
 		stranger_runs(next, now, c->account.level);
 		c->foreign_since = now;
+		if (!c->intruded_since)
+			c->intruded_since = now;
 	}
 	return 0;
 }

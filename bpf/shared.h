@@ -225,8 +225,9 @@ enum loss {
 struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	u64 began; /* level that the running thread began with */
-	u64 spared; /* the most that one who competes for the core was, see struct thread */
+	u64 spared; /* the most that an earner who competes for the core was, see struct thread */
 	u64 foreign_since;
+	u64 intruded_since; /* since when there are tasks on it that the target has nothing to do with; 0: there are none */
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
@@ -243,6 +244,7 @@ struct core {
 	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns that tasks outside the target ran */
+	u64 own;	/* ns that whatif did, in foreign, too */
 	u64 dealt;	/* ns that those of them ran that the target deals with, not in foreign */
 	u64 wakes;	/* of threads of the target */
 	u64 network_wakes; /* those of them that a packet from elsewhere made */

@@ -74,6 +74,7 @@ struct thread {
 	u32 lost;    /* there was no room for its process's counters */
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	u32 hosts;   /* goroutines that sleep */
+	u32 earns;   /* in this experiment its samples have earned it something */
 	u32 late;    /* samples that are put off, a bit each: see late.h */
 	u32 last_late; /* 1 + which the last sample is; 0: it is not put off */
 	struct begun begun[MAX_SPANS];
@@ -178,6 +179,7 @@ enum hand_over {
 	BY_VISITING, /* a request begins or ends: what the thread deserves for it must be known */
 };
 
+static u32 own_tgid; /* whatif's */
 static u64 spaces; /* address spaces numbered so far */
 #define SPACE_KERNEL 0 /* none of theirs */
 
@@ -260,6 +262,7 @@ static __always_inline void begin_anew(struct thread *t)
 	t->rested = 0;
 	t->waiting.left = 0;
 	t->spared = 0;
+	t->earns = 0;
 	credit_begin(&t->credit, until);
 	t->credit.carry = 0;
 	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
@@ -280,7 +283,7 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	if (t->core != id) {
 		t->core = id;
 		t->spared = c->spared;
-	} else if (t->spared > c->spared) {
+	} else if (t->earns && t->spared > c->spared) {
 		c->spared = t->spared;
 	}
 }
@@ -305,7 +308,7 @@ static __always_inline void runs(struct core *c, struct thread *t, u64 now)
 	t->running = 1;
 	t->credit.began = now;
 	c->began = t->account.level;
-	c->foreign_since = 0;
+	c->foreign_since = c->intruded_since = 0;
 	compete(c, t);
 }
 
@@ -338,12 +341,19 @@ static __always_inline void give(struct thread *t, u64 due)
 	raise_global(t->account.level);
 }
 
+static __always_inline void give_earned(struct thread *t, u64 due)
+{
+	if (due)
+		t->earns = 1;
+	give(t, due);
+}
+
 /* What the running thread's samples have earned it by now. */
 static __always_inline void earn(struct thread *t, u64 now)
 {
 	excuse(t, control.global);
 	if (under_way(now))
-		give(t, credit_due(&t->credit, now, control.rate));
+		give_earned(t, credit_due(&t->credit, now, control.rate));
 }
 
 /* A place where a stretch begins or ends: the system call, by its caller. 0 where that does not matter. */
@@ -403,7 +413,7 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 	due = credit_hand_over(&t->credit, now, control.rate, control.period, k);
 	if (!under_way(now))
 		return 0;
-	give(t, due);
+	give_earned(t, due);
 	if (key && ticks) {
 		kinds_learn(&t->kinds, key, hits, ticks);
 		if (relatives)

@@ -139,6 +139,11 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 
 /* About what the scheduler lets one thread be ahead of another: a slice. */
 #define UNFAIR_NS 4000000
+/*
+ * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
+ * which each of them would be ahead by at an experiment's end.
+ */
+#define UNFAIR_TO_EARNERS_NS 1000000
 
 /* Ticks that one stop can last through. */
 #define STOP_TICKS 16
@@ -216,7 +221,7 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
  */
 static __always_inline u64 unfair(struct core *c, struct thread *t)
 {
-	u64 spared = t->spared + UNFAIR_NS;
+	u64 spared = t->spared + (t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS);
 
 	if (bpf_core_type_exists(struct irqtime) || control.grown == control.epoch)
 		return 0;
@@ -461,6 +466,7 @@ int start_clock(struct bpf_iter__bpf_map *ctx)
 
 	if (ctx->map)
 		return 0;
+	own_tgid = bpf_get_current_task_btf()->tgid;
 	err = start_timer();
 	bpf_seq_write(ctx->meta->seq, &err, sizeof(err));
 	return 0;

@@ -30,15 +30,6 @@ func stealTime() time.Duration {
 	return time.Duration(ticks) * time.Second / userHZ
 }
 
-// ownTime is the CPU time that this process has used.
-func ownTime() time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // cpuModel is the processor's name as /proc/cpuinfo has it.
 func cpuModel() string {
 	text, err := os.ReadFile("/proc/cpuinfo")

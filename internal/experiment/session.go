@@ -50,7 +50,6 @@ type session struct {
 	counted   []int64       // samples of the units, as totals
 	before    []int64       // and as of the experiment before
 	steal     time.Duration
-	own       time.Duration
 	stolen    usual // by the hypervisor, of the machine's time
 	foreign   usual // by foreign tasks
 	length    time.Duration
@@ -490,7 +489,7 @@ func (s *session) note(code, format string, args ...any) {
 func (s *session) rebase() {
 	s.totals = s.ledger.Totals()
 	s.counted = s.units.samples()
-	s.steal, s.own = stealTime(), ownTime()
+	s.steal = stealTime()
 	if s.followsWaits() {
 		s.waits = s.readWaits()
 	}
@@ -527,9 +526,9 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	s.checkDebugInfo()
 	s.checkCosts(r.Totals)
 
-	steal, own := stealTime(), ownTime()
-	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(own-s.own)
-	s.steal, s.own = steal, own
+	steal := stealTime()
+	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(d.Own)
+	s.steal = steal
 
 	if s.data.Run.WholeRuns {
 		effective := float64(r.Real - r.Delay)

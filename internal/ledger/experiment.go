@@ -38,8 +38,9 @@ type Totals struct {
 	Samples                       int64
 	Stops, Turns                  int64
 	Stopped, Foreign, Dealt, Held time.Duration
-	Wakes                         int64 // of threads of the target
-	NetworkWakes                  int64 // those of them that packets from elsewhere made
+	Own                           time.Duration // of this process, in Foreign, too
+	Wakes                         int64         // of threads of the target
+	NetworkWakes                  int64         // those of them that packets from elsewhere made
 	Waited                        Waits
 	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 }
@@ -53,6 +54,7 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Held -= u.Held
 	t.Foreign -= u.Foreign
 	t.Dealt -= u.Dealt
+	t.Own -= u.Own
 	t.Wakes -= u.Wakes
 	t.NetworkWakes -= u.NetworkWakes
 	for i := range t.Waited {
@@ -76,6 +78,7 @@ func (l *Ledger) Totals() Totals {
 		t.Held += time.Duration(load(&c.Held))
 		t.Foreign += time.Duration(load(&c.Foreign))
 		t.Dealt += time.Duration(load(&c.Dealt))
+		t.Own += time.Duration(load(&c.Own))
 		t.Wakes += int64(load(&c.Wakes))
 		t.NetworkWakes += int64(load(&c.NetworkWakes))
 		for k := range t.Waited {
