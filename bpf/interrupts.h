@@ -3,15 +3,28 @@
 #ifndef WHATIF_INTERRUPTS_H
 #define WHATIF_INTERRUPTS_H
 
+/* One may come within another: what they are about is 4 bits of the source for each. */
+static __always_inline void enter_interrupt(struct core *c, enum interrupt source)
+{
+	c->interrupts++;
+	c->source = c->source << 4 | source;
+}
+
+static __always_inline void leave_interrupt(struct core *c)
+{
+	if (!c->interrupts)
+		return;
+	c->interrupts--;
+	c->source >>= 4;
+}
+
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_hrtimer_entry)
 {
 	struct core *c = this_core();
 
-	if (!c)
-		return 0;
-	c->interrupts++;
-	c->source = FROM_TIMER;
+	if (c)
+		enter_interrupt(c, FROM_TIMER);
 	return 0;
 }
 
@@ -20,8 +33,8 @@ int BPF_PROG(on_hrtimer_exit)
 {
 	struct core *c = this_core();
 
-	if (c && c->interrupts)
-		c->interrupts--;
+	if (c)
+		leave_interrupt(c);
 	return 0;
 }
 
@@ -30,10 +43,8 @@ int BPF_PROG(on_irq_entry)
 {
 	struct core *c = this_core();
 
-	if (!c)
-		return 0;
-	c->interrupts++;
-	c->source = FROM_DEVICE;
+	if (c)
+		enter_interrupt(c, FROM_DEVICE);
 	return 0;
 }
 
@@ -42,8 +53,8 @@ int BPF_PROG(on_irq_exit)
 {
 	struct core *c = this_core();
 
-	if (c && c->interrupts)
-		c->interrupts--;
+	if (c)
+		leave_interrupt(c);
 	return 0;
 }
 
@@ -78,8 +89,7 @@ int BPF_PROG(on_softirq_entry, u32 vector)
 
 	if (!c || delivers_loopback(c, vector))
 		return 0;
-	c->interrupts++;
-	c->source = source_of(vector);
+	enter_interrupt(c, source_of(vector));
 	if (vector == SOFTIRQ_NET_RX)
 		c->receives = c->interrupts;
 	return 0;
@@ -94,8 +104,8 @@ int BPF_PROG(on_softirq_exit, u32 vector)
 		return 0;
 	if (delivers_loopback(c, vector))
 		c->sender = 0;
-	else if (c->interrupts)
-		c->interrupts--;
+	else
+		leave_interrupt(c);
 	if (vector == SOFTIRQ_NET_RX)
 		c->receives = 0;
 	return 0;

@@ -86,6 +86,7 @@ struct sched_entity {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	unsigned long jobctl;
 	unsigned in_iowait : 1;
 	unsigned int flags;
 	struct sched_entity se;

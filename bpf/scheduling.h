@@ -54,7 +54,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	now = bpf_ktime_get_ns();
 	/* A core in interrupts does not switch: mend a count gone wrong. */
-	c->interrupts = 0;
+	c->interrupts = c->source = 0;
 	p = prev->pid ? thread_of(prev) : 0;
 	n = next->pid ? thread_of(next) : 0;
 	adopt_core(c);
@@ -106,7 +106,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->foreign_since = c->intruded_since = 0; /* of one that has joined meanwhile, too */
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
-			end_wait(c, n, now, WAIT_UNKNOWN);
+			forget_wait(c, n, now);
 		get_core(c, n, now, !prev->pid);
 		c->began = n->account.level;
 		compete(c, n);

@@ -233,7 +233,7 @@ struct core {
 	u32 sender;	/* thread that last put a packet on the loopback device */
 	u32 returns;	/* who runs was woken from outside, and has not left its system call */
 	u32 receives;	/* packets from elsewhere: the depth at which they are handled */
-	u32 source;	/* the interrupt, if it is in one: an enum interrupt */
+	u32 source;	/* the interrupts that it is in, innermost first: an enum interrupt in 4 bits each */
 	u32 walks;	/* stacks followed, as a mark of each */
 	u64 samples;	/* of the target */
 	u64 stops;

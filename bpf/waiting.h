@@ -31,6 +31,7 @@ enum interrupt {
 #define TASK_UNINTERRUPTIBLE 2
 #define TASK_STOPPED_OR_TRACED 0xc
 #define TASK_DEAD 0x80
+#define JOBCTL_TRAP_FREEZE (1ul << 23) /* a cgroup's freezer */
 
 #if defined(__TARGET_ARCH_x86)
 enum call {
@@ -59,9 +60,21 @@ static __always_inline u32 calling(struct task_struct *task)
 	return IN_COMPAT_CALL(&task->thread_info) ? CALL_NONE : REGISTER_CALL(regs);
 }
 
+/* Who waits for io_uring says that it does, too, whatever it waits for; but signals may end that. */
 static __always_inline bool waits_for_disk(struct task_struct *task)
 {
-	return BPF_CORE_READ_BITFIELD(task, in_iowait);
+	return task->__state & TASK_UNINTERRUPTIBLE && BPF_CORE_READ_BITFIELD(task, in_iowait);
+}
+
+/* By a signal, a debugger or a cgroup's freezer. */
+static __always_inline bool is_stopped(struct task_struct *task)
+{
+	return task->__state & TASK_STOPPED_OR_TRACED || task->jobctl & JOBCTL_TRAP_FREEZE;
+}
+
+static __always_inline bool is_sleep(u32 call)
+{
+	return call == CALL_NANOSLEEP || call == CALL_CLOCK_NANOSLEEP;
 }
 
 /* What the thread, which sleeps still, has waited for, by who wakes it. */
@@ -69,16 +82,18 @@ static __always_inline u32 class_of_wake(struct core *c, struct task_struct *tas
 {
 	u32 call;
 
-	if (task->__state & TASK_STOPPED_OR_TRACED)
+	if (is_stopped(task))
 		return WAIT_OTHER;
+	call = calling(task);
 	if (waker) {
-		call = calling(task);
+		if (is_sleep(call)) /* by a signal */
+			return WAIT_OTHER;
 		return call == CALL_WAIT4 || call == CALL_WAITID ? WAIT_CHILD : WAIT_LOCK;
 	}
 	if (waits_for_disk(task))
 		return WAIT_DISK;
 	if (c->interrupts) {
-		switch (c->source) {
+		switch (c->source & 15) {
 		case FROM_TIMER:
 			return WAIT_SLEEP;
 		case FROM_NET:
@@ -86,13 +101,12 @@ static __always_inline u32 class_of_wake(struct core *c, struct task_struct *tas
 		case FROM_DISK:
 			return WAIT_DISK;
 		}
-		return task->__state & TASK_UNINTERRUPTIBLE ? WAIT_DISK : WAIT_OTHER;
+		return task->__state & TASK_UNINTERRUPTIBLE || BPF_CORE_READ_BITFIELD(task, in_iowait) ? WAIT_DISK : WAIT_OTHER;
 	}
 	/* By a thread of the kernel's, or of another program. */
 	if (task->__state & TASK_UNINTERRUPTIBLE)
 		return WAIT_DISK;
-	call = calling(task);
-	return call == CALL_FUTEX ? WAIT_OTHER : WAIT_NET;
+	return call == CALL_FUTEX || is_sleep(call) ? WAIT_OTHER : WAIT_NET;
 }
 
 static __always_inline struct habit *habit_at(struct thread *t, u32 i)
@@ -125,10 +139,12 @@ static __always_inline void learn_habit(struct habit *h, u32 class)
 		h->ends[i] /= 2;
 }
 
-static __always_inline u32 expected_class(struct task_struct *task, struct habit *h)
+static __noinline u32 expected_class(struct task_struct *task, struct habit *h)
 {
-	u32 class = WAIT_UNKNOWN, most = 0, call;
+	u32 class = WAIT_UNKNOWN, most = 0;
 
+	if (is_stopped(task))
+		return WAIT_OTHER;
 	if (waits_for_disk(task))
 		return WAIT_DISK;
 	for (u32 i = 0; i < WAIT_CLASSES; i++)
@@ -138,8 +154,7 @@ static __always_inline u32 expected_class(struct task_struct *task, struct habit
 		}
 	if (most)
 		return class;
-	call = calling(task);
-	return call == CALL_NANOSLEEP || call == CALL_CLOCK_NANOSLEEP ? WAIT_SLEEP : WAIT_UNKNOWN;
+	return is_sleep(calling(task)) ? WAIT_SLEEP : WAIT_UNKNOWN;
 }
 
 /* Threads that wait for what the experiment speeds up. */
@@ -273,7 +288,7 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	t->wait.ended = 0;
 	/* Now and then nobody has seen that it ran: it must not count twice, as it will end once. */
 	if (t->wait.since)
-		end_wait(c, t, now, WAIT_UNKNOWN);
+		forget_wait(c, t, now);
 	/* On its way out nothing of the program waits any more. */
 	if (!waits_followed || t->leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
 		return;

@@ -56,7 +56,7 @@ func TestWaitsByLine(t *testing.T) {
 			}
 		}
 	}
-	for mark, class := range map[string]string{"SLEEPS": "sleep", "READS": "net", "SYNCS": "disk", "CHILD": "child", "LOCKS": "lock"} {
+	for mark, class := range map[string]string{"SLEEPS": "sleep", "READS": "net", "SYNCS": "disk", "CHILD": "child", "LOCKS": "lock", "RING": "sleep"} {
 		classes := waited[realkernel.Line(t, source, "/* "+mark+" */")]
 		var all int64
 		for _, ns := range classes {
@@ -68,6 +68,11 @@ func TestWaitsByLine(t *testing.T) {
 		if all == 0 || classes[class] < all*9/10 {
 			t.Errorf("%s: waited %v ns, expected %s", mark, classes, class)
 		}
+	}
+	// Asleep for 2 ms, and stopped for 20 after the first.
+	stopped := waited[realkernel.Line(t, source, "/* STOPPED */")]
+	if other := stopped["other"]; other < rounds*15e6/2 || stopped["sleep"] > other/3 || stopped["lock"] > other/10 {
+		t.Errorf("stopped while asleep: waited %v ns, expected it to be other's", stopped)
 	}
 	if n := data.End.Losses[ledger.WaitsLeft]; n != 0 {
 		t.Errorf("%d waits never ended", n)
