@@ -17,7 +17,7 @@ var limits = struct {
 }{
 	mean:     3,
 	crossing: 4,
-	program:  map[kind]float64{ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8},
+	program:  map[kind]float64{ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8, waiting: 8, library: 4},
 	zero:     2,
 	coverage: 0.9,
 	coz:      1.0 / 3,

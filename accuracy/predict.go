@@ -38,6 +38,9 @@ func newPredictor(whatif string, p *program, b binaries, levels []int) (*predict
 		}
 	}
 	b.target.kernel = p.kernel
+	if p.wait != "" {
+		b.target = place{wait: p.wait}
+	}
 	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
 }
 

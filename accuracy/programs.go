@@ -19,6 +19,8 @@ const (
 	tail     kind = "tail"     // how long the longest of them take
 	zero     kind = "zero"     // the target is off the critical path: nothing is to be gained
 	crossing kind = "crossing" // processes wake each other
+	waiting  kind = "waiting"  // the target is what threads wait for
+	library  kind = "library"  // the target's time is in a system library
 )
 
 // program is one entry of the suite.
@@ -46,6 +48,8 @@ type program struct {
 	partner bool
 	// kernel is the function of the kernel's that does the target's work, and is asked about in place of the line.
 	kernel string
+	// wait is a class of waiting that is asked about in place of the line, which does all of the program's.
+	wait string
 	// ranks is how many processes mpirun starts of it; 0: it is no MPI program.
 	ranks int
 	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
@@ -63,6 +67,8 @@ var programs = append([]program{
 		model: []float64{25, 33, 33, 33}},
 	{name: "lock", source: "lock/lock.c", kind: ordinary, coz: true, model: []float64{25, 45, 57, 70}},
 	{name: "independent", source: "independent/independent.c", kind: ordinary, coz: true,
+		model: []float64{17, 33, 50, 67}},
+	{name: "independent_beside", source: "independent/independent.c", defines: []string{"BESIDE"}, kind: ordinary, partner: true,
 		model: []float64{17, 33, 50, 67}},
 	{name: "thread_each", source: "thread_each/thread_each.c", kind: ordinary, coz: true, model: []float64{25, 33, 33, 33}},
 	{name: "alternate", source: "alternate/alternate.c", kind: ordinary, coz: true, model: []float64{12.5, 25, 37.5, 50}},
@@ -84,9 +90,9 @@ var programs = append([]program{
 		model: []float64{12.5, 25, 33, 33}},
 	{name: "libc_call", source: "libc_call/libc_call.c", kind: ordinary, coz: true,
 		model: []float64{13, 27, 40, 53}},
-	{name: "qsort_call", source: "qsort_call/qsort_call.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary, coz: true},
-	{name: "memcpy_call", source: "memcpy_call/memcpy_call.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary, coz: true},
-	{name: "deflate_call", source: "deflate_call/deflate_call.c", flags: []string{"-fomit-frame-pointer", "-lz"}, kind: ordinary,
+	{name: "qsort_call", source: "qsort_call/qsort_call.c", flags: []string{"-fomit-frame-pointer"}, kind: library, coz: true},
+	{name: "memcpy_call", source: "memcpy_call/memcpy_call.c", flags: []string{"-fomit-frame-pointer"}, kind: library, coz: true},
+	{name: "deflate_call", source: "deflate_call/deflate_call.c", flags: []string{"-fomit-frame-pointer", "-lz"}, kind: library,
 		coz: true},
 	{name: "call_path", source: "call_path/call_path.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary,
 		model: []float64{17, 33, 50, 50}},
@@ -94,19 +100,22 @@ var programs = append([]program{
 	{name: "write_bytes", source: "write_bytes/write_bytes.c", kernel: "generic_perform_write", kind: ordinary},
 	{name: "mmap_pages", source: "mmap_pages/mmap_pages.c", kernel: "vm_mmap_pgoff", kind: ordinary},
 	{name: "scan_entries", source: "scan_entries/scan_entries.c", kernel: "iterate_dir", kind: ordinary},
-	{name: "sleep_compute", source: "sleep_compute/sleep_compute.c", kind: ordinary, model: []float64{10, 20, 30, 40}},
-	{name: "sleep_barrier", source: "sleep_barrier/sleep_barrier.c", kind: ordinary, model: []float64{25, 33, 33, 33}},
+	{name: "sleep_compute", source: "sleep_compute/sleep_compute.c", kind: waiting, model: []float64{10, 20, 30, 40}},
+	{name: "sleep_barrier", source: "sleep_barrier/sleep_barrier.c", kind: waiting, model: []float64{25, 33, 33, 33}},
 	{name: "compute_barrier", source: "sleep_barrier/sleep_barrier.c", defines: []string{"COMPUTE"}, kind: zero, model: []float64{0, 0, 0, 0}},
-	{name: "sleep_eight", source: "sleep_eight/sleep_eight.c", kind: ordinary},
-	{name: "lock_sleep", source: "lock_sleep/lock_sleep.c", kind: ordinary, model: []float64{25, 50, 75, 75}},
-	{name: "backoff", source: "backoff/backoff.c", kind: ordinary},
-	{name: "direct_read", source: "direct_read/direct_read.c", kind: ordinary},
-	{name: "fsync_barrier", source: "fsync_barrier/fsync_barrier.c", kind: ordinary},
-	{name: "io_barrier_read", source: "io_barrier/read.c", defines: []string{"LONG_READ"}, kind: ordinary},
-	{name: "io_barrier_work", source: "io_barrier/work.c", defines: []string{"LONG_READ"}, kind: zero, model: []float64{0, 0, 0, 0}},
-	{name: "work_barrier_read", source: "io_barrier/read.c", kind: zero, model: []float64{0, 0, 0, 0}},
-	{name: "work_barrier_work", source: "io_barrier/work.c", kind: ordinary},
-	{name: "slow_server", source: "slow_server/slow_server.c", kind: ordinary, partner: true},
+	{name: "sleep_eight", source: "sleep_eight/sleep_eight.c", kind: waiting},
+	{name: "lock_sleep", source: "lock_sleep/lock_sleep.c", kind: waiting, model: []float64{25, 50, 75, 75}},
+	{name: "backoff", source: "backoff/backoff.c", kind: waiting},
+	{name: "direct_read", source: "direct_read/direct_read.c", kind: waiting},
+	{name: "fsync_barrier", source: "fsync_barrier/fsync_barrier.c", kind: waiting},
+	{name: "io_barrier_read", source: "io_barrier/read.c", defines: []string{"LONG_READ"}, kind: waiting},
+	{name: "io_barrier_work", source: "io_barrier/work.c", defines: []string{"LONG_READ"}, kind: waiting, model: []float64{0, 0, 0, 0}},
+	{name: "work_barrier_read", source: "io_barrier/read.c", kind: waiting, model: []float64{0, 0, 0, 0}},
+	{name: "work_barrier_work", source: "io_barrier/work.c", kind: waiting},
+	{name: "wait_sleep", source: "sleep_compute/sleep_compute.c", wait: "sleep", kind: waiting, model: []float64{10, 20, 30, 40}},
+	{name: "wait_disk", source: "direct_read/direct_read.c", wait: "disk", kind: waiting},
+	{name: "wait_net", source: "slow_server/slow_server.c", wait: "net", kind: waiting, partner: true},
+	{name: "slow_server", source: "slow_server/slow_server.c", kind: waiting, partner: true},
 	{name: "fork_pipe", source: "fork_pipe/fork_pipe.c", kind: ordinary, model: []float64{25, 40, 40, 40}},
 	{name: "fork_pipe_free", source: "fork_pipe/fork_pipe.c", defines: []string{"FREE"}, kind: ordinary,
 		model: []float64{25, 45, 55, 55}},
@@ -128,7 +137,7 @@ var programs = append([]program{
 		model: []float64{25, 40, 40, 40}},
 	{name: "go_mutex", source: "go_mutex/main.go", point: "main.progressDone", kind: ordinary,
 		model: []float64{25, 45, 58, 70}},
-	{name: "go_sleep", source: "go_sleep/main.go", point: "main.progressDone", kind: ordinary,
+	{name: "go_sleep", source: "go_sleep/main.go", point: "main.progressDone", kind: waiting,
 		model: []float64{10, 20, 30, 40}},
 	{name: "open_loop", source: "open_loop/open_loop.c", latency: requestLatency, kind: ordinary, seconds: 3,
 		model: []float64{0, 0, 0, 0}},
@@ -210,11 +219,15 @@ type place struct {
 	// callers is empty, or what the line has to be called from: "<put".
 	callers string
 	kernel  string // the kernel's function that is the target in place of the line
+	wait    string // or the class of waiting
 }
 
 func (t place) String() string {
 	if t.kernel != "" {
 		return "func:" + t.kernel
+	}
+	if t.wait != "" {
+		return "wait:" + t.wait
 	}
 	return fmt.Sprintf("%s:%d%s", t.file, t.line, t.callers)
 }

@@ -239,9 +239,9 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 	if (l->kind) {
 		k = kinds_find(&t->kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? relatives_of(t) : 0;
-		kinds_learn(&t->kinds, l->kind, in * part, part);
+		kinds_learn(&t->kinds, l->kind, in * part, part, 1);
 		if (relatives)
-			kinds_learn(relatives, l->kind, in * part, part);
+			kinds_learn(relatives, l->kind, in * part, part, 0);
 	}
 	credit_late(&t->credit, &l->put_off, in ? SIDE_IN : SIDE_OUT, control.rate, l->given);
 	return 0;

@@ -345,8 +345,11 @@ static __always_inline bool kind_changed(struct kind *k, u32 hits, u32 ticks)
 	return k->above > KIND_OTHER || k->below > KIND_OTHER;
 }
 
-/* kinds_learn adds a stretch. A kind that is new takes the place of what is known least. */
-static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks)
+/*
+ * kinds_learn adds a stretch. A kind that is new takes the place of what is known least. Not of one mind are
+ * the members of a family, and they learn all at once: for them no kind changes.
+ */
+static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks, bool may_change)
 {
 	struct kind *set = all->set[key % KIND_SETS], *k = kinds_find(all, key);
 
@@ -362,7 +365,7 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 		k->carry = 0;
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;
-	} else if (k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
+	} else if (may_change && k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;
 	}

@@ -102,32 +102,37 @@ type LedgerCore struct {
 		Since uint64
 		Epoch uint64
 	}
-	Began         uint64
-	Spared        uint64
-	ForeignSince  uint64
-	IntrudedSince uint64
-	Debt          uint64
-	Interrupts    uint32
-	Sender        uint32
-	Returns       uint32
-	Receives      uint32
-	Source        uint32
-	Walks         uint32
-	Samples       uint64
-	Stops         uint64
-	Stopped       uint64
-	Held          uint64
-	Turns         uint64
-	Sampling      uint64
-	FreeUntil     uint64
-	Passed        [16]uint64
-	Foreign       uint64
-	Own           uint64
-	Dealt         uint64
-	Wakes         uint64
-	NetworkWakes  uint64
-	Waited        [8]uint64
-	Lost          [17]uint64
+	Began        uint64
+	Spared       uint64
+	Measure      uint64
+	ForeignSince uint64
+	AwaySince    uint64
+	Intruded     uint64
+	Awaited      uint32
+	Pad          uint32
+	Debt         uint64
+	Interrupts   uint32
+	Sender       uint32
+	Returns      uint32
+	Receives     uint32
+	Source       uint32
+	Walks        uint32
+	Samples      uint64
+	Stops        uint64
+	Stopped      uint64
+	Held         uint64
+	Turns        uint64
+	Sampling     uint64
+	FreeUntil    uint64
+	Passed       [16]uint64
+	Foreign      uint64
+	Own          uint64
+	Dealt        uint64
+	Wakes        uint64
+	NetworkWakes uint64
+	Waited       [8]uint64
+	Lost         [17]uint64
+	_            [40]byte
 }
 
 type LedgerCost uint32
@@ -584,6 +589,8 @@ type LedgerThread struct {
 		Counted  uint8
 		Habit    uint8
 		Ended    uint8
+		Stopped  uint8
+		_        [7]byte
 	}
 	Habits [8]struct {
 		_     structs.HostLayout

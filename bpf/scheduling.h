@@ -9,37 +9,57 @@ static __always_inline void spare(struct core *c, struct thread *t, u64 by, bool
 	t->spared += by;
 	if (sleeps) {
 		t->core = NO_CORE;
-		c->spared = 0; /* those that are left will say */
-	} else if (t->earns && t->spared > c->spared) {
-		c->spared = t->spared;
+		c->spared = c->measure = 0; /* those that are left will say */
+	} else {
+		measure(c, t);
 	}
 }
 
 /*
- * Foreign tasks that the target has nothing to do with kept the thread from the core. They take their time in both
- * worlds, but come by the wall clock, and so too often for virtual time: the share of their
- * run that G is of the time is a delay like any other. Not static: as step_out.
+ * Others have had the core since the target left it, and now a thread of the target gets it. What strangers do is a
+ * matter of accounts of their own, and the kernel's threads work for who knows whom. Tasks that the target has
+ * nothing to do with (intruded) take their time in both worlds, but come by the wall clock, and
+ * so too often for virtual time: of what they took while a thread waited for the core the share that
+ * G is of the time is a delay like any other. While none did, the core was as good as idle.
+ * The level may be above G now, see settle_intrusion. Not static: as step_out.
  */
 __noinline int intrude(struct core *c, struct thread *t, u64 now)
 {
-	u64 since, grown, all;
+	u64 begin, since, alone, took, grown, all;
 
-	if (!c || !t || !c->intruded_since)
+	if (!c || !t || !c->intruded || !under_way(now))
 		return 0;
-	since = c->intruded_since;
-	if (since < t->account.since)
+	begin = c->away_since > control.start ? c->away_since : control.start;
+	since = begin;
+	if (!c->awaited && since < t->account.since)
 		since = t->account.since;
-	if (since < control.start)
-		since = control.start;
-	if (now <= since || !under_way(now))
-		return 0;
+	if (now <= since)
+		since = now;
+	alone = lesser(c->intruded, since - begin);
+	took = lesser(c->intruded - alone, now - since);
+	c->account.level = lesser(c->account.level + alone, control.global);
 	grown = (control.global - control.global_start) >> 10;
 	all = (now - control.start) >> 10;
-	if (!grown || grown > all)
-		return 0;
-	c->account.level += (now - since) * grown / all;
-	raise_global(c->account.level);
+	if (grown && grown <= all)
+		c->account.level += took * grown / all;
 	return 0;
+}
+
+/* What the thread has had of it is official; the core has had no more. */
+static __always_inline void settle_intrusion(struct core *c, const struct thread *t)
+{
+	if (!c->intruded)
+		return;
+	raise_global(t->account.level);
+	c->account.level = lesser(c->account.level, control.global);
+}
+
+/* The target leaves the core to others; a thread of it may still want it. */
+static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
+{
+	c->away_since = now;
+	c->awaited = awaited;
+	c->intruded = 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -48,7 +68,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct core *c = this_core();
 	struct thread *p, *n;
 	u64 now, given, place;
-	bool sleeps;
+	bool sleeps = 0;
 
 	if (!c)
 		return 0;
@@ -94,20 +114,24 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->foreign_since = 0;
 		if (stranger_stops(prev, now)) {
 			c->dealt += ran;
-			c->intruded_since = 0;
 		} else {
 			c->foreign += ran;
-			c->own += prev->tgid == own_tgid ? ran : 0;
-			intrude(c, n, now);
+			c->own += prev->tgid == membership.own ? ran : 0;
+			c->intruded += is_kernels(prev) ? 0 : ran;
 		}
+		intrude(c, n, now);
 	}
 	if (n) {
 		adopt(n);
-		c->foreign_since = c->intruded_since = 0; /* of one that has joined meanwhile, too */
+		c->foreign_since = 0; /* of one that has joined meanwhile */
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			forget_wait(c, n, now);
 		get_core(c, n, now, !prev->pid);
+		if (c->away_since) {
+			settle_intrusion(c, n);
+			leave_core(c, 0, 0);
+		}
 		c->began = n->account.level;
 		compete(c, n);
 		n->credit.began = now;
@@ -115,12 +139,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->returns = n->outside;
 	} else if (!next->pid) {
 		c->account.since = now;
-		c->intruded_since = 0;
+		leave_core(c, 0, 0);
 	} else {
 		stranger_runs(next, now, c->account.level);
 		c->foreign_since = now;
-		if (!c->intruded_since)
-			c->intruded_since = now;
+		if (!c->away_since)
+			leave_core(c, now, p && !sleeps);
 	}
 	return 0;
 }

@@ -225,9 +225,13 @@ enum loss {
 struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	u64 began; /* level that the running thread began with */
-	u64 spared; /* the most that an earner who competes for the core was, see struct thread */
+	u64 spared; /* the most that one who competes for the core was, see struct thread */
+	u64 measure; /* the same of those that earn */
 	u64 foreign_since;
-	u64 intruded_since; /* since when there are tasks on it that the target has nothing to do with; 0: there are none */
+	u64 away_since; /* since when others than the target have it; 0: they do not, or it is idle */
+	u64 intruded; /* ns of that, by those that the target has nothing to do with */
+	u32 awaited; /* it was taken from a thread of the target */
+	u32 pad;
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */

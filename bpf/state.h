@@ -51,6 +51,7 @@ struct wait {
 	u8 counted;  /* among those that wait in the unit, and of the class */
 	u8 habit;
 	u8 ended; /* 1 + the class that it was of, until the thread runs */
+	u8 stopped; /* as it began */
 };
 
 /* A thread of the target: that it has one makes it one. */
@@ -179,7 +180,6 @@ enum hand_over {
 	BY_VISITING, /* a request begins or ends: what the thread deserves for it must be known */
 };
 
-static u32 own_tgid; /* whatif's */
 static u64 spaces; /* address spaces numbered so far */
 #define SPACE_KERNEL 0 /* none of theirs */
 
@@ -242,7 +242,7 @@ static __always_inline void adopt_core(struct core *c)
 {
 	if (c->account.epoch != control.epoch) {
 		c->began = control.global_start;
-		c->spared = 0;
+		c->spared = c->measure = 0;
 	}
 	account_adopt(&c->account, control.epoch, control.start, control.global_start);
 }
@@ -275,6 +275,14 @@ static __always_inline void adopt(struct thread *t)
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
 
+static __always_inline void measure(struct core *c, const struct thread *t)
+{
+	if (t->spared > c->spared)
+		c->spared = t->spared;
+	if (t->earns && t->spared > c->measure)
+		c->measure = t->spared;
+}
+
 /* Who begins to compete begins like the others, as the scheduler has it. */
 static __always_inline void compete(struct core *c, struct thread *t)
 {
@@ -283,8 +291,8 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	if (t->core != id) {
 		t->core = id;
 		t->spared = c->spared;
-	} else if (t->earns && t->spared > c->spared) {
-		c->spared = t->spared;
+	} else {
+		measure(c, t);
 	}
 }
 
@@ -308,7 +316,7 @@ static __always_inline void runs(struct core *c, struct thread *t, u64 now)
 	t->running = 1;
 	t->credit.began = now;
 	c->began = t->account.level;
-	c->foreign_since = c->intruded_since = 0;
+	c->foreign_since = c->away_since = c->intruded = 0;
 	compete(c, t);
 }
 
@@ -415,9 +423,9 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 		return 0;
 	give_earned(t, due);
 	if (key && ticks) {
-		kinds_learn(&t->kinds, key, hits, ticks);
+		kinds_learn(&t->kinds, key, hits, ticks, 1);
 		if (relatives)
-			kinds_learn(relatives, key, hits, ticks);
+			kinds_learn(relatives, key, hits, ticks, 0);
 	}
 	if (key && t->late)
 		learn_late(t, key, k && k->ticks >= KIND_KNOWN);

@@ -227,7 +227,7 @@ static __always_inline u64 unfair(struct core *c, struct thread *t)
 		return 0;
 	if (t->account.level > c->began)
 		spared += t->account.level - c->began;
-	return c->spared > spared ? lesser(c->spared - spared, control.cap) : 0;
+	return c->measure > spared ? lesser(c->measure - spared, control.cap) : 0;
 }
 
 /*
@@ -466,7 +466,6 @@ int start_clock(struct bpf_iter__bpf_map *ctx)
 
 	if (ctx->map)
 		return 0;
-	own_tgid = bpf_get_current_task_btf()->tgid;
 	err = start_timer();
 	bpf_seq_write(ctx->meta->seq, &err, sizeof(err));
 	return 0;

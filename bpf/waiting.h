@@ -80,11 +80,8 @@ static __always_inline bool is_sleep(u32 call)
 /* What the thread, which sleeps still, has waited for, by who wakes it. */
 static __always_inline u32 class_of_wake(struct core *c, struct task_struct *task, struct thread *waker)
 {
-	u32 call;
+	u32 call = calling(task);
 
-	if (is_stopped(task))
-		return WAIT_OTHER;
-	call = calling(task);
 	if (waker) {
 		if (is_sleep(call)) /* by a signal */
 			return WAIT_OTHER;
@@ -143,8 +140,6 @@ static __noinline u32 expected_class(struct task_struct *task, struct habit *h)
 {
 	u32 class = WAIT_UNKNOWN, most = 0;
 
-	if (is_stopped(task))
-		return WAIT_OTHER;
 	if (waits_for_disk(task))
 		return WAIT_DISK;
 	for (u32 i = 0; i < WAIT_CLASSES; i++)
@@ -255,6 +250,9 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 	if (__sync_val_compare_and_swap(&t->wait.since, since, 0) != since)
 		return 0;
 	class &= WAIT_CLASSES - 1;
+	/* The freezer lets go before it wakes. */
+	if (t->wait.stopped && class != WAIT_UNKNOWN)
+		class = WAIT_OTHER;
 	if (class != WAIT_UNKNOWN) {
 		learn_habit(habit_at(t, t->wait.habit), class);
 		has_waited(c, unit, class, now > since ? now - since : 0);
@@ -293,7 +291,8 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	if (!waits_followed || t->leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
 		return;
 	t->wait.habit = find_habit(t, place);
-	class = expected_class(task, habit_at(t, t->wait.habit));
+	t->wait.stopped = is_stopped(task);
+	class = t->wait.stopped ? WAIT_OTHER : expected_class(task, habit_at(t, t->wait.habit));
 	t->wait.expected = class;
 	t->wait.counted = class != WAIT_UNKNOWN && waits_followed >> class & 1;
 	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(ctx, t, c) : 0;

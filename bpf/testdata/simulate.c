@@ -158,7 +158,7 @@ static void stretches(u64 d)
 		k = kinds_find(&known, key);
 		due = inside + credit_hand_over(&c, at, rate, PERIOD, k);
 		if (ticks)
-			kinds_learn(&known, key, hits, ticks);
+			kinds_learn(&known, key, hits, ticks, 1);
 		MUST(due <= length * rate / CREDIT_ONE, &threads[0]);
 		if (i < 2000)
 			continue;
@@ -180,7 +180,7 @@ static void stretches(u64 d)
  */
 static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late, bool all, u64 percent)
 {
-	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch, all_hits = 0, all_ticks = 0;
+	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch, all_hits = 0, all_ticks = 0, resets = 0;
 	enum side late_side = SIDE_UNKNOWN;
 	bool late_learns = 0;
 	struct kinds known = {};
@@ -203,8 +203,13 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 
 				found += c.in;
 				credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds ? kinds_find(&known, 1) : 0);
-				if (ticks)
-					kinds_learn(&known, 1, hits, ticks);
+				if (ticks) {
+					struct kind *k = kinds_find(&known, 1);
+					u32 before = k ? k->ticks : 0;
+
+					kinds_learn(&known, 1, hits, ticks, 1);
+					resets += before < KIND_FULL && k && k->ticks < before;
+				}
 				all_hits += hits;
 				all_ticks += ticks;
 				late_learns = late_side != SIDE_UNKNOWN;
@@ -216,7 +221,7 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				if (late_learns) {
 					u32 part = TICK_ONE - put_off.lost, hits = late_side == SIDE_IN ? part : 0;
 
-					kinds_learn(&known, 1, hits, part);
+					kinds_learn(&known, 1, hits, part, 1);
 					all_hits += hits;
 					all_ticks += part;
 				}
@@ -242,6 +247,12 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 	}
 	if (kinds)
 		found = all_hits * ran / all_ticks;
+	/* It does the same all the time. */
+	if (resets * 300 * TICK_ONE > all_ticks) {
+		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: forgotten %lu times in %lu ticks\n", (unsigned long)in,
+		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (unsigned long)resets, (unsigned long)all_ticks / TICK_ONE);
+		exit(1);
+	}
 	if (found > inside + ran * percent / 100 || inside > found + ran * percent / 100) {
 		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s, %lu%% of %s late\n", (unsigned long)in,
 		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (double)inside / ran,
@@ -277,7 +288,7 @@ static void changes(u64 stretch, u64 most)
 		ticks = c.ticks;
 		due += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1));
 		if (ticks)
-			kinds_learn(&known, 1, hits, ticks);
+			kinds_learn(&known, 1, hits, ticks, 1);
 		given[in] += due;
 		deserved[in] += length;
 	}

@@ -304,7 +304,6 @@ func (in *input) experimentDoubts(res *Result) {
 		res.warn("hidden-contention", "in a tenth of the experiments pauses ran at %.0f%% of their usual speed: the cores were not all there",
 			100*quantile(turns, 0.1)/quantile(turns, 0.5))
 	}
-	in.waitsElsewhere(res)
 	losses := in.losses()
 	in.stackDoubts(res, losses)
 	if len(losses) > 0 {

@@ -1,11 +1,6 @@
 package analyze
 
-import (
-	"maps"
-	"slices"
-
-	"whatif/internal/profile"
-)
+import "whatif/internal/profile"
 
 // tookPart is how much each unit took part in an experiment, in samples: a sampling period
 // for which a thread waited in it, for what counts as its time, is like one.
@@ -65,45 +60,5 @@ func (in *input) measureWaiting() {
 			}
 		}
 		return
-	}
-}
-
-// waitsElsewhere tells of waiting in no code of the program's: that of a runtime, whose own threads
-// wait for all of it. Not where units are functions, as waiting counts for those only while
-// they are tried; and of sleep there is always some.
-func (in *input) waitsElsewhere(res *Result) {
-	const worthAWord = 20 // percent of the time
-	var real int64
-	elsewhere := make(map[string]int64)
-	for _, d := range in.runs {
-		functions := false
-		for _, u := range d.Units {
-			functions = functions || u.Kind == "func"
-		}
-		if functions || len(d.Run.Targets) > 0 {
-			continue
-		}
-		for i := range d.Experiments {
-			e := &d.Experiments[i]
-			if !usable(e) || !e.IsBaseline() {
-				continue
-			}
-			real += e.RealNS
-			for _, class := range []string{"net", "disk"} {
-				if !slices.Contains(d.Run.Waiting, class) {
-					continue
-				}
-				elsewhere[class] += e.WaitedNS[class]
-				for _, classes := range e.UnitWaitedNS {
-					elsewhere[class] -= classes[class]
-				}
-			}
-		}
-	}
-	for _, class := range slices.Sorted(maps.Keys(elsewhere)) {
-		if x := 100 * float64(elsewhere[class]) / float64(max(1, real)); x >= worthAWord {
-			res.warn("waits-elsewhere", "threads waited for the %s for %.0f%% of the time (added up) in no code of the program's, as those of a language's runtime do: "+
-				"no line is blamed for it; -t wait:%s asks what it is worth", class, x, class)
-		}
 	}
 }

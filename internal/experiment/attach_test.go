@@ -137,8 +137,13 @@ func compileBusy(t *testing.T) string {
 // what is counted with what the program itself counts.
 func exact(t *testing.T, p *pulse, pid int, args ...string) holdings {
 	t.Helper()
+	return exactAt(t, p, pid, busyPoints, args...)
+}
+
+func exactAt(t *testing.T, p *pulse, pid int, points []string, args ...string) holdings {
+	t.Helper()
 	p.rest(t)
-	a := attach(t, append(append([]string{}, busyPoints...), args...)...)
+	a := attach(t, append(append([]string{}, points...), args...)...)
 	left := loadedBy(t, a.cmd.Process.Pid)
 	awaitTicks(t, pid)
 	before := p.rounds()
@@ -158,6 +163,18 @@ func exact(t *testing.T, p *pulse, pid int, args ...string) holdings {
 		t.Errorf("status %d of %q", data.End.Status, data.Run.Subject)
 	}
 	return left
+}
+
+// Points of every kind are counted from the first visit after attaching on, to the last before detaching.
+func TestAttachEveryKind(t *testing.T) {
+	realkernel.Need(t)
+	p := startBusy(t, compileBusy(t), "3")
+	line := realkernel.Line(t, "testdata/busy.c", "// COUNTED")
+	points := []string{"-p", "func:visited%return", "-p", fmt.Sprintf("busy.c:%d", line), "-p", "usdt:busy:visit",
+		"-p", "tracepoint:signal:signal_generate", "-p", "syscall:getppid%exit"}
+	for range times(2, 10) {
+		exactAt(t, p, p.pid(), points, strconv.Itoa(p.pid()))
+	}
 }
 
 // awaitTicks waits until a process has run for so long that ticks of whatif's have met it: what

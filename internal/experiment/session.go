@@ -504,7 +504,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	}
 	d := r.Totals.Minus(s.totals)
 	s.totals = r.Totals
-	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
+	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign-d.Own), d.Turns
 	e.HeldNS, e.UnpaidNS = int64(d.Held), int64(r.Unpaid)
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)

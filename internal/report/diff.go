@@ -247,7 +247,7 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 			continue
 		}
 		p.line("")
-		what := "gain in the throughput of "
+		what := "less time for each visit of "
 		if c.Points[k].Metric != analyze.Throughput {
 			what = "fall of the mean latency of "
 		}

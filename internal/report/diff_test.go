@@ -109,7 +109,7 @@ func TestDiffMetrics(t *testing.T) {
 	all := print(Options{})
 	for what, want := range map[string]int{
 		"less CPU time for each request": 1, "the program was to gain": 2, "the mean latency was to fall by": 1,
-		"fall of the mean latency of request": 1, "gain in the throughput of request": 1, "flush": 4, // one of them in a warning
+		"fall of the mean latency of request": 1, "less time for each visit of request": 1, "flush": 4, // one of them in a warning
 
 	} {
 		if got := strings.Count(all, what); got != want {

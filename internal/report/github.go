@@ -39,7 +39,7 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 		if opt.Point == "" && begins(r, k) {
 			continue
 		}
-		metric, what := analyze.Throughput, "the throughput of"
+		metric, what := analyze.Throughput, "time for each visit of"
 		for _, l := range r.Latencies {
 			if l.End == k {
 				metric, what = analyze.MeanLatency, "the mean latency of"

@@ -87,7 +87,7 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 	for _, m := range v.metrics() {
 		for j := range t.Effects {
 			if e := &t.Effects[j]; e.Point == v.of[s].point && e.Metric == m {
-				what := "gain in throughput"
+				what := "less time for each visit"
 				if m != analyze.Throughput {
 					what = "fall of the latency, " + string(m)
 				}

@@ -101,7 +101,7 @@ func (p *Page) fillView(v *view) {
 	for len(v.of) < len(p.results) {
 		v.of = append(v.of, subject{point: -1})
 	}
-	v.About = "gain in throughput, in percent, if the code were so much faster"
+	v.About = "less time for each visit, in percent, if the code were so much faster"
 	for _, c := range v.columns() {
 		v.Columns = append(v.Columns, fmt.Sprintf("%d%% faster", c.speedup))
 	}

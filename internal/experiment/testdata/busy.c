@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "usdt.h"
 #include "whatif.h"
 
 static struct {
@@ -43,7 +44,9 @@ static void visit(void) {
   visited();
   WHATIF_PROGRESS("work");
   syscall(SYS_getppid);
-  __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED);
+  USDT(busy, visit);
+  raise(SIGURG); /* which is ignored */
+  __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED); // COUNTED
 }
 
 static void rest(void) {
