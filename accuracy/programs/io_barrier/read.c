@@ -3,17 +3,10 @@
  */
 #include "io_barrier.h"
 
-static void *other(void *none) {
-  (void)none;
-  for (;;) {
-    WORK(COMPUTES * US);
-    pthread_barrier_wait(&both);
-  }
-  return NULL;
-}
-
 int main(int argc, char **argv) {
-  meet_other(argc, argv);
+  bench_init(argc, argv);
+  open_pages();
+  start_other(computing, COMPUTES);
   for (;;) {
     for (long i = shrunk(READS); i > 0; i--)
       if (READ_PAGE() != sizeof page) // TARGET

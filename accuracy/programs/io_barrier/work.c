@@ -3,7 +3,7 @@
  */
 #include "io_barrier.h"
 
-static void *other(void *none) {
+static void *reading(void *none) {
   (void)none;
   for (;;) {
     for (long i = READS; i > 0; i--)
@@ -15,7 +15,9 @@ static void *other(void *none) {
 }
 
 int main(int argc, char **argv) {
-  meet_other(argc, argv);
+  bench_init(argc, argv);
+  open_pages();
+  start_other(reading, 0);
   for (;;) {
     WORK(shrunk(COMPUTES * US)); // TARGET
     pthread_barrier_wait(&both);
