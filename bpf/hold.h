@@ -8,7 +8,8 @@
  * anything.
  *
  * It pays by keeping its core, and only while nobody else wants that: who waits
- * for the core would be delayed for what is not his. What is left it owes.
+ * for the core would be delayed for what is not his. What is left it owes; what it begins
+ * meanwhile and another ends is known to be too early (wait_for_begin).
  */
 #ifndef WHATIF_HOLD_H
 #define WHATIF_HOLD_H
@@ -20,12 +21,22 @@ struct hold {
 	u64 end; /* at the latest */
 	u64 level; /* at the beginning */
 	u64 now;
+	u64 debt;
+	u64 looked; /* when it was so much: there may be many cores to look at */
 };
+
+static __always_inline void look(struct hold *h)
+{
+	h->looked = h->now;
+	h->debt = account_debt(h->level + h->thread->lead, foreseen_global(h->now));
+}
 
 static long on_hold(u32 i, struct hold *h)
 {
 	h->now = bpf_ktime_get_ns();
-	return h->now >= h->end || debt_of(h->thread, h->level) <= h->now - h->begin ||
+	if (h->now >= h->looked + PASS_NS)
+		look(h);
+	return h->now >= h->end || h->debt <= h->now - h->begin ||
 	       h->task->se.cfs_rq->rq->nr_running > 1;
 }
 
@@ -50,18 +61,25 @@ static __always_inline void hold(struct core *c)
 		return;
 	adopt(t);
 	h.level = t->account.level;
-	if (!debt_of(t, h.level))
+	foresee_nothing(c); /* for itself it need not wait */
+	look(&h);
+	if (!h.debt) {
+		foresee(c, t, h.now);
 		return;
+	}
 	h.end = lesser(h.begin + LONGEST_STOP * control.cap, control.deadline);
 	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */
 	t->held = 1;
 	bpf_loop(1 << 23, on_hold, &h, 0);
 	t->held = 0;
 	c->held += h.now - h.begin;
+	if (under_way(h.now) && h.debt <= h.now - h.begin)
+		advance(h.looked);
 	level = account_paid(h.level, h.now - h.begin, control.global);
 	if (level > t->account.level)
 		t->account.level = level;
 	t->credit.began += h.now - h.begin; /* it did not run */
+	foresee(c, t, h.now);
 }
 
 /*

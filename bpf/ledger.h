@@ -75,6 +75,7 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
  */
 struct credit {
 	u64 earned; /* in this stretch */
+	u64 advanced; /* of that, what was only expected, see foresee.h */
 	u64 ran;    /* in this stretch, before began */
 	u64 began;  /* when it last came to run, later by the stops since */
 	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
@@ -249,7 +250,7 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 static __always_inline void credit_begin(struct credit *c, u64 now)
 {
 	c->rest += credit_unsampled(c, now);
-	c->earned = c->ran = c->in = c->seen = 0;
+	c->earned = c->advanced = c->ran = c->in = c->seen = 0;
 	c->began = now;
 	c->hits = c->ticks = 0;
 	c->stretch++;
@@ -295,22 +296,29 @@ static __always_inline s64 at_most(s64 x, s64 most)
  */
 static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 period, struct kind *k)
 {
-	u64 length = credit_length(c, now), room = length * rate / CREDIT_ONE, due = 0;
-	s64 want = c->in * rate / CREDIT_ONE, *carry = &c->carry;
+	u64 length = credit_length(c, now), room = length * rate / CREDIT_ONE, due = 0, owed, back;
+	s64 want = c->in * rate / CREDIT_ONE, most = 2 * (s64)(period * rate / CREDIT_ONE);
 	bool known = k && k->ticks >= KIND_KNOWN;
 
 	if (known) {
 		s64 in = kind_time(k, c, length, period);
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
-		want += c->carry;
-		c->carry = 0;
-		carry = &k->carry;
+		want += k->carry;
 	}
-	want += *carry;
+	want += c->carry;
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;
-	*carry = at_most(want - (s64)(c->earned + due), 2 * (s64)(period * rate / CREDIT_ONE));
+	want -= c->earned + due;
+	if (known) {
+		/* What was expected of it, or of earlier ones, and has not come the thread pays back whatever it does next. */
+		owed = c->advanced + (c->carry < 0 ? (u64)-c->carry : 0);
+		back = want < 0 ? lesser(-want, owed) : 0;
+		k->carry = at_most(want + (s64)back, most);
+		c->carry = at_most(-(s64)back, most);
+	} else {
+		c->carry = at_most(want, most);
+	}
 	credit_begin(c, now);
 	if (known) { /* samples to come stand for nothing of this one */
 		c->rest = 0;
@@ -345,6 +353,16 @@ static __always_inline bool kind_changed(struct kind *k, u32 hits, u32 ticks)
 	return k->above > KIND_OTHER || k->below > KIND_OTHER;
 }
 
+static __always_inline void kind_count(struct kind *k, u32 hits, u32 ticks)
+{
+	if (k->ticks >= KIND_FULL) {
+		k->ticks /= 2;
+		k->hits /= 2;
+	}
+	k->ticks += ticks;
+	k->hits += hits;
+}
+
 /*
  * kinds_learn adds a stretch. A kind that is new takes the place of what is known least. Not of one mind are
  * the members of a family, and they learn all at once: for them no kind changes.
@@ -369,12 +387,7 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;
 	}
-	if (k->ticks >= KIND_FULL) {
-		k->ticks /= 2;
-		k->hits /= 2;
-	}
-	k->ticks += ticks;
-	k->hits += hits;
+	kind_count(k, hits, ticks);
 }
 
 static __always_inline u64 account_debt(u64 level, u64 global)

@@ -22,7 +22,9 @@ type LedgerAddress struct {
 type LedgerBegun struct {
 	_     structs.HostLayout
 	At    uint64
-	Epoch uint64
+	Ahead uint64
+	Epoch uint32
+	By    uint32
 }
 
 type LedgerBegunKey struct {
@@ -76,7 +78,9 @@ type LedgerControlPage struct {
 	Exits       uint32
 	Patient     uint32
 	Sampled     uint32
+	Holds       uint32
 	Unpinned    uint32
+	_           [60]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -132,7 +136,14 @@ type LedgerCore struct {
 	NetworkWakes uint64
 	Waited       [8]uint64
 	Lost         [17]uint64
-	_            [40]byte
+	Outlook      struct {
+		_        structs.HostLayout
+		Level    uint64
+		Since    uint64
+		Share    uint64
+		Booked   uint64
+		Advanced uint64
+	}
 }
 
 type LedgerCost uint32
@@ -537,24 +548,25 @@ type LedgerThread struct {
 	}
 	Lead   uint64
 	Credit struct {
-		_       structs.HostLayout
-		Earned  uint64
-		Ran     uint64
-		Began   uint64
-		Carry   int64
-		From    uint64
-		In      uint64
-		Seen    uint64
-		Rest    uint64
-		Entered uint64
-		Last    uint32
-		Lost    int32
-		Hits    uint32
-		Ticks   uint32
-		Samples uint32
-		Stretch uint32
-		Open    uint32
-		_       [4]byte
+		_        structs.HostLayout
+		Earned   uint64
+		Advanced uint64
+		Ran      uint64
+		Began    uint64
+		Carry    int64
+		From     uint64
+		In       uint64
+		Seen     uint64
+		Rest     uint64
+		Entered  uint64
+		Last     uint32
+		Lost     int32
+		Hits     uint32
+		Ticks    uint32
+		Samples  uint32
+		Stretch  uint32
+		Open     uint32
+		_        [4]byte
 	}
 	Waiting struct {
 		_    structs.HostLayout
@@ -575,13 +587,25 @@ type LedgerThread struct {
 	Lost         uint32
 	Guest        uint32
 	Hosts        uint32
+	ByGoroutine  uint32
 	Earns        uint32
 	Late         uint32
 	LastLate     uint32
+	_            [4]byte
 	Begun        [4]LedgerBegun
+	Free         uint64
 	Kinds        LedgerKinds
-	Family       uint64
-	Wait         struct {
+	Usual        struct {
+		_     structs.HostLayout
+		Key   uint64
+		Carry int64
+		Hits  uint32
+		Ticks uint32
+		Above uint32
+		Below uint32
+	}
+	Family uint64
+	Wait   struct {
 		_        structs.HostLayout
 		Since    uint64
 		Unit     uint32

@@ -28,14 +28,16 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		earn(t, now);
 	else
 		hand_over(t, place_of(bpf_get_current_task_btf(), BY_VISITING), now);
+	if (spans)
+		span_visit(t, point, key, now, t->account.level);
 	/* Stamped with the thread's virtual time since the start. */
 	at = now - control.start;
 	had = t->account.level - control.global_start;
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
-	if (spans)
-		span_visit(t, point, key, now, t->account.level);
+	if (spans && span_points[point].role != SPAN_NONE)
+		t->free = now - t->account.level;
 	give(t, cost);
 }
 
@@ -111,6 +113,7 @@ static __always_inline int visit_by_probe(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
+	t->by_goroutine = keyed == 1 + GOROUTINE_REGISTER;
 	if (keyed)
 		key = key_register(ctx, keyed - 1);
 	visit_keyed(t, cookie & 0xffffffff, 1, cost_of(cookie), keyed ? &key : 0);

@@ -87,6 +87,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
 			hand_over(p, place, now);
+			p->free = 0;
 			begin_wait(ctx, c, p, prev, place, now);
 		} else {
 			earn(p, now);
@@ -121,6 +122,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		intrude(c, n, now);
 	}
+	foresee_nothing_here();
 	if (n) {
 		adopt(n);
 		c->foreign_since = 0; /* of one that has joined meanwhile */
@@ -136,7 +138,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		compete(c, n);
 		n->credit.began = now;
 		n->running = 1;
+		if (!n->free)
+			n->free = now - n->account.level;
 		c->returns = n->outside;
+		if (control.holds)
+			c->outlook.advanced = 0; /* it was another's */
+		foresee(c, n, now);
 	} else if (!next->pid) {
 		c->account.since = now;
 		leave_core(c, 0, 0);

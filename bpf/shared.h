@@ -120,6 +120,7 @@ struct control_page {
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space looks by itself whether there are questions about code */
 	u32 sampled;	/* the latencies, a bit each, of which an end is in the source, see sample_spans */
+	u32 holds;	/* numbers that cores may have, where who sleeps by the clock is held (hold.h); 0: he is not */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
@@ -221,7 +222,19 @@ enum loss {
 	LOSS_MAX,
 };
 
-/* One core. Written by that core alone. */
+/*
+ * Where the level of the thread that runs on a core will be found to be, if that goes on as it usually does:
+ * level + share * (now - since). See foresee.h.
+ */
+struct outlook {
+	u64 level;
+	u64 since; /* 0: nothing is expected */
+	u64 share; /* in parts of CREDIT_ONE */
+	u64 booked; /* the level that the thread has by now */
+	u64 advanced; /* what others have booked for it since */
+};
+
+/* One core. Written by that core alone, but for outlook.booked and outlook.advanced. */
 struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	u64 began; /* level that the running thread began with */
@@ -254,6 +267,7 @@ struct core {
 	u64 network_wakes; /* those of them that a packet from elsewhere made */
 	u64 waited[WAIT_CLASSES]; /* ns, of waits that ended here, summed over threads */
 	u64 lost[LOSS_MAX];
+	struct outlook outlook;
 };
 
 /*

@@ -112,6 +112,7 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 		return 0;
 	v.set = s->set;
 	v.keyed = cookie >> 40 & 0xff;
+	v.thread->by_goroutine = v.keyed == 1 + GOROUTINE_REGISTER;
 	if (v.keyed)
 		v.key = key_register(ctx, v.keyed - 1);
 	if ((u32)cookie)

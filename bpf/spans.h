@@ -29,6 +29,19 @@ struct {
 } begun_by_key SEC(".maps");
 
 /*
+ * Of those without a key the latest, by number: the n-th to begin is the n-th to end where one thread takes
+ * them from a queue. That is to know whether virtual time had come to a request, not how long it took.
+ */
+#define RECENT 256
+struct numbered {
+	struct begun begun;
+	u64 number;
+};
+static struct numbered recent[MAX_SPANS][RECENT];
+static u32 enders[MAX_SPANS]; /* the thread that ends them; NO_THREAD: there are several */
+#define NO_THREAD 0xffffffffu
+
+/*
  * The bin of a duration: the octave, and in it the SPAN_OCTAVE-th. Below SPAN_OCTAVE
  * each ns has its own. What is longer than all is in the last. Not static: as step_out.
  */
@@ -51,27 +64,71 @@ __noinline u32 span_bin(u64 ns)
 	return ns < SPAN_BINS ? ns : SPAN_BINS - 1;
 }
 
-/* The kernel's helpers take no part of a thread's own memory for a key. */
-static __always_inline void span_begin(struct thread *t, u32 span, const u64 *key, u64 position, bool counted)
+static __always_inline void number_begin(u64 span, const struct begun *b)
 {
-	struct begun *old = &t->begun[span], now = { .at = position, .epoch = control.epoch };
+	u64 number = visits[span_ends[span].begin & (MAX_POINTS - 1)];
+	struct numbered *n = &recent[span][number % RECENT];
+
+	n->begun = *b;
+	n->number = number;
+}
+
+/* The begin of what ends now, as far as order tells. */
+static __always_inline bool begin_by_number(const struct thread *t, u64 span, struct begun *to)
+{
+	u64 number = visits[span_ends[span].end & (MAX_POINTS - 1)];
+	struct numbered *n = &recent[span][number % RECENT];
+	u32 me = bpf_get_current_pid_tgid(), ender = enders[span];
+
+	if (!ender)
+		enders[span] = me;
+	else if (ender != me)
+		enders[span] = NO_THREAD;
+	/* What ran before has ended more than was seen to begin. */
+	if (t->present || enders[span] != me || n->number != number)
+		return 0;
+	*to = n->begun;
+	return 1;
+}
+
+static __always_inline bool counts(u64 now)
+{
+	return under_way(now) && now - control.start >= control.span_from;
+}
+
+/*
+ * Two functions, not static, for the verifier as step_out is, and for kernels before 6.3, which have little stack.
+ * The kernel's helpers take no part of a thread's own memory for a key.
+ */
+__noinline int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
+{
+	struct begun b = { .at = now - level, .epoch = control.epoch, .by = (u32)bpf_get_current_pid_tgid() };
+	struct begun *old;
+	bool counted = counts(now);
+
+	if (!t || span >= MAX_SPANS)
+		return 0;
+	old = &t->begun[span];
+	b.ahead = debt_of(t, t->account.level);
 
 	if (!key) {
 		if (counted && old->at)
 			__sync_fetch_and_add(&span_counts[control.epoch & 1][span].again, 1);
-		*old = now;
-		return;
+		*old = b;
+		number_begin(span, &b);
+		return 0;
 	}
 	struct begun_key k = { .key = *key, .space = t->address_space, .span = span };
 
 	if (counted && bpf_map_lookup_elem(&begun_by_key, &k))
 		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].again, 1);
-	if (bpf_map_update_elem(&begun_by_key, &k, &now, BPF_ANY))
+	if (bpf_map_update_elem(&begun_by_key, &k, &b, BPF_ANY))
 		lose(this_core(), LOSS_SPAN);
+	return 0;
 }
 
 /* Takes what has begun; false: nothing has. */
-static __always_inline bool span_take(struct thread *t, u32 span, const u64 *key, struct begun *to)
+static __always_inline bool span_take(struct thread *t, u64 span, const u64 *key, struct begun *to)
 {
 	struct begun *b = &t->begun[span];
 
@@ -90,21 +147,48 @@ static __always_inline bool span_take(struct thread *t, u32 span, const u64 *key
 	return !bpf_map_delete_elem(&begun_by_key, &k);
 }
 
-static __always_inline void span_end(struct thread *t, u32 span, const u64 *key, u64 position, bool counted)
+/*
+ * The request was begun by a thread ahead of virtual time that could not be held (hold.h), and this one was free
+ * before virtual time had come to it. It found the request in a queue, and should have waited for it: it goes on at the
+ * later of the two positions, and owes the difference. A goroutine that changes threads waits for nobody.
+ */
+static __always_inline u64 wait_for_begin(struct thread *t, const struct begun *b)
 {
-	struct span_counts *c = &span_counts[control.epoch & 1][span];
-	struct begun b;
-	bool found = span_take(t, span, key, &b);
-	u64 took;
+	u64 early;
+
+	if (!b->ahead || b->epoch != (u32)control.epoch || !t->free || b->at <= t->free || b->by == (u32)bpf_get_current_pid_tgid())
+		return 0;
+	early = lesser(lesser(b->at - t->free, b->ahead), t->account.level - lesser(t->account.level, control.global_start));
+	t->account.level -= early;
+	foresee_nothing_here();
+	return early;
+}
+
+__noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
+{
+	u64 position = now - level, took;
+	struct span_counts *c;
+	struct begun b = {};
+	bool found, queued;
 	u32 bin;
 
-	if (!found)
+	if (!t || span >= MAX_SPANS)
+		return 0;
+	c = &span_counts[control.epoch & 1][span];
+	found = span_take(t, span, key, &b);
+	queued = key && !t->by_goroutine;
+
+	if (!found) {
 		__sync_fetch_and_add(&span_strangers[span], 1);
-	if (!counted)
-		return;
+		queued = !key && begin_by_number(t, span, &b);
+	}
+	if (queued && under_way(now))
+		position += wait_for_begin(t, &b);
+	if (!counts(now))
+		return 0;
 	if (!found) {
 		__sync_fetch_and_add(&c->unmatched, 1);
-		return;
+		return 0;
 	}
 	/*
 	 * Less than nothing is a begin by a thread ahead of virtual time, or one that
@@ -113,11 +197,12 @@ static __always_inline void span_end(struct thread *t, u32 span, const u64 *key,
 	took = position > b.at ? position - b.at : 0;
 	__sync_fetch_and_add(&c->matched, 1);
 	__sync_fetch_and_add(&c->total, took);
-	if (b.epoch != control.epoch)
+	if (b.epoch != (u32)control.epoch)
 		__sync_fetch_and_add(&c->carried, 1);
 	bin = span_bin(took);
 	if (bin < SPAN_BINS)
 		__sync_fetch_and_add(&span_bins[control.epoch & 1][span][bin], 1);
+	return 0;
 }
 
 /* Of a point in the source n visits were met that nobody has seen happen. */
@@ -128,7 +213,7 @@ static __always_inline void span_late(u64 point, u64 n, u64 now)
 	if (point >= MAX_POINTS || span_points[point].role == SPAN_NONE)
 		return;
 	span = span_points[point].span;
-	if (span < MAX_SPANS && under_way(now) && now - control.start >= control.span_from)
+	if (span < MAX_SPANS && counts(now))
 		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].late, n);
 }
 
@@ -159,27 +244,15 @@ __noinline int sample_spans(void)
 	return 0;
 }
 
-/*
- * A visit of a point by t at level; key: 0 where thread tells what belongs together.
- * Not static: as step_out.
- */
-__noinline int span_visit(struct thread *t, u64 point, const u64 *key, u64 now, u64 level)
+/* A visit of a point by t at level; key: 0 where thread tells what belongs together. */
+static __always_inline void span_visit(struct thread *t, u64 point, const u64 *key, u64 now, u64 level)
 {
-	u32 role, span;
-	bool counted;
+	u32 role = span_points[point].role, span = span_points[point].span;
 
-	if (!t || point >= MAX_POINTS)
-		return 0;
-	role = span_points[point].role;
-	span = span_points[point].span;
-	if (role == SPAN_NONE || span >= MAX_SPANS)
-		return 0;
-	counted = under_way(now) && now - control.start >= control.span_from;
 	if (role == SPAN_BEGIN)
-		span_begin(t, span, key, now - level, counted);
-	else
-		span_end(t, span, key, now - level, counted);
-	return 0;
+		span_begin(t, span, key, now, level);
+	else if (role == SPAN_END)
+		span_end(t, span, key, now, level);
 }
 
 #endif

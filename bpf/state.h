@@ -33,7 +33,9 @@ SETTING page_shift = 12; /* of the machine's pages */
 /* Where in virtual time something began; at is 0 if nothing did. */
 struct begun {
 	u64 at;
-	u64 epoch; /* the experiment */
+	u64 ahead; /* of official virtual time, by what the thread owed */
+	u32 epoch; /* the experiment's number, half of it: kernels before 6.3 have little stack */
+	u32 by;    /* the thread */
 };
 
 /* What ended the waits that began at a place. */
@@ -75,11 +77,14 @@ struct thread {
 	u32 lost;    /* there was no room for its process's counters */
 	u32 guest;   /* its process runs in another's memory, and is no user of its counters */
 	u32 hosts;   /* goroutines that sleep */
+	u32 by_goroutine; /* the key of the visit that it makes is its goroutine */
 	u32 earns;   /* in this experiment its samples have earned it something */
 	u32 late;    /* samples that are put off, a bit each: see late.h */
 	u32 last_late; /* 1 + which the last sample is; 0: it is not put off */
 	struct begun begun[MAX_SPANS];
+	u64 free; /* its position when it last woke up, or began or ended a request; 0: it sleeps */
 	struct kinds kinds;
+	struct kind usual; /* of all kinds together */
 	u64 family; /* 0: it was not born into the target */
 	struct wait wait;
 	struct habit habits[HABITS];
@@ -299,27 +304,6 @@ static __always_inline void compete(struct core *c, struct thread *t)
 /* See waiting.h. */
 int forget_wait(struct core *c, struct thread *t, u64 now);
 
-/*
- * A thread that runs has come to run on this core. There are kernels on which a core goes on from some task to
- * another without a word: then all that is known is that it did not run before.
- */
-static __always_inline void runs(struct core *c, struct thread *t, u64 now)
-{
-	bool unseen = !t->running;
-
-	adopt(t);
-	if (!unseen || !c)
-		return;
-	adopt_core(c);
-	if (t->wait.since)
-		forget_wait(c, t, now);
-	t->running = 1;
-	t->credit.began = now;
-	c->began = t->account.level;
-	c->foreign_since = c->away_since = c->intruded = 0;
-	compete(c, t);
-}
-
 /* G never falls, and is the largest level that a sample has made. Not static: as step_out. */
 __noinline int raise_global(u64 level)
 {
@@ -332,6 +316,31 @@ __noinline int raise_global(u64 level)
 		g = old;
 	}
 	return 0;
+}
+
+#include "foresee.h"
+
+/*
+ * A thread that runs has come to run on this core. There are kernels on which a core goes on from some task to
+ * another without a word: then all that is known is that it did not run before.
+ */
+static __always_inline void runs(struct core *c, struct thread *t, u64 now)
+{
+	bool unseen = !t->running;
+
+	if (control.holds)
+		take_advance(c, t);
+	adopt(t);
+	if (!unseen || !c)
+		return;
+	adopt_core(c);
+	if (t->wait.since)
+		forget_wait(c, t, now);
+	t->running = 1;
+	t->credit.began = now;
+	c->began = t->account.level;
+	c->foreign_since = c->away_since = c->intruded = 0;
+	compete(c, t);
 }
 
 /* Busy waiting, set against what the thread owes of global. */
@@ -423,12 +432,15 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 		return 0;
 	give_earned(t, due);
 	if (key && ticks) {
+		if (control.holds)
+			learn_usual(&t->usual, hits, ticks);
 		kinds_learn(&t->kinds, key, hits, ticks, 1);
 		if (relatives)
 			kinds_learn(relatives, key, hits, ticks, 0);
 	}
 	if (key && t->late)
 		learn_late(t, key, k && k->ticks >= KIND_KNOWN);
+	foresee(this_core(), t, now);
 	return 0;
 }
 

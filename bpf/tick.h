@@ -282,6 +282,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	}
 	runs(c, t, begin);
+	foresee_nothing(c);
 	if (t->late)
 		settle_all(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
@@ -325,6 +326,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	if (!spins) {
 		pay(c, t, tick, now);
+		foresee(c, t, bpf_ktime_get_ns());
 		return;
 	}
 	/* A stop within a wait would count twice: as paid, and as waited. */

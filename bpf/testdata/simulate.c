@@ -299,6 +299,49 @@ static void changes(u64 stretch, u64 most)
 	}
 }
 
+/*
+ * One stretch of five is all in the selected code, the others never are. Where somebody is held in the middle of one, what all of
+ * them do on average is booked in advance: in the end the thread has been given what it deserves.
+ */
+static void advances(u64 stretch)
+{
+	u64 at = 0, next_tick = 0, given = 0, deserved = 0;
+	struct kinds known = {};
+	struct credit c = {};
+
+	for (int i = 0; i < 20000; i++) {
+		u64 length = stretch / 2 + random_below(stretch), held = at + random_below(length), end = at + length;
+		bool in = random_below(5) == 0;
+		u32 hits, ticks;
+
+		for (int held_yet = 0; next_tick < end || !held_yet;) {
+			if (!held_yet && (held < next_tick || next_tick >= end)) {
+				u64 due = credit_unsampled(&c, held) / 5;
+
+				c.earned += due;
+				c.advanced += due;
+				given += due;
+				held_yet = 1;
+				continue;
+			}
+			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), in ? SIDE_IN : SIDE_OUT);
+			given += credit_due(&c, next_tick, CREDIT_ONE);
+			next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4);
+		}
+		at = end;
+		hits = c.hits;
+		ticks = c.ticks;
+		given += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1 + in));
+		if (ticks)
+			kinds_learn(&known, 1 + in, hits, ticks, 1);
+		deserved += in ? length : 0;
+	}
+	if (given * 100 > deserved * 103 || given * 100 < deserved * 97) {
+		printf("broken: with advances stretches of %lu were given %.3f of what they deserve\n", (unsigned long)stretch, (double)given / deserved);
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -318,6 +361,9 @@ int main(int argc, char **argv)
 	changes(PERIOD / 2, 6);
 	changes(PERIOD, 6);
 	changes(2 * PERIOD, 6);
+	advances(PERIOD);
+	advances(2 * PERIOD);
+	advances(5 * PERIOD);
 	for (int i = 0; i < 8; i++) {
 		bool kinds = i & 1, all = i & 4;
 		/*

@@ -41,3 +41,34 @@ func TestSleepersAreHeld(t *testing.T) {
 		t.Errorf("held for %d of %d ns", held, real)
 	}
 }
+
+// Who cannot be held, because who works for it wants the same core, is ahead of virtual time: a request that
+// it hands out has not come yet when it is taken from the queue. Half of the time is taken, so without
+// 70% of it a request takes a quarter of the time, with the one or two that it waits for.
+func TestQueueOnOneCore(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/queue.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("queue.c:%d", realkernel.Line(t, source, "/* TARGET */"))
+	for name, latency := range map[string]string{"keyed": "r=func:came%arg1..func:served%arg1", "by their order": "r=func:came..func:served"} {
+		t.Run(name, func(t *testing.T) {
+			data, _ := profiled(t, []string{"-l", latency, "-t", line, "-s", "100", "-d", "6s"}, []string{program}, 143)
+			var took, begun [2]float64 // in baselines, and without the target
+			for _, e := range data.Experiments {
+				if e.SetAside == "" {
+					which := min(1, e.Speedup)
+					took[which] += e.Latencies[0].AreaNS
+					begun[which] += e.Latencies[0].Begun
+				}
+			}
+			now, then := took[0]/begun[0], took[1]/begun[1]
+			t.Logf("%.0f and %.0f requests; %.0f µs, without the target %.0f µs", begun[0], begun[1], now/1e3, then/1e3)
+			if begun[0] < 300 || begun[1] < 150 {
+				t.Error("too few requests to tell")
+			}
+			if part := then / now; part < 0.15 || part > 0.4 {
+				t.Errorf("without the target requests take %.2f of the time, not a quarter", part)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ func latencies(cfg *Config) []profile.Latency {
 func (s *session) measure(more []profile.Latency) error {
 	for _, l := range more {
 		begin, end := s.cfg.Points[l.Begin], s.cfg.Points[l.End]
-		if err := s.ledger.SetSpan(l.Begin, l.End, begin.Kind == point.Source || end.Kind == point.Source); err != nil {
+		if err := s.ledger.SetSpan(l.Begin, l.End, begin.Kind == point.Source || end.Kind == point.Source, s.cfg.argument(l.Begin) > 0); err != nil {
 			return err
 		}
 		s.latencies = append(s.latencies, l)

@@ -107,9 +107,9 @@ func TestStacks(t *testing.T) {
 	made(t, "gcc", "-O2", "-g", "-Wall", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-o", program, source, "-lm", "-lz", "-ldl")
 	made(t, "gcc", "-O2", "-Wall", "-fomit-frame-pointer", "-fPIC", "-shared", "-s", "-o", library, "testdata/stackslib.c", "-lm")
 	for _, how := range []string{
-		"qsort", "memcpy", "libm", "deflate", "printf", "malloc", "mmap", "deep", "signal", "alloca", "realigned", "clock", "dlopen", "deleted", "thread",
+		"qsort", "memcpy", "libm", "deflate", "printf", "malloc", "mmap", "deep", "signal", "alloca", "realigned", "clock", "jit", "dlopen", "deleted", "thread",
 	} {
-		if testing.Short() && !slices.Contains([]string{"qsort", "memcpy", "deflate", "deep", "signal", "deleted", "thread"}, how) {
+		if testing.Short() && !slices.Contains([]string{"qsort", "memcpy", "deflate", "deep", "signal", "jit", "deleted", "thread"}, how) {
 			continue
 		}
 		t.Run(how, func(t *testing.T) {

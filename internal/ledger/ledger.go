@@ -156,11 +156,16 @@ func (l *Ledger) Hold() error {
 	if l.holds {
 		return nil
 	}
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return fmt.Errorf("asking how many CPUs there may be: %w", err)
+	}
 	k, err := l.programs.attach("on_sys_exit")
 	if err != nil {
 		return err
 	}
 	l.holds = true
+	l.page.control.Holds = min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))
 	l.links.add(k)
 	return nil
 }

@@ -36,18 +36,20 @@ type SpanReading struct {
 // span is two points, the begin and the end of a latency.
 type span struct {
 	begin, end int
+	keyed      bool
+	least      int64 // of the begins without the ends, at any experiment's start: below 0 if some began before whatif came
 	inSystem   int64
 }
 
 // SetSpan makes two points the begin and the end of a latency. It must come before
 // the points are attached, and not while an experiment is under way. Sampled: one of the points is in the source, so its
-// visits may be met some time after they happened.
-func (l *Ledger) SetSpan(begin, end int, sampled bool) error {
+// visits may be met some time after they happened. Keyed: a key tells which begin an end belongs to.
+func (l *Ledger) SetSpan(begin, end int, sampled, keyed bool) error {
 	n := len(l.spans)
 	if n == MaxSpans || begin == end {
 		return fmt.Errorf("measuring from point %d to %d: %d latencies are possible, each of two points", begin, end, MaxSpans)
 	}
-	l.spans = append(l.spans, span{begin: begin, end: end})
+	l.spans = append(l.spans, span{begin: begin, end: end, keyed: keyed})
 	l.page.spanPoints[begin] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_BEGIN), Span: uint32(n)}
 	l.page.spanEnds[n] = bpf.LedgerSpanEnds{Begin: uint32(begin), End: uint32(end)}
 	if sampled {
@@ -64,10 +66,20 @@ func (l *Ledger) beginSpans(half uint64) {
 		clear(l.page.spanSamples[half][i][:])
 		l.page.spanCounts[half][i] = bpf.LedgerSpanCounts{}
 		// The end first: what passes both meanwhile is not counted as less than nothing.
-		// An end without a begin ended what had begun before whatif came.
-		ended := l.Visits(s.end) - int64(load(&l.page.strangers[i]))
-		s.inSystem = l.Visits(s.begin) - ended
+		ended, strangers := l.Visits(s.end), int64(load(&l.page.strangers[i]))
+		s.inSystem = s.inBetween(l.Visits(s.begin), ended, strangers)
 	}
+}
+
+// inBetween is how many have begun and not ended. What had begun before whatif came ends without
+// having begun: those are the strangers, unless requests go from thread to thread and have no key: then
+// all are. There must have been as many, at least, as ever ended more than began.
+func (s *span) inBetween(begun, ended, strangers int64) int64 {
+	s.least = min(s.least, begun-ended)
+	if !s.keyed && 2*strangers > ended {
+		return begun - ended - s.least
+	}
+	return begun - ended + strangers
 }
 
 func (l *Ledger) readSpans(half uint64) []SpanReading {

@@ -126,6 +126,27 @@ static KEEP void use_dlopen(void) {
   dlclose(handle);
 }
 
+static KEEP void called_back(void) {
+  for (int i = 0; i < 20000; i++) sink = exp(i * 1e-4); // jit
+}
+
+/* Code that was made while the program runs: in no file, without a table, with frame pointers. It loops, and calls back. */
+static KEEP void use_jit(void) {
+  static const unsigned char code[] = {
+      0x55, 0x48, 0x89, 0xe5,       /* push %rbp; mov %rsp, %rbp */
+      0xb9, 0x40, 0x0d, 0x03, 0x00, /* mov $200000, %ecx */
+      0xff, 0xc9, 0x75, 0xfc,       /* 1: dec %ecx; jnz 1b */
+      0xff, 0xd7, 0x5d, 0xc3,       /* call *%rdi; pop %rbp; ret */
+  };
+  static void (*made)(void (*)(void));
+  if (!made) {
+    void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(p, code, sizeof code);
+    made = (void (*)(void (*)(void)))p;
+  }
+  made(called_back); // jit
+}
+
 /* A copy of the library that is gone from the disk when it is first sampled. */
 static KEEP void use_deleted(void) {
   static void (*spend)(void);
@@ -164,7 +185,7 @@ static const struct {
     {"printf", use_printf}, {"malloc", use_malloc}, {"mmap", use_mmap},     {"deep", use_deep},
     {"signal", use_signal}, {"alloca", use_alloca}, {"realigned", use_realigned}, {"clock", use_clock},
     {"dlopen", use_dlopen}, {"thread", use_thread},
-    {"deleted", use_deleted},
+    {"deleted", use_deleted}, {"jit", use_jit},
 };
 
 int main(int argc, char **argv) {

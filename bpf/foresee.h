@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * What running threads have earned that no sample has shown yet. G is behind by it at any moment: by what is
+ * earned in half a period, on average. Who runs on pays it after the next tick. But who comes back from a
+ * sleep, hands out work and sleeps again would be ahead by it each time, and its work in a queue too early.
+ * So it is held for what is expected, too, and that is booked in advance for those who are
+ * expected to have earned it: as a part of what their stretch has earned. What it turns out not to deserve of that the
+ * thread gets less of later (credit.advanced).
+ */
+#ifndef WHATIF_FORESEE_H
+#define WHATIF_FORESEE_H
+
+/* Of all kinds of stretches. */
+static __always_inline void learn_usual(struct kind *k, u32 hits, u32 ticks)
+{
+	if (k->key != control.unit) {
+		k->key = control.unit;
+		k->hits = k->ticks = 0;
+	}
+	kind_count(k, hits, ticks);
+}
+
+/* Whoever runs on this core does not earn, or what he has is about to be booked. */
+static __always_inline void foresee_nothing(struct core *c)
+{
+	if (control.holds)
+		__sync_lock_test_and_set(&c->outlook.since, 0);
+}
+
+/* The same of the core that this runs on. Not static: as step_out. */
+__noinline int foresee_nothing_here(void)
+{
+	foresee_nothing(&cores[bpf_get_smp_processor_id() & (MAX_CPUS - 1)]);
+	return 0;
+}
+
+/* From now on the thread that runs on this core earns what it usually does. Not static: as step_out. */
+__noinline int foresee(struct core *c, const struct thread *t, u64 now)
+{
+	struct outlook *o;
+	u64 ran;
+
+	if (!control.holds || !c || !t)
+		return 0;
+	o = &c->outlook;
+	__sync_lock_test_and_set(&o->since, 0);
+	if (!control.rate || t->usual.key != control.unit || t->usual.ticks < KIND_KNOWN)
+		return 0;
+	/* What no sample stands for yet of this stretch, it has run before now. */
+	ran = credit_unsampled(&t->credit, now);
+	o->level = o->booked = t->account.level;
+	o->share = (u64)t->usual.hits * control.rate / t->usual.ticks;
+	__sync_lock_test_and_set(&o->since, now > ran ? now - ran : now);
+	return 0;
+}
+
+/* What others have booked for the thread that runs on this core. Not static: as step_out. */
+__noinline int take_advance(struct core *c, struct thread *t)
+{
+	u64 due;
+
+	if (!c || !t || !c->outlook.advanced)
+		return 0;
+	foresee_nothing(c);
+	due = __sync_lock_test_and_set(&c->outlook.advanced, 0);
+	if (t->account.epoch != control.epoch || !t->running)
+		return 0; /* it was another's */
+	due = lesser(due, account_debt(t->account.level, control.global));
+	t->account.level += due;
+	t->credit.earned += due;
+	t->credit.advanced += due;
+	t->earns = 1;
+	return 0;
+}
+
+static __always_inline u64 foreseen(volatile struct outlook *o, u64 now)
+{
+	u64 since = o->since, level = o->level, share = o->share;
+
+	if (!since || since != o->since || since < control.start || now <= since)
+		return 0;
+	return level + (now - since) * share / CREDIT_ONE;
+}
+
+struct look {
+	u64 now;
+	u64 level; /* the latest that any core is expected to be at */
+};
+
+static long on_look(u32 i, struct look *l)
+{
+	u64 level = foreseen(&cores[i & (MAX_CPUS - 1)].outlook, l->now);
+
+	if (level > l->level)
+		l->level = level;
+	return 0;
+}
+
+/* What G will be found to have been by now. */
+static __always_inline u64 foreseen_global(u64 now)
+{
+	struct look l = { .now = now, .level = control.global };
+
+	bpf_loop(control.holds, on_look, &l, 0);
+	return l.level;
+}
+
+static long on_advance(u32 i, struct look *l)
+{
+	struct outlook *o = &cores[i & (MAX_CPUS - 1)].outlook;
+	u64 level = foreseen(o, l->now), had = o->booked;
+
+	/* Of two that come at once one books it. */
+	if (level <= l->level || level <= had || __sync_val_compare_and_swap(&o->booked, had, level) != had)
+		return 0;
+	raise_global(level);
+	__sync_fetch_and_add(&o->advanced, level - had);
+	return 0;
+}
+
+/* Somebody was held for what is expected: it is booked, for those who are expected to be ahead of G. */
+static __always_inline void advance(u64 now)
+{
+	struct look l = { .now = now, .level = control.global };
+
+	bpf_loop(control.holds, on_advance, &l, 0);
+}
+
+#endif
