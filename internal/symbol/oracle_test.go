@@ -25,6 +25,7 @@ var programs = []struct {
 	{"c gcc -O0", "inline.c", []string{"gcc", "-g", "-O0"}},
 	{"c gcc -O2", "inline.c", []string{"gcc", "-g", "-O2"}},
 	{"c gcc -O2 dwarf 4", "inline.c", []string{"gcc", "-gdwarf-4", "-O2"}},
+	{"c gcc -O2 dwarf 3", "inline.c", []string{"gcc", "-gdwarf-3", "-gstrict-dwarf", "-O2"}},
 	{"c gcc -O2 dwarf 2", "inline.c", []string{"gcc", "-gdwarf-2", "-gstrict-dwarf", "-O2"}},
 	{"c gcc -O3 lto", "inline.c", []string{"gcc", "-g", "-O3", "-flto"}},
 	{"c gcc -O2 sections", "inline.c", []string{"gcc", "-g", "-O2", "-ffunction-sections", "-Wl,--gc-sections"}},
@@ -46,7 +47,8 @@ var programs = []struct {
 }
 
 // TestFramesAgainstLLVM compares file, line, function and inline chain with
-// llvm-symbolizer's at random addresses.
+// llvm-symbolizer's at random addresses. Where the two may differ, and why, is
+// in compareChains: nothing else is let pass.
 func TestFramesAgainstLLVM(t *testing.T) {
 	symbolizer := oracle(t)
 	for _, p := range programs {
@@ -73,10 +75,9 @@ func TestFramesAgainstLLVM(t *testing.T) {
 					t.Logf("%#x: %s", addr, diff)
 				}
 			}
-			agree := 100 * float64(len(addrs)-diffs) / float64(len(addrs))
-			t.Logf("%s: %d addresses, %d with a line, %d inlined: %.3f%% agree", p.name, len(addrs), lines, inlined, agree)
-			if agree < 99.9 {
-				t.Errorf("%d of %d addresses disagree", diffs, len(addrs))
+			t.Logf("%d addresses, %d with a line, %d inlined, %d disagree", len(addrs), lines, inlined, diffs)
+			if diffs > 0 {
+				t.Errorf("%d of %d addresses disagree for no reason that compareChains knows", diffs, len(addrs))
 			}
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/arch/x86/x86asm"
 )
 
 // TestFramesAgainstGo compares with runtime.CallersFrames, asked in the program
@@ -37,10 +39,12 @@ func TestFramesAgainstGo(t *testing.T) {
 					t.Logf("%#x:\n\tgot  %v\n\twant %v", addr, got, answers[i])
 				}
 			}
-			agree := 100 * float64(len(addrs)-diffs) / float64(len(addrs))
-			t.Logf("%d addresses, %d inlined: %.3f%% agree", len(addrs), inlined, agree)
-			if agree < 99.9 || inlined < len(addrs)/10 {
-				t.Errorf("%d of %d addresses disagree", diffs, len(addrs))
+			t.Logf("%d addresses, %d inlined, %d disagree", len(addrs), inlined, diffs)
+			if diffs > 0 {
+				t.Errorf("%d of %d addresses disagree for no reason that sameAsRuntime knows", diffs, len(addrs))
+			}
+			if inlined < len(addrs)/10 {
+				t.Errorf("only %d of %d addresses are in inlined code", inlined, len(addrs))
 			}
 		})
 	}
@@ -101,7 +105,30 @@ func sameAsRuntime(b *Binary, addr uint64, got, want []Frame) bool {
 			shown = slices.Delete(shown, i, i+1)
 		}
 	}
-	return slices.EqualFunc(shown, want, same)
+	if slices.EqualFunc(shown, want, same) {
+		return true
+	}
+	// Padding before a jump is the line's after it to the runtime, and that before it to DWARF.
+	return isPadding(b, addr) && len(shown) == len(want) && shown[0].Func == want[0].Func && slices.EqualFunc(shown[1:], want[1:], same)
+}
+
+// isPadding reports whether an address is in an instruction that does nothing.
+func isPadding(b *Binary, addr uint64) bool {
+	f, ok := b.aroundGo(addr)
+	if !ok {
+		return false
+	}
+	code := b.bytesAt(f.Entry, f.End-f.Entry)
+	for at := f.Entry; at <= addr; {
+		x, err := x86asm.Decode(code[at-f.Entry:], 64)
+		if err != nil {
+			return false
+		}
+		if at += uint64(x.Len); at > addr {
+			return x.Op == x86asm.NOP
+		}
+	}
+	return false
 }
 
 // hiddenByRuntime reports whether a function only wraps the call of another:
