@@ -1,7 +1,6 @@
 package target
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -10,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"whatif/internal/pty"
 )
 
 // A terminal runs an interactive bash on a pseudo-terminal.
@@ -22,7 +21,7 @@ type terminal struct {
 
 func openTerminal(t *testing.T) *terminal {
 	t.Helper()
-	master, slave := openPTY(t)
+	master, slave := pty.Open(t)
 	cmd := exec.Command("bash", "--norc", "--noprofile", "--noediting", "-i")
 	cmd.Env = append(os.Environ(), "PS1=$ ", "TERM=dumb", "HISTFILE=", "W="+whatifPath(t))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
@@ -39,32 +38,6 @@ func openTerminal(t *testing.T) *terminal {
 		master.Close() // hangs up what is left
 	})
 	return term
-}
-
-func openPTY(t *testing.T) (master, slave *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skipf("no pseudo-terminals: %v", err)
-	}
-	raw, err := master.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var number int
-	_ = raw.Control(func(fd uintptr) {
-		if err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); err == nil {
-			number, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return master, slave
 }
 
 func (term *terminal) enter(t *testing.T, text string) {
