@@ -155,7 +155,7 @@ func TestAdaptive(t *testing.T) {
 			if math.Abs(bias) > 0.3+4*se {
 				t.Errorf("%s: unit %d is biased by %.2f ± %.2f points", name, u+1, bias, se)
 			}
-			if c := ours[u].coverage(); ours[u].n > 100 && c < 91 {
+			if c := ours[u].coverage(); ours[u].n >= 100 && c < 91 {
 				t.Errorf("%s: intervals of unit %d hold the truth in %.1f%%", name, u+1, c)
 			}
 		}

@@ -283,18 +283,6 @@ func (e *Effect) downwards() (all []int) {
 	return all
 }
 
-// level is the one at a speed-up, if its gain is known.
-func (e *Effect) level(speedup int) (Level, bool) {
-	for _, levels := range [][]Level{e.Curve, e.Marks} {
-		for _, l := range levels {
-			if l.Speedup == speedup && l.Gain.Known {
-				return l, true
-			}
-		}
-	}
-	return Level{}, false
-}
-
 // effect is that of a unit on what a point change is about, if it was tried.
 func (r *Result) effect(t *Target, p *PointChange) *Effect {
 	for i := range t.Effects {

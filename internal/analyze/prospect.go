@@ -42,10 +42,9 @@ func (e *Effect) prospect() (p Prospect, ok bool) {
 	if !e.Slope.Bounded {
 		return p, false
 	}
-	half := func(s uncertainty) float64 { return s.noise * tQuantile(alpha, s.df) }
 	if n := len(e.Marks); n == 0 || e.Marks[n-1].Speedup < 100 {
 		// Not tried far enough yet: as if it went on like this.
-		p.Gain, p.Half = 100*e.Slope.Value, 100*half(e.doubt)
+		p.Gain, p.Half = 100*e.Slope.Value, 100*e.doubt.noiseHalf()
 		p.Widest = p.Half
 	}
 	for i := range e.Marks {
@@ -53,7 +52,7 @@ func (e *Effect) prospect() (p Prospect, ok bool) {
 		if !m.Gain.Bounded {
 			return p, false
 		}
-		h := half(m.doubt)
+		h := m.doubt.noiseHalf()
 		p.Widest = max(p.Widest, h)
 		if p.Half == 0 || m.Gain.Value > p.Gain {
 			p.Gain, p.Half = m.Gain.Value, h

@@ -137,14 +137,27 @@ type Effect struct {
 
 // At is the gain at a speed-up that is a level of the curve or a quarter.
 func (e *Effect) At(speedup int) (Estimate, bool) {
+	l, ok := e.level(speedup)
+	return l.Gain, ok
+}
+
+// NoiseAt is half the width that the interval of At would have without the method's own error, which no number of
+// experiments makes smaller.
+func (e *Effect) NoiseAt(speedup int) float64 {
+	l, _ := e.level(speedup)
+	return l.doubt.noiseHalf()
+}
+
+// level is the one at a speed-up, if its gain is known.
+func (e *Effect) level(speedup int) (Level, bool) {
 	for _, levels := range [][]Level{e.Curve, e.Marks} {
 		for _, l := range levels {
-			if l.Speedup == speedup {
-				return l.Gain, l.Gain.Known
+			if l.Speedup == speedup && l.Gain.Known {
+				return l, true
 			}
 		}
 	}
-	return Estimate{}, false
+	return Level{}, false
 }
 
 // Level is the gain at one speed-up.

@@ -34,6 +34,13 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(out, "\n**%s**\n", plainMarkdown(doubt))
 	}
+	first := serious(r.Warnings)
+	for i, warning := range first {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "- **%s**\n", plainMarkdown(warning.Text))
+	}
 	name := unitNames(unitsOf(r))
 	for _, k := range points {
 		if opt.Point == "" && begins(r, k) {
@@ -47,10 +54,12 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 		githubTable(out, r, k, metric, what, name, opt.Top)
 	}
-	if len(r.Warnings) > 0 {
+	if len(r.Warnings) > len(first) {
 		fmt.Fprint(out, "\n<details><summary>Doubts</summary>\n\n")
 		for _, warning := range r.Warnings {
-			fmt.Fprintf(out, "- %s\n", plainMarkdown(warning.Text))
+			if Level(warning.Code) == "" {
+				fmt.Fprintf(out, "- %s\n", plainMarkdown(warning.Text))
+			}
 		}
 		fmt.Fprint(out, "\n</details>\n")
 	}

@@ -50,24 +50,35 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		out.line("")
 		out.hanging("", clean(doubt))
 	}
-	// What is doubtful about a point or a latency stands below its table, the rest at the end.
+	// What is doubtful about a point or a latency stands beside its table, the rest at the end; but what
+	// may make the numbers wrong comes before them.
 	said := map[analyze.Warning]bool{}
 	beside := func(warnings []analyze.Warning) {
 		for _, w := range warnings {
-			said[w] = true
-			out.hanging("warning: ", clean(w.Text))
+			if !said[w] {
+				said[w] = true
+				out.hanging("warning: ", clean(w.Text))
+			}
 		}
 	}
+	elsewhere := ofPoints(r)
+	first := serious(slices.DeleteFunc(slices.Clone(r.Warnings), func(w analyze.Warning) bool { return elsewhere[w] }))
+	if len(first) > 0 {
+		out.line("")
+	}
+	beside(first)
 	for _, k := range points {
 		if opt.Point == "" && begins(r, k) {
 			continue
 		}
 		out.line("")
+		beside(serious(r.Points[k].Warnings))
 		pointTable(out, r, k, opt)
 		beside(r.Points[k].Warnings)
 		for i := range r.Latencies {
 			if l := &r.Latencies[i]; l.End == k {
 				out.line("")
+				beside(serious(l.Warnings))
 				latencyTable(out, r, l, opt)
 				beside(l.Warnings)
 			}
@@ -86,6 +97,32 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		return fmt.Errorf("writing report: %w", err)
 	}
 	return nil
+}
+
+// serious are the doubts that come before the numbers.
+func serious(all []analyze.Warning) (some []analyze.Warning) {
+	for _, w := range all {
+		if Level(w.Code) != "" {
+			some = append(some, w)
+		}
+	}
+	return some
+}
+
+// ofPoints are the doubts about a point or a latency.
+func ofPoints(r *analyze.Result) map[analyze.Warning]bool {
+	all := map[analyze.Warning]bool{}
+	for i := range r.Points {
+		for _, w := range r.Points[i].Warnings {
+			all[w] = true
+		}
+	}
+	for i := range r.Latencies {
+		for _, w := range r.Latencies[i].Warnings {
+			all[w] = true
+		}
+	}
+	return all
 }
 
 // begins reports whether a point is only there for a latency to begin at.
@@ -214,7 +251,11 @@ func header(p *printer, r *analyze.Result) {
 
 // pointText says what a point did without speed-ups.
 func pointText(pt *analyze.Point) string {
-	text := fmt.Sprintf("%s (%s): %s", clean(pt.Name), clean(pt.Kind), count(int(pt.Visits), "visit"))
+	where := clean(pt.Kind)
+	if pt.Sites > 1 {
+		where += ", at " + count(pt.Sites, "place")
+	}
+	text := fmt.Sprintf("%s (%s): %s", clean(pt.Name), where, count(int(pt.Visits), "visit"))
 	if pt.Rate > 0 {
 		text += fmt.Sprintf(", %s/s", figure(pt.Rate))
 	}

@@ -512,7 +512,7 @@ func TestFile(t *testing.T) {
 	if n := value[int](b, `document.querySelectorAll('#detail .chart').length`); n != 3 {
 		t.Errorf("%d charts", n)
 	}
-	if s := b.text("#detail .source .this"); !strings.Contains(s, "60.0%") || !strings.Contains(s, "29.9±2.1") || !strings.Contains(s, `x = "<b>&";`) {
+	if s := b.text("#detail .source .this"); !strings.Contains(s, "60.0%") || !strings.Contains(s, "29.9±3.8") || !strings.Contains(s, `x = "<b>&";`) {
 		t.Errorf("source line %q", s)
 	}
 	b.click(`#detail .source a[href*="parse.c%3A30"]`)
