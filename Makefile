@@ -42,6 +42,7 @@ check-generated: tools
 lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt'ed: $$bad"; exit 1; fi
 	go vet ./...
+	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
 # In some 15 minutes; test-whole with every compiler, debug format and kind of stack.
 test: build tools lint check-generated
@@ -101,4 +102,4 @@ kernels:
 	go run ./accuracy/kernels
 
 clean:
-	rm -rf bin accuracy/build
+	rm -rf bin accuracy/build || $(SUDO) rm -rf bin accuracy/build

@@ -5,8 +5,8 @@
 //
 // The paper's plan draws units by their samples, a baseline every other time and all levels alike, in experiments of half
 // a second; ours learns from what it has measured. Both go through the same kernel side and the same analysis, in turns, because
-// the speed of a shared machine drifts. The interval is that of the gain at a speed-up of 50%, the method's own error in
-// it, of whatever unit is ranked first.
+// the speed of a shared machine drifts. The interval is that of the gain at a speed-up of 50%, beside the method's own
+// error (as --until has it: no plan makes that smaller), of whatever unit is ranked first.
 package main
 
 import (
@@ -44,8 +44,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 // program is one that is profiled, a source below accuracy.
 type program struct{ name, source string }
 
-// programs have several lines that take time, in threads and in processes. At half they gain a third at most: more,
-// and the method's own error alone would be 3 points.
+// programs have several lines that take time, in threads and in processes. At half they gain a third at most.
 var programs = []program{
 	{"cpp_phases", "programs/cpp_phases/cpp_phases.cc"},
 	{"exec_tree", "programs/exec_tree/exec_tree.c"},

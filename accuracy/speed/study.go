@@ -132,6 +132,6 @@ func (s *study) leading(r *analyze.Result) (unit string, gain analyze.Estimate, 
 	}
 	first := &r.Targets[0]
 	g, known := first.Effects[0].At(at)
-	ok = known && g.Bounded && g.Half() <= s.half && first.Effects[0].Verdict == analyze.Faster
+	ok = known && g.Bounded && first.Effects[0].NoiseAt(at) <= s.half && first.Effects[0].Verdict == analyze.Faster
 	return first.Unit.Name, g, ok
 }
