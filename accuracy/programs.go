@@ -113,7 +113,7 @@ var programs = append([]program{
 	{name: "work_barrier_read", source: "io_barrier/read.c", kind: waiting, model: []float64{0, 0, 0, 0}},
 	{name: "work_barrier_work", source: "io_barrier/work.c", kind: waiting},
 	{name: "wait_sleep", source: "sleep_compute/sleep_compute.c", wait: "sleep", kind: waiting, model: []float64{10, 20, 30, 40}},
-	{name: "wait_disk", source: "direct_read/direct_read.c", wait: "disk", kind: waiting},
+	{name: "wait_disk", source: "direct_read/direct_read.c", defines: []string{"WAITING"}, wait: "disk", kind: waiting},
 	{name: "wait_net", source: "slow_server/slow_server.c", wait: "net", kind: waiting, partner: true},
 	{name: "slow_server", source: "slow_server/slow_server.c", kind: waiting, partner: true},
 	{name: "fork_pipe", source: "fork_pipe/fork_pipe.c", kind: ordinary, model: []float64{25, 40, 40, 40}},

@@ -19,8 +19,11 @@ type limits struct {
 	changed   bool                   // CPUs came or went
 }
 
-// mostLooked bounds how many processes' cgroups are looked for: those of one target are few.
-const mostLooked = 64
+// Bounds of how many are looked at: the processes of one target are in few cgroups, a machine's in many.
+const (
+	mostProcesses = 64
+	mostCgroups   = 4096
+)
 
 // watchLimits begins, and says what is known at once.
 func (s *session) watchLimits() {
@@ -31,20 +34,24 @@ func (s *session) watchLimits() {
 	if nodes := kernelSays("/sys/devices/system/node/online"); strings.ContainsAny(nodes, "-,") {
 		s.note("numa", "this machine has memory nodes %s: what threads run where decides how fast they are; keep the program on one with numactl", nodes)
 	}
+	for _, q := range s.quotas() {
+		s.limits.quotas[q] = q.Throttled()
+	}
+}
+
+// quotas are those that the target is under: of cgroups that are there now, and of processes that are in them now.
+func (s *session) quotas() (all []target.Quota) {
 	if s.cfg.System {
-		return // it is all in some cgroup, and those of what is started later are not known
+		return target.AllQuotas(mostCgroups)
 	}
 	members, err := s.ledger.Members()
 	if err != nil {
 		s.cfg.Log.Debug("looking for CPU quotas", "error", err)
 	}
-	for _, m := range members[:min(len(members), mostLooked)] {
-		for _, q := range target.QuotasOf(m.PID) {
-			if _, known := s.limits.quotas[q]; !known {
-				s.limits.quotas[q] = q.Throttled()
-			}
-		}
+	for _, m := range members[:min(len(members), mostProcesses)] {
+		all = append(all, target.QuotasOf(m.PID)...)
 	}
+	return all
 }
 
 // checkCPUs says what it means that whatif may not be on some of the CPUs: what it starts may not either.

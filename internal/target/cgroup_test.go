@@ -89,6 +89,15 @@ func TestQuotas(t *testing.T) {
 	if n := got[1].Throttled(); n != 2 {
 		t.Errorf("throttled %d times, want 2", n)
 	}
+	all := []Quota{{root + "/a", 0.5}, {root + "/cpu/v1", 1.5}}
+	for most, want := range map[int][]Quota{0: nil, 2: all[:1], 100: all} {
+		if got := allQuotas(root, most); !slices.Equal(got, want) {
+			t.Errorf("of %d cgroups %v, want %v", most, got, want)
+		}
+	}
+	if got := allQuotas(root+"/none", 100); got != nil {
+		t.Errorf("where there are no cgroups: %v", got)
+	}
 }
 
 func FuzzParseCgroups(f *testing.F) {

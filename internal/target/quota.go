@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -72,6 +73,29 @@ func quotas(root string, of []Membership) []Quota {
 			}
 		}
 	}
+	return all
+}
+
+// AllQuotas are those of the machine's cgroups; of more than so many cgroups not all are looked at.
+func AllQuotas(most int) []Quota { return allQuotas(cgroupRoot, most) }
+
+func allQuotas(root string, most int) []Quota {
+	var all []Quota
+	filepath.WalkDir(root, func(dir string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // gone meanwhile
+			return nil
+		case !entry.IsDir():
+			return nil
+		case most == 0:
+			return fs.SkipAll
+		}
+		most--
+		if q := quotaOf(dir); q.CPUs > 0 {
+			all = append(all, q)
+		}
+		return nil
+	})
 	return all
 }
 
