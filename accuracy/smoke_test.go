@@ -2,23 +2,24 @@ package main
 
 import (
 	"io"
-	"os/exec"
-	"path/filepath"
+	"os"
 	"testing"
 
 	"whatif/internal/realkernel"
 )
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	realkernel.Cleanup()
+	os.Exit(status)
+}
 
 // TestSmoke measures little of a few programs of different kinds. A busy machine keeps its limit; the
 // prediction of a ledger that does not work would not: the truth at 100% is 33, 0 and 67.
 func TestSmoke(t *testing.T) {
 	realkernel.Need(t)
 	const limit = 15.0 // points
-	whatif := filepath.Join(t.TempDir(), "whatif")
-	if out, err := exec.Command("go", "build", "-o", whatif, "../cmd/whatif").CombinedOutput(); err != nil {
-		t.Fatalf("building whatif: %v\n%s", err, out)
-	}
-	o, err := parseOptions(io.Discard, []string{"-quick", "-levels", "50,100", "-patience", "10s", "-only", "barrier,off_path,spin", "-whatif", whatif})
+	o, err := parseOptions(io.Discard, []string{"-quick", "-levels", "50,100", "-patience", "10s", "-only", "barrier,off_path,spin", "-whatif", realkernel.Whatif(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

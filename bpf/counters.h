@@ -722,15 +722,22 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 /*
  * A process that has been forked faults when it first writes to any page. Before
  * that its numbers are what it was born with.
+ *
+ * A program that whatif has started is a member when its exec is over already. It faults at its first
+ * instruction; until a tick meets it, it might have slept through dozens of requests.
  */
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(on_fault, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (counting && t && t->born) {
+	if (!counting || !t)
+		return 0;
+	if (t->born) {
 		t->born = 0;
 		read_objects(t, 1);
+	} else if (!t->code_pages) {
+		read_counters(t, READ_NOW, 0);
 	}
 	return 0;
 }

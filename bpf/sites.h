@@ -50,8 +50,6 @@ static __noinline int take_visit(struct site_visit *v, u32 i)
 	if (!c || !s || i >= MAX_OBJECTS)
 		return 0;
 	o = object_of(c, i);
-	if (o->state == OBJECT_ASKED)
-		settle(c, v->thread->address_space, o);
 	if (o->state != OBJECT_COUNTS || v->source - o->first >= o->sources)
 		return 0;
 	value = o->value + s->value;
@@ -123,12 +121,8 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 		v.at = REGISTER_IP(ctx);
 	v.cost = cost_of(cookie);
 	/* What the numbers of a process that was just forked begin with is not known yet, see on_fault. */
-	if (!v.thread->born) {
-		/* A program that sleeps much may have met no tick since it began. */
-		if (in_its_memory(v.thread) && v.thread->code_pages != bpf_get_current_task_btf()->mm->exec_vm)
-			look_at_memory(v.thread, 0);
+	if (!v.thread->born)
 		bpf_loop(MAX_OBJECTS, on_taking, &v, 0);
-	}
 	v.points = points_of(v.set);
 	bpf_loop(MAX_POINTS, on_site_visit, &v, 0);
 	return 0;

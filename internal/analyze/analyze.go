@@ -188,7 +188,7 @@ func (e *Effect) fill(f *fit, t *track, simulated bool) {
 		lv := Level{Speedup: s.speedup, Experiments: s.n}
 		lv.Gain, lv.doubt = gain(l, s.speedup)
 		if s.expected > 0 {
-			lv.Raw, _ = estimate(float64(s.speedup)/100, 1-s.time/s.expected, math.Sqrt(f.cov.at(l, l))/s.expected)
+			lv.Raw, lv.rawDoubt = estimate(float64(s.speedup)/100, 1-s.time/s.expected, math.Sqrt(f.cov.at(l, l))/s.expected)
 			lv.Raw = lv.Raw.atMost(100)
 			lv.Raw.Bounded = lv.Raw.Bounded && s.n >= leastTrials
 			if !lv.Raw.Bounded {

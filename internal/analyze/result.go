@@ -148,6 +148,16 @@ func (e *Effect) NoiseAt(speedup int) float64 {
 	return l.doubt.noiseHalf()
 }
 
+// RawNoiseAt is the same for the experiments at that speed-up alone, if they are enough for an interval.
+func (e *Effect) RawNoiseAt(speedup int) (half float64, ok bool) {
+	for i := range e.Curve {
+		if l := &e.Curve[i]; l.Speedup == speedup && l.Raw.Bounded {
+			return l.rawDoubt.noiseHalf(), true
+		}
+	}
+	return 0, false
+}
+
 // level is the one at a speed-up, if its gain is known.
 func (e *Effect) level(speedup int) (Level, bool) {
 	for _, levels := range [][]Level{e.Curve, e.Marks} {
@@ -169,7 +179,7 @@ type Level struct {
 	// Raw uses the experiments of this level alone.
 	Raw Estimate
 
-	doubt uncertainty // of Gain
+	doubt, rawDoubt uncertainty // of Gain, of Raw
 }
 
 // Estimate is a number and its 95% interval. Neither may be known.

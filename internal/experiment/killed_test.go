@@ -48,7 +48,7 @@ func TestKilled(t *testing.T) {
 		if left.count("prog") < 10 || left.count("link") < 10 {
 			t.Fatalf("whatif has loaded %v: they are not looked up as they should", left)
 		}
-		if p.code(t, "round_done") {
+		if sameCode(t, p.pid()) {
 			t.Fatal("there is no probe in round_done: it is not looked up as it should")
 		}
 		slowed := awaitSlow(p, own)
@@ -71,7 +71,7 @@ func TestKilled(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		if !p.code(t, "round_done") {
+		if !sameCode(t, p.pid()) {
 			t.Errorf("time %d: the probe is still in round_done", i)
 		}
 		p.end()

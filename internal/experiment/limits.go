@@ -1,12 +1,18 @@
 package experiment
 
 import (
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/profile"
 	"whatif/internal/target"
 )
 
@@ -19,6 +25,9 @@ type limits struct {
 	changed   bool                   // CPUs came or went
 }
 
+// machine is where the kernel describes it.
+var machine = os.DirFS("/sys/devices/system")
+
 // Bounds of how many are looked at: the processes of one target are in few cgroups, a machine's in many.
 const (
 	mostProcesses = 64
@@ -27,12 +36,9 @@ const (
 
 // watchLimits begins, and says what is known at once.
 func (s *session) watchLimits() {
-	s.limits = limits{cpus: kernelSays("/sys/devices/system/cpu/online"), suspended: suspendedTime(), quotas: make(map[target.Quota]int64)}
-	if kernelSays("/sys/devices/system/cpu/smt/active") == "1" {
-		s.note("smt", "two threads share a core of this machine: while one is stopped the other runs faster; echo off > /sys/devices/system/cpu/smt/control, or keep the program on one thread of each core with taskset")
-	}
-	if nodes := kernelSays("/sys/devices/system/node/online"); strings.ContainsAny(nodes, "-,") {
-		s.note("numa", "this machine has memory nodes %s: what threads run where decides how fast they are; keep the program on one with numactl", nodes)
+	s.limits = limits{cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime(), quotas: make(map[target.Quota]int64)}
+	for _, w := range unevenCores(machine) {
+		s.note(w.Code, "%s", w.Text)
 	}
 	for _, q := range s.quotas() {
 		s.limits.quotas[q] = q.Throttled()
@@ -54,6 +60,26 @@ func (s *session) quotas() (all []target.Quota) {
 	return all
 }
 
+// checkQuotas warns of those that have been used up since they were looked at last.
+func (s *session) checkQuotas(of iter.Seq[target.Quota]) {
+	var used []target.Quota
+	for q := range of {
+		if now := q.Throttled(); now > s.limits.quotas[q] {
+			s.limits.quotas[q] = now
+			used = append(used, q)
+		}
+	}
+	if len(used) == 0 {
+		return
+	}
+	slices.SortFunc(used, func(a, b target.Quota) int { return strings.Compare(a.Dir, b.Dir) })
+	others := ""
+	if n := len(used) - 1; n > 0 {
+		others = fmt.Sprintf(" and %d more", n)
+	}
+	s.warn("cpu-quota", "the CPU quota of %s (%.2g CPUs)%s is used up now and then, and the kernel stops all that is in it: a core that whatif stops uses it up, too, so what is found may be wrong. Take the limit away while you profile (docker: without --cpus; systemd: CPUQuota=)", used[0].Dir, used[0].CPUs, others)
+}
+
 // checkCPUs says what it means that whatif may not be on some of the CPUs: what it starts may not either.
 func (s *session) checkCPUs(barred []int) {
 	if len(barred) > 0 && (s.cfg.System || !s.cfg.Starts()) {
@@ -61,8 +87,19 @@ func (s *session) checkCPUs(barred []int) {
 	}
 }
 
-func kernelSays(path string) string {
-	text, err := os.ReadFile(path)
+// unevenCores says what makes it matter which core a thread is on.
+func unevenCores(system fs.FS) (all []profile.Warning) {
+	if kernelSays(system, "cpu/smt/active") == "1" {
+		all = append(all, profile.Warning{Code: "smt", Text: "two threads share a core of this machine: while one is stopped the other runs faster; echo off > /sys/devices/system/cpu/smt/control, or keep the program on one thread of each core with taskset"})
+	}
+	if nodes := kernelSays(system, "node/online"); strings.ContainsAny(nodes, "-,") {
+		all = append(all, profile.Warning{Code: "numa", Text: "this machine has memory nodes " + nodes + ": what threads run where decides how fast they are; keep the program on one with numactl"})
+	}
+	return all
+}
+
+func kernelSays(system fs.FS, path string) string {
+	text, err := fs.ReadFile(system, path)
 	if err != nil {
 		return ""
 	}
@@ -78,6 +115,13 @@ func suspendedTime() time.Duration {
 	return time.Duration(boot.Nano() - running.Nano())
 }
 
+// checkQuotasOfAll looks at the whole machine's, once, at the end: they may be many, and have come meanwhile.
+func (s *session) checkQuotasOfAll() {
+	if s.cfg.System {
+		s.checkQuotas(slices.Values(s.quotas()))
+	}
+}
+
 // exceeded says why an experiment cannot be used that has just ended; "": it can.
 func (s *session) exceeded() string {
 	why := ""
@@ -86,13 +130,10 @@ func (s *session) exceeded() string {
 		s.warn("suspended", "the machine was suspended meanwhile: that experiment is set aside")
 		why = "suspended"
 	}
-	for q, before := range s.limits.quotas {
-		if now := q.Throttled(); now > before {
-			s.limits.quotas[q] = now
-			s.warn("cpu-quota", "the CPU quota of %s (%.2g CPUs) is used up now and then, and the kernel stops all that is in it: a core that whatif stops uses it up, too, so what is found may be wrong. Take the limit away while you profile (docker: without --cpus; systemd: CPUQuota=)", q.Dir, q.CPUs)
-		}
+	if !s.cfg.System {
+		s.checkQuotas(maps.Keys(s.limits.quotas))
 	}
-	if now := kernelSays("/sys/devices/system/cpu/online"); now != s.limits.cpus && !s.limits.changed {
+	if now := kernelSays(machine, "cpu/online"); now != s.limits.cpus && !s.limits.changed {
 		s.limits.changed = true
 		s.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments from then on are set aside; profile anew", s.limits.cpus, now)
 	}

@@ -3,10 +3,12 @@ package experiment
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,44 +112,59 @@ func (p *pulse) await(t *testing.T) {
 	}
 }
 
-// code is sameCode of the program.
-func (p *pulse) code(t *testing.T, name string) (same bool) {
+// sameCode tells whether all code of a program's own file, which is not position-independent, is in memory what it is there.
+func sameCode(t *testing.T, pid int) bool {
 	t.Helper()
-	return sameCode(t, p.pid(), name)
+	f, memory := fileAndMemory(t, pid)
+	for _, section := range f.Sections {
+		if section.Flags&elf.SHF_EXECINSTR == 0 {
+			continue
+		}
+		inFile, err := section.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		inMemory := make([]byte, section.Size)
+		if _, err := memory.ReadAt(inMemory, int64(section.Addr)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(inFile, inMemory) {
+			return false
+		}
+	}
+	return true
 }
 
-// sameCode compares a function's bytes in a process with those in its file: they
-// differ while a probe is there.
-func sameCode(t *testing.T, pid int, name string) bool {
+// variable is the value of a variable of two bytes in such a program.
+func variable(t *testing.T, pid int, name string) uint16 {
+	t.Helper()
+	f, memory := fileAndMemory(t, pid)
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatal("no variable ", name)
+	}
+	var value [2]byte
+	if _, err := memory.ReadAt(value[:], int64(symbols[i].Value)); err != nil {
+		t.Fatal(err)
+	}
+	return binary.LittleEndian.Uint16(value[:])
+}
+
+// fileAndMemory are a process's program and its memory.
+func fileAndMemory(t *testing.T, pid int) (*elf.File, *os.File) {
 	t.Helper()
 	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	symbols, err := f.Symbols()
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range symbols {
-		if s.Name != name {
-			continue
-		}
-		section := f.Sections[s.Section]
-		inFile, inMemory := make([]byte, s.Size), make([]byte, s.Size)
-		if _, err := section.ReadAt(inFile, int64(s.Value-section.Addr)); err != nil {
-			t.Fatal(err)
-		}
-		memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer memory.Close()
-		if _, err := memory.ReadAt(inMemory, int64(s.Value)); err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Equal(inFile, inMemory)
-	}
-	t.Fatalf("no function %s", name)
-	return false
+	t.Cleanup(func() { f.Close(); memory.Close() })
+	return f, memory
 }

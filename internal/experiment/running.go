@@ -84,13 +84,30 @@ func inCgroup(dir string) ([]target.Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	return stillIn(dir, pids)
+}
+
+// stillIn are those processes that were in the cgroup by their numbers. It is looked who is in it once more: by the time that
+// one is looked up the number may be another's, who is not.
+func stillIn(dir string, pids []int) ([]target.Running, error) {
 	var all []target.Running
 	for _, pid := range pids {
 		if r, ok := target.Lookup(pid); ok {
 			all = append(all, r)
 		}
 	}
-	return all, nil
+	if len(all) == 0 {
+		return nil, nil
+	}
+	now, err := target.CgroupMembers(dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(now)
+	return slices.DeleteFunc(all, func(r target.Running) bool {
+		_, in := slices.BinarySearch(now, r.PID)
+		return !in
+	}), nil
 }
 
 func (a *attachedTo) programs() ([]program, error) {
@@ -226,15 +243,14 @@ func (a *attachedTo) glance(l *ledger.Ledger) (int, error) {
 	for _, member := range before {
 		left[member.PID] = member
 	}
-	var come []target.Running
+	var unknown []int
 	for _, pid := range now {
 		if _, member := left[pid]; !member {
-			if r, ok := target.Lookup(pid); ok {
-				come = append(come, r)
-			}
+			unknown = append(unknown, pid)
 		}
 		delete(left, pid)
 	}
+	come, err := stillIn(a.cgroup, unknown)
 	if len(come) > 0 {
 		err = l.Join(choices(come))
 	}

@@ -72,7 +72,7 @@ func system(t *testing.T, args ...string) *attaching {
 }
 
 // While everything is stopped for the sake of one busy line, who is woken by the clock is not late
-// by more than the cap: whether it belongs to the target, as all do, or is whatif's own shell.
+// by more than the cap.
 func TestSystemStall(t *testing.T) {
 	measures(t)
 	const source = "testdata/stall.c"

@@ -89,14 +89,32 @@ func TestQuotas(t *testing.T) {
 	if n := got[1].Throttled(); n != 2 {
 		t.Errorf("throttled %d times, want 2", n)
 	}
-	all := []Quota{{root + "/a", 0.5}, {root + "/cpu/v1", 1.5}}
-	for most, want := range map[int][]Quota{0: nil, 2: all[:1], 100: all} {
-		if got := allQuotas(root, most); !slices.Equal(got, want) {
-			t.Errorf("of %d cgroups %v, want %v", most, got, want)
+}
+
+func TestAllQuotas(t *testing.T) {
+	const quota, none = "50000 100000\n", "max 100000\n"
+	for _, x := range []struct {
+		files map[string]string
+		most  int
+		want  []string
+	}{
+		{map[string]string{"cgroup.procs": "", "a/cpu.max": quota, "b/cpu.max": none, "b/c/cpu.max": quota}, 100, []string{"a", "b/c"}},
+		{map[string]string{"cgroup.procs": "", "a/cpu.max": quota, "b/cpu.max": quota}, 2, []string{"a"}},
+		{map[string]string{"unified/cgroup.procs": "", "unified/a/cpu.max": quota, "memory/cgroup.procs": "", "memory/a/cpu.max": quota, "cpu,cpuacct/cgroup.procs": "", "cpu,cpuacct/v1/cpu.cfs_quota_us": "50000\n", "cpu,cpuacct/v1/cpu.cfs_period_us": "100000\n"}, 100, []string{"unified/a", "cpu,cpuacct/v1"}},
+		{map[string]string{}, 100, nil},
+	} {
+		root := tree(t, x.files)
+		var got []string
+		for _, q := range allQuotas(root, x.most) {
+			dir, _ := filepath.Rel(root, q.Dir)
+			got = append(got, dir)
+			if q.CPUs != 0.5 {
+				t.Errorf("%s: %g CPUs", dir, q.CPUs)
+			}
 		}
-	}
-	if got := allQuotas(root+"/none", 100); got != nil {
-		t.Errorf("where there are no cgroups: %v", got)
+		if !slices.Equal(got, x.want) {
+			t.Errorf("of %d of %v: %v, want %v", x.most, x.files, got, x.want)
+		}
 	}
 }
 

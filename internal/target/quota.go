@@ -81,21 +81,25 @@ func AllQuotas(most int) []Quota { return allQuotas(cgroupRoot, most) }
 
 func allQuotas(root string, most int) []Quota {
 	var all []Quota
-	filepath.WalkDir(root, func(dir string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil: // gone meanwhile
-			return nil
-		case !entry.IsDir():
-			return nil
-		case most == 0:
-			return fs.SkipAll
+	for _, hierarchy := range hierarchies(root) {
+		// Of version 1 only one controller has quotas.
+		if hierarchy != root && !slices.Contains([]string{"cpu", "cpu,cpuacct", "unified"}, filepath.Base(hierarchy)) {
+			continue
 		}
-		most--
-		if q := quotaOf(dir); q.CPUs > 0 {
-			all = append(all, q)
-		}
-		return nil
-	})
+		filepath.WalkDir(hierarchy, func(dir string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil || !entry.IsDir(): // err: gone meanwhile
+				return nil
+			case most == 0:
+				return fs.SkipAll
+			}
+			most--
+			if q := quotaOf(dir); q.CPUs > 0 {
+				all = append(all, q)
+			}
+			return nil
+		})
+	}
 	return all
 }
 

@@ -35,9 +35,9 @@ static long steps_of_page(void) { return 0; }
 int main(int argc, char **argv) {
   bench_init(argc, argv);
   open_pages();
-  const long left_out = (PAGES - shrunk(PAGES)) * steps_of_page();
+  const long pages = shrunk(PAGES), left_out = pages < PAGES ? (PAGES - pages) * steps_of_page() : 0;
   for (;;) {
-    for (long i = shrunk(PAGES); i > 0; i--)
+    for (long i = pages; i > 0; i--)
       if (READ_PAGE() != sizeof page) // TARGET
         die("reading");
     WORK(left_out);

@@ -29,6 +29,7 @@ static struct {
   unsigned long resting; /* threads */
   unsigned long threads;
 } *shared;
+USDT_SEMAPHORE(busy, watched);
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 
 __attribute__((noinline)) static void visited(void) { __asm__ volatile(""); }
@@ -45,6 +46,7 @@ static void visit(void) {
   WHATIF_PROGRESS("work");
   syscall(SYS_getppid);
   USDT(busy, visit);
+  USDT_IF_ENABLED(busy, watched);
   raise(SIGURG); /* which is ignored */
   __atomic_add_fetch(&shared->visits, 1, __ATOMIC_RELAXED); // COUNTED
 }

@@ -1,14 +1,16 @@
 /* Work of the kernel's: mostly writing to a file in memory, three times from one function and once from
- * another; with "udp" packets to itself; with "tty" bytes through a terminal, which a thread of the kernel's
- * handles. */
+ * another; with "udp" packets to itself. And what the kernel's threads do for it: with "tty" bytes through a
+ * terminal, with "ring" writing by one of io_uring's workers, with "writeback" writing pages to the disk. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -50,6 +52,52 @@ __attribute__((noinline)) static void through_terminal(void) {
     check((got = read(terminal, bytes, sizeof bytes)) > 0, "reading from the terminal");
 }
 
+/* A ring for one request at a time, which a worker is to carry out. */
+static struct {
+  int fd;
+  unsigned *tail, *done;
+} ring;
+
+__attribute__((noinline)) static void through_ring(void) {
+  ++*ring.tail;
+  check(syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "waiting for the ring");
+  ++*ring.done;
+}
+
+/* The flusher writes; who calls waits. */
+__attribute__((noinline)) static void through_flusher(void) {
+  for (int i = 0; i < 16; i++)
+    check(pwrite(file, bytes, SIZE, (off_t)i * SIZE) == SIZE, "writing");
+  check(!syncfs(file), "having it written");
+}
+
+static void open_memory(void) {
+  file = memfd_create("written", 0);
+  check(file >= 0 && !ftruncate(file, SIZE), "making a file in memory");
+}
+
+static void open_ring(void) {
+  struct io_uring_params p = {0};
+  struct io_uring_sqe *request;
+  char *queue;
+  open_memory();
+  ring.fd = (int)syscall(SYS_io_uring_setup, 1, &p);
+  check(ring.fd >= 0, "setting a ring up");
+  queue = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
+  request = mmap(NULL, sizeof *request, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQES);
+  check(queue != MAP_FAILED && request != MAP_FAILED, "mapping it");
+  *request = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .flags = IOSQE_ASYNC, .fd = file, .addr = (unsigned long)bytes, .len = SIZE};
+  ring.tail = (unsigned *)(queue + p.sq_off.tail);
+  ring.done = (unsigned *)(queue + p.cq_off.head);
+  ((unsigned *)(queue + p.sq_off.array))[0] = 0;
+}
+
+static void open_disk(void) {
+  char name[] = "/var/tmp/kernelcode.XXXXXX";
+  file = mkstemp(name);
+  check(file >= 0 && !unlink(name), "making a file on the disk");
+}
+
 static void open_udp(void) {
   struct sockaddr_in self = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof self;
@@ -69,28 +117,33 @@ static void open_terminal(void) {
   check(!tcsetattr(terminal, TCSANOW, &raw), "setting it up");
 }
 
+static void write_in_memory(void) {
+  for (int i = 0; i < 20; i++) {
+    often();
+    rarely();
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*open)(void), (*work)(void);
+} kinds[] = {
+    {"", open_memory, write_in_memory},     {"udp", open_udp, packets},
+    {"tty", open_terminal, through_terminal}, {"ring", open_ring, through_ring},
+    {"writeback", open_disk, through_flusher},
+};
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   memset(bytes, 'x', sizeof bytes);
-  if (!strcmp(what, "udp")) {
-    open_udp();
-  } else if (!strcmp(what, "tty")) {
-    open_terminal();
-  } else {
-    file = memfd_create("written", 0);
-    check(file >= 0 && !ftruncate(file, SIZE), "making a file in memory");
-  }
-  for (;;) {
-    if (!strcmp(what, "udp")) {
-      packets();
-    } else if (!strcmp(what, "tty")) {
-      through_terminal();
-    } else {
-      for (int i = 0; i < 20; i++) {
-        often();
-        rarely();
-      }
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (strcmp(what, kinds[i].name))
+      continue;
+    kinds[i].open();
+    for (;;) {
+      kinds[i].work();
+      visited();
     }
-    visited();
   }
+  return 2;
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"whatif/accuracy/internal/rig"
+	"whatif/internal/profile"
+	"whatif/internal/realkernel"
+)
+
+// TestStacksReachMain follows the stacks of the suite's programs whose time is in libraries, which have no frame
+// pointers, to their ends, as functions for units make necessary: 99% reach main. Of libm, libstdc++ and what else
+// there is TestStacks in internal/experiment has programs.
+func TestStacksReachMain(t *testing.T) {
+	realkernel.Need(t)
+	for i := range programs {
+		p := &programs[i]
+		if p.kind != library && p.name != "libc_call" {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			root, err := rig.FindRoot()
+			if err != nil {
+				t.Fatal(err)
+			}
+			built, err := build(t.Context(), root, p, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "whatif.profile")
+			cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-u", "func", "-s", "0", "--warmup", "500ms", "-d", "2s", "-o", file,
+				"-p", "func:"+p.pointFunc(), "--")
+			cmd.Args = append(cmd.Args, p.command(built.plain, "0", forever)...)
+			out, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 { // else the program's own
+				t.Fatalf("%v\n%s", err, out)
+			}
+			runs, err := profile.ReadFiles([]string{file})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(runs) != 1 || runs[0].End == nil {
+				t.Fatalf("%d runs, or one without an end\n%s", len(runs), out)
+			}
+			var samples, reached int64
+			lost := map[string]int64{}
+			for _, e := range runs[0].Experiments {
+				samples += e.Samples
+				for id, n := range e.UnitSamples {
+					if runs[0].Units[id].Name == "main" {
+						reached += n
+					}
+				}
+				for what, n := range e.Losses {
+					lost[what] += n
+				}
+			}
+			t.Logf("of %d samples %d reached main; lost %v", samples, reached, lost)
+			if samples < 200 || 100*reached < 99*samples {
+				t.Errorf("of %d samples only %d reached main; lost %v", samples, reached, lost)
+			}
+		})
+	}
+}
