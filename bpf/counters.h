@@ -321,8 +321,7 @@ static __noinline int settle(struct counters *c, u64 space, struct object *o)
 {
 	struct clearing k = { .space = space };
 	struct place key = file_key(o);
-	u64 offset = o->file.offset;
-	u64 value = o->value;
+	u64 offset, value;
 	struct counter_file *f;
 
 	f = bpf_map_lookup_elem(&files, &key);
@@ -330,6 +329,12 @@ static __noinline int settle(struct counters *c, u64 space, struct object *o)
 		return 0;
 	if (__sync_val_compare_and_swap(&o->state, OBJECT_ASKED, OBJECT_TAKEN) != OBJECT_ASKED)
 		return 0; /* another core does it */
+	if (o->file.inode != key.inode || o->file.dev != key.dev || o->changed != key.offset) {
+		o->state = OBJECT_ASKED; /* another file has come in its place since */
+		return 0;
+	}
+	offset = o->file.offset;
+	value = o->value;
 	if (f->state != FILE_COUNTS || o->from >= f->to || o->to <= f->from) {
 		o->state = OBJECT_FREE;
 		return 0;
@@ -722,22 +727,15 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 /*
  * A process that has been forked faults when it first writes to any page. Before
  * that its numbers are what it was born with.
- *
- * A program that whatif has started is a member when its exec is over already. It faults at its first
- * instruction; until a tick meets it, it might have slept through dozens of requests.
  */
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(on_fault, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (!counting || !t)
-		return 0;
-	if (t->born) {
+	if (counting && t && t->born) {
 		t->born = 0;
 		read_objects(t, 1);
-	} else if (!t->code_pages) {
-		read_counters(t, READ_NOW, 0);
 	}
 	return 0;
 }

@@ -121,8 +121,16 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 		v.at = REGISTER_IP(ctx);
 	v.cost = cost_of(cookie);
 	/* What the numbers of a process that was just forked begin with is not known yet, see on_fault. */
-	if (!v.thread->born)
+	if (!v.thread->born) {
+		/*
+		 * A program that whatif has started is a member when its exec is over already, and where it sleeps nearly
+		 * always no tick may meet it for dozens of requests. This once it is looked at here: probes can be
+		 * interrupted for longer than what else looks.
+		 */
+		if (!v.thread->code_pages)
+			read_counters(v.thread, READ_NOW, 0);
 		bpf_loop(MAX_OBJECTS, on_taking, &v, 0);
+	}
 	v.points = points_of(v.set);
 	bpf_loop(MAX_POINTS, on_site_visit, &v, 0);
 	return 0;
