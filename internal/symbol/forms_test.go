@@ -153,7 +153,7 @@ func checkAgainstOracle(t *testing.T, symbolizer, path string, b *Binary, addrs 
 		if b.file != b.fullSymbols() && want.Symbol[0].FunctionName == "" && want.Symbol[0].Line == 0 {
 			continue // LLVM does not look for the symbol table in the separate file
 		}
-		if diff := compareChains(b, addrs[i], want); diff != "" {
+		if diff, _ := compareChains(b, addrs[i], want); diff != "" {
 			if diffs++; diffs <= 5 {
 				t.Logf("%#x: %s", addrs[i], diff)
 			}
