@@ -2,17 +2,10 @@ package main
 
 import (
 	"io"
-	"os"
 	"testing"
 
 	"whatif/internal/realkernel"
 )
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	realkernel.Cleanup()
-	os.Exit(status)
-}
 
 // TestSmoke measures little of a few programs of different kinds. A busy machine keeps its limit; the
 // prediction of a ledger that does not work would not: the truth at 100% is 33, 0 and 67.

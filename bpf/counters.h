@@ -329,8 +329,9 @@ static __noinline int settle(struct counters *c, u64 space, struct object *o)
 		return 0;
 	if (__sync_val_compare_and_swap(&o->state, OBJECT_ASKED, OBJECT_TAKEN) != OBJECT_ASKED)
 		return 0; /* another core does it */
+	/* Since its key was read another core may have freed it, and put another file there. */
 	if (o->file.inode != key.inode || o->file.dev != key.dev || o->changed != key.offset) {
-		o->state = OBJECT_ASKED; /* another file has come in its place since */
+		o->state = OBJECT_ASKED;
 		return 0;
 	}
 	offset = o->file.offset;

@@ -123,9 +123,9 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 	/* What the numbers of a process that was just forked begin with is not known yet, see on_fault. */
 	if (!v.thread->born) {
 		/*
-		 * A program that whatif has started is a member when its exec is over already, and where it sleeps nearly
-		 * always no tick may meet it for dozens of requests. This once it is looked at here: probes can be
-		 * interrupted for longer than what else looks.
+		 * Nobody has looked at its memory yet. The program that whatif starts becomes a member after its exec, and
+		 * where it sleeps nearly always no tick may meet it for dozens of requests. Only then: a probe can be
+		 * interrupted while it holds the look's lock, for longer than a tick can.
 		 */
 		if (!v.thread->code_pages)
 			read_counters(v.thread, READ_NOW, 0);

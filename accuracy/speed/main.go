@@ -5,8 +5,8 @@
 //
 // The paper's plan draws units by their samples, a baseline every other time and all levels alike, in experiments of half
 // a second; ours learns from what it has measured. Both go through the same kernel side, in turns, because
-// the speed of a shared machine drifts. Of the paper's there are two times: with each speed-up judged by its own
-// experiments, as its graphs show them, and with our analysis, for which a unit's speed-ups are one curve. The interval is that of the gain at a speed-up of 50%, beside the method's own
+// the speed of a shared machine drifts. The paper's has two times: until
+// the experiments at 50% say it by themselves, as in its graphs, and until our curve through all speed-ups does. The interval is that of the gain at a speed-up of 50%, beside the method's own
 // error (as --until has it: no plan makes that smaller), of whatever unit is ranked first.
 package main
 

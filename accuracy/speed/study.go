@@ -30,20 +30,20 @@ type way struct {
 	name   string
 	even   bool
 	length time.Duration // least length of an experiment
-	alone  bool          // goes on until the speed-up's own experiments are enough
 }
 
 var ways = []way{
-	{"the paper's plan", true, 500 * time.Millisecond, true},
-	{"whatif's plan", false, 200 * time.Millisecond, false},
+	{"the paper's plan", true, 500 * time.Millisecond},
+	{"whatif's plan", false, 200 * time.Millisecond},
 }
 
-// outcome is what one run said first.
+// outcome is how long a run took, from its start, until the interval was narrow enough (+Inf: not within the limit), and what it
+// said at its end.
 type outcome struct {
-	seconds float64 // until the interval was narrow enough; +Inf: not within the limit
-	alone   float64 // the same, of the interval that the experiments at that speed-up give by themselves
-	unit    string  // that was leading
-	gain    analyze.Estimate
+	curve  float64 // the interval that our curve through all speed-ups has
+	single float64 // the one that the experiments at that speed-up have by themselves
+	unit   string  // that was leading
+	gain   analyze.Estimate
 }
 
 // result is a program's outcomes, by way.
@@ -106,22 +106,26 @@ func (s *study) run(ctx context.Context, p program, path string, by way, seed ui
 	for level := 0; level <= 100; level += 5 {
 		levels = append(levels, level)
 	}
-	o := outcome{seconds: math.Inf(1), alone: math.Inf(1)}
+	o := outcome{curve: math.Inf(1), single: math.Inf(1)}
 	begun := time.Now()
 	cfg := experiment.Config{
 		Args: []string{path, "0", "100000"}, Kind: "line", Points: []point.Spec{spec}, Speedups: levels, Even: by.even,
 		Period: time.Millisecond, Experiment: by.length, Duration: s.limit, Seed: seed,
 		Stdout: null, Log: slog.New(slog.DiscardHandler),
 		Enough: func(so *analyze.Result) bool {
-			known, alone := s.known(so)
-			first := func(at *float64, ok bool) bool {
-				if ok {
-					*at = math.Min(*at, time.Since(begun).Seconds())
-				}
-				return !math.IsInf(*at, 1)
+			curve, single := s.known(so)
+			now := time.Since(begun).Seconds()
+			if curve {
+				o.curve = min(o.curve, now)
 			}
-			known, alone = first(&o.seconds, known), first(&o.alone, alone)
-			return known && (alone || !by.alone)
+			if single {
+				o.single = min(o.single, now)
+			}
+			slowest := o.curve
+			if by.even { // of the paper's plan both are asked for
+				slowest = max(slowest, o.single)
+			}
+			return !math.IsInf(slowest, 1)
 		},
 	}
 	done, err := experiment.Profile(ctx, cfg)
@@ -148,7 +152,7 @@ func leading(r *analyze.Result) *analyze.Target {
 
 // known tells whether the leading unit's gain is known well enough: by all that is known of the unit, and by the experiments at
 // that speed-up alone, which is how the paper draws its graphs.
-func (s *study) known(r *analyze.Result) (known, alone bool) {
+func (s *study) known(r *analyze.Result) (curve, single bool) {
 	first := leading(r)
 	if first == nil || first.Effects[0].Verdict != analyze.Faster {
 		return false, false

@@ -177,7 +177,7 @@ func TestAttachEveryKind(t *testing.T) {
 		if !sameCode(t, p.pid()) {
 			t.Error("a probe is left in the program")
 		}
-		if n := variable(t, p.pid(), "busy_watched_semaphore"); n != 0 {
+		if n := semaphore(t, p.pid(), "busy_watched_semaphore"); n != 0 {
 			t.Errorf("the static probe's counter of who watches it is %d", n)
 		}
 	}

@@ -1,9 +1,7 @@
 package experiment
 
 import (
-	"fmt"
 	"io/fs"
-	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -28,12 +26,6 @@ type limits struct {
 // machine is where the kernel describes it.
 var machine = os.DirFS("/sys/devices/system")
 
-// Bounds of how many are looked at: the processes of one target are in few cgroups, a machine's in many.
-const (
-	mostProcesses = 64
-	mostCgroups   = 4096
-)
-
 // watchLimits begins, and says what is known at once.
 func (s *session) watchLimits() {
 	s.limits = limits{cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime(), quotas: make(map[target.Quota]int64)}
@@ -43,41 +35,6 @@ func (s *session) watchLimits() {
 	for _, q := range s.quotas() {
 		s.limits.quotas[q] = q.Throttled()
 	}
-}
-
-// quotas are those that the target is under: of cgroups that are there now, and of processes that are in them now.
-func (s *session) quotas() (all []target.Quota) {
-	if s.cfg.System {
-		return target.AllQuotas(mostCgroups)
-	}
-	members, err := s.ledger.Members()
-	if err != nil {
-		s.cfg.Log.Debug("looking for CPU quotas", "error", err)
-	}
-	for _, m := range members[:min(len(members), mostProcesses)] {
-		all = append(all, target.QuotasOf(m.PID)...)
-	}
-	return all
-}
-
-// checkQuotas warns of those that have been used up since they were looked at last.
-func (s *session) checkQuotas(of iter.Seq[target.Quota]) {
-	var used []target.Quota
-	for q := range of {
-		if now := q.Throttled(); now > s.limits.quotas[q] {
-			s.limits.quotas[q] = now
-			used = append(used, q)
-		}
-	}
-	if len(used) == 0 {
-		return
-	}
-	slices.SortFunc(used, func(a, b target.Quota) int { return strings.Compare(a.Dir, b.Dir) })
-	others := ""
-	if n := len(used) - 1; n > 0 {
-		others = fmt.Sprintf(" and %d more", n)
-	}
-	s.warn("cpu-quota", "the CPU quota of %s (%.2g CPUs)%s is used up now and then, and the kernel stops all that is in it: a core that whatif stops uses it up, too, so what is found may be wrong. Take the limit away while you profile (docker: without --cpus; systemd: CPUQuota=)", used[0].Dir, used[0].CPUs, others)
 }
 
 // checkCPUs says what it means that whatif may not be on some of the CPUs: what it starts may not either.
@@ -115,13 +72,6 @@ func suspendedTime() time.Duration {
 	return time.Duration(boot.Nano() - running.Nano())
 }
 
-// checkQuotasOfAll looks at the whole machine's, once, at the end: they may be many, and have come meanwhile.
-func (s *session) checkQuotasOfAll() {
-	if s.cfg.System {
-		s.checkQuotas(slices.Values(s.quotas()))
-	}
-}
-
 // exceeded says why an experiment cannot be used that has just ended; "": it can.
 func (s *session) exceeded() string {
 	why := ""
@@ -131,7 +81,9 @@ func (s *session) exceeded() string {
 		why = "suspended"
 	}
 	if !s.cfg.System {
-		s.checkQuotas(maps.Keys(s.limits.quotas))
+		for _, q := range s.limits.usedUp(slices.Collect(maps.Keys(s.limits.quotas))) {
+			s.warnOfQuota(q, "")
+		}
 	}
 	if now := kernelSays(machine, "cpu/online"); now != s.limits.cpus && !s.limits.changed {
 		s.limits.changed = true

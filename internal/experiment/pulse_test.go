@@ -1,14 +1,10 @@
 package experiment
 
 import (
-	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,61 +106,4 @@ func (p *pulse) await(t *testing.T) {
 			t.Fatalf("%v does not run\n%s", p.cmd.Args, said)
 		}
 	}
-}
-
-// sameCode tells whether all code of a program's own file, which is not position-independent, is in memory what it is there.
-func sameCode(t *testing.T, pid int) bool {
-	t.Helper()
-	f, memory := fileAndMemory(t, pid)
-	for _, section := range f.Sections {
-		if section.Flags&elf.SHF_EXECINSTR == 0 {
-			continue
-		}
-		inFile, err := section.Data()
-		if err != nil {
-			t.Fatal(err)
-		}
-		inMemory := make([]byte, section.Size)
-		if _, err := memory.ReadAt(inMemory, int64(section.Addr)); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(inFile, inMemory) {
-			return false
-		}
-	}
-	return true
-}
-
-// variable is the value of a variable of two bytes in such a program.
-func variable(t *testing.T, pid int, name string) uint16 {
-	t.Helper()
-	f, memory := fileAndMemory(t, pid)
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name })
-	if i < 0 {
-		t.Fatal("no variable ", name)
-	}
-	var value [2]byte
-	if _, err := memory.ReadAt(value[:], int64(symbols[i].Value)); err != nil {
-		t.Fatal(err)
-	}
-	return binary.LittleEndian.Uint16(value[:])
-}
-
-// fileAndMemory are a process's program and its memory.
-func fileAndMemory(t *testing.T, pid int) (*elf.File, *os.File) {
-	t.Helper()
-	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close(); memory.Close() })
-	return f, memory
 }

@@ -87,8 +87,8 @@ func inCgroup(dir string) ([]target.Running, error) {
 	return stillIn(dir, pids)
 }
 
-// stillIn are those processes that were in the cgroup by their numbers. It is looked who is in it once more: by the time that
-// one is looked up the number may be another's, who is not.
+// stillIn looks up processes that were listed in a cgroup, and lists it again: a number may have become another
+// process's, outside of it, in between.
 func stillIn(dir string, pids []int) ([]target.Running, error) {
 	var all []target.Running
 	for _, pid := range pids {

@@ -172,7 +172,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	end.Sites = s.places()
 	listing := s.units.listing(s.ledger.Totals())
-	s.checkQuotasOfAll()
+	s.checkMachineQuotas()
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}

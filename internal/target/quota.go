@@ -82,7 +82,7 @@ func AllQuotas(most int) []Quota { return allQuotas(cgroupRoot, most) }
 func allQuotas(root string, most int) []Quota {
 	var all []Quota
 	for _, hierarchy := range hierarchies(root) {
-		// Of version 1 only one controller has quotas.
+		// Only version 2, and of version 1 the controller cpu, have quotas: the bound is not spent on others.
 		if hierarchy != root && !slices.Contains([]string{"cpu", "cpu,cpuacct", "unified"}, filepath.Base(hierarchy)) {
 			continue
 		}

@@ -55,13 +55,16 @@ __attribute__((noinline)) static void through_terminal(void) {
 /* A ring for one request at a time, which a worker is to carry out. */
 static struct {
   int fd;
-  unsigned *tail, *done;
+  unsigned *tail, *taken;
+  struct io_uring_cqe *answers; /* as many as the mask says, and one */
+  unsigned mask;
 } ring;
 
 __attribute__((noinline)) static void through_ring(void) {
   ++*ring.tail;
   check(syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "waiting for the ring");
-  ++*ring.done;
+  check(ring.answers[*ring.taken & ring.mask].res == SIZE, "writing by the ring");
+  ++*ring.taken;
 }
 
 /* The flusher writes; who calls waits. */
@@ -88,7 +91,9 @@ static void open_ring(void) {
   check(queue != MAP_FAILED && request != MAP_FAILED, "mapping it");
   *request = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .flags = IOSQE_ASYNC, .fd = file, .addr = (unsigned long)bytes, .len = SIZE};
   ring.tail = (unsigned *)(queue + p.sq_off.tail);
-  ring.done = (unsigned *)(queue + p.cq_off.head);
+  ring.taken = (unsigned *)(queue + p.cq_off.head);
+  ring.answers = (struct io_uring_cqe *)(queue + p.cq_off.cqes);
+  ring.mask = *(unsigned *)(queue + p.cq_off.ring_mask);
   ((unsigned *)(queue + p.sq_off.array))[0] = 0;
 }
 
