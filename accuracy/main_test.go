@@ -1,14 +1,9 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"whatif/internal/realkernel"
 )
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	realkernel.Cleanup()
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { realkernel.Main(m) }

@@ -4,9 +4,9 @@
 //	go run ./accuracy/speed [-only NAMES] [-rounds 3] [-limit 60s] [-half 3]
 //
 // The paper's plan draws units by their samples, a baseline every other time and all levels alike, in experiments of half
-// a second; ours learns from what it has measured. Both go through the same kernel side, in turns, because
-// the speed of a shared machine drifts. The paper's has two times: until
-// the experiments at 50% say it by themselves, as in its graphs, and until our curve through all speed-ups does. The interval is that of the gain at a speed-up of 50%, beside the method's own
+// a second; ours learns from what it has measured. Both go through the same kernel side, in turns, because the speed of a
+// shared machine drifts. The paper's has two times: until the experiments at 50% say it by themselves, as in its graphs, and
+// until our curve through all speed-ups does. The interval is that of the gain at a speed-up of 50%, beside the method's own
 // error (as --until has it: no plan makes that smaller), of whatever unit is ranked first.
 package main
 

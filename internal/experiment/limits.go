@@ -33,7 +33,9 @@ func (s *session) watchLimits() {
 		s.note(w.Code, "%s", w.Text)
 	}
 	for _, q := range s.quotas() {
-		s.limits.quotas[q] = q.Throttled()
+		if _, known := s.limits.quotas[q]; !known { // many processes are in one cgroup
+			s.limits.quotas[q] = q.Throttled()
+		}
 	}
 }
 

@@ -11,11 +11,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	realkernel.Cleanup()
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { realkernel.Main(m) }
 
 // profiled runs a program under whatif and gives the one run of its profile, and what
 // the program said. It must exit with status.

@@ -141,6 +141,13 @@ func Cleanup() {
 	}
 }
 
+// Main is the TestMain of a package that does nothing but clean up.
+func Main(m *testing.M) {
+	status := m.Run()
+	Cleanup()
+	os.Exit(status)
+}
+
 // Compile makes a program, with debug information, of a C file.
 func Compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()

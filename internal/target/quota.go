@@ -16,6 +16,9 @@ type Quota struct {
 	CPUs float64
 }
 
+// cpuControllers are the names that version 1's hierarchy with quotas can have.
+var cpuControllers = []string{"cpu", "cpu,cpuacct"}
+
 // QuotasOf are those that a process is under.
 func QuotasOf(pid int) []Quota {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -60,7 +63,10 @@ func quotas(root string, of []Membership) []Quota {
 			if !slices.Contains(m.Controllers, "cpu") {
 				continue
 			}
-			dirs = []string{filepath.Join(root, "cpu"), filepath.Join(root, "cpu,cpuacct")}
+			dirs = nil
+			for _, name := range cpuControllers {
+				dirs = append(dirs, filepath.Join(root, name))
+			}
 		}
 		for _, dir := range dirs {
 			for at := m.Path; ; at = path.Dir(at) {
@@ -83,7 +89,7 @@ func allQuotas(root string, most int) []Quota {
 	var all []Quota
 	for _, hierarchy := range hierarchies(root) {
 		// Only version 2, and of version 1 the controller cpu, have quotas: the bound is not spent on others.
-		if hierarchy != root && !slices.Contains([]string{"cpu", "cpu,cpuacct", "unified"}, filepath.Base(hierarchy)) {
+		if name := filepath.Base(hierarchy); hierarchy != root && name != "unified" && !slices.Contains(cpuControllers, name) {
 			continue
 		}
 		filepath.WalkDir(hierarchy, func(dir string, entry fs.DirEntry, err error) error {
