@@ -4,15 +4,15 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "ring.h"
 
 #define SIZE (256 << 10)
 
@@ -52,14 +52,7 @@ __attribute__((noinline)) static void through_terminal(void) {
     check((got = read(terminal, bytes, sizeof bytes)) > 0, "reading from the terminal");
 }
 
-/* A ring for one request at a time, which a worker is to carry out. */
-static struct {
-  int fd;
-  unsigned *tail, *taken;
-  struct io_uring_cqe *answers; /* as many as the mask says, and one */
-  unsigned mask;
-} ring;
-
+/* A worker is to carry it out. */
 __attribute__((noinline)) static void through_ring(void) {
   ++*ring.tail;
   check(syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "waiting for the ring");
@@ -80,21 +73,10 @@ static void open_memory(void) {
 }
 
 static void open_ring(void) {
-  struct io_uring_params p = {0};
-  struct io_uring_sqe *request;
-  char *queue;
+  struct io_uring_sqe *request = make_ring();
+  check(request != NULL, "making a ring");
   open_memory();
-  ring.fd = (int)syscall(SYS_io_uring_setup, 1, &p);
-  check(ring.fd >= 0, "setting a ring up");
-  queue = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
-  request = mmap(NULL, sizeof *request, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQES);
-  check(queue != MAP_FAILED && request != MAP_FAILED, "mapping it");
   *request = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .flags = IOSQE_ASYNC, .fd = file, .addr = (unsigned long)bytes, .len = SIZE};
-  ring.tail = (unsigned *)(queue + p.sq_off.tail);
-  ring.taken = (unsigned *)(queue + p.cq_off.head);
-  ring.answers = (struct io_uring_cqe *)(queue + p.cq_off.cqes);
-  ring.mask = *(unsigned *)(queue + p.cq_off.ring_mask);
-  ((unsigned *)(queue + p.sq_off.array))[0] = 0;
 }
 
 static void open_disk(void) {

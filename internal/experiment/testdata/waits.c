@@ -1,16 +1,15 @@
 /* Waits in known ways, a line for each, some times; then makes a visit. usage: waits ROUNDS, with a socket as stdin that answers each byte with one, late */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ring.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
@@ -42,30 +41,17 @@ static void *answer(void *rounds)
 	return 0;
 }
 
-/* A ring for one request at a time: nothing but timeouts of 2 ms. */
-static int ring;
-static unsigned *tail, *done;
-
-static void make_ring(void)
+/* The ring's requests are nothing but timeouts of 2 ms. */
+static void time_by_ring(void)
 {
-	struct io_uring_params p = {};
-	struct io_uring_sqe *requests;
-	char *queue;
-
-	ring = syscall(SYS_io_uring_setup, 1, &p);
-	if (ring < 0 || !(p.features & IORING_FEAT_SINGLE_MMAP))
-		exit(2);
-	queue = mmap(0, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
-	requests = mmap(0, sizeof *requests, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
-	if (queue == MAP_FAILED || requests == MAP_FAILED)
-		exit(2);
 	static struct __kernel_timespec two = { 0, 2000000 };
-	requests->opcode = IORING_OP_TIMEOUT;
-	requests->addr = (unsigned long)&two;
-	requests->len = 1;
-	tail = (unsigned *)(queue + p.sq_off.tail);
-	done = (unsigned *)(queue + p.cq_off.head);
-	((unsigned *)(queue + p.sq_off.array))[0] = 0;
+	struct io_uring_sqe *request = make_ring();
+
+	if (!request)
+		exit(2);
+	request->opcode = IORING_OP_TIMEOUT;
+	request->addr = (unsigned long)&two;
+	request->len = 1;
 }
 
 int main(int argc, char **argv)
@@ -79,7 +65,7 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || unlink(name))
 		return 1;
-	make_ring();
+	time_by_ring();
 	pthread_create(&other, 0, answer, (void *)rounds);
 	for (long i = 0; i < rounds; i++) {
 		pid_t child;
@@ -102,10 +88,10 @@ int main(int argc, char **argv)
 		}
 		if (waitpid(child, &status, 0) != child) /* CHILD */
 			return 1;
-		*tail += 1;
-		if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, 0, 0) != 1) /* RING */
+		*ring.tail += 1;
+		if (syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, 0, 0) != 1) /* RING */
 			return 1;
-		*done += 1;
+		*ring.taken += 1;
 		child = fork();
 		if (!child) {
 			ms(1);
