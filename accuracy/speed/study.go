@@ -23,6 +23,9 @@ type study struct {
 	limit    time.Duration
 	half     float64
 	progress io.Writer
+
+	biasRounds int
+	length     time.Duration // of a run of these
 }
 
 // A way is a plan that is measured.
@@ -30,11 +33,15 @@ type way struct {
 	name   string
 	even   bool
 	length time.Duration // least length of an experiment
+	// endless: not asked to end when enough is known.
+	endless bool
 }
 
+const short = 200 * time.Millisecond
+
 var ways = []way{
-	{"the paper's plan", true, 500 * time.Millisecond},
-	{"whatif's plan", false, 200 * time.Millisecond},
+	{name: "the paper's plan", even: true, length: 500 * time.Millisecond},
+	{name: "whatif's plan", length: short},
 }
 
 // outcome is how long a run took, from its start, until the interval was narrow enough (+Inf: not within the limit), and what it
@@ -65,7 +72,18 @@ func (s *study) report(ctx context.Context, w io.Writer) error {
 		}
 		results = append(results, one)
 	}
-	return s.write(w, results)
+	if err := s.write(w, results); err != nil || s.biasRounds == 0 {
+		return err
+	}
+	var learned []biases
+	for _, p := range s.programs {
+		one, err := s.bias(ctx, r, p)
+		if err != nil {
+			return err
+		}
+		learned = append(learned, one)
+	}
+	return s.writeBias(w, learned)
 }
 
 // measure profiles a program with both plans in turn.
@@ -93,50 +111,57 @@ func (s *study) measure(ctx context.Context, r *rig.Rig, p program) (result, err
 
 // run profiles a program until its leading unit is known well enough.
 func (s *study) run(ctx context.Context, p program, path string, by way, seed uint64) (outcome, error) {
-	spec, err := point.Parse("done=func:progress_done")
+	o := outcome{curve: math.Inf(1), single: math.Inf(1)}
+	begun := time.Now()
+	result, err := s.profile(ctx, path, by, seed, s.limit, func(so *analyze.Result) bool {
+		curve, single := s.known(so)
+		now := time.Since(begun).Seconds()
+		if curve {
+			o.curve = min(o.curve, now)
+		}
+		if single {
+			o.single = min(o.single, now)
+		}
+		slowest := o.curve
+		if by.even { // of the paper's plan both are asked for
+			slowest = max(slowest, o.single)
+		}
+		return !math.IsInf(slowest, 1)
+	})
 	if err != nil {
 		return outcome{}, err
 	}
+	if first := leading(result); first != nil {
+		o.unit = first.Unit.Name
+		o.gain, _ = first.Effects[0].At(at)
+	}
+	return o, nil
+}
+
+// profile profiles a program for so long, or until enough says so.
+func (s *study) profile(ctx context.Context, path string, by way, seed uint64, long time.Duration, enough func(*analyze.Result) bool) (*analyze.Result, error) {
+	spec, err := point.Parse("done=func:progress_done")
+	if err != nil {
+		return nil, err
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
 	defer null.Close()
 	var levels []int
 	for level := 0; level <= 100; level += 5 {
 		levels = append(levels, level)
 	}
-	o := outcome{curve: math.Inf(1), single: math.Inf(1)}
-	begun := time.Now()
-	cfg := experiment.Config{
+	done, err := experiment.Profile(ctx, experiment.Config{
 		Args: []string{path, "0", "100000"}, Kind: "line", Points: []point.Spec{spec}, Speedups: levels, Even: by.even,
-		Period: time.Millisecond, Experiment: by.length, Duration: s.limit, Seed: seed,
-		Stdout: null, Log: slog.New(slog.DiscardHandler),
-		Enough: func(so *analyze.Result) bool {
-			curve, single := s.known(so)
-			now := time.Since(begun).Seconds()
-			if curve {
-				o.curve = min(o.curve, now)
-			}
-			if single {
-				o.single = min(o.single, now)
-			}
-			slowest := o.curve
-			if by.even { // of the paper's plan both are asked for
-				slowest = max(slowest, o.single)
-			}
-			return !math.IsInf(slowest, 1)
-		},
-	}
-	done, err := experiment.Profile(ctx, cfg)
+		Period: time.Millisecond, Experiment: by.length, Duration: long, Seed: seed,
+		Stdout: null, Log: slog.New(slog.DiscardHandler), Enough: enough,
+	})
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
-	if first := leading(analyze.Analyze([]*profile.Data{done.Data}, analyze.Options{})); first != nil {
-		o.unit = first.Unit.Name
-		o.gain, _ = first.Effects[0].At(at)
-	}
-	return o, nil
+	return analyze.Analyze([]*profile.Data{done.Data}, analyze.Options{}), nil
 }
 
 // at is the speed-up whose gain is to be known.

@@ -206,14 +206,17 @@ func simulate(w world, sims int) *coverage {
 	return c
 }
 
-// truth is the gain of the first unit over the whole program.
-func (w *world) truth() func(s float64) float64 {
+// truth is the gain of the first unit over a minute, of whole phases.
+func (w *world) truth() func(s float64) float64 { return w.truthOf(60) }
+
+// truthOf is that over the first seconds of the program.
+func (w *world) truthOf(seconds float64) func(s float64) float64 {
 	c := w.units[0]
 	part := 1.0
 	if c.on != nil {
 		part = 0
 		for i := range 60000 {
-			if c.on(float64(i) / 1000) {
+			if c.on(seconds * float64(i) / 60000) {
 				part += 1. / 60000
 			}
 		}

@@ -9,8 +9,11 @@ import (
 )
 
 func newPlan(cfg *Config) *plan.Plan {
-	if cfg.Even {
+	switch {
+	case cfg.Even:
 		return plan.Even(cfg.Seed, cfg.Speedups)
+	case cfg.Enough != nil:
+		return plan.Race(cfg.Seed, cfg.Speedups)
 	}
 	return plan.New(cfg.Seed, cfg.Speedups)
 }

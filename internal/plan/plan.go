@@ -68,6 +68,7 @@ type Plan struct {
 	coming []Trial           // of the pair that has begun
 	pairs  int
 	even   bool
+	race   bool  // only who leads counts
 	common queue // of levels, of an even plan
 }
 
@@ -77,6 +78,14 @@ func New(seed uint64, levels []int) *Plan {
 	levels = slices.DeleteFunc(slices.Clone(levels), func(l int) bool { return l == 0 })
 	slices.Sort(levels)
 	return &Plan{rng: rand.New(rand.NewPCG(seed, 0x77686174)), levels: slices.Compact(levels), queues: make(map[uint32]*queue)}
+}
+
+// Race makes a plan for a run that ends as soon as those who may lead are known well: the
+// others are worth no more than it takes to see that they do not lead.
+func Race(seed uint64, levels []int) *Plan {
+	p := New(seed, levels)
+	p.race = true
+	return p
 }
 
 // Even makes the plan of the COZ paper, for comparison: it learns nothing, and draws
@@ -209,13 +218,24 @@ func (p *Plan) Learn(known map[uint32]Known) {
 	}
 }
 
-// leading is how fast a unit's worth falls with the distance from the leader: one that may
-// gain 80% of what the leader may is worth 40% as much, one of half, 6%.
-const leading = 4
+// worth is what an experiment of a unit is worth that may gain the part lead of what the best
+// may, and is as uncertain as that.
+//
+// An interval's width falls with the root of the experiments, so what one more takes off is in
+// proportion to its third power. Its square is between that and the width itself. In a race the
+// width itself counts, and less of those that are far from the leader; there a leader known to
+// a point goes on taking most of the experiments while ten others have no interval at all.
+// TestSooner and TestRunnersUp of package analyze simulate what each costs and brings.
+func (p *Plan) worth(lead, uncertain float64) float64 {
+	if p.race {
+		return math.Pow(lead, 4) * uncertain
+	}
+	return lead * lead * uncertain * uncertain
+}
 
 // worths are what an experiment of each candidate is worth: how much narrower it makes
-// an interval, for those that may lead. A unit without an interval is as uncertain as it may be
-// good. nil: nothing is known.
+// an interval, the more so for those that may lead. A unit without an interval is as uncertain as
+// it may be good. nil: nothing is known.
 func (p *Plan) worths(from []Candidate, samples float64) []float64 {
 	if p.known == nil {
 		return nil
@@ -244,7 +264,7 @@ func (p *Plan) worths(from []Candidate, samples float64) []float64 {
 		if k.Bounded {
 			uncertain = min(k.Half, k.Most)
 		}
-		worths[i] = math.Pow(k.upper()/best, leading) * uncertain
+		worths[i] = p.worth(k.upper()/best, uncertain)
 	}
 	return worths
 }

@@ -168,8 +168,20 @@ func TestPlanAsksOnceAPair(t *testing.T) {
 // What is known decides, but each unit keeps its floor: the chance that is recorded is
 // that with which it is drawn.
 func TestPlanLearns(t *testing.T) {
+	// 20 of 25 for the third.
+	for name, of := range map[string]struct {
+		make  func(uint64, []int) *Plan
+		worth map[uint32]float64
+	}{
+		"new":  {New, map[uint32]float64{1: math.Pow(1./25, 2) * 1, 2: 25, 3: math.Pow(20./25, 2) * 400}},
+		"race": {Race, map[uint32]float64{1: math.Pow(1./25, 4) * 1, 2: 5, 3: math.Pow(20./25, 4) * 20}},
+	} {
+		t.Run(name, func(t *testing.T) { learns(t, of.make(7, []int{25, 50, 100}), of.worth) })
+	}
+}
+
+func learns(t *testing.T, p *Plan, worth map[uint32]float64) {
 	from := func() []Candidate { return []Candidate{{1, 50}, {2, 30}, {3, 20}, {4, 0}} }
-	p := New(7, []int{25, 50, 100})
 	p.Learn(map[uint32]Known{
 		1: {Most: 50, Gain: 0, Half: 1, Bounded: true},
 		2: {Most: 30, Gain: 20, Half: 5, Bounded: true},
@@ -195,8 +207,6 @@ func TestPlanLearns(t *testing.T) {
 	if drawn[4] != 0 {
 		t.Errorf("unit 4 does not run, and was drawn %d times", drawn[4])
 	}
-	// 20 of 25 for the third: as much to the fourth power, times as uncertain.
-	worth := map[uint32]float64{1: math.Pow(1./25, 4) * 1, 2: 5, 3: math.Pow(20./25, 4) * 20}
 	share := map[uint32]float64{1: 0.5, 2: 0.3, 3: 0.2}
 	for unit, w := range worth {
 		want := floor*share[unit] + (1-floor)*w/(worth[1]+worth[2]+worth[3])

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"whatif/accuracy/internal/rig"
+	"whatif/internal/analyze"
+)
+
+// Whether learning from the data biases what they say: the same programs with each plan in turn, all for the same time and with
+// experiments of the same length, and what each says of the units on the average. The plan that draws evenly has nothing to be
+// biased by.
+
+// Of the plans that learn one is for runs that are not asked to end at some width, the other for those that are.
+var compared = []way{
+	{name: "even", even: true, length: short},
+	{name: "plan", length: short, endless: true},
+	{name: "race", length: short},
+}
+
+// said is what runs with one plan said of a unit's gain.
+type said []float64
+
+func (x said) mean() float64 {
+	sum := 0.0
+	for _, g := range x {
+		sum += g
+	}
+	return sum / float64(len(x))
+}
+
+// variance is that of the mean.
+func (x said) variance() float64 {
+	sum, m, n := 0.0, x.mean(), float64(len(x))
+	for _, g := range x {
+		sum += (g - m) * (g - m)
+	}
+	return sum / (n - 1) / n
+}
+
+// biases are what was said of the units of one program, by name and plan.
+type biases struct {
+	program program
+	units   map[string][]said
+}
+
+// bias profiles a program with all plans in turn.
+func (s *study) bias(ctx context.Context, r *rig.Rig, p program) (biases, error) {
+	b := biases{p, map[string][]said{}}
+	path, err := r.Compile(ctx, p.source)
+	if err != nil {
+		return b, err
+	}
+	for round := range s.biasRounds {
+		for i, way := range compared {
+			if ctx.Err() != nil {
+				return b, ctx.Err()
+			}
+			never := func(*analyze.Result) bool { return false }
+			if way.endless {
+				never = nil
+			}
+			result, err := s.profile(ctx, path, way, uint64(round+1), s.length, never)
+			if err != nil {
+				return b, fmt.Errorf("profiling %s with the plan %q: %w", p.name, way.name, err)
+			}
+			for j := range result.Targets {
+				t := &result.Targets[j]
+				if len(t.Effects) == 0 {
+					continue
+				}
+				if g, ok := t.Effects[0].At(at); ok && g.Bounded {
+					of := b.units[t.Unit.Name]
+					if of == nil {
+						of = make([]said, len(compared))
+						b.units[t.Unit.Name] = of
+					}
+					of[i] = append(of[i], g.Value)
+				}
+			}
+			fmt.Fprintf(s.progress, "%s, %s: round %d of %d\n", p.name, way.name, round+1, s.biasRounds)
+		}
+	}
+	return b, nil
+}
+
+// known are the units that enough runs of every plan know, the one with the largest gain first.
+func (b *biases) known(runs int) (names []string) {
+	for name, by := range b.units {
+		if !slices.ContainsFunc(by, func(x said) bool { return len(x) < max(2, (runs+1)/2) }) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(x, y string) int { return cmp.Compare(b.units[y][0].mean(), b.units[x][0].mean()) })
+	return names
+}
+
+// writeBias prints how far what is said with a plan that learns is from what is said with an even one.
+func (s *study) writeBias(w io.Writer, all []biases) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "\nmean gain at %d%% of %d runs of %v with each plan, and how far a plan that learns is from the even one, with the standard error of that\n\n", at, s.biasRounds, s.length)
+	fmt.Fprintln(tw, "program\tunit\teven\tplan\trace\tplan - even\trace - even")
+	for _, b := range all {
+		for _, name := range b.known(s.biasRounds) {
+			by := b.units[name]
+			fmt.Fprintf(tw, "%s\t%s\t%.1f\t%.1f\t%.1f\t%s\t%s\n", b.program.name, name, by[0].mean(), by[1].mean(), by[2].mean(), difference(by[1], by[0]), difference(by[2], by[0]))
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("printing the table: %w", err)
+	}
+	return nil
+}
+
+func difference(a, b said) string {
+	return fmt.Sprintf("%+.1f ± %.1f", a.mean()-b.mean(), math.Sqrt(a.variance()+b.variance()))
+}
