@@ -66,17 +66,34 @@ func sideText(r *analyze.Result) string {
 	return cutRight(text, 200) + fmt.Sprintf(": %s, %s", count(len(r.Runs), "run"), count(r.Experiments, "experiment"))
 }
 
+// rate is that of a point in the baselines; 0 is one that is not known, because there were none, or no visit.
+func rate(perSecond float64) string {
+	if perSecond == 0 {
+		return "a rate that is not known"
+	}
+	return figure(perSecond) + "/s"
+}
+
+// mean is that of a latency; 0 is one that is not known, likewise.
+func mean(ns float64) string {
+	if ns == 0 {
+		return "not known"
+	}
+	return analyze.Duration(ns)
+}
+
 func pointChange(p *printer, c *analyze.PointChange) {
 	name := clean(c.Name)
 	var text string
 	if c.Metric == analyze.Throughput {
-		text = fmt.Sprintf("%s: %s/s, then %s/s", name, figure(c.Old), figure(c.New))
+		text = fmt.Sprintf("%s: %s, then %s", name, rate(c.Old), rate(c.New))
 	} else {
-		text = fmt.Sprintf("latency %s: mean %s, then %s", name, analyze.Duration(c.Old), analyze.Duration(c.New))
+		text = fmt.Sprintf("latency %s: mean %s, then %s", name, mean(c.Old), mean(c.New))
 	}
 	switch {
+	case !c.Gain.Known && (c.Old == 0 || c.New == 0): // which is said
 	case !c.Gain.Known:
-		text += ": not known"
+		text += ": what was gained is not known"
 	case !c.Gain.Bounded:
 		text += ": gained " + percentText(c.Gain)
 	case c.Gain.Low > 0:

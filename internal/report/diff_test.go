@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -40,12 +42,15 @@ func built(id string, d *profile.Data) *profile.Data {
 func TestDiff(t *testing.T) {
 	unlucky := unlucky()
 	for name, c := range map[string]*analyze.Comparison{
-		"diff":       analyze.Compare([]*profile.Data{built("aa", made())}, []*profile.Data{rebuilt()}, analyze.Options{}),
-		"diff_same":  analyze.Compare([]*profile.Data{built("aa", made()), built("aa", made())}, []*profile.Data{built("aa", made())}, analyze.Options{}),
-		"diff_names": analyze.Compare(unlucky["names"], []*profile.Data{made()}, analyze.Options{}),
-		"diff_empty": analyze.Compare(unlucky["empty"], unlucky["nothing"], analyze.Options{}),
-		"diff_zero":  analyze.Compare(unlucky["zero"], unlucky["one"], analyze.Options{}),
-		"diff_wait":  analyze.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
+		"diff":            analyze.Compare([]*profile.Data{built("aa", made())}, []*profile.Data{rebuilt()}, analyze.Options{}),
+		"diff_same":       analyze.Compare([]*profile.Data{built("aa", made()), built("aa", made())}, []*profile.Data{built("aa", made())}, analyze.Options{}),
+		"diff_names":      analyze.Compare(unlucky["names"], []*profile.Data{made()}, analyze.Options{}),
+		"diff_empty":      analyze.Compare(unlucky["empty"], unlucky["nothing"], analyze.Options{}),
+		"diff_zero":       analyze.Compare(unlucky["zero"], unlucky["one"], analyze.Options{}),
+		"diff_nobaseline": analyze.Compare(unlucky["nobaseline"], []*profile.Data{made()}, analyze.Options{}),
+		"diff_oneunit":    analyze.Compare([]*profile.Data{made()}, unlucky["oneunit"], analyze.Options{}),
+		"diff_never":      analyze.Compare([]*profile.Data{made()}, unlucky["never"], analyze.Options{}),
+		"diff_wait":       analyze.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, point := range []string{"nosuch", "\x1b"} {
@@ -79,6 +84,28 @@ func TestDiff(t *testing.T) {
 				t.Errorf("there is a %s in it", bad)
 			}
 		})
+	}
+}
+
+// Of 5,000 units on either side the first are shown, and all are in the JSON.
+func TestDiffMany(t *testing.T) {
+	before := many()
+	for i := range before.Experiments { // made slower by all of them
+		before.Experiments[i].Points = []profile.Visits{{Count: 150, Weight: 105, WindowNS: 1.4e8}}
+	}
+	c := analyze.Compare([]*profile.Data{before}, []*profile.Data{many()}, analyze.Options{})
+	var b bytes.Buffer
+	if err := Diff(&b, c, Options{Width: 80, Top: 20}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "diff_many.txt", b.Bytes())
+	b.Reset()
+	if err := DiffJSON(&b, c, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "diff_many.json.sum", fmt.Appendf(nil, "%d bytes, %x\n", b.Len(), sha256.Sum256(b.Bytes())))
+	if n := bytes.Count(b.Bytes(), []byte(`"f.c:`)); n < 5000 {
+		t.Errorf("%d of 5,000 units", n)
 	}
 }
 

@@ -521,6 +521,35 @@ func TestFile(t *testing.T) {
 	b.until(`document.querySelectorAll('#detail figure').length === 6`)
 }
 
+// TestSourceChanged: where a file is no longer what was profiled that is said beside it, and its lines are shown as they
+// are now, or, in a page that has to stand for itself, not at all. A file that is gone is said to be.
+func TestSourceChanged(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "parse.c")
+	if err := os.WriteFile(source, []byte(strings.Repeat("\tx = old;\n", 40)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := world{file: source}.made()
+	d.Sources[source] = sumOf(t, source)
+	if err := os.WriteFile(source, []byte(strings.Repeat("\tx = new;\n", 40)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	shown := func(address, note string, lines bool) {
+		t.Helper()
+		b := at(t, address, size(1400, 900))
+		b.detail("parse.c:18")
+		b.until(fmt.Sprintf(`document.querySelector('#source-note')?.innerText.includes(%q)`, note))
+		if got := strings.Contains(b.text("#detail"), "x = new;"); got != lines {
+			t.Errorf("%s: lines are shown: %v\n%s", note, got, b.text("#detail"))
+		}
+	}
+	shown(served(t, pageOf(d)), "This file has changed since it was profiled: lines may have moved.", true)
+	shown(onDisk(t, pageOf(d)), "This file has changed since it was profiled, so it was left out.", false)
+	if err := os.Remove(source); err != nil {
+		t.Fatal(err)
+	}
+	shown(served(t, pageOf(d)), "This file is not on this machine.", false)
+}
+
 // TestLiveness: what comes while a run goes on is shown, and nothing jumps.
 func TestLiveness(t *testing.T) {
 	l := NewLive("whatif.profile", []string{"./server"})
@@ -628,8 +657,8 @@ func TestFirstView(t *testing.T) {
 		// A key pressed in the search has to be answered between two frames.
 		typed := value[float64](b, `(() => { const s = document.querySelector('#search'), t = performance.now(); s.value = 'function_1'; s.dispatchEvent(new Event('input')); s.offsetHeight; return performance.now() - t })()`)
 		t.Logf("%.20s: first view after %.0f ms; search %.0f ms", address, first, typed)
-		if first > 5000 {
-			t.Errorf("first view after %.0f ms", first)
+		if first > 1000 {
+			t.Errorf("first view after %.0f ms, want a second at most", first)
 		}
 	}
 }

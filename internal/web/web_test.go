@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -66,9 +67,28 @@ func TestResources(t *testing.T) {
 	golden(t, "latency.txt", stable(t, pageOf(world{latency: true}.made())))
 	before := Profile{Label: "old.profile", Runs: []*profile.Data{world{scale: 0.5}.made()}}
 	golden(t, "compared.txt", stable(t, New(Profile{Label: "new.profile", Runs: []*profile.Data{world{}.made()}}, &before, 0, false)))
+	golden(t, "many.txt", sums(t, pageOf(world{units: 5000, experiments: 20_000}.made())))
 	for name, runs := range unlucky() {
 		golden(t, name+".txt", stable(t, pageOf(runs...)))
+		// Beside what is in order, so that what is missing is on one side only.
+		compared := New(Profile{Label: "new.profile", Runs: runs}, &before, 0, false)
+		golden(t, "compared_"+name+".txt", sums(t, compared))
+		stable(t, compared)
 	}
+}
+
+// sums is what a page holds where all of it would be megabytes: how much, and a sum of it.
+func sums(t *testing.T, p *Page) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, name := range append([]string{"index"}, p.resources()...) {
+		data, err := p.resource(name, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s: %d bytes, %x\n", name, len(data), sha256.Sum256(data))
+	}
+	return b.Bytes()
 }
 
 var elements = regexp.MustCompile(`(?i)<(script|img|iframe|svg|/script)[^>]*>`)
