@@ -38,7 +38,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	f.DurationVar(&s.length, "length", 15*time.Second, "`time` of each of these runs")
 	err := rig.Parse(f, args)
 	if err == nil && (s.rounds < 1 || s.length <= 0 || s.biasRounds < 0 || s.biasRounds == 1 || s.limit <= 0 || !(s.half > 0)) {
-		err = errors.New("reading the command line: at least one round, two runs, some time and some points are needed")
+		err = errors.New("reading the command line: at least one round, no or two runs, some time and some points are needed")
 	}
 	if err == nil {
 		s.programs, err = choose(strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }))

@@ -33,8 +33,8 @@ type way struct {
 	name   string
 	even   bool
 	length time.Duration // least length of an experiment
-	// endless: not asked to end when enough is known.
-	endless bool
+	// race: of those that learn, the plan of --until. Where times are measured that goes without saying.
+	race bool
 }
 
 const short = 200 * time.Millisecond

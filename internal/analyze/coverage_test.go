@@ -206,7 +206,7 @@ func simulate(w world, sims int) *coverage {
 	return c
 }
 
-// truth is the gain of the first unit over a minute, of whole phases.
+// truth is the gain of the first unit over a minute.
 func (w *world) truth() func(s float64) float64 { return w.truthOf(60) }
 
 // truthOf is that over the first seconds of the program.

@@ -28,7 +28,7 @@ type world struct {
 	realNS   float64 // length of an experiment; 200 ms if 0
 	whole    bool    // every experiment is a run of the program
 	late     bool    // units are chosen at their experiment, not with the pair
-	// plan chooses units and levels, if there is one: plan.New or plan.Even.
+	// plan chooses units and levels, if there is one: plan.New, plan.Race or plan.Even.
 	plan func(seed uint64, levels []int) *plan.Plan
 	// deaf: the plan is told nothing, as plan.Even does not listen anyway.
 	deaf bool

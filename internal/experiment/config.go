@@ -49,7 +49,8 @@ type Config struct {
 	Duration   time.Duration      // stop profiling after this; 0: when the program ends
 	Repeat     int                // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
-	// Enough, when set, is asked now and then whether what the data say is enough: then
+	// Enough, when set, makes the plan one that cares for the leading units (plan.Race), and is asked now and then
+	// whether what the data say is enough: then
 	// profiling stops as if Duration were over.
 	Enough func(*analyze.Result) bool
 	// Even makes the plan of the COZ paper, for comparison.

@@ -24,7 +24,7 @@ func newPlan(cfg *Config) *plan.Plan {
 // alone, and not on the clock, for a seed to be worth something.
 func (s *session) learn() {
 	n := len(s.data.Experiments)
-	// Who names units wants to know about each of them.
+	// Who names units wants to know about each of them: they are drawn by their samples.
 	evenly := s.cfg.Even || len(s.cfg.Targets) > 0
 	if n < s.look || evenly && s.cfg.Enough == nil {
 		return

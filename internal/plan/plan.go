@@ -1,7 +1,7 @@
 // Package plan decides which experiment comes next: a baseline, or which unit, sped up
 // by how much. It is pure: chance from a seed, and what it is told.
 //
-// The normal sequence: New, then Next for each experiment, and Learn when the data so
+// The normal sequence: New (Race for a run that ends when the leaders are known), then Next for each experiment, and Learn when the data so
 // far have been looked at. Without Learn units are drawn by their samples and levels
 // evenly.
 //
@@ -18,8 +18,8 @@
 // remains is that the number depends on what the earlier ones said: a unit that was lucky is
 // looked at again, and one that was not, less. Where it stops being looked at, its bad
 // luck stays: so estimates are biased towards less, the more the sooner that is (Nie et
-// al., AISTATS 2018). The floor, the baselines' half, and that a unit is left only when
-// its whole interval is below the leader's keep that far below the intervals' width: see
+// al., AISTATS 2018). The floor, the baselines' half, and that it is the upper end
+// of a unit's interval that is compared with the leader's keep that far below the intervals' width: see
 // TestAdaptive in package analyze, which simulates it.
 //
 // Levels do not depend on gains, but for where a curve bends.
@@ -222,10 +222,12 @@ func (p *Plan) Learn(known map[uint32]Known) {
 // may, and is as uncertain as that.
 //
 // An interval's width falls with the root of the experiments, so what one more takes off is in
-// proportion to its third power. Its square is between that and the width itself. In a race the
-// width itself counts, and less of those that are far from the leader; there a leader known to
-// a point goes on taking most of the experiments while ten others have no interval at all.
-// TestSooner and TestRunnersUp of package analyze simulate what each costs and brings.
+// proportion to its third power. Its square is between that and the width itself. With the square of
+// lead, who may gain 80% of what the leader may is worth 64% as much, and who may gain half a quarter.
+//
+// In a race the width itself counts, and who is behind counts less: 41% and 6%. So it ends sooner; but a
+// leader known to a point takes most of the experiments while ten others have no interval at all, which is
+// why it is not the usual plan. TestRunnersUp and TestUntil of package analyze simulate both.
 func (p *Plan) worth(lead, uncertain float64) float64 {
 	if p.race {
 		return math.Pow(lead, 4) * uncertain

@@ -168,7 +168,7 @@ func TestPlanAsksOnceAPair(t *testing.T) {
 // What is known decides, but each unit keeps its floor: the chance that is recorded is
 // that with which it is drawn.
 func TestPlanLearns(t *testing.T) {
-	// 20 of 25 for the third.
+	// The units may gain 1, 25 and 20 at the best.
 	for name, of := range map[string]struct {
 		make  func(uint64, []int) *Plan
 		worth map[uint32]float64

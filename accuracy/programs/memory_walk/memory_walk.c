@@ -1,5 +1,5 @@
 /*
- * Two threads walk through memory of their own, each in an order that no cache foresees, and meet at a barrier: 30,000
+ * Two threads walk through 16 MiB of their own, each in an order that cannot be foreseen, and meet at a barrier: 30,000
  * steps, the target, and 20,000.
  *
  * Truth: measured only; steps take longer when both walk.
