@@ -43,8 +43,8 @@
 // Which experiment gets which unit and speed-up was drawn at random, so that
 // nothing else differs between experiments and baselines on average. Noise of
 // different windows is independent but for drift that neighbours share. Several
-// runs are taken to be of the same program on the same machine: differences
-// between runs beyond their noise are not looked for.
+// runs are taken to be of the same program; where what they say of a unit surely differs by
+// more than their noise, its intervals are made wider by as much (disagree.go).
 package analyze
 
 import (

@@ -13,6 +13,12 @@ func newMatrix(n int) matrix { return matrix{n, make([]float64, n*n)} }
 func (m matrix) at(i, j int) float64     { return m.a[i*m.n+j] }
 func (m matrix) add(i, j int, x float64) { m.a[i*m.n+j] += x }
 
+func (m matrix) scale(by float64) {
+	for i := range m.a {
+		m.a[i] *= by
+	}
+}
+
 // cholesky replaces m by its lower triangular factor and returns the logarithm
 // of m's determinant; ok is false if m is not positive definite.
 func (m matrix) cholesky() (logDet float64, ok bool) {

@@ -47,12 +47,14 @@ func (c *Comparison) first(p int) int {
 	return slices.IndexFunc(c.Points, func(q PointChange) bool { return q.Name == c.Points[p].Name })
 }
 
-// UnitChange is a unit that both profiles have.
+// UnitChange is a unit that both profiles have, or one that was replaced: then New is nil.
 type UnitChange struct {
 	Old, New *Target
 	How      string // SameUnit, …
 	Effects  []EffectChange
 	Promises []Promise
+
+	by *replacement // what is compared with what
 }
 
 // EffectChange is how the gain that a unit promises changed.
@@ -98,10 +100,13 @@ func Compare(old, new []*profile.Data, opt Options) *Comparison {
 	c.SameBuild = !profile.Differ(old, new) && allTried(c.Old, same) && allTried(c.New, same)
 	s := sides{newSide(c.Old, old), newSide(c.New, new)}
 	matches := matchUnits(c.Old.Targets, c.New.Targets, same)
+	replaced := c.replacements(matches, same)
 	// Many units are looked at; all of what is said to have changed has: Bonferroni.
 	both := 0
 	for _, m := range matches {
 		switch {
+		case m.new == nil && m.old.Tried > 0 && replaced.of(m.old) != nil:
+			both++
 		case m.new == nil && m.old.Tried > 0:
 			c.Gone = append(c.Gone, m.old)
 		case m.old == nil && m.new.Tried > 0:
@@ -113,20 +118,28 @@ func Compare(old, new []*profile.Data, opt Options) *Comparison {
 	family := alpha / float64(max(1, both))
 	c.points(s)
 	for _, m := range matches {
-		if m.old == nil || m.new == nil || m.old.Tried == 0 {
+		if m.old == nil || m.old.Tried == 0 {
 			continue // nothing was promised
 		}
-		u := UnitChange{Old: m.old, New: m.new, How: m.how}
+		u := UnitChange{Old: m.old, New: m.new, How: m.how, by: &replacement{[]*Target{m.old}, []*Target{m.new}}}
+		if m.new == nil {
+			if u.How, u.by = Replaced, replaced.of(m.old); u.by == nil {
+				continue // it is among those that are gone
+			}
+		}
 		for p := range c.Points {
 			if e, ok := c.effectChange(m, p, family); ok {
 				u.Effects = append(u.Effects, e)
 			}
-			if k, ok := c.promise(s, m, p, u.Promises, family); ok {
+			if k, ok := c.promise(s, m, u.by, p, u.Promises, family); ok {
 				u.Promises = append(u.Promises, k)
 			}
 		}
-		if len(u.Effects)+len(u.Promises) > 0 {
+		switch {
+		case len(u.Effects)+len(u.Promises) > 0:
 			c.Units = append(c.Units, u)
+		case m.new == nil:
+			c.Gone = append(c.Gone, m.old)
 		}
 	}
 	c.rest(s)
@@ -142,7 +155,10 @@ func Compare(old, new []*profile.Data, opt Options) *Comparison {
 
 // weight is what units are ordered by: promises, then changes, then the rest.
 func (u *UnitChange) weight() float64 {
-	w := math.Max(u.Old.Share, u.New.Share) / 100
+	w := u.Old.Share / 100
+	if u.New != nil {
+		w = math.Max(w, u.New.Share/100)
+	}
 	for _, e := range u.Effects {
 		if e.Changed {
 			w = max(w, 1000+math.Abs(e.Change.Value))
@@ -252,6 +268,9 @@ func (in *input) gather(of func(r int, e *profile.Experiment) (part, bool)) [][]
 // effectChange compares what a unit promises at half its time, or at another quarter that both know, or at the
 // largest speed-up that both do.
 func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange, bool) {
+	if m.new == nil {
+		return EffectChange{}, false
+	}
 	old, new := c.Old.effect(m.old, &c.Points[p]), c.New.effect(m.new, &c.Points[p])
 	if old == nil || new == nil {
 		return EffectChange{}, false
@@ -295,10 +314,10 @@ func (r *Result) effect(t *Target, p *PointChange) *Effect {
 
 // promise is what became of a unit at a point. What it costs per visit is taken from those made so far, if
 // one is about the same visits.
-func (c *Comparison) promise(s sides, m match, p int, made []Promise, family float64) (Promise, bool) {
+func (c *Comparison) promise(s sides, m match, by *replacement, p int, made []Promise, family float64) (Promise, bool) {
 	k, ok := Promise{}, false
 	if first := c.first(p); first == p {
-		k, ok = c.cost(s, m, p, family)
+		k, ok = c.cost(s, m.old, by, p, family)
 	} else if i := slices.IndexFunc(made, func(k Promise) bool { return k.Point == first }); i >= 0 {
 		k, ok = made[i], true
 		k.Predicted = Estimate{}
@@ -311,31 +330,60 @@ func (c *Comparison) promise(s sides, m match, p int, made []Promise, family flo
 	return k, ok
 }
 
-// cost is the unit's CPU time per visit, then and now.
-func (c *Comparison) cost(s sides, m match, p int, family float64) (Promise, bool) {
-	at := func(s side, t *Target) (sumRatio, bool) {
-		ids := s.ids[t.Unit.Key()]
-		return newSumRatio(s.costs(s.result.pointNamed(c.Points[p].Name), func(r int, e *profile.Experiment) (n int64) {
-			for _, id := range ids[r] {
-				n += e.UnitSamples[id]
-			}
-			return n
-		}))
-	}
-	old, ok := at(s.old, m.old)
+// cost is a unit's CPU time per visit, and what became of it: of one that was replaced, the same part of that went as of all that
+// was replaced with it.
+func (c *Comparison) cost(s sides, unit *Target, by *replacement, p int, family float64) (Promise, bool) {
+	point := c.Points[p].Name
+	own, ok := s.old.cost(point, []*Target{unit})
 	if !ok {
 		return Promise{}, false
 	}
-	new, ok := at(s.new, m.new)
+	old, ok := s.old.cost(point, by.gone)
 	if !ok {
 		return Promise{}, false
 	}
-	f := changeOf(old, new)
-	k := Promise{OldNS: math.Exp(old.mean()), NewNS: math.Exp(new.mean()), Speedup: f.gain(alpha)}
-	sure := f.gain(family)
+	k := Promise{OldNS: math.Exp(own.mean())}
+	var sure Estimate
+	if new, ok := s.new.cost(point, by.came); ok {
+		f := changeOf(old, new)
+		k.NewNS = k.OldNS * math.Exp(f.value)
+		k.Speedup, sure = f.gain(alpha), f.gain(family)
+	} else if most, ok := s.new.mostUnseen(point); ok {
+		k.Speedup = Estimate{Value: 100, Low: 100 * (1 - most/math.Exp(old.mean())), High: 100, Known: true, Bounded: true}
+		sure = k.Speedup
+	} else {
+		return Promise{}, false
+	}
 	k.Certain = sure.Bounded && sure.Low > 0 && sure.Value >= leastSpeedup
 	k.Slower = sure.Bounded && sure.High < 0 && sure.Value <= -leastSpeedup
 	return k, true
+}
+
+// cost is the CPU time per visit that units take together.
+func (s *side) cost(point string, units []*Target) (sumRatio, bool) {
+	return newSumRatio(s.costs(s.result.pointNamed(point), func(r int, e *profile.Experiment) (n int64) {
+		for _, t := range units {
+			if by := s.ids[t.Unit.Key()]; by != nil {
+				for _, id := range by[r] {
+					n += e.UnitSamples[id]
+				}
+			}
+		}
+		return n
+	}))
+}
+
+// mostUnseen is the CPU time per visit that code may still take of which there is not a single sample: that of three (the rule of
+// three: with more there would be one in 95 of 100 cases).
+func (s *side) mostUnseen(point string) (ns float64, ok bool) {
+	var visits, period float64
+	for _, parts := range s.costs(s.result.pointNamed(point), func(int, *profile.Experiment) int64 { return 1 }) {
+		for _, p := range parts {
+			visits += p.den
+			period = max(period, p.num)
+		}
+	}
+	return 3 * period / visits, visits > 0
 }
 
 // costs is CPU time and visits of the baselines, by run.
@@ -433,8 +481,13 @@ func (c *Comparison) rest(s sides) {
 		changed := [2]map[profile.UnitKey]bool{{}, {}}
 		for _, u := range c.Units {
 			for _, k := range u.Promises {
-				if k.Point == p && (k.Certain || k.Slower) {
-					changed[0][u.Old.Unit.Key()], changed[1][u.New.Unit.Key()] = true, true
+				if k.Point != p || !k.Certain && !k.Slower {
+					continue
+				}
+				for i, units := range [][]*Target{u.by.gone, u.by.came} {
+					for _, t := range units {
+						changed[i][t.Unit.Key()] = true
+					}
 				}
 			}
 		}

@@ -108,6 +108,65 @@ func TestPromiseArrived(t *testing.T) {
 }
 
 // The same change, but line a was not what the program waited for.
+// The hot line was written anew: what its function's new line costs is what became of it.
+func TestReplaced(t *testing.T) {
+	anew := after
+	anew.text = "sum += n * (n - 1) / 2;"
+	c := Compare(runsOf(before, 1, 2, 3), runsOf(anew, 4, 5, 6), Options{})
+	if len(c.Gone) != 0 || len(c.Units) == 0 || c.Units[0].How != Replaced || c.Units[0].New != nil {
+		t.Fatalf("gone %v, units %+v", c.Gone, c.Units)
+	}
+	k := c.Units[0].Promises[0]
+	if !k.Certain || math.Abs(k.Speedup.Value-50) > 4 || math.Abs(k.Predicted.Value-30) > 4 || k.Outcome != Arrived || math.Abs(k.OldNS/k.NewNS-2) > 0.2 {
+		t.Errorf("promise %+v", k)
+	}
+	if r := c.Points[0].Rest; !r.Bounded || r.Low > 0 || r.High < 0 {
+		t.Errorf("the rest changed: %+v", r)
+	}
+}
+
+// The hot line was done without, and another of its function is still there.
+func TestDoneWithout(t *testing.T) {
+	with := func(runs []*profile.Data, left bool) []*profile.Data {
+		for _, d := range runs {
+			d.Units[3] = profile.Unit{ID: 3, Kind: "line", Name: "a.c:20", File: "/src/a.c", Line: 20, Func: "f", Text: "return sum;", Binary: "/bin/shop"}
+			if !left {
+				delete(d.Units, 1)
+			}
+			for i := range d.Experiments {
+				e := &d.Experiments[i]
+				e.UnitSamples[3] = 2
+				if e.Unit == 1 && !left {
+					e.Unit, e.Speedup, e.DelayNS = 0, 0, 0
+				}
+			}
+		}
+		return runs
+	}
+	without := after
+	without.a, without.text = 0, ""
+	new := runsOf(without, 4, 5, 6)
+	c := Compare(with(runsOf(before, 1, 2, 3), true), with(new, false), Options{})
+	i := slices.IndexFunc(c.Units, func(u UnitChange) bool { return u.How == Replaced })
+	if len(c.Gone) != 0 || i < 0 {
+		t.Fatalf("gone %v, units %+v", c.Gone, c.Units)
+	}
+	k := c.Units[i].Promises[0]
+	if !k.Certain || k.Speedup.Value != 100 || k.Speedup.Low < 95 || k.NewNS != 0 || math.Abs(k.Predicted.Value-60) > 6 || k.Outcome != Arrived {
+		t.Errorf("promise %+v, of %+v", k, c.Points[0])
+	}
+	// Nothing is left of the function: it may have another name now.
+	for _, d := range new {
+		delete(d.Units, 3)
+		for i := range d.Experiments {
+			delete(d.Experiments[i].UnitSamples, 3)
+		}
+	}
+	if c := Compare(with(runsOf(before, 1, 2, 3), true), new, Options{}); len(c.Gone) != 1 {
+		t.Errorf("gone %v, units %+v", c.Gone, c.Units)
+	}
+}
+
 func TestPromiseNotArrived(t *testing.T) {
 	new := after
 	new.rest = 700e3 // something else takes over
@@ -188,8 +247,8 @@ func TestLaunched(t *testing.T) {
 	}{
 		{"aa", "aa", [2]string{"x", "x"}, true, SameUnit},
 		{"aa", "bb", [2]string{"x", "x"}, false, SameText},
-		{"aa", "bb", [2]string{"x", "y"}, false, ""}, // another line has the number now
-		{"aa", "", [2]string{"x", "y"}, false, ""},
+		{"aa", "bb", [2]string{"x", "y"}, false, Replaced}, // another line has the number now
+		{"aa", "", [2]string{"x", "y"}, false, Replaced},
 		{"", "", [2]string{"x", "x"}, false, SameText},
 	} {
 		cmp := Compare(launched(c.old, c.texts[0], 1, 2), launched(c.new, c.texts[1], 3, 4), Options{})
@@ -205,7 +264,7 @@ func TestLaunched(t *testing.T) {
 		lines := func(r *Result) int {
 			return slices.IndexFunc(r.Targets, func(t Target) bool { return t.Unit.Kind == "line" })
 		}
-		if at := Matches(cmp.Old, cmp.New)[lines(cmp.New)]; (at >= 0) != (c.how != "") || at >= 0 && at != lines(cmp.Old) {
+		if at := Matches(cmp.Old, cmp.New)[lines(cmp.New)]; (at >= 0) != (c.how != Replaced) || at >= 0 && at != lines(cmp.Old) {
 			t.Errorf("%+v: the page has it beside %d", c, at)
 		}
 	}

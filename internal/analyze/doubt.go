@@ -136,6 +136,9 @@ func (in *input) effectDoubts(e *Effect, u int, t *track, f *fit) {
 	if f.clipped > 0 {
 		e.warn("outliers", "%d of %d experiments lay far off and were drawn in", f.clipped, f.total)
 	}
+	if f.disagree > 1 {
+		e.warn("runs-disagree", "its %d runs say different things, by more than their noise: intervals were made %.1f times as wide", f.runs, math.Sqrt(f.disagree))
+	}
 	if up, down := e.sureLevels(); up && down {
 		e.warn("bends", "gains at some speed-ups, loses at others: look at the curve")
 	} else if e.Slope.Bounded && (e.Verdict == Faster && e.Slope.Low <= 0 || e.Verdict == Slower && e.Slope.High >= 0) {

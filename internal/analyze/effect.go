@@ -35,6 +35,9 @@ type fit struct {
 	bowed bool
 	// ss and ssDF: see measureNoise
 	ss, ssDF float64
+	// disagree and runs: see disagreement
+	disagree float64
+	runs     int
 }
 
 type levelSum struct {

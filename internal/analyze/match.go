@@ -13,6 +13,8 @@ const (
 	SameUnit   = "same"   // its binary is the same, or the unit has a name of its own
 	SameText   = "text"   // a line of the same function with the same text
 	SameNumber = "number" // a line of the same function with the same number: nothing else is known of it
+	// Replaced: it is gone, and what is there in its place is the lines of its function that were not there before.
+	Replaced = "replaced"
 )
 
 // A match is a unit of two profiles; nil where it is in one of them only.

@@ -106,6 +106,8 @@ func (f *fit) finish(pooled, trackDF float64) {
 		den += s.weight * u * u
 	}
 	f.slope /= den
+	f.disagree, f.runs = f.disagreement(unit)
+	f.cov.scale(f.disagree)
 	variance := 0.0
 	for a := range f.levels {
 		for b := range f.levels {
