@@ -58,7 +58,10 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		check, doubts, known = c, c.Warnings, []*analyze.Result{c.Old, c.New}
+		if len(c.Points) == 0 {
+			return 0, hint.New(errors.New("checking: the profiles have no progress point in common"), "give the points of both the same name: -p NAME=WHERE")
+		}
+		check, doubts, known = c, append(report.Doubts(c), c.Warnings...), []*analyze.Result{c.Old, c.New}
 	} else {
 		runs, more, err := profiles.read(files)
 		if err != nil {

@@ -215,12 +215,28 @@ func usageOf(name string) string {
 	panic("no command " + name)
 }
 
+// descriptionOf is what the man page says of a command, too.
+func descriptionOf(name string) string {
+	for _, c := range commands() {
+		if c.name == name {
+			return strings.TrimSpace(sentence(c.summary) + ". " + about[name])
+		}
+	}
+	panic("no command " + name)
+}
+
 func (f *flags) help(w io.Writer) {
-	fmt.Fprintf(w, "usage: %s\n", usageOf(f.Name()))
+	fmt.Fprintf(w, "usage: %s\n\n", usageOf(f.Name()))
+	for _, line := range report.Wrap(descriptionOf(f.Name()), 80) {
+		fmt.Fprintln(w, line)
+	}
+	space := "\n"
 	f.VisitAll(func(g *flag.Flag) {
 		if g.Usage == "" { // a short name
 			return
 		}
+		fmt.Fprint(w, space)
+		space = ""
 		what, text := flag.UnquoteUsage(g)
 		names := "    --" + g.Name
 		if s := f.shorts[g.Name]; s != "" {

@@ -63,9 +63,14 @@ func oneOf(value string) []string {
 // about is what the man page says of a command beyond its summary.
 var about = map[string]string{
 	"run":        "Runs PROGRAM and experiments with it: units of its code are made faster, virtually, and the visits of progress points counted. A status line shows how far it is; in the end there is a table, and a profile to which the next run adds. The exit status is the program's own, 128+n for signal n.",
+	"attach":     "As run, with processes that run already and what they start from now on. They go on at full speed when whatif ends, however it ends.",
+	"system":     "As run, with every process of the machine and the kernel; after a stop everyone else has the core for as long as that took.",
+	"view":       "One page: ranked units with their curves, each unit's experiments, the source around it. It is served to this machine only, on a port and under an address that nobody can guess. report --format html writes the same page into a file.",
+	"demo":       "Takes some 15 seconds, and needs no compiler.",
+	"doctor":     "Looks at privileges, the kernel, the clock and the processors, and at what other programs do with them; leaves nothing behind.",
 	"points":     "Lists functions, points in the source and static probes that can be counted, in the words of --point.",
 	"report":     "Reads profiles of whatif and of COZ, both forms of them (default: whatif.profile). Runs of several files are merged; those of other builds of the program than the latest are left out unless --mixed is given. The formats: text; json, whose schema \"whatif help json\" prints; csv, a row for each unit, point, metric and speed-up; github, a short summary in Markdown; pprof, for go tool pprof (use -lines); coz and coz-json, for COZ's viewer and scripts.",
-	"diff":       "Compares two profiles: by how much the program became faster, whether units that became faster brought what was promised, and whose promises changed. Lines that moved are found by their text.",
+	"diff":       "Compares two profiles: by how much the program became faster, whether units that became faster brought what was promised, and whose promises changed. Lines that moved are found by their text; what became of one that was written anew, by what is new in its function. The format github is a summary in Markdown, for the change's pull request.",
 	"check":      "For use in a build: exits with 1 if a limit surely does not hold, that is with the whole 95% interval, and with 0 if it holds or if that is not certain; it says which. Of two profiles it is sure only with more than one run in one of them. Percent of OLD NEW are of the time per visit, or of the mean latency.",
 	"completion": "Prints the completions of a shell. bash: source <(whatif completion bash); zsh: whatif completion zsh > a file _whatif in $fpath; fish: whatif completion fish | source.",
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"whatif/internal/analyze"
 	"whatif/internal/report"
@@ -10,7 +11,7 @@ import (
 
 func diffCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("diff")
-	format := f.String("format", "text", "`text|json`")
+	format := f.String("format", "text", "`text|json|github`")
 	output := f.String("output", "", "write to `FILE` (default: stdout)")
 	f.short("o", "output")
 	top := f.Int("top", 20, "show only the `N` units that changed most; 0: all")
@@ -21,8 +22,8 @@ func diffCommand(sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if *format != "text" && *format != "json" {
-		return 0, unknownFormat(*format, "text|json")
+	if !slices.Contains([]string{"text", "json", "github"}, *format) {
+		return 0, unknownFormat(*format, "text|json|github")
 	}
 	if *top < 0 {
 		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
@@ -36,8 +37,11 @@ func diffCommand(sh *shell, args []string) (int, error) {
 		opt.Top = 0
 	}
 	return 0, sh.writeTo(*output, func(w io.Writer) error {
-		if *format == "json" {
+		switch *format {
+		case "json":
 			return report.DiffJSON(w, c, opt)
+		case "github":
+			return report.GitHubDiff(w, c, opt)
 		}
 		return report.Diff(w, c, terminalOptions(w, opt))
 	})

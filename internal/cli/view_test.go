@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"whatif/internal/realkernel"
 )
@@ -26,34 +28,71 @@ const small = `{"run":{"version":1,"id":"a","started":"2026-01-02T03:04:05Z","ar
 
 var pageAddress = regexp.MustCompile(`http://\S+/`)
 
+// A viewing is a command that shows a page.
+type viewing struct {
+	*testing.T
+	command string
+	cmd     *exec.Cmd
+	lines   *bufio.Scanner
+	said    string // on stderr so far
+}
+
+// start starts a command that shows a page. What hangs is ended, as by Ctrl-C and then for good.
+func start(t *testing.T, dir, command string) *viewing {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	v := &viewing{T: t, command: command, cmd: exec.CommandContext(ctx, "sh", "-c", "exec "+command)}
+	v.cmd.Dir = dir
+	v.cmd.Env = append(os.Environ(), "DISPLAY=", "WAYLAND_DISPLAY=", fmt.Sprintf("PATH=%s:%s", filepath.Dir(realkernel.Whatif(t)), os.Getenv("PATH")))
+	v.cmd.Cancel = func() error { return v.cmd.Process.Signal(syscall.SIGINT) }
+	v.cmd.WaitDelay = 10 * time.Second
+	stderr, err := v.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	v.lines = bufio.NewScanner(stderr)
+	return v
+}
+
+// address reads on to a line of stderr that has the words, and is the address in it.
+func (v *viewing) address(words string) string {
+	v.Helper()
+	for v.lines.Scan() {
+		v.said += v.lines.Text() + "\n"
+		if strings.Contains(v.lines.Text(), words) {
+			return pageAddress.FindString(v.lines.Text())
+		}
+	}
+	v.cmd.Wait()
+	v.Fatalf("%s: nothing of %q:\n%s", v.command, words, v.said)
+	return ""
+}
+
+// end ends the command by Ctrl-C.
+func (v *viewing) end(status int) {
+	v.Helper()
+	if err := v.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		v.Error(err)
+	}
+	for v.lines.Scan() {
+		v.said += v.lines.Text() + "\n"
+	}
+	err := v.cmd.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || v.cmd.ProcessState.ExitCode() != status {
+		v.Errorf("%s: ended with %v, want status %d:\n%s", v.command, err, status, v.said)
+	}
+}
+
 // view runs a command that shows a page, looks at that as soon as a line of stderr has the
 // words, and ends it by Ctrl-C. It returns the page, and what was said.
 func view(t *testing.T, dir, command, words string, status int) (page, said string) {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", "exec "+command)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "DISPLAY=", "WAYLAND_DISPLAY=", fmt.Sprintf("PATH=%s:%s", filepath.Dir(realkernel.Whatif(t)), os.Getenv("PATH")))
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	address := ""
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		said += lines.Text() + "\n"
-		if strings.Contains(lines.Text(), words) {
-			address = pageAddress.FindString(lines.Text())
-			break
-		}
-	}
-	if address == "" {
-		cmd.Process.Kill()
-		cmd.Wait()
-		t.Fatalf("%s: no address:\n%s", command, said)
-	}
+	v := start(t, dir, command)
+	address := v.address(words)
 	answer, err := http.Get(address)
 	if err != nil {
 		t.Error(err)
@@ -64,17 +103,8 @@ func view(t *testing.T, dir, command, words string, status int) (page, said stri
 			t.Errorf("%s: %s: %s", command, address, answer.Status)
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Error(err)
-	}
-	for lines.Scan() {
-		said += lines.Text() + "\n"
-	}
-	err = cmd.Wait()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != status {
-		t.Errorf("%s: ended with %v, want status %d:\n%s", command, err, status, said)
-	}
-	return page, said
+	v.end(status)
+	return page, v.said
 }
 
 // TestView serves a page until Ctrl-C.

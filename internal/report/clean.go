@@ -102,8 +102,8 @@ func cutLeft(s string, n int) string {
 	return "…" + s[at:]
 }
 
-// wrap breaks text into lines of at most n columns, at spaces where it can.
-func wrap(text string, n int) []string {
+// Wrap breaks text into lines of at most n columns, at spaces where it can.
+func Wrap(text string, n int) []string {
 	if n <= 0 || width(text) <= n {
 		return []string{text}
 	}

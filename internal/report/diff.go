@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"whatif/internal/analyze"
@@ -26,25 +28,51 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 		p.line("of the same build")
 	}
 	p.line("")
-	for k := range c.Points {
-		if opt.shows(&c.Points[k]) {
-			pointChange(p, &c.Points[k])
-		}
+	first := append(serious(c.Warnings), Doubts(c)...)
+	for _, w := range first {
+		p.hanging("warning: ", clean(w.Text))
 	}
-	promises(p, c, opt)
-	slower(p, c, opt)
-	changes(p, c, opt)
-	unmatched(p, c)
-	if len(c.Warnings) > 0 {
+	if len(first) > 0 {
 		p.line("")
 	}
-	for _, warning := range c.Warnings {
-		p.hanging("warning: ", clean(warning.Text))
+	for _, change := range Changes(c, opt) {
+		change.write(p)
+	}
+	changes(p, c, opt)
+	unmatched(p, c)
+	later := slices.DeleteFunc(slices.Clone(c.Warnings), func(w analyze.Warning) bool { return Level(w.Code) != "" })
+	if len(later) > 0 {
+		p.line("")
+	}
+	for _, w := range later {
+		p.hanging("warning: ", clean(w.Text))
 	}
 	if err := p.w.Flush(); err != nil {
 		return fmt.Errorf("writing comparison: %w", err)
 	}
 	return nil
+}
+
+// Doubts are what is to be said before a comparison of each side by itself.
+func Doubts(c *analyze.Comparison) (all []analyze.Warning) {
+	for _, side := range []struct {
+		name string
+		r    *analyze.Result
+	}{{"old", c.Old}, {"new", c.New}} {
+		add := func(code, text string) {
+			all = append(all, analyze.Warning{Code: code, Text: side.name + ": " + text})
+		}
+		doubt := side.r.Doubt()
+		if doubt != "" {
+			add("doubt", doubt)
+		}
+		for _, w := range serious(side.r.Warnings) {
+			if !strings.Contains(doubt, w.Text) {
+				add(w.Code, w.Text)
+			}
+		}
+	}
+	return all
 }
 
 // shows says whether a point is among those that are asked for.
@@ -66,34 +94,29 @@ func sideText(r *analyze.Result) string {
 	return cutRight(text, 200) + fmt.Sprintf(": %s, %s", count(len(r.Runs), "run"), count(r.Experiments, "experiment"))
 }
 
-// rate is that of a point in the baselines; 0 is one that is not known, because there were none, or no visit.
-func rate(perSecond float64) string {
-	if perSecond == 0 {
-		return "a rate that is not known"
-	}
-	return figure(perSecond) + "/s"
-}
-
-// mean is that of a latency; 0 is one that is not known, likewise.
-func mean(ns float64) string {
-	if ns == 0 {
+// known writes a rate or a mean; 0 is one that is not known, because there were no baselines, or no visit.
+func known(x float64, text func(float64) string) string {
+	if x == 0 {
 		return "not known"
 	}
-	return analyze.Duration(ns)
+	return text(x)
 }
 
-func pointChange(p *printer, c *analyze.PointChange) {
+// changeText says how a point's rate, or a latency's mean, changed.
+func changeText(c *analyze.PointChange) string {
 	name := clean(c.Name)
 	var text string
 	if c.Metric == analyze.Throughput {
-		text = fmt.Sprintf("%s: %s, then %s", name, rate(c.Old), rate(c.New))
+		perSecond := func(x float64) string { return figure(x) + "/s" }
+		text = fmt.Sprintf("%s: %s, then %s", name, known(c.Old, perSecond), known(c.New, perSecond))
 	} else {
-		text = fmt.Sprintf("latency %s: mean %s, then %s", name, mean(c.Old), mean(c.New))
+		text = fmt.Sprintf("latency %s: mean %s, then %s", name, known(c.Old, analyze.Duration), known(c.New, analyze.Duration))
 	}
 	switch {
-	case !c.Gain.Known && (c.Old == 0 || c.New == 0): // which is said
-	case !c.Gain.Known:
+	case !c.Gain.Known || math.Abs(c.Gain.Value) > 1e4: // that is no number of anything
 		text += ": what was gained is not known"
+	case !c.Gain.Bounded && c.Gain.Value < 0:
+		text += ": lost " + percentText(analyze.Estimate{Value: -c.Gain.Value, Known: true})
 	case !c.Gain.Bounded:
 		text += ": gained " + percentText(c.Gain)
 	case c.Gain.Low > 0:
@@ -107,7 +130,7 @@ func pointChange(p *printer, c *analyze.PointChange) {
 	if c.Gain.Bounded && !c.BetweenRuns {
 		text += ", as far as one run of each can tell"
 	}
-	p.hanging("", text)
+	return text
 }
 
 // interval writes the ends; what is compared is not as far from both.
@@ -122,23 +145,55 @@ var outcomes = map[analyze.Outcome]string{
 	analyze.NotKnown: "too uncertain to tell whether it arrived",
 }
 
-// promises says what became of the units that are surely faster now: what they cost once, what that was to gain of each
+// A Change is a part of what a comparison says in sentences.
+type Change struct {
+	Head  string // "" for what became of the points
+	Lines []string
+	More  int // units that Lines leave out
+}
+
+// Changes says what the program gained, whether that is what was promised, and which units became slower.
+func Changes(c *analyze.Comparison, opt Options) []Change {
+	points := Change{}
+	for k := range c.Points {
+		if opt.shows(&c.Points[k]) {
+			points.Lines = append(points.Lines, changeText(&c.Points[k]))
+		}
+	}
+	promised, slower := Change{Head: "did the promised gain arrive?"}, Change{Head: "slower now:"}
+	promised.Lines, promised.More = promiseTexts(c, opt)
+	slower.Lines, slower.More = slowerTexts(c, opt)
+	return slices.DeleteFunc([]Change{points, promised, slower}, func(c Change) bool { return len(c.Lines) == 0 })
+}
+
+func (c *Change) write(p *printer) {
+	indent := ""
+	if c.Head != "" {
+		p.line("")
+		p.line(c.Head)
+		indent = "  "
+	}
+	for _, text := range c.Lines {
+		p.hanging(indent, text)
+	}
+	if c.More > 0 {
+		p.line(fmt.Sprintf("  … and %s more", count(c.More, "unit")))
+	}
+}
+
+// promiseTexts say what became of the units that are surely faster now: what they cost once, what that was to gain of each
 // metric.
-func promises(p *printer, c *analyze.Comparison, opt Options) {
+func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
-	shown, certain := 0, 0
 	for i := range c.Units {
 		u := &c.Units[i]
 		for _, k := range u.Promises {
 			if !k.Certain || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
-			if certain++; opt.Top > 0 && shown >= opt.Top {
+			if opt.Top > 0 && len(lines) >= opt.Top {
+				more++
 				continue
-			}
-			if shown++; shown == 1 {
-				p.line("")
-				p.line("did the promised gain arrive?")
 			}
 			text := costText(name, c, u, k, k.Speedup, "less")
 			for _, of := range u.Promises {
@@ -146,20 +201,22 @@ func promises(p *printer, c *analyze.Comparison, opt Options) {
 					text += "; " + kept(&c.Points[of.Point], of)
 				}
 			}
-			p.hanging("  ", text)
+			lines = append(lines, text)
 		}
 	}
-	if certain > shown {
-		p.line(fmt.Sprintf("  … and %s more", count(certain-shown, "unit")))
+	if len(lines)+more > 1 {
+		lines = append(lines, "Several units became faster: each promise is for that unit alone, and promises do not add up.")
 	}
-	if certain > 1 {
-		p.hanging("  ", "Several units became faster: each promise is for that unit alone, and promises do not add up.")
-	}
+	return lines, more
 }
 
 // costText says by how much a unit's CPU time per visit changed.
 func costText(name namer, c *analyze.Comparison, u *analyze.UnitChange, k analyze.Promise, by analyze.Estimate, more string) string {
-	return fmt.Sprintf("%s takes %s %s CPU time for each %s (%s, then %s)", unitText(name, u), percentText(by), more, clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), analyze.Duration(k.NewNS))
+	now := "nothing"
+	if k.NewNS > 0 {
+		now = analyze.Duration(k.NewNS)
+	}
+	return fmt.Sprintf("%s takes %s %s CPU time for each %s (%s, then %s)", unitText(name, u), percentText(by), more, clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), now)
 }
 
 // kept says what was promised of a metric, and what came.
@@ -182,30 +239,24 @@ func percentText(e analyze.Estimate) string {
 	return gain(e, true) + "%"
 }
 
-// slower lists the units that surely take more time now.
-func slower(p *printer, c *analyze.Comparison, opt Options) {
+// slowerTexts are the units that surely take more time now.
+func slowerTexts(c *analyze.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
-	shown, all := 0, 0
 	for i := range c.Units {
 		u := &c.Units[i]
 		for _, k := range u.Promises {
 			if !k.Slower || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
-			if all++; opt.Top > 0 && shown >= opt.Top {
+			if opt.Top > 0 && len(lines) >= opt.Top {
+				more++
 				continue
 			}
-			if shown++; shown == 1 {
-				p.line("")
-				p.line("slower now:")
-			}
-			more := analyze.Estimate{Value: -k.Speedup.Value, Low: -k.Speedup.High, High: -k.Speedup.Low, Known: true, Bounded: k.Speedup.Bounded}
-			p.hanging("  ", costText(name, c, u, k, more, "more"))
+			by := analyze.Estimate{Value: -k.Speedup.Value, Low: -k.Speedup.High, High: -k.Speedup.Low, Known: true, Bounded: k.Speedup.Bounded}
+			lines = append(lines, costText(name, c, u, k, by, "more"))
 		}
 	}
-	if all > shown {
-		p.line(fmt.Sprintf("  … and %s more", count(all-shown, "unit")))
-	}
+	return lines, more
 }
 
 func actual(e analyze.Estimate) string {
@@ -216,6 +267,9 @@ func actual(e analyze.Estimate) string {
 }
 
 func unitText(name namer, u *analyze.UnitChange) string {
+	if u.New == nil {
+		return clean(name(u.Old.Unit)) + " (replaced)"
+	}
 	now := clean(name(u.New.Unit))
 	if was := clean(name(u.Old.Unit)); was != now {
 		return was + " (now " + now + ")"
@@ -343,13 +397,13 @@ type jsonDiff struct {
 	Targets   []jsonTargetDiff `json:"targets"`
 	Gone      []string         `json:"gone"`
 	Appeared  []string         `json:"appeared"`
-	Warnings  []jsonWarning    `json:"warnings"`
+	Warnings  []jsonWarning    `json:"warnings"` // those of each side by itself too, with "old: " and "new: "
 }
 
 type jsonPointDiff struct {
 	Name        string         `json:"name"`
 	Metric      analyze.Metric `json:"metric"`
-	Old         float64        `json:"old"` // visits per second, or ns
+	Old         float64        `json:"old"` // visits per second, or ns; 0: not known
 	New         float64        `json:"new"`
 	Gain        *float64       `json:"gain"`
 	CI          *[2]float64    `json:"ci"`
@@ -362,7 +416,7 @@ type jsonTargetDiff struct {
 	Unit     string           `json:"unit"`
 	OldName  string           `json:"old_name"`
 	NewName  string           `json:"new_name"`
-	MatchBy  string           `json:"match_by"` // same, text, number
+	MatchBy  string           `json:"match_by"` // same, text, number, or replaced: then it has no new name
 	OldShare float64          `json:"old_share"`
 	NewShare float64          `json:"new_share"`
 	Effects  []jsonEffectDiff `json:"effects"`
@@ -403,7 +457,7 @@ func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
 	}
 	name := bothNames(c)
 	out := jsonDiff{Version: JSONVersion, SameBuild: c.SameBuild, Old: []jsonRun{}, New: []jsonRun{}, Points: []jsonPointDiff{}, Targets: []jsonTargetDiff{},
-		Gone: []string{}, Appeared: []string{}, Warnings: warnings(c.Warnings)}
+		Gone: []string{}, Appeared: []string{}, Warnings: warnings(append(Doubts(c), c.Warnings...))}
 	for _, run := range c.Old.Runs {
 		out.Old = append(out.Old, runJSON(run))
 	}
@@ -441,8 +495,10 @@ func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
 }
 
 func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer, opt Options) jsonTargetDiff {
-	j := jsonTargetDiff{Unit: u.New.Unit.Kind, OldName: name(u.Old.Unit), NewName: name(u.New.Unit), MatchBy: u.How,
-		OldShare: round(u.Old.Share, 2), NewShare: round(u.New.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
+	j := jsonTargetDiff{Unit: u.Old.Unit.Kind, OldName: name(u.Old.Unit), MatchBy: u.How, OldShare: round(u.Old.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
+	if u.New != nil {
+		j.NewName, j.NewShare = name(u.New.Unit), round(u.New.Share, 2)
+	}
 	for _, e := range u.Effects {
 		if !opt.shows(&c.Points[e.Point]) {
 			continue

@@ -91,7 +91,7 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 			for _, mark := range marks {
 				fmt.Fprintf(out, " %s |", gain(e.At(mark)))
 			}
-			short, text := verdictText(e)
+			short, text := reasonText(e)
 			fmt.Fprintf(out, " **%s**: %s |\n", short, text)
 			for _, note := range notes(t, e) {
 				doubts = append(doubts, codeSpan(cutLeft(clean(name(t.Unit)), 60))+": "+plainMarkdown(note))

@@ -5,6 +5,7 @@ package report
 var levelOf = map[string]string{
 	"no-data": "hopeless", "no-baseline": "hopeless", "never-visited": "hopeless", "no-latency": "hopeless", "few-baselines": "hopeless",
 	"unstable-baseline": "careful", "drift": "careful", "few-visits": "careful", "foreign-cpu": "careful", "steal": "careful",
+	"no-common-point": "hopeless", "early-stacks": "careful", "mixed-builds": "careful",
 	"hidden-contention": "careful", "set-aside": "careful", "unpaid": "careful", "unstable": "careful", "disagree": "careful",
 }
 

@@ -27,7 +27,7 @@ func Begins(r *analyze.Result, k int) bool { return begins(r, k) }
 
 // Words says what an effect's verdict means.
 func Words(e *analyze.Effect) string {
-	_, text := verdictText(e)
+	_, text := reasonText(e)
 	return text
 }
 

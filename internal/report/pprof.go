@@ -41,6 +41,12 @@ func Pprof(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 	}
 	p.Comments = append(p.Comments, "gains are in thousandths of what the unit is made faster by, only where they are certain; look at them with -lines")
+	if doubt := r.Doubt(); doubt != "" {
+		p.Comments = append(p.Comments, clean(doubt))
+	}
+	for _, w := range serious(r.Warnings) {
+		p.Comments = append(p.Comments, "with care: "+clean(w.Text))
+	}
 	columns := slices.DeleteFunc(pprofColumns(r), func(c pprofColumn) bool { return opt.Point != "" && r.Points[c.point].Name != opt.Point })
 	for _, c := range columns {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "gain." + c.name, Unit: "thousandths"}, &profile.ValueType{Type: "gain_at_least." + c.name, Unit: "thousandths"})

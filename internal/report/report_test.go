@@ -410,8 +410,8 @@ func TestWrap(t *testing.T) {
 		{"abcdefgh ij", 3, []string{"abc", "def", "gh", "ij"}},
 		{"a bcdefg", 3, []string{"a", "bcd", "efg"}},
 	} {
-		if got := wrap(c.in, c.n); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("wrap(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+		if got := Wrap(c.in, c.n); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("Wrap(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
 		}
 	}
 	if l, r := cutLeft("abcdef", 3), cutRight("abcdef", 3); l != "…ef" || r != "ab…" {

@@ -137,14 +137,14 @@ func checkType(at string, want, value any) error {
 	return nil
 }
 
-// Every report there is a golden of is as the schema says.
+// Every report and comparison that there is a golden of is as the schema says.
 func TestSchema(t *testing.T) {
 	v, root := newValidator(t)
 	goldens, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(goldens) < 8 {
 		t.Fatalf("%d goldens: %v", len(goldens), err)
 	}
-	checked := 0
+	checked, diffs := 0, 0
 	for _, name := range goldens {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -155,6 +155,10 @@ func TestSchema(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if strings.HasPrefix(filepath.Base(name), "diff") {
+			diffs++
+			if err := v.check("diff", v.defs["diff"].(map[string]any), report); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 			continue
 		}
 		checked++
@@ -162,8 +166,8 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if checked < 8 {
-		t.Errorf("%d goldens checked", checked)
+	if checked < 8 || diffs < 8 {
+		t.Errorf("%d and %d goldens checked", checked, diffs)
 	}
 }
 

@@ -64,6 +64,15 @@ func verdictText(e *analyze.Effect) (short, text string) {
 	return short, text
 }
 
+// reasonText is that where there is room for why the data do not tell, which a table shows by its intervals.
+func reasonText(e *analyze.Effect) (short, text string) {
+	short, text = verdictText(e)
+	if e.Verdict == analyze.Unsure && e.Slope.Bounded && e.Reason != "" {
+		text = e.Reason
+	}
+	return short, text
+}
+
 // wordsOf explains verdicts on a metric.
 func wordsOf(m analyze.Metric) map[analyze.Verdict]string {
 	if m == analyze.Throughput {

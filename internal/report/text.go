@@ -196,7 +196,7 @@ func (p *printer) hanging(prefix, text string) {
 	if p.width > 0 {
 		n = p.width - width(prefix)
 	}
-	for _, l := range wrap(text, n) {
+	for _, l := range Wrap(text, n) {
 		p.line(prefix + l)
 		prefix = strings.Repeat(" ", width(prefix))
 	}

@@ -17,13 +17,14 @@ const perChunk = 24
 
 // index is what the first view needs beside the rows.
 type index struct {
-	Version string `json:"version"`
-	Live    bool   `json:"live"`
-	Title   string `json:"title"`
-	Sides   []side `json:"sides"` // what is looked at, and what it is compared with
-	Views   []view `json:"views"`
-	Units   []unit `json:"units"` // by rank; those that only the other side has come last
-	Chunk   int    `json:"chunk"`
+	Version string   `json:"version"`
+	Live    bool     `json:"live"`
+	Title   string   `json:"title"`
+	Sides   []side   `json:"sides"` // what is looked at, and what it is compared with
+	Views   []view   `json:"views"`
+	Units   []unit   `json:"units"`             // by rank; those that only the other side has come last
+	Changes []change `json:"changes,omitempty"` // what diff says of the two sides
+	Chunk   int      `json:"chunk"`
 }
 
 // side is what is known of a profile as a whole, as in the JSON report.
@@ -34,6 +35,12 @@ type side struct {
 	Points    []report.Point   `json:"points"`
 	Latencies []report.Latency `json:"latencies"`
 	Warnings  []warning        `json:"warnings"` // that are about no point or latency
+}
+
+// change is a part of what diff says.
+type change struct {
+	Head  string   `json:"head"`
+	Lines []string `json:"lines"`
 }
 
 // warning is one of the report's, and how bad it is: see health.go.

@@ -222,6 +222,8 @@
     doubts.sort(([a], [b]) => (b.level === 'hopeless') - (a.level === 'hopeless'));
     $('first').hidden = !doubts.length;
     $('first').replaceChildren(...doubts.map(([w, i]) => el('p', { class: w.level, 'data-code': w.code }, el('b', {}, (w.level === 'hopeless' ? index.live ? 'No answer yet' : 'No answer' : 'With care') + (index.sides.length > 1 ? ' (' + (i ? 'before' : 'now') + ')' : '') + ': '), w.text)));
+    $('changes').hidden = !index.changes;
+    $('changes').replaceChildren(...(index.changes || []).flatMap(c => [c.head ? el('h2', {}, c.head.charAt(0).toUpperCase() + c.head.slice(1)) : null, c.head ? el('ul', {}, ...c.lines.map(l => el('li', {}, l))) : c.lines.map(l => el('p', { class: 'say' }, l))].flat().filter(Boolean)));
     // What is hopeless has been said.
     const answers = (v ? v.answers : []).map((a, i) => a.kind === 'hopeless' ? null : sayAnswer(a, i)).filter(Boolean);
     $('answer').replaceChildren(...answers);

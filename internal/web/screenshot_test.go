@@ -48,7 +48,9 @@ func TestScreenshots(t *testing.T) {
 				shot("latency", b)
 			}
 		}
-		b := at(t, address, size(390, 844), scheme("light"))
+		b := at(t, address, size(390, 844), scheme("dark"))
+		shot("phone-dark", b)
+		b = at(t, address, size(390, 844), scheme("light"))
 		shot("phone", b)
 		b.run(`void document.querySelector('#body tr')?.click()`)
 		b.until(`!document.querySelector('#body tr') || document.querySelector('#detail').dataset.shown`)

@@ -23,6 +23,7 @@ import (
 
 	"whatif/internal/analyze"
 	"whatif/internal/profile"
+	"whatif/internal/report"
 )
 
 // Profile is runs that are shown as one.
@@ -53,6 +54,7 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 	p.add(now)
 	if before != nil {
 		p.add(*before)
+		p.compare(analyze.Compare(before.Runs, now.Runs, analyze.Options{}))
 	}
 	p.index.Version = fmt.Sprint(version)
 	p.index.Live = live
@@ -61,6 +63,24 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 	p.mergeViews()
 	p.listSources()
 	return p
+}
+
+// compare says what changed, in the words of diff.
+func (p *Page) compare(c *analyze.Comparison) {
+	const few = 5
+	doubts := change{Head: "with care", Lines: []string{}}
+	for _, w := range c.Warnings {
+		doubts.Lines = append(doubts.Lines, report.Clean(w.Text))
+	}
+	for _, of := range report.Changes(c, report.Options{Top: few}) {
+		if of.More > 0 {
+			of.Lines = append(of.Lines, fmt.Sprintf("and more: whatif diff shows all %d", len(of.Lines)+of.More))
+		}
+		p.index.Changes = append(p.index.Changes, change{of.Head, of.Lines})
+	}
+	if len(doubts.Lines) > 0 {
+		p.index.Changes = append(p.index.Changes, doubts)
+	}
 }
 
 func (p *Page) add(of Profile) {

@@ -67,27 +67,37 @@ func TestResources(t *testing.T) {
 	golden(t, "latency.txt", stable(t, pageOf(world{latency: true}.made())))
 	before := Profile{Label: "old.profile", Runs: []*profile.Data{world{scale: 0.5}.made()}}
 	golden(t, "compared.txt", stable(t, New(Profile{Label: "new.profile", Runs: []*profile.Data{world{}.made()}}, &before, 0, false)))
-	golden(t, "many.txt", sums(t, pageOf(world{units: 5000, experiments: 20_000}.made())))
+	golden(t, "many.txt", sketch(t, pageOf(world{units: 5000, experiments: 20_000}.made())))
 	for name, runs := range unlucky() {
 		golden(t, name+".txt", stable(t, pageOf(runs...)))
 		// Beside what is in order, so that what is missing is on one side only.
 		compared := New(Profile{Label: "new.profile", Runs: runs}, &before, 0, false)
-		golden(t, "compared_"+name+".txt", sums(t, compared))
-		stable(t, compared)
+		golden(t, "compared_"+name+".txt", sketch(t, compared))
+		stable(t, compared) // and is safe
 	}
 }
 
-// sums is what a page holds where all of it would be megabytes: how much, and a sum of it.
-func sums(t *testing.T, p *Page) []byte {
+// sketch is what a page holds where all of it would be megabytes: how its index begins, how large everything is, and a sum of all.
+func sketch(t *testing.T, p *Page) []byte {
 	t.Helper()
 	var b bytes.Buffer
+	all := sha256.New()
 	for _, name := range append([]string{"index"}, p.resources()...) {
 		data, err := p.resource(name, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s: %d bytes, %x\n", name, len(data), sha256.Sum256(data))
+		all.Write(data)
+		fmt.Fprintf(&b, "--- %s: %d bytes\n", name, len(data))
+		if name == "index" {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, data, "", " "); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%s\n", indented.Next(10_000))
+		}
 	}
+	fmt.Fprintf(&b, "all: %x\n", all.Sum(nil))
 	return b.Bytes()
 }
 

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// GitHubDiff writes what a change brought in GitHub's Markdown, for its pull request: what was promised and came, and the
+// units whose promises surely changed.
+func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
+	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
+		return err
+	}
+	const few = 5
+	if opt.Top == 0 || opt.Top > few {
+		opt.Top = few
+	}
+	out := bufio.NewWriter(w)
+	title := "a program"
+	if len(c.New.Runs) > 0 {
+		if args := c.New.Runs[0].Run.Args; len(args) > 0 {
+			title = codeSpan(cutRight(command(args), 80))
+		}
+	}
+	fmt.Fprintf(out, "### What a change did to %s\n\n", title)
+	for _, d := range append(serious(c.Warnings), Doubts(c)...) {
+		fmt.Fprintf(out, "- **%s**\n", plainMarkdown(d.Text))
+	}
+	for _, change := range Changes(c, opt) {
+		if head := change.Head; head != "" {
+			fmt.Fprintf(out, "\n%s\n\n", strings.ToUpper(head[:1])+head[1:])
+		}
+		for _, line := range change.Lines {
+			fmt.Fprintf(out, "- %s\n", plainMarkdown(line))
+		}
+		if change.More > 0 {
+			fmt.Fprintf(out, "\n%s more: `whatif diff` shows them.\n", count(change.More, "unit"))
+		}
+	}
+	githubChanges(out, c, opt)
+	rest := slices.DeleteFunc(slices.Clone(c.Warnings), func(w analyze.Warning) bool { return Level(w.Code) != "" })
+	if len(rest) > 0 {
+		fmt.Fprint(out, "\n<details><summary>Doubts</summary>\n\n")
+		for _, d := range rest {
+			fmt.Fprintf(out, "- %s\n", plainMarkdown(d.Text))
+		}
+		fmt.Fprint(out, "\n</details>\n")
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing summary: %w", err)
+	}
+	return nil
+}
+
+// githubChanges is a table of the units that surely promise something else now.
+func githubChanges(out io.Writer, c *analyze.Comparison, opt Options) {
+	name := bothNames(c)
+	rows := 0
+	for i := range c.Units {
+		for _, e := range c.Units[i].Effects {
+			if !e.Changed || !opt.shows(&c.Points[e.Point]) || rows == opt.Top {
+				continue
+			}
+			if rows++; rows == 1 {
+				fmt.Fprint(out, "\nWhat units promise has changed, in percent:\n\n| code | point | faster by | then | now |\n|---|---|--:|--:|--:|\n")
+			}
+			fmt.Fprintf(out, "| %s | %s | %d%% | %s | %s |\n", codeSpan(cutLeft(unitText(name, &c.Units[i]), 60)), codeSpan(cutRight(clean(c.Points[e.Point].Name), 40)), e.Speedup, gain(e.Old, true), gain(e.New, true))
+		}
+	}
+}
