@@ -118,8 +118,14 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int) *Effect) {
 	pooled := pooledNoise(fits)
 	table := make([]*Effect, len(fits))
+	tried := 0
+	for _, f := range fits {
+		if f.total > 0 {
+			tried++
+		}
+	}
 	for u, f := range fits {
-		f.finish(pooled, t.df)
+		f.finish(pooled, t.df, tried)
 		e := effect(u)
 		e.Experiments = f.total
 		e.fill(f, t, opt.Simulated)

@@ -57,6 +57,9 @@ type UnitChange struct {
 	by *replacement // what is compared with what
 }
 
+// With is how many other lines were replaced together with it.
+func (u *UnitChange) With() int { return len(u.by.gone) - 1 }
+
 // EffectChange is how the gain that a unit promises changed.
 type EffectChange struct {
 	Point    int // of Comparison.Points
@@ -109,7 +112,7 @@ func Compare(old, new []*profile.Data, opt Options) *Comparison {
 			both++
 		case m.new == nil && m.old.Tried > 0:
 			c.Gone = append(c.Gone, m.old)
-		case m.old == nil && m.new.Tried > 0:
+		case m.old == nil && m.new.Tried > 0 && !replaced.came(m.new):
 			c.Appeared = append(c.Appeared, m.new)
 		case m.old != nil && m.new != nil && m.old.Tried > 0:
 			both++
@@ -317,7 +320,8 @@ func (r *Result) effect(t *Target, p *PointChange) *Effect {
 func (c *Comparison) promise(s sides, m match, by *replacement, p int, made []Promise, family float64) (Promise, bool) {
 	k, ok := Promise{}, false
 	if first := c.first(p); first == p {
-		k, ok = c.cost(s, m.old, by, p, family)
+		k, ok = c.cost(s, by, p, family)
+		k.Slower = k.Slower && m.new != nil // there may be more in the function now
 	} else if i := slices.IndexFunc(made, func(k Promise) bool { return k.Point == first }); i >= 0 {
 		k, ok = made[i], true
 		k.Predicted = Estimate{}
@@ -330,33 +334,38 @@ func (c *Comparison) promise(s sides, m match, by *replacement, p int, made []Pr
 	return k, ok
 }
 
-// cost is a unit's CPU time per visit, and what became of it: of one that was replaced, the same part of that went as of all that
-// was replaced with it.
-func (c *Comparison) cost(s sides, unit *Target, by *replacement, p int, family float64) (Promise, bool) {
+// cost is a unit's CPU time per visit, then and now; of one that was replaced, that of all that was replaced with it.
+func (c *Comparison) cost(s sides, by *replacement, p int, family float64) (Promise, bool) {
 	point := c.Points[p].Name
-	own, ok := s.old.cost(point, []*Target{unit})
-	if !ok {
-		return Promise{}, false
-	}
 	old, ok := s.old.cost(point, by.gone)
 	if !ok {
 		return Promise{}, false
 	}
-	k := Promise{OldNS: math.Exp(own.mean())}
+	k := Promise{OldNS: math.Exp(old.mean())}
 	var sure Estimate
 	if new, ok := s.new.cost(point, by.came); ok {
 		f := changeOf(old, new)
-		k.NewNS = k.OldNS * math.Exp(f.value)
+		k.NewNS = math.Exp(new.mean())
 		k.Speedup, sure = f.gain(alpha), f.gain(family)
-	} else if most, ok := s.new.mostUnseen(point); ok {
-		k.Speedup = Estimate{Value: 100, Low: 100 * (1 - most/math.Exp(old.mean())), High: 100, Known: true, Bounded: true}
-		sure = k.Speedup
+	} else if sample, ok := s.new.costOfSample(point); ok {
+		k.Speedup, sure = unseen(old, sample, alpha), unseen(old, sample, family)
 	} else {
 		return Promise{}, false
 	}
 	k.Certain = sure.Bounded && sure.Low > 0 && sure.Value >= leastSpeedup
 	k.Slower = sure.Bounded && sure.High < 0 && sure.Value <= -leastSpeedup
 	return k, true
+}
+
+// unseen is by how much code became faster of which there is not a single sample any more: it may still take as much as would
+// have left one but with the chance alpha.
+func unseen(old sumRatio, sample, alpha float64) Estimate {
+	e := Estimate{Value: 100, High: 100, Known: true}
+	if old.df > 0 {
+		least := math.Exp(old.mean() - tQuantile(alpha, old.df)*math.Sqrt(old.within))
+		e.Low, e.Bounded = max(0, 100*(1+math.Log(alpha)*sample/least)), true
+	}
+	return e
 }
 
 // cost is the CPU time per visit that units take together.
@@ -373,17 +382,19 @@ func (s *side) cost(point string, units []*Target) (sumRatio, bool) {
 	}))
 }
 
-// mostUnseen is the CPU time per visit that code may still take of which there is not a single sample: that of three (the rule of
-// three: with more there would be one in 95 of 100 cases).
-func (s *side) mostUnseen(point string) (ns float64, ok bool) {
-	var visits, period float64
-	for _, parts := range s.costs(s.result.pointNamed(point), func(int, *profile.Experiment) int64 { return 1 }) {
+// costOfSample is what a single sample in all of the baselines comes to, per visit, if there were any.
+func (s *side) costOfSample(point string) (ns float64, ok bool) {
+	var visits, period, samples float64
+	for _, parts := range s.costs(s.result.pointNamed(point), func(_ int, e *profile.Experiment) int64 { return e.Samples }) {
 		for _, p := range parts {
 			visits += p.den
-			period = max(period, p.num)
+			samples += p.num
 		}
 	}
-	return 3 * period / visits, visits > 0
+	for _, d := range s.runs {
+		period = max(period, float64(d.Run.PeriodNS))
+	}
+	return period / visits, visits > 0 && samples > 0
 }
 
 // costs is CPU time and visits of the baselines, by run.

@@ -107,7 +107,6 @@ func TestPromiseArrived(t *testing.T) {
 	}
 }
 
-// The same change, but line a was not what the program waited for.
 // The hot line was written anew: what its function's new line costs is what became of it.
 func TestReplaced(t *testing.T) {
 	anew := after
@@ -122,6 +121,29 @@ func TestReplaced(t *testing.T) {
 	}
 	if r := c.Points[0].Rest; !r.Bounded || r.Low > 0 || r.High < 0 {
 		t.Errorf("the rest changed: %+v", r)
+	}
+}
+
+// A few samples less are no proof that code is gone, and a side without samples none at all.
+func TestUnseen(t *testing.T) {
+	old := sumRatio{runs: []float64{math.Log(4e3)}, within: 0.25, df: 9} // of 4 samples, of 1 µs a visit each
+	if e := unseen(old, 1e3, alpha); e.Low > 0 || e.Value != 100 {
+		t.Errorf("of four samples: %+v", e)
+	}
+	old = sumRatio{runs: []float64{math.Log(4e6)}, within: 2.5e-4, df: 9} // of 4,000
+	if e := unseen(old, 1e3, alpha); e.Low < 99.8 {
+		t.Errorf("of four thousand samples: %+v", e)
+	}
+	blind := runsOf(after, 4, 5, 6)
+	for _, d := range blind {
+		for i := range d.Experiments {
+			d.Experiments[i].Samples, d.Experiments[i].UnitSamples = 0, nil
+		}
+	}
+	for _, u := range Compare(runsOf(before, 1, 2, 3), blind, Options{}).Units {
+		if len(u.Promises) > 0 {
+			t.Errorf("%s: %+v", u.Old.Unit.Name, u.Promises)
+		}
 	}
 }
 
@@ -155,11 +177,23 @@ func TestDoneWithout(t *testing.T) {
 	if !k.Certain || k.Speedup.Value != 100 || k.Speedup.Low < 95 || k.NewNS != 0 || math.Abs(k.Predicted.Value-60) > 6 || k.Outcome != Arrived {
 		t.Errorf("promise %+v, of %+v", k, c.Points[0])
 	}
+	// It is in another function now.
+	for _, d := range new {
+		d.Units[4] = profile.Unit{ID: 4, Kind: "line", Name: "a.c:40", File: "/src/a.c", Line: 40, Func: "g", Text: before.text, Binary: "/bin/shop"}
+		for i := range d.Experiments {
+			d.Experiments[i].UnitSamples[4] = 100
+		}
+	}
+	if c := Compare(with(runsOf(before, 1, 2, 3), true), new, Options{}); len(c.Gone) != 1 {
+		t.Errorf("moved: gone %v, units %+v", c.Gone, c.Units)
+	}
 	// Nothing is left of the function: it may have another name now.
 	for _, d := range new {
 		delete(d.Units, 3)
+		delete(d.Units, 4)
 		for i := range d.Experiments {
 			delete(d.Experiments[i].UnitSamples, 3)
+			delete(d.Experiments[i].UnitSamples, 4)
 		}
 	}
 	if c := Compare(with(runsOf(before, 1, 2, 3), true), new, Options{}); len(c.Gone) != 1 {
@@ -167,6 +201,7 @@ func TestDoneWithout(t *testing.T) {
 	}
 }
 
+// The same change, but line a was not what the program waited for.
 func TestPromiseNotArrived(t *testing.T) {
 	new := after
 	new.rest = 700e3 // something else takes over

@@ -3,20 +3,20 @@ package analyze
 import "math"
 
 const (
-	// disagreeTail is how often runs that do not differ are said to.
+	// disagreeTail is how often runs that do not differ are said to, of all units together.
 	disagreeTail = 0.01
 	// disagreeDF is how well the noise has to be known to say it.
-	disagreeDF = 10
+	disagreeDF = 20
 )
 
 // disagreement is how much more the runs that were merged scatter, in what they say of a unit, than the noise
 // within each of them explains: what χ² has for each degree of freedom. Intervals are made wider by its root, as
-// is usual where measurements disagree and nobody knows why (Birge, Phys. Rev. 40, 1932; the Particle Data Group's
-// scale factor). 1 where they do not surely disagree, or where there is one run. lambda is the unit's noise.
+// is usual where measurements disagree and nobody knows why, which is less than if the runs were a sample of others (Birge, Phys. Rev. 40, 1932; the Particle Data Group's
+// scale factor). 1 where they do not surely disagree, or where there is one run. lambda is the unit's noise, among how many are looked at.
 //
 // Compared are the slopes of what is left when the curve is taken out, so that it does not matter which speed-ups a run
 // happens to have tried.
-func (f *fit) disagreement(lambda float64) (ratio float64, runs int) {
+func (f *fit) disagreement(lambda float64, among int) (ratio float64, runs int) {
 	if f.ssDF < disagreeDF {
 		return 1, 0
 	}
@@ -60,7 +60,7 @@ func (f *fit) disagreement(lambda float64) (ratio float64, runs int) {
 		return 1, runs
 	}
 	df := float64(runs - 1)
-	if chi := squares - sum*sum/weights; chi > chiQuantile(1-disagreeTail, df) {
+	if chi := squares - sum*sum/weights; chi > chiQuantile(1-disagreeTail/float64(max(1, among)), df) {
 		return chi / df, runs
 	}
 	return 1, runs

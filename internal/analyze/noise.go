@@ -86,7 +86,7 @@ const levelDF = 6
 
 // finish adds the noise and sets the slope. trackDF is how well the baselines'
 // noise is known.
-func (f *fit) finish(pooled, trackDF float64) {
+func (f *fit) finish(pooled, trackDF float64, among int) {
 	if f.total == 0 {
 		return
 	}
@@ -106,7 +106,7 @@ func (f *fit) finish(pooled, trackDF float64) {
 		den += s.weight * u * u
 	}
 	f.slope /= den
-	f.disagree, f.runs = f.disagreement(unit)
+	f.disagree, f.runs = f.disagreement(unit, among)
 	f.cov.scale(f.disagree)
 	variance := 0.0
 	for a := range f.levels {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,14 +54,13 @@ func checkCommand(sh *shell, args []string) (int, error) {
 	}
 	var doubts []analyze.Warning
 	var known []*analyze.Result
+	missing := false // what is asked about cannot be compared, and never will be
 	if len(files) == 2 {
 		c, err := profiles.compare(files)
 		if err != nil {
 			return 0, err
 		}
-		if len(c.Points) == 0 {
-			return 0, hint.New(errors.New("checking: the profiles have no progress point in common"), "give the points of both the same name: -p NAME=WHERE")
-		}
+		missing = !slices.ContainsFunc(c.Points, func(p analyze.PointChange) bool { return *point == "" || p.Name == *point })
 		check, doubts, known = c, append(report.Doubts(c), c.Warnings...), []*analyze.Result{c.Old, c.New}
 	} else {
 		runs, more, err := profiles.read(files)
@@ -72,6 +72,16 @@ func checkCommand(sh *shell, args []string) (int, error) {
 	}
 	if err := report.KnownPoint(*point, known...); err != nil {
 		return 0, fmt.Errorf("checking: %w", err)
+	}
+	for _, d := range doubts {
+		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", report.Clean(d.Text))
+	}
+	if missing {
+		what := "no progress point in common"
+		if *point != "" {
+			what = fmt.Sprintf("no point %q in common that can be compared", *point)
+		}
+		return 0, hint.New(fmt.Errorf("checking: the profiles have %s", what), "give the points of both the same name: -p NAME=WHERE")
 	}
 	status := 0
 	say := func(f analyze.Finding) {
@@ -85,9 +95,6 @@ func checkCommand(sh *shell, args []string) (int, error) {
 	}
 	if loss.given {
 		say(check.CheckLoss(loss.value, *point))
-	}
-	for _, d := range doubts {
-		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", report.Clean(d.Text))
 	}
 	return status, nil
 }

@@ -268,6 +268,9 @@ func actual(e analyze.Estimate) string {
 
 func unitText(name namer, u *analyze.UnitChange) string {
 	if u.New == nil {
+		if n := u.With(); n > 0 {
+			return clean(name(u.Old.Unit)) + fmt.Sprintf(" (replaced, with %s more)", count(n, "line"))
+		}
 		return clean(name(u.Old.Unit)) + " (replaced)"
 	}
 	now := clean(name(u.New.Unit))

@@ -60,10 +60,14 @@ func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
 // githubChanges is a table of the units that surely promise something else now.
 func githubChanges(out io.Writer, c *analyze.Comparison, opt Options) {
 	name := bothNames(c)
-	rows := 0
+	rows, more := 0, 0
 	for i := range c.Units {
 		for _, e := range c.Units[i].Effects {
-			if !e.Changed || !opt.shows(&c.Points[e.Point]) || rows == opt.Top {
+			if !e.Changed || !opt.shows(&c.Points[e.Point]) {
+				continue
+			}
+			if rows == opt.Top {
+				more++
 				continue
 			}
 			if rows++; rows == 1 {
@@ -71,5 +75,8 @@ func githubChanges(out io.Writer, c *analyze.Comparison, opt Options) {
 			}
 			fmt.Fprintf(out, "| %s | %s | %d%% | %s | %s |\n", codeSpan(cutLeft(unitText(name, &c.Units[i]), 60)), codeSpan(cutRight(clean(c.Points[e.Point].Name), 40)), e.Speedup, gain(e.Old, true), gain(e.New, true))
 		}
+	}
+	if more > 0 {
+		fmt.Fprintf(out, "\n%s more: `whatif diff` shows them.\n", count(more, "change"))
 	}
 }

@@ -74,7 +74,7 @@ func (p *Page) compare(c *analyze.Comparison) {
 	}
 	for _, of := range report.Changes(c, report.Options{Top: few}) {
 		if of.More > 0 {
-			of.Lines = append(of.Lines, fmt.Sprintf("and more: whatif diff shows all %d", len(of.Lines)+of.More))
+			of.Lines = append(of.Lines, fmt.Sprintf("%d more: whatif diff --top 0 shows them", of.More))
 		}
 		p.index.Changes = append(p.index.Changes, change{of.Head, of.Lines})
 	}
