@@ -40,7 +40,7 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	}
 	changes(p, c, opt)
 	unmatched(p, c)
-	later := slices.DeleteFunc(slices.Clone(c.Warnings), func(w analyze.Warning) bool { return Level(w.Code) != "" })
+	later := minor(c.Warnings)
 	if len(later) > 0 {
 		p.line("")
 	}

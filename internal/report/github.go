@@ -54,19 +54,24 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 		githubTable(out, r, k, metric, what, name, opt.Top)
 	}
-	if len(r.Warnings) > len(first) {
-		fmt.Fprint(out, "\n<details><summary>Doubts</summary>\n\n")
-		for _, warning := range r.Warnings {
-			if Level(warning.Code) == "" {
-				fmt.Fprintf(out, "- %s\n", plainMarkdown(warning.Text))
-			}
-		}
-		fmt.Fprint(out, "\n</details>\n")
-	}
+	githubMinor(out, r.Warnings)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing summary: %w", err)
 	}
 	return nil
+}
+
+// githubMinor folds away the doubts that have not been said first.
+func githubMinor(out io.Writer, all []analyze.Warning) {
+	rest := minor(all)
+	if len(rest) == 0 {
+		return
+	}
+	fmt.Fprint(out, "\n<details><summary>Doubts</summary>\n\n")
+	for _, w := range rest {
+		fmt.Fprintf(out, "- %s\n", plainMarkdown(w.Text))
+	}
+	fmt.Fprint(out, "\n</details>\n")
 }
 
 func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric, what string, name namer, top int) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"whatif/internal/analyze"
@@ -43,14 +42,7 @@ func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
 		}
 	}
 	githubChanges(out, c, opt)
-	rest := slices.DeleteFunc(slices.Clone(c.Warnings), func(w analyze.Warning) bool { return Level(w.Code) != "" })
-	if len(rest) > 0 {
-		fmt.Fprint(out, "\n<details><summary>Doubts</summary>\n\n")
-		for _, d := range rest {
-			fmt.Fprintf(out, "- %s\n", plainMarkdown(d.Text))
-		}
-		fmt.Fprint(out, "\n</details>\n")
-	}
+	githubMinor(out, c.Warnings)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing summary: %w", err)
 	}

@@ -109,6 +109,16 @@ func serious(all []analyze.Warning) (some []analyze.Warning) {
 	return some
 }
 
+// minor are the others.
+func minor(all []analyze.Warning) (some []analyze.Warning) {
+	for _, w := range all {
+		if Level(w.Code) == "" {
+			some = append(some, w)
+		}
+	}
+	return some
+}
+
 // ofPoints are the doubts about a point or a latency.
 func ofPoints(r *analyze.Result) map[analyze.Warning]bool {
 	all := map[analyze.Warning]bool{}

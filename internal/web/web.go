@@ -51,10 +51,14 @@ type Page struct {
 // tells pages apart that are made of a run that goes on; live says that there will be more.
 func New(now Profile, before *Profile, version int, live bool) *Page {
 	p := &Page{}
-	p.add(now)
-	if before != nil {
-		p.add(*before)
-		p.compare(analyze.Compare(before.Runs, now.Runs, analyze.Options{}))
+	opt := analyze.Options{Trials: true}
+	if before == nil {
+		p.add(now, analyze.Analyze(now.Runs, opt))
+	} else {
+		c := analyze.Compare(before.Runs, now.Runs, opt)
+		p.add(now, c.New)
+		p.add(*before, c.Old)
+		p.compare(c)
 	}
 	p.index.Version = fmt.Sprint(version)
 	p.index.Live = live
@@ -83,8 +87,7 @@ func (p *Page) compare(c *analyze.Comparison) {
 	}
 }
 
-func (p *Page) add(of Profile) {
-	r := analyze.Analyze(of.Runs, analyze.Options{Trials: true})
+func (p *Page) add(of Profile, r *analyze.Result) {
 	r.Warnings = append(r.Warnings, of.Warnings...)
 	p.results = append(p.results, r)
 	p.runs = append(p.runs, of.Runs)
