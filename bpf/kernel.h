@@ -60,6 +60,7 @@ struct upid {
 /* A task's number in each of the namespaces that it has one in, from the outermost on. */
 struct pid {
 	unsigned int level;
+	u64 ino; /* since Linux 6.9 */
 	struct upid numbers[1];
 } TARGET_IN_KERNEL;
 

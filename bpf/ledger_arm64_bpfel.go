@@ -45,6 +45,7 @@ type LedgerChain struct {
 type LedgerChoice struct {
 	_      structs.HostLayout
 	Start  uint64
+	Unique uint64
 	Leaves uint32
 	Fresh  uint32
 	Exempt uint32

@@ -87,8 +87,13 @@ static __always_inline struct choice *choice_of(struct task_struct *task)
 
 	if (c && c->leaves)
 		return 0; /* it is chosen for something else */
-	if (c && c->start && c->start != BPF_CORE_READ(task, group_leader, start_boottime) / 10000000)
-		return 0; /* that one is gone, and this has its number */
+	if (!c || !c->start)
+		return c;
+	/* If not, that one is gone, and this has its number. */
+	if (c->start != BPF_CORE_READ(task, group_leader, start_boottime) / 10000000)
+		return 0;
+	if (c->unique && bpf_core_field_exists(struct pid, ino) && c->unique != BPF_CORE_READ(task, group_leader, thread_pid, ino))
+		return 0;
 	return c;
 }
 

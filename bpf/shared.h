@@ -159,6 +159,7 @@ enum membership_mode {
 /* By its number: a process to be taken in, if it is the one that began then. */
 struct choice {
 	u64 start; /* in 10 ms since boot, as /proc has it; 0: whichever has the number */
+	u64 unique; /* as its pidfd has it; 0: not known */
 	u32 leaves; /* the process, by what it was born as, is to belong to the target no more */
 	u32 fresh; /* it has not run yet */
 	u32 exempt; /* it is not to be taken in, nor are its threads to come */

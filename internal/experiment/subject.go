@@ -177,7 +177,7 @@ func (c *Config) Starts() bool { return len(c.Args) > 0 }
 func choices(all []target.Running) []ledger.Process {
 	var chosen []ledger.Process
 	for _, r := range all {
-		chosen = append(chosen, ledger.Process{PID: r.PID, Start: r.Start})
+		chosen = append(chosen, ledger.Process{PID: r.PID, Start: r.Start, Unique: r.Unique})
 	}
 	return chosen
 }

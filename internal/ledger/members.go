@@ -16,8 +16,9 @@ import (
 
 // Process is one that is to be taken into the target, left out or let go.
 type Process struct {
-	PID   int    // in whatif's namespace of process numbers
-	Start uint64 // in 10 ms since boot, as /proc/PID/stat has it: another that has got its number is not meant; 0: whichever has it
+	PID    int    // in whatif's namespace of process numbers
+	Start  uint64 // in 10 ms since boot, as /proc/PID/stat has it: another that has got its number is not meant; 0: whichever has it
+	Unique uint64 // the inode of its pidfd, where numbers are taken again within 10 ms; 0: not known
 
 	born uint32 // of those that Members gives: what no other member has been, also if it has got the number
 }
@@ -154,7 +155,7 @@ func (l *Ledger) choose(all []Process, how bpf.LedgerChoice) error {
 		return fmt.Errorf("asking for the namespace of process numbers: %w", err)
 	}
 	for _, p := range all {
-		how.Start = p.Start
+		how.Start, how.Unique = p.Start, p.Unique
 		if err := l.maps.Chosen.Put(uint32(p.PID), how); err != nil {
 			return fmt.Errorf("choosing process %d: %w", p.PID, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"whatif/internal/realkernel"
+	"whatif/internal/target"
 )
 
 func opened(t *testing.T) *Ledger {
@@ -163,6 +164,28 @@ func TestJoinReusedNumber(t *testing.T) {
 	}
 	if l.Processes() != 0 {
 		t.Error("a process that began at another time was taken in")
+	}
+	stat, err := target.StatOf(a.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := target.StatOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stat.Unique != other.Unique { // since Linux 6.9
+		if err := l.Join([]Process{{PID: a.Process.Pid, Start: stat.Start, Unique: stat.Unique + 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if l.Processes() != 0 {
+			t.Error("another process that began in the same 10 ms was taken in")
+		}
+	}
+	if err := l.Join([]Process{{PID: a.Process.Pid, Start: stat.Start, Unique: stat.Unique}}); err != nil {
+		t.Fatal(err)
+	}
+	if l.Processes() != 1 {
+		t.Error("the process that is meant was not taken in")
 	}
 }
 

@@ -154,7 +154,7 @@ func Lookup(pid int) (r Running, ok bool) {
 	if err != nil || pid == os.Getpid() || s.IsKernel() || s.Ended() || mayProfile(pid) != nil {
 		return Running{}, false
 	}
-	return Running{PID: pid, Start: s.Start, Args: argsOf(pid, s)}, true
+	return runningOf(pid, s), true
 }
 
 // parsePIDs reads cgroup.procs. Processes of other namespaces are 0 there.

@@ -16,11 +16,16 @@ import (
 )
 
 // A Running is a process that runs already. Its number may become another's: it is
-// this one only together with Start.
+// this one only together with Start and Unique.
 type Running struct {
-	PID   int
-	Start uint64 // since boot, in 10 ms
-	Args  []string
+	PID    int
+	Start  uint64 // since boot, in 10 ms
+	Unique uint64 // see Stat
+	Args   []string
+}
+
+func runningOf(pid int, s Stat) Running {
+	return Running{PID: pid, Start: s.Start, Unique: s.Unique, Args: argsOf(pid, s)}
 }
 
 // FindRunning looks up processes by number, to profile them. Each has to be one that can be.
@@ -57,7 +62,7 @@ func findOne(pid int) (Running, error) {
 	if err := mayProfile(pid); err != nil {
 		return Running{}, err
 	}
-	return Running{PID: pid, Start: s.Start, Args: argsOf(pid, s)}, nil
+	return runningOf(pid, s), nil
 }
 
 // leaderOf is the process that a thread belongs to, which /proc has by its number, too.
@@ -129,7 +134,7 @@ func FindNamed(glob string) ([]Running, error) {
 		}
 		// Where a name is the question, who may not be profiled is not meant.
 		if mayProfile(pid) == nil {
-			all = append(all, Running{PID: pid, Start: s.Start, Args: argsOf(pid, s)})
+			all = append(all, runningOf(pid, s))
 		}
 	}
 	if len(all) == 0 {
@@ -174,7 +179,7 @@ func Descendants(of []Running) ([]Running, error) {
 	roots := make(map[int]bool)
 	for _, r := range of {
 		// Looked at last: who still is the one that is meant was it when the others were read.
-		if s, err := StatOf(r.PID); err == nil && s.Start == r.Start {
+		if s, err := StatOf(r.PID); err == nil && s.Start == r.Start && s.Unique == r.Unique {
 			roots[r.PID] = true
 		}
 	}
@@ -184,7 +189,7 @@ func Descendants(of []Running) ([]Running, error) {
 		if !known || roots[pid] || s.Ended() || pid == os.Getpid() || !below(pid, roots, stats) || mayProfile(pid) != nil {
 			continue
 		}
-		all = append(all, Running{PID: pid, Start: s.Start, Args: argsOf(pid, s)})
+		all = append(all, runningOf(pid, s))
 	}
 	return all, nil
 }
@@ -231,7 +236,7 @@ func Ancestors() []Running {
 		if err != nil {
 			break
 		}
-		all = append(all, Running{PID: pid, Start: s.Start, Args: argsOf(pid, s)})
+		all = append(all, runningOf(pid, s))
 		pid = s.Parent
 	}
 	return all

@@ -7,15 +7,18 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// Stat is what /proc/PID/stat says of a process, as far as it matters here.
+// Stat is what /proc/PID/stat says of a process, as far as it matters here, and which one it is.
 type Stat struct {
 	Name   string // comm: 15 bytes at most
 	State  byte   // R, S, …; Z and X: it has ended
 	Parent int
 	Flags  uint64
 	Start  uint64 // since boot, in 10 ms
+	Unique uint64 // since Linux 6.9, what no other process has or had; before, the same for all; 0: not known
 }
 
 // Of Stat.Flags.
@@ -27,8 +30,10 @@ func (s *Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
 // IsKernel tells whether it is a thread of the kernel's.
 func (s *Stat) IsKernel() bool { return s.Flags&kernelThread != 0 }
 
-// StatOf reads it.
+// StatOf reads it. Which one it is comes first: if that has ended and another one has got its number, what
+// is read of the other one is said of nobody that is alive.
 func StatOf(pid int) (Stat, error) {
+	unique := uniqueOf(pid)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
@@ -37,7 +42,22 @@ func StatOf(pid int) (Stat, error) {
 	if err != nil {
 		return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
 	}
+	s.Unique = unique
 	return s, nil
+}
+
+// uniqueOf is the inode of a process's pidfd.
+func uniqueOf(pid int) uint64 {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return 0 // it may not be asked for here, or there is no such process
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0
+	}
+	return st.Ino
 }
 
 var errNoStat = errors.New("this is no /proc/PID/stat")
