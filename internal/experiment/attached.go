@@ -110,7 +110,7 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		for setAside == "" && s.ledger.Left() > 0 {
 			time.Sleep(s.ledger.Left())
 		}
-		e := s.record(trial, s.ledger.End(), setAside)
+		e := s.record(trial, s.ledger.End(s.units.count()), setAside)
 		if setAside == "" {
 			s.adaptLength(e)
 			s.stretches.add(e)

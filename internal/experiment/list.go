@@ -60,10 +60,9 @@ func (t *unitTable) listing(totals ledger.Totals) *Listing {
 		return nil
 	}
 	l := &Listing{Samples: totals.Samples}
-	samples := t.samples()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, n := range samples {
+	for i, n := range totals.Units {
 		if n > 0 {
 			l.Units = append(l.Units, ListedUnit{t.units[i], n, t.outside[i]})
 		}

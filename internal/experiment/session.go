@@ -47,8 +47,7 @@ type session struct {
 	start     uint64        // on the ledger's clock
 	next      uint64        // when Progress is due
 	totals    ledger.Totals // see rebase
-	counted   []int64       // samples of the units, as totals
-	before    []int64       // and as of the experiment before
+	before    []int64       // samples of the units as of the experiment before
 	steal     time.Duration
 	stolen    usual // by the hypervisor, of the machine's time
 	foreign   usual // by foreign tasks
@@ -144,7 +143,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	last, err := run(ctx, p)
 	p = last
-	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.ledger.Totals())}
+	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.ledger.Totals(0))}
 	lost := func(name string, n int64) {
 		if end.Losses == nil {
 			end.Losses = make(map[string]int64)
@@ -171,7 +170,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		lost(ledger.WaitsLeft, left)
 	}
 	end.Sites = s.places()
-	listing := s.units.listing(s.ledger.Totals())
+	listing := s.units.listing(s.ledger.Totals(s.units.count()))
 	s.checkMachineQuotas()
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
@@ -488,8 +487,7 @@ func (s *session) note(code, format string, args ...any) {
 // rebase has the next experiment's counts begin now: what came since the last one's end, as
 // a warm-up or the program's start, is no experiment's.
 func (s *session) rebase() {
-	s.totals = s.ledger.Totals()
-	s.counted = s.units.samples()
+	s.totals = s.ledger.Totals(s.units.count())
 	s.steal = stealTime()
 	if s.followsWaits() {
 		s.waits = s.readWaits()
@@ -504,18 +502,14 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 		Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, Chance: round(t.Chance), SetAside: setAside,
 	}
 	d := r.Totals.Minus(s.totals)
-	s.totals = r.Totals
+	s.before, s.totals = s.totals.Units, r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign-d.Own), d.Turns
 	e.HeldNS, e.UnpaidNS = int64(d.Held), int64(r.Unpaid)
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)
 
 	s.recordWaits(&e, d.Waited)
-	counts := s.units.samples()
-	for i, n := range counts {
-		if i < len(s.counted) {
-			n -= s.counted[i]
-		}
+	for i, n := range d.Units {
 		if n > 0 {
 			if e.UnitSamples == nil {
 				e.UnitSamples = make(map[uint32]int64)
@@ -523,7 +517,6 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 			e.UnitSamples[uint32(i+1)] = n
 		}
 	}
-	s.before, s.counted = s.counted, counts
 	s.checkDebugInfo()
 	s.checkCosts(r.Totals)
 

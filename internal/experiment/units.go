@@ -321,14 +321,14 @@ func (t *unitTable) unitFrom(f symbol.Frame, kind, binary string) (profile.Unit,
 
 // samples reads the samples of every unit so far; index 0 is unit 1.
 func (t *unitTable) samples() []int64 {
+	return t.ledger.UnitSamples(t.count())
+}
+
+// count is how many units there are so far.
+func (t *unitTable) count() int {
 	t.mu.Lock()
-	n := len(t.units)
-	t.mu.Unlock()
-	s := make([]int64, n)
-	for i := range s {
-		s[i] = t.ledger.UnitSamples(uint32(i + 1))
-	}
-	return s
+	defer t.mu.Unlock()
+	return len(t.units)
 }
 
 // noticeable is the share of the samples in scope from which a binary without

@@ -91,8 +91,8 @@ func (s *session) followsWaits() bool { return len(s.cfg.Waiting) > 0 || s.units
 // readWaits reads the units' waiting as it is now.
 func (s *session) readWaits() unitWaits {
 	w := unitWaits{at: ledger.Now(), last: s.waits.last}
-	for id := uint32(1); id <= s.units.count(); id++ {
-		over, now := s.ledger.UnitWaits(id)
+	for i := range s.units.count() {
+		over, now := s.ledger.UnitWaits(uint32(i + 1))
 		w.over, w.now = append(w.over, over), append(w.now, now)
 	}
 	return w
@@ -168,12 +168,6 @@ func (t *unitTable) hasWaits() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.waits) > 0
-}
-
-func (t *unitTable) count() uint32 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return uint32(len(t.units))
 }
 
 // candidates are the units that may be tried, weighted with how much they took part since

@@ -31,7 +31,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		if p.alive(s.ledger) {
 			setAside = "ended early"
 		}
-		r := s.ledger.End()
+		r := s.ledger.End(s.units.count())
 		if setAside == "" {
 			if status, err := p.wait(); status != 0 || err != nil {
 				setAside = "the program failed"

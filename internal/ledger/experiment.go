@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 
 	"whatif/bpf"
@@ -43,6 +44,7 @@ type Totals struct {
 	NetworkWakes                  int64         // those of them that packets from elsewhere made
 	Waited                        Waits
 	Lost                          [bpf.LedgerLossLOSS_MAX]int64
+	Units                         []int64 // samples of each, as of the same moment; index 0 is unit 1
 }
 
 // Minus is what was added since.
@@ -63,11 +65,40 @@ func (t Totals) Minus(u Totals) Totals {
 	for i := range t.Lost {
 		t.Lost[i] -= u.Lost[i]
 	}
+	t.Units = slices.Clone(t.Units)
+	for i, n := range u.Units {
+		t.Units[i] -= n
+	}
 	return t
 }
 
-// Totals reads the counts.
-func (l *Ledger) Totals() Totals {
+// Totals reads the counts, and those of the first units. This process may be kept waiting between two of them:
+// then they are read again, but not for ever, as many cores always count something.
+func (l *Ledger) Totals(units int) Totals {
+	const attempts = 10
+	t := l.sums()
+	for range attempts {
+		before := t.Samples
+		all := l.UnitSamples(units)
+		t = l.sums()
+		t.Units = all
+		if t.Samples == before {
+			break
+		}
+	}
+	return t
+}
+
+// UnitSamples are the samples of the first units since the start; index 0 is unit 1.
+func (l *Ledger) UnitSamples(units int) []int64 {
+	all := make([]int64, units)
+	for i := range all {
+		all[i] = int64(load(&l.page.unitSamples[i+1]))
+	}
+	return all
+}
+
+func (l *Ledger) sums() Totals {
 	var t Totals
 	for i := range l.page.cores {
 		c := &l.page.cores[i]
@@ -133,8 +164,8 @@ func (l *Ledger) Left() time.Duration {
 }
 
 // End ends the experiment, if its deadline has not, and reads it. The Totals
-// are those since the start of the run.
-func (l *Ledger) End() Reading {
+// are those since the start of the run, and of the first units.
+func (l *Ledger) End(units int) Reading {
 	c := l.page.control
 	deadline := load(&c.Deadline)
 	end := Now()
@@ -150,7 +181,7 @@ func (l *Ledger) End() Reading {
 		Start:  c.Start,
 		Real:   time.Duration(end - c.Start),
 		Delay:  time.Duration(load(&c.Global) - c.GlobalStart),
-		Totals: l.Totals(),
+		Totals: l.Totals(units),
 	}
 	for i := range l.page.cores {
 		r.Unpaid = max(r.Unpaid, time.Duration(load(&l.page.cores[i].Debt)))

@@ -50,7 +50,7 @@ func (l *Ledger) MeasureHooks() error {
 func (l *Ledger) MeasureVisit() error {
 	l.Begin(Experiment{Length: time.Second})
 	defer func() {
-		l.End()
+		l.End(0)
 		store(&l.page.visits[0], 0)
 	}()
 	program, err := l.programs.get("measure_visits")

@@ -203,9 +203,6 @@ func (l *Ledger) Visits(point int) int64 {
 // Spent is what counting the point's visits took since the start.
 func (l *Ledger) Spent(point int) time.Duration { return time.Duration(load(&l.page.spent[point])) }
 
-// UnitSamples are the samples of a unit since the start.
-func (l *Ledger) UnitSamples(unit uint32) int64 { return int64(load(&l.page.unitSamples[unit])) }
-
 // Detach detaches everything: the target runs on, unobserved, and there are no
 // more events. What was counted can still be read.
 func (l *Ledger) Detach() error {
