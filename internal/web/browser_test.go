@@ -392,6 +392,7 @@ func TestKeyboard(t *testing.T) {
 	press("j")
 	b.detail("spin.c:7")
 	b.until(`document.activeElement.textContent === 'spin.c:7'`)
+	b.until(`document.querySelector('#beside[role=status]').textContent.includes('spin.c:7')`) // who does not see it is told
 	press("k")
 	b.detail("parse.c:18")
 	press("\r")
@@ -415,6 +416,30 @@ func TestKeyboard(t *testing.T) {
 	press("?")
 	b.until(`document.querySelector('#help').open`)
 	press("j") // is for nobody now
+	press("\x1b")
+	b.until(`!document.querySelector('#help').open`)
+	// Letters can be had back for others who listen to keys (WCAG 2.1, 2.1.4), also when the page is opened again.
+	b.click("#help-button")
+	b.click("#single-keys")
+	press("\x1b")
+	b.until(`!document.querySelector('#help').open`)
+	b.do(chromedp.Reload())
+	b.detail("parse.c:18")
+	press("j")
+	press("?")
+	b.run(`void document.querySelector('tr[data-unit="parse.c:18"] a').focus()`)
+	press("\r")
+	b.until(`document.activeElement.id === 'detail'`)
+	b.detail("parse.c:18")
+	if value[bool](b, `document.querySelector('#help').open || document.querySelector('#single-keys').checked`) {
+		t.Error("a letter is still a key")
+	}
+	b.click("#help-button")
+	b.click("#single-keys")
+	press("\x1b")
+	b.until(`!document.querySelector('#help').open`)
+	press("?")
+	b.until(`document.querySelector('#help').open`)
 	press("\x1b")
 	b.until(`!document.querySelector('#help').open`)
 	// The way by Tab goes first to where the table can be skipped to, and all that has focus shows it.
@@ -501,6 +526,12 @@ func TestPhone(t *testing.T) {
 	narrow(b, "the list")
 	if value[bool](b, `document.querySelector('#detail').checkVisibility()`) {
 		t.Error("details that nobody asked for")
+	}
+	// Its columns are few; it is sorted by any.
+	b.run(`(o => { o.value = 'share'; o.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('#order'))`)
+	b.until(`new URLSearchParams(location.hash.slice(1)).get('sort') === 'share'`)
+	if !value[bool](b, `document.querySelector('#order').checkVisibility() && document.querySelector('#order').value === 'share'`) {
+		t.Error("how the table is sorted is not to be seen")
 	}
 	b.click(`tr[data-unit="parse.c:18"]`)
 	b.detail("parse.c:18")

@@ -189,6 +189,7 @@
     $('previous').disabled = page === 1;
     $('next').disabled = page === pages;
     const v = view();
+    $('order').replaceChildren(...columns().filter(c => c.id).map(c => el('option', { value: c.id, selected: c.id === (state.sort || 'rank') }, c.id === 'rank' ? 'what is certain' : c.label || c.name)));
     text($('caption'), v ? v.title + ': ' + v.about : 'Units');
     showChips();
   };
@@ -296,6 +297,7 @@
     const line = $('detail').querySelector('.source .this'); // in the middle of what is seen of the source
     if (line) { const box = line.closest('.scroll'); box.scrollTop = line.offsetTop - box.clientHeight / 2; }
     $('detail').dataset.shown = u.id;
+    text($('beside'), wide.matches && state.unit ? 'Details of ' + u.name + ' are behind the table' : '');
     performance.mark('whatif-detail');
   };
   const detail = (u, d, source, failed) => {
@@ -416,6 +418,7 @@
     set({ verdict: verdicts.filter(v => wanted.has(v)).join(','), page: '' });
   });
   const sortBy = id => set(id === (state.sort || 'rank') ? { down: state.down === '1' ? '' : '1', page: '' } : { sort: id === 'rank' ? '' : id, down: '', page: '' });
+  $('order').addEventListener('change', e => set({ sort: e.target.value === 'rank' ? '' : e.target.value, down: '', page: '' }));
   $('heads').addEventListener('click', e => { const b = e.target.closest('[data-sort]'); if (b) sortBy(b.dataset.sort); });
   $('body').addEventListener('click', e => {
     const tr = e.target.closest('tr');
@@ -463,12 +466,18 @@
     },
     Escape: () => { if (state.unit) back(); },
   };
+  // Who dictates, or hits a key by mistake, may not want letters to do something; that is the reader's, not the address's.
+  const keysOff = 'whatif-single-keys-off';
+  try { $('single-keys').checked = !localStorage.getItem(keysOff); } catch (e) { /* not kept for this page */ }
+  $('single-keys').addEventListener('change', e => {
+    try { if (e.target.checked) localStorage.removeItem(keysOff); else localStorage.setItem(keysOff, '1'); } catch (e) { /* until it is loaded anew, then */ }
+  });
   document.addEventListener('keydown', e => {
     if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return;
     const field = e.target.closest('input, select, textarea');
     if (field) { if (e.key === 'Escape') { if (field.id === 'search') { field.value = ''; set({ q: '', page: '' }); } field.blur(); } return; }
     if (e.key === 'Enter' && e.target.closest('button, summary, a')) { if (!e.target.closest('#body a')) return; }
-    const f = keys[e.key];
+    const f = e.key.length > 1 || $('single-keys').checked ? keys[e.key] : null;
     if (f) { e.preventDefault(); f(); }
   });
   addEventListener('hashchange', () => { readAddress(); show(); });
