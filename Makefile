@@ -1,11 +1,11 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, across, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels.
+# The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across mpi speed overhead scale points sqlite servers attach kernels clean
+.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -56,6 +56,9 @@ accuracy: build tools
 
 across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check
+
+forms: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only forms
 
 mpi: build tools
 	@command -v mpicc >/dev/null && command -v mpirun >/dev/null || $(SUDO) apt-get install -q -y --no-install-recommends libopenmpi-dev openmpi-bin

@@ -1,0 +1,33 @@
+package main
+
+// forms are programs of forms that nothing in whatif was made with regard to: they were written when it could do the
+// suite, and are measured to know how far that carries.
+func forms() []program {
+	group := []program{
+		{name: "sem_buffer", kind: ordinary, model: []float64{25, 40, 40, 40}},
+		{name: "event_pair", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "adaptive_mutex", kind: ordinary, model: []float64{7, 14, 21, 29}},
+		{name: "mutex_fine", kind: ordinary},
+		{name: "ticket_lock", kind: spinning, model: []float64{22, 35, 47, 60}},
+		{name: "spin_ring", kind: spinning, model: []float64{25, 25, 25, 25}},
+		{name: "barrier_four", kind: ordinary, model: []float64{7.5, 15, 22.5, 30}},
+		{name: "convoy", kind: ordinary},
+		{name: "pipe_chain", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "prefork", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "two_locks", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "task_pool", source: "task_pool.cc", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "go_fork", source: "go_fork/main.go", point: "main.progressDone", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "go_select", source: "go_select/main.go", point: "main.progressDone", kind: ordinary, model: []float64{4, 8, 12.5, 17}},
+		{name: "go_workers", source: "go_workers/main.go", point: "main.progressDone", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "rust_mpsc", source: "rust_mpsc.rs", kind: ordinary, model: []float64{20, 33, 46, 58}},
+		{name: "rust_scope", source: "rust_scope.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
+	}
+	for i := range group {
+		p := &group[i]
+		if p.source == "" {
+			p.source = p.name + ".c"
+		}
+		p.group, p.source = "forms", "forms/"+p.source
+	}
+	return group
+}

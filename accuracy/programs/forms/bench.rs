@@ -1,0 +1,49 @@
+//! What the Rust programs of this group share: bench.h, in Rust.
+
+use std::time::Instant;
+
+/// Steps of the programs' work that take about a microsecond where the suite was tuned.
+pub const US: u64 = 600;
+
+/// The progress point; the asm keeps it a real function, really called.
+#[no_mangle]
+#[inline(never)]
+pub extern "C" fn progress_done() {
+    unsafe { std::arch::asm!("") }
+}
+
+pub struct Run {
+    percent: u64,
+    seconds: f64,
+    started: Option<Instant>,
+    visits: u64,
+}
+
+impl Run {
+    /// Reads PERCENT SECONDS.
+    pub fn start() -> Run {
+        let mut args = std::env::args().skip(1).map(|a| a.parse::<f64>().expect("PERCENT SECONDS"));
+        let (percent, seconds) = (args.next().expect("PERCENT"), args.next().expect("SECONDS"));
+        Run { percent: percent as u64, seconds, started: None, visits: 0 }
+    }
+
+    /// What is left of the target's steps.
+    pub fn shrunk(&self, steps: u64) -> u64 {
+        std::hint::black_box(steps * (100 - self.percent) / 100)
+    }
+
+    /// One unit of progress. The first starts the clock.
+    pub fn visit(&mut self) {
+        progress_done();
+        let Some(started) = self.started else {
+            self.started = Some(Instant::now());
+            return;
+        };
+        self.visits += 1;
+        let passed = started.elapsed().as_secs_f64();
+        if passed >= self.seconds {
+            println!("visits {} seconds {passed:.6}", self.visits);
+            std::process::exit(0);
+        }
+    }
+}
