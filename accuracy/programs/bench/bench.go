@@ -1,7 +1,7 @@
 // Package bench is what the Go programs of the accuracy suite share: bench.h, in Go.
 //
 // A program reads its arguments with [Start], computes, and calls [Run.Visit] next to its own progressDone
-// once a visit. The function progressDone and the loops that do the work stay in the program's own file,
+// once a visit. The function progressDone and the loop that is the target stay in the program's own file,
 // where a profiler finds them as main.progressDone and FILE:LINE.
 package bench
 
@@ -15,6 +15,15 @@ import (
 
 // US is the number of steps (multiply, then add) that take about a microsecond where the suite was tuned.
 const US = 950
+
+// Work does so many steps that are not the target, and goes on from x.
+//
+//go:noinline
+func Work(steps int, x uint64) uint64 {
+	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
+	}
+	return x
+}
 
 // Run is one run of a program.
 type Run struct {

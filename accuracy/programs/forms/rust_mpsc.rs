@@ -4,9 +4,9 @@
 //! Truth: were the two cores always full an item would take max(0.6(1-s), (1.1 - 0.6s)/2) ms: 20, 33, 46, 58. The scheduler likes to
 //! let two of them share a core, so the measured truth is what counts.
 
-#[path = "bench.rs"]
+#[path = "../bench.rs"]
 mod bench;
-use bench::US;
+use bench::{own_work, US};
 use std::hint::black_box;
 use std::sync::mpsc::sync_channel;
 use std::thread::spawn;
@@ -15,14 +15,6 @@ use std::thread::spawn;
 fn job(steps: u64) -> u64 {
     let (mut x, mut i) = (88172645463325252u64, 0);
     while i < steps { x ^= x << 13; x ^= x >> 7; x ^= x << 17; i += 1; } // TARGET
-    x
-}
-
-#[inline(never)]
-fn own_work(steps: u64) -> u64 {
-    // Not the same shifts as in job: LLVM makes one function of two that are alike.
-    let (mut x, mut i) = (88172645463325252u64, 0);
-    while i < steps { x ^= x << 12; x ^= x >> 25; x ^= x << 27; i += 1; }
     x
 }
 

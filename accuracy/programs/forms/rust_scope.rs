@@ -2,9 +2,9 @@
 //!
 //! Truth: were the two cores always full a round would take 0.2 + max(1 - 0.8s, (2 - 0.8s)/2) ms: 8, 17, 25, 33, and making threads.
 
-#[path = "bench.rs"]
+#[path = "../bench.rs"]
 mod bench;
-use bench::US;
+use bench::{own_work, US};
 use std::hint::black_box;
 use std::thread::scope;
 
@@ -12,14 +12,6 @@ use std::thread::scope;
 fn job(steps: u64) -> u64 {
     let (mut x, mut i) = (88172645463325252u64, 0);
     while i < steps { x ^= x << 13; x ^= x >> 7; x ^= x << 17; i += 1; } // TARGET
-    x
-}
-
-#[inline(never)]
-fn own_work(steps: u64) -> u64 {
-    // Not the same shifts as in job: LLVM makes one function of two that are alike.
-    let (mut x, mut i) = (88172645463325252u64, 0);
-    while i < steps { x ^= x << 12; x ^= x >> 25; x ^= x << 27; i += 1; }
     x
 }
 

@@ -22,13 +22,6 @@ func produce(steps int, x uint64) uint64 {
 	return x
 }
 
-//go:noinline
-func consume(steps int, x uint64) uint64 {
-	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
-	}
-	return x
-}
-
 func main() {
 	run := bench.Start()
 	runtime.GOMAXPROCS(2)
@@ -39,7 +32,7 @@ func main() {
 		}
 	}()
 	for item := range items {
-		consume(1200*bench.US, item)
+		bench.Work(1200*bench.US, item)
 		progressDone()
 		run.Visit()
 	}

@@ -25,20 +25,13 @@ func critical(steps int, x uint64) uint64 {
 	return x
 }
 
-//go:noinline
-func private(steps int, x uint64) uint64 {
-	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
-	}
-	return x
-}
-
 func main() {
 	run := bench.Start()
 	runtime.GOMAXPROCS(2)
 	var mutex sync.Mutex
 	work := func() {
 		for x := uint64(1); ; {
-			x = private(300*bench.US, x)
+			x = bench.Work(300*bench.US, x)
 			mutex.Lock()
 			x = critical(run.Shrunk(500*bench.US), x)
 			mutex.Unlock()

@@ -13,20 +13,11 @@ import (
 //go:noinline
 func progressDone() {}
 
-// The work is in the loop's post statement, so that gofmt leaves all of it on one line.
-
-//go:noinline
-func compute(steps int, x uint64) uint64 {
-	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
-	}
-	return x
-}
-
 func main() {
 	run := bench.Start()
 	for x := uint64(1); ; {
 		time.Sleep(time.Duration(run.Shrunk(4000)) * time.Microsecond) // TARGET
-		x = compute(6000*bench.US, x)
+		x = bench.Work(6000*bench.US, x)
 		progressDone()
 		run.Visit()
 	}

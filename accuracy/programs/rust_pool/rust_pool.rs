@@ -3,14 +3,11 @@
 //! all of them. The workers are pinned to a core each, or now and then a whole run of them would share one.
 //!
 //! Truth: a round takes 1 + 8*0.5/2*(1-s) = 3 - 2s ms: two thirds of s: 17, 33, 50, 67.
-//!
-//! A step of work is a xorshift here: LLVM knows how to merge two steps of a multiply-and-add.
 
+#[path = "../bench.rs"]
+mod bench;
+use bench::{own_work, US};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
-
-/// Steps that take about a microsecond where the suite was tuned.
-const US: u64 = 600;
 
 extern "C" {
     fn sched_setaffinity(pid: i32, size: usize, mask: *const u64) -> i32;
@@ -23,25 +20,10 @@ fn pin(cpu: usize) {
     assert!(failed == 0, "pinning a worker: {}", std::io::Error::last_os_error());
 }
 
-/// The progress point; the asm keeps it a real function, really called.
-#[no_mangle]
-#[inline(never)]
-pub extern "C" fn progress_done() {
-    unsafe { std::arch::asm!("") }
-}
-
 #[inline(never)]
 fn job(steps: u64) -> u64 {
     let (mut x, mut i) = (88172645463325252u64, 0);
     while i < steps { x ^= x << 13; x ^= x >> 7; x ^= x << 17; i += 1; } // TARGET
-    x
-}
-
-#[inline(never)]
-fn own_work(steps: u64) -> u64 {
-    // Not the same shifts as in job: LLVM makes one function of two that are alike.
-    let (mut x, mut i) = (88172645463325252u64, 0);
-    while i < steps { x ^= x << 12; x ^= x >> 25; x ^= x << 27; i += 1; }
     x
 }
 
@@ -87,9 +69,8 @@ impl Pool {
 }
 
 fn main() {
-    let mut args = std::env::args().skip(1).map(|a| a.parse::<f64>().expect("PERCENT SECONDS"));
-    let (percent, seconds) = (args.next().expect("PERCENT"), args.next().expect("SECONDS"));
-    let steps = 500 * US * (100 - percent as u64) / 100;
+    let mut run = bench::Run::start();
+    let steps = run.shrunk(500 * US);
     let pool = Arc::new(Pool::default());
     for cpu in 0..2 {
         let pool = Arc::clone(&pool);
@@ -98,17 +79,9 @@ fn main() {
             pool.worker(steps)
         });
     }
-    let (mut start, mut visits) = (None, 0);
     loop {
         std::hint::black_box(own_work(std::hint::black_box(1000 * US)));
         pool.run(8);
-        progress_done();
-        let start = *start.get_or_insert_with(Instant::now);
-        let passed = start.elapsed().as_secs_f64();
-        if passed >= seconds {
-            println!("visits {visits} seconds {passed:.6}");
-            return;
-        }
-        visits += 1;
+        run.visit();
     }
 }

@@ -22,13 +22,6 @@ func target(steps int, x uint64) uint64 {
 	return x
 }
 
-//go:noinline
-func work(steps int, x uint64) uint64 {
-	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
-	}
-	return x
-}
-
 func main() {
 	run := bench.Start()
 	runtime.GOMAXPROCS(2)
@@ -41,9 +34,9 @@ func main() {
 		for i := range results {
 			all.Go(func() {
 				if i%2 == 0 {
-					results[i].x = work(200*bench.US, 1)
+					results[i].x = bench.Work(200*bench.US, 1)
 				} else {
-					results[i].x = target(run.Shrunk(300*bench.US), work(100*bench.US, 1))
+					results[i].x = target(run.Shrunk(300*bench.US), bench.Work(100*bench.US, 1))
 				}
 			})
 		}

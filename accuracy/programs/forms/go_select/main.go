@@ -22,19 +22,12 @@ func target(steps int, x uint64) uint64 {
 	return x
 }
 
-//go:noinline
-func work(steps int, x uint64) uint64 {
-	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
-	}
-	return x
-}
-
 type request struct{ answer chan uint64 }
 
 func client(run *bench.Run, server chan<- request) {
 	answer := make(chan uint64)
 	for x := uint64(1); ; {
-		x = work(400*bench.US, x)
+		x = bench.Work(400*bench.US, x)
 		server <- request{answer}
 		x += <-answer
 		progressDone()
@@ -53,10 +46,10 @@ func main() {
 	for x := uint64(1); ; {
 		select {
 		case r := <-long:
-			x = target(run.Shrunk(200*bench.US), work(100*bench.US, x))
+			x = target(run.Shrunk(200*bench.US), bench.Work(100*bench.US, x))
 			r.answer <- x
 		case r := <-short:
-			x = work(100*bench.US, x)
+			x = bench.Work(100*bench.US, x)
 			r.answer <- x
 		}
 	}

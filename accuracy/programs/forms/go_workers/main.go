@@ -22,13 +22,6 @@ func target(steps int, x uint64) uint64 {
 	return x
 }
 
-//go:noinline
-func work(steps int, x uint64) uint64 {
-	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 {
-	}
-	return x
-}
-
 func main() {
 	run := bench.Start()
 	runtime.GOMAXPROCS(2)
@@ -36,7 +29,7 @@ func main() {
 	for range 4 {
 		go func() {
 			for x := range jobs {
-				results <- target(run.Shrunk(300*bench.US), work(200*bench.US, x))
+				results <- target(run.Shrunk(300*bench.US), bench.Work(200*bench.US, x))
 			}
 		}()
 	}
@@ -46,7 +39,7 @@ func main() {
 		}
 	}()
 	for x := uint64(1); ; {
-		x = work(100*bench.US, x+<-results)
+		x = bench.Work(100*bench.US, x+<-results)
 		progressDone()
 		run.Visit()
 	}
