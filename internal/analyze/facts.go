@@ -49,54 +49,61 @@ func (in *input) count(res *Result) {
 // experiments the shares are distorted by the delays.
 const shareSamples = 200
 
-// measureShares sets the targets' shares and samples.
+// measureShares sets the targets' shares and samples. Runs may have been sampled at different periods: what counts is the
+// time that samples stand for.
 func (in *input) measureShares(res *Result) {
-	var baseTotal int64
-	var ran, real float64
-	base := make([]int64, len(in.targets))
-	all := make([]int64, len(in.targets))
+	var baseSamples int64
+	var baseTotal, total, real float64
+	base := make([]float64, len(in.targets)) // CPU time, in ns
+	all := make([]float64, len(in.targets))
+	add := func(u int, samples int64, period float64, baseline bool) {
+		in.targets[u].Samples += samples
+		all[u] += float64(samples) * period
+		if baseline {
+			base[u] += float64(samples) * period
+		}
+	}
 	for r, d := range in.runs {
+		period := max(1, float64(d.Run.PeriodNS))
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			if !usable(e) {
 				continue
 			}
-			ran += float64(e.Samples) * float64(d.Run.PeriodNS)
+			total += float64(e.Samples) * period
 			real += float64(e.RealNS)
 			if e.IsBaseline() {
-				baseTotal += e.Samples
+				baseSamples += e.Samples
+				baseTotal += float64(e.Samples) * period
 			}
 			for id, n := range e.UnitSamples {
-				u := in.unitOf[r][id]
-				all[u] += n
-				if e.IsBaseline() {
-					base[u] += n
-				}
+				add(in.unitOf[r][id], n, period, e.IsBaseline())
 			}
 		}
 	}
 	if real > 0 {
-		res.cores = ran / real
+		res.cores = total / real
 	}
 	for r, d := range in.runs {
+		period := max(1, float64(d.Run.PeriodNS))
 		for id, n := range d.Sampled {
-			u := in.unitOf[r][id]
-			all[u] += n
-			base[u] += n
-			baseTotal += n
+			add(in.unitOf[r][id], n, period, true)
+			baseSamples += n
+			baseTotal += float64(n) * period
+			total += float64(n) * period
 			res.Samples += n
 		}
 	}
-	from, total := base, baseTotal
-	if baseTotal < shareSamples {
-		from, total = all, res.Samples
+	from, of := base, baseTotal
+	if baseSamples < shareSamples {
+		from, of = all, total
 	}
 	in.measureWaiting()
 	for u := range in.targets {
-		in.targets[u].Samples = all[u]
-		if total > 0 {
+		in.targets[u].CPUNS = int64(min(max(0, all[u]), 1e18))
+		if of > 0 {
 			// What is on every stack may have been counted once more: units are read after the total.
-			in.targets[u].Share = min(100, 100*float64(from[u])/float64(total))
+			in.targets[u].Share = min(100, 100*from[u]/of)
 		}
 	}
 }

@@ -89,6 +89,7 @@ type Target struct {
 	Unit    profile.Unit // ID is 0: ids are per run
 	Share   float64      // percent of the target's samples that fell into it
 	Samples int64        // in it, in all experiments used
+	CPUNS   int64        // what they stand for
 	// Waiting is what threads waited in it, by class, in percent of the time, summed over the threads.
 	// Waited is the part of the time, in percent, for which somebody waited in it for what counts as its own.
 	Waiting  map[string]float64

@@ -40,3 +40,26 @@ func TestTrials(t *testing.T) {
 		}
 	}
 }
+
+// Of two runs one was sampled four times as often: each of its samples stands for a quarter.
+func TestTwoPeriods(t *testing.T) {
+	often := before.run(2)
+	often.Run.PeriodNS /= 4
+	for i := range often.Experiments {
+		e := &often.Experiments[i]
+		e.Samples *= 4
+		for id := range e.UnitSamples {
+			e.UnitSamples[id] *= 4
+		}
+	}
+	one, two := Analyze(runsOf(before, 1), Options{}), Analyze([]*profile.Data{before.run(1), often}, Options{})
+	for i := range two.Targets {
+		a, b := &one.Targets[i], &two.Targets[i]
+		if a.Unit.Name != b.Unit.Name || math.Abs(a.Share-b.Share) > 1e-9 {
+			t.Errorf("%s: %v%% of the time in one run, %s: %v%% in two", a.Unit.Name, a.Share, b.Unit.Name, b.Share)
+		}
+		if a.CPUNS != a.Samples*1e6 || b.CPUNS != 2*a.CPUNS || b.Samples != 5*a.Samples {
+			t.Errorf("%s: %d ns for %d samples, and %d for %d", a.Unit.Name, a.CPUNS, a.Samples, b.CPUNS, b.Samples)
+		}
+	}
+}

@@ -58,7 +58,7 @@ func Pprof(w io.Writer, r *analyze.Result, opt Options) error {
 			break
 		}
 		t := &r.Targets[i]
-		s := &profile.Sample{Location: []*profile.Location{b.location(t, clean(name(t.Unit)))}, Value: []int64{t.Samples, t.Samples * p.Period}, Label: map[string][]string{}}
+		s := &profile.Sample{Location: []*profile.Location{b.location(t, clean(name(t.Unit)))}, Value: []int64{t.Samples, t.CPUNS}, Label: map[string][]string{}}
 		for _, c := range columns {
 			sure, least := int64(0), int64(0)
 			if e := effectOn(t, c.point, c.metric); e != nil && e.Experiments > 0 {
@@ -120,7 +120,7 @@ func certain(e analyze.Estimate) (value, least int64) {
 	return whole(1000 * e.Value), whole(1000 * end)
 }
 
-// samplingPeriod is what a sample stands for, in nanoseconds.
+// samplingPeriod is what a sample stands for, in nanoseconds; of several runs in the first.
 func samplingPeriod(r *analyze.Result) int64 {
 	for _, run := range r.Runs {
 		if run.Run != nil && run.Run.PeriodNS > 0 && run.Run.PeriodNS <= 1e9 {
