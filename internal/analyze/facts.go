@@ -53,46 +53,44 @@ const shareSamples = 200
 // time that samples stand for.
 func (in *input) measureShares(res *Result) {
 	var baseSamples int64
-	var baseTotal, total, real float64
+	var baseTotal, total, ran, real float64
 	base := make([]float64, len(in.targets)) // CPU time, in ns
 	all := make([]float64, len(in.targets))
-	add := func(u int, samples int64, period float64, baseline bool) {
-		in.targets[u].Samples += samples
-		all[u] += float64(samples) * period
-		if baseline {
-			base[u] += float64(samples) * period
-		}
-	}
 	for r, d := range in.runs {
 		period := max(1, float64(d.Run.PeriodNS))
+		add := func(samples int64, units map[uint32]int64, baseline bool) {
+			total += float64(samples) * period
+			if baseline {
+				baseSamples += samples
+				baseTotal += float64(samples) * period
+			}
+			for id, n := range units {
+				u, cpu := in.unitOf[r][id], float64(n)*period
+				in.targets[u].Samples += n
+				all[u] += cpu
+				if baseline {
+					base[u] += cpu
+				}
+			}
+		}
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			if !usable(e) {
 				continue
 			}
-			total += float64(e.Samples) * period
+			ran += float64(e.Samples) * period
 			real += float64(e.RealNS)
-			if e.IsBaseline() {
-				baseSamples += e.Samples
-				baseTotal += float64(e.Samples) * period
-			}
-			for id, n := range e.UnitSamples {
-				add(in.unitOf[r][id], n, period, e.IsBaseline())
-			}
+			add(e.Samples, e.UnitSamples, e.IsBaseline())
 		}
+		var sampled int64
+		for _, n := range d.Sampled {
+			sampled += n
+		}
+		add(sampled, d.Sampled, true)
+		res.Samples += sampled
 	}
 	if real > 0 {
-		res.cores = total / real
-	}
-	for r, d := range in.runs {
-		period := max(1, float64(d.Run.PeriodNS))
-		for id, n := range d.Sampled {
-			add(in.unitOf[r][id], n, period, true)
-			baseSamples += n
-			baseTotal += float64(n) * period
-			total += float64(n) * period
-			res.Samples += n
-		}
+		res.cores = ran / real
 	}
 	from, of := base, baseTotal
 	if baseSamples < shareSamples {
