@@ -87,9 +87,9 @@ type Latency struct {
 // Target is one unit, merged over runs by what it is.
 type Target struct {
 	Unit    profile.Unit // ID is 0: ids are per run
-	Share   float64      // percent of the target's samples that fell into it
+	Share   float64      // percent of the target's CPU time that its samples stand for
 	Samples int64        // in it, in all experiments used
-	CPUNS   int64        // what they stand for
+	CPUNS   int64        // the time that they stand for
 	// Waiting is what threads waited in it, by class, in percent of the time, summed over the threads.
 	// Waited is the part of the time, in percent, for which somebody waited in it for what counts as its own.
 	Waiting  map[string]float64
