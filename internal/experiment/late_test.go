@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 )
 
@@ -24,11 +23,11 @@ func TestLargeCode(t *testing.T) {
 		t.Run(units, func(t *testing.T) {
 			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "3s", "--seed", "1"}
 			data, _ := profiled(t, flags, []string{program, "60"}, terminated)
-			var samples, in, lost, delay, took int64
+			lost := tooEarly(t, data)
+			var samples, in, delay, ran, took int64
 			for i := range data.Experiments {
 				e := &data.Experiments[i]
 				samples += e.Samples
-				lost += e.Losses[profile.LossPlace] + e.Losses[profile.LossTable]
 				for id, n := range e.UnitSamples {
 					if data.Units[id].Line == 20 {
 						in += n
@@ -36,23 +35,22 @@ func TestLargeCode(t *testing.T) {
 				}
 				if e.Speedup > 0 {
 					delay += e.DelayNS
+					ran += e.Samples * data.Run.PeriodNS
 					took += e.RealNS
 				}
 			}
-			share, earned := float64(in)/float64(samples), float64(delay)/float64(took)
-			t.Logf("%.3f of %d samples in it, %d lost; at 50%% it earns %.3f of the time", share, samples, lost, earned)
+			share, earned := float64(in)/float64(samples), float64(delay)/float64(ran)
+			t.Logf("%.3f of %d samples in it, %d lost; at 50%% it earns %.3f of its time", share, samples, lost, earned)
 			if samples < 1000 {
 				t.Fatalf("only %d samples", samples)
-			}
-			if 10*lost > samples {
-				t.Errorf("%d of %d samples lost", lost, samples)
 			}
 			if share < 0.4 || share > 0.7 {
 				t.Errorf("%.2f of the samples are in about half of the work", share)
 			}
 			// Cores wait for each other at ticks, and visits take a while: up to some percent are delays, too.
-			if earned < 0.45*share || earned > 0.5*share+0.06 {
-				t.Errorf("at 50%% %.2f of the work earns %.2f of the time", share, earned)
+			// Where other programs take the core, some of what they take is one as well.
+			if most := 0.5*share*float64(took) + 0.06*float64(ran); earned < 0.45*share || float64(delay) > most {
+				t.Errorf("at 50%% %.2f of the work earns %.2f of its time, and %.2f of all", share, earned, float64(delay)/float64(took))
 			}
 		})
 	}
@@ -62,6 +60,7 @@ func TestLargeCode(t *testing.T) {
 func TestLargeCodeInclusive(t *testing.T) {
 	program := large(t)
 	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "3s", "--seed", "1"}, []string{program, "60"}, terminated)
+	lost := tooEarly(t, data)
 	var samples int64
 	in := map[string]int64{}
 	for i := range data.Experiments {
@@ -70,14 +69,15 @@ func TestLargeCodeInclusive(t *testing.T) {
 			in[data.Units[id].Func] += n
 		}
 	}
-	t.Logf("of %d samples %v", samples, in)
+	t.Logf("of %d samples, %d of them too early, %v", samples, lost, in)
 	for name, most := range map[string]float64{"main": 1.001, "large": 0.7, "small": 0.7} {
 		least := 0.4
 		if name == "main" {
 			least = 0.95
 		}
-		if share := float64(in[name]) / float64(samples); share < least || share > most {
-			t.Errorf("%.3f of the samples are in %s, want %.2f to %.2f", share, name, least, most)
+		// A sample that came too early counts for those of its functions that were known.
+		if n := float64(in[name]); n < least*float64(samples-lost) || n > most*float64(samples) {
+			t.Errorf("%.3f of the samples are in %s, want %.2f to %.2f", n/float64(samples), name, least, most)
 		}
 	}
 }
