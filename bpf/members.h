@@ -143,8 +143,14 @@ int join_threads(struct bpf_iter__task *ctx)
 	bool fresh = 0;
 	u64 space;
 
-	if (!task || !task->mm || is_kernels(task) || task->flags & PF_EXITING)
+	if (!task || is_kernels(task))
 		return 0;
+	if (!task->mm || task->flags & PF_EXITING) {
+		/* The others of a process may go on. One that runs a program now takes this one's number, and may be met under neither. */
+		if (task->pid == task->tgid && task->signal->live.counter)
+			space_to_join(task, &fresh);
+		return 0;
+	}
 	if (bpf_task_storage_get(&threads, task, 0, 0))
 		return 0;
 	space = space_to_join(task, &fresh);

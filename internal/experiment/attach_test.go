@@ -20,6 +20,7 @@ import (
 
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
+	"whatif/internal/target"
 )
 
 // The words of the page that testdata/busy.c shares with the test, after those of a pulse.
@@ -163,6 +164,29 @@ func exactAt(t *testing.T, p *pulse, pid int, points []string, args ...string) h
 		t.Errorf("status %d of %q", data.End.Status, data.Run.Subject)
 	}
 	return left
+}
+
+// A process whose first thread has ended goes on. Under its number /proc shows neither a program nor memory, and it is
+// found and profiled all the same.
+func TestAttachFirstThreadEnded(t *testing.T) {
+	realkernel.Need(t)
+	p := startBusy(t, compileBusy(t), "2", "headless")
+	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.pid())); err != nil || len(text) > 0 {
+		t.Fatalf("its first thread has not ended: %v\n%s", err, text)
+	}
+	all, err := target.FindNamed("busy")
+	if err != nil || !slices.ContainsFunc(all, func(r target.Running) bool { return r.PID == p.pid() && len(r.Args) == 4 }) {
+		t.Errorf("by its program's name %+v are found, %v", all, err)
+	}
+	left := exact(t, p, p.pid(), strconv.Itoa(p.pid()))
+	gone(t, left)
+	data := attach(t, "-p", "func:visited", "-u", "func", strconv.Itoa(p.pid())).detach(t)
+	for _, u := range data.Units {
+		if u.Func == "work" {
+			return
+		}
+	}
+	t.Errorf("its samples are in %v", data.Units)
 }
 
 // Points of every kind are counted from the first visit after attaching on, to the last before detaching.

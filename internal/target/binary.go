@@ -13,18 +13,22 @@ import (
 // addresses. For a script that is its interpreter. A kernel thread or a zombie
 // has none: the error wraps os.ErrNotExist.
 func Executable(pid int) (Mapping, error) {
-	link := fmt.Sprintf("/proc/%d/exe", pid)
-	path, err := os.Readlink(link)
-	if err != nil {
-		return Mapping{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
+	var err error
+	for n := range numbersOf(pid) {
+		link := fmt.Sprintf("/proc/%d/exe", n)
+		var path string
+		if path, err = os.Readlink(link); err != nil {
+			continue
+		}
+		var st unix.Stat_t
+		if err = unix.Stat(link, &st); err != nil {
+			continue
+		}
+		m := Mapping{Dev: st.Dev, Inode: st.Ino}
+		m.Path, m.Deleted = strings.CutSuffix(path, deletedMark)
+		return m, nil
 	}
-	var st unix.Stat_t
-	if err := unix.Stat(link, &st); err != nil {
-		return Mapping{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
-	}
-	m := Mapping{Dev: st.Dev, Inode: st.Ino}
-	m.Path, m.Deleted = strings.CutSuffix(path, deletedMark)
-	return m, nil
+	return Mapping{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
 }
 
 // BinaryOf is the path by which whatif can open what pid executes: the ordinary
@@ -72,8 +76,14 @@ func mappingAt(pid int, address uint64) (Mapping, error) {
 // Inside is the path of a file for a process, of which path is whatif's: what is above
 // the process's own root directory, if it has changed that, is not in it.
 func Inside(pid int, path string) string {
-	root, err := os.Readlink(fmt.Sprintf("/proc/%d/root", pid))
-	if err != nil || root == "/" {
+	var root string
+	for n := range numbersOf(pid) {
+		var err error
+		if root, err = os.Readlink(fmt.Sprintf("/proc/%d/root", n)); err == nil {
+			break
+		}
+	}
+	if root == "" || root == "/" {
 		return path
 	}
 	if rest, below := strings.CutPrefix(path, root+"/"); below {
@@ -108,25 +118,30 @@ var errOtherFile = errors.New("another file has taken its place")
 //
 // The last three work while the process lives.
 func Reachable(pid int, m Mapping) (string, error) {
-	var paths []string
-	if !m.Deleted {
-		paths = append(paths, m.Path, fmt.Sprintf("/proc/%d/root%s", pid, m.Path))
-	}
-	paths = append(paths, fmt.Sprintf("/proc/%d/exe", pid))
-	if m.End != 0 {
-		paths = append(paths, fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Start, m.End))
-	}
 	why := error(errOtherFile)
-	for _, path := range paths {
-		same, err := leadsTo(path, m)
-		if same {
-			return path, nil
-		}
-		if err != nil {
-			why = err
+	for n := range numbersOf(pid) {
+		for _, path := range pathsTo(n, m) {
+			same, err := leadsTo(path, m)
+			if same {
+				return path, nil
+			}
+			if err != nil {
+				why = err
+			}
 		}
 	}
 	return "", fmt.Errorf("opening %s of process %d: %w", m.Path, pid, why)
+}
+
+func pathsTo(number int, m Mapping) (paths []string) {
+	if !m.Deleted {
+		paths = append(paths, m.Path, fmt.Sprintf("/proc/%d/root%s", number, m.Path))
+	}
+	paths = append(paths, fmt.Sprintf("/proc/%d/exe", number))
+	if m.End != 0 {
+		paths = append(paths, fmt.Sprintf("/proc/%d/map_files/%x-%x", number, m.Start, m.End))
+	}
+	return paths
 }
 
 // leadsTo says whether path names the mapped file. On btrfs (subvolumes) stat has

@@ -23,14 +23,19 @@ type Mapping struct {
 
 // Maps lists the executable file mappings of a process, by address. A zombie has none.
 func Maps(pid int) ([]Mapping, error) {
-	name := fmt.Sprintf("/proc/%d/maps", pid)
-	text, err := os.ReadFile(name)
+	var text []byte
+	var err error
+	for n := range numbersOf(pid) {
+		if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/maps", n)); err == nil && len(text) > 0 {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
 	}
 	maps, err := ParseMaps(text)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
 	}
 	return maps, nil
 }

@@ -103,9 +103,11 @@ func mayProfile(pid int) error {
 
 // argsOf is how a process was called, or its name where it has overwritten that.
 func argsOf(pid int, s Stat) []string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00"); err == nil && args[0] != "" {
-		return args
+	for n := range numbersOf(pid) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", n))
+		if args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00"); err == nil && args[0] != "" {
+			return args
+		}
 	}
 	return []string{s.Name}
 }

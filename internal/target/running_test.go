@@ -14,8 +14,8 @@ import (
 func TestParseStat(t *testing.T) {
 	const rest = " -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 8765 9 10"
 	for text, want := range map[string]Stat{
-		"12 (sh) S 1 12 12 0" + rest:            {"sh", 'S', 1, 4194560, 8765, 0},
-		"12 (a) b) ((c) Z 7 12 12 0" + rest:     {"a) b) ((c", 'Z', 7, 4194560, 8765, 0},
+		"12 (sh) S 1 12 12 0" + rest:            {"sh", 'S', 1, 4194560, 3, 8765, 0},
+		"12 (a) b) ((c) Z 7 12 12 0" + rest:     {"a) b) ((c", 'Z', 7, 4194560, 3, 8765, 0},
 		"12 (kworker/0:1) I 2 0 0 0" + rest[:0]: {},
 		"":                                      {},
 		")(":                                    {},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -13,19 +14,21 @@ import (
 
 // Stat is what /proc/PID/stat says of a process, as far as it matters here, and which one it is.
 type Stat struct {
-	Name   string // comm: 15 bytes at most
-	State  byte   // R, S, …; Z and X: it has ended
-	Parent int
-	Flags  uint64
-	Start  uint64 // since boot, in 10 ms
-	Unique uint64 // since Linux 6.9, what no other process has or had; before, the same for all; 0: not known
+	Name    string // comm: 15 bytes at most
+	State   byte   // R, S, …; Z and X: its first thread has ended
+	Parent  int
+	Flags   uint64
+	Threads int    // with that one
+	Start   uint64 // since boot, in 10 ms
+	Unique  uint64 // since Linux 6.9, what no other process has or had; before, the same for all; 0: not known
 }
 
 // Of Stat.Flags.
 const kernelThread = 0x200000 // PF_KTHREAD
 
-// Ended tells whether all that is left of the process is its number.
-func (s *Stat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
+// Ended tells whether all that is left of the process is its number. Its first thread may have come to its end
+// before the others: by pthread_exit, or as one of them runs a new program just now, and takes its place.
+func (s *Stat) Ended() bool { return (s.State == 'Z' || s.State == 'X') && s.Threads <= 1 }
 
 // IsKernel tells whether it is a thread of the kernel's.
 func (s *Stat) IsKernel() bool { return s.Flags&kernelThread != 0 }
@@ -33,17 +36,23 @@ func (s *Stat) IsKernel() bool { return s.Flags&kernelThread != 0 }
 // StatOf reads it. Which one it is comes first: if that has ended and another one has got its number, what
 // is read of the other one is said of nobody that is alive.
 func StatOf(pid int) (Stat, error) {
-	unique := uniqueOf(pid)
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
+	for tries := 1; ; tries++ {
+		unique := uniqueOf(pid)
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
+		}
+		s, err := ParseStat(text)
+		if err != nil {
+			return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
+		}
+		// The first thread was taken out while it was looked at: its number is another thread's by now, or nobody's.
+		if s.Threads == 0 && tries < 10 {
+			continue
+		}
+		s.Unique = unique
+		return s, nil
 	}
-	s, err := ParseStat(text)
-	if err != nil {
-		return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
-	}
-	s.Unique = unique
-	return s, nil
 }
 
 // uniqueOf is the inode of a process's pidfd.
@@ -73,7 +82,7 @@ func ParseStat(text []byte) (s Stat, err error) {
 		return s, errNoStat
 	}
 	fields := strings.Fields(string(text[end+1:])) // state ppid pgrp session tty tpgid flags …
-	const flags, start = 6, 19
+	const flags, threads, start = 6, 17, 19
 	if len(fields) <= start || len(fields[0]) != 1 {
 		return s, errNoStat
 	}
@@ -81,7 +90,31 @@ func ParseStat(text []byte) (s Stat, err error) {
 	var p fieldParser
 	s.Parent = int(p.parse(fields[1], 10, 31))
 	s.Flags, s.Start = p.parse(fields[flags], 10, 64), p.parse(fields[start], 10, 64)
+	s.Threads = int(p.parse(fields[threads], 10, 31))
 	return s, p.err
+}
+
+// numbersOf are the numbers under which /proc may show what a process has mapped, executes and was called as: its
+// own, and, as nothing is to be seen there once its first thread has ended, those of its other threads, which /proc
+// has, too. If one of those has taken the first one's place meanwhile it is the process's own again.
+func numbersOf(pid int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !yield(pid) {
+			return
+		}
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); errors.Is(err, os.ErrNotExist) {
+			threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+			if err != nil {
+				return // the process has ended
+			}
+			for _, t := range threads {
+				if n, err := strconv.Atoi(t.Name()); err == nil && n != pid && !yield(n) {
+					return
+				}
+			}
+		}
+		yield(pid)
+	}
 }
 
 // processes are the numbers of all processes, in order.

@@ -3,15 +3,17 @@
  * mapped too: then each comes to a place where no visit is half done. Each visit is one of
  * all the points that there are.
  *
- *     busy THREADS [forks] FILE
+ *     busy THREADS [forks|headless] FILE
  *
  * With forks, there is a process that does nothing but run this program anew, which makes a visit and ends.
+ * With headless, the process's first thread ends, and so many others go on.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -90,6 +92,7 @@ int main(int argc, char **argv) {
   pthread_attr_t small;
   int fd = argc > 2 ? open(argv[argc - 1], O_RDWR) : -1;
   long n = argc > 2 ? atol(argv[1]) : 0;
+  int forks = argc > 3 && !strcmp(argv[2], "forks"), headless = argc > 3 && !forks;
   if (fd < 0)
     return 2;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -99,15 +102,17 @@ int main(int argc, char **argv) {
     visit();
     return 0;
   }
-  if (argc > 3 && !fork())
+  if (forks && !fork())
     run_anew(argv);
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 1 << 16);
-  for (long i = 1; i < n; i++)
+  for (long i = headless ? 0 : 1; i < n; i++)
     if (pthread_create(&thread, &small, busy, NULL))
       return 1;
-  __atomic_store_n(&shared->threads, n + (argc > 3), __ATOMIC_RELEASE);
+  __atomic_store_n(&shared->threads, n + forks, __ATOMIC_RELEASE);
   if (getpid() > 2) /* else a namespace of its own, in which the number tells nothing outside */
     __atomic_store_n(&shared->pid, (unsigned long)getpid(), __ATOMIC_RELEASE);
+  if (headless)
+    pthread_exit(NULL);
   busy(NULL);
 }
