@@ -344,13 +344,16 @@ func TestMissed(t *testing.T) {
 		for i := range near.Levels {
 			near.Levels[i].Prediction = &estimate{13.5, 9, 18}
 		}
-		if m := missed([]result{near}); len(m) != misses {
+		if m := missed(slices.Repeat([]result{near}, suitePrograms)); len(m) != misses {
 			t.Errorf("%s, 3.5 points off: %q is missed", k, m)
+		}
+		if m := missed([]result{near, near}); len(m) != 0 {
+			t.Errorf("two programs that are %s and 3.5 points off are no suite: %q is missed", k, m)
 		}
 	}
 	nothing := synthetic("nothing", zero, false)
-	text := strings.Join(missed([]result{nothing}), "\n")
-	for _, want := range []string{"nothing: 11.0 predicted at 25%", "4 intervals"} {
+	text := strings.Join(missed(slices.Repeat([]result{nothing}, suitePrograms)), "\n")
+	for _, want := range []string{"nothing: 11.0 predicted at 25%", "48 intervals"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("missed does not say %q:\n%s", want, text)
 		}
