@@ -25,7 +25,7 @@ var limits = struct {
 
 // suitePrograms is how many programs make a suite. The mean of fewer, and how many of their few intervals hold the
 // truth, is chance: of them each is judged by itself. The processes that wake each other are a suite of their own.
-const suitePrograms = 12
+const suitePrograms, crossingPrograms = 12, 9
 
 // missed names every target that the results miss.
 func missed(results []result) []string {
@@ -54,10 +54,11 @@ func missed(results []result) []string {
 			}
 		}
 	}
-	s, mean := summarize(results), limits.mean
+	s, mean, enough := summarize(results), limits.mean, suitePrograms
 	if !slices.ContainsFunc(results, func(r result) bool { return r.Kind != crossing }) {
-		mean = limits.crossing
-	} else if s.programs < suitePrograms {
+		mean, enough = limits.crossing, crossingPrograms
+	}
+	if s.programs < enough {
 		return found
 	}
 	if s.meanError > mean {

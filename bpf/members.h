@@ -147,7 +147,7 @@ int join_threads(struct bpf_iter__task *ctx)
 		return 0;
 	if (!task->mm || task->flags & PF_EXITING) {
 		/* The others of a process may go on. One that runs a program now takes this one's number, and may be met under neither. */
-		if (task->pid == task->tgid && task->signal->live.counter)
+		if (membership.mode != MEMBERS_DESCEND && task->pid == task->tgid && task->signal->live.counter)
 			space_to_join(task, &fresh);
 		return 0;
 	}

@@ -171,16 +171,19 @@ func exactAt(t *testing.T, p *pulse, pid int, points []string, args ...string) h
 func TestAttachFirstThreadEnded(t *testing.T) {
 	realkernel.Need(t)
 	p := startBusy(t, compileBusy(t), "2", "headless")
-	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.pid())); err != nil || len(text) > 0 {
-		t.Fatalf("its first thread has not ended: %v\n%s", err, text)
-	}
+	p.awaitWord(t, func() bool { // it says who it is first, and then ends
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.pid()))
+		return p.pid() != 0 && err == nil && len(text) == 0
+	})
 	all, err := target.FindNamed("busy")
 	if err != nil || !slices.ContainsFunc(all, func(r target.Running) bool { return r.PID == p.pid() && len(r.Args) == 4 }) {
 		t.Errorf("by its program's name %+v are found, %v", all, err)
 	}
 	left := exact(t, p, p.pid(), strconv.Itoa(p.pid()))
 	gone(t, left)
-	data := attach(t, "-p", "func:visited", "-u", "func", strconv.Itoa(p.pid())).detach(t)
+	a := attach(t, "-p", "func:visited", "-u", "func", strconv.Itoa(p.pid()))
+	awaitTicks(t, p.pid())
+	data := a.detach(t)
 	for _, u := range data.Units {
 		if u.Func == "work" {
 			return

@@ -40,21 +40,20 @@ func TestKernelFunctions(t *testing.T) {
 	program := kernelProgram(t, "generic_perform_write")
 	often := fmt.Sprintf("kernelcode.c:%d", realkernel.Line(t, kernelCode, "// OFTEN"))
 	rarely := fmt.Sprintf("kernelcode.c:%d", realkernel.Line(t, kernelCode, "// RARELY"))
-	near(t, shares(t, program), map[string]float64{often: 75, rarely: 25})
+	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program)
 
-	own := shares(t, program, "--kernel")
+	own, _ := shares(t, program, "--kernel")
 	if own[often] > 5 || own[rarely] > 5 {
 		t.Errorf("lines have kernel time: %v", own)
 	}
-	included := shares(t, program, "--kernel", "--include", "func:generic_perform_write")
+	included, _ := shares(t, program, "--kernel", "--include", "func:generic_perform_write")
 	if names := slices.Collect(maps.Keys(included)); len(names) != 1 || included["self generic_perform_write"] < 60 {
 		t.Errorf("with nothing else in scope: %v", included)
 	}
 	if testing.Short() {
 		return
 	}
-	lines := shares(t, program, "--kernel", "--exclude", "binary:[kernel]")
-	near(t, lines, map[string]float64{often: 75, rarely: 25})
+	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program, "--kernel", "--exclude", "binary:[kernel]")
 }
 
 // A stack goes on from the kernel into the program.
@@ -63,7 +62,7 @@ func TestKernelCallers(t *testing.T) {
 		t.Skip("takes 4 s")
 	}
 	program := kernelProgram(t, "generic_perform_write", "vfs_write")
-	got := shares(t, program, "--kernel", "-t", "func:generic_perform_write<vfs_write<often", "-t", "generic_perform_write<rarely", "-t", "func:main")
+	got, _ := shares(t, program, "--kernel", "-t", "func:generic_perform_write<vfs_write<often", "-t", "generic_perform_write<rarely", "-t", "func:main")
 	a, b := got["generic_perform_write<vfs_write<often"], got["generic_perform_write<rarely"]
 	if a+b < 50 || math.Abs(a/(a+b)-0.75) > 0.03 || got["main"] < 95 {
 		t.Errorf("three in four writes are called from often: %v", got)

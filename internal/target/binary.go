@@ -14,10 +14,12 @@ import (
 // has none: the error wraps os.ErrNotExist.
 func Executable(pid int) (Mapping, error) {
 	var err error
-	for n := range numbersOf(pid) {
-		link := fmt.Sprintf("/proc/%d/exe", n)
+	for place := range placesOf(pid) {
+		link := place + "/exe"
 		var path string
-		if path, err = os.Readlink(link); err != nil {
+		if path, err = os.Readlink(link); errors.Is(err, os.ErrPermission) {
+			break
+		} else if err != nil {
 			continue
 		}
 		var st unix.Stat_t
@@ -77,9 +79,9 @@ func mappingAt(pid int, address uint64) (Mapping, error) {
 // the process's own root directory, if it has changed that, is not in it.
 func Inside(pid int, path string) string {
 	var root string
-	for n := range numbersOf(pid) {
+	for place := range placesOf(pid) {
 		var err error
-		if root, err = os.Readlink(fmt.Sprintf("/proc/%d/root", n)); err == nil {
+		if root, err = os.Readlink(place + "/root"); err == nil {
 			break
 		}
 	}
@@ -114,13 +116,13 @@ var errOtherFile = errors.New("another file has taken its place")
 //  2. that path below /proc/PID/root: another mount namespace or a chroot,
 //  3. /proc/PID/exe, if that is the file: also when it is deleted,
 //  4. /proc/PID/map_files, which has every file but needs CAP_CHECKPOINT_RESTORE
-//     or root.
+//     or root, and is not to be had of a process whose first thread has ended.
 //
 // The last three work while the process lives.
 func Reachable(pid int, m Mapping) (string, error) {
 	why := error(errOtherFile)
-	for n := range numbersOf(pid) {
-		for _, path := range pathsTo(n, m) {
+	for place := range placesOf(pid) {
+		for _, path := range pathsTo(place, m) {
 			same, err := leadsTo(path, m)
 			if same {
 				return path, nil
@@ -133,13 +135,13 @@ func Reachable(pid int, m Mapping) (string, error) {
 	return "", fmt.Errorf("opening %s of process %d: %w", m.Path, pid, why)
 }
 
-func pathsTo(number int, m Mapping) (paths []string) {
+func pathsTo(place string, m Mapping) (paths []string) {
 	if !m.Deleted {
-		paths = append(paths, m.Path, fmt.Sprintf("/proc/%d/root%s", number, m.Path))
+		paths = append(paths, m.Path, place+"/root"+m.Path)
 	}
-	paths = append(paths, fmt.Sprintf("/proc/%d/exe", number))
+	paths = append(paths, place+"/exe")
 	if m.End != 0 {
-		paths = append(paths, fmt.Sprintf("/proc/%d/map_files/%x-%x", number, m.Start, m.End))
+		paths = append(paths, fmt.Sprintf("%s/map_files/%x-%x", place, m.Start, m.End))
 	}
 	return paths
 }

@@ -25,8 +25,8 @@ type Mapping struct {
 func Maps(pid int) ([]Mapping, error) {
 	var text []byte
 	var err error
-	for n := range numbersOf(pid) {
-		if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/maps", n)); err == nil && len(text) > 0 {
+	for place := range placesOf(pid) {
+		if text, err = os.ReadFile(place + "/maps"); err == nil && len(text) > 0 || errors.Is(err, os.ErrPermission) {
 			break
 		}
 	}

@@ -103,8 +103,8 @@ func mayProfile(pid int) error {
 
 // argsOf is how a process was called, or its name where it has overwritten that.
 func argsOf(pid int, s Stat) []string {
-	for n := range numbersOf(pid) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", n))
+	for place := range placesOf(pid) {
+		text, err := os.ReadFile(place + "/cmdline")
 		if args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00"); err == nil && args[0] != "" {
 			return args
 		}

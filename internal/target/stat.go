@@ -94,26 +94,27 @@ func ParseStat(text []byte) (s Stat, err error) {
 	return s, p.err
 }
 
-// numbersOf are the numbers under which /proc may show what a process has mapped, executes and was called as: its
-// own, and, as nothing is to be seen there once its first thread has ended, those of its other threads, which /proc
-// has, too. If one of those has taken the first one's place meanwhile it is the process's own again.
-func numbersOf(pid int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if !yield(pid) {
+// placesOf are the directories of /proc that may show what a process has mapped, executes and was called as: its own,
+// and, as nothing is to be seen there once its first thread has ended, those of its other threads. If one of
+// those has taken the first one's place meanwhile it is the process's own again.
+func placesOf(pid int) iter.Seq[string] {
+	own := fmt.Sprintf("/proc/%d", pid)
+	return func(yield func(string) bool) {
+		if !yield(own) {
 			return
 		}
-		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); errors.Is(err, os.ErrNotExist) {
-			threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if _, err := os.Readlink(own + "/exe"); errors.Is(err, os.ErrNotExist) {
+			threads, err := os.ReadDir(own + "/task")
 			if err != nil {
 				return // the process has ended
 			}
 			for _, t := range threads {
-				if n, err := strconv.Atoi(t.Name()); err == nil && n != pid && !yield(n) {
+				if t.Name() != strconv.Itoa(pid) && !yield(own+"/task/"+t.Name()) {
 					return
 				}
 			}
 		}
-		yield(pid)
+		yield(own)
 	}
 }
 
