@@ -80,7 +80,12 @@ struct cfs_rq {
 	struct rq *rq;
 } TARGET_IN_KERNEL;
 
+struct load_weight {
+	unsigned long weight;
+} TARGET_IN_KERNEL;
+
 struct sched_entity {
+	struct load_weight load;
 	struct cfs_rq *cfs_rq;
 } TARGET_IN_KERNEL;
 
@@ -90,6 +95,7 @@ struct task_struct {
 	unsigned long jobctl;
 	unsigned in_iowait : 1;
 	unsigned int flags;
+	int prio;
 	struct sched_entity se;
 	int pid;
 	int tgid;

@@ -107,6 +107,12 @@ type LedgerCore struct {
 		Since uint64
 		Epoch uint64
 	}
+	Idle struct {
+		_     structs.HostLayout
+		Level uint64
+		Since uint64
+		Epoch uint64
+	}
 	Began        uint64
 	Spared       uint64
 	Measure      uint64
@@ -145,6 +151,7 @@ type LedgerCore struct {
 		Booked   uint64
 		Advanced uint64
 	}
+	_ [40]byte
 }
 
 type LedgerCost uint32
@@ -577,9 +584,10 @@ type LedgerThread struct {
 	Running      uint32
 	Core         uint32
 	Outside      uint32
+	Again        uint32
+	Stands       uint64
 	Held         uint32
 	Leaving      uint32
-	_            [4]byte
 	AddressSpace uint64
 	Memory       uint64
 	CodePages    uint64

@@ -4,9 +4,10 @@
 #define WHATIF_SCHEDULING_H
 
 /* The thread stops competing for the core, or has to wait for it. */
-static __always_inline void spare(struct core *c, struct thread *t, u64 by, bool sleeps)
+static __always_inline void spare(struct core *c, struct thread *t, const struct task_struct *task, u64 by, bool sleeps)
 {
-	t->spared += by;
+	if (by && takes_turns(task))
+		t->spared += in_turns(task, by);
 	if (sleeps) {
 		t->core = NO_CORE;
 		c->spared = c->measure = 0; /* those that are left will say */
@@ -62,13 +63,35 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
 	c->intruded = 0;
 }
 
+/*
+ * A thread that was woken from outside, by the end of a timeout mostly, sleeps at the same place again: it waits for the
+ * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
+ * in virtual time; so it has waited since that began.
+ */
+static __always_inline bool waits_on(struct thread *t, u64 place, u64 now)
+{
+	t->again = t->stands && place == t->credit.from && looks(t, now);
+	if (!t->again)
+		t->stands = 0;
+	return t->again;
+}
+
+/* So has its core stood idle, if it did before. */
+static __always_inline bool idles_on(struct core *c)
+{
+	if (!c->idle.since || c->idle.epoch != c->account.epoch)
+		return 0;
+	c->account = c->idle;
+	return 1;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct core *c = this_core();
 	struct thread *p, *n;
 	u64 now, given, place;
-	bool sleeps = 0;
+	bool sleeps = 0, again = 0;
 
 	if (!c)
 		return 0;
@@ -86,6 +109,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (counting)
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
+			again = waits_on(p, place, now);
 			hand_over(p, place, now);
 			p->free = 0;
 			begin_wait(ctx, c, p, prev, place, now);
@@ -96,7 +120,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		p->account.since = now;
 		p->running = 0;
 		given = p->account.level > c->began ? p->account.level - c->began : 0;
-		spare(c, p, given, sleeps);
+		spare(c, p, prev, given, sleeps);
 		/*
 		 * What the thread was given while it ran the core was given, too.
 		 * The core does not take on the thread's position: one that is far
@@ -105,8 +129,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		 */
 		if (given)
 			c->account.level = lesser(c->account.level + given, control.global);
+		again = again && idles_on(c);
+		if (again && next->pid)
+			c->account.level = account_waited(&c->account, now, control.global);
 	} else if (!prev->pid) {
 		/* It stood idle: its position did not move. */
+		c->idle = c->account;
 		c->account.level = account_waited(&c->account, now, control.global);
 	} else {
 		/* One that has left meanwhile began as none. */
@@ -122,6 +150,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		intrude(c, n, now);
 	}
+	if (prev->pid && !again)
+		c->idle.since = 0;
 	foresee_nothing_here();
 	if (n) {
 		adopt(n);
@@ -145,7 +175,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			c->outlook.advanced = 0; /* it was another's */
 		foresee(c, n, now);
 	} else if (!next->pid) {
-		c->account.since = now;
+		if (!again)
+			c->account.since = now;
 		leave_core(c, 0, 0);
 	} else {
 		stranger_runs(next, now, c->account.level);
@@ -215,6 +246,13 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		rest(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
+	if (!waker && !s) {
+		if (!t->stands && !t->running)
+			t->stands = t->account.since;
+	} else if (t->stands) {
+		t->account.since = t->stands;
+		t->stands = t->again = 0;
+	}
 	if (waker) {
 		t->outside = 0;
 		adopt(waker);

@@ -63,10 +63,12 @@ struct thread {
 	u64 lead; /* of what it owes, that is not paid: see strangers.h */
 	struct credit credit;
 	struct waiting waiting; /* busily */
-	u64 spared; /* by how much its level has grown on cores: running that took no virtual time */
+	u64 spared; /* by how much its level has grown on cores, as in_turns: running that took no virtual time */
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 outside; /* it was last woken from outside of the target */
+	u32 again; /* before that it had been, and slept on: see waits_on */
+	u64 stands; /* since when it has done so; 0: it was last woken by others, or ran */
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */
@@ -266,6 +268,7 @@ static __always_inline void begin_anew(struct thread *t)
 	t->lead = 0;
 	t->rested = 0;
 	t->waiting.left = 0;
+	t->stands = t->again = 0;
 	t->spared = 0;
 	t->earns = 0;
 	credit_begin(&t->credit, until);
@@ -278,6 +281,31 @@ static __always_inline void adopt(struct thread *t)
 	if (t->account.epoch != control.epoch)
 		begin_anew(t);
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+}
+
+/* Of nice 0, as the scheduler counts on 64 bits. */
+#define NICE_0_WEIGHT (1 << 20)
+
+/* Real-time threads have the lowest: they take turns with nobody. */
+#define FIRST_FAIR_PRIORITY 100
+
+static __always_inline bool takes_turns(const struct task_struct *task)
+{
+	return task->prio >= FIRST_FAIR_PRIORITY;
+}
+
+/* Time on a core as the scheduler counts it to share that out: slower for who has more weight. */
+static __always_inline u64 in_turns(const struct task_struct *task, u64 ns)
+{
+	u64 weight = task->se.load.weight;
+
+	return weight == NICE_0_WEIGHT || !weight ? ns : ns * NICE_0_WEIGHT / weight;
+}
+
+/* And back. */
+static __always_inline u64 out_of_turns(const struct task_struct *task, u64 ns)
+{
+	return ns * (task->se.load.weight / (NICE_0_WEIGHT >> 10)) >> 10;
 }
 
 static __always_inline void measure(struct core *c, const struct thread *t)
@@ -299,6 +327,12 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	} else {
 		measure(c, t);
 	}
+}
+
+/* The thread was woken a moment ago, and has had no time for more than a look. */
+static __always_inline bool looks(const struct thread *t, u64 now)
+{
+	return now < t->account.since + control.period / 4;
 }
 
 /* See waiting.h. */

@@ -211,23 +211,25 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 }
 
 /*
- * Threads that compete for a core get equal shares of it, of real time: one whose code
+ * Threads that compete for a core get shares of it by their weights, of real time: one whose code
  * is virtually faster would get its share of virtual time for less. So the others are
  * stopped in their turns for as much as it was spared in its own. That delays all alike:
  * it shows in no point's virtual time, only in who has the core for how much of it.
  * Where the scheduler does not count a stop as a part of the turn that would be in vain.
  * Nor where waiting is sped up: who waited was spared that off the core, and what the others were
- * stopped for it in their turns is nothing that it owes them.
+ * stopped for it in their turns is nothing that it owes them. Not static: as step_out.
  */
-static __always_inline u64 unfair(struct core *c, struct thread *t)
+__noinline u64 unfair(struct core *c, struct thread *t)
 {
-	u64 spared = t->spared + (t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS);
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 spared;
 
-	if (bpf_core_type_exists(struct irqtime) || control.grown == control.epoch)
+	if (!c || !t || bpf_core_type_exists(struct irqtime) || control.grown == control.epoch || !takes_turns(task))
 		return 0;
+	spared = t->spared + (t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS);
 	if (t->account.level > c->began)
-		spared += t->account.level - c->began;
-	return c->measure > spared ? lesser(c->measure - spared, control.cap) : 0;
+		spared += in_turns(task, t->account.level - c->began);
+	return c->measure > spared ? lesser(out_of_turns(task, c->measure - spared), control.cap) : 0;
 }
 
 /*
@@ -312,7 +314,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 		else
 			credit_unknown(t, ran);
 		earn(t, now);
-		spins |= rests; /* who must not be stopped either */
+		/* Who must not be stopped either. Who looks whether it can go on may have a lock that others want. */
+		spins |= rests || (t->again && looks(t, now));
 	}
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));

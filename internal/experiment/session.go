@@ -374,8 +374,7 @@ func loaded(main string) ([]*symbol.Binary, error) {
 	return program, nil
 }
 
-// checkTargets refuses targets that no program and its libraries have, unless one of them
-// has no symbols: then another that it starts may have them.
+// checkTargets refuses targets that no program and its libraries have, unless they may still come.
 func (s *session) checkTargets(programs []program) error {
 	if !haveSymbols(programs) {
 		return nil
@@ -389,15 +388,31 @@ func (s *session) checkTargets(programs []program) error {
 			if s.kernel == nil {
 				err = perhapsInKernel(err, t, programs)
 			}
-			return err
+			if !loadCode(programs) {
+				return err
+			}
+			s.cfg.Log.Warn(err.Error() + ": " + awaited)
 		}
 	}
 	return nil
 }
 
-// haveSymbols tells whether what a program has not can be known: all have symbols.
+const awaited = "looked for in the libraries that it loads while it runs"
+
+// haveSymbols tells whether what a program has not can be known: all have symbols. One that
+// has none, a shell or a launcher, may start another.
 func haveSymbols(programs []program) bool {
 	return len(programs) > 0 && !slices.ContainsFunc(programs, func(p program) bool { return !p[0].HasSymbols() })
+}
+
+// loadCode tells whether some of the programs load code while they run, as interpreters and servers with modules do.
+// Libraries of the system are left out: those for names and for encryption can, in any program.
+func loadCode(programs []program) bool {
+	return slices.ContainsFunc(programs, func(p program) bool {
+		return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
+			return b.Imports("dlopen") && !b.Origin(b == p[0]).System()
+		})
+	})
 }
 
 // inAny gives the first failure, if nothing succeeds.

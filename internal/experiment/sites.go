@@ -61,7 +61,8 @@ func newSites(l *ledger.Ledger, cfg *Config) *sites {
 
 // atStart looks into the programs and the libraries that they load. One of the
 // user's own programs must have every point, or one of those libraries; one
-// without symbols (a shell, a launcher) may start another that has it, and so
+// without symbols (a shell, a launcher) may start another that has it, one that loads
+// libraries while it runs may load one, and so
 // may any that is named with the point, or any at all where nothing is known yet.
 func (s *sites) atStart(programs []program) error {
 	different := make([][]*symbol.Binary, len(programs))
@@ -72,11 +73,12 @@ func (s *sites) atStart(programs []program) error {
 			return err
 		}
 	}
+	loads := loadCode(programs)
 	for i, spec := range s.cfg.Points {
 		if !spec.Probed() {
 			continue
 		}
-		if err := s.inPrograms(i, spec, different, files); err != nil {
+		if err := s.inPrograms(i, spec, different, files, loads); err != nil {
 			return err
 		}
 	}
@@ -89,8 +91,8 @@ func (s *sites) atStart(programs []program) error {
 	return nil
 }
 
-// inPrograms probes a point in every program that has it.
-func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, files [][]ledger.File) (failure error) {
+// inPrograms probes a point in every program that has it. What is in none may be an error, or still come.
+func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, files [][]ledger.File, loads bool) (failure error) {
 	found, symbols := false, true
 	for k, p := range programs {
 		sites, err := point.Resolve(spec, p, &s.before[i])
@@ -112,8 +114,10 @@ func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, 
 		return nil
 	case spec.Binary != "":
 		return s.inNamed(i, spec)
-	case symbols:
+	case symbols && !loads:
 		return hint.New(failure, remedyFor(spec, failure))
+	case symbols:
+		s.cfg.Log.Warn(failure.Error() + ": " + awaited)
 	}
 	s.failure[i] = failure
 	return nil

@@ -31,3 +31,23 @@ func TestLibrarySwapped(t *testing.T) {
 		t.Errorf("%d samples in the first library, %d in the second", one, other)
 	}
 }
+
+// A point and a target may be in a library that is loaded while the program runs.
+func TestLibraryLoadedLater(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/swaplib.c"
+	library := realkernel.Compile(t, source, "-shared", "-fPIC")
+	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-s", "0,50"}, []string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), library, library}, 0)
+	sped, visits := 0, uint64(0)
+	for _, e := range data.Experiments {
+		if data.Units[e.Unit].Name == "work" && e.Speedup == 50 {
+			sped++
+		}
+		for _, p := range e.Points {
+			visits += uint64(p.Count)
+		}
+	}
+	if sped == 0 || visits < 1000 {
+		t.Errorf("%d experiments with the function, %d visits of it", sped, visits)
+	}
+}

@@ -4,12 +4,27 @@
  *
  * Truth: the first kind gets its third of a core whatever it does with it: three quarters of s: 19, 38, 56,
  * 75. Who shares a core with the target must pay for it like everyone else, and only once.
+ * With other nice values the share is a seventh (PROGRESSING_NICE 5) or three fifths (COMPUTING_NICE 5) of a core, and the truth the same.
  */
 #include "../bench.h"
 #include <pthread.h>
+#include <sys/resource.h>
+
+#ifndef PROGRESSING_NICE
+#define PROGRESSING_NICE 0
+#endif
+#ifndef COMPUTING_NICE
+#define COMPUTING_NICE 0
+#endif
+
+static void be_nice(int nice) {
+  if (setpriority(PRIO_PROCESS, (id_t)gettid(), nice))
+    die("setting a thread's priority");
+}
 
 static void *progressing(void *cpu) {
   pin((int)(intptr_t)cpu);
+  be_nice(PROGRESSING_NICE);
   for (;;) {
     WORK(shrunk(1500 * US)); // TARGET
     WORK(500 * US);
@@ -20,6 +35,7 @@ static void *progressing(void *cpu) {
 
 static void *computing(void *cpu) {
   pin((int)(intptr_t)cpu);
+  be_nice(COMPUTING_NICE);
   for (;;)
     WORK(700 * US);
   return NULL;

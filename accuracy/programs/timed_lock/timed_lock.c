@@ -1,0 +1,64 @@
+/*
+ * Two threads take turns with one lock, for which they wait with a timeout of 2 ms, and wait again when it is over (as Python's
+ * threads do for the interpreter): one has it for 8 ms, the target, the other for 2.
+ *
+ * Truth: what they do without it they do meanwhile: 8 of 10 ms until nobody has to wait for long: 20, 40, 60, 75. The timeouts
+ * come by the clock, in the middle of the target; but who is let go on behind it in virtual time would have been before any.
+ */
+#include "../bench.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t dropped;
+static int taken;
+
+static void take(void) {
+  pthread_mutex_lock(&mutex);
+  while (taken) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 2000000;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_nsec -= 1000000000;
+      until.tv_sec++;
+    }
+    pthread_cond_timedwait(&dropped, &mutex, &until);
+  }
+  taken = 1;
+  pthread_mutex_unlock(&mutex);
+}
+
+static void drop(void) {
+  pthread_mutex_lock(&mutex);
+  taken = 0;
+  pthread_cond_signal(&dropped);
+  pthread_mutex_unlock(&mutex);
+}
+
+static void *other(void *unused) {
+  pin(1);
+  for (;;) {
+    take();
+    WORK(shrunk(8000 * US)); // TARGET
+    drop();
+    WORK(1000 * US);
+  }
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  bench_init(argc, argv);
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&dropped, &monotonic);
+  pthread_t thread;
+  pthread_create(&thread, NULL, other, NULL);
+  pin(0);
+  for (;;) {
+    take();
+    WORK(2000 * US);
+    drop();
+    WORK(500 * US);
+    visit();
+  }
+}
