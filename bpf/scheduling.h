@@ -64,7 +64,7 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
 }
 
 /*
- * A thread that was woken from outside, by the end of a timeout mostly, sleeps at the same place again: it waits for the
+ * A thread that was woken by the end of a timeout sleeps at the same place again: it waits for the
  * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
  * in virtual time; so it has waited since that began.
  */
@@ -246,12 +246,14 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		rest(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
-	if (!waker && !s) {
-		if (!t->stands && !t->running)
-			t->stands = t->account.since;
-	} else if (t->stands) {
-		t->account.since = t->stands;
+	if (waker || s) {
+		if (t->stands)
+			t->account.since = t->stands;
 		t->stands = t->again = 0;
+	} else if ((c->source & 15) != FROM_TIMER) {
+		t->stands = t->again = 0; /* a packet is something to do */
+	} else if (!t->stands && !t->running) {
+		t->stands = t->account.since;
 	}
 	if (waker) {
 		t->outside = 0;

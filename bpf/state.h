@@ -67,8 +67,8 @@ struct thread {
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 outside; /* it was last woken from outside of the target */
-	u32 again; /* before that it had been, and slept on: see waits_on */
-	u64 stands; /* since when it has done so; 0: it was last woken by others, or ran */
+	u32 again; /* by the end of a timeout, and not for the first time: see waits_on */
+	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */

@@ -314,8 +314,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		else
 			credit_unknown(t, ran);
 		earn(t, now);
-		/* Who must not be stopped either. Who looks whether it can go on may have a lock that others want. */
-		spins |= rests || (t->again && looks(t, now));
+		spins |= rests; /* who must not be stopped either */
 	}
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
@@ -327,7 +326,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	}
 	if (!live || !control.rate)
 		return;
-	if (!spins) {
+	/* Who looks whether it can go on may have a lock that others want. */
+	if (!spins && !(t->again && looks(t, now))) {
 		pay(c, t, tick, now);
 		foresee(c, t, bpf_ktime_get_ns());
 		return;
