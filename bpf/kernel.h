@@ -76,16 +76,18 @@ struct rq {
 	unsigned int nr_running;
 } TARGET_IN_KERNEL;
 
-struct cfs_rq {
-	struct rq *rq;
-} TARGET_IN_KERNEL;
-
 struct load_weight {
 	unsigned long weight;
 } TARGET_IN_KERNEL;
 
+struct cfs_rq {
+	struct load_weight load;
+	struct rq *rq;
+} TARGET_IN_KERNEL;
+
 struct sched_entity {
 	struct load_weight load;
+	struct sched_entity *parent; /* where groups have shares */
 	struct cfs_rq *cfs_rq;
 } TARGET_IN_KERNEL;
 

@@ -3,17 +3,31 @@
 #ifndef WHATIF_SCHEDULING_H
 #define WHATIF_SCHEDULING_H
 
-/* The thread stops competing for the core, or has to wait for it. */
-static __always_inline void spare(struct core *c, struct thread *t, const struct task_struct *task, u64 by, bool sleeps)
+/* The thread, which is current until it has left, stops competing for the core, or has to wait for it. Not static: as step_out. */
+__noinline int spare(struct core *c, struct thread *t, bool sleeps)
 {
-	if (by && takes_turns(task))
-		t->spared += in_turns(task, by);
+	u64 given;
+
+	if (!c || !t)
+		return 0;
+	given = t->account.level > c->began ? t->account.level - c->began : 0;
+	/*
+	 * What the thread was given while it ran the core was given, too.
+	 * The core does not take on the thread's position: one that is far
+	 * ahead (it slept, and timers are not delayed) leaves a gap behind
+	 * that others may fill.
+	 */
+	if (given)
+		c->account.level = lesser(c->account.level + given, control.global);
 	if (sleeps) {
 		t->core = NO_CORE;
 		c->spared = c->measure = 0; /* those that are left will say */
-	} else {
-		measure(c, t);
+		return 0;
 	}
+	if (given)
+		t->spared += in_turns(given, weight_in_turns());
+	measure(c, t);
+	return 0;
 }
 
 /*
@@ -68,12 +82,11 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
  * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
  * in virtual time; so it has waited since that began.
  */
-static __always_inline bool waits_on(struct thread *t, u64 place, u64 now)
+static __always_inline void waits_on(struct thread *t, u64 place, u64 now)
 {
 	t->again = t->stands && place == t->credit.from && looks(t, now);
 	if (!t->again)
 		t->stands = 0;
-	return t->again;
 }
 
 /* So has its core stood idle, if it did before. */
@@ -90,8 +103,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct core *c = this_core();
 	struct thread *p, *n;
-	u64 now, given, place;
-	bool sleeps = 0, again = 0;
+	u64 now, place;
+	bool sleeps = 0;
 
 	if (!c)
 		return 0;
@@ -109,7 +122,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (counting)
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
-			again = waits_on(p, place, now);
+			waits_on(p, place, now);
 			hand_over(p, place, now);
 			p->free = 0;
 			begin_wait(ctx, c, p, prev, place, now);
@@ -119,18 +132,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		p->account.since = now;
 		p->running = 0;
-		given = p->account.level > c->began ? p->account.level - c->began : 0;
-		spare(c, p, prev, given, sleeps);
-		/*
-		 * What the thread was given while it ran the core was given, too.
-		 * The core does not take on the thread's position: one that is far
-		 * ahead (it slept, and timers are not delayed) leaves a gap behind
-		 * that others may fill.
-		 */
-		if (given)
-			c->account.level = lesser(c->account.level + given, control.global);
-		again = again && idles_on(c);
-		if (again && next->pid)
+		spare(c, p, sleeps);
+		if (!sleeps || !p->again || !idles_on(c))
+			c->idle.since = 0;
+		else if (next->pid)
 			c->account.level = account_waited(&c->account, now, control.global);
 	} else if (!prev->pid) {
 		/* It stood idle: its position did not move. */
@@ -140,7 +145,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* One that has left meanwhile began as none. */
 		u64 ran = c->foreign_since ? now - c->foreign_since : 0;
 
-		c->foreign_since = 0;
+		c->foreign_since = c->idle.since = 0;
 		if (stranger_stops(prev, now)) {
 			c->dealt += ran;
 		} else {
@@ -150,8 +155,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		intrude(c, n, now);
 	}
-	if (prev->pid && !again)
-		c->idle.since = 0;
 	foresee_nothing_here();
 	if (n) {
 		adopt(n);
@@ -175,7 +178,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			c->outlook.advanced = 0; /* it was another's */
 		foresee(c, n, now);
 	} else if (!next->pid) {
-		if (!again)
+		if (!c->idle.since)
 			c->account.since = now;
 		leave_core(c, 0, 0);
 	} else {

@@ -289,23 +289,46 @@ static __always_inline void adopt(struct thread *t)
 /* Real-time threads have the lowest: they take turns with nobody. */
 #define FIRST_FAIR_PRIORITY 100
 
-static __always_inline bool takes_turns(const struct task_struct *task)
+/* Groups within groups that are looked at: a session's, a service's, a slice's, … */
+#define MAX_GROUPS 6
+
+/*
+ * The share of its core that the task which runs has, among all that want it now: its weight, of what its group has for all
+ * of its own, … 0: it takes no turns. Not static: as step_out.
+ */
+__noinline u64 weight_in_turns(void)
 {
-	return task->prio >= FIRST_FAIR_PRIORITY;
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct sched_entity *group;
+	const struct cfs_rq *queue;
+	u64 weight = task->se.load.weight, all;
+
+	if (task->prio < FIRST_FAIR_PRIORITY)
+		return 0;
+	if (!bpf_core_field_exists(task->se.parent))
+		return weight;
+	group = task->se.parent;
+	queue = task->se.cfs_rq;
+	for (int i = 0; i < MAX_GROUPS && group; i++) {
+		all = queue->load.weight;
+		if (all)
+			weight = weight * group->load.weight / all;
+		queue = group->cfs_rq;
+		group = group->parent;
+	}
+	return weight ? weight : 1;
 }
 
 /* Time on a core as the scheduler counts it to share that out: slower for who has more weight. */
-static __always_inline u64 in_turns(const struct task_struct *task, u64 ns)
+static __always_inline u64 in_turns(u64 ns, u64 weight)
 {
-	u64 weight = task->se.load.weight;
-
-	return weight == NICE_0_WEIGHT || !weight ? ns : ns * NICE_0_WEIGHT / weight;
+	return weight ? ns * NICE_0_WEIGHT / weight : 0;
 }
 
 /* And back. */
-static __always_inline u64 out_of_turns(const struct task_struct *task, u64 ns)
+static __always_inline u64 out_of_turns(u64 turns, u64 weight)
 {
-	return ns * (task->se.load.weight / (NICE_0_WEIGHT >> 10)) >> 10;
+	return (turns >> 10) * weight / (NICE_0_WEIGHT >> 10);
 }
 
 static __always_inline void measure(struct core *c, const struct thread *t)

@@ -221,15 +221,19 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
  */
 __noinline u64 unfair(struct core *c, struct thread *t)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	u64 spared;
+	u64 weight, spared, owed, room;
 
-	if (!c || !t || bpf_core_type_exists(struct irqtime) || control.grown == control.epoch || !takes_turns(task))
+	if (!c || !t || !c->measure || control.grown == control.epoch || bpf_core_type_exists(struct irqtime))
 		return 0;
-	spared = t->spared + (t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS);
+	weight = weight_in_turns();
+	spared = t->spared;
 	if (t->account.level > c->began)
-		spared += in_turns(task, t->account.level - c->began);
-	return c->measure > spared ? lesser(out_of_turns(task, c->measure - spared), control.cap) : 0;
+		spared += in_turns(t->account.level - c->began, weight);
+	if (c->measure <= spared)
+		return 0;
+	owed = out_of_turns(c->measure - spared, weight);
+	room = t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS;
+	return owed > room ? lesser(owed - room, control.cap) : 0;
 }
 
 /*
