@@ -238,7 +238,7 @@ struct outlook {
 /* One core. Written by that core alone, but for outlook.booked and outlook.advanced. */
 struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
-	struct account idle; /* the same, before the thread that it has left that for; since: 0: it had another */
+	struct account idle; /* as it was when the thread that runs got it; since 0: it did not stand idle then */
 	u64 began; /* level that the running thread began with */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
