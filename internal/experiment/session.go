@@ -39,7 +39,8 @@ type session struct {
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end, or the next one's begin
 	sources *sourceLines
-	lost    error // the first record that could not be written
+	lost    error          // the first record that could not be written
+	later   []point.Target // that may be in a library that is loaded later
 	warned  map[string]bool
 	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
@@ -172,6 +173,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end.Sites = s.places()
 	listing := s.units.listing(s.ledger.Totals(s.units.count()))
 	s.checkMachineQuotas()
+	s.checkAwaited()
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
@@ -392,12 +394,22 @@ func (s *session) checkTargets(programs []program) error {
 				return err
 			}
 			s.cfg.Log.Warn(err.Error() + ": " + awaited)
+			s.later = append(s.later, *t)
 		}
 	}
 	return nil
 }
 
 const awaited = "looked for in the libraries that it loads while it runs"
+
+// checkAwaited warns of targets that were not there at the start, and did not come.
+func (s *session) checkAwaited() {
+	for i := range s.later {
+		if !s.units.mayMeet(s.later[i]) {
+			s.warn("target-nowhere", "target %s: nothing that ran had it", s.later[i].Text)
+		}
+	}
+}
 
 // haveSymbols tells whether what a program has not can be known: all have symbols. One that
 // has none, a shell or a launcher, may start another.

@@ -2,8 +2,11 @@ package experiment
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 )
 
@@ -32,12 +35,12 @@ func TestLibrarySwapped(t *testing.T) {
 	}
 }
 
-// A point and a target may be in a library that is loaded while the program runs.
+// A point and a target may be in a library that is loaded while the program runs. One that never comes is told of.
 func TestLibraryLoadedLater(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/swaplib.c"
 	library := realkernel.Compile(t, source, "-shared", "-fPIC")
-	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-s", "0,50"}, []string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), library, library}, 0)
+	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50"}, []string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), library, library}, 0)
 	sped, visits := 0, uint64(0)
 	for _, e := range data.Experiments {
 		if data.Units[e.Unit].Name == "work" && e.Speedup == 50 {
@@ -49,5 +52,11 @@ func TestLibraryLoadedLater(t *testing.T) {
 	}
 	if sped == 0 || visits < 1000 {
 		t.Errorf("%d experiments with the function, %d visits of it", sped, visits)
+	}
+	missed := slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool {
+		return w.Code == "target-nowhere" && strings.Contains(w.Text, "func:nowhere")
+	})
+	if !missed || slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool { return strings.Contains(w.Text, "func:work") }) {
+		t.Errorf("warnings: %v", data.Warnings)
 	}
 }

@@ -401,6 +401,18 @@ func (t *unitTable) candidates(before []int64) []plan.Candidate {
 	return c
 }
 
+// mayMeet tells whether some code that was met so far has a target.
+func (t *unitTable) mayMeet(target point.Target) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range t.binaries {
+		if b != nil && point.Check(target, []*symbol.Binary{b}) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *unitTable) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
