@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 	"slices"
@@ -173,7 +174,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	end.Sites = s.places()
 	listing := s.units.listing(s.ledger.Totals(s.units.count()))
 	s.checkMachineQuotas()
-	s.checkAwaited()
+	s.checkLater()
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
@@ -390,20 +391,26 @@ func (s *session) checkTargets(programs []program) error {
 			if s.kernel == nil {
 				err = perhapsInKernel(err, t, programs)
 			}
-			if !loadCode(programs) {
+			if !mayComeLater(s.cfg.Log, err, programs) {
 				return err
 			}
-			s.cfg.Log.Warn(err.Error() + ": " + awaited)
 			s.later = append(s.later, *t)
 		}
 	}
 	return nil
 }
 
-const awaited = "looked for in the libraries that it loads while it runs"
+// mayComeLater warns of what no program has, if they may load it while they run.
+func mayComeLater(log *slog.Logger, missing error, programs []program) bool {
+	if !loadCode(programs) {
+		return false
+	}
+	log.Warn(missing.Error() + ": looked for in the libraries that it loads while it runs")
+	return true
+}
 
-// checkAwaited warns of targets that were not there at the start, and did not come.
-func (s *session) checkAwaited() {
+// checkLater warns of targets that were not there at the start, and did not come.
+func (s *session) checkLater() {
 	for i := range s.later {
 		if !s.units.mayMeet(s.later[i]) {
 			s.warn("target-nowhere", "target %s: nothing that ran had it", s.later[i].Text)

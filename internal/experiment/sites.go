@@ -65,7 +65,7 @@ func newSites(l *ledger.Ledger, cfg *Config) *sites {
 // libraries while it runs may load one, and so
 // may any that is named with the point, or any at all where nothing is known yet.
 func (s *sites) atStart(programs []program) error {
-	different := make([][]*symbol.Binary, len(programs))
+	different := make([]program, len(programs))
 	files := make([][]ledger.File, len(programs))
 	for i, p := range programs {
 		var err error
@@ -73,12 +73,11 @@ func (s *sites) atStart(programs []program) error {
 			return err
 		}
 	}
-	loads := loadCode(programs)
 	for i, spec := range s.cfg.Points {
 		if !spec.Probed() {
 			continue
 		}
-		if err := s.inPrograms(i, spec, different, files, loads); err != nil {
+		if err := s.inPrograms(i, spec, different, files); err != nil {
 			return err
 		}
 	}
@@ -92,8 +91,8 @@ func (s *sites) atStart(programs []program) error {
 }
 
 // inPrograms probes a point in every program that has it. What is in none may be an error, or still come.
-func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, files [][]ledger.File, loads bool) (failure error) {
-	found, symbols := false, true
+func (s *sites) inPrograms(i int, spec point.Spec, programs []program, files [][]ledger.File) (failure error) {
+	found := false
 	for k, p := range programs {
 		sites, err := point.Resolve(spec, p, &s.before[i])
 		if err == nil {
@@ -105,7 +104,6 @@ func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, 
 		} else if failure == nil || errors.As(err, new(*symbol.Ambiguous)) {
 			failure = err
 		}
-		symbols = symbols && p[0].HasSymbols()
 	}
 	switch {
 	case errors.As(failure, new(*symbol.Ambiguous)):
@@ -114,10 +112,8 @@ func (s *sites) inPrograms(i int, spec point.Spec, programs [][]*symbol.Binary, 
 		return nil
 	case spec.Binary != "":
 		return s.inNamed(i, spec)
-	case symbols && !loads:
+	case haveSymbols(programs) && !mayComeLater(s.cfg.Log, failure, programs):
 		return hint.New(failure, remedyFor(spec, failure))
-	case symbols:
-		s.cfg.Log.Warn(failure.Error() + ": " + awaited)
 	}
 	s.failure[i] = failure
 	return nil
