@@ -81,7 +81,8 @@ type LedgerControlPage struct {
 	Sampled     uint32
 	Holds       uint32
 	Unpinned    uint32
-	_           [60]byte
+	Placebo     uint32
+	_           [56]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
@@ -586,6 +587,8 @@ type LedgerThread struct {
 	Outside      uint32
 	Again        uint32
 	Stands       uint64
+	Looked       uint64
+	LooksAt      uint64
 	Held         uint32
 	Leaving      uint32
 	AddressSpace uint64

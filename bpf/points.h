@@ -24,6 +24,7 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		return;
 	}
 	adopt(t);
+	goes_on(this_core(), t);
 	if (!spans || span_points[point].role == SPAN_NONE)
 		earn(t, now);
 	else

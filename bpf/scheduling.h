@@ -82,11 +82,15 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
  * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
  * in virtual time; so it has waited since that began.
  */
-static __always_inline void waits_on(struct thread *t, u64 place, u64 now)
+static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
 {
-	t->again = t->stands && place == t->credit.from && looks(t, now);
-	if (!t->again)
-		t->stands = 0;
+	bool again = t->stands && place == t->credit.from && looks(t, now);
+
+	if (again)
+		t->looks_at = place;
+	else
+		goes_on(c, t);
+	t->again = again;
 }
 
 /* So has its core stood idle, if it did before. */
@@ -122,7 +126,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (counting)
 				read_counters(p, control.sampled ? READ_NOW : control.period / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
-			waits_on(p, place, now);
+			waits_on(c, p, place, now);
 			hand_over(p, place, now);
 			p->free = 0;
 			begin_wait(ctx, c, p, prev, place, now);
@@ -252,15 +256,19 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker || s) {
 		if (t->stands)
 			t->account.since = t->stands;
-		t->stands = t->again = 0;
+		stands_no_more(t);
 	} else if ((c->source & 15) != FROM_TIMER) {
-		t->stands = t->again = 0; /* a packet is something to do */
-	} else if (!t->stands && !t->running) {
-		t->stands = t->account.since;
+		stands_no_more(t); /* a packet is something to do */
+	} else if (!t->running) {
+		if (!t->stands)
+			t->stands = t->account.since;
+		if (t->again || t->credit.from == t->looks_at)
+			t->looked = lesser(now - t->stands, account_debt(t->account.level, control.global));
 	}
 	if (waker) {
 		t->outside = 0;
 		adopt(waker);
+		goes_on(c, waker);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 		level = waker->account.level;

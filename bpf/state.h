@@ -69,6 +69,8 @@ struct thread {
 	u32 outside; /* it was last woken from outside of the target */
 	u32 again; /* by the end of a timeout, and not for the first time: see waits_on */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
+	u64 looked; /* by how much its level grows if it goes on by itself: see goes_on */
+	u64 looks_at; /* the place at which it last did so again and again */
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */
@@ -260,6 +262,12 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 	return account_debt(level + t->lead, control.global);
 }
 
+/* It waits for nothing any more, or for something else. */
+static __always_inline void stands_no_more(struct thread *t)
+{
+	t->stands = t->looked = t->again = 0;
+}
+
 static __always_inline void begin_anew(struct thread *t)
 {
 	/* Who does not run has run until then. */
@@ -268,7 +276,7 @@ static __always_inline void begin_anew(struct thread *t)
 	t->lead = 0;
 	t->rested = 0;
 	t->waiting.left = 0;
-	t->stands = t->again = 0;
+	stands_no_more(t);
 	t->spared = 0;
 	t->earns = 0;
 	credit_begin(&t->credit, until);
@@ -352,10 +360,28 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	}
 }
 
-/* The thread was woken a moment ago, and has had no time for more than a look. */
+/* The thread has not run for more than a look since it was woken, preempted in between or not. */
 static __always_inline bool looks(const struct thread *t, u64 now)
 {
-	return now < t->account.since + control.period / 4;
+	return credit_length(&t->credit, now) < control.period / 4;
+}
+
+/*
+ * The thread, which runs, has looked again and again whether it can go on, and now it does: it has found what it waited for, and
+ * nobody has woken it. Who made that is not known. It did so at the official time, as whoever runs is about there, so the thread
+ * has waited until then. Not static: as step_out.
+ */
+__noinline int goes_on(struct core *c, struct thread *t)
+{
+	u64 by;
+
+	if (!c || !t || !t->stands)
+		return 0;
+	by = lesser(t->looked, account_debt(t->account.level, control.global));
+	t->account.level += by;
+	c->began += by; /* nothing that it was given on this core */
+	stands_no_more(t);
+	return 0;
 }
 
 /* See waiting.h. */

@@ -10,6 +10,7 @@ type Result struct {
 	Points    []Point
 	Latencies []Latency
 	Targets   []Target // by rank: what is certain and large first
+	Placebo   *Target  // the unit that is no code; nil where it was not tried
 	Warnings  []Warning
 
 	Margin float64 // Options.Margin as used

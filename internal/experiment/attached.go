@@ -94,14 +94,15 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 			s.rebase()
 			continue
 		}
-		trial := s.plan.Next(s.candidates)
+		trial := s.nextTrial()
 		length := s.stretches.of(trial, s.length)
 		s.ledger.Begin(ledger.Experiment{
-			Unit:   trial.Watch,
-			Wait:   s.units.waitOf(trial.Watch),
-			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
-			Length: length,
-			Settle: time.Duration(settle * float64(length)),
+			Unit:    trial.Watch,
+			Wait:    s.units.waitOf(trial.Watch),
+			Delay:   s.cfg.Period * time.Duration(trial.Speedup) / 100,
+			Length:  length,
+			Settle:  time.Duration(settle * float64(length)),
+			Placebo: trial.Placebo,
 		})
 		setAside := ""
 		if !s.pause(ctx, p, length) {
@@ -114,6 +115,7 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		if setAside == "" {
 			s.adaptLength(e)
 			s.stretches.add(e)
+			s.delays.add(trial, e)
 		}
 		s.learn()
 		s.progress()

@@ -92,6 +92,9 @@ func TestKernelThread(t *testing.T) {
 			data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0,100", "-d", "6s", "-t", "func:" + x.target}, []string{program, x.does}, terminated)
 			var samples, delayed, visits, counting, without int64
 			for _, e := range data.Experiments {
+				if data.IsPlacebo(&e) {
+					continue
+				}
 				if e.Speedup == 0 {
 					counting, without = counting+e.DelayNS, without+e.Points[0].Count
 					continue

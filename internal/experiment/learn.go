@@ -9,13 +9,15 @@ import (
 )
 
 func newPlan(cfg *Config) *plan.Plan {
-	switch {
-	case cfg.Even:
+	if cfg.Even {
 		return plan.Even(cfg.Seed, cfg.Speedups)
-	case cfg.Enough != nil:
-		return plan.Race(cfg.Seed, cfg.Speedups)
 	}
-	return plan.New(cfg.Seed, cfg.Speedups)
+	p := plan.New(cfg.Seed, cfg.Speedups)
+	if cfg.Enough != nil {
+		p = plan.Race(cfg.Seed, cfg.Speedups)
+	}
+	p.Placebos()
+	return p
 }
 
 // learn has the data so far analysed, for the plan and to see whether they are enough:

@@ -55,6 +55,7 @@ type session struct {
 	foreign   usual // by foreign tasks
 	length    time.Duration
 	stretches stretches
+	delays    delays
 	look      int  // how many experiments there are when the data are looked at next
 	settled   bool // Config.Enough said so
 

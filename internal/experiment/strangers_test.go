@@ -35,7 +35,7 @@ func TestStrangers(t *testing.T) {
 			}
 			var delayed, earned, dealt, visits int64
 			for _, e := range data.Experiments {
-				if e.IsBaseline() || e.SetAside == "ended early" {
+				if e.IsBaseline() || data.IsPlacebo(&e) || e.SetAside == "ended early" {
 					continue
 				}
 				delayed += e.DelayNS

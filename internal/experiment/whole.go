@@ -15,13 +15,14 @@ const wholeRun = 24 * time.Hour
 // experiment, and its end the one visit of its one point.
 func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subject, error) {
 	for n := 1; ; n++ {
-		trial := s.plan.Next(s.candidates)
+		trial := s.nextTrial()
 		s.rebase()
 		s.ledger.Begin(ledger.Experiment{
-			Unit:   trial.Watch,
-			Wait:   s.units.waitOf(trial.Watch),
-			Delay:  s.cfg.Period * time.Duration(trial.Speedup) / 100,
-			Length: wholeRun,
+			Unit:    trial.Watch,
+			Wait:    s.units.waitOf(trial.Watch),
+			Delay:   s.cfg.Period * time.Duration(trial.Speedup) / 100,
+			Length:  wholeRun,
+			Placebo: trial.Placebo,
 		})
 		if err := p.Release(); err != nil {
 			return p, err
@@ -37,7 +38,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 				setAside = "the program failed"
 			}
 		}
-		s.record(trial, r, setAside)
+		s.delays.add(trial, s.record(trial, r, setAside))
 		s.learn()
 		s.progress()
 		if s.over(ctx) || !s.again(p, n) {

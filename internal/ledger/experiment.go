@@ -10,11 +10,13 @@ import (
 
 // Experiment is what Begin is to try.
 type Experiment struct {
-	Unit   uint32        // the unit to speed up, or in a baseline to learn about; 0: none
-	Wait   *WaitClass    // speed up waiting of this class instead, wherever; Unit is its number then
-	Delay  time.Duration // what a period of running in the unit is worth; 0: a baseline
-	Length time.Duration // on the wall clock
-	Settle time.Duration // from its start; durations are counted after that
+	Unit uint32     // the unit to speed up, or in a baseline to learn about; 0: none
+	Wait *WaitClass // speed up waiting of this class instead, wherever; Unit is its number then
+	// Placebo: everything is delayed as if something were sped up that takes all of the time, and nothing is.
+	Placebo bool
+	Delay   time.Duration // what a period of running in the unit is worth; 0: a baseline
+	Length  time.Duration // on the wall clock
+	Settle  time.Duration // from its start; durations are counted after that
 }
 
 // Reading is what was counted during an experiment.
@@ -138,6 +140,10 @@ func (l *Ledger) Begin(e Experiment) {
 	c.WaitClass = 0
 	if e.Wait != nil {
 		c.WaitClass = 1 + uint64(*e.Wait)
+	}
+	c.Placebo = 0
+	if e.Placebo {
+		c.Placebo = 1
 	}
 	store(&c.Waited, now)
 	c.BinShift = binShift(e.Length)

@@ -47,6 +47,9 @@ type Trial struct {
 	// Chance is the probability with which the pair's unit was drawn among those that
 	// could be; 0 if there was none.
 	Chance float64
+	// Placebo: the pair's trial delays everything, as far as the other trials do, and speeds nothing up: how far
+	// that is, Speedup, is for who makes the trial to choose.
+	Placebo bool
 }
 
 // Plan draws experiments at random: a systematic order would beat with whatever
@@ -70,6 +73,8 @@ type Plan struct {
 	even   bool
 	race   bool  // only who leads counts
 	common queue // of levels, of an even plan
+
+	placebo int // the next pair that is one; 0: none is
 }
 
 // New makes a plan that draws from levels, in percent. A level 0 is dropped:
@@ -96,6 +101,15 @@ func Even(seed uint64, levels []int) *Plan {
 	return p
 }
 
+// Placebos makes some pairs placebos: one of each so many, but for the first. A run of a few pairs has none: it takes
+// three to say anything.
+func (p *Plan) Placebos() { p.placebo = p.somePair(placeboEach) }
+
+const placeboEach = 10 // pairs
+
+// somePair is one of the next placeboEach pairs after some.
+func (p *Plan) somePair(after int) int { return after + 1 + p.rng.IntN(placeboEach) }
+
 // Next draws a trial. Candidates are asked for at the beginning of a pair: were
 // the unit drawn just before its own trial, the baseline beside it would more
 // often lie outside of the phase in which the unit runs.
@@ -117,6 +131,11 @@ func (p *Plan) Next(candidates func() []Candidate) Trial {
 func (p *Plan) speedup(candidates func() []Candidate) Trial {
 	t := Trial{Pair: p.pairs}
 	if len(p.levels) == 0 {
+		return t
+	}
+	if p.pairs == p.placebo {
+		p.placebo = p.somePair((p.pairs + placeboEach - 1) / placeboEach * placeboEach)
+		t.Placebo = true
 		return t
 	}
 	if unit, chance, ok := p.choose(candidates()); ok {

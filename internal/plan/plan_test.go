@@ -46,6 +46,41 @@ func TestPlanPairs(t *testing.T) {
 	}
 }
 
+// One pair of each ten is a placebo, but of the first ten none, and nobody can tell beforehand which.
+func TestPlacebos(t *testing.T) {
+	const pairs = 5000
+	p := New(3, []int{0, 50, 100})
+	p.Placebos()
+	at := make(map[int]int)
+	last := -1
+	for i, x := range draw(p, 2*pairs, twoUnits) {
+		if !x.Placebo {
+			continue
+		}
+		pair := x.Pair - 1
+		if x.Unit != 0 || x.Speedup != 0 || i/2 != pair || pair/10 != last/10+1 && last >= 0 || pair < 10 {
+			t.Fatalf("after pair %d: %+v", last+1, x)
+		}
+		last = pair
+		at[pair%10]++
+	}
+	for i := range 10 {
+		within(t, "placebos at a place among ten", at[i], pairs/10-1, 0.1)
+	}
+	for _, x := range append(draw(New(3, []int{50}), 400, twoUnits), draw(New(3, []int{0}), 400, twoUnits)...) {
+		if x.Placebo {
+			t.Fatalf("a placebo that nobody asked for: %+v", x)
+		}
+	}
+	none := New(3, []int{0})
+	none.Placebos()
+	for _, x := range draw(none, 400, twoUnits) {
+		if x.Placebo {
+			t.Fatalf("a placebo without levels: %+v", x)
+		}
+	}
+}
+
 // within fails if n of total draws is further from the share expected than five
 // standard deviations.
 func within(t *testing.T, what string, n, total int, share float64) {

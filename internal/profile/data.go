@@ -73,3 +73,6 @@ func (d *Data) MapFiles(apply func(file string) string) {
 // IsBaseline says whether e is one of the experiments during which nothing was
 // sped up. A unit that is sped up by nothing is one too.
 func (e *Experiment) IsBaseline() bool { return e.Unit == 0 || e.Speedup == 0 }
+
+// IsPlacebo says whether e delayed everything for nothing: see Placebo.
+func (d *Data) IsPlacebo(e *Experiment) bool { return d.Units[e.Unit].Kind == Placebo }

@@ -105,7 +105,7 @@ type Binary struct {
 // first experiment record that mentions its ID.
 type Unit struct {
 	ID     uint32 `json:"id"`   // within the run, from 1
-	Kind   string `json:"kind"` // line, func, file, binary, path; wait: a class of waiting, in all code
+	Kind   string `json:"kind"` // line, func, file, binary, path; wait: a class of waiting, in all code; Placebo
 	Name   string `json:"name"` // parse.c:118
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
@@ -115,6 +115,10 @@ type Unit struct {
 	// Text is what a line said when it was met, if its source was there: lines move.
 	Text string `json:"text,omitempty"`
 }
+
+// Placebo is the kind of the unit that is no code. In its experiments the program is delayed by Experiment.Speedup
+// percent of the time, about as much as in the others, and nothing is virtually faster: what still changes is an error.
+const Placebo = "placebo"
 
 // Source is a source file as it was while the run went on: the File of units. There is
 // none for a file that was not found.

@@ -61,7 +61,7 @@ func (c *cozWriter) run(d *profile.Data) {
 	written := map[[2]int]bool{} // a baseline, under a unit's name
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
-		if e.IsBaseline() || !cozUsable(e) {
+		if e.IsBaseline() || !cozUsable(e) || d.IsPlacebo(e) {
 			continue
 		}
 		if b := baselineOf(d, i); b >= 0 && !written[[2]int{b, int(e.Unit)}] {

@@ -41,9 +41,13 @@ func (j jsonReport) only(opt Options) jsonReport {
 	}
 	j.Points = slices.DeleteFunc(j.Points, func(p jsonPoint) bool { return p.Name != opt.Point })
 	j.Latencies = slices.DeleteFunc(j.Latencies, func(l jsonLatency) bool { return l.Name != opt.Point })
+	other := func(e jsonEffect) bool { return e.Name != opt.Point }
 	for i := range j.Targets {
 		t := &j.Targets[i]
-		t.Points = slices.DeleteFunc(t.Points, func(e jsonEffect) bool { return e.Name != opt.Point })
+		t.Points = slices.DeleteFunc(t.Points, other)
+	}
+	if j.Placebo != nil {
+		j.Placebo.Points = slices.DeleteFunc(j.Placebo.Points, other)
 	}
 	return j
 }
@@ -55,6 +59,7 @@ type jsonReport struct {
 	Points    []jsonPoint   `json:"points"`
 	Latencies []jsonLatency `json:"latencies"`
 	Targets   []jsonTarget  `json:"targets"`
+	Placebo   *jsonTarget   `json:"placebo,omitempty"` // delays for nothing
 	Warnings  []jsonWarning `json:"warnings"`
 }
 
@@ -184,6 +189,10 @@ func toJSON(r *analyze.Result) jsonReport {
 	name := unitNames(unitsOf(r))
 	for i := range r.Targets {
 		out.Targets = append(out.Targets, targetJSON(r, &r.Targets[i], name(r.Targets[i].Unit)))
+	}
+	if r.Placebo != nil {
+		placebo := targetJSON(r, r.Placebo, r.Placebo.Unit.Name)
+		out.Placebo = &placebo
 	}
 	return out
 }

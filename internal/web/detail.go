@@ -132,8 +132,7 @@ func (p *Page) gather(v *view, s int) *gathered {
 				if e.SetAside == "" {
 					base = append(base, v.spread(p, s, r, e)...)
 				}
-			} else {
-				i := byKey[d.Units[e.Unit].Key()]
+			} else if i, ok := byKey[d.Units[e.Unit].Key()]; ok { // else a placebo
 				g.occasions[i] = append(g.occasions[i], occasion{r, e})
 			}
 		}

@@ -1,0 +1,50 @@
+package analyze
+
+import (
+	"slices"
+	"testing"
+
+	"whatif/internal/profile"
+)
+
+// A placebo is no unit of the table, and is warned of where it does something, and nowhere else.
+func TestPlacebo(t *testing.T) {
+	run := func(gain float64, pairs int, seed uint64) *Result {
+		w := world{pairs: pairs, levels: []int{50}, noise: 0.03,
+			units: []code{{share: 0.9, gain: linear(0.5)}, {share: 0.1, gain: linear(gain)}}}
+		d := w.run(seed)
+		placebo := d.Units[2]
+		placebo.Kind = profile.Placebo
+		d.Units[2] = placebo
+		return Analyze([]*profile.Data{d}, Options{})
+	}
+	warned := func(r *Result) bool {
+		return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == "placebo" })
+	}
+	sims := simulations(200)
+	wrong, missed := 0, 0
+	for seed := range uint64(sims) {
+		r := run(0, 100, seed)
+		if len(r.Targets) != 1 || r.Targets[0].Unit.Line != 1 || r.Placebo == nil || r.Placebo.Unit.Kind != profile.Placebo {
+			t.Fatalf("targets %v, placebo %v", r.Targets, r.Placebo)
+		}
+		if warned(r) {
+			wrong++
+		}
+		if !warned(run(-0.3, 100, seed)) {
+			missed++
+		}
+	}
+	t.Logf("of %d placebos without an effect %d are warned of, of as many with -15%% %d are not", sims, wrong, missed)
+	if 20*wrong > sims || 20*missed > sims {
+		t.Error("more than one of twenty")
+	}
+	for seed := range uint64(20) {
+		if r := run(-0.3, 10, seed); r.Placebo != nil && r.Placebo.Tried < leastTrials && warned(r) {
+			t.Errorf("warned of after %d experiments", r.Placebo.Tried)
+		}
+	}
+	if r := (&world{pairs: 20, units: []code{{share: 1, gain: linear(0)}}}).run(1); Analyze([]*profile.Data{r}, Options{}).Placebo != nil {
+		t.Error("a placebo where there was none")
+	}
+}

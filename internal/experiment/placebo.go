@@ -1,0 +1,55 @@
+package experiment
+
+import (
+	"whatif/internal/plan"
+	"whatif/internal/profile"
+)
+
+// A placebo delays everything, as a speed-up does, but for nothing: no code is virtually faster, so the truth
+// is known, at every point and in every program, and it is 0. What is measured instead says how far the ledger can be trusted with
+// this program (docs/placebo.md).
+
+// delays are how much of the experiments' time was delay, on average.
+type delays struct{ delay, real int64 }
+
+func (d *delays) add(t plan.Trial, e *profile.Experiment) {
+	if t.Speedup > 0 && !t.Placebo {
+		d.delay += max(0, e.DelayNS)
+		d.real += e.RealNS
+	}
+}
+
+// Less than leastPlacebo percent would not be seen, and mostPlacebo leaves the program enough of its time.
+const (
+	leastPlacebo = 5
+	mostPlacebo  = 50
+)
+
+// percent is how much of its time a placebo is to delay: what an experiment did so far.
+func (d *delays) percent() int {
+	if d.real == 0 {
+		return leastPlacebo
+	}
+	return int(min(mostPlacebo, max(leastPlacebo, 100*d.delay/d.real)))
+}
+
+// nextTrial draws the next trial, and completes a placebo.
+func (s *session) nextTrial() plan.Trial {
+	t := s.plan.Next(s.candidates)
+	if !t.Placebo {
+		return t
+	}
+	unit := s.units.placebo()
+	if unit == 0 { // no room for it: a baseline
+		return plan.Trial{Pair: t.Pair}
+	}
+	t.Unit, t.Watch, t.Speedup = unit, unit, s.delays.percent()
+	return t
+}
+
+// placebo is the unit that is no code; 0 if there are too many others.
+func (t *unitTable) placebo() uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.number(profile.Unit{Kind: profile.Placebo, Name: profile.Placebo}, false, "")
+}
