@@ -585,10 +585,12 @@ type LedgerThread struct {
 	Running      uint32
 	Core         uint32
 	Outside      uint32
+	Timed        uint32
 	Again        uint32
+	Strays       uint32
 	Stands       uint64
-	Looked       uint64
-	LooksAt      uint64
+	Excused      uint64
+	PollsAt      uint64
 	Held         uint32
 	Leaving      uint32
 	AddressSpace uint64

@@ -219,7 +219,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	/* What delayed the parent delayed the birth of the child. */
 	now = bpf_ktime_get_ns();
-	adopt(p);
+	go_on(this_core(), p);
 	place = place_of(parent, BY_FORKING);
 	hand_over(p, place, now);
 	t->account = p->account;

@@ -24,7 +24,6 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		return;
 	}
 	adopt(t);
-	goes_on(this_core(), t);
 	if (!spans || span_points[point].role == SPAN_NONE)
 		earn(t, now);
 	else
@@ -45,8 +44,10 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 /* Not static: as step_out. */
 __noinline int visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
 {
-	if (t)
-		visit_as(t, point, n, cost, key, 1);
+	if (!t)
+		return 0;
+	go_on(this_core(), t);
+	visit_as(t, point, n, cost, key, 1);
 	return 0;
 }
 

@@ -84,13 +84,20 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
  */
 static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
 {
-	bool again = t->stands && place == t->credit.from && looks(t, now);
+	if (!t->stands || place != t->credit.from || !looks(t, now)) {
+		go_on(c, t);
+		return;
+	}
+	if (++t->again >= POLLS) {
+		t->polls_at = place;
+		t->strays = 0;
+	}
+}
 
-	if (again)
-		t->looks_at = place;
-	else
-		goes_on(c, t);
-	t->again = again;
+/* If who sleeps there goes on by itself, it has polled. In a loop around epoll a timeout is mostly a timer's, and what it does then has its time. */
+static __always_inline bool polls(const struct thread *t, u32 call)
+{
+	return (is_sleep(call) || call == CALL_FUTEX) && (t->again >= POLLS || t->credit.from == t->polls_at);
 }
 
 /* So has its core stood idle, if it did before. */
@@ -221,7 +228,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 		return;
 	now = bpf_ktime_get_ns();
 	if (waker) {
-		adopt(waker);
+		go_on(c, waker);
 		hand_over(waker, place_of(current, BY_WAKING), now);
 	}
 	stranger_wakes(s, now, waker ? waker->account.level : other->account.level);
@@ -259,16 +266,12 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		stands_no_more(t);
 	} else if ((c->source & 15) != FROM_TIMER) {
 		stands_no_more(t); /* a packet is something to do */
-	} else if (!t->running) {
-		if (!t->stands)
-			t->stands = t->account.since;
-		if (t->again || t->credit.from == t->looks_at)
-			t->looked = lesser(now - t->stands, account_debt(t->account.level, control.global));
+	} else if (!t->running && !t->stands) {
+		t->stands = t->account.since;
 	}
 	if (waker) {
-		t->outside = 0;
-		adopt(waker);
-		goes_on(c, waker);
+		t->outside = t->timed = 0;
+		go_on(c, waker);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 		level = waker->account.level;
@@ -279,6 +282,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 */
 		c->network_wakes += c->receives && c->receives == c->interrupts;
 		t->outside = 1;
+		t->timed = (c->source & 15) == FROM_TIMER;
 		level = s ? s->account.level : t->account.level;
 	}
 	if (s && is_kernel_thread(bpf_get_current_task_btf())) {
@@ -300,6 +304,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->account.level = before + due;
 		raise_global(t->account.level);
 	}
+	t->excused = t->stands && polls(t, calling(task)) ? lesser(now - t->stands, account_debt(t->account.level, control.global)) : 0;
 	t->account.since = now;
 	return 0;
 }

@@ -122,7 +122,7 @@ struct control_page {
 	u32 sampled;	/* the latencies, a bit each, of which an end is in the source, see sample_spans */
 	u32 holds;	/* numbers that cores may have, where who sleeps by the clock is held (hold.h); 0: he is not */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
-	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see earn_for_nobody */
+	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see delay_for_nothing */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */

@@ -67,10 +67,12 @@ struct thread {
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 outside; /* it was last woken from outside of the target */
-	u32 again; /* by the end of a timeout, and not for the first time: see waits_on */
+	u32 timed; /* … by a timer */
+	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
+	u32 strays; /* rows since that were too short to tell */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
-	u64 looked; /* by how much its level grows if it goes on by itself: see goes_on */
-	u64 looks_at; /* the place at which it last did so again and again */
+	u64 excused; /* of what it owes, if it goes on by itself: see go_on */
+	u64 polls_at; /* the place at which it was last seen to poll; 0: none */
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */
@@ -265,7 +267,7 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 /* It waits for nothing any more, or for something else. */
 static __always_inline void stands_no_more(struct thread *t)
 {
-	t->stands = t->looked = t->again = 0;
+	t->stands = t->excused = t->again = 0;
 }
 
 static __always_inline void begin_anew(struct thread *t)
@@ -360,26 +362,37 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	}
 }
 
-/* The thread has not run for more than a look since it was woken, preempted in between or not. */
+/* In this stretch the thread has not run for more than a look, preempted in between or not. */
 static __always_inline bool looks(const struct thread *t, u64 now)
 {
-	return credit_length(&t->credit, now) < control.period / 4;
+	return credit_length(&t->credit, now) < control.period / 16;
 }
+
+/* So many looks in a row are no chance: some sleep in two parts. */
+#define POLLS 3
+/* So many shorter rows in a row, and it does not poll there any more. */
+#define STRAYS 8
 
 /*
  * The thread, which runs, has looked again and again whether it can go on, and now it does: it has found what it waited for, and
- * nobody has woken it. Who made that is not known. It did so at the official time, as whoever runs is about there, so the thread
- * has waited until then. Not static: as step_out.
+ * nobody has woken it. Whoever made that was running, so at about the official time: the thread has waited until then. Not static: as step_out.
  */
-__noinline int goes_on(struct core *c, struct thread *t)
+__noinline int go_on(struct core *c, struct thread *t)
 {
 	u64 by;
 
-	if (!c || !t || !t->stands)
+	if (!c || !t)
 		return 0;
-	by = lesser(t->looked, account_debt(t->account.level, control.global));
-	t->account.level += by;
-	c->began += by; /* nothing that it was given on this core */
+	adopt(t);
+	if (t->excused) {
+		/* Of what it owed as it woke up it may have paid some. */
+		by = lesser(t->excused, account_debt(t->account.level, control.global));
+		t->account.level += by;
+		c->began += by; /* nothing that it was given on this core */
+		t->free -= t->free ? by : 0;
+		if (t->again < POLLS && ++t->strays > STRAYS)
+			t->polls_at = 0;
+	}
 	stands_no_more(t);
 	return 0;
 }

@@ -41,13 +41,13 @@ static __always_inline u64 tick_at(u64 now)
  * In a placebo G grows at each tick as if a core that nobody sees ran in the selected code all the time: all are stopped for
  * that, as they are for code that they have nothing to do with, and no point's virtual time should show it. Not static: as step_out.
  */
-__noinline int earn_for_nobody(u64 last, u64 tick)
+__noinline int delay_for_nothing(u64 last, u64 tick)
 {
 	u64 from = tick_time(last), to = tick_time(tick);
 
 	if (from < control.start)
 		from = control.start;
-	if (from < to && under_way(to))
+	if (from < to && under_way(to) && control.processes)
 		raise_global(control.global + (to - from) * control.rate / CREDIT_ONE);
 	return 0;
 }
@@ -60,7 +60,7 @@ static __always_inline void open_tick(u64 tick)
 	if (seen < tick && __sync_val_compare_and_swap(&control.opened, seen, tick) == seen) {
 		control.before = control.global;
 		if (control.placebo)
-			earn_for_nobody(seen, tick);
+			delay_for_nothing(seen, tick);
 	}
 }
 
@@ -114,6 +114,7 @@ struct stop {
 	u64 end; /* at the latest */
 	u64 cost; /* a tick's */
 	u64 turns;
+	u64 fresh; /* of what is wanted, what has to be paid whoever else wants the core */
 };
 
 /* Where G grows while someone waits: seldom enough that rounding down takes nothing from it. */
@@ -127,7 +128,9 @@ static long on_turn(u32 i, struct stop *s)
 		pass_waiting(s->now);
 	s->turns++;
 	s->paid = stop_with_tick(s->now - s->begin, s->cost, control.period);
-	return s->now >= s->end || s->paid >= s->want + (control.global - s->global);
+	if (s->now >= s->end || s->paid >= s->want + (control.global - s->global))
+		return 1;
+	return s->paid >= s->fresh + (control.global - s->global) && bpf_get_current_task_btf()->se.cfs_rq->rq->nr_running > 1;
 }
 
 /*
@@ -140,6 +143,11 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 
 	s.cost = control.tick_cost + c->sampling;
 	s.want = debt;
+	/*
+	 * Who slept by the clock owes what has come about since, and who waits for the core does not: it would be delayed for
+	 * what is not its own. So that is paid only while nobody else wants the core.
+	 */
+	s.fresh = t->timed ? account_debt(control.before, control.global) : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);
@@ -306,8 +314,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	}
 	runs(c, t, begin);
-	if (t->looked && !looks(t, begin))
-		goes_on(c, t);
+	if (t->excused && !looks(t, begin))
+		go_on(c, t);
 	foresee_nothing(c);
 	if (t->late)
 		settle_all(t, c);
@@ -351,7 +359,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!live || !control.rate)
 		return;
 	/* Who looks whether it can go on may have a lock that others want. */
-	if (!spins && !(t->again && looks(t, now))) {
+	if (!spins && !((t->again || t->excused) && looks(t, now))) {
 		pay(c, t, tick, now);
 		foresee(c, t, bpf_ktime_get_ns());
 		return;

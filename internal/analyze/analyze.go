@@ -125,14 +125,20 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 			tried++
 		}
 	}
+	judged := make([]*Effect, 0, len(fits))
 	for u, f := range fits {
 		f.finish(pooled, t.df, tried)
 		e := effect(u)
 		e.Experiments = f.total
 		e.fill(f, t, opt.Simulated)
 		table[u] = e
+		if in.targets[u].Unit.Kind == profile.Placebo {
+			judge([]*Effect{e}, opt.Margin) // nobody looks for the largest effect there
+		} else {
+			judged = append(judged, e)
+		}
 	}
-	among := judge(table, opt.Margin)
+	among := judge(judged, opt.Margin)
 	for u, f := range fits {
 		e := table[u]
 		e.Shape, e.ShapeAt = f.shape(e.Verdict, opt.Simulated)

@@ -7,7 +7,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// takePlacebo takes the unit that is no code from among the targets, and warns where it changed the program.
+// takePlacebo takes the unit that is no code from among the targets, and warns where it changed a throughput: whoever measures latencies
+// has the ledger foresee more than placebos tell it.
 func (r *Result) takePlacebo() {
 	i := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Unit.Kind == profile.Placebo })
 	if i < 0 {
@@ -17,35 +18,33 @@ func (r *Result) takePlacebo() {
 	r.Targets = slices.Delete(r.Targets, i, i+1)
 	r.Placebo = &placebo
 	for k := range placebo.Effects {
-		if e := &placebo.Effects[k]; e.Metric == Throughput {
-			r.placeboDoubt(e)
+		e := &placebo.Effects[k]
+		e.Reason = "an error: nothing was faster"
+		delayed, gain := e.Nothing()
+		if e.Metric != Throughput || !gain.Bounded {
+			continue
+		}
+		allowed := delayed * e.doubt.method * normalQuantile(alpha)
+		if math.Abs(gain.Value)-gain.Half() > max(allowed, r.Margin) {
+			r.warn("placebo", "point %s: delaying everything for %.0f%% of the time for nothing (a placebo) changed it by %+.0f ± %.0f%%, and should change nothing: "+
+				"the program keeps time by something that whatif does not see, and small gains there may be none", r.Points[e.Point].Name, delayed, gain.Value, gain.Half())
 		}
 	}
 }
 
-// placeboDoubt warns if what a placebo did is more than noise, and than the error that intervals allow for.
-func (r *Result) placeboDoubt(e *Effect) {
-	if !e.Slope.Bounded {
-		return
-	}
-	level := e.meanLevel()
-	value, noise := level*e.Slope.Value, level*e.doubt.noiseHalf()
-	allowed := 100 * normalQuantile(alpha) * methodError(level/100, value/100)
-	if math.Abs(value)-noise <= max(allowed, r.Margin) {
-		return
-	}
-	r.warn("placebo", "point %s: delays of %.0f%% of the time for nothing (a placebo) changed it by %+.0f ± %.0f%%, and should have by 0: "+
-		"the program keeps time by something that whatif does not see, and the gains there may be off by as much", r.Points[e.Point].Name, level, value, noise)
-}
-
-// meanLevel is the speed-up of an effect's experiments, in percent, on average.
-func (e *Effect) meanLevel() float64 {
-	var sum, n float64
+// Nothing is how much a placebo's experiments delayed, in percent of the time, and what that changed, on average.
+func (e *Effect) Nothing() (delayed float64, gain Estimate) {
+	n := 0
 	for _, l := range e.Curve {
 		if l.Speedup > 0 {
-			sum += float64(l.Speedup * l.Experiments)
-			n += float64(l.Experiments)
+			delayed += float64(l.Speedup * l.Experiments)
+			n += l.Experiments
 		}
 	}
-	return sum / max(n, 1)
+	delayed /= float64(max(n, 1))
+	gain = Estimate{Value: delayed * e.Slope.Value, Known: e.Slope.Known, Bounded: e.Slope.Bounded}
+	if half := delayed * e.doubt.noiseHalf(); gain.Bounded {
+		gain.Low, gain.High = gain.Value-half, gain.Value+half
+	}
+	return delayed, gain
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"whatif/internal/ledger"
+	"whatif/internal/plan"
 	"whatif/internal/profile"
 )
 
@@ -96,14 +97,8 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		}
 		trial := s.nextTrial()
 		length := s.stretches.of(trial, s.length)
-		s.ledger.Begin(ledger.Experiment{
-			Unit:    trial.Watch,
-			Wait:    s.units.waitOf(trial.Watch),
-			Delay:   s.cfg.Period * time.Duration(trial.Speedup) / 100,
-			Length:  length,
-			Settle:  time.Duration(settle * float64(length)),
-			Placebo: trial.Placebo,
-		})
+		s.begin(trial, length, time.Duration(settle*float64(length)))
+
 		setAside := ""
 		if !s.pause(ctx, p, length) {
 			setAside = "ended early"
@@ -115,11 +110,18 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		if setAside == "" {
 			s.adaptLength(e)
 			s.stretches.add(e)
-			s.delays.add(trial, e)
 		}
 		s.learn()
 		s.progress()
 	}
+}
+
+// begin begins a trial's experiment.
+func (s *session) begin(t plan.Trial, length, settle time.Duration) {
+	s.ledger.Begin(ledger.Experiment{
+		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
+		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
+	})
 }
 
 // adaptLength chooses the length of the experiments to come.

@@ -9,14 +9,16 @@ import (
 )
 
 func newPlan(cfg *Config) *plan.Plan {
-	if cfg.Even {
+	var p *plan.Plan
+	switch {
+	case cfg.Even:
 		return plan.Even(cfg.Seed, cfg.Speedups)
-	}
-	p := plan.New(cfg.Seed, cfg.Speedups)
-	if cfg.Enough != nil {
+	case cfg.Enough != nil:
 		p = plan.Race(cfg.Seed, cfg.Speedups)
+	default:
+		p = plan.New(cfg.Seed, cfg.Speedups)
 	}
-	p.Placebos()
+	p.TryPlacebos()
 	return p
 }
 

@@ -5,14 +5,10 @@ import (
 	"whatif/internal/profile"
 )
 
-// A placebo delays everything, as a speed-up does, but for nothing: no code is virtually faster, so the truth
-// is known, at every point and in every program, and it is 0. What is measured instead says how far the ledger can be trusted with
-// this program (docs/placebo.md).
+// usualDelay is how much of the experiments' time was delay: what a placebo is to delay.
+type usualDelay struct{ delay, real int64 }
 
-// delays are how much of the experiments' time was delay, on average.
-type delays struct{ delay, real int64 }
-
-func (d *delays) add(t plan.Trial, e *profile.Experiment) {
+func (d *usualDelay) add(t plan.Trial, e *profile.Experiment) {
 	if t.Speedup > 0 && !t.Placebo {
 		d.delay += max(0, e.DelayNS)
 		d.real += e.RealNS
@@ -25,8 +21,8 @@ const (
 	mostPlacebo  = 50
 )
 
-// percent is how much of its time a placebo is to delay: what an experiment did so far.
-func (d *delays) percent() int {
+// percent is that of an experiment on average, within limits.
+func (d *usualDelay) percent() int {
 	if d.real == 0 {
 		return leastPlacebo
 	}
@@ -43,7 +39,7 @@ func (s *session) nextTrial() plan.Trial {
 	if unit == 0 { // no room for it: a baseline
 		return plan.Trial{Pair: t.Pair}
 	}
-	t.Unit, t.Watch, t.Speedup = unit, unit, s.delays.percent()
+	t.Unit, t.Watch, t.Speedup = unit, unit, s.delayed.percent()
 	return t
 }
 

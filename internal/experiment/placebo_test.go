@@ -1,10 +1,10 @@
 package experiment
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
-	"whatif/internal/demo"
 	"whatif/internal/plan"
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
@@ -12,7 +12,7 @@ import (
 
 // What a placebo delays is what the experiments so far did, within limits, and what did nothing counts, too.
 func TestPlaceboDelays(t *testing.T) {
-	var d delays
+	var d usualDelay
 	check := func(want int) {
 		t.Helper()
 		if got := d.percent(); got != want {
@@ -35,27 +35,43 @@ func TestPlaceboDelays(t *testing.T) {
 	check(mostPlacebo)
 }
 
-// A placebo delays everything by as much as it says, and is no code's.
+// A placebo delays everything by as much as it says and is no code's. By the clock half of the rate is lost, and by virtual
+// time nothing.
 func TestPlacebo(t *testing.T) {
 	realkernel.Need(t)
-	program := append([]string{realkernel.Whatif(t)}, demo.Command()[1:]...)
-	data, _ := profiled(t, []string{"-p", "round=" + demo.Point(), "-t", demo.Truth()[2].Name, "-s", "50", "--waiting", "none", "-d", "10s"}, program, 128+15)
-	met := 0
+	const source = "testdata/steady.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("steady.c:%d", realkernel.Line(t, source, "/* TARGET */"))
+	data, _ := profiled(t, []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "-d", "14s"}, []string{program}, 128+15)
+	beside := make(map[int]profile.Visits) // the pair's baseline
 	for _, e := range data.Experiments {
-		if !data.IsPlacebo(&e) || e.SetAside != "" {
+		if e.IsBaseline() {
+			beside[e.Pair] = e.Points[0]
+		}
+	}
+	met, left := 0, 0.0
+	for _, e := range data.Experiments {
+		base := beside[e.Pair]
+		if !data.IsPlacebo(&e) || e.SetAside != "" || base.Weight == 0 {
 			continue
 		}
 		met++
-		delayed := 100 * float64(e.DelayNS) / float64(e.RealNS)
-		t.Logf("experiment %d: %d%% asked for, %.1f%% delayed, %d visits", e.Index, e.Speedup, delayed, e.Points[0].Count)
-		if math.Abs(delayed-float64(e.Speedup)) > 2 {
-			t.Errorf("experiment %d delayed %.1f%% of its time, not %d", e.Index, delayed, e.Speedup)
+		delayed, v := 100*float64(e.DelayNS)/float64(e.RealNS), e.Points[0]
+		rate := v.Weight / v.WindowNS / (base.Weight / base.WindowNS)
+		left += rate
+		t.Logf("experiment %d: %d%% asked for, %.1f%% delayed, %.2f of the rate is left", e.Index, e.Speedup, delayed, rate)
+		// Half of a line that takes all of the time.
+		if e.Speedup < 40 || e.Speedup > 50 || math.Abs(delayed-float64(e.Speedup)) > 2 {
+			t.Errorf("experiment %d delayed %.1f%% of its time; %d%% were asked for, about 50 expected", e.Index, delayed, e.Speedup)
 		}
 		if e.UnitSamples[e.Unit] != 0 || e.PausedNS == 0 {
 			t.Errorf("experiment %d: %d samples of no code, cores stopped for %d ns", e.Index, e.UnitSamples[e.Unit], e.PausedNS)
 		}
 	}
 	if met == 0 {
-		t.Errorf("none in %d experiments", len(data.Experiments))
+		t.Fatalf("no placebo in %d experiments", len(data.Experiments))
+	}
+	if left /= float64(met); left < 0.75 || left > 1.33 {
+		t.Errorf("placebos change the rate by a factor of %.2f", left)
 	}
 }

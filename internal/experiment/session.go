@@ -55,7 +55,7 @@ type session struct {
 	foreign   usual // by foreign tasks
 	length    time.Duration
 	stretches stretches
-	delays    delays
+	delayed   usualDelay
 	look      int  // how many experiments there are when the data are looked at next
 	settled   bool // Config.Enough said so
 
@@ -560,7 +560,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	s.steal = steal
 
 	if s.data.Run.WholeRuns {
-		effective := float64(r.Real - r.Delay)
+		effective := float64(max(0, r.Real-r.Delay))
 		e.Points = []profile.Visits{{Count: 1, Weight: 1, WindowNS: effective}}
 	} else {
 		for i := range s.cfg.Points {
@@ -573,6 +573,9 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	}
 	if e.SetAside == "" {
 		e.SetAside = s.disturbed(&e)
+	}
+	if e.SetAside == "" {
+		s.delayed.add(t, &e)
 	}
 	s.keep(e)
 	return &e

@@ -3,8 +3,6 @@ package experiment
 import (
 	"context"
 	"time"
-
-	"whatif/internal/ledger"
 )
 
 // wholeRun is longer than any execution: an experiment of a whole run ends when
@@ -17,13 +15,8 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 	for n := 1; ; n++ {
 		trial := s.nextTrial()
 		s.rebase()
-		s.ledger.Begin(ledger.Experiment{
-			Unit:    trial.Watch,
-			Wait:    s.units.waitOf(trial.Watch),
-			Delay:   s.cfg.Period * time.Duration(trial.Speedup) / 100,
-			Length:  wholeRun,
-			Placebo: trial.Placebo,
-		})
+		s.begin(trial, wholeRun, 0)
+
 		if err := p.Release(); err != nil {
 			return p, err
 		}
@@ -38,7 +31,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 				setAside = "the program failed"
 			}
 		}
-		s.delays.add(trial, s.record(trial, r, setAside))
+		s.record(trial, r, setAside)
 		s.learn()
 		s.progress()
 		if s.over(ctx) || !s.again(p, n) {

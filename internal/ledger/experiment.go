@@ -10,13 +10,12 @@ import (
 
 // Experiment is what Begin is to try.
 type Experiment struct {
-	Unit uint32     // the unit to speed up, or in a baseline to learn about; 0: none
-	Wait *WaitClass // speed up waiting of this class instead, wherever; Unit is its number then
-	// Placebo: everything is delayed as if something were sped up that takes all of the time, and nothing is.
-	Placebo bool
+	Unit    uint32        // the unit to speed up, or in a baseline to learn about; 0: none
+	Wait    *WaitClass    // speed up waiting of this class instead, wherever; Unit is its number then
 	Delay   time.Duration // what a period of running in the unit is worth; 0: a baseline
 	Length  time.Duration // on the wall clock
 	Settle  time.Duration // from its start; durations are counted after that
+	Placebo bool          // nothing is sped up, see package profile: Delay is for a period of time
 }
 
 // Reading is what was counted during an experiment.

@@ -47,8 +47,7 @@ type Trial struct {
 	// Chance is the probability with which the pair's unit was drawn among those that
 	// could be; 0 if there was none.
 	Chance float64
-	// Placebo: the pair's trial delays everything, as far as the other trials do, and speeds nothing up: how far
-	// that is, Speedup, is for who makes the trial to choose.
+	// Placebo: nothing is sped up (see package profile). Who makes the trial fills in Unit, Watch and Speedup.
 	Placebo bool
 }
 
@@ -74,7 +73,8 @@ type Plan struct {
 	race   bool  // only who leads counts
 	common queue // of levels, of an even plan
 
-	placebo int // the next pair that is one; 0: none is
+	placebos bool
+	placebo  int // which of these pairs is one
 }
 
 // New makes a plan that draws from levels, in percent. A level 0 is dropped:
@@ -101,14 +101,22 @@ func Even(seed uint64, levels []int) *Plan {
 	return p
 }
 
-// Placebos makes some pairs placebos: one of each so many, but for the first. A run of a few pairs has none: it takes
+// TryPlacebos makes one of each so many pairs a placebo, but of the first none. A run of a few pairs has none: it takes
 // three to say anything.
-func (p *Plan) Placebos() { p.placebo = p.somePair(placeboEach) }
+func (p *Plan) TryPlacebos() { p.placebos = true }
 
-const placeboEach = 10 // pairs
+const placeboEvery = 10 // pairs
 
-// somePair is one of the next placeboEach pairs after some.
-func (p *Plan) somePair(after int) int { return after + 1 + p.rng.IntN(placeboEach) }
+// isPlacebo says of each pair in turn whether it is one.
+func (p *Plan) isPlacebo() bool {
+	if !p.placebos || p.pairs <= placeboEvery {
+		return false
+	}
+	if p.pairs%placeboEvery == 1 {
+		p.placebo = p.pairs + p.rng.IntN(placeboEvery)
+	}
+	return p.pairs == p.placebo
+}
 
 // Next draws a trial. Candidates are asked for at the beginning of a pair: were
 // the unit drawn just before its own trial, the baseline beside it would more
@@ -133,8 +141,7 @@ func (p *Plan) speedup(candidates func() []Candidate) Trial {
 	if len(p.levels) == 0 {
 		return t
 	}
-	if p.pairs == p.placebo {
-		p.placebo = p.somePair((p.pairs + placeboEach - 1) / placeboEach * placeboEach)
+	if p.isPlacebo() {
 		t.Placebo = true
 		return t
 	}

@@ -50,7 +50,7 @@ func TestPlanPairs(t *testing.T) {
 func TestPlacebos(t *testing.T) {
 	const pairs = 5000
 	p := New(3, []int{0, 50, 100})
-	p.Placebos()
+	p.TryPlacebos()
 	at := make(map[int]int)
 	last := -1
 	for i, x := range draw(p, 2*pairs, twoUnits) {
@@ -58,8 +58,11 @@ func TestPlacebos(t *testing.T) {
 			continue
 		}
 		pair := x.Pair - 1
-		if x.Unit != 0 || x.Speedup != 0 || i/2 != pair || pair/10 != last/10+1 && last >= 0 || pair < 10 {
-			t.Fatalf("after pair %d: %+v", last+1, x)
+		if x.Unit != 0 || x.Speedup != 0 {
+			t.Fatalf("%+v", x)
+		}
+		if next := max(10, (last/10+1)*10); pair != i/2 || pair < next || pair >= next+10 {
+			t.Fatalf("trial %d is of pair %d, one of %d to %d was due", i, x.Pair, next+1, next+10)
 		}
 		last = pair
 		at[pair%10]++
@@ -73,7 +76,7 @@ func TestPlacebos(t *testing.T) {
 		}
 	}
 	none := New(3, []int{0})
-	none.Placebos()
+	none.TryPlacebos()
 	for _, x := range draw(none, 400, twoUnits) {
 		if x.Placebo {
 			t.Fatalf("a placebo without levels: %+v", x)

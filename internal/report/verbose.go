@@ -42,6 +42,21 @@ func provenance(p *printer, r *analyze.Result) {
 		p.hanging("measuring: ", fmt.Sprintf("cores were stopped for %.1f s, threads held for %.1f s; others that the program deals with took %.1f%% of a core",
 			float64(r.PausedNS)/1e9, float64(r.HeldNS)/1e9, percent(r.DealtNS, r.RealNS)))
 	}
+	placebo(p, r)
+}
+
+// placebo says what delays for nothing changed.
+func placebo(p *printer, r *analyze.Result) {
+	if r.Placebo == nil {
+		return
+	}
+	for i := range r.Placebo.Effects {
+		e := &r.Placebo.Effects[i]
+		if delayed, gain := e.Nothing(); e.Metric == analyze.Throughput && gain.Bounded {
+			p.hanging("placebo: ", fmt.Sprintf("delays of %.0f%% of the time for nothing changed %s by %+.1f ± %.1f%%, which should be 0",
+				delayed, clean(r.Points[e.Point].Name), gain.Value, gain.Half()))
+		}
+	}
 }
 
 // measuring says what a run's counting took, and its tables.
