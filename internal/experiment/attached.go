@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"whatif/internal/ledger"
-	"whatif/internal/plan"
 	"whatif/internal/profile"
 )
 
@@ -114,14 +113,6 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		s.learn()
 		s.progress()
 	}
-}
-
-// begin begins a trial's experiment.
-func (s *session) begin(t plan.Trial, length, settle time.Duration) {
-	s.ledger.Begin(ledger.Experiment{
-		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
-		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
-	})
 }
 
 // adaptLength chooses the length of the experiments to come.

@@ -529,6 +529,14 @@ func (s *session) rebase() {
 	}
 }
 
+// begin begins a trial's experiment.
+func (s *session) begin(t plan.Trial, length, settle time.Duration) {
+	s.ledger.Begin(ledger.Experiment{
+		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
+		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
+	})
+}
+
 // record turns a reading into the experiment's record and keeps it.
 func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profile.Experiment {
 	e := profile.Experiment{

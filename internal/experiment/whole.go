@@ -16,7 +16,6 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		trial := s.nextTrial()
 		s.rebase()
 		s.begin(trial, wholeRun, 0)
-
 		if err := p.Release(); err != nil {
 			return p, err
 		}
