@@ -39,7 +39,7 @@ func TestCommandLine(t *testing.T) {
 // TestSmoke measures for a few seconds, with limits that a busy machine keeps too.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
-	s := study{rig: r, rounds: 3, seconds: 0.4, starts: 1, selfSeconds: 3}
+	s := study{rig: r, rounds: 2, seconds: 0.4, starts: 1, selfSeconds: 3}
 	var err error
 	if s.parts, err = choose("busy,switches,start,self"); err != nil {
 		t.Fatal(err)

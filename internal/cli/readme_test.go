@@ -57,13 +57,18 @@ func documented(t *testing.T) []command {
 
 var whatifCommand = regexp.MustCompile(`^(sudo )?(bin/)?whatif( |$)`)
 
-// TestDocumentedCommands executes every command that the documents show, as far as it
+// TestDocumentedCommands executes every command that the documents show, once, as far as it
 // can be: whatif's own with less time, on programs such as they are about, and make's
 // as make -n, since they run this test.
 func TestDocumentedCommands(t *testing.T) {
 	commands := documented(t)
 	var profiling []command
+	shown := map[string]bool{}
 	for _, c := range commands {
+		if shown[c.text] {
+			continue
+		}
+		shown[c.text] = true
 		switch {
 		case whatifCommand.MatchString(c.text):
 			profiling = append(profiling, c)

@@ -22,6 +22,9 @@ func TestStrippedGo(t *testing.T) {
 	before, _, _ := strings.Cut(string(source), "// HOT")
 	hot := fmt.Sprintf("main.go:%d", strings.Count(before, "\n")+1)
 	for _, mode := range []string{"exe", "pie"} {
+		if testing.Short() && mode == "exe" {
+			continue
+		}
 		program := filepath.Join(t.TempDir(), "rounds")
 		build := exec.Command("go", "build", "-buildmode="+mode, "-ldflags=-s -w", "-o", program, "./testdata/gostripped")
 		if out, err := build.CombinedOutput(); err != nil {
