@@ -737,11 +737,9 @@ const (
 	LedgerProgOnTracepoint      = "on_tracepoint"
 	LedgerProgOnWaking          = "on_waking"
 	LedgerProgStartClock        = "start_clock"
-	LedgerVarBins               = "bins"
 	LedgerVarBlamedOnly         = "blamed_only"
 	LedgerVarCalls              = "calls"
 	LedgerVarControl            = "control"
-	LedgerVarCores              = "cores"
 	LedgerVarCostType           = "cost_type"
 	LedgerVarCounting           = "counting"
 	LedgerVarEnough             = "enough"
@@ -767,11 +765,9 @@ const (
 	LedgerVarObjectStateType    = "object_state_type"
 	LedgerVarPageShift          = "page_shift"
 	LedgerVarPointSets          = "point_sets"
-	LedgerVarRows               = "rows"
 	LedgerVarRuleBaseType       = "rule_base_type"
 	LedgerVarRuleKindType       = "rule_kind_type"
 	LedgerVarRuleWhereType      = "rule_where_type"
-	LedgerVarRules              = "rules"
 	LedgerVarSharedNumberType   = "shared_number_type"
 	LedgerVarSleepBegin         = "sleep_begin"
 	LedgerVarSleepEnd           = "sleep_end"
@@ -781,11 +777,8 @@ const (
 	LedgerVarSpanEnds           = "span_ends"
 	LedgerVarSpanPoints         = "span_points"
 	LedgerVarSpanRoleType       = "span_role_type"
-	LedgerVarSpanSamples        = "span_samples"
 	LedgerVarSpanStrangers      = "span_strangers"
 	LedgerVarSpent              = "spent"
-	LedgerVarUnitSamples        = "unit_samples"
-	LedgerVarUnitWaits          = "unit_waits"
 	LedgerVarVisits             = "visits"
 	LedgerVarWaitClassType      = "wait_class_type"
 	LedgerVarWaitsCounted       = "waits_counted"
@@ -906,11 +899,9 @@ type LedgerMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerVariableSpecs struct {
-	Bins               *ebpf.VariableSpec `ebpf:"bins"`
 	BlamedOnly         *ebpf.VariableSpec `ebpf:"blamed_only"`
 	Calls              *ebpf.VariableSpec `ebpf:"calls"`
 	Control            *ebpf.VariableSpec `ebpf:"control"`
-	Cores              *ebpf.VariableSpec `ebpf:"cores"`
 	CostType           *ebpf.VariableSpec `ebpf:"cost_type"`
 	Counting           *ebpf.VariableSpec `ebpf:"counting"`
 	Enough             *ebpf.VariableSpec `ebpf:"enough"`
@@ -936,11 +927,9 @@ type LedgerVariableSpecs struct {
 	ObjectStateType    *ebpf.VariableSpec `ebpf:"object_state_type"`
 	PageShift          *ebpf.VariableSpec `ebpf:"page_shift"`
 	PointSets          *ebpf.VariableSpec `ebpf:"point_sets"`
-	Rows               *ebpf.VariableSpec `ebpf:"rows"`
 	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
-	Rules              *ebpf.VariableSpec `ebpf:"rules"`
 	SharedNumberType   *ebpf.VariableSpec `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.VariableSpec `ebpf:"sleep_begin"`
 	SleepEnd           *ebpf.VariableSpec `ebpf:"sleep_end"`
@@ -950,11 +939,8 @@ type LedgerVariableSpecs struct {
 	SpanEnds           *ebpf.VariableSpec `ebpf:"span_ends"`
 	SpanPoints         *ebpf.VariableSpec `ebpf:"span_points"`
 	SpanRoleType       *ebpf.VariableSpec `ebpf:"span_role_type"`
-	SpanSamples        *ebpf.VariableSpec `ebpf:"span_samples"`
 	SpanStrangers      *ebpf.VariableSpec `ebpf:"span_strangers"`
 	Spent              *ebpf.VariableSpec `ebpf:"spent"`
-	UnitSamples        *ebpf.VariableSpec `ebpf:"unit_samples"`
-	UnitWaits          *ebpf.VariableSpec `ebpf:"unit_waits"`
 	Visits             *ebpf.VariableSpec `ebpf:"visits"`
 	WaitClassType      *ebpf.VariableSpec `ebpf:"wait_class_type"`
 	WaitsCounted       *ebpf.VariableSpec `ebpf:"waits_counted"`
@@ -1041,11 +1027,9 @@ func (m *LedgerMaps) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerVariables struct {
-	Bins               *ebpf.Variable `ebpf:"bins"`
 	BlamedOnly         *ebpf.Variable `ebpf:"blamed_only"`
 	Calls              *ebpf.Variable `ebpf:"calls"`
 	Control            *ebpf.Variable `ebpf:"control"`
-	Cores              *ebpf.Variable `ebpf:"cores"`
 	CostType           *ebpf.Variable `ebpf:"cost_type"`
 	Counting           *ebpf.Variable `ebpf:"counting"`
 	Enough             *ebpf.Variable `ebpf:"enough"`
@@ -1071,11 +1055,9 @@ type LedgerVariables struct {
 	ObjectStateType    *ebpf.Variable `ebpf:"object_state_type"`
 	PageShift          *ebpf.Variable `ebpf:"page_shift"`
 	PointSets          *ebpf.Variable `ebpf:"point_sets"`
-	Rows               *ebpf.Variable `ebpf:"rows"`
 	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
-	Rules              *ebpf.Variable `ebpf:"rules"`
 	SharedNumberType   *ebpf.Variable `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.Variable `ebpf:"sleep_begin"`
 	SleepEnd           *ebpf.Variable `ebpf:"sleep_end"`
@@ -1085,11 +1067,8 @@ type LedgerVariables struct {
 	SpanEnds           *ebpf.Variable `ebpf:"span_ends"`
 	SpanPoints         *ebpf.Variable `ebpf:"span_points"`
 	SpanRoleType       *ebpf.Variable `ebpf:"span_role_type"`
-	SpanSamples        *ebpf.Variable `ebpf:"span_samples"`
 	SpanStrangers      *ebpf.Variable `ebpf:"span_strangers"`
 	Spent              *ebpf.Variable `ebpf:"spent"`
-	UnitSamples        *ebpf.Variable `ebpf:"unit_samples"`
-	UnitWaits          *ebpf.Variable `ebpf:"unit_waits"`
 	Visits             *ebpf.Variable `ebpf:"visits"`
 	WaitClassType      *ebpf.Variable `ebpf:"wait_class_type"`
 	WaitsCounted       *ebpf.Variable `ebpf:"waits_counted"`

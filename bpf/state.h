@@ -4,11 +4,11 @@
 #define WHATIF_STATE_H
 
 volatile struct control_page control;
-struct core cores[MAX_CPUS];
-u64 unit_samples[MAX_UNITS];
-struct waits unit_waits[MAX_UNITS];
+LARGE struct core cores[MAX_CPUS];
+LARGE u64 unit_samples[MAX_UNITS];
+LARGE struct waits unit_waits[MAX_UNITS];
 /* Visits by virtual time; the experiment's parity chooses the half. */
-u32 bins[2][MAX_POINTS][MAX_BINS];
+LARGE u32 bins[2][MAX_POINTS][MAX_BINS];
 u64 visits[MAX_POINTS];
 u64 spent[MAX_POINTS]; /* ns, on counting them */
 /* The points, a bit each, that a system call visits: when it begins, and when it is over. */
@@ -21,7 +21,7 @@ u32 point_sets[MAX_SETS];
 u32 span_bins[2][MAX_SPANS][SPAN_BINS];
 struct span_counts span_counts[2][MAX_SPANS];
 /* How many were in between at ticks, by virtual time: twice that, + 1; 0: not known. */
-u32 span_samples[2][MAX_SPANS][MAX_BINS];
+LARGE u32 span_samples[2][MAX_SPANS][MAX_BINS];
 u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could be seen */
 
 #include "chains.h"

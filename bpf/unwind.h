@@ -15,8 +15,8 @@
 #include "shared.h"
 
 /* Written by user space, from the front; all pages of all files share them. */
-struct rule rules[MAX_RULES];
-struct row rows[MAX_ROWS];
+LARGE struct rule rules[MAX_RULES];
+LARGE struct row rows[MAX_ROWS];
 
 /* By page: a place whose offset is a multiple of TABLE_BYTES. */
 struct {

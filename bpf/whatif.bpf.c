@@ -12,6 +12,10 @@
 #include <bpf/bpf_tracing.h>
 #include "ledger.h"
 #include "shared.h"
+
+/* Hidden from the library that loads the programs, which makes copies of what it sees; see page.go. */
+#define LARGE __attribute__((visibility("hidden")))
+
 #include "unwind.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

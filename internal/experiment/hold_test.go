@@ -44,7 +44,9 @@ func TestSleepersAreHeld(t *testing.T) {
 
 // Who cannot be held, because who works for it wants the same core, is ahead of virtual time: a request that
 // it hands out has not come yet when it is taken from the queue. Half of the time is taken, so without
-// 70% of it a request takes a quarter of the time, with the one or two that it waits for.
+// 70% of it a request takes a quarter of the time, with the one or two that it waits for. A machine that has
+// become slower since the program saw how long a request takes is busy for longer: at nine tenths it is an eighth. Where
+// others take half of the core it is nearer to a half. Without wait_for_begin it is less than nothing.
 func TestQueueOnOneCore(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/queue.c"
@@ -66,8 +68,8 @@ func TestQueueOnOneCore(t *testing.T) {
 			if begun[0] < 300 || begun[1] < 150 {
 				t.Error("too few requests to tell")
 			}
-			if part := then / now; part < 0.15 || part > 0.4 {
-				t.Errorf("without the target requests take %.2f of the time, not a quarter", part)
+			if part := then / now; part < 0.1 || part > 0.5 {
+				t.Errorf("without the target requests take %.2f of the time, not about a quarter", part)
 			}
 		})
 	}

@@ -86,6 +86,10 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kernel programs: %w", err)
 	}
+	shared, err := variables(spec)
+	if err != nil {
+		return nil, err
+	}
 	if err := lookAtStacks(spec, opt.Stacks); err != nil {
 		return nil, err
 	}
@@ -123,7 +127,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 		l.clock <- err
 		close(l.clock)
 	}()
-	if l.page, err = mapPage(l.shared, spec); err != nil {
+	if l.page, err = mapPage(l.shared, shared); err != nil {
 		return nil, err
 	}
 	l.tables = newTables(l.page)

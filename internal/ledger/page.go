@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
 	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
@@ -38,7 +39,31 @@ type page struct {
 
 const section = ".bss"
 
-func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
+// variables takes those that both sides share out of the spec, for the library not to make copies of them, which are 10 MiB of
+// zeros, and gives where they are in their section. The larger ones are hidden from it in the first place.
+func variables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
+	m := spec.Maps[section]
+	if m == nil {
+		return nil, errors.New("reading the kernel programs: the kernel object has no variables: generate it anew")
+	}
+	layout, ok := m.Value.(*btf.Datasec)
+	if !ok {
+		return nil, errors.New("reading the kernel programs: the kernel object does not say where its variables are: generate it anew")
+	}
+	m.Contents = nil // the kernel begins with zeros
+	for name, v := range spec.Variables {
+		if v.SectionName == section {
+			delete(spec.Variables, name)
+		}
+	}
+	at := make(map[string]btf.VarSecinfo, len(layout.Vars))
+	for _, v := range layout.Vars {
+		at[v.Type.TypeName()] = v
+	}
+	return at, nil
+}
+
+func mapPage(m *ebpf.Map, at map[string]btf.VarSecinfo) (*page, error) {
 	memory, err := unix.Mmap(m.FD(), 0, int(m.ValueSize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping the page shared with the kernel: %w", err)
@@ -81,8 +106,8 @@ func mapPage(m *ebpf.Map, spec *ebpf.CollectionSpec) (*page, error) {
 		"rows":           {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
 		"visits":         {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
 	} {
-		v := spec.Variables[name]
-		if v == nil || v.SectionName != section || uintptr(v.Size()) != to.size || int(v.Offset)+int(to.size) > len(memory) {
+		v := at[name]
+		if uintptr(v.Size) != to.size || int(v.Offset)+int(to.size) > len(memory) {
 			return nil, errors.Join(fmt.Errorf("mapping the shared variable %s: the kernel object has another layout: generate it anew", name), p.unmap())
 		}
 		to.set(unsafe.Pointer(&memory[v.Offset]))

@@ -80,7 +80,9 @@ func (p *programs) load(name string) (*ebpf.Program, error) {
 	only := reflect.New(reflect.StructOf([]reflect.StructField{{
 		Name: "Program", Type: reflect.TypeFor[*ebpf.Program](), Tag: reflect.StructTag(fmt.Sprintf("ebpf:%q", name)),
 	}}))
-	if err := p.spec.LoadAndAssign(only.Interface(), &p.options); err != nil {
+	spec := *p.spec
+	spec.Programs = map[string]*ebpf.ProgramSpec{name: p.spec.Programs[name]} // the library goes through all that there are
+	if err := spec.LoadAndAssign(only.Interface(), &p.options); err != nil {
 		return nil, fmt.Errorf("loading %s into the kernel: %w", name, err)
 	}
 	return only.Elem().Field(0).Interface().(*ebpf.Program), nil
