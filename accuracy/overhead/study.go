@@ -142,6 +142,7 @@ const (
 // comparison is what came of a subject's runs.
 type comparison struct {
 	idle, planned []float64 // ratios of rates: with -s 0, with the default plan
+	ticking       []float64 // … and with -s 0 and as many samples as experiments need
 	delays        []float64 // shares of the time, in percent, with the default plan: see rig.Profiled.Delays
 	stopped       []float64
 	switches      []float64 // a second, of the bare runs
@@ -188,6 +189,10 @@ func (s *study) compare(ctx context.Context, sub *subject, command []string) (*c
 		if !sub.plan {
 			continue
 		}
+		if ratio, _, err = beside("-s", "0", "--period", "1ms"); err != nil {
+			return nil, err
+		}
+		c.ticking = append(c.ticking, ratio)
 		ratio, p, err := beside()
 		if err != nil {
 			return nil, err
@@ -211,6 +216,7 @@ func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
 	}
 	t.add(row{figure: sub.name + ": rate with -s 0 / without", format: "%.3f", measured: spread.Of(c.idle), least: sub.target})
 	if sub.plan {
+		t.add(row{figure: "  sampled each 1 ms, as in experiments", format: "%.3f", measured: spread.Of(c.ticking)})
 		t.add(row{figure: "  with the default plan", format: "%.3f", measured: spread.Of(c.planned)})
 		t.add(row{figure: "  delays it inserts", unit: "%", format: "%.1f", measured: spread.Of(c.delays)})
 		t.add(row{figure: "  cores stopped for them", unit: "%", format: "%.1f", measured: spread.Of(c.stopped)})

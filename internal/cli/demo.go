@@ -60,7 +60,7 @@ func demoConfig(duration time.Duration) (experiment.Config, error) {
 	}
 	cfg := experiment.Config{
 		Args: demo.Command(), Kind: "line", Speedups: demoLevels, Points: []point.Spec{p},
-		Period: time.Millisecond, Experiment: defaultLength, Duration: duration, Seed: rand.Uint64(),
+		Period: defaultPeriod, Experiment: defaultLength, Duration: duration, Seed: rand.Uint64(),
 	}
 	for _, l := range demo.Truth() {
 		t, err := point.ParseTarget(l.Name)

@@ -20,6 +20,11 @@ import (
 const (
 	defaultOutput = "whatif.profile"
 	defaultLength = 200 * time.Millisecond // of an experiment
+
+	defaultPeriod = time.Millisecond
+	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than the
+	// kernel's own clock ticks: they are what whatif costs a program that computes.
+	restingPeriod = 4 * time.Millisecond
 )
 
 // runFlags are the flags of run, as given.
@@ -80,7 +85,7 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.DurationVar(&r.period, "period", time.Millisecond, "sampling `PERIOD`")
+	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, or 4ms with -s 0, as nothing is sped up)")
 	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
@@ -105,6 +110,12 @@ const (
 
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
+	if r.period == 0 {
+		r.period = defaultPeriod
+		if slices.Max(r.speedups) == 0 && r.length >= 10*restingPeriod {
+			r.period = restingPeriod
+		}
+	}
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
 		Period: r.period, Experiment: r.length, Warmup: r.warmup,

@@ -133,6 +133,10 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	s.checkCPUs(barred)
 	s.ledger.MeasureTicks()
+	// Not sooner: to start takes long system calls, from which others of whatif's goroutines are to have the processor.
+	if err := calmMonitor(); err != nil {
+		cfg.Log.Debug(err.Error()) // it would have been cheaper
+	}
 	s.watchLimits()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)

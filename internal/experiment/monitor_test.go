@@ -1,0 +1,44 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// One thread, and not one that starts programs, gets the slack; what is started has what this process was given.
+func TestMonitorIsCalm(t *testing.T) {
+	realkernel.Need(t)
+	given, err := os.ReadFile("/proc/self/timerslack_ns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := calmMonitor(); err != nil {
+		t.Fatal(err)
+	}
+	threads, err := filepath.Glob("/proc/self/task/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calm := 0
+	for _, thread := range threads {
+		text, err := os.ReadFile("/proc/" + filepath.Base(thread) + "/timerslack_ns")
+		if err != nil {
+			continue // it has ended
+		}
+		if strings.TrimSpace(string(text)) == fmt.Sprint(monitorSlack.Nanoseconds()) {
+			calm++
+		}
+	}
+	if calm != 1 {
+		t.Errorf("%d of %d threads sleep longer, 1 should", calm, len(threads))
+	}
+	_, said := profiled(t, []string{"-s", "0", "-p", "syscall:read"}, []string{"/bin/cat", "/proc/self/timerslack_ns"}, 0)
+	if said != string(given) {
+		t.Errorf("the program's slack is %q ns, this process was given %q", said, given)
+	}
+}
