@@ -362,10 +362,10 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	}
 }
 
-/* In this stretch the thread has not run for more than a look, preempted in between or not. */
+/* In this stretch the thread has not run for more than a look, preempted or met by a tick in between or not. */
 static __always_inline bool looks(const struct thread *t, u64 now)
 {
-	return credit_length(&t->credit, now) < control.period / 16;
+	return credit_length(&t->credit, now) < control.period / 16 + control.tick_cost;
 }
 
 /* So many looks in a row are no chance: some sleep in two parts. */
