@@ -265,7 +265,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 			t->account.since = t->stands;
 		stands_no_more(t);
 	} else if ((c->source & 15) != FROM_TIMER || due) {
-		stands_no_more(t); /* a packet is something to do, and a sleep that is sped up takes its own time */
+		stands_no_more(t); /* a packet is something to do, and a wait that is sped up takes its own time */
 	} else if (!t->running && !t->stands) {
 		t->stands = t->account.since;
 	}

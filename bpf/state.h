@@ -362,7 +362,7 @@ static __always_inline void compete(struct core *c, struct thread *t)
 	}
 }
 
-/* In this stretch the thread has not run for more than a look, preempted or met by a tick in between or not. */
+/* In this stretch the thread has not run for more than a look, of which a tick may have been a part, preempted in between or not. */
 static __always_inline bool looks(const struct thread *t, u64 now)
 {
 	return credit_length(&t->credit, now) < control.period / 16 + control.tick_cost;

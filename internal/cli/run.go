@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"whatif/internal/analyze"
@@ -111,10 +112,7 @@ const (
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
 	if r.period == 0 {
-		r.period = defaultPeriod
-		if slices.Max(r.speedups) == 0 && r.length >= 10*restingPeriod {
-			r.period = restingPeriod
-		}
+		r.period = r.usualPeriod()
 	}
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
@@ -177,6 +175,16 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		return cfg, usageError{errors.New("reading the command line: " + wrong)}
 	}
 	return cfg, nil
+}
+
+// usualPeriod is the sampling period where none is asked for. A sampled point's visits are periods, and so are to mean the
+// same in all runs; and how many requests are under way is looked at when samples are taken.
+func (r *runFlags) usualPeriod() time.Duration {
+	sampled := func(spec string) bool { return strings.Contains(spec, string(point.Sample)+":") }
+	if slices.Max(r.speedups) > 0 || r.length < 10*restingPeriod || len(r.latencies) > 0 || slices.ContainsFunc(r.points, sampled) {
+		return defaultPeriod
+	}
+	return restingPeriod
 }
 
 func runCommand(sh *shell, args []string) (int, error) {

@@ -132,8 +132,8 @@ func TestOneUnitForAllProcesses(t *testing.T) {
 				inUnits += n
 			}
 		}
-		// The rest is mostly the kernel's, for the lines that fork, wait and exit.
-		if inLine < 50 || inLine < inUnits/4 {
+		// The rest is mostly the kernel's, for the lines that fork, wait and exit: nine tenths on some virtual machines.
+		if inLine < 50 || inLine < inUnits/20 {
 			t.Errorf("%s: the line has %d of %d samples", how, inLine, inUnits)
 		}
 	}

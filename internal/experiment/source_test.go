@@ -183,7 +183,7 @@ func TestLatencyOfCozProgram(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-DCOZ")
 	for _, flags := range [][]string{nil, {"-l", "r"}} {
-		data, said := profiled(t, append(flags, "-s", "0"), []string{program, "paced", "3"}, 0)
+		data, said := profiled(t, append(flags, "-s", "0", "--period", "1ms"), []string{program, "paced", "3"}, 0)
 		for i := range data.Run.Latencies {
 			data.Run.Latencies[i].Found = true
 		}

@@ -45,7 +45,7 @@ func TestSourceSpans(t *testing.T) {
 func TestSourcePairs(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
-	data, said := profiled(t, []string{"-s", "0"}, []string{program, "paced", "3"}, 0)
+	data, said := profiled(t, []string{"-s", "0", "--period", "1ms"}, []string{program, "paced", "3"}, 0)
 	checkPaced(t, data, said)
 }
 
@@ -123,7 +123,7 @@ func TestGoSourceSpans(t *testing.T) {
 		if matched == 0 {
 			t.Error("nothing was measured")
 		}
-		data, said = profiled(t, []string{"-s", "0", "--waiting", "none"}, []string{program}, 0)
+		data, said = profiled(t, []string{"-s", "0", "--period", "1ms", "--waiting", "none"}, []string{program}, 0)
 		checkPaced(t, data, said)
 	}
 }

@@ -133,7 +133,7 @@ func (l *Ledger) Begin(e Experiment) {
 	for i := range half {
 		clear(half[i][:])
 	}
-	l.beginSpans(epoch & 1)
+	l.clearSpans(epoch & 1)
 	now := Now()
 	c.Unit = e.Unit
 	c.WaitClass = 0
@@ -152,6 +152,7 @@ func (l *Ledger) Begin(e Experiment) {
 	store(&c.Start, now)
 	store(&c.Epoch, epoch)
 	store(&c.Deadline, now+uint64(e.Length))
+	l.countInSystem(epoch & 1)
 }
 
 // binShift is the narrowest bin with which an experiment of that length fits.

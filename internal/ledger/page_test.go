@@ -99,6 +99,11 @@ func TestVariables(t *testing.T) {
 		if shared == nil {
 			t.Fatalf("%s has no %s", object, section)
 		}
+		for _, name := range []string{"bins", "cores", "rows", "rules", "span_samples", "unit_samples", "unit_waits"} {
+			if spec.Variables[name] != nil {
+				t.Errorf("%s: %s is not LARGE: the library makes a copy of it", object, name)
+			}
+		}
 		at, err := variables(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -117,9 +122,6 @@ func TestVariables(t *testing.T) {
 			"rules":        unsafe.Sizeof(*p.rules),
 			"rows":         unsafe.Sizeof(*p.rows),
 		} {
-			if spec.Variables[name] != nil {
-				t.Errorf("%s: the library has a copy of %s", object, name)
-			}
 			v := at[name]
 			if uintptr(v.Size) != size || v.Offset%8 != 0 || v.Offset+v.Size > shared.ValueSize {
 				t.Errorf("%s: %s is %d bytes at %d of %d; the Go type has %d", object, name, v.Size, v.Offset, shared.ValueSize, size)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"whatif/bpf"
@@ -59,15 +60,34 @@ func (l *Ledger) SetSpan(begin, end int, sampled, keyed bool) error {
 	return nil
 }
 
-func (l *Ledger) beginSpans(half uint64) {
+func (l *Ledger) clearSpans(half uint64) {
 	for i := range l.spans {
-		s := &l.spans[i]
 		clear(l.page.spanBins[half][i][:])
 		clear(l.page.spanSamples[half][i][:])
 		l.page.spanCounts[half][i] = bpf.LedgerSpanCounts{}
-		// The end first: what passes both meanwhile is not counted as less than nothing.
-		ended, strangers := l.Visits(s.end), int64(load(&l.page.strangers[i]))
-		s.inSystem = s.inBetween(l.Visits(s.begin), ended, strangers)
+	}
+}
+
+// countInSystem finds how many were in between as the experiment began that is under way. It comes after that: where all cores are busy this process may have had to
+// wait in the middle of beginning it, and each request that comes or goes meanwhile would be one too few or too many for all of it.
+func (l *Ledger) countInSystem(half uint64) {
+	for i := range l.spans {
+		s := &l.spans[i]
+		s.inSystem = s.inBetween(l.visitsBefore(s.begin, half), l.visitsBefore(s.end, half), int64(load(&l.page.strangers[i])))
+	}
+}
+
+// visitsBefore are a point's visits before the experiment that is under way: all but those in its bins.
+func (l *Ledger) visitsBefore(point int, half uint64) int64 {
+	const attempts = 100 // it may be visited all the time
+	for i := 1; ; i++ {
+		all, since := l.Visits(point), int64(0)
+		for bin := range l.page.bins[half][point] {
+			since += int64(atomic.LoadUint32(&l.page.bins[half][point][bin]))
+		}
+		if l.Visits(point) == all || i == attempts {
+			return all - since
+		}
 	}
 }
 

@@ -33,6 +33,10 @@ func (e *stageError) Error() string { return e.Step + ": " + e.Errno.Error() }
 // run reports on started once, and if that was nil then waits for release.
 func (t *tracer) run(started chan<- error, release <-chan chan error) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+	if err := restoreTimerSlack(); err != nil {
+		started <- err
+		return
+	}
 	if err := t.bring(); err != nil {
 		started <- err
 		return
