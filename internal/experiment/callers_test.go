@@ -116,7 +116,7 @@ func TestWholeStacks(t *testing.T) {
 		"out of scope": {[]string{"-u", "func", "--exclude", "func:work", "--exclude", "func:main"}, map[string]float64{
 			"a": 40, "b": 20, "middle": 20, "rest": 40, "inlined": 30, "again": 10}},
 	} {
-		if testing.Short() && !slices.Contains([]string{"functions", "its own code", "wrong order", "line of call", "recursion", "all of it", "out of scope"}, name) {
+		if testing.Short() && !slices.Contains([]string{"functions", "wrong order", "recursion", "all of it"}, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { sharesAre(t, test.want, c, test.flags...) })
@@ -134,6 +134,9 @@ func TestWholeStacksOfOtherLanguages(t *testing.T) {
 			"main": 100, "work": 100, "twice<int>": 30, "twice<long>": 20, "less": 30, "Thing::operator<": 50}, cc, "-u", "func")
 	})
 	t.Run("c++ paths", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes 4 s; go has paths, too")
+		}
 		paths := []string{"work<twice<int>", "work<Thing::operator<", "Thing::operator<<less", "Thing::operator<(Thing const&) const<main", "twice<long><main"}
 		var flags []string
 		for _, p := range paths {

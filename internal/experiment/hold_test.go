@@ -53,6 +53,9 @@ func TestQueueOnOneCore(t *testing.T) {
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("queue.c:%d", realkernel.Line(t, source, "/* TARGET */"))
 	for name, latency := range map[string]string{"keyed": "r=func:came%arg1..func:served%arg1", "by their order": "r=func:came..func:served"} {
+		if testing.Short() && name != "keyed" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			data, _ := profiled(t, []string{"-l", latency, "-t", line, "-s", "100", "-d", "6s"}, []string{program}, 143)
 			var took, begun [2]float64 // in baselines, and without the target

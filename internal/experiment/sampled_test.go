@@ -23,6 +23,9 @@ func TestSampledVisits(t *testing.T) {
 		"whole stack":  {"-u", "func", "-s", "0,50"},
 		"out of scope": {"--exclude", "source:*sampled.c", "-s", "0"},
 	} {
+		if testing.Short() && name == "whole stack" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			data, said := profiled(t, append(points, flags...), []string{program}, 0)
 			var ns float64
