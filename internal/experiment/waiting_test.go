@@ -69,9 +69,9 @@ func TestWaitsByLine(t *testing.T) {
 			t.Errorf("%s: waited %v ns, expected %s", mark, classes, class)
 		}
 	}
-	// Asleep for 2 ms, and stopped for 20 after the first.
+	// Asleep for 2 ms, and stopped for 20 after the first, unless who stops it comes too late. As sleep it would be all 20.
 	stopped := waited[realkernel.Line(t, source, "/* STOPPED */")]
-	if other := stopped["other"]; other < rounds*15e6/2 || stopped["sleep"] > other/3 || stopped["lock"] > other/10 {
+	if other := stopped["other"]; other < rounds*15e6/2 || stopped["sleep"] > other/2 || stopped["lock"] > other/10 {
 		t.Errorf("stopped while asleep: waited %v ns, expected it to be other's", stopped)
 	}
 	if n := data.End.Losses[ledger.WaitsLeft]; n != 0 {

@@ -71,9 +71,25 @@ func (l *Ledger) clearSpans(half uint64) {
 // countInSystem finds how many were in between as the experiment began that is under way. It comes after that: where all cores are busy this process may have had to
 // wait in the middle of beginning it, and each request that comes or goes meanwhile would be one too few or too many for all of it.
 func (l *Ledger) countInSystem(half uint64) {
+	const (
+		attempts = 20
+		apart    = 50 * time.Microsecond // a visit is counted before it is in its bin, by less than that
+	)
 	for i := range l.spans {
 		s := &l.spans[i]
-		s.inSystem = s.inBetween(l.visitsBefore(s.begin, half), l.visitsBefore(s.end, half), int64(load(&l.page.strangers[i])))
+		read := func() [3]int64 {
+			return [3]int64{l.visitsBefore(s.begin, half), l.visitsBefore(s.end, half), int64(load(&l.page.strangers[i]))}
+		}
+		counts := read()
+		for range attempts {
+			time.Sleep(apart)
+			again := read()
+			if again == counts {
+				break
+			}
+			counts = again
+		}
+		s.inSystem = s.inBetween(counts[0], counts[1], counts[2])
 	}
 }
 

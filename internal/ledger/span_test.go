@@ -3,6 +3,8 @@ package ledger
 import (
 	"strings"
 	"testing"
+
+	"whatif/bpf"
 )
 
 func TestInBetween(t *testing.T) {
@@ -22,5 +24,22 @@ func TestInBetween(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Who is in between as an experiment begins is told by the visits before it, also when some have come since.
+func TestCountInSystem(t *testing.T) {
+	p := &page{
+		bins:      new([2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32),
+		visits:    new([bpf.LedgerLimitMAX_POINTS]uint64),
+		strangers: new([bpf.LedgerLimitMAX_SPANS]uint64),
+	}
+	l := &Ledger{page: p, spans: []span{{begin: 2, end: 3, keyed: true}}}
+	p.visits[2], p.visits[3] = 10, 9
+	p.bins[0][2][0] = 100 // another experiment's
+	p.bins[1][2][0], p.bins[1][2][7], p.bins[1][3][7] = 1, 2, 4
+	l.countInSystem(1)
+	if got := l.spans[0].inSystem; got != (10-3)-(9-4) {
+		t.Errorf("%d in between, want 2", got)
 	}
 }
