@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"whatif/internal/analyze"
@@ -111,12 +110,9 @@ const (
 
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
-	if r.period == 0 {
-		r.period = r.usualPeriod()
-	}
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
-		Period: r.period, Experiment: r.length, Warmup: r.warmup,
+		Experiment: r.length, Warmup: r.warmup,
 		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
 		Kernel: r.kernel, Vmlinux: r.vmlinux,
 	}
@@ -141,6 +137,10 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Latencies = append(cfg.Latencies, l)
 	}
+	if r.period == 0 {
+		r.period = usualPeriod(&cfg)
+	}
+	cfg.Period = r.period
 	for _, text := range r.targets {
 		t, err := point.ParseTarget(text)
 		if err != nil {
@@ -179,9 +179,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 
 // usualPeriod is the sampling period where none is asked for. A sampled point's visits are periods, and so are to mean the
 // same in all runs; and how many requests are under way is looked at when samples are taken.
-func (r *runFlags) usualPeriod() time.Duration {
-	sampled := func(spec string) bool { return strings.Contains(spec, string(point.Sample)+":") }
-	if slices.Max(r.speedups) > 0 || r.length < 10*restingPeriod || len(r.latencies) > 0 || slices.ContainsFunc(r.points, sampled) {
+func usualPeriod(cfg *experiment.Config) time.Duration {
+	sampled := func(p point.Spec) bool { return p.Kind == point.Sample }
+	if slices.Max(cfg.Speedups) > 0 || cfg.Experiment < 10*restingPeriod || len(cfg.Latencies) > 0 || slices.ContainsFunc(cfg.Points, sampled) {
 		return defaultPeriod
 	}
 	return restingPeriod
