@@ -57,7 +57,7 @@ static void time_by_ring(void)
 int main(int argc, char **argv)
 {
 	static char page[4096] __attribute__((aligned(4096)));
-	struct timespec two = { 0, 2000000 };
+	struct timespec two = { 0, 2000000 }, ten = { 0, 10000000 };
 	char name[] = "/var/tmp/waits.XXXXXX", byte;
 	long rounds = atol(argv[argc - 1]);
 	pthread_t other;
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 			kill(getppid(), SIGCONT);
 			_exit(0);
 		}
-		nanosleep(&two, 0); /* STOPPED */
+		nanosleep(&ten, 0); /* STOPPED */
 		waitpid(child, &status, 0);
 		pthread_mutex_lock(&lock);
 		turn = 1;
