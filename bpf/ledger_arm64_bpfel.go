@@ -138,7 +138,6 @@ type LedgerCore struct {
 	FreeUntil    uint64
 	Passed       [16]uint64
 	Foreign      uint64
-	Own          uint64
 	Dealt        uint64
 	Wakes        uint64
 	NetworkWakes uint64
@@ -152,7 +151,7 @@ type LedgerCore struct {
 		Booked   uint64
 		Advanced uint64
 	}
-	_ [40]byte
+	_ [48]byte
 }
 
 type LedgerCost uint32

@@ -157,13 +157,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		u64 ran = c->foreign_since ? now - c->foreign_since : 0;
 
 		c->foreign_since = c->idle.since = 0;
-		if (stranger_stops(prev, now)) {
+		if (stranger_stops(prev, now))
 			c->dealt += ran;
-		} else {
-			c->foreign += ran;
-			c->own += prev->tgid == membership.own ? ran : 0;
+		else
 			c->intruded += is_kernels(prev) ? 0 : ran;
-		}
 		intrude(c, n, now);
 	}
 	foresee_nothing_here();

@@ -296,6 +296,15 @@ static __always_inline void sample_kernel_thread(struct core *c)
 	c->account.level = lesser(c->account.level + earned, control.global);
 }
 
+/* A sample of a task that the target has nothing to do with. Not by when cores are switched: one task may have a core for seconds. */
+static __always_inline void sample_foreign(struct core *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (task->pid && task->tgid != membership.own && !stranger_of(task))
+		c->foreign += control.period;
+}
+
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
@@ -307,6 +316,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	pass_waiting(begin);
 	open_tick(tick);
 	if (!t || t->held) {
+		if (!t)
+			sample_foreign(c);
 		if (kernel_code && !t)
 			sample_kernel_thread(c);
 		arrive(tick);

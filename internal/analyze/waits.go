@@ -1,6 +1,11 @@
 package analyze
 
-import "whatif/internal/profile"
+import (
+	"maps"
+	"slices"
+
+	"whatif/internal/profile"
+)
 
 // tookPart is how much each unit took part in an experiment, in samples: a sampling period
 // for which a thread waited in it, for what counts as its time, is like one.
@@ -18,6 +23,12 @@ func tookPart(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
 	return all
 }
 
+// followsWaits tells whether a run's waiting is known, though it may be none.
+func followsWaits(d *profile.Data) bool {
+	isWait := func(u profile.Unit) bool { return u.Kind == "wait" }
+	return len(d.Run.Waiting) > 0 || slices.ContainsFunc(slices.Collect(maps.Values(d.Units)), isWait)
+}
+
 // measureWaiting sets the targets' waiting, from the baselines where there are any: in
 // experiments the delays are waited, too.
 func (in *input) measureWaiting() {
@@ -25,6 +36,9 @@ func (in *input) measureWaiting() {
 		var real int64
 		sums, counted := make([]map[string]int64, len(in.targets)), make([]int64, len(in.targets))
 		for r, d := range in.runs {
+			if !followsWaits(d) {
+				continue
+			}
 			for i := range d.Experiments {
 				e := &d.Experiments[i]
 				if !usable(e) || baselines && !e.IsBaseline() {

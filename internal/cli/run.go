@@ -67,8 +67,9 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.unit, "unit", "line", "`KIND` of unit that is sped up: line, func (a function with all that it calls), func-self (without\n"+
 		"                               what it calls), file or binary")
 	f.short("u", "unit")
-	f.StringVar(&r.waiting, "waiting", "disk,net,sleep", "what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
-		"                               thread), child, other; or none, or all")
+	f.StringVar(&r.waiting, "waiting", "", "what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
+		"                               thread), child, other; or none, or all (default: disk,net,sleep, or none with -s 0, as\n"+
+		"                               following who waits costs each switch)")
 	f.Var(&r.include, "include", "only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
 		"                               (default: the program and its own libraries)")
 	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
@@ -148,6 +149,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Targets = append(cfg.Targets, t)
 	}
+	if r.waiting == "" {
+		r.waiting = usualWaiting(&cfg)
+	}
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
 		return cfg, usageError{err}
 	}
@@ -180,11 +184,19 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 // usualPeriod is the sampling period where none is asked for. A sampled point's visits are periods, and so are to mean the
 // same in all runs; and how many requests are under way is looked at when samples are taken.
 func usualPeriod(cfg *experiment.Config) time.Duration {
-	sampled := func(p point.Spec) bool { return p.Kind == point.Sample }
-	if slices.Max(cfg.Speedups) > 0 || cfg.Experiment < 10*restingPeriod || len(cfg.Latencies) > 0 || slices.ContainsFunc(cfg.Points, sampled) {
+	if !cfg.Rests() || cfg.Experiment < 10*restingPeriod {
 		return defaultPeriod
 	}
 	return restingPeriod
+}
+
+// usualWaiting is what waiting counts where nothing else is asked for. Waiting for another thread of the target is a
+// consequence of what that one does, and no cause.
+func usualWaiting(cfg *experiment.Config) string {
+	if cfg.Rests() {
+		return "none"
+	}
+	return "disk,net,sleep"
 }
 
 func runCommand(sh *shell, args []string) (int, error) {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"whatif/internal/analyze"
@@ -63,6 +64,20 @@ type Config struct {
 	// measured so far. The data must not be kept.
 	Progress func(Progress)
 	Log      *slog.Logger
+}
+
+// Rests tells whether nothing is sped up, and nothing measured that an experiment would have to be timed for: then all that can
+// be told is where the time goes and how often points are visited.
+func (c *Config) Rests() bool {
+	faster := func(percent int) bool { return percent > 0 }
+	sampled := func(p point.Spec) bool { return p.Kind == point.Sample }
+	return !slices.ContainsFunc(c.Speedups, faster) && len(c.Latencies) == 0 && !slices.ContainsFunc(c.Points, sampled)
+}
+
+// samplesOnly tells whether the scheduler need not be followed. What a program counts in its own memory is read when its threads
+// go to sleep.
+func samplesOnly(c *Config) bool {
+	return c.Rests() && len(c.Waiting) == 0 && len(waitTargets(c)) == 0 && !countsSource(c)
 }
 
 // Progress is the state of a running session.

@@ -30,6 +30,15 @@ func stealTime() time.Duration {
 	return time.Duration(ticks) * time.Second / userHZ
 }
 
+// ownTime is how long this process has run.
+func ownTime() time.Duration {
+	var ran unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ran); err != nil {
+		panic(err) // cannot fail on Linux
+	}
+	return time.Duration(ran.Nano())
+}
+
 // cpuModel is the processor's name as /proc/cpuinfo has it.
 func cpuModel() string {
 	text, err := os.ReadFile("/proc/cpuinfo")

@@ -51,8 +51,9 @@ type session struct {
 	totals    ledger.Totals // see rebase
 	before    []int64       // samples of the units as of the experiment before
 	steal     time.Duration
-	stolen    usual // by the hypervisor, of the machine's time
-	foreign   usual // by foreign tasks
+	own       time.Duration // that whatif has run, by now
+	stolen    usual         // by the hypervisor, of the machine's time
+	foreign   usual         // by foreign tasks
 	length    time.Duration
 	stretches stretches
 	delayed   usualDelay
@@ -260,7 +261,7 @@ func (s *session) openLedger() error {
 	s.ledger, err = ledger.Open(ledger.Options{
 		Kernel: code,
 		Period: s.cfg.Period, Cap: s.longestStop(), Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
-		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg),
+		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg), SamplesOnly: samplesOnly(s.cfg),
 	})
 	return err
 }
@@ -527,7 +528,7 @@ func (s *session) note(code, format string, args ...any) {
 // a warm-up or the program's start, is no experiment's.
 func (s *session) rebase() {
 	s.totals = s.ledger.Totals(s.units.count())
-	s.steal = stealTime()
+	s.steal, s.own = stealTime(), ownTime()
 	if s.followsWaits() {
 		s.waits = s.readWaits()
 	}
@@ -550,7 +551,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	}
 	d := r.Totals.Minus(s.totals)
 	s.before, s.totals = s.totals.Units, r.Totals
-	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign-d.Own), d.Turns
+	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
 	e.HeldNS, e.UnpaidNS = int64(d.Held), int64(r.Unpaid)
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)
@@ -567,9 +568,9 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	s.checkDebugInfo()
 	s.checkCosts(r.Totals)
 
-	steal := stealTime()
-	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(d.Own)
-	s.steal = steal
+	steal, own := stealTime(), ownTime()
+	e.StealNS, e.OwnNS = int64(steal-s.steal), int64(own-s.own)
+	s.steal, s.own = steal, own
 
 	if s.data.Run.WholeRuns {
 		effective := float64(max(0, r.Real-r.Delay))

@@ -11,10 +11,6 @@ import (
 	"whatif/internal/profile"
 )
 
-// DefaultWaiting is what counts as a unit's time besides its running. Waiting for another
-// thread of the target is a consequence of what that one does, and no cause.
-var DefaultWaiting = []ledger.WaitClass{ledger.WaitDisk, ledger.WaitNet, ledger.WaitSleep}
-
 // ParseWaiting reads a list of classes of waiting: none, all, or names.
 func ParseWaiting(list string) ([]ledger.WaitClass, error) {
 	switch list {

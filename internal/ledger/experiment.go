@@ -40,9 +40,8 @@ type Totals struct {
 	Samples                       int64
 	Stops, Turns                  int64
 	Stopped, Foreign, Dealt, Held time.Duration
-	Own                           time.Duration // of this process, in Foreign, too
-	Wakes                         int64         // of threads of the target
-	NetworkWakes                  int64         // those of them that packets from elsewhere made
+	Wakes                         int64 // of threads of the target
+	NetworkWakes                  int64 // those of them that packets from elsewhere made
 	Waited                        Waits
 	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 	Units                         []int64 // samples of each, as of the same moment; index 0 is unit 1
@@ -57,7 +56,6 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Held -= u.Held
 	t.Foreign -= u.Foreign
 	t.Dealt -= u.Dealt
-	t.Own -= u.Own
 	t.Wakes -= u.Wakes
 	t.NetworkWakes -= u.NetworkWakes
 	for i := range t.Waited {
@@ -110,7 +108,6 @@ func (l *Ledger) sums() Totals {
 		t.Held += time.Duration(load(&c.Held))
 		t.Foreign += time.Duration(load(&c.Foreign))
 		t.Dealt += time.Duration(load(&c.Dealt))
-		t.Own += time.Duration(load(&c.Own))
 		t.Wakes += int64(load(&c.Wakes))
 		t.NetworkWakes += int64(load(&c.NetworkWakes))
 		for k := range t.Waited {

@@ -40,6 +40,9 @@ type Options struct {
 	// UnitWaits are the classes of waiting that count as time of the unit in whose code the
 	// thread waits, Waits those that are units themselves. With none, nobody who waits is looked at.
 	UnitWaits, Waits []WaitClass
+	// SamplesOnly: samples and visits are all that matters. Nothing is sped up, no waits are followed and no requests timed, and
+	// so what the scheduler does is not looked at, which costs each switch.
+	SamplesOnly bool
 	// Kernel: the kernel's own code has units, too; its places have inode 0. nil: it has none.
 	Kernel *KernelCode
 
@@ -138,6 +141,9 @@ func Open(opt Options) (_ *Ledger, err error) {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
 	attached := slices.Clone(following)
+	if !opt.SamplesOnly {
+		attached = append(attached, scheduling...)
+	}
 	if opt.Counters {
 		attached = append(attached, l.programs.counting()...)
 	}

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -226,6 +227,28 @@ func TestWaits(t *testing.T) {
 		opt  Options
 	}{{"waits", Options{}}, {"waits100", Options{Width: 100}}, {"waits80", Options{Width: 80, Curves: true}}, {"waits60", Options{Width: 60}}} {
 		golden(t, c.name+".txt", text(t, r, c.opt))
+	}
+}
+
+// A run in which nobody's waiting was followed says nothing about how much there is.
+func TestWaitsOfSomeRuns(t *testing.T) {
+	alone, beside := analysed(waiting()), analysed(waiting(), made())
+	seen := 0
+	for _, one := range alone.Targets {
+		for _, both := range beside.Targets {
+			if one.Unit.Name != both.Unit.Name {
+				continue
+			}
+			if one.Waited > 0 {
+				seen++
+			}
+			if one.Waited != both.Waited || !maps.Equal(one.Waiting, both.Waiting) {
+				t.Errorf("%s: waits %v%% %v, beside another run %v%% %v", one.Unit.Name, one.Waited, one.Waiting, both.Waited, both.Waiting)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d units that wait in both, want 2", seen)
 	}
 }
 
