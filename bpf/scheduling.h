@@ -154,13 +154,13 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->account.level = account_waited(&c->account, now, control.global);
 	} else {
 		/* One that has left meanwhile began as none. */
-		u64 ran = c->foreign_since ? now - c->foreign_since : 0;
-
-		c->foreign_since = c->idle.since = 0;
+		if (!c->foreign_since)
+			c->foreign_since = now;
 		if (stranger_stops(prev, now))
-			c->dealt += ran;
-		else
-			c->intruded += is_kernels(prev) ? 0 : ran;
+			c->dealt += now - c->foreign_since;
+		else if (!is_kernels(prev))
+			c->intruded += now - c->foreign_since;
+		c->foreign_since = c->idle.since = 0;
 		intrude(c, n, now);
 	}
 	foresee_nothing_here();

@@ -1,6 +1,6 @@
 // Overhead measures what whatif costs: the program that it watches, and by itself.
 //
-//	go run ./accuracy/overhead [-rounds 9] [-seconds 1.5] [-quick] [-only NAMES] [-whatif bin/whatif]
+//	go run ./accuracy/overhead [-rounds 9] [-seconds 3] [-quick] [-only NAMES] [-whatif bin/whatif]
 //
 // A program's own rate under whatif is compared with its rate without, in runs that alternate (A B A C A …), each
 // with the bare runs before and after it: the speed of a shared machine drifts by far more than the few percent
@@ -38,7 +38,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f := flag.NewFlagSet("overhead", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.IntVar(&o.rounds, "rounds", 9, "compare each program with its bare self so many `times`")
-	f.Float64Var(&o.seconds, "seconds", 1.5, "length of one run")
+	f.Float64Var(&o.seconds, "seconds", 3, "length of one run")
 	f.IntVar(&o.starts, "starts", 10, "start so many `times` to time the start")
 	f.Float64Var(&o.selfSeconds, "self-seconds", 10, "length of the run in which whatif itself is watched")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")

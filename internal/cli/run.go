@@ -22,9 +22,9 @@ const (
 	defaultLength = 200 * time.Millisecond // of an experiment
 
 	defaultPeriod = time.Millisecond
-	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than the
-	// kernel's own clock ticks: they are what whatif costs a program that computes.
-	restingPeriod = 4 * time.Millisecond
+	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than by
+	// profilers that are left running all day: they are what whatif costs a program that computes.
+	restingPeriod = 10 * time.Millisecond
 )
 
 // runFlags are the flags of run, as given.
@@ -86,7 +86,7 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, or 4ms with -s 0, as nothing is sped up)")
+	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, or 10ms with -s 0, as nothing is sped up)")
 	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")

@@ -83,17 +83,19 @@ func TestMeasureUsedProbes(t *testing.T) {
 // Programs are loaded when they are needed.
 func TestLoadsWhatIsNeeded(t *testing.T) {
 	realkernel.Need(t)
-	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if _, err := l.StartClock(); err != nil {
-		t.Fatal(err)
-	}
-	want := slices.Sorted(slices.Values(append(slices.Clone(following), "start_clock")))
-	if loaded := slices.Sorted(maps.Keys(l.programs.loaded)); !slices.Equal(loaded, want) {
-		t.Errorf("loaded\n%v\nwant\n%v", loaded, want)
+	for samplesOnly, want := range map[bool][]string{false: slices.Concat(following, scheduling), true: following} {
+		l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond, SamplesOnly: samplesOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if _, err := l.StartClock(); err != nil {
+			t.Fatal(err)
+		}
+		want = slices.Sorted(slices.Values(append(slices.Clone(want), "start_clock")))
+		if loaded := slices.Sorted(maps.Keys(l.programs.loaded)); !slices.Equal(loaded, want) {
+			t.Errorf("samples only: %v: loaded\n%v\nwant\n%v", samplesOnly, loaded, want)
+		}
 	}
 }
 
