@@ -767,6 +767,7 @@ const (
 	LedgerVarRuleBaseType       = "rule_base_type"
 	LedgerVarRuleKindType       = "rule_kind_type"
 	LedgerVarRuleWhereType      = "rule_where_type"
+	LedgerVarSamplesOnly        = "samples_only"
 	LedgerVarSharedNumberType   = "shared_number_type"
 	LedgerVarSleepBegin         = "sleep_begin"
 	LedgerVarSleepEnd           = "sleep_end"
@@ -929,6 +930,7 @@ type LedgerVariableSpecs struct {
 	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	SamplesOnly        *ebpf.VariableSpec `ebpf:"samples_only"`
 	SharedNumberType   *ebpf.VariableSpec `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.VariableSpec `ebpf:"sleep_begin"`
 	SleepEnd           *ebpf.VariableSpec `ebpf:"sleep_end"`
@@ -1057,6 +1059,7 @@ type LedgerVariables struct {
 	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
+	SamplesOnly        *ebpf.Variable `ebpf:"samples_only"`
 	SharedNumberType   *ebpf.Variable `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.Variable `ebpf:"sleep_begin"`
 	SleepEnd           *ebpf.Variable `ebpf:"sleep_end"`

@@ -38,7 +38,8 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
 	if (spans && span_points[point].role != SPAN_NONE)
 		t->free = now - t->account.level;
-	give(t, cost);
+	if (!samples_only)
+		give(t, cost);
 }
 
 /* Not static: as step_out. */

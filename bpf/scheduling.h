@@ -153,7 +153,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->idle = c->account;
 		c->account.level = account_waited(&c->account, now, control.global);
 	} else {
-		/* One that has left meanwhile began as none. */
+		/* One that has left meanwhile began as none. What it ran has no variable: with one the stack is too large for Linux 6.1. */
 		if (!c->foreign_since)
 			c->foreign_since = now;
 		if (stranger_stops(prev, now))

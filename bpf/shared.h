@@ -263,8 +263,8 @@ struct core {
 	u64 sampling;	/* ns, that the last sample took of its thread: a part of what a tick costs */
 	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
-	u64 foreign;	/* ns that tasks outside the target ran, whatif's not, by samples */
-	u64 dealt;	/* ns that those of them ran that the target deals with, not in foreign */
+	u64 foreign;	/* ns, by samples, of tasks that are neither the target's nor whatif's, and do not deal with the target */
+	u64 dealt;	/* ns, by switches, of tasks outside the target that deal with it */
 	u64 wakes;	/* of threads of the target */
 	u64 network_wakes; /* those of them that a packet from elsewhere made */
 	u64 waited[WAIT_CLASSES]; /* ns, of waits that ended here, summed over threads */

@@ -26,6 +26,12 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
 
 #include "chains.h"
 
+/*
+ * Nothing is sped up, and nothing attached to the scheduler or to interrupts: no account is kept, as nobody would hand on what
+ * he owes, and nobody knows who deals with the target.
+ */
+SETTING samples_only = 0;
+
 SETTING page_shift = 12; /* of the machine's pages */
 
 #define NO_CORE 0xffffffffu

@@ -265,9 +265,9 @@ __noinline u64 unfair(struct core *c, struct thread *t)
 /*
  * A sample in a thread of the kernel's, which works for whoever asked it to. It is never
  * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
- * goes on at its level, and so does who waits for its core.
+ * goes on at its level, and so does who waits for its core. Whether it is one in code that counts.
  */
-static __always_inline void sample_kernel_thread(struct core *c)
+static __always_inline bool sample_kernel_thread(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 earned = control.period * control.rate / CREDIT_ONE;
@@ -275,18 +275,18 @@ static __always_inline void sample_kernel_thread(struct core *c)
 	struct stranger *s;
 
 	if (!task->pid || !is_kernels(task))
-		return;
+		return 0;
 	unit = unit_of_sample(0, c, &point, 1) & ~UNIT_SPINS;
 	if (unit == UNIT_NONE || unit == UNIT_PENDING)
-		return;
+		return 0;
 	c->samples++;
 	if (!whole_stacks && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit], 1);
 	if (unit != control.unit || !control.rate || !under_way(bpf_ktime_get_ns()))
-		return;
+		return 1;
 	s = meet_stranger(task);
 	if (!s)
-		return;
+		return 1;
 	/* What another core earns at this tick it earns at the same time. */
 	if (s->account.level < control.before)
 		s->account.level = control.before;
@@ -294,14 +294,18 @@ static __always_inline void sample_kernel_thread(struct core *c)
 	raise_global(s->account.level);
 	adopt_core(c);
 	c->account.level = lesser(c->account.level + earned, control.global);
+	return 1;
 }
 
-/* A sample of a task that the target has nothing to do with. Not by when cores are switched: one task may have a core for seconds. */
+/*
+ * A sample of a task that the target has nothing to do with. What it takes is not added up at switches: it may have a core for
+ * seconds, and would be seen only as it leaves.
+ */
 static __always_inline void sample_foreign(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (task->pid && task->tgid != membership.own && !stranger_of(task))
+	if (!samples_only && task->pid && task->tgid != membership.own && !stranger_of(task))
 		c->foreign += control.period;
 }
 
@@ -316,10 +320,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	pass_waiting(begin);
 	open_tick(tick);
 	if (!t || t->held) {
-		if (!t)
+		if (!t && !(kernel_code && sample_kernel_thread(c)))
 			sample_foreign(c);
-		if (kernel_code && !t)
-			sample_kernel_thread(c);
 		arrive(tick);
 		sample_spans();
 		return;

@@ -1,11 +1,6 @@
 package analyze
 
-import (
-	"maps"
-	"slices"
-
-	"whatif/internal/profile"
-)
+import "whatif/internal/profile"
 
 // tookPart is how much each unit took part in an experiment, in samples: a sampling period
 // for which a thread waited in it, for what counts as its time, is like one.
@@ -23,10 +18,14 @@ func tookPart(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
 	return all
 }
 
-// followsWaits tells whether a run's waiting is known, though it may be none.
+// followsWaits tells whether it is known of a run who waited, even if nobody did.
 func followsWaits(d *profile.Data) bool {
-	isWait := func(u profile.Unit) bool { return u.Kind == "wait" }
-	return len(d.Run.Waiting) > 0 || slices.ContainsFunc(slices.Collect(maps.Values(d.Units)), isWait)
+	for _, u := range d.Units {
+		if u.Kind == "wait" {
+			return true
+		}
+	}
+	return len(d.Run.Waiting) > 0
 }
 
 // measureWaiting sets the targets' waiting, from the baselines where there are any: in

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -68,8 +69,7 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 		"                               what it calls), file or binary")
 	f.short("u", "unit")
 	f.StringVar(&r.waiting, "waiting", "", "what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
-		"                               thread), child, other; or none, or all (default: disk,net,sleep, or none with -s 0, as\n"+
-		"                               following who waits costs each switch)")
+		"                               thread), child, other; or none, or all (default: disk,net,sleep; with -s 0 none)")
 	f.Var(&r.include, "include", "only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
 		"                               (default: the program and its own libraries)")
 	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
@@ -138,10 +138,6 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Latencies = append(cfg.Latencies, l)
 	}
-	if r.period == 0 {
-		r.period = usualPeriod(&cfg)
-	}
-	cfg.Period = r.period
 	for _, text := range r.targets {
 		t, err := point.ParseTarget(text)
 		if err != nil {
@@ -149,9 +145,8 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Targets = append(cfg.Targets, t)
 	}
-	if r.waiting == "" {
-		r.waiting = usualWaiting(&cfg)
-	}
+	r.setDefaults(cfg.Rests())
+	cfg.Period = r.period
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
 		return cfg, usageError{err}
 	}
@@ -181,22 +176,17 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	return cfg, nil
 }
 
-// usualPeriod is the sampling period where none is asked for. A sampled point's visits are periods, and so are to mean the
-// same in all runs; and how many requests are under way is looked at when samples are taken.
-func usualPeriod(cfg *experiment.Config) time.Duration {
-	if !cfg.Rests() || cfg.Experiment < 10*restingPeriod {
-		return defaultPeriod
+// setDefaults sets what was not asked for. Where nothing is sped up measuring is to cost little. Waiting for another
+// thread of the target is a consequence of what that one does, and no cause.
+func (r *runFlags) setDefaults(rests bool) {
+	period, waiting := defaultPeriod, "disk,net,sleep"
+	if rests {
+		waiting = "none"
+		if r.length >= 10*restingPeriod { // or an experiment would have too few
+			period = restingPeriod
+		}
 	}
-	return restingPeriod
-}
-
-// usualWaiting is what waiting counts where nothing else is asked for. Waiting for another thread of the target is a
-// consequence of what that one does, and no cause.
-func usualWaiting(cfg *experiment.Config) string {
-	if cfg.Rests() {
-		return "none"
-	}
-	return "disk,net,sleep"
+	r.period, r.waiting = cmp.Or(r.period, period), cmp.Or(r.waiting, waiting)
 }
 
 func runCommand(sh *shell, args []string) (int, error) {

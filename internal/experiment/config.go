@@ -66,18 +66,20 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Rests tells whether nothing is sped up, and nothing measured that an experiment would have to be timed for: then all that can
-// be told is where the time goes and how often points are visited.
+// Rests tells whether all that is asked is where the time goes and how often points are visited: nothing is sped up, no requests
+// are timed (how many are under way is looked at when samples are taken), and no point is sampled (its visits are
+// periods, and are to mean the same in all runs).
 func (c *Config) Rests() bool {
 	faster := func(percent int) bool { return percent > 0 }
 	sampled := func(p point.Spec) bool { return p.Kind == point.Sample }
 	return !slices.ContainsFunc(c.Speedups, faster) && len(c.Latencies) == 0 && !slices.ContainsFunc(c.Points, sampled)
 }
 
-// samplesOnly tells whether the scheduler need not be followed. What a program counts in its own memory is read when its threads
-// go to sleep.
+// samplesOnly tells whether the scheduler need not be followed, nor interrupts. What a program counts in its own memory is read
+// when its threads go to sleep; and an interrupt may pass a tracepoint that its thread does not.
 func samplesOnly(c *Config) bool {
-	return c.Rests() && len(c.Waiting) == 0 && len(waitTargets(c)) == 0 && !countsSource(c)
+	traced := func(p point.Spec) bool { return p.Kind == point.Tracepoint }
+	return c.Rests() && len(c.Waiting) == 0 && len(waitTargets(c)) == 0 && !countsSource(c) && !slices.ContainsFunc(c.Points, traced)
 }
 
 // Progress is the state of a running session.

@@ -30,7 +30,7 @@ func stealTime() time.Duration {
 	return time.Duration(ticks) * time.Second / userHZ
 }
 
-// ownTime is how long this process has run.
+// ownTime is the CPU time of this process so far.
 func ownTime() time.Duration {
 	var ran unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ran); err != nil {

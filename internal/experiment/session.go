@@ -51,7 +51,7 @@ type session struct {
 	totals    ledger.Totals // see rebase
 	before    []int64       // samples of the units as of the experiment before
 	steal     time.Duration
-	own       time.Duration // that whatif has run, by now
+	own       time.Duration // of this process, as the experiment before ended, as steal is
 	stolen    usual         // by the hypervisor, of the machine's time
 	foreign   usual         // by foreign tasks
 	length    time.Duration

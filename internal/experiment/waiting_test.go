@@ -69,7 +69,7 @@ func TestWaitsByLine(t *testing.T) {
 			t.Errorf("%s: waited %v ns, expected %s", mark, classes, class)
 		}
 	}
-	// Stopped for 20 ms, from some 1 ms of a sleep of 10 on: as much longer than the sleep of 2 ms, and not the sleep's.
+	// Stopped for 20 ms, about 1 ms into a sleep of 10: that is other's, and several times a sleep of 2 ms.
 	stopped, slept := waited[realkernel.Line(t, source, "/* STOPPED */")], waited[realkernel.Line(t, source, "/* SLEEPS */")]["sleep"]
 	if other := stopped["other"]; other < 4*slept || stopped["sleep"] > other/2 || stopped["lock"] > other/10 {
 		t.Errorf("stopped while asleep: waited %v ns, expected it to be other's, and several times the %d ns of a sleep of 2 ms", stopped, slept)

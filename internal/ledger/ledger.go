@@ -41,7 +41,8 @@ type Options struct {
 	// thread waits, Waits those that are units themselves. With none, nobody who waits is looked at.
 	UnitWaits, Waits []WaitClass
 	// SamplesOnly: samples and visits are all that matters. Nothing is sped up, no waits are followed and no requests timed, and
-	// so what the scheduler does is not looked at, which costs each switch.
+	// so what the scheduler does is not looked at, which costs each switch. Then what it takes to count visits is not booked, and
+	// it is not known what other programs take, as they may work for the target.
 	SamplesOnly bool
 	// Kernel: the kernel's own code has units, too; its places have inode 0. nil: it has none.
 	Kernel *KernelCode
@@ -107,6 +108,11 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	if err := spec.Variables["page_shift"].Set(uint32(bits.TrailingZeros(uint(os.Getpagesize())))); err != nil {
 		return nil, fmt.Errorf("telling the kernel programs the size of a page: %w", err)
+	}
+	if opt.SamplesOnly {
+		if err := spec.Variables["samples_only"].Set(uint32(1)); err != nil {
+			return nil, fmt.Errorf("telling the kernel programs that nothing is sped up: %w", err)
+		}
 	}
 	if err := count(spec, opt.Counters); err != nil {
 		return nil, err

@@ -23,11 +23,11 @@ type programs struct {
 	loaded map[string]*ebpf.Program
 }
 
-// following are the programs that follow who belongs to the target, whatever is measured; scheduling those that follow who
-// runs, who waits, and for what.
-var following, scheduling = []string{
-	"on_fork", "on_exec", "on_exit",
-}, []string{
+// following are the programs that follow who belongs to the target, whatever is measured.
+var following = []string{"on_fork", "on_exec", "on_exit"}
+
+// scheduling are those that follow who runs, who waits, and for what.
+var scheduling = []string{
 	"on_hrtimer_entry", "on_hrtimer_exit",
 	"on_irq_entry", "on_irq_exit",
 	"on_softirq_entry", "on_softirq_exit", "on_netif_rx",
