@@ -43,7 +43,8 @@ func TestKernelFunctions(t *testing.T) {
 	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program)
 
 	own, _ := shares(t, program, "--kernel")
-	if own[often] > 5 || own[rarely] > 5 {
+	// Of 75 and 25 with the kernel's. What it takes to get into the kernel, more on virtual machines, is theirs still.
+	if own[often] > 10 || own[rarely] > 5 {
 		t.Errorf("lines have kernel time: %v", own)
 	}
 	included, _ := shares(t, program, "--kernel", "--include", "func:generic_perform_write")

@@ -50,6 +50,9 @@ func (w world) made() *profile.Data {
 		d.Run.Points = append(d.Run.Points, profile.Point{Name: "put/begin", Kind: "func"}, profile.Point{Name: "put", Kind: "func"})
 		d.Run.Latencies = []profile.Latency{{Name: "put", Begin: 1, End: 2}}
 	}
+	if w.waiting {
+		d.Run.Waiting = []string{"disk", "net", "sleep"}
+	}
 	if w.never {
 		d.Run.Points = append(d.Run.Points, profile.Point{Name: "flush", Kind: "func"})
 	}
