@@ -99,8 +99,8 @@ func lookAtStacks(spec *ebpf.CollectionSpec, s *Stacks) error {
 		blamedOnly = 1
 	}
 	for name, value := range map[string]int{"whole_stacks": 1, "enough": s.Enough, "blamed_only": blamedOnly} {
-		if err := spec.Variables[name].Set(uint32(value)); err != nil {
-			return fmt.Errorf("setting %s of the kernel programs: %w", name, err)
+		if err := setVariable(spec, name, uint32(value)); err != nil {
+			return err
 		}
 	}
 	return nil

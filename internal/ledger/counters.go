@@ -93,10 +93,7 @@ func count(spec *ebpf.CollectionSpec, counting bool) error {
 		}
 		return nil
 	}
-	if err := spec.Variables["counting"].Set(uint32(1)); err != nil {
-		return fmt.Errorf("setting the kernel programs to count: %w", err)
-	}
-	return nil
+	return setVariable(spec, "counting", uint32(1))
 }
 
 // counting are the programs that counting needs, of those that the kernel has the

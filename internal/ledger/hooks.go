@@ -54,8 +54,8 @@ func (l *Ledger) CountTracepoint(point int, name string) error {
 // loadHook loads another on_tracepoint. Each point has its own: the kernel does not run a
 // program that it has interrupted on the same core.
 func (l *Ledger) loadHook(point int) (*ebpf.Program, error) {
-	if err := l.programs.spec.Variables["hooked_point"].Set(uint32(point)); err != nil {
-		return nil, fmt.Errorf("setting the point of a kernel program: %w", err)
+	if err := setVariable(l.programs.spec, "hooked_point", uint32(point)); err != nil {
+		return nil, err
 	}
 	return l.programs.load("on_tracepoint")
 }

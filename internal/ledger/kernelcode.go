@@ -30,18 +30,18 @@ func sampleKernel(spec *ebpf.CollectionSpec, k *KernelCode) error {
 		spec.Maps["kernel_stacks"].MaxEntries = 1
 		return nil
 	}
-	if err := spec.Variables["kernel_code"].Set(uint32(1)); err != nil {
-		return fmt.Errorf("setting kernel_code of the kernel programs: %w", err)
+	if err := setVariable(spec, "kernel_code", uint32(1)); err != nil {
+		return err
 	}
-	if err := spec.Variables["kernel_functions"].Set(uint32(len(k.Functions))); err != nil {
-		return fmt.Errorf("setting kernel_functions of the kernel programs: %w", err)
+	if err := setVariable(spec, "kernel_functions", uint32(len(k.Functions))); err != nil {
+		return err
 	}
 	spec.Maps["kernel_function"].MaxEntries = uint32(max(1, len(k.Functions)))
 	for name, value := range map[string]uint64{
 		"entry_begin": k.Entry.Begin, "entry_end": k.Entry.End, "sleep_begin": k.Sleep.Begin, "sleep_end": k.Sleep.End,
 	} {
-		if err := spec.Variables[name].Set(value); err != nil {
-			return fmt.Errorf("setting %s of the kernel programs: %w", name, err)
+		if err := setVariable(spec, name, value); err != nil {
+			return err
 		}
 	}
 	return nil

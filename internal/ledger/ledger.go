@@ -106,12 +106,12 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := sampleKernel(spec, opt.Kernel); err != nil {
 		return nil, err
 	}
-	if err := spec.Variables["page_shift"].Set(uint32(bits.TrailingZeros(uint(os.Getpagesize())))); err != nil {
-		return nil, fmt.Errorf("telling the kernel programs the size of a page: %w", err)
+	if err := setVariable(spec, "page_shift", uint32(bits.TrailingZeros(uint(os.Getpagesize())))); err != nil {
+		return nil, err
 	}
 	if opt.SamplesOnly {
-		if err := spec.Variables["samples_only"].Set(uint32(1)); err != nil {
-			return nil, fmt.Errorf("telling the kernel programs that nothing is sped up: %w", err)
+		if err := setVariable(spec, "samples_only", uint32(1)); err != nil {
+			return nil, err
 		}
 	}
 	if err := count(spec, opt.Counters); err != nil {

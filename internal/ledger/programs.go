@@ -34,6 +34,14 @@ var scheduling = []string{
 	"on_switch", "on_waking",
 }
 
+// setVariable sets one of the kernel programs, before they are loaded.
+func setVariable(spec *ebpf.CollectionSpec, name string, value any) error {
+	if err := spec.Variables[name].Set(value); err != nil {
+		return fmt.Errorf("setting %s of the kernel programs: %w", name, err)
+	}
+	return nil
+}
+
 // newPrograms makes the maps, into which to puts those that it names.
 func newPrograms(spec *ebpf.CollectionSpec, to any) (*programs, error) {
 	types, err := kerneltypes.Get()

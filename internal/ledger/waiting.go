@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -70,8 +69,5 @@ func setClasses(spec *ebpf.CollectionSpec, variable string, classes []WaitClass)
 	for _, c := range classes {
 		mask |= 1 << c
 	}
-	if err := spec.Variables[variable].Set(mask); err != nil {
-		return fmt.Errorf("setting %s of the kernel programs: %w", variable, err)
-	}
-	return nil
+	return setVariable(spec, variable, mask)
 }
