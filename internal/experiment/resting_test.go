@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"os/exec"
+	"strconv"
 	"testing"
 
 	"whatif/internal/realkernel"
@@ -20,7 +21,7 @@ func TestResting(t *testing.T) {
 	defer beside.Process.Kill()
 	const runs, naps = 20, 20
 	for _, waiting := range []string{"none", "sleep"} {
-		data, _ := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "--repeat", "20", "--waiting", waiting}, []string{program}, 0)
+		data, _ := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "--repeat", strconv.Itoa(runs), "--waiting", waiting}, []string{program}, 0)
 		if n := data.End.Visits[0]; n != runs*naps {
 			t.Errorf("--waiting %s: %d visits, %d were made", waiting, n, runs*naps)
 		}

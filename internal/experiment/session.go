@@ -133,7 +133,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	s.checkCPUs(barred)
-	s.ledger.MeasureTicks()
+	if !samplesOnly(s.cfg) { // else nobody is stopped, which is what it is needed for
+		s.ledger.MeasureTicks()
+	}
 	// Not sooner: to start takes long system calls, from which others of whatif's goroutines are to have the processor.
 	if err := calmMonitor(); err != nil {
 		cfg.Log.Debug(err.Error()) // it would have been cheaper
