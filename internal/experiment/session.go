@@ -140,6 +140,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := calmMonitor(); err != nil {
 		cfg.Log.Debug(err.Error()) // it would have been cheaper
 	}
+	defer useOneProcessor()()
 	s.watchLimits()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)

@@ -26,6 +26,7 @@ type events struct {
 	// sampled all the time, but when the program has run for a while it is code that
 	// hardly ever runs, and an answer may wait.
 	patient *uint32 // the kernel side is told
+	idle    bool    // nothing is sped up, so no answer is urgent
 	count   int     // records since
 	since   time.Time
 	began   time.Time
@@ -42,8 +43,8 @@ const (
 	stretch, few, many = 200 * time.Millisecond, 20, 3
 )
 
-func openEvents(ring *ebpf.Map, patient *uint32) (_ *events, err error) {
-	e := &events{patient: patient, since: time.Now(), began: time.Now()}
+func openEvents(ring *ebpf.Map, patient *uint32, idle bool) (_ *events, err error) {
+	e := &events{patient: patient, idle: idle, since: time.Now(), began: time.Now()}
 	if e.ring, err = ringbuf.NewReader(ring); err != nil {
 		return nil, err
 	}
@@ -107,6 +108,9 @@ func (e *events) pace(now time.Time) time.Time {
 	}
 	if *e.patient == 0 {
 		return time.Time{}
+	}
+	if e.idle {
+		return now.Add(longest)
 	}
 	return now.Add(min(longest, now.Sub(e.began)/part))
 }

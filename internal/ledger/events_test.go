@@ -28,4 +28,11 @@ func TestPace(t *testing.T) {
 	drained(time.Millisecond, many+1, false) // other code runs now
 	drained(time.Millisecond, 0, false)
 	drained(stretch, 1, true)
+
+	e = &events{patient: new(uint32), idle: true, since: now, began: now}
+	e.pace(now)
+	now = now.Add(2 * stretch)
+	if again := e.pace(now); !again.Equal(now.Add(longest)) {
+		t.Errorf("where nothing is sped up: again after %v", again.Sub(now))
+	}
 }

@@ -143,7 +143,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period = uint64(opt.Period)
 	l.page.control.Cap = uint64(opt.Cap)
-	if l.events, err = openEvents(l.maps.Events, &l.page.control.Patient); err != nil {
+	if l.events, err = openEvents(l.maps.Events, &l.page.control.Patient, opt.SamplesOnly); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
 	attached := slices.Clone(following)
