@@ -190,7 +190,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			c->account.since = now;
 		leave_core(c, 0, 0);
 	} else {
-		stranger_runs(next, now, c->account.level);
+		stranger_runs(next, now, prev->pid ? c->account.level : 0);
 		c->foreign_since = now;
 		if (!c->away_since)
 			leave_core(c, now, p && !sleeps);
@@ -228,7 +228,10 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 		go_on(c, waker);
 		hand_over(waker, place_of(current, BY_WAKING), now);
 	}
-	stranger_wakes(s, now, waker ? waker->account.level : other->account.level);
+	if (waker)
+		stranger_wakes(s, now, waker->account.level, waker->lead);
+	else
+		stranger_wakes(s, now, other->account.level, other->behind);
 }
 
 SEC("tp_btf/sched_waking")

@@ -9,6 +9,8 @@
  * What a thread owes because a stranger was not stopped it pays once. If that did not
  * delay the stranger its next request comes as early again, and a thread that pays for
  * each of them would earn more after each stop, for nobody. Such a lead is handed on, too.
+ * What the thread has not paid yet when it answers is no lead: a hundred requests may pass
+ * from one tick to the next, at which it pays.
  *
  * Without an account a stranger would count as one that lags behind by as much as
  * the thread that it wakes.
@@ -19,7 +21,7 @@
 struct stranger {
 	struct account account;
 	u64 running;
-	u64 behind; /* by how much, when it was last let go on, or last let somebody go on */
+	u64 behind; /* by how much, when it last let somebody go on; or what of that who let it go on need not pay */
 };
 
 struct {
@@ -76,7 +78,8 @@ static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
 
 /*
  * What it waited for the core it has had. But a core that others outside of the target keep
- * busy is at an early level, and they let the stranger run at once: it is not lowered to that.
+ * busy is at an early level, and they let the stranger run at once: it is not lowered to that. Nor has
+ * it waited for one that stood idle (core is 0): that it takes a while to come to itself is so in virtual time, too.
  */
 static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64 core)
 {
@@ -91,8 +94,8 @@ static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64
 	s->running = 1;
 }
 
-/* Let go on by one at level waker. */
-static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 waker)
+/* Let go on by one at level waker, which need not pay lead of what it owes. */
+static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 waker, u64 lead)
 {
 	if (s->running)
 		/* Caught on its way to sleep: it has not waited. */
@@ -100,7 +103,7 @@ static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 wake
 	else
 		s->account.level = account_waited(&s->account, now, waker);
 	s->account.since = now;
-	s->behind = account_debt(s->account.level, control.global);
+	s->behind = lesser(account_debt(s->account.level, control.global), lead);
 }
 
 /* What a thread at this level, woken by the stranger, need not pay. */

@@ -93,6 +93,8 @@ func (s *session) checkCosts(totals ledger.Totals) {
 func (s *session) cheaper(spec point.Spec, each time.Duration) string {
 	const source = "count in the program itself (WHATIF_PROGRESS), or something that happens less often"
 	switch {
+	case !spec.Probed():
+		return "count something that happens less often"
 	case spec.Return && s.ledger.ProbeCost(ledger.Emulated) < each:
 		return "count the function's entry instead, func:" + spec.Func + "; or " + source
 	case 2*s.ledger.ProbeCost(ledger.Emulated) < each:

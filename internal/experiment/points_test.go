@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"whatif/internal/ledger"
+	"whatif/internal/point"
 	"whatif/internal/realkernel"
 )
 
@@ -42,6 +44,16 @@ func TestForgottenKind(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "did you mean "+meant+"?") {
 			t.Errorf("-p %s: %v\n%s", name, err, out)
+		}
+	}
+}
+
+// What makes a point cheaper depends on how it is counted: only probes are put on instructions.
+func TestCheaper(t *testing.T) {
+	s := &session{ledger: &ledger.Ledger{}}
+	for _, kind := range []point.Kind{point.Syscall, point.Tracepoint, point.Source} {
+		if got := s.cheaper(point.Spec{Kind: kind}, time.Microsecond); strings.Contains(got, "instruction") || strings.Contains(got, "WHATIF") {
+			t.Errorf("of a point of kind %v: %s", kind, got)
 		}
 	}
 }
