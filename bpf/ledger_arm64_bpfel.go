@@ -536,7 +536,7 @@ type LedgerStranger struct {
 		Epoch uint64
 	}
 	Running uint64
-	Behind  uint64
+	Lead    uint64
 }
 
 type LedgerTable struct {

@@ -190,7 +190,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			c->account.since = now;
 		leave_core(c, 0, 0);
 	} else {
-		stranger_runs(next, now, prev->pid ? c->account.level : 0);
+		stranger_runs(next, now, c->account.level, !prev->pid);
 		c->foreign_since = now;
 		if (!c->away_since)
 			leave_core(c, now, p && !sleeps);
@@ -227,11 +227,10 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	if (waker) {
 		go_on(c, waker);
 		hand_over(waker, place_of(current, BY_WAKING), now);
-	}
-	if (waker)
 		stranger_wakes(s, now, waker->account.level, waker->lead);
-	else
-		stranger_wakes(s, now, other->account.level, other->behind);
+	} else {
+		stranger_wakes(s, now, other->account.level, other->lead);
+	}
 }
 
 SEC("tp_btf/sched_waking")

@@ -21,7 +21,7 @@
 struct stranger {
 	struct account account;
 	u64 running;
-	u64 behind; /* by how much, when it last let somebody go on; or what of that who let it go on need not pay */
+	u64 lead; /* of what the thread that it lets go on next owes, so much at most need not be paid */
 };
 
 struct {
@@ -36,7 +36,7 @@ static __always_inline struct stranger *adopted(struct stranger *s)
 	if (!s)
 		return 0;
 	if (s->account.epoch != control.epoch)
-		s->behind = 0;
+		s->lead = 0;
 	account_adopt(&s->account, control.epoch, control.start, control.global_start);
 	return s;
 }
@@ -78,19 +78,21 @@ static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
 
 /*
  * What it waited for the core it has had. But a core that others outside of the target keep
- * busy is at an early level, and they let the stranger run at once: it is not lowered to that. Nor has
- * it waited for one that stood idle (core is 0): that it takes a while to come to itself is so in virtual time, too.
+ * busy is at an early level, and they let the stranger run at once: it is not lowered to that. For a core that
+ * stood idle it has not waited: waking one takes as long in virtual time.
  */
-static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64 core)
+static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64 core_level, bool idle)
 {
 	struct stranger *s = stranger_of(task);
 	u64 level;
 
 	if (!s)
 		return;
-	level = account_waited(&s->account, now, core);
-	if (level > s->account.level)
-		s->account.level = level;
+	if (!idle) {
+		level = account_waited(&s->account, now, core_level);
+		if (level > s->account.level)
+			s->account.level = level;
+	}
 	s->running = 1;
 }
 
@@ -103,16 +105,16 @@ static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 wake
 	else
 		s->account.level = account_waited(&s->account, now, waker);
 	s->account.since = now;
-	s->behind = lesser(account_debt(s->account.level, control.global), lead);
+	s->lead = lesser(account_debt(s->account.level, control.global), lead);
 }
 
 /* What a thread at this level, woken by the stranger, need not pay. */
 static __always_inline u64 stranger_leads(struct stranger *s, u64 level)
 {
-	u64 debt = account_debt(level, control.global), lead = lesser(debt, s->behind);
+	u64 debt = account_debt(level, control.global), unpaid = lesser(debt, s->lead);
 
-	s->behind = debt;
-	return lead;
+	s->lead = debt;
+	return unpaid;
 }
 
 #endif

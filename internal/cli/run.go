@@ -23,9 +23,9 @@ const (
 	defaultLength = 200 * time.Millisecond // of an experiment
 	defaultPeriod = time.Millisecond
 
-	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than by
-	// profilers that are left running all day; and baselines need not be as short as the units are many. These are what
-	// whatif costs a program that computes.
+	// With -s 0 nobody has to be stopped in time, so samples may be as rare as those of profilers that are left running all
+	// day; and there are no units to try by turns, so experiments may be long. Each tick, and each end of an experiment,
+	// takes time from a program that computes.
 	restingLength = 500 * time.Millisecond
 	restingPeriod = 10 * time.Millisecond
 )
@@ -88,8 +88,8 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, or 10ms with -s 0)")
-	f.DurationVar(&r.length, "experiment", 0, "least `LENGTH` of an experiment (default: 200ms, or 500ms with -s 0)")
+	f.DurationVar(&r.period, "period", 0, fmt.Sprintf("sampling `PERIOD` (default: %v, or %v with -s 0)", defaultPeriod, restingPeriod))
+	f.DurationVar(&r.length, "experiment", 0, fmt.Sprintf("least `LENGTH` of an experiment (default: %v, or %v with -s 0)", defaultLength, restingLength))
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
@@ -182,12 +182,13 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 func (r *runFlags) setDefaults(rests bool) {
 	length, period, waiting := defaultLength, defaultPeriod, "disk,net,sleep"
 	if rests {
-		length, waiting = restingLength, "none"
-		if cmp.Or(r.length, length) >= 10*restingPeriod { // or an experiment would have too few
-			period = restingPeriod
-		}
+		length, period, waiting = restingLength, restingPeriod, "none"
 	}
-	r.length, r.period, r.waiting = cmp.Or(r.length, length), cmp.Or(r.period, period), cmp.Or(r.waiting, waiting)
+	r.length, r.waiting = cmp.Or(r.length, length), cmp.Or(r.waiting, waiting)
+	if r.length < 10*period { // too few samples in an experiment
+		period = defaultPeriod
+	}
+	r.period = cmp.Or(r.period, period)
 }
 
 func runCommand(sh *shell, args []string) (int, error) {

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -37,11 +36,4 @@ func calmMonitor() error {
 		return fmt.Errorf("letting the monitor's thread sleep longer: %w", err)
 	}
 	return nil
-}
-
-// useOneProcessor has the Go runtime run one goroutine at a time, until the function that it gives is called. With more, each that has
-// something to do has the runtime wake another thread to see whether there is more, which takes a core from the program.
-func useOneProcessor() (restore func()) {
-	n := runtime.GOMAXPROCS(1)
-	return func() { runtime.GOMAXPROCS(n) }
 }

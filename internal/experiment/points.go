@@ -89,12 +89,15 @@ func (s *session) checkCosts(totals ledger.Totals) {
 	}
 }
 
-// cheaper is what to do about a point that is dear to count.
+// cheaper is what to do about a point that is dear to count. Only probes stand on an instruction.
 func (s *session) cheaper(spec point.Spec, each time.Duration) string {
-	const source = "count in the program itself (WHATIF_PROGRESS), or something that happens less often"
+	const rarer = "something that happens less often"
+	const source = "count in the program itself (WHATIF_PROGRESS), or " + rarer
 	switch {
+	case spec.Kind == point.Source: // it is counted there already
+		return "count " + rarer
 	case !spec.Probed():
-		return "count something that happens less often"
+		return source
 	case spec.Return && s.ledger.ProbeCost(ledger.Emulated) < each:
 		return "count the function's entry instead, func:" + spec.Func + "; or " + source
 	case 2*s.ledger.ProbeCost(ledger.Emulated) < each:

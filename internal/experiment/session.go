@@ -140,7 +140,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := calmMonitor(); err != nil {
 		cfg.Log.Debug(err.Error()) // it would have been cheaper
 	}
-	defer useOneProcessor()()
+	// One goroutine at a time: with more, each that has something to do has the runtime wake another thread, to look for
+	// more, which takes a core from the program.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s.watchLimits()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)

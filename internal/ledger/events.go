@@ -26,16 +26,18 @@ type events struct {
 	// sampled all the time, but when the program has run for a while it is code that
 	// hardly ever runs, and an answer may wait.
 	patient *uint32 // the kernel side is told
-	idle    bool    // nothing is sped up, so no answer is urgent
 	count   int     // records since
 	since   time.Time
 	began   time.Time
+
+	samplesOnly bool // see Options
 }
 
 const (
 	// longest is how long a question about code waits at most, if there are few of them. One
 	// answer often leads to the next question, up the stack: so each waits for a small part of
-	// the time that was measured so far.
+	// the time that was measured so far; or so long from the first on where only samples are taken, as
+	// being woken is then much of what whatif costs.
 	longest = 30 * time.Millisecond
 	part    = 200
 	// In an impatient stretch fewer than few, from one look to the next more than many, change it. A
@@ -43,8 +45,8 @@ const (
 	stretch, few, many = 200 * time.Millisecond, 20, 3
 )
 
-func openEvents(ring *ebpf.Map, patient *uint32, idle bool) (_ *events, err error) {
-	e := &events{patient: patient, idle: idle, since: time.Now(), began: time.Now()}
+func openEvents(ring *ebpf.Map, patient *uint32, samplesOnly bool) (_ *events, err error) {
+	e := &events{patient: patient, samplesOnly: samplesOnly, since: time.Now(), began: time.Now()}
 	if e.ring, err = ringbuf.NewReader(ring); err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func (e *events) pace(now time.Time) time.Time {
 	if *e.patient == 0 {
 		return time.Time{}
 	}
-	if e.idle {
+	if e.samplesOnly {
 		return now.Add(longest)
 	}
 	return now.Add(min(longest, now.Sub(e.began)/part))

@@ -29,10 +29,10 @@ func TestPace(t *testing.T) {
 	drained(time.Millisecond, 0, false)
 	drained(stretch, 1, true)
 
-	e = &events{patient: new(uint32), idle: true, since: now, began: now}
+	e = &events{patient: new(uint32), samplesOnly: true, since: now, began: now}
 	e.pace(now)
 	now = now.Add(2 * stretch)
 	if again := e.pace(now); !again.Equal(now.Add(longest)) {
-		t.Errorf("where nothing is sped up: again after %v", again.Sub(now))
+		t.Errorf("samples only: again after %v", again.Sub(now))
 	}
 }
