@@ -227,9 +227,9 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	if (waker) {
 		go_on(c, waker);
 		hand_over(waker, place_of(current, BY_WAKING), now);
-		stranger_wakes(s, now, waker->account.level, waker->lead);
+		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
-		stranger_wakes(s, now, other->account.level, other->lead);
+		stranger_wakes(s, now, other->account.level, account_debt(other->account.level + other->lead, control.global));
 	}
 }
 

@@ -96,16 +96,19 @@ static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64
 	s->running = 1;
 }
 
-/* Let go on by one at level waker, which need not pay lead of what it owes. */
-static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 waker, u64 lead)
+/* Let go on by one at level waker, which has still to pay unpaid of what it owes. */
+static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 waker, u64 unpaid)
 {
+	u64 debt;
+
 	if (s->running)
 		/* Caught on its way to sleep: it has not waited. */
 		s->account.level = lesser(s->account.level, waker);
 	else
 		s->account.level = account_waited(&s->account, now, waker);
 	s->account.since = now;
-	s->lead = lesser(account_debt(s->account.level, control.global), lead);
+	debt = account_debt(s->account.level, control.global);
+	s->lead = debt - lesser(debt, unpaid);
 }
 
 /* What a thread at this level, woken by the stranger, need not pay. */

@@ -21,12 +21,10 @@ import (
 const (
 	defaultOutput = "whatif.profile"
 	defaultLength = 200 * time.Millisecond // of an experiment
-	defaultPeriod = time.Millisecond
 
-	// With -s 0 nobody has to be stopped in time, so samples may be as rare as those of profilers that are left running all
-	// day; and there are no units to try by turns, so experiments may be long. Each tick, and each end of an experiment,
-	// takes time from a program that computes.
-	restingLength = 500 * time.Millisecond
+	defaultPeriod = time.Millisecond
+	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than by
+	// profilers that are left running all day: they are what whatif costs a program that computes.
 	restingPeriod = 10 * time.Millisecond
 )
 
@@ -88,8 +86,8 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.DurationVar(&r.period, "period", 0, fmt.Sprintf("sampling `PERIOD` (default: %v, or %v with -s 0)", defaultPeriod, restingPeriod))
-	f.DurationVar(&r.length, "experiment", 0, fmt.Sprintf("least `LENGTH` of an experiment (default: %v, or %v with -s 0)", defaultLength, restingLength))
+	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, or 10ms with -s 0, as nothing is sped up)")
+	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
@@ -115,7 +113,8 @@ const (
 func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg := experiment.Config{
 		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
-		Warmup: r.warmup, Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
+		Experiment: r.length, Warmup: r.warmup,
+		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
 		Kernel: r.kernel, Vmlinux: r.vmlinux,
 	}
 	if r.until > 0 {
@@ -147,7 +146,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		cfg.Targets = append(cfg.Targets, t)
 	}
 	r.setDefaults(cfg.Rests())
-	cfg.Experiment, cfg.Period = r.length, r.period
+	cfg.Period = r.period
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
 		return cfg, usageError{err}
 	}
@@ -180,15 +179,14 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 // setDefaults sets what was not asked for. Where nothing is sped up measuring is to cost little. Waiting for another
 // thread of the target is a consequence of what that one does, and no cause.
 func (r *runFlags) setDefaults(rests bool) {
-	length, period, waiting := defaultLength, defaultPeriod, "disk,net,sleep"
+	period, waiting := defaultPeriod, "disk,net,sleep"
 	if rests {
-		length, period, waiting = restingLength, restingPeriod, "none"
+		waiting = "none"
+		if r.length >= 10*restingPeriod { // or an experiment would have too few
+			period = restingPeriod
+		}
 	}
-	r.length, r.waiting = cmp.Or(r.length, length), cmp.Or(r.waiting, waiting)
-	if r.length < 10*period { // too few samples in an experiment
-		period = defaultPeriod
-	}
-	r.period = cmp.Or(r.period, period)
+	r.period, r.waiting = cmp.Or(r.period, period), cmp.Or(r.waiting, waiting)
 }
 
 func runCommand(sh *shell, args []string) (int, error) {

@@ -19,6 +19,13 @@ const (
 // longestExperiment, as a multiple of the length asked for.
 const longestExperiment = 16
 
+// Where nothing is sped up there are no units to try by turns, and each end of an experiment takes time from a program that
+// computes: when one execution has had a few, the others are at least so long.
+const (
+	restingLength = 500 * time.Millisecond
+	fewToRest     = 5
+)
+
 // attached runs experiments while the program runs, and runs the program again
 // as often as was asked. It returns the last process.
 func (s *session) attached(ctx context.Context, p subject) (subject, error) {
@@ -85,6 +92,7 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		return
 	}
 	s.rebase()
+	complete := 0
 	for p.alive(s.ledger) && !s.over(ctx) {
 		if err := s.takePoints(); err != nil {
 			s.cfg.Log.Warn(err.Error())
@@ -96,6 +104,9 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		}
 		trial := s.nextTrial()
 		length := s.stretches.of(trial, s.length)
+		if s.cfg.Rests() && complete >= fewToRest {
+			length = max(length, restingLength)
+		}
 		s.begin(trial, length, time.Duration(settle*float64(length)))
 
 		setAside := ""
@@ -107,6 +118,7 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		}
 		e := s.record(trial, s.ledger.End(s.units.count()), setAside)
 		if setAside == "" {
+			complete++
 			s.adaptLength(e)
 			s.stretches.add(e)
 		}
