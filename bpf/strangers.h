@@ -114,10 +114,10 @@ static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 wake
 /* What a thread at this level, woken by the stranger, need not pay. */
 static __always_inline u64 stranger_leads(struct stranger *s, u64 level)
 {
-	u64 debt = account_debt(level, control.global), unpaid = lesser(debt, s->lead);
+	u64 debt = account_debt(level, control.global), lead = lesser(debt, s->lead);
 
 	s->lead = debt;
-	return unpaid;
+	return lead;
 }
 
 #endif

@@ -96,11 +96,9 @@ func (s *session) cheaper(spec point.Spec, each time.Duration) string {
 	switch {
 	case spec.Kind == point.Source: // it is counted there already
 		return "count " + rarer
-	case !spec.Probed():
-		return source
 	case spec.Return && s.ledger.ProbeCost(ledger.Emulated) < each:
 		return "count the function's entry instead, func:" + spec.Func + "; or " + source
-	case 2*s.ledger.ProbeCost(ledger.Emulated) < each:
+	case spec.Probed() && 2*s.ledger.ProbeCost(ledger.Emulated) < each:
 		return "the kernel has to run the instruction there in a single step: another function or line nearby may cost less; or " + source
 	}
 	return source
