@@ -36,7 +36,7 @@ func TestLaunchedBuilds(t *testing.T) {
 	for _, c := range []struct {
 		rounds, flag string
 		content      bool
-	}{{"500", "-Wl,--build-id=sha1", false}, {"501", "-Wl,--build-id=sha1", false}, {"502", "-Wl,--build-id=none", true}} {
+	}{{"5000", "-Wl,--build-id=sha1", false}, {"5001", "-Wl,--build-id=sha1", false}, {"5002", "-Wl,--build-id=none", true}} {
 		build(c.rounds, c.flag)
 		d := run()
 		id := d.Binaries[program]

@@ -140,9 +140,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := calmMonitor(); err != nil {
 		cfg.Log.Debug(err.Error()) // it would have been cheaper
 	}
-	// One goroutine at a time: with more, each that has something to do has the runtime wake another thread, to look for
-	// more, which takes a core from the program.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer oneAtATime()()
 	s.watchLimits()
 	s.start = ledger.Now()
 	s.next = s.start + uint64(time.Second)
@@ -208,6 +206,22 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
 	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
+}
+
+// manyQuestions is for how long a program runs most of its code for the first time: the samples of what is not yet
+// answered are lost.
+const manyQuestions = time.Second
+
+// oneAtATime has one goroutine run at a time, from when the program has been asked most about until what it returns is
+// called: with more, each that has something to do has the runtime wake another thread, to look for more, which takes a
+// core from the program.
+func oneAtATime() func() {
+	all := runtime.GOMAXPROCS(0)
+	one := time.AfterFunc(manyQuestions, func() { runtime.GOMAXPROCS(1) })
+	return func() {
+		one.Stop()
+		runtime.GOMAXPROCS(all)
+	}
 }
 
 // startOnce starts the program, stopped.
