@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Holding those that sleep by the clock. A timer's thread that wakes up for some
+ * Holding those that the clock wakes. A timer's thread that wakes up for some
  * microseconds, hands out work and sleeps again is met by no tick, so it never
  * paid: it ran ahead of virtual time by all of G, and what it handed out came
  * earlier and more often than it should have, to a worker that had it already and
  * need not wait for it. So it pays when it comes back from its sleep, before it does
  * anything.
+ *
+ * So does who has waited for another until a timeout ran out. It may do something about it: an interpreter's
+ * thread asks for the lock that it has waited 5 ms for, which in virtual time the other has had for less. In virtual
+ * time it still waits, and can be let go on: its program takes it for waiting until the system call is over, so
+ * who would let it go on asks the kernel to (on_futex).
  *
  * It pays by keeping its core, and only while nobody else wants that: who waits
  * for the core would be delayed for what is not his. What is left it owes; what it begins
@@ -15,6 +20,7 @@
 #define WHATIF_HOLD_H
 
 struct hold {
+	struct core *core;
 	struct task_struct *task;
 	struct thread *thread;
 	u64 begin;
@@ -36,7 +42,7 @@ static long on_hold(u32 i, struct hold *h)
 	h->now = bpf_ktime_get_ns();
 	if (h->now >= h->looked + PASS_NS)
 		look(h);
-	return h->now >= h->end || h->debt <= h->now - h->begin ||
+	return h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin ||
 	       h->task->se.cfs_rq->rq->nr_running > 1;
 }
 
@@ -44,13 +50,16 @@ static __always_inline void hold(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	struct hold h = { .task = task, .thread = t };
+	struct hold h = { .core = c, .task = task, .thread = t };
 	u64 level;
+	u32 kind;
 
 	c->returns = 0;
-	if (!t || !t->outside)
+	if (!t || !t->hold)
 		return;
-	t->outside = 0;
+	kind = t->hold;
+	t->hold = HOLD_NOT;
+	c->expired.over = 0;
 	if (!control.rate)
 		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
@@ -70,12 +79,27 @@ static __always_inline void hold(struct core *c)
 	h.end = lesser(h.begin + LONGEST_STOP * control.cap, control.deadline);
 	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */
 	t->held = 1;
+	if (kind == HOLD_EXPIRED) {
+		c->expired.process = task->tgid;
+		c->expired.at = REGISTER_FIRST((struct pt_regs *)bpf_task_pt_regs(task));
+		__sync_fetch_and_add(&control.held_expired, 1);
+	}
 	bpf_loop(1 << 23, on_hold, &h, 0);
+	if (kind == HOLD_EXPIRED) {
+		__sync_fetch_and_sub(&control.held_expired, 1);
+		c->expired.at = 0;
+		t->excused = 0; /* that was for who is not held */
+	}
 	t->held = 0;
 	c->held += h.now - h.begin;
 	if (under_way(h.now) && h.debt <= h.now - h.begin)
 		advance(h.looked);
 	level = account_paid(h.level, h.now - h.begin, control.global);
+	if (c->expired.over) {
+		if (c->expired.level > level)
+			level = c->expired.level;
+		t->lead = c->expired.lead;
+	}
 	if (level > t->account.level)
 		t->account.level = level;
 	t->credit.began += h.now - h.begin; /* it did not run */
@@ -94,6 +118,53 @@ int BPF_PROG(on_sys_exit)
 
 	if (c && c->returns)
 		hold(c);
+	return 0;
+}
+
+enum futex {
+	FUTEX_WAKE = 1,
+	FUTEX_UNLOCK_PI = 7,
+	FUTEX_WAKE_BITSET = 10,
+	FUTEX_OPERATIONS = 127,
+};
+
+static long on_expired(u32 i, struct expired *by)
+{
+	struct expired *e = &cores[i & (MAX_CPUS - 1)].expired;
+
+	if (e->at != by->at || e->process != by->process)
+		return 0;
+	e->at = 0;
+	e->level = by->level;
+	e->lead = by->lead;
+	e->over = 1;
+	return 1;
+}
+
+/* Lets one go on that is held, though it has waited for this until its timeout. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_futex, struct pt_regs *regs, long call)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct core *c = this_core();
+	struct expired by = { .process = task->tgid };
+	struct thread *waker;
+	u32 operation;
+
+	if (!c || !control.held_expired || call != CALL_FUTEX)
+		return 0;
+	operation = REGISTER_SECOND(regs) & FUTEX_OPERATIONS;
+	if (operation != FUTEX_WAKE && operation != FUTEX_WAKE_BITSET && operation != FUTEX_UNLOCK_PI)
+		return 0;
+	waker = thread_of(task);
+	if (!waker)
+		return 0;
+	rested(waker); /* or what it seems to owe it would hand on */
+	hand_over(waker, place_of(task, BY_WAKING), bpf_ktime_get_ns());
+	by.at = REGISTER_FIRST(regs);
+	by.level = waker->account.level;
+	by.lead = waker->lead;
+	bpf_loop(control.holds, on_expired, &by, 0);
 	return 0;
 }
 

@@ -80,14 +80,18 @@ type LedgerControlPage struct {
 	Patient     uint32
 	Sampled     uint32
 	Holds       uint32
+	Sleepers    uint32
+	Expired     uint32
 	Unpinned    uint32
 	Placebo     uint32
-	_           [56]byte
+	_           [48]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
 	Ended       uint64
-	_           [48]byte
+	Timeouts    uint64
+	HeldExpired uint64
+	_           [32]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
@@ -151,7 +155,15 @@ type LedgerCore struct {
 		Booked   uint64
 		Advanced uint64
 	}
-	_ [48]byte
+	Expired struct {
+		_       structs.HostLayout
+		At      uint64
+		Process uint32
+		Over    uint32
+		Level   uint64
+		Lead    uint64
+	}
+	_ [16]byte
 }
 
 type LedgerCost uint32
@@ -583,7 +595,7 @@ type LedgerThread struct {
 	Spared       uint64
 	Running      uint32
 	Core         uint32
-	Outside      uint32
+	Hold         uint32
 	Timed        uint32
 	Again        uint32
 	Strays       uint32
@@ -713,6 +725,7 @@ const (
 	LedgerProgOnExit            = "on_exit"
 	LedgerProgOnFault           = "on_fault"
 	LedgerProgOnFork            = "on_fork"
+	LedgerProgOnFutex           = "on_futex"
 	LedgerProgOnGoSleep         = "on_go_sleep"
 	LedgerProgOnGoWake          = "on_go_wake"
 	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
@@ -840,6 +853,7 @@ type LedgerProgramSpecs struct {
 	OnExit          *ebpf.ProgramSpec `ebpf:"on_exit"`
 	OnFault         *ebpf.ProgramSpec `ebpf:"on_fault"`
 	OnFork          *ebpf.ProgramSpec `ebpf:"on_fork"`
+	OnFutex         *ebpf.ProgramSpec `ebpf:"on_futex"`
 	OnGoSleep       *ebpf.ProgramSpec `ebpf:"on_go_sleep"`
 	OnGoWake        *ebpf.ProgramSpec `ebpf:"on_go_wake"`
 	OnHrtimerEntry  *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
@@ -1094,6 +1108,7 @@ type LedgerPrograms struct {
 	OnExit          *ebpf.Program `ebpf:"on_exit"`
 	OnFault         *ebpf.Program `ebpf:"on_fault"`
 	OnFork          *ebpf.Program `ebpf:"on_fork"`
+	OnFutex         *ebpf.Program `ebpf:"on_futex"`
 	OnGoSleep       *ebpf.Program `ebpf:"on_go_sleep"`
 	OnGoWake        *ebpf.Program `ebpf:"on_go_wake"`
 	OnHrtimerEntry  *ebpf.Program `ebpf:"on_hrtimer_entry"`
@@ -1133,6 +1148,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnExit,
 		p.OnFault,
 		p.OnFork,
+		p.OnFutex,
 		p.OnGoSleep,
 		p.OnGoWake,
 		p.OnHrtimerEntry,

@@ -43,6 +43,9 @@ struct pt_regs {
 #define REGISTER_SP(regs) ((regs)->sp)
 #define REGISTER_FP(regs) ((regs)->bp)
 #define REGISTER_BX(regs) ((regs)->bx)
+/* A system call's arguments */
+#define REGISTER_FIRST(regs) ((regs)->di)
+#define REGISTER_SECOND(regs) ((regs)->si)
 #define REGISTER_LR(regs) 0
 #define GOROUTINE_REGISTER 14
 
@@ -84,11 +87,15 @@ struct pt_regs {
 	u64 sp;
 	u64 pc;
 	s32 syscallno;
+	u64 orig_x0;
 } TARGET_IN_KERNEL;
 
 #define REGISTER_IP(regs) ((regs)->pc)
 #define REGISTER_SP(regs) ((regs)->sp)
 #define REGISTER_FP(regs) ((regs)->regs[29])
+/* A system call's arguments */
+#define REGISTER_FIRST(regs) ((regs)->orig_x0)
+#define REGISTER_SECOND(regs) ((regs)->regs[1])
 #define REGISTER_BX(regs) 0
 #define REGISTER_LR(regs) ((regs)->regs[30])
 #define GOROUTINE_REGISTER 28

@@ -181,7 +181,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		n->running = 1;
 		if (!n->free)
 			n->free = now - n->account.level;
-		c->returns = n->outside;
+		c->returns = n->hold;
 		if (control.holds)
 			c->outlook.advanced = 0; /* it was another's */
 		foresee(c, n, now);
@@ -233,6 +233,17 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	}
 }
 
+/* Whether who is woken from outside is held when it comes back, and why. */
+static __always_inline u32 hold_after(struct thread *t, struct task_struct *task)
+{
+	if (t->timed && waits_for_futex(task)) {
+		__sync_fetch_and_add(&control.timeouts, 1);
+		if (control.expired)
+			return HOLD_EXPIRED;
+	}
+	return control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
@@ -269,7 +280,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->stands = t->account.since;
 	}
 	if (waker) {
-		t->outside = t->timed = 0;
+		t->hold = t->timed = 0;
 		go_on(c, waker);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
@@ -280,8 +291,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * so the position moved with the clock.
 		 */
 		c->network_wakes += c->receives && c->receives == c->interrupts;
-		t->outside = 1;
 		t->timed = (c->source & 15) == FROM_TIMER;
+		t->hold = hold_after(t, task);
 		level = s ? s->account.level : t->account.level;
 	}
 	if (s && is_kernel_thread(bpf_get_current_task_btf())) {

@@ -120,13 +120,17 @@ struct control_page {
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space looks by itself whether there are questions about code */
 	u32 sampled;	/* the latencies, a bit each, of which an end is in the source, see sample_spans */
-	u32 holds;	/* numbers that cores may have, where who sleeps by the clock is held (hold.h); 0: he is not */
+	u32 holds;	/* numbers that cores may have, where some are held (hold.h); 0: nobody is */
+	u32 sleepers;	/* they are those who were woken from outside, by the clock or whatever */
+	u32 expired;	/* they are those whose timeouts have run out */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
 	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see delay_for_nothing */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
 	u64 processes CACHE_LINE; /* live processes of the target */
 	u64 ended;	/* when one was over, last */
+	u64 timeouts;	/* that ran out while a thread of the target waited for another */
+	u64 held_expired; /* who is held after one now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
 	u64 stopping;	/* cores that are being stopped */
@@ -236,6 +240,15 @@ struct outlook {
 	u64 advanced; /* what others have booked for it since */
 };
 
+/* A wait whose timeout has run out, see hold.h. */
+struct expired {
+	u64 at;		/* the futex that was waited for, in user space; 0: for none */
+	u32 process;
+	u32 over;	/* somebody would have let it go on since, at that level */
+	u64 level;
+	u64 lead;
+};
+
 /* One core. Written by that core alone, but for outlook.booked and outlook.advanced. */
 struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
@@ -251,7 +264,7 @@ struct core {
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
-	u32 returns;	/* who runs was woken from outside, and has not left its system call */
+	u32 returns;	/* who runs is to be held, and has not left its system call */
 	u32 receives;	/* packets from elsewhere: the depth at which they are handled */
 	u32 source;	/* the interrupts that it is in, innermost first: an enum interrupt in 4 bits each */
 	u32 walks;	/* stacks followed, as a mark of each */
@@ -270,6 +283,7 @@ struct core {
 	u64 waited[WAIT_CLASSES]; /* ns, of waits that ended here, summed over threads */
 	u64 lost[LOSS_MAX];
 	struct outlook outlook;
+	struct expired expired; /* of who is held here */
 };
 
 /*

@@ -62,6 +62,12 @@ struct wait {
 	u8 stopped; /* as it began */
 };
 
+enum held_for {
+	HOLD_NOT,
+	HOLD_SLEEPER,
+	HOLD_EXPIRED, /* its timeout has run out */
+};
+
 /* A thread of the target: that it has one makes it one. */
 struct thread {
 	/* What each switch needs is in three cache lines: */
@@ -72,7 +78,7 @@ struct thread {
 	u64 spared; /* by how much its level has grown on cores, as in_turns: running that took no virtual time */
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
-	u32 outside; /* it was last woken from outside of the target */
+	u32 hold; /* an enum held_for: why it is to be held, since it was last woken */
 	u32 timed; /* … by a timer */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 strays; /* rows since that were too short to tell */

@@ -60,6 +60,16 @@ static __always_inline u32 calling(struct task_struct *task)
 	return IN_COMPAT_CALL(&task->thread_info) ? CALL_NONE : REGISTER_CALL(regs);
 }
 
+/* Of its own process: whom others wake by the same address. */
+#define FUTEX_PRIVATE 128
+
+static __always_inline bool waits_for_futex(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return calling(task) == CALL_FUTEX && REGISTER_SECOND(regs) & FUTEX_PRIVATE;
+}
+
 /* Who waits for io_uring says that it does, too, whatever it waits for; but signals may end that. */
 static __always_inline bool waits_for_disk(struct task_struct *task)
 {

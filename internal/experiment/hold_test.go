@@ -77,3 +77,34 @@ func TestQueueOnOneCore(t *testing.T) {
 		})
 	}
 }
+
+// Who has waited for a lock of some 10 ms for 2 ms asks for it, by the clock. Without the holder's code it would not have
+// to: in virtual time it still waits, and goes on when the holder lets it.
+func TestTimeoutsAreHeld(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/ask.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("ask.c:%d", realkernel.Line(t, source, "/* WORK */"))
+	data, _ := profiled(t, []string{"-p", "went=func:went_on", "-p", "asked=func:had_to_ask", "-t", line, "-s", "100", "-d", "5s"}, []string{program}, 143)
+	var went, asked, held, real [2]float64 // in baselines, and at 100%
+	for _, e := range data.Experiments {
+		if e.SetAside == "" && !data.IsPlacebo(&e) {
+			which := min(1, e.Speedup)
+			went[which] += float64(e.Points[0].Count)
+			asked[which] += float64(e.Points[1].Count)
+			held[which] += float64(e.HeldNS)
+			real[which] += float64(e.RealNS)
+		}
+	}
+	t.Logf("went on %.0f, asked %.0f, held for %.0f%% of the time", went, asked, []float64{100 * held[0] / real[0], 100 * held[1] / real[1]})
+	if went[0] < 40 || went[1] < 40 {
+		t.Fatal("too few to tell")
+	}
+	if held[0] != 0 || held[1] == 0 {
+		t.Error("held in baselines, or not at all")
+	}
+	// The first experiments go by before it is known that there are timeouts.
+	if before, then := asked[0]/went[0], asked[1]/went[1]; before < 0.5 || then > 0.6*before {
+		t.Errorf("asked for %.2f of the times, and for %.2f without the holder's code", before, then)
+	}
+}

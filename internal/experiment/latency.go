@@ -67,7 +67,7 @@ func (s *session) measure(more []profile.Latency) error {
 	if len(s.latencies) == 0 {
 		return nil
 	}
-	return s.ledger.Hold()
+	return s.ledger.HoldSleepers()
 }
 
 // spans turns what was read of the latencies into the experiment's record.

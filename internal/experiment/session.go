@@ -37,6 +37,7 @@ type session struct {
 	buildIDs  map[string]string // see profile.Run
 
 	data    *profile.Data
+	holding bool            // see holdExpired
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end, or the next one's begin
 	sources *sourceLines
@@ -554,7 +555,23 @@ func (s *session) rebase() {
 }
 
 // begin begins a trial's experiment.
+// manyTimeouts, in a second: with so many it is worth what holding costs each system call of the machine.
+const manyTimeouts = 20
+
+// holdExpired has those held whose timeouts run out, once there are many.
+func (s *session) holdExpired() {
+	seconds := time.Duration(ledger.Now() - s.start).Seconds()
+	if s.holding || s.cfg.Rests() || float64(s.ledger.Timeouts()) <= manyTimeouts*seconds {
+		return
+	}
+	s.holding = true // or not to be had
+	if err := s.ledger.HoldExpired(); err != nil {
+		s.cfg.Log.Warn(err.Error())
+	}
+}
+
 func (s *session) begin(t plan.Trial, length, settle time.Duration) {
+	s.holdExpired()
 	s.ledger.Begin(ledger.Experiment{
 		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
 		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,

@@ -59,7 +59,7 @@ type Ledger struct {
 	shared   *ebpf.Map // the variables
 	page     *page
 	links    links
-	holds    bool // see Hold
+	holding  map[string]bool // programs attached by hold
 	events   *events
 	tables   *tables
 
@@ -80,7 +80,7 @@ type Ledger struct {
 // Open loads the programs and attaches those that follow the target. Nothing is
 // a target yet, so nothing is slowed but by the hooks themselves.
 func Open(opt Options) (_ *Ledger, err error) {
-	l := &Ledger{opt: opt}
+	l := &Ledger{opt: opt, holding: make(map[string]bool)}
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -166,23 +166,43 @@ func Open(opt Options) (_ *Ledger, err error) {
 	return l, nil
 }
 
-// Hold makes who sleeps by the clock pay when it wakes up, from now on. It costs each
+// Timeouts is how many timeouts have run out so far while threads of the target waited for others.
+func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts)) }
+
+// HoldSleepers makes who sleeps by the clock pay when it wakes up, from now on. It costs each
 // system call of the machine some 100 ns.
-func (l *Ledger) Hold() error {
-	if l.holds {
-		return nil
+func (l *Ledger) HoldSleepers() error {
+	l.page.control.Sleepers = 1
+	return l.hold("on_sys_exit")
+}
+
+// HoldExpired makes who has waited for another until a timeout ran out pay for that, or wait on, from now
+// on. It costs each system call of the machine some 200 ns.
+func (l *Ledger) HoldExpired() error {
+	if err := l.hold("on_sys_exit", "on_futex"); err != nil {
+		return err
 	}
+	l.page.control.Expired = 1
+	return nil
+}
+
+func (l *Ledger) hold(programs ...string) error {
 	cpus, err := ebpf.PossibleCPU()
 	if err != nil {
 		return fmt.Errorf("asking how many CPUs there may be: %w", err)
 	}
-	k, err := l.programs.attach("on_sys_exit")
-	if err != nil {
-		return err
+	for _, name := range programs {
+		if l.holding[name] {
+			continue
+		}
+		k, err := l.programs.attach(name)
+		if err != nil {
+			return err
+		}
+		l.links.add(k)
+		l.holding[name] = true
 	}
-	l.holds = true
 	l.page.control.Holds = min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))
-	l.links.add(k)
 	return nil
 }
 
