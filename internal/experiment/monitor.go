@@ -28,12 +28,19 @@ func calmMonitor() error {
 			threads = append(threads, id)
 		}
 	}
-	if len(threads) == 0 || slices.Min(threads) < os.Getpid() {
-		return nil // numbers have begun anew since this process was made: nothing tells which it is
+	if len(threads) == 0 {
+		return nil
 	}
-	path := fmt.Sprintf("/proc/%d/timerslack_ns", slices.Min(threads))
+	path := fmt.Sprintf("/proc/%d/timerslack_ns", firstAfter(os.Getpid(), threads))
 	if err := os.WriteFile(path, strconv.AppendInt(nil, int64(monitorSlack), 10), 0); err != nil {
 		return fmt.Errorf("letting the monitor's thread sleep longer: %w", err)
 	}
 	return nil
+}
+
+// firstAfter is the thread that was made first: numbers go up from the process's, and may begin anew.
+func firstAfter(process int, threads []int) int {
+	slices.Sort(threads)
+	at, _ := slices.BinarySearch(threads, process)
+	return threads[at%len(threads)]
 }

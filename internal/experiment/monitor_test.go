@@ -42,3 +42,14 @@ func TestMonitorIsCalm(t *testing.T) {
 		t.Errorf("the program's slack is %q ns, this process was given %q", said, given)
 	}
 }
+
+func TestFirstAfter(t *testing.T) {
+	for _, c := range []struct {
+		process, first int
+		threads        []int
+	}{{100, 101, []int{104, 101, 103}}, {32766, 32767, []int{301, 32767, 300}}, {32767, 300, []int{302, 300}}} {
+		if first := firstAfter(c.process, c.threads); first != c.first {
+			t.Errorf("of process %d: %d, want %d", c.process, first, c.first)
+		}
+	}
+}

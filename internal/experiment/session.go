@@ -555,12 +555,20 @@ func (s *session) rebase() {
 }
 
 // begin begins a trial's experiment.
+func (s *session) begin(t plan.Trial, length, settle time.Duration) {
+	s.holdExpired()
+	s.ledger.Begin(ledger.Experiment{
+		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
+		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
+	})
+}
+
 // manyTimeouts, in a second: with so many it is worth what holding costs each system call of the machine.
 const manyTimeouts = 20
 
-// holdExpired has those held whose timeouts run out, once there are many.
+// holdExpired has those held whose timeouts run out, once there have been many.
 func (s *session) holdExpired() {
-	seconds := time.Duration(ledger.Now() - s.start).Seconds()
+	seconds := max(1, time.Duration(ledger.Now()-s.start).Seconds())
 	if s.holding || s.cfg.Rests() || float64(s.ledger.Timeouts()) <= manyTimeouts*seconds {
 		return
 	}
@@ -568,14 +576,6 @@ func (s *session) holdExpired() {
 	if err := s.ledger.HoldExpired(); err != nil {
 		s.cfg.Log.Warn(err.Error())
 	}
-}
-
-func (s *session) begin(t plan.Trial, length, settle time.Duration) {
-	s.holdExpired()
-	s.ledger.Begin(ledger.Experiment{
-		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
-		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
-	})
 }
 
 // record turns a reading into the experiment's record and keeps it.
