@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +125,9 @@ func moved(t *testing.T, command string, happens func(path string)) (*exec.Cmd, 
 	eventually(t, "the program runs", func() bool {
 		b, err := Executable(cmd.Process.Pid)
 		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", cmd.Process.Pid))
-		return err == nil && strings.HasPrefix(string(comm), "sleeper") && strings.Contains(b.Path, "sleeper")
+		maps, _ := Maps(cmd.Process.Pid) // the last that an exec makes
+		mapped := slices.ContainsFunc(maps, func(m Mapping) bool { return strings.Contains(m.Path, "sleeper") })
+		return err == nil && strings.HasPrefix(string(comm), "sleeper") && strings.Contains(b.Path, "sleeper") && mapped
 	})
 	if happens != nil {
 		happens(path)
