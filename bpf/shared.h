@@ -249,7 +249,7 @@ struct expired {
 	u64 lead;
 };
 
-/* One core. Written by that core alone, but for outlook.booked and outlook.advanced. */
+/* One core. Written by that core alone, but for outlook.booked, outlook.advanced, and expired. */
 struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	struct account idle; /* as it was when the thread that runs got it; since 0: it did not stand idle then */

@@ -79,7 +79,7 @@ struct thread {
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 hold; /* an enum held_for: why it is to be held, since it was last woken */
-	u32 timed; /* … by a timer */
+	u32 timed; /* it was last woken by a timer */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 strays; /* rows since that were too short to tell */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -43,4 +44,20 @@ func firstAfter(process int, threads []int) int {
 	slices.Sort(threads)
 	at, _ := slices.BinarySearch(threads, process)
 	return threads[at%len(threads)]
+}
+
+// manyQuestions is for how long a program runs most of its code for the first time: the samples of what is not yet
+// answered are lost.
+const manyQuestions = time.Second
+
+// oneAtATime has one goroutine run at a time, from when the program has been asked most about until what it returns is
+// called: with more, each that has something to do has the runtime wake another thread, to look for more, which takes a
+// core from the program.
+func oneAtATime() func() {
+	all := runtime.GOMAXPROCS(0)
+	one := time.AfterFunc(manyQuestions, func() { runtime.GOMAXPROCS(1) })
+	return func() {
+		one.Stop()
+		runtime.GOMAXPROCS(all)
+	}
 }

@@ -37,10 +37,10 @@ type session struct {
 	buildIDs  map[string]string // see profile.Run
 
 	data    *profile.Data
-	holding bool            // see holdExpired
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end, or the next one's begin
 	sources *sourceLines
+	holding bool           // see holdExpired
 	lost    error          // the first record that could not be written
 	later   []point.Target // that may be in a library that is loaded later
 	warned  map[string]bool
@@ -207,22 +207,6 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
 	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
-}
-
-// manyQuestions is for how long a program runs most of its code for the first time: the samples of what is not yet
-// answered are lost.
-const manyQuestions = time.Second
-
-// oneAtATime has one goroutine run at a time, from when the program has been asked most about until what it returns is
-// called: with more, each that has something to do has the runtime wake another thread, to look for more, which takes a
-// core from the program.
-func oneAtATime() func() {
-	all := runtime.GOMAXPROCS(0)
-	one := time.AfterFunc(manyQuestions, func() { runtime.GOMAXPROCS(1) })
-	return func() {
-		one.Stop()
-		runtime.GOMAXPROCS(all)
-	}
 }
 
 // startOnce starts the program, stopped.
@@ -561,21 +545,6 @@ func (s *session) begin(t plan.Trial, length, settle time.Duration) {
 		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
 		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
 	})
-}
-
-// manyTimeouts, in a second: with so many it is worth what holding costs each system call of the machine.
-const manyTimeouts = 20
-
-// holdExpired has those held whose timeouts run out, once there have been many.
-func (s *session) holdExpired() {
-	seconds := max(1, time.Duration(ledger.Now()-s.start).Seconds())
-	if s.holding || s.cfg.Rests() || float64(s.ledger.Timeouts()) <= manyTimeouts*seconds {
-		return
-	}
-	s.holding = true // or not to be had
-	if err := s.ledger.HoldExpired(); err != nil {
-		s.cfg.Log.Warn(err.Error())
-	}
 }
 
 // record turns a reading into the experiment's record and keeps it.

@@ -28,13 +28,7 @@ int main(int argc, char **argv) {
   pthread_t thread;
   pthread_create(&thread, NULL, maker, NULL);
   for (;;) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 2000000;
-    if (until.tv_nsec >= 1000000000) {
-      until.tv_sec++;
-      until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = from_now(CLOCK_REALTIME, 2000);
     pthread_mutex_lock(&mutex);
     while (items < 16 && pthread_cond_timedwait(&more, &mutex, &until) != ETIMEDOUT)
       ;

@@ -14,14 +14,8 @@ static unsigned long switches;
 static void take(void) {
   pthread_mutex_lock(&mutex);
   while (held) {
-    struct timespec until;
+    struct timespec until = from_now(CLOCK_REALTIME, 2000);
     unsigned long before = switches;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 2000000;
-    if (until.tv_nsec >= 1000000000) {
-      until.tv_sec++;
-      until.tv_nsec -= 1000000000;
-    }
     if (pthread_cond_timedwait(&let_go, &mutex, &until) == ETIMEDOUT && held && switches == before)
       __atomic_store_n(&wanted, 1, __ATOMIC_RELAXED);
   }

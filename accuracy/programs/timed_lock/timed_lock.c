@@ -14,13 +14,7 @@ static int taken;
 static void take(void) {
   pthread_mutex_lock(&mutex);
   while (taken) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 2000000;
-    if (until.tv_nsec >= 1000000000) {
-      until.tv_nsec -= 1000000000;
-      until.tv_sec++;
-    }
+    struct timespec until = from_now(CLOCK_MONOTONIC, 2000);
     pthread_cond_timedwait(&dropped, &mutex, &until);
   }
   taken = 1;

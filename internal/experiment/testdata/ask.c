@@ -5,7 +5,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
-static int held, asked;
+static int held;
 
 __attribute__((noinline)) void had_to_ask(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void went_on(void) { __asm__ volatile(""); }
@@ -26,10 +26,8 @@ static void take(void) {
 			until.tv_sec++;
 			until.tv_nsec -= 1000000000;
 		}
-		if (pthread_cond_timedwait(&let_go, &mutex, &until) == ETIMEDOUT && held) {
+		if (pthread_cond_timedwait(&let_go, &mutex, &until) == ETIMEDOUT && held)
 			had_to_ask();
-			__atomic_store_n(&asked, 1, __ATOMIC_RELAXED);
-		}
 	}
 	held = 1;
 	pthread_mutex_unlock(&mutex);
