@@ -58,6 +58,7 @@ across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check
 
 forms: build tools
+	@[ -x /usr/bin/python3-config ] || $(SUDO) apt-get install -q -y --no-install-recommends python3-dev
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only forms
 
 mpi: build tools

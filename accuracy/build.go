@@ -29,12 +29,20 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	if err := os.MkdirAll(filepath.Join(out, "coz"), 0o755); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 	}
-	if err := compile(ctx, root, compiler(source, b.plain, p, false)); err != nil {
+	command := compiler(source, b.plain, p, false)
+	if len(p.config) > 0 {
+		more, err := ask(ctx, root, p.config)
+		if err != nil {
+			return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
+		}
+		command = append(command, strings.Fields(more)...)
+	}
+	if _, err := ask(ctx, root, command); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 	}
 	if withCoz && p.coz {
 		b.coz = filepath.Join(out, "coz", p.name)
-		if err := compile(ctx, root, compiler(source, b.coz, p, true)); err != nil {
+		if _, err := ask(ctx, root, compiler(source, b.coz, p, true)); err != nil {
 			return binaries{}, fmt.Errorf("building %s for coz: %w", p.name, err)
 		}
 	}
@@ -75,11 +83,13 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	return c
 }
 
-func compile(ctx context.Context, dir string, command []string) error {
+// ask runs a command, and gives what a command says.
+func ask(ctx context.Context, dir string, command []string) (string, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("running %s: %w\n%s", strings.Join(command, " "), err, output)
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("running %s: %w\n%s", strings.Join(command, " "), err, output)
 	}
-	return nil
+	return string(output), nil
 }

@@ -35,6 +35,7 @@ func forms() []program {
 		{name: "pipe_bytes", kind: ordinary, model: []float64{25, 37.5, 37.5, 37.5}},
 		{name: "fork_join", source: "fork_join.cc", kind: ordinary},
 		{name: "coroutines", kind: ordinary, model: []float64{8, 17, 25, 33}},
+		{name: "python_threads", config: []string{"/usr/bin/python3-config", "--embed", "--includes", "--ldflags"}, kind: ordinary},
 		{name: "rust_mpsc", source: "rust_mpsc.rs", kind: ordinary, model: []float64{20, 33, 46, 58}},
 		{name: "rust_scope", source: "rust_scope.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
 	}

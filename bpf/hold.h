@@ -12,8 +12,8 @@
  * time it still waits, and can be let go on: its program takes it for waiting until the system call is over, so
  * who would let it go on asks the kernel to (on_futex).
  *
- * It pays by keeping its core, and only while nobody else wants that: who waits
- * for the core would be delayed for what is not his. What is left it owes; what it begins
+ * It pays by keeping its core, and only while no other thread of the target wants
+ * that (rivals.h). What is left it owes; what it begins
  * meanwhile and another ends is known to be too early (wait_for_begin).
  */
 #ifndef WHATIF_HOLD_H
@@ -21,7 +21,6 @@
 
 struct hold {
 	struct core *core;
-	struct task_struct *task;
 	struct thread *thread;
 	u64 begin;
 	u64 end; /* at the latest */
@@ -43,14 +42,17 @@ static long on_hold(u32 i, struct hold *h)
 	if (h->now >= h->looked + PASS_NS)
 		look(h);
 	return h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin ||
-	       h->task->se.cfs_rq->rq->nr_running > 1;
+	       has_rival();
 }
 
-static __always_inline void hold(struct core *c)
+#define TIMED_OUT (-110)
+
+/* At the end of a system call that returns this. */
+static __always_inline void hold(struct core *c, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	struct hold h = { .core = c, .task = task, .thread = t };
+	struct hold h = { .core = c, .thread = t };
 	u64 level;
 	u32 kind;
 
@@ -60,7 +62,8 @@ static __always_inline void hold(struct core *c)
 	kind = t->hold;
 	t->hold = HOLD_NOT;
 	c->expired.over = 0;
-	if (!control.rate)
+	/* A timer's signal ends a wait, too. */
+	if (!control.rate || (kind == HOLD_EXPIRED && result != TIMED_OUT))
 		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
 	if (t->hosts && waiting_now())
@@ -88,18 +91,18 @@ static __always_inline void hold(struct core *c)
 	if (kind == HOLD_EXPIRED) {
 		__sync_fetch_and_sub(&control.held_expired, 1);
 		c->expired.at = 0;
-		t->excused = 0; /* that was for who is not held */
 	}
+	t->excused -= lesser(t->excused, h.now - h.begin); /* it has paid that */
 	t->held = 0;
 	c->held += h.now - h.begin;
 	if (under_way(h.now) && h.debt <= h.now - h.begin)
 		advance(h.looked);
-	level = account_paid(h.level, h.now - h.begin, control.global);
 	if (c->expired.over) {
-		if (c->expired.level > level)
-			level = c->expired.level;
+		stood_until_now(t);
+		t->account.level = account_waited(&t->account, h.now, c->expired.level);
 		t->lead = c->expired.lead;
 	}
+	level = account_paid(h.level, h.now - h.begin, control.global);
 	if (level > t->account.level)
 		t->account.level = level;
 	t->credit.began += h.now - h.begin; /* it did not run */
@@ -112,12 +115,12 @@ static __always_inline void hold(struct core *c)
  * not woken from outside pays for no more than the look at the core.
  */
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit)
+int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
 	struct core *c = this_core();
 
 	if (c && c->returns)
-		hold(c);
+		hold(c, result);
 	return 0;
 }
 
@@ -128,43 +131,54 @@ enum futex {
 	FUTEX_OPERATIONS = 127,
 };
 
-static long on_expired(u32 i, struct expired *by)
+struct waking {
+	u64 at;
+	u32 process;
+	u32 left; /* so many may be let go on */
+	struct task_struct *task;
+	struct thread *thread; /* who wakes */
+	u32 found;
+};
+
+static long on_expired(u32 i, struct waking *w)
 {
 	struct expired *e = &cores[i & (MAX_CPUS - 1)].expired;
 
-	if (e->at != by->at || e->process != by->process)
+	if (e->process != w->process || __sync_val_compare_and_swap(&e->at, w->at, 0) != w->at)
 		return 0;
-	e->at = 0;
-	e->level = by->level;
-	e->lead = by->lead;
+	if (!w->found) {
+		w->found = 1;
+		rested(w->thread); /* or what it seems to owe it would hand on */
+		hand_over(w->thread, place_of(w->task, BY_WAKING), bpf_ktime_get_ns());
+	}
+	e->level = w->thread->account.level;
+	e->lead = w->thread->lead;
 	e->over = 1;
-	return 1;
+	return !--w->left;
 }
 
-/* Lets one go on that is held, though it has waited for this until its timeout. */
+/* Lets those go on that are held, though they have waited for this until their timeout. */
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_futex, struct pt_regs *regs, long call)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct core *c = this_core();
-	struct expired by = { .process = task->tgid };
-	struct thread *waker;
+	struct waking w = { .process = task->tgid, .task = task };
 	u32 operation;
 
 	if (!c || !control.held_expired || call != CALL_FUTEX)
 		return 0;
+	w.thread = thread_of(task);
+	if (!w.thread)
+		return 0;
+	w.at = REGISTER_FIRST(regs);
 	operation = REGISTER_SECOND(regs) & FUTEX_OPERATIONS;
-	if (operation != FUTEX_WAKE && operation != FUTEX_WAKE_BITSET && operation != FUTEX_UNLOCK_PI)
-		return 0;
-	waker = thread_of(task);
-	if (!waker)
-		return 0;
-	rested(waker); /* or what it seems to owe it would hand on */
-	hand_over(waker, place_of(task, BY_WAKING), bpf_ktime_get_ns());
-	by.at = REGISTER_FIRST(regs);
-	by.level = waker->account.level;
-	by.lead = waker->lead;
-	bpf_loop(control.holds, on_expired, &by, 0);
+	if (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET)
+		w.left = REGISTER_THIRD(regs);
+	else if (operation == FUTEX_UNLOCK_PI)
+		w.left = 1;
+	if (w.left)
+		bpf_loop(control.holds, on_expired, &w, 0);
 	return 0;
 }
 

@@ -72,8 +72,23 @@ struct thread_info {
 	u32 status;
 } TARGET_IN_KERNEL;
 
+struct list_head {
+	struct list_head *next;
+} TARGET_IN_KERNEL;
+
+struct rt_rq {
+	unsigned int rt_nr_running;
+} TARGET_IN_KERNEL;
+
+struct dl_rq {
+	unsigned int dl_nr_running;
+} TARGET_IN_KERNEL;
+
 struct rq {
 	unsigned int nr_running;
+	struct rt_rq rt;
+	struct dl_rq dl;
+	struct list_head cfs_tasks;
 } TARGET_IN_KERNEL;
 
 struct load_weight {
@@ -89,6 +104,7 @@ struct sched_entity {
 	struct load_weight load;
 	struct sched_entity *parent; /* where groups have shares */
 	struct cfs_rq *cfs_rq;
+	struct list_head group_node;
 } TARGET_IN_KERNEL;
 
 struct task_struct {

@@ -46,6 +46,7 @@ struct pt_regs {
 /* A system call's arguments */
 #define REGISTER_FIRST(regs) ((regs)->di)
 #define REGISTER_SECOND(regs) ((regs)->si)
+#define REGISTER_THIRD(regs) ((regs)->dx)
 #define REGISTER_LR(regs) 0
 #define GOROUTINE_REGISTER 14
 
@@ -96,6 +97,7 @@ struct pt_regs {
 /* A system call's arguments */
 #define REGISTER_FIRST(regs) ((regs)->orig_x0)
 #define REGISTER_SECOND(regs) ((regs)->regs[1])
+#define REGISTER_THIRD(regs) ((regs)->regs[2])
 #define REGISTER_BX(regs) 0
 #define REGISTER_LR(regs) ((regs)->regs[30])
 #define GOROUTINE_REGISTER 28

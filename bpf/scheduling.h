@@ -270,11 +270,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		rest(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
-	if (waker || s) {
-		if (t->stands)
-			t->account.since = t->stands;
-		stands_no_more(t);
-	} else if ((c->source & 15) != FROM_TIMER || due) {
+	if (waker || s)
+		stood_until_now(t);
+	else if ((c->source & 15) != FROM_TIMER || due) {
 		stands_no_more(t); /* a packet is something to do, and a wait that is sped up takes its own time */
 	} else if (!t->running && !t->stands) {
 		t->stands = t->account.since;

@@ -282,6 +282,14 @@ static __always_inline void stands_no_more(struct thread *t)
 	t->stands = t->excused = t->again = 0;
 }
 
+/* Another lets it go on: since it stands so it has waited for that. */
+static __always_inline void stood_until_now(struct thread *t)
+{
+	if (t->stands)
+		t->account.since = t->stands;
+	stands_no_more(t);
+}
+
 static __always_inline void begin_anew(struct thread *t)
 {
 	/* Who does not run has run until then. */

@@ -130,7 +130,7 @@ static long on_turn(u32 i, struct stop *s)
 	s->paid = stop_with_tick(s->now - s->begin, s->cost, control.period);
 	if (s->now >= s->end || s->paid >= s->want + (control.global - s->global))
 		return 1;
-	return s->paid >= s->fresh + (control.global - s->global) && bpf_get_current_task_btf()->se.cfs_rq->rq->nr_running > 1;
+	return s->paid >= s->fresh + (control.global - s->global) && has_rival();
 }
 
 /*
@@ -145,7 +145,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	s.want = debt;
 	/*
 	 * Who slept by the clock owes what has come about since, and who waits for the core does not: it would be delayed for
-	 * what is not its own. So that is paid only while nobody else wants the core.
+	 * what is not its own. So that is paid only while it has no rival.
 	 */
 	s.fresh = t->timed ? account_debt(control.before, control.global) : debt;
 	if (debt > control.cap) {

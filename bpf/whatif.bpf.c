@@ -34,6 +34,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "members.h"
 #include "leaving.h"
 #include "strangers.h"
+#include "rivals.h"
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"
