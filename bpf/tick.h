@@ -3,31 +3,17 @@
 #ifndef WHATIF_TICK_H
 #define WHATIF_TICK_H
 
-/*
- * All cores tick at the same moments, one a period, each moved on at random by up
- * to a quarter of it. At random, because a program of short regular rounds is
- * otherwise met in the same state over and over, all the more as the ticks
- * themselves set its rhythm. Not by more, because how many ticks a stretch of a
- * few periods gets is noise, and hand-overs turn noise into lost speed-up. The
- * same for all, because an interruption that hits all cores alike delays nobody
- * more than the others.
- */
+#include "ticktimes.h"
+
 static __always_inline u64 tick_time(u64 interval)
 {
-	u64 x = interval * 0x9e3779b97f4a7c15 + control.seed;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-	x ^= x >> 31;
-	return interval * control.period + x % (control.period / 4);
+	return tick_due(interval, control.period, control.seed);
 }
 
 /* The last tick that has begun. */
 static __always_inline u64 tick_at(u64 now)
 {
-	u64 interval = now / control.period;
-
-	return tick_time(interval) <= now ? interval : interval - 1;
+	return tick_before(now, control.period, control.seed);
 }
 
 /*
@@ -352,7 +338,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
-		t->waiting.left = spins ? control.period : 0;
+		t->waiting.left = spins ? lesser(ran, 2 * control.period) : 0;
 		/* Waiting cannot be made faster. */
 		if (unit != UNIT_PENDING)
 			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);

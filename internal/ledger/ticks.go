@@ -68,11 +68,17 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	return sum / uint64(len(costs))
 }
 
-// tickTime is when a tick is due, as tick_time in bpf/tick.h.
+// tickTime is when a tick is due, as tick_due in bpf/ticktimes.h.
 func tickTime(interval, period, seed uint64) uint64 {
-	x := interval*0x9e3779b97f4a7c15 + seed
+	const sweep = 16
+	i := interval % (2 * sweep)
+	behind := (1 + scatter(^(interval/(2*sweep)), seed)%3) * min(i, 2*sweep-i)
+	return interval*period + behind*period/sweep + scatter(interval, seed)%(period/4)
+}
+
+func scatter(x, seed uint64) uint64 {
+	x = x*0x9e3779b97f4a7c15 + seed
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
-	x ^= x >> 31
-	return interval*period + x%(period/4)
+	return x ^ x>>31
 }

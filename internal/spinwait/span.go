@@ -15,11 +15,12 @@ type Span struct{ Low, High uint64 }
 
 // Waits gives where a function waits busily, ascending: where SpinWait would say so. To look
 // at the whole of a function once is far cheaper than at what is around each of its instructions.
-func Waits(code []byte, start uint64) (spans []Span) {
+func Waits(code []byte, start uint64, yields func(Callee) bool) (spans []Span) {
 	if !mayLoop(code) {
 		return nil
 	}
 	f := decode(code, start)
+	f.yields = yields
 	loops := f.closedBy(0, len(f.insts), len(f.insts))
 	slices.SortStableFunc(loops, smaller)
 	judged := make([]bool, len(f.insts))

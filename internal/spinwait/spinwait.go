@@ -4,7 +4,8 @@
 // making its loop faster gains nothing.
 //
 // The verdict is about code, not about an execution: the loop may have found
-// its condition true at once. A loop without calls is a wait if either
+// its condition true at once. A loop without calls, but for those that make room for
+// others (sched_yield), is a wait if either
 //
 //   - it executes PAUSE, the hint that compilers and libraries give for this;
 //     bounded spins before sleeping, and back-off delays, count; or
@@ -21,7 +22,7 @@
 // no waits for another thread. A reader of a seqlock is one.
 //
 // Only x86-64 is known. SpinWait answers for an instruction, Waits for a whole function. Both
-// are pure functions of bytes; package symbol finds them.
+// are pure functions of bytes; package symbol finds them, and says what is called.
 package spinwait
 
 import (
@@ -45,12 +46,18 @@ const (
 	prologue = 32
 )
 
+// Callee is what an instruction calls: the function at an address, or, where Kept, the one whose address is kept there.
+type Callee struct {
+	Addr uint64
+	Kept bool
+}
+
 // SpinWait reports whether the x86-64 instruction at pc lies in a busy-wait
 // loop. code is machine code loaded at the address start, where an instruction
 // must begin: at best the whole function. known is another address where an instruction
 // begins, or 0: what lies between the function's first instructions and there is not
-// decoded. Code that cannot be decoded is none.
-func SpinWait(code []byte, start, known, pc uint64) bool {
+// decoded. Code that cannot be decoded is none. yields says which functions only make room for others.
+func SpinWait(code []byte, start, known, pc uint64, yields func(Callee) bool) bool {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return false
 	}
@@ -66,6 +73,7 @@ func SpinWait(code []byte, start, known, pc uint64) bool {
 		return false
 	}
 	f := decode(code[from:], start+from)
+	f.yields = yields
 	f.frameBP = f.frameBP || decode(code[:min(from, prologue)], start).frameBP
 	at := f.find(pc)
 	if at < 0 {
@@ -101,7 +109,11 @@ func (f *function) judge(l *loop) verdict {
 	pause := -1
 	for _, i := range l.body {
 		switch f.insts[i].Op {
-		case x86asm.CALL, x86asm.LCALL, x86asm.SYSCALL, x86asm.SYSENTER, x86asm.INT, x86asm.UD2, x86asm.HLT:
+		case x86asm.CALL:
+			if c, known := f.callee(i); !known || !f.yields(c) {
+				return verdict{}
+			}
+		case x86asm.LCALL, x86asm.SYSCALL, x86asm.SYSENTER, x86asm.INT, x86asm.UD2, x86asm.HLT:
 			return verdict{}
 		case x86asm.PAUSE:
 			pause = i
@@ -169,7 +181,37 @@ type function struct {
 	addrs   []uint64
 	succ    [][2]int // indices of the next instructions, -1 for none
 	frameBP bool     // RBP is the frame pointer
+	yields  func(Callee) bool
 }
+
+// callee gives what a call calls, if that is told here.
+func (f *function) callee(call int) (Callee, bool) {
+	switch to := f.insts[call].Args[0].(type) {
+	case x86asm.Rel:
+		return Callee{Addr: f.after(call) + uint64(int64(to))}, true
+	case x86asm.Mem:
+		return f.kept(call, to)
+	case x86asm.Reg: // it was loaded before the loop
+		for i := call - 1; i >= 0; i-- {
+			if f.insts[i].Args[0] != to || f.insts[i].Op == x86asm.CALL {
+				continue
+			}
+			from, ok := f.insts[i].Args[1].(x86asm.Mem)
+			if !ok || f.insts[i].Op != x86asm.MOV {
+				break
+			}
+			return f.kept(i, from)
+		}
+	}
+	return Callee{}, false
+}
+
+// kept is what is called by an address that an instruction finds in memory at a fixed place.
+func (f *function) kept(i int, m x86asm.Mem) (Callee, bool) {
+	return Callee{Addr: f.after(i) + uint64(m.Disp), Kept: true}, m.Base == x86asm.RIP && m.Index == 0
+}
+
+func (f *function) after(i int) uint64 { return f.addrs[i] + uint64(f.insts[i].Len) }
 
 // decode decodes code in a row. What is unknown to the decoder is stepped over
 // a byte at a time: the instructions come into step again soon.
@@ -216,7 +258,7 @@ func (f *function) successors(i int) [2]int {
 	}
 	target := -1
 	if rel, ok := f.insts[i].Args[0].(x86asm.Rel); ok {
-		addr := f.addrs[i] + uint64(f.insts[i].Len) + uint64(int64(rel))
+		addr := f.after(i) + uint64(int64(rel))
 		if t := f.find(addr); t >= 0 && f.addrs[t] == addr {
 			target = t
 		}

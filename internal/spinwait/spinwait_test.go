@@ -64,13 +64,15 @@ func TestMarkedFunctions(t *testing.T) {
 	}
 }
 
+func noYields(Callee) bool { return false }
+
 // checkWaits: of a whole function the same is said as of each instruction.
 func checkWaits(t *testing.T, fn marked) {
 	t.Helper()
-	spans := Waits(fn.code, fn.addr)
+	spans := Waits(fn.code, fn.addr, noYields)
 	for _, pc := range decode(fn.code, fn.addr).addrs {
 		inside := slices.ContainsFunc(spans, func(s Span) bool { return s.Low <= pc && pc < s.High })
-		if waits := SpinWait(fn.code, fn.addr, 0, pc); inside != waits {
+		if waits := SpinWait(fn.code, fn.addr, 0, pc, noYields); inside != waits {
 			t.Errorf("%s: %#x waits: %v, by the whole function: %v", fn.name, pc, waits, inside)
 		}
 	}
@@ -161,7 +163,7 @@ func checkWait(t *testing.T, fn marked) {
 	any, bad := false, false
 	for i, on := range cycles(f) {
 		any = any || on
-		if SpinWait(fn.code, fn.addr, 0, f.addrs[i]) != on {
+		if SpinWait(fn.code, fn.addr, 0, f.addrs[i], noYields) != on {
 			bad = true
 		}
 	}
@@ -174,7 +176,7 @@ func checkWork(t *testing.T, fn marked) {
 	t.Helper()
 	f := decode(fn.code, fn.addr)
 	for i := range f.insts {
-		if SpinWait(fn.code, fn.addr, 0, f.addrs[i]) {
+		if SpinWait(fn.code, fn.addr, 0, f.addrs[i], noYields) {
 			t.Errorf("%s is no wait:\n%s", fn.name, listing(fn))
 			return
 		}
@@ -187,7 +189,7 @@ func checkMixed(t *testing.T, fn marked) {
 	t.Helper()
 	f := decode(fn.code, fn.addr)
 	for i, inst := range f.insts {
-		got := SpinWait(fn.code, fn.addr, 0, f.addrs[i])
+		got := SpinWait(fn.code, fn.addr, 0, f.addrs[i], noYields)
 		switch inst.Op {
 		case x86asm.PAUSE:
 			if !got {
@@ -210,7 +212,7 @@ func listing(fn marked) string {
 		if on[i] {
 			mark = "cycle "
 		}
-		if SpinWait(fn.code, fn.addr, 0, f.addrs[i]) {
+		if SpinWait(fn.code, fn.addr, 0, f.addrs[i], noYields) {
 			mark += "SPIN "
 		} else {
 			mark += "     "
@@ -274,7 +276,7 @@ func TestKnown(t *testing.T) {
 		code := slices.Concat(c.prologue, bytes.Repeat([]byte{0x90}, far), loop)
 		at := uint64(len(c.prologue) + far)
 		for _, known := range []uint64{0, 4, 100, at - Before, at - 1, at, at + 1, 1 << 40} {
-			if got := SpinWait(code, 0, known, at); got != c.wait {
+			if got := SpinWait(code, 0, known, at, noYields); got != c.wait {
 				t.Errorf("%s, known %d: %v, want %v", c.name, known, got, c.wait)
 			}
 		}
@@ -288,7 +290,7 @@ func FuzzSpinWait(f *testing.F) {
 	f.Add([]byte{0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xfa}, uint16(0), uint16(9))
 	f.Add(append(bytes.Repeat([]byte{0x90}, 600), 0xf3, 0x90, 0xeb, 0xfc), uint16(600), uint16(20))
 	f.Fuzz(func(t *testing.T, code []byte, at, known uint16) {
-		SpinWait(code, 0x1000, 0x1000+uint64(known), 0x1000+uint64(at))
+		SpinWait(code, 0x1000, 0x1000+uint64(known), 0x1000+uint64(at), noYields)
 	})
 }
 
@@ -297,7 +299,7 @@ func BenchmarkSpinWait(b *testing.B) {
 	code := append(make([]byte, 0, 2000), []byte(strings.Repeat("\x48\x01\xc8\x90", 256))...)
 	code = append(code, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3)
 	for b.Loop() {
-		if !SpinWait(code, 0, 0, 1024) {
+		if !SpinWait(code, 0, 0, 1024, noYields) {
 			b.Fatal("no wait")
 		}
 	}

@@ -46,7 +46,7 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	if b.debug != nil && addr-start > farAhead { // for this alone it need not be read
 		line, _ = b.debug.RowBefore(addr - spinwait.Before)
 	}
-	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr), nil
+	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr, b.yields), nil
 }
 
 // maxFunctions bounds the functions of which it is remembered where they wait.
@@ -59,7 +59,7 @@ func (b *Binary) waitsIn(start, end uint64) []spinwait.Span {
 		if b.waits == nil || len(b.waits) >= maxFunctions {
 			b.waits = map[uint64][]spinwait.Span{}
 		}
-		waits = spinwait.Waits(b.bytesAt(start, end-start), start)
+		waits = spinwait.Waits(b.bytesAt(start, end-start), start, b.yields)
 		b.waits[start] = waits
 	}
 	return waits
