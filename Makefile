@@ -44,18 +44,12 @@ lint:
 	go vet ./...
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
-# Who measures, or counts what is on the machine, has it alone; the others run side by side.
-ALONE := ^whatif/(accuracy|bpf|cmd|internal/(cli|experiment|ledger|spinwait|target))(/|$$)
-TEST := $(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1
-
 # In some 15 minutes; test-whole with every compiler, debug format and kind of stack.
 test: build tools lint check-generated
-	$(TEST) -short -timeout 15m $$(go list ./... | grep -vE '$(ALONE)')
-	$(TEST) -short -timeout 15m -p 1 $$(go list ./... | grep -E '$(ALONE)')
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -short -count=1 -p 1 -timeout 15m ./...
 
 test-whole: build tools lint check-generated
-	$(TEST) -timeout 30m $$(go list ./... | grep -vE '$(ALONE)')
-	$(TEST) -timeout 30m -p 1 $$(go list ./... | grep -E '$(ALONE)')
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -p 1 -timeout 30m ./...
 
 accuracy: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz
@@ -64,7 +58,7 @@ across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check
 
 forms: build tools
-	@[ -x /usr/bin/python3-config ] || $(SUDO) apt-get install -q -y --no-install-recommends python3-dev
+	@[ -x /usr/bin/python3-config ] || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -q -y --no-install-recommends python3-dev; }
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only forms
 
 mpi: build tools

@@ -31,18 +31,18 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	}
 	command := compiler(source, b.plain, p, false)
 	if len(p.config) > 0 {
-		more, err := ask(ctx, root, p.config)
+		more, err := runCommand(ctx, root, p.config)
 		if err != nil {
 			return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 		}
 		command = append(command, strings.Fields(more)...)
 	}
-	if _, err := ask(ctx, root, command); err != nil {
+	if _, err := runCommand(ctx, root, command); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 	}
 	if withCoz && p.coz {
 		b.coz = filepath.Join(out, "coz", p.name)
-		if _, err := ask(ctx, root, compiler(source, b.coz, p, true)); err != nil {
+		if _, err := runCommand(ctx, root, compiler(source, b.coz, p, true)); err != nil {
 			return binaries{}, fmt.Errorf("building %s for coz: %w", p.name, err)
 		}
 	}
@@ -83,13 +83,15 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	return c
 }
 
-// ask runs a command, and gives what a command says.
-func ask(ctx context.Context, dir string, command []string) (string, error) {
+// runCommand runs a command in dir, and gives what it prints.
+func runCommand(ctx context.Context, dir string, command []string) (string, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
-	output, err := cmd.CombinedOutput()
+	var errors strings.Builder
+	cmd.Stderr = &errors
+	output, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("running %s: %w\n%s", strings.Join(command, " "), err, output)
+		return "", fmt.Errorf("running %s: %w\n%s%s", strings.Join(command, " "), err, output, errors.String())
 	}
 	return string(output), nil
 }

@@ -32,7 +32,7 @@ type program struct {
 	source  string   // below accuracy/programs
 	defines []string // for the compiler
 	flags   []string // for it too, libraries at their end
-	config  []string // a command that prints more of them
+	config  []string // a command that prints more of them; not for coz
 	point   string   // the function that is called once a visit
 	kind    kind
 	// latency is what is given to --latency, for programs whose requests are timed: the latency's mean and its

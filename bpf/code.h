@@ -131,13 +131,14 @@ struct walk {
 	u32 pending; /* a unit further in is not known yet */
 	u32 hidden;  /* nor whether the instruction itself waits busily */
 	u32 point;   /* 1 + the sampled point whose line it is; 0: none */
-	u32 ended;   /* one of these: */
+	/* Small, or the stack is too large for Linux 6.1. */
+	u16 ended;   /* one of these: */
 	/* In the kernel: */
-	u32 kernel_stack; /* which one is followed */
-	u32 begun;	  /* 1: what is whatif's, or the scheduler's, is being left; 2: it is left */
-	u32 entered;	  /* the frame before is where the kernel was entered */
-	u32 busy;    /* an address could not be looked up just now */
-	u32 trailed; /* its addresses are kept as far as they may be needed, see late.h */
+	u16 kernel_stack; /* which one is followed */
+	u16 begun;	  /* 1: what is whatif's, or the scheduler's, is being left; 2: it is left */
+	u16 entered;	  /* the frame before is where the kernel was entered */
+	u16 busy;    /* an address could not be looked up just now */
+	u16 trailed; /* its addresses are kept as far as they may be needed, see late.h */
 	u32 trail;   /* so many */
 	u32 known;   /* of them, those before the first that is not known: for them the sample has been counted */
 	struct match match; /* where whole stacks are looked at */

@@ -45,15 +45,24 @@ static long on_hold(u32 i, struct hold *h)
 	       has_rival();
 }
 
-#define TIMED_OUT (-110)
+/* What was written before it said so can be read. */
+static __always_inline bool is_over(struct core *c)
+{
+	return __sync_val_compare_and_swap(&c->expired.over, 1, 1);
+}
 
-/* At the end of a system call that returns this. */
+static long on_claimed(u32 i, struct hold *h)
+{
+	return is_over(h->core);
+}
+
+/* As a system call ends, with this result. */
 static __always_inline void hold(struct core *c, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	struct hold h = { .core = c, .thread = t };
-	u64 level;
+	u64 level, at = 0;
 	u32 kind;
 
 	c->returns = 0;
@@ -62,8 +71,10 @@ static __always_inline void hold(struct core *c, long result)
 	kind = t->hold;
 	t->hold = HOLD_NOT;
 	c->expired.over = 0;
-	/* A timer's signal ends a wait, too. */
-	if (!control.rate || (kind == HOLD_EXPIRED && result != TIMED_OUT))
+	/* A wait that a timer's signal ends is no timeout. */
+	if (kind == HOLD_EXPIRED && result != -110 /* ETIMEDOUT */)
+		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
+	if (!control.rate || kind == HOLD_NOT)
 		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
 	if (t->hosts && waiting_now())
@@ -84,20 +95,23 @@ static __always_inline void hold(struct core *c, long result)
 	t->held = 1;
 	if (kind == HOLD_EXPIRED) {
 		c->expired.process = task->tgid;
-		c->expired.at = REGISTER_FIRST((struct pt_regs *)bpf_task_pt_regs(task));
+		at = REGISTER_FIRST((struct pt_regs *)bpf_task_pt_regs(task));
+		c->expired.at = at;
 		__sync_fetch_and_add(&control.held_expired, 1);
 	}
 	bpf_loop(1 << 23, on_hold, &h, 0);
 	if (kind == HOLD_EXPIRED) {
 		__sync_fetch_and_sub(&control.held_expired, 1);
-		c->expired.at = 0;
+		/* Who has just let it go on says in a moment at which level. */
+		if (__sync_val_compare_and_swap(&c->expired.at, at, 0) != at)
+			bpf_loop(1 << 10, on_claimed, &h, 0);
 	}
 	t->excused -= lesser(t->excused, h.now - h.begin); /* it has paid that */
 	t->held = 0;
 	c->held += h.now - h.begin;
 	if (under_way(h.now) && h.debt <= h.now - h.begin)
 		advance(h.looked);
-	if (c->expired.over) {
+	if (is_over(c)) {
 		stood_until_now(t);
 		t->account.level = account_waited(&t->account, h.now, c->expired.level);
 		t->lead = c->expired.lead;
@@ -131,29 +145,31 @@ enum futex {
 	FUTEX_OPERATIONS = 127,
 };
 
-struct waking {
+/* A wake that a program asks for: whom of those held it lets go on. */
+struct futex_wake {
 	u64 at;
 	u32 process;
 	u32 left; /* so many may be let go on */
-	struct task_struct *task;
 	struct thread *thread; /* who wakes */
-	u32 found;
+	u32 handed_over; /* once, for all of them */
 };
 
-static long on_expired(u32 i, struct waking *w)
+static long on_expired(u32 i, struct futex_wake *w)
 {
 	struct expired *e = &cores[i & (MAX_CPUS - 1)].expired;
 
-	if (e->process != w->process || __sync_val_compare_and_swap(&e->at, w->at, 0) != w->at)
+	if (e->process != w->process || *(volatile u64 *)&e->at != w->at)
 		return 0;
-	if (!w->found) {
-		w->found = 1;
+	if (!w->handed_over) {
+		w->handed_over = 1;
 		rested(w->thread); /* or what it seems to owe it would hand on */
-		hand_over(w->thread, place_of(w->task, BY_WAKING), bpf_ktime_get_ns());
+		hand_over(w->thread, place_of(bpf_get_current_task_btf(), BY_WAKING), bpf_ktime_get_ns());
 	}
+	if (__sync_val_compare_and_swap(&e->at, w->at, 0) != w->at)
+		return 0;
 	e->level = w->thread->account.level;
 	e->lead = w->thread->lead;
-	e->over = 1;
+	__sync_val_compare_and_swap(&e->over, 0, 1); /* in this order */
 	return !--w->left;
 }
 
@@ -163,7 +179,7 @@ int BPF_PROG(on_futex, struct pt_regs *regs, long call)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct core *c = this_core();
-	struct waking w = { .process = task->tgid, .task = task };
+	struct futex_wake w = { .process = task->tgid };
 	u32 operation;
 
 	if (!c || !control.held_expired || call != CALL_FUTEX)

@@ -105,6 +105,7 @@ struct sched_entity {
 	struct sched_entity *parent; /* where groups have shares */
 	struct cfs_rq *cfs_rq;
 	struct list_head group_node;
+	unsigned char sched_delayed; /* it sleeps, and is taken off its core's queue later */
 } TARGET_IN_KERNEL;
 
 struct task_struct {

@@ -417,7 +417,7 @@ static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
 
 /*
  * A thread that waits busily, for someone who cannot be seen, is only seen
- * waiting at ticks. That stands for a period of waiting, to be set against what
+ * waiting at ticks. That stands for what it has run since its last sample, to be set against what
  * it is found to owe at that tick and until the next; not later: waiting does not
  * excuse a debt that comes up when it is over.
  */

@@ -158,12 +158,12 @@ type LedgerCore struct {
 	Expired struct {
 		_       structs.HostLayout
 		At      uint64
-		Process uint32
-		Over    uint32
+		Process uint64
+		Over    uint64
 		Level   uint64
 		Lead    uint64
 	}
-	_ [16]byte
+	_ [8]byte
 }
 
 type LedgerCost uint32

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Who else wants a core. What a thread owes is no affair of the target's others that wait for its core: they would be
- * delayed for it. Who is of no target has no virtual time, and waits as for anything else that runs.
+ * Who else of the target wants a core. A stop for what one thread owes would delay it for what is not its own. Strangers
+ * have no virtual time, and wait as for anything else that runs.
  */
 #ifndef WHATIF_RIVALS_H
 #define WHATIF_RIVALS_H
 
-/* So many are looked at. */
+/* So many of those that wait are looked at: the loop must end. */
 #define RIVALS 16
+#define MAX_RT_PRIO 100
 
 /* Whether another thread of the target waits for this core. Not static: as step_out. */
 __noinline int has_rival(void)
@@ -16,15 +17,19 @@ __noinline int has_rival(void)
 	struct list_head *head, *at;
 	struct process *p;
 	struct rq *rq;
-	u32 tgid;
+	u32 tgid, urgent;
 
 	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
 	if (BPF_CORE_READ(rq, nr_running) < 2)
 		return 0;
-	/* Where all belong to it, and where those are that have precedence. */
-	if (membership.mode == MEMBERS_EVERYONE || BPF_CORE_READ(rq, rt.rt_nr_running) || BPF_CORE_READ(rq, dl.dl_nr_running))
+	/* Where everyone is the target, whatif's own are not told apart; and who is of real-time priority is not in the list. */
+	urgent = BPF_CORE_READ(rq, rt.rt_nr_running) + BPF_CORE_READ(rq, dl.dl_nr_running);
+	if (membership.mode == MEMBERS_EVERYONE || urgent > (task->prio < MAX_RT_PRIO) || !bpf_core_field_exists(rq->cfs_tasks))
 		return 1;
-	/* It may change meanwhile: then one is not seen, or the end is not. */
+	/*
+	 * Without the lock: if it changes meanwhile one may be missed, or its end. By processes, because the
+	 * verifier knows no task in what was read from memory.
+	 */
 	head = at = (void *)rq + bpf_core_field_offset(struct rq, cfs_tasks);
 	for (u32 i = 0; i < RIVALS; i++) {
 		at = BPF_CORE_READ(at, next);
@@ -33,8 +38,11 @@ __noinline int has_rival(void)
 		rival = (void *)at - bpf_core_field_offset(struct task_struct, se.group_node);
 		tgid = BPF_CORE_READ(rival, tgid);
 		p = rival == task ? 0 : bpf_map_lookup_elem(&processes, &tgid);
-		if (p && !p->exempt)
-			return 1;
+		if (!p || p->exempt)
+			continue;
+		if (bpf_core_field_exists(rival->se.sched_delayed) && BPF_CORE_READ(rival, se.sched_delayed))
+			continue;
+		return 1;
 	}
 	return 0;
 }

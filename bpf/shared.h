@@ -242,9 +242,9 @@ struct outlook {
 
 /* A wait whose timeout has run out, see hold.h. */
 struct expired {
-	u64 at;		/* the futex that was waited for, in user space; 0: for none */
-	u32 process;
-	u32 over;	/* somebody would have let it go on since, at that level */
+	u64 at;		/* the futex that was waited for, in user space; 0: none, or somebody has let it go on */
+	u64 process;
+	u64 over;	/* somebody would have let it go on since, at that level */
 	u64 level;
 	u64 lead;
 };

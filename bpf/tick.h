@@ -5,15 +5,15 @@
 
 #include "ticktimes.h"
 
-static __always_inline u64 tick_time(u64 interval)
+static __always_inline u64 tick_time(u64 tick)
 {
-	return tick_due(interval, control.period, control.seed);
+	return tick_due(tick, control.period, control.seed);
 }
 
 /* The last tick that has begun. */
 static __always_inline u64 tick_at(u64 now)
 {
-	return tick_before(now, control.period, control.seed);
+	return last_tick(now, control.period, control.seed);
 }
 
 /*
@@ -338,6 +338,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
+		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
 		t->waiting.left = spins ? lesser(ran, 2 * control.period) : 0;
 		/* Waiting cannot be made faster. */
 		if (unit != UNIT_PENDING)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* When ticks are: apart from the kernel, as ledger.h. */
+/* When ticks are due. Apart from the kernel, as ledger.h: internal/ledger/ticks_test.go compiles it for user space. */
 #ifndef WHATIF_TICKTIMES_H
 #define WHATIF_TICKTIMES_H
 
@@ -12,9 +12,9 @@
  * same for all, because an interruption that hits all cores alike delays nobody
  * more than the others.
  *
- * That is not enough where the rounds take about a period, or a multiple of one, as timers do: whatever the ticks meet they
- * would meet for long. So they are slow for SWEEP ticks, in which they fall behind by one, two, or three
- * periods, and fast for as many, in which they catch up: in each they come by all of a round.
+ * That is not enough where a program's rounds, or its timers, take about a period or a multiple: ticks would meet it in the same
+ * state for long. So SWEEP ticks fall behind, evenly, by one, two or three periods, and the next SWEEP catch up:
+ * each sweep meets all of a round. Not always by the same, or rounds of some lengths would be in step with that.
  */
 #define SWEEP 16
 
@@ -40,8 +40,9 @@ static __always_inline u64 tick_due(u64 tick, u64 period, u64 seed)
 }
 
 /* The last tick that is due by then. */
-static __always_inline u64 tick_before(u64 now, u64 period, u64 seed)
+static __always_inline u64 last_tick(u64 now, u64 period, u64 seed)
 {
+	/* A pair of sweeps begins and ends when it would without them. */
 	u64 pair = now / period / (2 * SWEEP), by = swept(pair, seed), tick = pair * 2 * SWEEP;
 	u64 since = now - tick * period + 1 /* for what was rounded down */, slow = (SWEEP + by) * period;
 

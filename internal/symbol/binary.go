@@ -36,6 +36,8 @@ type Binary struct {
 	goRead    bool             // whether it was looked for
 	unwinding *unwind.Table
 	waits     map[uint64][]spinwait.Span // of functions, by address: see waitsIn
+	yielding  map[spinwait.Callee]bool   // see yields
+	linkage   *linkage                   // see linked
 }
 
 // errClosed is what use after Close gives.

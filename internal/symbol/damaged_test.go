@@ -63,10 +63,12 @@ func interrogate(t testing.TB, data []byte) {
 }
 
 const smallProgram = `
+#include <sched.h>
 #include <stdio.h>
+volatile int flag;
 static inline int twice(int x) { return x + x; }
 static int work(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= twice(i) * n; return s; }
-int main(int argc, char **argv) { printf("%d\n", work(argc) + work(argc + 3)); return 0; }
+int main(int argc, char **argv) { while (argc > 9 && !flag) sched_yield(); printf("%d\n", work(argc) + work(argc + 3)); return 0; }
 `
 
 // small compiles a small program for mutation.

@@ -9,9 +9,12 @@ import (
 	"whatif/internal/spinwait"
 )
 
+// yielders make room for others and do nothing else.
+var yielders = []string{"sched_yield", "__sched_yield", "thrd_yield", "pthread_yield"}
+
 // pollers are functions that are waiting by what they are for, and nothing in their code tells that from work: Open MPI's that asks
 // one part of the library after the other whether something has come, and those with which loops that wait make room for others.
-var pollers = []string{"opal_progress", "sched_yield", "__sched_yield", "runtime.osyield", "runtime.osyield.abi0", "runtime.procyield", "runtime.procyield.abi0"}
+var pollers = slices.Concat(yielders, []string{"opal_progress", "runtime.osyield", "runtime.osyield.abi0", "runtime.procyield", "runtime.procyield.abi0"})
 
 // SpinWaits reports whether the instruction at an offset in the file lies in a
 // busy-wait loop, see package spinwait, or in a function of pollers. False for loops of processors other

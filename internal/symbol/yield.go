@@ -4,110 +4,169 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 
 	"whatif/internal/spinwait"
 )
 
-// yields reports whether a function only makes room for others: one of that name, or a stub or another short function that
-// comes to it and nothing else.
+// yields reports whether a function only makes room for others: one of yielders, or a stub or wrapper of one.
 func (b *Binary) yields(c spinwait.Callee) bool {
-	const steps = 8
-	for range steps {
+	yields, known := b.yielding[c]
+	if !known {
+		if b.yielding == nil || len(b.yielding) >= maxFunctions {
+			b.yielding = map[spinwait.Callee]bool{}
+		}
+		yields = b.leadsToYielder(c)
+		b.yielding[c] = yields
+	}
+	return yields
+}
+
+func (b *Binary) leadsToYielder(c spinwait.Callee) bool {
+	const most = 8 // a stub, its table, a wrapper, its stub, …: there may be a ring
+	for range most {
 		addr := c.Addr
-		if c.Kept {
-			var name string
-			if addr, name = b.kept(c.Addr); name != "" {
-				return isYield(name)
+		if c.InTable {
+			var yields, ok bool
+			if addr, yields, ok = b.linked(c.Addr); yields || !ok {
+				return yields
 			}
 		}
 		table := b.symbolTable()
-		if x, found := table.find(addr); found && x.addr == addr && isYield(table.name(x)) {
+		if x, found := table.find(addr); found && x.addr == addr && slices.Contains(yielders, table.name(x)) {
 			return true
 		}
-		var comes bool
-		if c, comes = b.comesTo(addr); !comes {
+		var ok bool
+		if c, ok = b.wrapped(addr); !ok {
 			return false
 		}
 	}
 	return false
 }
 
-func isYield(name string) bool { return name == "sched_yield" || name == "__sched_yield" }
-
-// comesTo gives the function that the one at an address comes to, if that is all it does.
-func (b *Binary) comesTo(addr uint64) (c spinwait.Callee, comes bool) {
-	const most, long = 8, 64 // instructions, bytes
+// wrapped gives the function that the one at an address only calls or jumps to: it is a stub or a wrapper.
+func (b *Binary) wrapped(addr uint64) (c spinwait.Callee, ok bool) {
+	const most, long = 8, 64 // instructions and bytes: what is longer does more
 	code, called := b.bytesAt(addr, long), false
 	for range most {
+		// ENDBR64, which the decoder does not know.
 		if endbr := []byte{0xf3, 0x0f, 0x1e, 0xfa}; bytes.HasPrefix(code, endbr) {
 			code, addr = code[len(endbr):], addr+uint64(len(endbr))
 		}
 		inst, err := x86asm.Decode(code, 64)
 		if err != nil {
-			break
+			return c, false
 		}
 		code, addr = code[inst.Len:], addr+uint64(inst.Len)
-		switch inst.Op {
-		case x86asm.PUSH, x86asm.POP, x86asm.SUB, x86asm.ADD, x86asm.LEAVE, x86asm.NOP:
-		case x86asm.MOV:
-			if inst.Args[0] != x86asm.RBP || inst.Args[1] != x86asm.RSP {
-				return c, false
-			}
-		case x86asm.RET:
+		switch {
+		case inst.Op == x86asm.RET:
 			return c, called
-		case x86asm.JMP, x86asm.CALL:
+		case inst.Op == x86asm.JMP || inst.Op == x86asm.CALL:
 			if called {
 				return c, false
 			}
-			switch to := inst.Args[0].(type) {
-			case x86asm.Rel:
-				c = spinwait.Callee{Addr: addr + uint64(int64(to))}
-			case x86asm.Mem:
-				c = spinwait.Callee{Addr: addr + uint64(to.Disp), Kept: true}
-				if to.Base != x86asm.RIP || to.Index != 0 {
-					return c, false
-				}
-			default:
-				return c, false
-			}
-			if inst.Op == x86asm.JMP {
-				return c, true
+			if c, ok = spinwait.CalleeOf(&inst, addr); !ok || inst.Op == x86asm.JMP {
+				return c, ok
 			}
 			called = true
-		default:
+		case !keepsFrame(&inst):
 			return c, false
 		}
 	}
 	return c, false
 }
 
-// kept gives what the program finds at an address of its data once it is loaded: the function of a name, or the one at an address.
-func (b *Binary) kept(at uint64) (addr uint64, name string) {
-	const entry = 24 // bytes of a relocation
+// keepsFrame reports whether an instruction only makes the stack frame, or takes it away.
+func keepsFrame(inst *x86asm.Inst) bool {
+	_, register := inst.Args[0].(x86asm.Reg)
+	_, constant := inst.Args[1].(x86asm.Imm)
+	switch inst.Op {
+	case x86asm.NOP, x86asm.LEAVE:
+		return true
+	case x86asm.PUSH, x86asm.POP:
+		return register
+	case x86asm.ADD, x86asm.SUB:
+		return inst.Args[0] == x86asm.RSP && constant
+	case x86asm.MOV:
+		return inst.Args[0] == x86asm.RBP && inst.Args[1] == x86asm.RSP
+	}
+	return false
+}
+
+// linkage is what the loader puts into the program's tables. nil tables: no function of yielders is among it.
+type linkage struct {
+	symbols  []elf.Symbol
+	yielders map[uint32]bool // by the symbol's number
+	tables   [][]byte        // relocations
+	constant elf.ProgHeader  // what is read-only when they are done
+}
+
+func (b *Binary) readLinkage() *linkage {
+	l := &linkage{yielders: map[uint32]bool{}}
+	symbols, err := b.elf.DynamicSymbols()
+	if err != nil {
+		return l
+	}
+	for i, s := range symbols {
+		if slices.Contains(yielders, s.Name) {
+			l.yielders[uint32(i+1)] = true
+		}
+	}
+	if len(l.yielders) == 0 {
+		return l
+	}
+	l.symbols = symbols
+	for _, p := range b.elf.Progs {
+		if p.Type == elf.PT_GNU_RELRO {
+			l.constant = p.ProgHeader
+		}
+	}
+	size := 0
 	for _, s := range b.elf.Sections {
-		if s.Type != elf.SHT_RELA {
+		// What linkers leave for tools, with --emit-relocs, counts other symbols.
+		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 || int(s.Link) >= len(b.elf.Sections) || b.elf.Sections[s.Link].Type != elf.SHT_DYNSYM {
 			continue
 		}
-		for r := b.file.Raw(s); len(r) >= entry; r = r[entry:] {
+		table := b.file.Raw(s)
+		if size += len(table); size > len(b.image) { // damaged: they lie one over another
+			break
+		}
+		l.tables = append(l.tables, table)
+	}
+	return l
+}
+
+// linked gives what the loader puts into a table: the address of a function of the program's own, or whether it is another's that yields.
+func (b *Binary) linked(at uint64) (addr uint64, yields, ok bool) {
+	const entry = 24 // bytes of a relocation
+	if b.linkage == nil {
+		b.linkage = b.readLinkage()
+	}
+	l := b.linkage
+	for _, r := range l.tables {
+		for ; len(r) >= entry; r = r[entry:] {
 			if binary.LittleEndian.Uint64(r) != at {
 				continue
 			}
-			info := binary.LittleEndian.Uint64(r[8:])
-			if elf.R_X86_64(info) == elf.R_X86_64_RELATIVE {
-				return binary.LittleEndian.Uint64(r[16:]), ""
+			info, addend := binary.LittleEndian.Uint64(r[8:]), binary.LittleEndian.Uint64(r[16:])
+			symbol := elf.R_SYM64(info)
+			switch elf.R_X86_64(elf.R_TYPE64(info)) {
+			case elf.R_X86_64_RELATIVE:
+				// Elsewhere it may be a variable, and point to something else by now.
+				return addend, false, at-l.constant.Vaddr < l.constant.Memsz
+			case elf.R_X86_64_GLOB_DAT, elf.R_X86_64_JMP_SLOT:
+				if l.yielders[symbol] {
+					return 0, true, true
+				}
+				if symbol == 0 || int(symbol) > len(l.symbols) || l.symbols[symbol-1].Section == elf.SHN_UNDEF {
+					return 0, false, false
+				}
+				return l.symbols[symbol-1].Value, false, true // unless another library's takes its place
 			}
-			symbols, err := b.elf.DynamicSymbols()
-			i := int(elf.R_SYM64(info)) - 1
-			switch {
-			case err != nil || i < 0 || i >= len(symbols):
-				return 0, ""
-			case symbols[i].Section != elf.SHN_UNDEF:
-				return symbols[i].Value, "" // its own, unless another takes its place
-			}
-			return 0, symbols[i].Name
+			return 0, false, false
 		}
 	}
-	return 0, ""
+	return 0, false, false
 }

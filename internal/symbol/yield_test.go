@@ -27,7 +27,7 @@ func TestWaitsThatYield(t *testing.T) {
 			b := open(t, build(t, c.source, c.command...))
 			names := []string{"wait_ready", "work_adds"}
 			if c.source == "yield.c" {
-				names = []string{"wait_turn", "wait_flag", "wait_either", "wait_lock", "wait_wrapped", "work_politely", "work_counts", "work_calls", "work_other"}
+				names = []string{"wait_turn", "wait_flag", "wait_either", "wait_lock", "wait_wrapped", "work_politely", "work_counts", "work_calls", "work_adds", "work_wakes", "work_hook", "work_either", "work_other"}
 			}
 			for _, name := range names {
 				funcs, err := b.Functions(name)

@@ -1,5 +1,5 @@
 /*
- * CPython, whose threads have an interpreter's lock in common: the main thread calls the target eighty times with it held, then
+ * CPython, whose threads have an interpreter's lock in common: the main thread calls the target eighty times with it held, for 8 ms, then
  * lets it go for 1 ms of something else, and another computes in Python all the time. Who waits for the lock asks for it
  * after 5 ms.
  *

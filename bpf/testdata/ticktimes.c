@@ -18,8 +18,8 @@ typedef uint64_t u64;
 #define TICKS 32000
 #define AT_ONCE 320 /* ticks of an experiment */
 
-/* How far the share of ticks that meet the first third of rounds is from a third, usually: of a fair sample it would be 0.026. */
-static double off(u64 first, u64 period, u64 seed, double round)
+/* How far the share of ticks that meet the first third of rounds is from a third, the root mean square over experiments: of a fair sample it would be 0.026. */
+static double unevenness(u64 first, u64 period, u64 seed, double round)
 {
 	double sum = 0;
 
@@ -50,16 +50,16 @@ int main(int argc, char **argv)
 			printf("%lu ns from tick %lu to the next\n", (unsigned long)(due - last), (unsigned long)i - 1);
 			return 1;
 		}
-		if (tick_before(due - 1, period, seed) != i - 1 || tick_before(due, period, seed) != i || tick_before(due + period / 3, period, seed) != i) {
+		if (last_tick(due - 1, period, seed) != i - 1 || last_tick(due, period, seed) != i || last_tick(due + period / 3, period, seed) != i) {
 			printf("tick %lu is not found\n", (unsigned long)i);
 			return 1;
 		}
 		last = due;
 	}
 	for (double part = 0.45; part < 4.05; part += 0.025) {
-		double by = off(first, period, seed, part * period);
+		double by = unevenness(first, period, seed, part * period);
 
-		if (by > 0.06) {
+		if (by > 0.06 /* twice a fair sample's, and a little */) {
 			printf("of rounds of %.4f periods the first third gets %.3f more or less than a third of the ticks\n", part, by);
 			return 1;
 		}
