@@ -8,7 +8,6 @@
 
 /* So many of those that wait are looked at: the loop must end. */
 #define RIVALS 16
-#define MAX_RT_PRIO 100
 
 /* Whether another thread of the target waits for this core. Not static: as step_out. */
 __noinline int has_rival(void)
@@ -24,7 +23,7 @@ __noinline int has_rival(void)
 		return 0;
 	/* Where everyone is the target, whatif's own are not told apart; and who is of real-time priority is not in the list. */
 	urgent = BPF_CORE_READ(rq, rt.rt_nr_running) + BPF_CORE_READ(rq, dl.dl_nr_running);
-	if (membership.mode == MEMBERS_EVERYONE || urgent > (task->prio < MAX_RT_PRIO) || !bpf_core_field_exists(rq->cfs_tasks))
+	if (membership.mode == MEMBERS_EVERYONE || urgent > (task->prio < FIRST_FAIR_PRIORITY) || !bpf_core_field_exists(rq->cfs_tasks))
 		return 1;
 	/*
 	 * Without the lock: if it changes meanwhile one may be missed, or its end. By processes, because the

@@ -2,7 +2,7 @@
 
 /*
  * Looks at when ticks are, in user space. Fails with the first broken rule, and prints "TICK DUE" of some, for the Go side
- * to be compared with. usage: ticks PERIOD SEED
+ * to be compared with. usage: ticktimes PERIOD SEED
  */
 #include <math.h>
 #include <stdio.h>

@@ -46,8 +46,11 @@ const early, late = 10 * time.Microsecond, 50 * time.Microsecond
 func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
 	const behind = 4 // periods that a tick may be behind
-	for i := begin/period - behind; tickDue(i, period, seed) < end; i++ {
+	for i := begin/period - behind; ; i++ {
 		due := tickDue(i, period, seed)
+		if due >= end {
+			break
+		}
 		if due < begin {
 			continue
 		}
@@ -73,11 +76,11 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 }
 
 // tickDue is when a tick is due, as tick_due in bpf/ticktimes.h.
-func tickDue(interval, period, seed uint64) uint64 {
+func tickDue(tick, period, seed uint64) uint64 {
 	const sweep = 16 // SWEEP there
-	i := interval % (2 * sweep)
-	behind := (1 + scatter(^(interval/(2*sweep)), seed)%3) * min(i, 2*sweep-i)
-	return interval*period + behind*period/sweep + scatter(interval, seed)%(period/4)
+	i := tick % (2 * sweep)
+	behind := (1 + scatter(^(tick/(2*sweep)), seed)%3) * min(i, 2*sweep-i)
+	return tick*period + behind*period/sweep + scatter(tick, seed)%(period/4)
 }
 
 func scatter(x, seed uint64) uint64 {

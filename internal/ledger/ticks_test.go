@@ -3,22 +3,19 @@ package ledger
 import (
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"whatif/internal/realkernel"
 )
 
 // TestTickTimes compiles ticktimes.h, which the kernel side includes, for user space: testdata/ticktimes.c says what must
 // hold of it. This side has to know the same times.
 func TestTickTimes(t *testing.T) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
+	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc: make test installs it")
 	}
-	program := filepath.Join(t.TempDir(), "ticks")
-	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Werror", "-o", program, "../../bpf/testdata/ticktimes.c", "-lm").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := realkernel.Compile(t, "../../bpf/testdata/ticktimes.c", "-O2", "-lm")
 	for _, period := range []uint64{1_000_000, 10_000_000, 333_333, 200_000} {
 		for seed := range uint64(2) {
 			out, err := exec.Command(program, fmt.Sprint(period), fmt.Sprint(seed)).CombinedOutput()

@@ -52,8 +52,8 @@ func (f *function) callee(call int) (c Callee, known bool) {
 	return c, known
 }
 
-// keptByCalls: RBX, RBP, R12 to R15.
-func keptByCalls(n int) bool { return n == 3 || n == regBP || n >= 12 }
+// keptByCalls: those of a register's numbers that are not of scratch, nor the stack pointer's.
+func keptByCalls(n int) bool { return n == regBX || n == regBP || n >= regR12 }
 
 // mayWrite reports whether an instruction may write a register that calls keep; that it is given back at the function's end does not count.
 func mayWrite(inst *x86asm.Inst, n int) bool {

@@ -36,9 +36,11 @@ func register(r x86asm.Reg) (n int, parts int, ok bool) {
 
 // The numbers of registers with a part of their own here.
 const (
-	regAX = 0
-	regSP = 4
-	regBP = 5
+	regAX  = 0
+	regBX  = 3
+	regSP  = 4
+	regBP  = 5
+	regR12 = 12
 )
 
 // frameAddr is an address in the stack frame: a base register that the loop

@@ -95,26 +95,19 @@ func keepsFrame(inst *x86asm.Inst) bool {
 	return false
 }
 
-// linkage is what the loader puts into the program's tables. nil tables: no function of yielders is among it.
+// linkage is what the loader puts into the program's tables: nothing, where no function of yielders is among it.
 type linkage struct {
 	symbols  []elf.Symbol
-	yielders map[uint32]bool // by the symbol's number
-	tables   [][]byte        // relocations
-	constant elf.ProgHeader  // what is read-only when they are done
+	tables   [][]byte       // relocations
+	constant elf.ProgHeader // what is read-only when they are done
 }
 
+func isYielder(s elf.Symbol) bool { return slices.Contains(yielders, s.Name) }
+
 func (b *Binary) readLinkage() *linkage {
-	l := &linkage{yielders: map[uint32]bool{}}
+	l := &linkage{}
 	symbols, err := b.elf.DynamicSymbols()
-	if err != nil {
-		return l
-	}
-	for i, s := range symbols {
-		if slices.Contains(yielders, s.Name) {
-			l.yielders[uint32(i+1)] = true
-		}
-	}
-	if len(l.yielders) == 0 {
+	if err != nil || !slices.ContainsFunc(symbols, isYielder) {
 		return l
 	}
 	l.symbols = symbols
@@ -151,19 +144,18 @@ func (b *Binary) linked(at uint64) (addr uint64, yields, ok bool) {
 				continue
 			}
 			info, addend := binary.LittleEndian.Uint64(r[8:]), binary.LittleEndian.Uint64(r[16:])
-			symbol := elf.R_SYM64(info)
 			switch elf.R_X86_64(elf.R_TYPE64(info)) {
 			case elf.R_X86_64_RELATIVE:
 				// Elsewhere it may be a variable, and point to something else by now.
 				return addend, false, at-l.constant.Vaddr < l.constant.Memsz
 			case elf.R_X86_64_GLOB_DAT, elf.R_X86_64_JMP_SLOT:
-				if l.yielders[symbol] {
-					return 0, true, true
-				}
-				if symbol == 0 || int(symbol) > len(l.symbols) || l.symbols[symbol-1].Section == elf.SHN_UNDEF {
+				number := int(elf.R_SYM64(info))
+				if number == 0 || number > len(l.symbols) {
 					return 0, false, false
 				}
-				return l.symbols[symbol-1].Value, false, true // unless another library's takes its place
+				s := l.symbols[number-1]
+				// Its own it is unless another library's takes its place.
+				return s.Value, isYielder(s), s.Section != elf.SHN_UNDEF
 			}
 			return 0, false, false
 		}
