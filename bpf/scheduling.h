@@ -109,6 +109,19 @@ static __always_inline bool idles_on(struct core *c)
 	return 1;
 }
 
+/*
+ * The core stood idle: its position did not move, and that of G may have, by who waits for what is sped up, also since
+ * anybody looked last. Not static: as step_out.
+ */
+__noinline int stood_idle(struct core *c, u64 now)
+{
+	if (!c)
+		return 0;
+	pass_waiting(now);
+	c->account.level = account_waited(&c->account, now, control.global);
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -147,11 +160,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (!sleeps || !p->again || !idles_on(c))
 			c->idle.since = 0;
 		else if (next->pid)
-			c->account.level = account_waited(&c->account, now, control.global);
+			stood_idle(c, now);
 	} else if (!prev->pid) {
-		/* It stood idle: its position did not move. */
 		c->idle = c->account;
-		c->account.level = account_waited(&c->account, now, control.global);
+		stood_idle(c, now);
 	} else {
 		/* One that has left meanwhile began as none. What it ran has no variable: with one the stack is too large for Linux 6.1. */
 		if (!c->foreign_since)
