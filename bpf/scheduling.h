@@ -182,7 +182,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			forget_wait(c, n, now);
-		get_core(c, n, now, !prev->pid);
+		get_core(c, n, now, !prev->pid || is_kernels(prev));
 		if (c->away_since) {
 			settle_intrusion(c, n);
 			leave_core(c, 0, 0);

@@ -2,9 +2,12 @@ package experiment
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/realkernel"
 )
@@ -55,5 +58,41 @@ func TestStrangers(t *testing.T) {
 				t.Error("the client counts as nobody that the server deals with")
 			}
 		})
+	}
+}
+
+// Who waits for a stranger, in the line that is sped up, has nobody to be stopped for: also where the stranger lets it go on from
+// the core that it gets, which stood idle until then.
+func TestAnsweredFromTheSameCore(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/partner.c"
+	program := realkernel.Compile(t, source)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, other := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "other")
+	partner := exec.CommandContext(t.Context(), program, "answers")
+	partner.Stdin = other
+	if err := partner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	other.Close()
+	line := fmt.Sprintf("partner.c:%d", realkernel.Line(t, source, "/* WAITS */"))
+	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "3s"}, []string{program, "asks"}, 143)
+	ours.Close()
+	if err := partner.Wait(); err != nil { // it ends when nobody can ask it any more
+		t.Error(err)
+	}
+	var delayed, stopped int64
+	for _, e := range data.Experiments {
+		if !e.IsBaseline() && !data.IsPlacebo(&e) {
+			delayed += e.DelayNS
+			stopped += e.PausedNS
+		}
+	}
+	t.Logf("%d ns spared by waiting, %d stopped", delayed, stopped)
+	if delayed == 0 || stopped > delayed/10 {
+		t.Errorf("stopped for %d ns of the %d that its own waiting spared", stopped, delayed)
 	}
 }
