@@ -301,7 +301,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * so the position moved with the clock.
 		 */
 		c->network_wakes += c->receives && c->receives == c->interrupts;
-		t->timed = (c->source & 15) == FROM_TIMER;
+		/* Who slept in what is sped up was given that: what it owes besides is its own. */
+		t->timed = (c->source & 15) == FROM_TIMER && !due;
 		t->hold = hold_after(t, task);
 		level = s ? s->account.level : t->account.level;
 	}

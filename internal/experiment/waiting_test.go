@@ -123,3 +123,24 @@ func inMemory(t *testing.T, dir string) bool {
 	}
 	return st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC
 }
+
+// What others' sleeping spares is paid by who runs meanwhile, also where it has slept itself and more of them want the core than can
+// have it: or they would compute more than the cores can.
+func TestSleepersPay(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/crowd.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("crowd.c:%d", realkernel.Line(t, source, "/* SLEEPS */"))
+	data, _ := profiled(t, []string{"-p", "func:slept", "-t", line, "-s", "0,100", "-d", "3s"}, []string{program}, 143)
+	var spared, unpaid int64
+	for _, e := range data.Experiments {
+		if !e.IsBaseline() && !data.IsPlacebo(&e) {
+			spared += e.DelayNS
+			unpaid += e.UnpaidNS
+		}
+	}
+	t.Logf("%d ns spared, %d of them not paid", spared, unpaid)
+	if spared == 0 || unpaid > spared/20 {
+		t.Errorf("not paid: %d ns of %d", unpaid, spared)
+	}
+}

@@ -1,0 +1,24 @@
+/* Eight threads that sleep in one line, and compute for less than a tick's distance in between. */
+#include <pthread.h>
+#include <time.h>
+
+__attribute__((noinline)) void slept(void) { __asm__ volatile(""); }
+
+static void *sleeping(void *unused) {
+	for (;;) {
+		nanosleep(&(struct timespec){.tv_nsec = 4000000}, 0); /* SLEEPS */
+		for (volatile int i = 0; i < 600000; i++)
+			;
+		slept();
+	}
+	return unused;
+}
+
+int main(void) {
+	pthread_t thread;
+
+	for (int i = 0; i < 7; i++)
+		if (pthread_create(&thread, 0, sleeping, 0))
+			return 1;
+	sleeping(0);
+}
