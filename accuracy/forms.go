@@ -36,6 +36,8 @@ func forms() []program {
 		{name: "fork_join", source: "fork_join.cc", kind: ordinary},
 		{name: "coroutines", kind: ordinary, model: []float64{8, 17, 25, 33}},
 		{name: "python_threads", config: []string{"/usr/bin/python3-config", "--embed", "--includes", "--ldflags"}, kind: ordinary},
+		{name: "timed_jobs", kind: ordinary, model: []float64{0, 0, 0, 0}},
+		{name: "timed_jobs_by_clock", source: "timed_jobs.c", defines: []string{"BY_CLOCK"}, kind: ordinary, model: []float64{0, 0, 0, 0}},
 		{name: "rust_mpsc", source: "rust_mpsc.rs", kind: ordinary, model: []float64{20, 33, 46, 58}},
 		{name: "rust_scope", source: "rust_scope.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
 	}

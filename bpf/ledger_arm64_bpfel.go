@@ -82,16 +82,18 @@ type LedgerControlPage struct {
 	Holds       uint32
 	Sleepers    uint32
 	Expired     uint32
+	Errands     uint32
 	Unpinned    uint32
 	Placebo     uint32
-	_           [48]byte
+	_           [44]byte
 	Global      uint64
 	_           [56]byte
 	Processes   uint64
 	Ended       uint64
 	Timeouts    uint64
+	HandedOut   uint64
 	HeldExpired uint64
-	_           [32]byte
+	_           [24]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
@@ -592,16 +594,24 @@ type LedgerThread struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Spared       uint64
-	Running      uint32
-	Core         uint32
-	Hold         uint32
-	Timed        uint32
-	Again        uint32
-	Strays       uint32
-	Stands       uint64
-	Excused      uint64
-	PollsAt      uint64
+	Spared  uint64
+	Running uint32
+	Core    uint32
+	Hold    uint32
+	Timed   uint32
+	Again   uint32
+	Strays  uint32
+	Stands  uint64
+	Excused uint64
+	PollsAt uint64
+	Naps    struct {
+		_       structs.HostLayout
+		Place   uint64
+		All     uint32
+		Errands uint32
+		Awake   uint32
+		_       [4]byte
+	}
 	Held         uint32
 	Leaving      uint32
 	AddressSpace uint64

@@ -238,6 +238,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	now = bpf_ktime_get_ns();
 	if (waker) {
 		go_on(c, waker);
+		hand_out(waker, now);
 		hand_over(waker, place_of(current, BY_WAKING), now);
 		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
@@ -253,7 +254,7 @@ static __always_inline u32 hold_after(struct thread *t, struct task_struct *task
 		if (control.expired)
 			return HOLD_EXPIRED;
 	}
-	return control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
+	return control.sleepers || (control.errands && t->naps.awake && runs_errands(t)) ? HOLD_SLEEPER : HOLD_NOT;
 }
 
 SEC("tp_btf/sched_waking")
@@ -286,12 +287,13 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		stood_until_now(t);
 	else if ((c->source & 15) != FROM_TIMER || due) {
 		stands_no_more(t); /* a packet is something to do, and a wait that is sped up takes its own time */
-	} else if (!t->running && !t->stands) {
+	} else if (!t->running && !t->stands && !runs_errands(t)) {
 		t->stands = t->account.since;
 	}
 	if (waker) {
-		t->hold = t->timed = 0;
+		t->hold = t->timed = t->naps.awake = 0;
 		go_on(c, waker);
+		hand_out(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 		level = waker->account.level;
@@ -303,6 +305,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		c->network_wakes += c->receives && c->receives == c->interrupts;
 		/* Who slept in what is sped up was given that: what it owes besides is its own. */
 		t->timed = (c->source & 15) == FROM_TIMER && !due;
+		if ((c->source & 15) == FROM_TIMER)
+			nap(t, task);
+		else
+			t->naps.awake = 0;
 		t->hold = hold_after(t, task);
 		level = s ? s->account.level : t->account.level;
 	}

@@ -68,6 +68,14 @@ enum held_for {
 	HOLD_EXPIRED, /* its timeout has run out */
 };
 
+/* Sleeps of a thread at one place, ended by the clock. */
+struct naps {
+	u64 place;
+	u32 all;
+	u32 errands; /* after so many of them it has let another go on at once */
+	u32 awake; /* from one of them, and has not let anybody go on yet */
+};
+
 /* A thread of the target: that it has one makes it one. */
 struct thread {
 	/* What each switch needs is in three cache lines: */
@@ -85,6 +93,7 @@ struct thread {
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
 	u64 excused; /* of what it owes, if it goes on by itself: see go_on */
 	u64 polls_at; /* the place at which it was last seen to poll; 0: none */
+	struct naps naps;
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */

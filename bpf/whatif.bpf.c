@@ -35,6 +35,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "leaving.h"
 #include "strangers.h"
 #include "rivals.h"
+#include "errands.h"
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"

@@ -127,14 +127,18 @@ static int64_t monotonic_ns(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* The moment so many microseconds from now, for waits with a timeout. */
-__attribute__((unused)) static struct timespec from_now(clockid_t clock, long us) {
-  struct timespec t;
-  clock_gettime(clock, &t);
+__attribute__((unused)) static struct timespec later(struct timespec t, long us) {
   t.tv_nsec += us * 1000;
   t.tv_sec += t.tv_nsec / 1000000000;
   t.tv_nsec %= 1000000000;
   return t;
+}
+
+/* The moment so many microseconds from now, for waits with a timeout. */
+__attribute__((unused)) static struct timespec from_now(clockid_t clock, long us) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return later(t, us);
 }
 
 /* How long requests took, for programs that have some: sorted at the end. */

@@ -95,9 +95,24 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 	return res
 }
 
-// effects fills in every target's effect on point k.
+// effects fills in every target's effect on point k: by the clock where virtual time says nothing.
 func (in *input) effects(k int, phases []phasing, opt Options) {
 	see := in.visits(k)
+	if in.isPaced(see, phases) {
+		in.points[k].Paced = true
+		see = in.byTheClock(k)
+	}
+	t, fits := in.fitPoint(see, phases)
+	in.pointFacts(&in.points[k], t)
+	in.conclude(t, fits, opt, func(u int) *Effect {
+		e := &in.targets[u].Effects[k]
+		e.Point, e.Metric = k, Throughput
+		return e
+	})
+}
+
+// fitPoint is fit, with outliers clipped unless they are too many to be that.
+func (in *input) fitPoint(see view, phases []phasing) (*track, []*fit) {
 	t, fits := in.fit(see, phases, true)
 	windows, clipped := t.count, t.clipped
 	for _, f := range fits {
@@ -105,14 +120,9 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 		clipped += f.clipped
 	}
 	if float64(clipped) > clipShare*float64(windows) {
-		t, fits = in.fit(see, phases, false)
+		return in.fit(see, phases, false)
 	}
-	in.pointFacts(&in.points[k], t)
-	in.conclude(t, fits, opt, func(u int) *Effect {
-		e := &in.targets[u].Effects[k]
-		e.Point, e.Metric = k, Throughput
-		return e
-	})
+	return t, fits
 }
 
 // conclude turns the fits into effects.

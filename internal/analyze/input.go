@@ -198,6 +198,18 @@ func (in *input) visits(k int) view {
 	}
 }
 
+// byTheClock is the view of point k in which delays are time like any other.
+func (in *input) byTheClock(k int) view {
+	see := in.visits(k)
+	return func(r int, e *profile.Experiment) (observation, bool) {
+		o, ok := see(r, e)
+		if effective := e.RealNS - max(0, e.DelayNS); ok && effective > 0 {
+			o.time *= float64(e.RealNS) / float64(effective)
+		}
+		return o, ok
+	}
+}
+
 // segments collects the baselines, one segment for each run.
 func (in *input) segments(see view) []segment {
 	all := make([]segment, len(in.runs))

@@ -48,3 +48,47 @@ func TestPlacebo(t *testing.T) {
 		t.Error("a placebo where there was none")
 	}
 }
+
+// A point that placebos do not slow down keeps its pace whatever is faster, and so says the report; of one that they slow down less
+// than they should nothing is said but that.
+func TestPaced(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		nothing, gain float64 // of the placebo, and of code with half of the samples
+		paced         bool
+	}{
+		{"by the clock", 1, 0.5, true},
+		{"partly", 0.6, 0.5, false},
+		{"not", 0, 0.5, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := world{pairs: 60, levels: []int{30}, noise: 0.01,
+				units: []code{{share: 0.5, gain: linear(test.gain)}, {share: 1, gain: linear(test.nothing)}}}
+			d := w.run(1)
+			placebo := d.Units[2]
+			placebo.Kind = profile.Placebo
+			d.Units[2] = placebo
+			visits := int64(0)
+			for _, e := range d.Experiments {
+				visits += e.Points[0].Count
+			}
+			r := Analyze([]*profile.Data{d}, Options{})
+			p, gain := r.Points[0], r.Targets[0].Effects[0].Slope
+			t.Logf("slope %.3f [%.3f..%.3f]", gain.Value, gain.Low, gain.High)
+			warned := slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == "paced" })
+			if p.Paced != test.paced || warned != test.paced {
+				t.Errorf("paced: %v, warned of: %v", p.Paced, warned)
+			}
+			want := test.gain
+			if test.paced {
+				want = 0
+			}
+			if gain.Low > want || gain.High < want {
+				t.Errorf("slope %.3f [%.3f..%.3f], want %.3f", gain.Value, gain.Low, gain.High, want)
+			}
+			if p.Visits != visits {
+				t.Errorf("%d visits, want %d", p.Visits, visits)
+			}
+		})
+	}
+}

@@ -59,7 +59,10 @@ type Point struct {
 	Rate       float64 // visits per second in the baselines, 0 if not known
 	// Noise is the standard deviation of one baseline's period about its
 	// neighbours', in percent; 0 if not known.
-	Noise    float64
+	Noise float64
+	// Paced says that delays for nothing do not slow it down: something that whatif does not delay, a clock, sets its
+	// pace. Effects on it are by the clock then.
+	Paced    bool
 	Warnings []Warning
 }
 

@@ -108,3 +108,34 @@ func TestTimeoutsAreHeld(t *testing.T) {
 		t.Errorf("asked for %.2f of the times, and for %.2f without the holder's code", before, then)
 	}
 }
+
+// Who sleeps by the clock, hands something out and sleeps again is held without being asked about: what it hands out would come
+// early, and however fast the work on it becomes, no more of it comes.
+func TestErrandsAreHeld(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/errands.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("errands.c:%d", realkernel.Line(t, source, "/* WORK */"))
+	data, _ := profiled(t, []string{"-p", "func:done", "-t", line, "-s", "0,100", "-d", "5s"}, []string{program}, 143)
+	// The first second is for finding out that there are errands.
+	var visits, times [2]float64
+	for _, e := range data.Experiments {
+		if e.SetAside != "" || e.StartNS < 1500e6 || data.IsPlacebo(&e) {
+			continue
+		}
+		i := 0
+		if !e.IsBaseline() {
+			i = 1
+		}
+		visits[i] += float64(e.Points[0].Count)
+		times[i] += float64(e.RealNS - e.DelayNS)
+	}
+	if visits[0] == 0 || visits[1] == 0 {
+		t.Fatalf("%.0f visits in baselines, %.0f in experiments", visits[0], visits[1])
+	}
+	gain := 1 - times[1]/visits[1]*visits[0]/times[0]
+	t.Logf("gain %.1f%%", 100*gain)
+	if gain < -0.08 || gain > 0.08 {
+		t.Errorf("a gain of %.1f%%, and no job comes earlier", 100*gain)
+	}
+}

@@ -40,9 +40,9 @@ type session struct {
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end, or the next one's begin
 	sources *sourceLines
-	holding bool           // see holdExpired
-	lost    error          // the first record that could not be written
-	later   []point.Target // that may be in a library that is loaded later
+	holding map[string]bool // see hold
+	lost    error           // the first record that could not be written
+	later   []point.Target  // that may be in a library that is loaded later
 	warned  map[string]bool
 	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
@@ -73,7 +73,7 @@ type session struct {
 // leaves an Outcome with what was measured.
 func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s := &session{
-		cfg: &cfg, told: make(map[uint32]bool), sources: newSourceLines(), warned: make(map[string]bool),
+		cfg: &cfg, told: make(map[uint32]bool), sources: newSourceLines(), holding: make(map[string]bool), warned: make(map[string]bool),
 		plan: newPlan(&cfg), length: cfg.Experiment, stretches: make(stretches), costly: make(map[int]bool), checked: make(map[int]bool),
 	}
 	if cfg.List {
@@ -540,7 +540,7 @@ func (s *session) rebase() {
 
 // begin begins a trial's experiment.
 func (s *session) begin(t plan.Trial, length, settle time.Duration) {
-	s.holdExpired()
+	s.hold()
 	s.ledger.Begin(ledger.Experiment{
 		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
 		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,

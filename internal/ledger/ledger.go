@@ -169,6 +169,15 @@ func Open(opt Options) (_ *Ledger, err error) {
 // Timeouts is how many timeouts have run out so far while threads of the target waited for others.
 func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts)) }
 
+// HandedOut is how often who slept by the clock has let another go on as soon as it woke up, if it does so often.
+func (l *Ledger) HandedOut() int64 { return int64(load(&l.page.control.HandedOut)) }
+
+// HoldErrands makes those who do so pay when they wake up, from now on. It costs each system call of the machine some 100 ns.
+func (l *Ledger) HoldErrands() error {
+	l.page.control.Errands = 1
+	return l.hold("on_sys_exit")
+}
+
 // HoldSleepers makes who sleeps by the clock pay when it wakes up, from now on. It costs each
 // system call of the machine some 100 ns.
 func (l *Ledger) HoldSleepers() error {

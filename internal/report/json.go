@@ -95,8 +95,9 @@ type jsonPoint struct {
 	Kind     string        `json:"kind"`
 	Sites    int           `json:"sites,omitempty"` // places in code that it was counted at
 	Visits   int64         `json:"visits"`
-	Rate     float64       `json:"rate"`  // visits per second without speed-ups
-	Noise    float64       `json:"noise"` // standard deviation of one baseline, percent
+	Rate     float64       `json:"rate"`            // visits per second without speed-ups
+	Noise    float64       `json:"noise"`           // standard deviation of one baseline, percent
+	Paced    bool          `json:"paced,omitempty"` // by a clock, which delays do not slow down: gains are by it
 	Warnings []jsonWarning `json:"warnings"`
 }
 
@@ -181,7 +182,7 @@ func toJSON(r *analyze.Result) jsonReport {
 		out.Runs = append(out.Runs, runJSON(run))
 	}
 	for _, p := range r.Points {
-		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Warnings: warnings(p.Warnings)})
+		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Paced: p.Paced, Warnings: warnings(p.Warnings)})
 	}
 	for i := range r.Latencies {
 		out.Latencies = append(out.Latencies, latencyJSON(r, &r.Latencies[i]))
