@@ -7,9 +7,7 @@
 #ifndef WHATIF_ERRANDS_H
 #define WHATIF_ERRANDS_H
 
-#define TIMER_ABSTIME 1
-
-/* Naps that are remembered; fewer tell nothing. */
+/* Naps that are remembered: who changes its ways is soon known. Of fewer than NAPS_FEW a third is chance. */
 #define NAPS_FULL 32
 #define NAPS_FEW 4
 
@@ -19,19 +17,8 @@ static __always_inline bool runs_errands(const struct thread *t)
 	return t->naps.all >= NAPS_FEW && 3 * t->naps.errands >= t->naps.all;
 }
 
-/*
- * Until when it sleeps it may have said once and for all. By then no less virtual time has passed that it might be held for:
- * it would find the next time past, and hand out as much in less of it.
- */
-static __always_inline bool by_appointment(struct task_struct *task, u32 call)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-
-	return call == CALL_READ || (call == CALL_CLOCK_NANOSLEEP && REGISTER_SECOND(regs) & TIMER_ABSTIME);
-}
-
 /* A thread that sleeps is woken by the clock. */
-static __always_inline void nap(struct thread *t, struct task_struct *task)
+static __always_inline void nap(struct thread *t)
 {
 	struct naps *n = &t->naps;
 
@@ -39,24 +26,24 @@ static __always_inline void nap(struct thread *t, struct task_struct *task)
 		n->place = t->credit.from;
 		n->all = n->errands = 0;
 	}
-	n->awake = !by_appointment(task, calling(task));
+	n->awake = 1;
 	if (++n->all < NAPS_FULL)
 		return;
 	n->all /= 2;
 	n->errands /= 2;
 }
 
-/* The thread lets another go on, or a stranger. Not static: as step_out. */
-__noinline int hand_out(struct thread *t, u64 now)
+/* The thread lets another go on, or a stranger: if it has run for less than a period since a nap, that was an errand. Not static: as step_out. */
+__noinline int note_errand(struct thread *t, u64 now)
 {
 	if (!t || !t->naps.awake)
 		return 0;
 	t->naps.awake = 0;
-	if (now - t->account.since >= control.period)
+	if (credit_length(&t->credit, now) >= control.period)
 		return 0;
 	t->naps.errands++;
 	if (runs_errands(t))
-		__sync_fetch_and_add(&control.handed_out, 1);
+		__sync_fetch_and_add(&control.errands_run, 1);
 	return 0;
 }
 

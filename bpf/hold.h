@@ -5,11 +5,9 @@
  * paid: it ran ahead of virtual time by all of G, and what it handed out came
  * earlier and more often than it should have, to a worker that had it already and
  * need not wait for it. So it pays when it comes back from its sleep, before it does
- * anything.
+ * anything. Where no latencies are measured only those do that are seen to run such errands often (errands.h).
  *
- * Where no latencies are measured this is so for those who are seen to do it often (errands.h).
- *
- * So does who has waited for another until a timeout ran out. It may do something about it: an interpreter's
+ * Who has waited for another until a timeout ran out pays so, too. It may do something about it: an interpreter's
  * thread asks for the lock that it has waited 5 ms for, which in virtual time the other has had for less. In virtual
  * time it still waits, and can be let go on: its program takes it for waiting until the system call is over, so
  * who would let it go on asks the kernel to (on_futex).

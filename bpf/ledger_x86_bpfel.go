@@ -91,7 +91,7 @@ type LedgerControlPage struct {
 	Processes   uint64
 	Ended       uint64
 	Timeouts    uint64
-	HandedOut   uint64
+	ErrandsRun  uint64
 	HeldExpired uint64
 	_           [24]byte
 	Arrived     uint64
@@ -599,8 +599,10 @@ type LedgerThread struct {
 	Core    uint32
 	Hold    uint32
 	Timed   uint32
+	Given   uint32
 	Again   uint32
 	Strays  uint32
+	_       [4]byte
 	Stands  uint64
 	Excused uint64
 	PollsAt uint64

@@ -117,7 +117,8 @@ __noinline int stood_idle(struct core *c, u64 now)
 {
 	if (!c)
 		return 0;
-	pass_waiting(now);
+	if (waiting_now())
+		pass_waiting(now);
 	c->account.level = account_waited(&c->account, now, control.global);
 	return 0;
 }
@@ -128,7 +129,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct core *c = this_core();
 	struct thread *p, *n;
 	u64 now, place;
-	bool sleeps = 0;
+	bool sleeps = 0, waits_still = !prev->pid;
 
 	if (!c)
 		return 0;
@@ -172,6 +173,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			c->dealt += now - c->foreign_since;
 		else if (!is_kernels(prev))
 			c->intruded += now - c->foreign_since;
+		/* All of the time: before that it may have waited for others. */
+		waits_still = n && is_kernels(prev) && c->foreign_since <= n->account.since;
 		c->foreign_since = c->idle.since = 0;
 		intrude(c, n, now);
 	}
@@ -182,7 +185,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			forget_wait(c, n, now);
-		get_core(c, n, now, !prev->pid || is_kernels(prev));
+		get_core(c, n, now, waits_still);
 		if (c->away_since) {
 			settle_intrusion(c, n);
 			leave_core(c, 0, 0);
@@ -238,7 +241,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	now = bpf_ktime_get_ns();
 	if (waker) {
 		go_on(c, waker);
-		hand_out(waker, now);
+		note_errand(waker, now);
 		hand_over(waker, place_of(current, BY_WAKING), now);
 		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
@@ -287,13 +290,14 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		stood_until_now(t);
 	else if ((c->source & 15) != FROM_TIMER || due) {
 		stands_no_more(t); /* a packet is something to do, and a wait that is sped up takes its own time */
-	} else if (!t->running && !t->stands && !runs_errands(t)) {
+	} else if (!t->running && !t->stands && !(t->naps.place == t->credit.from && runs_errands(t))) {
+		/* Who runs errands sleeps for the time, and not to look whether it can go on. */
 		t->stands = t->account.since;
 	}
 	if (waker) {
 		t->hold = t->timed = t->naps.awake = 0;
 		go_on(c, waker);
-		hand_out(waker, now);
+		note_errand(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 		level = waker->account.level;
@@ -303,10 +307,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * so the position moved with the clock.
 		 */
 		c->network_wakes += c->receives && c->receives == c->interrupts;
-		/* Who slept in what is sped up was given that: what it owes besides is its own. */
-		t->timed = (c->source & 15) == FROM_TIMER && !due;
+		t->timed = (c->source & 15) == FROM_TIMER;
+		t->given = !!due;
 		if ((c->source & 15) == FROM_TIMER)
-			nap(t, task);
+			nap(t);
 		else
 			t->naps.awake = 0;
 		t->hold = hold_after(t, task);

@@ -68,12 +68,12 @@ enum held_for {
 	HOLD_EXPIRED, /* its timeout has run out */
 };
 
-/* Sleeps of a thread at one place, ended by the clock. */
+/* Sleeps of a thread at one place that the clock ended: see errands.h. */
 struct naps {
 	u64 place;
-	u32 all;
-	u32 errands; /* after so many of them it has let another go on at once */
-	u32 awake; /* from one of them, and has not let anybody go on yet */
+	u32 all;     /* halved, with errands, when they are NAPS_FULL */
+	u32 errands; /* of them: it has let another go on at once */
+	u32 awake;   /* from one, and has let nobody go on yet */
 };
 
 /* A thread of the target: that it has one makes it one. */
@@ -88,6 +88,7 @@ struct thread {
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 hold; /* an enum held_for: why it is to be held, since it was last woken */
 	u32 timed; /* it was last woken by a timer */
+	u32 given; /* it was given that sleep, as what it slept in is sped up */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 strays; /* rows since that were too short to tell */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */

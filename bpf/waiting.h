@@ -35,7 +35,6 @@ enum interrupt {
 
 #if defined(__TARGET_ARCH_x86)
 enum call {
-	CALL_READ = 0,
 	CALL_NANOSLEEP = 35,
 	CALL_WAIT4 = 61,
 	CALL_FUTEX = 202,
@@ -44,7 +43,6 @@ enum call {
 };
 #else
 enum call {
-	CALL_READ = 63,
 	CALL_WAITID = 95,
 	CALL_FUTEX = 98,
 	CALL_NANOSLEEP = 101,

@@ -98,11 +98,16 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 // effects fills in every target's effect on point k: by the clock where virtual time says nothing.
 func (in *input) effects(k int, phases []phasing, opt Options) {
 	see := in.visits(k)
-	if in.isPaced(see, phases) {
-		in.points[k].Paced = true
-		see = in.byTheClock(k)
-	}
 	t, fits := in.fitPoint(see, phases)
+	if placebo := in.placebo(); placebo >= 0 && in.seemsPaced(placebo, see, t, fits, phases) {
+		see = in.byTheClock(k)
+		u, clocked := in.fitPoint(see, phases)
+		if in.isPaced(placebo, see, u, clocked, phases, opt.Margin) {
+			in.points[k].Paced = true
+			t, fits = u, clocked
+			opt.Margin *= 2 // what placebos may still do to it by the clock is no effect
+		}
+	}
 	in.pointFacts(&in.points[k], t)
 	in.conclude(t, fits, opt, func(u int) *Effect {
 		e := &in.targets[u].Effects[k]

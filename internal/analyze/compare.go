@@ -275,7 +275,8 @@ func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange,
 		return EffectChange{}, false
 	}
 	old, new := c.Old.effect(m.old, &c.Points[p]), c.New.effect(m.new, &c.Points[p])
-	if old == nil || new == nil {
+	// What is counted by the clock in one, as placebos told, is no change of the other's.
+	if old == nil || new == nil || c.Old.Points[old.Point].Paced != c.New.Points[new.Point].Paced {
 		return EffectChange{}, false
 	}
 	for _, speedup := range append([]int{50, 75, 100, 25}, old.downwards()...) {

@@ -198,15 +198,14 @@ func (in *input) visits(k int) view {
 	}
 }
 
-// byTheClock is the view of point k in which delays are time like any other.
+// byTheClock is the view of point k in which delays are time like any other: of all of an experiment, as the window is one of virtual time.
 func (in *input) byTheClock(k int) view {
 	see := in.visits(k)
 	return func(r int, e *profile.Experiment) (observation, bool) {
-		o, ok := see(r, e)
-		if effective := e.RealNS - max(0, e.DelayNS); ok && effective > 0 {
-			o.time *= float64(e.RealNS) / float64(effective)
+		if _, ok := see(r, e); !ok || e.RealNS <= 0 {
+			return observation{}, false
 		}
-		return o, ok
+		return observation{visits: float64(at(e, in.slot(r, k)).Count), time: float64(e.RealNS)}, true
 	}
 }
 

@@ -19,15 +19,15 @@ func (r *Result) takePlacebo() {
 	r.Placebo = &placebo
 	for i := range r.Points {
 		if p := &r.Points[i]; p.Paced {
-			r.warn("paced", "point %s: delays for nothing (a placebo) do not slow it down: something that is not delayed, as a clock or who asks from outside, sets its pace. "+
-				"So its gains are counted by the clock; what faster code is worth a latency tells (-l)", p.Name)
+			r.warn("paced", "point %s: whatif delayed everything for nothing (a placebo), and it was visited as often as before: its pace is set by something that is not delayed, a clock or clients outside. "+
+				"So its gains are counted by the clock, and may well be 0 however fast the code is; to see what faster code is worth, measure a latency (-l), or profile under a load that keeps the program busy", p.Name)
 		}
 	}
 	for k := range placebo.Effects {
 		e := &placebo.Effects[k]
 		e.Reason = "an error: nothing was faster"
 		delayed, gain := e.Nothing()
-		if e.Metric != Throughput || !gain.Bounded {
+		if e.Metric != Throughput || !gain.Bounded || r.Points[e.Point].Paced {
 			continue
 		}
 		allowed := delayed * e.doubt.method * normalQuantile(alpha)
@@ -38,25 +38,42 @@ func (r *Result) takePlacebo() {
 	}
 }
 
-// pacedShare of what a placebo delays, at least, a point that keeps its pace seems to gain.
+// pacedShare: a point that keeps its pace seems to gain what a placebo delays. At least so much of it surely, and no more than as
+// much above it: who gains more than was delayed has become faster, and that is something else.
 const pacedShare = 0.9
 
-// isPaced says whether delays for nothing surely leave a point, seen so, at its pace. Its visits come by a clock then, or from
-// somewhere else that is not delayed: in less virtual time as many, whatever the code is worth.
-func (in *input) isPaced(see view, phases []phasing) bool {
-	i := slices.IndexFunc(in.targets, isPlacebo)
-	if i < 0 {
-		return false
+// seemsPaced says whether a point seems to gain what delays for nothing take, in virtual time, in all runs together and each of them
+// has tried: its visits come by a clock then, or from somewhere else that is not delayed. In less virtual time as many come,
+// whatever the code is worth.
+func (in *input) seemsPaced(placebo int, see view, t *track, fits []*fit, phases []phasing) bool {
+	tried := make(map[int]bool)
+	for _, o := range in.tried[placebo] {
+		tried[o.run] = true
 	}
-	t, fits := in.fitPoint(see, phases)
-	f := fits[i]
+	n, delayed, gain, half := in.nothing(placebo, see, t, fits, phases)
+	// Of two the noise is that of all units' experiments, which is enough for so large an effect; of one that may be chance.
+	return len(tried) == len(in.runs) && n >= 2 && gain-half > pacedShare*delayed && gain < delayed/pacedShare
+}
+
+// isPaced says whether such a point, seen by the clock, keeps its pace within the margin: what seems gained in virtual time and is lost
+// by the clock it would else take from all units.
+func (in *input) isPaced(placebo int, see view, t *track, fits []*fit, phases []phasing, margin float64) bool {
+	_, _, gain, _ := in.nothing(placebo, see, t, fits, phases)
+	return math.Abs(gain) <= margin
+}
+
+// nothing is what delays for nothing do to a point, seen so, in percent, and how surely that is known: NaN where it is not.
+func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) (n int, delayed, gain, half float64) {
+	f := trialsFit(t, in.collect(t, placebo, see), &phases[placebo]) // anew: to finish a fit changes it
 	f.finish(pooledNoise(fits), t.df, 1)
 	var e Effect
 	e.fill(f, t, true)
-	delayed, gain := e.Nothing()
-	half := delayed * e.doubt.noiseHalf()
-	return f.total >= 2 && gain.Known && gain.Value-half > pacedShare*delayed && pacedShare*gain.Value < delayed
+	delayed, all := e.Nothing()
+	return f.total, delayed, all.Value, delayed * e.doubt.noiseHalf()
 }
+
+// placebo is which of the targets is no code; -1: it was not tried.
+func (in *input) placebo() int { return slices.IndexFunc(in.targets, isPlacebo) }
 
 func isPlacebo(t Target) bool { return t.Unit.Kind == profile.Placebo }
 

@@ -58,6 +58,7 @@ func TestPaced(t *testing.T) {
 		paced         bool
 	}{
 		{"by the clock", 1, 0.5, true},
+		{"nearly", 0.93, 0.5, false}, // by the clock it is slowed by 3%
 		{"partly", 0.6, 0.5, false},
 		{"not", 0, 0.5, false},
 	} {

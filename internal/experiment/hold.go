@@ -6,26 +6,25 @@ import (
 	"whatif/internal/ledger"
 )
 
-// With more than so many in a second it is worth what holding costs each system call of the machine.
-const (
-	manyTimeouts = 20
-	manyErrands  = 5
-)
+// many, in a second: with more it is worth what holding costs each system call of the machine, some 100 ns for errands and twice
+// that for timeouts.
+const many = 20
 
 // hold has those held, once there have been many of them, whose timeouts run out, and those who sleep by the clock and
 // hand something out: see bpf/hold.h.
 func (s *session) hold() {
-	s.holdOnce("timeouts", s.ledger.Timeouts(), manyTimeouts, s.ledger.HoldExpired)
-	s.holdOnce("errands", s.ledger.HandedOut(), manyErrands, s.ledger.HoldErrands)
+	s.holdOnce("timeouts", s.ledger.Timeouts(), s.ledger.HoldExpired)
+	s.holdOnce("errands", s.ledger.Errands(), s.ledger.HoldErrands)
 }
 
-func (s *session) holdOnce(what string, so, many int64, hold func() error) {
+// holdOnce attaches what holds one kind, when more than many of it have happened in each second; never again, also if that failed.
+func (s *session) holdOnce(kind string, happened int64, attach func() error) {
 	seconds := max(1, time.Duration(ledger.Now()-s.start).Seconds())
-	if s.holding[what] || s.cfg.Rests() || float64(so) <= float64(many)*seconds {
+	if s.holding[kind] || s.cfg.Rests() || float64(happened) <= many*seconds {
 		return
 	}
-	s.holding[what] = true // or not to be had
-	if err := hold(); err != nil {
+	s.holding[kind] = true
+	if err := attach(); err != nil {
 		s.cfg.Log.Warn(err.Error())
 	}
 }

@@ -40,7 +40,7 @@ type session struct {
 	told    map[uint32]bool // units that are in the file
 	waits   unitWaits       // as of the last experiment's end, or the next one's begin
 	sources *sourceLines
-	holding map[string]bool // see hold
+	holding map[string]bool // kinds, see holdOnce
 	lost    error           // the first record that could not be written
 	later   []point.Target  // that may be in a library that is loaded later
 	warned  map[string]bool

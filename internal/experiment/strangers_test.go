@@ -79,7 +79,7 @@ func TestAnsweredFromTheSameCore(t *testing.T) {
 	}
 	other.Close()
 	line := fmt.Sprintf("partner.c:%d", realkernel.Line(t, source, "/* WAITS */"))
-	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "3s"}, []string{program, "asks"}, 143)
+	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "2s"}, []string{program, "asks"}, 143)
 	ours.Close()
 	if err := partner.Wait(); err != nil { // it ends when nobody can ask it any more
 		t.Error(err)

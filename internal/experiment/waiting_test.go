@@ -131,7 +131,7 @@ func TestSleepersPay(t *testing.T) {
 	const source = "testdata/crowd.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("crowd.c:%d", realkernel.Line(t, source, "/* SLEEPS */"))
-	data, _ := profiled(t, []string{"-p", "func:slept", "-t", line, "-s", "0,100", "-d", "3s"}, []string{program}, 143)
+	data, _ := profiled(t, []string{"-p", "func:slept", "-t", line, "-s", "0,100", "-d", "2s"}, []string{program}, 143)
 	var spared, unpaid int64
 	for _, e := range data.Experiments {
 		if !e.IsBaseline() && !data.IsPlacebo(&e) {

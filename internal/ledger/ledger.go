@@ -169,20 +169,26 @@ func Open(opt Options) (_ *Ledger, err error) {
 // Timeouts is how many timeouts have run out so far while threads of the target waited for others.
 func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts)) }
 
-// HandedOut is how often who slept by the clock has let another go on as soon as it woke up, if it does so often.
-func (l *Ledger) HandedOut() int64 { return int64(load(&l.page.control.HandedOut)) }
+// Errands is how many errands have been run so far, by threads that do so often: see bpf/errands.h.
+func (l *Ledger) Errands() int64 { return int64(load(&l.page.control.ErrandsRun)) }
 
-// HoldErrands makes those who do so pay when they wake up, from now on. It costs each system call of the machine some 100 ns.
+// HoldErrands makes who runs errands pay when it wakes up, from now on. It costs each system call of the machine some 100 ns.
 func (l *Ledger) HoldErrands() error {
+	if err := l.hold("on_sys_exit"); err != nil {
+		return err
+	}
 	l.page.control.Errands = 1
-	return l.hold("on_sys_exit")
+	return nil
 }
 
 // HoldSleepers makes who sleeps by the clock pay when it wakes up, from now on. It costs each
 // system call of the machine some 100 ns.
 func (l *Ledger) HoldSleepers() error {
+	if err := l.hold("on_sys_exit"); err != nil {
+		return err
+	}
 	l.page.control.Sleepers = 1
-	return l.hold("on_sys_exit")
+	return nil
 }
 
 // HoldExpired makes who has waited for another until a timeout ran out pay for that, or wait on, from now

@@ -97,7 +97,7 @@ type jsonPoint struct {
 	Visits   int64         `json:"visits"`
 	Rate     float64       `json:"rate"`            // visits per second without speed-ups
 	Noise    float64       `json:"noise"`           // standard deviation of one baseline, percent
-	Paced    bool          `json:"paced,omitempty"` // by a clock, which delays do not slow down: gains are by it
+	Paced    bool          `json:"paced,omitempty"` // something that is not delayed sets its pace: gains are by the clock
 	Warnings []jsonWarning `json:"warnings"`
 }
 

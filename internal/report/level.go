@@ -6,7 +6,7 @@ var levelOf = map[string]string{
 	"no-data": "hopeless", "no-baseline": "hopeless", "never-visited": "hopeless", "no-latency": "hopeless", "few-baselines": "hopeless",
 	"unstable-baseline": "careful", "drift": "careful", "few-visits": "careful", "foreign-cpu": "careful", "steal": "careful",
 	"no-common-point": "hopeless", "early-stacks": "careful", "mixed-builds": "careful",
-	"hidden-contention": "careful", "placebo": "careful", "set-aside": "careful", "unpaid": "careful", "unstable": "careful", "disagree": "careful",
+	"hidden-contention": "careful", "placebo": "careful", "paced": "careful", "set-aside": "careful", "unpaid": "careful", "unstable": "careful", "disagree": "careful",
 }
 
 // Level is "hopeless" or "careful" for a doubt that is to be said before the numbers that it is about, and otherwise "".

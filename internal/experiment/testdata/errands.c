@@ -1,5 +1,10 @@
-/* A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes less than that. */
+/*
+ * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes less than that. Each has a core, if there are two:
+ * nobody is held whose core another of them wants.
+ */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -8,7 +13,23 @@ static int jobs;
 
 __attribute__((noinline)) void done(void) { __asm__ volatile(""); }
 
+/* The which-th of those that it may be on. */
+static void take_core(int which) {
+	cpu_set_t all, one;
+	int core = 0;
+
+	if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < 2)
+		return;
+	for (which++; which; core++)
+		if (CPU_ISSET(core, &all))
+			which--;
+	CPU_ZERO(&one);
+	CPU_SET(core - 1, &one);
+	pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
 static void *working(void *unused) {
+	take_core(0);
 	for (;;) {
 		pthread_mutex_lock(&mutex);
 		while (!jobs)
@@ -27,6 +48,7 @@ int main(void) {
 
 	if (pthread_create(&thread, 0, working, 0))
 		return 1;
+	take_core(1);
 	for (;;) {
 		nanosleep(&(struct timespec){.tv_nsec = 3000000}, 0);
 		pthread_mutex_lock(&mutex);
