@@ -124,6 +124,7 @@ type LedgerCore struct {
 	Spared       uint64
 	Measure      uint64
 	ForeignSince uint64
+	KeptUntil    uint64
 	AwaySince    uint64
 	Intruded     uint64
 	Awaited      uint32
@@ -165,7 +166,6 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [8]byte
 }
 
 type LedgerCost uint32

@@ -129,7 +129,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct core *c = this_core();
 	struct thread *p, *n;
 	u64 now, place;
-	bool sleeps = 0, waits_still = !prev->pid;
+	bool sleeps = 0;
 
 	if (!c)
 		return 0;
@@ -140,6 +140,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	n = next->pid ? thread_of(next) : 0;
 	adopt_core(c);
 	if (p) {
+		c->kept_until = now;
 		runs(c, p, now);
 		sleeps = !preempt && prev->__state;
 		if (sleeps) {
@@ -169,12 +170,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* One that has left meanwhile began as none. What it ran has no variable: with one the stack is too large for Linux 6.1. */
 		if (!c->foreign_since)
 			c->foreign_since = now;
+		if (!is_kernels(prev))
+			c->kept_until = now;
 		if (stranger_stops(prev, now))
 			c->dealt += now - c->foreign_since;
 		else if (!is_kernels(prev))
 			c->intruded += now - c->foreign_since;
-		/* All of the time: before that it may have waited for others. */
-		waits_still = n && is_kernels(prev) && c->foreign_since <= n->account.since;
 		c->foreign_since = c->idle.since = 0;
 		intrude(c, n, now);
 	}
@@ -185,7 +186,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		/* It was woken as it went to sleep. */
 		if (n->wait.since)
 			forget_wait(c, n, now);
-		get_core(c, n, now, waits_still);
+		get_core(c, n, now);
 		if (c->away_since) {
 			settle_intrusion(c, n);
 			leave_core(c, 0, 0);

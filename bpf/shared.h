@@ -259,6 +259,7 @@ struct core {
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
 	u64 foreign_since;
+	u64 kept_until; /* when a task that is not the kernel's left it last */
 	u64 away_since; /* since when others than the target have it; 0: they do not, or it is idle */
 	u64 intruded; /* ns of that, by those that the target has nothing to do with */
 	u32 awaited; /* it was taken from a thread of the target */

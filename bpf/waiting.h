@@ -321,10 +321,10 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 }
 
 /*
- * A thread that could run is given a core. Until one that stood idle has come to itself, or a thread of the kernel's that
- * may have worked for it has left, the thread waits still for what it has waited for.
+ * A thread that could run is given a core. Until one that stood idle has come to itself, or threads of the kernel's that
+ * may have worked for it have left, the thread waits still for what it has waited for.
  */
-static __always_inline void get_core(struct core *c, struct thread *t, u64 now, bool waits_still)
+static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 {
 	u64 since = t->account.since, level = t->account.level, due;
 	u32 unit = 0, class = WAIT_CPU;
@@ -332,7 +332,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now, 
 	t->account.level = account_waited(&t->account, now, c->account.level);
 	if (!waits_followed)
 		return;
-	if (waits_still && t->wait.ended) {
+	if (c->kept_until <= since && t->wait.ended) {
 		class = (t->wait.ended - 1) & (WAIT_CLASSES - 1);
 		unit = t->wait.unit & (MAX_UNITS - 1);
 	}
