@@ -295,8 +295,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		/* Who runs errands sleeps for the time, and not to look whether it can go on. */
 		t->stands = t->account.since;
 	}
+	t->naps.awake = 0;
 	if (waker) {
-		t->hold = t->timed = t->naps.awake = 0;
+		t->hold = t->timed = 0;
 		go_on(c, waker);
 		note_errand(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
@@ -312,8 +313,6 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->given = !!due;
 		if ((c->source & 15) == FROM_TIMER)
 			nap(t);
-		else
-			t->naps.awake = 0;
 		t->hold = hold_after(t, task);
 		level = s ? s->account.level : t->account.level;
 	}

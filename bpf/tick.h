@@ -130,8 +130,8 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	s.cost = control.tick_cost + c->sampling;
 	s.want = debt;
 	/*
-	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does not: it would be delayed for
-	 * what is not its own. So that is paid only while it has no rival.
+	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
+	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival.
 	 */
 	s.fresh = t->timed && !t->given ? account_debt(control.before, control.global) : debt;
 	if (debt > control.cap) {

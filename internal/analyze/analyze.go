@@ -97,16 +97,11 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 
 // effects fills in every target's effect on point k: by the clock where virtual time says nothing.
 func (in *input) effects(k int, phases []phasing, opt Options) {
-	see := in.visits(k)
-	t, fits := in.fitPoint(see, phases)
-	if placebo := in.placebo(); placebo >= 0 && in.seemsPaced(placebo, see, t, fits, phases) {
-		see = in.byTheClock(k)
-		u, clocked := in.fitPoint(see, phases)
-		if in.isPaced(placebo, see, u, clocked, phases, opt.Margin) {
-			in.points[k].Paced = true
-			t, fits = u, clocked
-			opt.Margin *= 2 // what placebos may still do to it by the clock is no effect
-		}
+	t, fits := in.fitPoint(in.visits(k), phases)
+	if clock, clocked := in.paced(k, t, fits, phases, opt.Margin); clock != nil {
+		in.points[k].Paced = true
+		t, fits = clock, clocked
+		opt.Margin *= 2 // what placebos may still do to it by the clock is no effect
 	}
 	in.pointFacts(&in.points[k], t)
 	in.conclude(t, fits, opt, func(u int) *Effect {
@@ -147,7 +142,7 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 		e.Experiments = f.total
 		e.fill(f, t, opt.Simulated)
 		table[u] = e
-		if in.targets[u].Unit.Kind == profile.Placebo {
+		if isPlacebo(in.targets[u]) {
 			judge([]*Effect{e}, opt.Margin) // nobody looks for the largest effect there
 		} else {
 			judged = append(judged, e)

@@ -185,6 +185,20 @@ type view func(r int, e *profile.Experiment) (observation, bool)
 
 // visits is the view of point k.
 func (in *input) visits(k int) view {
+	return in.point(k, func(_ *profile.Experiment, v *profile.Visits) observation {
+		return observation{visits: v.Weight, time: v.WindowNS}
+	})
+}
+
+// byTheClock is the view of point k in which delays are time like any other: of all of an experiment, as the window is one of virtual time.
+func (in *input) byTheClock(k int) view {
+	return in.point(k, func(e *profile.Experiment, v *profile.Visits) observation {
+		return observation{visits: float64(v.Count), time: float64(e.RealNS)}
+	})
+}
+
+// point is a view of point k, where that was measured.
+func (in *input) point(k int, see func(*profile.Experiment, *profile.Visits) observation) view {
 	slots := make([]int, len(in.runs))
 	for r := range in.runs {
 		slots[r] = in.slot(r, k)
@@ -194,18 +208,7 @@ func (in *input) visits(k int) view {
 		if v == nil || !measured(e, slots[r]) {
 			return observation{}, false
 		}
-		return observation{visits: v.Weight, time: v.WindowNS}, true
-	}
-}
-
-// byTheClock is the view of point k in which delays are time like any other: of all of an experiment, as the window is one of virtual time.
-func (in *input) byTheClock(k int) view {
-	see := in.visits(k)
-	return func(r int, e *profile.Experiment) (observation, bool) {
-		if _, ok := see(r, e); !ok || e.RealNS <= 0 {
-			return observation{}, false
-		}
-		return observation{visits: float64(at(e, in.slot(r, k)).Count), time: float64(e.RealNS)}, true
+		return see(e, v), true
 	}
 }
 

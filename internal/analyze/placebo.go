@@ -10,7 +10,7 @@ import (
 // takePlacebo takes the unit that is no code from among the targets, and warns where it changed a throughput: whoever measures latencies
 // has the ledger foresee more than placebos tell it.
 func (r *Result) takePlacebo() {
-	i := slices.IndexFunc(r.Targets, isPlacebo)
+	i := placeboOf(r.Targets)
 	if i < 0 {
 		return
 	}
@@ -42,24 +42,31 @@ func (r *Result) takePlacebo() {
 // much above it: who gains more than was delayed has become faster, and that is something else.
 const pacedShare = 0.9
 
-// seemsPaced says whether a point seems to gain what delays for nothing take, in virtual time, in all runs together and each of them
-// has tried: its visits come by a clock then, or from somewhere else that is not delayed. In less virtual time as many come,
-// whatever the code is worth.
-func (in *input) seemsPaced(placebo int, see view, t *track, fits []*fit, phases []phasing) bool {
+// paced gives point k's track and fits by the clock, if delays for nothing do not slow it down: its visits come by a clock then, or
+// from somewhere else that is not delayed. In less virtual time as many come, whatever the code is worth. It has to seem to gain what
+// they take, in all runs together and each of them has tried, and by the clock to keep its pace within the margin: what is lost
+// there would be taken from all units.
+func (in *input) paced(k int, t *track, fits []*fit, phases []phasing, margin float64) (*track, []*fit) {
+	placebo := placeboOf(in.targets)
+	if placebo < 0 {
+		return nil, nil
+	}
 	tried := make(map[int]bool)
 	for _, o := range in.tried[placebo] {
 		tried[o.run] = true
 	}
-	n, delayed, gain, half := in.nothing(placebo, see, t, fits, phases)
+	n, delayed, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
 	// Of two the noise is that of all units' experiments, which is enough for so large an effect; of one that may be chance.
-	return len(tried) == len(in.runs) && n >= 2 && gain-half > pacedShare*delayed && gain < delayed/pacedShare
-}
-
-// isPaced says whether such a point, seen by the clock, keeps its pace within the margin: what seems gained in virtual time and is lost
-// by the clock it would else take from all units.
-func (in *input) isPaced(placebo int, see view, t *track, fits []*fit, phases []phasing, margin float64) bool {
-	_, _, gain, _ := in.nothing(placebo, see, t, fits, phases)
-	return math.Abs(gain) <= margin
+	seems := len(tried) == len(in.runs) && n >= 2 && gain-half > pacedShare*delayed && gain < delayed/pacedShare
+	if !seems {
+		return nil, nil
+	}
+	see := in.byTheClock(k)
+	clock, clocked := in.fitPoint(see, phases)
+	if _, _, gain, _ := in.nothing(placebo, see, clock, clocked, phases); !(math.Abs(gain) <= margin) {
+		return nil, nil // also where it is not known
+	}
+	return clock, clocked
 }
 
 // nothing is what delays for nothing do to a point, seen so, in percent, and how surely that is known: NaN where it is not.
@@ -72,8 +79,8 @@ func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []
 	return f.total, delayed, all.Value, delayed * e.doubt.noiseHalf()
 }
 
-// placebo is which of the targets is no code; -1: it was not tried.
-func (in *input) placebo() int { return slices.IndexFunc(in.targets, isPlacebo) }
+// placeboOf is which of the targets is no code; -1: it was not tried.
+func placeboOf(targets []Target) int { return slices.IndexFunc(targets, isPlacebo) }
 
 func isPlacebo(t Target) bool { return t.Unit.Kind == profile.Placebo }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 )
@@ -43,4 +45,24 @@ func profiledWith(t *testing.T, stdin *os.File, flags, program []string, status 
 		t.Fatalf("%v: %d runs, or one without an end\n%s", cmd.Args, len(runs), stderr.Bytes())
 	}
 	return runs[0], stdout.String()
+}
+
+// spedUp are the experiments in which code is virtually faster.
+func spedUp(data *profile.Data) (all []profile.Experiment) {
+	for _, e := range data.Experiments {
+		if !e.IsBaseline() && !data.IsPlacebo(&e) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// socketPair makes two sockets that are connected.
+func socketPair(t *testing.T) (one, other *os.File) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fds[0]), "one"), os.NewFile(uintptr(fds[1]), "other")
 }

@@ -2,12 +2,9 @@ package experiment
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"whatif/internal/realkernel"
 )
@@ -38,8 +35,8 @@ func TestStrangers(t *testing.T) {
 			}
 			var delayed, dealt, visits int64
 			var earned float64
-			for _, e := range data.Experiments {
-				if e.IsBaseline() || data.IsPlacebo(&e) || e.SetAside == "ended early" {
+			for _, e := range spedUp(data) {
+				if e.SetAside == "ended early" {
 					continue
 				}
 				delayed += e.DelayNS
@@ -71,11 +68,7 @@ func TestAnsweredFromTheSameCore(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/partner.c"
 	program := realkernel.Compile(t, source)
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, other := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "other")
+	ours, other := socketPair(t)
 	partner := exec.CommandContext(t.Context(), program, "answers")
 	partner.Stdin = other
 	if err := partner.Start(); err != nil {
@@ -89,11 +82,9 @@ func TestAnsweredFromTheSameCore(t *testing.T) {
 		t.Error(err)
 	}
 	var delayed, stopped int64
-	for _, e := range data.Experiments {
-		if !e.IsBaseline() && !data.IsPlacebo(&e) {
-			delayed += e.DelayNS
-			stopped += e.PausedNS
-		}
+	for _, e := range spedUp(data) {
+		delayed += e.DelayNS
+		stopped += e.PausedNS
 	}
 	t.Logf("%d ns spared by waiting, %d stopped", delayed, stopped)
 	if delayed == 0 || stopped > delayed/10 {

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -22,11 +21,7 @@ func TestWaitsByLine(t *testing.T) {
 	const source = "testdata/waits.c"
 	program := realkernel.Compile(t, source)
 	const rounds = 100
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdin, other := os.NewFile(uintptr(fds[0]), "stdin"), os.NewFile(uintptr(fds[1]), "other")
+	stdin, other := socketPair(t)
 	defer stdin.Close()
 	go func() {
 		defer other.Close()
@@ -133,11 +128,9 @@ func TestSleepersPay(t *testing.T) {
 	line := fmt.Sprintf("crowd.c:%d", realkernel.Line(t, source, "/* SLEEPS */"))
 	data, _ := profiled(t, []string{"-p", "func:slept", "-t", line, "-s", "0,100", "-d", "2s"}, []string{program}, 143)
 	var spared, unpaid int64
-	for _, e := range data.Experiments {
-		if !e.IsBaseline() && !data.IsPlacebo(&e) {
-			spared += e.DelayNS
-			unpaid += e.UnpaidNS
-		}
+	for _, e := range spedUp(data) {
+		spared += e.DelayNS
+		unpaid += e.UnpaidNS
 	}
 	t.Logf("%d ns spared, %d of them not paid", spared, unpaid)
 	if spared == 0 || unpaid > spared/20 {

@@ -173,35 +173,20 @@ func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts))
 func (l *Ledger) Errands() int64 { return int64(load(&l.page.control.ErrandsRun)) }
 
 // HoldErrands makes who runs errands pay when it wakes up, from now on. It costs each system call of the machine some 100 ns.
-func (l *Ledger) HoldErrands() error {
-	if err := l.hold("on_sys_exit"); err != nil {
-		return err
-	}
-	l.page.control.Errands = 1
-	return nil
-}
+func (l *Ledger) HoldErrands() error { return l.hold(&l.page.control.Errands, "on_sys_exit") }
 
 // HoldSleepers makes who sleeps by the clock pay when it wakes up, from now on. It costs each
 // system call of the machine some 100 ns.
-func (l *Ledger) HoldSleepers() error {
-	if err := l.hold("on_sys_exit"); err != nil {
-		return err
-	}
-	l.page.control.Sleepers = 1
-	return nil
-}
+func (l *Ledger) HoldSleepers() error { return l.hold(&l.page.control.Sleepers, "on_sys_exit") }
 
 // HoldExpired makes who has waited for another until a timeout ran out pay for that, or wait on, from now
 // on. It costs each system call of the machine some 200 ns.
 func (l *Ledger) HoldExpired() error {
-	if err := l.hold("on_sys_exit", "on_futex"); err != nil {
-		return err
-	}
-	l.page.control.Expired = 1
-	return nil
+	return l.hold(&l.page.control.Expired, "on_sys_exit", "on_futex")
 }
 
-func (l *Ledger) hold(programs ...string) error {
+// hold attaches what holds threads of one kind, and then says that they are.
+func (l *Ledger) hold(kind *uint32, programs ...string) error {
 	cpus, err := ebpf.PossibleCPU()
 	if err != nil {
 		return fmt.Errorf("asking how many CPUs there may be: %w", err)
@@ -218,6 +203,7 @@ func (l *Ledger) hold(programs ...string) error {
 		l.holding[name] = true
 	}
 	l.page.control.Holds = min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))
+	*kind = 1
 	return nil
 }
 
