@@ -91,6 +91,35 @@ static __always_inline void meet(u64 tick, u64 now)
 	bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
+/* What a tick takes from the thread that it hits, besides the stop. */
+static __always_inline u64 tick_took(const struct core *c)
+{
+	return control.tick_cost + c->sampling;
+}
+
+/*
+ * That is a delay, as who sleeps has no ticks and in virtual time there are none. But in baselines nobody pays, and
+ * requests, of which one thread sees the beginning and another the end, would be too short there by what the two were given
+ * apart. So where latencies are measured only that part of it which corresponds to the stop is booked, with the stop.
+ */
+static __always_inline bool ticks_delay(void)
+{
+	return !control.sleepers && !samples_only;
+}
+
+/* Not static: as step_out. */
+__noinline int delay_by_tick(struct core *c, struct thread *t)
+{
+	u64 took;
+
+	if (!c || !t || !ticks_delay())
+		return 0;
+	took = tick_took(c);
+	give(t, took);
+	t->credit.began += took;
+	return 0;
+}
+
 struct stop {
 	u64 now;
 	u64 begin;
@@ -127,7 +156,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 {
 	struct stop s = { .now = begin, .begin = begin, .global = control.global, .end = end };
 
-	s.cost = control.tick_cost + c->sampling;
+	s.cost = ticks_delay() ? 0 : tick_took(c);
 	s.want = debt;
 	/*
 	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
@@ -348,6 +377,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 		earn(t, now);
 		spins |= rests; /* who must not be stopped either */
 	}
+	if (live)
+		delay_by_tick(c, t);
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);
