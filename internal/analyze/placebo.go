@@ -38,6 +38,10 @@ func (r *Result) takePlacebo() {
 	}
 }
 
+// PlacebosTell is how many it takes to see that a point keeps its pace: of two the noise is that of all units' experiments, which
+// is enough for so large an effect; of one that may be chance.
+const PlacebosTell = 2
+
 // pacedShare: a point that keeps its pace seems to gain what a placebo delays. At least so much of it surely, and no more than as
 // much above it: who gains more than was delayed has become faster, and that is something else.
 const pacedShare = 0.9
@@ -55,9 +59,8 @@ func (in *input) paced(k int, t *track, fits []*fit, phases []phasing, margin fl
 	for _, o := range in.tried[placebo] {
 		tried[o.run] = true
 	}
-	n, delayed, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
-	// Of two the noise is that of all units' experiments, which is enough for so large an effect; of one that may be chance.
-	seems := len(tried) == len(in.runs) && n >= 2 && gain-half > pacedShare*delayed && gain < delayed/pacedShare
+	n, kept, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
+	seems := len(tried) == len(in.runs) && n >= PlacebosTell && gain-half > pacedShare*kept && gain < kept/pacedShare
 	if !seems {
 		return nil, nil
 	}
@@ -69,14 +72,20 @@ func (in *input) paced(k int, t *track, fits []*fit, phases []phasing, margin fl
 	return clock, clocked
 }
 
-// nothing is what delays for nothing do to a point, seen so, in percent, and how surely that is known: NaN where it is not.
-func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) (n int, delayed, gain, half float64) {
-	f := trialsFit(t, in.collect(t, placebo, see), &phases[placebo]) // anew: to finish a fit changes it
+// nothing is what delays for nothing do to a point, seen so, in percent, and how surely that is known: NaN where it is not. kept is what
+// they do to one that comes as often by the clock, beside baselines, in which there are delays, too.
+func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) (n int, kept, gain, half float64) {
+	trials := in.collect(t, placebo, see)
+	for i := range trials {
+		tr := &trials[i]
+		kept += 100 * tr.delay / tr.real / (1 - in.always[tr.run]) / float64(len(trials))
+	}
+	f := trialsFit(t, trials, &phases[placebo]) // anew: to finish a fit changes it
 	f.finish(pooledNoise(fits), t.df, 1)
 	var e Effect
 	e.fill(f, t, true)
 	delayed, all := e.Nothing()
-	return f.total, delayed, all.Value, delayed * e.doubt.noiseHalf()
+	return f.total, kept, all.Value, delayed * e.doubt.noiseHalf()
 }
 
 // placeboOf is which of the targets is no code; -1: it was not tried.

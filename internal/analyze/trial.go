@@ -18,7 +18,7 @@ type trial struct {
 	weight   float64 // in the slope
 	visits   float64
 	part     float64 // of the experiment's time that the window covers
-	delay    float64 // D: virtual delay, likewise
+	delay    float64 // D: virtual delay, likewise, beside what there is in baselines
 	// granule is the delay that one sample adds: speed-up times sampling period.
 	granule float64
 	squares float64 // of the shares that baselines have in expected; 0 if it is paired
@@ -50,12 +50,12 @@ func (in *input) collect(t *track, target int, see view) []trial {
 		s := &t.segments[o.run]
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
 			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(tookPart(&d.Run, e)[e.Unit]),
-			partner: s.find(in.partner[o.run][o.exp]), delay: float64(max(0, e.DelayNS)),
+			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, float64(e.DelayNS)-in.always[o.run]*float64(e.RealNS)),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
 		tr.weight = tr.real
 		// The window fades in and out: it covers a part of the effective time, and
 		// as much of the real time and of the delay belongs to it.
-		if effective := tr.real - tr.delay; effective > 0 && v.window() > 0 {
+		if effective := tr.real - float64(max(0, e.DelayNS)); effective > 0 && v.window() > 0 {
 			tr.part = min(1, v.window()/effective)
 		}
 		tr.real *= tr.part

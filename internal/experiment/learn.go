@@ -38,7 +38,16 @@ func (s *session) learn() {
 	if !evenly {
 		s.plan.Learn(known(result, s.data.Units))
 	}
-	s.settled = s.cfg.Enough != nil && s.cfg.Enough(result)
+	s.settled = s.cfg.Enough != nil && s.cfg.Enough(result) && s.placebosTold(result)
+}
+
+// placebosTold says whether it is known if points keep a pace of their own: of those that do intervals are narrow, and wrong, until
+// placebos have told. If not the next pair is one.
+func (s *session) placebosTold(r *analyze.Result) bool {
+	if r.Placebo != nil && r.Placebo.Tried >= analyze.PlacebosTell || s.units.placebo() == 0 {
+		return true
+	}
+	return !s.plan.PlaceboNext()
 }
 
 // known is what the plan has to know of the units of this run.

@@ -12,17 +12,25 @@ import (
 // virtual time of an experiment, and few visits.
 type stretches map[uint32]float64 // the share of real time by which G would grow at 100%
 
+const baseline = 0 // no unit's number
+
 // The part of an experiment that is to be virtual time, and how much longer it may get for that.
 const (
 	enoughVirtual = 0.25
 	mostStretch   = 4
 )
 
-// add learns from an experiment.
+// add learns from an experiment. What delays in a baseline, ticks and probes, does in all of them.
 func (g stretches) add(e *profile.Experiment) {
-	if e.Speedup > 0 && e.RealNS > 0 {
-		g[e.Unit] = min(1, float64(e.DelayNS)/float64(e.RealNS)*100/float64(e.Speedup))
+	if e.RealNS == 0 {
+		return
 	}
+	delayed := float64(e.DelayNS) / float64(e.RealNS)
+	if e.Speedup == 0 {
+		g[baseline] = delayed
+		return
+	}
+	g[e.Unit] = min(1, max(0, delayed-g[baseline])*100/float64(e.Speedup))
 }
 
 // of gives the length that a trial takes, of one that is usual. It is fixed before the

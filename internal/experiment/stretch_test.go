@@ -16,6 +16,8 @@ func TestStretches(t *testing.T) {
 		{Unit: 2, Speedup: 50, RealNS: 1000, DelayNS: 450}, // 90%
 		{Unit: 3, Speedup: 25, RealNS: 1000, DelayNS: 260}, // more than all of it
 		{Unit: 0, RealNS: 1000},
+		{Unit: 0, RealNS: 1000, DelayNS: 100}, // by ticks and probes
+		{Unit: 5, Speedup: 5, RealNS: 1000, DelayNS: 120},
 	} {
 		g.add(&e)
 	}
@@ -24,7 +26,7 @@ func TestStretches(t *testing.T) {
 		speedup int
 		want    time.Duration
 	}{
-		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 400}, {3, 100, 400}, {4, 100, 100}, {3, 0, 100},
+		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 400}, {3, 100, 400}, {4, 100, 100}, {3, 0, 100}, {5, 100, 100},
 	} {
 		got := g.of(plan.Trial{Watch: c.unit, Speedup: c.speedup}, 100*time.Millisecond)
 		if diff := got - c.want*time.Millisecond; diff < -time.Microsecond || diff > time.Microsecond {

@@ -74,7 +74,8 @@ type Plan struct {
 	common queue // of levels, of an even plan
 
 	placebos bool
-	placebo  int // which of these pairs is one
+	placebo  int  // which of these pairs is one
+	due      bool // the next one is
 }
 
 // New makes a plan that draws from levels, in percent. A level 0 is dropped:
@@ -101,21 +102,32 @@ func Even(seed uint64, levels []int) *Plan {
 	return p
 }
 
-// TryPlacebos makes one of each so many pairs a placebo, but of the first none. A run of a few pairs has none: it takes
-// three to say anything.
+// TryPlacebos makes one of each so many pairs a placebo, but of the first none unless it is asked for (PlaceboNext). A run of a few
+// pairs has none: one alone says nothing.
 func (p *Plan) TryPlacebos() { p.placebos = true }
 
 const placeboEvery = 10 // pairs
 
+// PlaceboNext makes the next pair a placebo, and says whether it is: where none are tried it is not.
+func (p *Plan) PlaceboNext() bool {
+	p.due = p.placebos
+	return p.due
+}
+
 // isPlacebo says of each pair in turn whether it is one.
 func (p *Plan) isPlacebo() bool {
-	if !p.placebos || p.pairs <= placeboEvery {
+	if !p.placebos {
 		return false
+	}
+	is := p.due
+	p.due = false
+	if p.pairs <= placeboEvery {
+		return is
 	}
 	if p.pairs%placeboEvery == 1 {
 		p.placebo = p.pairs + p.rng.IntN(placeboEvery)
 	}
-	return p.pairs == p.placebo
+	return is || p.pairs == p.placebo
 }
 
 // Next draws a trial. Candidates are asked for at the beginning of a pair: were

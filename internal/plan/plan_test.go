@@ -84,6 +84,30 @@ func TestPlacebos(t *testing.T) {
 	}
 }
 
+// Who wants to end before placebos have told anything is given one at once.
+func TestPlaceboNext(t *testing.T) {
+	p := New(3, []int{0, 50, 100})
+	p.TryPlacebos()
+	draw(p, 5, twoUnits)
+	if !p.PlaceboNext() {
+		t.Fatal("there is none")
+	}
+	if draw(p, 1, twoUnits)[0].Placebo {
+		t.Error("in the middle of a pair")
+	}
+	if pair := draw(p, 2, twoUnits); pair[0].Placebo == pair[1].Placebo {
+		t.Errorf("%+v: one of a placebo and a baseline was due", pair)
+	}
+	for _, x := range draw(p, 4, twoUnits) {
+		if x.Placebo {
+			t.Errorf("%+v: nobody asked for it", x)
+		}
+	}
+	if New(3, []int{50}).PlaceboNext() {
+		t.Error("they were not to be tried")
+	}
+}
+
 // within fails if n of total draws is further from the share expected than five
 // standard deviations.
 func within(t *testing.T, what string, n, total int, share float64) {

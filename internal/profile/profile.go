@@ -133,8 +133,8 @@ type Experiment struct {
 	Index   int   `json:"n"`        // from 0, in order of time within the run
 	StartNS int64 `json:"start_ns"` // since the run's start
 	RealNS  int64 `json:"real_ns"`  // how long it took on the wall clock
-	// DelayNS is by how much the global delay G grew; the effective duration
-	// of the experiment is RealNS - DelayNS.
+	// DelayNS is by how much the global delay G grew, in a baseline by what probes and
+	// ticks take; the effective duration of the experiment is RealNS - DelayNS.
 	DelayNS int64  `json:"delay_ns"`
 	Unit    uint32 `json:"unit"` // 0 for a baseline
 	// Pair is the same for the baseline and the experiment that the plan drew
