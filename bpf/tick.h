@@ -91,6 +91,9 @@ static __always_inline void meet(u64 tick, u64 now)
 	bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
+/* What is more than that is the host's doing. */
+#define LONGEST_SAMPLING_NS 50000
+
 /* What a tick takes from the thread that it hits, besides the stop. */
 static __always_inline u64 tick_took(const struct core *c)
 {
@@ -99,8 +102,8 @@ static __always_inline u64 tick_took(const struct core *c)
 
 /*
  * That is a delay, as who sleeps has no ticks and in virtual time there are none. But in baselines nobody pays, and
- * requests, of which one thread sees the beginning and another the end, would be too short there by what the two were given
- * apart. So where latencies are measured only that part of it which corresponds to the stop is booked, with the stop.
+ * requests, of which one thread sees the beginning and another the end, would be too short there by how much more the one was
+ * delayed than the other. So where latencies are measured only that part which corresponds to the stop is booked, with the stop.
  */
 static __always_inline bool ticks_delay(void)
 {
@@ -162,7 +165,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
 	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival.
 	 */
-	s.fresh = t->timed && !t->given ? account_debt(control.before, control.global) : debt;
+	s.fresh = t->timed && !t->given ? account_debt(control.before + (ticks_delay() ? tick_took(c) : 0), control.global) : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);
@@ -354,7 +357,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	now = bpf_ktime_get_ns();
-	c->sampling = now - begin;
+	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
 	live = under_way(now);
 	if (live) {
 		adopt_core(c);
@@ -375,10 +378,9 @@ static __always_inline void sample(struct core *c, u64 tick)
 		else
 			credit_unknown(t, ran);
 		earn(t, now);
+		delay_by_tick(c, t);
 		spins |= rests; /* who must not be stopped either */
 	}
-	if (live)
-		delay_by_tick(c, t);
 	if (live && control.rate && !spins)
 		raise_global(t->account.level + unfair(c, t));
 	arrive(tick);

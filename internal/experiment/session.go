@@ -134,7 +134,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	s.checkCPUs(barred)
-	if !samplesOnly(s.cfg) { // else nobody is stopped, which is what it is needed for
+	if !s.cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
 		s.ledger.MeasureTicks()
 	}
 	// Not sooner: to start takes long system calls, from which others of whatif's goroutines are to have the processor.
