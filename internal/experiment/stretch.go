@@ -36,7 +36,7 @@ func (g stretches) add(e *profile.Experiment) {
 // of gives the length that a trial takes, of one that is usual. It is fixed before the
 // trial begins: an end that depended on what happens would be a choice.
 func (g stretches) of(t plan.Trial, usual time.Duration) time.Duration {
-	virtual := 1 - g[t.Watch]*float64(t.Speedup)/100
+	virtual := 1 - g[baseline] - g[t.Watch]*float64(t.Speedup)/100
 	if virtual >= enoughVirtual {
 		return usual
 	}
