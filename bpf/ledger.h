@@ -397,7 +397,7 @@ static __always_inline u64 account_debt(u64 level, u64 global)
 
 /*
  * A tick takes a little from the thread that it hits. Where that is not booked as a delay
- * (ticks_delay) it happens in the baseline once a period; in a period of which most is a
+ * (tick_delay) it happens in the baseline once a period; in a period of which most is a
  * stop it would weigh more on what is left. So that part of a tick's cost that corresponds
  * to the stop is booked as a part of the stop.
  */

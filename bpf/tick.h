@@ -91,7 +91,7 @@ static __always_inline void meet(u64 tick, u64 now)
 	bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
-/* What is more than that is the host's doing. */
+/* A sample that takes longer was interrupted, by the host or whatever: that is no part of what a tick costs. */
 #define LONGEST_SAMPLING_NS 50000
 
 /* What a tick takes from the thread that it hits, besides the stop. */
@@ -105,21 +105,21 @@ static __always_inline u64 tick_took(const struct core *c)
  * requests, of which one thread sees the beginning and another the end, would be too short there by how much more the one was
  * delayed than the other. So where latencies are measured only that part which corresponds to the stop is booked, with the stop.
  */
-static __always_inline bool ticks_delay(void)
+static __always_inline u64 tick_delay(const struct core *c)
 {
-	return !control.sleepers && !samples_only;
+	return control.sleepers || samples_only ? 0 : tick_took(c);
 }
 
 /* Not static: as step_out. */
 __noinline int delay_by_tick(struct core *c, struct thread *t)
 {
-	u64 took;
+	u64 delay;
 
-	if (!c || !t || !ticks_delay())
+	if (!c || !t)
 		return 0;
-	took = tick_took(c);
-	give(t, took);
-	t->credit.began += took;
+	delay = tick_delay(c);
+	give(t, delay);
+	t->credit.began += delay;
 	return 0;
 }
 
@@ -159,13 +159,14 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 {
 	struct stop s = { .now = begin, .begin = begin, .global = control.global, .end = end };
 
-	s.cost = ticks_delay() ? 0 : tick_took(c);
+	s.cost = tick_took(c) - tick_delay(c);
 	s.want = debt;
 	/*
 	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
-	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival.
+	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival. By the tick it was
+	 * delayed itself, as the others were.
 	 */
-	s.fresh = t->timed && !t->given ? account_debt(control.before + (ticks_delay() ? tick_took(c) : 0), control.global) : debt;
+	s.fresh = t->timed && !t->given ? account_debt(control.before + tick_delay(c), control.global) : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);

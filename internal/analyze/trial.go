@@ -48,14 +48,15 @@ func (in *input) collect(t *track, target int, see view) []trial {
 			continue
 		}
 		s := &t.segments[o.run]
+		delay, real := float64(max(0, e.DelayNS)), float64(e.RealNS)
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
-			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: float64(e.RealNS), samples: float64(tookPart(&d.Run, e)[e.Unit]),
-			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, float64(e.DelayNS)-in.always[o.run]*float64(e.RealNS)),
+			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: real, samples: float64(tookPart(&d.Run, e)[e.Unit]),
+			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, delay-in.always[o.run]*real),
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
 		tr.weight = tr.real
 		// The window fades in and out: it covers a part of the effective time, and
 		// as much of the real time and of the delay belongs to it.
-		if effective := tr.real - float64(max(0, e.DelayNS)); effective > 0 && v.window() > 0 {
+		if effective := real - delay; effective > 0 && v.window() > 0 {
 			tr.part = min(1, v.window()/effective)
 		}
 		tr.real *= tr.part

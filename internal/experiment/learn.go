@@ -44,10 +44,10 @@ func (s *session) learn() {
 // placebosTold says whether it is known if points keep a pace of their own: of those that do intervals are narrow, and wrong, until
 // placebos have told. If not the next pair is one.
 func (s *session) placebosTold(r *analyze.Result) bool {
-	if r.Placebo != nil && r.Placebo.Tried >= analyze.PlacebosTell || s.units.placebo() == 0 {
+	if r.Placebo != nil && r.Placebo.Tried >= analyze.PlacebosTell {
 		return true
 	}
-	return !s.plan.PlaceboNext()
+	return !s.plan.PlaceboNext() || s.units.placebo() == 0 // none are tried, or there is no room for one
 }
 
 // known is what the plan has to know of the units of this run.

@@ -10,6 +10,13 @@ import (
 
 // Experiments get longer only where they would have little virtual time, and not without end.
 func TestStretches(t *testing.T) {
+	check := func(g stretches, unit uint32, speedup int, want time.Duration) {
+		t.Helper()
+		got := g.of(plan.Trial{Watch: unit, Speedup: speedup}, 100*time.Millisecond)
+		if diff := got - want*time.Millisecond; diff < -time.Microsecond || diff > time.Microsecond {
+			t.Errorf("unit %d at %d%%: %v, want %d ms", unit, speedup, got, want)
+		}
+	}
 	g := make(stretches)
 	for _, e := range []profile.Experiment{
 		{Unit: 1, Speedup: 50, RealNS: 1000, DelayNS: 200}, // 40% of the time
@@ -26,20 +33,13 @@ func TestStretches(t *testing.T) {
 	}{
 		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 400}, {3, 100, 400}, {4, 100, 100}, {3, 0, 100},
 	} {
-		got := g.of(plan.Trial{Watch: c.unit, Speedup: c.speedup}, 100*time.Millisecond)
-		if diff := got - c.want*time.Millisecond; diff < -time.Microsecond || diff > time.Microsecond {
-			t.Errorf("unit %d at %d%%: %v, want %d ms", c.unit, c.speedup, got, c.want)
-		}
+		check(g, c.unit, c.speedup, c.want)
 	}
 	// What ticks and probes delay everywhere is no unit's, and is no virtual time either.
 	g = make(stretches)
 	g.add(&profile.Experiment{RealNS: 1000, DelayNS: 200})
 	g.add(&profile.Experiment{Unit: 1, Speedup: 5, RealNS: 1000, DelayNS: 220}) // 40% of the time
 	g.add(&profile.Experiment{Unit: 2, Speedup: 50, RealNS: 1000, DelayNS: 500})
-	for unit, want := range map[uint32]time.Duration{1: 100, 2: 125} {
-		got := g.of(plan.Trial{Watch: unit, Speedup: 100}, 100*time.Millisecond)
-		if diff := got - want*time.Millisecond; diff < -time.Microsecond || diff > time.Microsecond {
-			t.Errorf("unit %d, beside what delays in baselines: %v, want %d ms", unit, got, want)
-		}
-	}
+	check(g, 1, 100, 100)
+	check(g, 2, 100, 125)
 }
