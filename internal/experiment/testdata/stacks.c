@@ -83,14 +83,14 @@ static KEEP double deep(int depth, double x) {
 
 static KEEP void use_deep(void) { sink = deep(200, 1); }
 
-static KEEP void on_signal(int number) {
+static KEEP void on_signal(int number) { // signal
   for (int i = 0; i < 20000; i++) sink = exp(i * 1e-4) * number; // signal
 }
 
 static KEEP void use_signal(void) {
-  signal(SIGUSR1, on_signal);
+  signal(SIGUSR1, on_signal); // signal
   raise(SIGUSR1); // signal
-}
+} // signal
 
 static KEEP void use_alloca(void) {
   for (int n = 1; n < 50; n++) {
