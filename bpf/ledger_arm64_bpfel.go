@@ -513,7 +513,6 @@ type LedgerSource struct {
 
 type LedgerSpanCounts struct {
 	_         structs.HostLayout
-	Matched   uint64
 	Total     uint64
 	Unmatched uint64
 	Again     uint64

@@ -200,11 +200,10 @@ struct span_ends {
 
 /* What was seen of a latency in an experiment, but for its first part. */
 struct span_counts {
-	u64 matched;	/* ends with their begin: in the bins */
-	u64 total;	/* their duration, ns */
+	u64 total;	/* the duration of ends with their begin, which are in the bins, ns */
 	u64 unmatched;	/* ends without a begin */
 	u64 again;	/* begins where one was open already, which is forgotten */
-	u64 carried;	/* of matched: had begun before the experiment */
+	u64 carried;	/* of those in the bins: had begun before the experiment */
 	u64 late;	/* begins and ends that were only counted: when they happened is not known */
 };
 

@@ -195,7 +195,6 @@ __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64
 	 * owed something when an experiment ended and was let off.
 	 */
 	took = position > b.at ? position - b.at : 0;
-	__sync_fetch_and_add(&c->matched, 1);
 	__sync_fetch_and_add(&c->total, took);
 	if (b.epoch != (u32)control.epoch)
 		__sync_fetch_and_add(&c->carried, 1);

@@ -18,13 +18,12 @@ const SpanBins = int(bpf.LedgerLimitSPAN_BINS)
 // SpanReading is what an experiment tells of a latency. All but InSystem are
 // counted from the experiment's Settle on.
 type SpanReading struct {
-	InSystem  int64    // begun and not ended at the start of the experiment, by the points' visits
-	Bins      []uint32 // borrowed, as those of points: durations, in virtual time
-	Matched   int64    // ends whose begin was known: what is in the bins
-	Total     time.Duration
-	Unmatched int64 // ends without a begin
-	Again     int64 // begins where one was open
-	Carried   int64 // of the matched, those that began before the experiment
+	InSystem  int64         // begun and not ended at the start of the experiment, by the points' visits
+	Bins      []uint32      // borrowed, as those of points: durations, in virtual time
+	Total     time.Duration // of all in the bins: ends whose begin was known
+	Unmatched int64         // ends without a begin
+	Again     int64         // begins where one was open
+	Carried   int64         // of those in the bins, those that began before the experiment
 	// Late are visits of the two points that were only counted: it is not known when
 	// they happened. Then Samples, of how many were in between, know better than the
 	// points' bins; it has as many bins, 2n+1 for n in between, 0 where that is not known.
@@ -124,8 +123,8 @@ func (l *Ledger) readSpans(half uint64) []SpanReading {
 		c := &l.page.spanCounts[half][i]
 		all = append(all, SpanReading{
 			InSystem: s.inSystem, Bins: l.page.spanBins[half][i][:],
-			Matched: int64(load(&c.Matched)), Total: time.Duration(load(&c.Total)),
-			Unmatched: int64(load(&c.Unmatched)), Again: int64(load(&c.Again)), Carried: int64(load(&c.Carried)),
+			Total: time.Duration(load(&c.Total)), Unmatched: int64(load(&c.Unmatched)),
+			Again: int64(load(&c.Again)), Carried: int64(load(&c.Carried)),
 			Late: int64(load(&c.Late)), Samples: l.page.spanSamples[half][i][:], Early: l.earlyVisits(s.begin) - l.earlyVisits(s.end),
 		})
 	}
