@@ -96,10 +96,11 @@ type LedgerControlPage struct {
 	_           [24]byte
 	Arrived     uint64
 	Cores       uint64
+	Evened      uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	_           [24]byte
+	_           [16]byte
 	Waited      uint64
 	Grown       uint64
 	Waiting     [8]uint64
@@ -123,6 +124,7 @@ type LedgerCore struct {
 	Began        uint64
 	Spared       uint64
 	Measure      uint64
+	Evened       uint64
 	ForeignSince uint64
 	KeptUntil    uint64
 	AwaySince    uint64
@@ -166,6 +168,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
+	_ [56]byte
 }
 
 type LedgerCost uint32

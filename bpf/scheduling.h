@@ -191,8 +191,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			settle_intrusion(c, n);
 			leave_core(c, 0, 0);
 		}
-		c->began = n->account.level;
-		compete(c, n);
+		begin_turn(c, n);
 		n->credit.began = now;
 		n->running = 1;
 		if (!n->free)

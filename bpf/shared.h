@@ -135,6 +135,7 @@ struct control_page {
 	u64 held_expired; /* who is held after one now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
+	u64 evened;	/* by how much G has grown for fair turns, see even_out */
 	u64 stopping;	/* cores that are being stopped */
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */
@@ -257,6 +258,7 @@ struct core {
 	u64 began; /* level that the running thread began with */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
+	u64 evened; /* control.evened as the thread that runs came to run */
 	u64 foreign_since;
 	u64 kept_until; /* when a task that is not the kernel's left it last */
 	u64 away_since; /* since when others than the target have it; 0: they do not, or it is idle */

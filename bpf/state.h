@@ -276,6 +276,7 @@ static __always_inline void adopt_core(struct core *c)
 	if (c->account.epoch != control.epoch) {
 		c->began = control.global_start;
 		c->spared = c->measure = 0;
+		c->evened = control.evened;
 	}
 	account_adopt(&c->account, control.epoch, control.start, control.global_start);
 }
@@ -379,17 +380,24 @@ static __always_inline void measure(struct core *c, const struct thread *t)
 		c->measure = t->spared;
 }
 
-/* Who begins to compete begins like the others, as the scheduler has it. */
-static __always_inline void compete(struct core *c, struct thread *t)
+/*
+ * The thread gets the core. Who begins to compete begins like the others, as the scheduler has it. Not static: as step_out.
+ */
+__noinline int begin_turn(struct core *c, struct thread *t)
 {
 	u32 id = bpf_get_smp_processor_id();
 
+	if (!c || !t)
+		return 0;
+	c->began = t->account.level;
+	c->evened = control.evened;
 	if (t->core != id) {
 		t->core = id;
 		t->spared = c->spared;
 	} else {
 		measure(c, t);
 	}
+	return 0;
 }
 
 /* In this stretch the thread has not run for more than a look, of which a tick may have been a part, preempted in between or not. */
@@ -464,9 +472,8 @@ static __always_inline void runs(struct core *c, struct thread *t, u64 now)
 		forget_wait(c, t, now);
 	t->running = 1;
 	t->credit.began = now;
-	c->began = t->account.level;
 	c->foreign_since = c->away_since = c->intruded = 0;
-	compete(c, t);
+	begin_turn(c, t);
 }
 
 /* Busy waiting, set against what the thread owes of global. */

@@ -123,6 +123,18 @@ __noinline int delay_by_tick(struct core *c, struct thread *t)
 	return 0;
 }
 
+/* About what the scheduler lets one thread be ahead of another: a slice. */
+#define UNFAIR_NS 4000000
+
+/*
+ * Who earns has time for what comes about in its turn so that others get no more than theirs (even_out): it will have earned as
+ * much, or sit it out when its turn is over. Stopped for that it would be spared more, and others stopped for that again.
+ */
+static __always_inline u64 has_time_for(const struct core *c, const struct thread *t)
+{
+	return t->earns ? lesser(control.evened - c->evened, UNFAIR_NS) : 0;
+}
+
 struct stop {
 	u64 now;
 	u64 begin;
@@ -132,6 +144,8 @@ struct stop {
 	u64 end; /* at the latest */
 	u64 cost; /* a tick's */
 	u64 turns;
+	u64 evened; /* and control.evened */
+	u64 room; /* of what that grows by so much need not be paid in this stop */
 	u64 fresh; /* of what is wanted, what has to be paid whoever else wants the core */
 };
 
@@ -141,14 +155,18 @@ struct stop {
 /* What others earn meanwhile is paid in the same stop: it may be their long run. */
 static long on_turn(u32 i, struct stop *s)
 {
+	u64 grown;
+
 	s->now = bpf_ktime_get_ns();
 	if (s->now >= control.waited + PASS_NS)
 		pass_waiting(s->now);
 	s->turns++;
+	grown = control.global - s->global;
+	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
 	s->paid = stop_with_tick(s->now - s->begin, s->cost, control.period);
-	if (s->now >= s->end || s->paid >= s->want + (control.global - s->global))
+	if (s->now >= s->end || s->paid >= s->want + grown)
 		return 1;
-	return s->paid >= s->fresh + (control.global - s->global) && has_rival();
+	return s->paid >= s->fresh + grown && has_rival();
 }
 
 /*
@@ -157,10 +175,12 @@ static long on_turn(u32 i, struct stop *s)
  */
 static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
-	struct stop s = { .now = begin, .begin = begin, .global = control.global, .end = end };
+	struct stop s = { .now = begin, .begin = begin, .global = control.global, .evened = control.evened, .end = end };
 
 	s.cost = tick_took(c) - tick_delay(c);
 	s.want = debt;
+	if (t->earns)
+		s.room = UNFAIR_NS - has_time_for(c, t);
 	/*
 	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
 	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival. By the tick it was
@@ -182,8 +202,6 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	return s.now;
 }
 
-/* About what the scheduler lets one thread be ahead of another: a slice. */
-#define UNFAIR_NS 4000000
 /*
  * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
  * which each of them would be ahead by at an experiment's end.
@@ -208,6 +226,7 @@ static long on_payment(u32 i, struct payment *p)
 
 	meet(p->tick, p->begin);
 	debt = debt_of(t, t->account.level);
+	debt -= lesser(debt, has_time_for(p->core, t));
 	if (!i)
 		p->core->debt = debt;
 	if (debt) {
@@ -279,6 +298,21 @@ __noinline u64 unfair(struct core *c, struct thread *t)
 	owed = out_of_turns(c->measure - spared, weight);
 	room = t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS;
 	return owed > room ? lesser(owed - room, control.cap) : 0;
+}
+
+/* G is raised to what the thread has earned, or is to be stopped for. Not static: as step_out. */
+__noinline int even_out(struct core *c, struct thread *t)
+{
+	u64 global = control.global, level, more;
+
+	if (!c || !t)
+		return 0;
+	more = unfair(c, t);
+	level = t->account.level + more;
+	if (more && level > global)
+		__sync_fetch_and_add(&control.evened, lesser(more, level - global));
+	raise_global(level);
+	return 0;
 }
 
 /*
@@ -383,7 +417,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		spins |= rests; /* who must not be stopped either */
 	}
 	if (live && control.rate && !spins)
-		raise_global(t->account.level + unfair(c, t));
+		even_out(c, t);
 	arrive(tick);
 	if (counting) {
 		/* All cores come at once, and one is enough to read a process. */
