@@ -87,7 +87,8 @@ type LedgerControlPage struct {
 	Placebo     uint32
 	_           [44]byte
 	Global      uint64
-	_           [56]byte
+	Evened      uint64
+	_           [48]byte
 	Processes   uint64
 	Ended       uint64
 	Timeouts    uint64
@@ -96,11 +97,10 @@ type LedgerControlPage struct {
 	_           [24]byte
 	Arrived     uint64
 	Cores       uint64
-	Evened      uint64
 	Stopping    uint64
 	Opened      uint64
 	Before      uint64
-	_           [16]byte
+	_           [24]byte
 	Waited      uint64
 	Grown       uint64
 	Waiting     [8]uint64

@@ -128,6 +128,7 @@ struct control_page {
 	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see delay_for_nothing */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
+	u64 evened;	/* by how much it has grown for fair turns, see unfair */
 	u64 processes CACHE_LINE; /* live processes of the target */
 	u64 ended;	/* when one was over, last */
 	u64 timeouts;	/* that ran out while a thread of the target waited for another */
@@ -135,7 +136,6 @@ struct control_page {
 	u64 held_expired; /* who is held after one now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
-	u64 evened;	/* by how much G has grown for fair turns, see even_out */
 	u64 stopping;	/* cores that are being stopped */
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */
@@ -258,7 +258,7 @@ struct core {
 	u64 began; /* level that the running thread began with */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
-	u64 evened; /* control.evened as the thread that runs came to run */
+	u64 evened; /* so much of control.evened is nothing that the thread that runs has still to pay, see not_yet */
 	u64 foreign_since;
 	u64 kept_until; /* when a task that is not the kernel's left it last */
 	u64 away_since; /* since when others than the target have it; 0: they do not, or it is idle */

@@ -438,15 +438,15 @@ __noinline int go_on(struct core *c, struct thread *t)
 /* See waiting.h. */
 int forget_wait(struct core *c, struct thread *t, u64 now);
 
-/* G never falls, and is the largest level that a sample has made. Not static: as step_out. */
-__noinline int raise_global(u64 level)
+/* G never falls, and is the largest level that a sample has made. By how much it was raised. Not static: as step_out. */
+__noinline u64 raise_global(u64 level)
 {
 	u64 g = control.global;
 
 	for (int i = 0; i < 8 && g < level; i++) {
 		u64 old = __sync_val_compare_and_swap(&control.global, g, level);
 		if (old == g)
-			return 0;
+			return level - g;
 		g = old;
 	}
 	return 0;

@@ -123,36 +123,48 @@ __noinline int delay_by_tick(struct core *c, struct thread *t)
 	return 0;
 }
 
-/* About what the scheduler lets one thread be ahead of another: a slice. */
-#define UNFAIR_NS 4000000
+/* About what the scheduler lets one thread be ahead of another. */
+#define SLICE_NS 4000000
+/*
+ * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
+ * which each of them would be ahead by at an experiment's end.
+ */
+#define ROOM_TO_EARNERS_NS 1000000
+
+/* Whether of those that want the core this is the one that fair turns (unfair) are measured by. */
+static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
+{
+	return t->earns && t->spared >= c->measure;
+}
 
 /*
- * Who earns has time for what comes about in its turn so that others get no more than theirs (even_out): it will have earned as
- * much, or sit it out when its turn is over. Stopped for that it would be spared more, and others stopped for that again.
+ * What of its debt who sets the measure need not pay yet: what came about in its turn so that others get
+ * no more of theirs. It may earn as much, or sit it out while others have the core. Were it stopped for that, it would be spared
+ * more, and others stopped for that again.
  */
-static __always_inline u64 has_time_for(const struct core *c, const struct thread *t)
+static __always_inline u64 not_yet(const struct core *c, const struct thread *t)
 {
-	return t->earns ? lesser(control.evened - c->evened, UNFAIR_NS) : 0;
+	return sets_measure(c, t) ? lesser(control.evened - c->evened, SLICE_NS) : 0;
 }
 
 struct stop {
 	u64 now;
 	u64 begin;
 	u64 global; /* G at the beginning */
+	u64 evened; /* and what of it was for fair turns: of what that grows by */
+	u64 room;   /* so much need not be paid in this stop */
 	u64 want;
 	u64 paid;
 	u64 end; /* at the latest */
 	u64 cost; /* a tick's */
 	u64 turns;
-	u64 evened; /* and control.evened */
-	u64 room; /* of what that grows by so much need not be paid in this stop */
 	u64 fresh; /* of what is wanted, what has to be paid whoever else wants the core */
 };
 
 /* Where G grows while someone waits: seldom enough that rounding down takes nothing from it. */
 #define PASS_NS 1000
 
-/* What others earn meanwhile is paid in the same stop: it may be their long run. */
+/* What others earn meanwhile is paid in the same stop: it may be their long run. Not all that makes turns fair, see not_yet. */
 static long on_turn(u32 i, struct stop *s)
 {
 	u64 grown;
@@ -179,8 +191,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 
 	s.cost = tick_took(c) - tick_delay(c);
 	s.want = debt;
-	if (t->earns)
-		s.room = UNFAIR_NS - has_time_for(c, t);
+	s.room = sets_measure(c, t) ? SLICE_NS - not_yet(c, t) : 0;
 	/*
 	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
 	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival. By the tick it was
@@ -202,12 +213,6 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	return s.now;
 }
 
-/*
- * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
- * which each of them would be ahead by at an experiment's end.
- */
-#define UNFAIR_TO_EARNERS_NS 1000000
-
 /* Ticks that one stop can last through. */
 #define STOP_TICKS 16
 
@@ -226,9 +231,9 @@ static long on_payment(u32 i, struct payment *p)
 
 	meet(p->tick, p->begin);
 	debt = debt_of(t, t->account.level);
-	debt -= lesser(debt, has_time_for(p->core, t));
 	if (!i)
 		p->core->debt = debt;
+	debt -= lesser(debt, not_yet(p->core, t));
 	if (debt) {
 		now = stop(p->core, t, p->begin, debt, p->end);
 	} else {
@@ -260,7 +265,7 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
 	bool everyone = membership.mode == MEMBERS_EVERYONE;
-	u64 now, next;
+	u64 now, next, left;
 
 	if (!c || !t || (everyone && begin < c->free_until))
 		return 0;
@@ -269,6 +274,9 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 	now = bpf_ktime_get_ns();
 	next = tick_time(p.tick + 1);
 	credit_stopped(&t->credit, next > now ? next - now : 0, control.period);
+	/* What it has paid, or earned, it need not be let off again. */
+	left = lesser(debt_of(t, t->account.level), not_yet(c, t));
+	c->evened = control.evened - left;
 	if (everyone)
 		c->free_until = now + (now - begin);
 	return 0;
@@ -296,23 +304,8 @@ __noinline u64 unfair(struct core *c, struct thread *t)
 	if (c->measure <= spared)
 		return 0;
 	owed = out_of_turns(c->measure - spared, weight);
-	room = t->earns ? UNFAIR_NS : UNFAIR_TO_EARNERS_NS;
+	room = t->earns ? SLICE_NS : ROOM_TO_EARNERS_NS;
 	return owed > room ? lesser(owed - room, control.cap) : 0;
-}
-
-/* G is raised to what the thread has earned, or is to be stopped for. Not static: as step_out. */
-__noinline int even_out(struct core *c, struct thread *t)
-{
-	u64 global = control.global, level, more;
-
-	if (!c || !t)
-		return 0;
-	more = unfair(c, t);
-	level = t->account.level + more;
-	if (more && level > global)
-		__sync_fetch_and_add(&control.evened, lesser(more, level - global));
-	raise_global(level);
-	return 0;
 }
 
 /*
@@ -416,8 +409,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 		delay_by_tick(c, t);
 		spins |= rests; /* who must not be stopped either */
 	}
-	if (live && control.rate && !spins)
-		even_out(c, t);
+	if (live && control.rate && !spins) {
+		raise_global(t->account.level);
+		__sync_fetch_and_add(&control.evened, raise_global(t->account.level + unfair(c, t)));
+	}
 	arrive(tick);
 	if (counting) {
 		/* All cores come at once, and one is enough to read a process. */

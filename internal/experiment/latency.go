@@ -81,9 +81,9 @@ func (s *session) spans(r ledger.Reading) []profile.Durations {
 		if visits := count(begins.Bins) + count(ends.Bins); float64(span.Late) > few*float64(visits) {
 			d.AreaNS = sampledArea(span.Samples, begins.Width, r.Real, r.Delay, span.InSystem, span.Early)
 		}
-		// The bins alone tell how many: a visit may be under way on another core that began before the end.
 		d.TotalNS, d.Unmatched, d.Again = int64(span.Total), span.Unmatched, span.Again
 		d.Carried, d.Late = span.Carried, span.Late
+		// The bins alone tell how many: a visit may be under way on another core that began before the end.
 		for bin, n := range span.Bins {
 			if n > 0 {
 				d.Bins = append(d.Bins, [2]int64{int64(bin), int64(n)})

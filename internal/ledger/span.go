@@ -20,7 +20,7 @@ const SpanBins = int(bpf.LedgerLimitSPAN_BINS)
 type SpanReading struct {
 	InSystem  int64         // begun and not ended at the start of the experiment, by the points' visits
 	Bins      []uint32      // borrowed, as those of points: durations, in virtual time
-	Total     time.Duration // of all in the bins: ends whose begin was known
+	Total     time.Duration // of all in the bins, but for a visit that was under way: ends whose begin was known
 	Unmatched int64         // ends without a begin
 	Again     int64         // begins where one was open
 	Carried   int64         // of those in the bins, those that began before the experiment

@@ -1,0 +1,56 @@
+/*
+ * Threads share two cores, pinned. kinds: on each one of nice 5 that is in the target for three quarters of its time, and two that
+ * only compute. earners: on each one that is nearly always in it, and one that is now and then.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static volatile int sink;
+
+__attribute__((noinline)) static void work(int us) {
+  for (int i = 0; i < us * 300; i++) sink = i;
+}
+
+__attribute__((noinline)) static void target(int us) {
+  for (int i = 0; i < us * 300; i++) sink = i; /* TARGET */
+}
+
+__attribute__((noinline)) void round_done(void) { __asm__ volatile("nop"); }
+
+static void *share(void *unused, int cpu, int nice, int in, int out) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  setpriority(PRIO_PROCESS, (id_t)gettid(), nice);
+  for (;;) {
+    target(in);
+    work(out);
+    if (in > out)
+      round_done();
+  }
+  return unused;
+}
+
+static void *polite(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 5, 1500, 500); }
+static void *computing(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 0, 0, 700); }
+static void *always(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 0, 2000, 100); }
+static void *seldom(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 0, 100, 1900); }
+
+int main(int argc, char **argv) {
+  int kinds = argc > 1 && !strcmp(argv[1], "kinds");
+  pthread_t thread;
+  for (intptr_t cpu = 0; cpu < 2; cpu++) {
+    if (pthread_create(&thread, NULL, kinds ? polite : always, (void *)cpu))
+      return 1;
+    for (int i = 0; i < (kinds ? 2 : 1); i++)
+      if (pthread_create(&thread, NULL, kinds ? computing : seldom, (void *)cpu))
+        return 1;
+  }
+  pause();
+}

@@ -1,0 +1,41 @@
+package experiment
+
+import (
+	"fmt"
+	"testing"
+
+	"whatif/internal/realkernel"
+)
+
+// Others are stopped in their turns for what a thread is spared in its own, and that stops the same kind of thread on another
+// core. It is not spared more by that, nor are others stopped for it again: what is delayed is about what is earned.
+func TestFairTurns(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/turns.c"
+	program := realkernel.Compile(t, source)
+	line := fmt.Sprintf("turns.c:%d", realkernel.Line(t, source, "/* TARGET */"))
+	for _, c := range []struct {
+		how, speedup string
+		most         float64 // of the time, besides what ticks take in baselines, too
+	}{
+		{"kinds", "50", 0.48},   // the target has 0.75 of who earns: 0.375, by turns on two cores. Were it stopped for fairness: 0.53
+		{"earners", "25", 0.30}, // 0.95 of its time: 0.24. Were who earns little not stopped, either: 0.35 to 0.41
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			data, _ := profiled(t, []string{"-p", "func:round_done", "-t", line, "-s", "0," + c.speedup, "-d", "3s"}, []string{program, c.how}, 143)
+			var delay, time [2]float64 // in baselines, and sped up
+			for _, e := range data.Experiments {
+				if e.SetAside == "" && !data.IsPlacebo(&e) {
+					which := min(1, e.Speedup)
+					delay[which] += float64(e.DelayNS)
+					time[which] += float64(e.RealNS)
+				}
+			}
+			ticks, share := delay[0]/time[0], delay[1]/time[1]
+			t.Logf("delayed for %.2f of the time, in baselines %.2f", share, ticks)
+			if share-ticks > c.most || share-ticks < 0.15 {
+				t.Errorf("delays are %.2f of the time and %.2f of baselines, expected at most %.2f more", share, ticks, c.most)
+			}
+		})
+	}
+}
