@@ -258,7 +258,7 @@ struct core {
 	u64 began; /* level that the running thread began with */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
-	u64 evened; /* so much of control.evened is nothing that the thread that runs has still to pay, see not_yet */
+	u64 evened; /* control.evened, but for what of it the thread that runs need not pay yet, see let_off */
 	u64 foreign_since;
 	u64 kept_until; /* when a task that is not the kernel's left it last */
 	u64 away_since; /* since when others than the target have it; 0: they do not, or it is idle */

@@ -125,26 +125,29 @@ __noinline int delay_by_tick(struct core *c, struct thread *t)
 
 /* About what the scheduler lets one thread be ahead of another. */
 #define SLICE_NS 4000000
-/*
- * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
- * which each of them would be ahead by at an experiment's end.
- */
-#define ROOM_TO_EARNERS_NS 1000000
 
-/* Whether of those that want the core this is the one that fair turns (unfair) are measured by. */
+/* Whether of those that take turns on the core this is the one that fair turns (unfair) are measured by. */
 static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
 {
-	return t->earns && t->spared >= c->measure;
+	return t->earns && c->measure && t->spared >= c->measure;
 }
 
 /*
- * What of its debt who sets the measure need not pay yet: what came about in its turn so that others get
+ * What of its debt, at most, who sets the measure need not pay yet: what came about, since it got the core, so that others get
  * no more of theirs. It may earn as much, or sit it out while others have the core. Were it stopped for that, it would be spared
  * more, and others stopped for that again.
  */
-static __always_inline u64 not_yet(const struct core *c, const struct thread *t)
+static __always_inline u64 let_off(const struct core *c, const struct thread *t, u64 evened)
 {
-	return sets_measure(c, t) ? lesser(control.evened - c->evened, SLICE_NS) : 0;
+	return sets_measure(c, t) ? lesser(evened - c->evened, SLICE_NS) : 0;
+}
+
+/* What it has paid, earned or waited for, it need not be let off again. */
+static __always_inline void settle_let_off(struct core *c, const struct thread *t)
+{
+	u64 evened = control.evened;
+
+	c->evened = evened - lesser(let_off(c, t, evened), debt_of(t, t->account.level));
 }
 
 struct stop {
@@ -164,7 +167,7 @@ struct stop {
 /* Where G grows while someone waits: seldom enough that rounding down takes nothing from it. */
 #define PASS_NS 1000
 
-/* What others earn meanwhile is paid in the same stop: it may be their long run. Not all that makes turns fair, see not_yet. */
+/* What others earn meanwhile is paid in the same stop: it may be their long run. Not all that makes turns fair, see let_off. */
 static long on_turn(u32 i, struct stop *s)
 {
 	u64 grown;
@@ -191,7 +194,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 
 	s.cost = tick_took(c) - tick_delay(c);
 	s.want = debt;
-	s.room = sets_measure(c, t) ? SLICE_NS - not_yet(c, t) : 0;
+	s.room = sets_measure(c, t) ? SLICE_NS - let_off(c, t, s.evened) : 0;
 	/*
 	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
 	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival. By the tick it was
@@ -233,7 +236,7 @@ static long on_payment(u32 i, struct payment *p)
 	debt = debt_of(t, t->account.level);
 	if (!i)
 		p->core->debt = debt;
-	debt -= lesser(debt, not_yet(p->core, t));
+	debt -= lesser(debt, let_off(p->core, t, control.evened));
 	if (debt) {
 		now = stop(p->core, t, p->begin, debt, p->end);
 	} else {
@@ -265,7 +268,7 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
 	bool everyone = membership.mode == MEMBERS_EVERYONE;
-	u64 now, next, left;
+	u64 now, next;
 
 	if (!c || !t || (everyone && begin < c->free_until))
 		return 0;
@@ -274,13 +277,16 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 	now = bpf_ktime_get_ns();
 	next = tick_time(p.tick + 1);
 	credit_stopped(&t->credit, next > now ? next - now : 0, control.period);
-	/* What it has paid, or earned, it need not be let off again. */
-	left = lesser(debt_of(t, t->account.level), not_yet(c, t));
-	c->evened = control.evened - left;
 	if (everyone)
 		c->free_until = now + (now - begin);
 	return 0;
 }
+
+/*
+ * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
+ * which each of them would be ahead by at an experiment's end.
+ */
+#define ROOM_BESIDE_EARNERS_NS 1000000
 
 /*
  * Threads that compete for a core get shares of it by their weights, of real time: one whose code
@@ -304,7 +310,7 @@ __noinline u64 unfair(struct core *c, struct thread *t)
 	if (c->measure <= spared)
 		return 0;
 	owed = out_of_turns(c->measure - spared, weight);
-	room = t->earns ? SLICE_NS : ROOM_TO_EARNERS_NS;
+	room = t->earns ? SLICE_NS : ROOM_BESIDE_EARNERS_NS;
 	return owed > room ? lesser(owed - room, control.cap) : 0;
 }
 
@@ -410,8 +416,11 @@ static __always_inline void sample(struct core *c, u64 tick)
 		spins |= rests; /* who must not be stopped either */
 	}
 	if (live && control.rate && !spins) {
+		u64 even = unfair(c, t);
+
 		raise_global(t->account.level);
-		__sync_fetch_and_add(&control.evened, raise_global(t->account.level + unfair(c, t)));
+		if (even)
+			__sync_fetch_and_add(&control.evened, raise_global(t->account.level + even));
 	}
 	arrive(tick);
 	if (counting) {
@@ -424,12 +433,14 @@ static __always_inline void sample(struct core *c, u64 tick)
 	/* Who looks whether it can go on may have a lock that others want. */
 	if (!spins && !((t->again || t->excused) && looks(t, now))) {
 		pay(c, t, tick, now);
+		settle_let_off(c, t);
 		foresee(c, t, bpf_ktime_get_ns());
 		return;
 	}
 	/* A stop within a wait would count twice: as paid, and as waited. */
 	meet(tick, now);
 	excuse(t, control.global);
+	settle_let_off(c, t);
 	c->debt = debt_of(t, t->account.level);
 	give(t, bpf_ktime_get_ns() - now);
 }

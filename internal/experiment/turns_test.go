@@ -2,7 +2,10 @@ package experiment
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+
+	"github.com/cilium/ebpf/btf"
 
 	"whatif/internal/realkernel"
 )
@@ -11,6 +14,13 @@ import (
 // core. It is not spared more by that, nor are others stopped for it again: what is delayed is about what is earned.
 func TestFairTurns(t *testing.T) {
 	realkernel.Need(t)
+	kernel, err := btf.LoadKernelSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kernel.AnyTypeByName("irqtime"); err == nil || runtime.NumCPU() < 2 {
+		t.Skip("this kernel counts no stop as a part of a turn (CONFIG_IRQ_TIME_ACCOUNTING), or there is one CPU")
+	}
 	const source = "testdata/turns.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("turns.c:%d", realkernel.Line(t, source, "/* TARGET */"))
@@ -18,7 +28,7 @@ func TestFairTurns(t *testing.T) {
 		how, speedup string
 		most         float64 // of the time, besides what ticks take in baselines, too
 	}{
-		{"kinds", "50", 0.48},   // the target has 0.75 of who earns: 0.375, by turns on two cores. Were it stopped for fairness: 0.53
+		{"kinds", "50", 0.50},   // the target has 0.75 of who earns: 0.375, by turns on two cores. Were it stopped for fairness: 0.53
 		{"earners", "25", 0.30}, // 0.95 of its time: 0.24. Were who earns little not stopped, either: 0.35 to 0.41
 	} {
 		t.Run(c.how, func(t *testing.T) {
@@ -33,8 +43,8 @@ func TestFairTurns(t *testing.T) {
 			}
 			ticks, share := delay[0]/time[0], delay[1]/time[1]
 			t.Logf("delayed for %.2f of the time, in baselines %.2f", share, ticks)
-			if share-ticks > c.most || share-ticks < 0.15 {
-				t.Errorf("delays are %.2f of the time and %.2f of baselines, expected at most %.2f more", share, ticks, c.most)
+			if more := share - ticks; !(more >= 0.15 && more <= c.most) {
+				t.Errorf("delays are %.2f of the time and %.2f of baselines, expected 0.15 to %.2f more", share, ticks, c.most)
 			}
 		})
 	}

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static volatile int sink;
+static __thread volatile int sink;
 
 __attribute__((noinline)) static void work(int us) {
   for (int i = 0; i < us * 300; i++) sink = i;
@@ -22,25 +22,24 @@ __attribute__((noinline)) static void target(int us) {
 
 __attribute__((noinline)) void round_done(void) { __asm__ volatile("nop"); }
 
-static void *share(void *unused, int cpu, int nice, int in, int out) {
+static void *share(int cpu, int nice, int in, int out) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
-  sched_setaffinity(0, sizeof one, &one);
-  setpriority(PRIO_PROCESS, (id_t)gettid(), nice);
+  if (sched_setaffinity(0, sizeof one, &one) || setpriority(PRIO_PROCESS, (id_t)gettid(), nice))
+    _exit(1);
   for (;;) {
     target(in);
     work(out);
     if (in > out)
       round_done();
   }
-  return unused;
 }
 
-static void *polite(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 5, 1500, 500); }
-static void *computing(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 0, 0, 700); }
-static void *always(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 0, 2000, 100); }
-static void *seldom(void *cpu) { return share(NULL, (int)(intptr_t)cpu, 0, 100, 1900); }
+static void *polite(void *cpu) { return share((int)(intptr_t)cpu, 5, 1500, 500); }
+static void *computing(void *cpu) { return share((int)(intptr_t)cpu, 0, 0, 700); }
+static void *always(void *cpu) { return share((int)(intptr_t)cpu, 0, 2000, 100); }
+static void *seldom(void *cpu) { return share((int)(intptr_t)cpu, 0, 100, 1900); }
 
 int main(int argc, char **argv) {
   int kinds = argc > 1 && !strcmp(argv[1], "kinds");
