@@ -58,3 +58,19 @@ func foreignShare(data *profile.Data) float64 {
 	}
 	return float64(foreign) / float64(max(all, 1))
 }
+
+// delays is for how long all was delayed, and how long that took in all: in baselines, by ticks and visits, and where something was sped up.
+func delays(data *profile.Data) (delay, took [2]float64) {
+	for i := range data.Experiments {
+		e := &data.Experiments[i]
+		which := 1
+		if e.IsBaseline() {
+			which = 0
+		} else if data.IsPlacebo(e) {
+			continue
+		}
+		delay[which] += float64(e.DelayNS)
+		took[which] += float64(e.RealNS)
+	}
+	return delay, took
+}

@@ -5,8 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/cilium/ebpf/btf"
-
+	"whatif/internal/kerneltypes"
 	"whatif/internal/realkernel"
 )
 
@@ -14,11 +13,11 @@ import (
 // core. It is not spared more by that, nor are others stopped for it again: what is delayed is about what is earned.
 func TestFairTurns(t *testing.T) {
 	realkernel.Need(t)
-	kernel, err := btf.LoadKernelSpec()
+	types, err := kerneltypes.Get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kernel.AnyTypeByName("irqtime"); err == nil || runtime.NumCPU() < 2 {
+	if _, err := types.Kernel.AnyTypeByName("irqtime"); err == nil || runtime.NumCPU() < 2 {
 		t.Skip("this kernel counts no stop as a part of a turn (CONFIG_IRQ_TIME_ACCOUNTING), or there is one CPU")
 	}
 	const source = "testdata/turns.c"
@@ -33,15 +32,8 @@ func TestFairTurns(t *testing.T) {
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			data, _ := profiled(t, []string{"-p", "func:round_done", "-t", line, "-s", "0," + c.speedup, "-d", "3s"}, []string{program, c.how}, 143)
-			var delay, time [2]float64 // in baselines, and sped up
-			for _, e := range data.Experiments {
-				if e.SetAside == "" && !data.IsPlacebo(&e) {
-					which := min(1, e.Speedup)
-					delay[which] += float64(e.DelayNS)
-					time[which] += float64(e.RealNS)
-				}
-			}
-			ticks, share := delay[0]/time[0], delay[1]/time[1]
+			delay, took := delays(data)
+			ticks, share := delay[0]/took[0], delay[1]/took[1]
 			t.Logf("delayed for %.2f of the time, in baselines %.2f", share, ticks)
 			if more := share - ticks; !(more >= 0.15 && more <= c.most) {
 				t.Errorf("delays are %.2f of the time and %.2f of baselines, expected 0.15 to %.2f more", share, ticks, c.most)
