@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
+#include "compute.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
@@ -9,11 +10,6 @@ static int held;
 
 __attribute__((noinline)) void had_to_ask(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void went_on(void) { __asm__ volatile(""); }
-
-static void compute(long n) {
-	for (volatile long i = 0; i < n; i++) /* WORK */
-		;
-}
 
 static void take(void) {
 	pthread_mutex_lock(&mutex);
@@ -55,7 +51,7 @@ int main(void) {
 	pthread_create(&thread, 0, other, 0);
 	for (;;) {
 		take();
-		compute(28000000);
+		COMPUTE(10000000); /* WORK */
 		give();
 		nanosleep(&(struct timespec){.tv_nsec = 500000}, 0);
 	}

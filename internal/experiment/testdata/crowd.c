@@ -1,14 +1,14 @@
 /* Eight threads that sleep in one line, and compute for less than a tick's distance in between. */
 #include <pthread.h>
 #include <time.h>
+#include "compute.h"
 
 __attribute__((noinline)) void slept(void) { __asm__ volatile(""); }
 
 static void *sleeping(void *unused) {
 	for (;;) {
 		nanosleep(&(struct timespec){.tv_nsec = 4000000}, 0); /* SLEEPS */
-		for (volatile int i = 0; i < 600000; i++)
-			;
+		COMPUTE(200000);
 		slept();
 	}
 	return unused;

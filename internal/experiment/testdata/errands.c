@@ -1,11 +1,12 @@
 /*
- * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes less than that. Each has a core, if there are two:
+ * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes a third of that. Each has a core, if there are two:
  * nobody is held whose core another of them wants.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
+#include "compute.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
@@ -36,8 +37,7 @@ static void *working(void *unused) {
 			pthread_cond_wait(&filled, &mutex);
 		jobs--;
 		pthread_mutex_unlock(&mutex);
-		for (volatile int i = 0; i < 3000000; i++) /* WORK */
-			;
+		COMPUTE(1000000); /* WORK */
 		done();
 	}
 	return unused;
