@@ -2,7 +2,7 @@
 // known beforehand. It is whatif itself under a hidden first argument, so no
 // compiler is needed.
 //
-// Rounds of some 3.7 ms, each with two workers that meet at a barrier and then a
+// Rounds of some 7.5 ms, each with two workers that meet at a barrier and then a
 // piece that runs alone:
 //
 //	worker 1  |AAAAAAAAAAAAAAA|CCCCC|      A: 3 units of work, line A
@@ -76,7 +76,7 @@ func prepare() {
 // unit is how long one unit of work is meant to take. It and the round are no
 // multiple of a millisecond, so that samples taken every millisecond fall on all
 // parts of a round.
-const unit = 930 * time.Microsecond
+const unit = 1870 * time.Microsecond
 
 // The pieces of a round, in units.
 const (
