@@ -166,6 +166,41 @@ func TestGainOfCoverage(t *testing.T) {
 	}
 }
 
+// There are more rounds where the truth is not known yet. What is known in the end is a little less sure than it says, as the last round is the one after which
+// the spread seems small.
+func TestWants(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, test := range []struct {
+		within, noise       float64
+		fewest, most        int
+		leastSure, mostSure float64
+	}{
+		{within: 3, noise: 0.005, fewest: 4, most: 4, leastSure: 0.93, mostSure: 0.97},
+		{within: 3, noise: 0.05, fewest: 5, most: 11, leastSure: 0.90, mostSure: 0.97},
+		{within: 3, noise: 0.5, fewest: 12, most: 12, leastSure: 0.93, mostSure: 0.97},
+		{within: 0, noise: 0.5, fewest: 4, most: 4, leastSure: 0.93, mostSure: 0.97},
+	} {
+		const cases = 4000
+		pl := plan{rounds: 4, within: test.within}
+		inside, rounds := 0, 0
+		for range cases {
+			truth := truthRun{ratios: map[string]map[int][]float64{throughput: {50: nil}}}
+			of := truth.ratios[throughput]
+			for round := 0; pl.wants(round, &truth); round++ {
+				of[50] = append(of[50], math.Log(0.8)+test.noise*rng.NormFloat64())
+				rounds++
+			}
+			if e := truth.gains(throughput)[50]; e.Low <= 20 && 20 <= e.High {
+				inside++
+			}
+		}
+		sure, mean := float64(inside)/cases, float64(rounds)/cases
+		if sure < test.leastSure || sure > test.mostSure || mean < float64(test.fewest)-0.1 || mean > float64(test.most)+0.1 {
+			t.Errorf("%+v: %.1f%% of the intervals contain the truth, after %.1f rounds", test, 100*sure, mean)
+		}
+	}
+}
+
 func TestCovers(t *testing.T) {
 	tests := []struct {
 		prediction, truth estimate

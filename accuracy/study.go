@@ -14,6 +14,7 @@ type plan struct {
 	whatif       string // "" measures the truth alone
 	levels       []int
 	rounds       int     // of truth
+	within       float64 // points: to which the truth is to be known, with more rounds where these do not do; 0: there are no more
 	truthSeconds float64 // of one truth run
 	predict      time.Duration
 	chunks       int // that the prediction is split into
@@ -55,8 +56,8 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 		}
 	}
 	var coz map[int]float64
-	for round := range pl.rounds {
-		say("truth, round %d of %d", round+1, pl.rounds)
+	for round := 0; pl.wants(round, truth); round++ {
+		say("truth, round %d of %d", round+1, max(pl.rounds, round+1))
 		if err := truth.round(ctx); err != nil {
 			return nil, err
 		}
@@ -104,8 +105,19 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 	return results, nil
 }
 
-// chunksAfter is how many of the chunks follow this round, so that they are spread evenly.
+// mostRounds is how many times as many rounds as were asked for there may be, where the truth is not known yet.
+const mostRounds = 3
+
+// wants says whether this round of truth is still to come.
+func (pl *plan) wants(round int, truth *truthRun) bool {
+	return round < pl.rounds || pl.within > 0 && round < mostRounds*pl.rounds && !truth.known(pl.within)
+}
+
+// chunksAfter is how many of the chunks follow this round, so that they are spread evenly over those that were asked for.
 func chunksAfter(round, rounds, chunks int) int {
+	if round >= rounds {
+		return 0
+	}
 	return (round+1)*chunks/rounds - round*chunks/rounds
 }
 

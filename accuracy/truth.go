@@ -199,3 +199,13 @@ func (t *truthRun) gains(metric string) map[int]estimate {
 	}
 	return gains
 }
+
+// known says whether the throughput's truth is known to so many points at each level.
+func (t *truthRun) known(within float64) bool {
+	for _, e := range t.gains(throughput) {
+		if max(e.High-e.Gain, e.Gain-e.Low) > within {
+			return false
+		}
+	}
+	return true
+}
