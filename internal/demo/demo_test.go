@@ -63,7 +63,7 @@ func TestRounds(t *testing.T) {
 	for _, args := range [][]string{{}, {"-a", "100"}, {"-b", "100", "-c", "100"}, {"-a", "100", "-b", "100", "-c", "100"}} {
 		before := roundsDone
 		var out, errs bytes.Buffer
-		if status := run(append(args, "-for", "30ms"), &out, &errs); status != 0 {
+		if status := run(append(args, "-for", "60ms"), &out, &errs); status != 0 {
 			t.Fatalf("%v: status %d: %s", args, status, errs.String())
 		}
 		var n uint64

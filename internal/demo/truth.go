@@ -30,7 +30,7 @@ func (l Line) Gain(speedup float64) float64 {
 }
 
 // Truth is what whatif should find, from the proportions of the work alone. The
-// hand-overs between the threads, some 1% of a round, are left out.
+// hand-overs between the threads, 1% of a round where waking is dear, are left out.
 func Truth() []Line {
 	return truth(runtime.NumCPU() > 1)
 }
