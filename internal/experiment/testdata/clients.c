@@ -14,14 +14,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-static volatile unsigned long sink;
-
-static void work(long n)
-{
-	for (long i = 0; i < n; i++)
-		sink += i;
-}
+#include "compute.h"
 
 __attribute__((noinline, noclone)) void answered(void)
 {
@@ -66,7 +59,7 @@ int main(int argc, char **argv)
 			die("listening");
 		fd = accept(fd, 0, 0);
 		while (read(fd, &request, 1) == 1) {
-			for (long i = 0; i < 200000; i++) sink += i; /* WORK */
+			COMPUTE(200000); /* WORK */
 			if (write(fd, &request, 1) != 1)
 				break;
 			answered();
@@ -82,7 +75,7 @@ int main(int argc, char **argv)
 		if (write(fd, &request, 1) != 1)
 			die("asking");
 	while (read(fd, &request, 1) == 1) {
-		work(works ? 2000000 : 50000);
+		COMPUTE(works ? 2000000 : 50000);
 		if (write(fd, &request, 1) != 1)
 			break;
 	}

@@ -1,5 +1,8 @@
+#ifndef COMPUTE_H
+#define COMPUTE_H
+
 /*
- * Computes for about so many ns. In registers: a step through memory takes one cycle on some processors, and six on others. A macro, so
+ * Computes for about so many ns, four cycles each. In registers: a step through memory takes one cycle on some processors, and six on others. A macro, so
  * that all of it is on the line that uses it.
  */
 #define COMPUTE(ns)                                                                                                    \
@@ -10,3 +13,5 @@
 			x_ = x_ * 6364136223846793005u + 1;                                                            \
 		__asm__ volatile("" : : "r"(x_));                                                                      \
 	} while (0)
+
+#endif

@@ -1,5 +1,5 @@
 /*
- * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes a third of that. Each has a core, if there are two:
+ * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes about half of that at most. Each has a core, if there are two:
  * nobody is held whose core another of them wants.
  */
 #define _GNU_SOURCE

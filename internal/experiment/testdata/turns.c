@@ -12,12 +12,12 @@
 
 static __thread volatile int sink;
 
-__attribute__((noinline)) static void work(int us) {
-  for (int i = 0; i < us * 300; i++) sink = i;
+__attribute__((noinline)) static void work(int parts) {
+  for (int i = 0; i < parts * 300; i++) sink = i;
 }
 
-__attribute__((noinline)) static void target(int us) {
-  for (int i = 0; i < us * 300; i++) sink = i; /* TARGET */
+__attribute__((noinline)) static void target(int parts) {
+  for (int i = 0; i < parts * 300; i++) sink = i; /* TARGET */
 }
 
 __attribute__((noinline)) void round_done(void) { __asm__ volatile("nop"); }
