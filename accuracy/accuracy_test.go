@@ -166,27 +166,29 @@ func TestGainOfCoverage(t *testing.T) {
 	}
 }
 
-// There are more rounds where the truth is not known yet. What is known in the end is a little less sure than it says, as the last round is the one after which
-// the spread seems small.
-func TestWants(t *testing.T) {
+// There are more rounds where the truth is not known yet. What is known in the end is less sure than it says.
+func TestWantsMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct {
-		within, noise       float64
-		fewest, most        int
-		leastSure, mostSure float64
+		rounds        int
+		within, noise float64
+		from, to      float64 // rounds, on average
+		sure          float64 // so many of the intervals contain the truth at least
 	}{
-		{within: 3, noise: 0.005, fewest: 4, most: 4, leastSure: 0.93, mostSure: 0.97},
-		{within: 3, noise: 0.05, fewest: 5, most: 11, leastSure: 0.90, mostSure: 0.97},
-		{within: 3, noise: 0.5, fewest: 12, most: 12, leastSure: 0.93, mostSure: 0.97},
-		{within: 0, noise: 0.5, fewest: 4, most: 4, leastSure: 0.93, mostSure: 0.97},
+		{rounds: 4, within: 3, noise: 0.005, from: 4, to: 4.1, sure: 0.93},
+		{rounds: 3, within: 3, noise: 0.05, from: 5, to: 8.9, sure: 0.86},
+		{rounds: 4, within: 3, noise: 0.05, from: 5, to: 11, sure: 0.90},
+		{rounds: 6, within: 3, noise: 0.05, from: 7, to: 17, sure: 0.91},
+		{rounds: 4, within: 3, noise: 0.5, from: 11.9, to: 12, sure: 0.93},
+		{rounds: 4, within: 0, noise: 0.5, from: 4, to: 4, sure: 0.93},
 	} {
 		const cases = 4000
-		pl := plan{rounds: 4, within: test.within}
+		pl := plan{rounds: test.rounds, truthWithin: test.within}
 		inside, rounds := 0, 0
 		for range cases {
 			truth := truthRun{ratios: map[string]map[int][]float64{throughput: {50: nil}}}
 			of := truth.ratios[throughput]
-			for round := 0; pl.wants(round, &truth); round++ {
+			for n := 0; pl.wantsMore(n, &truth); n++ {
 				of[50] = append(of[50], math.Log(0.8)+test.noise*rng.NormFloat64())
 				rounds++
 			}
@@ -195,7 +197,7 @@ func TestWants(t *testing.T) {
 			}
 		}
 		sure, mean := float64(inside)/cases, float64(rounds)/cases
-		if sure < test.leastSure || sure > test.mostSure || mean < float64(test.fewest)-0.1 || mean > float64(test.most)+0.1 {
+		if sure < test.sure || sure > 0.97 || mean < test.from || mean > test.to {
 			t.Errorf("%+v: %.1f%% of the intervals contain the truth, after %.1f rounds", test, 100*sure, mean)
 		}
 	}
@@ -435,6 +437,7 @@ func TestChunksAfter(t *testing.T) {
 		for round := range test.rounds {
 			sum += chunksAfter(round, test.rounds, test.chunks)
 		}
+		sum += chunksAfter(test.rounds, test.rounds, test.chunks) // there are none after more rounds
 		if sum != test.chunks {
 			t.Errorf("%d rounds, %d chunks: %d are run", test.rounds, test.chunks, sum)
 		}
@@ -447,7 +450,7 @@ func TestQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.plan.rounds != 3 || o.plan.chunks != 1 || o.plan.predict != 6*time.Second || len(o.chosen) != 2 {
+	if o.plan.rounds != 3 || o.plan.truthWithin != 0 || o.plan.chunks != 1 || o.plan.predict != 6*time.Second || len(o.chosen) != 2 {
 		t.Errorf("options %+v", o)
 	}
 	for _, wrong := range []string{"-levels=0", "-levels=a", "-rounds=1", "-seconds=0", "-only=nothing", "more"} {

@@ -90,7 +90,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	seconds := f.Float64("seconds", 20, "profile each program this long with whatif")
 	quick := f.Bool("quick", false, "measure little: do the programs and the profilers work at all?")
 	f.IntVar(&o.plan.rounds, "rounds", 6, "rounds of truth for each program")
-	f.Float64Var(&o.plan.within, "within", 3, "more rounds, up to three times as many, until the truth is known to so many `points` at each level; 0: no more")
+	f.Float64Var(&o.plan.truthWithin, "truth-within", 3,
+		fmt.Sprintf("more rounds, up to %d times as many, until the throughput's truth is known to so many `points` at each level; 0: no more", moreRounds))
 	f.Float64Var(&o.plan.truthSeconds, "truth-seconds", 0.6, "length of one truth run")
 	f.IntVar(&o.plan.chunks, "chunks", 2, "split the prediction into this many runs, between rounds of truth")
 	f.BoolVar(&o.plan.coz, "coz", false, "ask coz too, where it can run the program")
@@ -124,7 +125,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 
 // quickSettings are the defaults under -quick.
 var quickSettings = map[string]string{
-	"rounds": "2", "within": "0", "truth-seconds": "0.4", "chunks": "1", "seconds": "6", "coz-seconds": "15",
+	"rounds": "2", "truth-within": "0", "truth-seconds": "0.4", "chunks": "1", "seconds": "6", "coz-seconds": "15",
 }
 
 // setUnsaid sets the flags that the command line does not mention.

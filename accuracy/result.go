@@ -16,6 +16,7 @@ type result struct {
 	Metric  string        `json:"metric,omitempty"` // empty: throughput
 	Kind    kind          `json:"kind"`
 	Levels  []levelResult `json:"levels"`
+	Rounds  int           `json:"rounds"` // of truth
 	// Disturbed is the share of the truth's runs during which others used too much of the machine.
 	Disturbed float64  `json:"disturbed"`
 	Warnings  []string `json:"warnings,omitempty"`

@@ -14,7 +14,7 @@ type plan struct {
 	whatif       string // "" measures the truth alone
 	levels       []int
 	rounds       int     // of truth
-	within       float64 // points: to which the truth is to be known, with more rounds where these do not do; 0: there are no more
+	truthWithin  float64 // points: there are more rounds until the throughput's truth is known to so many; 0: there are not
 	truthSeconds float64 // of one truth run
 	predict      time.Duration
 	chunks       int // that the prediction is split into
@@ -24,8 +24,8 @@ type plan struct {
 	seed         uint64
 }
 
-// study finds out everything about one program. The prediction's chunks lie between rounds of truth, and coz's
-// run in the middle, so that each sees the machine as the others do. What fails without making the truth
+// study finds out everything about one program. The prediction's chunks lie between the rounds of truth
+// that were asked for, and coz's run in the middle, so that each sees the machine as the others do; more rounds come after that. What fails without making the truth
 // wrong is a warning in the result.
 //
 // There is a result for each metric, throughput first.
@@ -56,8 +56,12 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 		}
 	}
 	var coz map[int]float64
-	for round := 0; pl.wants(round, truth); round++ {
-		say("truth, round %d of %d", round+1, max(pl.rounds, round+1))
+	for round := 0; pl.wantsMore(round, truth); round++ {
+		if round < pl.rounds {
+			say("truth, round %d of %d", round+1, pl.rounds)
+		} else {
+			say("truth, round %d of at most %d", round+1, moreRounds*pl.rounds)
+		}
 		if err := truth.round(ctx); err != nil {
 			return nil, err
 		}
@@ -98,6 +102,7 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 			}
 			predicted = gains
 		}
+		results[i].Rounds = truth.rounds
 		results[i].Disturbed = float64(truth.disturbed) / float64(truth.runs)
 		results[i].Levels = joinLevels(pl.levels, truth.gains(metric), predicted, coz)
 		coz = nil // it knows throughput only
@@ -105,12 +110,13 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 	return results, nil
 }
 
-// mostRounds is how many times as many rounds as were asked for there may be, where the truth is not known yet.
-const mostRounds = 3
+// moreRounds times as many rounds as were asked for there may be, where the truth is not known yet.
+const moreRounds = 3
 
-// wants says whether this round of truth is still to come.
-func (pl *plan) wants(round int, truth *truthRun) bool {
-	return round < pl.rounds || pl.within > 0 && round < mostRounds*pl.rounds && !truth.known(pl.within)
+// wantsMore says whether there is one more round of truth, after so many. As the last is the one after which the spread seems small, what is
+// known then is a little less sure than its interval says, the more so the fewer rounds were asked for (TestWantsMore).
+func (pl *plan) wantsMore(rounds int, truth *truthRun) bool {
+	return rounds < pl.rounds || pl.truthWithin > 0 && rounds < moreRounds*pl.rounds && !truth.known(pl.truthWithin)
 }
 
 // chunksAfter is how many of the chunks follow this round, so that they are spread evenly over those that were asked for.

@@ -9,7 +9,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void *worker(void *number) {
-  uint64_t x = 77777 * (uintptr_t)number + 1;
+  uint64_t x = (uintptr_t)number; // each has numbers of its own
   for (;;) {
     x = x * 6364136223846793005u + 1442695040888963407u;
     long own = 20 + (x >> 33) % 160, locked = 10 + (x >> 48) % 100;
@@ -25,7 +25,7 @@ static void *worker(void *number) {
 int main(int argc, char **argv) {
   bench_init(argc, argv);
   pthread_t thread;
-  for (uintptr_t i = 1; i < 6; i++)
+  for (uintptr_t i = 2; i <= 6; i++)
     pthread_create(&thread, NULL, worker, (void *)i);
-  worker(NULL);
+  worker((void *)1);
 }
