@@ -281,10 +281,10 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 			return;
 		w->ended = ENDED_OUTERMOST;
 	}
-	if (!t || !task->mm) /* the latter: on its way out: nothing of the program is left */
+	if (!t || !memory_of(task)) /* the latter: on its way out: nothing of the program is left */
 		return;
 	w->space = t->address_space;
-	w->stamp = stamp_of(task->mm->exec_vm);
+	w->stamp = stamp_of(memory_of(task)->exec_vm);
 	w->ended = ENDED_TOO_DEEP;
 	innermost_frame(task, &w->frame);
 	bpf_loop(MAX_FRAMES, on_frame, w, 0);

@@ -557,7 +557,7 @@ static long on_looking(u32 i, u64 *space)
 __noinline int look_at_memory(struct thread *t, u32 last)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = memory_of(task);
 	struct bpf_iter_task_vma all;
 	struct vm_area_struct *vma;
 	struct finding f = {};
@@ -619,7 +619,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
  */
 static __always_inline bool in_its_memory(struct thread *t)
 {
-	u64 mm = (u64)bpf_get_current_task_btf()->mm;
+	u64 mm = (u64)memory_of(bpf_get_current_task_btf());
 
 	if (!t->memory)
 		t->memory = mm;
@@ -636,16 +636,16 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	struct counters *c;
 
 	if (!in_its_memory(t)) {
-		if (where == AT_END && bpf_get_current_task_btf()->mm)
+		if (where == AT_END && memory_of(bpf_get_current_task_btf()))
 			lose(this_core(), LOSS_LAST);
 		return;
 	}
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
 	/* There is no next time: once more, as it is rare that nobody lets go in between. */
-	if (where == AT_END && t->code_pages != bpf_get_current_task_btf()->mm->exec_vm) {
+	if (where == AT_END && t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
 		look_at_memory(t, 1);
-		if (t->code_pages != bpf_get_current_task_btf()->mm->exec_vm && !t->lost)
+		if (t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->lost)
 			lose(this_core(), LOSS_LAST);
 	}
 	c = bpf_map_lookup_elem(&counters, &space);

@@ -99,12 +99,12 @@ static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 	u64 caller = 0;
 	u32 unit;
 
-	if (!t || !c || !task->mm)
+	if (!t || !c || !memory_of(task))
 		return UNIT_NONE;
 	w.match.sample = ++c->walks;
 	w.match.selected = control.unit;
 	w.space = t->address_space;
-	w.stamp = stamp_of(task->mm->exec_vm);
+	w.stamp = stamp_of(memory_of(task)->exec_vm);
 	innermost_frame(task, &w.frame);
 	if (w.frame.lr)
 		caller = w.frame.lr;

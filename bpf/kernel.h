@@ -192,6 +192,9 @@ struct vm_area_struct {
 
 struct linux_binprm;
 
+/* Since Linux 6.2. */
+extern void *bpf_rdonly_cast(const void *what, u32 type) __attribute__((section(".ksyms"), weak));
+
 /* Since Linux 6.7. */
 struct bpf_iter_task_vma {
 	u64 opaque[1];

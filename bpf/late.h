@@ -194,12 +194,12 @@ __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 		return UNIT_PENDING;
 	l->tries++;
 	w.space = l->space;
-	if (w.space != t->address_space || !task->mm)
+	if (w.space != t->address_space || !memory_of(task))
 		return UNIT_PENDING;
 	w.known = l->known;
 	w.match.sample = ++c->walks;
 	w.match.selected = control.unit;
-	w.stamp = stamp_of(task->mm->exec_vm);
+	w.stamp = stamp_of(memory_of(task)->exec_vm);
 	bpf_probe_read_kernel(trail, sizeof(*trail), &l->trail);
 	bpf_loop(MAX_TRAIL, on_trail, &w, 0);
 	if (w.point && !l->point)

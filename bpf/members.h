@@ -71,10 +71,10 @@ static __always_inline struct thread *join(struct task_struct *task, u64 space, 
 	t->credit.began = now;
 	t->core = NO_CORE;
 	t->address_space = space;
-	t->memory = (u64)task->mm;
+	t->memory = (u64)memory_of(task);
 	t->present = !fresh;
 	/* In its parent's memory until it runs a program: who counts there is the parent. */
-	t->lost = t->guest = task->vfork_done != 0;
+	t->lost = t->guest = untrusted(task)->vfork_done != 0;
 	__sync_fetch_and_add(&membership.joined, 1);
 	return t;
 }
@@ -126,7 +126,7 @@ static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
 	 * If the last of its threads has come to its end meanwhile nobody else may take the
 	 * process out.
 	 */
-	if (!task->signal->live.counter) {
+	if (!untrusted(task)->signal->live.counter) {
 		if (remove_process(task))
 			one_process_less();
 		return 0;
@@ -145,9 +145,9 @@ int join_threads(struct bpf_iter__task *ctx)
 
 	if (!task || is_kernels(task))
 		return 0;
-	if (!task->mm || task->flags & PF_EXITING) {
+	if (!memory_of(task) || task->flags & PF_EXITING) {
 		/* The others of a process may go on. One that runs a program now takes this one's number, and may be met under neither. */
-		if (membership.mode != MEMBERS_DESCEND && task->pid == task->tgid && task->signal->live.counter)
+		if (membership.mode != MEMBERS_DESCEND && task->pid == task->tgid && untrusted(task)->signal->live.counter)
 			space_to_join(task, &fresh);
 		return 0;
 	}
@@ -181,7 +181,7 @@ static __always_inline void on_strange_fork(struct task_struct *parent, struct t
 	if (is_kernels(child))
 		return;
 	if (p && !p->exempt) {
-		space = child->mm == parent->mm ? p->space : new_space();
+		space = memory_of(child) == memory_of(parent) ? p->space : new_space();
 		if (process && !add_process(child, space, 0, BPF_ANY))
 			return;
 	} else if (membership.mode == MEMBERS_EVERYONE && process) {
@@ -197,7 +197,7 @@ static __always_inline void on_strange_fork(struct task_struct *parent, struct t
 		return;
 	}
 	/* The kernel does not say yet whether it is a vfork. */
-	if (process && child->mm == parent->mm)
+	if (process && memory_of(child) == memory_of(parent))
 		t->lost = t->guest = 1;
 }
 
@@ -231,13 +231,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->running = 0;
 	t->core = NO_CORE;
 	t->spared = 0;
-	t->address_space = child->mm == parent->mm ? p->address_space : new_space();
+	t->address_space = memory_of(child) == memory_of(parent) ? p->address_space : new_space();
 	t->born = 0;
-	t->lost = child->mm == parent->mm ? p->lost : 0;
-	t->guest = child->mm == parent->mm ? p->guest : 0;
+	t->lost = memory_of(child) == memory_of(parent) ? p->lost : 0;
+	t->guest = memory_of(child) == memory_of(parent) ? p->guest : 0;
 	if (counting)
 		inherit_counters(p, t, child->pid == child->tgid);
-	t->memory = (u64)child->mm;
+	t->memory = (u64)memory_of(child);
 	t->code_pages = p->code_pages;
 	t->present = p->present;
 	if (child->pid == child->tgid)
@@ -275,7 +275,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		p->goroutines = 0;
 	}
 	t->hosts = 0;
-	t->memory = (u64)task->mm;
+	t->memory = (u64)memory_of(task);
 	t->code_pages = 0;
 	t->born = 0;
 	t->present = 0;
@@ -295,7 +295,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
-	bool last = task->signal->live.counter == 0;
+	bool last = untrusted(task)->signal->live.counter == 0;
 
 	if (!t) {
 		if (last && membership.mode != MEMBERS_DESCEND && remove_process(task))

@@ -233,6 +233,20 @@ static __always_inline void lose(struct core *c, enum loss what)
 		c->lost[what]++;
 }
 
+/*
+ * For pointers in a task: what is read through this one is not trusted. Of each that is read through one that is trusted the verifier asks whether that is,
+ * too, by names that it looks for among all of the kernel's types, which was a quarter of a start. Since 6.2.
+ */
+static __always_inline struct task_struct *untrusted(struct task_struct *task)
+{
+	return bpf_rdonly_cast ? bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct)) : task;
+}
+
+static __always_inline struct mm_struct *memory_of(struct task_struct *task)
+{
+	return untrusted(task)->mm;
+}
+
 static __always_inline struct thread *thread_of(struct task_struct *t)
 {
 	return bpf_task_storage_get(&threads, t, 0, 0);
@@ -339,7 +353,7 @@ static __always_inline void adopt(struct thread *t)
  */
 __noinline u64 weight_in_turns(void)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = untrusted(bpf_get_current_task_btf());
 	const struct sched_entity *group;
 	const struct cfs_rq *queue;
 	u64 weight = task->se.load.weight, all;
@@ -593,7 +607,7 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 /* The number that a process has for user space. */
 static __always_inline u32 number_of(struct task_struct *task)
 {
-	struct task_struct *leader = task->group_leader;
+	struct task_struct *leader = untrusted(task)->group_leader;
 	struct pid *pid;
 	u32 level = membership.level, number = 0, outermost = task->tgid;
 

@@ -59,7 +59,7 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
 static __always_inline struct stranger *meet_stranger(struct task_struct *task)
 {
 	/* Whatif is told things by whom it profiles: that is of no consequence to either. */
-	if ((!task->mm && !is_kernel_thread(task)) || task->tgid == membership.own)
+	if ((!memory_of(task) && !is_kernel_thread(task)) || task->tgid == membership.own)
 		return 0;
 	return adopted(bpf_task_storage_get(&strangers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE));
 }
