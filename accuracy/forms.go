@@ -47,6 +47,7 @@ func forms() []program {
 		{name: "try_lock", kind: ordinary},
 		{name: "lock_mixed", kind: ordinary},
 		{name: "crowd_lock", kind: ordinary},
+		{name: "lookout", kind: waiting},
 		{name: "seqlock", kind: spinning, model: []float64{8, 17, 25, 33}},
 		{name: "unequal_turns", kind: ordinary, model: []float64{24, 48, 71, 95}},
 		{name: "go_group", source: "go_group/main.go", point: "main.progressDone", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},

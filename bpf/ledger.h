@@ -434,4 +434,21 @@ static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 globa
 	return level + spent;
 }
 
+/*
+ * Who finds what it has looked for goes on at the position at which that was made. By whom is not known, but where he was as it was looked for before, and
+ * where he is now: it was made in between, anywhere. found_late is by how much later that is, on average, than position, where the one who finds it is; what was made
+ * before that is found at once.
+ */
+static __always_inline u64 found_late(u64 position, u64 from, u64 to)
+{
+	u64 late;
+
+	if (to <= position)
+		return 0;
+	late = (to - position) >> 10; /* or its square would be too large after some seconds */
+	if (from >= position)
+		return (to - position + (from - position)) / 2;
+	return late * late / (((to - from) >> 10) + 1) * 512;
+}
+
 #endif

@@ -122,6 +122,8 @@ type LedgerCore struct {
 		Epoch uint64
 	}
 	Began        uint64
+	Level        uint64
+	Left         uint64
 	Spared       uint64
 	Measure      uint64
 	Evened       uint64
@@ -132,6 +134,7 @@ type LedgerCore struct {
 	Awaited      uint32
 	Pad          uint32
 	Debt         uint64
+	Cut          uint64
 	Interrupts   uint32
 	Sender       uint32
 	Returns      uint32
@@ -168,7 +171,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [56]byte
+	_ [32]byte
 }
 
 type LedgerCost uint32
@@ -596,19 +599,21 @@ type LedgerThread struct {
 		_    structs.HostLayout
 		Left uint64
 	}
-	Spared  uint64
-	Running uint32
-	Core    uint32
-	Hold    uint32
-	Timed   uint32
-	Given   uint32
-	Again   uint32
-	Strays  uint32
-	_       [4]byte
-	Stands  uint64
-	Excused uint64
-	PollsAt uint64
-	Naps    struct {
+	Spared   uint64
+	Running  uint32
+	Core     uint32
+	Hold     uint32
+	Timed    uint32
+	Given    uint32
+	Again    uint32
+	Strays   uint32
+	_        [4]byte
+	Stands   uint64
+	Excused  uint64
+	Found    uint64
+	OthersAt uint64
+	PollsAt  uint64
+	Naps     struct {
 		_       structs.HostLayout
 		Place   uint64
 		All     uint32
@@ -671,7 +676,7 @@ type LedgerTimer struct {
 	}
 	Tick   uint64
 	Parked uint32
-	_      [4]byte
+	Early  uint32
 }
 
 type LedgerTrail struct {

@@ -80,11 +80,11 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
 /*
  * A thread that was woken by the end of a timeout sleeps at the same place again: it waits for the
  * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
- * in virtual time; so it has waited since that began.
+ * in virtual time; so it has waited since that began. Who slept in what is sped up has not, but looks for something all the same.
  */
 static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
 {
-	if (!t->stands || place != t->credit.from || !looks(t, now)) {
+	if (!(t->stands || (t->timed && t->given)) || place != t->credit.from || !looks(t, now)) {
 		go_on(c, t);
 		return;
 	}
@@ -98,6 +98,62 @@ static __always_inline void waits_on(struct core *c, struct thread *t, u64 place
 static __always_inline bool polls(const struct thread *t, u32 call)
 {
 	return (is_sleep(call) || call == CALL_FUTEX) && (t->again >= POLLS || t->credit.from == t->polls_at);
+}
+
+struct others {
+	u64 now;
+	u64 leads; /* how many there are is in what is above the sum: a number that the verifier knows it would follow */
+};
+#define LEAD_BITS 48
+
+static long on_other(u32 i, struct others *o)
+{
+	const volatile struct core *c = &cores[i & (MAX_CPUS - 1)];
+	u64 level = c->level, left = c->left, start = control.global_start, lead;
+
+	if (!level)
+		return 0;
+	/* It may be an experiment's that is over. */
+	lead = account_debt(level > start ? level : start, control.global);
+	if (left)
+		lead -= lesser(lead, o->now - lesser(left, o->now));
+	if (lead || !left)
+		o->leads += lead + (1ull << LEAD_BITS);
+	return 0;
+}
+
+/*
+ * The position of those that run, on average, or that have run until now in virtual time: of whom one makes what others wait for. Not static: as step_out.
+ */
+__noinline u64 others_are_at(u64 now)
+{
+	struct others o = { .now = now };
+	u64 others;
+
+	bpf_loop(MAX_CPUS, on_other, &o, 0);
+	others = o.leads >> LEAD_BITS;
+	return now - control.global + (others ? (o.leads & ((1ull << LEAD_BITS) - 1)) / others : 0);
+}
+
+/* The thread, which sleeps, is woken, and may have slept to look whether it can go on. Not static: as step_out. */
+__noinline int expect_look(struct thread *t, u32 call, u64 now)
+{
+	u64 position, others;
+
+	if (!t)
+		return 0;
+	t->excused = t->found = 0;
+	if (!polls(t, call))
+		return 0;
+	if (t->stands) {
+		t->excused = lesser(now - t->stands, account_debt(t->account.level, control.global));
+	} else if (t->timed && t->given) {
+		position = now - t->account.level;
+		others = others_are_at(now);
+		t->found = found_late(position, t->again ? t->others_at : position, others);
+		t->others_at = others;
+	}
+	return 0;
 }
 
 /* So has its core stood idle, if it did before. */
@@ -158,6 +214,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		p->account.since = now;
 		p->running = 0;
+		show_level(c, p, 0);
+		c->left = now;
 		spare(c, p, sleeps);
 		if (!sleeps || !p->again || !idles_on(c))
 			c->idle.since = 0;
@@ -192,6 +250,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			leave_core(c, 0, 0);
 		}
 		begin_turn(c, n);
+		show_level(c, n, 0);
 		n->credit.began = now;
 		n->running = 1;
 		if (!n->free)
@@ -288,8 +347,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	s = c->interrupts || waker ? 0 : meet_stranger(bpf_get_current_task_btf());
 	if (waker || s)
 		stood_until_now(t);
-	else if ((c->source & 15) != FROM_TIMER || due) {
-		stands_no_more(t); /* a packet is something to do, and a wait that is sped up takes its own time */
+	else if ((c->source & 15) != FROM_TIMER) {
+		stands_no_more(t); /* a packet is something to do */
+	} else if (due) {
+		t->stands = 0; /* it takes its own time */
 	} else if (!t->running && !t->stands && !(t->naps.place == t->credit.from && runs_errands(t))) {
 		/* Who runs errands sleeps for the time, and not to look whether it can go on. */
 		t->stands = t->account.since;
@@ -334,7 +395,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->account.level = before + due;
 		raise_global(t->account.level);
 	}
-	t->excused = t->stands && polls(t, calling(task)) ? lesser(now - t->stands, account_debt(t->account.level, control.global)) : 0;
+	expect_look(t, calling(task), now);
 	t->account.since = now;
 	return 0;
 }

@@ -256,6 +256,8 @@ struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	struct account idle; /* as it was when the thread that runs got it; since 0: it did not stand idle then */
 	u64 began; /* level that the running thread began with */
+	u64 level; /* of the target's thread that ran last, with its lead, since it was last stopped; 0: none has */
+	u64 left; /* when that left; 0: it runs */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
 	u64 evened; /* control.evened, but for what of it the thread that runs need not pay yet, see let_off */
@@ -266,6 +268,7 @@ struct core {
 	u32 awaited; /* it was taken from a thread of the target */
 	u32 pad;
 	u64 debt;	/* of the thread that ticked last */
+	u64 cut;	/* the thread whose stop here was cut short; 0: none was */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
 	u32 returns;	/* who runs is to be held, and has not left its system call */

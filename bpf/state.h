@@ -93,6 +93,8 @@ struct thread {
 	u32 strays; /* rows since that were too short to tell */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
 	u64 excused; /* of what it owes, if it goes on by itself: see go_on */
+	u64 found;   /* how far ahead what it then finds was made: see found_late */
+	u64 others_at; /* the position of those that ran, or had until then, as it looked last */
 	u64 polls_at; /* the place at which it was last seen to poll; 0: none */
 	struct naps naps;
 	u32 held;    /* it is being held, see hold.h */
@@ -304,7 +306,7 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 /* It waits for nothing any more, or for something else. */
 static __always_inline void stands_no_more(struct thread *t)
 {
-	t->stands = t->excused = t->again = 0;
+	t->stands = t->excused = t->found = t->again = 0;
 }
 
 /* Another lets it go on: since it stands so it has waited for that. */
@@ -425,9 +427,17 @@ static __always_inline bool looks(const struct thread *t, u64 now)
 /* So many shorter rows in a row, and it does not poll there any more. */
 #define STRAYS 8
 
+/* Where the target's thread stands that runs on this core, for others. */
+static __always_inline void show_level(struct core *c, const struct thread *t, u64 paid)
+{
+	c->left = 0;
+	c->level = t->account.level + t->lead + paid;
+}
+
 /*
  * The thread, which runs, has looked again and again whether it can go on, and now it does: it has found what it waited for, and
- * nobody has woken it. Whoever made that was running, so at about the official time: the thread has waited until then. Not static: as step_out.
+ * nobody has woken it. Whoever made that was running, so at about the official time: the thread has waited until then. Who slept in what is
+ * sped up is there already; what it has found may have been made a little later. Not static: as step_out.
  */
 __noinline int go_on(struct core *c, struct thread *t)
 {
@@ -436,15 +446,21 @@ __noinline int go_on(struct core *c, struct thread *t)
 	if (!c || !t)
 		return 0;
 	adopt(t);
+	if (t->found) {
+		by = lesser(t->found, t->account.level - lesser(t->account.level, control.global_start));
+		t->account.level -= by;
+		t->free += t->free ? by : 0;
+		show_level(c, t, 0);
+	}
 	if (t->excused) {
 		/* Of what it owed as it woke up it may have paid some. */
 		by = lesser(t->excused, account_debt(t->account.level, control.global));
 		t->account.level += by;
 		c->began += by; /* nothing that it was given on this core */
 		t->free -= t->free ? by : 0;
-		if (t->again < POLLS && ++t->strays > STRAYS)
-			t->polls_at = 0;
 	}
+	if ((t->excused || t->found) && t->again < POLLS && ++t->strays > STRAYS)
+		t->polls_at = 0;
 	stands_no_more(t);
 	return 0;
 }

@@ -151,6 +151,8 @@ static __always_inline void settle_let_off(struct core *c, const struct thread *
 }
 
 struct stop {
+	struct core *core;
+	const struct thread *thread;
 	u64 now;
 	u64 begin;
 	u64 global; /* G at the beginning */
@@ -179,6 +181,7 @@ static long on_turn(u32 i, struct stop *s)
 	grown = control.global - s->global;
 	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
 	s->paid = stop_with_tick(s->now - s->begin, s->cost, control.period);
+	show_level(s->core, s->thread, s->paid);
 	if (s->now >= s->end || s->paid >= s->want + grown)
 		return 1;
 	return s->paid >= s->fresh + grown && has_rival();
@@ -190,7 +193,7 @@ static long on_turn(u32 i, struct stop *s)
  */
 static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
-	struct stop s = { .now = begin, .begin = begin, .global = control.global, .evened = control.evened, .end = end };
+	struct stop s = { .core = c, .thread = t, .now = begin, .begin = begin, .global = control.global, .evened = control.evened, .end = end };
 
 	s.cost = tick_took(c) - tick_delay(c);
 	s.want = debt;
@@ -225,6 +228,7 @@ struct payment {
 	u64 tick;
 	u64 begin;
 	u64 end; /* at the latest */
+	bool cut; /* it would have gone on */
 };
 
 static long on_payment(u32 i, struct payment *p)
@@ -245,7 +249,8 @@ static long on_payment(u32 i, struct payment *p)
 		t->credit.began += now - p->begin;
 	}
 	tick = tick_at(now);
-	if (now >= p->end || tick <= p->tick)
+	p->cut = now >= p->end || i == STOP_TICKS - 1;
+	if (p->cut || tick <= p->tick)
 		return 1;
 	p->tick = tick;
 	p->begin = now;
@@ -279,6 +284,8 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 	credit_stopped(&t->credit, next > now ? next - now : 0, control.period);
 	if (everyone)
 		c->free_until = now + (now - begin);
+	else
+		c->cut = p.cut && debt_of(t, t->account.level) ? (u32)bpf_get_current_pid_tgid() : 0;
 	return 0;
 }
 
@@ -379,7 +386,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	}
 	runs(c, t, begin);
-	if (t->excused && !looks(t, begin))
+	if ((t->excused || t->found) && !looks(t, begin))
 		go_on(c, t);
 	foresee_nothing(c);
 	if (t->late)
@@ -433,6 +440,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	/* Who looks whether it can go on may have a lock that others want. */
 	if (!spins && !((t->again || t->excused) && looks(t, now))) {
 		pay(c, t, tick, now);
+		show_level(c, t, 0);
 		settle_let_off(c, t);
 		foresee(c, t, bpf_ktime_get_ns());
 		return;
@@ -443,12 +451,41 @@ static __always_inline void sample(struct core *c, u64 tick)
 	settle_let_off(c, t);
 	c->debt = debt_of(t, t->account.level);
 	give(t, bpf_ktime_get_ns() - now);
+	show_level(c, t, 0);
+}
+
+/*
+ * A thread whose stop was cut short, so that others may have the core, goes on to pay: in a period it would do more that is unpaid than it can pay in the next stop,
+ * where virtual time hardly passes. It is no sample. Not static: as step_out.
+ */
+__noinline int resume(struct core *c)
+{
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	u64 now = bpf_ktime_get_ns(), tick = tick_at(now);
+	bool same;
+
+	if (!c)
+		return 0;
+	same = c->cut == (u32)bpf_get_current_pid_tgid();
+	c->cut = 0;
+	if (!t || !same || !t->running || t->held || !under_way(now))
+		return 0;
+	pass_waiting(now);
+	open_tick(tick);
+	c->sampling = 0;
+	delay_by_tick(c, t);
+	arrive(tick);
+	pay(c, t, tick, now);
+	settle_let_off(c, t);
+	show_level(c, t, 0);
+	return 0;
 }
 
 struct timer {
 	struct bpf_timer timer;
 	u64 tick; /* that it is set for */
 	u32 parked; /* it is not set, see park */
+	u32 early; /* it is set for before that */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -457,13 +494,19 @@ struct {
 	__type(value, struct timer);
 } timers SEC(".maps");
 
-/* The first tick that lies ahead. */
-static __always_inline int set_timer(struct timer *v)
+/* How long others may have the core, or the thread itself, where a stop is cut short. */
+#define RESPITE_NS 100000
+
+/* The first tick that lies ahead, or before that, where a stop is to go on. */
+static __always_inline int set_timer(struct timer *v, bool cut)
 {
 	u64 now = bpf_ktime_get_ns(), at;
 
 	v->tick = tick_at(now) + 1;
 	at = tick_time(v->tick);
+	v->early = cut && at > now + RESPITE_NS;
+	if (v->early)
+		at = now + RESPITE_NS;
 	if (control.unpinned)
 		return bpf_timer_start(&v->timer, at - now, 0);
 	return bpf_timer_start(&v->timer, at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
@@ -494,7 +537,7 @@ int BPF_PROG(on_leave_idle, bool preempt, struct task_struct *prev, struct task_
 	v = bpf_map_lookup_elem(&timers, &id);
 	if (!v || !v->parked)
 		return 0;
-	if (set_timer(v)) {
+	if (set_timer(v, 0)) {
 		lose(c, LOSS_TIMER);
 		return 0;
 	}
@@ -535,11 +578,15 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 		park(v);
 		return 0;
 	}
-	sample(c, v->tick);
-	forget_kernel_stack();
+	if (v->early) {
+		resume(c);
+	} else {
+		sample(c, v->tick);
+		forget_kernel_stack();
+	}
 	if (control.unpinned && !bpf_get_current_task_btf()->pid)
 		park(v);
-	else if (set_timer(v))
+	else if (set_timer(v, c->cut))
 		lose(c, LOSS_TIMER);
 	return 0;
 }
@@ -559,7 +606,7 @@ static __always_inline int start_timer(void)
 	err = bpf_timer_set_callback(&v->timer, on_tick);
 	if (err)
 		return err;
-	err = set_timer(v);
+	err = set_timer(v, 0);
 	if (!err)
 		__sync_fetch_and_add(&control.cores, 1);
 	return err;

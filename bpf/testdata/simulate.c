@@ -342,6 +342,26 @@ static void advances(u64 stretch)
 	}
 }
 
+/* What is found was made anywhere between two positions, in ns. */
+static void finds(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		u64 at = 1ull << 40, from = at - 5000000 + random_below(10000000), to = from + 100000 + random_below(5000000);
+		u64 late = found_late(at, from, to);
+		double mean = 0;
+
+		for (int k = 0; k < 1000; k++) {
+			double made = from + (to - from) * (k + 0.5) / 1000;
+
+			mean += made > at ? (made - at) / 1000 : 0;
+		}
+		if (late + 3000 < mean || late > mean + 3000) {
+			printf("broken: found %lu late, %.0f on average\n", (unsigned long)late, mean);
+			exit(1);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -361,6 +381,7 @@ int main(int argc, char **argv)
 	changes(PERIOD / 2, 6);
 	changes(PERIOD, 6);
 	changes(2 * PERIOD, 6);
+	finds();
 	advances(PERIOD);
 	advances(2 * PERIOD);
 	advances(5 * PERIOD);

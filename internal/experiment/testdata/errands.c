@@ -3,31 +3,15 @@
  * nobody is held whose core another of them wants.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
 #include <time.h>
 #include "compute.h"
+#include "pin.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static int jobs;
 
 __attribute__((noinline)) void done(void) { __asm__ volatile(""); }
-
-/* The which-th of those that it may be on. */
-static void take_core(int which) {
-	cpu_set_t all, one;
-	int core = 0;
-
-	if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < 2)
-		return;
-	for (which++; which; core++)
-		if (CPU_ISSET(core, &all))
-			which--;
-	CPU_ZERO(&one);
-	CPU_SET(core - 1, &one);
-	pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-}
 
 static void *working(void *unused) {
 	take_core(0);
