@@ -101,7 +101,7 @@ static __always_inline u64 foreseen_global(u64 now)
 {
 	struct look l = { .now = now, .level = control.global };
 
-	bpf_loop(control.holds, on_look, &l, 0);
+	bpf_loop(possible_cores, on_look, &l, 0);
 	return l.level;
 }
 
@@ -123,7 +123,7 @@ static __always_inline void advance(u64 now)
 {
 	struct look l = { .now = now, .level = control.global };
 
-	bpf_loop(control.holds, on_advance, &l, 0);
+	bpf_loop(possible_cores, on_advance, &l, 0);
 }
 
 #endif

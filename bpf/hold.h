@@ -120,6 +120,7 @@ static __always_inline void hold(struct core *c, long result)
 	if (level > t->account.level)
 		t->account.level = level;
 	t->credit.began += h.now - h.begin; /* it did not run */
+	show_level(c, t, 0);
 	foresee(c, t, h.now);
 }
 
@@ -194,7 +195,7 @@ int BPF_PROG(on_futex, struct pt_regs *regs, long call)
 	else if (operation == FUTEX_UNLOCK_PI)
 		w.left = 1;
 	if (w.left)
-		bpf_loop(control.holds, on_expired, &w, 0);
+		bpf_loop(possible_cores, on_expired, &w, 0);
 	return 0;
 }
 

@@ -445,9 +445,9 @@ static __always_inline u64 found_late(u64 position, u64 from, u64 to)
 
 	if (to <= position)
 		return 0;
-	late = (to - position) >> 10; /* or its square would be too large after some seconds */
 	if (from >= position)
 		return (to - position + (from - position)) / 2;
+	late = (to - position) >> 10; /* or its square would be too large after some seconds */
 	return late * late / (((to - from) >> 10) + 1) * 512;
 }
 

@@ -134,7 +134,6 @@ type LedgerCore struct {
 	Awaited      uint32
 	Pad          uint32
 	Debt         uint64
-	Cut          uint64
 	Interrupts   uint32
 	Sender       uint32
 	Returns      uint32
@@ -171,7 +170,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [32]byte
+	_ [40]byte
 }
 
 type LedgerCost uint32
@@ -606,11 +605,11 @@ type LedgerThread struct {
 	Timed    uint32
 	Given    uint32
 	Again    uint32
+	Sped     uint32
 	Strays   uint32
-	_        [4]byte
 	Stands   uint64
 	Excused  uint64
-	Found    uint64
+	MadeAt   uint64
 	OthersAt uint64
 	PollsAt  uint64
 	Naps     struct {
@@ -676,7 +675,7 @@ type LedgerTimer struct {
 	}
 	Tick   uint64
 	Parked uint32
-	Early  uint32
+	_      [4]byte
 }
 
 type LedgerTrail struct {
@@ -796,6 +795,7 @@ const (
 	LedgerVarObjectStateType    = "object_state_type"
 	LedgerVarPageShift          = "page_shift"
 	LedgerVarPointSets          = "point_sets"
+	LedgerVarPossibleCores      = "possible_cores"
 	LedgerVarRuleBaseType       = "rule_base_type"
 	LedgerVarRuleKindType       = "rule_kind_type"
 	LedgerVarRuleWhereType      = "rule_where_type"
@@ -960,6 +960,7 @@ type LedgerVariableSpecs struct {
 	ObjectStateType    *ebpf.VariableSpec `ebpf:"object_state_type"`
 	PageShift          *ebpf.VariableSpec `ebpf:"page_shift"`
 	PointSets          *ebpf.VariableSpec `ebpf:"point_sets"`
+	PossibleCores      *ebpf.VariableSpec `ebpf:"possible_cores"`
 	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
@@ -1089,6 +1090,7 @@ type LedgerVariables struct {
 	ObjectStateType    *ebpf.Variable `ebpf:"object_state_type"`
 	PageShift          *ebpf.Variable `ebpf:"page_shift"`
 	PointSets          *ebpf.Variable `ebpf:"point_sets"`
+	PossibleCores      *ebpf.Variable `ebpf:"possible_cores"`
 	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`

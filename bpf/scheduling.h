@@ -84,7 +84,7 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
  */
 static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
 {
-	if (!(t->stands || (t->timed && t->given)) || place != t->credit.from || !looks(t, now)) {
+	if (!(t->stands || t->sped) || place != t->credit.from || !looks(t, now)) {
 		go_on(c, t);
 		return;
 	}
@@ -102,57 +102,58 @@ static __always_inline bool polls(const struct thread *t, u32 call)
 
 struct others {
 	u64 now;
-	u64 leads; /* how many there are is in what is above the sum: a number that the verifier knows it would follow */
+	u64 ahead; /* how many there are is in what is above the sum: a number that the verifier knows it would follow */
 };
-#define LEAD_BITS 48
+#define AHEAD_BITS 48
 
 static long on_other(u32 i, struct others *o)
 {
 	const volatile struct core *c = &cores[i & (MAX_CPUS - 1)];
-	u64 level = c->level, left = c->left, start = control.global_start, lead;
+	/* In this order: while it is not said who runs now it has not run on. */
+	u64 left = c->left, level = c->level, start = control.global_start, ahead;
 
 	if (!level)
 		return 0;
 	/* It may be an experiment's that is over. */
-	lead = account_debt(level > start ? level : start, control.global);
+	ahead = account_debt(level > start ? level : start, control.global);
 	if (left)
-		lead -= lesser(lead, o->now - lesser(left, o->now));
-	if (lead || !left)
-		o->leads += lead + (1ull << LEAD_BITS);
+		ahead -= lesser(ahead, o->now - lesser(left, o->now));
+	if (ahead || !left)
+		o->ahead += ahead + (1ull << AHEAD_BITS);
 	return 0;
 }
 
 /*
- * The position of those that run, on average, or that have run until now in virtual time: of whom one makes what others wait for. Not static: as step_out.
+ * The position of those that run, on average, or that have run until now in virtual time: of whom one makes what others look for. Not static: as step_out.
  */
 __noinline u64 others_are_at(u64 now)
 {
 	struct others o = { .now = now };
 	u64 others;
 
-	bpf_loop(MAX_CPUS, on_other, &o, 0);
-	others = o.leads >> LEAD_BITS;
-	return now - control.global + (others ? (o.leads & ((1ull << LEAD_BITS) - 1)) / others : 0);
+	bpf_loop(possible_cores, on_other, &o, 0);
+	others = o.ahead >> AHEAD_BITS;
+	return now - control.global + (others ? (o.ahead & ((1ull << AHEAD_BITS) - 1)) / others : 0);
 }
 
 /* The thread, which sleeps, is woken, and may have slept to look whether it can go on. Not static: as step_out. */
 __noinline int expect_look(struct thread *t, u32 call, u64 now)
 {
 	u64 position, others;
+	bool may;
 
 	if (!t)
 		return 0;
-	t->excused = t->found = 0;
-	if (!polls(t, call))
+	may = polls(t, call);
+	t->excused = may && t->stands ? lesser(now - t->stands, account_debt(t->account.level, control.global)) : 0;
+	t->made_at = 0;
+	if (!t->sped || !(may || t->again))
 		return 0;
-	if (t->stands) {
-		t->excused = lesser(now - t->stands, account_debt(t->account.level, control.global));
-	} else if (t->timed && t->given) {
-		position = now - t->account.level;
-		others = others_are_at(now);
-		t->found = found_late(position, t->again ? t->others_at : position, others);
-		t->others_at = others;
-	}
+	position = now - t->account.level - t->lead;
+	others = others_are_at(now);
+	if (may)
+		t->made_at = position + t->lead + found_late(position, t->again ? t->others_at : position, others);
+	t->others_at = others;
 	return 0;
 }
 
@@ -195,6 +196,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	p = prev->pid ? thread_of(prev) : 0;
 	n = next->pid ? thread_of(next) : 0;
 	adopt_core(c);
+	if (!c->left)
+		c->left = now;
 	if (p) {
 		c->kept_until = now;
 		runs(c, p, now);
@@ -215,7 +218,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		p->account.since = now;
 		p->running = 0;
 		show_level(c, p, 0);
-		c->left = now;
+		if (sleeps && p->again)
+			c->level = 0;
 		spare(c, p, sleeps);
 		if (!sleeps || !p->again || !idles_on(c))
 			c->idle.since = 0;
@@ -251,6 +255,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		begin_turn(c, n);
 		show_level(c, n, 0);
+		*(volatile u64 *)&c->left = 0;
 		n->credit.began = now;
 		n->running = 1;
 		if (!n->free)
@@ -351,6 +356,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		stands_no_more(t); /* a packet is something to do */
 	} else if (due) {
 		t->stands = 0; /* it takes its own time */
+		t->sped = 1;
 	} else if (!t->running && !t->stands && !(t->naps.place == t->credit.from && runs_errands(t))) {
 		/* Who runs errands sleeps for the time, and not to look whether it can go on. */
 		t->stands = t->account.since;

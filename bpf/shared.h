@@ -120,7 +120,7 @@ struct control_page {
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space looks by itself whether there are questions about code */
 	u32 sampled;	/* the latencies, a bit each, of which an end is in the source, see sample_spans */
-	u32 holds;	/* numbers that cores may have, where some are held (hold.h); 0: nobody is */
+	u32 holds;	/* some are held (hold.h) */
 	u32 sleepers;	/* they are those who were woken from outside, by the clock or whatever */
 	u32 expired;	/* they are those whose timeouts have run out */
 	u32 errands;	/* they are those who run errands (errands.h) */
@@ -256,7 +256,7 @@ struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	struct account idle; /* as it was when the thread that runs got it; since 0: it did not stand idle then */
 	u64 began; /* level that the running thread began with */
-	u64 level; /* of the target's thread that ran last, with its lead, since it was last stopped; 0: none has */
+	u64 level; /* of the target's thread that ran last, with its lead, as of a switch, a stop or a tick; 0: none has, or it looks for what others make */
 	u64 left; /* when that left; 0: it runs */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */
@@ -268,7 +268,6 @@ struct core {
 	u32 awaited; /* it was taken from a thread of the target */
 	u32 pad;
 	u64 debt;	/* of the thread that ticked last */
-	u64 cut;	/* the thread whose stop here was cut short; 0: none was */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
 	u32 returns;	/* who runs is to be held, and has not left its system call */

@@ -33,6 +33,7 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
 SETTING samples_only = 0;
 
 SETTING page_shift = 12; /* of the machine's pages */
+SETTING possible_cores = MAX_CPUS; /* numbers that cores may have */
 
 #define NO_CORE 0xffffffffu
 
@@ -90,10 +91,11 @@ struct thread {
 	u32 timed; /* it was last woken by a timer */
 	u32 given; /* it was given that sleep, as what it slept in is sped up */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
+	u32 sped; /* it was last woken by a timer, from a sleep that is sped up, and has not gone on since */
 	u32 strays; /* rows since that were too short to tell */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
 	u64 excused; /* of what it owes, if it goes on by itself: see go_on */
-	u64 found;   /* how far ahead what it then finds was made: see found_late */
+	u64 made_at; /* the position at which what it then finds was made, on average: see found_late; 0: it does not look for any */
 	u64 others_at; /* the position of those that ran, or had until then, as it looked last */
 	u64 polls_at; /* the place at which it was last seen to poll; 0: none */
 	struct naps naps;
@@ -306,7 +308,7 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 /* It waits for nothing any more, or for something else. */
 static __always_inline void stands_no_more(struct thread *t)
 {
-	t->stands = t->excused = t->found = t->again = 0;
+	t->stands = t->excused = t->made_at = t->again = t->sped = 0;
 }
 
 /* Another lets it go on: since it stands so it has waited for that. */
@@ -427,10 +429,18 @@ static __always_inline bool looks(const struct thread *t, u64 now)
 /* So many shorter rows in a row, and it does not poll there any more. */
 #define STRAYS 8
 
+/* Whether it looks if it can go on. */
+static __always_inline bool may_find(const struct thread *t)
+{
+	return t->excused || t->made_at;
+}
+
+/* See foresee.h. */
+int foresee_nothing_here(void);
+
 /* Where the target's thread stands that runs on this core, for others. */
 static __always_inline void show_level(struct core *c, const struct thread *t, u64 paid)
 {
-	c->left = 0;
 	c->level = t->account.level + t->lead + paid;
 }
 
@@ -446,11 +456,14 @@ __noinline int go_on(struct core *c, struct thread *t)
 	if (!c || !t)
 		return 0;
 	adopt(t);
-	if (t->found) {
-		by = lesser(t->found, t->account.level - lesser(t->account.level, control.global_start));
+	if (t->made_at && t->free) {
+		by = t->made_at - lesser(t->free, t->made_at);
+		by = lesser(by, t->account.level - lesser(t->account.level, control.global_start));
 		t->account.level -= by;
-		t->free += t->free ? by : 0;
+		c->began -= lesser(by, c->began);
+		t->free += by;
 		show_level(c, t, 0);
+		foresee_nothing_here(); /* it stands elsewhere */
 	}
 	if (t->excused) {
 		/* Of what it owed as it woke up it may have paid some. */
@@ -459,7 +472,7 @@ __noinline int go_on(struct core *c, struct thread *t)
 		c->began += by; /* nothing that it was given on this core */
 		t->free -= t->free ? by : 0;
 	}
-	if ((t->excused || t->found) && t->again < POLLS && ++t->strays > STRAYS)
+	if (may_find(t) && t->again < POLLS && ++t->strays > STRAYS)
 		t->polls_at = 0;
 	stands_no_more(t);
 	return 0;

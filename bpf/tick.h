@@ -228,7 +228,6 @@ struct payment {
 	u64 tick;
 	u64 begin;
 	u64 end; /* at the latest */
-	bool cut; /* it would have gone on */
 };
 
 static long on_payment(u32 i, struct payment *p)
@@ -249,8 +248,7 @@ static long on_payment(u32 i, struct payment *p)
 		t->credit.began += now - p->begin;
 	}
 	tick = tick_at(now);
-	p->cut = now >= p->end || i == STOP_TICKS - 1;
-	if (p->cut || tick <= p->tick)
+	if (now >= p->end || tick <= p->tick)
 		return 1;
 	p->tick = tick;
 	p->begin = now;
@@ -284,8 +282,6 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 	credit_stopped(&t->credit, next > now ? next - now : 0, control.period);
 	if (everyone)
 		c->free_until = now + (now - begin);
-	else
-		c->cut = p.cut && debt_of(t, t->account.level) ? (u32)bpf_get_current_pid_tgid() : 0;
 	return 0;
 }
 
@@ -386,7 +382,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	}
 	runs(c, t, begin);
-	if ((t->excused || t->found) && !looks(t, begin))
+	if (may_find(t) && !looks(t, begin))
 		go_on(c, t);
 	foresee_nothing(c);
 	if (t->late)
@@ -438,7 +434,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!live || !control.rate)
 		return;
 	/* Who looks whether it can go on may have a lock that others want. */
-	if (!spins && !((t->again || t->excused) && looks(t, now))) {
+	if (!spins && !((t->again || may_find(t)) && looks(t, now))) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
 		settle_let_off(c, t);
@@ -454,38 +450,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 	show_level(c, t, 0);
 }
 
-/*
- * A thread whose stop was cut short, so that others may have the core, goes on to pay: in a period it would do more that is unpaid than it can pay in the next stop,
- * where virtual time hardly passes. It is no sample. Not static: as step_out.
- */
-__noinline int resume(struct core *c)
-{
-	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 now = bpf_ktime_get_ns(), tick = tick_at(now);
-	bool same;
-
-	if (!c)
-		return 0;
-	same = c->cut == (u32)bpf_get_current_pid_tgid();
-	c->cut = 0;
-	if (!t || !same || !t->running || t->held || !under_way(now))
-		return 0;
-	pass_waiting(now);
-	open_tick(tick);
-	c->sampling = 0;
-	delay_by_tick(c, t);
-	arrive(tick);
-	pay(c, t, tick, now);
-	settle_let_off(c, t);
-	show_level(c, t, 0);
-	return 0;
-}
-
 struct timer {
 	struct bpf_timer timer;
 	u64 tick; /* that it is set for */
 	u32 parked; /* it is not set, see park */
-	u32 early; /* it is set for before that */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -494,19 +462,13 @@ struct {
 	__type(value, struct timer);
 } timers SEC(".maps");
 
-/* How long others may have the core, or the thread itself, where a stop is cut short. */
-#define RESPITE_NS 100000
-
-/* The first tick that lies ahead, or before that, where a stop is to go on. */
-static __always_inline int set_timer(struct timer *v, bool cut)
+/* The first tick that lies ahead. */
+static __always_inline int set_timer(struct timer *v)
 {
 	u64 now = bpf_ktime_get_ns(), at;
 
 	v->tick = tick_at(now) + 1;
 	at = tick_time(v->tick);
-	v->early = cut && at > now + RESPITE_NS;
-	if (v->early)
-		at = now + RESPITE_NS;
 	if (control.unpinned)
 		return bpf_timer_start(&v->timer, at - now, 0);
 	return bpf_timer_start(&v->timer, at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
@@ -537,7 +499,7 @@ int BPF_PROG(on_leave_idle, bool preempt, struct task_struct *prev, struct task_
 	v = bpf_map_lookup_elem(&timers, &id);
 	if (!v || !v->parked)
 		return 0;
-	if (set_timer(v, 0)) {
+	if (set_timer(v)) {
 		lose(c, LOSS_TIMER);
 		return 0;
 	}
@@ -578,15 +540,11 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 		park(v);
 		return 0;
 	}
-	if (v->early) {
-		resume(c);
-	} else {
-		sample(c, v->tick);
-		forget_kernel_stack();
-	}
+	sample(c, v->tick);
+	forget_kernel_stack();
 	if (control.unpinned && !bpf_get_current_task_btf()->pid)
 		park(v);
-	else if (set_timer(v, c->cut))
+	else if (set_timer(v))
 		lose(c, LOSS_TIMER);
 	return 0;
 }
@@ -606,7 +564,7 @@ static __always_inline int start_timer(void)
 	err = bpf_timer_set_callback(&v->timer, on_tick);
 	if (err)
 		return err;
-	err = set_timer(v, 0);
+	err = set_timer(v);
 	if (!err)
 		__sync_fetch_and_add(&control.cores, 1);
 	return err;

@@ -109,6 +109,13 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := setVariable(spec, "page_shift", uint32(bits.TrailingZeros(uint(os.Getpagesize())))); err != nil {
 		return nil, err
 	}
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return nil, fmt.Errorf("asking how many CPUs there may be: %w", err)
+	}
+	if err := setVariable(spec, "possible_cores", min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))); err != nil {
+		return nil, err
+	}
 	if opt.SamplesOnly {
 		if err := setVariable(spec, "samples_only", uint32(1)); err != nil {
 			return nil, err
@@ -187,10 +194,6 @@ func (l *Ledger) HoldExpired() error {
 
 // hold attaches what holds threads of one kind, and then says that they are.
 func (l *Ledger) hold(kind *uint32, programs ...string) error {
-	cpus, err := ebpf.PossibleCPU()
-	if err != nil {
-		return fmt.Errorf("asking how many CPUs there may be: %w", err)
-	}
 	for _, name := range programs {
 		if l.holding[name] {
 			continue
@@ -202,7 +205,7 @@ func (l *Ledger) hold(kind *uint32, programs ...string) error {
 		l.links.add(k)
 		l.holding[name] = true
 	}
-	l.page.control.Holds = min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))
+	l.page.control.Holds = 1
 	*kind = 1
 	return nil
 }

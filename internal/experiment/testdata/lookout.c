@@ -36,7 +36,7 @@ int main(void)
 	take_core(1);
 	for (;;) {
 		for (;;) {
-			COMPUTE(30000);
+			COMPUTE(20000);
 			if (atomic_load(&made))
 				break;
 			nanosleep(&(struct timespec){.tv_nsec = 100000}, 0); /* SLEEP */
