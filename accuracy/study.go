@@ -56,7 +56,8 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 		}
 	}
 	var coz map[int]float64
-	for round := 0; pl.wantsMore(round, truth); round++ {
+	round := 0
+	for ; pl.wantsMore(round, truth); round++ {
 		if round < pl.rounds {
 			say("truth, round %d of %d", round+1, pl.rounds)
 		} else {
@@ -102,7 +103,7 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 			}
 			predicted = gains
 		}
-		results[i].Rounds = truth.rounds
+		results[i].Rounds = round
 		results[i].Disturbed = float64(truth.disturbed) / float64(truth.runs)
 		results[i].Levels = joinLevels(pl.levels, truth.gains(metric), predicted, coz)
 		coz = nil // it knows throughput only

@@ -30,7 +30,6 @@ type truthRun struct {
 	// ratios has, by metric and level, ln(what it is at the level / in the baselines beside it), one a round.
 	ratios    map[string]map[int][]float64
 	patience  time.Duration // left for waiting until others are quiet
-	rounds    int
 	runs      int
 	disturbed int
 }
@@ -60,7 +59,6 @@ func (t *truthRun) round(ctx context.Context) error {
 		}
 		before = after
 	}
-	t.rounds++
 	return nil
 }
 
@@ -205,7 +203,7 @@ func (t *truthRun) gains(metric string) map[int]estimate {
 // known says whether the throughput's truth is known to so many points at each level. Of latencies it may take any number of rounds.
 func (t *truthRun) known(within float64) bool {
 	for _, e := range t.gains(throughput) {
-		if !(max(e.High-e.Gain, e.Gain-e.Low) <= within) {
+		if !(max(e.High-e.Gain, e.Gain-e.Low) <= within) { // or it is NaN: of one round nothing is known
 			return false
 		}
 	}

@@ -154,14 +154,9 @@ static __always_inline bool span_take(struct thread *t, u64 span, const u64 *key
  */
 static __always_inline u64 wait_for_begin(struct thread *t, const struct begun *b)
 {
-	u64 early;
-
-	if (!b->ahead || b->epoch != (u32)control.epoch || !t->free || b->at <= t->free || b->by == (u32)bpf_get_current_pid_tgid())
+	if (!b->ahead || b->epoch != (u32)control.epoch || b->by == (u32)bpf_get_current_pid_tgid())
 		return 0;
-	early = lesser(lesser(b->at - t->free, b->ahead), t->account.level - lesser(t->account.level, control.global_start));
-	t->account.level -= early;
-	foresee_nothing_here();
-	return early;
+	return should_have_waited(t, b->at, b->ahead);
 }
 
 __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)

@@ -445,6 +445,22 @@ static __always_inline void show_level(struct core *c, const struct thread *t, u
 }
 
 /*
+ * The thread, which runs, was free before this position, and goes on with what is there only from then on: it should have waited, and owes the
+ * difference, but no more than most of it. By how much its level falls.
+ */
+static __always_inline u64 should_have_waited(struct thread *t, u64 until, u64 most)
+{
+	u64 early;
+
+	if (!t->free || until <= t->free)
+		return 0;
+	early = lesser(lesser(until - t->free, most), t->account.level - lesser(t->account.level, control.global_start));
+	t->account.level -= early;
+	foresee_nothing_here(); /* it stands elsewhere */
+	return early;
+}
+
+/*
  * The thread, which runs, has looked again and again whether it can go on, and now it does: it has found what it waited for, and
  * nobody has woken it. Whoever made that was running, so at about the official time: the thread has waited until then. Who slept in what is
  * sped up is there already; what it has found may have been made a little later. Not static: as step_out.
@@ -456,14 +472,11 @@ __noinline int go_on(struct core *c, struct thread *t)
 	if (!c || !t)
 		return 0;
 	adopt(t);
-	if (t->made_at && t->free) {
-		by = t->made_at - lesser(t->free, t->made_at);
-		by = lesser(by, t->account.level - lesser(t->account.level, control.global_start));
-		t->account.level -= by;
+	by = should_have_waited(t, t->made_at, t->made_at);
+	if (by) {
 		c->began -= lesser(by, c->began);
 		t->free += by;
 		show_level(c, t, 0);
-		foresee_nothing_here(); /* it stands elsewhere */
 	}
 	if (t->excused) {
 		/* Of what it owed as it woke up it may have paid some. */
