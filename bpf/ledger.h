@@ -70,7 +70,7 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
  * stretches come in kinds: those that begin at one place and end at another, as
  * from being let into a lock to letting in the next, do much the same each time.
  * So at its end a stretch is given what its kind usually has in the selected
- * code, moved towards its own samples the more of them there are. Until then it
+ * code, moved towards its own samples the more of them there are, and the less alike the kind's stretches are. Until then it
  * is given what its samples have shown, but never more than s of its length.
  */
 struct credit {
@@ -79,6 +79,7 @@ struct credit {
 	u64 ran;    /* in this stretch, before began */
 	u64 began;  /* when it last came to run, later by the stops since */
 	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
+	s64 still;  /* what it has deserved, since it last began or ended a request, besides what it was given */
 	u64 from;   /* the place where the stretch began */
 	u64 in;     /* running in the selected code that the samples of this stretch stand for */
 	u64 seen;   /* how long this stretch was at its last sample */
@@ -112,6 +113,8 @@ struct kind {
 	u32 ticks;
 	u32 above; /* by how much lately more of its ticks were hits than before, and */
 	u32 below; /* by how much fewer: past what chance would do, see kinds_learn */
+	u64 pairs; /* of ticks in one stretch, f * (1 - f) for each, in parts of TICK_ONE, squared */
+	s64 unlike; /* by how much its hits have varied more than by chance: the same share of the pairs, see kind_unlike */
 };
 
 /* The kinds that a thread remembers: few, as most threads go round in a loop. */
@@ -233,8 +236,10 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 	s32 lost = c->lost;
 
 	if (p->stretch != c->stretch) {
-		if (side == SIDE_IN && !given)
+		if (side == SIDE_IN && !given) {
 			c->carry += p->ran * rate / CREDIT_ONE;
+			c->still += p->ran * rate / CREDIT_ONE;
+		}
 	} else if (p->samples == c->samples) {
 		c->lost = p->lost;
 		credit_sample(c, p->ran, side);
@@ -271,14 +276,48 @@ static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 }
 
 /*
+ * How different a kind's stretches are, from 0 to 1: the correlation of two ticks of one stretch. Were all alike, f * n of n ticks would be
+ * hits but for chance, whose variance is n * f * (1 - f). Where they are not, each of the n * (n - 1) pairs of ticks adds f * (1 - f) times that.
+ * Ticks that come at even distances vary less than by chance: then it is 0.
+ */
+#define UNLIKE_ONE 1024
+/* A third is taken until some six stretches of three ticks have been seen. */
+#define UNLIKE_KNOWN (8 * TICK_ONE * TICK_ONE)
+
+static __always_inline u64 kind_unlike(const struct kind *k)
+{
+	s64 unlike = k->unlike + UNLIKE_KNOWN / 3;
+	u64 all = k->pairs + UNLIKE_KNOWN;
+
+	return unlike <= 0 ? 0 : lesser(unlike, all) * UNLIKE_ONE / all;
+}
+
+/* A stretch of several ticks tells how different they are. */
+static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
+{
+	u64 f, chance, more, expected;
+
+	if (ticks <= TICK_ONE || k->ticks < KIND_KNOWN)
+		return;
+	f = (u64)k->hits * UNLIKE_ONE / k->ticks;
+	chance = f * (UNLIKE_ONE - f) / UNLIKE_ONE;
+	expected = ticks * f / UNLIKE_ONE;
+	more = hits > expected ? hits - expected : expected - hits;
+	k->pairs += ticks * (u64)(ticks - TICK_ONE) * chance / UNLIKE_ONE;
+	k->unlike += (s64)(more * more) - (s64)((u64)ticks * TICK_ONE * chance / UNLIKE_ONE);
+}
+
+/*
  * The time that a stretch of this kind spent in the selected code: with f the
- * share of the kind's ticks there, f * length + w * P * (hits - f * ticks), with
- * the fewer ticks the smaller w. The second term is 0 on average, so the sum over all stretches is right for any w.
+ * share of the kind's ticks there, f * length + w * P * (hits - f * ticks), with w
+ * the smaller the fewer ticks it has, and the more alike the kind's stretches are: for n ticks and a correlation of r it is n * r / (1 + (n - 1) * r).
+ * The second term is 0 on average, so the sum over all stretches is right for any w.
  */
 static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length, u64 period)
 {
 	u64 all = k->ticks, in = k->hits;
-	u64 own = c->ticks * period / (c->ticks + 2 * TICK_ONE) / TICK_ONE;
+	u64 unlike = kind_unlike(k), seen = c->ticks * unlike;
+	u64 own = seen ? seen * period / (seen + (UNLIKE_ONE - unlike) * TICK_ONE) / TICK_ONE : 0;
 	u64 plus = in * length + own * c->hits * all, minus = own * c->ticks * in;
 
 	return plus > minus ? (s64)((plus - minus) / all) : -(s64)((minus - plus) / all);
@@ -304,12 +343,13 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 		s64 in = kind_time(k, c, length, period);
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
-		want += k->carry;
 	}
-	want += c->carry;
+	c->still += want;
+	want += c->carry + (known ? k->carry : 0);
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;
 	want -= c->earned + due;
+	c->still -= c->earned + due;
 	if (known) {
 		/* What was expected of it, or of earlier ones, and has not come the thread pays back whatever it does next. */
 		owed = c->advanced + (c->carry < 0 ? (u64)-c->carry : 0);
@@ -358,6 +398,8 @@ static __always_inline void kind_count(struct kind *k, u32 hits, u32 ticks)
 	if (k->ticks >= KIND_FULL) {
 		k->ticks /= 2;
 		k->hits /= 2;
+		k->pairs /= 2;
+		k->unlike >>= 1;
 	}
 	k->ticks += ticks;
 	k->hits += hits;
@@ -383,10 +425,12 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 		k->carry = 0;
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;
+		k->pairs = k->unlike = 0;
 	} else if (may_change && k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;
 	}
+	kind_compare(k, hits, ticks);
 	kind_count(k, hits, ticks);
 }
 

@@ -274,13 +274,15 @@ type LedgerKernelStack struct {
 type LedgerKinds struct {
 	_   structs.HostLayout
 	Set [4][4]struct {
-		_     structs.HostLayout
-		Key   uint64
-		Carry int64
-		Hits  uint32
-		Ticks uint32
-		Above uint32
-		Below uint32
+		_      structs.HostLayout
+		Key    uint64
+		Carry  int64
+		Hits   uint32
+		Ticks  uint32
+		Above  uint32
+		Below  uint32
+		Pairs  uint64
+		Unlike int64
 	}
 }
 
@@ -580,6 +582,7 @@ type LedgerThread struct {
 		Ran      uint64
 		Began    uint64
 		Carry    int64
+		Still    int64
 		From     uint64
 		In       uint64
 		Seen     uint64
@@ -639,13 +642,15 @@ type LedgerThread struct {
 	Free         uint64
 	Kinds        LedgerKinds
 	Usual        struct {
-		_     structs.HostLayout
-		Key   uint64
-		Carry int64
-		Hits  uint32
-		Ticks uint32
-		Above uint32
-		Below uint32
+		_      structs.HostLayout
+		Key    uint64
+		Carry  int64
+		Hits   uint32
+		Ticks  uint32
+		Above  uint32
+		Below  uint32
+		Pairs  uint64
+		Unlike int64
 	}
 	Family uint64
 	Wait   struct {

@@ -246,7 +246,7 @@ static __always_inline void span_visit(struct thread *t, u64 point, const u64 *k
 	if (role == SPAN_BEGIN)
 		span_begin(t, span, key, now, level);
 	else if (role == SPAN_END)
-		span_end(t, span, key, now, level);
+		span_end(t, span, key, now, level + t->credit.still); /* what it deserves for the request, given or not */
 }
 
 #endif

@@ -21,6 +21,9 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
+#ifndef __noinline
+#define __noinline __attribute__((noinline))
+#endif
 #include "../ledger.h"
 
 #define THREADS 6
@@ -170,6 +173,40 @@ static void stretches(u64 d)
 			MUST(due <= 2 * d, &threads[0]);
 	}
 	MUST(given <= deserved + deserved / 50 && deserved <= given + given / 50, &threads[0]);
+}
+
+/*
+ * Requests of one kind: what each comes to deserve, given or not. Where all are alike, the shorter and the longer, that is the same share of
+ * each, whichever ticks it met; where each is all in the selected code or not at all, it is what its own ticks say.
+ */
+static void requests(bool alike)
+{
+	u64 at = 0, next_tick = 0, error = 0;
+	struct kinds known = {};
+	struct credit c = {};
+
+	for (int i = 0; i < 4000; i++) {
+		u64 length = alike ? (i % 2 ? PERIOD * 9 / 10 : 2 * PERIOD) : 3 * PERIOD + random_below(3 * PERIOD);
+		u64 out = alike ? length / 3 : random_below(2) ? length : 0, given = 0;
+		s64 wrong;
+		u32 hits, ticks;
+
+		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
+			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), next_tick < at + out ? SIDE_OUT : SIDE_IN);
+			given += credit_due(&c, next_tick, CREDIT_ONE);
+		}
+		at += length;
+		hits = c.hits;
+		ticks = c.ticks;
+		c.still = 0;
+		given += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1));
+		if (ticks)
+			kinds_learn(&known, 1, hits, ticks, 1);
+		wrong = (s64)given + c.still - (s64)(length - out);
+		if (i >= 400)
+			error += wrong < 0 ? -wrong : wrong;
+	}
+	MUST(error / 3600 < (alike ? PERIOD / 10 : PERIOD / 2), &threads[0]);
 }
 
 /*
@@ -379,6 +416,8 @@ int main(int argc, char **argv)
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
+	requests(true);
+	requests(false);
 	changes(PERIOD / 2, 6);
 	changes(PERIOD, 6);
 	changes(2 * PERIOD, 6);
