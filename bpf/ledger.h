@@ -237,8 +237,10 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 
 	if (p->stretch != c->stretch) {
 		if (side == SIDE_IN && !given) {
-			c->carry += p->ran * rate / CREDIT_ONE;
-			c->still += p->ran * rate / CREDIT_ONE;
+			u64 due = p->ran * rate / CREDIT_ONE;
+
+			c->carry += due;
+			c->still += due;
 		}
 	} else if (p->samples == c->samples) {
 		c->lost = p->lost;
@@ -421,11 +423,7 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 			if (set[i].ticks < k->ticks)
 				k = &set[i];
 		}
-		k->key = key;
-		k->carry = 0;
-		k->hits = k->ticks = 0;
-		k->above = k->below = 0;
-		k->pairs = k->unlike = 0;
+		*k = (struct kind){ .key = key };
 	} else if (may_change && k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;

@@ -19,7 +19,6 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 	__sync_fetch_and_add(&spent[point], cost);
 	now = bpf_ktime_get_ns();
 	if (!under_way(now)) {
-		t->credit.still = 0;
 		if (spans)
 			span_visit(t, point, key, now, control.global);
 		return;
@@ -37,10 +36,8 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
-	if (spans && span_points[point].role != SPAN_NONE) {
+	if (spans && span_points[point].role != SPAN_NONE)
 		t->free = now - t->account.level;
-		t->credit.still = 0;
-	}
 	if (!samples_only)
 		give(t, cost);
 }

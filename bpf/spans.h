@@ -247,6 +247,9 @@ static __always_inline void span_visit(struct thread *t, u64 point, const u64 *k
 		span_begin(t, span, key, now, level);
 	else if (role == SPAN_END)
 		span_end(t, span, key, now, level + t->credit.still); /* what it deserves for the request, given or not */
+	else
+		return;
+	t->credit.still = 0;
 }
 
 #endif

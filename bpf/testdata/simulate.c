@@ -21,9 +21,6 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
-#ifndef __noinline
-#define __noinline __attribute__((noinline))
-#endif
 #include "../ledger.h"
 
 #define THREADS 6
@@ -133,6 +130,29 @@ static void wake(struct thread *t, struct thread *by)
 	t->account.since = now;
 }
 
+/* Runs on this side until then, met by ticks at random moments. What that has earned. */
+static u64 run(struct credit *c, u64 *next_tick, u64 until, enum side side, u64 rate)
+{
+	u64 earned = 0;
+
+	for (; *next_tick < until; *next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
+		credit_sample(c, credit_ran(c, *next_tick, 2 * PERIOD), side);
+		earned += credit_due(c, *next_tick, rate);
+	}
+	return earned;
+}
+
+/* A stretch of this kind ends, and the kind learns of it. What was still due. */
+static u64 end_stretch(struct credit *c, struct kinds *known, u64 key, u64 at, u64 rate)
+{
+	u32 hits = c->hits, ticks = c->ticks;
+	u64 due = credit_hand_over(c, at, rate, PERIOD, kinds_find(known, key));
+
+	if (ticks)
+		kinds_learn(known, key, hits, ticks, 1);
+	return due;
+}
+
 /*
  * Two kinds of stretches take turns, of any length: one all in the selected code,
  * one not at all. Once they are known each stretch must be given what it deserves,
@@ -145,23 +165,13 @@ static void stretches(u64 d)
 	struct credit c = {};
 
 	for (int i = 0; i < 20000; i++) {
-		u64 length = 50 + random_below(3 * PERIOD), key = 1 + i % 3, inside = 0;
+		u64 length = 50 + random_below(3 * PERIOD), key = 1 + i % 3;
 		u64 selected = key == 1 ? length : key == 2 ? 0 : length / 4 + random_below(length / 2);
-		struct kind *k;
-		u64 due;
-		u32 hits, ticks;
+		u64 due = run(&c, &next_tick, at + selected, SIDE_IN, rate);
 
-		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
-			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), next_tick < at + selected ? SIDE_IN : SIDE_OUT);
-			inside += credit_due(&c, next_tick, rate);
-		}
+		due += run(&c, &next_tick, at + length, SIDE_OUT, rate);
 		at += length;
-		hits = c.hits;
-		ticks = c.ticks;
-		k = kinds_find(&known, key);
-		due = inside + credit_hand_over(&c, at, rate, PERIOD, k);
-		if (ticks)
-			kinds_learn(&known, key, hits, ticks, 1);
+		due += end_stretch(&c, &known, key, at, rate);
 		MUST(due <= length * rate / CREDIT_ONE, &threads[0]);
 		if (i < 2000)
 			continue;
@@ -187,21 +197,14 @@ static void requests(bool alike)
 
 	for (int i = 0; i < 4000; i++) {
 		u64 length = alike ? (i % 2 ? PERIOD * 9 / 10 : 2 * PERIOD) : 3 * PERIOD + random_below(3 * PERIOD);
-		u64 out = alike ? length / 3 : random_below(2) ? length : 0, given = 0;
+		u64 out = alike ? length / 3 : random_below(2) ? length : 0;
+		u64 given = run(&c, &next_tick, at + out, SIDE_OUT, CREDIT_ONE);
 		s64 wrong;
-		u32 hits, ticks;
 
-		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
-			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), next_tick < at + out ? SIDE_OUT : SIDE_IN);
-			given += credit_due(&c, next_tick, CREDIT_ONE);
-		}
+		given += run(&c, &next_tick, at + length, SIDE_IN, CREDIT_ONE);
 		at += length;
-		hits = c.hits;
-		ticks = c.ticks;
 		c.still = 0;
-		given += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1));
-		if (ticks)
-			kinds_learn(&known, 1, hits, ticks, 1);
+		given += end_stretch(&c, &known, 1, at, CREDIT_ONE);
 		wrong = (s64)given + c.still - (s64)(length - out);
 		if (i >= 400)
 			error += wrong < 0 ? -wrong : wrong;
@@ -311,22 +314,13 @@ static void changes(u64 stretch, u64 most)
 	bool in = 0;
 
 	for (int i = 0; i < 20000; i++) {
-		u64 length = stretch / 2 + random_below(stretch), due = 0;
-		u32 hits, ticks;
+		u64 length = stretch / 2 + random_below(stretch);
 
 		if (random_below(200 * PERIOD / stretch) == 0)
 			in = !in;
-		for (; next_tick < at + length; next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4)) {
-			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), in ? SIDE_IN : SIDE_OUT);
-			due += credit_due(&c, next_tick, CREDIT_ONE);
-		}
 		at += length;
-		hits = c.hits;
-		ticks = c.ticks;
-		due += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1));
-		if (ticks)
-			kinds_learn(&known, 1, hits, ticks, 1);
-		given[in] += due;
+		given[in] += run(&c, &next_tick, at, in ? SIDE_IN : SIDE_OUT, CREDIT_ONE);
+		given[in] += end_stretch(&c, &known, 1, at, CREDIT_ONE);
 		deserved[in] += length;
 	}
 	if (given[0] * 100 > deserved[0] * most || (deserved[1] - given[1]) * 100 > deserved[1] * most) {
@@ -347,30 +341,17 @@ static void advances(u64 stretch)
 	struct credit c = {};
 
 	for (int i = 0; i < 20000; i++) {
-		u64 length = stretch / 2 + random_below(stretch), held = at + random_below(length), end = at + length;
+		u64 length = stretch / 2 + random_below(stretch), held = at + random_below(length), due;
 		bool in = random_below(5) == 0;
-		u32 hits, ticks;
+		enum side side = in ? SIDE_IN : SIDE_OUT;
 
-		for (int held_yet = 0; next_tick < end || !held_yet;) {
-			if (!held_yet && (held < next_tick || next_tick >= end)) {
-				u64 due = credit_unsampled(&c, held) / 5;
-
-				c.earned += due;
-				c.advanced += due;
-				given += due;
-				held_yet = 1;
-				continue;
-			}
-			credit_sample(&c, credit_ran(&c, next_tick, 2 * PERIOD), in ? SIDE_IN : SIDE_OUT);
-			given += credit_due(&c, next_tick, CREDIT_ONE);
-			next_tick += PERIOD * 7 / 8 + random_below(PERIOD / 4);
-		}
-		at = end;
-		hits = c.hits;
-		ticks = c.ticks;
-		given += credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds_find(&known, 1 + in));
-		if (ticks)
-			kinds_learn(&known, 1 + in, hits, ticks, 1);
+		given += run(&c, &next_tick, held + 1, side, CREDIT_ONE);
+		due = credit_unsampled(&c, held) / 5;
+		c.earned += due;
+		c.advanced += due;
+		at += length;
+		given += due + run(&c, &next_tick, at, side, CREDIT_ONE);
+		given += end_stretch(&c, &known, 1 + in, at, CREDIT_ONE);
 		deserved += in ? length : 0;
 	}
 	if (given * 100 > deserved * 103 || given * 100 < deserved * 97) {
