@@ -79,7 +79,7 @@ struct credit {
 	u64 ran;    /* in this stretch, before began */
 	u64 began;  /* when it last came to run, later by the stops since */
 	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
-	s64 still;  /* what it has deserved, since it last began or ended a request, besides what it was given */
+	s64 still;  /* what stretches of known kinds have deserved, since it last began or ended a request, besides what it was given */
 	u64 from;   /* the place where the stretch began */
 	u64 in;     /* running in the selected code that the samples of this stretch stand for */
 	u64 seen;   /* how long this stretch was at its last sample */
@@ -236,12 +236,8 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 	s32 lost = c->lost;
 
 	if (p->stretch != c->stretch) {
-		if (side == SIDE_IN && !given) {
-			u64 due = p->ran * rate / CREDIT_ONE;
-
-			c->carry += due;
-			c->still += due;
-		}
+		if (side == SIDE_IN && !given)
+			c->carry += p->ran * rate / CREDIT_ONE;
 	} else if (p->samples == c->samples) {
 		c->lost = p->lost;
 		credit_sample(c, p->ran, side);
@@ -299,9 +295,10 @@ static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
 {
 	u64 f, chance, more, expected;
 
-	if (ticks <= TICK_ONE || k->ticks < KIND_KNOWN)
+	/* One tick is up to one and a half where the next comes late. */
+	if (ticks <= 3 * TICK_ONE / 2 || k->ticks < KIND_KNOWN)
 		return;
-	f = (u64)k->hits * UNLIKE_ONE / k->ticks;
+	f = lesser((u64)k->hits * UNLIKE_ONE / k->ticks, UNLIKE_ONE); /* what a family learns at once may be lost in part */
 	chance = f * (UNLIKE_ONE - f) / UNLIKE_ONE;
 	expected = ticks * f / UNLIKE_ONE;
 	more = hits > expected ? hits - expected : expected - hits;
@@ -346,13 +343,14 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
 	}
-	c->still += want;
+	if (known) /* of the request's own, no more than there was of it */
+		c->still += want > 0 ? (s64)lesser(want, room) : 0;
 	want += c->carry + (known ? k->carry : 0);
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;
 	want -= c->earned + due;
-	c->still -= c->earned + due;
 	if (known) {
+		c->still -= c->earned + due;
 		/* What was expected of it, or of earlier ones, and has not come the thread pays back whatever it does next. */
 		owed = c->advanced + (c->carry < 0 ? (u64)-c->carry : 0);
 		back = want < 0 ? lesser(-want, owed) : 0;
@@ -424,11 +422,12 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 				k = &set[i];
 		}
 		*k = (struct kind){ .key = key };
-	} else if (may_change && k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
+	}
+	kind_compare(k, hits, ticks);
+	if (may_change && k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {
 		k->hits = k->ticks = 0;
 		k->above = k->below = 0;
 	}
-	kind_compare(k, hits, ticks);
 	kind_count(k, hits, ticks);
 }
 

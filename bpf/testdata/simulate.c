@@ -186,17 +186,19 @@ static void stretches(u64 d)
 }
 
 /*
- * Requests of one kind: what each comes to deserve, given or not. Where all are alike, the shorter and the longer, that is the same share of
- * each, whichever ticks it met; where each is all in the selected code or not at all, it is what its own ticks say.
+ * Requests of one kind, from this long to that: what each comes to deserve, given or not, which is never less than nothing, nor more than it is. Where
+ * all are alike, the shorter and the longer, that is the same share of each, whichever ticks it met; where each is all in the selected
+ * code or not at all, it is what its own ticks say. They are off by so much on average, at most, and altogether by a twelfth, as of short ones few are met.
  */
-static void requests(bool alike)
+static void requests(u64 shortest, u64 longest, bool alike, u64 off)
 {
-	u64 at = 0, next_tick = 0, error = 0;
+	u64 at = 0, next_tick = 0, error = 0, all = 0;
 	struct kinds known = {};
 	struct credit c = {};
+	s64 sum = 0;
 
-	for (int i = 0; i < 4000; i++) {
-		u64 length = alike ? (i % 2 ? PERIOD * 9 / 10 : 2 * PERIOD) : 3 * PERIOD + random_below(3 * PERIOD);
+	for (int i = 0; i < 20000; i++) {
+		u64 length = shortest + random_below(longest - shortest);
 		u64 out = alike ? length / 3 : random_below(2) ? length : 0;
 		u64 given = run(&c, &next_tick, at + out, SIDE_OUT, CREDIT_ONE);
 		s64 wrong;
@@ -206,10 +208,15 @@ static void requests(bool alike)
 		c.still = 0;
 		given += end_stretch(&c, &known, 1, at, CREDIT_ONE);
 		wrong = (s64)given + c.still - (s64)(length - out);
-		if (i >= 400)
-			error += wrong < 0 ? -wrong : wrong;
+		if (i < 2000)
+			continue;
+		MUST((s64)given + c.still >= 0 && (s64)given + c.still <= (s64)length, &threads[0]);
+		error += wrong < 0 ? -wrong : wrong;
+		sum += wrong;
+		all += length;
 	}
-	MUST(error / 3600 < (alike ? PERIOD / 10 : PERIOD / 2), &threads[0]);
+	MUST(error / 18000 < off, &threads[0]);
+	MUST((u64)(sum < 0 ? -sum : sum) < all / 12, &threads[0]);
 }
 
 /*
@@ -397,8 +404,9 @@ int main(int argc, char **argv)
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
-	requests(true);
-	requests(false);
+	requests(PERIOD * 9 / 10, 2 * PERIOD, true, PERIOD / 10);
+	requests(3 * PERIOD, 6 * PERIOD, false, PERIOD / 2);
+	requests(PERIOD / 20, PERIOD / 8, true, PERIOD / 100);
 	changes(PERIOD / 2, 6);
 	changes(PERIOD, 6);
 	changes(2 * PERIOD, 6);
