@@ -759,6 +759,8 @@ const (
 	LedgerProgOnNetifRx         = "on_netif_rx"
 	LedgerProgOnPrepareExec     = "on_prepare_exec"
 	LedgerProgOnProbe           = "on_probe"
+	LedgerProgOnPutOffEntry     = "on_put_off_entry"
+	LedgerProgOnPutOffExit      = "on_put_off_exit"
 	LedgerProgOnSingleGoSleep   = "on_single_go_sleep"
 	LedgerProgOnSingleGoWake    = "on_single_go_wake"
 	LedgerProgOnSingleProbe     = "on_single_probe"
@@ -888,6 +890,8 @@ type LedgerProgramSpecs struct {
 	OnNetifRx       *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnPutOffEntry   *ebpf.ProgramSpec `ebpf:"on_put_off_entry"`
+	OnPutOffExit    *ebpf.ProgramSpec `ebpf:"on_put_off_exit"`
 	OnSingleGoSleep *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.ProgramSpec `ebpf:"on_single_go_wake"`
 	OnSingleProbe   *ebpf.ProgramSpec `ebpf:"on_single_probe"`
@@ -1145,6 +1149,8 @@ type LedgerPrograms struct {
 	OnNetifRx       *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.Program `ebpf:"on_probe"`
+	OnPutOffEntry   *ebpf.Program `ebpf:"on_put_off_entry"`
+	OnPutOffExit    *ebpf.Program `ebpf:"on_put_off_exit"`
 	OnSingleGoSleep *ebpf.Program `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.Program `ebpf:"on_single_go_wake"`
 	OnSingleProbe   *ebpf.Program `ebpf:"on_single_probe"`
@@ -1185,6 +1191,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
+		p.OnPutOffEntry,
+		p.OnPutOffExit,
 		p.OnSingleGoSleep,
 		p.OnSingleGoWake,
 		p.OnSingleProbe,

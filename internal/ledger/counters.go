@@ -96,15 +96,11 @@ func count(spec *ebpf.CollectionSpec, counting bool) error {
 	return setVariable(spec, "counting", uint32(1))
 }
 
-// counting are the programs that counting needs, of those that the kernel has the
-// tracepoint for: without the first, what other threads of the parent count during a
+// counting are the programs that counting needs, where there is the
+// tracepoint for them: without the first, what other threads of the parent count during a
 // fork can be lost for the child; without the second, what a process counts in its last
 // millisecond before it runs another program.
-func (p *programs) counting() []string {
-	return slices.DeleteFunc([]string{"on_fault", "on_prepare_exec"}, func(name string) bool {
-		return !p.types.HasTracepoint(p.spec.Programs[name].AttachTo)
-	})
-}
+var counting = []string{"on_fault", "on_prepare_exec"}
 
 // ErrCountersFull says that the memory for counters in the kernel is used up.
 var ErrCountersFull = errors.New("the kernel side's memory for progress points in the source is full")

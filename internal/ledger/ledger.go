@@ -156,9 +156,10 @@ func Open(opt Options) (_ *Ledger, err error) {
 	attached := slices.Clone(following)
 	if !opt.SamplesOnly {
 		attached = append(attached, scheduling...)
+		attached = append(attached, l.programs.attachable(puttingOff)...)
 	}
 	if opt.Counters {
-		attached = append(attached, l.programs.counting()...)
+		attached = append(attached, l.programs.attachable(counting)...)
 	}
 	if opt.Kernel != nil {
 		attached = append(attached, "on_softirq_raise")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/cilium/ebpf"
@@ -32,6 +33,17 @@ var scheduling = []string{
 	"on_irq_entry", "on_irq_exit",
 	"on_softirq_entry", "on_softirq_exit", "on_netif_rx",
 	"on_switch", "on_waking",
+}
+
+// puttingOff are those that tell work which the kernel has put off from that of the thread which it interrupts. Where there is
+// no tracepoint for it, who is woken by such work seems woken by that thread.
+var puttingOff = []string{"on_put_off_entry", "on_put_off_exit"}
+
+// attachable are those of programs whose tracepoint the kernel has.
+func (p *programs) attachable(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !p.types.HasTracepoint(p.spec.Programs[name].AttachTo)
+	})
 }
 
 // setVariable sets one of the kernel programs, before they are loaded.

@@ -1,0 +1,92 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/realkernel"
+)
+
+// Another tool that reads what the kernel notes about the target is woken by an interrupt in it, and not by it: it does not deal with the target.
+func TestReadersOfTracesAreNoPartners(t *testing.T) {
+	realkernel.Need(t)
+	l := opened(t)
+	if len(l.programs.attachable(puttingOff)) == 0 {
+		t.Skip("this kernel has no tracepoint for work that is put off")
+	}
+	target := exec.Command("sh", "-c", "while :; do umask 22; done")
+	if err := target.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { target.Process.Kill(); target.Wait() }()
+	if err := l.Join([]Process{{PID: target.Process.Pid}}); err != nil {
+		t.Fatal(err)
+	}
+	// A buffer of its own, for the one event.
+	buffer := filepath.Join("/sys/kernel/tracing/instances", "whatif-test-"+strconv.Itoa(os.Getpid()))
+	if err := os.Mkdir(buffer, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := os.Remove(buffer); err != nil {
+			t.Error(err)
+		}
+	}()
+	set := func(file, to string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(buffer, file), []byte(to), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("set_event_pid", strconv.Itoa(target.Process.Pid))
+	pipe, err := os.Open(filepath.Join(buffer, "trace_pipe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	reader := exec.Command("cat")
+	reader.Stdin = pipe
+	if err := reader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { reader.Process.Kill(); reader.Wait() }()
+	set("events/raw_syscalls/sys_enter/enable", "1")
+	defer set("events/raw_syscalls/sys_enter/enable", "0")
+	time.Sleep(300 * time.Millisecond)
+	if n := sleeps(t, reader.Process.Pid); n < 10 {
+		t.Fatalf("the reader was woken %d times only", n)
+	}
+	fd, err := unix.PidfdOpen(reader.Process.Pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	account := make([]byte, l.maps.Strangers.ValueSize())
+	if err := l.maps.Strangers.Lookup(uint32(fd), &account); !errors.Is(err, ebpf.ErrKeyNotExist) {
+		t.Errorf("who reads traces is taken for one that deals with the target: %v, %v", account, err)
+	}
+}
+
+// sleeps is how often a process has gone to sleep.
+func sleeps(t *testing.T, pid int) (n int) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
+	if _, err := fmt.Sscan(after, &n); err != nil {
+		t.Fatalf("%v in %s", err, status)
+	}
+	return n
+}
