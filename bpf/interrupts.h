@@ -58,42 +58,26 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
-/* Work that is put off until nothing can be in its way: by itself a core raises an interrupt for it. So readers of tracing buffers are woken. */
-#if defined(__TARGET_ARCH_x86)
-#define PUT_OFF_ENTRY "tp_btf/irq_work_entry"
-#define PUT_OFF_EXIT "tp_btf/irq_work_exit"
-#define IS_PUT_OFF(which) 1
-#else
-#define PUT_OFF_ENTRY "tp_btf/ipi_entry"
-#define PUT_OFF_EXIT "tp_btf/ipi_exit"
-#define IS_PUT_OFF(which) is_put_off((const char *)(which))
-
-/* One tracepoint for all interrupts by which cores ask each other, and themselves, for something. */
-static __always_inline bool is_put_off(const char *reason)
-{
-	char begin[4] = {};
-
-	bpf_probe_read_kernel(begin, 3, reason);
-	return begin[0] == 'I' && begin[1] == 'R' && begin[2] == 'Q'; /* "IRQ work interrupts" */
-}
-#endif
-
-SEC(PUT_OFF_ENTRY)
-int BPF_PROG(on_put_off_entry, u64 which)
+/*
+ * irq_work: what cannot be done where it comes up is done in an interrupt that the core raises for itself. Readers of tracing
+ * buffers are woken so. On arm64 it is one of the above, and there is no such tracepoint.
+ */
+SEC("tp_btf/irq_work_entry")
+int BPF_PROG(on_irq_work_entry)
 {
 	struct core *c = this_core();
 
-	if (c && IS_PUT_OFF(which))
+	if (c)
 		enter_interrupt(c, FROM_DEVICE);
 	return 0;
 }
 
-SEC(PUT_OFF_EXIT)
-int BPF_PROG(on_put_off_exit, u64 which)
+SEC("tp_btf/irq_work_exit")
+int BPF_PROG(on_irq_work_exit)
 {
 	struct core *c = this_core();
 
-	if (c && IS_PUT_OFF(which))
+	if (c)
 		leave_interrupt(c);
 	return 0;
 }

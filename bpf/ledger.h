@@ -298,7 +298,7 @@ static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
 	/* One tick is up to one and a half where the next comes late. */
 	if (ticks <= 3 * TICK_ONE / 2 || k->ticks < KIND_KNOWN)
 		return;
-	f = lesser((u64)k->hits * UNLIKE_ONE / k->ticks, UNLIKE_ONE); /* what a family learns at once may be lost in part */
+	f = lesser((u64)k->hits * UNLIKE_ONE / k->ticks, UNLIKE_ONE); /* threads of a family learn at once, and a part of the ticks may be lost */
 	chance = f * (UNLIKE_ONE - f) / UNLIKE_ONE;
 	expected = ticks * f / UNLIKE_ONE;
 	more = hits > expected ? hits - expected : expected - hits;
@@ -342,9 +342,9 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 		s64 in = kind_time(k, c, length, period);
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
-	}
-	if (known) /* of the request's own, no more than there was of it */
+		/* Of a request it is no more than there was, and not less than nothing. */
 		c->still += want > 0 ? (s64)lesser(want, room) : 0;
+	}
 	want += c->carry + (known ? k->carry : 0);
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;

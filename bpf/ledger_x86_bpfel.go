@@ -755,12 +755,12 @@ const (
 	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
 	LedgerProgOnIrqEntry        = "on_irq_entry"
 	LedgerProgOnIrqExit         = "on_irq_exit"
+	LedgerProgOnIrqWorkEntry    = "on_irq_work_entry"
+	LedgerProgOnIrqWorkExit     = "on_irq_work_exit"
 	LedgerProgOnLeaveIdle       = "on_leave_idle"
 	LedgerProgOnNetifRx         = "on_netif_rx"
 	LedgerProgOnPrepareExec     = "on_prepare_exec"
 	LedgerProgOnProbe           = "on_probe"
-	LedgerProgOnPutOffEntry     = "on_put_off_entry"
-	LedgerProgOnPutOffExit      = "on_put_off_exit"
 	LedgerProgOnSingleGoSleep   = "on_single_go_sleep"
 	LedgerProgOnSingleGoWake    = "on_single_go_wake"
 	LedgerProgOnSingleProbe     = "on_single_probe"
@@ -886,12 +886,12 @@ type LedgerProgramSpecs struct {
 	OnHrtimerExit   *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry      *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
 	OnIrqExit       *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
+	OnIrqWorkEntry  *ebpf.ProgramSpec `ebpf:"on_irq_work_entry"`
+	OnIrqWorkExit   *ebpf.ProgramSpec `ebpf:"on_irq_work_exit"`
 	OnLeaveIdle     *ebpf.ProgramSpec `ebpf:"on_leave_idle"`
 	OnNetifRx       *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.ProgramSpec `ebpf:"on_probe"`
-	OnPutOffEntry   *ebpf.ProgramSpec `ebpf:"on_put_off_entry"`
-	OnPutOffExit    *ebpf.ProgramSpec `ebpf:"on_put_off_exit"`
 	OnSingleGoSleep *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.ProgramSpec `ebpf:"on_single_go_wake"`
 	OnSingleProbe   *ebpf.ProgramSpec `ebpf:"on_single_probe"`
@@ -1145,12 +1145,12 @@ type LedgerPrograms struct {
 	OnHrtimerExit   *ebpf.Program `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry      *ebpf.Program `ebpf:"on_irq_entry"`
 	OnIrqExit       *ebpf.Program `ebpf:"on_irq_exit"`
+	OnIrqWorkEntry  *ebpf.Program `ebpf:"on_irq_work_entry"`
+	OnIrqWorkExit   *ebpf.Program `ebpf:"on_irq_work_exit"`
 	OnLeaveIdle     *ebpf.Program `ebpf:"on_leave_idle"`
 	OnNetifRx       *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.Program `ebpf:"on_probe"`
-	OnPutOffEntry   *ebpf.Program `ebpf:"on_put_off_entry"`
-	OnPutOffExit    *ebpf.Program `ebpf:"on_put_off_exit"`
 	OnSingleGoSleep *ebpf.Program `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.Program `ebpf:"on_single_go_wake"`
 	OnSingleProbe   *ebpf.Program `ebpf:"on_single_probe"`
@@ -1187,12 +1187,12 @@ func (p *LedgerPrograms) Close() error {
 		p.OnHrtimerExit,
 		p.OnIrqEntry,
 		p.OnIrqExit,
+		p.OnIrqWorkEntry,
+		p.OnIrqWorkExit,
 		p.OnLeaveIdle,
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
-		p.OnPutOffEntry,
-		p.OnPutOffExit,
 		p.OnSingleGoSleep,
 		p.OnSingleGoWake,
 		p.OnSingleProbe,

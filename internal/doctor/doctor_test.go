@@ -86,8 +86,11 @@ func TestUnprivileged(t *testing.T) {
 }
 
 // otherTracepoints are those that only some points, latencies and --kernel need; that they are
-// missing is said where they are asked for.
-var otherTracepoints = []string{"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec", "softirq_raise"}
+// missing is said where they are asked for; or that the kernel side does without.
+var otherTracepoints = []string{
+	"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec", "softirq_raise",
+	"irq_work_entry", "irq_work_exit",
+}
 
 // The tracepoints asked for are the ones that the kernel side attaches to, whatever is asked of it.
 func TestUsedTracepoints(t *testing.T) {

@@ -86,8 +86,8 @@ type Name struct {
 }
 
 // count makes the programs count points in the source, or spares what it costs.
-func count(spec *ebpf.CollectionSpec, counting bool) error {
-	if !counting {
+func count(spec *ebpf.CollectionSpec, on bool) error {
+	if !on {
 		for _, name := range []string{"sources", "files", "counters", "names"} {
 			spec.Maps[name].MaxEntries = 1
 		}

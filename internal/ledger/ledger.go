@@ -156,7 +156,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	attached := slices.Clone(following)
 	if !opt.SamplesOnly {
 		attached = append(attached, scheduling...)
-		attached = append(attached, l.programs.attachable(puttingOff)...)
+		attached = append(attached, l.programs.attachable(irqWork)...)
 	}
 	if opt.Counters {
 		attached = append(attached, l.programs.attachable(counting)...)

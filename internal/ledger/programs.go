@@ -35,11 +35,11 @@ var scheduling = []string{
 	"on_switch", "on_waking",
 }
 
-// puttingOff are those that tell work which the kernel has put off from that of the thread which it interrupts. Where there is
-// no tracepoint for it, who is woken by such work seems woken by that thread.
-var puttingOff = []string{"on_put_off_entry", "on_put_off_exit"}
+// irqWork are those that tell the interrupts in which a core does work that was put off. On arm64, which has no such
+// tracepoints, the ones for all interrupts do.
+var irqWork = []string{"on_irq_work_exit", "on_irq_work_entry"}
 
-// attachable are those of programs whose tracepoint the kernel has.
+// attachable are those of the named programs whose tracepoint the kernel has.
 func (p *programs) attachable(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !p.types.HasTracepoint(p.spec.Programs[name].AttachTo)

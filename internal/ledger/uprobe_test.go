@@ -93,7 +93,7 @@ func TestLoadsWhatIsNeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !samplesOnly {
-			want = slices.Concat(want, l.programs.attachable(puttingOff))
+			want = slices.Concat(want, l.programs.attachable(irqWork))
 		}
 		want = slices.Sorted(slices.Values(append(slices.Clone(want), "start_clock")))
 		if loaded := slices.Sorted(maps.Keys(l.programs.loaded)); !slices.Equal(loaded, want) {

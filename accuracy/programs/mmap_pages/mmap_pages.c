@@ -1,10 +1,10 @@
 /*
  * Two pinned threads that hand each other a turn by a pipe: one maps memory that the kernel has to fill with pages
- * (the target), the other computes as long. The mapping takes the place of the one before, so all of the work, giving the old pages
+ * (the target), the other computes for 2 ms. The mapping takes the place of the one before, so all of the work, giving the old pages
  * back and filling the new ones, is the kernel's in one call: the target is its vm_mmap_pgoff.
  *
  * Truth: by fewer mappings, each as large as before: with fewer pages in each what a call takes besides them would stay.
- * Nothing runs at the same time, so the gain grows with the speed-up evenly, to about a third: measured.
+ * Nothing runs at the same time, so the gain grows with the speed-up evenly, to the target's share: measured.
  */
 #include "../bench.h"
 #include <pthread.h>
