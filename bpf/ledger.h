@@ -475,6 +475,14 @@ static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 globa
 	return level + spent;
 }
 
+#define BUSILY_ONE 1024
+
+/* How much of a thread's time ticks find it waiting busily, lately. */
+static __always_inline u32 waits_busily(u32 busily, bool now)
+{
+	return (7 * busily + (now ? BUSILY_ONE : 0)) / 8;
+}
+
 /*
  * Who finds what it has looked for goes on at the position at which that was made. By whom is not known, but where he was as it was looked for before, and
  * where he is now: it was made in between, anywhere. found_late is by how much later that is, on average, than position, where the one who finds it is; what was made

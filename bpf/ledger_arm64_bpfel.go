@@ -601,6 +601,8 @@ type LedgerThread struct {
 		_    structs.HostLayout
 		Left uint64
 	}
+	Busily   uint32
+	_        [4]byte
 	Spared   uint64
 	Running  uint32
 	Core     uint32

@@ -12,6 +12,7 @@
 static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key, bool spans)
 {
 	u64 now, at, had, bin;
+	struct core *c;
 
 	if (point >= MAX_POINTS)
 		return;
@@ -38,8 +39,12 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
 	if (spans && span_points[point].role != SPAN_NONE)
 		t->free = now - t->account.level;
-	if (!samples_only)
-		give(t, cost);
+	if (samples_only)
+		return;
+	give(t, cost);
+	c = this_core();
+	if (c && c->level) /* not where whatif measures what a visit takes */
+		show_level(c, t, 0);
 }
 
 /* Not static: as step_out. */

@@ -84,6 +84,7 @@ struct thread {
 	u64 lead; /* of what it owes, that is not paid: see strangers.h */
 	struct credit credit;
 	struct waiting waiting; /* busily */
+	u32 busily; /* how much of its time ticks find it waiting so, of BUSILY_ONE, lately */
 	u64 spared; /* by how much its level has grown on cores, as in_turns: running that took no virtual time */
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */

@@ -364,6 +364,42 @@ static __always_inline void sample_foreign(struct core *c)
 		c->foreign += control.period;
 }
 
+struct least {
+	u64 level;
+	u32 core; /* that is not looked at */
+	u32 others;
+};
+
+static long on_least(u32 i, struct least *l)
+{
+	const volatile struct core *c = &cores[i & (MAX_CPUS - 1)];
+	u64 left = c->left, level = c->level; /* in this order, as in on_other */
+
+	if (i == l->core || !level || left)
+		return 0;
+	l->others++;
+	if (level < l->level)
+		l->level = level;
+	return 0;
+}
+
+/*
+ * A tick meets the thread, which waits busily now and then, at its work: it has found since what it waited for. Whoever made that
+ * ran; and where all others that run have had what came about until this tick, whoever it was has. So the thread goes on where they
+ * are, if it has waited for as long: that is not seen, but how much of its time it does. Not static: as step_out.
+ */
+__noinline int found_busily(struct thread *t, u64 ran)
+{
+	struct least l = { .level = control.before, .core = bpf_get_smp_processor_id() };
+
+	if (!t || !t->busily)
+		return 0;
+	bpf_loop(possible_cores, on_least, &l, 0);
+	if (l.others)
+		t->account.level += lesser(ran * t->busily / BUSILY_ONE, account_debt(t->account.level, l.level));
+	return 0;
+}
+
 /* A sample of what runs on this core, and what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
@@ -409,6 +445,9 @@ static __always_inline void sample(struct core *c, u64 tick)
 		excuse(t, control.before);
 		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
 		t->waiting.left = spins ? lesser(ran, 2 * control.period) : 0;
+		if (!spins)
+			found_busily(t, ran);
+		t->busily = waits_busily(t->busily, spins);
 		/* Waiting cannot be made faster. */
 		if (unit != UNIT_PENDING)
 			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
