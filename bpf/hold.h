@@ -74,7 +74,7 @@ static __always_inline void hold(struct core *c, long result)
 	/* A wait that a timer's signal ends is no timeout. */
 	if (kind == HOLD_EXPIRED && result != -110 /* ETIMEDOUT */)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
-	if (!control.rate || kind == HOLD_NOT)
+	if (kind == HOLD_NOT)
 		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
 	if (t->hosts && waiting_now())

@@ -437,17 +437,6 @@ static __always_inline u64 account_debt(u64 level, u64 global)
 }
 
 /*
- * A tick takes a little from the thread that it hits. Where that is not booked as a delay
- * (tick_delay) it happens in the baseline once a period; in a period of which most is a
- * stop it would weigh more on what is left. So that part of a tick's cost that corresponds
- * to the stop is booked as a part of the stop.
- */
-static __always_inline u64 stop_with_tick(u64 took, u64 tick_cost, u64 period)
-{
-	return took + lesser(took, period) * tick_cost / period;
-}
-
-/*
  * account_paid is the level after a stop of took ns. What exceeds the debt is
  * not booked: it is the host's doing, and would have hit the thread anyway.
  */

@@ -84,11 +84,13 @@ static long on_meeting(u32 i, struct meeting *m)
 	       bpf_ktime_get_ns() >= m->end;
 }
 
+/* In a baseline a tick earns nothing for anyone: what is owed there, for what was counted, was before. */
 static __always_inline void meet(u64 tick, u64 now)
 {
 	struct meeting m = { .tick = tick, .end = now + TOGETHER_NS };
 
-	bpf_loop(1 << 12, on_meeting, &m, 0);
+	if (control.rate)
+		bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
 /* A sample that takes longer was interrupted, by the host or whatever: that is no part of what a tick costs. */
@@ -100,24 +102,14 @@ static __always_inline u64 tick_took(const struct core *c)
 	return control.tick_cost + c->sampling;
 }
 
-/*
- * That is a delay, as who sleeps has no ticks and in virtual time there are none. But in baselines nobody pays, and
- * requests, of which one thread sees the beginning and another the end, would be too short there by how much more the one was
- * delayed than the other. So where latencies are measured only that part which corresponds to the stop is booked, with the stop.
- */
-static __always_inline u64 tick_delay(const struct core *c)
-{
-	return control.sleepers || samples_only ? 0 : tick_took(c);
-}
-
-/* Not static: as step_out. */
+/* That is a delay, as who sleeps has no ticks and in virtual time there are none. Not static: as step_out. */
 __noinline int delay_by_tick(struct core *c, struct thread *t)
 {
 	u64 delay;
 
 	if (!c || !t)
 		return 0;
-	delay = tick_delay(c);
+	delay = tick_took(c);
 	give(t, delay);
 	t->credit.began += delay;
 	return 0;
@@ -161,7 +153,6 @@ struct stop {
 	u64 want;
 	u64 paid;
 	u64 end; /* at the latest */
-	u64 cost; /* a tick's */
 	u64 turns;
 	u64 fresh; /* of what is wanted, what has to be paid whoever else wants the core */
 };
@@ -180,7 +171,7 @@ static long on_turn(u32 i, struct stop *s)
 	s->turns++;
 	grown = control.global - s->global;
 	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
-	s->paid = stop_with_tick(s->now - s->begin, s->cost, control.period);
+	s->paid = s->now - s->begin;
 	show_level(s->core, s->thread, s->paid);
 	if (s->now >= s->end || s->paid >= s->want + grown)
 		return 1;
@@ -195,7 +186,6 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 {
 	struct stop s = { .core = c, .thread = t, .now = begin, .begin = begin, .global = control.global, .evened = control.evened, .end = end };
 
-	s.cost = tick_took(c) - tick_delay(c);
 	s.want = debt;
 	s.room = sets_measure(c, t) ? SLICE_NS - let_off(c, t, s.evened) : 0;
 	/*
@@ -203,7 +193,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival. By the tick it was
 	 * delayed itself, as the others were.
 	 */
-	s.fresh = t->timed && !t->given ? account_debt(control.before + tick_delay(c), control.global) : debt;
+	s.fresh = t->timed && !t->given ? account_debt(control.before + tick_took(c), control.global) : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);
@@ -431,7 +421,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	now = bpf_ktime_get_ns();
 	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
-	live = under_way(now);
+	live = !samples_only && under_way(now);
 	if (live) {
 		adopt_core(c);
 		adopt(t);
@@ -470,7 +460,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		read_counters(t, control.sampled ? TOGETHER_NS : control.period / 2, 0);
 		sample_spans();
 	}
-	if (!live || !control.rate)
+	if (!live)
 		return;
 	/* Who looks whether it can go on may have a lock that others want. */
 	if (!spins && !((t->again || may_find(t)) && looks(t, now))) {

@@ -9,8 +9,11 @@ import (
 	"whatif/internal/realkernel"
 )
 
+// What ticks and probes take at most of the time of a thread that has a core: 20 to 35 µs of each ms on slow machines, and some visits.
+const mostForCounting = 0.05
+
 // Who sleeps by the clock waits, when it wakes up, for what it owes: it comes to run
-// less often by as much, and in baselines not at all.
+// less often by as much. In baselines that is little: what ticks and probes have taken from others meanwhile.
 func TestSleepersAreHeld(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/openloop.c"
@@ -22,8 +25,8 @@ func TestSleepersAreHeld(t *testing.T) {
 	for _, e := range data.Experiments {
 		if e.IsBaseline() && e.SetAside != "ended early" {
 			rate = max(rate, float64(e.Points[0].Count)/float64(e.RealNS))
-			if e.HeldNS != 0 {
-				t.Errorf("experiment %d is a baseline, and held for %d ns", e.Index, e.HeldNS)
+			if share := float64(e.HeldNS) / float64(e.RealNS); share > mostForCounting {
+				t.Errorf("experiment %d is a baseline, and held for %.1f%% of the time", e.Index, 100*share)
 			}
 		}
 	}
@@ -102,8 +105,8 @@ func TestTimeoutsAreHeld(t *testing.T) {
 	if went[0] < 40 || went[1] < 40 {
 		t.Fatal("too few to tell")
 	}
-	if held[0] != 0 || held[1] == 0 {
-		t.Error("held in baselines, or not at all")
+	if held[0] > mostForCounting*real[0] || held[1] < 2*mostForCounting*real[1] {
+		t.Error("held in baselines, or hardly at all")
 	}
 	// The first experiments go by before it is known that there are timeouts.
 	if before, then := asked[0]/went[0], asked[1]/went[1]; before < 0.5 || then > 0.3*before {
