@@ -10,6 +10,7 @@ func forms() []program {
 		{name: "mutex_fine", kind: ordinary},
 		{name: "ticket_lock", kind: spinning, model: []float64{22, 35, 47, 60}},
 		{name: "spin_ring", kind: spinning, model: []float64{25, 25, 25, 25}},
+		{name: "spin_phases", kind: spinning, model: []float64{10, 20, 20, 20}},
 		{name: "barrier_four", kind: ordinary, model: []float64{7.5, 15, 22.5, 30}},
 		{name: "convoy", kind: ordinary},
 		{name: "pipe_chain", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},

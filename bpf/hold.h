@@ -41,6 +41,7 @@ static long on_hold(u32 i, struct hold *h)
 	h->now = bpf_ktime_get_ns();
 	if (h->now >= h->looked + PASS_NS)
 		look(h);
+	show_level(h->core, h->thread, h->now - h->begin);
 	return h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin ||
 	       has_rival();
 }
@@ -74,7 +75,7 @@ static __always_inline void hold(struct core *c, long result)
 	/* A wait that a timer's signal ends is no timeout. */
 	if (kind == HOLD_EXPIRED && result != -110 /* ETIMEDOUT */)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
-	if (kind == HOLD_NOT)
+	if (nobody_pays || kind == HOLD_NOT)
 		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
 	if (t->hosts && waiting_now())

@@ -449,11 +449,20 @@ static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
  * A thread that waits busily, for someone who cannot be seen, is only seen
  * waiting at ticks. That stands for what it has run since its last sample, to be set against what
  * it is found to owe at that tick and until the next; not later: waiting does not
- * excuse a debt that comes up when it is over.
+ * excuse a debt that comes up when it is over. What it waits between two ticks that
+ * meet it working is known by how often they do not.
  */
 struct waiting {
 	u64 left;
+	u32 often; /* how much of its time ticks have found it waiting so lately, of OFTEN_ONE */
 };
+
+#define OFTEN_ONE 1024
+
+static __always_inline void waiting_learn(struct waiting *w, bool now)
+{
+	w->often = (7 * w->often + (now ? OFTEN_ONE : 0)) / 8;
+}
 
 /* waiting_spend is the level after what was waited has been set against the debt. */
 static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 global)
@@ -462,14 +471,6 @@ static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 globa
 
 	w->left -= spent;
 	return level + spent;
-}
-
-#define BUSILY_ONE 1024
-
-/* How much of a thread's time ticks find it waiting busily, lately. */
-static __always_inline u32 waits_busily(u32 busily, bool now)
-{
-	return (7 * busily + (now ? BUSILY_ONE : 0)) / 8;
 }
 
 /*

@@ -598,11 +598,11 @@ type LedgerThread struct {
 		_        [4]byte
 	}
 	Waiting struct {
-		_    structs.HostLayout
-		Left uint64
+		_     structs.HostLayout
+		Left  uint64
+		Often uint32
+		_     [4]byte
 	}
-	Busily   uint32
-	_        [4]byte
 	Spared   uint64
 	Running  uint32
 	Core     uint32
@@ -801,6 +801,7 @@ const (
 	LedgerVarNoCounters         = "no_counters"
 	LedgerVarNoFile             = "no_file"
 	LedgerVarNoName             = "no_name"
+	LedgerVarNobodyPays         = "nobody_pays"
 	LedgerVarObjectStateType    = "object_state_type"
 	LedgerVarPageShift          = "page_shift"
 	LedgerVarPointSets          = "point_sets"
@@ -968,6 +969,7 @@ type LedgerVariableSpecs struct {
 	NoCounters         *ebpf.VariableSpec `ebpf:"no_counters"`
 	NoFile             *ebpf.VariableSpec `ebpf:"no_file"`
 	NoName             *ebpf.VariableSpec `ebpf:"no_name"`
+	NobodyPays         *ebpf.VariableSpec `ebpf:"nobody_pays"`
 	ObjectStateType    *ebpf.VariableSpec `ebpf:"object_state_type"`
 	PageShift          *ebpf.VariableSpec `ebpf:"page_shift"`
 	PointSets          *ebpf.VariableSpec `ebpf:"point_sets"`
@@ -1098,6 +1100,7 @@ type LedgerVariables struct {
 	NoCounters         *ebpf.Variable `ebpf:"no_counters"`
 	NoFile             *ebpf.Variable `ebpf:"no_file"`
 	NoName             *ebpf.Variable `ebpf:"no_name"`
+	NobodyPays         *ebpf.Variable `ebpf:"nobody_pays"`
 	ObjectStateType    *ebpf.Variable `ebpf:"object_state_type"`
 	PageShift          *ebpf.Variable `ebpf:"page_shift"`
 	PointSets          *ebpf.Variable `ebpf:"point_sets"`

@@ -32,6 +32,9 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
  */
 SETTING samples_only = 0;
 
+/* Nothing is compared: what is owed is not paid. */
+SETTING nobody_pays = 0;
+
 SETTING page_shift = 12; /* of the machine's pages */
 SETTING possible_cores = MAX_CPUS; /* numbers that cores may have */
 
@@ -84,7 +87,6 @@ struct thread {
 	u64 lead; /* of what it owes, that is not paid: see strangers.h */
 	struct credit credit;
 	struct waiting waiting; /* busily */
-	u32 busily; /* how much of its time ticks find it waiting so, of BUSILY_ONE, lately */
 	u64 spared; /* by how much its level has grown on cores, as in_turns: running that took no virtual time */
 	u32 running;
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */

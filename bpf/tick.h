@@ -84,7 +84,7 @@ static long on_meeting(u32 i, struct meeting *m)
 	       bpf_ktime_get_ns() >= m->end;
 }
 
-/* In a baseline a tick earns nothing for anyone: what is owed there, for what was counted, was before. */
+/* In a baseline nothing is earned at a tick but what it takes itself, which is about the same on all cores: what is left of that is paid at the next. */
 static __always_inline void meet(u64 tick, u64 now)
 {
 	struct meeting m = { .tick = tick, .end = now + TOGETHER_NS };
@@ -234,7 +234,7 @@ static long on_payment(u32 i, struct payment *p)
 		now = stop(p->core, t, p->begin, debt, p->end);
 	} else {
 		now = bpf_ktime_get_ns();
-		give(t, now - p->begin);
+		give(t, lesser(now - p->begin, TOGETHER_NS)); /* what is more is the host's doing */
 		t->credit.began += now - p->begin;
 	}
 	tick = tick_at(now);
@@ -357,7 +357,7 @@ static __always_inline void sample_foreign(struct core *c)
 struct least {
 	u64 level;
 	u32 core; /* that is not looked at */
-	u32 others;
+	bool known;
 };
 
 static long on_least(u32 i, struct least *l)
@@ -367,7 +367,7 @@ static long on_least(u32 i, struct least *l)
 
 	if (i == l->core || !level || left)
 		return 0;
-	l->others++;
+	l->known = 1;
 	if (level < l->level)
 		l->level = level;
 	return 0;
@@ -382,11 +382,11 @@ __noinline int found_busily(struct thread *t, u64 ran)
 {
 	struct least l = { .level = control.before, .core = bpf_get_smp_processor_id() };
 
-	if (!t || !t->busily)
+	if (!t || !t->waiting.often)
 		return 0;
 	bpf_loop(possible_cores, on_least, &l, 0);
-	if (l.others)
-		t->account.level += lesser(ran * t->busily / BUSILY_ONE, account_debt(t->account.level, l.level));
+	if (l.known)
+		t->account.level += lesser(ran * t->waiting.often / OFTEN_ONE, account_debt(t->account.level, l.level));
 	return 0;
 }
 
@@ -436,8 +436,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
 		t->waiting.left = spins ? lesser(ran, 2 * control.period) : 0;
 		if (!spins)
-			found_busily(t, ran);
-		t->busily = waits_busily(t->busily, spins);
+			found_busily(t, lesser(ran, 2 * control.period));
+		waiting_learn(&t->waiting, spins);
 		/* Waiting cannot be made faster. */
 		if (unit != UNIT_PENDING)
 			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
@@ -460,7 +460,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		read_counters(t, control.sampled ? TOGETHER_NS : control.period / 2, 0);
 		sample_spans();
 	}
-	if (!live)
+	if (!live || nobody_pays)
 		return;
 	/* Who looks whether it can go on may have a lock that others want. */
 	if (!spins && !((t->again || may_find(t)) && looks(t, now))) {
@@ -475,7 +475,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	excuse(t, control.global);
 	settle_let_off(c, t);
 	c->debt = debt_of(t, t->account.level);
-	give(t, bpf_ktime_get_ns() - now);
+	give(t, lesser(bpf_ktime_get_ns() - now, TOGETHER_NS));
 	show_level(c, t, 0);
 }
 

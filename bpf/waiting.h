@@ -211,7 +211,7 @@ static __always_inline bool rested(struct thread *t)
 	u64 by = t->rested;
 
 	t->rested = 0;
-	if (!by || !control.rate || !waiting_now())
+	if (!by || !waiting_now())
 		return 0;
 	t->account.level += lesser(by, account_debt(t->account.level, control.global));
 	return 1;

@@ -289,7 +289,7 @@ func (in *input) experimentDoubts(res *Result) {
 			if !e.IsBaseline() {
 				unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
 			}
-			if e.SpinTurns > 0 && e.PausedNS > 1e6 {
+			if !e.IsBaseline() && e.SpinTurns > 0 && e.PausedNS > 1e6 { // stops in baselines are too short to tell
 				turns = append(turns, float64(e.SpinTurns)/float64(e.PausedNS))
 			}
 		}

@@ -265,7 +265,7 @@ func (s *session) openLedger() error {
 	s.ledger, err = ledger.Open(ledger.Options{
 		Kernel: code,
 		Period: s.cfg.Period, Cap: s.longestStop(), Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
-		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg), SamplesOnly: samplesOnly(s.cfg),
+		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg), SamplesOnly: samplesOnly(s.cfg), NobodyPays: s.cfg.Rests(),
 	})
 	return err
 }

@@ -44,6 +44,8 @@ type Options struct {
 	// so what the scheduler does is not looked at, which costs each switch. Then what it takes to count visits is not booked, and
 	// it is not known what other programs take, as they may work for the target.
 	SamplesOnly bool
+	// NobodyPays: nothing is compared, so nobody is stopped for what counting costs others.
+	NobodyPays bool
 	// Kernel: the kernel's own code has units, too; its places have inode 0. nil: it has none.
 	Kernel *KernelCode
 
@@ -116,8 +118,11 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := setVariable(spec, "possible_cores", min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))); err != nil {
 		return nil, err
 	}
-	if opt.SamplesOnly {
-		if err := setVariable(spec, "samples_only", uint32(1)); err != nil {
+	for name, on := range map[string]bool{"samples_only": opt.SamplesOnly, "nobody_pays": opt.NobodyPays} {
+		if !on {
+			continue
+		}
+		if err := setVariable(spec, name, uint32(1)); err != nil {
 			return nil, err
 		}
 	}
