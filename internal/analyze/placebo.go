@@ -32,8 +32,12 @@ func (r *Result) takePlacebo() {
 		}
 		allowed := delayed * e.doubt.method * normalQuantile(alpha)
 		if math.Abs(gain.Value)-gain.Half() > max(allowed, r.Margin) {
-			r.warn("placebo", "point %s: delaying everything for %.0f%% of the time for nothing (a placebo) changed it by %+.0f ± %.0f%%, and should change nothing: "+
-				"the program keeps time by something that whatif does not see, and small gains there may be none", r.Points[e.Point].Name, delayed, gain.Value, gain.Half())
+			why := "the program keeps time by something that whatif does not see, and small gains there may be none"
+			if gain.Value < 0 {
+				why = "being stopped costs the program something itself, as memory that gets cold meanwhile, and gains there may be larger than they seem"
+			}
+			r.warn("placebo", "point %s: delaying everything for %.0f%% of the time for nothing (a placebo) changed it by %+.0f ± %.0f%%, and should change nothing: %s",
+				r.Points[e.Point].Name, delayed, gain.Value, gain.Half(), why)
 		}
 	}
 }
