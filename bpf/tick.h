@@ -430,13 +430,14 @@ static __always_inline void sample(struct core *c, u64 tick)
 	pass(c, t, point, ran);
 	if (live) {
 		bool rests = rested(t);
+		u64 most = lesser(ran, 2 * control.period); /* that it may have waited */
 
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
 		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
-		t->waiting.left = spins ? lesser(ran, 2 * control.period) : 0;
+		t->waiting.left = spins ? most : 0;
 		if (!spins)
-			found_busily(t, lesser(ran, 2 * control.period));
+			found_busily(t, most);
 		waiting_learn(&t->waiting, spins);
 		/* Waiting cannot be made faster. */
 		if (unit != UNIT_PENDING)

@@ -286,10 +286,11 @@ func (in *input) experimentDoubts(res *Result) {
 			steal += float64(e.StealNS)
 			wakes += e.Wakes
 			network += e.NetworkWakes
-			if !e.IsBaseline() {
-				unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
+			if e.IsBaseline() {
+				continue // little is owed there, and stops are too short to tell
 			}
-			if !e.IsBaseline() && e.SpinTurns > 0 && e.PausedNS > 1e6 { // stops in baselines are too short to tell
+			unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
+			if e.SpinTurns > 0 && e.PausedNS > 1e6 {
 				turns = append(turns, float64(e.SpinTurns)/float64(e.PausedNS))
 			}
 		}

@@ -118,11 +118,13 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := setVariable(spec, "possible_cores", min(uint32(cpus), uint32(bpf.LedgerLimitMAX_CPUS))); err != nil {
 		return nil, err
 	}
-	for name, on := range map[string]bool{"samples_only": opt.SamplesOnly, "nobody_pays": opt.NobodyPays} {
-		if !on {
-			continue
+	if opt.SamplesOnly {
+		if err := setVariable(spec, "samples_only", uint32(1)); err != nil {
+			return nil, err
 		}
-		if err := setVariable(spec, name, uint32(1)); err != nil {
+	}
+	if opt.NobodyPays {
+		if err := setVariable(spec, "nobody_pays", uint32(1)); err != nil {
 			return nil, err
 		}
 	}
