@@ -453,7 +453,7 @@ static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
  * meet it working is known by how often they do not.
  */
 struct waiting {
-	u64 left;
+	u32 left;
 	u32 often; /* how much of its time ticks have found it waiting so lately, of OFTEN_ONE */
 };
 

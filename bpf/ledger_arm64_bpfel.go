@@ -599,9 +599,8 @@ type LedgerThread struct {
 	}
 	Waiting struct {
 		_     structs.HostLayout
-		Left  uint64
+		Left  uint32
 		Often uint32
-		_     [4]byte
 	}
 	Spared   uint64
 	Running  uint32

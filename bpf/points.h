@@ -39,11 +39,11 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
 	if (spans && span_points[point].role != SPAN_NONE)
 		t->free = now - t->account.level;
-	if (samples_only)
+	if (nobody_pays || !cost)
 		return;
 	give(t, cost);
 	c = this_core();
-	if (c && c->level) /* not where whatif measures what a visit takes */
+	if (c)
 		show_level(c, t, 0);
 }
 

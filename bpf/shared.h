@@ -256,7 +256,7 @@ struct core {
 	struct account account CACHE_LINE; /* since: when it went idle */
 	struct account idle; /* as it was when the thread that runs got it; since 0: it did not stand idle then */
 	u64 began; /* level that the running thread began with */
-	u64 level; /* of the target's thread that ran last, with its lead, as of a switch, a stop, a tick or a visit; 0: none has, or it looks for what others make */
+	u64 level; /* of the target's thread that ran last, with its lead, as of a switch, a stop, a hold, a tick or a visit; 0: none has, or it looks for what others make */
 	u64 left; /* when that left; 0: it runs */
 	u64 spared; /* the most that one who competes for the core was, see struct thread */
 	u64 measure; /* the same of those that earn */

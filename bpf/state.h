@@ -26,13 +26,10 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
 
 #include "chains.h"
 
-/*
- * Nothing is sped up, and nothing attached to the scheduler or to interrupts: no account is kept, as nobody would hand on what
- * he owes, and nobody knows who deals with the target.
- */
+/* Nothing is attached to the scheduler or to interrupts: nobody knows who deals with the target, and nobody pays. */
 SETTING samples_only = 0;
 
-/* Nothing is compared: what is owed is not paid. */
+/* Nothing is compared: nothing is a delay, so nobody owes anything. */
 SETTING nobody_pays = 0;
 
 SETTING page_shift = 12; /* of the machine's pages */

@@ -115,6 +115,16 @@ __noinline int delay_by_tick(struct core *c, struct thread *t)
 	return 0;
 }
 
+/* The tick has kept the thread since begin, which is a delay, too. More than most is the host's doing. */
+static __always_inline u64 delay_since(struct thread *t, u64 begin, u64 most)
+{
+	u64 now = bpf_ktime_get_ns(), took = now - begin;
+
+	give(t, lesser(took, most));
+	t->credit.began += took; /* it did not run */
+	return now;
+}
+
 /* About what the scheduler lets one thread be ahead of another. */
 #define SLICE_NS 4000000
 
@@ -230,13 +240,7 @@ static long on_payment(u32 i, struct payment *p)
 	if (!i)
 		p->core->debt = debt;
 	debt -= lesser(debt, let_off(p->core, t, control.evened));
-	if (debt) {
-		now = stop(p->core, t, p->begin, debt, p->end);
-	} else {
-		now = bpf_ktime_get_ns();
-		give(t, lesser(now - p->begin, TOGETHER_NS)); /* what is more is the host's doing */
-		t->credit.began += now - p->begin;
-	}
+	now = debt ? stop(p->core, t, p->begin, debt, p->end) : delay_since(t, p->begin, TOGETHER_NS);
 	tick = tick_at(now);
 	if (now >= p->end || tick <= p->tick)
 		return 1;
@@ -363,10 +367,12 @@ struct least {
 static long on_least(u32 i, struct least *l)
 {
 	const volatile struct core *c = &cores[i & (MAX_CPUS - 1)];
-	u64 left = c->left, level = c->level; /* in this order, as in on_other */
+	u64 left = c->left, level = c->level, start = control.global_start; /* in this order, as in on_other */
 
 	if (i == l->core || !level || left)
 		return 0;
+	if (level < start) /* an experiment's that is over */
+		level = start;
 	l->known = 1;
 	if (level < l->level)
 		l->level = level;
@@ -421,7 +427,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
 	now = bpf_ktime_get_ns();
 	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
-	live = !samples_only && under_way(now);
+	live = !nobody_pays && under_way(now);
 	if (live) {
 		adopt_core(c);
 		adopt(t);
@@ -436,14 +442,15 @@ static __always_inline void sample(struct core *c, u64 tick)
 		excuse(t, control.before);
 		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
 		t->waiting.left = spins ? most : 0;
-		if (!spins)
-			found_busily(t, most);
-		waiting_learn(&t->waiting, spins);
-		/* Waiting cannot be made faster. */
-		if (unit != UNIT_PENDING)
+		if (unit != UNIT_PENDING) {
+			if (!spins)
+				found_busily(t, most);
+			waiting_learn(&t->waiting, spins);
+			/* Waiting cannot be made faster. */
 			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
-		else
+		} else {
 			credit_unknown(t, ran);
+		}
 		earn(t, now);
 		delay_by_tick(c, t);
 		spins |= rests; /* who must not be stopped either */
@@ -461,8 +468,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 		read_counters(t, control.sampled ? TOGETHER_NS : control.period / 2, 0);
 		sample_spans();
 	}
-	if (!live || nobody_pays)
+	if (!live)
 		return;
+	if (counting)
+		now = delay_since(t, now, LONGEST_SAMPLING_NS);
 	/* Who looks whether it can go on may have a lock that others want. */
 	if (!spins && !((t->again || may_find(t)) && looks(t, now))) {
 		pay(c, t, tick, now);
@@ -476,7 +485,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	excuse(t, control.global);
 	settle_let_off(c, t);
 	c->debt = debt_of(t, t->account.level);
-	give(t, lesser(bpf_ktime_get_ns() - now, TOGETHER_NS));
+	delay_since(t, now, TOGETHER_NS);
 	show_level(c, t, 0);
 }
 
