@@ -55,6 +55,18 @@ func forms() []program {
 		{name: "go_garbage", source: "go_garbage/main.go", point: "main.progressDone", kind: ordinary},
 		{name: "rust_condvar", source: "rust_condvar.rs", kind: ordinary, model: []float64{10, 20, 30, 40}},
 		{name: "rust_mpsc", source: "rust_mpsc.rs", kind: ordinary, model: []float64{20, 33, 46, 58}},
+		{name: "go_cond", source: "go_cond/main.go", point: "main.progressDone", kind: ordinary, model: []float64{25, 40, 40, 40}},
+		{name: "go_rwmutex", source: "go_rwmutex/main.go", point: "main.progressDone", kind: ordinary},
+		{name: "go_tcp", source: "go_tcp/main.go", point: "main.progressDone", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
+		{name: "rust_barrier", source: "rust_barrier.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
+		{name: "cpp_latch", source: "cpp_latch.cc", kind: ordinary},
+		{name: "block_filter", kind: ordinary},
+		{name: "wavefront", kind: ordinary},
+		{name: "async_log", kind: ordinary, model: []float64{7, 14, 20, 27}},
+		{name: "map_reduce", kind: ordinary, model: []float64{8, 17, 25, 33}},
+		{name: "fan_in", kind: ordinary, model: []float64{5, 11, 16, 21}},
+		{name: "spin_park", kind: spinning, model: []float64{12.5, 12.5, 12.5, 12.5}},
+		{name: "lock_light", kind: ordinary},
 		{name: "rust_scope", source: "rust_scope.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
 	}
 	for i := range group {

@@ -1,0 +1,52 @@
+/*
+ * Three workers, 1.2 ms each turn, of which the first two thirds, and put three lines into a logger's buffer of sixteen; the logger takes
+ * all that is there at once and works 0.15 ms for each line, the target.
+ *
+ * Truth: the two cores are always full: a turn takes (1.2 + 0.45(1-s))/2 ms: 7, 14, 20, 27.
+ */
+#include "../bench.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t some = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
+static int lines;
+
+static void *logger(void *unused) {
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    while (!lines)
+      pthread_cond_wait(&some, &lock);
+    int n = lines;
+    lines = 0;
+    pthread_cond_broadcast(&room);
+    pthread_mutex_unlock(&lock);
+    WORK(shrunk(150 * US) * n); // TARGET
+  }
+  return unused;
+}
+
+static void *worker(void *unused) {
+  for (;;) {
+    for (int k = 0; k < 3; k++) {
+      WORK(400 * US);
+      pthread_mutex_lock(&lock);
+      while (lines == 16)
+        pthread_cond_wait(&room, &lock);
+      if (!lines++)
+        pthread_cond_signal(&some);
+      pthread_mutex_unlock(&lock);
+    }
+    visit();
+  }
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  bench_init(argc, argv);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, logger, NULL))
+    die("starting");
+  for (int k = 0; k < 2; k++)
+    if (pthread_create(&thread, NULL, worker, NULL))
+      die("starting");
+  worker(NULL);
+}
