@@ -52,8 +52,8 @@ const pacedShare = 0.9
 
 // paced gives point k's track and fits by the clock, if delays for nothing do not slow it down: its visits come by a clock then, or
 // from somewhere else that is not delayed. In less virtual time as many come, whatever the code is worth. It has to seem to gain what
-// they take, in all runs together and each of them has tried, and by the clock to keep its pace within the margin: what is lost
-// there would be taken from all units.
+// they take, in all runs together and each of them has tried, and by the clock it must not surely leave its pace by more than the
+// margin: what is lost there would be taken from all units. One visit of twenty more or less at the edge of one of two placebos is chance.
 func (in *input) paced(k int, t *track, fits []*fit, phases []phasing, margin float64) (*track, []*fit) {
 	placebo := placeboOf(in.targets)
 	if placebo < 0 {
@@ -70,7 +70,7 @@ func (in *input) paced(k int, t *track, fits []*fit, phases []phasing, margin fl
 	}
 	see := in.byTheClock(k)
 	clock, clocked := in.fitPoint(see, phases)
-	if _, _, gain, _ := in.nothing(placebo, see, clock, clocked, phases); !(math.Abs(gain) <= margin) {
+	if _, _, gain, half := in.nothing(placebo, see, clock, clocked, phases); !(math.Abs(gain)-half <= margin) {
 		return nil, nil // also where it is not known
 	}
 	return clock, clocked

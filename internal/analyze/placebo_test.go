@@ -93,3 +93,30 @@ func TestPaced(t *testing.T) {
 		})
 	}
 }
+
+// Few visits, one of which falls beyond the edge of one of two placebos, are no change of pace.
+func TestPacedAtTheEdge(t *testing.T) {
+	w := world{pairs: 60, levels: []int{30}, noise: 0.001,
+		units: []code{{share: 0.5, gain: linear(0.5)}, {share: 1, gain: linear(1)}}}
+	d := w.run(1)
+	placebo := d.Units[2]
+	placebo.Kind = profile.Placebo
+	d.Units[2] = placebo
+	placebos := 0
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		e.Points[0].Count = 20
+		if e.Unit == placebo.ID {
+			placebos++
+			switch {
+			case placebos == 1:
+				e.Points[0].Count = 19
+			case placebos > PlacebosTell:
+				e.SetAside = "too many"
+			}
+		}
+	}
+	if r := Analyze([]*profile.Data{d}, Options{}); !r.Points[0].Paced {
+		t.Errorf("not paced: placebo %+v", r.Placebo)
+	}
+}
