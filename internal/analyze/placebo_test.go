@@ -7,15 +7,22 @@ import (
 	"whatif/internal/profile"
 )
 
+// placeboUnit is which of a world's units is to be no code.
+const placeboUnit = 2
+
+func becomePlacebo(d *profile.Data) {
+	u := d.Units[placeboUnit]
+	u.Kind = profile.Placebo
+	d.Units[placeboUnit] = u
+}
+
 // A placebo is no unit of the table, and is warned of where it does something, and nowhere else.
 func TestPlacebo(t *testing.T) {
 	run := func(gain float64, pairs int, seed uint64) *Result {
 		w := world{pairs: pairs, levels: []int{50}, noise: 0.03,
 			units: []code{{share: 0.9, gain: linear(0.5)}, {share: 0.1, gain: linear(gain)}}}
 		d := w.run(seed)
-		placebo := d.Units[2]
-		placebo.Kind = profile.Placebo
-		d.Units[2] = placebo
+		becomePlacebo(d)
 		return Analyze([]*profile.Data{d}, Options{})
 	}
 	warned := func(r *Result) bool {
@@ -66,9 +73,7 @@ func TestPaced(t *testing.T) {
 			w := world{pairs: 60, levels: []int{30}, noise: 0.01,
 				units: []code{{share: 0.5, gain: linear(test.gain)}, {share: 1, gain: linear(test.nothing)}}}
 			d := w.run(1)
-			placebo := d.Units[2]
-			placebo.Kind = profile.Placebo
-			d.Units[2] = placebo
+			becomePlacebo(d)
 			visits := int64(0)
 			for _, e := range d.Experiments {
 				visits += e.Points[0].Count
@@ -99,14 +104,12 @@ func TestPacedAtTheEdge(t *testing.T) {
 	w := world{pairs: 60, levels: []int{30}, noise: 0.001,
 		units: []code{{share: 0.5, gain: linear(0.5)}, {share: 1, gain: linear(1)}}}
 	d := w.run(1)
-	placebo := d.Units[2]
-	placebo.Kind = profile.Placebo
-	d.Units[2] = placebo
+	becomePlacebo(d)
 	placebos := 0
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
 		e.Points[0].Count = 20
-		if e.Unit == placebo.ID {
+		if e.Unit == placeboUnit {
 			placebos++
 			switch {
 			case placebos == 1:
