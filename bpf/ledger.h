@@ -112,7 +112,7 @@ struct kind {
 	u32 hits;  /* in parts of TICK_ONE, as below */
 	u32 ticks;
 	u32 above; /* by how much lately more of its ticks were hits than before, and */
-	u32 below; /* by how much fewer: past what chance would do, see kinds_learn */
+	u32 below; /* by how much fewer: past what chance would do, see kind_changed */
 	u64 pairs; /* of ticks in one stretch, f * (1 - f) for each, in parts of TICK_ONE, squared */
 	s64 unlike; /* by how much its hits have varied more than by chance: the same share of the pairs, see kind_unlike */
 };
@@ -462,6 +462,15 @@ struct waiting {
 static __always_inline void waiting_learn(struct waiting *w, bool now)
 {
 	w->often = (7 * w->often + (now ? OFTEN_ONE : 0)) / 8;
+}
+
+/*
+ * waiting_found is the level of one that is met working, after it ran that long since the last tick: of that it has waited as much
+ * as it usually does, for those of whom the last one is at level others.
+ */
+static __always_inline u64 waiting_found(const struct waiting *w, u64 level, u64 ran, u64 others)
+{
+	return level + lesser(ran * w->often / OFTEN_ONE, account_debt(level, others));
 }
 
 /* waiting_spend is the level after what was waited has been set against the debt. */

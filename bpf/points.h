@@ -39,13 +39,16 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
 	if (spans && span_points[point].role != SPAN_NONE)
 		t->free = now - t->account.level;
-	if (nobody_pays || !cost)
+	if (!cost)
 		return;
 	give(t, cost);
 	c = this_core();
 	if (c)
 		show_level(c, t, 0);
 }
+
+/* See looks.h. */
+int go_on(struct core *c, struct thread *t);
 
 /* Not static: as step_out. */
 __noinline int visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)

@@ -3,33 +3,6 @@
 #ifndef WHATIF_SCHEDULING_H
 #define WHATIF_SCHEDULING_H
 
-/* The thread, which is current until it has left, stops competing for the core, or has to wait for it. Not static: as step_out. */
-__noinline int spare(struct core *c, struct thread *t, bool sleeps)
-{
-	u64 given;
-
-	if (!c || !t)
-		return 0;
-	given = t->account.level > c->began ? t->account.level - c->began : 0;
-	/*
-	 * What the thread was given while it ran the core was given, too.
-	 * The core does not take on the thread's position: one that is far
-	 * ahead (it slept, and timers are not delayed) leaves a gap behind
-	 * that others may fill.
-	 */
-	if (given)
-		c->account.level = lesser(c->account.level + given, control.global);
-	if (sleeps) {
-		t->core = NO_CORE;
-		c->spared = c->measure = 0; /* those that are left will say */
-		return 0;
-	}
-	if (given)
-		t->spared += in_turns(given, weight_in_turns());
-	measure(c, t);
-	return 0;
-}
-
 /*
  * Others have had the core since the target left it, and now a thread of the target gets it. What strangers do is a
  * matter of accounts of their own, and the kernel's threads work for who knows whom. Tasks that the target has
@@ -75,86 +48,6 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
 	c->away_since = now;
 	c->awaited = awaited;
 	c->intruded = 0;
-}
-
-/*
- * A thread that was woken by the end of a timeout sleeps at the same place again: it waits for the
- * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
- * in virtual time; so it has waited since that began. Who slept in what is sped up has not, but looks for something all the same.
- */
-static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
-{
-	if (!(t->stands || t->sped) || place != t->credit.from || !looks(t, now)) {
-		go_on(c, t);
-		return;
-	}
-	if (++t->again >= POLLS) {
-		t->polls_at = place;
-		t->strays = 0;
-	}
-}
-
-/* If who sleeps there goes on by itself, it has polled. In a loop around epoll a timeout is mostly a timer's, and what it does then has its time. */
-static __always_inline bool polls(const struct thread *t, u32 call)
-{
-	return (is_sleep(call) || call == CALL_FUTEX) && (t->again >= POLLS || t->credit.from == t->polls_at);
-}
-
-struct others {
-	u64 now;
-	u64 ahead; /* how many there are is in what is above the sum: a number that the verifier knows it would follow */
-};
-#define AHEAD_BITS 48
-
-static long on_other(u32 i, struct others *o)
-{
-	const volatile struct core *c = &cores[i & (MAX_CPUS - 1)];
-	/* In this order: while it is not said who runs now it has not run on. */
-	u64 left = c->left, level = c->level, start = control.global_start, ahead;
-
-	if (!level)
-		return 0;
-	/* It may be an experiment's that is over. */
-	ahead = account_debt(level > start ? level : start, control.global);
-	if (left)
-		ahead -= lesser(ahead, o->now - lesser(left, o->now));
-	if (ahead || !left)
-		o->ahead += ahead + (1ull << AHEAD_BITS);
-	return 0;
-}
-
-/*
- * The position of those that run, on average, or that have run until now in virtual time: of whom one makes what others look for. Not static: as step_out.
- */
-__noinline u64 others_are_at(u64 now)
-{
-	struct others o = { .now = now };
-	u64 others;
-
-	bpf_loop(possible_cores, on_other, &o, 0);
-	others = o.ahead >> AHEAD_BITS;
-	return now - control.global + (others ? (o.ahead & ((1ull << AHEAD_BITS) - 1)) / others : 0);
-}
-
-/* The thread, which sleeps, is woken, and may have slept to look whether it can go on. Not static: as step_out. */
-__noinline int expect_look(struct thread *t, u32 call, u64 now)
-{
-	u64 position, others;
-	bool may;
-
-	if (!t)
-		return 0;
-	may = polls(t, call);
-	t->excused = may && t->stands ? lesser(now - t->stands, account_debt(t->account.level, control.global)) : 0;
-	t->made_at = 0;
-	if (!t->sped || !(may || t->again))
-		return 0;
-	position = now - t->account.level - t->lead;
-	others = others_are_at(now);
-	if (may)
-		t->made_at = position + t->lead + found_late(position, t->again ? t->others_at : position, others);
-	t->others_at = others;
-	return 0;
 }
 
 /* So has its core stood idle, if it did before. */
@@ -253,11 +146,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			settle_intrusion(c, n);
 			leave_core(c, 0, 0);
 		}
-		begin_turn(c, n);
-		show_level(c, n, 0);
-		*(volatile u64 *)&c->left = 0;
-		n->credit.began = now;
-		n->running = 1;
+		begin_turn(c, n, now);
 		if (!n->free)
 			n->free = now - n->account.level;
 		c->returns = n->hold;
@@ -360,6 +249,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	} else if (!t->running && !t->stands && !(t->naps.place == t->credit.from && runs_errands(t))) {
 		/* Who runs errands sleeps for the time, and not to look whether it can go on. */
 		t->stands = t->account.since;
+		t->sped = 0;
 	}
 	t->naps.awake = 0;
 	if (waker) {

@@ -154,9 +154,11 @@ static __always_inline bool span_take(struct thread *t, u64 span, const u64 *key
  */
 static __always_inline u64 wait_for_begin(struct thread *t, const struct begun *b)
 {
-	if (!b->ahead || b->epoch != (u32)control.epoch || b->by == (u32)bpf_get_current_pid_tgid())
+	struct core *here = this_core();
+
+	if (!here || !b->ahead || b->epoch != (u32)control.epoch || b->by == (u32)bpf_get_current_pid_tgid())
 		return 0;
-	return should_have_waited(t, b->at, b->ahead);
+	return should_have_waited(here, t, b->at, b->ahead);
 }
 
 __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)

@@ -26,7 +26,7 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
 
 #include "chains.h"
 
-/* Nothing is attached to the scheduler or to interrupts: nobody knows who deals with the target, and nobody pays. */
+/* Nothing is attached to the scheduler or to interrupts: nobody knows who deals with the target. */
 SETTING samples_only = 0;
 
 /* Nothing is compared: nothing is a delay, so nobody owes anything. */
@@ -79,7 +79,7 @@ struct naps {
 
 /* A thread of the target: that it has one makes it one. */
 struct thread {
-	/* What each switch needs is in three cache lines: */
+	/* What most switches need comes first: it is in few cache lines. */
 	struct account account;
 	u64 lead; /* of what it owes, that is not paid: see strangers.h */
 	struct credit credit;
@@ -319,11 +319,15 @@ static __always_inline void stood_until_now(struct thread *t)
 	stands_no_more(t);
 }
 
-static __always_inline void begin_anew(struct thread *t)
+/* Of another experiment nothing is left. Not static: as step_out. */
+static __always_inline int begin_anew(struct thread *t)
 {
-	/* Who does not run has run until then. */
-	u64 until = t->running && t->credit.began < control.start ? control.start : t->credit.began;
+	u64 until;
 
+	if (!t)
+		return 0;
+	/* Who does not run has run until then. */
+	until = t->running && t->credit.began < control.start ? control.start : t->credit.began;
 	t->lead = 0;
 	t->rested = 0;
 	t->waiting.left = 0;
@@ -331,8 +335,9 @@ static __always_inline void begin_anew(struct thread *t)
 	t->spared = 0;
 	t->earns = 0;
 	credit_begin(&t->credit, until);
-	t->credit.carry = 0;
+	t->credit.carry = t->credit.still = 0;
 	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
+	return 0;
 }
 
 static __always_inline void adopt(struct thread *t)
@@ -341,158 +346,6 @@ static __always_inline void adopt(struct thread *t)
 		begin_anew(t);
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
 }
-
-/* Of nice 0, as the scheduler counts on 64 bits. */
-#define NICE_0_WEIGHT (1 << 20)
-
-/* Real-time threads have the lowest: they take turns with nobody. */
-#define FIRST_FAIR_PRIORITY 100
-
-/* Groups within groups that are looked at: a session's, a service's, a slice's, … */
-#define MAX_GROUPS 6
-
-/*
- * The share of its core that the task which runs has, among all that want it now: its weight, of what its group has for all
- * of its own, … 0: it takes no turns. Not static: as step_out.
- */
-__noinline u64 weight_in_turns(void)
-{
-	const struct task_struct *task = untrusted(bpf_get_current_task_btf());
-	const struct sched_entity *group;
-	const struct cfs_rq *queue;
-	u64 weight = task->se.load.weight, all;
-
-	if (task->prio < FIRST_FAIR_PRIORITY)
-		return 0;
-	if (!bpf_core_field_exists(task->se.parent))
-		return weight;
-	group = task->se.parent;
-	queue = task->se.cfs_rq;
-	for (int i = 0; i < MAX_GROUPS && group; i++) {
-		all = queue->load.weight;
-		if (all)
-			weight = weight * group->load.weight / all;
-		queue = group->cfs_rq;
-		group = group->parent;
-	}
-	return weight ? weight : 1;
-}
-
-/* Time on a core as the scheduler counts it to share that out: slower for who has more weight. */
-static __always_inline u64 in_turns(u64 ns, u64 weight)
-{
-	return weight ? ns * NICE_0_WEIGHT / weight : 0;
-}
-
-/* And back. */
-static __always_inline u64 out_of_turns(u64 turns, u64 weight)
-{
-	return (turns >> 10) * weight / (NICE_0_WEIGHT >> 10);
-}
-
-static __always_inline void measure(struct core *c, const struct thread *t)
-{
-	if (t->spared > c->spared)
-		c->spared = t->spared;
-	if (t->earns && t->spared > c->measure)
-		c->measure = t->spared;
-}
-
-/*
- * The thread gets the core. Who begins to compete begins like the others, as the scheduler has it. Not static: as step_out.
- */
-__noinline int begin_turn(struct core *c, struct thread *t)
-{
-	u32 id = bpf_get_smp_processor_id();
-
-	if (!c || !t)
-		return 0;
-	c->began = t->account.level;
-	c->evened = control.evened;
-	if (t->core != id) {
-		t->core = id;
-		t->spared = c->spared;
-	} else {
-		measure(c, t);
-	}
-	return 0;
-}
-
-/* In this stretch the thread has not run for more than a look, of which a tick may have been a part, preempted in between or not. */
-static __always_inline bool looks(const struct thread *t, u64 now)
-{
-	return credit_length(&t->credit, now) < control.period / 16 + control.tick_cost;
-}
-
-/* So many looks in a row are no chance: some sleep in two parts. */
-#define POLLS 3
-/* So many shorter rows in a row, and it does not poll there any more. */
-#define STRAYS 8
-
-/* Whether it looks if it can go on. */
-static __always_inline bool may_find(const struct thread *t)
-{
-	return t->excused || t->made_at;
-}
-
-/* See foresee.h. */
-int foresee_nothing_here(void);
-
-/* Where the target's thread stands that runs on this core, for others. */
-static __always_inline void show_level(struct core *c, const struct thread *t, u64 paid)
-{
-	c->level = t->account.level + t->lead + paid;
-}
-
-/*
- * The thread, which runs, was free before this position, and goes on with what is there only from then on: it should have waited, and owes the
- * difference, but no more than most of it. By how much its level falls.
- */
-static __always_inline u64 should_have_waited(struct thread *t, u64 until, u64 most)
-{
-	u64 early;
-
-	if (!t->free || until <= t->free)
-		return 0;
-	early = lesser(lesser(until - t->free, most), t->account.level - lesser(t->account.level, control.global_start));
-	t->account.level -= early;
-	foresee_nothing_here(); /* it stands elsewhere */
-	return early;
-}
-
-/*
- * The thread, which runs, has looked again and again whether it can go on, and now it does: it has found what it waited for, and
- * nobody has woken it. Whoever made that was running, so at about the official time: the thread has waited until then. Who slept in what is
- * sped up is there already; what it has found may have been made a little later. Not static: as step_out.
- */
-__noinline int go_on(struct core *c, struct thread *t)
-{
-	u64 by;
-
-	if (!c || !t)
-		return 0;
-	adopt(t);
-	by = should_have_waited(t, t->made_at, t->made_at);
-	if (by) {
-		c->began -= lesser(by, c->began);
-		t->free += by;
-		show_level(c, t, 0);
-	}
-	if (t->excused) {
-		/* Of what it owed as it woke up it may have paid some. */
-		by = lesser(t->excused, account_debt(t->account.level, control.global));
-		t->account.level += by;
-		c->began += by; /* nothing that it was given on this core */
-		t->free -= t->free ? by : 0;
-	}
-	if (may_find(t) && t->again < POLLS && ++t->strays > STRAYS)
-		t->polls_at = 0;
-	stands_no_more(t);
-	return 0;
-}
-
-/* See waiting.h. */
-int forget_wait(struct core *c, struct thread *t, u64 now);
 
 /* G never falls, and is the largest level that a sample has made. By how much it was raised. Not static: as step_out. */
 __noinline u64 raise_global(u64 level)
@@ -506,144 +359,6 @@ __noinline u64 raise_global(u64 level)
 		g = old;
 	}
 	return 0;
-}
-
-#include "foresee.h"
-
-/*
- * A thread that runs has come to run on this core. There are kernels on which a core goes on from some task to
- * another without a word: then all that is known is that it did not run before.
- */
-static __always_inline void runs(struct core *c, struct thread *t, u64 now)
-{
-	bool unseen = !t->running;
-
-	if (control.holds)
-		take_advance(c, t);
-	adopt(t);
-	if (!unseen || !c)
-		return;
-	adopt_core(c);
-	if (t->wait.since)
-		forget_wait(c, t, now);
-	t->running = 1;
-	t->credit.began = now;
-	c->foreign_since = c->away_since = c->intruded = 0;
-	begin_turn(c, t);
-}
-
-/* Busy waiting, set against what the thread owes of global. */
-static __always_inline void excuse(struct thread *t, u64 global)
-{
-	if (t->waiting.left)
-		t->account.level = waiting_spend(&t->waiting, t->account.level, global);
-}
-
-static __always_inline void give(struct thread *t, u64 due)
-{
-	if (!due)
-		return;
-	t->account.level += due;
-	raise_global(t->account.level);
-}
-
-static __always_inline void give_earned(struct thread *t, u64 due)
-{
-	if (due)
-		t->earns = 1;
-	give(t, due);
-}
-
-/* What the running thread's samples have earned it by now. */
-static __always_inline void earn(struct thread *t, u64 now)
-{
-	excuse(t, control.global);
-	if (under_way(now))
-		give_earned(t, credit_due(&t->credit, now, control.rate));
-}
-
-/* A place where a stretch begins or ends: the system call, by its caller. 0 where that does not matter. */
-static __always_inline u64 place_of(struct task_struct *task, enum hand_over how)
-{
-	struct pt_regs *regs;
-
-	/* Where a thread sleeps says what it waits for, where it was made who is like it, whatever is tried. */
-	if (!control.unit && how != BY_SLEEPING && how != BY_FORKING)
-		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	/* The stack pointer, within its page, tells callers apart, in all threads alike. */
-	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
-}
-
-/* The kinds of the thread's family; 0: there is none. */
-static __always_inline struct kinds *relatives_of(const struct thread *t)
-{
-	u64 family = t->family; /* kernels before 6.3 take it from the stack only */
-	struct kinds *all;
-
-	if (!family)
-		return 0;
-	all = bpf_map_lookup_elem(&families, &family);
-	if (all)
-		return all;
-	bpf_map_update_elem(&families, &family, &nothing_known, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&families, &family);
-}
-
-/* See late.h. */
-int learn_late(struct thread *t, u64 key, bool given);
-
-/* A stretch that is of consequence ends at this place. Not static: as step_out. */
-__noinline int end_stretch(struct thread *t, u64 place, u64 now)
-{
-	u64 key = 0, due;
-	struct kind *k = 0, *theirs;
-	struct kinds *relatives = 0;
-	u32 hits, ticks;
-
-	if (!t)
-		return 0;
-	hits = t->credit.hits;
-	ticks = t->credit.ticks;
-	if (control.unit) {
-		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + place;
-		key ^= key >> 32;
-		k = kinds_find(&t->kinds, key);
-		/* Others of the family may be of another mind: their word is taken, and told them, only while there is no own. */
-		if (!k || k->ticks < KIND_KNOWN)
-			relatives = relatives_of(t);
-		theirs = relatives ? kinds_find(relatives, key) : 0;
-		if (theirs && theirs->ticks >= KIND_KNOWN)
-			k = theirs;
-	}
-	due = credit_hand_over(&t->credit, now, control.rate, control.period, k);
-	if (!under_way(now))
-		return 0;
-	give_earned(t, due);
-	if (key && ticks) {
-		if (control.holds)
-			learn_usual(&t->usual, hits, ticks);
-		kinds_learn(&t->kinds, key, hits, ticks, 1);
-		if (relatives)
-			kinds_learn(relatives, key, hits, ticks, 0);
-	}
-	if (key && t->late)
-		learn_late(t, key, k && k->ticks >= KIND_KNOWN);
-	foresee(this_core(), t, now);
-	return 0;
-}
-
-/* The current thread lets another go on, or goes to sleep: a stretch ends at this place and the next begins. */
-static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
-{
-	runs(this_core(), t, now);
-	excuse(t, control.global);
-	if (control.rate || t->credit.ticks || t->late) {
-		end_stretch(t, place, now);
-	} else { /* most stretches of a baseline: nothing to give or to learn */
-		credit_begin(&t->credit, now);
-	}
-	t->credit.from = place;
 }
 
 /* The number that a process has for user space. */

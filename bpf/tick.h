@@ -96,6 +96,9 @@ static __always_inline void meet(u64 tick, u64 now)
 /* A sample that takes longer was interrupted, by the host or whatever: that is no part of what a tick costs. */
 #define LONGEST_SAMPLING_NS 50000
 
+/* And counters of a process, which may be many, and in memory that is touched for the first time in a while. */
+#define LONGEST_COUNTING_NS 200000
+
 /* What a tick takes from the thread that it hits, besides the stop. */
 static __always_inline u64 tick_took(const struct core *c)
 {
@@ -123,33 +126,6 @@ static __always_inline u64 delay_since(struct thread *t, u64 begin, u64 most)
 	give(t, lesser(took, most));
 	t->credit.began += took; /* it did not run */
 	return now;
-}
-
-/* About what the scheduler lets one thread be ahead of another. */
-#define SLICE_NS 4000000
-
-/* Whether of those that take turns on the core this is the one that fair turns (unfair) are measured by. */
-static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
-{
-	return t->earns && c->measure && t->spared >= c->measure;
-}
-
-/*
- * What of its debt, at most, who sets the measure need not pay yet: what came about, since it got the core, so that others get
- * no more of theirs. It may earn as much, or sit it out while others have the core. Were it stopped for that, it would be spared
- * more, and others stopped for that again.
- */
-static __always_inline u64 let_off(const struct core *c, const struct thread *t, u64 evened)
-{
-	return sets_measure(c, t) ? lesser(evened - c->evened, SLICE_NS) : 0;
-}
-
-/* What it has paid, earned or waited for, it need not be let off again. */
-static __always_inline void settle_let_off(struct core *c, const struct thread *t)
-{
-	u64 evened = control.evened;
-
-	c->evened = evened - lesser(let_off(c, t, evened), debt_of(t, t->account.level));
 }
 
 struct stop {
@@ -280,38 +256,6 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 }
 
 /*
- * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
- * which each of them would be ahead by at an experiment's end.
- */
-#define ROOM_BESIDE_EARNERS_NS 1000000
-
-/*
- * Threads that compete for a core get shares of it by their weights, of real time: one whose code
- * is virtually faster would get its share of virtual time for less. So the others are
- * stopped in their turns for as much as it was spared in its own. That delays all alike:
- * it shows in no point's virtual time, only in who has the core for how much of it.
- * Where the scheduler does not count a stop as a part of the turn that would be in vain.
- * Nor where waiting is sped up: who waited was spared that off the core, and what the others were
- * stopped for it in their turns is nothing that it owes them. Not static: as step_out.
- */
-__noinline u64 unfair(struct core *c, struct thread *t)
-{
-	u64 weight, spared, owed, room;
-
-	if (!c || !t || !c->measure || control.grown == control.epoch || bpf_core_type_exists(struct irqtime))
-		return 0;
-	weight = weight_in_turns();
-	spared = t->spared;
-	if (t->account.level > c->began)
-		spared += in_turns(t->account.level - c->began, weight);
-	if (c->measure <= spared)
-		return 0;
-	owed = out_of_turns(c->measure - spared, weight);
-	room = t->earns ? SLICE_NS : ROOM_BESIDE_EARNERS_NS;
-	return owed > room ? lesser(owed - room, control.cap) : 0;
-}
-
-/*
  * A sample in a thread of the kernel's, which works for whoever asked it to. It is never
  * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
  * goes on at its level, and so does who waits for its core. Whether it is one in code that counts.
@@ -358,27 +302,6 @@ static __always_inline void sample_foreign(struct core *c)
 		c->foreign += control.period;
 }
 
-struct least {
-	u64 level;
-	u32 core; /* that is not looked at */
-	bool known;
-};
-
-static long on_least(u32 i, struct least *l)
-{
-	const volatile struct core *c = &cores[i & (MAX_CPUS - 1)];
-	u64 left = c->left, level = c->level, start = control.global_start; /* in this order, as in on_other */
-
-	if (i == l->core || !level || left)
-		return 0;
-	if (level < start) /* an experiment's that is over */
-		level = start;
-	l->known = 1;
-	if (level < l->level)
-		l->level = level;
-	return 0;
-}
-
 /*
  * A tick meets the thread, which waits busily now and then, at its work: it has found since what it waited for. Whoever made that
  * ran; and where all others that run have had what came about until this tick, whoever it was has. So the thread goes on where they
@@ -386,13 +309,8 @@ static long on_least(u32 i, struct least *l)
  */
 __noinline int found_busily(struct thread *t, u64 ran)
 {
-	struct least l = { .level = control.before, .core = bpf_get_smp_processor_id() };
-
-	if (!t || !t->waiting.often)
-		return 0;
-	bpf_loop(possible_cores, on_least, &l, 0);
-	if (l.known)
-		t->account.level += lesser(ran * t->waiting.often / OFTEN_ONE, account_debt(t->account.level, l.level));
+	if (t && t->waiting.often)
+		t->account.level = waiting_found(&t->waiting, t->account.level, ran, least_of_others(control.before));
 	return 0;
 }
 
@@ -471,7 +389,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (!live)
 		return;
 	if (counting)
-		now = delay_since(t, now, LONGEST_SAMPLING_NS);
+		now = delay_since(t, now, LONGEST_COUNTING_NS);
 	/* Who looks whether it can go on may have a lock that others want. */
 	if (!spins && !((t->again || may_find(t)) && looks(t, now))) {
 		pay(c, t, tick, now);

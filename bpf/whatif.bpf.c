@@ -21,6 +21,10 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #include "state.h"
+#include "others.h"
+#include "turns.h"
+#include "foresee.h"
+#include "stretch.h"
 #include "spans.h"
 #include "points.h"
 #include "counters.h"
@@ -30,6 +34,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "code.h"
 #include "late.h"
 #include "waiting.h"
+#include "looks.h"
 #include "goroutines.h"
 #include "members.h"
 #include "leaving.h"

@@ -220,6 +220,29 @@ static void requests(u64 shortest, u64 longest, bool alike, u64 off)
 }
 
 /*
+ * A thread that one in so many ticks meets waiting busily is taken to wait for that part of its time where they meet it
+ * working; but not past the others.
+ */
+static void waits_busily(u32 one_in)
+{
+	u64 level = 100 * PERIOD, ran = 0, waited = 0;
+	struct waiting w = {};
+
+	for (int i = 0; i < 20000; i++) {
+		u64 length = PERIOD / 2 + random_below(PERIOD), others = level + random_below(PERIOD / 2), found;
+
+		waiting_learn(&w, random_below(one_in) == 0);
+		found = waiting_found(&w, level, length, others);
+		MUST(found >= level && found <= others, &threads[0]);
+		MUST(waiting_found(&w, level, length, level - PERIOD) == level, &threads[0]);
+		ran += length;
+		waited += waiting_found(&w, level, length, level + 2 * PERIOD) - level;
+	}
+	/* What is learned is rounded down each time. */
+	MUST(waited <= ran / one_in + ran / 50 && waited + ran / 50 >= ran / one_in, &threads[0]);
+}
+
+/*
  * A thread goes in and out of the selected code, a part of random length each time, and is
  * stopped at ticks that find it on one of the two sides, as others earn then. What it is found
  * to have run inside must be what it has, in stretches of unknown kinds and of a known one;
@@ -407,6 +430,8 @@ int main(int argc, char **argv)
 	requests(PERIOD * 9 / 10, 2 * PERIOD, true, PERIOD / 10);
 	requests(3 * PERIOD, 6 * PERIOD, false, PERIOD / 2);
 	requests(PERIOD / 20, PERIOD / 8, true, PERIOD / 100);
+	waits_busily(2);
+	waits_busily(7);
 	changes(PERIOD / 2, 6);
 	changes(PERIOD, 6);
 	changes(2 * PERIOD, 6);

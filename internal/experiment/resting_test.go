@@ -47,3 +47,21 @@ func TestResting(t *testing.T) {
 		}
 	}
 }
+
+// Nor is what it costs to follow goroutines' sleep.
+func TestRestingGoroutines(t *testing.T) {
+	realkernel.Need(t)
+	const rounds = 100
+	data, _ := profiled(t, []string{"-p", "func:main.done", "-s", "0", "--waiting", "sleep"}, []string{buildGoSleep(t, "-ldflags="), strconv.Itoa(rounds)}, 0)
+	if n := data.End.Visits[0]; n != rounds {
+		t.Errorf("%d visits, %d were made", n, rounds)
+	}
+	var slept, delay int64
+	for _, e := range data.Experiments {
+		slept += e.WaitedNS["sleep"]
+		delay += e.DelayNS
+	}
+	if slept == 0 || delay != 0 {
+		t.Errorf("slept for %d ns, %d ns booked: expected some and none", slept, delay)
+	}
+}

@@ -41,8 +41,8 @@ type Options struct {
 	// thread waits, Waits those that are units themselves. With none, nobody who waits is looked at.
 	UnitWaits, Waits []WaitClass
 	// SamplesOnly: samples and visits are all that matters. Nothing is sped up, no waits are followed and no requests timed, and
-	// so what the scheduler does is not looked at, which costs each switch. Then nobody pays, and it is not known what other
-	// programs take, as they may work for the target.
+	// so what the scheduler does is not looked at, which costs each switch. Then nobody can pay (NobodyPays has to be set, too), and it
+	// is not known what other programs take, as they may work for the target.
 	SamplesOnly bool
 	// NobodyPays: nothing is compared, so what counting costs is no delay, and nobody is stopped for what it costs others.
 	NobodyPays bool
@@ -123,7 +123,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 			return nil, err
 		}
 	}
-	if opt.NobodyPays || opt.SamplesOnly {
+	if opt.NobodyPays {
 		if err := setVariable(spec, "nobody_pays", uint32(1)); err != nil {
 			return nil, err
 		}

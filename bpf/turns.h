@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Threads that take turns on a core: what each was given in its turns, and what makes turns fair in virtual time. */
+#ifndef WHATIF_TURNS_H
+#define WHATIF_TURNS_H
+
+/* Of nice 0, as the scheduler counts on 64 bits. */
+#define NICE_0_WEIGHT (1 << 20)
+
+/* Real-time threads have the lowest: they take turns with nobody. */
+#define FIRST_FAIR_PRIORITY 100
+
+/* Groups within groups that are looked at: a session's, a service's, a slice's, … */
+#define MAX_GROUPS 6
+
+/*
+ * The share of its core that the task which runs has, among all that want it now: its weight, of what its group has for all
+ * of its own, … 0: it takes no turns. Not static: as step_out.
+ */
+__noinline u64 weight_in_turns(void)
+{
+	const struct task_struct *task = untrusted(bpf_get_current_task_btf());
+	const struct sched_entity *group;
+	const struct cfs_rq *queue;
+	u64 weight = task->se.load.weight, all;
+
+	if (task->prio < FIRST_FAIR_PRIORITY)
+		return 0;
+	if (!bpf_core_field_exists(task->se.parent))
+		return weight;
+	group = task->se.parent;
+	queue = task->se.cfs_rq;
+	for (int i = 0; i < MAX_GROUPS && group; i++) {
+		all = queue->load.weight;
+		if (all)
+			weight = weight * group->load.weight / all;
+		queue = group->cfs_rq;
+		group = group->parent;
+	}
+	return weight ? weight : 1;
+}
+
+/* Time on a core as the scheduler counts it to share that out: slower for who has more weight. */
+static __always_inline u64 in_turns(u64 ns, u64 weight)
+{
+	return weight ? ns * NICE_0_WEIGHT / weight : 0;
+}
+
+/* And back. */
+static __always_inline u64 out_of_turns(u64 turns, u64 weight)
+{
+	return (turns >> 10) * weight / (NICE_0_WEIGHT >> 10);
+}
+
+static __always_inline void measure(struct core *c, const struct thread *t)
+{
+	if (t->spared > c->spared)
+		c->spared = t->spared;
+	if (t->earns && t->spared > c->measure)
+		c->measure = t->spared;
+}
+
+/*
+ * The thread has the core from now on. Who begins to compete begins like the others, as the scheduler has it. Not static: as step_out.
+ */
+__noinline int begin_turn(struct core *c, struct thread *t, u64 now)
+{
+	u32 id = bpf_get_smp_processor_id();
+
+	if (!c || !t)
+		return 0;
+	c->began = t->account.level;
+	c->evened = control.evened;
+	if (t->core != id) {
+		t->core = id;
+		t->spared = c->spared;
+	} else {
+		measure(c, t);
+	}
+	show_level(c, t, 0);
+	*(volatile u64 *)&c->left = 0; /* after the level: see shown_by */
+	t->credit.began = now;
+	t->running = 1;
+	return 0;
+}
+
+/* The thread, which is current until it has left, stops competing for the core, or has to wait for it. Not static: as step_out. */
+__noinline int spare(struct core *c, struct thread *t, bool sleeps)
+{
+	u64 given;
+
+	if (!c || !t)
+		return 0;
+	given = t->account.level > c->began ? t->account.level - c->began : 0;
+	/*
+	 * What the thread was given while it ran the core was given, too.
+	 * The core does not take on the thread's position: one that is far
+	 * ahead (it slept, and timers are not delayed) leaves a gap behind
+	 * that others may fill.
+	 */
+	if (given)
+		c->account.level = lesser(c->account.level + given, control.global);
+	if (sleeps) {
+		t->core = NO_CORE;
+		c->spared = c->measure = 0; /* those that are left will say */
+		return 0;
+	}
+	if (given)
+		t->spared += in_turns(given, weight_in_turns());
+	measure(c, t);
+	return 0;
+}
+
+/* About what the scheduler lets one thread be ahead of another. */
+#define SLICE_NS 4000000
+
+/* Whether of those that take turns on the core this is the one that fair turns (unfair) are measured by. */
+static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
+{
+	return t->earns && c->measure && t->spared >= c->measure;
+}
+
+/*
+ * What of its debt, at most, who sets the measure need not pay yet: what came about, since it got the core, so that others get
+ * no more of theirs. It may earn as much, or sit it out while others have the core. Were it stopped for that, it would be spared
+ * more, and others stopped for that again.
+ */
+static __always_inline u64 let_off(const struct core *c, const struct thread *t, u64 evened)
+{
+	return sets_measure(c, t) ? lesser(evened - c->evened, SLICE_NS) : 0;
+}
+
+/* What it has paid, earned or waited for, it need not be let off again. */
+static __always_inline void settle_let_off(struct core *c, const struct thread *t)
+{
+	u64 evened = control.evened;
+
+	c->evened = evened - lesser(let_off(c, t, evened), debt_of(t, t->account.level));
+}
+
+/*
+ * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
+ * which each of them would be ahead by at an experiment's end.
+ */
+#define ROOM_BESIDE_EARNERS_NS 1000000
+
+/*
+ * Threads that compete for a core get shares of it by their weights, of real time: one whose code
+ * is virtually faster would get its share of virtual time for less. So the others are
+ * stopped in their turns for as much as it was spared in its own. That delays all alike:
+ * it shows in no point's virtual time, only in who has the core for how much of it.
+ * Where the scheduler does not count a stop as a part of the turn that would be in vain.
+ * Nor where waiting is sped up: who waited was spared that off the core, and what the others were
+ * stopped for it in their turns is nothing that it owes them. Not static: as step_out.
+ */
+__noinline u64 unfair(struct core *c, struct thread *t)
+{
+	u64 weight, spared, owed, room;
+
+	if (!c || !t || !c->measure || control.grown == control.epoch || bpf_core_type_exists(struct irqtime))
+		return 0;
+	weight = weight_in_turns();
+	spared = t->spared;
+	if (t->account.level > c->began)
+		spared += in_turns(t->account.level - c->began, weight);
+	if (c->measure <= spared)
+		return 0;
+	owed = out_of_turns(c->measure - spared, weight);
+	room = t->earns ? SLICE_NS : ROOM_BESIDE_EARNERS_NS;
+	return owed > room ? lesser(owed - room, control.cap) : 0;
+}
+
+#endif
