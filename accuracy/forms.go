@@ -62,7 +62,7 @@ func forms() []program {
 		{name: "cpp_latch", source: "cpp_latch.cc", kind: ordinary},
 		{name: "block_filter", kind: ordinary},
 		{name: "wavefront", kind: ordinary},
-		{name: "async_log", kind: ordinary, model: []float64{7, 14, 20, 27}},
+		{name: "async_log", kind: ordinary},
 		{name: "map_reduce", kind: ordinary, model: []float64{8, 17, 25, 33}},
 		{name: "fan_in", kind: ordinary, model: []float64{5, 11, 16, 21}},
 		{name: "spin_park", kind: spinning, model: []float64{12.5, 12.5, 12.5, 12.5}},

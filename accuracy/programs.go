@@ -134,6 +134,8 @@ var programs = append([]program{
 		model: []float64{12.5, 25, 37.5, 50}},
 	{name: "served_sleeping", source: "served/served.c", defines: []string{"SLEEPING"}, kind: ordinary, partner: true},
 	{name: "served_sleeping_inside", source: "served/served.c", defines: []string{"SLEEPING", "INSIDE"}, kind: ordinary},
+	{name: "served_crowd", source: "served/served.c", defines: []string{"CROWD"}, kind: ordinary, partner: true},
+	{name: "served_crowd_inside", source: "served/served.c", defines: []string{"CROWD", "INSIDE"}, kind: ordinary},
 	{name: "served_busy", source: "served/served.c", defines: []string{"BUSY"}, kind: ordinary, partner: true,
 		model: []float64{0, 0, 0, 0}},
 	{name: "served_busy_inside", source: "served/served.c", defines: []string{"BUSY", "INSIDE"}, kind: ordinary,

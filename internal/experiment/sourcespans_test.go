@@ -98,7 +98,7 @@ func TestGoSourceSpans(t *testing.T) {
 		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program, "./testdata/gosourcespans").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		// That goroutines' sleep is followed costs, and what that costs is not paid in baselines: it is not looked at here.
+		// That goroutines' sleep is followed costs, and that is a delay, which durations that are less than it do not show well.
 		data, said := profiled(t, []string{"-l", "pair", "-l", "keyed", "-s", "0", "--waiting", "none"}, []string{program}, 0)
 		var requests int64
 		var mean float64

@@ -1,6 +1,6 @@
 /*
  * Two pinned threads at a pthread barrier: one writes to a file in memory (some 3 ms a round, the target), the
- * other computes 2 ms. What a write takes is the kernel's copying, page by page, so the target is not the line but
+ * other computes 1 ms. What a write takes is the kernel's copying, page by page, so the target is not the line but
  * the kernel's generic_perform_write.
  *
  * Truth: like barrier's, by fewer bytes in each write; what copying costs is for the kernel to decide: measured.
@@ -33,7 +33,7 @@ static void *writer(void *unused) {
 static void *computer(void *unused) {
   pin(1);
   for (;;) {
-    WORK(2000 * US);
+    WORK(1000 * US);
     pthread_barrier_wait(&barrier);
     visit();
   }
