@@ -48,6 +48,21 @@ func TestForgottenKind(t *testing.T) {
 	}
 }
 
+// Where the kernel puts no breakpoint on a function's first instruction another one is counted; at its return there is no other.
+func TestAtomicCounter(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/atomic.c")
+	data, _ := profiled(t, []string{"-p", "func:visited"}, []string{program}, 0)
+	if n := data.End.Visits[0]; n != 300 {
+		t.Errorf("%d visits, 300 were made", n)
+	}
+	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p", "func:visited%return", "--", program)
+	out, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "puts no breakpoint on an instruction there") {
+		t.Errorf("at the return: %v\n%s", err, out)
+	}
+}
+
 // Single steps are spoken of only where a probe stands on an instruction, and WHATIF_PROGRESS not to who uses it.
 func TestCheaper(t *testing.T) {
 	s := &session{ledger: &ledger.Ledger{}}

@@ -8,8 +8,10 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
+	"whatif/internal/hint"
 )
 
 // Cost says which of the measured costs a visit has.
@@ -93,6 +95,16 @@ func visitedBy(probes []Probe) handlers {
 	return handlers{"on_probe", "on_single_probe"}
 }
 
+// refusedProbe says what to do where the kernel puts no breakpoint on an instruction.
+func refusedProbe(err error) error {
+	const notSupported = unix.Errno(524) // the kernel's own ENOTSUPP
+	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, notSupported) {
+		return err
+	}
+	return hint.New(err, "the kernel puts no breakpoint on an instruction there, such as one with a lock prefix, as of an atomic counter: "+
+		"name a line nearby (FILE:LINE), or a function that calls this one")
+}
+
 // attach sets probes in one file, all at the return or none. Links that were made before
 // an error are given with it.
 //
@@ -111,7 +123,7 @@ func (l *Ledger) attach(run handlers, point int, probes []Probe) ([]link.Link, e
 		}
 		// Kernels that know nothing of such links find fault with the arguments.
 		if !errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported) {
-			return nil, fmt.Errorf("putting %d probes into %s: %w", len(probes), path, err)
+			return nil, refusedProbe(fmt.Errorf("putting %d probes into %s: %w", len(probes), path, err))
 		}
 		l.single = true
 	}
@@ -127,7 +139,7 @@ func (l *Ledger) attach(run handlers, point int, probes []Probe) ([]link.Link, e
 	for _, p := range probes {
 		k, err := set("", program, &link.UprobeOptions{Address: p.Offset, Cookie: cookie(point, p), RefCtrOffset: p.Semaphore})
 		if err != nil {
-			return links, fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, path, err)
+			return links, refusedProbe(fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, path, err))
 		}
 		links = append(links, k)
 	}

@@ -25,8 +25,8 @@ const maxCode = 1 << 18
 
 // Choose decodes the code of a function, x86-64, up to its end. A Go function
 // begins with a check of its stack that may start it anew: the breakpoint is
-// put behind that, so that such a call is not counted twice. Where nothing
-// better is found the answer is the first instruction.
+// put behind that, so that such a call is not counted twice. Where none is
+// emulated the answer is the first that the kernel puts a breakpoint on at all.
 func Choose(code []byte, isGo bool) Site {
 	if len(code) > maxCode {
 		code = code[:maxCode]
@@ -36,6 +36,7 @@ func Choose(code []byte, isGo bool) Site {
 	if isGo {
 		first = afterCheck(code)
 	}
+	stepped := -1
 	for at := first; at < len(code); {
 		i, err := decode(code[at:])
 		if err != nil {
@@ -48,12 +49,20 @@ func Choose(code []byte, isGo bool) Site {
 		if emulated(code[at : at+i.Len]) {
 			return Site{Offset: at}
 		}
+		if stepped < 0 && !refused(code[at:at+i.Len]) {
+			stepped = at
+		}
 		if jumps(i.Op) {
 			break
 		}
 		at += i.Len
 	}
-	return First(code, isGo)
+	if stepped < 0 {
+		return First(code, isGo)
+	}
+	s := At(code[stepped:])
+	s.Offset = stepped
+	return s
 }
 
 // First is the first instruction that is passed once a call: behind Go's check of its
@@ -159,6 +168,21 @@ func emulated(code []byte) bool {
 		return true
 	case op == 0x0f && len(code) > 1:
 		return code[1]&0xf0 == 0x80 // near conditional jump
+	}
+	return false
+}
+
+// refused tells whether the kernel puts no breakpoint on the instruction, for one of its prefixes: a lock, as of an atomic
+// counter, or a segment.
+func refused(code []byte) bool {
+	for _, b := range code {
+		switch b {
+		case 0xf0, 0x26, 0x2e, 0x36, 0x3e:
+			return true
+		case 0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3: // more of them
+		default:
+			return false
+		}
 	}
 	return false
 }

@@ -25,6 +25,11 @@ func TestChoose(t *testing.T) {
 		{"long nop", []byte{0x0f, 0x1f, 0x44, 0, 0, 0xc3}, false, Site{Stepped: true, LongNop: true}},
 		{"go without check", []byte{0x55, 0xc3}, true, Site{Offset: 0, Stepped: false}},
 		{"ret before push", []byte{0xc3, 0x55}, false, Site{Offset: 0, Stepped: true}},
+		// lock add [rip+0],1; ret.
+		{"atomic counter", []byte{0xf0, 0x48, 0x83, 0x05, 0, 0, 0, 0, 1, 0xc3}, false, Site{Offset: 9, Stepped: true}},
+		{"atomic counter, then a call", []byte{0xf0, 0x48, 0x83, 0x05, 0, 0, 0, 0, 1, 0xe8, 0, 0, 0, 0, 0xc3}, false, Site{Offset: 9}},
+		// mov eax,1; lock xadd [rip+0],eax; ret.
+		{"atomic counter, read", []byte{0xb8, 1, 0, 0, 0, 0xf0, 0x0f, 0xc1, 0x05, 0, 0, 0, 0, 0xc3}, false, Site{Offset: 0, Stepped: true}},
 		{"nothing", nil, false, Site{Offset: 0, Stepped: true}},
 		{"not code", []byte{0x06, 0x07}, false, Site{Offset: 0, Stepped: true}},
 	} {
