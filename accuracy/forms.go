@@ -67,6 +67,8 @@ func forms() []program {
 		{name: "fan_in", kind: ordinary, model: []float64{5, 11, 16, 21}},
 		{name: "spin_park", kind: spinning, model: []float64{12.5, 12.5, 12.5, 12.5}},
 		{name: "lock_light", kind: ordinary},
+		{name: "idle_loop", kind: ordinary, model: []float64{17, 33, 50, 67}},
+		{name: "idle_loop_often", source: "idle_loop.c", defines: []string{"OFTEN"}, kind: ordinary, model: []float64{17, 33, 50, 67}},
 		{name: "rust_scope", source: "rust_scope.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
 	}
 	for i := range group {

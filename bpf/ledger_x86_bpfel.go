@@ -555,7 +555,8 @@ type LedgerStranger struct {
 		Since uint64
 		Epoch uint64
 	}
-	Running uint64
+	Running uint32
+	Timed   uint32
 	Lead    uint64
 }
 
@@ -602,21 +603,26 @@ type LedgerThread struct {
 		Left  uint32
 		Often uint32
 	}
-	Spared   uint64
-	Running  uint32
-	Core     uint32
-	Hold     uint32
-	Timed    uint32
-	Given    uint32
-	Again    uint32
-	Sped     uint32
-	Strays   uint32
-	Stands   uint64
-	Excused  uint64
-	MadeAt   uint64
-	OthersAt uint64
-	PollsAt  uint64
-	Naps     struct {
+	Spared      uint64
+	Running     uint32
+	Core        uint32
+	Hold        uint32
+	Timed       uint32
+	Given       uint32
+	Again       uint32
+	Sped        uint32
+	Strays      uint32
+	Stands      uint64
+	Excused     uint64
+	MadeAt      uint64
+	OthersAt    uint64
+	PollsAt     uint64
+	WorkedSince uint64
+	Fired       uint64
+	LetGoAt     uint64
+	Fires       uint32
+	_           [4]byte
+	Naps        struct {
 		_       structs.HostLayout
 		Place   uint64
 		All     uint32
@@ -670,7 +676,9 @@ type LedgerThread struct {
 		Place uint64
 		Ends  [8]uint8
 	}
-	Rested uint64
+	Early     int64
+	AnswersIn uint64
+	Rested    uint64
 }
 
 type LedgerTimer struct {

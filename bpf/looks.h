@@ -52,6 +52,43 @@ __noinline int go_on(struct core *c, struct thread *t)
 }
 
 /*
+ * What the thread, which goes to sleep, has done since a timeout ran out is work. But what it waits for again at the same place may come, in
+ * virtual time, before that timeout would have run out: let_go_before. A goroutine's thread does what others have slept for.
+ */
+static __always_inline void works_on(struct thread *t, u64 place)
+{
+	if (!t->stands || place != t->credit.from || t->hosts)
+		t->worked_since = 0;
+	else if (!t->worked_since)
+		t->worked_since = t->stands;
+}
+
+/* So many timeouts in a row, and it does what it does then for its own sake. */
+#define FIRES 32
+
+/* Whether the thread has come back from a wait that a timeout has ended, but others mostly do, and may sleep there again soon: it may owe nothing then. */
+static __always_inline bool works_meanwhile(const struct thread *t, u64 now)
+{
+	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES && credit_length(&t->credit, now) < control.period;
+}
+
+/*
+ * One at this level lets the thread go on. If that is before the last timeout ran out, in virtual time, it has waited all the time: what it did
+ * then it would not have had to do, or do now. Not static: as step_out.
+ */
+__noinline int let_go_before(struct thread *t, u64 now, u64 level)
+{
+	if (!t)
+		return 0;
+	t->let_go_at = t->credit.from;
+	t->fires = 0;
+	if (now - level < t->fired)
+		t->account.since = t->worked_since > control.start ? t->worked_since : control.start;
+	t->worked_since = 0;
+	return 0;
+}
+
+/*
  * A thread that was woken by the end of a timeout sleeps at the same place again: it waits for the
  * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
  * in virtual time; so it has waited since that began. Who slept in what is sped up has not, but looks for something all the same.
@@ -59,6 +96,7 @@ __noinline int go_on(struct core *c, struct thread *t)
 static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
 {
 	if (!(t->stands || t->sped) || place != t->credit.from || !looks(t, now)) {
+		works_on(t, place);
 		go_on(c, t);
 		return;
 	}
@@ -82,6 +120,10 @@ __noinline int expect_look(struct thread *t, u32 call, u64 now)
 
 	if (!t)
 		return 0;
+	if (t->timed) {
+		t->fired = now - t->account.level;
+		t->fires++;
+	}
 	may = polls(t, call);
 	t->excused = may && t->stands ? lesser(now - t->stands, account_debt(t->account.level, control.global)) : 0;
 	t->made_at = 0;

@@ -172,13 +172,15 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread *waker;
 	struct stranger *s, *other;
-	u64 now;
+	u64 now, asked;
 
 	if (c->interrupts) {
 		/* From outside: its position moved with the clock. */
 		s = stranger_of(task);
-		if (s)
+		if (s) {
 			s->account.since = bpf_ktime_get_ns();
+			s->timed = (c->source & 15) == FROM_TIMER;
+		}
 		return;
 	}
 	waker = thread_of(current);
@@ -192,10 +194,12 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	if (!s || s == other)
 		return;
 	now = bpf_ktime_get_ns();
+	asked = asked_at(&s->account, s->lead, s->timed && !s->running, calling(task));
+	s->timed = 0;
 	if (waker) {
 		go_on(c, waker);
 		note_errand(waker, now);
-		hand_over(waker, place_of(current, BY_WAKING), now);
+		lets_go(c, waker, asked, now);
 		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
 		stranger_wakes(s, now, other->account.level, account_debt(other->account.level + other->lead, control.global));
@@ -219,7 +223,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct core *c = this_core();
 	struct thread *t, *waker;
 	struct stranger *s;
-	u64 now, level, before, due;
+	u64 now, level, before, due, asked;
 
 	if (!c)
 		return 0;
@@ -235,6 +239,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	c->wakes++;
 	before = t->account.level;
+	asked = asked_at(&t->account, t->lead, t->timed && !t->running && !t->hosts, calling(task));
 	if (t->hosts && !t->running)
 		rest(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
@@ -257,7 +262,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		go_on(c, waker);
 		note_errand(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
-		hand_over(waker, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
+		lets_go(c, waker, asked, now);
 		level = waker->account.level;
 	} else {
 		/*
@@ -278,6 +283,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		if (level > t->account.level && !t->running)
 			t->account.level = level;
 	} else if (waker || s) {
+		if (t->worked_since)
+			let_go_before(t, now, level);
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, level);

@@ -98,6 +98,10 @@ struct thread {
 	u64 made_at; /* the position at which what it then finds was made, on average: see found_late; 0: it does not look for any */
 	u64 others_at; /* the position of those that ran, or had until then, as it looked last */
 	u64 polls_at; /* the place at which it was last seen to poll; 0: none */
+	u64 worked_since; /* since when it has waited at one place but for what it did when timeouts ran out; 0: it has not */
+	u64 fired;        /* the position at which the last of these ran out */
+	u64 let_go_at;    /* the place at which others have ended such a wait; 0: none */
+	u32 fires;        /* timeouts since they did */
 	struct naps naps;
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
@@ -120,6 +124,8 @@ struct thread {
 	u64 family; /* 0: it was not born into the target */
 	struct wait wait;
 	struct habit habits[HABITS];
+	s64 early; /* by how much too early it answers, on average: see answers.h */
+	u64 answers_in; /* the experiment that this is about */
 	u64 rested; /* while it had no goroutine to run: set against what it owes when it has one */
 };
 

@@ -20,7 +20,8 @@
 
 struct stranger {
 	struct account account;
-	u64 running;
+	u32 running;
+	u32 timed; /* it was last woken by the clock */
 	u64 lead; /* of what the thread that it lets go on next owes, so much at most need not be paid */
 };
 

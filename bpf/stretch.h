@@ -141,23 +141,27 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 	t->credit.from = place;
 }
 
+/* The thread, which runs, should have come later, by so much at most: it owes that. By how much its level falls. */
+static __always_inline u64 set_back(struct core *c, struct thread *t, u64 by)
+{
+	by = lesser(by, t->account.level - lesser(t->account.level, control.global_start));
+	t->account.level -= by;
+	t->free += t->free ? by : 0;
+	c->began -= lesser(by, c->began); /* nothing that it was given on this core */
+	show_level(c, t, 0);
+	foresee_nothing_here(); /* it stands elsewhere */
+	return by;
+}
+
 /*
  * The thread, which runs, was free before this position, and goes on with what is there only from then on: it should have waited, and owes the
  * difference, but no more than most of it. By how much its level falls.
  */
 static __always_inline u64 should_have_waited(struct core *c, struct thread *t, u64 until, u64 most)
 {
-	u64 early;
-
 	if (!t->free || until <= t->free)
 		return 0;
-	early = lesser(lesser(until - t->free, most), t->account.level - lesser(t->account.level, control.global_start));
-	t->account.level -= early;
-	t->free += early;
-	c->began -= lesser(early, c->began); /* nothing that it was given on this core */
-	show_level(c, t, 0);
-	foresee_nothing_here(); /* it stands elsewhere */
-	return early;
+	return set_back(c, t, lesser(until - t->free, most));
 }
 
 #endif

@@ -391,7 +391,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (counting)
 		now = delay_since(t, now, LONGEST_COUNTING_NS);
 	/* Who looks whether it can go on may have a lock that others want. */
-	if (!spins && !((t->again || may_find(t)) && looks(t, now))) {
+	if (!spins && !((t->again || may_find(t)) && looks(t, now)) && !works_meanwhile(t, now)) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
 		settle_let_off(c, t);

@@ -35,19 +35,42 @@ enum interrupt {
 
 #if defined(__TARGET_ARCH_x86)
 enum call {
+	CALL_READ = 0,
+	CALL_POLL = 7,
+	CALL_READV = 19,
+	CALL_SELECT = 23,
 	CALL_NANOSLEEP = 35,
+	CALL_RECVFROM = 45,
+	CALL_RECVMSG = 47,
 	CALL_WAIT4 = 61,
 	CALL_FUTEX = 202,
 	CALL_CLOCK_NANOSLEEP = 230,
+	CALL_EPOLL_WAIT = 232,
 	CALL_WAITID = 247,
+	CALL_PSELECT6 = 270,
+	CALL_PPOLL = 271,
+	CALL_EPOLL_PWAIT = 281,
+	CALL_EPOLL_PWAIT2 = 441,
 };
 #else
 enum call {
+	CALL_EPOLL_PWAIT = 22,
+	CALL_READ = 63,
+	CALL_READV = 65,
+	CALL_PSELECT6 = 72,
+	CALL_PPOLL = 73,
 	CALL_WAITID = 95,
 	CALL_FUTEX = 98,
 	CALL_NANOSLEEP = 101,
 	CALL_CLOCK_NANOSLEEP = 115,
+	CALL_RECVFROM = 207,
+	CALL_RECVMSG = 212,
 	CALL_WAIT4 = 260,
+	CALL_EPOLL_PWAIT2 = 441,
+	/* Older names of these that it has not. */
+	CALL_POLL = CALL_PPOLL,
+	CALL_SELECT = CALL_PSELECT6,
+	CALL_EPOLL_WAIT = CALL_EPOLL_PWAIT,
 };
 #endif
 #define CALL_NONE 0xffffffffu
@@ -85,6 +108,14 @@ static __always_inline bool is_stopped(struct task_struct *task)
 static __always_inline bool is_sleep(u32 call)
 {
 	return call == CALL_NANOSLEEP || call == CALL_CLOCK_NANOSLEEP;
+}
+
+/* Whether who sleeps there waits for a message, for one of several or for some bytes of one. */
+static __always_inline bool is_reading(u32 call)
+{
+	return call == CALL_READ || call == CALL_READV || call == CALL_RECVFROM || call == CALL_RECVMSG || call == CALL_POLL ||
+	       call == CALL_PPOLL || call == CALL_SELECT || call == CALL_PSELECT6 || call == CALL_EPOLL_WAIT ||
+	       call == CALL_EPOLL_PWAIT || call == CALL_EPOLL_PWAIT2;
 }
 
 /* What the thread, which sleeps still, has waited for, by who wakes it. */

@@ -39,6 +39,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "members.h"
 #include "leaving.h"
 #include "strangers.h"
+#include "answers.h"
 #include "rivals.h"
 #include "errands.h"
 #include "tick.h"
