@@ -297,6 +297,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		control.grown = control.epoch;
 		t->account.level = before + due;
 		raise_global(t->account.level);
+		/* Who was waited for would have come earlier by as much. */
+		if (s && s->account.level < t->account.level)
+			s->account.level = t->account.level;
 	}
 	expect_look(t, calling(task), now);
 	t->account.since = now;

@@ -10,8 +10,8 @@
  * -DSLEEPING: four clients, which sleep for 4 ms: the server is busy for 60% of the time. They hardly wait for it, so
  * there is little to be gained; measured only.
  *
- * -DCROWD: fifty clients, which sleep for 15 to 45 ms, at random: more than the server can answer, until it is a
- * quarter faster. Truth by arithmetic: 19, 24, 24, 25.
+ * -DCROWD: fifty clients, which sleep for 15 to 45 ms, at random: more than the server can answer, until it is
+ * half as fast again; measured only.
  *
  * -DBUSY: one client with four connections, which works 1.2 ms for each answer, and is never without one.
  * Truth: nothing.
