@@ -102,11 +102,14 @@ func Even(seed uint64, levels []int) *Plan {
 	return p
 }
 
-// TryPlacebos makes one of each so many pairs a placebo, but of the first none unless it is asked for (PlaceboNext). A run of a few
-// pairs has none: one alone says nothing.
+// TryPlacebos makes one of each so many pairs a placebo, but none of the first few unless it is asked for (PlaceboNext): one alone
+// says nothing, and a run of ten seconds, which should say whether its points keep a pace of their own, has two.
 func (p *Plan) TryPlacebos() { p.placebos = true }
 
-const placeboEvery = 10 // pairs
+const (
+	placeboEvery = 10 // pairs
+	placeboFirst = 4
+)
 
 // PlaceboNext makes the next pair a placebo, and says whether it is: where none are tried it is not.
 func (p *Plan) PlaceboNext() bool {
@@ -121,11 +124,9 @@ func (p *Plan) isPlacebo() bool {
 	}
 	is := p.due
 	p.due = false
-	if p.pairs <= placeboEvery {
-		return is
-	}
 	if p.pairs%placeboEvery == 1 {
-		p.placebo = p.pairs + p.rng.IntN(placeboEvery)
+		from, to := max(p.pairs, placeboFirst), p.pairs+placeboEvery
+		p.placebo = from + p.rng.IntN(to-from)
 	}
 	return is || p.pairs == p.placebo
 }

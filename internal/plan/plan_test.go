@@ -46,13 +46,13 @@ func TestPlanPairs(t *testing.T) {
 	}
 }
 
-// One pair of each ten is a placebo, but of the first ten none, and nobody can tell beforehand which.
+// One pair of each ten is a placebo, but none of the first three, and nobody can tell beforehand which.
 func TestPlacebos(t *testing.T) {
 	const pairs = 5000
 	p := New(3, []int{0, 50, 100})
 	p.TryPlacebos()
 	at := make(map[int]int)
-	last := -1
+	last := -10
 	for i, x := range draw(p, 2*pairs, twoUnits) {
 		if !x.Placebo {
 			continue
@@ -61,14 +61,14 @@ func TestPlacebos(t *testing.T) {
 		if x.Unit != 0 || x.Speedup != 0 {
 			t.Fatalf("%+v", x)
 		}
-		if next := max(10, (last/10+1)*10); pair != i/2 || pair < next || pair >= next+10 {
+		if next := (last/10 + 1) * 10; pair != i/2 || pair < max(next, placeboFirst-1) || pair >= next+10 {
 			t.Fatalf("trial %d is of pair %d, one of %d to %d was due", i, x.Pair, next+1, next+10)
 		}
 		last = pair
 		at[pair%10]++
 	}
 	for i := range 10 {
-		within(t, "placebos at a place among ten", at[i], pairs/10-1, 0.1)
+		within(t, "placebos at a place among ten", at[i], pairs/10, 0.1)
 	}
 	for _, x := range append(draw(New(3, []int{50}), 400, twoUnits), draw(New(3, []int{0}), 400, twoUnits)...) {
 		if x.Placebo {
