@@ -29,7 +29,8 @@ __noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 now)
 
 	if (!c || !t)
 		return 0;
-	ran = credit_length(&t->credit, now) - t->credit.earned;
+	ran = credit_length(&t->credit, now);
+	ran -= lesser(ran, t->credit.earned); /* more may have been booked in advance */
 	level = t->account.level;
 	hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 	if (!asked || !under_way(now))
