@@ -14,6 +14,7 @@
 
 /* The average is over so many answers, about, as a power of two. */
 #define ANSWERS_SHIFT 3
+#define MOST_EARLY 50000000ll
 
 /* The position at which a thread that sleeps in this system call has asked; 0: it has not, or not early. timed: the clock woke it before. */
 static __always_inline u64 asked_at(const struct account *a, u64 lead, bool timed, u32 call)
@@ -21,8 +22,8 @@ static __always_inline u64 asked_at(const struct account *a, u64 lead, bool time
 	return timed && is_reading(call) ? a->since - a->level - lead : 0;
 }
 
-/* The current thread lets one go on that has asked at this position, or another (0). Not static: as step_out. */
-__noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 now)
+/* The current thread lets one go on that has asked at this position, and waited since, or another (0). Not static: as step_out. */
+__noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
 {
 	u64 ran, level, took;
 	s64 early;
@@ -30,17 +31,17 @@ __noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 now)
 	if (!c || !t)
 		return 0;
 	ran = credit_length(&t->credit, now);
+	/* What it has done since its last answer it began before the other waited: that is no answer. */
+	if (now - ran < since)
+		asked = 0;
 	ran -= lesser(ran, t->credit.earned); /* more may have been booked in advance */
 	level = t->account.level;
 	hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), now);
 	if (!asked || !under_way(now))
 		return 0;
-	if (t->answers_in != control.epoch) {
-		t->answers_in = control.epoch;
-		t->early = 0;
-	}
 	took = ran - lesser(ran, t->account.level - level);
 	early = (s64)(asked + took - (now - t->account.level - t->lead));
+	early = early < -MOST_EARLY ? -MOST_EARLY : early; /* one that asked long ago is not to count for all */
 	t->early += (early >> ANSWERS_SHIFT) - (t->early >> ANSWERS_SHIFT);
 	if (t->early > 0) {
 		set_back(c, t, t->early);

@@ -676,9 +676,8 @@ type LedgerThread struct {
 		Place uint64
 		Ends  [8]uint8
 	}
-	Early     int64
-	AnswersIn uint64
-	Rested    uint64
+	Early  int64
+	Rested uint64
 }
 
 type LedgerTimer struct {

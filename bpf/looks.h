@@ -64,18 +64,12 @@ static __always_inline void works_on(struct thread *t, u64 place)
 }
 
 /* So many timeouts in a row, and it does what it does then for its own sake. */
-#define FIRES 32
+#define FIRES 4
 
-/* Whether a timeout has ended the thread's wait, but others mostly do there. */
-static __always_inline bool is_let_go(const struct thread *t)
-{
-	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES;
-}
-
-/* Whether it may sleep there again soon: it may owe nothing then. */
+/* Whether a timeout has ended the thread's wait, but others do there often, and it may sleep there again soon: it may owe nothing then. */
 static __always_inline bool works_meanwhile(const struct thread *t, u64 now)
 {
-	return is_let_go(t) && credit_length(&t->credit, now) < control.period;
+	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES && credit_length(&t->credit, now) < control.period;
 }
 
 /*
@@ -121,7 +115,7 @@ static __always_inline bool polls(const struct thread *t, u32 call)
 /* The thread, which sleeps, is woken, and may have slept to look whether it can go on. Not static: as step_out. */
 __noinline int expect_look(struct thread *t, u32 call, u64 now)
 {
-	u64 position, others, since;
+	u64 position, others;
 	bool may;
 
 	if (!t)
@@ -130,9 +124,8 @@ __noinline int expect_look(struct thread *t, u32 call, u64 now)
 		t->fired = now - t->account.level;
 		t->fires++;
 	}
-	may = polls(t, call) || is_let_go(t);
-	since = t->worked_since && is_let_go(t) ? t->worked_since : t->stands;
-	t->excused = may && t->stands ? lesser(now - since, account_debt(t->account.level, control.global)) : 0;
+	may = polls(t, call);
+	t->excused = may && t->stands ? lesser(now - t->stands, account_debt(t->account.level, control.global)) : 0;
 	t->made_at = 0;
 	if (!t->sped || !(may || t->again))
 		return 0;

@@ -185,8 +185,12 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	}
 	waker = thread_of(current);
 	other = waker ? 0 : stranger_of(current);
-	if (!waker && !other)
+	if (!waker && !other) {
+		s = stranger_of(task);
+		if (s)
+			s->timed = 0;
 		return;
+	}
 	/* For others than the target a thread of the kernel's is like an interrupt in any case. */
 	if (other && is_kernel_thread(current) && !is_kernel_thread(task))
 		return;
@@ -194,12 +198,12 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	if (!s || s == other)
 		return;
 	now = bpf_ktime_get_ns();
-	asked = asked_at(&s->account, s->lead, s->timed && !s->running, calling(task));
+	asked = asked_at(&s->account, s->lead, s->timed && !s->running && !is_kernels(task), calling(task));
 	s->timed = 0;
 	if (waker) {
 		go_on(c, waker);
 		note_errand(waker, now);
-		lets_go(c, waker, asked, now);
+		lets_go(c, waker, asked, s->account.since, now);
 		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
 		stranger_wakes(s, now, other->account.level, account_debt(other->account.level + other->lead, control.global));
@@ -223,7 +227,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct core *c = this_core();
 	struct thread *t, *waker;
 	struct stranger *s;
-	u64 now, level, before, due, asked;
+	u64 now, level, before, due, asked, waited;
 
 	if (!c)
 		return 0;
@@ -239,7 +243,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	c->wakes++;
 	before = t->account.level;
-	asked = asked_at(&t->account, t->lead, t->timed && !t->running && !t->hosts, calling(task));
+	asked = asked_at(&t->account, t->lead, t->timed && !t->running && !t->hosts && !t->stands, calling(task));
+	waited = t->account.since;
 	if (t->hosts && !t->running)
 		rest(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
@@ -262,7 +267,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		go_on(c, waker);
 		note_errand(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
-		lets_go(c, waker, asked, now);
+		lets_go(c, waker, asked, waited, now);
 		level = waker->account.level;
 	} else {
 		/*
@@ -298,7 +303,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->account.level = before + due;
 		raise_global(t->account.level);
 		/* Who was waited for would have come earlier by as much. */
-		if (s && s->account.level < t->account.level)
+		if (s && s->account.level < t->account.level && !is_kernels(bpf_get_current_task_btf()))
 			s->account.level = t->account.level;
 	}
 	expect_look(t, calling(task), now);

@@ -125,7 +125,6 @@ struct thread {
 	struct wait wait;
 	struct habit habits[HABITS];
 	s64 early; /* by how much too early it answers, on average: see answers.h */
-	u64 answers_in; /* the experiment that this is about */
 	u64 rested; /* while it had no goroutine to run: set against what it owes when it has one */
 };
 
@@ -341,7 +340,8 @@ static __always_inline int begin_anew(struct thread *t)
 	t->spared = 0;
 	t->earns = 0;
 	credit_begin(&t->credit, until);
-	t->credit.carry = t->credit.still = 0;
+	t->credit.carry = t->credit.still = t->early = 0;
+	t->worked_since = 0;
 	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
 	return 0;
 }

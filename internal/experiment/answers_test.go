@@ -8,14 +8,14 @@ import (
 )
 
 // A server that is asked for more than it can answer never waits for a question, and its clients think by the clock. However fast it becomes it is
-// asked no more often than they think: a quarter more than it answers now, or less on a machine that computes slower than a ns takes four cycles.
+// asked no more often than they think: twice as often as it answers now, or a half more where it computes faster. Without answers.h it is as often as it could answer.
 func TestAnswersAreNotEarly(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/thinkers.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("thinkers.c:%d", realkernel.Line(t, source, "/* WORK */"))
 	data, _ := profiled(t, []string{"-p", "func:answered", "-t", line, "-s", "100", "--waiting", "none", "-d", "6s"}, []string{program}, 128+15)
-	var weight, window, real [2]float64 // in baselines, and without the line
+	var weight, window [2]float64 // in baselines, and without the line
 	for _, e := range data.Experiments {
 		if e.SetAside != "" || data.IsPlacebo(&e) {
 			continue
@@ -23,10 +23,9 @@ func TestAnswersAreNotEarly(t *testing.T) {
 		which := min(1, e.Speedup)
 		weight[which] += e.Points[0].Weight
 		window[which] += e.Points[0].WindowNS
-		real[which] += float64(e.RealNS)
 	}
 	now, then := 1e9*weight[0]/window[0], 1e9*weight[1]/window[1]
-	const asked = 25 / 0.015 // at most, in a second
+	const asked = 40 / 0.015 // at most, in a second
 	t.Logf("%.0f answers a second, without the line %.0f; asked %.0f times at most", now, then, asked)
 	if weight[0] < 200 || weight[1] < 200 {
 		t.Fatal("too few answers to tell")
