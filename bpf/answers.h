@@ -4,8 +4,8 @@
  * waits for one, so nobody lets it go on; and a client that slept by the clock between two requests asks too early in virtual time, by all
  * that has come about meanwhile. Then the answer may be there before the question. So the one who answers should have waited until it was asked, and
  * then for as long as the answer took. Not each time: they come in the order of real time, and the one who has slept for longest is ahead the most. In
- * their own order some would have come earlier than they do, so it is on average that answers must not be early. Where the messages were no
- * answers it could not have gone on sending them for long, either, as nobody took them.
+ * their own order some would have come earlier than they do, so it is on average that answers must not be early. A message that
+ * was begun before the other waited is no answer to him.
  *
  * Who has not slept by the clock is ahead by no more than what it pays at the next tick.
  */
@@ -14,7 +14,8 @@
 
 /* The average is over so many answers, about, as a power of two. */
 #define ANSWERS_SHIFT 3
-#define MOST_EARLY 50000000ll
+/* One that was asked for longer ago is not to count for all. */
+#define MOST_LATE_NS 50000000ll
 
 /* The position at which a thread that sleeps in this system call has asked; 0: it has not, or not early. timed: the clock woke it before. */
 static __always_inline u64 asked_at(const struct account *a, u64 lead, bool timed, u32 call)
@@ -22,8 +23,8 @@ static __always_inline u64 asked_at(const struct account *a, u64 lead, bool time
 	return timed && is_reading(call) ? a->since - a->level - lead : 0;
 }
 
-/* The current thread lets one go on that has asked at this position, and waited since, or another (0). Not static: as step_out. */
-__noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
+/* A hand-over by the current thread, to one that has asked at this position, and waited since, or to another (0). Not static: as step_out. */
+__noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
 {
 	u64 ran, level, took;
 	s64 early;
@@ -31,7 +32,7 @@ __noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 since, u
 	if (!c || !t)
 		return 0;
 	ran = credit_length(&t->credit, now);
-	/* What it has done since its last answer it began before the other waited: that is no answer. */
+	/* It was begun before the other waited. */
 	if (now - ran < since)
 		asked = 0;
 	ran -= lesser(ran, t->credit.earned); /* more may have been booked in advance */
@@ -41,7 +42,7 @@ __noinline int lets_go(struct core *c, struct thread *t, u64 asked, u64 since, u
 		return 0;
 	took = ran - lesser(ran, t->account.level - level);
 	early = (s64)(asked + took - (now - t->account.level - t->lead));
-	early = early < -MOST_EARLY ? -MOST_EARLY : early; /* one that asked long ago is not to count for all */
+	early = early < -MOST_LATE_NS ? -MOST_LATE_NS : early;
 	t->early += (early >> ANSWERS_SHIFT) - (t->early >> ANSWERS_SHIFT);
 	if (t->early > 0) {
 		set_back(c, t, t->early);

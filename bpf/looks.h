@@ -83,7 +83,7 @@ __noinline int let_go_before(struct thread *t, u64 now, u64 level)
 	t->let_go_at = t->credit.from;
 	t->fires = 0;
 	if (now - level < t->fired)
-		t->account.since = t->worked_since > control.start ? t->worked_since : control.start;
+		t->account.since = t->worked_since;
 	t->worked_since = 0;
 	return 0;
 }

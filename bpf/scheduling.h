@@ -203,7 +203,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	if (waker) {
 		go_on(c, waker);
 		note_errand(waker, now);
-		lets_go(c, waker, asked, s->account.since, now);
+		hand_over_to(c, waker, asked, s->account.since, now);
 		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
 		stranger_wakes(s, now, other->account.level, account_debt(other->account.level + other->lead, control.global));
@@ -267,7 +267,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		go_on(c, waker);
 		note_errand(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
-		lets_go(c, waker, asked, waited, now);
+		hand_over_to(c, waker, asked, waited, now);
 		level = waker->account.level;
 	} else {
 		/*

@@ -324,15 +324,12 @@ static __always_inline void stood_until_now(struct thread *t)
 	stands_no_more(t);
 }
 
-/* Of another experiment nothing is left. Not static: as step_out. */
-static __always_inline int begin_anew(struct thread *t)
+/* What it has, and owes, of an experiment that is over ends. */
+static __always_inline void begin_anew(struct thread *t)
 {
-	u64 until;
-
-	if (!t)
-		return 0;
 	/* Who does not run has run until then. */
-	until = t->running && t->credit.began < control.start ? control.start : t->credit.began;
+	u64 until = t->running && t->credit.began < control.start ? control.start : t->credit.began;
+
 	t->lead = 0;
 	t->rested = 0;
 	t->waiting.left = 0;
@@ -343,7 +340,6 @@ static __always_inline int begin_anew(struct thread *t)
 	t->credit.carry = t->credit.still = t->early = 0;
 	t->worked_since = 0;
 	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
-	return 0;
 }
 
 static __always_inline void adopt(struct thread *t)

@@ -58,16 +58,14 @@ func Choose(code []byte, isGo bool) Site {
 		at += i.Len
 	}
 	if stepped < 0 {
-		return First(code, isGo)
+		stepped = first
 	}
-	s := At(code[stepped:])
-	s.Offset = stepped
-	return s
+	return siteAt(code, stepped)
 }
 
 // First is the first instruction that is passed once a call: behind Go's check of its
 // stack, which keeps the arguments in their registers.
-func First(code []byte, isGo bool) (s Site) {
+func First(code []byte, isGo bool) Site {
 	if len(code) > maxCode {
 		code = code[:maxCode]
 	}
@@ -75,8 +73,13 @@ func First(code []byte, isGo bool) (s Site) {
 	if isGo {
 		first = afterCheck(code)
 	}
-	s = At(code[first:])
-	s.Offset = first
+	return siteAt(code, first)
+}
+
+// siteAt is a breakpoint on the instruction at an offset.
+func siteAt(code []byte, offset int) Site {
+	s := At(code[offset:])
+	s.Offset = offset
 	return s
 }
 
