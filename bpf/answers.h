@@ -12,11 +12,6 @@
 #ifndef WHATIF_ANSWERS_H
 #define WHATIF_ANSWERS_H
 
-/* The average is over so many answers, about, as a power of two. */
-#define ANSWERS_SHIFT 3
-/* One that was asked for longer ago is not to count for all. */
-#define MOST_LATE_NS 50000000ll
-
 /* The position at which a thread that sleeps in this system call has asked; 0: it has not, or not early. timed: the clock woke it before. */
 static __always_inline u64 asked_at(const struct account *a, u64 lead, bool timed, u32 call)
 {
@@ -27,7 +22,6 @@ static __always_inline u64 asked_at(const struct account *a, u64 lead, bool time
 __noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
 {
 	u64 ran, level, took;
-	s64 early;
 
 	if (!c || !t)
 		return 0;
@@ -41,9 +35,7 @@ __noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 sin
 	if (!asked || !under_way(now))
 		return 0;
 	took = ran - lesser(ran, t->account.level - level);
-	early = (s64)(asked + took - (now - t->account.level - t->lead));
-	early = early < -MOST_LATE_NS ? -MOST_LATE_NS : early;
-	t->early += (early >> ANSWERS_SHIFT) - (t->early >> ANSWERS_SHIFT);
+	t->early = answered_early(t->early, asked + took - (now - t->account.level - t->lead));
 	if (t->early > 0) {
 		set_back(c, t, t->early);
 		t->early = 0;

@@ -499,4 +499,25 @@ static __always_inline u64 found_late(u64 position, u64 from, u64 to)
 	return late * late / (((to - from) >> 10) + 1) * 512;
 }
 
+/*
+ * Who has worked since a timeout ran out, as event loops do, and waits at the same place again is let go on by one at this level. If that is before
+ * the last timeout ran out, at position fired, it has waited since the first wait began: what it did then it would not have had to do, or do now.
+ */
+static __always_inline u64 waited_since(const struct account *a, u64 began, u64 fired, u64 now, u64 level)
+{
+	return now - level < fired ? began : a->since;
+}
+
+/* The average of how early a thread answers is over so many answers, about, as a power of two. */
+#define ANSWERS_SHIFT 3
+/* One that was asked for longer ago is not to count for all. */
+#define MOST_LATE_NS 50000000ll
+
+/* answered_early is that average after another answer, early by so much; late, where it is negative. Above 0 the thread should have waited by as much. */
+static __always_inline s64 answered_early(s64 average, s64 early)
+{
+	early = early < -MOST_LATE_NS ? -MOST_LATE_NS : early;
+	return average + (early >> ANSWERS_SHIFT) - (average >> ANSWERS_SHIFT);
+}
+
 #endif

@@ -72,18 +72,14 @@ static __always_inline bool works_meanwhile(const struct thread *t, u64 now)
 	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES && credit_length(&t->credit, now) < control.period;
 }
 
-/*
- * One at this level lets the thread go on. If that is before the last timeout ran out, in virtual time, it has waited all the time: what it did
- * then it would not have had to do, or do now. Not static: as step_out.
- */
+/* One at this level lets the thread go on that has worked for timeouts. Not static: as step_out. */
 __noinline int let_go_before(struct thread *t, u64 now, u64 level)
 {
 	if (!t)
 		return 0;
 	t->let_go_at = t->credit.from;
 	t->fires = 0;
-	if (now - level < t->fired)
-		t->account.since = t->worked_since;
+	t->account.since = waited_since(&t->account, t->worked_since, t->fired, now, level);
 	t->worked_since = 0;
 	return 0;
 }

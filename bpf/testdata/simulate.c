@@ -411,6 +411,112 @@ static void finds(void)
 	}
 }
 
+/*
+ * A server works for forty clients, who think by the clock between two requests: of its work, rate is earned. The virtual time that an answer takes on average. They ask early, by
+ * what the server has earned while they thought; if it never waits for them only its answers tell.
+ */
+static u64 served(u64 work, u64 rate, bool averages)
+{
+	enum { CLIENTS = 40, THINKS = 20 * PERIOD, ANSWERS = 20000 };
+	struct client {
+		struct account account;
+		u64 asks;
+	} clients[CLIENTS] = {};
+	u64 at = 100 * PERIOD, begins = at, all = 0; /* all that is earned: G */
+	struct account server = {};
+	s64 early = 0;
+
+	for (int i = 0; i < CLIENTS; i++)
+		clients[i].asks = at + random_below(THINKS);
+	for (int i = 0; i < ANSWERS; i++) {
+		struct client *c = clients;
+		u64 took = work / 2 + random_below(work + 1), due = took * rate / CREDIT_ONE, asked, debt;
+
+		for (int k = 1; k < CLIENTS; k++)
+			c = clients[k].asks < c->asks ? &clients[k] : c;
+		if (c->asks > at) { /* it waits to be asked */
+			server.since = at;
+			at = c->asks;
+			server.level = account_waited(&server, at, c->account.level);
+		}
+		c->account.since = c->asks;
+		asked = c->asks - c->account.level;
+		at += took;
+		server.level += due;
+		all = server.level > all ? server.level : all;
+		early = answered_early(early, asked + took - due - (at - server.level));
+		if (averages && early > 0) {
+			server.level -= lesser(early, server.level);
+			early = 0;
+		}
+		c->account.level = account_waited(&c->account, at, server.level);
+		c->asks = at + THINKS / 2 + random_below(THINKS);
+		debt = account_debt(server.level, all);
+		server.level = account_paid(server.level, debt, all);
+		at += debt;
+	}
+	return (at - all - begins) / ANSWERS;
+}
+
+/* They ask for twice as much as it can do, until it is faster: as of one that really is, and far from it if answers may be early. */
+static void answers(u64 rate)
+{
+	u64 really = served(PERIOD - PERIOD * rate / CREDIT_ONE, 0, 1), virtually = served(PERIOD, rate, 1), by_waiting = served(PERIOD, rate, 0);
+	bool waits = rate > CREDIT_ONE / 2; /* for them to ask, if it is as fast */
+
+	if (virtually > really + really / 12 || really > virtually + really / 12 || (waits && by_waiting > really * 2 / 3)) {
+		printf("broken: with %.2f earned an answer takes %lu, really %lu, and %lu where answers may be early\n", (double)rate / CREDIT_ONE,
+		       (unsigned long)virtually, (unsigned long)really, (unsigned long)by_waiting);
+		exit(1);
+	}
+}
+
+/*
+ * A loop waits for what another makes in some periods, of which rate is earned, and works for an eighth of a period whenever it has waited for one: where it is
+ * let go on is where it would have been were the other as fast, but for such work that is begun or not.
+ */
+static void timeouts(u64 rate)
+{
+	enum { WORKS = PERIOD / 8 };
+	struct account loop = { .since = PERIOD }, maker = {};
+	u64 at = PERIOD, all = 0;
+
+	for (int i = 0; i < 10000; i++) {
+		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at, fired = 0, stood, made, position, truly, lets = 0;
+
+		/* Really as fast: what it does as the other is through it ends. */
+		stood = at - loop.level;
+		maker.level += took * rate / CREDIT_ONE;
+		made = end - maker.level;
+		for (truly = stood; truly + PERIOD < made; truly += PERIOD + WORKS)
+			;
+		truly = truly > made ? truly : made;
+		/* By the clock: each timeout that runs out before the end. */
+		loop.since = at;
+		for (at += PERIOD; at < end; at += PERIOD) {
+			fired = at - loop.level;
+			at += WORKS;
+			loop.since = at;
+			lets = at;
+		}
+		end = lets > end ? lets : end; /* it works as the other is through */
+		if (fired)
+			loop.since = waited_since(&loop, began, fired, end, maker.level);
+		loop.level = account_waited(&loop, end, maker.level);
+		position = end - loop.level;
+		if (position > truly + 2 * WORKS || position + 2 * WORKS < truly) {
+			printf("broken: let go on at %lu, truly %lu, made at %lu\n", (unsigned long)position, (unsigned long)truly, (unsigned long)made);
+			exit(1);
+		}
+		/* Both go on from there, and all is paid. */
+		maker.level = loop.level;
+		all = loop.level > all ? loop.level : all;
+		at = end;
+	}
+	if (all == 0)
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -436,6 +542,10 @@ int main(int argc, char **argv)
 	changes(PERIOD, 6);
 	changes(2 * PERIOD, 6);
 	finds();
+	for (u64 rate = CREDIT_ONE / 4; rate <= CREDIT_ONE; rate += CREDIT_ONE / 4) {
+		answers(rate);
+		timeouts(rate);
+	}
 	advances(PERIOD);
 	advances(2 * PERIOD);
 	advances(5 * PERIOD);
