@@ -165,7 +165,7 @@ func (a *attachedTo) alive(l *ledger.Ledger) bool {
 	return !a.gone
 }
 
-func (a *attachedTo) tell() error { return nil }
+func (a *attachedTo) tell(*ledger.Ledger) error { return nil }
 
 func (a *attachedTo) wait() (int, error) {
 	a.mu.Lock()

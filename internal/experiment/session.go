@@ -191,7 +191,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
 	// keeps all of them busy at a high priority leaves little.
 	if s.timeUp() {
-		if err := p.tell(); err != nil {
+		if err := p.tell(s.ledger); err != nil {
 			cfg.Log.Warn(err.Error())
 		}
 	}
@@ -226,7 +226,7 @@ func (s *session) startOnce() (*started, error) {
 			return nil, err
 		}
 	}
-	return &started{p, s.cfg.Args}, nil
+	return &started{Process: p, args: s.cfg.Args, log: s.cfg.Log}, nil
 }
 
 // startProgram starts the program, with COZ's function where it is to have that.

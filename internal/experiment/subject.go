@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,8 +32,8 @@ type subject interface {
 	// detach is called before the ledger is closed: it is not used any more.
 	detach()
 	// tell tells what was started to end. What runs by itself is left alone, here and in wait.
-	tell() error
-	// wait waits for what was started to end, and gives its status.
+	tell(l *ledger.Ledger) error
+	// wait waits for what was started to end, and gives its status. What it leaves behind after it was told is told, too.
 	wait() (int, error)
 	// describe says in a run's record what it is.
 	describe(r *profile.Run)
@@ -51,7 +53,13 @@ func (p program) close() {
 type started struct {
 	*target.Process
 	args []string
+	log  *slog.Logger
+	told bool // to end; and then
+	left target.Leftovers
 }
+
+// endsWithin is how long a program that was told to end may take before the user is told that it goes on.
+const endsWithin = 3 * time.Second
 
 func (p *started) programs() ([]program, error) {
 	main, err := target.BinaryOf(p.PID())
@@ -75,9 +83,35 @@ func running(done <-chan struct{}) bool {
 	}
 }
 
-func (p *started) tell() error { return p.Signal(unix.SIGTERM) }
+func (p *started) tell(l *ledger.Ledger) error {
+	members, err := l.Members()
+	var pids []int
+	for _, m := range members {
+		pids = append(pids, m.PID)
+	}
+	return errors.Join(err, p.end(pids))
+}
 
-func (p *started) wait() (int, error) { return p.Wait().Status, nil }
+// end tells it to end, and has those of these processes that it leaves behind told, too.
+func (p *started) end(pids []int) error {
+	p.told = true
+	p.left = p.Leftovers(pids)
+	return p.Signal(unix.SIGTERM)
+}
+
+func (p *started) wait() (int, error) {
+	if p.told {
+		select {
+		case <-p.Done():
+		case <-time.After(endsWithin):
+			p.log.Warn(fmt.Sprintf("%s was told to end (SIGTERM) and goes on, at full speed; whatif waits for its end. What was measured is in the profile. kill -KILL %d ends it", p.args[0], p.PID()))
+		}
+	}
+	status := p.Wait().Status
+	left := p.left
+	p.left = nil
+	return status, left.Terminate()
+}
 
 func (p *started) detach() {}
 
@@ -122,11 +156,11 @@ func (e *everyone) Done() <-chan struct{} {
 
 func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || running(e.load.Done()) }
 
-func (e *everyone) tell() error {
+func (e *everyone) tell(*ledger.Ledger) error {
 	if e.load == nil {
 		return nil
 	}
-	return e.load.tell()
+	return e.load.end(nil) // who else belongs to it is not known
 }
 
 func (e *everyone) wait() (int, error) {
