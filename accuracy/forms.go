@@ -69,6 +69,16 @@ func forms() []program {
 		{name: "lock_light", kind: ordinary},
 		{name: "idle_loop", kind: ordinary, model: []float64{17, 33, 50, 67}},
 		{name: "idle_loop_often", source: "idle_loop.c", defines: []string{"OFTEN"}, kind: ordinary, model: []float64{17, 33, 50, 67}},
+		{name: "nap_reader", kind: ordinary, model: []float64{19, 38, 58, 69}},
+		{name: "paced_loop", kind: ordinary, model: []float64{0, 0, 0, 0}},
+		{name: "short_children", kind: ordinary},
+		{name: "rw_readers", kind: ordinary},
+		{name: "group_commit", kind: ordinary},
+		{name: "heavy_tail", kind: ordinary, model: []float64{16, 32, 48, 57}},
+		{name: "read_ahead", kind: ordinary},
+		{name: "alloc_across", kind: ordinary},
+		{name: "many_to_many", kind: ordinary, model: []float64{13, 27, 40, 54}},
+		{name: "go_http", source: "go_http/main.go", point: "main.progressDone", kind: ordinary},
 		{name: "rust_scope", source: "rust_scope.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},
 	}
 	for i := range group {
