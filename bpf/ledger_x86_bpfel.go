@@ -68,6 +68,7 @@ type LedgerControlPage struct {
 	Unit        uint32
 	BinShift    uint32
 	Period      uint64
+	Usual       uint64
 	Cap         uint64
 	Rate        uint64
 	Seed        uint64
@@ -85,7 +86,7 @@ type LedgerControlPage struct {
 	Errands     uint32
 	Unpinned    uint32
 	Placebo     uint32
-	_           [44]byte
+	_           [36]byte
 	Global      uint64
 	Evened      uint64
 	_           [48]byte
@@ -94,7 +95,8 @@ type LedgerControlPage struct {
 	Timeouts    uint64
 	ErrandsRun  uint64
 	HeldExpired uint64
-	_           [24]byte
+	Spins       uint64
+	_           [16]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64

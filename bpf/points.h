@@ -153,9 +153,9 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
 	if (i >= MAX_POINTS)
 		return;
 	ran += c->passed[i];
-	if (ran >= control.period)
-		visit(t, i, ran / control.period, 0);
-	c->passed[i] = ran % control.period;
+	if (ran >= control.usual)
+		visit(t, i, ran / control.usual, 0);
+	c->passed[i] = ran % control.usual;
 }
 
 #endif

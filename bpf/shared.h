@@ -109,6 +109,7 @@ struct control_page {
 	u32 unit;	/* the unit that is, or in a baseline may next be, sped up; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
+	u64 usual;	/* the period that was asked for: ticks may come more often since */
 	u64 cap;	/* most that is paid at once of what is owed already */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
@@ -134,6 +135,7 @@ struct control_page {
 	u64 timeouts;	/* that ran out while a thread of the target waited for another */
 	u64 errands_run; /* by threads that do so often (errands.h): user space asks for holding by it */
 	u64 held_expired; /* who is held after one now */
+	u64 spins;	/* ticks that met a thread that waits busily: user space has them come more often by it */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
 	u64 stopping;	/* cores that are being stopped */

@@ -105,15 +105,19 @@ static __always_inline u64 tick_took(const struct core *c)
 	return control.tick_cost + c->sampling;
 }
 
-/* That is a delay, as who sleeps has no ticks and in virtual time there are none. Not static: as step_out. */
-__noinline int delay_by_tick(struct core *c, struct thread *t)
+/*
+ * That is a delay, as who sleeps has no ticks and in virtual time there are none. Who waits busily is not delayed: were it, others would pay for that, for whom it
+ * waits. Not static: as step_out.
+ */
+__noinline int delay_by_tick(struct core *c, struct thread *t, bool waits)
 {
 	u64 delay;
 
 	if (!c || !t)
 		return 0;
 	delay = tick_took(c);
-	give(t, delay);
+	if (!waits)
+		give(t, delay);
 	t->credit.began += delay;
 	return 0;
 }
@@ -196,7 +200,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 }
 
 /* Ticks that one stop can last through. */
-#define STOP_TICKS 16
+#define STOP_TICKS 128
 
 struct payment {
 	struct core *core;
@@ -340,6 +344,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	unit = unit_of_sample(t, c, &point, 1);
 	c->samples++;
 	spins = unit & UNIT_SPINS;
+	if (spins)
+		__sync_fetch_and_add(&control.spins, 1);
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
@@ -370,7 +376,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 			credit_unknown(t, ran);
 		}
 		earn(t, now);
-		delay_by_tick(c, t);
+		delay_by_tick(c, t, spins);
 		spins |= rests; /* who must not be stopped either */
 	}
 	if (live && control.rate && !spins) {
@@ -383,7 +389,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	arrive(tick);
 	if (counting) {
 		/* All cores come at once, and one is enough to read a process. */
-		read_counters(t, control.sampled ? TOGETHER_NS : control.period / 2, 0);
+		read_counters(t, control.sampled ? TOGETHER_NS : control.usual / 2, 0);
 		sample_spans();
 	}
 	if (!live)
@@ -403,7 +409,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	excuse(t, control.global);
 	settle_let_off(c, t);
 	c->debt = debt_of(t, t->account.level);
-	delay_since(t, now, TOGETHER_NS);
+	delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see delay_by_tick */
 	show_level(c, t, 0);
 }
 

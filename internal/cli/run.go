@@ -38,6 +38,7 @@ type runFlags struct {
 	waiting            string
 	speedups           levels
 	period, length     time.Duration
+	finer              bool // no period was asked for
 	warmup, duration   time.Duration
 	until              percent
 	repeat             int
@@ -146,7 +147,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		cfg.Targets = append(cfg.Targets, t)
 	}
 	r.setDefaults(cfg.Rests())
-	cfg.Period = r.period
+	cfg.Period, cfg.Finer = r.period, r.finer
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
 		return cfg, usageError{err}
 	}
@@ -186,6 +187,7 @@ func (r *runFlags) setDefaults(rests bool) {
 			period = restingPeriod
 		}
 	}
+	r.finer = r.period == 0
 	r.period, r.waiting = cmp.Or(r.period, period), cmp.Or(r.waiting, waiting)
 }
 

@@ -62,6 +62,7 @@ type session struct {
 	settled   bool // Config.Enough said so
 
 	limits limits
+	finer  int // times as many ticks as were asked for; 0: they are as many
 
 	executions int // of the program, started so far
 	carried    carried
@@ -541,6 +542,7 @@ func (s *session) rebase() {
 // begin begins a trial's experiment.
 func (s *session) begin(t plan.Trial, length, settle time.Duration) {
 	s.hold()
+	s.refine()
 	s.ledger.Begin(ledger.Experiment{
 		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
 		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
@@ -557,7 +559,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	d := r.Totals.Minus(s.totals)
 	s.before, s.totals = s.totals.Units, r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
-	e.HeldNS, e.UnpaidNS = int64(d.Held), int64(r.Unpaid)
+	e.HeldNS, e.UnpaidNS, e.Ticks = int64(d.Held), int64(r.Unpaid), s.finer
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)
 

@@ -92,7 +92,7 @@ func (l *Ledger) Totals(units int) Totals {
 func (l *Ledger) UnitSamples(units int) []int64 {
 	all := make([]int64, units)
 	for i := range all {
-		all[i] = int64(load(&l.page.unitSamples[i+1]))
+		all[i] = l.finer.ofUnit(i, int64(load(&l.page.unitSamples[i+1])))
 	}
 	return all
 }
@@ -117,6 +117,7 @@ func (l *Ledger) sums() Totals {
 			t.Lost[k] += int64(load(&c.Lost[k]))
 		}
 	}
+	t.Samples = l.finer.periods(l.finer.samples, t.Samples)
 	return t
 }
 

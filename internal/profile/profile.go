@@ -162,6 +162,7 @@ type Experiment struct {
 	WaitedNS     map[string]int64            `json:"waited_ns,omitempty"`
 	UnitWaitedNS map[uint32]map[string]int64 `json:"unit_waited_ns,omitempty"`
 	// What is needed to judge the experiment.
+	Ticks     int   `json:"ticks,omitempty"`      // in each of the run's periods, where that was more than one
 	PausedNS  int64 `json:"paused_ns"`            // time that cores were really stopped, summed over them
 	HeldNS    int64 `json:"held_ns,omitempty"`    // time that threads which had slept by the clock were kept from going on
 	UnpaidNS  int64 `json:"unpaid_ns"`            // largest debt left at the end
