@@ -323,7 +323,8 @@ func (in *input) stackDoubts(res *Result, losses map[string]int64) {
 	var samples int64
 	for _, d := range in.runs {
 		for i := range d.Experiments {
-			samples += d.Experiments[i].Samples
+			e := &d.Experiments[i]
+			samples += e.Samples * int64(max(1, e.Ticks)) // as losses are counted: each
 		}
 	}
 	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }

@@ -19,7 +19,7 @@ type trial struct {
 	visits   float64
 	part     float64 // of the experiment's time that the window covers
 	delay    float64 // D: virtual delay, likewise, beside what there is in baselines
-	// granule is the delay that one sample adds: speed-up times sampling period.
+	// granule is the delay that one tick adds: speed-up times the time between two.
 	granule float64
 	squares float64 // of the shares that baselines have in expected; 0 if it is paired
 
@@ -52,7 +52,7 @@ func (in *input) collect(t *track, target int, see view) []trial {
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
 			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: real, samples: float64(tookPart(&d.Run, e)[e.Unit]),
 			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, delay-in.always[o.run]*real),
-			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS)}
+			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS) / float64(max(1, e.Ticks))}
 		tr.weight = tr.real
 		// The window fades in and out: it covers a part of the effective time, and
 		// as much of the real time and of the delay belongs to it.
