@@ -482,7 +482,7 @@ static void timeouts(u64 rate)
 	u64 at = PERIOD, all = 0;
 
 	for (int i = 0; i < 10000; i++) {
-		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at, fired = 0, stood, made, position, truly, lets = 0;
+		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at, fired = 0, stood, made, position, truly;
 
 		/* Really as fast: what it does as the other is through it ends. */
 		stood = at - loop.level;
@@ -497,11 +497,9 @@ static void timeouts(u64 rate)
 			fired = at - loop.level;
 			at += WORKS;
 			loop.since = at;
-			lets = at;
 		}
-		end = lets > end ? lets : end; /* it works as the other is through */
-		if (fired)
-			loop.since = waited_since(&loop, began, fired, end, maker.level);
+		end = loop.since > end ? loop.since : end; /* it works as the other is through */
+		loop.since = waited_since(&loop, began, fired, end, maker.level);
 		loop.level = account_waited(&loop, end, maker.level);
 		position = end - loop.level;
 		if (position > truly + 2 * WORKS || position + 2 * WORKS < truly) {

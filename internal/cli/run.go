@@ -38,7 +38,6 @@ type runFlags struct {
 	waiting            string
 	speedups           levels
 	period, length     time.Duration
-	finer              bool // no period was asked for
 	warmup, duration   time.Duration
 	until              percent
 	repeat             int
@@ -147,8 +146,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		}
 		cfg.Targets = append(cfg.Targets, t)
 	}
+	cfg.Finer = r.period == 0
 	r.setDefaults(cfg.Rests())
-	cfg.Period, cfg.Finer = r.period, r.finer
+	cfg.Period = r.period
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
 		return cfg, usageError{err}
 	}
@@ -188,7 +188,6 @@ func (r *runFlags) setDefaults(rests bool) {
 			period = restingPeriod
 		}
 	}
-	r.finer = r.period == 0
 	r.period, r.waiting = cmp.Or(r.period, period), cmp.Or(r.waiting, waiting)
 }
 

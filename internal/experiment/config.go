@@ -45,7 +45,7 @@ type Config struct {
 	Waiting    []ledger.WaitClass // that counts as time of the unit in whose code it is
 	Speedups   []int              // percent
 	Period     time.Duration      // of sampling
-	Finer      bool               // ticks may come more often, see refine
+	Finer      bool               // no period was asked for: ticks may come more often, see refine
 	Experiment time.Duration      // least length of an experiment
 	Warmup     time.Duration      // before the first experiment
 	Duration   time.Duration      // stop profiling after this; 0: when the program ends

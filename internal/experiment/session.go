@@ -62,7 +62,6 @@ type session struct {
 	settled   bool // Config.Enough said so
 
 	limits limits
-	finer  int // times as many ticks as were asked for; 0: they are as many
 
 	executions int // of the program, started so far
 	carried    carried
@@ -559,7 +558,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	d := r.Totals.Minus(s.totals)
 	s.before, s.totals = s.totals.Units, r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
-	e.HeldNS, e.UnpaidNS, e.Ticks = int64(d.Held), int64(r.Unpaid), s.finer
+	e.HeldNS, e.UnpaidNS, e.Ticks = int64(d.Held), int64(r.Unpaid), s.ledger.Ticks()
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)
 

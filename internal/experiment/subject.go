@@ -54,8 +54,8 @@ type started struct {
 	*target.Process
 	args []string
 	log  *slog.Logger
-	told bool // to end; and then
-	left target.Leftovers
+	told bool             // to end
+	left target.Leftovers // then
 }
 
 // endsWithin is how long a program that was told to end may take before the user is told that it goes on.
@@ -108,9 +108,7 @@ func (p *started) wait() (int, error) {
 		}
 	}
 	status := p.Wait().Status
-	left := p.left
-	p.left = nil
-	return status, left.Terminate()
+	return status, p.left.Terminate()
 }
 
 func (p *started) detach() {}

@@ -8,6 +8,9 @@ type finer struct {
 	units   []int64
 }
 
+// Ticks is how many come in each period that was asked for; 0: one.
+func (l *Ledger) Ticks() int { return int(l.finer.times) }
+
 // Spins is how many ticks have met a thread of the target that waited busily.
 func (l *Ledger) Spins() int64 { return int64(load(&l.page.control.Spins)) }
 
