@@ -106,8 +106,8 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 const (
 	executions = ", and where there\n" +
 		"                               are none each execution is one experiment (see --repeat, --duration)"
-	stopsProgram = "stop profiling after `TIME`, and the program with SIGTERM; one that ends\n" +
-		"                               sooner, with status 0, is run again until then"
+	stopsProgram = "stop profiling after `TIME`, and the program, and what it leaves behind, with\n" +
+		"                               SIGTERM; one that ends sooner, with status 0, is run again until then"
 )
 
 // config checks the flags and turns them into the session's configuration.

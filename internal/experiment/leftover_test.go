@@ -44,10 +44,16 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// A program that does not end when it is told to is waited for, and the user is told how to end it.
+// Who does not end when he is told to is named, and the user is told how to end him; if it is the program, it is waited for.
 func TestStubborn(t *testing.T) {
 	realkernel.Need(t)
-	const script = "trap '' TERM; for i in $(seq 600); do sleep 0.02; done" // 12 s, if nobody ends it
+	const stubborn = "trap '' TERM; for i in $(seq 600); do sleep 0.02; done" // 12 s, if nobody ends it
+	endStubborn(t, stubborn, 137)
+	endStubborn(t, "{ "+stubborn+"; } & exit 0", 0)
+}
+
+func endStubborn(t *testing.T, script string, status int) {
+	t.Helper()
 	cmd := exec.Command(realkernel.Whatif(t), "run", "-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
 		"sh", "-c", script)
 	stderr, err := cmd.StderrPipe()
@@ -57,18 +63,18 @@ func TestStubborn(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said, program := "", 0
+	said, named := "", 0
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		said += lines.Text() + "\n"
 		if _, after, ok := strings.Cut(lines.Text(), "kill -KILL "); ok {
-			fmt.Sscan(after, &program)
-			if err := unix.Kill(program, unix.SIGKILL); err != nil {
-				t.Errorf("ending process %d: %v", program, err)
+			fmt.Sscan(after, &named)
+			if err := unix.Kill(named, unix.SIGKILL); err != nil {
+				t.Errorf("ending process %d: %v", named, err)
 			}
 		}
 	}
 	cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); program == 0 || got != 137 {
-		t.Errorf("status %d, want 137; told to end process %d\n%s", got, program, said)
+	if got := cmd.ProcessState.ExitCode(); named == 0 || got != status {
+		t.Errorf("%s: status %d, want %d; told to end process %d\n%s", script, got, status, named, said)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ type subject interface {
 	detach()
 	// tell tells what was started to end. What runs by itself is left alone, here and in wait.
 	tell(l *ledger.Ledger) error
-	// wait waits for what was started to end, and gives its status. What it leaves behind after it was told is told, too.
+	// wait waits for what was started to end, and gives its status. If it was told to end, what it leaves behind is told, too.
 	wait() (int, error)
 	// describe says in a run's record what it is.
 	describe(r *profile.Run)
@@ -55,10 +56,10 @@ type started struct {
 	args []string
 	log  *slog.Logger
 	told bool             // to end
-	left target.Leftovers // then
+	left target.Leftovers // what there was besides it as it was told
 }
 
-// endsWithin is how long a program that was told to end may take before the user is told that it goes on.
+// endsWithin is how long a program that was told to end may take, and what it leaves behind, before the user is told that it goes on.
 const endsWithin = 3 * time.Second
 
 func (p *started) programs() ([]program, error) {
@@ -94,21 +95,27 @@ func (p *started) tell(l *ledger.Ledger) error {
 
 // end tells it to end, and has those of these processes that it leaves behind told, too.
 func (p *started) end(pids []int) error {
-	p.told = true
-	p.left = p.Leftovers(pids)
-	return p.Signal(unix.SIGTERM)
+	left, err := p.Leftovers(pids)
+	p.told, p.left = true, left
+	return errors.Join(err, p.Signal(unix.SIGTERM))
 }
 
 func (p *started) wait() (int, error) {
-	if p.told {
-		select {
-		case <-p.Done():
-		case <-time.After(endsWithin):
-			p.log.Warn(fmt.Sprintf("%s was told to end (SIGTERM) and goes on, at full speed; whatif waits for its end. What was measured is in the profile. kill -KILL %d ends it", p.args[0], p.PID()))
-		}
+	if !p.told {
+		return p.Wait().Status, nil
+	}
+	select {
+	case <-p.Done():
+	case <-time.After(endsWithin):
+		p.log.Warn(fmt.Sprintf("%s was told to end (SIGTERM) and goes on; whatif waits for its end. What was measured is in the profile. kill -KILL %d ends it", p.args[0], p.PID()))
 	}
 	status := p.Wait().Status
-	return status, p.left.Terminate()
+	goOn, err := p.left.Terminate(endsWithin)
+	for _, r := range goOn {
+		p.log.Warn(fmt.Sprintf("process %d (%s), which %s has started, was told to end (SIGTERM) and goes on; whatif does not wait for it. kill -KILL %d ends it",
+			r.PID, strings.Join(r.Args, " "), p.args[0], r.PID))
+	}
+	return status, err
 }
 
 func (p *started) detach() {}
@@ -158,7 +165,7 @@ func (e *everyone) tell(*ledger.Ledger) error {
 	if e.load == nil {
 		return nil
 	}
-	return e.load.end(nil) // who else belongs to it is not known
+	return e.load.end(nil) // the ledger's members are everyone
 }
 
 func (e *everyone) wait() (int, error) {
