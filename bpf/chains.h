@@ -82,7 +82,7 @@ __noinline int note_member(struct match *m, u32 number)
 	if (p->state != STATE_MET)
 		return 0;
 	if (m->counted)
-		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
+		count_sample(unit);
 	m->units++;
 	if (unit == m->selected)
 		m->met = 1;

@@ -249,7 +249,7 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 	bool unknown = w->pending || w->ended == ENDED_PENDING;
 
 	if (!unknown && !w->match.units && w->match.own && w->match.counted)
-		__sync_fetch_and_add(&unit_samples[w->match.own & (MAX_UNITS - 1)], 1);
+		count_sample(w->match.own);
 	/* What is further out, or unknown, does not make it another's. */
 	if (w->match.met && !w->hidden)
 		return w->match.selected | w->unit;

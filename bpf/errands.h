@@ -39,7 +39,7 @@ __noinline int note_errand(struct thread *t, u64 now)
 	if (!t || !t->naps.awake)
 		return 0;
 	t->naps.awake = 0;
-	if (credit_length(&t->credit, now) >= control.usual)
+	if (credit_length(&t->credit, now) >= control.asked)
 		return 0;
 	t->naps.errands++;
 	if (runs_errands(t))

@@ -229,7 +229,7 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 		return 0;
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
-		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
+		count_sample(unit);
 	if (l->epoch != control.epoch || !under_way(bpf_ktime_get_ns()))
 		return 0;
 	if (l->visits)

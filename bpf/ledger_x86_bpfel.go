@@ -68,7 +68,8 @@ type LedgerControlPage struct {
 	Unit        uint32
 	BinShift    uint32
 	Period      uint64
-	Usual       uint64
+	Asked       uint64
+	Parts       uint64
 	Cap         uint64
 	Rate        uint64
 	Seed        uint64
@@ -86,7 +87,7 @@ type LedgerControlPage struct {
 	Errands     uint32
 	Unpinned    uint32
 	Placebo     uint32
-	_           [36]byte
+	_           [28]byte
 	Global      uint64
 	Evened      uint64
 	_           [48]byte
@@ -95,8 +96,7 @@ type LedgerControlPage struct {
 	Timeouts    uint64
 	ErrandsRun  uint64
 	HeldExpired uint64
-	Spins       uint64
-	_           [16]byte
+	_           [24]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
@@ -143,10 +143,12 @@ type LedgerCore struct {
 	Source       uint32
 	Walks        uint32
 	Samples      uint64
+	Spins        uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64
 	Turns        uint64
+	Turning      uint64
 	Sampling     uint64
 	FreeUntil    uint64
 	Passed       [16]uint64
@@ -172,7 +174,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [40]byte
+	_ [24]byte
 }
 
 type LedgerCost uint32
@@ -506,6 +508,7 @@ type LedgerSharedNumber uint32
 
 const (
 	LedgerSharedNumberNUMBER_CREDIT_ONE       LedgerSharedNumber = 1024
+	LedgerSharedNumberNUMBER_SAMPLE_PARTS     LedgerSharedNumber = 4
 	LedgerSharedNumberNUMBER_STATE_MET        LedgerSharedNumber = 7
 	LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT LedgerSharedNumber = 24
 )

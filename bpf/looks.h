@@ -9,7 +9,7 @@
 /* In this stretch the thread has not run for more than a look, of which a tick may have been a part, preempted in between or not. */
 static __always_inline bool looks(const struct thread *t, u64 now)
 {
-	return credit_length(&t->credit, now) < control.usual / 16 + control.tick_cost;
+	return credit_length(&t->credit, now) < control.asked / 16 + control.tick_cost;
 }
 
 /* So many looks in a row are no chance: some sleep in two parts. */
@@ -69,7 +69,7 @@ static __always_inline void works_on(struct thread *t, u64 place)
 /* Whether a timeout has ended the thread's wait, but others do there often, and it may sleep there again soon: it may owe nothing then. */
 static __always_inline bool works_meanwhile(const struct thread *t, u64 now)
 {
-	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES && credit_length(&t->credit, now) < control.usual;
+	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES && credit_length(&t->credit, now) < control.asked;
 }
 
 /* One at this level lets the thread go on that has worked for timeouts. Not static: as step_out. */

@@ -153,9 +153,9 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
 	if (i >= MAX_POINTS)
 		return;
 	ran += c->passed[i];
-	if (ran >= control.usual)
-		visit(t, i, ran / control.usual, 0);
-	c->passed[i] = ran % control.usual;
+	if (ran >= control.asked)
+		visit(t, i, ran / control.asked, 0);
+	c->passed[i] = ran % control.asked;
 }
 
 #endif

@@ -98,7 +98,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (sleeps) {
 			/* It may be long until a tick meets the process again. */
 			if (counting)
-				read_counters(p, control.sampled ? READ_NOW : control.usual / 4, AT_SWITCH);
+				read_counters(p, control.sampled ? READ_NOW : control.asked / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
 			waits_on(c, p, place, now);
 			hand_over(p, place, now);

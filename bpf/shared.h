@@ -78,6 +78,9 @@ enum cost {
 
 /* What follows begins on a cache line of its own. */
 #define CACHE_LINE __attribute__((aligned(64)))
+
+/* Ticks may come so many times as often as was asked for. Samples are counted in these parts of one in each period that was. */
+#define SAMPLE_PARTS 4
 /* What a thread waits for while it does not run: told by what ends the wait. */
 enum wait_class {
 	WAIT_OTHER,
@@ -109,7 +112,8 @@ struct control_page {
 	u32 unit;	/* the unit that is, or in a baseline may next be, sped up; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
-	u64 usual;	/* the period that was asked for: ticks may come more often since */
+	u64 asked;	/* the period that was asked for: ticks may come more often since */
+	u64 parts;	/* of SAMPLE_PARTS: what a sample counts, so that they are of that period all the same */
 	u64 cap;	/* most that is paid at once of what is owed already */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
 	u64 seed;	/* of the ticks' moments */
@@ -135,7 +139,6 @@ struct control_page {
 	u64 timeouts;	/* that ran out while a thread of the target waited for another */
 	u64 errands_run; /* by threads that do so often (errands.h): user space asks for holding by it */
 	u64 held_expired; /* who is held after one now */
-	u64 spins;	/* ticks that met a thread that waits busily: user space has them come more often by it */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
 	u64 stopping;	/* cores that are being stopped */
@@ -276,11 +279,13 @@ struct core {
 	u32 receives;	/* packets from elsewhere: the depth at which they are handled */
 	u32 source;	/* the interrupts that it is in, innermost first: an enum interrupt in 4 bits each */
 	u32 walks;	/* stacks followed, as a mark of each */
-	u64 samples;	/* of the target */
+	u64 samples;	/* of the target, in parts */
+	u64 spins;	/* those of them that met a thread which waits busily */
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */
 	u64 turns;	/* of the stopping loop */
+	u64 turning;	/* ns, for which it ran: others are waited for outside it */
 	u64 sampling;	/* ns, that the last sample took of its thread: a part of what a tick costs */
 	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
@@ -318,6 +323,7 @@ struct place {
 /* For user space, which is given no macros. */
 enum shared_number {
 	NUMBER_CREDIT_ONE = CREDIT_ONE,
+	NUMBER_SAMPLE_PARTS = SAMPLE_PARTS,
 	NUMBER_STATE_MET = STATE_MET,
 	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,
 };

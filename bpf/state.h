@@ -5,7 +5,7 @@
 
 volatile struct control_page control;
 LARGE struct core cores[MAX_CPUS];
-LARGE u64 unit_samples[MAX_UNITS];
+LARGE u64 unit_samples[MAX_UNITS]; /* in parts */
 LARGE struct waits unit_waits[MAX_UNITS];
 /* Visits by virtual time; the experiment's parity chooses the half. */
 LARGE u32 bins[2][MAX_POINTS][MAX_BINS];
@@ -23,6 +23,11 @@ struct span_counts span_counts[2][MAX_SPANS];
 /* How many were in between at ticks, by virtual time: twice that, + 1; 0: not known. */
 LARGE u32 span_samples[2][MAX_SPANS][MAX_BINS];
 u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could be seen */
+
+static __always_inline void count_sample(u32 unit)
+{
+	__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], control.parts);
+}
 
 #include "chains.h"
 

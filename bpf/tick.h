@@ -174,6 +174,7 @@ static long on_turn(u32 i, struct stop *s)
  */
 static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
+	u64 now = bpf_ktime_get_ns();
 	struct stop s = { .core = c, .thread = t, .now = begin, .begin = begin, .global = control.global, .evened = control.evened, .end = end };
 
 	s.want = debt;
@@ -194,6 +195,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	c->stops++;
 	c->stopped += s.now - begin;
 	c->turns += s.turns;
+	c->turning += s.now - now;
 	t->account.level = account_paid(t->account.level, s.paid, control.global);
 	t->credit.began += s.paid; /* it did not run */
 	return s.now;
@@ -276,9 +278,9 @@ static __always_inline bool sample_kernel_thread(struct core *c)
 	unit = unit_of_sample(0, c, &point, 1) & ~UNIT_SPINS;
 	if (unit == UNIT_NONE || unit == UNIT_PENDING)
 		return 0;
-	c->samples++;
+	c->samples += control.parts;
 	if (!whole_stacks && unit < MAX_UNITS)
-		__sync_fetch_and_add(&unit_samples[unit], 1);
+		count_sample(unit);
 	if (unit != control.unit || !control.rate || !under_way(bpf_ktime_get_ns()))
 		return 1;
 	s = meet_stranger(task);
@@ -323,7 +325,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 	u64 begin = bpf_ktime_get_ns(), ran, now;
-	u32 unit, spins, point = 0;
+	u32 unit, point = 0;
+	u32 spins, spared; /* it waits busily; it must not be stopped */
 	bool live;
 
 	pass_waiting(begin);
@@ -342,13 +345,14 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (t->late)
 		settle_all(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
-	c->samples++;
+	c->samples += control.parts;
 	spins = unit & UNIT_SPINS;
 	if (spins)
-		__sync_fetch_and_add(&control.spins, 1);
+		c->spins += control.parts;
+	spared = spins;
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
-		__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], 1);
+		count_sample(unit);
 	now = bpf_ktime_get_ns();
 	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
 	live = !nobody_pays && under_way(now);
@@ -359,9 +363,9 @@ static __always_inline void sample(struct core *c, u64 tick)
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
 	pass(c, t, point, ran);
 	if (live) {
-		bool rests = rested(t);
 		u64 most = lesser(ran, 2 * control.period); /* that it may have waited */
 
+		spared |= rested(t);
 		/* What was waited since the last tick is no excuse for what is earned at this one. */
 		excuse(t, control.before);
 		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
@@ -377,9 +381,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 		}
 		earn(t, now);
 		delay_by_tick(c, t, spins);
-		spins |= rests; /* who must not be stopped either */
 	}
-	if (live && control.rate && !spins) {
+	if (live && control.rate && !spared) {
 		u64 even = unfair(c, t);
 
 		raise_global(t->account.level);
@@ -389,15 +392,15 @@ static __always_inline void sample(struct core *c, u64 tick)
 	arrive(tick);
 	if (counting) {
 		/* All cores come at once, and one is enough to read a process. */
-		read_counters(t, control.sampled ? TOGETHER_NS : control.usual / 2, 0);
+		read_counters(t, control.sampled ? TOGETHER_NS : control.asked / 2, 0);
 		sample_spans();
 	}
 	if (!live)
 		return;
 	if (counting)
-		now = delay_since(t, now, LONGEST_COUNTING_NS);
+		now = delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
 	/* Who looks whether it can go on may have a lock that others want. */
-	if (!spins && !((t->again || may_find(t)) && looks(t, now)) && !works_meanwhile(t, now)) {
+	if (!spared && !((t->again || may_find(t)) && looks(t, now)) && !works_meanwhile(t, now)) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
 		settle_let_off(c, t);
@@ -432,6 +435,8 @@ static __always_inline int set_timer(struct timer *v)
 
 	v->tick = tick_at(now) + 1;
 	at = tick_time(v->tick);
+	if (at <= now) /* the period has become shorter in between */
+		at = now + 1;
 	if (control.unpinned)
 		return bpf_timer_start(&v->timer, at - now, 0);
 	return bpf_timer_start(&v->timer, at, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);

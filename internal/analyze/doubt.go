@@ -290,8 +290,8 @@ func (in *input) experimentDoubts(res *Result) {
 				continue // little is owed there, and stops are too short to tell
 			}
 			unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
-			if e.SpinTurns > 0 && e.PausedNS > 1e6 {
-				turns = append(turns, float64(e.SpinTurns)/float64(e.PausedNS))
+			if spun := cmp.Or(e.SpinNS, e.PausedNS); e.SpinTurns > 0 && spun > 1e6 {
+				turns = append(turns, float64(e.SpinTurns)/float64(spun))
 			}
 		}
 	}
@@ -324,7 +324,7 @@ func (in *input) stackDoubts(res *Result, losses map[string]int64) {
 	for _, d := range in.runs {
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
-			samples += e.Samples * int64(max(1, e.Ticks)) // as losses are counted: each
+			samples += e.Samples * int64(e.TicksEach()) // as losses are counted: each
 		}
 	}
 	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }

@@ -9,8 +9,10 @@ func (in *input) count(res *Result) {
 		} else {
 			res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, BuildIDs: d.BuildIDs(), Experiments: len(d.Experiments)})
 		}
+		run := &res.Runs[len(res.Runs)-1]
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
+			run.Ticks = max(run.Ticks, e.TicksEach())
 			res.RealNS += e.RealNS
 			res.DelayNS += max(0, e.DelayNS)
 			res.PausedNS += max(0, e.PausedNS)

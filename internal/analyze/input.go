@@ -22,7 +22,7 @@ type input struct {
 	// experiment of a run which baseline the plan drew with it, or -1.
 	bases   [][]int
 	partner [][]int
-	always  []float64 // run → the part of its baselines' time that is delay, as ticks and probes make everywhere
+	always  []map[int]float64 // run, ticks in a period → the part of its baselines' time that is delay, as ticks and probes make everywhere
 }
 
 // mostAlways keeps a damaged profile from saying that there is no virtual time at all.
@@ -37,7 +37,7 @@ func newInput(runs []*profile.Data) *input {
 	in.mergeUnits()
 	for r, d := range runs {
 		var bases []int
-		var delay, real float64
+		delay, real, always := make(map[int]float64), make(map[int]float64), make(map[int]float64)
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			switch {
@@ -46,12 +46,15 @@ func newInput(runs []*profile.Data) *input {
 				in.tried[u] = append(in.tried[u], occasion{r, i})
 			case usable(e):
 				bases = append(bases, i)
-				delay += float64(max(0, e.DelayNS))
-				real += float64(e.RealNS)
+				delay[e.TicksEach()] += float64(max(0, e.DelayNS))
+				real[e.TicksEach()] += float64(e.RealNS)
 			}
 		}
 		in.bases = append(in.bases, bases)
-		in.always = append(in.always, min(mostAlways, delay/max(real, 1)))
+		for ticks := range delay {
+			always[ticks] = min(mostAlways, delay[ticks]/real[ticks])
+		}
+		in.always = append(in.always, always)
 		in.partner = append(in.partner, partners(d.Experiments))
 	}
 	return in

@@ -82,7 +82,7 @@ func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []
 	trials := in.collect(t, placebo, see)
 	for i := range trials {
 		tr := &trials[i]
-		kept += 100 * tr.delay / tr.real / (1 - in.always[tr.run]) / float64(len(trials))
+		kept += 100 * tr.delay / tr.real / (1 - tr.always) / float64(len(trials))
 	}
 	f := trialsFit(t, trials, &phases[placebo]) // anew: to finish a fit changes it
 	f.finish(pooledNoise(fits), t.df, 1)

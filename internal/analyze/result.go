@@ -49,6 +49,7 @@ type RunFacts struct {
 	Torn        bool
 	BuildIDs    map[string]string // of all binaries that are known, by path
 	Experiments int               // of all kinds
+	Ticks       int               // in each of its periods, at most
 }
 
 // Point is a progress point, merged over runs by name and kind.

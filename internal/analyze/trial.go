@@ -19,6 +19,7 @@ type trial struct {
 	visits   float64
 	part     float64 // of the experiment's time that the window covers
 	delay    float64 // D: virtual delay, likewise, beside what there is in baselines
+	always   float64 // the part of its kind of baselines' time that is delay
 	// granule is the delay that one tick adds: speed-up times the time between two.
 	granule float64
 	squares float64 // of the shares that baselines have in expected; 0 if it is paired
@@ -48,11 +49,11 @@ func (in *input) collect(t *track, target int, see view) []trial {
 			continue
 		}
 		s := &t.segments[o.run]
-		delay, real := float64(max(0, e.DelayNS)), float64(e.RealNS)
+		delay, real, always := float64(max(0, e.DelayNS)), float64(e.RealNS), in.always[o.run][e.TicksEach()]
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
 			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: real, samples: float64(tookPart(&d.Run, e)[e.Unit]),
-			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, delay-in.always[o.run]*real),
-			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS) / float64(max(1, e.Ticks))}
+			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, delay-always*real), always: always,
+			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS) / float64(e.TicksEach())}
 		tr.weight = tr.real
 		// The window fades in and out: it covers a part of the effective time, and
 		// as much of the real time and of the delay belongs to it.
@@ -81,7 +82,7 @@ func (in *input) collect(t *track, target int, see view) []trial {
 //
 // The variance has three parts: that of the trial's own window, taken to be as
 // noisy as a baseline's; that of the baselines it is compared with; and that of
-// the delay, which comes in granules, one a sample. If samples fell at random,
+// the delay, which comes in granules, one a tick. If samples fell at random,
 // their number in the unit would be binomial, with a variance of delay times
 // granule times the part of the time that is not the unit's; sampling by the
 // clock is more even than that, so this is an upper bound. effect is how much of

@@ -45,7 +45,7 @@ type Config struct {
 	Waiting    []ledger.WaitClass // that counts as time of the unit in whose code it is
 	Speedups   []int              // percent
 	Period     time.Duration      // of sampling
-	Finer      bool               // no period was asked for: ticks may come more often, see refine
+	Finer      bool               // nobody asked for that period: ticks may come more often, see refine
 	Experiment time.Duration      // least length of an experiment
 	Warmup     time.Duration      // before the first experiment
 	Duration   time.Duration      // stop profiling after this; 0: when the program ends
@@ -71,9 +71,13 @@ type Config struct {
 // are timed (how many are under way is looked at when samples are taken), and no point is sampled (its visits are
 // periods, and are to mean the same in all runs).
 func (c *Config) Rests() bool {
-	faster := func(percent int) bool { return percent > 0 }
 	sampled := func(p point.Spec) bool { return p.Kind == point.Sample }
-	return !slices.ContainsFunc(c.Speedups, faster) && len(c.Latencies) == 0 && !slices.ContainsFunc(c.Points, sampled)
+	return !c.speedsUp() && len(c.Latencies) == 0 && !slices.ContainsFunc(c.Points, sampled)
+}
+
+// speedsUp tells whether anything is to be sped up.
+func (c *Config) speedsUp() bool {
+	return slices.ContainsFunc(c.Speedups, func(percent int) bool { return percent > 0 })
 }
 
 // samplesOnly tells whether the scheduler need not be followed, nor interrupts. What a program counts in its own memory is read

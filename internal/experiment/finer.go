@@ -1,21 +1,30 @@
 package experiment
 
+import "whatif/internal/ledger"
+
 // Where threads wait busily nobody tells the kernel who lets whom go on. What they owe then is known to the next tick only, and a lock that is held for less than that
-// is taken by who should not have it yet. So ticks come more often once at least so many, and so many percent, have met somebody who waits so. A tick costs 10 to 40 us.
+// is taken by who should not have it yet. So ticks come more often once at least so many of experiments' samples, and so many percent, have met somebody who waits so. A tick costs 10 to 40 us.
 const (
-	finerTimes   = 4
 	leastSpins   = 20
 	spinsPercent = 2
 )
 
-// refine has ticks come more often, from the next experiment on, where that is worth it; not where a period was asked for.
+// busyWaits is how much of experiments' samples met threads that wait busily.
+type busyWaits struct{ spins, samples int64 }
+
+func (b *busyWaits) add(d ledger.Totals) {
+	b.spins += d.Spins
+	b.samples += d.Samples
+}
+
+func (b *busyWaits) many() bool {
+	return b.spins >= leastSpins && 100*b.spins >= spinsPercent*b.samples
+}
+
+// refine has ticks come more often, from the next experiment on, where that is worth it. Not where a period was asked for; nor where nothing is sped up, as nobody owes
+// anything then; nor on the whole machine, where all pay for it and few wait so.
 func (s *session) refine() {
-	if s.ledger.Ticks() != 0 || !s.cfg.Finer || s.cfg.Rests() {
-		return
+	if s.cfg.Finer && s.cfg.speedsUp() && !s.cfg.System && s.ledger.Ticks() == 1 && s.busyWaits.many() {
+		s.ledger.Refine()
 	}
-	spins := s.ledger.Spins()
-	if spins < leastSpins || 100*spins < spinsPercent*s.totals.Samples {
-		return
-	}
-	s.ledger.Refine(finerTimes, s.units.count())
 }

@@ -58,6 +58,7 @@ type session struct {
 	length    time.Duration
 	stretches stretches
 	delayed   usualDelay
+	busyWaits busyWaits
 	look      int  // how many experiments there are when the data are looked at next
 	settled   bool // Config.Enough said so
 
@@ -558,7 +559,11 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	d := r.Totals.Minus(s.totals)
 	s.before, s.totals = s.totals.Units, r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
-	e.HeldNS, e.UnpaidNS, e.Ticks = int64(d.Held), int64(r.Unpaid), s.ledger.Ticks()
+	e.HeldNS, e.UnpaidNS, e.SpinNS = int64(d.Held), int64(r.Unpaid), int64(d.Turning)
+	if ticks := s.ledger.Ticks(); ticks > 1 {
+		e.Ticks = ticks
+	}
+	s.busyWaits.add(d)
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
 	e.Losses = losses(d)
 

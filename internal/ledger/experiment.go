@@ -37,8 +37,10 @@ type PointReading struct {
 
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
-	Samples                       int64
+	Samples                       int64 // in periods that were asked for, as all samples
+	Spins                         int64 // those that met a thread which waits busily
 	Stops, Turns                  int64
+	Turning                       time.Duration // for which there were those turns
 	Stopped, Foreign, Dealt, Held time.Duration
 	Wakes                         int64 // of threads of the target
 	NetworkWakes                  int64 // those of them that packets from elsewhere made
@@ -50,8 +52,10 @@ type Totals struct {
 // Minus is what was added since.
 func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
+	t.Spins -= u.Spins
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
+	t.Turning -= u.Turning
 	t.Stopped -= u.Stopped
 	t.Held -= u.Held
 	t.Foreign -= u.Foreign
@@ -85,6 +89,8 @@ func (l *Ledger) Totals(units int) Totals {
 			break
 		}
 	}
+	t.Samples /= sampleParts
+	t.Spins /= sampleParts
 	return t
 }
 
@@ -92,18 +98,21 @@ func (l *Ledger) Totals(units int) Totals {
 func (l *Ledger) UnitSamples(units int) []int64 {
 	all := make([]int64, units)
 	for i := range all {
-		all[i] = l.finer.ofUnit(i, int64(load(&l.page.unitSamples[i+1])))
+		all[i] = int64(load(&l.page.unitSamples[i+1])) / sampleParts
 	}
 	return all
 }
 
+// sums has samples in parts.
 func (l *Ledger) sums() Totals {
 	var t Totals
 	for i := range l.page.cores {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
 		t.Stops += int64(load(&c.Stops))
+		t.Spins += int64(load(&c.Spins))
 		t.Turns += int64(load(&c.Turns))
+		t.Turning += time.Duration(load(&c.Turning))
 		t.Stopped += time.Duration(load(&c.Stopped))
 		t.Held += time.Duration(load(&c.Held))
 		t.Foreign += time.Duration(load(&c.Foreign))
@@ -117,7 +126,6 @@ func (l *Ledger) sums() Totals {
 			t.Lost[k] += int64(load(&c.Lost[k]))
 		}
 	}
-	t.Samples = l.finer.periods(l.finer.samples, t.Samples)
 	return t
 }
 

@@ -62,7 +62,6 @@ type Ledger struct {
 	page     *page
 	links    links
 	holding  map[string]bool // programs attached by hold
-	finer    finer
 	events   *events
 	tables   *tables
 
@@ -156,7 +155,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	l.tables = newTables(l.page)
 	l.page.control.Seed = rand.Uint64()
-	l.page.control.Period, l.page.control.Usual = uint64(opt.Period), uint64(opt.Period)
+	l.page.control.Period, l.page.control.Asked, l.page.control.Parts = uint64(opt.Period), uint64(opt.Period), uint64(sampleParts)
 	l.page.control.Cap = uint64(opt.Cap)
 	if l.events, err = openEvents(l.maps.Events, &l.page.control.Patient, opt.SamplesOnly); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)

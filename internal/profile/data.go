@@ -70,6 +70,9 @@ func (d *Data) MapFiles(apply func(file string) string) {
 	}
 }
 
+// TicksEach is how many ticks came in each of the run's periods.
+func (e *Experiment) TicksEach() int { return max(1, e.Ticks) }
+
 // IsBaseline says whether e is one of the experiments during which nothing was
 // sped up. A unit that is sped up by nothing is one too.
 func (e *Experiment) IsBaseline() bool { return e.Unit == 0 || e.Speedup == 0 }

@@ -151,7 +151,7 @@ type Experiment struct {
 	// Points: what each progress point of the run did meanwhile.
 	Points    []Visits    `json:"points"`
 	Latencies []Durations `json:"latencies,omitempty"`
-	// Samples of the target: of all of it, and of each unit that had any.
+	// Samples of the target, as many as in each of the run's periods there were: of all of it, and of each unit that had any.
 	Samples     int64            `json:"samples"`
 	UnitSamples map[uint32]int64 `json:"unit_samples,omitempty"`
 	// UnitWaits: of each unit, the time for which at least one thread waited in its code for what
@@ -162,7 +162,7 @@ type Experiment struct {
 	WaitedNS     map[string]int64            `json:"waited_ns,omitempty"`
 	UnitWaitedNS map[uint32]map[string]int64 `json:"unit_waited_ns,omitempty"`
 	// What is needed to judge the experiment.
-	Ticks     int   `json:"ticks,omitempty"`      // in each of the run's periods, where that was more than one
+	Ticks     int   `json:"ticks,omitempty"`      // in each of the run's periods, where that was more than one: see TicksEach
 	PausedNS  int64 `json:"paused_ns"`            // time that cores were really stopped, summed over them
 	HeldNS    int64 `json:"held_ns,omitempty"`    // time that threads which had slept by the clock were kept from going on
 	UnpaidNS  int64 `json:"unpaid_ns"`            // largest debt left at the end
@@ -174,6 +174,7 @@ type Experiment struct {
 	NetworkWakes int64 `json:"network_wakes,omitempty"`
 	OwnNS        int64 `json:"own_ns,omitempty"`     // CPU time of whatif itself
 	SpinTurns    int64 `json:"spin_turns,omitempty"` // loop turns while stopped: the canary for hidden contention
+	SpinNS       int64 `json:"spin_ns,omitempty"`    // for which there were those turns, summed over cores; older files: PausedNS
 	// Losses counted in the kernel, by name; only those that are not zero.
 	Losses map[string]int64 `json:"losses,omitempty"`
 	// SetAside says why the runner found that the experiment should not be

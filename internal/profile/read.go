@@ -299,8 +299,8 @@ func (d *Data) addExperiment(e Experiment) error {
 	if e.Speedup < 0 || e.Speedup > 100 {
 		return fmt.Errorf("experiment %d: speed-up of %d%%", e.Index, e.Speedup)
 	}
-	if e.RealNS < 0 || e.Samples < 0 {
-		return fmt.Errorf("experiment %d: negative time or samples", e.Index)
+	if e.RealNS < 0 || e.Samples < 0 || e.Ticks < 0 {
+		return fmt.Errorf("experiment %d: negative time, samples or ticks", e.Index)
 	}
 	for _, v := range e.Points {
 		// JSON has no NaN, but a sum of huge numbers would be one.

@@ -26,6 +26,9 @@ func provenance(p *printer, r *analyze.Result) {
 			text += ", " + clean(m)
 		}
 		text += fmt.Sprintf(", a sample every %s", analyze.Duration(float64(run.Run.PeriodNS)))
+		if run.Ticks > 1 {
+			text += fmt.Sprintf(", or every %s since threads were seen to wait busily", analyze.Duration(float64(run.Run.PeriodNS)/float64(run.Ticks)))
+		}
 		if run.End == nil {
 			text += ", killed"
 		}
