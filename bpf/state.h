@@ -26,6 +26,7 @@ u64 span_strangers[MAX_SPANS]; /* ends without a begin: begun before that could 
 
 static __always_inline void count_sample(u32 unit)
 {
+	barrier_var(unit); /* or what the verifier saw checked is not what is used */
 	__sync_fetch_and_add(&unit_samples[unit & (MAX_UNITS - 1)], control.parts);
 }
 
