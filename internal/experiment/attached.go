@@ -63,9 +63,9 @@ func (s *session) restart(ctx context.Context) (subject, error) {
 }
 
 // again tells whether a program that has ended n times is to be run once more:
-// as often as asked, or until the time is up. One that failed is not.
+// as often as asked, or until the time is up. One that failed, or was to end, is not.
 func (s *session) again(p subject, n int) bool {
-	if p.Done() == nil || running(p.Done()) {
+	if p.Done() == nil || running(p.Done()) || p.interrupted() {
 		return false
 	}
 	if status, err := p.wait(); status != 0 || err != nil {

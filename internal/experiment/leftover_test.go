@@ -26,21 +26,68 @@ func TestLeftovers(t *testing.T) {
 			status = 0
 		}
 		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-d", "1s"}, []string{"sh", "-c", script + " >/dev/null 2>&1"}, status)
-		var sleep, daemon int
-		if n, err := fmt.Sscan(said, &sleep, &daemon); n != 2 {
+		var left, daemon int
+		if n, err := fmt.Sscan(said, &left, &daemon); n != 2 {
 			t.Fatalf("%q: %v", said, err)
 		}
 		defer unix.Kill(daemon, unix.SIGKILL)
-		ended := func(pid int) bool { s, err := target.StatOf(pid); return err != nil || s.Ended() }
-		for end := time.Now().Add(5 * time.Second); !ended(sleep) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		}
-		if !ended(sleep) {
-			unix.Kill(sleep, unix.SIGKILL)
-			t.Errorf("%s: what it has left in its process group goes on", last)
-		}
-		if ended(daemon) {
+		checkEnded(t, last, left)
+		if hasEnded(daemon) {
 			t.Errorf("%s: what has left its process group was ended, too", last)
 		}
+	}
+}
+
+func hasEnded(pid int) bool {
+	s, err := target.StatOf(pid)
+	return err != nil || s.Ended()
+}
+
+func checkEnded(t *testing.T, of string, pid int) {
+	t.Helper()
+	if !hasEnded(pid) {
+		unix.Kill(pid, unix.SIGKILL)
+		t.Errorf("%s: what it has left in its process group goes on", of)
+	}
+}
+
+// What is started while the program ends is told, too.
+func TestLeftoversOfTheEnd(t *testing.T) {
+	realkernel.Need(t)
+	const leaves = "while sleep 0.02; do :; done >/dev/null 2>&1 3>&- & echo $! >&3"
+	script := "{ trap '" + leaves + "; exit 9' TERM; while sleep 0.02; do :; done; } 3>&1 >/dev/null 2>&1"
+	_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-d", "1s"}, []string{"sh", "-c", script}, 9)
+	var left int
+	if n, err := fmt.Sscan(said, &left); n != 1 {
+		t.Fatalf("%q: %v", said, err)
+	}
+	checkEnded(t, script, left)
+}
+
+// Once the program has ended because somebody wanted it to, what it leaves behind is not profiled any more, and told to end; nor is the program run again.
+func TestInterrupted(t *testing.T) {
+	realkernel.Need(t)
+	const leaves = "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; } 3>&1 >/dev/null 2>&1; "
+	for _, c := range []struct {
+		flags  []string
+		script string
+		status int
+	}{
+		{nil, "sleep 1; kill -TERM $PPID; sleep 60", 143},
+		{[]string{"-d", "60s"}, "trap 'exit 0' TERM; sleep 1; kill -TERM $PPID; while :; do sleep 0.02; done", 0},
+		{[]string{"-d", "60s"}, "(sleep 2; kill -TERM $PPID) & exit 0", 0},
+	} {
+		began := time.Now()
+		_, said := profiled(t, append(c.flags, "-p", "syscall:clock_nanosleep"), []string{"sh", "-c", leaves + c.script + " >/dev/null 2>&1"}, c.status)
+		var left, more int
+		if n, _ := fmt.Sscan(said, &left, &more); n != 1 {
+			t.Errorf("%s: it was run more often than once, or not at all: %q", c.script, said)
+			continue
+		}
+		if took := time.Since(began); took > 30*time.Second {
+			t.Errorf("%s: whatif went on for %v", c.script, took)
+		}
+		checkEnded(t, c.script, left)
 	}
 }
 

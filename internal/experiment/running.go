@@ -167,6 +167,8 @@ func (a *attachedTo) alive(l *ledger.Ledger) bool {
 
 func (a *attachedTo) tell(*ledger.Ledger) error { return nil }
 
+func (a *attachedTo) interrupted() bool { return false }
+
 func (a *attachedTo) wait() (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -30,11 +30,13 @@ type subject interface {
 	Done() <-chan struct{}
 	// alive tells whether there is anything left to profile.
 	alive(l *ledger.Ledger) bool
+	// interrupted tells whether what was started has ended, and somebody wants all to end.
+	interrupted() bool
 	// detach is called before the ledger is closed: it is not used any more.
 	detach()
 	// tell tells what was started to end. What runs by itself is left alone, here and in wait.
 	tell(l *ledger.Ledger) error
-	// wait waits for what was started to end, and gives its status. If it was told to end, what it leaves behind is told, too.
+	// wait waits for what was started to end, and gives its status. If it was told to end, what it leaves behind is told, too, and named where it goes on.
 	wait() (int, error)
 	// describe says in a run's record what it is.
 	describe(r *profile.Run)
@@ -73,7 +75,11 @@ func (p *started) programs() ([]program, error) {
 
 func (p *started) join(l *ledger.Ledger) error { return l.Adopt(p.PID()) }
 
-func (p *started) alive(l *ledger.Ledger) bool { return running(p.Done()) || l.Processes() > 0 }
+func (p *started) alive(l *ledger.Ledger) bool {
+	return running(p.Done()) || l.Processes() > 0 && !p.AskedToEnd()
+}
+
+func (p *started) interrupted() bool { return !running(p.Done()) && p.AskedToEnd() }
 
 func running(done <-chan struct{}) bool {
 	select {
@@ -110,15 +116,25 @@ func (p *started) wait() (int, error) {
 		p.log.Warn(fmt.Sprintf("%s was told to end (SIGTERM) and goes on; whatif waits for its end. What was measured is in the profile. kill -KILL %d ends it", p.args[0], p.PID()))
 	}
 	status := p.Wait().Status
-	goOn, err := p.left.Terminate(endsWithin)
-	for _, r := range goOn {
-		p.log.Warn(fmt.Sprintf("process %d (%s), which %s has started, was told to end (SIGTERM) and goes on; whatif does not wait for it. kill -KILL %d ends it",
-			r.PID, strings.Join(r.Args, " "), p.args[0], r.PID))
-	}
+	stubborn, away, err := p.left.Terminate(endsWithin)
+	p.warnOf(stubborn, "was told to end (SIGTERM); whatif does not wait for it", "kill -KILL")
+	p.warnOf(away, "is in another process group, so it was not told to end", "kill")
 	return status, err
 }
 
 func (p *started) detach() {}
+
+// warnOf says that these go on, which it has started, and how each is ended.
+func (p *started) warnOf(these []target.Running, why, ends string) {
+	const most = 5
+	for i, r := range these {
+		if i == most {
+			p.log.Warn(fmt.Sprintf("%d more processes that %s has started go on", len(these)-most, p.args[0]))
+			return
+		}
+		p.log.Warn(fmt.Sprintf("process %d (%s), which %s has started, goes on: it %s. %s %d ends it", r.PID, strings.Join(r.Args, " "), p.args[0], why, ends, r.PID))
+	}
+}
 
 func (p *started) describe(r *profile.Run) { r.Args = p.args }
 
@@ -160,6 +176,8 @@ func (e *everyone) Done() <-chan struct{} {
 }
 
 func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || running(e.load.Done()) }
+
+func (e *everyone) interrupted() bool { return e.load != nil && e.load.interrupted() }
 
 func (e *everyone) tell(*ledger.Ledger) error {
 	if e.load == nil {

@@ -21,7 +21,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		}
 		setAside := ""
 		s.pause(ctx, p, wholeRun)
-		if p.alive(s.ledger) {
+		if p.alive(s.ledger) || p.interrupted() {
 			setAside = "ended early"
 		}
 		r := s.ledger.End(s.units.count())

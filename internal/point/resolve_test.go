@@ -281,6 +281,8 @@ func TestTargetMatch(t *testing.T) {
 func TestCheck(t *testing.T) {
 	noFile := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/lib/x.so"}
 	noLine := &symbol.NotFound{What: "line with code", Name: "parse.c:3", Where: "/home/u/server", Near: []string{"parse.c:4"}}
+	unlike := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/home/u/server"}
+	system := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/usr/lib/x86_64-linux-gnu/libc.so.6", Near: []string{"parse_tz.c"}}
 	has := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"done": funcs(1)}, inlined: "small", near: []string{"done"}}
 	for _, c := range []struct {
 		target   string
@@ -294,6 +296,7 @@ func TestCheck(t *testing.T) {
 		{"parse.c:3", []*fake{{lines: noFile}, {lines: noLine}}, "there is parse.c:4"},
 		{"parse.c:3", []*fake{{lines: noLine}, {lines: noFile}}, "there is parse.c:4"},
 		{"parse.c:3", []*fake{{lines: noFile}, has}, ""},
+		{"parse.c:3", []*fake{{lines: unlike}, {lines: system}}, "in /home/u/server"},
 		{"parse.c:3", nil, "no binaries"},
 	} {
 		target, err := ParseTarget(c.target)

@@ -262,13 +262,13 @@ func checkFunc[C Code](name string, binaries []C) error {
 
 // closer reports whether a failure says more than another, of a binary before
 // it: a binary that has the file but not the line, over one that has neither; one
-// that has anything like it, over one that has not. Else the program's own names
-// come before those of libc, whose debug information may be installed.
+// that has anything like it, over one that has not. But what the program's own are asked for
+// is not in libc, whose debug information may be installed.
 func closer(a, b error) bool {
 	var x, y *symbol.NotFound
 	if !errors.As(a, &x) || !errors.As(b, &y) {
 		return false
 	}
 	hasFile := func(e *symbol.NotFound) bool { return strings.HasPrefix(e.What, "line") }
-	return hasFile(x) && !hasFile(y) || hasFile(x) == hasFile(y) && len(x.Near) > 0 && len(y.Near) == 0
+	return hasFile(x) && !hasFile(y) || hasFile(x) == hasFile(y) && !isSystem(x.Where) && len(x.Near) > 0 && len(y.Near) == 0
 }

@@ -42,8 +42,8 @@ const (
 //   - SIGTSTP and SIGCONT keep their default: see jobcontrol.go.
 //   - A signal that whatif's parent had ignored stays ignored, as under nohup.
 //
-// Once the program has ended whatif is writing its profile. The first SIGINT,
-// SIGTERM, SIGHUP or SIGQUIT then is swallowed (the Ctrl-C that ended the program
+// Once the program has ended whatif profiles what it has left, or is writing its profile. The first SIGINT,
+// SIGTERM, SIGHUP or SIGQUIT then only asks for the end, see AskedToEnd (the Ctrl-C that ended the program
 // is often pressed twice), the second ends whatif.
 func (p *Process) Forward(ctx context.Context) {
 	signals := make(chan os.Signal, 64)
@@ -69,7 +69,7 @@ func (p *Process) Forward(ctx context.Context) {
 		defer signal.Stop(broken)
 		defer signal.Stop(signals)
 		p.forwardUntilEnd(ctx, signals)
-		swallowOne(ctx, signals)
+		p.swallowOne(ctx, signals)
 		// After Stop the signals have their default action, and the next one ends whatif.
 		signal.Stop(signals)
 		<-ctx.Done()
@@ -83,14 +83,27 @@ func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal)
 			return
 		case <-p.done:
 			for len(signals) > 0 { // the Ctrl-C that ended the program is not one of those after it
-				<-signals
+				p.note(<-signals)
 			}
 			return
 		case sig := <-signals:
+			p.note(sig)
 			if !p.fromTerminal(sig) {
 				_ = p.Signal(sig.(syscall.Signal)) // EPERM: a set-user-ID program; it would not take it from its user either
 			}
 		}
+	}
+}
+
+// AskedToEnd tells whether somebody wants all to end: by SIGINT, SIGTERM or SIGQUIT while the program ran, though it may have its own mind about
+// that, or by one of those that end whatif since it has ended.
+func (p *Process) AskedToEnd() bool { return p.asked.Load() }
+
+// note is told what is sent while the program runs: SIGHUP often has it read its settings.
+func (p *Process) note(sig os.Signal) {
+	switch sig {
+	case unix.SIGINT, unix.SIGTERM, unix.SIGQUIT:
+		p.asked.Store(true)
 	}
 }
 
@@ -100,7 +113,7 @@ func (p *Process) fromTerminal(sig os.Signal) bool {
 }
 
 // swallowOne returns after the first signal that would end whatif.
-func swallowOne(ctx context.Context, signals <-chan os.Signal) {
+func (p *Process) swallowOne(ctx context.Context, signals <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -108,6 +121,7 @@ func swallowOne(ctx context.Context, signals <-chan os.Signal) {
 		case sig := <-signals:
 			switch sig {
 			case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+				p.asked.Store(true)
 				return
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -42,6 +43,7 @@ type Process struct {
 	release chan chan error
 	done    chan struct{} // closed when it has ended
 	gone    chan struct{} // closed by Close
+	asked   atomic.Bool   // see AskedToEnd
 }
 
 // Start starts the program and stops it before its first instruction. The
