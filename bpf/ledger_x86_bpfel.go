@@ -143,7 +143,7 @@ type LedgerCore struct {
 	Source       uint32
 	Walks        uint32
 	Samples      uint64
-	Spins        uint64
+	Busy         uint64
 	Stops        uint64
 	Stopped      uint64
 	Held         uint64

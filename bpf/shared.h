@@ -280,7 +280,7 @@ struct core {
 	u32 source;	/* the interrupts that it is in, innermost first: an enum interrupt in 4 bits each */
 	u32 walks;	/* stacks followed, as a mark of each */
 	u64 samples;	/* of the target, in parts */
-	u64 spins;	/* those of them that met a thread which waits busily */
+	u64 busy;	/* those of them that met a thread which waits busily */
 	u64 stops;
 	u64 stopped;	/* ns */
 	u64 held;	/* ns, that cores were kept by who came back from a sleep */

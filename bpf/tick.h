@@ -348,7 +348,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	c->samples += control.parts;
 	spins = unit & UNIT_SPINS;
 	if (spins)
-		c->spins += control.parts;
+		c->busy += control.parts;
 	spared = spins;
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)

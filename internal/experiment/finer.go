@@ -5,20 +5,20 @@ import "whatif/internal/ledger"
 // Where threads wait busily nobody tells the kernel who lets whom go on. What they owe then is known to the next tick only, and a lock that is held for less than that
 // is taken by who should not have it yet. So ticks come more often once at least so many of experiments' samples, and so many percent, have met somebody who waits so. A tick costs 10 to 40 us.
 const (
-	leastSpins   = 20
-	spinsPercent = 2
+	leastBusy   = 20
+	busyPercent = 2
 )
 
 // busyWaits is how much of experiments' samples met threads that wait busily.
-type busyWaits struct{ spins, samples int64 }
+type busyWaits struct{ busy, samples int64 }
 
 func (b *busyWaits) add(d ledger.Totals) {
-	b.spins += d.Spins
+	b.busy += d.Busy
 	b.samples += d.Samples
 }
 
 func (b *busyWaits) many() bool {
-	return b.spins >= leastSpins && 100*b.spins >= spinsPercent*b.samples
+	return b.busy >= leastBusy && 100*b.busy >= busyPercent*b.samples
 }
 
 // refine has ticks come more often, from the next experiment on, where that is worth it. Not where a period was asked for; nor where nothing is sped up, as nobody owes

@@ -38,7 +38,7 @@ type PointReading struct {
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
 	Samples                       int64 // in periods that were asked for, as all samples
-	Spins                         int64 // those that met a thread which waits busily
+	Busy                          int64 // those that met a thread which waits busily
 	Stops, Turns                  int64
 	Turning                       time.Duration // for which there were those turns
 	Stopped, Foreign, Dealt, Held time.Duration
@@ -52,7 +52,7 @@ type Totals struct {
 // Minus is what was added since.
 func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
-	t.Spins -= u.Spins
+	t.Busy -= u.Busy
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
 	t.Turning -= u.Turning
@@ -90,7 +90,7 @@ func (l *Ledger) Totals(units int) Totals {
 		}
 	}
 	t.Samples /= sampleParts
-	t.Spins /= sampleParts
+	t.Busy /= sampleParts
 	return t
 }
 
@@ -110,7 +110,7 @@ func (l *Ledger) sums() Totals {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
 		t.Stops += int64(load(&c.Stops))
-		t.Spins += int64(load(&c.Spins))
+		t.Busy += int64(load(&c.Busy))
 		t.Turns += int64(load(&c.Turns))
 		t.Turning += time.Duration(load(&c.Turning))
 		t.Stopped += time.Duration(load(&c.Stopped))
