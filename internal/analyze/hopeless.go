@@ -54,7 +54,7 @@ func (e *Effect) bestKnown() (half float64, speedup int) {
 
 // because is the first warning that explains it.
 func (r *Result) because() string {
-	for _, code := range []string{"no-data", "never-visited", "no-baseline", "set-aside", "few-visits", "unstable-baseline", "few-baselines", "foreign-cpu", "steal"} {
+	for _, code := range []string{"no-data", "never-visited", "no-units", "no-baseline", "set-aside", "few-visits", "unstable-baseline", "few-baselines", "foreign-cpu", "steal"} {
 		for _, w := range r.Warnings {
 			if w.Code == code {
 				return "; " + w.Text

@@ -81,3 +81,17 @@ func TestNewerRecords(t *testing.T) {
 	}
 	t.Error("nothing is said of them")
 }
+
+// Where nothing that runs can be sped up, that is why there is no gain, however few visits there are.
+func TestDoubtWithoutUnits(t *testing.T) {
+	w := world{pairs: 20, levels: []int{50}, units: []code{{share: 0.5, gain: linear(0.5)}}, noise: 0.01}
+	d := w.run(1)
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		e.Unit, e.Speedup, e.Samples, e.UnitSamples = 0, 0, 100, nil
+	}
+	r := Analyze([]*profile.Data{d}, Options{})
+	if got := r.Doubt(); !strings.Contains(got, "no unit was tried; none of ") {
+		t.Errorf("%q", got)
+	}
+}
