@@ -21,7 +21,8 @@ const (
 	unpaidPercent  = 5  // of an experiment's time, in the median
 	asidePercent   = 20 // of all experiments
 	spinFactor     = 0.8
-	fewAVisit      = 5 // visits in a window; the plan lengthens experiments until there are
+	fewAVisit      = 5  // visits in a window; the plan lengthens experiments until there are
+	fewSamples     = 50 // that tell where a program's time goes
 )
 
 func (t *Target) warn(code, format string, args ...any) {
@@ -274,6 +275,7 @@ func (in *input) experimentDoubts(res *Result) {
 	}
 	var cpu, foreign, steal float64
 	var wakes, network int64
+	var inUnits int64
 	var unpaid, turns []float64
 	for _, d := range in.runs {
 		for i := range d.Experiments {
@@ -286,12 +288,15 @@ func (in *input) experimentDoubts(res *Result) {
 			steal += float64(e.StealNS)
 			wakes += e.Wakes
 			network += e.NetworkWakes
+			for _, n := range e.UnitSamples {
+				inUnits += n
+			}
 			if e.IsBaseline() {
 				continue // little is owed there, and stops are too short to tell
 			}
 			unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
-			if spun := cmp.Or(e.SpinNS, e.PausedNS); e.SpinTurns > 0 && spun > 1e6 {
-				turns = append(turns, float64(e.SpinTurns)/float64(spun))
+			if e.SpinTurns > 0 && e.SpinNS > 1e6 {
+				turns = append(turns, float64(e.SpinTurns)/float64(e.SpinNS))
 			}
 		}
 	}
@@ -299,6 +304,9 @@ func (in *input) experimentDoubts(res *Result) {
 	if 100*network > networkPercent*wakes {
 		res.warn("remote-clients", "%.0f%% of the wake-ups came from other machines, which are not slowed down with the program: "+
 			"the gains hold for clients that wait for each answer, and are too large for others", 100*float64(network)/float64(wakes))
+	}
+	if res.Samples >= fewSamples && inUnits == 0 {
+		res.warn("no-units", "none of %d samples was in code that can be sped up; --list-units shows what runs, and why that cannot be", res.Samples)
 	}
 	if x := 100 * median(unpaid); x > unpaidPercent {
 		res.warn("unpaid", "in half of the experiments %.0f%% or more of their time was still owed at the end", x)

@@ -304,7 +304,7 @@ func TestDoubts(t *testing.T) {
 		e.UnpaidNS = e.RealNS / 10
 		e.Wakes, e.NetworkWakes = 200, 30
 		e.Losses = map[string]int64{"map full": 2, "nothing": 0}
-		e.PausedNS = 10e6
+		e.SpinNS = 10e6
 		e.SpinTurns = 1000
 		if i%5 == 0 {
 			e.SpinTurns = 500

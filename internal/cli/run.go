@@ -86,8 +86,8 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, a quarter of it where threads wait busily, or 10ms with\n"+
-		"                               -s 0, as nothing is sped up)")
+	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
+		"                               with -s 0, as nothing is sped up)")
 	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
 	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")

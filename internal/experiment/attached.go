@@ -40,17 +40,16 @@ func (s *session) attached(ctx context.Context, p subject) (subject, error) {
 		if s.over(ctx) || !s.again(p, n) {
 			return p, nil
 		}
-		next, err := s.restart(ctx)
-		if err != nil {
+		next, err := s.restart(ctx, p)
+		if err != nil || next == nil {
 			return p, err
 		}
-		p.Close()
 		p = next
 	}
 }
 
-// restart starts the program once more, stopped, as the target.
-func (s *session) restart(ctx context.Context) (subject, error) {
+// restart starts the program once more, stopped, as the target; nil: somebody wants all to end.
+func (s *session) restart(ctx context.Context, last subject) (subject, error) {
 	p, err := s.launch(ctx)
 	if err != nil {
 		return nil, err
@@ -59,6 +58,11 @@ func (s *session) restart(ctx context.Context) (subject, error) {
 		p.Close()
 		return nil, err
 	}
+	if last.interrupted() {
+		p.Close()
+		return nil, nil
+	}
+	last.Close()
 	return p, nil
 }
 

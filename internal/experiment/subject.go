@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ type started struct {
 	args []string
 	log  *slog.Logger
 	told bool             // to end
-	left target.Leftovers // what there was besides it as it was told
+	left target.Leftovers // as it was told
 }
 
 // endsWithin is how long a program that was told to end may take, and what it leaves behind, before the user is told that it goes on.
@@ -110,10 +111,9 @@ func (p *started) wait() (int, error) {
 	if !p.told {
 		return p.Wait().Status, nil
 	}
-	select {
-	case <-p.Done():
-	case <-time.After(endsWithin):
+	if !p.left.Await(p.Done(), endsWithin) {
 		p.log.Warn(fmt.Sprintf("%s was told to end (SIGTERM) and goes on; whatif waits for its end. What was measured is in the profile. kill -KILL %d ends it", p.args[0], p.PID()))
+		p.left.Await(p.Done(), math.MaxInt64)
 	}
 	status := p.Wait().Status
 	stubborn, away, err := p.left.Terminate(endsWithin)
@@ -132,11 +132,20 @@ func (p *started) warnOf(these []target.Running, why, ends string) {
 			p.log.Warn(fmt.Sprintf("%d more processes that %s has started go on", len(these)-most, p.args[0]))
 			return
 		}
-		p.log.Warn(fmt.Sprintf("process %d (%s), which %s has started, goes on: it %s. %s %d ends it", r.PID, strings.Join(r.Args, " "), p.args[0], why, ends, r.PID))
+		p.log.Warn(fmt.Sprintf("process %d (%s), which %s has started, goes on: it %s. %s %d ends it", r.PID, shortened(r.Args), p.args[0], why, ends, r.PID))
 	}
 }
 
 func (p *started) describe(r *profile.Run) { r.Args = p.args }
+
+func shortened(args []string) string {
+	const most = 60
+	text := []rune(strings.Join(args, " "))
+	if len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(text)
+}
 
 // everyone is all processes of the machine, for as long as a program runs that whatif
 // starts, the load, or until it is told to stop.

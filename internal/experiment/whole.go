@@ -36,11 +36,10 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		if s.over(ctx) || !s.again(p, n) {
 			return p, nil
 		}
-		next, err := s.restart(ctx)
-		if err != nil {
+		next, err := s.restart(ctx, p)
+		if err != nil || next == nil {
 			return p, err
 		}
-		p.Close()
 		p = next
 	}
 }

@@ -262,8 +262,8 @@ func checkFunc[C Code](name string, binaries []C) error {
 
 // closer reports whether a failure says more than another, of a binary before
 // it: a binary that has the file but not the line, over one that has neither; one
-// that has anything like it, over one that has not. But what the program's own are asked for
-// is not in libc, whose debug information may be installed.
+// that has anything like it, over one that has not. But what is like it in libc, whose debug
+// information may be installed, is not what was meant.
 func closer(a, b error) bool {
 	var x, y *symbol.NotFound
 	if !errors.As(a, &x) || !errors.As(b, &y) {

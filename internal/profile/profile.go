@@ -174,7 +174,7 @@ type Experiment struct {
 	NetworkWakes int64 `json:"network_wakes,omitempty"`
 	OwnNS        int64 `json:"own_ns,omitempty"`     // CPU time of whatif itself
 	SpinTurns    int64 `json:"spin_turns,omitempty"` // loop turns while stopped: the canary for hidden contention
-	SpinNS       int64 `json:"spin_ns,omitempty"`    // for which there were those turns, summed over cores; older files: PausedNS
+	SpinNS       int64 `json:"spin_ns,omitempty"`    // for which there were those turns, summed over cores; 0 in older files
 	// Losses counted in the kernel, by name; only those that are not zero.
 	Losses map[string]int64 `json:"losses,omitempty"`
 	// SetAside says why the runner found that the experiment should not be

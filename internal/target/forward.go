@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,17 +78,21 @@ func (p *Process) Forward(ctx context.Context) {
 }
 
 func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal) {
+	var hinted time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.done:
 			for len(signals) > 0 { // the Ctrl-C that ended the program is not one of those after it
-				p.note(<-signals)
+				p.note(<-signals, &hinted)
+			}
+			if time.Since(hinted) < endsBy {
+				p.asked.Store(true)
 			}
 			return
 		case sig := <-signals:
-			p.note(sig)
+			p.note(sig, &hinted)
 			if !p.fromTerminal(sig) {
 				_ = p.Signal(sig.(syscall.Signal)) // EPERM: a set-user-ID program; it would not take it from its user either
 			}
@@ -95,15 +100,19 @@ func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal)
 	}
 }
 
-// AskedToEnd tells whether somebody wants all to end: by SIGINT, SIGTERM or SIGQUIT while the program ran, though it may have its own mind about
-// that, or by one of those that end whatif since it has ended.
+// AskedToEnd tells whether somebody wants all to end: by SIGINT or SIGTERM while the program ran, by SIGHUP or SIGQUIT by which it ended, it seems,
+// or by one of those since it has ended.
 func (p *Process) AskedToEnd() bool { return p.asked.Load() }
 
-// note is told what is sent while the program runs: SIGHUP often has it read its settings.
-func (p *Process) note(sig os.Signal) {
+// endsBy is how soon a program has ended if it was by SIGHUP, which may just have it read its settings, or by SIGQUIT, which has others tell what they do.
+const endsBy = 3 * time.Second
+
+func (p *Process) note(sig os.Signal, hinted *time.Time) {
 	switch sig {
-	case unix.SIGINT, unix.SIGTERM, unix.SIGQUIT:
+	case unix.SIGINT, unix.SIGTERM:
 		p.asked.Store(true)
+	case unix.SIGHUP, unix.SIGQUIT:
+		*hinted = time.Now()
 	}
 }
 
