@@ -275,7 +275,6 @@ func (in *input) experimentDoubts(res *Result) {
 	}
 	var cpu, foreign, steal float64
 	var wakes, network int64
-	var inUnits int64
 	var unpaid, turns []float64
 	for _, d := range in.runs {
 		for i := range d.Experiments {
@@ -288,9 +287,6 @@ func (in *input) experimentDoubts(res *Result) {
 			steal += float64(e.StealNS)
 			wakes += e.Wakes
 			network += e.NetworkWakes
-			for _, n := range e.UnitSamples {
-				inUnits += n
-			}
 			if e.IsBaseline() {
 				continue // little is owed there, and stops are too short to tell
 			}
@@ -305,7 +301,7 @@ func (in *input) experimentDoubts(res *Result) {
 		res.warn("remote-clients", "%.0f%% of the wake-ups came from other machines, which are not slowed down with the program: "+
 			"the gains hold for clients that wait for each answer, and are too large for others", 100*float64(network)/float64(wakes))
 	}
-	if res.Samples >= fewSamples && inUnits == 0 {
+	if res.Samples >= fewSamples && !slices.ContainsFunc(res.Targets, func(t Target) bool { return (t.Samples > 0 || t.Tried > 0) && !isPlacebo(t) }) {
 		res.warn("no-units", "none of %d samples was in code that can be sped up; --list-units shows what runs, and why that cannot be", res.Samples)
 	}
 	if x := 100 * median(unpaid); x > unpaidPercent {

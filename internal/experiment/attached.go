@@ -54,13 +54,13 @@ func (s *session) restart(ctx context.Context, last subject) (subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.join(s.ledger); err != nil {
-		p.Close()
-		return nil, err
-	}
 	if last.interrupted() {
 		p.Close()
 		return nil, nil
+	}
+	if err := p.join(s.ledger); err != nil {
+		p.Close()
+		return nil, err
 	}
 	last.Close()
 	return p, nil

@@ -78,21 +78,17 @@ func (p *Process) Forward(ctx context.Context) {
 }
 
 func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal) {
-	var hinted time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.done:
 			for len(signals) > 0 { // the Ctrl-C that ended the program is not one of those after it
-				p.note(<-signals, &hinted)
-			}
-			if time.Since(hinted) < endsBy {
-				p.asked.Store(true)
+				p.note(<-signals)
 			}
 			return
 		case sig := <-signals:
-			p.note(sig, &hinted)
+			p.note(sig)
 			if !p.fromTerminal(sig) {
 				_ = p.Signal(sig.(syscall.Signal)) // EPERM: a set-user-ID program; it would not take it from its user either
 			}
@@ -102,17 +98,24 @@ func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal)
 
 // AskedToEnd tells whether somebody wants all to end: by SIGINT or SIGTERM while the program ran, by SIGHUP or SIGQUIT by which it ended, it seems,
 // or by one of those since it has ended.
-func (p *Process) AskedToEnd() bool { return p.asked.Load() }
+func (p *Process) AskedToEnd() bool {
+	if p.asked.Load() || !isClosed(p.done) {
+		return p.asked.Load()
+	}
+	hinted := p.hinted.Load()
+	return p.state.Signal == unix.SIGHUP || p.state.Signal == unix.SIGQUIT || hinted != nil && p.ended.Sub(*hinted) < endsBy
+}
 
-// endsBy is how soon a program has ended if it was by SIGHUP, which may just have it read its settings, or by SIGQUIT, which has others tell what they do.
+// endsBy is how soon a program has ended if SIGHUP, which may just have it read its settings, or SIGQUIT, which may have it tell what it does, was why.
 const endsBy = 3 * time.Second
 
-func (p *Process) note(sig os.Signal, hinted *time.Time) {
+func (p *Process) note(sig os.Signal) {
 	switch sig {
 	case unix.SIGINT, unix.SIGTERM:
 		p.asked.Store(true)
 	case unix.SIGHUP, unix.SIGQUIT:
-		*hinted = time.Now()
+		now := time.Now()
+		p.hinted.Store(&now)
 	}
 }
 

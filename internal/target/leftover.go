@@ -13,92 +13,100 @@ import (
 
 // Leftovers are processes that a program has started and that may outlive it: what a shell ran for it, say, when the shell was told to end.
 type Leftovers struct {
-	program int
-	groups  []int  // of processes: who has left these, as daemons do, goes its own way
-	since   uint64 // when whatif became the parent of orphans, in 10 ms since boot
-	held    []leftover
+	groups []int          // of processes: who has left these, as daemons do, goes its own way
+	own    map[int]uint64 // whatif's children, the program too: when they began, by number
+	held   []leftover
 }
 
 type leftover struct {
 	Running
 	pidfd int
-	away  bool // has left the groups
 	told  bool // to end
+	fails bool // it cannot be told
 }
 
-// Leftovers takes hold of these processes and of the program's descendants. Told to end are those that a Ctrl-C for the program would reach: those in whatif's process
+// Leftovers takes hold of these processes and of the program's descendants. Told to end will be those that a Ctrl-C for the program would reach: those in whatif's process
 // group, or in the program's. From now on whatif is the parent of who loses his, so that what is started meanwhile is not missed.
 func (p *Process) Leftovers(pids []int) (Leftovers, error) {
-	l := Leftovers{program: p.pid, groups: []int{unix.Getpgrp(), p.pid}, since: sinceBoot()}
-	if own, err := unix.Getpgid(p.pid); err == nil {
-		l.groups = append(l.groups, own)
+	l := Leftovers{groups: []int{unix.Getpgrp()}, own: make(map[int]uint64)}
+	err := eachChild(func(pid int, s Stat) { l.own[pid] = s.Start })
+	if failed := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); failed != nil {
+		err = errors.Join(err, fmt.Errorf("becoming the parent of what %s leaves behind: %w", p.name, failed))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock() // until then the number is the program's, if it has not ended
+	var self Stat
+	if ended := isClosed(p.done); !ended {
+		l.groups = append(l.groups, p.pid)
+		if group, failed := unix.Getpgid(p.pid); failed == nil {
+			l.groups = append(l.groups, group)
+		}
+		var failed error
+		if self, failed = StatOf(p.pid); failed == nil {
+			var below []Running
+			below, failed = Descendants([]Running{{PID: p.pid, Start: self.Start, Unique: self.Unique}})
+			for _, r := range below {
+				l.hold(r.PID, Stat{Start: r.Start, Unique: r.Unique})
+			}
+		}
+		err = errors.Join(err, failed)
 	}
 	for _, pid := range pids {
-		if s, err := StatOf(pid); err == nil {
+		if s, failed := StatOf(pid); failed == nil && (pid != p.pid || s.Start != self.Start) {
 			l.hold(pid, s)
 		}
 	}
-	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	if err != nil {
-		err = fmt.Errorf("becoming the parent of what %s leaves behind: %w", p.name, err)
-	}
-	self, ended := StatOf(p.pid)
-	if ended != nil {
-		return l, err
-	}
-	below, failed := Descendants([]Running{{PID: p.pid, Start: self.Start, Unique: self.Unique}})
-	for _, r := range below {
-		l.hold(r.PID, Stat{Start: r.Start, Unique: r.Unique})
-	}
-	return l, errors.Join(err, failed)
+	return l, err
 }
 
-func sinceBoot() uint64 {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) // it fails for clocks that do not exist only
-	return uint64(now.Nano() / int64(10*time.Millisecond))
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+func eachChild(do func(pid int, s Stat)) error {
+	pids, err := processes()
+	for _, pid := range pids {
+		if s, err := StatOf(pid); err == nil && s.Parent == os.Getpid() {
+			do(pid, s)
+		}
+	}
+	return err
 }
 
 // hold takes hold of a process that was seen to be this one, and tells whether it was not held yet.
 func (l *Leftovers) hold(pid int, seen Stat) bool {
-	if pid == l.program || l.holds(pid, seen) {
+	if slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == seen.Start }) {
 		return false
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false // it has ended, or is a thread's number
 	}
-	group, err := unix.Getpgid(pid)
-	// Looked at last: who still is the one that was seen was it when the others were read.
-	s, statErr := StatOf(pid)
-	if err != nil || statErr != nil || s.Start != seen.Start || s.Unique != seen.Unique {
+	if s, err := StatOf(pid); err != nil || s.Start != seen.Start || s.Unique != seen.Unique {
 		unix.Close(fd)
 		return false
 	}
-	l.held = append(l.held, leftover{Running: runningOf(pid, s), pidfd: fd, away: !slices.Contains(l.groups, group)})
+	l.held = append(l.held, leftover{Running: runningOf(pid, seen), pidfd: fd})
 	return true
 }
 
-func (l *Leftovers) holds(pid int, s Stat) bool {
-	return slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == s.Start })
-}
-
-// adopt takes hold of who has become this process's child, and tells whether there was one. Who has ended is waited for, as its parent is to.
+// adopt takes hold of who has become whatif's child, and tells whether there was one. Who has ended is waited for, as its parent is to.
 func (l *Leftovers) adopt() (more bool) {
-	pids, err := processes()
-	if err != nil {
-		return false // without /proc nothing was held, either
-	}
-	for _, pid := range pids {
-		s, err := StatOf(pid)
+	_ = eachChild(func(pid int, s Stat) { // without /proc nothing was held, either
+		start, own := l.own[pid]
 		switch {
-		case err != nil || pid == l.program || s.Parent != os.Getpid() || s.Start < l.since && !l.holds(pid, s): // whatif has children of its own, too
+		case own && start == s.Start:
 		case s.Ended():
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		default:
 			more = l.hold(pid, s) || more
 		}
-	}
+	})
 	return more
 }
 
@@ -111,56 +119,65 @@ func (l *Leftovers) Await(done <-chan struct{}, within time.Duration) bool {
 		case <-done:
 			return true
 		case <-end:
-			return false
+			return isClosed(done)
 		case <-time.After(restAfter(began)):
 		}
 	}
 }
 
 // restAfter is until the next look at all processes, which may be many.
-func restAfter(began time.Time) time.Duration { return max(30*time.Millisecond, 20*time.Since(began)) }
+func restAfter(began time.Time) time.Duration {
+	return min(max(30*time.Millisecond, 20*time.Since(began)), time.Second)
+}
 
 // Terminate sends SIGTERM to those that are still there, and to who loses his parent meanwhile, and waits for them, but no longer than that. What they run as they end is
 // left alone. Stubborn are those that go on, and away those that were not told.
 func (l *Leftovers) Terminate(within time.Duration) (stubborn, away []Running, err error) {
 	for end := time.Now().Add(within); ; {
 		began := time.Now()
-		more := l.adopt()
-		err = errors.Join(err, l.tell())
+		// In this order: who ends after that has lost its children when the next round begins.
 		l.dropEnded()
 		going := slices.ContainsFunc(l.held, func(h leftover) bool { return h.told })
-		if !more && !going || began.After(end) {
+		more := l.adopt()
+		told, failed := l.tell()
+		err = errors.Join(err, failed)
+		if !going && !more && !told || began.After(end) {
 			break
 		}
-		time.Sleep(restAfter(began))
+		time.Sleep(min(restAfter(began), max(0, time.Until(end))))
 	}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // it could be set, or nothing was adopted
 	for _, h := range l.held {
 		unix.Close(h.pidfd)
-		if h.away {
-			away = append(away, h.Running)
-		} else if h.told {
+		switch {
+		case h.told:
 			stubborn = append(stubborn, h.Running)
+		case !h.fails:
+			away = append(away, h.Running)
 		}
 	}
 	l.held = nil
 	return stubborn, away, err
 }
 
-// tell tells those that were not told yet. Who was there first may start others anew, and is told first.
-func (l *Leftovers) tell() (err error) {
+// tell tells those of the groups that were not told yet, and whether there was one. Who was there first may start others anew, and is told first.
+func (l *Leftovers) tell() (told bool, err error) {
 	slices.SortStableFunc(l.held, func(a, b leftover) int { return cmp.Compare(a.Start, b.Start) })
 	for i := range l.held {
 		h := &l.held[i]
-		if h.away || h.told {
+		group, gone := unix.Getpgid(h.PID)
+		if h.told || h.fails || gone != nil || !slices.Contains(l.groups, group) {
 			continue
 		}
 		sent := unix.PidfdSendSignal(h.pidfd, unix.SIGTERM, nil, 0)
 		h.told = sent == nil
+		told = told || h.told
 		if sent != nil && !errors.Is(sent, unix.ESRCH) {
+			h.fails = true
 			err = errors.Join(err, fmt.Errorf("sending SIGTERM to process %d, which the program has started: %w", h.PID, sent))
 		}
 	}
-	return err
+	return told, err
 }
 
 func (l *Leftovers) dropEnded() {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,9 +42,11 @@ type Process struct {
 	state    ExitState
 
 	release chan chan error
-	done    chan struct{} // closed when it has ended
-	gone    chan struct{} // closed by Close
-	asked   atomic.Bool   // see AskedToEnd
+	done    chan struct{}             // closed when it has ended
+	gone    chan struct{}             // closed by Close
+	asked   atomic.Bool               // see AskedToEnd
+	hinted  atomic.Pointer[time.Time] // perhaps, and when last
+	ended   time.Time                 // set before done is closed, as state is
 }
 
 // Start starts the program and stops it before its first instruction. The
@@ -219,7 +222,7 @@ func (p *Process) reap() {
 			continue
 		}
 		p.mu.Lock()
-		p.state = p.collect(err)
+		p.state, p.ended = p.collect(err), time.Now()
 		close(p.done)
 		p.mu.Unlock()
 		return
