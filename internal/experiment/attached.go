@@ -37,24 +37,24 @@ func (s *session) attached(ctx context.Context, p subject) (subject, error) {
 			s.executions = n
 		}
 		s.whileRunning(ctx, p)
-		if s.over(ctx) || !s.again(p, n) {
-			return p, nil
-		}
-		next, err := s.restart(ctx, p)
-		if err != nil || next == nil {
+		next, err := s.nextExecution(ctx, p, n)
+		if next == nil {
 			return p, err
 		}
 		p = next
 	}
 }
 
-// restart starts the program once more, stopped, as the target; nil: somebody wants all to end.
-func (s *session) restart(ctx context.Context, last subject) (subject, error) {
+// nextExecution is of a program that has ended n times, stopped, as the target; nil: it is not to be run once more.
+func (s *session) nextExecution(ctx context.Context, last subject, n int) (subject, error) {
+	if s.over(ctx) || !s.again(last, n) {
+		return nil, nil
+	}
 	p, err := s.launch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if last.interrupted() {
+	if last.Interrupted() { // meanwhile
 		p.Close()
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func (s *session) restart(ctx context.Context, last subject) (subject, error) {
 // again tells whether a program that has ended n times is to be run once more:
 // as often as asked, or until the time is up. One that failed, or was to end, is not.
 func (s *session) again(p subject, n int) bool {
-	if p.Done() == nil || running(p.Done()) || p.interrupted() {
+	if !p.Ended() || p.Interrupted() {
 		return false
 	}
 	if status, err := p.wait(); status != 0 || err != nil {

@@ -167,7 +167,9 @@ func (a *attachedTo) alive(l *ledger.Ledger) bool {
 
 func (a *attachedTo) tell(*ledger.Ledger) error { return nil }
 
-func (a *attachedTo) interrupted() bool { return false }
+func (a *attachedTo) Ended() bool { return false }
+
+func (a *attachedTo) Interrupted() bool { return false }
 
 func (a *attachedTo) wait() (int, error) {
 	a.mu.Lock()

@@ -191,7 +191,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
 	// keeps all of them busy at a high priority leaves little.
-	if s.timeUp() || p.interrupted() {
+	if s.timeUp() || p.Interrupted() {
 		if err := p.tell(s.ledger); err != nil {
 			cfg.Log.Warn(err.Error())
 		}

@@ -31,8 +31,9 @@ type subject interface {
 	Done() <-chan struct{}
 	// alive tells whether there is anything left to profile.
 	alive(l *ledger.Ledger) bool
-	// interrupted tells whether what was started has ended, and somebody wants all to end.
-	interrupted() bool
+	// Ended tells whether Done is closed; Interrupted, whether besides somebody wants all to end.
+	Ended() bool
+	Interrupted() bool
 	// detach is called before the ledger is closed: it is not used any more.
 	detach()
 	// tell tells what was started to end. What runs by itself is left alone, here and in wait.
@@ -77,18 +78,7 @@ func (p *started) programs() ([]program, error) {
 func (p *started) join(l *ledger.Ledger) error { return l.Adopt(p.PID()) }
 
 func (p *started) alive(l *ledger.Ledger) bool {
-	return running(p.Done()) || l.Processes() > 0 && !p.AskedToEnd()
-}
-
-func (p *started) interrupted() bool { return !running(p.Done()) && p.AskedToEnd() }
-
-func running(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return false
-	default:
-		return true
-	}
+	return !p.Ended() || l.Processes() > 0 && !p.Interrupted()
 }
 
 func (p *started) tell(l *ledger.Ledger) error {
@@ -111,9 +101,9 @@ func (p *started) wait() (int, error) {
 	if !p.told {
 		return p.Wait().Status, nil
 	}
-	if !p.left.Await(p.Done(), endsWithin) {
+	if !p.left.Await(p.Process, endsWithin) {
 		p.log.Warn(fmt.Sprintf("%s was told to end (SIGTERM) and goes on; whatif waits for its end. What was measured is in the profile. kill -KILL %d ends it", p.args[0], p.PID()))
-		p.left.Await(p.Done(), math.MaxInt64)
+		p.left.Await(p.Process, math.MaxInt64)
 	}
 	status := p.Wait().Status
 	stubborn, away, err := p.left.Terminate(endsWithin)
@@ -127,12 +117,11 @@ func (p *started) detach() {}
 // warnOf says that these go on, which it has started, and how each is ended.
 func (p *started) warnOf(these []target.Running, why, ends string) {
 	const most = 5
-	for i, r := range these {
-		if i == most {
-			p.log.Warn(fmt.Sprintf("%d more processes that %s has started go on", len(these)-most, p.args[0]))
-			return
-		}
+	for _, r := range these[:min(most, len(these))] {
 		p.log.Warn(fmt.Sprintf("process %d (%s), which %s has started, goes on: it %s. %s %d ends it", r.PID, shortened(r.Args), p.args[0], why, ends, r.PID))
+	}
+	if more := len(these) - most; more > 0 {
+		p.log.Warn(fmt.Sprintf("%d more processes that %s has started go on", more, p.args[0]))
 	}
 }
 
@@ -184,9 +173,11 @@ func (e *everyone) Done() <-chan struct{} {
 	return e.load.Done()
 }
 
-func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || running(e.load.Done()) }
+func (e *everyone) alive(*ledger.Ledger) bool { return e.load == nil || !e.load.Ended() }
 
-func (e *everyone) interrupted() bool { return e.load != nil && e.load.interrupted() }
+func (e *everyone) Ended() bool { return e.load != nil && e.load.Ended() }
+
+func (e *everyone) Interrupted() bool { return e.load != nil && e.load.Interrupted() }
 
 func (e *everyone) tell(*ledger.Ledger) error {
 	if e.load == nil {

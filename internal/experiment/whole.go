@@ -21,7 +21,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		}
 		setAside := ""
 		s.pause(ctx, p, wholeRun)
-		if p.alive(s.ledger) || p.interrupted() {
+		if p.alive(s.ledger) || p.Interrupted() {
 			setAside = "ended early"
 		}
 		r := s.ledger.End(s.units.count())
@@ -33,11 +33,8 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		s.record(trial, r, setAside)
 		s.learn()
 		s.progress()
-		if s.over(ctx) || !s.again(p, n) {
-			return p, nil
-		}
-		next, err := s.restart(ctx, p)
-		if err != nil || next == nil {
+		next, err := s.nextExecution(ctx, p, n)
+		if next == nil {
 			return p, err
 		}
 		p = next

@@ -24,6 +24,16 @@ type ExitState struct {
 	Err error
 }
 
+// endsIn waits for a process, so many milliseconds at most, and tells whether it has ended; -1: however long that takes.
+func endsIn(pidfd, ms int) bool {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, ms)
+		if err != unix.EINTR {
+			return n > 0
+		}
+	}
+}
+
 func (p *Process) exitState(ws unix.WaitStatus, err error) ExitState {
 	switch {
 	case err != nil:

@@ -44,7 +44,7 @@ const (
 //   - A signal that whatif's parent had ignored stays ignored, as under nohup.
 //
 // Once the program has ended whatif profiles what it has left, or is writing its profile. The first SIGINT,
-// SIGTERM, SIGHUP or SIGQUIT then only asks for the end, see AskedToEnd (the Ctrl-C that ended the program
+// SIGTERM, SIGHUP or SIGQUIT then only asks for the end, see Interrupted (the Ctrl-C that ended the program
 // is often pressed twice), the second ends whatif.
 func (p *Process) Forward(ctx context.Context) {
 	signals := make(chan os.Signal, 64)
@@ -96,14 +96,14 @@ func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal)
 	}
 }
 
-// AskedToEnd tells whether somebody wants all to end: by SIGINT or SIGTERM while the program ran, by SIGHUP or SIGQUIT by which it ended, it seems,
-// or by one of those since it has ended.
-func (p *Process) AskedToEnd() bool {
-	if p.asked.Load() || !isClosed(p.done) {
-		return p.asked.Load()
+// Interrupted tells whether the program has ended and somebody wants all to end: by SIGINT or SIGTERM while it ran, by SIGHUP or SIGQUIT by which it
+// ended, it seems, or by one of those since.
+func (p *Process) Interrupted() bool {
+	if !p.Ended() {
+		return false
 	}
 	hinted := p.hinted.Load()
-	return p.state.Signal == unix.SIGHUP || p.state.Signal == unix.SIGQUIT || hinted != nil && p.ended.Sub(*hinted) < endsBy
+	return p.asked.Load() || p.state.Signal == unix.SIGHUP || p.state.Signal == unix.SIGQUIT || hinted != nil && p.ended.Sub(*hinted) < endsBy
 }
 
 // endsBy is how soon a program has ended if SIGHUP, which may just have it read its settings, or SIGQUIT, which may have it tell what it does, was why.

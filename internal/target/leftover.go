@@ -33,41 +33,38 @@ func (p *Process) Leftovers(pids []int) (Leftovers, error) {
 	if failed := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); failed != nil {
 		err = errors.Join(err, fmt.Errorf("becoming the parent of what %s leaves behind: %w", p.name, failed))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock() // until then the number is the program's, if it has not ended
-	var self Stat
-	if ended := isClosed(p.done); !ended {
-		l.groups = append(l.groups, p.pid)
-		if group, failed := unix.Getpgid(p.pid); failed == nil {
-			l.groups = append(l.groups, group)
-		}
-		var failed error
-		if self, failed = StatOf(p.pid); failed == nil {
-			var below []Running
-			below, failed = Descendants([]Running{{PID: p.pid, Start: self.Start, Unique: self.Unique}})
-			for _, r := range below {
-				l.hold(r.PID, Stat{Start: r.Start, Unique: r.Unique})
-			}
-		}
-		err = errors.Join(err, failed)
-	}
+	err = errors.Join(err, l.holdBelow(p))
 	for _, pid := range pids {
-		if s, failed := StatOf(pid); failed == nil && (pid != p.pid || s.Start != self.Start) {
+		if s, failed := StatOf(pid); failed == nil {
 			l.hold(pid, s)
 		}
 	}
 	return l, err
 }
 
-func isClosed(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
+// holdBelow takes hold of a program's descendants, and learns the program's process group.
+func (l *Leftovers) holdBelow(p *Process) error {
+	p.mu.Lock()
+	defer p.mu.Unlock() // until then the number is the program's
+	if p.Ended() {
+		return nil
 	}
+	l.groups = append(l.groups, p.pid)
+	if group, err := unix.Getpgid(p.pid); err == nil {
+		l.groups = append(l.groups, group)
+	}
+	self, err := StatOf(p.pid)
+	if err != nil {
+		return err
+	}
+	below, err := Descendants([]Running{{PID: p.pid, Start: self.Start, Unique: self.Unique}})
+	for _, r := range below {
+		l.hold(r.PID, Stat{Start: r.Start, Unique: r.Unique})
+	}
+	return err
 }
 
+// eachChild is about whatif's own children, and those that it has become the parent of.
 func eachChild(do func(pid int, s Stat)) error {
 	pids, err := processes()
 	for _, pid := range pids {
@@ -80,27 +77,32 @@ func eachChild(do func(pid int, s Stat)) error {
 
 // hold takes hold of a process that was seen to be this one, and tells whether it was not held yet.
 func (l *Leftovers) hold(pid int, seen Stat) bool {
-	if slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == seen.Start }) {
+	if l.isOwn(pid, seen) || slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == seen.Start }) {
 		return false
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false // it has ended, or is a thread's number
 	}
-	if s, err := StatOf(pid); err != nil || s.Start != seen.Start || s.Unique != seen.Unique {
+	s, err := StatOf(pid)
+	if err != nil || s.Start != seen.Start || s.Unique != seen.Unique {
 		unix.Close(fd)
 		return false
 	}
-	l.held = append(l.held, leftover{Running: runningOf(pid, seen), pidfd: fd})
+	l.held = append(l.held, leftover{Running: runningOf(pid, s), pidfd: fd})
 	return true
+}
+
+func (l *Leftovers) isOwn(pid int, s Stat) bool {
+	start, ok := l.own[pid]
+	return ok && start == s.Start
 }
 
 // adopt takes hold of who has become whatif's child, and tells whether there was one. Who has ended is waited for, as its parent is to.
 func (l *Leftovers) adopt() (more bool) {
 	_ = eachChild(func(pid int, s Stat) { // without /proc nothing was held, either
-		start, own := l.own[pid]
 		switch {
-		case own && start == s.Start:
+		case l.isOwn(pid, s):
 		case s.Ended():
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		default:
@@ -111,15 +113,15 @@ func (l *Leftovers) adopt() (more bool) {
 }
 
 // Await waits for the program, but no longer than that, and tells whether it has ended.
-func (l *Leftovers) Await(done <-chan struct{}, within time.Duration) bool {
+func (l *Leftovers) Await(p *Process, within time.Duration) bool {
 	for end := time.After(within); ; {
 		began := time.Now()
 		l.adopt()
 		select {
-		case <-done:
+		case <-p.done:
 			return true
 		case <-end:
-			return isClosed(done)
+			return p.Ended()
 		case <-time.After(restAfter(began)):
 		}
 	}
@@ -182,19 +184,10 @@ func (l *Leftovers) tell() (told bool, err error) {
 
 func (l *Leftovers) dropEnded() {
 	l.held = slices.DeleteFunc(l.held, func(h leftover) bool {
-		ended := hasEnded(h.pidfd)
+		ended := endsIn(h.pidfd, 0)
 		if ended {
 			unix.Close(h.pidfd)
 		}
 		return ended
 	})
-}
-
-func hasEnded(pidfd int) bool {
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
-		if err != unix.EINTR {
-			return n > 0
-		}
-	}
 }

@@ -44,7 +44,7 @@ type Process struct {
 	release chan chan error
 	done    chan struct{}             // closed when it has ended
 	gone    chan struct{}             // closed by Close
-	asked   atomic.Bool               // see AskedToEnd
+	asked   atomic.Bool               // see Interrupted
 	hinted  atomic.Pointer[time.Time] // perhaps, and when last
 	ended   time.Time                 // set before done is closed, as state is
 }
@@ -165,10 +165,8 @@ func (p *Process) Release() error {
 func (p *Process) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.done:
+	if p.Ended() {
 		return nil
-	default:
 	}
 	// reap takes the lock before it waits the zombie away, so the number is still ours.
 	if err := unix.Kill(p.pid, sig); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -179,6 +177,16 @@ func (p *Process) Signal(sig syscall.Signal) error {
 
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Ended tells whether Done is closed.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Wait waits for the end of the program, of its own process that is:
 // descendants may live on.

@@ -54,11 +54,7 @@ func (t *tracer) run(started chan<- error, release <-chan chan error) {
 // (PR_SET_PDEATHSIG), and to the kernel its parent is the thread that forked it.
 func outlive(pidfd int) {
 	defer unix.Close(pidfd)
-	for {
-		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1); err != unix.EINTR {
-			return
-		}
-	}
+	endsIn(pidfd, -1)
 }
 
 // bring starts the stage, traces it, and follows it to the exec of the program.
