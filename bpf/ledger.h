@@ -58,6 +58,16 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 }
 
 /*
+ * account_got_core is the level of one that could run since a->since and is given a core, which is at level core. It has
+ * waited for that, but not for one that has stood idle since before (idle; 0: it has not): what such a core takes to come to itself it
+ * takes in the faster world, too.
+ */
+static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, u64 idle)
+{
+	return account_waited(a, idle && idle <= a->since ? a->since : now, core);
+}
+
+/*
  * A sample in the selected code stands for what the thread has run since its last
  * one, and of that it did s in no virtual time. Not for a period: who is stopped for
  * a part of each is sampled as often as before, and runs less; nor for what its core

@@ -515,6 +515,43 @@ static void timeouts(u64 rate)
 		exit(1);
 }
 
+/*
+ * One reads from a device, again and again, on a core of its own that comes to itself each time, while another earns. Nobody waits for that, so
+ * it has come as far as if there were nothing to earn, though it pays now and then only; else it would save the core's way up whenever it owes.
+ * Where a third has the core when the answer comes, that was waited for, up to where the third is.
+ */
+static void reads(u64 rate)
+{
+	enum { TAKES = PERIOD / 20, WAKES = PERIOD / 100, READS = 10000, KEPT = PERIOD / 2 };
+	struct account reader = { .level = 1 }, core = { .level = 1 };
+	u64 at = PERIOD, all = 1, stood, begins = at - all;
+
+	for (int i = 0; i < READS; i++) {
+		core.since = at;
+		at += TAKES;
+		reader.since = at; /* what comes from a device keeps its distance */
+		at += WAKES;
+		all += (TAKES + WAKES) * rate / CREDIT_ONE;
+		core.level = account_waited(&core, at, all);
+		reader.level = account_got_core(&reader, at, core.level, core.since);
+		if (random_below(30))
+			continue;
+		at += account_debt(reader.level, all);
+		reader.level = all;
+	}
+	at += account_debt(reader.level, all);
+	stood = at - all - begins;
+	if (stood != (u64)READS * (TAKES + WAKES)) {
+		printf("broken: %d reads took %lu in virtual time\n", READS, (unsigned long)stood);
+		exit(1);
+	}
+	reader = (struct account){ .level = 1, .since = at };
+	if (account_got_core(&reader, at + KEPT, KEPT / 4, 0) != KEPT / 4 || account_got_core(&reader, at + KEPT, KEPT / 4, at + 1) != KEPT / 4) {
+		printf("broken: a core that another had was not waited for\n");
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -543,6 +580,7 @@ int main(int argc, char **argv)
 	for (u64 rate = CREDIT_ONE / 4; rate <= CREDIT_ONE; rate += CREDIT_ONE / 4) {
 		answers(rate);
 		timeouts(rate);
+		reads(rate);
 	}
 	advances(PERIOD);
 	advances(2 * PERIOD);
