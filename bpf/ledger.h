@@ -57,14 +57,19 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 	return lesser(a->level + away, releaser);
 }
 
+/* An idle core comes to itself within this; who got it later waited for another first. */
+#define COMES_TO_ITSELF_NS 250000
+
 /*
  * account_got_core is the level of one that could run since a->since and is given a core, which is at level core. It has
- * waited for that, but not for one that has stood idle since before (idle; 0: it has not): what such a core takes to come to itself it
- * takes in the faster world, too.
+ * waited for that, but who was woken has not for one that stood idle since before (since idle; 0: it did not): what such a core takes to
+ * come to itself it takes in the faster world, too.
  */
-static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, u64 idle)
+static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, bool woken, u64 idle)
 {
-	return account_waited(a, idle && idle <= a->since ? a->since : now, core);
+	bool waited = !woken || !idle || idle > a->since || now > a->since + COMES_TO_ITSELF_NS;
+
+	return account_waited(a, waited ? now : a->since, core);
 }
 
 /*

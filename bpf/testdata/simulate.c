@@ -522,7 +522,7 @@ static void timeouts(u64 rate)
  */
 static void reads(u64 rate)
 {
-	enum { TAKES = PERIOD / 20, WAKES = PERIOD / 100, READS = 10000, KEPT = PERIOD / 2 };
+	enum { TAKES = PERIOD / 20, WAKES = PERIOD / 100, READS = 10000, KEPT = 2 * COMES_TO_ITSELF_NS };
 	struct account reader = { .level = 1 }, core = { .level = 1 };
 	u64 at = PERIOD, all = 1, stood, begins = at - all;
 
@@ -533,7 +533,7 @@ static void reads(u64 rate)
 		at += WAKES;
 		all += (TAKES + WAKES) * rate / CREDIT_ONE;
 		core.level = account_waited(&core, at, all);
-		reader.level = account_got_core(&reader, at, core.level, core.since);
+		reader.level = account_got_core(&reader, at, core.level, true, core.since);
 		if (random_below(30))
 			continue;
 		at += account_debt(reader.level, all);
@@ -546,8 +546,10 @@ static void reads(u64 rate)
 		exit(1);
 	}
 	reader = (struct account){ .level = 1, .since = at };
-	if (account_got_core(&reader, at + KEPT, KEPT / 4, 0) != KEPT / 4 || account_got_core(&reader, at + KEPT, KEPT / 4, at + 1) != KEPT / 4) {
-		printf("broken: a core that another had was not waited for\n");
+	core.level = WAKES / 2;
+	if (account_got_core(&reader, at + WAKES, core.level, true, 0) != core.level || account_got_core(&reader, at + WAKES, core.level, true, at + 1) != core.level ||
+	    account_got_core(&reader, at + WAKES, core.level, false, at) != core.level || account_got_core(&reader, at + KEPT, core.level, true, at) != core.level) {
+		printf("broken: it was not waited for, though another had the core, or it was let go\n");
 		exit(1);
 	}
 }
