@@ -57,6 +57,12 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
 	return lesser(a->level + away, releaser);
 }
 
+/* account_sleepless: who stood still has waited for nobody in virtual time: it would not have gone to sleep. */
+static __always_inline bool account_sleepless(const struct account *a, u64 now, u64 releaser)
+{
+	return now <= a->since || a->level + (now - a->since) <= releaser;
+}
+
 /* An idle core comes to itself within this; who got it later waited for another first. */
 #define COMES_TO_ITSELF_NS 250000
 

@@ -616,7 +616,9 @@ type LedgerThread struct {
 	Given       uint32
 	Again       uint32
 	Sped        uint32
+	Sleepless   uint32
 	Strays      uint32
+	_           [4]byte
 	Stands      uint64
 	Excused     uint64
 	MadeAt      uint64

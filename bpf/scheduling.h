@@ -107,6 +107,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);
+			p->sleepless = 1;
 		}
 		p->account.since = now;
 		p->running = 0;
@@ -262,6 +263,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->sped = 0;
 	}
 	t->naps.awake = 0;
+	t->sleepless = 0;
 	if (waker) {
 		t->hold = t->timed = 0;
 		go_on(c, waker);
@@ -293,8 +295,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		if (t->running)
 			/* Caught on its way to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, level);
-		else
+		else {
+			t->sleepless = account_sleepless(&t->account, now, level);
 			t->account.level = account_waited(&t->account, now, level);
+		}
 		t->lead = s ? stranger_leads(s, t->account.level) : waker->lead;
 	}
 	/* Without any the level may have fallen: who woke it is further in virtual time. */

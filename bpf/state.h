@@ -98,6 +98,7 @@ struct thread {
 	u32 given; /* it was given that sleep, as what it slept in is sped up */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 sped; /* it was last woken by a timer, from a sleep that is sped up, and has not gone on since */
+	u32 sleepless; /* in virtual time it has not gone to sleep since it last had a core */
 	u32 strays; /* rows since that were too short to tell */
 	u64 stands; /* since when it has waited so; 0: it was last woken by others, or ran */
 	u64 excused; /* of what it owes, if it goes on by itself: see go_on */

@@ -360,7 +360,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	u64 since = t->account.since, level = t->account.level, due;
 	u32 unit = 0, class = WAIT_CPU;
 
-	t->account.level = account_got_core(&t->account, now, c->account.level, !t->free, c->idle.since);
+	t->account.level = account_got_core(&t->account, now, c->account.level, !t->sleepless, c->idle.since);
 	if (!waits_followed)
 		return;
 	if (c->kept_until <= since && t->wait.ended) {

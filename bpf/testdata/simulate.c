@@ -554,6 +554,54 @@ static void reads(u64 rate)
 	}
 }
 
+/*
+ * Two meet, again and again, and rate of what the longer does is earned. Who comes first sleeps, and is woken onto a core that
+ * stood idle. Fast enough, the longer is the one that sleeps, and the other need not: as if it really were so.
+ */
+static void meetings(u64 rate)
+{
+	enum { LONGER = PERIOD * 3 / 10, SHORTER = PERIOD / 5, WAKES = PERIOD / 50, MEETINGS = 1000 };
+	u64 due = LONGER * rate / CREDIT_ONE;
+	u64 at[2] = { PERIOD, PERIOD }, truly[2] = { PERIOD, PERIOD }, all = 0, position;
+	struct account threads[2] = {};
+
+	for (int i = 0; i < MEETINGS; i++) {
+		int last, first;
+		struct account *sleeper, core;
+		bool sleepless;
+
+		truly[0] += LONGER - due;
+		truly[1] += SHORTER;
+		last = truly[1] >= truly[0];
+		truly[!last] = truly[last] + WAKES;
+		at[0] += LONGER;
+		at[1] += SHORTER;
+		threads[0].level += due;
+		all = threads[0].level > all ? threads[0].level : all;
+		last = at[1] >= at[0];
+		first = !last;
+		sleeper = &threads[first];
+		sleeper->since = at[first];
+		core = *sleeper;
+		sleepless = account_sleepless(sleeper, at[last], threads[last].level);
+		sleeper->level = account_waited(sleeper, at[last], threads[last].level);
+		sleeper->since = at[last];
+		at[first] = at[last] + WAKES;
+		core.level = account_waited(&core, at[first], all);
+		sleeper->level = account_got_core(sleeper, at[first], core.level, !sleepless, core.since);
+		for (int k = 0; k < 2; k++) {
+			at[k] += account_debt(threads[k].level, all);
+			threads[k].level = all;
+		}
+	}
+	position = at[1] - all;
+	if (position > truly[1] + 2 * PERIOD || truly[1] > position + 2 * PERIOD) {
+		printf("broken: with %.2f earned %d meetings took until %lu, truly %lu\n", (double)rate / CREDIT_ONE, MEETINGS, (unsigned long)position,
+		       (unsigned long)truly[1]);
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u64 n, slack;
@@ -583,6 +631,7 @@ int main(int argc, char **argv)
 		answers(rate);
 		timeouts(rate);
 		reads(rate);
+		meetings(rate);
 	}
 	advances(PERIOD);
 	advances(2 * PERIOD);
