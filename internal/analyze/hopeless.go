@@ -52,14 +52,21 @@ func (e *Effect) bestKnown() (half float64, speedup int) {
 	return half, speedup
 }
 
-// because is the first warning that explains it.
 func (r *Result) because() string {
+	if w, ok := r.Reason(); ok {
+		return "; " + w.Text
+	}
+	return ""
+}
+
+// Reason is the warning that explains a doubt, and that Doubt ends with.
+func (r *Result) Reason() (why Warning, ok bool) {
 	for _, code := range []string{"no-data", "never-visited", "no-units", "no-baseline", "set-aside", "few-visits", "unstable-baseline", "few-baselines", "foreign-cpu", "steal"} {
 		for _, w := range r.Warnings {
 			if w.Code == code {
-				return "; " + w.Text
+				return w, true
 			}
 		}
 	}
-	return ""
+	return Warning{}, false
 }

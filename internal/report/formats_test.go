@@ -386,9 +386,12 @@ func TestDoubtFirst(t *testing.T) {
 	if doubt == "" {
 		t.Fatal("there is no doubt")
 	}
-	var md, svg bytes.Buffer
-	if err := errors.Join(GitHub(&md, r, Options{}), SVG(&svg, r, Options{})); err != nil {
+	var text, md, svg bytes.Buffer
+	if err := errors.Join(Text(&text, r, Options{}), GitHub(&md, r, Options{}), SVG(&svg, r, Options{})); err != nil {
 		t.Fatal(err)
+	}
+	if why, ok := r.Reason(); !ok || strings.Count(text.String(), why.Text) != 1 {
+		t.Errorf("the reason is %q, and not said once:\n%s", why.Text, text.String())
 	}
 	first, _, _ := strings.Cut(doubt, ":")
 	for name, text := range map[string]string{"md": md.String(), "svg": svg.String()} {

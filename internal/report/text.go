@@ -46,13 +46,16 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if opt.Verbose {
 		provenance(out, r)
 	}
+	said := map[analyze.Warning]bool{}
 	if doubt := r.Doubt(); doubt != "" {
 		out.line("")
 		out.hanging("", clean(doubt))
+		if why, ok := r.Reason(); ok {
+			said[why] = true
+		}
 	}
 	// What is doubtful about a point or a latency stands beside its table, the rest at the end; but what
 	// may make the numbers wrong comes before them.
-	said := map[analyze.Warning]bool{}
 	beside := func(warnings []analyze.Warning) {
 		for _, w := range warnings {
 			if !said[w] {
@@ -62,7 +65,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 	}
 	elsewhere := ofPoints(r)
-	first := serious(slices.DeleteFunc(slices.Clone(r.Warnings), func(w analyze.Warning) bool { return elsewhere[w] }))
+	first := serious(slices.DeleteFunc(slices.Clone(r.Warnings), func(w analyze.Warning) bool { return said[w] || elsewhere[w] }))
 	if len(first) > 0 {
 		out.line("")
 	}
