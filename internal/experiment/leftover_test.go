@@ -3,6 +3,7 @@ package experiment
 import (
 	"bufio"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -95,11 +96,18 @@ func TestInterrupted(t *testing.T) {
 func TestStubborn(t *testing.T) {
 	realkernel.Need(t)
 	const stubborn = "trap '' TERM; for i in $(seq 600); do sleep 0.02; done" // 12 s, if nobody ends it
-	endStubborn(t, stubborn, 137)
-	endStubborn(t, "{ "+stubborn+"; } & exit 0", 0)
+	endNamed(t, stubborn, "kill -KILL ", 137)
+	endNamed(t, "{ "+stubborn+"; } & exit 0", "kill -KILL ", 0)
 }
 
-func endStubborn(t *testing.T, script string, status int) {
+// Who has left the program's process group is not told to end, but named.
+func TestAway(t *testing.T) {
+	realkernel.Need(t)
+	endNamed(t, "setsid sleep 60 >/dev/null 2>&1 & exit 0", "is in another process group, so it was not told to end. kill ", 0)
+}
+
+// endNamed ends whom whatif names as one that goes on, after these words.
+func endNamed(t *testing.T, script, words string, status int) {
 	t.Helper()
 	cmd := exec.Command(realkernel.Whatif(t), "run", "-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
 		"sh", "-c", script)
@@ -113,7 +121,7 @@ func endStubborn(t *testing.T, script string, status int) {
 	said, named := "", 0
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		said += lines.Text() + "\n"
-		if _, after, ok := strings.Cut(lines.Text(), "kill -KILL "); ok {
+		if _, after, ok := strings.Cut(lines.Text(), words); ok {
 			fmt.Sscan(after, &named)
 			if err := unix.Kill(named, unix.SIGKILL); err != nil {
 				t.Errorf("ending process %d: %v", named, err)
@@ -124,4 +132,29 @@ func endStubborn(t *testing.T, script string, status int) {
 	if got := cmd.ProcessState.ExitCode(); named == 0 || got != status {
 		t.Errorf("%s: status %d, want %d; told to end process %d\n%s", script, got, status, named, said)
 	}
+}
+
+// A shell may have started others before it became whatif: what those leave behind is theirs.
+func TestLeftoversOfOthers(t *testing.T) {
+	realkernel.Need(t)
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `{ until [ -e told ]; do sleep 0.02; done; sleep 60 & echo $! >left; } & exec "$0" run --quiet -p syscall:clock_nanosleep -d 1s -- sh -c '
+		trap ": >told; sleep 1; exit 9" TERM; while sleep 0.02; do :; done'`, realkernel.Whatif(t))
+	cmd.Dir = dir
+	_ = cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != 9 {
+		t.Fatalf("status %d", got)
+	}
+	said, err := os.ReadFile(filepath.Join(dir, "left"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if n, err := fmt.Sscan(string(said), &left); n != 1 {
+		t.Fatalf("%q: %v", said, err)
+	}
+	if hasEnded(left) {
+		t.Error("what another has left behind was ended")
+	}
+	unix.Kill(left, unix.SIGKILL)
 }

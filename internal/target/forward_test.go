@@ -143,3 +143,34 @@ func TestNohup(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 }
+
+// Who asks for the end means it, and SIGHUP and SIGQUIT do where the program ended by them.
+func TestInterrupted(t *testing.T) {
+	ended := make(chan struct{})
+	close(ended)
+	for _, c := range []struct {
+		name   string
+		signal os.Signal // that whatif was sent
+		before time.Duration
+		by     syscall.Signal // that ended the program
+		done   chan struct{}
+		want   bool
+	}{
+		{"nobody asks", nil, 0, 0, ended, false},
+		{"SIGTERM", unix.SIGTERM, time.Hour, 0, ended, true},
+		{"SIGTERM, and it runs on", unix.SIGTERM, time.Hour, 0, make(chan struct{}), false},
+		{"SIGINT", unix.SIGINT, time.Second, 0, ended, true},
+		{"SIGHUP, which it took for something else", unix.SIGHUP, time.Minute, 0, ended, false},
+		{"SIGHUP, and it tidied up", unix.SIGHUP, time.Second, 0, ended, true},
+		{"SIGQUIT of its own", nil, 0, unix.SIGQUIT, ended, true},
+		{"SIGUSR1", unix.SIGUSR1, time.Second, unix.SIGUSR1, ended, false},
+	} {
+		p := Process{done: c.done, ended: time.Now().Add(c.before), state: ExitState{Signal: c.by}}
+		if c.signal != nil {
+			p.note(c.signal)
+		}
+		if got := p.Interrupted(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

@@ -45,10 +45,8 @@ func (p *Process) stopped() {
 func (p *Process) isStopped() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.done:
+	if p.Ended() {
 		return false
-	default:
 	}
 	state, err := processState(p.pid)
 	return err == nil && state == 'T'

@@ -16,6 +16,7 @@ type Leftovers struct {
 	groups []int          // of processes: who has left these, as daemons do, goes its own way
 	own    map[int]uint64 // whatif's children, the program too: when they began, by number
 	held   []leftover
+	adopts bool // it is the parent of who loses his
 }
 
 type leftover struct {
@@ -26,20 +27,25 @@ type leftover struct {
 }
 
 // Leftovers takes hold of these processes and of the program's descendants. Told to end will be those that a Ctrl-C for the program would reach: those in whatif's process
-// group, or in the program's. From now on whatif is the parent of who loses his, so that what is started meanwhile is not missed.
+// group, or in the program's. From now on whatif is the parent of who loses his, so that what is started meanwhile is not missed, unless it has children that are not the program's.
 func (p *Process) Leftovers(pids []int) (Leftovers, error) {
-	l := Leftovers{groups: []int{unix.Getpgrp()}, own: make(map[int]uint64)}
-	err := eachChild(func(pid int, s Stat) { l.own[pid] = s.Start })
-	if failed := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); failed != nil {
-		err = errors.Join(err, fmt.Errorf("becoming the parent of what %s leaves behind: %w", p.name, failed))
-	}
-	err = errors.Join(err, l.holdBelow(p))
-	for _, pid := range pids {
-		if s, failed := StatOf(pid); failed == nil {
+	l := Leftovers{groups: []int{unix.Getpgrp(), p.pid}, own: make(map[int]uint64), adopts: true}
+	for _, pid := range pids { // at once: these are numbers, and no more
+		if s, err := StatOf(pid); err == nil && pid != p.pid {
 			l.hold(pid, s)
 		}
 	}
-	return l, err
+	err := eachChild(func(pid int, s Stat) {
+		l.own[pid] = s.Start
+		// Else it may be one of a shell that became whatif (exec): what that leaves behind is not the program's.
+		l.adopts = l.adopts && (pid == p.pid || slices.Contains(pids, pid) || s.Ended())
+	})
+	if l.adopts {
+		if failed := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); failed != nil {
+			err = errors.Join(err, fmt.Errorf("becoming the parent of what %s leaves behind: %w", p.name, failed))
+		}
+	}
+	return l, errors.Join(err, l.holdBelow(p))
 }
 
 // holdBelow takes hold of a program's descendants, and learns the program's process group.
@@ -49,7 +55,6 @@ func (l *Leftovers) holdBelow(p *Process) error {
 	if p.Ended() {
 		return nil
 	}
-	l.groups = append(l.groups, p.pid)
 	if group, err := unix.Getpgid(p.pid); err == nil {
 		l.groups = append(l.groups, group)
 	}
@@ -77,7 +82,7 @@ func eachChild(do func(pid int, s Stat)) error {
 
 // hold takes hold of a process that was seen to be this one, and tells whether it was not held yet.
 func (l *Leftovers) hold(pid int, seen Stat) bool {
-	if l.isOwn(pid, seen) || slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == seen.Start }) {
+	if slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == seen.Start }) {
 		return false
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -93,16 +98,14 @@ func (l *Leftovers) hold(pid int, seen Stat) bool {
 	return true
 }
 
-func (l *Leftovers) isOwn(pid int, s Stat) bool {
-	start, ok := l.own[pid]
-	return ok && start == s.Start
-}
-
 // adopt takes hold of who has become whatif's child, and tells whether there was one. Who has ended is waited for, as its parent is to.
 func (l *Leftovers) adopt() (more bool) {
+	if !l.adopts {
+		return false
+	}
 	_ = eachChild(func(pid int, s Stat) { // without /proc nothing was held, either
 		switch {
-		case l.isOwn(pid, s):
+		case l.own[pid] == s.Start:
 		case s.Ended():
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		default:
@@ -116,6 +119,7 @@ func (l *Leftovers) adopt() (more bool) {
 func (l *Leftovers) Await(p *Process, within time.Duration) bool {
 	for end := time.After(within); ; {
 		began := time.Now()
+		l.dropEnded()
 		l.adopt()
 		select {
 		case <-p.done:
@@ -132,22 +136,31 @@ func restAfter(began time.Time) time.Duration {
 	return min(max(30*time.Millisecond, 20*time.Since(began)), time.Second)
 }
 
+// justTold is what who was told only when the time was up has left.
+const justTold = 100 * time.Millisecond
+
 // Terminate sends SIGTERM to those that are still there, and to who loses his parent meanwhile, and waits for them, but no longer than that. What they run as they end is
 // left alone. Stubborn are those that go on, and away those that were not told.
 func (l *Leftovers) Terminate(within time.Duration) (stubborn, away []Running, err error) {
+	told := false // in the last round
 	for end := time.Now().Add(within); ; {
 		began := time.Now()
 		// In this order: who ends after that has lost its children when the next round begins.
 		l.dropEnded()
 		going := slices.ContainsFunc(l.held, func(h leftover) bool { return h.told })
 		more := l.adopt()
-		told, failed := l.tell()
+		var failed error
+		told, failed = l.tell()
 		err = errors.Join(err, failed)
 		if !going && !more && !told || began.After(end) {
 			break
 		}
 		time.Sleep(min(restAfter(began), max(0, time.Until(end))))
 	}
+	if told {
+		time.Sleep(justTold)
+	}
+	l.dropEnded()
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // it could be set, or nothing was adopted
 	for _, h := range l.held {
 		unix.Close(h.pidfd)
