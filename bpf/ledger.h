@@ -44,6 +44,12 @@ static __always_inline void account_adopt(struct account *a, u64 epoch, u64 star
 		a->since = start;
 }
 
+/* account_away is for how long the owner has stood still. */
+static __always_inline u64 account_away(const struct account *a, u64 now)
+{
+	return now > a->since ? now - a->since : 0;
+}
+
 /*
  * account_waited is the level of one that stood still from since to now and was
  * let go on by someone at level releaser. While it stood still its level grew
@@ -52,15 +58,15 @@ static __always_inline void account_adopt(struct account *a, u64 epoch, u64 star
  */
 static __always_inline u64 account_waited(const struct account *a, u64 now, u64 releaser)
 {
-	u64 away = now > a->since ? now - a->since : 0;
-
-	return lesser(a->level + away, releaser);
+	return lesser(a->level + account_away(a, now), releaser);
 }
 
 /* account_sleepless: who stood still has waited for nobody in virtual time: it would not have gone to sleep. */
 static __always_inline bool account_sleepless(const struct account *a, u64 now, u64 releaser)
 {
-	return now <= a->since || a->level + (now - a->since) <= releaser;
+	u64 away = account_away(a, now);
+
+	return !away || a->level + away <= releaser;
 }
 
 /* An idle core comes to itself within this; who got it later waited for another first. */

@@ -226,7 +226,7 @@ static __always_inline void pass_waiting(u64 now)
  */
 static __always_inline void rest(struct thread *t, u64 now)
 {
-	u64 away = now > t->account.since ? now - t->account.since : 0;
+	u64 away = account_away(&t->account, now);
 
 	pass_waiting(now);
 	t->rested = lesser(t->rested + away, account_debt(t->account.level, control.global));

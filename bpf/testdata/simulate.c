@@ -549,7 +549,7 @@ static void reads(u64 rate)
 	core.level = WAKES / 2;
 	if (account_got_core(&reader, at + WAKES, core.level, true, 0) != core.level || account_got_core(&reader, at + WAKES, core.level, true, at + 1) != core.level ||
 	    account_got_core(&reader, at + WAKES, core.level, false, at) != core.level || account_got_core(&reader, at + KEPT, core.level, true, at) != core.level) {
-		printf("broken: it was not waited for, though another had the core, or it was let go\n");
+		printf("broken: a core that had not stood idle for it all the time was not waited for\n");
 		exit(1);
 	}
 }
