@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"whatif/internal/analyze"
@@ -31,11 +32,14 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	fmt.Fprintf(out, "### What would make %s faster\n\n", title)
 	fmt.Fprintf(out, "Measured for %.0f s: %s, %s.\n", float64(r.RealNS)/1e9, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
+	warnings := r.Warnings
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(out, "\n**%s**\n", plainMarkdown(doubt))
+		if said, ok := r.Reason(); ok {
+			warnings = slices.DeleteFunc(slices.Clone(warnings), func(w analyze.Warning) bool { return w == said })
+		}
 	}
-	first := serious(r.Warnings)
-	for i, warning := range first {
+	for i, warning := range serious(warnings) {
 		if i == 0 {
 			fmt.Fprintln(out)
 		}
@@ -54,7 +58,7 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 		githubTable(out, r, k, metric, what, name, opt.Top)
 	}
-	githubMinor(out, r.Warnings)
+	githubMinor(out, warnings)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing summary: %w", err)
 	}

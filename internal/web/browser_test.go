@@ -665,6 +665,8 @@ func TestUnlucky(t *testing.T) {
 		b := at(t, served(t, pageOf(runs...)), size(390, 844))
 		if s := b.text("#first"); !strings.Contains(s, first[name]) {
 			t.Errorf("%s says first: %q", name, s)
+		} else if said := strings.TrimPrefix(first[name], "No answer: "); name != "zero" && strings.Count(s, said) != 1 {
+			t.Errorf("%s says %q more than once: %q", name, said, s)
 		}
 		narrow(b, name)
 		if value[bool](b, `document.querySelector('#body tr') !== null`) {

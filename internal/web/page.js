@@ -218,8 +218,13 @@
     const m = s.summary, aside = Object.values(m.set_aside).reduce((a, b) => a + b, 0), run = s.runs[0];
     text($('measured'), [run ? run.host : '', 'measured ' + m.seconds.toFixed(1) + ' s', plural(m.experiments, 'experiment') + ', ' + plural(m.baselines, 'baseline') + (aside ? ', ' + aside + ' set aside' : ''), s.label].filter(Boolean).join(' · '));
     $('live').hidden = !index.live;
-    const doubts = index.sides.flatMap((side, i) => [...side.warnings, ...(v ? v.warnings[i] : [])].filter(w => w.level).map(w => [w, i]));
-    index.sides.forEach((side, i) => { if (side.summary.doubt) doubts.push([{ level: 'careful', code: 'doubt', text: side.summary.doubt }, i]); });
+    // A run's doubt ends with its reason: one of the two is said, and that is the reason where it leaves no answer.
+    const doubts = index.sides.flatMap((side, i) => {
+      const doubt = side.summary.doubt, warnings = [...side.warnings, ...(v ? v.warnings[i] : [])].filter(w => w.level);
+      const reason = doubt && warnings.find(w => doubt.endsWith(w.text));
+      const said = !doubt || reason && reason.level === 'hopeless' ? warnings : [...warnings.filter(w => w !== reason), { level: 'careful', code: 'doubt', text: doubt }];
+      return said.map(w => [w, i]);
+    });
     doubts.sort(([a], [b]) => (b.level === 'hopeless') - (a.level === 'hopeless'));
     $('first').hidden = !doubts.length;
     $('first').replaceChildren(...doubts.map(([w, i]) => el('p', { class: w.level, 'data-code': w.code }, el('b', {}, (w.level === 'hopeless' ? index.live ? 'No answer yet' : 'No answer' : 'With care') + (index.sides.length > 1 ? ' (' + (i ? 'before' : 'now') + ')' : '') + ': '), w.text)));
