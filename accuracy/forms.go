@@ -56,6 +56,7 @@ func forms() []program {
 		{name: "rust_condvar", source: "rust_condvar.rs", kind: ordinary, model: []float64{10, 20, 30, 40}},
 		{name: "rust_mpsc", source: "rust_mpsc.rs", kind: ordinary, model: []float64{20, 33, 46, 58}},
 		{name: "go_cond", source: "go_cond/main.go", point: "main.progressDone", kind: ordinary, model: []float64{25, 40, 40, 40}},
+		{name: "go_meet", source: "go_meet/main.go", point: "main.progressDone", kind: ordinary, model: []float64{25, 33, 33, 33}},
 		{name: "go_rwmutex", source: "go_rwmutex/main.go", point: "main.progressDone", kind: ordinary},
 		{name: "go_tcp", source: "go_tcp/main.go", point: "main.progressDone", kind: ordinary, model: []float64{12.5, 25, 37.5, 50}},
 		{name: "rust_barrier", source: "rust_barrier.rs", kind: ordinary, model: []float64{8, 17, 25, 33}},

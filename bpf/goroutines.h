@@ -189,15 +189,18 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The thread goes on with a goroutine that stands at level: as far as it has itself been idle. */
+/* The thread goes on with a goroutine that stands at level: as far as it has itself been idle, where it is not known to have its goroutine's account (parked.h). */
 static __always_inline void level_with(struct core *c, struct thread *t, u64 level)
 {
 	u64 rise;
 
 	if (level <= t->account.level)
 		return;
-	rise = lesser(level - t->account.level, t->rested);
-	t->rested -= rise;
+	rise = level - t->account.level;
+	if (!control.follows || !t->goroutine) {
+		rise = lesser(rise, t->rested);
+		t->rested -= rise;
+	}
 	t->account.level += rise;
 	c->began += rise; /* it did not run for that */
 	raise_global(t->account.level);

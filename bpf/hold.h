@@ -77,6 +77,9 @@ static __always_inline void hold(struct core *c, long result)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
 	if (nobody_pays || kind == HOLD_NOT)
 		return;
+	/* It looks for a goroutine: what it owes is nobody's. */
+	if (control.follows && t->left.since)
+		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
 	if (t->hosts && waiting_now())
 		return;

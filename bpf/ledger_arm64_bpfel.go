@@ -85,9 +85,10 @@ type LedgerControlPage struct {
 	Sleepers    uint32
 	Expired     uint32
 	Errands     uint32
+	Follows     uint32
 	Unpinned    uint32
 	Placebo     uint32
-	_           [28]byte
+	_           [24]byte
 	Global      uint64
 	Evened      uint64
 	_           [48]byte
@@ -95,8 +96,9 @@ type LedgerControlPage struct {
 	Ended       uint64
 	Timeouts    uint64
 	ErrandsRun  uint64
+	Parks       uint64
 	HeldExpired uint64
-	_           [24]byte
+	_           [16]byte
 	Arrived     uint64
 	Cores       uint64
 	Stopping    uint64
@@ -411,6 +413,20 @@ const (
 	LedgerObjectStateOBJECT_GONE   LedgerObjectState = 4
 )
 
+type LedgerParked struct {
+	_       structs.HostLayout
+	Account struct {
+		_     structs.HostLayout
+		Level uint64
+		Since uint64
+		Epoch uint64
+	}
+	Lead      uint64
+	From      uint64
+	Ready     uint32
+	Sleepless uint32
+}
+
 type LedgerPiece struct {
 	_     structs.HostLayout
 	At    uint64
@@ -683,7 +699,15 @@ type LedgerThread struct {
 		Place uint64
 		Ends  [8]uint8
 	}
-	Early  int64
+	Early     int64
+	Goroutine uint32
+	_         [4]byte
+	Left      struct {
+		_     structs.HostLayout
+		Level uint64
+		Since uint64
+		Epoch uint64
+	}
 	Rested uint64
 }
 
@@ -741,6 +765,7 @@ const (
 	LedgerMapLates              = "lates"
 	LedgerMapMembers            = "members"
 	LedgerMapNames              = "names"
+	LedgerMapParked             = "parked"
 	LedgerMapPieces             = "pieces"
 	LedgerMapPlaces             = "places"
 	LedgerMapProcesses          = "processes"
@@ -764,6 +789,9 @@ const (
 	LedgerProgOnFault           = "on_fault"
 	LedgerProgOnFork            = "on_fork"
 	LedgerProgOnFutex           = "on_futex"
+	LedgerProgOnGoPark          = "on_go_park"
+	LedgerProgOnGoReady         = "on_go_ready"
+	LedgerProgOnGoRun           = "on_go_run"
 	LedgerProgOnGoSleep         = "on_go_sleep"
 	LedgerProgOnGoWake          = "on_go_wake"
 	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
@@ -776,6 +804,9 @@ const (
 	LedgerProgOnNetifRx         = "on_netif_rx"
 	LedgerProgOnPrepareExec     = "on_prepare_exec"
 	LedgerProgOnProbe           = "on_probe"
+	LedgerProgOnSingleGoPark    = "on_single_go_park"
+	LedgerProgOnSingleGoReady   = "on_single_go_ready"
+	LedgerProgOnSingleGoRun     = "on_single_go_run"
 	LedgerProgOnSingleGoSleep   = "on_single_go_sleep"
 	LedgerProgOnSingleGoWake    = "on_single_go_wake"
 	LedgerProgOnSingleProbe     = "on_single_probe"
@@ -896,6 +927,9 @@ type LedgerProgramSpecs struct {
 	OnFault         *ebpf.ProgramSpec `ebpf:"on_fault"`
 	OnFork          *ebpf.ProgramSpec `ebpf:"on_fork"`
 	OnFutex         *ebpf.ProgramSpec `ebpf:"on_futex"`
+	OnGoPark        *ebpf.ProgramSpec `ebpf:"on_go_park"`
+	OnGoReady       *ebpf.ProgramSpec `ebpf:"on_go_ready"`
+	OnGoRun         *ebpf.ProgramSpec `ebpf:"on_go_run"`
 	OnGoSleep       *ebpf.ProgramSpec `ebpf:"on_go_sleep"`
 	OnGoWake        *ebpf.ProgramSpec `ebpf:"on_go_wake"`
 	OnHrtimerEntry  *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
@@ -908,6 +942,9 @@ type LedgerProgramSpecs struct {
 	OnNetifRx       *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleGoPark  *ebpf.ProgramSpec `ebpf:"on_single_go_park"`
+	OnSingleGoReady *ebpf.ProgramSpec `ebpf:"on_single_go_ready"`
+	OnSingleGoRun   *ebpf.ProgramSpec `ebpf:"on_single_go_run"`
 	OnSingleGoSleep *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.ProgramSpec `ebpf:"on_single_go_wake"`
 	OnSingleProbe   *ebpf.ProgramSpec `ebpf:"on_single_probe"`
@@ -941,6 +978,7 @@ type LedgerMapSpecs struct {
 	Lates          *ebpf.MapSpec `ebpf:"lates"`
 	Members        *ebpf.MapSpec `ebpf:"members"`
 	Names          *ebpf.MapSpec `ebpf:"names"`
+	Parked         *ebpf.MapSpec `ebpf:"parked"`
 	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
 	Places         *ebpf.MapSpec `ebpf:"places"`
 	Processes      *ebpf.MapSpec `ebpf:"processes"`
@@ -1043,6 +1081,7 @@ type LedgerMaps struct {
 	Lates          *ebpf.Map `ebpf:"lates"`
 	Members        *ebpf.Map `ebpf:"members"`
 	Names          *ebpf.Map `ebpf:"names"`
+	Parked         *ebpf.Map `ebpf:"parked"`
 	Pieces         *ebpf.Map `ebpf:"pieces"`
 	Places         *ebpf.Map `ebpf:"places"`
 	Processes      *ebpf.Map `ebpf:"processes"`
@@ -1071,6 +1110,7 @@ func (m *LedgerMaps) Close() error {
 		m.Lates,
 		m.Members,
 		m.Names,
+		m.Parked,
 		m.Pieces,
 		m.Places,
 		m.Processes,
@@ -1157,6 +1197,9 @@ type LedgerPrograms struct {
 	OnFault         *ebpf.Program `ebpf:"on_fault"`
 	OnFork          *ebpf.Program `ebpf:"on_fork"`
 	OnFutex         *ebpf.Program `ebpf:"on_futex"`
+	OnGoPark        *ebpf.Program `ebpf:"on_go_park"`
+	OnGoReady       *ebpf.Program `ebpf:"on_go_ready"`
+	OnGoRun         *ebpf.Program `ebpf:"on_go_run"`
 	OnGoSleep       *ebpf.Program `ebpf:"on_go_sleep"`
 	OnGoWake        *ebpf.Program `ebpf:"on_go_wake"`
 	OnHrtimerEntry  *ebpf.Program `ebpf:"on_hrtimer_entry"`
@@ -1169,6 +1212,9 @@ type LedgerPrograms struct {
 	OnNetifRx       *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.Program `ebpf:"on_probe"`
+	OnSingleGoPark  *ebpf.Program `ebpf:"on_single_go_park"`
+	OnSingleGoReady *ebpf.Program `ebpf:"on_single_go_ready"`
+	OnSingleGoRun   *ebpf.Program `ebpf:"on_single_go_run"`
 	OnSingleGoSleep *ebpf.Program `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.Program `ebpf:"on_single_go_wake"`
 	OnSingleProbe   *ebpf.Program `ebpf:"on_single_probe"`
@@ -1199,6 +1245,9 @@ func (p *LedgerPrograms) Close() error {
 		p.OnFault,
 		p.OnFork,
 		p.OnFutex,
+		p.OnGoPark,
+		p.OnGoReady,
+		p.OnGoRun,
 		p.OnGoSleep,
 		p.OnGoWake,
 		p.OnHrtimerEntry,
@@ -1211,6 +1260,9 @@ func (p *LedgerPrograms) Close() error {
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
+		p.OnSingleGoPark,
+		p.OnSingleGoReady,
+		p.OnSingleGoRun,
 		p.OnSingleGoSleep,
 		p.OnSingleGoWake,
 		p.OnSingleProbe,

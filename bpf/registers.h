@@ -49,6 +49,7 @@ struct pt_regs {
 #define REGISTER_THIRD(regs) ((regs)->dx)
 #define REGISTER_LR(regs) 0
 #define GOROUTINE_REGISTER 14
+#define SECOND_GO_ARGUMENT 3
 
 static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 {
@@ -101,6 +102,7 @@ struct pt_regs {
 #define REGISTER_BX(regs) 0
 #define REGISTER_LR(regs) ((regs)->regs[30])
 #define GOROUTINE_REGISTER 28
+#define SECOND_GO_ARGUMENT 1
 
 static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 {

@@ -129,6 +129,7 @@ struct control_page {
 	u32 sleepers;	/* they are those who were woken from outside, by the clock or whatever */
 	u32 expired;	/* they are those whose timeouts have run out */
 	u32 errands;	/* they are those who run errands (errands.h) */
+	u32 follows;	/* goroutines that wait for each other are followed (parked.h) */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
 	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see delay_for_nothing */
 	/* Written by the kernel side, on cache lines of its own. */
@@ -138,6 +139,7 @@ struct control_page {
 	u64 ended;	/* when one was over, last */
 	u64 timeouts;	/* that ran out while a thread of the target waited for another */
 	u64 errands_run; /* by threads that do so often (errands.h): user space asks for holding by it */
+	u64 parks;	/* of goroutines: user space asks for their rate */
 	u64 held_expired; /* who is held after one now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */

@@ -36,6 +36,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "waiting.h"
 #include "looks.h"
 #include "goroutines.h"
+#include "parked.h"
 #include "members.h"
 #include "leaving.h"
 #include "strangers.h"

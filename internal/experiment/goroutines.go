@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"debug/buildinfo"
+	"go/version"
 	"slices"
 
 	"whatif/internal/ledger"
@@ -45,10 +47,60 @@ func sleepProbes(b *symbol.Binary) (begins, ends []ledger.Probe) {
 		if f.Symbol != goSleep {
 			continue
 		}
-		begins = append(begins, probeAt(point.Site{Binary: b.Path(), Offset: f.FileOffset, Size: f.Size, Entry: true}, b, true))
 		for _, at := range b.Returns(f) {
 			ends = append(ends, probeAt(point.Site{Binary: b.Path(), Offset: at}, b, false))
 		}
 	}
-	return begins, ends
+	return probesOn(b, goSleep), ends
+}
+
+// What a goroutine does as it begins to wait; as it, or a new one, is put into a queue of those that can run; and as a thread begins to run it.
+const (
+	goPark  = "runtime.gopark"
+	goReady = "runtime.runqput"
+	goRun   = "runtime.execute"
+)
+
+// goRegisters is the first version of Go that gives arguments in registers on all processors that whatif runs on.
+const goRegisters = "go1.18"
+
+// followGoroutines has a binary's goroutines followed that wait for each other: no thread does. It is called with mu held.
+func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
+	if !b.IsGo() || s.followed[id] || !s.cfg.speedsUp() {
+		return
+	}
+	if info, err := buildinfo.ReadFile(b.Path()); err == nil && version.IsValid(info.GoVersion) && version.Compare(info.GoVersion, goRegisters) < 0 {
+		return
+	}
+	parks, ready, runs := probesOn(b, goPark), probesOn(b, goReady), probesOn(b, goRun)
+	if len(parks) == 0 || len(ready) == 0 || len(runs) == 0 {
+		return // code that nobody here can read
+	}
+	err := s.ledger.MeasureProbes(slices.Concat(parks, ready, runs), target.OwnCode)
+	if err == nil {
+		err = s.ledger.AttachGoroutines(parks, ready, runs)
+	}
+	if err != nil {
+		s.cfg.Log.Warn("goroutines of " + b.Path() + " that wait for each other are not followed: " + err.Error())
+		return
+	}
+	s.followed[id], s.held[id] = true, true
+	if s.parking == nil {
+		s.parking = watchParking(s.ledger, s.cfg.Period)
+	}
+	s.cfg.Log.Debug("goroutines followed", "binary", b.Path())
+}
+
+// probesOn are those on the beginning of a function, with its arguments in their registers.
+func probesOn(b *symbol.Binary, function string) (probes []ledger.Probe) {
+	functions, err := b.Functions(function)
+	if err != nil {
+		return nil
+	}
+	for _, f := range functions {
+		if f.Symbol == function {
+			probes = append(probes, probeAt(point.Site{Binary: b.Path(), Offset: f.FileOffset, Size: f.Size, Entry: true}, b, true))
+		}
+	}
+	return probes
 }

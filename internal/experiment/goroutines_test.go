@@ -6,17 +6,24 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
+	"whatif/internal/analyze"
 	"whatif/internal/ledger"
+	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 	"whatif/internal/symbol"
 )
 
 func buildGoSleep(t *testing.T, flags string) string {
-	program := filepath.Join(t.TempDir(), "gosleep")
-	if out, err := exec.Command("go", "build", flags, "-o", program, "./testdata/gosleep").CombinedOutput(); err != nil {
+	return buildGo(t, "./testdata/gosleep", flags)
+}
+
+func buildGo(t *testing.T, source, flags string) string {
+	program := filepath.Join(t.TempDir(), filepath.Base(source))
+	if out, err := exec.Command("go", "build", flags, "-o", program, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program
@@ -91,5 +98,47 @@ func TestSleepProbes(t *testing.T) {
 				t.Errorf("%q: ends with % x, cost %v", flags, code, p.Cost)
 			}
 		}
+	}
+}
+
+// Two goroutines that meet change threads each time. Where what each has had goes with the threads in place of them, nothing keeps the
+// one that would be first from going on, and the other's work seems to be worth all of itself: 62 at 100%, where 33 to 37 are true.
+func TestGoroutinesMeet(t *testing.T) {
+	realkernel.Need(t)
+	program := buildGo(t, "../../accuracy/programs/forms/go_meet", "-ldflags=")
+	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, "../../accuracy/programs/forms/go_meet/main.go", "// TARGET"))
+	data, _ := profiled(t, []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, []string{program, "0", "6"}, 0)
+	result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
+	i := slices.IndexFunc(result.Targets, func(t analyze.Target) bool { return t.Unit.Name == line })
+	if i < 0 {
+		t.Fatalf("%s is none of the targets", line)
+	}
+	gain, ok := result.Targets[i].Effects[0].At(100)
+	t.Logf("at 100%%: %.1f [%.1f, %.1f], losses %v", gain.Value, gain.Low, gain.High, data.End.Losses)
+	if !ok || gain.Value < 20 || gain.Value > 50 {
+		t.Errorf("at 100%%: a gain of %.1f, the truth is 33 to 37", gain.Value)
+	}
+}
+
+// Who waits all the time is not followed for long: a program must not be slowed by that.
+func TestGoroutinesTooOften(t *testing.T) {
+	realkernel.Need(t)
+	data, _ := profiled(t, []string{"-p", "func:main.done"}, []string{buildGo(t, "./testdata/gopingpong", "-ldflags=")}, 0)
+	if !slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool { return w.Code == "goroutines" }) {
+		t.Errorf("not said: %v", data.Warnings)
+	}
+	var rates []float64
+	for _, e := range data.Experiments {
+		if e.IsBaseline() && len(e.Points) == 1 {
+			rates = append(rates, float64(e.Points[0].Count)/time.Duration(e.RealNS).Seconds())
+		}
+	}
+	t.Logf("rates of baselines: %.0f", rates)
+	if len(rates) == 0 {
+		t.Fatal("no baseline")
+	}
+	// 5000 rounds each; followed, they are a tenth of that.
+	if last := rates[len(rates)-1]; last < 300 {
+		t.Errorf("%.0f visits in a second at the end: it is slowed", last)
 	}
 }

@@ -47,20 +47,21 @@ type session struct {
 	checked map[int]bool // points of which it is known whether they are visited
 	costly  map[int]bool // points of which it was said that counting them is
 
-	start     uint64        // on the ledger's clock
-	next      uint64        // when Progress is due
-	totals    ledger.Totals // see rebase
-	before    []int64       // samples of the units as of the experiment before
-	steal     time.Duration
-	own       time.Duration // of this process, as the experiment before ended, as steal is
-	stolen    usual         // by the hypervisor, of the machine's time
-	foreign   usual         // by foreign tasks
-	length    time.Duration
-	stretches stretches
-	delayed   usualDelay
-	busyWaits busyWaits
-	look      int  // how many experiments there are when the data are looked at next
-	settled   bool // Config.Enough said so
+	start          uint64        // on the ledger's clock
+	next           uint64        // when Progress is due
+	totals         ledger.Totals // see rebase
+	before         []int64       // samples of the units as of the experiment before
+	steal          time.Duration
+	own            time.Duration // of this process, as the experiment before ended, as steal is
+	stolen         usual         // by the hypervisor, of the machine's time
+	foreign        usual         // by foreign tasks
+	length         time.Duration
+	stretches      stretches
+	delayed        usualDelay
+	busyWaits      busyWaits
+	parkedTooOften bool // that has been said
+	look           int  // how many experiments there are when the data are looked at next
+	settled        bool // Config.Enough said so
 
 	limits limits
 
@@ -591,6 +592,9 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 			e.Points = append(e.Points, weigh(r.Points[i].Bins, r.Points[i].Width, r.Real, r.Delay))
 		}
 		e.Latencies = s.spans(r)
+	}
+	if why := s.unfollowed(); e.SetAside == "" {
+		e.SetAside = why
 	}
 	if why := s.exceeded(); e.SetAside == "" {
 		e.SetAside = why

@@ -29,16 +29,18 @@ type sites struct {
 	// Files are told apart as the kernel does, which sets a probe on the file and not on a
 	// path: a container, or a directory that is mounted once more, has another path
 	// of it, and each probe would count.
-	seen    map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
-	held    map[ledger.File]bool          // those with a probe: while that is there they keep their number
-	probed  []int                         // probes of each point
-	before  []point.Before                // where each was found
-	failure []error                       // why the program itself does not have it
-	found   []uint64                      // when each point was first probed, on the ledger's clock
-	ends    map[place][]int               // points of latencies, by where their functions begin
-	placed  map[probed]bool               // what has a probe: programs share libraries
-	sleeps  map[ledger.File]bool          // binaries whose goroutines' sleep is followed
-	closed  bool
+	seen     map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
+	held     map[ledger.File]bool          // those with a probe: while that is there they keep their number
+	probed   []int                         // probes of each point
+	before   []point.Before                // where each was found
+	failure  []error                       // why the program itself does not have it
+	found    []uint64                      // when each point was first probed, on the ledger's clock
+	ends     map[place][]int               // points of latencies, by where their functions begin
+	placed   map[probed]bool               // what has a probe: programs share libraries
+	sleeps   map[ledger.File]bool          // binaries whose goroutines' sleep is followed
+	followed map[ledger.File]bool          // and those whose goroutines are that wait for each other
+	parking  *parking                      // of those; nil: there are none
+	closed   bool
 }
 
 // place is an offset in a file.
@@ -56,7 +58,7 @@ type probed struct {
 
 func newSites(l *ledger.Ledger, cfg *Config) *sites {
 	own := *cfg // points that are found later are none of its own
-	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), before: make([]point.Before, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool), sleeps: make(map[ledger.File]bool)}
+	return &sites{ledger: l, cfg: &own, seen: make(map[ledger.File]unix.Timespec), held: make(map[ledger.File]bool), probed: make([]int, len(cfg.Points)), before: make([]point.Before, len(cfg.Points)), failure: make([]error, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), ends: make(map[place][]int), placed: make(map[probed]bool), sleeps: make(map[ledger.File]bool), followed: make(map[ledger.File]bool)}
 }
 
 // atStart looks into the programs and the libraries that they load. One of the
@@ -85,6 +87,7 @@ func (s *sites) atStart(programs []program) error {
 		for k, b := range different[i] {
 			s.seen[files[i][k]] = changed(b.Path())
 			s.followSleeps(b, files[i][k])
+			s.followGoroutines(b, files[i][k])
 		}
 	}
 	return nil
@@ -307,6 +310,7 @@ func (s *sites) in(b *symbol.Binary, id ledger.File) {
 		}
 	}
 	s.followSleeps(b, id)
+	s.followGoroutines(b, id)
 }
 
 // execed looks into the program that a process runs now.
@@ -362,9 +366,19 @@ func (s *sites) missing() error {
 	return hint.New(errors.Join(errs...), "the program ended, and nothing that it ran had the function")
 }
 
+// parks is what watches goroutines that are followed; nil: none are.
+func (s *sites) parks() *parking {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.parking
+}
+
 // close keeps later events from placing probes.
 func (s *sites) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	if s.parking != nil {
+		s.parking.close()
+	}
 }

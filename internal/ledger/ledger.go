@@ -18,6 +18,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -55,15 +56,17 @@ type Options struct {
 
 // Ledger is the loaded and attached kernel side.
 type Ledger struct {
-	opt      Options
-	programs *programs
-	maps     bpf.LedgerMaps
-	shared   *ebpf.Map // the variables
-	page     *page
-	links    links
-	holding  map[string]bool // programs attached by hold
-	events   *events
-	tables   *tables
+	opt           Options
+	programs      *programs
+	maps          bpf.LedgerMaps
+	shared        *ebpf.Map // the variables
+	page          *page
+	links         links
+	following     links // those on goroutines
+	followingCost atomic.Int64
+	holding       map[string]bool // programs attached by hold
+	events        *events
+	tables        *tables
 
 	clock chan error // that its program is loaded; see StartClock
 
@@ -232,7 +235,7 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 		section:     l.shared,
 		"addresses": l.maps.Addresses, "chosen": l.maps.Chosen, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
 		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "goroutines": l.maps.Goroutines, "kernel_function": l.maps.KernelFunction, "kernel_stacks": l.maps.KernelStacks, "members": l.maps.Members,
-		"names": l.maps.Names, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
+		"names": l.maps.Names, "parked": l.maps.Parked, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
 		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "strangers": l.maps.Strangers,
 		"threads": l.maps.Threads,
 		"timers":  l.maps.Timers,
@@ -258,7 +261,7 @@ func (l *Ledger) Detach() error {
 	if l.page != nil {
 		store(&l.page.control.Deadline, 0)
 	}
-	errs = append(errs, l.links.close())
+	errs = append(errs, l.links.close(), l.following.close())
 	if l.events != nil {
 		errs = append(errs, l.events.close()) // a second time does nothing
 	}

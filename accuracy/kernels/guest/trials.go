@@ -55,6 +55,7 @@ func trials() []trial {
 		{"kernel", func() (string, error) {
 			return run("target", hasKernel, visits{"round_done": perRound}, "--kernel", "-u", "func", "-p", "func:round_done")
 		}},
+		{"goroutines", goroutines},
 		{"gain", gain},
 		{"attach", attach},
 		{"system", system},
@@ -178,6 +179,16 @@ func gain() (string, error) {
 		return nil
 	}, nil, "-t", "func:heavy", "-u", "func", "-s", "0,50,100", "-p", "func:round_done")
 	return strings.TrimSpace(line), err
+}
+
+// goroutines are those of whatif's demo: a kernel that does not take the programs that follow them is told so, and the rest goes on.
+func goroutines() (string, error) {
+	out, err := exec.Command("/whatif", "demo", "-d", seconds+"s").CombinedOutput()
+	fmt.Printf("%s", out)
+	if err == nil && strings.Contains(string(out), "not followed") {
+		err = errors.New("goroutines are not followed")
+	}
+	return "", err
 }
 
 // attach: the program has been there before, and goes on afterwards.

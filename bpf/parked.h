@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * Goroutines that wait for each other. Go hands over between them, and the kernel sees threads only: a thread goes on with a goroutine that
+ * another has left, and who is let go on takes another than the one that it has left itself. So each has an account of its own while no
+ * thread runs it, and a thread is to goroutines what a core is to threads: where it has none it is idle, and owes nothing.
+ *
+ * There are probes on where a goroutine parks, where one is put into a queue of those that can run, by whoever lets it go on or has made it, and where a thread
+ * begins to run one. Each costs a microsecond or so; where that is too much user space takes them away again.
+ */
+#ifndef WHATIF_PARKED_H
+#define WHATIF_PARKED_H
+
+struct parked {
+	struct account account;
+	u64 lead;
+	u64 from; /* the place where it waits */
+	u32 ready; /* it can run */
+	u32 sleepless; /* in virtual time it did not have to wait */
+};
+
+/* Those that are forgotten have the account of their thread, as all have that are not followed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 14);
+	__type(key, struct goroutine_key);
+	__type(value, struct parked);
+} parked SEC(".maps");
+
+static __always_inline struct parked *parked_of(const struct goroutine_key *key)
+{
+	struct parked *p = bpf_map_lookup_elem(&parked, key);
+
+	if (p)
+		account_adopt(&p->account, control.epoch, control.start, control.global_start);
+	return p;
+}
+
+/* Where the code that waits was called, and its caller: stacks of goroutines are anywhere. */
+static __always_inline u64 place_of_park(const struct pt_regs *regs)
+{
+	u64 frame = REGISTER_FP(regs), called = 0, caller = 0;
+
+	if (read_word(frame + 8, &called) && read_word(frame, &frame))
+		read_word(frame + 8, &caller);
+	return ((called ^ caller << 7) << 2 | BY_SLEEPING) * 0x9e3779b97f4a7c15;
+}
+
+/* At the beginning of runtime.gopark. */
+static __always_inline int goroutine_parks(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	struct goroutine_key key = {};
+	struct parked p = {};
+	u64 begin;
+
+	/* Other processes of this binary come here, too, and it costs them as much. */
+	__sync_fetch_and_add(&control.parks, 1);
+	if (!t || t->leaving)
+		return 0;
+	begin = bpf_ktime_get_ns();
+	adopt(t);
+	p.from = place_of_park(ctx);
+	hand_over(t, p.from, begin);
+	key.g = key_register(ctx, GOROUTINE_REGISTER);
+	key.tgid = task->tgid;
+	p.account = t->account;
+	p.account.since = begin;
+	p.lead = t->lead;
+	t->left = p.account;
+	t->goroutine = 0;
+	bpf_map_update_elem(&parked, &key, &p, BPF_ANY);
+	book_probe(ctx, t, begin);
+	return 0;
+}
+
+/* At the beginning of runtime.runqput: the second argument can run from now on. A thread that has no goroutine lets it go on for the clock, as an interrupt does. */
+static __always_inline int goroutine_ready(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	struct goroutine_key key = {};
+	struct parked *p, born = {};
+	u64 begin;
+
+	if (!t || t->leaving)
+		return 0;
+	begin = bpf_ktime_get_ns();
+	adopt(t);
+	if (t->goroutine)
+		hand_over(t, place_of(task, BY_WAKING), begin);
+	key.g = key_register(ctx, SECOND_GO_ARGUMENT);
+	key.tgid = task->tgid;
+	p = parked_of(&key);
+	if (p) {
+		p->sleepless = 0;
+		if (t->goroutine) {
+			p->sleepless = account_sleepless(&p->account, begin, t->account.level);
+			p->account.level = account_waited(&p->account, begin, t->account.level);
+			p->lead = t->lead;
+		}
+		p->account.since = begin;
+		p->ready = 1;
+	} else if (t->goroutine) {
+		born.account = t->account;
+		born.account.since = begin;
+		born.lead = t->lead;
+		born.ready = 1;
+		bpf_map_update_elem(&parked, &key, &born, BPF_ANY);
+	}
+	book_probe(ctx, t, begin);
+	return 0;
+}
+
+/* The level of a goroutine that the thread begins to run. */
+static __always_inline u64 level_of_next(struct thread *t, const struct parked *p, u64 now)
+{
+	u64 level = t->account.level;
+	struct account left = t->left;
+
+	/* From the network, or whatever: it waited for what the thread was let go on by. */
+	if (!p->ready)
+		return account_waited(&p->account, now, level);
+	if (left.since) {
+		account_adopt(&left, control.epoch, control.start, control.global_start);
+		level = account_waited(&left, now, control.global);
+	}
+	return account_got_core(&p->account, now, level, !p->sleepless, left.since);
+}
+
+/* At the beginning of runtime.execute. */
+static __always_inline int goroutine_runs(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+	struct core *c = this_core();
+	struct goroutine_key key = {};
+	struct parked *p;
+	u64 begin, level;
+
+	if (!t || !c || t->leaving)
+		return 0;
+	begin = bpf_ktime_get_ns();
+	adopt(t);
+	key.g = key_register(ctx, 0);
+	key.tgid = task->tgid;
+	p = parked_of(&key);
+	if (p) {
+		hand_over(t, p->from, begin);
+		level = level_of_next(t, p, begin);
+		c->began += level - t->account.level; /* nothing that it was given on this core */
+		t->account.level = level;
+		t->lead = p->lead;
+		t->free = begin - level;
+		t->waiting.left = 0;
+		t->rested = 0;
+		stands_no_more(t);
+		bpf_map_delete_elem(&parked, &key);
+		show_level(c, t, 0);
+	}
+	t->goroutine = 1;
+	t->left.since = 0;
+	book_probe(ctx, t, begin);
+	return 0;
+}
+
+SEC("uprobe.multi")
+int on_go_park(struct pt_regs *ctx)
+{
+	return goroutine_parks(ctx);
+}
+
+SEC("uprobe")
+int on_single_go_park(struct pt_regs *ctx)
+{
+	return goroutine_parks(ctx);
+}
+
+SEC("uprobe.multi")
+int on_go_ready(struct pt_regs *ctx)
+{
+	return goroutine_ready(ctx);
+}
+
+SEC("uprobe")
+int on_single_go_ready(struct pt_regs *ctx)
+{
+	return goroutine_ready(ctx);
+}
+
+SEC("uprobe.multi")
+int on_go_run(struct pt_regs *ctx)
+{
+	return goroutine_runs(ctx);
+}
+
+SEC("uprobe")
+int on_single_go_run(struct pt_regs *ctx)
+{
+	return goroutine_runs(ctx);
+}
+
+#endif
