@@ -77,8 +77,8 @@ static __always_inline void hold(struct core *c, long result)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
 	if (nobody_pays || kind == HOLD_NOT)
 		return;
-	/* It looks for a goroutine: what it owes is nobody's. */
-	if (control.follows && t->left.since)
+	/* It looks for a goroutine, and takes a nap in between: what it owes is nobody's. */
+	if (control.follows && t->left.since && is_sleep(calling(task)))
 		return;
 	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
 	if (t->hosts && waiting_now())

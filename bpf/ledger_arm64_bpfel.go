@@ -60,55 +60,55 @@ type LedgerCode struct {
 }
 
 type LedgerControlPage struct {
-	_           structs.HostLayout
-	Epoch       uint64
-	Start       uint64
-	Deadline    uint64
-	GlobalStart uint64
-	Unit        uint32
-	BinShift    uint32
-	Period      uint64
-	Asked       uint64
-	Parts       uint64
-	Cap         uint64
-	Rate        uint64
-	Seed        uint64
-	ProbeCost   [8]uint64
-	TickCost    uint64
-	HookCost    [2]uint64
-	SpanFrom    uint64
-	WaitClass   uint64
-	Exits       uint32
-	Patient     uint32
-	Sampled     uint32
-	Holds       uint32
-	Sleepers    uint32
-	Expired     uint32
-	Errands     uint32
-	Follows     uint32
-	Unpinned    uint32
-	Placebo     uint32
-	_           [24]byte
-	Global      uint64
-	Evened      uint64
-	_           [48]byte
-	Processes   uint64
-	Ended       uint64
-	Timeouts    uint64
-	ErrandsRun  uint64
-	Parks       uint64
-	HeldExpired uint64
-	_           [16]byte
-	Arrived     uint64
-	Cores       uint64
-	Stopping    uint64
-	Opened      uint64
-	Before      uint64
-	_           [24]byte
-	Waited      uint64
-	Grown       uint64
-	Waiting     [8]uint64
-	_           [48]byte
+	_            structs.HostLayout
+	Epoch        uint64
+	Start        uint64
+	Deadline     uint64
+	GlobalStart  uint64
+	Unit         uint32
+	BinShift     uint32
+	Period       uint64
+	Asked        uint64
+	Parts        uint64
+	Cap          uint64
+	Rate         uint64
+	Seed         uint64
+	ProbeCost    [8]uint64
+	TickCost     uint64
+	HookCost     [2]uint64
+	SpanFrom     uint64
+	WaitClass    uint64
+	Exits        uint32
+	Patient      uint32
+	Sampled      uint32
+	Holds        uint32
+	Sleepers     uint32
+	Expired      uint32
+	Errands      uint32
+	Follows      uint32
+	Unpinned     uint32
+	Placebo      uint32
+	_            [24]byte
+	Global       uint64
+	Evened       uint64
+	_            [48]byte
+	Processes    uint64
+	Ended        uint64
+	Timeouts     uint64
+	ErrandsRun   uint64
+	FollowVisits uint64
+	HeldExpired  uint64
+	_            [16]byte
+	Arrived      uint64
+	Cores        uint64
+	Stopping     uint64
+	Opened       uint64
+	Before       uint64
+	_            [24]byte
+	Waited       uint64
+	Grown        uint64
+	Waiting      [8]uint64
+	_            [48]byte
 }
 
 type LedgerCore struct {
@@ -425,6 +425,12 @@ type LedgerParked struct {
 	From      uint64
 	Ready     uint32
 	Sleepless uint32
+}
+
+type LedgerParkedKey struct {
+	_     structs.HostLayout
+	G     uint64
+	Space uint64
 }
 
 type LedgerPiece struct {

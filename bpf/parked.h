@@ -10,6 +10,11 @@
 #ifndef WHATIF_PARKED_H
 #define WHATIF_PARKED_H
 
+struct parked_key {
+	u64 g; /* Go's struct for it */
+	u64 space; /* its process, while that runs one program */
+};
+
 struct parked {
 	struct account account;
 	u64 lead;
@@ -22,14 +27,16 @@ struct parked {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
-	__type(key, struct goroutine_key);
+	__type(key, struct parked_key);
 	__type(value, struct parked);
 } parked SEC(".maps");
 
-static __always_inline struct parked *parked_of(const struct goroutine_key *key)
+static __always_inline struct parked *parked_of(const struct parked_key *key)
 {
 	struct parked *p = bpf_map_lookup_elem(&parked, key);
 
+	if (p && p->account.epoch != control.epoch)
+		p->lead = 0;
 	if (p)
 		account_adopt(&p->account, control.epoch, control.start, control.global_start);
 	return p;
@@ -45,25 +52,29 @@ static __always_inline u64 place_of_park(const struct pt_regs *regs)
 	return ((called ^ caller << 7) << 2 | BY_SLEEPING) * 0x9e3779b97f4a7c15;
 }
 
+/* Other processes of the binary come to its probes, too, and it costs them as much. */
+static __always_inline void come_to_probe(void)
+{
+	__sync_fetch_and_add(&control.follow_visits, 1);
+}
+
 /* At the beginning of runtime.gopark. */
 static __always_inline int goroutine_parks(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	struct goroutine_key key = {};
+	struct parked_key key = {};
 	struct parked p = {};
 	u64 begin;
 
-	/* Other processes of this binary come here, too, and it costs them as much. */
-	__sync_fetch_and_add(&control.parks, 1);
+	come_to_probe();
 	if (!t || t->leaving)
 		return 0;
 	begin = bpf_ktime_get_ns();
-	adopt(t);
 	p.from = place_of_park(ctx);
 	hand_over(t, p.from, begin);
 	key.g = key_register(ctx, GOROUTINE_REGISTER);
-	key.tgid = task->tgid;
+	key.space = t->address_space;
 	p.account = t->account;
 	p.account.since = begin;
 	p.lead = t->lead;
@@ -79,10 +90,11 @@ static __always_inline int goroutine_ready(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	struct goroutine_key key = {};
+	struct parked_key key = {};
 	struct parked *p, born = {};
 	u64 begin;
 
+	come_to_probe();
 	if (!t || t->leaving)
 		return 0;
 	begin = bpf_ktime_get_ns();
@@ -90,7 +102,7 @@ static __always_inline int goroutine_ready(struct pt_regs *ctx)
 	if (t->goroutine)
 		hand_over(t, place_of(task, BY_WAKING), begin);
 	key.g = key_register(ctx, SECOND_GO_ARGUMENT);
-	key.tgid = task->tgid;
+	key.space = t->address_space;
 	p = parked_of(&key);
 	if (p) {
 		p->sleepless = 0;
@@ -134,23 +146,30 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	struct core *c = this_core();
-	struct goroutine_key key = {};
+	struct parked_key key = {};
 	struct parked *p;
 	u64 begin, level;
 
+	come_to_probe();
 	if (!t || !c || t->leaving)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	adopt(t);
 	key.g = key_register(ctx, 0);
-	key.tgid = task->tgid;
+	key.space = t->address_space;
 	p = parked_of(&key);
 	if (p) {
 		hand_over(t, p->from, begin);
 		level = level_of_next(t, p, begin);
-		c->began += level - t->account.level; /* nothing that it was given on this core */
+		adopt_core(c);
+		/* Nothing that it was given on this core. */
+		if (level > t->account.level)
+			c->began += level - t->account.level;
+		else
+			c->began -= lesser(t->account.level - level, c->began);
 		t->account.level = level;
-		t->lead = p->lead;
+		if (p->ready) /* else the thread was let go on by whom it waited for */
+			t->lead = p->lead;
 		t->free = begin - level;
 		t->waiting.left = 0;
 		t->rested = 0;

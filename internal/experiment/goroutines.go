@@ -66,7 +66,7 @@ const goRegisters = "go1.18"
 
 // followGoroutines has a binary's goroutines followed that wait for each other: no thread does. It is called with mu held.
 func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
-	if !b.IsGo() || s.followed[id] || !s.cfg.speedsUp() {
+	if !b.IsGo() || s.followed[id] || !s.cfg.speedsUp() || s.closed || s.following != nil && s.following.tooOften.Load() > 0 {
 		return
 	}
 	if info, err := buildinfo.ReadFile(b.Path()); err == nil && version.IsValid(info.GoVersion) && version.Compare(info.GoVersion, goRegisters) < 0 {
@@ -85,8 +85,8 @@ func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
 		return
 	}
 	s.followed[id], s.held[id] = true, true
-	if s.parking == nil {
-		s.parking = watchParking(s.ledger, s.cfg.Period)
+	if s.following == nil {
+		s.following = watchFollowing(s.ledger, s.cfg)
 	}
 	s.cfg.Log.Debug("goroutines followed", "binary", b.Path())
 }

@@ -59,7 +59,7 @@ type session struct {
 	stretches      stretches
 	delayed        usualDelay
 	busyWaits      busyWaits
-	parkedTooOften bool // that has been said
+	saidUnfollowed bool // that has been said
 	look           int  // how many experiments there are when the data are looked at next
 	settled        bool // Config.Enough said so
 
@@ -276,6 +276,9 @@ func (s *session) openLedger() error {
 func (s *session) open(p subject) (err error) {
 	defer func() {
 		if err != nil {
+			if s.sites != nil {
+				s.sites.close()
+			}
 			s.ledger.Close()
 		}
 	}()

@@ -29,18 +29,18 @@ type sites struct {
 	// Files are told apart as the kernel does, which sets a probe on the file and not on a
 	// path: a container, or a directory that is mounted once more, has another path
 	// of it, and each probe would count.
-	seen     map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
-	held     map[ledger.File]bool          // those with a probe: while that is there they keep their number
-	probed   []int                         // probes of each point
-	before   []point.Before                // where each was found
-	failure  []error                       // why the program itself does not have it
-	found    []uint64                      // when each point was first probed, on the ledger's clock
-	ends     map[place][]int               // points of latencies, by where their functions begin
-	placed   map[probed]bool               // what has a probe: programs share libraries
-	sleeps   map[ledger.File]bool          // binaries whose goroutines' sleep is followed
-	followed map[ledger.File]bool          // and those whose goroutines are that wait for each other
-	parking  *parking                      // of those; nil: there are none
-	closed   bool
+	seen      map[ledger.File]unix.Timespec // binaries looked into, and when they had changed last
+	held      map[ledger.File]bool          // those with a probe: while that is there they keep their number
+	probed    []int                         // probes of each point
+	before    []point.Before                // where each was found
+	failure   []error                       // why the program itself does not have it
+	found     []uint64                      // when each point was first probed, on the ledger's clock
+	ends      map[place][]int               // points of latencies, by where their functions begin
+	placed    map[probed]bool               // what has a probe: programs share libraries
+	sleeps    map[ledger.File]bool          // binaries whose goroutines' sleep is followed
+	followed  map[ledger.File]bool          // and those whose goroutines are that wait for each other
+	following *followWatch                  // of those; nil: there are none
+	closed    bool
 }
 
 // place is an offset in a file.
@@ -366,11 +366,11 @@ func (s *sites) missing() error {
 	return hint.New(errors.Join(errs...), "the program ended, and nothing that it ran had the function")
 }
 
-// parks is what watches goroutines that are followed; nil: none are.
-func (s *sites) parks() *parking {
+// watch is what watches following goroutines; nil: none have been.
+func (s *sites) watch() *followWatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.parking
+	return s.following
 }
 
 // close keeps later events from placing probes.
@@ -378,7 +378,8 @@ func (s *sites) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	if s.parking != nil {
-		s.parking.close()
+	if s.following != nil {
+		s.following.close()
+		s.following = nil
 	}
 }

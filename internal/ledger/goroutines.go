@@ -1,6 +1,12 @@
 package ledger
 
-import "time"
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/cilium/ebpf/link"
+)
 
 // AttachSleeps follows the sleeping of a Go program's goroutines: begins is where time.Sleep begins,
 // with its argument still in its register, ends is where it returns. All are of one file. It is for
@@ -26,6 +32,7 @@ func (l *Ledger) AttachSleeps(begins, ends []Probe) error {
 // AttachGoroutines follows goroutines that wait for each other, from where they park, by where they are put into a queue, to where a thread runs
 // them: see bpf/parked.h. All are of one file.
 func (l *Ledger) AttachGoroutines(parks, ready, runs []Probe) error {
+	var all []link.Link
 	for _, each := range []struct {
 		run    handlers
 		probes []Probe
@@ -35,24 +42,32 @@ func (l *Ledger) AttachGoroutines(parks, ready, runs []Probe) error {
 		{handlers{"on_go_park", "on_single_go_park"}, parks},
 	} {
 		links, err := l.attach(each.run, 0, each.probes)
-		l.following.add(links...)
+		all = append(all, links...)
 		if err != nil {
+			for _, k := range all {
+				err = errors.Join(err, k.Close()) // some of them alone would mislead
+			}
 			return err
 		}
 	}
-	l.followingCost.Store(int64(l.ProbeCost(parks[0].Cost) + l.ProbeCost(ready[0].Cost) + l.ProbeCost(runs[0].Cost)))
-	l.page.control.Follows = 1
+	cost := max(l.ProbeCost(parks[0].Cost), l.ProbeCost(ready[0].Cost), l.ProbeCost(runs[0].Cost))
+	l.followCost.Store(int64(cost))
+	atomic.StoreUint32(&l.page.control.Follows, 1)
+	if !l.goroutineLinks.add(all...) {
+		atomic.StoreUint32(&l.page.control.Follows, 0) // they have been left since
+	}
 	return nil
 }
 
-// Parks is how often goroutines that are followed have parked so far.
-func (l *Ledger) Parks() int64 { return int64(load(&l.page.control.Parks)) }
+// FollowVisits is how often probes that follow goroutines have been come to so far.
+func (l *Ledger) FollowVisits() int64 { return int64(load(&l.page.control.FollowVisits)) }
+
+// FollowCost is what each of these costs.
+func (l *Ledger) FollowCost() time.Duration { return time.Duration(l.followCost.Load()) }
 
 // LeaveGoroutines ends following goroutines, for good: their accounts are their threads' from now on.
 func (l *Ledger) LeaveGoroutines() error {
-	l.page.control.Follows = 0
-	return l.following.close()
+	err := l.goroutineLinks.close()
+	atomic.StoreUint32(&l.page.control.Follows, 0)
+	return err
 }
-
-// FollowingCost is what a goroutine's way from parking to running again takes in being followed.
-func (l *Ledger) FollowingCost() time.Duration { return time.Duration(l.followingCost.Load()) }

@@ -56,17 +56,17 @@ type Options struct {
 
 // Ledger is the loaded and attached kernel side.
 type Ledger struct {
-	opt           Options
-	programs      *programs
-	maps          bpf.LedgerMaps
-	shared        *ebpf.Map // the variables
-	page          *page
-	links         links
-	following     links // those on goroutines
-	followingCost atomic.Int64
-	holding       map[string]bool // programs attached by hold
-	events        *events
-	tables        *tables
+	opt            Options
+	programs       *programs
+	maps           bpf.LedgerMaps
+	shared         *ebpf.Map // the variables
+	page           *page
+	links          links
+	goroutineLinks links           // those that follow goroutines
+	followCost     atomic.Int64    // of each visit of their probes
+	holding        map[string]bool // programs attached by hold
+	events         *events
+	tables         *tables
 
 	clock chan error // that its program is loaded; see StartClock
 
@@ -261,7 +261,7 @@ func (l *Ledger) Detach() error {
 	if l.page != nil {
 		store(&l.page.control.Deadline, 0)
 	}
-	errs = append(errs, l.links.close(), l.following.close())
+	errs = append(errs, l.links.close(), l.goroutineLinks.close())
 	if l.events != nil {
 		errs = append(errs, l.events.close()) // a second time does nothing
 	}

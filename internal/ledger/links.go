@@ -15,16 +15,18 @@ type links struct {
 	closed bool
 }
 
-func (l *links) add(more ...link.Link) {
+// add tells whether it was not too late.
+func (l *links) add(more ...link.Link) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
 		l.all = append(l.all, more...)
-		return
+		return true
 	}
 	for _, k := range more {
 		k.Close() // too late: nobody is left to tell
 	}
+	return false
 }
 
 func (l *links) close() error {
