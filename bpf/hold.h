@@ -57,13 +57,65 @@ static long on_claimed(u32 i, struct hold *h)
 	return is_over(h->core);
 }
 
+/* Whether the thread owes anything: then it is being held. */
+static __always_inline bool begin_hold(struct hold *h)
+{
+	struct thread *t = h->thread;
+
+	h->begin = h->now = bpf_ktime_get_ns();
+	if (!under_way(h->begin))
+		return 0;
+	adopt(t);
+	h->level = t->account.level;
+	foresee_nothing(h->core); /* for itself it need not wait */
+	look(h);
+	if (!h->debt) {
+		foresee(h->core, t, h->now);
+		return 0;
+	}
+	h->end = lesser(h->begin + LONGEST_STOP * control.cap, control.deadline);
+	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */
+	t->held = 1;
+	return 1;
+}
+
+static __always_inline void end_hold(struct hold *h)
+{
+	struct thread *t = h->thread;
+	struct core *c = h->core;
+	u64 level;
+
+	t->excused -= lesser(t->excused, h->now - h->begin); /* it has paid that */
+	t->held = 0;
+	c->held += h->now - h->begin;
+	if (under_way(h->now) && h->debt <= h->now - h->begin)
+		advance(h->looked);
+	if (is_over(c)) {
+		stood_until_now(t);
+		t->account.level = account_waited(&t->account, h->now, c->expired.level);
+		t->lead = c->expired.lead;
+	}
+	level = account_paid(h->level, h->now - h->begin, control.global);
+	if (level > t->account.level)
+		t->account.level = level;
+	t->credit.began += h->now - h->begin; /* it did not run */
+	show_level(c, t, 0);
+	foresee(c, t, h->now);
+}
+
+/* What a thread seems to owe that hosts goroutines may be earned already by the one that comes back. */
+static __always_inline bool may_have_earned(const struct thread *t)
+{
+	return t->hosts && waiting_now();
+}
+
 /* As a system call ends, with this result. */
 static __always_inline void hold(struct core *c, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	struct hold h = { .core = c, .thread = t };
-	u64 level, at = 0;
+	u64 at = 0;
 	u32 kind;
 
 	c->returns = 0;
@@ -77,26 +129,14 @@ static __always_inline void hold(struct core *c, long result)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
 	if (nobody_pays || kind == HOLD_NOT)
 		return;
-	/* It looks for a goroutine, and takes a nap in between: what it owes is nobody's. */
-	if (control.follows && t->left.since && is_sleep(calling(task)))
-		return;
-	/* It may be a goroutine that comes back, which has earned what the thread seems to owe. */
-	if (t->hosts && waiting_now())
-		return;
-	h.begin = h.now = bpf_ktime_get_ns();
-	if (!under_way(h.begin))
-		return;
-	adopt(t);
-	h.level = t->account.level;
-	foresee_nothing(c); /* for itself it need not wait */
-	look(&h);
-	if (!h.debt) {
-		foresee(c, t, h.now);
+	/* What it owes is nobody's: whoever it finds is held in its place. But a nap is to look again. */
+	if (looks_for_goroutine(t)) {
+		if (!is_sleep(calling(task)))
+			t->brings = 1;
 		return;
 	}
-	h.end = lesser(h.begin + LONGEST_STOP * control.cap, control.deadline);
-	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */
-	t->held = 1;
+	if (may_have_earned(t) || !begin_hold(&h))
+		return;
 	if (kind == HOLD_EXPIRED) {
 		c->expired.process = task->tgid;
 		at = REGISTER_FIRST((struct pt_regs *)bpf_task_pt_regs(task));
@@ -110,22 +150,19 @@ static __always_inline void hold(struct core *c, long result)
 		if (__sync_val_compare_and_swap(&c->expired.at, at, 0) != at)
 			bpf_loop(1 << 10, on_claimed, &h, 0);
 	}
-	t->excused -= lesser(t->excused, h.now - h.begin); /* it has paid that */
-	t->held = 0;
-	c->held += h.now - h.begin;
-	if (under_way(h.now) && h.debt <= h.now - h.begin)
-		advance(h.looked);
-	if (is_over(c)) {
-		stood_until_now(t);
-		t->account.level = account_waited(&t->account, h.now, c->expired.level);
-		t->lead = c->expired.lead;
-	}
-	level = account_paid(h.level, h.now - h.begin, control.global);
-	if (level > t->account.level)
-		t->account.level = level;
-	t->credit.began += h.now - h.begin; /* it did not run */
-	show_level(c, t, 0);
-	foresee(c, t, h.now);
+	end_hold(&h);
+}
+
+/* A goroutine that waited for the clock, as a thread begins to run it. */
+static __always_inline void hold_goroutine(struct core *c, struct thread *t)
+{
+	struct hold h = { .core = c, .thread = t };
+
+	c->expired.over = 0;
+	if (nobody_pays || may_have_earned(t) || !begin_hold(&h))
+		return;
+	bpf_loop(1 << 23, on_hold, &h, 0);
+	end_hold(&h);
 }
 
 /*

@@ -424,7 +424,9 @@ type LedgerParked struct {
 	Lead      uint64
 	From      uint64
 	Ready     uint32
+	Timed     uint32
 	Sleepless uint32
+	_         [4]byte
 }
 
 type LedgerParkedKey struct {
@@ -714,6 +716,8 @@ type LedgerThread struct {
 		Since uint64
 		Epoch uint64
 	}
+	Brings uint32
+	_      [4]byte
 	Rested uint64
 }
 

@@ -274,7 +274,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 			forget_goroutines(task->tgid);
 		p->goroutines = 0;
 	}
-	t->hosts = t->goroutine = 0;
+	t->hosts = t->goroutine = t->brings = 0;
 	t->left.since = 0;
 	t->memory = (u64)memory_of(task);
 	t->code_pages = 0;

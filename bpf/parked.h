@@ -20,6 +20,7 @@ struct parked {
 	u64 lead;
 	u64 from; /* the place where it waits */
 	u32 ready; /* it can run */
+	u32 timed; /* since the clock said so */
 	u32 sleepless; /* in virtual time it did not have to wait */
 };
 
@@ -99,13 +100,16 @@ static __always_inline int goroutine_ready(struct pt_regs *ctx)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	adopt(t);
-	if (t->goroutine)
+	if (t->goroutine) {
+		note_errand(t, begin);
 		hand_over(t, place_of(task, BY_WAKING), begin);
+	}
 	key.g = key_register(ctx, SECOND_GO_ARGUMENT);
 	key.space = t->address_space;
 	p = parked_of(&key);
 	if (p) {
 		p->sleepless = 0;
+		p->timed = !t->goroutine;
 		if (t->goroutine) {
 			p->sleepless = account_sleepless(&p->account, begin, t->account.level);
 			p->account.level = account_waited(&p->account, begin, t->account.level);
@@ -140,6 +144,18 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
 	return account_got_core(&p->account, now, level, !p->sleepless, left.since);
 }
 
+/* Whether a goroutine that the thread begins to run is held, as a thread is that comes back from a sleep (hold.h). The thread's naps are of one place as long as its goroutines' are. */
+static __always_inline bool is_held(struct thread *t, const struct parked *p)
+{
+	if (!p->ready)
+		return t->brings;
+	t->naps.awake = 0;
+	if (!p->timed)
+		return 0;
+	nap(t);
+	return control.sleepers || (control.errands && runs_errands(t));
+}
+
 /* At the beginning of runtime.execute. */
 static __always_inline int goroutine_runs(struct pt_regs *ctx)
 {
@@ -149,6 +165,7 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	struct parked_key key = {};
 	struct parked *p;
 	u64 begin, level;
+	bool held = 0;
 
 	come_to_probe();
 	if (!t || !c || t->leaving)
@@ -160,6 +177,7 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	p = parked_of(&key);
 	if (p) {
 		hand_over(t, p->from, begin);
+		held = is_held(t, p);
 		level = level_of_next(t, p, begin);
 		adopt_core(c);
 		/* Nothing that it was given on this core. */
@@ -179,7 +197,10 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	}
 	t->goroutine = 1;
 	t->left.since = 0;
+	t->brings = 0;
 	book_probe(ctx, t, begin);
+	if (held)
+		hold_goroutine(c, t);
 	return 0;
 }
 

@@ -265,7 +265,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	t->naps.awake = 0;
 	t->sleepless = 0;
 	if (waker) {
-		t->hold = t->timed = 0;
+		t->hold = t->timed = t->brings = 0;
 		go_on(c, waker);
 		note_errand(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
@@ -279,7 +279,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		c->network_wakes += c->receives && c->receives == c->interrupts;
 		t->timed = (c->source & 15) == FROM_TIMER;
 		t->given = !!due;
-		if ((c->source & 15) == FROM_TIMER)
+		if (t->timed && !looks_for_goroutine(t))
 			nap(t);
 		t->hold = hold_after(t, task);
 		level = s ? s->account.level : t->account.level;

@@ -220,6 +220,12 @@ static __always_inline void pass_waiting(u64 now)
 	}
 }
 
+/* The thread has no goroutine, and looks for one, or waits until there is one. */
+static __always_inline bool looks_for_goroutine(const struct thread *t)
+{
+	return control.follows && t->left.since;
+}
+
 /*
  * A thread that runs goroutines wakes up: what it slept it may have had nothing to do, like an idle
  * core. It sleeps a millisecond or so at a time, and several times until a goroutine's sleep is over.

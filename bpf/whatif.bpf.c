@@ -36,7 +36,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "waiting.h"
 #include "looks.h"
 #include "goroutines.h"
-#include "parked.h"
 #include "members.h"
 #include "leaving.h"
 #include "strangers.h"
@@ -47,3 +46,4 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "interrupts.h"
 #include "scheduling.h"
 #include "hold.h"
+#include "parked.h"

@@ -8,7 +8,9 @@ package bench
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -32,6 +34,9 @@ type Run struct {
 	start   atomic.Pointer[time.Time]
 	visits  atomic.Int64
 	ended   atomic.Bool
+
+	mutex   sync.Mutex
+	latency []time.Duration // of all requests, for programs that have some
 }
 
 // Start reads PERCENT SECONDS from the command line.
@@ -64,6 +69,30 @@ func (r *Run) Visit() {
 	if passed < r.seconds || r.ended.Swap(true) {
 		return
 	}
+	r.printLatency()
 	fmt.Printf("visits %d seconds %.6f\n", visits, passed)
 	os.Exit(0)
+}
+
+// Answered is a visit that is the end of a request, which took so long.
+func (r *Run) Answered(took time.Duration) {
+	r.mutex.Lock()
+	r.latency = append(r.latency, took)
+	r.mutex.Unlock()
+	r.Visit()
+}
+
+func (r *Run) printLatency() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if len(r.latency) == 0 {
+		return
+	}
+	slices.Sort(r.latency)
+	var sum time.Duration
+	for _, took := range r.latency {
+		sum += took
+	}
+	at := func(percent int) float64 { return r.latency[len(r.latency)*percent/100].Seconds() }
+	fmt.Printf("latency mean %.9f p50 %.9f p95 %.9f p99 %.9f\n", sum.Seconds()/float64(len(r.latency)), at(50), at(95), at(99))
 }
