@@ -799,11 +799,13 @@ const (
 	LedgerProgOnFault           = "on_fault"
 	LedgerProgOnFork            = "on_fork"
 	LedgerProgOnFutex           = "on_futex"
+	LedgerProgOnGoEnd           = "on_go_end"
 	LedgerProgOnGoPark          = "on_go_park"
 	LedgerProgOnGoReady         = "on_go_ready"
 	LedgerProgOnGoRun           = "on_go_run"
 	LedgerProgOnGoSleep         = "on_go_sleep"
 	LedgerProgOnGoWake          = "on_go_wake"
+	LedgerProgOnGoYield         = "on_go_yield"
 	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
 	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
 	LedgerProgOnIrqEntry        = "on_irq_entry"
@@ -814,11 +816,13 @@ const (
 	LedgerProgOnNetifRx         = "on_netif_rx"
 	LedgerProgOnPrepareExec     = "on_prepare_exec"
 	LedgerProgOnProbe           = "on_probe"
+	LedgerProgOnSingleGoEnd     = "on_single_go_end"
 	LedgerProgOnSingleGoPark    = "on_single_go_park"
 	LedgerProgOnSingleGoReady   = "on_single_go_ready"
 	LedgerProgOnSingleGoRun     = "on_single_go_run"
 	LedgerProgOnSingleGoSleep   = "on_single_go_sleep"
 	LedgerProgOnSingleGoWake    = "on_single_go_wake"
+	LedgerProgOnSingleGoYield   = "on_single_go_yield"
 	LedgerProgOnSingleProbe     = "on_single_probe"
 	LedgerProgOnSingleSite      = "on_single_site"
 	LedgerProgOnSite            = "on_site"
@@ -937,11 +941,13 @@ type LedgerProgramSpecs struct {
 	OnFault         *ebpf.ProgramSpec `ebpf:"on_fault"`
 	OnFork          *ebpf.ProgramSpec `ebpf:"on_fork"`
 	OnFutex         *ebpf.ProgramSpec `ebpf:"on_futex"`
+	OnGoEnd         *ebpf.ProgramSpec `ebpf:"on_go_end"`
 	OnGoPark        *ebpf.ProgramSpec `ebpf:"on_go_park"`
 	OnGoReady       *ebpf.ProgramSpec `ebpf:"on_go_ready"`
 	OnGoRun         *ebpf.ProgramSpec `ebpf:"on_go_run"`
 	OnGoSleep       *ebpf.ProgramSpec `ebpf:"on_go_sleep"`
 	OnGoWake        *ebpf.ProgramSpec `ebpf:"on_go_wake"`
+	OnGoYield       *ebpf.ProgramSpec `ebpf:"on_go_yield"`
 	OnHrtimerEntry  *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
 	OnHrtimerExit   *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry      *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
@@ -952,11 +958,13 @@ type LedgerProgramSpecs struct {
 	OnNetifRx       *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleGoEnd   *ebpf.ProgramSpec `ebpf:"on_single_go_end"`
 	OnSingleGoPark  *ebpf.ProgramSpec `ebpf:"on_single_go_park"`
 	OnSingleGoReady *ebpf.ProgramSpec `ebpf:"on_single_go_ready"`
 	OnSingleGoRun   *ebpf.ProgramSpec `ebpf:"on_single_go_run"`
 	OnSingleGoSleep *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.ProgramSpec `ebpf:"on_single_go_wake"`
+	OnSingleGoYield *ebpf.ProgramSpec `ebpf:"on_single_go_yield"`
 	OnSingleProbe   *ebpf.ProgramSpec `ebpf:"on_single_probe"`
 	OnSingleSite    *ebpf.ProgramSpec `ebpf:"on_single_site"`
 	OnSite          *ebpf.ProgramSpec `ebpf:"on_site"`
@@ -1207,11 +1215,13 @@ type LedgerPrograms struct {
 	OnFault         *ebpf.Program `ebpf:"on_fault"`
 	OnFork          *ebpf.Program `ebpf:"on_fork"`
 	OnFutex         *ebpf.Program `ebpf:"on_futex"`
+	OnGoEnd         *ebpf.Program `ebpf:"on_go_end"`
 	OnGoPark        *ebpf.Program `ebpf:"on_go_park"`
 	OnGoReady       *ebpf.Program `ebpf:"on_go_ready"`
 	OnGoRun         *ebpf.Program `ebpf:"on_go_run"`
 	OnGoSleep       *ebpf.Program `ebpf:"on_go_sleep"`
 	OnGoWake        *ebpf.Program `ebpf:"on_go_wake"`
+	OnGoYield       *ebpf.Program `ebpf:"on_go_yield"`
 	OnHrtimerEntry  *ebpf.Program `ebpf:"on_hrtimer_entry"`
 	OnHrtimerExit   *ebpf.Program `ebpf:"on_hrtimer_exit"`
 	OnIrqEntry      *ebpf.Program `ebpf:"on_irq_entry"`
@@ -1222,11 +1232,13 @@ type LedgerPrograms struct {
 	OnNetifRx       *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPrepareExec   *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe         *ebpf.Program `ebpf:"on_probe"`
+	OnSingleGoEnd   *ebpf.Program `ebpf:"on_single_go_end"`
 	OnSingleGoPark  *ebpf.Program `ebpf:"on_single_go_park"`
 	OnSingleGoReady *ebpf.Program `ebpf:"on_single_go_ready"`
 	OnSingleGoRun   *ebpf.Program `ebpf:"on_single_go_run"`
 	OnSingleGoSleep *ebpf.Program `ebpf:"on_single_go_sleep"`
 	OnSingleGoWake  *ebpf.Program `ebpf:"on_single_go_wake"`
+	OnSingleGoYield *ebpf.Program `ebpf:"on_single_go_yield"`
 	OnSingleProbe   *ebpf.Program `ebpf:"on_single_probe"`
 	OnSingleSite    *ebpf.Program `ebpf:"on_single_site"`
 	OnSite          *ebpf.Program `ebpf:"on_site"`
@@ -1255,11 +1267,13 @@ func (p *LedgerPrograms) Close() error {
 		p.OnFault,
 		p.OnFork,
 		p.OnFutex,
+		p.OnGoEnd,
 		p.OnGoPark,
 		p.OnGoReady,
 		p.OnGoRun,
 		p.OnGoSleep,
 		p.OnGoWake,
+		p.OnGoYield,
 		p.OnHrtimerEntry,
 		p.OnHrtimerExit,
 		p.OnIrqEntry,
@@ -1270,11 +1284,13 @@ func (p *LedgerPrograms) Close() error {
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
+		p.OnSingleGoEnd,
 		p.OnSingleGoPark,
 		p.OnSingleGoReady,
 		p.OnSingleGoRun,
 		p.OnSingleGoSleep,
 		p.OnSingleGoWake,
+		p.OnSingleGoYield,
 		p.OnSingleProbe,
 		p.OnSingleSite,
 		p.OnSite,

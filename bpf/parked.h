@@ -4,8 +4,8 @@
  * another has left, and who is let go on takes another than the one that it has left itself. So each has an account of its own while no
  * thread runs it, and a thread is to goroutines what a core is to threads: where it has none it is idle, and owes nothing.
  *
- * There are probes on where a goroutine parks, where one is put into a queue of those that can run, by whoever lets it go on or has made it, and where a thread
- * begins to run one. Each costs a microsecond or so; where that is too much user space takes them away again.
+ * There are probes on where a goroutine parks, yields or ends, where one is put into a queue of those that can run, by whoever lets it go on or has made it, and
+ * where a thread begins to run one. Each costs some microseconds; where that is too much user space takes them away again.
  */
 #ifndef WHATIF_PARKED_H
 #define WHATIF_PARKED_H
@@ -59,29 +59,39 @@ static __always_inline void come_to_probe(void)
 	__sync_fetch_and_add(&control.follow_visits, 1);
 }
 
-/* At the beginning of runtime.gopark. */
-static __always_inline int goroutine_parks(struct pt_regs *ctx)
+/* A goroutine that no thread runs has from now on what the thread has. */
+static __always_inline void stand_alone(const struct parked_key *key, const struct thread *t, u64 from, u32 ready, u64 now)
+{
+	struct parked p = { .account = t->account, .lead = t->lead, .from = from, .ready = ready };
+
+	p.account.since = now;
+	bpf_map_update_elem(&parked, key, &p, BPF_ANY);
+}
+
+enum leaves { PARKS, YIELDS, ENDS };
+
+/* At the beginning of what a goroutine leaves its thread in. */
+static __always_inline int goroutine_leaves(struct pt_regs *ctx, enum leaves how)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	struct parked_key key = {};
-	struct parked p = {};
-	u64 begin;
+	u64 begin, from;
 
 	come_to_probe();
 	if (!t || t->leaving)
 		return 0;
 	begin = bpf_ktime_get_ns();
-	p.from = place_of_park(ctx);
-	hand_over(t, p.from, begin);
-	key.g = key_register(ctx, GOROUTINE_REGISTER);
+	from = place_of_park(ctx);
+	hand_over(t, from, begin);
+	/* It yields on a stack of the thread's own, and is an argument there. */
+	key.g = key_register(ctx, how == YIELDS ? 0 : GOROUTINE_REGISTER);
 	key.space = t->address_space;
-	p.account = t->account;
-	p.account.since = begin;
-	p.lead = t->lead;
-	t->left = p.account;
+	if (how != ENDS)
+		stand_alone(&key, t, from, how == YIELDS, begin);
+	t->left = t->account;
+	t->left.since = begin;
 	t->goroutine = 0;
-	bpf_map_update_elem(&parked, &key, &p, BPF_ANY);
 	book_probe(ctx, t, begin);
 	return 0;
 }
@@ -92,8 +102,8 @@ static __always_inline int goroutine_ready(struct pt_regs *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 	struct parked_key key = {};
-	struct parked *p, born = {};
-	u64 begin;
+	struct parked *p;
+	u64 begin, now;
 
 	come_to_probe();
 	if (!t || t->leaving)
@@ -107,24 +117,22 @@ static __always_inline int goroutine_ready(struct pt_regs *ctx)
 	key.g = key_register(ctx, SECOND_GO_ARGUMENT);
 	key.space = t->address_space;
 	p = parked_of(&key);
-	if (p) {
+	/* Or what the probe takes would be a part of what it was let go on by. */
+	book_probe(ctx, t, begin);
+	now = bpf_ktime_get_ns();
+	if (p && !p->ready) {
 		p->sleepless = 0;
 		p->timed = !t->goroutine;
 		if (t->goroutine) {
-			p->sleepless = account_sleepless(&p->account, begin, t->account.level);
-			p->account.level = account_waited(&p->account, begin, t->account.level);
+			p->sleepless = account_sleepless(&p->account, now, t->account.level);
+			p->account.level = account_waited(&p->account, now, t->account.level);
 			p->lead = t->lead;
 		}
-		p->account.since = begin;
+		p->account.since = now;
 		p->ready = 1;
-	} else if (t->goroutine) {
-		born.account = t->account;
-		born.account.since = begin;
-		born.lead = t->lead;
-		born.ready = 1;
-		bpf_map_update_elem(&parked, &key, &born, BPF_ANY);
+	} else if (!p && t->goroutine) {
+		stand_alone(&key, t, 0, 1, now);
 	}
-	book_probe(ctx, t, begin);
 	return 0;
 }
 
@@ -207,13 +215,37 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 SEC("uprobe.multi")
 int on_go_park(struct pt_regs *ctx)
 {
-	return goroutine_parks(ctx);
+	return goroutine_leaves(ctx, PARKS);
 }
 
 SEC("uprobe")
 int on_single_go_park(struct pt_regs *ctx)
 {
-	return goroutine_parks(ctx);
+	return goroutine_leaves(ctx, PARKS);
+}
+
+SEC("uprobe.multi")
+int on_go_yield(struct pt_regs *ctx)
+{
+	return goroutine_leaves(ctx, YIELDS);
+}
+
+SEC("uprobe")
+int on_single_go_yield(struct pt_regs *ctx)
+{
+	return goroutine_leaves(ctx, YIELDS);
+}
+
+SEC("uprobe.multi")
+int on_go_end(struct pt_regs *ctx)
+{
+	return goroutine_leaves(ctx, ENDS);
+}
+
+SEC("uprobe")
+int on_single_go_end(struct pt_regs *ctx)
+{
+	return goroutine_leaves(ctx, ENDS);
 }
 
 SEC("uprobe.multi")

@@ -54,11 +54,14 @@ func sleepProbes(b *symbol.Binary) (begins, ends []ledger.Probe) {
 	return probesOn(b, goSleep), ends
 }
 
-// What a goroutine does as it begins to wait; as it, or a new one, is put into a queue of those that can run; and as a thread begins to run it.
 const (
-	goPark  = "runtime.gopark"
-	goReady = "runtime.runqput"
-	goRun   = "runtime.execute"
+	goPark     = "runtime.gopark"         // a goroutine begins to wait
+	goYield    = "runtime.goschedImpl"    // it lets others run, or is preempted
+	goReturn   = "runtime.exitsyscallNoP" // a system call took so long that others run in its place
+	goReturned = "runtime.exitsyscall0"   // that, before Go 1.26
+	goEnd      = "runtime.goexit1"
+	goReady    = "runtime.runqput" // it, or a new one, is put into a queue of those that can run
+	goRun      = "runtime.execute" // a thread begins to run it
 )
 
 // goRegisters is the first version of Go that gives arguments in registers on all processors that whatif runs on.
@@ -72,13 +75,19 @@ func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
 	if info, err := buildinfo.ReadFile(b.Path()); err == nil && version.IsValid(info.GoVersion) && version.Compare(info.GoVersion, goRegisters) < 0 {
 		return
 	}
-	parks, ready, runs := probesOn(b, goPark), probesOn(b, goReady), probesOn(b, goRun)
-	if len(parks) == 0 || len(ready) == 0 || len(runs) == 0 {
+	probes := ledger.Handovers{
+		Parks:  probesOn(b, goPark),
+		Yields: slices.Concat(probesOn(b, goYield), probesOn(b, goReturn), probesOn(b, goReturned)),
+		Ends:   probesOn(b, goEnd),
+		Ready:  probesOn(b, goReady),
+		Runs:   probesOn(b, goRun),
+	}
+	if len(probes.Parks) == 0 || len(probes.Yields) == 0 || len(probes.Ends) == 0 || len(probes.Ready) == 0 || len(probes.Runs) == 0 {
 		return // code that nobody here can read
 	}
-	err := s.ledger.MeasureProbes(slices.Concat(parks, ready, runs), target.OwnCode)
+	err := s.ledger.MeasureProbes(probes.All(), target.OwnCode)
 	if err == nil {
-		err = s.ledger.AttachGoroutines(parks, ready, runs)
+		err = s.ledger.AttachGoroutines(&probes)
 	}
 	if err != nil {
 		s.cfg.Log.Warn("goroutines of " + b.Path() + " that wait for each other are not followed: " + err.Error())

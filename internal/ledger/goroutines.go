@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -39,13 +40,24 @@ func (l *Ledger) attachEach(all []handled) (made []link.Link, err error) {
 	return made, nil
 }
 
-// AttachGoroutines follows goroutines that wait for each other, from where they park, by where they are put into a queue, to where a thread runs
-// them: see bpf/parked.h. All are of one file.
-func (l *Ledger) AttachGoroutines(parks, ready, runs []Probe) error {
+// Handovers are the probes that follow goroutines that wait for each other, all of one file: see bpf/parked.h.
+type Handovers struct {
+	Parks, Yields, Ends []Probe // where one leaves its thread
+	Ready               []Probe // where one is put into a queue of those that can run
+	Runs                []Probe // where a thread takes one
+}
+
+// All of them.
+func (h *Handovers) All() []Probe { return slices.Concat(h.Parks, h.Yields, h.Ends, h.Ready, h.Runs) }
+
+// AttachGoroutines follows goroutines that wait for each other.
+func (l *Ledger) AttachGoroutines(h *Handovers) error {
 	links, err := l.attachEach([]handled{
-		{handlers{"on_go_run", "on_single_go_run"}, runs},
-		{handlers{"on_go_ready", "on_single_go_ready"}, ready},
-		{handlers{"on_go_park", "on_single_go_park"}, parks},
+		{handlers{"on_go_run", "on_single_go_run"}, h.Runs},
+		{handlers{"on_go_ready", "on_single_go_ready"}, h.Ready},
+		{handlers{"on_go_end", "on_single_go_end"}, h.Ends},
+		{handlers{"on_go_yield", "on_single_go_yield"}, h.Yields},
+		{handlers{"on_go_park", "on_single_go_park"}, h.Parks},
 	})
 	if err != nil {
 		for _, k := range links {
@@ -53,7 +65,10 @@ func (l *Ledger) AttachGoroutines(parks, ready, runs []Probe) error {
 		}
 		return err
 	}
-	cost := max(l.ProbeCost(parks[0].Cost), l.ProbeCost(ready[0].Cost), l.ProbeCost(runs[0].Cost))
+	var cost time.Duration
+	for _, p := range h.All() {
+		cost = max(cost, l.ProbeCost(p.Cost))
+	}
 	l.followCost.Store(int64(cost))
 	atomic.StoreUint32(&l.page.control.Follows, 1)
 	if !l.goroutineLinks.add(links...) {
