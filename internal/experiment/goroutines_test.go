@@ -120,6 +120,23 @@ func TestGoroutinesMeet(t *testing.T) {
 	}
 }
 
+// A goroutine that sleeps by the clock and hands out a job is held as a thread is, once: where it is not, code seems to be worth 8 to 12 that
+// is worth nothing, and where its thread is as well, as latencies are measured, jobs come less often.
+func TestGoroutinesAreHeld(t *testing.T) {
+	realkernel.Need(t)
+	program := buildGo(t, "../../accuracy/programs/forms/go_timed_jobs", "-ldflags=")
+	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, "../../accuracy/programs/forms/go_timed_jobs/main.go", "// TARGET"))
+	for _, args := range [][]string{nil, {"-l", "job=func:main.compute..func:main.progressDone"}} {
+		args = append([]string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, args...)
+		data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
+		t.Log(args)
+		// The first second is for finding out that there are errands.
+		if gain := gainAfter(t, data, time.Second); gain < -8 || gain > 4 {
+			t.Errorf("%q: a gain of %.1f%%, and no job comes earlier", args, gain)
+		}
+	}
+}
+
 // Who waits all the time is not followed for long: a program must not be slowed by that.
 func TestGoroutinesTooOften(t *testing.T) {
 	realkernel.Need(t)
