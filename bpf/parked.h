@@ -53,10 +53,13 @@ static __always_inline u64 place_of_park(const struct pt_regs *regs)
 	return ((called ^ caller << 7) << 2 | BY_SLEEPING) * 0x9e3779b97f4a7c15;
 }
 
-/* Other processes of the binary come to its probes, too, and it costs them as much. */
-static __always_inline void come_to_probe(void)
+/* Who comes to a probe; 0: nobody whose goroutines are followed. */
+static __always_inline struct thread *comes_to_probe(struct task_struct *task)
 {
-	__sync_fetch_and_add(&control.follow_visits, 1);
+	struct thread *t = thread_of(task);
+
+	__sync_fetch_and_add(t ? &control.follow_visits : &control.follow_visits_others, 1);
+	return t && !t->leaving ? t : 0;
 }
 
 /* A goroutine that no thread runs has from now on what the thread has. */
@@ -74,12 +77,11 @@ enum leaves { PARKS, YIELDS, ENDS };
 static __always_inline int goroutine_leaves(struct pt_regs *ctx, enum leaves how)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = thread_of(task);
+	struct thread *t = comes_to_probe(task);
 	struct parked_key key = {};
 	u64 begin, from;
 
-	come_to_probe();
-	if (!t || t->leaving)
+	if (!t)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	from = place_of_park(ctx);
@@ -100,13 +102,12 @@ static __always_inline int goroutine_leaves(struct pt_regs *ctx, enum leaves how
 static __always_inline int goroutine_ready(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = thread_of(task);
+	struct thread *t = comes_to_probe(task);
 	struct parked_key key = {};
 	struct parked *p;
 	u64 begin, now;
 
-	come_to_probe();
-	if (!t || t->leaving)
+	if (!t)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	adopt(t);
@@ -168,15 +169,14 @@ static __always_inline bool is_held(struct thread *t, const struct parked *p)
 static __always_inline int goroutine_runs(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = thread_of(task);
+	struct thread *t = comes_to_probe(task);
 	struct core *c = this_core();
 	struct parked_key key = {};
 	struct parked *p;
 	u64 begin, level;
 	bool held = 0;
 
-	come_to_probe();
-	if (!t || !c || t->leaving)
+	if (!t || !c)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	adopt(t);

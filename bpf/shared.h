@@ -139,7 +139,8 @@ struct control_page {
 	u64 ended;	/* when one was over, last */
 	u64 timeouts;	/* that ran out while a thread of the target waited for another */
 	u64 errands_run; /* by threads that do so often (errands.h): user space asks for holding by it */
-	u64 follow_visits; /* of probes that follow goroutines: user space asks for their rate */
+	u64 follow_visits; /* of probes that follow goroutines, by the target's threads: user space asks for their rate */
+	u64 follow_visits_others; /* by processes of the same binary that are not the target: it costs them as much */
 	u64 held_expired; /* who is held after one now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */

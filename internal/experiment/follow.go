@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -18,14 +19,26 @@ type followWatch struct {
 	stop   chan struct{}
 	over   sync.WaitGroup
 
-	tooOften atomic.Int64 // visits of their probes in a second of running, when they were left; 0: they are followed
+	ended atomic.Pointer[string] // why, when they were left; nil: they are followed
 }
 
+// share is what following has taken of what was run, within about a second.
+type share struct{ took, ran time.Duration }
+
 const (
-	mostFollowing  = 0.1 // of what the program runs, within about a second
+	mostFollowing  = 0.1 // of what the program runs, or of a core in processes that are not the target
 	leastFollowing = 40 * time.Millisecond
 	looksPerSecond = 20
 )
+
+func (s *share) pass(took, ran time.Duration) {
+	s.took += took - s.took/looksPerSecond
+	s.ran += ran - s.ran/looksPerSecond
+}
+
+func (s *share) tooMuch() bool {
+	return s.took >= leastFollowing && s.took.Seconds() >= mostFollowing*s.ran.Seconds()
+}
 
 func watchFollowing(l *ledger.Ledger, cfg *Config) *followWatch {
 	w := &followWatch{ledger: l, log: cfg.Log, period: cfg.Period, stop: make(chan struct{})}
@@ -41,29 +54,31 @@ func (w *followWatch) close() {
 func (w *followWatch) watch() {
 	clock := time.NewTicker(time.Second / looksPerSecond)
 	defer clock.Stop()
-	var visits, samples int64 // within about a second
-	lastVisits, lastSamples := w.ledger.FollowVisits(), int64(0)
+	var target, others share
+	last, lastSamples, lastLook := w.ledger.FollowVisits(), int64(0), time.Now()
 	for {
 		select {
 		case <-w.stop:
 			return
 		case <-clock.C:
 		}
-		nowVisits := w.ledger.FollowVisits()
-		if nowVisits == lastVisits && visits == 0 {
+		visits, samples, look := w.ledger.FollowVisits(), w.ledger.Totals(0).Samples, time.Now()
+		cost := w.ledger.FollowCost()
+		if samples > 0 { // before the first nobody knows what runs
+			target.pass(time.Duration(visits.Target-last.Target)*cost, time.Duration(samples-lastSamples)*w.period)
+		}
+		others.pass(time.Duration(visits.Others-last.Others)*cost, look.Sub(lastLook))
+		last, lastSamples, lastLook = visits, samples, look
+		var why string
+		switch {
+		case target.tooMuch():
+			why = fmt.Sprintf("%.0f breakpoints in a second of running", float64(target.took/cost)/max(target.ran, target.took).Seconds())
+		case others.tooMuch():
+			why = fmt.Sprintf("%.0f breakpoints in a second in other processes of the same binary", float64(others.took/cost)/others.ran.Seconds())
+		default:
 			continue
 		}
-		nowSamples := w.ledger.Totals(0).Samples
-		if nowSamples > 0 { // before the first nobody knows what runs
-			visits += nowVisits - lastVisits - visits/looksPerSecond
-			samples += nowSamples - lastSamples - samples/looksPerSecond
-		}
-		lastVisits, lastSamples = nowVisits, nowSamples
-		took, ran := time.Duration(visits)*w.ledger.FollowCost(), time.Duration(samples)*w.period
-		if took < leastFollowing || took.Seconds() < mostFollowing*ran.Seconds() {
-			continue
-		}
-		w.tooOften.Store(max(1, int64(float64(visits)/max(ran, took).Seconds())))
+		w.ended.Store(&why)
 		if err := w.ledger.LeaveGoroutines(); err != nil {
 			w.log.Warn("ending to follow goroutines: " + err.Error())
 		}
@@ -74,10 +89,14 @@ func (w *followWatch) watch() {
 // unfollowed says why an experiment is to be set aside during which following goroutines turned out to take too much.
 func (s *session) unfollowed() (setAside string) {
 	w := s.sites.watch()
-	if w == nil || s.saidUnfollowed || w.tooOften.Load() == 0 {
+	if w == nil || s.saidUnfollowed {
+		return ""
+	}
+	why := w.ended.Load()
+	if why == nil {
 		return ""
 	}
 	s.saidUnfollowed = true
-	s.warn("goroutines", "goroutines wait for each other, or are made, too often to be followed (%d breakpoints in a second of running): what their threads wait for counts in place of that, and gains may be off by it", w.tooOften.Load())
+	s.warn("goroutines", "goroutines wait for each other, or are made, too often to be followed (%s): what their threads wait for counts in place of that, and gains may be off by it", *why)
 	return "slowed by following goroutines"
 }

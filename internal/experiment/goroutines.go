@@ -69,7 +69,7 @@ const goRegisters = "go1.18"
 
 // followGoroutines has a binary's goroutines followed that wait for each other: no thread does. It is called with mu held.
 func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
-	if !b.IsGo() || s.followed[id] || !s.cfg.speedsUp() || s.closed || s.following != nil && s.following.tooOften.Load() > 0 {
+	if !b.IsGo() || s.followed[id] || !s.cfg.speedsUp() || s.closed || s.following != nil && s.following.ended.Load() != nil {
 		return
 	}
 	if info, err := buildinfo.ReadFile(b.Path()); err == nil && version.IsValid(info.GoVersion) && version.Compare(info.GoVersion, goRegisters) < 0 {

@@ -77,8 +77,16 @@ func (l *Ledger) AttachGoroutines(h *Handovers) error {
 	return nil
 }
 
-// FollowVisits is how often probes that follow goroutines have been come to so far.
-func (l *Ledger) FollowVisits() int64 { return int64(load(&l.page.control.FollowVisits)) }
+// FollowVisits is how often probes that follow goroutines have been come to, by whom.
+type FollowVisits struct {
+	Target int64
+	Others int64 // processes of the same binary that are not the target
+}
+
+// FollowVisits are those so far.
+func (l *Ledger) FollowVisits() FollowVisits {
+	return FollowVisits{Target: int64(load(&l.page.control.FollowVisits)), Others: int64(load(&l.page.control.FollowVisitsOthers))}
+}
 
 // FollowCost is what each of these costs.
 func (l *Ledger) FollowCost() time.Duration { return time.Duration(l.followCost.Load()) }
