@@ -93,7 +93,6 @@ func (l *Ledger) FollowCost() time.Duration { return time.Duration(l.followCost.
 
 // LeaveGoroutines ends following goroutines, for good: their accounts are their threads' from now on.
 func (l *Ledger) LeaveGoroutines() error {
-	err := l.goroutineLinks.close()
-	atomic.StoreUint32(&l.page.control.Follows, 0)
-	return err
+	atomic.StoreUint32(&l.page.control.Follows, 0) // first: who is let off for a goroutine's sake must find it followed
+	return l.goroutineLinks.close()
 }
