@@ -33,6 +33,12 @@ static __always_inline void nap(struct thread *t)
 	n->errands /= 2;
 }
 
+/* Whether who is back from its sleep is held: where latencies are measured all are. */
+static __always_inline bool pays_after_sleep(const struct thread *t)
+{
+	return control.sleepers || (control.errands && t->naps.awake && runs_errands(t));
+}
+
 /* The thread lets another go on, or a stranger: if it has run for less than a period since a nap, that was an errand. Not static: as step_out. */
 __noinline int note_errand(struct thread *t, u64 now)
 {

@@ -242,28 +242,7 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe.multi")
-int on_go_sleep(struct pt_regs *ctx)
-{
-	return goroutine_sleeps(ctx);
-}
-
-SEC("uprobe")
-int on_single_go_sleep(struct pt_regs *ctx)
-{
-	return goroutine_sleeps(ctx);
-}
-
-SEC("uprobe.multi")
-int on_go_wake(struct pt_regs *ctx)
-{
-	return goroutine_wakes(ctx);
-}
-
-SEC("uprobe")
-int on_single_go_wake(struct pt_regs *ctx)
-{
-	return goroutine_wakes(ctx);
-}
+PROBE(go_sleep, goroutine_sleeps(ctx))
+PROBE(go_wake, goroutine_wakes(ctx))
 
 #endif

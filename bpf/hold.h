@@ -12,6 +12,8 @@
  * time it still waits, and can be let go on: its program takes it for waiting until the system call is over, so
  * who would let it go on asks the kernel to (on_futex).
  *
+ * So does a goroutine that waited for the clock, as a thread begins to run it (parked.h), in place of the thread that was woken to find it.
+ *
  * It pays by keeping its core, and only while no other thread of the target wants
  * that (rivals.h). What is left it owes; what it begins
  * meanwhile and another ends is known to be too early (wait_for_begin).
@@ -57,13 +59,20 @@ static long on_claimed(u32 i, struct hold *h)
 	return is_over(h->core);
 }
 
+/* What a thread seems to owe that hosts goroutines may be earned already by the one that comes back. */
+static __always_inline bool may_have_earned(const struct thread *t)
+{
+	return t->hosts && waiting_now();
+}
+
 /* Whether the thread owes anything: then it is being held. */
 static __always_inline bool begin_hold(struct hold *h)
 {
 	struct thread *t = h->thread;
 
+	h->core->expired.over = 0;
 	h->begin = h->now = bpf_ktime_get_ns();
-	if (!under_way(h->begin))
+	if (nobody_pays || may_have_earned(t) || !under_way(h->begin))
 		return 0;
 	adopt(t);
 	h->level = t->account.level;
@@ -103,12 +112,6 @@ static __always_inline void end_hold(struct hold *h)
 	foresee(c, t, h->now);
 }
 
-/* What a thread seems to owe that hosts goroutines may be earned already by the one that comes back. */
-static __always_inline bool may_have_earned(const struct thread *t)
-{
-	return t->hosts && waiting_now();
-}
-
 /* As a system call ends, with this result. */
 static __always_inline void hold(struct core *c, long result)
 {
@@ -123,11 +126,10 @@ static __always_inline void hold(struct core *c, long result)
 		return;
 	kind = t->hold;
 	t->hold = HOLD_NOT;
-	c->expired.over = 0;
 	/* A wait that a timer's signal ends is no timeout. */
 	if (kind == HOLD_EXPIRED && result != -110 /* ETIMEDOUT */)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
-	if (nobody_pays || kind == HOLD_NOT)
+	if (kind == HOLD_NOT)
 		return;
 	/* What it owes is nobody's: whoever it finds is held in its place. But a nap is to look again. */
 	if (looks_for_goroutine(t)) {
@@ -135,7 +137,7 @@ static __always_inline void hold(struct core *c, long result)
 			t->brings = 1;
 		return;
 	}
-	if (may_have_earned(t) || !begin_hold(&h))
+	if (!begin_hold(&h))
 		return;
 	if (kind == HOLD_EXPIRED) {
 		c->expired.process = task->tgid;
@@ -158,8 +160,7 @@ static __always_inline void hold_goroutine(struct core *c, struct thread *t)
 {
 	struct hold h = { .core = c, .thread = t };
 
-	c->expired.over = 0;
-	if (nobody_pays || may_have_earned(t) || !begin_hold(&h))
+	if (!begin_hold(&h))
 		return;
 	bpf_loop(1 << 23, on_hold, &h, 0);
 	end_hold(&h);

@@ -153,8 +153,11 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
 	return account_got_core(&p->account, now, level, !p->sleepless, left.since);
 }
 
-/* Whether a goroutine that the thread begins to run is held, as a thread is that comes back from a sleep (hold.h). The thread's naps are of one place as long as its goroutines' are. */
-static __always_inline bool is_held(struct thread *t, const struct parked *p)
+/*
+ * The thread begins to run a goroutine, which may come from a nap. Whether it is held, as a thread is that comes back from a sleep (hold.h). The thread's
+ * naps are of one place as long as its goroutines' are.
+ */
+static __always_inline bool wakes_up(struct thread *t, const struct parked *p)
 {
 	if (!p->ready)
 		return t->brings;
@@ -162,7 +165,7 @@ static __always_inline bool is_held(struct thread *t, const struct parked *p)
 	if (!p->timed)
 		return 0;
 	nap(t);
-	return control.sleepers || (control.errands && runs_errands(t));
+	return pays_after_sleep(t);
 }
 
 /* At the beginning of runtime.execute. */
@@ -185,7 +188,7 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	p = parked_of(&key);
 	if (p) {
 		hand_over(t, p->from, begin);
-		held = is_held(t, p);
+		held = wakes_up(t, p);
 		level = level_of_next(t, p, begin);
 		adopt_core(c);
 		/* Nothing that it was given on this core. */
@@ -212,64 +215,10 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe.multi")
-int on_go_park(struct pt_regs *ctx)
-{
-	return goroutine_leaves(ctx, PARKS);
-}
-
-SEC("uprobe")
-int on_single_go_park(struct pt_regs *ctx)
-{
-	return goroutine_leaves(ctx, PARKS);
-}
-
-SEC("uprobe.multi")
-int on_go_yield(struct pt_regs *ctx)
-{
-	return goroutine_leaves(ctx, YIELDS);
-}
-
-SEC("uprobe")
-int on_single_go_yield(struct pt_regs *ctx)
-{
-	return goroutine_leaves(ctx, YIELDS);
-}
-
-SEC("uprobe.multi")
-int on_go_end(struct pt_regs *ctx)
-{
-	return goroutine_leaves(ctx, ENDS);
-}
-
-SEC("uprobe")
-int on_single_go_end(struct pt_regs *ctx)
-{
-	return goroutine_leaves(ctx, ENDS);
-}
-
-SEC("uprobe.multi")
-int on_go_ready(struct pt_regs *ctx)
-{
-	return goroutine_ready(ctx);
-}
-
-SEC("uprobe")
-int on_single_go_ready(struct pt_regs *ctx)
-{
-	return goroutine_ready(ctx);
-}
-
-SEC("uprobe.multi")
-int on_go_run(struct pt_regs *ctx)
-{
-	return goroutine_runs(ctx);
-}
-
-SEC("uprobe")
-int on_single_go_run(struct pt_regs *ctx)
-{
-	return goroutine_runs(ctx);
-}
+PROBE(go_park, goroutine_leaves(ctx, PARKS))
+PROBE(go_yield, goroutine_leaves(ctx, YIELDS))
+PROBE(go_end, goroutine_leaves(ctx, ENDS))
+PROBE(go_ready, goroutine_ready(ctx))
+PROBE(go_run, goroutine_runs(ctx))
 
 #endif

@@ -132,17 +132,7 @@ static __always_inline int visit_by_probe(struct pt_regs *ctx)
 }
 
 /* The same for both ways of attaching: one link for many probes, from Linux 6.6 on, or one for each. */
-SEC("uprobe.multi")
-int on_probe(struct pt_regs *ctx)
-{
-	return visit_by_probe(ctx);
-}
-
-SEC("uprobe")
-int on_single_probe(struct pt_regs *ctx)
-{
-	return visit_by_probe(ctx);
-}
+PROBE(probe, visit_by_probe(ctx))
 
 /* A sample in the line of a sampled point, which is 1 + its number: a period of running stands for a visit. */
 static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 ran)

@@ -219,7 +219,7 @@ static __always_inline u32 hold_after(struct thread *t, struct task_struct *task
 		if (control.expired)
 			return HOLD_EXPIRED;
 	}
-	return control.sleepers || (control.errands && t->naps.awake && runs_errands(t)) ? HOLD_SLEEPER : HOLD_NOT;
+	return pays_after_sleep(t) ? HOLD_SLEEPER : HOLD_NOT;
 }
 
 SEC("tp_btf/sched_waking")

@@ -136,16 +136,6 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("uprobe.multi")
-int on_site(struct pt_regs *ctx)
-{
-	return visit_site(ctx);
-}
-
-SEC("uprobe")
-int on_single_site(struct pt_regs *ctx)
-{
-	return visit_site(ctx);
-}
+PROBE(site, visit_site(ctx))
 
 #endif

@@ -133,7 +133,7 @@ struct thread {
 	struct habit habits[HABITS];
 	s64 early; /* by how much too early it answers, on average: see answers.h */
 	u32 goroutine; /* it runs one that it was seen to begin with */
-	struct account left; /* as its last goroutine parked; since 0: it has had another since */
+	struct account left; /* as its last goroutine left it; since 0: it has had another since */
 	u32 brings; /* the goroutine that it finds is to be held: the thread was woken from outside to look for one */
 	u64 rested; /* while it had no goroutine to run: set against what it owes when it has one */
 };

@@ -21,6 +21,7 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #include "state.h"
+#include "probes.h"
 #include "others.h"
 #include "turns.h"
 #include "foresee.h"
