@@ -147,6 +147,11 @@ static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u6
 		give(t, cost + lesser(now - begin, LONGEST_PROBE_NS));
 }
 
+static __always_inline enum go_moment go_moment_of(struct pt_regs *ctx)
+{
+	return (u32)bpf_get_attach_cookie(ctx);
+}
+
 /* At the first instruction of time.Sleep, with its argument. */
 static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 {
@@ -242,7 +247,6 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 	return 0;
 }
 
-PROBE(go_sleep, goroutine_sleeps(ctx))
-PROBE(go_wake, goroutine_wakes(ctx))
+PROBE(go_sleep, go_moment_of(ctx) == GO_SLEEPS ? goroutine_sleeps(ctx) : goroutine_wakes(ctx))
 
 #endif

@@ -24,7 +24,9 @@
 struct hold {
 	struct core *core;
 	struct thread *thread;
+	bool expires; /* it can be let go on meanwhile */
 	u64 begin;
+	u64 since; /* of its account, which changes when it is switched out */
 	u64 end; /* at the latest */
 	u64 level; /* at the beginning */
 	u64 now;
@@ -40,6 +42,9 @@ static __always_inline void look(struct hold *h)
 
 static long on_hold(u32 i, struct hold *h)
 {
+	/* Switched out, as by kernels that preempt themselves: from then on it waits for its core, and is not held. */
+	if (h->thread->account.since != h->since)
+		return 1;
 	h->now = bpf_ktime_get_ns();
 	if (h->now >= h->looked + PASS_NS)
 		look(h);
@@ -76,6 +81,7 @@ static __always_inline bool begin_hold(struct hold *h)
 		return 0;
 	adopt(t);
 	h->level = t->account.level;
+	h->since = t->account.since;
 	foresee_nothing(h->core); /* for itself it need not wait */
 	look(h);
 	if (!h->debt) {
@@ -99,17 +105,17 @@ static __always_inline void end_hold(struct hold *h)
 	c->held += h->now - h->begin;
 	if (under_way(h->now) && h->debt <= h->now - h->begin)
 		advance(h->looked);
-	if (is_over(c)) {
+	level = account_paid(t->account.level, h->now - h->begin, control.global);
+	if (h->expires && is_over(c)) {
 		stood_until_now(t);
 		t->account.level = account_waited(&t->account, h->now, c->expired.level);
 		t->lead = c->expired.lead;
 	}
-	level = account_paid(h->level, h->now - h->begin, control.global);
 	if (level > t->account.level)
 		t->account.level = level;
 	t->credit.began += h->now - h->begin; /* it did not run */
 	show_level(c, t, 0);
-	foresee(c, t, h->now);
+	foresee(c, t, bpf_ktime_get_ns());
 }
 
 /* As a system call ends, with this result. */
@@ -139,14 +145,15 @@ static __always_inline void hold(struct core *c, long result)
 	}
 	if (!begin_hold(&h))
 		return;
-	if (kind == HOLD_EXPIRED) {
+	h.expires = kind == HOLD_EXPIRED;
+	if (h.expires) {
 		c->expired.process = task->tgid;
 		at = REGISTER_FIRST((struct pt_regs *)bpf_task_pt_regs(task));
 		c->expired.at = at;
 		__sync_fetch_and_add(&control.held_expired, 1);
 	}
 	bpf_loop(1 << 23, on_hold, &h, 0);
-	if (kind == HOLD_EXPIRED) {
+	if (h.expires) {
 		__sync_fetch_and_sub(&control.held_expired, 1);
 		/* Who has just let it go on says in a moment at which level. */
 		if (__sync_val_compare_and_swap(&c->expired.at, at, 0) != at)

@@ -255,6 +255,19 @@ const (
 	LedgerFileStateFILE_COUNTS LedgerFileState = 2
 )
 
+type LedgerGoMoment uint32
+
+const (
+	LedgerGoMomentGO_SLEEPS LedgerGoMoment = 0
+	LedgerGoMomentGO_WAKES  LedgerGoMoment = 1
+	LedgerGoMomentGO_PARKS  LedgerGoMoment = 2
+	LedgerGoMomentGO_YIELDS LedgerGoMoment = 3
+	LedgerGoMomentGO_STOPS  LedgerGoMoment = 4
+	LedgerGoMomentGO_ENDS   LedgerGoMoment = 5
+	LedgerGoMomentGO_READY  LedgerGoMoment = 6
+	LedgerGoMomentGO_RUNS   LedgerGoMoment = 7
+)
+
 type LedgerGoroutine struct {
 	_     structs.HostLayout
 	Since uint64
@@ -427,7 +440,7 @@ type LedgerParked struct {
 	Ready     uint32
 	Timed     uint32
 	Sleepless uint32
-	_         [4]byte
+	Pad       uint32
 }
 
 type LedgerParkedKey struct {
@@ -654,16 +667,16 @@ type LedgerThread struct {
 	LetGoAt     uint64
 	Fires       uint32
 	_           [4]byte
-	Naps        struct {
+	Naps        [4]struct {
 		_       structs.HostLayout
 		Place   uint64
 		All     uint32
 		Errands uint32
-		Awake   uint32
-		_       [4]byte
 	}
+	Awake        uint32
 	Held         uint32
 	Leaving      uint32
+	_            [4]byte
 	AddressSpace uint64
 	Memory       uint64
 	CodePages    uint64
@@ -762,129 +775,120 @@ type LedgerWaits struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	LedgerMapAddresses          = "addresses"
-	LedgerMapBegunByKey         = "begun_by_key"
-	LedgerMapChains             = "chains"
-	LedgerMapChosen             = "chosen"
-	LedgerMapCounters           = "counters"
-	LedgerMapEvents             = "events"
-	LedgerMapFamilies           = "families"
-	LedgerMapFiles              = "files"
-	LedgerMapGoroutines         = "goroutines"
-	LedgerMapKernelFunction     = "kernel_function"
-	LedgerMapKernelStacks       = "kernel_stacks"
-	LedgerMapLates              = "lates"
-	LedgerMapMembers            = "members"
-	LedgerMapNames              = "names"
-	LedgerMapParked             = "parked"
-	LedgerMapPieces             = "pieces"
-	LedgerMapPlaces             = "places"
-	LedgerMapProcesses          = "processes"
-	LedgerMapProgress           = "progress"
-	LedgerMapSources            = "sources"
-	LedgerMapStrangers          = "strangers"
-	LedgerMapTables             = "tables"
-	LedgerMapThreads            = "threads"
-	LedgerMapTimers             = "timers"
-	LedgerMapTrails             = "trails"
-	LedgerProgAnswerName        = "answer_name"
-	LedgerProgFindNamespace     = "find_namespace"
-	LedgerProgIdentify          = "identify"
-	LedgerProgJoinThreads       = "join_threads"
-	LedgerProgLeaveThreads      = "leave_threads"
-	LedgerProgMeasureVisits     = "measure_visits"
-	LedgerProgOnCallBegin       = "on_call_begin"
-	LedgerProgOnCallOver        = "on_call_over"
-	LedgerProgOnExec            = "on_exec"
-	LedgerProgOnExit            = "on_exit"
-	LedgerProgOnFault           = "on_fault"
-	LedgerProgOnFork            = "on_fork"
-	LedgerProgOnFutex           = "on_futex"
-	LedgerProgOnGoEnd           = "on_go_end"
-	LedgerProgOnGoPark          = "on_go_park"
-	LedgerProgOnGoReady         = "on_go_ready"
-	LedgerProgOnGoRun           = "on_go_run"
-	LedgerProgOnGoSleep         = "on_go_sleep"
-	LedgerProgOnGoWake          = "on_go_wake"
-	LedgerProgOnGoYield         = "on_go_yield"
-	LedgerProgOnHrtimerEntry    = "on_hrtimer_entry"
-	LedgerProgOnHrtimerExit     = "on_hrtimer_exit"
-	LedgerProgOnIrqEntry        = "on_irq_entry"
-	LedgerProgOnIrqExit         = "on_irq_exit"
-	LedgerProgOnIrqWorkEntry    = "on_irq_work_entry"
-	LedgerProgOnIrqWorkExit     = "on_irq_work_exit"
-	LedgerProgOnLeaveIdle       = "on_leave_idle"
-	LedgerProgOnNetifRx         = "on_netif_rx"
-	LedgerProgOnPrepareExec     = "on_prepare_exec"
-	LedgerProgOnProbe           = "on_probe"
-	LedgerProgOnSingleGoEnd     = "on_single_go_end"
-	LedgerProgOnSingleGoPark    = "on_single_go_park"
-	LedgerProgOnSingleGoReady   = "on_single_go_ready"
-	LedgerProgOnSingleGoRun     = "on_single_go_run"
-	LedgerProgOnSingleGoSleep   = "on_single_go_sleep"
-	LedgerProgOnSingleGoWake    = "on_single_go_wake"
-	LedgerProgOnSingleGoYield   = "on_single_go_yield"
-	LedgerProgOnSingleProbe     = "on_single_probe"
-	LedgerProgOnSingleSite      = "on_single_site"
-	LedgerProgOnSite            = "on_site"
-	LedgerProgOnSoftirqEntry    = "on_softirq_entry"
-	LedgerProgOnSoftirqExit     = "on_softirq_exit"
-	LedgerProgOnSoftirqRaise    = "on_softirq_raise"
-	LedgerProgOnSwitch          = "on_switch"
-	LedgerProgOnSysExit         = "on_sys_exit"
-	LedgerProgOnTracepoint      = "on_tracepoint"
-	LedgerProgOnWaking          = "on_waking"
-	LedgerProgStartClock        = "start_clock"
-	LedgerVarBlamedOnly         = "blamed_only"
-	LedgerVarCalls              = "calls"
-	LedgerVarControl            = "control"
-	LedgerVarCostType           = "cost_type"
-	LedgerVarCounting           = "counting"
-	LedgerVarEnough             = "enough"
-	LedgerVarEntryBegin         = "entry_begin"
-	LedgerVarEntryEnd           = "entry_end"
-	LedgerVarEventKindType      = "event_kind_type"
-	LedgerVarEventType          = "event_type"
-	LedgerVarFileStateType      = "file_state_type"
-	LedgerVarHookedPoint        = "hooked_point"
-	LedgerVarKernelCode         = "kernel_code"
-	LedgerVarKernelFunctions    = "kernel_functions"
-	LedgerVarLimitType          = "limit_type"
-	LedgerVarLooked             = "looked"
-	LedgerVarLooking            = "looking"
-	LedgerVarLossType           = "loss_type"
-	LedgerVarMembership         = "membership"
-	LedgerVarMembershipModeType = "membership_mode_type"
-	LedgerVarNameAnswerType     = "name_answer_type"
-	LedgerVarNamedType          = "named_type"
-	LedgerVarNoCounters         = "no_counters"
-	LedgerVarNoFile             = "no_file"
-	LedgerVarNoName             = "no_name"
-	LedgerVarNobodyPays         = "nobody_pays"
-	LedgerVarObjectStateType    = "object_state_type"
-	LedgerVarPageShift          = "page_shift"
-	LedgerVarPointSets          = "point_sets"
-	LedgerVarPossibleCores      = "possible_cores"
-	LedgerVarRuleBaseType       = "rule_base_type"
-	LedgerVarRuleKindType       = "rule_kind_type"
-	LedgerVarRuleWhereType      = "rule_where_type"
-	LedgerVarSamplesOnly        = "samples_only"
-	LedgerVarSharedNumberType   = "shared_number_type"
-	LedgerVarSleepBegin         = "sleep_begin"
-	LedgerVarSleepEnd           = "sleep_end"
-	LedgerVarSourceTableType    = "source_table_type"
-	LedgerVarSpanBins           = "span_bins"
-	LedgerVarSpanCounts         = "span_counts"
-	LedgerVarSpanEnds           = "span_ends"
-	LedgerVarSpanPoints         = "span_points"
-	LedgerVarSpanRoleType       = "span_role_type"
-	LedgerVarSpanStrangers      = "span_strangers"
-	LedgerVarSpent              = "spent"
-	LedgerVarVisits             = "visits"
-	LedgerVarWaitClassType      = "wait_class_type"
-	LedgerVarWaitsCounted       = "waits_counted"
-	LedgerVarWaitsFollowed      = "waits_followed"
-	LedgerVarWholeStacks        = "whole_stacks"
+	LedgerMapAddresses           = "addresses"
+	LedgerMapBegunByKey          = "begun_by_key"
+	LedgerMapChains              = "chains"
+	LedgerMapChosen              = "chosen"
+	LedgerMapCounters            = "counters"
+	LedgerMapEvents              = "events"
+	LedgerMapFamilies            = "families"
+	LedgerMapFiles               = "files"
+	LedgerMapGoroutines          = "goroutines"
+	LedgerMapKernelFunction      = "kernel_function"
+	LedgerMapKernelStacks        = "kernel_stacks"
+	LedgerMapLates               = "lates"
+	LedgerMapMembers             = "members"
+	LedgerMapNames               = "names"
+	LedgerMapParked              = "parked"
+	LedgerMapPieces              = "pieces"
+	LedgerMapPlaces              = "places"
+	LedgerMapProcesses           = "processes"
+	LedgerMapProgress            = "progress"
+	LedgerMapSources             = "sources"
+	LedgerMapStrangers           = "strangers"
+	LedgerMapTables              = "tables"
+	LedgerMapThreads             = "threads"
+	LedgerMapTimers              = "timers"
+	LedgerMapTrails              = "trails"
+	LedgerProgAnswerName         = "answer_name"
+	LedgerProgFindNamespace      = "find_namespace"
+	LedgerProgIdentify           = "identify"
+	LedgerProgJoinThreads        = "join_threads"
+	LedgerProgLeaveThreads       = "leave_threads"
+	LedgerProgMeasureVisits      = "measure_visits"
+	LedgerProgOnCallBegin        = "on_call_begin"
+	LedgerProgOnCallOver         = "on_call_over"
+	LedgerProgOnExec             = "on_exec"
+	LedgerProgOnExit             = "on_exit"
+	LedgerProgOnFault            = "on_fault"
+	LedgerProgOnFork             = "on_fork"
+	LedgerProgOnFutex            = "on_futex"
+	LedgerProgOnGoHandover       = "on_go_handover"
+	LedgerProgOnGoSleep          = "on_go_sleep"
+	LedgerProgOnHrtimerEntry     = "on_hrtimer_entry"
+	LedgerProgOnHrtimerExit      = "on_hrtimer_exit"
+	LedgerProgOnIrqEntry         = "on_irq_entry"
+	LedgerProgOnIrqExit          = "on_irq_exit"
+	LedgerProgOnIrqWorkEntry     = "on_irq_work_entry"
+	LedgerProgOnIrqWorkExit      = "on_irq_work_exit"
+	LedgerProgOnLeaveIdle        = "on_leave_idle"
+	LedgerProgOnNetifRx          = "on_netif_rx"
+	LedgerProgOnPrepareExec      = "on_prepare_exec"
+	LedgerProgOnProbe            = "on_probe"
+	LedgerProgOnSingleGoHandover = "on_single_go_handover"
+	LedgerProgOnSingleGoSleep    = "on_single_go_sleep"
+	LedgerProgOnSingleProbe      = "on_single_probe"
+	LedgerProgOnSingleSite       = "on_single_site"
+	LedgerProgOnSite             = "on_site"
+	LedgerProgOnSoftirqEntry     = "on_softirq_entry"
+	LedgerProgOnSoftirqExit      = "on_softirq_exit"
+	LedgerProgOnSoftirqRaise     = "on_softirq_raise"
+	LedgerProgOnSwitch           = "on_switch"
+	LedgerProgOnSysExit          = "on_sys_exit"
+	LedgerProgOnTracepoint       = "on_tracepoint"
+	LedgerProgOnWaking           = "on_waking"
+	LedgerProgStartClock         = "start_clock"
+	LedgerVarBlamedOnly          = "blamed_only"
+	LedgerVarCalls               = "calls"
+	LedgerVarControl             = "control"
+	LedgerVarCostType            = "cost_type"
+	LedgerVarCounting            = "counting"
+	LedgerVarEnough              = "enough"
+	LedgerVarEntryBegin          = "entry_begin"
+	LedgerVarEntryEnd            = "entry_end"
+	LedgerVarEventKindType       = "event_kind_type"
+	LedgerVarEventType           = "event_type"
+	LedgerVarFileStateType       = "file_state_type"
+	LedgerVarGoMomentType        = "go_moment_type"
+	LedgerVarHookedPoint         = "hooked_point"
+	LedgerVarKernelCode          = "kernel_code"
+	LedgerVarKernelFunctions     = "kernel_functions"
+	LedgerVarLimitType           = "limit_type"
+	LedgerVarLooked              = "looked"
+	LedgerVarLooking             = "looking"
+	LedgerVarLossType            = "loss_type"
+	LedgerVarMembership          = "membership"
+	LedgerVarMembershipModeType  = "membership_mode_type"
+	LedgerVarNameAnswerType      = "name_answer_type"
+	LedgerVarNamedType           = "named_type"
+	LedgerVarNoCounters          = "no_counters"
+	LedgerVarNoFile              = "no_file"
+	LedgerVarNoName              = "no_name"
+	LedgerVarNobodyPays          = "nobody_pays"
+	LedgerVarObjectStateType     = "object_state_type"
+	LedgerVarPageShift           = "page_shift"
+	LedgerVarPointSets           = "point_sets"
+	LedgerVarPossibleCores       = "possible_cores"
+	LedgerVarRuleBaseType        = "rule_base_type"
+	LedgerVarRuleKindType        = "rule_kind_type"
+	LedgerVarRuleWhereType       = "rule_where_type"
+	LedgerVarSamplesOnly         = "samples_only"
+	LedgerVarSharedNumberType    = "shared_number_type"
+	LedgerVarSleepBegin          = "sleep_begin"
+	LedgerVarSleepEnd            = "sleep_end"
+	LedgerVarSourceTableType     = "source_table_type"
+	LedgerVarSpanBins            = "span_bins"
+	LedgerVarSpanCounts          = "span_counts"
+	LedgerVarSpanEnds            = "span_ends"
+	LedgerVarSpanPoints          = "span_points"
+	LedgerVarSpanRoleType        = "span_role_type"
+	LedgerVarSpanStrangers       = "span_strangers"
+	LedgerVarSpent               = "spent"
+	LedgerVarVisits              = "visits"
+	LedgerVarWaitClassType       = "wait_class_type"
+	LedgerVarWaitsCounted        = "waits_counted"
+	LedgerVarWaitsFollowed       = "waits_followed"
+	LedgerVarWholeStacks         = "whole_stacks"
 )
 
 // LoadLedger returns the embedded CollectionSpec for Ledger.
@@ -929,54 +933,44 @@ type LedgerSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerProgramSpecs struct {
-	AnswerName      *ebpf.ProgramSpec `ebpf:"answer_name"`
-	FindNamespace   *ebpf.ProgramSpec `ebpf:"find_namespace"`
-	Identify        *ebpf.ProgramSpec `ebpf:"identify"`
-	JoinThreads     *ebpf.ProgramSpec `ebpf:"join_threads"`
-	LeaveThreads    *ebpf.ProgramSpec `ebpf:"leave_threads"`
-	MeasureVisits   *ebpf.ProgramSpec `ebpf:"measure_visits"`
-	OnCallBegin     *ebpf.ProgramSpec `ebpf:"on_call_begin"`
-	OnCallOver      *ebpf.ProgramSpec `ebpf:"on_call_over"`
-	OnExec          *ebpf.ProgramSpec `ebpf:"on_exec"`
-	OnExit          *ebpf.ProgramSpec `ebpf:"on_exit"`
-	OnFault         *ebpf.ProgramSpec `ebpf:"on_fault"`
-	OnFork          *ebpf.ProgramSpec `ebpf:"on_fork"`
-	OnFutex         *ebpf.ProgramSpec `ebpf:"on_futex"`
-	OnGoEnd         *ebpf.ProgramSpec `ebpf:"on_go_end"`
-	OnGoPark        *ebpf.ProgramSpec `ebpf:"on_go_park"`
-	OnGoReady       *ebpf.ProgramSpec `ebpf:"on_go_ready"`
-	OnGoRun         *ebpf.ProgramSpec `ebpf:"on_go_run"`
-	OnGoSleep       *ebpf.ProgramSpec `ebpf:"on_go_sleep"`
-	OnGoWake        *ebpf.ProgramSpec `ebpf:"on_go_wake"`
-	OnGoYield       *ebpf.ProgramSpec `ebpf:"on_go_yield"`
-	OnHrtimerEntry  *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
-	OnHrtimerExit   *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
-	OnIrqEntry      *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
-	OnIrqExit       *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
-	OnIrqWorkEntry  *ebpf.ProgramSpec `ebpf:"on_irq_work_entry"`
-	OnIrqWorkExit   *ebpf.ProgramSpec `ebpf:"on_irq_work_exit"`
-	OnLeaveIdle     *ebpf.ProgramSpec `ebpf:"on_leave_idle"`
-	OnNetifRx       *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
-	OnPrepareExec   *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
-	OnProbe         *ebpf.ProgramSpec `ebpf:"on_probe"`
-	OnSingleGoEnd   *ebpf.ProgramSpec `ebpf:"on_single_go_end"`
-	OnSingleGoPark  *ebpf.ProgramSpec `ebpf:"on_single_go_park"`
-	OnSingleGoReady *ebpf.ProgramSpec `ebpf:"on_single_go_ready"`
-	OnSingleGoRun   *ebpf.ProgramSpec `ebpf:"on_single_go_run"`
-	OnSingleGoSleep *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
-	OnSingleGoWake  *ebpf.ProgramSpec `ebpf:"on_single_go_wake"`
-	OnSingleGoYield *ebpf.ProgramSpec `ebpf:"on_single_go_yield"`
-	OnSingleProbe   *ebpf.ProgramSpec `ebpf:"on_single_probe"`
-	OnSingleSite    *ebpf.ProgramSpec `ebpf:"on_single_site"`
-	OnSite          *ebpf.ProgramSpec `ebpf:"on_site"`
-	OnSoftirqEntry  *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
-	OnSoftirqExit   *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
-	OnSoftirqRaise  *ebpf.ProgramSpec `ebpf:"on_softirq_raise"`
-	OnSwitch        *ebpf.ProgramSpec `ebpf:"on_switch"`
-	OnSysExit       *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
-	OnTracepoint    *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
-	OnWaking        *ebpf.ProgramSpec `ebpf:"on_waking"`
-	StartClock      *ebpf.ProgramSpec `ebpf:"start_clock"`
+	AnswerName         *ebpf.ProgramSpec `ebpf:"answer_name"`
+	FindNamespace      *ebpf.ProgramSpec `ebpf:"find_namespace"`
+	Identify           *ebpf.ProgramSpec `ebpf:"identify"`
+	JoinThreads        *ebpf.ProgramSpec `ebpf:"join_threads"`
+	LeaveThreads       *ebpf.ProgramSpec `ebpf:"leave_threads"`
+	MeasureVisits      *ebpf.ProgramSpec `ebpf:"measure_visits"`
+	OnCallBegin        *ebpf.ProgramSpec `ebpf:"on_call_begin"`
+	OnCallOver         *ebpf.ProgramSpec `ebpf:"on_call_over"`
+	OnExec             *ebpf.ProgramSpec `ebpf:"on_exec"`
+	OnExit             *ebpf.ProgramSpec `ebpf:"on_exit"`
+	OnFault            *ebpf.ProgramSpec `ebpf:"on_fault"`
+	OnFork             *ebpf.ProgramSpec `ebpf:"on_fork"`
+	OnFutex            *ebpf.ProgramSpec `ebpf:"on_futex"`
+	OnGoHandover       *ebpf.ProgramSpec `ebpf:"on_go_handover"`
+	OnGoSleep          *ebpf.ProgramSpec `ebpf:"on_go_sleep"`
+	OnHrtimerEntry     *ebpf.ProgramSpec `ebpf:"on_hrtimer_entry"`
+	OnHrtimerExit      *ebpf.ProgramSpec `ebpf:"on_hrtimer_exit"`
+	OnIrqEntry         *ebpf.ProgramSpec `ebpf:"on_irq_entry"`
+	OnIrqExit          *ebpf.ProgramSpec `ebpf:"on_irq_exit"`
+	OnIrqWorkEntry     *ebpf.ProgramSpec `ebpf:"on_irq_work_entry"`
+	OnIrqWorkExit      *ebpf.ProgramSpec `ebpf:"on_irq_work_exit"`
+	OnLeaveIdle        *ebpf.ProgramSpec `ebpf:"on_leave_idle"`
+	OnNetifRx          *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
+	OnPrepareExec      *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
+	OnProbe            *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnSingleGoHandover *ebpf.ProgramSpec `ebpf:"on_single_go_handover"`
+	OnSingleGoSleep    *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
+	OnSingleProbe      *ebpf.ProgramSpec `ebpf:"on_single_probe"`
+	OnSingleSite       *ebpf.ProgramSpec `ebpf:"on_single_site"`
+	OnSite             *ebpf.ProgramSpec `ebpf:"on_site"`
+	OnSoftirqEntry     *ebpf.ProgramSpec `ebpf:"on_softirq_entry"`
+	OnSoftirqExit      *ebpf.ProgramSpec `ebpf:"on_softirq_exit"`
+	OnSoftirqRaise     *ebpf.ProgramSpec `ebpf:"on_softirq_raise"`
+	OnSwitch           *ebpf.ProgramSpec `ebpf:"on_switch"`
+	OnSysExit          *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
+	OnTracepoint       *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
+	OnWaking           *ebpf.ProgramSpec `ebpf:"on_waking"`
+	StartClock         *ebpf.ProgramSpec `ebpf:"start_clock"`
 }
 
 // LedgerMapSpecs contains maps before they are loaded into the kernel.
@@ -1025,6 +1019,7 @@ type LedgerVariableSpecs struct {
 	EventKindType      *ebpf.VariableSpec `ebpf:"event_kind_type"`
 	EventType          *ebpf.VariableSpec `ebpf:"event_type"`
 	FileStateType      *ebpf.VariableSpec `ebpf:"file_state_type"`
+	GoMomentType       *ebpf.VariableSpec `ebpf:"go_moment_type"`
 	HookedPoint        *ebpf.VariableSpec `ebpf:"hooked_point"`
 	KernelCode         *ebpf.VariableSpec `ebpf:"kernel_code"`
 	KernelFunctions    *ebpf.VariableSpec `ebpf:"kernel_functions"`
@@ -1158,6 +1153,7 @@ type LedgerVariables struct {
 	EventKindType      *ebpf.Variable `ebpf:"event_kind_type"`
 	EventType          *ebpf.Variable `ebpf:"event_type"`
 	FileStateType      *ebpf.Variable `ebpf:"file_state_type"`
+	GoMomentType       *ebpf.Variable `ebpf:"go_moment_type"`
 	HookedPoint        *ebpf.Variable `ebpf:"hooked_point"`
 	KernelCode         *ebpf.Variable `ebpf:"kernel_code"`
 	KernelFunctions    *ebpf.Variable `ebpf:"kernel_functions"`
@@ -1203,54 +1199,44 @@ type LedgerVariables struct {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerPrograms struct {
-	AnswerName      *ebpf.Program `ebpf:"answer_name"`
-	FindNamespace   *ebpf.Program `ebpf:"find_namespace"`
-	Identify        *ebpf.Program `ebpf:"identify"`
-	JoinThreads     *ebpf.Program `ebpf:"join_threads"`
-	LeaveThreads    *ebpf.Program `ebpf:"leave_threads"`
-	MeasureVisits   *ebpf.Program `ebpf:"measure_visits"`
-	OnCallBegin     *ebpf.Program `ebpf:"on_call_begin"`
-	OnCallOver      *ebpf.Program `ebpf:"on_call_over"`
-	OnExec          *ebpf.Program `ebpf:"on_exec"`
-	OnExit          *ebpf.Program `ebpf:"on_exit"`
-	OnFault         *ebpf.Program `ebpf:"on_fault"`
-	OnFork          *ebpf.Program `ebpf:"on_fork"`
-	OnFutex         *ebpf.Program `ebpf:"on_futex"`
-	OnGoEnd         *ebpf.Program `ebpf:"on_go_end"`
-	OnGoPark        *ebpf.Program `ebpf:"on_go_park"`
-	OnGoReady       *ebpf.Program `ebpf:"on_go_ready"`
-	OnGoRun         *ebpf.Program `ebpf:"on_go_run"`
-	OnGoSleep       *ebpf.Program `ebpf:"on_go_sleep"`
-	OnGoWake        *ebpf.Program `ebpf:"on_go_wake"`
-	OnGoYield       *ebpf.Program `ebpf:"on_go_yield"`
-	OnHrtimerEntry  *ebpf.Program `ebpf:"on_hrtimer_entry"`
-	OnHrtimerExit   *ebpf.Program `ebpf:"on_hrtimer_exit"`
-	OnIrqEntry      *ebpf.Program `ebpf:"on_irq_entry"`
-	OnIrqExit       *ebpf.Program `ebpf:"on_irq_exit"`
-	OnIrqWorkEntry  *ebpf.Program `ebpf:"on_irq_work_entry"`
-	OnIrqWorkExit   *ebpf.Program `ebpf:"on_irq_work_exit"`
-	OnLeaveIdle     *ebpf.Program `ebpf:"on_leave_idle"`
-	OnNetifRx       *ebpf.Program `ebpf:"on_netif_rx"`
-	OnPrepareExec   *ebpf.Program `ebpf:"on_prepare_exec"`
-	OnProbe         *ebpf.Program `ebpf:"on_probe"`
-	OnSingleGoEnd   *ebpf.Program `ebpf:"on_single_go_end"`
-	OnSingleGoPark  *ebpf.Program `ebpf:"on_single_go_park"`
-	OnSingleGoReady *ebpf.Program `ebpf:"on_single_go_ready"`
-	OnSingleGoRun   *ebpf.Program `ebpf:"on_single_go_run"`
-	OnSingleGoSleep *ebpf.Program `ebpf:"on_single_go_sleep"`
-	OnSingleGoWake  *ebpf.Program `ebpf:"on_single_go_wake"`
-	OnSingleGoYield *ebpf.Program `ebpf:"on_single_go_yield"`
-	OnSingleProbe   *ebpf.Program `ebpf:"on_single_probe"`
-	OnSingleSite    *ebpf.Program `ebpf:"on_single_site"`
-	OnSite          *ebpf.Program `ebpf:"on_site"`
-	OnSoftirqEntry  *ebpf.Program `ebpf:"on_softirq_entry"`
-	OnSoftirqExit   *ebpf.Program `ebpf:"on_softirq_exit"`
-	OnSoftirqRaise  *ebpf.Program `ebpf:"on_softirq_raise"`
-	OnSwitch        *ebpf.Program `ebpf:"on_switch"`
-	OnSysExit       *ebpf.Program `ebpf:"on_sys_exit"`
-	OnTracepoint    *ebpf.Program `ebpf:"on_tracepoint"`
-	OnWaking        *ebpf.Program `ebpf:"on_waking"`
-	StartClock      *ebpf.Program `ebpf:"start_clock"`
+	AnswerName         *ebpf.Program `ebpf:"answer_name"`
+	FindNamespace      *ebpf.Program `ebpf:"find_namespace"`
+	Identify           *ebpf.Program `ebpf:"identify"`
+	JoinThreads        *ebpf.Program `ebpf:"join_threads"`
+	LeaveThreads       *ebpf.Program `ebpf:"leave_threads"`
+	MeasureVisits      *ebpf.Program `ebpf:"measure_visits"`
+	OnCallBegin        *ebpf.Program `ebpf:"on_call_begin"`
+	OnCallOver         *ebpf.Program `ebpf:"on_call_over"`
+	OnExec             *ebpf.Program `ebpf:"on_exec"`
+	OnExit             *ebpf.Program `ebpf:"on_exit"`
+	OnFault            *ebpf.Program `ebpf:"on_fault"`
+	OnFork             *ebpf.Program `ebpf:"on_fork"`
+	OnFutex            *ebpf.Program `ebpf:"on_futex"`
+	OnGoHandover       *ebpf.Program `ebpf:"on_go_handover"`
+	OnGoSleep          *ebpf.Program `ebpf:"on_go_sleep"`
+	OnHrtimerEntry     *ebpf.Program `ebpf:"on_hrtimer_entry"`
+	OnHrtimerExit      *ebpf.Program `ebpf:"on_hrtimer_exit"`
+	OnIrqEntry         *ebpf.Program `ebpf:"on_irq_entry"`
+	OnIrqExit          *ebpf.Program `ebpf:"on_irq_exit"`
+	OnIrqWorkEntry     *ebpf.Program `ebpf:"on_irq_work_entry"`
+	OnIrqWorkExit      *ebpf.Program `ebpf:"on_irq_work_exit"`
+	OnLeaveIdle        *ebpf.Program `ebpf:"on_leave_idle"`
+	OnNetifRx          *ebpf.Program `ebpf:"on_netif_rx"`
+	OnPrepareExec      *ebpf.Program `ebpf:"on_prepare_exec"`
+	OnProbe            *ebpf.Program `ebpf:"on_probe"`
+	OnSingleGoHandover *ebpf.Program `ebpf:"on_single_go_handover"`
+	OnSingleGoSleep    *ebpf.Program `ebpf:"on_single_go_sleep"`
+	OnSingleProbe      *ebpf.Program `ebpf:"on_single_probe"`
+	OnSingleSite       *ebpf.Program `ebpf:"on_single_site"`
+	OnSite             *ebpf.Program `ebpf:"on_site"`
+	OnSoftirqEntry     *ebpf.Program `ebpf:"on_softirq_entry"`
+	OnSoftirqExit      *ebpf.Program `ebpf:"on_softirq_exit"`
+	OnSoftirqRaise     *ebpf.Program `ebpf:"on_softirq_raise"`
+	OnSwitch           *ebpf.Program `ebpf:"on_switch"`
+	OnSysExit          *ebpf.Program `ebpf:"on_sys_exit"`
+	OnTracepoint       *ebpf.Program `ebpf:"on_tracepoint"`
+	OnWaking           *ebpf.Program `ebpf:"on_waking"`
+	StartClock         *ebpf.Program `ebpf:"start_clock"`
 }
 
 func (p *LedgerPrograms) Close() error {
@@ -1268,13 +1254,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnFault,
 		p.OnFork,
 		p.OnFutex,
-		p.OnGoEnd,
-		p.OnGoPark,
-		p.OnGoReady,
-		p.OnGoRun,
+		p.OnGoHandover,
 		p.OnGoSleep,
-		p.OnGoWake,
-		p.OnGoYield,
 		p.OnHrtimerEntry,
 		p.OnHrtimerExit,
 		p.OnIrqEntry,
@@ -1285,13 +1266,8 @@ func (p *LedgerPrograms) Close() error {
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
-		p.OnSingleGoEnd,
-		p.OnSingleGoPark,
-		p.OnSingleGoReady,
-		p.OnSingleGoRun,
+		p.OnSingleGoHandover,
 		p.OnSingleGoSleep,
-		p.OnSingleGoWake,
-		p.OnSingleGoYield,
 		p.OnSingleProbe,
 		p.OnSingleSite,
 		p.OnSite,

@@ -4,7 +4,7 @@
  * another has left, and who is let go on takes another than the one that it has left itself. So each has an account of its own while no
  * thread runs it, and a thread is to goroutines what a core is to threads: where it has none it is idle, and owes nothing.
  *
- * There are probes on where a goroutine parks, yields or ends, where one is put into a queue of those that can run, by whoever lets it go on or has made it, and
+ * There are probes on where a goroutine parks, yields, is stopped or ends, where one is put into a queue of those that can run, by whoever lets it go on or has made it, and
  * where a thread begins to run one. Each costs some microseconds; where that is too much user space takes them away again.
  */
 #ifndef WHATIF_PARKED_H
@@ -22,6 +22,7 @@ struct parked {
 	u32 ready; /* it can run */
 	u32 timed; /* since the clock said so */
 	u32 sleepless; /* in virtual time it did not have to wait */
+	u32 pad;
 };
 
 /* Those that are forgotten have the account of their thread, as all have that are not followed. */
@@ -43,12 +44,12 @@ static __always_inline struct parked *parked_of(const struct parked_key *key)
 	return p;
 }
 
-/* Where the code that waits was called, and its caller: stacks of goroutines are anywhere. */
-static __always_inline u64 place_of_park(const struct pt_regs *regs)
+/* Where the code that parks was called, and its caller: stacks of goroutines are anywhere. Who does not park has no such place: there is one for each kind of moment. */
+static __always_inline u64 place_of_moment(const struct pt_regs *regs, enum go_moment moment)
 {
-	u64 frame = REGISTER_FP(regs), called = 0, caller = 0;
+	u64 frame = REGISTER_FP(regs), called = moment, caller = 0;
 
-	if (read_word(frame + 8, &called) && read_word(frame, &frame))
+	if (moment == GO_PARKS && read_word(frame + 8, &called) && read_word(frame, &frame))
 		read_word(frame + 8, &caller);
 	return ((called ^ caller << 7) << 2 | BY_SLEEPING) * 0x9e3779b97f4a7c15;
 }
@@ -62,79 +63,74 @@ static __always_inline struct thread *comes_to_probe(struct task_struct *task)
 	return t && !t->leaving ? t : 0;
 }
 
-/* A goroutine that no thread runs has from now on what the thread has. */
-static __always_inline void stand_alone(const struct parked_key *key, const struct thread *t, u64 from, u32 ready, u64 now)
+static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const struct thread *t, u32 number)
 {
-	struct parked p = { .account = t->account, .lead = t->lead, .from = from, .ready = ready };
-
-	p.account.since = now;
-	bpf_map_update_elem(&parked, key, &p, BPF_ANY);
+	return (struct parked_key){ .g = key_register(ctx, number), .space = t->address_space };
 }
 
-enum leaves { PARKS, YIELDS, ENDS };
+/* A goroutine that no thread runs, as p says, has from now on what the thread has. */
+static __always_inline void stand_alone(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
+{
+	p->account = t->account;
+	p->account.since = now;
+	p->lead = t->lead;
+	bpf_map_update_elem(&parked, key, p, BPF_ANY);
+}
 
 /* At the beginning of what a goroutine leaves its thread in. */
-static __always_inline int goroutine_leaves(struct pt_regs *ctx, enum leaves how)
+static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread *t, enum go_moment moment, u64 begin)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = comes_to_probe(task);
-	struct parked_key key = {};
-	u64 begin, from;
+	/* Some do on a stack of the thread's own, and are an argument there. */
+	struct parked_key key = goroutine_in(ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
+	/* Who yields waits for nobody. */
+	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .sleepless = moment == GO_YIELDS };
 
-	if (!t)
-		return 0;
-	begin = bpf_ktime_get_ns();
-	from = place_of_park(ctx);
-	hand_over(t, from, begin);
-	/* It yields on a stack of the thread's own, and is an argument there. */
-	key.g = key_register(ctx, how == YIELDS ? 0 : GOROUTINE_REGISTER);
-	key.space = t->address_space;
-	if (how != ENDS)
-		stand_alone(&key, t, from, how == YIELDS, begin);
+	hand_over(t, p.from, begin);
+	t->awake = 0; /* that was this one's */
+	if (moment != GO_ENDS)
+		stand_alone(&key, t, &p, begin);
 	t->left = t->account;
 	t->left.since = begin;
 	t->goroutine = 0;
 	book_probe(ctx, t, begin);
-	return 0;
 }
 
-/* At the beginning of runtime.runqput: the second argument can run from now on. A thread that has no goroutine lets it go on for the clock, as an interrupt does. */
-static __always_inline int goroutine_ready(struct pt_regs *ctx)
+/*
+ * At the beginning of runtime.runqput: the second argument can run from now on. A thread that looks for a goroutine lets it go on for the clock, as an
+ * interrupt does, if it is to run next; else it has found it elsewhere, as before Go 1.26 in the queue of all threads, and says nothing new.
+ */
+static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = comes_to_probe(task);
-	struct parked_key key = {};
-	struct parked *p;
-	u64 begin, now;
+	struct parked_key key = goroutine_in(ctx, t, SECOND_GO_ARGUMENT);
+	struct parked *p, born = { .ready = 1 };
+	bool looks = looks_for_goroutine(t);
+	u64 now;
 
-	if (!t)
-		return 0;
-	begin = bpf_ktime_get_ns();
-	adopt(t);
-	if (t->goroutine) {
-		note_errand(t, begin);
-		hand_over(t, place_of(task, BY_WAKING), begin);
+	if (looks && !(u8)key_register(ctx, THIRD_GO_ARGUMENT)) {
+		book_probe(ctx, t, begin);
+		return;
 	}
-	key.g = key_register(ctx, SECOND_GO_ARGUMENT);
-	key.space = t->address_space;
+	if (!looks) {
+		note_errand(t, begin);
+		hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), begin);
+	}
 	p = parked_of(&key);
 	/* Or what the probe takes would be a part of what it was let go on by. */
 	book_probe(ctx, t, begin);
 	now = bpf_ktime_get_ns();
-	if (p && !p->ready) {
+	if (!p && !looks) {
+		stand_alone(&key, t, &born, now);
+	} else if (p && !p->ready) {
 		p->sleepless = 0;
-		p->timed = !t->goroutine;
-		if (t->goroutine) {
+		p->timed = looks;
+		if (!looks) {
 			p->sleepless = account_sleepless(&p->account, now, t->account.level);
 			p->account.level = account_waited(&p->account, now, t->account.level);
 			p->lead = t->lead;
 		}
 		p->account.since = now;
 		p->ready = 1;
-	} else if (!p && t->goroutine) {
-		stand_alone(&key, t, 0, 1, now);
 	}
-	return 0;
 }
 
 /* The level of a goroutine that the thread begins to run. */
@@ -153,15 +149,12 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
 	return account_got_core(&p->account, now, level, !p->sleepless, left.since);
 }
 
-/*
- * The thread begins to run a goroutine, which may come from a nap. Whether it is held, as a thread is that comes back from a sleep (hold.h). The thread's
- * naps are of one place as long as its goroutines' are.
- */
+/* The thread begins to run a goroutine, which may come from a nap: whether it is held, as a thread is that comes back from a sleep (hold.h). */
 static __always_inline bool wakes_up(struct thread *t, const struct parked *p)
 {
-	if (!p->ready)
+	t->awake = 0;
+	if (!p || !p->ready)
 		return t->brings;
-	t->naps.awake = 0;
 	if (!p->timed)
 		return 0;
 	nap(t);
@@ -169,26 +162,20 @@ static __always_inline bool wakes_up(struct thread *t, const struct parked *p)
 }
 
 /* At the beginning of runtime.execute. */
-static __always_inline int goroutine_runs(struct pt_regs *ctx)
+static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = comes_to_probe(task);
+	struct parked_key key = goroutine_in(ctx, t, 0);
+	struct parked *p = parked_of(&key);
 	struct core *c = this_core();
-	struct parked_key key = {};
-	struct parked *p;
-	u64 begin, level;
-	bool held = 0;
+	u64 level;
+	bool held;
 
-	if (!t || !c)
-		return 0;
-	begin = bpf_ktime_get_ns();
-	adopt(t);
-	key.g = key_register(ctx, 0);
-	key.space = t->address_space;
-	p = parked_of(&key);
-	if (p) {
+	if (!c)
+		return;
+	if (p)
 		hand_over(t, p->from, begin);
-		held = wakes_up(t, p);
+	held = wakes_up(t, p);
+	if (p) {
 		level = level_of_next(t, p, begin);
 		adopt_core(c);
 		/* Nothing that it was given on this core. */
@@ -212,13 +199,27 @@ static __always_inline int goroutine_runs(struct pt_regs *ctx)
 	book_probe(ctx, t, begin);
 	if (held)
 		hold_goroutine(c, t);
+}
+
+static __always_inline int goroutine_handed_over(struct pt_regs *ctx)
+{
+	struct thread *t = comes_to_probe(bpf_get_current_task_btf());
+	enum go_moment moment = go_moment_of(ctx);
+	u64 begin;
+
+	if (!t)
+		return 0;
+	begin = bpf_ktime_get_ns();
+	adopt(t);
+	if (moment == GO_RUNS)
+		goroutine_runs(ctx, t, begin);
+	else if (moment == GO_READY)
+		goroutine_ready(ctx, t, begin);
+	else
+		goroutine_leaves(ctx, t, moment, begin);
 	return 0;
 }
 
-PROBE(go_park, goroutine_leaves(ctx, PARKS))
-PROBE(go_yield, goroutine_leaves(ctx, YIELDS))
-PROBE(go_end, goroutine_leaves(ctx, ENDS))
-PROBE(go_ready, goroutine_ready(ctx))
-PROBE(go_run, goroutine_runs(ctx))
+PROBE(go_handover, goroutine_handed_over(ctx))
 
 #endif

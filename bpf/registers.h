@@ -50,6 +50,7 @@ struct pt_regs {
 #define REGISTER_LR(regs) 0
 #define GOROUTINE_REGISTER 14
 #define SECOND_GO_ARGUMENT 3
+#define THIRD_GO_ARGUMENT 2
 
 static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 {
@@ -103,6 +104,7 @@ struct pt_regs {
 #define REGISTER_LR(regs) ((regs)->regs[30])
 #define GOROUTINE_REGISTER 28
 #define SECOND_GO_ARGUMENT 1
+#define THIRD_GO_ARGUMENT 2
 
 static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 {

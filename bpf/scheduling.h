@@ -257,12 +257,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	} else if (due) {
 		t->stands = 0; /* it takes its own time */
 		t->sped = 1;
-	} else if (!t->running && !t->stands && !(t->naps.place == t->credit.from && runs_errands(t))) {
-		/* Who runs errands sleeps for the time, and not to look whether it can go on. */
+	} else if (!t->running && !t->stands && !sleeps_between_errands(t)) {
 		t->stands = t->account.since;
 		t->sped = 0;
 	}
-	t->naps.awake = 0;
+	t->awake = 0;
 	t->sleepless = 0;
 	if (waker) {
 		t->hold = t->timed = t->brings = 0;

@@ -76,6 +76,18 @@ enum cost {
 	COST_MAX = 8,
 };
 
+/* What happens to a goroutine at a probe that is set for it, in the cookie in the place of a point. */
+enum go_moment {
+	GO_SLEEPS,
+	GO_WAKES,
+	GO_PARKS, /* it begins to wait */
+	GO_YIELDS, /* it could run on, but others do */
+	GO_STOPS, /* it is stopped, as by who collects garbage, until that lets it go on */
+	GO_ENDS,
+	GO_READY, /* it, or a new one, is put into a queue of those that can run */
+	GO_RUNS, /* a thread begins to run it */
+};
+
 /* What follows begins on a cache line of its own. */
 #define CACHE_LINE __attribute__((aligned(64)))
 

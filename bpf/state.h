@@ -80,8 +80,8 @@ struct naps {
 	u64 place;
 	u32 all;     /* halved, with errands, when they are NAPS_FULL */
 	u32 errands; /* of them: it has let another go on at once */
-	u32 awake;   /* from one, and has let nobody go on yet */
 };
+#define NAPS 4 /* a power of two: goroutines of several places share a thread */
 
 /* A thread of the target: that it has one makes it one. */
 struct thread {
@@ -109,7 +109,8 @@ struct thread {
 	u64 fired;        /* the position at which the last of these ran out */
 	u64 let_go_at;    /* the place at which others have ended such a wait; 0: none */
 	u32 fires;        /* timeouts since they did */
-	struct naps naps;
+	struct naps naps[NAPS];
+	u32 awake;   /* 1 + from which of them, and has let nobody go on yet; 0: from none */
 	u32 held;    /* it is being held, see hold.h */
 	u32 leaving; /* it is let go: see leaving.h */
 	u64 address_space; /* numbered: changes with every exec and fork */
@@ -214,6 +215,7 @@ const struct event *event_type __attribute__((unused));
 enum wait_class wait_class_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
 enum cost cost_type __attribute__((unused));
+enum go_moment go_moment_type __attribute__((unused));
 enum limit limit_type __attribute__((unused));
 enum shared_number shared_number_type __attribute__((unused));
 enum span_role span_role_type __attribute__((unused));

@@ -271,7 +271,7 @@ func (in *input) experimentDoubts(res *Result) {
 		res.warn("no-data", "no usable experiment")
 	}
 	if aside := total(res.SetAside); aside > 0 && 100*aside > asidePercent*(aside+res.Experiments+res.Baselines) {
-		res.warn("set-aside", "%d of %d experiments were set aside: %s", aside, aside+res.Experiments+res.Baselines, list(res.SetAside))
+		res.warn("set-aside", "%d of %d experiments and baselines were set aside: %s", aside, aside+res.Experiments+res.Baselines, list(res.SetAside))
 	}
 	var cpu, foreign, steal float64
 	var wakes, network int64

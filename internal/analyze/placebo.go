@@ -19,7 +19,7 @@ func (r *Result) takePlacebo() {
 	r.Placebo = &placebo
 	for i := range r.Points {
 		if p := &r.Points[i]; p.Paced {
-			r.warn("paced", "point %s: whatif delayed everything for nothing (a placebo), and it was visited as often as before: its pace is set by something that is not delayed, a clock or clients outside. "+
+			r.warn("paced", "point %s: whatif delayed everything without making anything faster (a placebo), and it was visited as often as before: its pace is set by something that is not delayed, a clock or clients outside. "+
 				"So its gains are counted by the clock, and may well be 0 however fast the code is; to see what faster code is worth, measure a latency (-l), or profile under a load that keeps the program busy", p.Name)
 		}
 	}
@@ -36,7 +36,7 @@ func (r *Result) takePlacebo() {
 			if gain.Value < 0 {
 				why = "being stopped costs the program something itself, as memory that gets cold meanwhile, and gains there may be larger than they seem"
 			}
-			r.warn("placebo", "point %s: delaying everything for %.0f%% of the time for nothing (a placebo) changed it by %+.0f ± %.0f%%, and should change nothing: %s",
+			r.warn("placebo", "point %s: delaying everything for %.0f%% of the time without making anything faster (a placebo) changed it by %+.0f ± %.0f%%, and should change nothing: %s",
 				r.Points[e.Point].Name, delayed, gain.Value, gain.Half(), why)
 		}
 	}

@@ -74,7 +74,7 @@ func demoConfig(duration time.Duration) (experiment.Config, error) {
 
 // demoTable prints what was found beside what is true.
 func demoTable(w io.Writer, r *analyze.Result) error {
-	fmt.Fprint(w, "\nIf this line were faster by so much, the program would be faster by (found ± 95% interval, and the truth):\n\n")
+	fmt.Fprint(w, "\nIf this line took so much less time, each round would take so much less (found ± 95% interval, and the truth):\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "line\tshare of time")
 	for _, s := range demoLevels {

@@ -26,7 +26,7 @@ type followWatch struct {
 type share struct{ took, ran time.Duration }
 
 const (
-	mostFollowing  = 0.1 // of what the program runs, or of a core in processes that are not the target
+	mostFollowing  = 10 // percent of what the program runs, or of a core in processes that are not the target
 	leastFollowing = 40 * time.Millisecond
 	looksPerSecond = 20
 )
@@ -37,8 +37,10 @@ func (s *share) pass(took, ran time.Duration) {
 }
 
 func (s *share) tooMuch() bool {
-	return s.took >= leastFollowing && s.took.Seconds() >= mostFollowing*s.ran.Seconds()
+	return s.took >= leastFollowing && s.percent() >= mostFollowing
 }
+
+func (s *share) percent() float64 { return 100 * s.took.Seconds() / max(s.ran, s.took).Seconds() }
 
 func watchFollowing(l *ledger.Ledger, cfg *Config) *followWatch {
 	w := &followWatch{ledger: l, log: cfg.Log, period: cfg.Period, stop: make(chan struct{})}
@@ -72,9 +74,9 @@ func (w *followWatch) watch() {
 		var why string
 		switch {
 		case target.tooMuch():
-			why = fmt.Sprintf("%.0f breakpoints in a second of running", float64(target.took/cost)/max(target.ran, target.took).Seconds())
+			why = fmt.Sprintf("%.0f%% of what the program runs", target.percent())
 		case others.tooMuch():
-			why = fmt.Sprintf("%.0f breakpoints in a second in other processes of the same binary", float64(others.took/cost)/others.ran.Seconds())
+			why = fmt.Sprintf("%.0f%% of a core in other processes of the same binary", others.percent())
 		default:
 			continue
 		}
@@ -97,6 +99,6 @@ func (s *session) unfollowed() (setAside string) {
 		return ""
 	}
 	s.saidUnfollowed = true
-	s.warn("goroutines", "goroutines wait for each other, or are made, too often to be followed (%s): what their threads wait for counts in place of that, and gains may be off by it", *why)
+	s.warn("goroutines", "goroutines wait for each other, or are made, too often to be followed, which took %s: what their threads wait for counts instead, and gains may be off by it", *why)
 	return "slowed by following goroutines"
 }

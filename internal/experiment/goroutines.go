@@ -20,13 +20,14 @@ func (s *sites) followSleeps(b *symbol.Binary, id ledger.File) {
 	if !slices.Contains(s.cfg.Waiting, ledger.WaitSleep) || !b.IsGo() || s.sleeps[id] {
 		return
 	}
-	begins, ends := sleepProbes(b)
+	begins, ends := probesOn(b, goSleep, ledger.Sleeps), sleepEnds(b)
 	if len(begins) == 0 || len(ends) == 0 {
 		return // it never sleeps; or it is code that nobody here can read
 	}
-	err := s.ledger.MeasureProbes(slices.Concat(begins, ends), target.OwnCode)
+	probes := slices.Concat(ends, begins)
+	err := s.ledger.MeasureProbes(probes, target.OwnCode)
 	if err == nil {
-		err = s.ledger.AttachSleeps(begins, ends)
+		err = s.ledger.AttachSleeps(probes)
 	}
 	if err != nil {
 		s.cfg.Log.Warn("what goroutines sleep in " + b.Path() + " is not counted: " + err.Error())
@@ -36,33 +37,43 @@ func (s *sites) followSleeps(b *symbol.Binary, id ledger.File) {
 	s.cfg.Log.Debug("goroutines' sleep followed", "binary", b.Path(), "returns", len(ends))
 }
 
-// sleepProbes are those on the beginning of time.Sleep and on its returns: probes that wait for the return
+// sleepEnds are the probes on the returns of time.Sleep: those that wait for the return
 // themselves put an address of theirs on the stack, which Go's runtime finds there.
-func sleepProbes(b *symbol.Binary) (begins, ends []ledger.Probe) {
+func sleepEnds(b *symbol.Binary) (ends []ledger.Probe) {
 	functions, err := b.Functions(goSleep)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	for _, f := range functions {
 		if f.Symbol != goSleep {
 			continue
 		}
 		for _, at := range b.Returns(f) {
-			ends = append(ends, probeAt(point.Site{Binary: b.Path(), Offset: at}, b, false))
+			p := probeAt(point.Site{Binary: b.Path(), Offset: at}, b, false)
+			p.Of = uint32(ledger.Wakes)
+			ends = append(ends, p)
 		}
 	}
-	return probesOn(b, goSleep), ends
+	return ends
 }
 
-const (
-	goPark     = "runtime.gopark"         // a goroutine begins to wait
-	goYield    = "runtime.goschedImpl"    // it lets others run, or is preempted
-	goReturn   = "runtime.exitsyscallNoP" // a system call took so long that others run in its place
-	goReturned = "runtime.exitsyscall0"   // that, before Go 1.26
-	goEnd      = "runtime.goexit1"
-	goReady    = "runtime.runqput" // it, or a new one, is put into a queue of those that can run
-	goRun      = "runtime.execute" // a thread begins to run it
-)
+// goHandovers are the functions of Go's runtime at whose beginning something happens to a goroutine that others may wait for. Of the
+// last two it has one or the other, or neither. They are probed in this order: who goes on is known as soon as who waits.
+var goHandovers = []struct {
+	function string
+	moment   ledger.Moment
+	optional bool
+}{
+	{function: "runtime.execute", moment: ledger.Runs},
+	{function: "runtime.runqput", moment: ledger.Ready},
+	{function: "runtime.goexit1", moment: ledger.Ends},
+	{function: "runtime.gopark", moment: ledger.Parks},
+	{function: "runtime.goschedImpl", moment: ledger.Yields}, // of itself, or as it has run for long
+	{function: "runtime.preemptPark", moment: ledger.Stops, optional: true},
+	{function: "runtime.goyield_m", moment: ledger.Yields, optional: true},      // it has let another go on, that takes its place
+	{function: "runtime.exitsyscallNoP", moment: ledger.Yields, optional: true}, // a system call took so long that others run in its place
+	{function: "runtime.exitsyscall0", moment: ledger.Yields, optional: true},   // that, before Go 1.26
+}
 
 // goRegisters is the first version of Go that gives arguments in registers on all processors that whatif runs on.
 const goRegisters = "go1.18"
@@ -75,19 +86,17 @@ func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
 	if info, err := buildinfo.ReadFile(b.Path()); err == nil && version.IsValid(info.GoVersion) && version.Compare(info.GoVersion, goRegisters) < 0 {
 		return
 	}
-	probes := ledger.Handovers{
-		Parks:  probesOn(b, goPark),
-		Yields: slices.Concat(probesOn(b, goYield), probesOn(b, goReturn), probesOn(b, goReturned)),
-		Ends:   probesOn(b, goEnd),
-		Ready:  probesOn(b, goReady),
-		Runs:   probesOn(b, goRun),
+	var probes []ledger.Probe
+	for _, h := range goHandovers {
+		found := probesOn(b, h.function, h.moment)
+		if len(found) == 0 && !h.optional {
+			return // code that nobody here can read
+		}
+		probes = append(probes, found...)
 	}
-	if len(probes.Parks) == 0 || len(probes.Yields) == 0 || len(probes.Ends) == 0 || len(probes.Ready) == 0 || len(probes.Runs) == 0 {
-		return // code that nobody here can read
-	}
-	err := s.ledger.MeasureProbes(probes.All(), target.OwnCode)
+	err := s.ledger.MeasureProbes(probes, target.OwnCode)
 	if err == nil {
-		err = s.ledger.AttachGoroutines(&probes)
+		err = s.ledger.AttachGoroutines(probes)
 	}
 	if err != nil {
 		s.cfg.Log.Warn("goroutines of " + b.Path() + " that wait for each other are not followed: " + err.Error())
@@ -101,14 +110,16 @@ func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
 }
 
 // probesOn are those on the beginning of a function, with its arguments in their registers.
-func probesOn(b *symbol.Binary, function string) (probes []ledger.Probe) {
+func probesOn(b *symbol.Binary, function string, moment ledger.Moment) (probes []ledger.Probe) {
 	functions, err := b.Functions(function)
 	if err != nil {
 		return nil
 	}
 	for _, f := range functions {
 		if f.Symbol == function {
-			probes = append(probes, probeAt(point.Site{Binary: b.Path(), Offset: f.FileOffset, Size: f.Size, Entry: true}, b, true))
+			p := probeAt(point.Site{Binary: b.Path(), Offset: f.FileOffset, Size: f.Size, Entry: true}, b, true)
+			p.Of = uint32(moment)
+			probes = append(probes, p)
 		}
 	}
 	return probes

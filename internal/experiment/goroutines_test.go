@@ -85,7 +85,7 @@ func TestSleepProbes(t *testing.T) {
 		if b.Machine() != elf.EM_X86_64 {
 			t.Fatal(b.Machine())
 		}
-		begins, ends := sleepProbes(b)
+		begins, ends := probesOn(b, goSleep, ledger.Sleeps), sleepEnds(b)
 		if len(begins) != 1 || len(ends) == 0 {
 			t.Fatalf("%q: %d begins, %d ends", flags, len(begins), len(ends))
 		}
@@ -117,6 +117,30 @@ func TestGoroutinesMeet(t *testing.T) {
 	t.Logf("at 100%%: %.1f [%.1f, %.1f], losses %v", gain.Value, gain.Low, gain.High, data.End.Losses)
 	if !ok || gain.Value < 20 || gain.Value > 50 {
 		t.Errorf("at 100%%: a gain of %.1f, the truth is 33 to 37", gain.Value)
+	}
+}
+
+// Of the functions of Go's runtime that are probed this Go has all, of the two for a system call that took long one.
+func TestHandovers(t *testing.T) {
+	b, err := symbol.Open(buildGoSleep(t, "-ldflags="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	found := map[string]int{}
+	for _, h := range goHandovers {
+		found[h.function] = len(probesOn(b, h.function, h.moment))
+	}
+	returned := found["runtime.exitsyscallNoP"] + found["runtime.exitsyscall0"]
+	delete(found, "runtime.exitsyscallNoP")
+	delete(found, "runtime.exitsyscall0")
+	for function, n := range found {
+		if n != 1 {
+			t.Errorf("%s: %d probes", function, n)
+		}
+	}
+	if returned != 1 {
+		t.Errorf("a system call that took long: %d probes", returned)
 	}
 }
 

@@ -39,7 +39,7 @@ func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path stri
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
-		each, err := l.measureProbe(Probe{Path: path, Offset: offset, Cost: p.Cost}, subject.batch)
+		each, err := l.measureProbe(Probe{Path: path, Offset: offset, Cost: p.Cost, Of: uint32(MaxPoints)}, subject.batch)
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
@@ -56,7 +56,7 @@ func (l *Ledger) ProbeCost(c Cost) time.Duration {
 
 func (l *Ledger) measureProbe(p Probe, batch func(n int)) (time.Duration, error) {
 	bare := timeBatches(batch)
-	links, err := l.attach(visitedBy([]Probe{p}), MaxPoints, []Probe{p})
+	links, err := l.attach(visitedBy([]Probe{p}), []Probe{p})
 	probed := bare
 	if err == nil {
 		probed = timeBatches(batch)

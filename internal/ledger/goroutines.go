@@ -2,63 +2,39 @@ package ledger
 
 import (
 	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/cilium/ebpf/link"
+	"whatif/bpf"
 )
 
-// AttachSleeps follows the sleeping of a Go program's goroutines: begins is where time.Sleep begins,
-// with its argument still in its register, ends is where it returns. All are of one file. It is for
+// Moment is what happens to a goroutine at a probe. All of a file share a link, where the kernel can: to end a link takes it a grace period, however many probes
+// it has, and until then a program whose profiler was killed is slowed.
+type Moment = bpf.LedgerGoMoment
+
+const (
+	Sleeps = bpf.LedgerGoMomentGO_SLEEPS
+	Wakes  = bpf.LedgerGoMomentGO_WAKES
+	Parks  = bpf.LedgerGoMomentGO_PARKS  // it begins to wait
+	Yields = bpf.LedgerGoMomentGO_YIELDS // it could run on, but others do
+	Stops  = bpf.LedgerGoMomentGO_STOPS  // it is stopped, as by who collects garbage, until that lets it go on
+	Ends   = bpf.LedgerGoMomentGO_ENDS
+	Ready  = bpf.LedgerGoMomentGO_READY // it, or a new one, is put into a queue of those that can run
+	Runs   = bpf.LedgerGoMomentGO_RUNS  // a thread begins to run it
+)
+
+// AttachSleeps follows the sleeping of a Go program's goroutines, by probes where time.Sleep returns, and then those where it begins, with
+// its argument still in its register: a sleep that begins must not miss its own end. All are of one file. It is for
 // ledgers of which WaitSleep is one of the UnitWaits.
-func (l *Ledger) AttachSleeps(begins, ends []Probe) error {
-	// First the ends: a sleep that begins must not miss its own.
-	links, err := l.attachEach([]handled{
-		{handlers{"on_go_wake", "on_single_go_wake"}, ends},
-		{handlers{"on_go_sleep", "on_single_go_sleep"}, begins},
-	})
+func (l *Ledger) AttachSleeps(probes []Probe) error {
+	links, err := l.attach("go_sleep", probes)
 	l.links.add(links...)
 	return err
 }
 
-// handled are probes, with what is run at them.
-type handled struct {
-	run    handlers
-	probes []Probe
-}
-
-// attachEach sets them one after the other. Links that were made before an error are given with it.
-func (l *Ledger) attachEach(all []handled) (made []link.Link, err error) {
-	for _, each := range all {
-		links, err := l.attach(each.run, 0, each.probes)
-		made = append(made, links...)
-		if err != nil {
-			return made, err
-		}
-	}
-	return made, nil
-}
-
-// Handovers are the probes that follow goroutines that wait for each other, all of one file: see bpf/parked.h.
-type Handovers struct {
-	Parks, Yields, Ends []Probe // where one leaves its thread
-	Ready               []Probe // where one is put into a queue of those that can run
-	Runs                []Probe // where a thread takes one
-}
-
-// All of them.
-func (h *Handovers) All() []Probe { return slices.Concat(h.Parks, h.Yields, h.Ends, h.Ready, h.Runs) }
-
-// AttachGoroutines follows goroutines that wait for each other.
-func (l *Ledger) AttachGoroutines(h *Handovers) error {
-	links, err := l.attachEach([]handled{
-		{handlers{"on_go_run", "on_single_go_run"}, h.Runs},
-		{handlers{"on_go_ready", "on_single_go_ready"}, h.Ready},
-		{handlers{"on_go_end", "on_single_go_end"}, h.Ends},
-		{handlers{"on_go_yield", "on_single_go_yield"}, h.Yields},
-		{handlers{"on_go_park", "on_single_go_park"}, h.Parks},
-	})
+// AttachGoroutines follows goroutines that wait for each other (bpf/parked.h), by probes of one file.
+func (l *Ledger) AttachGoroutines(probes []Probe) error {
+	links, err := l.attach("go_handover", probes)
 	if err != nil {
 		for _, k := range links {
 			err = errors.Join(err, k.Close()) // some of them alone would mislead
@@ -66,7 +42,7 @@ func (l *Ledger) AttachGoroutines(h *Handovers) error {
 		return err
 	}
 	var cost time.Duration
-	for _, p := range h.All() {
+	for _, p := range probes {
 		cost = max(cost, l.ProbeCost(p.Cost))
 	}
 	l.followCost.Store(int64(cost))

@@ -44,6 +44,8 @@ type Probe struct {
 	// function of a table's, where the entry is.
 	Source int
 	Entry  Key
+	// Of is the Moment, where goroutines are followed; AttachProbes sets it to the point.
+	Of uint32
 }
 
 // Key says in which register, by its DWARF number, a probe finds what tells which
@@ -58,6 +60,9 @@ func KeyIn(register int) Key { return Key(register + 1) }
 func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 	// In groups that can share a link.
 	rest := slices.Clone(probes)
+	for i := range rest {
+		rest[i].Of = uint32(point)
+	}
 	for len(rest) > 0 {
 		first := rest[0]
 		shares := func(p Probe) bool {
@@ -70,7 +75,7 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 			}
 		}
 		rest = slices.DeleteFunc(rest, shares)
-		links, err := l.attach(visitedBy(group), point, group)
+		links, err := l.attach(visitedBy(group), group)
 		l.links.add(links...)
 		if err != nil {
 			return err
@@ -83,16 +88,12 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 // there is counted at its moment.
 func (l *Ledger) AttachSites(probes []Probe) error { return l.AttachProbes(0, probes) }
 
-// handlers are the programs that are run at a probe: the one for many probes with one link, and
-// the one for a probe with a link of its own.
-type handlers struct{ together, single string }
-
-// visitedBy are those for probes that count visits, on sites of counters or not.
-func visitedBy(probes []Probe) handlers {
+// visitedBy is the handler of probes that count visits, on sites of counters or not.
+func visitedBy(probes []Probe) string {
 	if probes[0].Source > 0 {
-		return handlers{"on_site", "on_single_site"}
+		return "site"
 	}
-	return handlers{"on_probe", "on_single_probe"}
+	return "probe"
 }
 
 // refusedProbe says what to do where the kernel puts no breakpoint on an instruction.
@@ -106,18 +107,18 @@ func refusedProbe(err error) error {
 }
 
 // attach sets probes in one file, all at the return or none. Links that were made before
-// an error are given with it.
+// an error are given with it. The handler is two programs of the kernel side (bpf/probes.h).
 //
 // A link for all of them needs Linux 6.6, and no more than CAP_BPF and CAP_PERFMON;
 // before, each probe is a perf event of its own.
-func (l *Ledger) attach(run handlers, point int, probes []Probe) ([]link.Link, error) {
+func (l *Ledger) attach(handler string, probes []Probe) ([]link.Link, error) {
 	path := probes[0].Path
 	x, err := link.OpenExecutable(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s for a probe: %w", path, err)
 	}
 	if !l.single {
-		k, err := l.attachTogether(run, x, point, probes)
+		k, err := l.attachTogether("on_"+handler, x, probes)
 		if err == nil {
 			return []link.Link{k}, nil
 		}
@@ -131,13 +132,13 @@ func (l *Ledger) attach(run handlers, point int, probes []Probe) ([]link.Link, e
 	if probes[0].Cost.atReturn() {
 		set = x.Uretprobe
 	}
-	program, err := l.programs.get(run.single)
+	program, err := l.programs.get("on_single_" + handler)
 	if err != nil {
 		return nil, err
 	}
 	var links []link.Link
 	for _, p := range probes {
-		k, err := set("", program, &link.UprobeOptions{Address: p.Offset, Cookie: cookie(point, p), RefCtrOffset: p.Semaphore})
+		k, err := set("", program, &link.UprobeOptions{Address: p.Offset, Cookie: cookie(p), RefCtrOffset: p.Semaphore})
 		if err != nil {
 			return links, refusedProbe(fmt.Errorf("putting a probe at %#x in %s: %w", p.Offset, path, err))
 		}
@@ -146,14 +147,14 @@ func (l *Ledger) attach(run handlers, point int, probes []Probe) ([]link.Link, e
 	return links, nil
 }
 
-func (l *Ledger) attachTogether(run handlers, x *link.Executable, point int, probes []Probe) (link.Link, error) {
+func (l *Ledger) attachTogether(name string, x *link.Executable, probes []Probe) (link.Link, error) {
 	var opt link.UprobeMultiOptions
 	for _, p := range probes {
 		opt.Addresses = append(opt.Addresses, p.Offset)
-		opt.Cookies = append(opt.Cookies, cookie(point, p))
+		opt.Cookies = append(opt.Cookies, cookie(p))
 		opt.RefCtrOffsets = append(opt.RefCtrOffsets, p.Semaphore)
 	}
-	program, err := l.programs.get(run.together)
+	program, err := l.programs.get(name)
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +165,9 @@ func (l *Ledger) attachTogether(run handlers, x *link.Executable, point int, pro
 }
 
 // cookie is what the kernel side is told of a probe.
-func cookie(point int, p Probe) uint64 {
+func cookie(p Probe) uint64 {
 	if p.Source > 0 {
 		return uint64(p.Source)<<48 | uint64(p.Key)<<40 | uint64(p.Cost)<<32 | uint64(p.Entry)
 	}
-	return uint64(p.Key)<<40 | uint64(p.Cost)<<32 | uint64(uint32(point))
+	return uint64(p.Key)<<40 | uint64(p.Cost)<<32 | uint64(p.Of)
 }

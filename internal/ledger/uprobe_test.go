@@ -125,7 +125,7 @@ func TestLoadsOnce(t *testing.T) {
 }
 
 func TestCookie(t *testing.T) {
-	if c := cookie(3, Probe{Cost: ReturnStepped}); c&0xffffffff != 3 || c>>32 != uint64(ReturnStepped) {
+	if c := cookie(Probe{Cost: ReturnStepped, Of: 3}); c&0xffffffff != 3 || c>>32 != uint64(ReturnStepped) {
 		t.Errorf("%#x", c)
 	}
 }

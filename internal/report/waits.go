@@ -19,7 +19,7 @@ type wait struct {
 	percent float64
 }
 
-// Waits says for what threads wait in a unit, the most first; "" if they hardly do.
+// Waits says what threads wait for in a unit, the most first; "" if they hardly do.
 func Waits(t *analyze.Target) string { return waitsText(waits(t)) }
 
 // waits lists a unit's classes of waiting that are worth a word, the most first.
@@ -61,7 +61,7 @@ func waitsLegend(p *printer, rows []row, shown bool) {
 	if !slices.ContainsFunc(rows, func(rw row) bool { return len(rw.waits) > 0 }) {
 		return
 	}
-	legend := "for what threads wait in it, in percent of the time, added up over the threads"
+	legend := "what threads wait for in it, in percent of the time, added up over the threads"
 	if slices.ContainsFunc(rows, func(rw row) bool {
 		return slices.ContainsFunc(rw.waits, func(w wait) bool { return w.class == "lock" })
 	}) {

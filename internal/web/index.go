@@ -63,7 +63,7 @@ type unit struct {
 	Source int    `json:"source"` // which source resource; -1: none
 	// By side.
 	Share    []float64   `json:"share"`
-	Waits    []string    `json:"waits,omitempty"` // for what threads wait in it, the most first
+	Waits    []string    `json:"waits,omitempty"` // what threads wait for in it, the most first
 	Samples  []int64     `json:"samples"`
 	Tried    []int       `json:"tried"`
 	SetAside []int       `json:"set_aside"`

@@ -1,0 +1,43 @@
+// Go_after_func is go_timed_jobs without a goroutine that sleeps: what a timer starts each 3 ms sets the next timer and hands
+// out the job, which takes 0.5 ms, and 1 ms, the target.
+//
+// Truth by arithmetic: 0, as no job comes earlier.
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"whatif/accuracy/programs/bench"
+)
+
+//go:noinline
+func progressDone() {}
+
+// The work is in the loop's post statement, so that gofmt leaves all of it on one line.
+
+//go:noinline
+func compute(steps int, x uint64) uint64 {
+	for i := 0; i < steps; i, x = i+1, x*6364136223846793005+1442695040888963407 { // TARGET
+	}
+	return x
+}
+
+func main() {
+	run := bench.Start()
+	runtime.GOMAXPROCS(2)
+	jobs := make(chan uint64, 64)
+	next := uint64(0)
+	var handOut func()
+	handOut = func() {
+		time.AfterFunc(3*time.Millisecond, handOut)
+		next++
+		jobs <- next
+	}
+	handOut()
+	for job := range jobs {
+		compute(run.Shrunk(1000*bench.US), bench.Work(500*bench.US, job))
+		progressDone()
+		run.Visit()
+	}
+}
