@@ -59,6 +59,7 @@ func forms() []program {
 		{name: "go_meet", source: "go_meet/main.go", point: "main.progressDone", kind: ordinary, model: []float64{25, 33, 33, 33}},
 		{name: "go_timed_jobs", source: "go_timed_jobs/main.go", point: "main.progressDone", kind: ordinary, model: []float64{0, 0, 0, 0}},
 		{name: "go_after_func", source: "go_after_func/main.go", point: "main.progressDone", kind: ordinary, model: []float64{0, 0, 0, 0}},
+		{name: "go_one_processor", source: "go_one_processor/main.go", point: "main.progressDone", kind: ordinary, model: []float64{11, 20, 27, 33}},
 		{name: "go_open_loop", source: "go_open_loop/main.go", point: "main.progressDone",
 			latency: "request=func:main.requestBegin%arg1..func:main.requestEnd%arg1", kind: ordinary, seconds: 3, model: []float64{0, 0, 0, 0}},
 		{name: "go_rwmutex", source: "go_rwmutex/main.go", point: "main.progressDone", kind: ordinary},

@@ -49,8 +49,7 @@ static long on_hold(u32 i, struct hold *h)
 	if (h->now >= h->looked + PASS_NS)
 		look(h);
 	show_level(h->core, h->thread, h->now - h->begin);
-	return h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin ||
-	       has_rival();
+	return h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin || has_rival();
 }
 
 /* What was written before it said so can be read. */

@@ -483,7 +483,7 @@ type LedgerProcess struct {
 	Number     uint32
 	Exempt     uint16
 	Goroutines uint16
-	Pad        uint32
+	Queued     int32
 }
 
 type LedgerProgress struct {

@@ -272,7 +272,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		p->space = t->address_space;
 		if (p->goroutines)
 			forget_goroutines(task->tgid);
-		p->goroutines = 0;
+		p->goroutines = p->queued = 0;
 	}
 	t->hosts = t->goroutine = t->brings = 0;
 	t->left.since = 0;

@@ -68,13 +68,25 @@ static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const
 	return (struct parked_key){ .g = key_register(ctx, number), .space = t->address_space };
 }
 
+/* One more can run, or one less: how many there are now. Who is forgotten meanwhile is never taken off, and then nobody is held. */
+static __always_inline s32 count_queued(s32 n)
+{
+	struct process *p = process_of(bpf_get_current_task_btf());
+
+	if (!p)
+		return 0;
+	__sync_fetch_and_add(&p->queued, n);
+	return *(volatile s32 *)&p->queued;
+}
+
 /* A goroutine that no thread runs, as p says, has from now on what the thread has. */
 static __always_inline void stand_alone(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
 {
 	p->account = t->account;
 	p->account.since = now;
 	p->lead = t->lead;
-	bpf_map_update_elem(&parked, key, p, BPF_ANY);
+	if (!bpf_map_update_elem(&parked, key, p, BPF_ANY) && p->ready)
+		count_queued(1);
 }
 
 /* At the beginning of what a goroutine leaves its thread in. */
@@ -130,6 +142,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		}
 		p->account.since = now;
 		p->ready = 1;
+		count_queued(1);
 	}
 }
 
@@ -167,7 +180,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 	struct parked_key key = goroutine_in(ctx, t, 0);
 	struct parked *p = parked_of(&key);
 	struct core *c = this_core();
-	u64 level;
+	u64 level, lead = t->lead;
 	bool held;
 
 	if (!c)
@@ -177,6 +190,17 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 	held = wakes_up(t, p);
 	if (p) {
 		level = level_of_next(t, p, begin);
+		if (p->ready) { /* else the thread was let go on by whom it waited for */
+			lead = p->lead;
+			/*
+			 * Others want one of Go's processors, too. Holding this one would keep it from them; they run after it,
+			 * in place of before, which comes to the same.
+			 */
+			if (count_queued(-1) > 0 && p->timed && level < control.global) {
+				level = control.global;
+				lead = held = 0;
+			}
+		}
 		adopt_core(c);
 		/* Nothing that it was given on this core. */
 		if (level > t->account.level)
@@ -184,8 +208,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 		else
 			c->began -= lesser(t->account.level - level, c->began);
 		t->account.level = level;
-		if (p->ready) /* else the thread was let go on by whom it waited for */
-			t->lead = p->lead;
+		t->lead = lead;
 		t->free = begin - level;
 		t->waiting.left = 0;
 		t->rested = 0;

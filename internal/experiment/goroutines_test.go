@@ -161,6 +161,19 @@ func TestGoroutinesAreHeld(t *testing.T) {
 	}
 }
 
+// Where another goroutine wants the processor that one which waited for the clock has been given, that one is not held: the other would stand still,
+// and code that keeps it from running would seem to be worth nothing (-4 to -1 at 100%).
+func TestGoroutinesShareProcessor(t *testing.T) {
+	realkernel.Need(t)
+	const source = "../../accuracy/programs/forms/go_one_processor"
+	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source+"/main.go", "// TARGET"))
+	args := []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}
+	data, _ := profiled(t, args, []string{buildGo(t, source, "-ldflags="), "0", "4"}, 0)
+	if gain := gainAfter(t, data, time.Second); gain < 20 || gain > 40 {
+		t.Errorf("a gain of %.1f%%, the truth is 29", gain)
+	}
+}
+
 // Who waits all the time is not followed for long: a program must not be slowed by that.
 func TestGoroutinesTooOften(t *testing.T) {
 	realkernel.Need(t)
