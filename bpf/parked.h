@@ -109,7 +109,7 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 
 /*
  * At the beginning of runtime.runqput: the second argument can run from now on. A thread that looks for a goroutine lets it go on for the clock, as an
- * interrupt does, if it is to run next; else it has found it elsewhere, as before Go 1.26 in the queue of all threads, and says nothing new.
+ * interrupt does, if it is to run next; else it has found it elsewhere, as before Go 1.26 in the queue of all threads, or has just left it, and says nothing new.
  */
 static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
@@ -193,8 +193,8 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 		if (p->ready) { /* else the thread was let go on by whom it waited for */
 			lead = p->lead;
 			/*
-			 * Others want one of Go's processors, too. Holding this one would keep it from them; they run after it,
-			 * in place of before, which comes to the same.
+			 * Others want one of Go's processors, too, and holding this one would keep it from them. So it is let off: then
+			 * they run after it in place of before. But what it does by the clock comes too often in virtual time.
 			 */
 			if (count_queued(-1) > 0 && p->timed && level < control.global) {
 				level = control.global;

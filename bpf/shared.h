@@ -201,7 +201,7 @@ struct process {
 	u32 number; /* as user space knows it */
 	u16 exempt;
 	u16 goroutines; /* of it have slept */
-	s32 queued; /* goroutines that can run, and wait for one of Go's processors */
+	s32 queued; /* goroutines in queues for Go's processors; those from the network are not counted */
 };
 
 /* What a progress point is to a latency: where it begins, or ends. */
