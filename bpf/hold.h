@@ -5,7 +5,7 @@
  * paid: it ran ahead of virtual time by all of G, and what it handed out came
  * earlier and more often than it should have, to a worker that had it already and
  * need not wait for it. So it pays when it comes back from its sleep, before it does
- * anything. Where no latencies are measured only those do that are seen to run such errands often (errands.h).
+ * anything. Where no latencies are measured only those do that are seen to keep time (timekeepers.h).
  *
  * Who has waited for another until a timeout ran out pays so, too. It may do something about it: an interpreter's
  * thread asks for the lock that it has waited 5 ms for, which in virtual time the other has had for less. In virtual
@@ -15,7 +15,7 @@
  * So does a goroutine that waited for the clock, as a thread begins to run it (parked.h), in place of the thread that was woken to find it.
  *
  * It pays by keeping its core, and only while no other thread of the target wants
- * that (rivals.h). What is left it owes; what it begins
+ * that (rivals.h). What is left it is let off (let_off_sleeper); what it begins
  * meanwhile and another ends is known to be too early (wait_for_begin).
  */
 #ifndef WHATIF_HOLD_H
@@ -25,6 +25,7 @@ struct hold {
 	struct core *core;
 	struct thread *thread;
 	bool expires; /* it can be let go on meanwhile */
+	bool rival; /* another thread of the target wants the core */
 	u64 begin;
 	u64 since; /* of its account, which changes when it is switched out */
 	u64 end; /* at the latest */
@@ -49,7 +50,12 @@ static long on_hold(u32 i, struct hold *h)
 	if (h->now >= h->looked + PASS_NS)
 		look(h);
 	show_level(h->core, h->thread, h->now - h->begin);
-	return h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin || has_rival();
+	if (h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin)
+		return 1;
+	if (!has_rival())
+		return 0;
+	h->rival = 1;
+	return 1;
 }
 
 /* What was written before it said so can be read. */
@@ -117,6 +123,19 @@ static __always_inline void end_hold(struct hold *h)
 	foresee(c, t, bpf_ktime_get_ns());
 }
 
+/*
+ * Others want the core, and no other is free for them: they go on after it in place of before. Did it still owe that, whom it lets go
+ * on would, and would be stopped in the others' way; again each time, as who sleeps again at once never pays. But what it does by the
+ * clock comes too often in virtual time.
+ */
+static __always_inline void let_off_sleeper(struct thread *t)
+{
+	if (t->account.level < control.global)
+		t->account.level = control.global;
+	t->lead = 0;
+	t->too_soon = 1;
+}
+
 /* As a system call ends, with this result. */
 static __always_inline void hold(struct core *c, long result)
 {
@@ -159,6 +178,8 @@ static __always_inline void hold(struct core *c, long result)
 			bpf_loop(1 << 10, on_claimed, &h, 0);
 	}
 	end_hold(&h);
+	if (h.rival && !h.expires && is_crowded())
+		let_off_sleeper(t);
 }
 
 /* A goroutine that waited for the clock, as a thread begins to run it. */

@@ -108,6 +108,10 @@ struct sched_entity {
 	unsigned char sched_delayed; /* it sleeps, and is taken off its core's queue later */
 } TARGET_IN_KERNEL;
 
+struct cpumask {
+	unsigned long bits[1]; /* and as many more as the kernel's build asks for */
+} TARGET_IN_KERNEL;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -116,6 +120,8 @@ struct task_struct {
 	unsigned int flags;
 	int prio;
 	struct sched_entity se;
+	int nr_cpus_allowed;
+	struct cpumask cpus_mask;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;

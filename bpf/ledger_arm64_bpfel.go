@@ -84,7 +84,7 @@ type LedgerControlPage struct {
 	Holds              uint32
 	Sleepers           uint32
 	Expired            uint32
-	Errands            uint32
+	Timekeepers        uint32
 	Follows            uint32
 	Unpinned           uint32
 	Placebo            uint32
@@ -95,7 +95,7 @@ type LedgerControlPage struct {
 	Processes          uint64
 	Ended              uint64
 	Timeouts           uint64
-	ErrandsRun         uint64
+	TimeKept           uint64
 	FollowVisits       uint64
 	FollowVisitsOthers uint64
 	HeldExpired        uint64
@@ -146,6 +146,7 @@ type LedgerCore struct {
 	Source       uint32
 	Walks        uint32
 	Samples      uint64
+	TooSoon      uint64
 	Busy         uint64
 	Stops        uint64
 	Stopped      uint64
@@ -177,7 +178,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [24]byte
+	_ [16]byte
 }
 
 type LedgerCost uint32
@@ -440,7 +441,7 @@ type LedgerParked struct {
 	Ready     uint32
 	Timed     uint32
 	Sleepless uint32
-	Pad       uint32
+	TooSoon   uint32
 }
 
 type LedgerParkedKey struct {
@@ -651,12 +652,12 @@ type LedgerThread struct {
 	Core        uint32
 	Hold        uint32
 	Timed       uint32
+	TooSoon     uint32
 	Given       uint32
 	Again       uint32
 	Sped        uint32
 	Sleepless   uint32
 	Strays      uint32
-	_           [4]byte
 	Stands      uint64
 	Excused     uint64
 	MadeAt      uint64
@@ -672,6 +673,8 @@ type LedgerThread struct {
 		Place   uint64
 		All     uint32
 		Errands uint32
+		Worked  uint32
+		Plain   uint32
 	}
 	Awake        uint32
 	Held         uint32

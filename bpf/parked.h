@@ -22,7 +22,7 @@ struct parked {
 	u32 ready; /* it can run */
 	u32 timed; /* since the clock said so */
 	u32 sleepless; /* in virtual time it did not have to wait */
-	u32 pad;
+	u32 too_soon; /* as a thread is */
 };
 
 /* Those that are forgotten have the account of their thread, as all have that are not followed. */
@@ -85,6 +85,7 @@ static __always_inline void stand_alone(const struct parked_key *key, const stru
 	p->account = t->account;
 	p->account.since = now;
 	p->lead = t->lead;
+	p->too_soon = t->too_soon;
 	if (!bpf_map_update_elem(&parked, key, p, BPF_ANY) && p->ready)
 		count_queued(1);
 }
@@ -123,7 +124,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		return;
 	}
 	if (!looks) {
-		note_errand(t, begin);
+		wakes_after_nap(t, begin);
 		hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), begin);
 	}
 	p = parked_of(&key);
@@ -135,6 +136,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	} else if (p && !p->ready) {
 		p->sleepless = 0;
 		p->timed = looks;
+		p->too_soon = !looks && t->too_soon;
 		if (!looks) {
 			p->sleepless = account_sleepless(&p->account, now, t->account.level);
 			p->account.level = account_waited(&p->account, now, t->account.level);
@@ -170,7 +172,7 @@ static __always_inline bool wakes_up(struct thread *t, const struct parked *p)
 		return t->brings;
 	if (!p->timed)
 		return 0;
-	nap(t);
+	nap(t, 0);
 	return pays_after_sleep(t);
 }
 
@@ -192,6 +194,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 		level = level_of_next(t, p, begin);
 		if (p->ready) { /* else the thread was let go on by whom it waited for */
 			lead = p->lead;
+			t->too_soon = p->too_soon;
 			/*
 			 * Others want one of Go's processors, too, and holding this one would keep it from them. So it is let off: then
 			 * they run after it in place of before. But what it does by the clock comes too often in virtual time.
@@ -199,6 +202,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			if (count_queued(-1) > 0 && p->timed && level < control.global) {
 				level = control.global;
 				lead = held = 0;
+				t->too_soon = 1;
 			}
 		}
 		adopt_core(c);

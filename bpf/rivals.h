@@ -46,4 +46,28 @@ __noinline int has_rival(void)
 	return 0;
 }
 
+struct crowd {
+	u64 allowed; /* cores, a bit each: others are looked at as if they were */
+	u32 busy;    /* of those */
+};
+
+static long on_busy_core(u32 i, struct crowd *crowd)
+{
+	struct shown s = shown_by(i);
+
+	if (s.level && !s.left && (i >= 64 || crowd->allowed >> i & 1))
+		crowd->busy++;
+	return 0;
+}
+
+/* Whether threads of the target run on all cores that this one may have. Not static: as step_out. */
+__noinline int is_crowded(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct crowd crowd = { .allowed = task->cpus_mask.bits[0] };
+
+	bpf_loop(possible_cores, on_busy_core, &crowd, 0);
+	return crowd.busy >= lesser(task->nr_cpus_allowed, control.cores);
+}
+
 #endif

@@ -100,6 +100,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (counting)
 				read_counters(p, control.sampled ? READ_NOW : control.asked / 4, AT_SWITCH);
 			place = place_of(prev, BY_SLEEPING);
+			sleeps_after_nap(p, place == p->credit.from && looks(p, now));
 			waits_on(c, p, place, now);
 			hand_over(p, place, now);
 			p->free = 0;
@@ -203,7 +204,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	s->timed = 0;
 	if (waker) {
 		go_on(c, waker);
-		note_errand(waker, now);
+		wakes_after_nap(waker, now);
 		hand_over_to(c, waker, asked, s->account.since, now);
 		stranger_wakes(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
@@ -257,16 +258,17 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	} else if (due) {
 		t->stands = 0; /* it takes its own time */
 		t->sped = 1;
-	} else if (!t->running && !t->stands && !sleeps_between_errands(t)) {
+	} else if (!t->running && !t->stands && !keeps_time(t)) {
 		t->stands = t->account.since;
 		t->sped = 0;
 	}
 	t->awake = 0;
 	t->sleepless = 0;
+	t->too_soon = waker && waker->too_soon;
 	if (waker) {
 		t->hold = t->timed = t->brings = 0;
 		go_on(c, waker);
-		note_errand(waker, now);
+		wakes_after_nap(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over_to(c, waker, asked, waited, now);
 		level = waker->account.level;
@@ -279,7 +281,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		t->timed = (c->source & 15) == FROM_TIMER;
 		t->given = !!due;
 		if (t->timed && !looks_for_goroutine(t))
-			nap(t);
+			nap(t, is_sleep(calling(task)));
 		t->hold = hold_after(t, task);
 		level = s ? s->account.level : t->account.level;
 	}

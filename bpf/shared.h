@@ -140,7 +140,7 @@ struct control_page {
 	u32 holds;	/* some are held (hold.h) */
 	u32 sleepers;	/* they are those who were woken from outside, by the clock or whatever */
 	u32 expired;	/* they are those whose timeouts have run out */
-	u32 errands;	/* they are those who run errands (errands.h) */
+	u32 timekeepers; /* they are those who keep time (timekeepers.h) */
 	u32 follows;	/* goroutines that wait for each other are followed (parked.h) */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
 	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see delay_for_nothing */
@@ -150,7 +150,7 @@ struct control_page {
 	u64 processes CACHE_LINE; /* live processes of the target */
 	u64 ended;	/* when one was over, last */
 	u64 timeouts;	/* that ran out while a thread of the target waited for another */
-	u64 errands_run; /* by threads that do so often (errands.h): user space asks for holding by it */
+	u64 time_kept; /* how often threads that keep time have (timekeepers.h): user space asks for holding by it */
 	u64 follow_visits; /* of probes that follow goroutines, by the target's threads: user space asks for their rate */
 	u64 follow_visits_others; /* by processes of the same binary that are not the target: it costs them as much */
 	u64 held_expired; /* who is held after one now */
@@ -295,6 +295,7 @@ struct core {
 	u32 source;	/* the interrupts that it is in, innermost first: an enum interrupt in 4 bits each */
 	u32 walks;	/* stacks followed, as a mark of each */
 	u64 samples;	/* of the target, in parts */
+	u64 too_soon;	/* those of them in the selected unit by threads that come too often, see let_off_sleeper */
 	u64 busy;	/* those of them that met a thread which waits busily */
 	u64 stops;
 	u64 stopped;	/* ns */

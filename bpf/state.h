@@ -75,11 +75,13 @@ enum held_for {
 	HOLD_EXPIRED, /* its timeout has run out */
 };
 
-/* Sleeps of a thread at one place that the clock ended: see errands.h. */
+/* Sleeps of a thread at one place that the clock ended: see timekeepers.h. */
 struct naps {
 	u64 place;
-	u32 all;     /* halved, with errands, when they are NAPS_FULL */
+	u32 all;     /* halved, as those below, when they are NAPS_FULL */
 	u32 errands; /* of them: it has let another go on at once */
+	u32 worked;  /* of the others: it has not just looked, and slept again at the same place */
+	u32 plain;   /* the last one was in a call that is for sleeping, and for nothing that may come earlier */
 };
 #define NAPS 4 /* a power of two: goroutines of several places share a thread */
 
@@ -95,6 +97,7 @@ struct thread {
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 hold; /* an enum held_for: why it is to be held, since it was last woken */
 	u32 timed; /* it was last woken by a timer */
+	u32 too_soon; /* it, or who let it go on, slept by the clock and was let off what it owed: see let_off_sleeper */
 	u32 given; /* it was given that sleep, as what it slept in is sped up */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 sped; /* it was last woken by a timer, from a sleep that is sped up, and has not gone on since */

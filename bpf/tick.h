@@ -353,6 +353,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		count_sample(unit);
+	if (unit && unit == control.unit && t->too_soon)
+		c->too_soon += control.parts;
 	now = bpf_ktime_get_ns();
 	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
 	live = !nobody_pays && under_way(now);

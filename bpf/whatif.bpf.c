@@ -42,7 +42,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #include "strangers.h"
 #include "answers.h"
 #include "rivals.h"
-#include "errands.h"
+#include "timekeepers.h"
 #include "tick.h"
 #include "interrupts.h"
 #include "scheduling.h"

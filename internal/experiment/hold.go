@@ -6,15 +6,15 @@ import (
 	"whatif/internal/ledger"
 )
 
-// many, in a second: with more it is worth what holding costs each system call of the machine, some 100 ns for errands and twice
+// many, in a second: with more it is worth what holding costs each system call of the machine, some 100 ns for timekeepers and twice
 // that for timeouts.
 const many = 20
 
-// hold has those held, once there have been many of them, whose timeouts run out, and those who sleep by the clock and
-// hand something out: see bpf/hold.h.
+// hold has those held, once there have been many of them, whose timeouts run out, and those who keep time:
+// see bpf/hold.h.
 func (s *session) hold() {
 	s.holdOnce("timeouts", s.ledger.Timeouts(), s.ledger.HoldExpired)
-	s.holdOnce("errands", s.ledger.Errands(), s.ledger.HoldErrands)
+	s.holdOnce("timekeepers", s.ledger.TimeKept(), s.ledger.HoldTimekeepers)
 }
 
 // holdOnce attaches what holds one kind, when more than many of it have happened in each second; never again, also if that failed.

@@ -563,6 +563,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	d := r.Totals.Minus(s.totals)
 	s.before, s.totals = s.totals.Units, r.Totals
 	e.Samples, e.PausedNS, e.ForeignNS, e.SpinTurns = d.Samples, int64(d.Stopped), int64(d.Foreign), d.Turns
+	e.TooSoon = d.TooSoon
 	e.HeldNS, e.UnpaidNS, e.SpinNS = int64(d.Held), int64(r.Unpaid), int64(d.Turning)
 	if ticks := s.ledger.Ticks(); ticks > 1 {
 		e.Ticks = ticks

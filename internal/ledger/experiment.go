@@ -38,6 +38,7 @@ type PointReading struct {
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
 	Samples                       int64 // in periods that were asked for, as all samples
+	TooSoon                       int64 // those in the experiment's unit of threads that come too often, as the clock has them: see bpf/hold.h
 	Busy                          int64 // those that met a thread which waits busily
 	Stops, Turns                  int64
 	Turning                       time.Duration // for which there were those turns
@@ -52,6 +53,7 @@ type Totals struct {
 // Minus is what was added since.
 func (t Totals) Minus(u Totals) Totals {
 	t.Samples -= u.Samples
+	t.TooSoon -= u.TooSoon
 	t.Busy -= u.Busy
 	t.Stops -= u.Stops
 	t.Turns -= u.Turns
@@ -90,6 +92,7 @@ func (l *Ledger) Totals(units int) Totals {
 		}
 	}
 	t.Samples /= sampleParts
+	t.TooSoon /= sampleParts
 	t.Busy /= sampleParts
 	return t
 }
@@ -110,6 +113,7 @@ func (l *Ledger) sums() Totals {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
 		t.Stops += int64(load(&c.Stops))
+		t.TooSoon += int64(load(&c.TooSoon))
 		t.Busy += int64(load(&c.Busy))
 		t.Turns += int64(load(&c.Turns))
 		t.Turning += time.Duration(load(&c.Turning))

@@ -187,11 +187,11 @@ func Open(opt Options) (_ *Ledger, err error) {
 // Timeouts is how many timeouts have run out so far while threads of the target waited for others.
 func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts)) }
 
-// Errands is how many errands have been run so far, by threads that do so often: see bpf/errands.h.
-func (l *Ledger) Errands() int64 { return int64(load(&l.page.control.ErrandsRun)) }
+// TimeKept is how often threads that keep time have done something after a sleep so far: see bpf/timekeepers.h.
+func (l *Ledger) TimeKept() int64 { return int64(load(&l.page.control.TimeKept)) }
 
-// HoldErrands makes who runs errands pay when it wakes up, from now on. It costs each system call of the machine some 100 ns.
-func (l *Ledger) HoldErrands() error { return l.hold(&l.page.control.Errands, "on_sys_exit") }
+// HoldTimekeepers makes who keeps time pay when it wakes up, from now on. It costs each system call of the machine some 100 ns.
+func (l *Ledger) HoldTimekeepers() error { return l.hold(&l.page.control.Timekeepers, "on_sys_exit") }
 
 // HoldSleepers makes who sleeps by the clock pay when it wakes up, from now on. It costs each
 // system call of the machine some 100 ns.

@@ -154,6 +154,8 @@ type Experiment struct {
 	// Samples of the target, as many as in each of the run's periods there were: of all of it, and of each unit that had any.
 	Samples     int64            `json:"samples"`
 	UnitSamples map[uint32]int64 `json:"unit_samples,omitempty"`
+	// TooSoon: those of the unit sped up by threads that come too often in virtual time, as the clock has them (docs/statistics.md).
+	TooSoon int64 `json:"too_soon,omitempty"`
 	// UnitWaits: of each unit, the time for which at least one thread waited in its code for what
 	// counts as the unit's time (Run.Waiting); with UnitSamples, that is how much the
 	// unit took part. WaitedNS: what threads waited for, in units and elsewhere, summed over the

@@ -1,0 +1,48 @@
+/*
+ * Three threads on one core: one sleeps 3 ms and hands a job to the second, which takes about half of that at most; the third takes what is left.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+#include "compute.h"
+#include "pin.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static int jobs;
+
+__attribute__((noinline)) void done(void) { __asm__ volatile(""); }
+
+static void *working(void *unused) {
+	for (;;) {
+		pthread_mutex_lock(&mutex);
+		while (!jobs)
+			pthread_cond_wait(&filled, &mutex);
+		jobs--;
+		pthread_mutex_unlock(&mutex);
+		COMPUTE(1000000); /* WORK */
+	}
+	return unused;
+}
+
+static void *filling(void *unused) {
+	for (;;) {
+		COMPUTE(200000);
+		done();
+	}
+	return unused;
+}
+
+int main(void) {
+	pthread_t thread;
+
+	take_core(0);
+	if (pthread_create(&thread, 0, working, 0) || pthread_create(&thread, 0, filling, 0))
+		return 1;
+	for (;;) {
+		nanosleep(&(struct timespec){.tv_nsec = 3000000}, 0);
+		pthread_mutex_lock(&mutex);
+		jobs++;
+		pthread_cond_signal(&filled);
+		pthread_mutex_unlock(&mutex);
+	}
+}
