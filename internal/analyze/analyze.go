@@ -102,6 +102,9 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 		in.points[k].Paced = true
 		t, fits = clock, clocked
 		opt.Margin *= 2 // what placebos may still do to it by the clock is no effect
+	} else if d := in.drag(k, t, fits, phases, opt.Margin); d != nil {
+		in.points[k].Dragged = true
+		in.correct(d, k, t, fits, phases)
 	}
 	in.pointFacts(&in.points[k], t)
 	in.conclude(t, fits, opt, func(u int) *Effect {
@@ -184,6 +187,7 @@ func (e *Effect) fill(f *fit, t *track, simulated bool) {
 	// All in percent, from fractions.
 	estimate := func(speedup, value, sd float64) (Estimate, uncertainty) {
 		v := 100 * value
+		sd = math.Hypot(sd, f.dragged(speedup, value))
 		s := uncertainty{noise: 100 * math.Hypot(sd, value*math.Sqrt(f.phaseVariance)), df: f.df}
 		if !simulated {
 			s.method = 100 * methodError(speedup, value)

@@ -33,6 +33,9 @@ type fit struct {
 	phase, phaseVariance float64
 	// bowed: of a latency, see bowedModels
 	bowed bool
+	// drag is what it was corrected for, and dragLeft how much of that there was; nil: it was not
+	drag     *drag
+	dragLeft func(speedup float64) float64
 	// ss and ssDF: see measureNoise
 	ss, ssDF float64
 	// disagree and runs: see disagreement

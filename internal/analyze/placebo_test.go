@@ -61,17 +61,19 @@ func TestPlacebo(t *testing.T) {
 func TestPaced(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		nothing, gain float64 // of the placebo, and of code with half of the samples
+		nothing, gain float64 // of the placebo, and truly of code with half of the samples
+		want          float64
 		paced         bool
 	}{
-		{"by the clock", 1, 0.5, true},
-		{"nearly", 0.93, 0.5, false}, // by the clock it is slowed by 3%
-		{"partly", 0.6, 0.5, false},
-		{"not", 0, 0.5, false},
+		{"by the clock", 1, 0, 0, true},
+		{"nearly", 0.93, 0.5, 0.5, true},   // by the clock it is slowed by 3%, not more than a tenth of what is delayed
+		{"mostly", 0.85, 0.5, 0.88, false}, // by more
+		{"partly", 0.6, 0.5, 0.75, false},
+		{"not", 0, 0.5, 0.5, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := world{pairs: 60, levels: []int{30}, noise: 0.01,
-				units: []code{{share: 0.5, gain: linear(test.gain)}, {share: 1, gain: linear(test.nothing)}}}
+				units: []code{{share: 0.5, gain: dragging(0.5, test.nothing, false, linear(test.gain))}, {share: 1, gain: linear(test.nothing)}}}
 			d := w.run(1)
 			becomePlacebo(d)
 			visits := int64(0)
@@ -85,12 +87,8 @@ func TestPaced(t *testing.T) {
 			if p.Paced != test.paced || warned != test.paced {
 				t.Errorf("paced: %v, warned of: %v", p.Paced, warned)
 			}
-			want := test.gain
-			if test.paced {
-				want = 0
-			}
-			if gain.Low > want || gain.High < want {
-				t.Errorf("slope %.3f [%.3f..%.3f], want %.3f", gain.Value, gain.Low, gain.High, want)
+			if gain.Low > test.want || gain.High < test.want {
+				t.Errorf("slope %.3f [%.3f..%.3f], want %.3f", gain.Value, gain.Low, gain.High, test.want)
 			}
 			if p.Visits != visits {
 				t.Errorf("%d visits, want %d", p.Visits, visits)

@@ -63,7 +63,9 @@ type Point struct {
 	Noise float64
 	// Paced says that delays for nothing do not slow it down: something that whatif does not delay, a clock, sets its
 	// pace. Effects on it are by the clock then.
-	Paced    bool
+	Paced bool
+	// Dragged says that delays by themselves change it, as placebos tell, and effects are corrected for that (drag.go).
+	Dragged  bool
 	Warnings []Warning
 }
 

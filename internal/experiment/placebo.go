@@ -5,8 +5,11 @@ import (
 	"whatif/internal/profile"
 )
 
-// usualDelay is how much of the experiments' time was delay: what a placebo is to delay.
-type usualDelay struct{ delay, real int64 }
+// usualDelay is how much of the experiments' time was delay: what placebos are to delay.
+type usualDelay struct {
+	delay, real int64
+	placebos    int
+}
 
 func (d *usualDelay) add(t plan.Trial, e *profile.Experiment) {
 	if t.Speedup > 0 && !t.Placebo {
@@ -21,13 +24,14 @@ const (
 	mostPlacebo  = 50
 )
 
-// percent is that of an experiment on average, within limits.
-func (d *usualDelay) percent() int {
-	if d.real == 0 {
-		return leastPlacebo
-	}
-	return int(min(mostPlacebo, max(leastPlacebo, 100*d.delay/d.real)))
+// next is what the next placebo is to delay, in percent: by turns more and less than an experiment does on average, as experiments do, within limits.
+func (d *usualDelay) next() int {
+	turn := placeboTurns[d.placebos%len(placeboTurns)]
+	d.placebos++
+	return int(min(mostPlacebo, max(leastPlacebo, turn*100*float64(d.delay)/float64(max(1, d.real)))))
 }
+
+var placeboTurns = [...]float64{1.4, 0.7}
 
 // nextTrial draws the next trial, and completes a placebo.
 func (s *session) nextTrial() plan.Trial {
@@ -39,7 +43,7 @@ func (s *session) nextTrial() plan.Trial {
 	if unit == 0 { // no room for it: a baseline
 		return plan.Trial{Pair: t.Pair}
 	}
-	t.Unit, t.Watch, t.Speedup = unit, unit, s.delayed.percent()
+	t.Unit, t.Watch, t.Speedup = unit, unit, s.delayed.next()
 	return t
 }
 

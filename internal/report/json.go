@@ -95,9 +95,10 @@ type jsonPoint struct {
 	Kind     string        `json:"kind"`
 	Sites    int           `json:"sites,omitempty"` // places in code that it was counted at
 	Visits   int64         `json:"visits"`
-	Rate     float64       `json:"rate"`            // visits per second without speed-ups
-	Noise    float64       `json:"noise"`           // standard deviation of one baseline, percent
-	Paced    bool          `json:"paced,omitempty"` // something that is not delayed sets its pace: gains are by the clock
+	Rate     float64       `json:"rate"`              // visits per second without speed-ups
+	Noise    float64       `json:"noise"`             // standard deviation of one baseline, percent
+	Paced    bool          `json:"paced,omitempty"`   // something that is not delayed sets its pace: gains are by the clock
+	Dragged  bool          `json:"dragged,omitempty"` // delays by themselves change it, as the placebo says: gains are corrected for that
 	Warnings []jsonWarning `json:"warnings"`
 }
 
@@ -182,7 +183,7 @@ func toJSON(r *analyze.Result) jsonReport {
 		out.Runs = append(out.Runs, runJSON(run))
 	}
 	for _, p := range r.Points {
-		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Paced: p.Paced, Warnings: warnings(p.Warnings)})
+		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Paced: p.Paced, Dragged: p.Dragged, Warnings: warnings(p.Warnings)})
 	}
 	for i := range r.Latencies {
 		out.Latencies = append(out.Latencies, latencyJSON(r, &r.Latencies[i]))

@@ -56,8 +56,12 @@ func placebo(p *printer, r *analyze.Result) {
 	for i := range r.Placebo.Effects {
 		e := &r.Placebo.Effects[i]
 		if delayed, gain := e.Nothing(); e.Metric == analyze.Throughput && gain.Bounded {
-			p.hanging("placebo: ", fmt.Sprintf("delays of %.0f%% of the time for nothing changed %s by %+.1f ± %.1f%%, which should be 0",
-				delayed, clean(r.Points[e.Point].Name), gain.Value, gain.Half()))
+			corrected := ""
+			if r.Points[e.Point].Dragged {
+				corrected = ": gains are corrected for it"
+			}
+			p.hanging("placebo: ", fmt.Sprintf("delays of %.0f%% of the time for nothing changed %s by %+.1f ± %.1f%%, which should be 0%s",
+				delayed, clean(r.Points[e.Point].Name), gain.Value, gain.Half(), corrected))
 		}
 	}
 }

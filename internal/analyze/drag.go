@@ -1,0 +1,96 @@
+package analyze
+
+import "math"
+
+// A drag is what delays cost a point by themselves, whatever they make faster: memory gets cold while the program is stopped, or what the
+// clock has it do comes too often in virtual time. Placebos tell it, and gains are corrected for it.
+//
+// What seems to be gained by delays is not taken off: who sleeps by the clock may gain by delays for nothing what it owes in them, and owe
+// nothing while it, or what it waits for, is what is sped up.
+type drag struct {
+	gain, sd []float64 // where delays for nothing take 0, 1, … 100% of the time
+}
+
+// drag is that of point k. It is nil where placebos do not tell surely that there is one beyond the margin: a correction for what is only
+// noise would add that to all gains.
+func (in *input) drag(k int, t *track, fits []*fit, phases []phasing, margin float64) *drag {
+	placebo := placeboOf(in.targets)
+	if placebo < 0 {
+		return nil
+	}
+	n, _, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
+	if !(n >= leastTrials && gain+half < -margin) {
+		return nil
+	}
+	f := in.placeboFit(placebo, in.visits(k), t, fits, phases)
+	each := f.delayEach() // a placebo's percentage is not quite what it then delays beside baselines
+	shares := make([]float64, 101)
+	for i := range shares {
+		shares[i] = float64(i) / 100 / each
+	}
+	c, ok := f.curve(f.gainCov(), shares)
+	if !ok {
+		return nil
+	}
+	n = len(f.levels)
+	return &drag{gain: c.mean[n:], sd: c.sd[n:]}
+}
+
+// at is the drag where delays take that share of the time.
+func (d *drag) at(share float64) (gain, sd float64) {
+	x := 100 * math.Min(1, math.Max(0, share))
+	i := min(int(x), len(d.gain)-2)
+	w := x - float64(i)
+	return (1-w)*d.gain[i] + w*d.gain[i+1], (1-w)*d.sd[i] + w*d.sd[i+1]
+}
+
+// correct makes the units' fits anew, without the drag. The placebo's stays as it is: it shows what there is to correct.
+func (in *input) correct(d *drag, k int, t *track, fits []*fit, phases []phasing) {
+	for u := range fits {
+		if isPlacebo(in.targets[u]) {
+			continue
+		}
+		trials := in.collect(t, u, in.visits(k))
+		left := in.dragLeft(u)
+		for i := range trials {
+			tr := &trials[i]
+			gain, _ := d.at(tr.delay / tr.real * left(float64(tr.speedup)/100))
+			tr.expected *= 1 - gain
+		}
+		fits[u] = trialsFit(t, trials, &phases[u])
+		fits[u].drag, fits[u].dragLeft = d, left
+	}
+}
+
+// dragLeft is how much of the drag there is while a unit is sped up by so much. If what the clock has the program do comes too often,
+// that costs the others the less the faster it is. Its part of the unit's samples tells how much of the unit it is.
+func (in *input) dragLeft(u int) func(speedup float64) float64 {
+	var all, soon float64
+	for _, o := range in.tried[u] {
+		e := &in.runs[o.run].Experiments[o.exp]
+		if usable(e) {
+			all += float64(e.UnitSamples[e.Unit])
+			soon += float64(e.TooSoon)
+		}
+	}
+	part := math.Min(1, soon/math.Max(1, all))
+	return func(speedup float64) float64 { return 1 - speedup*part }
+}
+
+// delayEach is how much of the time was delay, beside baselines, for a speed-up of 1.
+func (f *fit) delayEach() float64 {
+	var sum float64
+	for i := range f.trials {
+		sum += float64(f.trials[i].speedup) / 100
+	}
+	return delayed(f.trials) * float64(f.total) / sum
+}
+
+// dragged is what the drag's own uncertainty adds to that of a gain.
+func (f *fit) dragged(speedup, gain float64) float64 {
+	if f.drag == nil {
+		return 0
+	}
+	corrected, sd := f.drag.at(f.delayEach() * speedup * f.dragLeft(speedup))
+	return (1 - gain) * sd / math.Max(leastRatio, 1-corrected)
+}
