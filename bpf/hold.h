@@ -15,7 +15,7 @@
  * So does a goroutine that waited for the clock, as a thread begins to run it (parked.h), in place of the thread that was woken to find it.
  *
  * It pays by keeping its core, and only while no other thread of the target wants
- * that (rivals.h). What is left it is let off (let_off_sleeper); what it begins
+ * that (rivals.h). What is left it owes, or is let off (let_off_sleeper); what it begins
  * meanwhile and another ends is known to be too early (wait_for_begin).
  */
 #ifndef WHATIF_HOLD_H
@@ -124,16 +124,19 @@ static __always_inline void end_hold(struct hold *h)
 }
 
 /*
- * Others want the core, and no other is free for them: they go on after it in place of before. Did it still owe that, whom it lets go
- * on would, and would be stopped in the others' way; again each time, as who sleeps again at once never pays. But what it does by the
- * clock comes too often in virtual time.
+ * Others want the core, and no other is free: they go on after it in place of before. Did it still owe that, whom it lets go on would, and
+ * would be stopped in the others' way; again each time, as who sleeps again at once never pays. But what it does by the clock comes too
+ * often in virtual time. Where latencies are measured, what its requests owe is found when they end (wait_for_begin); and who waits for
+ * others between its sleeps, as a client for an answer, comes to owe no more than those do.
  */
-static __always_inline void let_off_sleeper(struct thread *t)
+static __always_inline void let_off_sleeper(struct core *c, struct thread *t)
 {
-	if (t->account.level < control.global)
-		t->account.level = control.global;
+	if (control.sleepers || !runs_errands(t) || !is_crowded())
+		return;
+	forgive(c, t, account_debt(t->account.level, control.global));
 	t->lead = 0;
-	t->too_soon = 1;
+	t->too_soon = LET_OFF;
+	foresee(c, t, bpf_ktime_get_ns());
 }
 
 /* As a system call ends, with this result. */
@@ -178,8 +181,8 @@ static __always_inline void hold(struct core *c, long result)
 			bpf_loop(1 << 10, on_claimed, &h, 0);
 	}
 	end_hold(&h);
-	if (h.rival && !h.expires && is_crowded())
-		let_off_sleeper(t);
+	if (h.rival && !h.expires)
+		let_off_sleeper(c, t);
 }
 
 /* A goroutine that waited for the clock, as a thread begins to run it. */

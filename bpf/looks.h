@@ -40,10 +40,7 @@ __noinline int go_on(struct core *c, struct thread *t)
 	if (t->excused) {
 		/* Of what it owed as it woke up it may have paid some. */
 		by = lesser(t->excused, account_debt(t->account.level, control.global));
-		t->account.level += by;
-		c->began += by;
-		t->free -= t->free ? by : 0;
-		show_level(c, t, 0);
+		forgive(c, t, by);
 	}
 	if (may_find(t) && t->again < POLLS && ++t->strays > STRAYS)
 		t->polls_at = 0;

@@ -38,7 +38,7 @@ static __always_inline struct parked *parked_of(const struct parked_key *key)
 	struct parked *p = bpf_map_lookup_elem(&parked, key);
 
 	if (p && p->account.epoch != control.epoch)
-		p->lead = 0;
+		p->lead = p->too_soon = 0;
 	if (p)
 		account_adopt(&p->account, control.epoch, control.start, control.global_start);
 	return p;
@@ -85,7 +85,6 @@ static __always_inline void stand_alone(const struct parked_key *key, const stru
 	p->account = t->account;
 	p->account.since = now;
 	p->lead = t->lead;
-	p->too_soon = t->too_soon;
 	if (!bpf_map_update_elem(&parked, key, p, BPF_ANY) && p->ready)
 		count_queued(1);
 }
@@ -96,7 +95,7 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 	/* Some do on a stack of the thread's own, and are an argument there. */
 	struct parked_key key = goroutine_in(ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
 	/* Who yields waits for nobody. */
-	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .sleepless = moment == GO_YIELDS };
+	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .sleepless = moment == GO_YIELDS, .too_soon = t->too_soon };
 
 	hand_over(t, p.from, begin);
 	t->awake = 0; /* that was this one's */
@@ -104,7 +103,7 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 		stand_alone(&key, t, &p, begin);
 	t->left = t->account;
 	t->left.since = begin;
-	t->goroutine = 0;
+	t->goroutine = t->too_soon = 0;
 	book_probe(ctx, t, begin);
 }
 
@@ -117,6 +116,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	struct parked_key key = goroutine_in(ctx, t, SECOND_GO_ARGUMENT);
 	struct parked *p, born = { .ready = 1 };
 	bool looks = looks_for_goroutine(t);
+	u32 too_soon = !looks && t->too_soon == LET_OFF;
 	u64 now;
 
 	if (looks && !(u8)key_register(ctx, THIRD_GO_ARGUMENT)) {
@@ -132,11 +132,12 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	book_probe(ctx, t, begin);
 	now = bpf_ktime_get_ns();
 	if (!p && !looks) {
+		born.too_soon = too_soon;
 		stand_alone(&key, t, &born, now);
 	} else if (p && !p->ready) {
 		p->sleepless = 0;
 		p->timed = looks;
-		p->too_soon = !looks && t->too_soon;
+		p->too_soon = too_soon;
 		if (!looks) {
 			p->sleepless = account_sleepless(&p->account, now, t->account.level);
 			p->account.level = account_waited(&p->account, now, t->account.level);
@@ -202,7 +203,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			if (count_queued(-1) > 0 && p->timed && level < control.global) {
 				level = control.global;
 				lead = held = 0;
-				t->too_soon = 1;
+				t->too_soon = LET_OFF;
 			}
 		}
 		adopt_core(c);

@@ -47,7 +47,7 @@ __noinline int has_rival(void)
 }
 
 struct crowd {
-	u64 allowed; /* cores, a bit each: others are looked at as if they were */
+	u64 allowed; /* cores, a bit each */
 	u32 busy;    /* of those */
 };
 
@@ -55,19 +55,25 @@ static long on_busy_core(u32 i, struct crowd *crowd)
 {
 	struct shown s = shown_by(i);
 
-	if (s.level && !s.left && (i >= 64 || crowd->allowed >> i & 1))
+	if (s.level && !s.left && crowd->allowed >> (i & 63) & 1)
 		crowd->busy++;
 	return 0;
 }
 
-/* Whether threads of the target run on all cores that this one may have. Not static: as step_out. */
+/*
+ * Whether threads of the target run on all cores that this one may have. Others of it that want a core may mostly have the same. On more
+ * than 64 cores a thread that may have some of them is not told from one that may have all. Not static: as step_out.
+ */
 __noinline int is_crowded(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct crowd crowd = { .allowed = task->cpus_mask.bits[0] };
+	u32 all = control.unpinned ? possible_cores : control.cores; /* where clocks are parked those cores are not among the latter */
+	struct crowd crowd = { .allowed = possible_cores > 64 ? ~0ull : task->cpus_mask.bits[0] };
 
+	if (task->nr_cpus_allowed == 1)
+		return 1;
 	bpf_loop(possible_cores, on_busy_core, &crowd, 0);
-	return crowd.busy >= lesser(task->nr_cpus_allowed, control.cores);
+	return crowd.busy >= (possible_cores > 64 ? all : lesser(task->nr_cpus_allowed, all));
 }
 
 #endif

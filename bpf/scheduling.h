@@ -264,10 +264,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	}
 	t->awake = 0;
 	t->sleepless = 0;
-	t->too_soon = waker && waker->too_soon;
+	t->too_soon = 0;
 	if (waker) {
 		t->hold = t->timed = t->brings = 0;
 		go_on(c, waker);
+		t->too_soon = waker->too_soon == LET_OFF;
 		wakes_after_nap(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over_to(c, waker, asked, waited, now);

@@ -85,6 +85,8 @@ struct naps {
 };
 #define NAPS 4 /* a power of two: goroutines of several places share a thread */
 
+#define LET_OFF 2
+
 /* A thread of the target: that it has one makes it one. */
 struct thread {
 	/* What most switches need comes first: it is in few cache lines. */
@@ -97,7 +99,7 @@ struct thread {
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 hold; /* an enum held_for: why it is to be held, since it was last woken */
 	u32 timed; /* it was last woken by a timer */
-	u32 too_soon; /* it, or who let it go on, slept by the clock and was let off what it owed: see let_off_sleeper */
+	u32 too_soon; /* LET_OFF: it slept by the clock and was let off what it owed, see let_off_sleeper; 1: who let it go on was; 0: neither */
 	u32 given; /* it was given that sleep, as what it slept in is sped up */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 sped; /* it was last woken by a timer, from a sleep that is sped up, and has not gone on since */
@@ -351,6 +353,7 @@ static __always_inline void begin_anew(struct thread *t)
 	stands_no_more(t);
 	t->spared = 0;
 	t->earns = 0;
+	t->too_soon = 0;
 	credit_begin(&t->credit, until);
 	t->credit.carry = t->credit.still = t->early = 0;
 	t->worked_since = 0;
@@ -362,6 +365,13 @@ static __always_inline void adopt(struct thread *t)
 	if (t->account.epoch != control.epoch)
 		begin_anew(t);
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+}
+
+/* A sample of the thread's in that unit. */
+static __always_inline void count_too_soon(struct core *c, const struct thread *t, u32 unit)
+{
+	if (unit && unit == control.unit && t->too_soon)
+		c->too_soon += control.parts;
 }
 
 /* G never falls, and is the largest level that a sample has made. By how much it was raised. Not static: as step_out. */

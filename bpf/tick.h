@@ -353,14 +353,13 @@ static __always_inline void sample(struct core *c, u64 tick)
 	unit &= ~UNIT_SPINS;
 	if (!whole_stacks && unit && unit < MAX_UNITS)
 		count_sample(unit);
-	if (unit && unit == control.unit && t->too_soon)
-		c->too_soon += control.parts;
 	now = bpf_ktime_get_ns();
 	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
 	live = !nobody_pays && under_way(now);
 	if (live) {
 		adopt_core(c);
 		adopt(t);
+		count_too_soon(c, t, unit);
 	}
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
 	pass(c, t, point, ran);

@@ -36,12 +36,22 @@ static __always_inline u32 naps_here(const struct thread *t)
 	return which;
 }
 
-/* One of three is an errand: others may be busy still, and then nobody has to be let go on. Or after hardly any it only looked. */
+/* One of three is: others may be busy still, and then nobody has to be let go on. */
+static __always_inline bool are_errands(const struct naps *n)
+{
+	return n->all >= NAPS_FEW && 3 * n->errands >= n->all;
+}
+
+/* Or after hardly any of them it only looked. */
 static __always_inline bool are_for_the_time(const struct naps *n)
 {
-	if (n->all < NAPS_FEW)
-		return 0;
-	return 3 * n->errands >= n->all || (n->plain && 8 * (n->errands + n->worked) >= 7 * n->all);
+	return are_errands(n) || (n->plain && n->all >= NAPS_FEW && 8 * (n->errands + n->worked) >= 7 * n->all);
+}
+
+/* Whether the thread, which is back from its sleep, and has done nothing since, runs errands there. */
+static __always_inline bool runs_errands(struct thread *t)
+{
+	return t->awake && are_errands(naps_at(t, t->awake - 1));
 }
 
 /* Whether the thread keeps time where it last began to wait. Not static: as step_out. */

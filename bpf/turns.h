@@ -113,6 +113,15 @@ __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 /* About what the scheduler lets one thread be ahead of another. */
 #define SLICE_NS 4000000
 
+/* It owes so much less, of nothing that it was given on this core. */
+static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
+{
+	t->account.level += by;
+	c->began += by;
+	t->free -= t->free ? by : 0;
+	show_level(c, t, 0);
+}
+
 /* Whether of those that take turns on the core this is the one that fair turns (unfair) are measured by. */
 static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
 {

@@ -98,10 +98,10 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 // effects fills in every target's effect on point k: by the clock where virtual time says nothing.
 func (in *input) effects(k int, phases []phasing, opt Options) {
 	t, fits := in.fitPoint(in.visits(k), phases)
-	if clock, clocked := in.paced(k, t, fits, phases, opt.Margin); clock != nil {
+	if clock, clocked, allowed := in.paced(k, t, fits, phases, opt.Margin); clock != nil {
 		in.points[k].Paced = true
 		t, fits = clock, clocked
-		opt.Margin *= 2 // what placebos may still do to it by the clock is no effect
+		opt.Margin = 2 * allowed // what placebos may still do to it by the clock is no effect
 	} else if d := in.drag(k, t, fits, phases, opt.Margin); d != nil {
 		in.points[k].Dragged = true
 		in.correct(d, k, t, fits, phases)
@@ -154,7 +154,9 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 	among := judge(judged, opt.Margin)
 	for u, f := range fits {
 		e := table[u]
-		e.Shape, e.ShapeAt = f.shape(e.Verdict, opt.Simulated)
+		if f.drag == nil { // or it may be the drag's
+			e.Shape, e.ShapeAt = f.shape(e.Verdict, opt.Simulated)
+		}
 		e.Reason = e.reason(among, opt.Margin)
 		if opt.Trials {
 			e.Trials = f.single()

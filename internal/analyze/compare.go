@@ -275,8 +275,11 @@ func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange,
 		return EffectChange{}, false
 	}
 	old, new := c.Old.effect(m.old, &c.Points[p]), c.New.effect(m.new, &c.Points[p])
-	// What is counted by the clock in one, as placebos told, is no change of the other's.
-	if old == nil || new == nil || c.Old.Points[old.Point].Paced != c.New.Points[new.Point].Paced {
+	if old == nil || new == nil {
+		return EffectChange{}, false
+	}
+	// What is counted by the clock or corrected in one, as placebos told, is no change of the other's.
+	if a, b := c.Old.Points[old.Point], c.New.Points[new.Point]; a.Paced != b.Paced || a.Dragged != b.Dragged {
 		return EffectChange{}, false
 	}
 	for _, speedup := range append([]int{50, 75, 100, 25}, old.downwards()...) {

@@ -8,7 +8,8 @@ import "math"
 // What seems to be gained by delays is not taken off: who sleeps by the clock may gain by delays for nothing what it owes in them, and owe
 // nothing while it, or what it waits for, is what is sped up.
 type drag struct {
-	gain, sd []float64 // where delays for nothing take 0, 1, … 100% of the time
+	gain, sd []float64 // where delays for nothing take 0, 1, … 100% of the time; no gain is more than 0
+	df       float64
 }
 
 // drag is that of point k. It is nil where placebos do not tell surely that there is one beyond the margin: a correction for what is only
@@ -18,12 +19,14 @@ func (in *input) drag(k int, t *track, fits []*fit, phases []phasing, margin flo
 	if placebo < 0 {
 		return nil
 	}
-	n, _, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
-	if !(n >= leastTrials && gain+half < -margin) {
+	f, _, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
+	if !(f.total >= leastTrials && gain+half < -margin) {
 		return nil
 	}
-	f := in.placeboFit(placebo, in.visits(k), t, fits, phases)
 	each := f.delayEach() // a placebo's percentage is not quite what it then delays beside baselines
+	if !(each > 0) {
+		return nil
+	}
 	shares := make([]float64, 101)
 	for i := range shares {
 		shares[i] = float64(i) / 100 / each
@@ -32,8 +35,12 @@ func (in *input) drag(k int, t *track, fits []*fit, phases []phasing, margin flo
 	if !ok {
 		return nil
 	}
-	n = len(f.levels)
-	return &drag{gain: c.mean[n:], sd: c.sd[n:]}
+	n := len(f.levels)
+	d := &drag{gain: c.mean[n:], sd: c.sd[n:], df: f.df}
+	for i, gain := range d.gain {
+		d.gain[i] = math.Min(0, gain)
+	}
+	return d
 }
 
 // at is the drag where delays take that share of the time.
@@ -54,8 +61,8 @@ func (in *input) correct(d *drag, k int, t *track, fits []*fit, phases []phasing
 		left := in.dragLeft(u)
 		for i := range trials {
 			tr := &trials[i]
-			gain, _ := d.at(tr.delay / tr.real * left(float64(tr.speedup)/100))
-			tr.expected *= 1 - gain
+			tr.drag, _ = d.at(tr.delay / tr.real * left(float64(tr.speedup)/100))
+			tr.expected *= 1 - tr.drag
 		}
 		fits[u] = trialsFit(t, trials, &phases[u])
 		fits[u].drag, fits[u].dragLeft = d, left
@@ -86,11 +93,11 @@ func (f *fit) delayEach() float64 {
 	return delayed(f.trials) * float64(f.total) / sum
 }
 
-// dragged is what the drag's own uncertainty adds to that of a gain.
+// dragged is what the drag's own uncertainty adds to that of a gain, which is believed to be known by the fit's degrees of freedom.
 func (f *fit) dragged(speedup, gain float64) float64 {
 	if f.drag == nil {
 		return 0
 	}
 	corrected, sd := f.drag.at(f.delayEach() * speedup * f.dragLeft(speedup))
-	return (1 - gain) * sd / math.Max(leastRatio, 1-corrected)
+	return (1 - gain) * sd / (1 - corrected) * tQuantile(alpha, f.drag.df) / tQuantile(alpha, f.df)
 }

@@ -205,7 +205,7 @@ func (p *phasing) correct(t *track, trials []trial) float64 {
 		s := &t.segments[tr.run]
 		paired := tr.partner >= 0 && s.loo[tr.partner] > 0 && s.base[tr.partner].time > 0
 		if paired {
-			tr.expected = tr.visits * s.loo[tr.partner] * t.bias
+			tr.expected = tr.visits * s.loo[tr.partner] * t.bias * (1 - tr.drag)
 		}
 		expected += tr.expected
 		y := tr.samples / rate

@@ -31,7 +31,7 @@ func (r *Result) takePlacebo() {
 		}
 		why := ""
 		if r.Points[e.Point].Dragged {
-			why = "being stopped costs the program something itself, as memory that gets cold meanwhile, or what the clock has it do comes too often. Gains are corrected for that"
+			why = "being stopped costs the program something itself, as memory that gets cold meanwhile, or what the clock has it do comes too often. Gains of it are corrected for that"
 		} else if allowed := delayed * e.doubt.method * normalQuantile(alpha); gain.Low > max(allowed, r.Margin) {
 			why = "the program keeps time by something that whatif does not see, and small gains there may be none"
 		} else {
@@ -42,10 +42,14 @@ func (r *Result) takePlacebo() {
 	}
 }
 
+// PlacebosTell is how many it takes for all that they can tell.
+const PlacebosTell = leastTrials
+
 // nothing is what delays for nothing do to a point, seen so, in percent, and how surely that is known: NaN where it is not. kept is what
 // they do to one that comes as often by the clock, beside baselines, in which there are delays, too.
-func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) (n int, kept, gain, half float64) {
-	f := in.placeboFit(placebo, see, t, fits, phases)
+func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) (f *fit, kept, gain, half float64) {
+	f = trialsFit(t, in.collect(t, placebo, see), &phases[placebo]) // anew: to finish a fit changes it
+	f.finish(pooledNoise(fits), t.df, 1)
 	for i := range f.trials {
 		tr := &f.trials[i]
 		kept += 100 * tr.delay / tr.real / (1 - tr.always) / float64(f.total)
@@ -53,14 +57,7 @@ func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []
 	var e Effect
 	e.fill(f, t, true)
 	delayed, all := e.Nothing()
-	return f.total, kept, all.Value, delayed * e.doubt.noiseHalf()
-}
-
-// placeboFit is the placebos' fit, finished: fits' own is not yet, and to finish a fit changes it.
-func (in *input) placeboFit(placebo int, see view, t *track, fits []*fit, phases []phasing) *fit {
-	f := trialsFit(t, in.collect(t, placebo, see), &phases[placebo])
-	f.finish(pooledNoise(fits), t.df, 1)
-	return f
+	return f, kept, all.Value, delayed * e.doubt.noiseHalf()
 }
 
 // placeboOf is which of the targets is no code; -1: it was not tried.

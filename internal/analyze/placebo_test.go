@@ -112,7 +112,7 @@ func TestPacedAtTheEdge(t *testing.T) {
 			switch {
 			case placebos == 1:
 				e.Points[0].Count = 19
-			case placebos > PlacebosTell:
+			case placebos > paceTells:
 				e.SetAside = "too many"
 			}
 		}

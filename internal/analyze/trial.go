@@ -19,6 +19,7 @@ type trial struct {
 	visits   float64
 	part     float64 // of the experiment's time that the window covers
 	delay    float64 // D: virtual delay, likewise, beside what there is in baselines
+	drag     float64 // the part of expected that was taken off for it, see drag.go
 	always   float64 // the part of its kind of baselines' time that is delay
 	// granule is the delay that one tick adds: speed-up times the time between two.
 	granule float64

@@ -239,9 +239,22 @@ func choices(all []target.Running) []ledger.Process {
 	return chosen
 }
 
+// The kernel frees what one that has ended had loaded when it is sure that nothing runs it: after a moment, of a hook of all system calls.
+const freedWithin, lookAgain = 3 * time.Second, 20 * time.Millisecond
+
 // checkOthers refuses what another whatif profiles: each would take the other's stops
 // for the program's own slowness.
-func checkOthers(cfg *Config, pids []int) error {
+func checkOthers(cfg *Config, pids []int) (err error) {
+	for begin := time.Now(); time.Since(begin) < freedWithin; time.Sleep(lookAgain) {
+		if err = othersNow(cfg, pids); err == nil {
+			break
+		}
+	}
+	return err
+}
+
+// othersNow is what checkOthers says of this moment.
+func othersNow(cfg *Config, pids []int) error {
 	watched, err := ledger.Watched()
 	if err != nil {
 		return err

@@ -299,7 +299,7 @@ func (d *Data) addExperiment(e Experiment) error {
 	if e.Speedup < 0 || e.Speedup > 100 {
 		return fmt.Errorf("experiment %d: speed-up of %d%%", e.Index, e.Speedup)
 	}
-	if e.RealNS < 0 || e.Samples < 0 || e.Ticks < 0 {
+	if e.RealNS < 0 || e.Samples < 0 || e.TooSoon < 0 || e.Ticks < 0 {
 		return fmt.Errorf("experiment %d: negative time, samples or ticks", e.Index)
 	}
 	for _, v := range e.Points {

@@ -44,4 +44,11 @@ func TestPlacebo(t *testing.T) {
 	if warning < 0 || table < warning {
 		t.Errorf("no warning in front of the table:\n%s", harmful)
 	}
+	out.Reset()
+	if err := JSON(&out, analysed(with(2)), Options{Point: "request"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"dragged": true`) {
+		t.Errorf("the JSON report does not say that gains are corrected:\n%s", out.String())
+	}
 }
