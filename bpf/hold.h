@@ -126,16 +126,16 @@ static __always_inline void end_hold(struct hold *h)
 /*
  * Others want the core, and no other is free: they go on after it in place of before. Did it still owe that, whom it lets go on would, and
  * would be stopped in the others' way; again each time, as who sleeps again at once never pays. But what it does by the clock comes too
- * often in virtual time. Where latencies are measured, what its requests owe is found when they end (wait_for_begin); and who waits for
- * others between its sleeps, as a client for an answer, comes to owe no more than those do.
+ * often in virtual time. Where latencies are measured, what its requests owe is found when they end (wait_for_begin); and a
+ * client that thinks and asks a busy server, which is no errand, comes to owe no more than that, as it waits for the answer.
  */
 static __always_inline void let_off_sleeper(struct core *c, struct thread *t)
 {
 	if (control.sleepers || !runs_errands(t) || !is_crowded())
 		return;
-	forgive(c, t, account_debt(t->account.level, control.global));
 	t->lead = 0;
-	t->too_soon = LET_OFF;
+	forgive(c, t, account_debt(t->account.level, control.global));
+	t->too_soon = SOON_BY_ITSELF;
 	foresee(c, t, bpf_ktime_get_ns());
 }
 

@@ -236,7 +236,7 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 		pass(c, t, l->point, l->put_off.ran);
 	part = TICK_ONE - l->put_off.lost;
 	in = !spins && unit && unit == control.unit;
-	count_too_soon(c, t, spins ? 0 : unit);
+	count_too_soon(c, t, unit); /* as it is now: mostly it is still what it was */
 	if (l->kind) {
 		k = kinds_find(&t->kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? relatives_of(t) : 0;

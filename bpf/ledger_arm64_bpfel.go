@@ -102,10 +102,11 @@ type LedgerControlPage struct {
 	_                  [8]byte
 	Arrived            uint64
 	Cores              uint64
+	Parked             uint64
 	Stopping           uint64
 	Opened             uint64
 	Before             uint64
-	_                  [24]byte
+	_                  [16]byte
 	Waited             uint64
 	Grown              uint64
 	Waiting            [8]uint64

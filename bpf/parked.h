@@ -116,7 +116,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	struct parked_key key = goroutine_in(ctx, t, SECOND_GO_ARGUMENT);
 	struct parked *p, born = { .ready = 1 };
 	bool looks = looks_for_goroutine(t);
-	u32 too_soon = !looks && t->too_soon == LET_OFF;
+	u32 too_soon = looks ? SOON_NOT : soon_by(t->too_soon);
 	u64 now;
 
 	if (looks && !(u8)key_register(ctx, THIRD_GO_ARGUMENT)) {
@@ -203,7 +203,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			if (count_queued(-1) > 0 && p->timed && level < control.global) {
 				level = control.global;
 				lead = held = 0;
-				t->too_soon = LET_OFF;
+				t->too_soon = SOON_BY_ITSELF;
 			}
 		}
 		adopt_core(c);

@@ -67,7 +67,7 @@ static long on_busy_core(u32 i, struct crowd *crowd)
 __noinline int is_crowded(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u32 all = control.unpinned ? possible_cores : control.cores; /* where clocks are parked those cores are not among the latter */
+	u32 all = control.cores + control.parked;
 	struct crowd crowd = { .allowed = possible_cores > 64 ? ~0ull : task->cpus_mask.bits[0] };
 
 	if (task->nr_cpus_allowed == 1)

@@ -268,7 +268,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker) {
 		t->hold = t->timed = t->brings = 0;
 		go_on(c, waker);
-		t->too_soon = waker->too_soon == LET_OFF;
+		t->too_soon = soon_by(waker->too_soon);
 		wakes_after_nap(waker, now);
 		rested(waker); /* or what it seems to owe it would hand on */
 		hand_over_to(c, waker, asked, waited, now);

@@ -156,6 +156,7 @@ struct control_page {
 	u64 held_expired; /* who is held after one now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have been through it */
 	u64 cores;	/* that tick */
+	u64 parked;	/* besides those: their clocks stand still while they are idle, see park */
 	u64 stopping;	/* cores that are being stopped */
 	u64 opened;	/* the last tick that a core came to */
 	u64 before;	/* G as it began */

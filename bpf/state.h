@@ -85,7 +85,12 @@ struct naps {
 };
 #define NAPS 4 /* a power of two: goroutines of several places share a thread */
 
-#define LET_OFF 2
+/* What a thread does comes too soon, and too often, in virtual time. */
+enum soon {
+	SOON_NOT,
+	SOON_BY_ANOTHER, /* who let it go on is one of the next */
+	SOON_BY_ITSELF,  /* it slept by the clock and was let off what it owed: see let_off_sleeper */
+};
 
 /* A thread of the target: that it has one makes it one. */
 struct thread {
@@ -99,7 +104,7 @@ struct thread {
 	u32 core;   /* that it was last on; NO_CORE: it competes for none */
 	u32 hold; /* an enum held_for: why it is to be held, since it was last woken */
 	u32 timed; /* it was last woken by a timer */
-	u32 too_soon; /* LET_OFF: it slept by the clock and was let off what it owed, see let_off_sleeper; 1: who let it go on was; 0: neither */
+	u32 too_soon; /* an enum soon */
 	u32 given; /* it was given that sleep, as what it slept in is sped up */
 	u32 again; /* how often in a row it has slept, looked, and slept again: see waits_on */
 	u32 sped; /* it was last woken by a timer, from a sleep that is sped up, and has not gone on since */
@@ -365,6 +370,12 @@ static __always_inline void adopt(struct thread *t)
 	if (t->account.epoch != control.epoch)
 		begin_anew(t);
 	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+}
+
+/* The soon of whom one lets go on. */
+static __always_inline u32 soon_by(u32 soon)
+{
+	return soon == SOON_BY_ITSELF ? SOON_BY_ANOTHER : SOON_NOT;
 }
 
 /* A sample of the thread's in that unit. */

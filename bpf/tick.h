@@ -453,6 +453,7 @@ static __always_inline void park(struct timer *v)
 	v->tick = 0;
 	v->parked = 1;
 	__sync_fetch_and_sub(&control.cores, 1);
+	__sync_fetch_and_add(&control.parked, 1);
 }
 
 /* Attached only where timers cannot be pinned. */
@@ -473,6 +474,7 @@ int BPF_PROG(on_leave_idle, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	}
 	v->parked = 0;
+	__sync_fetch_and_sub(&control.parked, 1);
 	__sync_fetch_and_add(&control.cores, 1);
 	return 0;
 }

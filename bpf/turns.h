@@ -113,7 +113,7 @@ __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 /* About what the scheduler lets one thread be ahead of another. */
 #define SLICE_NS 4000000
 
-/* It owes so much less, of nothing that it was given on this core. */
+/* It owes so much less, and the core has not given it that: began moves along, for spare. */
 static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
 {
 	t->account.level += by;

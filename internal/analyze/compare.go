@@ -279,7 +279,7 @@ func (c *Comparison) effectChange(m match, p int, family float64) (EffectChange,
 		return EffectChange{}, false
 	}
 	// What is counted by the clock or corrected in one, as placebos told, is no change of the other's.
-	if a, b := c.Old.Points[old.Point], c.New.Points[new.Point]; a.Paced != b.Paced || a.Dragged != b.Dragged {
+	if a, b := c.Old.Points[old.Point], c.New.Points[new.Point]; old.Metric == Throughput && (a.Paced != b.Paced || a.Dragged != b.Dragged) {
 		return EffectChange{}, false
 	}
 	for _, speedup := range append([]int{50, 75, 100, 25}, old.downwards()...) {

@@ -99,5 +99,9 @@ func (f *fit) dragged(speedup, gain float64) float64 {
 		return 0
 	}
 	corrected, sd := f.drag.at(f.delayEach() * speedup * f.dragLeft(speedup))
-	return (1 - gain) * sd / (1 - corrected) * tQuantile(alpha, f.drag.df) / tQuantile(alpha, f.df)
+	part := 1 - gain // of the expected time is left; see phase.go for the other
+	if f.phase != 1 {
+		part = f.phase
+	}
+	return part * sd / (1 - corrected) * tQuantile(alpha, f.drag.df) / tQuantile(alpha, f.df)
 }

@@ -31,7 +31,7 @@ func (r *Result) takePlacebo() {
 		}
 		why := ""
 		if r.Points[e.Point].Dragged {
-			why = "being stopped costs the program something itself, as memory that gets cold meanwhile, or what the clock has it do comes too often. Gains of it are corrected for that"
+			why = "being stopped costs the program something itself, as memory that gets cold meanwhile, or what the clock has it do comes too often. The point's gains are corrected for that"
 		} else if allowed := delayed * e.doubt.method * normalQuantile(alpha); gain.Low > max(allowed, r.Margin) {
 			why = "the program keeps time by something that whatif does not see, and small gains there may be none"
 		} else {

@@ -41,8 +41,8 @@ func (s *session) learn() {
 	s.settled = s.cfg.Enough != nil && s.cfg.Enough(result) && s.placebosTold(result)
 }
 
-// placebosTold says whether it is known if points keep a pace of their own: of those that do intervals are narrow, and wrong, until
-// placebos have told. If not the next pair is one.
+// placebosTold says whether it is known if points keep a pace of their own, and what delays cost them by themselves: where there is such
+// a thing intervals are narrow, and wrong, until placebos have told. If not the next pair is one.
 func (s *session) placebosTold(r *analyze.Result) bool {
 	if r.Placebo != nil && r.Placebo.Tried >= analyze.PlacebosTell {
 		return true

@@ -240,25 +240,23 @@ func choices(all []target.Running) []ledger.Process {
 }
 
 // The kernel frees what one that has ended had loaded when it is sure that nothing runs it: after a moment, of a hook of all system calls.
-const freedWithin, lookAgain = 3 * time.Second, 20 * time.Millisecond
+const freedWithin, lookAgain = 3 * time.Second, 100 * time.Millisecond
 
 // checkOthers refuses what another whatif profiles: each would take the other's stops
 // for the program's own slowness.
-func checkOthers(cfg *Config, pids []int) (err error) {
-	for begin := time.Now(); time.Since(begin) < freedWithin; time.Sleep(lookAgain) {
-		if err = othersNow(cfg, pids); err == nil {
-			break
+func checkOthers(cfg *Config, pids []int) error {
+	for begin := time.Now(); ; time.Sleep(lookAgain) {
+		watched, err := ledger.Watched()
+		if err != nil {
+			return err
+		}
+		if err = refused(cfg, pids, watched); err == nil || time.Since(begin) > freedWithin {
+			return err
 		}
 	}
-	return err
 }
 
-// othersNow is what checkOthers says of this moment.
-func othersNow(cfg *Config, pids []int) error {
-	watched, err := ledger.Watched()
-	if err != nil {
-		return err
-	}
+func refused(cfg *Config, pids []int, watched map[int]bool) error {
 	const wait = "wait until it is done, or end it"
 	if cfg.System && len(watched) > 0 {
 		return hint.New(errors.New("profiling the machine: another whatif profiles something now"), wait)
