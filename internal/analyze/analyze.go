@@ -98,13 +98,16 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 // effects fills in every target's effect on point k: by the clock where virtual time says nothing.
 func (in *input) effects(k int, phases []phasing, opt Options) {
 	t, fits := in.fitPoint(in.visits(k), phases)
-	if clock, clocked, allowed := in.paced(k, t, fits, phases, opt.Margin); clock != nil {
-		in.points[k].Paced = true
-		t, fits = clock, clocked
-		opt.Margin = 2 * allowed // what placebos may still do to it by the clock is no effect
-	} else if d := in.drag(k, t, fits, phases, opt.Margin); d != nil {
-		in.points[k].Dragged = true
-		in.correct(d, k, t, fits, phases)
+	if placebo := placeboOf(in.targets); placebo >= 0 {
+		told := in.nothing(placebo, in.visits(k), t, fits, phases)
+		if clock, clocked, allowed := in.paced(k, placebo, told, phases, opt.Margin); clock != nil {
+			in.points[k].Paced = true
+			t, fits = clock, clocked
+			opt.Margin = 2 * allowed // what placebos may still do to it by the clock is no effect
+		} else if d := told.drag(opt.Margin); d != nil {
+			in.points[k].Dragged = true
+			in.correct(d, k, t, fits, phases)
+		}
 	}
 	in.pointFacts(&in.points[k], t)
 	in.conclude(t, fits, opt, func(u int) *Effect {

@@ -12,15 +12,11 @@ type drag struct {
 	df       float64
 }
 
-// drag is that of point k. It is nil where placebos do not tell surely that there is one beyond the margin: a correction for what is only
-// noise would add that to all gains.
-func (in *input) drag(k int, t *track, fits []*fit, phases []phasing, margin float64) *drag {
-	placebo := placeboOf(in.targets)
-	if placebo < 0 {
-		return nil
-	}
-	f, _, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
-	if !(f.total >= leastTrials && gain+half < -margin) {
+// drag is nil where placebos do not tell surely that there is one beyond the margin: a correction for what is only noise would add that
+// to all gains.
+func (told nothing) drag(margin float64) *drag {
+	f := told.fit
+	if !(f.total >= leastTrials && told.gain+told.half < -margin) {
 		return nil
 	}
 	each := f.delayEach() // a placebo's percentage is not quite what it then delays beside baselines

@@ -15,24 +15,19 @@ const pacedLeast, pacedMost, pacedLoss = 0.8, 1.1, 0.1
 // from somewhere else that is not delayed. In less virtual time as many come, whatever the code is worth. It has to seem to gain what
 // they take, in all runs together and each of them has tried, and by the clock it must not surely leave its pace by more than is
 // allowed, the margin or so: what is lost there is taken from all units. One visit of twenty more or less at the edge of one of two placebos is chance.
-func (in *input) paced(k int, t *track, fits []*fit, phases []phasing, margin float64) (clock *track, clocked []*fit, allowed float64) {
-	placebo := placeboOf(in.targets)
-	if placebo < 0 {
-		return nil, nil, 0
-	}
+func (in *input) paced(k, placebo int, told nothing, phases []phasing, margin float64) (clock *track, clocked []*fit, allowed float64) {
 	tried := make(map[int]bool)
 	for _, o := range in.tried[placebo] {
 		tried[o.run] = true
 	}
-	f, kept, gain, half := in.nothing(placebo, in.visits(k), t, fits, phases)
-	seems := len(tried) == len(in.runs) && f.total >= paceTells && gain-half > pacedLeast*kept && gain < pacedMost*kept
+	seems := len(tried) == len(in.runs) && told.fit.total >= paceTells && told.gain-told.half > pacedLeast*told.kept && told.gain < pacedMost*told.kept
 	if !seems {
 		return nil, nil, 0
 	}
 	see := in.byTheClock(k)
 	clock, clocked = in.fitPoint(see, phases)
-	allowed = max(margin, pacedLoss*kept)
-	if _, _, gain, half := in.nothing(placebo, see, clock, clocked, phases); !(math.Abs(gain)-half <= allowed) {
+	allowed = max(margin, pacedLoss*told.kept)
+	if left := in.nothing(placebo, see, clock, clocked, phases); !(math.Abs(left.gain)-left.half <= allowed) {
 		return nil, nil, 0 // also where it is not known
 	}
 	return clock, clocked, allowed

@@ -45,11 +45,18 @@ func (r *Result) takePlacebo() {
 // PlacebosTell is how many it takes for all that they can tell.
 const PlacebosTell = leastTrials
 
-// nothing is what delays for nothing do to a point, seen so, in percent, and how surely that is known: NaN where it is not. kept is what
+// nothing is what delays for nothing do to a point, in percent, and how surely that is known: NaN where it is not. kept is what
 // they do to one that comes as often by the clock, beside baselines, in which there are delays, too.
-func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) (f *fit, kept, gain, half float64) {
-	f = trialsFit(t, in.collect(t, placebo, see), &phases[placebo]) // anew: to finish a fit changes it
+type nothing struct {
+	fit              *fit // of the placebos
+	kept, gain, half float64
+}
+
+// nothing is that of a point, seen so.
+func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []phasing) nothing {
+	f := trialsFit(t, in.collect(t, placebo, see), &phases[placebo]) // anew: to finish a fit changes it
 	f.finish(pooledNoise(fits), t.df, 1)
+	kept := 0.0
 	for i := range f.trials {
 		tr := &f.trials[i]
 		kept += 100 * tr.delay / tr.real / (1 - tr.always) / float64(f.total)
@@ -57,7 +64,7 @@ func (in *input) nothing(placebo int, see view, t *track, fits []*fit, phases []
 	var e Effect
 	e.fill(f, t, true)
 	delayed, all := e.Nothing()
-	return f, kept, all.Value, delayed * e.doubt.noiseHalf()
+	return nothing{fit: f, kept: kept, gain: all.Value, half: delayed * e.doubt.noiseHalf()}
 }
 
 // placeboOf is which of the targets is no code; -1: it was not tried.
