@@ -93,7 +93,7 @@ static __always_inline bool begin_hold(struct hold *h)
 		foresee(h->core, t, h->now);
 		return 0;
 	}
-	h->end = lesser(h->begin + LONGEST_STOP * control.cap, control.deadline);
+	h->end = stop_end(h->begin);
 	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */
 	t->held = 1;
 	return 1;

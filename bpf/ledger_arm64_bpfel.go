@@ -64,6 +64,7 @@ type LedgerControlPage struct {
 	Epoch              uint64
 	Start              uint64
 	Deadline           uint64
+	Lease              uint64
 	GlobalStart        uint64
 	Unit               uint32
 	BinShift           uint32
@@ -87,8 +88,9 @@ type LedgerControlPage struct {
 	Timekeepers        uint32
 	Follows            uint32
 	Unpinned           uint32
+	SeesMode           uint32
 	Placebo            uint32
-	_                  [24]byte
+	_                  [12]byte
 	Global             uint64
 	Evened             uint64
 	_                  [48]byte
@@ -142,10 +144,12 @@ type LedgerCore struct {
 	Debt         uint64
 	Interrupts   uint32
 	Sender       uint32
+	InKernel     uint32
 	Returns      uint32
 	Receives     uint32
 	Source       uint32
 	Walks        uint32
+	_            [4]byte
 	Samples      uint64
 	TooSoon      uint64
 	Busy         uint64
@@ -155,6 +159,8 @@ type LedgerCore struct {
 	Turns        uint64
 	Turning      uint64
 	Sampling     uint64
+	Ticked       uint64
+	PutOff       uint64
 	FreeUntil    uint64
 	Passed       [16]uint64
 	Foreign      uint64
@@ -179,7 +185,7 @@ type LedgerCore struct {
 		Level   uint64
 		Lead    uint64
 	}
-	_ [16]byte
+	_ [56]byte
 }
 
 type LedgerCost uint32
@@ -745,9 +751,9 @@ type LedgerTimer struct {
 		_ structs.HostLayout
 		_ [16]byte
 	}
-	Tick   uint64
-	Parked uint32
-	_      [4]byte
+	Tick    uint64
+	Parked  uint32
+	Counted uint32
 }
 
 type LedgerTrail struct {
@@ -809,6 +815,7 @@ const (
 	LedgerProgIdentify           = "identify"
 	LedgerProgJoinThreads        = "join_threads"
 	LedgerProgLeaveThreads       = "leave_threads"
+	LedgerProgListSessions       = "list_sessions"
 	LedgerProgMeasureVisits      = "measure_visits"
 	LedgerProgOnCallBegin        = "on_call_begin"
 	LedgerProgOnCallOver         = "on_call_over"
@@ -829,6 +836,7 @@ const (
 	LedgerProgOnNetifRx          = "on_netif_rx"
 	LedgerProgOnPrepareExec      = "on_prepare_exec"
 	LedgerProgOnProbe            = "on_probe"
+	LedgerProgOnRaiseSeeMode     = "on_raise_see_mode"
 	LedgerProgOnSingleGoHandover = "on_single_go_handover"
 	LedgerProgOnSingleGoSleep    = "on_single_go_sleep"
 	LedgerProgOnSingleProbe      = "on_single_probe"
@@ -841,6 +849,7 @@ const (
 	LedgerProgOnSysExit          = "on_sys_exit"
 	LedgerProgOnTracepoint       = "on_tracepoint"
 	LedgerProgOnWaking           = "on_waking"
+	LedgerProgSeePreemptCount    = "see_preempt_count"
 	LedgerProgStartClock         = "start_clock"
 	LedgerVarBlamedOnly          = "blamed_only"
 	LedgerVarCalls               = "calls"
@@ -855,6 +864,7 @@ const (
 	LedgerVarFileStateType       = "file_state_type"
 	LedgerVarGoMomentType        = "go_moment_type"
 	LedgerVarHookedPoint         = "hooked_point"
+	LedgerVarIrqRegsAt           = "irq_regs_at"
 	LedgerVarKernelCode          = "kernel_code"
 	LedgerVarKernelFunctions     = "kernel_functions"
 	LedgerVarLimitType           = "limit_type"
@@ -873,6 +883,8 @@ const (
 	LedgerVarPageShift           = "page_shift"
 	LedgerVarPointSets           = "point_sets"
 	LedgerVarPossibleCores       = "possible_cores"
+	LedgerVarPreemptCountAt      = "preempt_count_at"
+	LedgerVarPreemptCountKept    = "preempt_count_kept"
 	LedgerVarRuleBaseType        = "rule_base_type"
 	LedgerVarRuleKindType        = "rule_kind_type"
 	LedgerVarRuleWhereType       = "rule_where_type"
@@ -942,6 +954,7 @@ type LedgerProgramSpecs struct {
 	Identify           *ebpf.ProgramSpec `ebpf:"identify"`
 	JoinThreads        *ebpf.ProgramSpec `ebpf:"join_threads"`
 	LeaveThreads       *ebpf.ProgramSpec `ebpf:"leave_threads"`
+	ListSessions       *ebpf.ProgramSpec `ebpf:"list_sessions"`
 	MeasureVisits      *ebpf.ProgramSpec `ebpf:"measure_visits"`
 	OnCallBegin        *ebpf.ProgramSpec `ebpf:"on_call_begin"`
 	OnCallOver         *ebpf.ProgramSpec `ebpf:"on_call_over"`
@@ -962,6 +975,7 @@ type LedgerProgramSpecs struct {
 	OnNetifRx          *ebpf.ProgramSpec `ebpf:"on_netif_rx"`
 	OnPrepareExec      *ebpf.ProgramSpec `ebpf:"on_prepare_exec"`
 	OnProbe            *ebpf.ProgramSpec `ebpf:"on_probe"`
+	OnRaiseSeeMode     *ebpf.ProgramSpec `ebpf:"on_raise_see_mode"`
 	OnSingleGoHandover *ebpf.ProgramSpec `ebpf:"on_single_go_handover"`
 	OnSingleGoSleep    *ebpf.ProgramSpec `ebpf:"on_single_go_sleep"`
 	OnSingleProbe      *ebpf.ProgramSpec `ebpf:"on_single_probe"`
@@ -974,6 +988,7 @@ type LedgerProgramSpecs struct {
 	OnSysExit          *ebpf.ProgramSpec `ebpf:"on_sys_exit"`
 	OnTracepoint       *ebpf.ProgramSpec `ebpf:"on_tracepoint"`
 	OnWaking           *ebpf.ProgramSpec `ebpf:"on_waking"`
+	SeePreemptCount    *ebpf.ProgramSpec `ebpf:"see_preempt_count"`
 	StartClock         *ebpf.ProgramSpec `ebpf:"start_clock"`
 }
 
@@ -1025,6 +1040,7 @@ type LedgerVariableSpecs struct {
 	FileStateType      *ebpf.VariableSpec `ebpf:"file_state_type"`
 	GoMomentType       *ebpf.VariableSpec `ebpf:"go_moment_type"`
 	HookedPoint        *ebpf.VariableSpec `ebpf:"hooked_point"`
+	IrqRegsAt          *ebpf.VariableSpec `ebpf:"irq_regs_at"`
 	KernelCode         *ebpf.VariableSpec `ebpf:"kernel_code"`
 	KernelFunctions    *ebpf.VariableSpec `ebpf:"kernel_functions"`
 	LimitType          *ebpf.VariableSpec `ebpf:"limit_type"`
@@ -1043,6 +1059,8 @@ type LedgerVariableSpecs struct {
 	PageShift          *ebpf.VariableSpec `ebpf:"page_shift"`
 	PointSets          *ebpf.VariableSpec `ebpf:"point_sets"`
 	PossibleCores      *ebpf.VariableSpec `ebpf:"possible_cores"`
+	PreemptCountAt     *ebpf.VariableSpec `ebpf:"preempt_count_at"`
+	PreemptCountKept   *ebpf.VariableSpec `ebpf:"preempt_count_kept"`
 	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
@@ -1159,6 +1177,7 @@ type LedgerVariables struct {
 	FileStateType      *ebpf.Variable `ebpf:"file_state_type"`
 	GoMomentType       *ebpf.Variable `ebpf:"go_moment_type"`
 	HookedPoint        *ebpf.Variable `ebpf:"hooked_point"`
+	IrqRegsAt          *ebpf.Variable `ebpf:"irq_regs_at"`
 	KernelCode         *ebpf.Variable `ebpf:"kernel_code"`
 	KernelFunctions    *ebpf.Variable `ebpf:"kernel_functions"`
 	LimitType          *ebpf.Variable `ebpf:"limit_type"`
@@ -1177,6 +1196,8 @@ type LedgerVariables struct {
 	PageShift          *ebpf.Variable `ebpf:"page_shift"`
 	PointSets          *ebpf.Variable `ebpf:"point_sets"`
 	PossibleCores      *ebpf.Variable `ebpf:"possible_cores"`
+	PreemptCountAt     *ebpf.Variable `ebpf:"preempt_count_at"`
+	PreemptCountKept   *ebpf.Variable `ebpf:"preempt_count_kept"`
 	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
@@ -1208,6 +1229,7 @@ type LedgerPrograms struct {
 	Identify           *ebpf.Program `ebpf:"identify"`
 	JoinThreads        *ebpf.Program `ebpf:"join_threads"`
 	LeaveThreads       *ebpf.Program `ebpf:"leave_threads"`
+	ListSessions       *ebpf.Program `ebpf:"list_sessions"`
 	MeasureVisits      *ebpf.Program `ebpf:"measure_visits"`
 	OnCallBegin        *ebpf.Program `ebpf:"on_call_begin"`
 	OnCallOver         *ebpf.Program `ebpf:"on_call_over"`
@@ -1228,6 +1250,7 @@ type LedgerPrograms struct {
 	OnNetifRx          *ebpf.Program `ebpf:"on_netif_rx"`
 	OnPrepareExec      *ebpf.Program `ebpf:"on_prepare_exec"`
 	OnProbe            *ebpf.Program `ebpf:"on_probe"`
+	OnRaiseSeeMode     *ebpf.Program `ebpf:"on_raise_see_mode"`
 	OnSingleGoHandover *ebpf.Program `ebpf:"on_single_go_handover"`
 	OnSingleGoSleep    *ebpf.Program `ebpf:"on_single_go_sleep"`
 	OnSingleProbe      *ebpf.Program `ebpf:"on_single_probe"`
@@ -1240,6 +1263,7 @@ type LedgerPrograms struct {
 	OnSysExit          *ebpf.Program `ebpf:"on_sys_exit"`
 	OnTracepoint       *ebpf.Program `ebpf:"on_tracepoint"`
 	OnWaking           *ebpf.Program `ebpf:"on_waking"`
+	SeePreemptCount    *ebpf.Program `ebpf:"see_preempt_count"`
 	StartClock         *ebpf.Program `ebpf:"start_clock"`
 }
 
@@ -1250,6 +1274,7 @@ func (p *LedgerPrograms) Close() error {
 		p.Identify,
 		p.JoinThreads,
 		p.LeaveThreads,
+		p.ListSessions,
 		p.MeasureVisits,
 		p.OnCallBegin,
 		p.OnCallOver,
@@ -1270,6 +1295,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnNetifRx,
 		p.OnPrepareExec,
 		p.OnProbe,
+		p.OnRaiseSeeMode,
 		p.OnSingleGoHandover,
 		p.OnSingleGoSleep,
 		p.OnSingleProbe,
@@ -1282,6 +1308,7 @@ func (p *LedgerPrograms) Close() error {
 		p.OnSysExit,
 		p.OnTracepoint,
 		p.OnWaking,
+		p.SeePreemptCount,
 		p.StartClock,
 	)
 }

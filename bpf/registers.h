@@ -36,8 +36,12 @@ struct pt_regs {
 	unsigned long si;
 	unsigned long di;
 	unsigned long ip;
+	unsigned long cs;
 	unsigned long sp;
 } TARGET_IN_KERNEL;
+
+/* Of an interrupt's registers: it has interrupted user space. */
+#define MET_USER_SPACE(regs) ((BPF_CORE_READ(regs, cs) & 3) == 3)
 
 #define REGISTER_IP(regs) ((regs)->ip)
 #define REGISTER_SP(regs) ((regs)->sp)
@@ -89,9 +93,13 @@ struct pt_regs {
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
+	u64 pstate;
 	s32 syscallno;
 	u64 orig_x0;
 } TARGET_IN_KERNEL;
+
+/* Of an interrupt's registers: it has interrupted user space, which is exception level 0. */
+#define MET_USER_SPACE(regs) (!(BPF_CORE_READ(regs, pstate) & 0xc))
 
 #define REGISTER_IP(regs) ((regs)->pc)
 #define REGISTER_SP(regs) ((regs)->sp)

@@ -15,7 +15,7 @@ enum limit {
 	MAX_SPANS = 4, /* latencies */
 	SPAN_OCTAVE = 16, /* bins of durations in a factor of two: none is wider than 1/16 of what it counts */
 	SPAN_BINS = 640, /* up to 2^42 ns */
-	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile */
+	LONGEST_STOP = 5, /* times control.cap, with what is earned meanwhile; see stop_end */
 	MAX_FRAMES = 256,
 	MAX_KERNEL_FRAMES = 127, /* more the kernel does not give, unless it is told to */
 	/* Powers of two, so that an index can be masked. */
@@ -114,12 +114,14 @@ struct waits {
 /*
  * The experiment under way. User space writes it while deadline is 0, the
  * kernel side reads it. Past the deadline nothing is credited, stopped or
- * counted, whatever has become of user space.
+ * counted, whatever has become of user space. The same holds past the lease,
+ * which user space renews for as long as its loop of experiments runs.
  */
 struct control_page {
 	u64 epoch;	/* number of the experiment, from 1 */
 	u64 start;	/* when it began, on the monotonic clock */
 	u64 deadline;	/* when it ends; 0: none is under way */
+	u64 lease;	/* user space is at work until then, or it is stopped, hangs or is gone */
 	u64 global_start; /* G when it began */
 	u32 unit;	/* the unit that is, or in a baseline may next be, sped up; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
@@ -143,6 +145,7 @@ struct control_page {
 	u32 timekeepers; /* they are those who keep time (timekeepers.h) */
 	u32 follows;	/* goroutines that wait for each other are followed (parked.h) */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
+	u32 sees_mode;	/* the kernel does not count how deep preemption is off, see locks.h */
 	u32 placebo;	/* G grows by s of all the time, and nothing is sped up: see delay_for_nothing */
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
@@ -291,6 +294,7 @@ struct core {
 	u64 debt;	/* of the thread that ticked last */
 	u32 interrupts;	/* depth of interrupt and softirq handlers */
 	u32 sender;	/* thread that last put a packet on the loopback device */
+	u32 in_kernel;	/* so its last tick met it; known only where control.sees_mode */
 	u32 returns;	/* who runs is to be held, and has not left its system call */
 	u32 receives;	/* packets from elsewhere: the depth at which they are handled */
 	u32 source;	/* the interrupts that it is in, innermost first: an enum interrupt in 4 bits each */
@@ -304,6 +308,8 @@ struct core {
 	u64 turns;	/* of the stopping loop */
 	u64 turning;	/* ns, for which it ran: others are waited for outside it */
 	u64 sampling;	/* ns, that the last sample took of its thread: a part of what a tick costs */
+	u64 ticked;	/* when its clock came last */
+	u64 put_off;	/* stops that had to wait, as the kernel may have had locks, see locks.h */
 	u64 free_until;	/* where everyone is stopped: it is not, so long */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points, since the last visit */
 	u64 foreign;	/* ns, by samples, of tasks that are neither the target's nor whatif's, and do not deal with the target */

@@ -311,9 +311,26 @@ static __always_inline u64 cost_of(u64 cookie)
 	return control.probe_cost[cookie >> 32 & (COST_MAX - 1)];
 }
 
+/* User space has not been heard of for too long: nothing is done in its name. */
+static __always_inline bool lapsed(u64 now)
+{
+	return now >= control.lease;
+}
+
 static __always_inline bool under_way(u64 now)
 {
-	return now < control.deadline;
+	return now < control.deadline && !lapsed(now);
+}
+
+/* No stop is longer, whatever the period: meanwhile the core serves no packet, no timer and no other thread. */
+#define LONGEST_STOP_NS 20000000
+
+/* When a stop ends that begins now, at the latest. */
+static __always_inline u64 stop_end(u64 now)
+{
+	u64 end = now + lesser(LONGEST_STOP * control.cap, LONGEST_STOP_NS);
+
+	return lesser(end, lesser(control.deadline, control.lease));
 }
 
 static __always_inline void adopt_core(struct core *c)

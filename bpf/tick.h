@@ -251,7 +251,11 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 
 	if (!c || !t || (everyone && begin < c->free_until))
 		return 0;
-	p.end = lesser(begin + LONGEST_STOP * control.cap, control.deadline);
+	if (may_hold_locks(c)) {
+		c->put_off++;
+		return 0;
+	}
+	p.end = stop_end(begin);
 	bpf_loop(STOP_TICKS, on_payment, &p, 0);
 	now = bpf_ktime_get_ns();
 	next = tick_time(p.tick + 1);
@@ -421,6 +425,7 @@ struct timer {
 	struct bpf_timer timer;
 	u64 tick; /* that it is set for */
 	u32 parked; /* it is not set, see park */
+	u32 counted; /* among control.cores, or while it is parked among control.parked */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -429,12 +434,15 @@ struct {
 	__type(value, struct timer);
 } timers SEC(".maps");
 
+/* How far ahead the next tick is where user space is not heard of: there is nothing to sample for. */
+#define LAPSED_NS 100000000
+
 /* The first tick that lies ahead. */
 static __always_inline int set_timer(struct timer *v)
 {
 	u64 now = bpf_ktime_get_ns(), at;
 
-	v->tick = tick_at(now) + 1;
+	v->tick = tick_at(lapsed(now) ? now + LAPSED_NS : now) + 1;
 	at = tick_time(v->tick);
 	if (at <= now) /* the period has become shorter in between */
 		at = now + 1;
@@ -503,15 +511,19 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 {
 	struct core *c = this_core();
 
+	u64 now = bpf_ktime_get_ns();
+
 	if (!c || !control.period)
 		return 0;
 	if (*key != bpf_get_smp_processor_id()) {
-		/* From a core that is to have no timers, and cannot keep its own. */
+		/* From a core that was taken off line, or is to have no timers. User space starts its clock again, see restart. */
 		lose(c, LOSS_TIMER);
 		park(v);
 		return 0;
 	}
-	sample(c, v->tick);
+	c->ticked = now;
+	if (!lapsed(now))
+		sample(c, v->tick);
 	forget_kernel_stack();
 	if (control.unpinned && !bpf_get_current_task_btf()->pid)
 		park(v);
@@ -536,13 +548,21 @@ static __always_inline int start_timer(void)
 	if (err)
 		return err;
 	err = set_timer(v);
-	if (!err)
+	if (err)
+		return err;
+	c->ticked = bpf_ktime_get_ns();
+	if (v->parked)
+		__sync_fetch_and_sub(&control.parked, 1);
+	if (v->parked || !v->counted)
 		__sync_fetch_and_add(&control.cores, 1);
-	return err;
+	v->parked = 0;
+	v->counted = 1;
+	return 0;
 }
 
 /*
- * Run once on every core, by user space, which reads the result. Any iterator would do, at its end:
+ * Run on every core, by user space, which reads the result: once, and again where the clock has
+ * stopped. Any iterator would do, at its end:
  * they are run on demand, and may not sleep. What may, kernels from 7.3 on do not let have a
  * callback that samples.
  */

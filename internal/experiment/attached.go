@@ -164,7 +164,8 @@ func (s *session) pause(ctx context.Context, p subject, d time.Duration) bool {
 		if now >= end {
 			return true
 		}
-		wait := time.Duration(end - now)
+		s.renew()
+		wait := min(time.Duration(end-now), ledger.RenewEvery)
 		if done == nil {
 			wait = min(wait, glance)
 		}

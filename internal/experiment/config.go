@@ -109,9 +109,11 @@ const MaxPoints = ledger.MaxPoints
 // longestStop bounds one stop. More than a few sampling periods are only ever owed by a
 // thread that slept long; what is left it pays at its next ticks. Where everything is stopped, the machine
 // has to stay usable: what is urgent waits for a stop, and for what the stop is prolonged by.
+//
+// The kernel side prolongs a stop by up to four times this, for what others earn meanwhile, but to 20 ms at most.
 func (s *session) longestStop() time.Duration {
 	if s.cfg.System {
 		return min(2*s.cfg.Period, 2*time.Millisecond)
 	}
-	return 4 * s.cfg.Period
+	return min(4*s.cfg.Period, 20*time.Millisecond)
 }

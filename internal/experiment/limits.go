@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,7 +21,6 @@ type limits struct {
 	cpus      string // that are online
 	suspended time.Duration
 	quotas    map[target.Quota]int64 // how often each was used up
-	changed   bool                   // CPUs came or went
 }
 
 // machine is where the kernel describes it.
@@ -74,9 +74,30 @@ func suspendedTime() time.Duration {
 	return time.Duration(boot.Nano() - running.Nano())
 }
 
+// renew tells the kernel side that this loop is at work: else the target is at full speed again within a second. What
+// was measured while that was so, or while a clock stood still, cannot be used.
+func (s *session) renew() {
+	i, err := s.ledger.Renew()
+	if err != nil {
+		s.warn("clock-lost", "the sampling clock cannot be looked after: %v", err)
+	}
+	if i.InExperiment {
+		s.interrupted = "whatif stood still"
+		s.warn("stalled", "whatif itself stood still for %v, as it was stopped or the machine was too busy: nothing was slowed meanwhile, and that experiment is set aside", i.Away.Round(time.Second/10))
+	}
+	if len(i.Lost) > 0 {
+		s.interrupted = "clock lost"
+		s.warn("clock-lost", "the sampling clock of CPU %s stopped, as when it is off line for a moment or the machine was suspended: it runs again, and that experiment is set aside", join(i.Lost))
+	}
+}
+
+func join(numbers []int) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(numbers)), ", "), "[]")
+}
+
 // exceeded says why an experiment cannot be used that has just ended; "": it can.
 func (s *session) exceeded() string {
-	why := ""
+	why := s.interrupted
 	if now := suspendedTime(); now > s.limits.suspended+time.Second {
 		s.limits.suspended = now
 		s.warn("suspended", "the machine was suspended meanwhile: that experiment is set aside")
@@ -87,11 +108,8 @@ func (s *session) exceeded() string {
 			s.warnOfQuota(q, "")
 		}
 	}
-	if now := kernelSays(machine, "cpu/online"); now != s.limits.cpus && !s.limits.changed {
-		s.limits.changed = true
-		s.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments from then on are set aside; profile anew", s.limits.cpus, now)
-	}
-	if s.limits.changed {
+	if now := kernelSays(machine, "cpu/online"); now != s.limits.cpus {
+		s.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are set aside until they are as they were; if they stay so, profile anew", s.limits.cpus, now)
 		why = "CPU hotplug"
 	}
 	return why

@@ -151,7 +151,16 @@ func TestHotplug(t *testing.T) {
 		}
 		time.Sleep(300 * time.Millisecond)
 	}
+	time.Sleep(time.Second)
 	data := a.detach(t)
+	// The clock of that CPU goes again: each experiment has the samples of both.
+	rate := func(e *profile.Experiment) float64 { return float64(e.Samples) / float64(e.RealNS) * 1e6 }
+	after := data.Experiments[len(data.Experiments)-8:]
+	for i := range after[:7] { // the last one ended early
+		if e := &after[i]; e.SetAside != "" || rate(e) < 0.8*rate(&data.Experiments[2]) {
+			t.Errorf("after the CPU is back: %.2f samples a millisecond, before it went %.2f; set aside for %q", rate(e), rate(&data.Experiments[2]), e.SetAside)
+		}
+	}
 	if !warned(data, "cpu-hotplug", "") {
 		t.Errorf("no word of the CPU that went: %v", data.Warnings)
 	}

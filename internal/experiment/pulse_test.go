@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +25,22 @@ type pulse struct {
 // It ends with the test.
 func startPulse(t *testing.T, command ...string) *pulse {
 	t.Helper()
+	p := preparePulse(t, command...)
+	stderr, err := os.Create(p.stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	p.cmd.Stderr = stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// preparePulse is startPulse without the start.
+func preparePulse(t *testing.T, command ...string) *pulse {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "shared")
 	if err := os.WriteFile(name, make([]byte, 4096), 0o600); err != nil {
 		t.Fatal(err)
@@ -38,15 +55,6 @@ func startPulse(t *testing.T, command ...string) *pulse {
 		t.Fatal(err)
 	}
 	p.cmd = exec.Command(command[0], append(command[1:], name)...)
-	stderr, err := os.Create(p.stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stderr.Close()
-	p.cmd.Stderr = stderr
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(p.end)
 	return p
 }
@@ -68,8 +76,10 @@ func (p *pulse) end() {
 	if pid := p.pid(); pid != 0 && p.runs() {
 		unix.Kill(pid, unix.SIGKILL)
 	}
-	p.cmd.Process.Kill()
-	p.cmd.Wait()
+	if p.cmd.Process != nil {
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+	}
 	unix.Munmap(p.memory)
 	p.memory = nil
 }
@@ -77,7 +87,7 @@ func (p *pulse) end() {
 // runs tells whether the program does, and is not a process of the same number.
 func (p *pulse) runs() bool {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid()))
-	return err == nil && (filepath.Base(path) == "pulse" || filepath.Base(path) == "busy")
+	return err == nil && (slices.Contains([]string{"pulse", "busy", "moments"}, filepath.Base(path)))
 }
 
 // rate is how many rounds a second it does, over some time.

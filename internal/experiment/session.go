@@ -63,7 +63,8 @@ type session struct {
 	look           int  // how many experiments there are when the data are looked at next
 	settled        bool // Config.Enough said so
 
-	limits limits
+	limits      limits
+	interrupted string // why the experiment under way cannot be used: see renew
 
 	executions int // of the program, started so far
 	carried    carried
@@ -115,10 +116,13 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	var events sync.WaitGroup
 	events.Go(func() { s.units.serve(s.sites.execed, s.counters) })
+	// This comes first whenever profiling ends: all else may wait for a slow file, or for debug information to be read.
+	detach := sync.OnceValue(s.ledger.Detach)
+	defer context.AfterFunc(ctx, func() { detach() })()
 	closeAll := sync.OnceValue(func() error {
+		err := detach()
 		p.detach()
 		s.sites.close()
-		err := s.ledger.Detach()
 		events.Wait()
 		s.units.close()
 		return errors.Join(err, s.ledger.Close())
@@ -157,6 +161,14 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	last, err := run(ctx, p)
 	p = last
+	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
+	// keeps all of them busy at a high priority leaves little.
+	if s.timeUp() || p.Interrupted() {
+		if err := p.tell(s.ledger); err != nil {
+			cfg.Log.Warn(err.Error())
+		}
+	}
+	err = errors.Join(err, detach())
 	end := profile.End{RealNS: int64(ledger.Now() - s.start), Losses: losses(s.ledger.Totals(0))}
 	lost := func(name string, n int64) {
 		if end.Losses == nil {
@@ -190,14 +202,6 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
-	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
-	// keeps all of them busy at a high priority leaves little.
-	if s.timeUp() || p.Interrupted() {
-		if err := p.tell(s.ledger); err != nil {
-			cfg.Log.Warn(err.Error())
-		}
-	}
-	// The target runs at full speed again before anything else is waited for.
 	err = errors.Join(err, closeAll())
 	status, waiting := p.wait()
 	if waiting != nil {
@@ -265,10 +269,13 @@ func (s *session) openLedger() error {
 		return err
 	}
 	s.ledger, err = ledger.Open(ledger.Options{
-		Kernel: code,
+		Kernel: code, Stops: !s.cfg.Rests() && !s.cfg.List,
 		Period: s.cfg.Period, Cap: s.longestStop(), Stacks: wholeStacks(s.cfg), Keys: len(s.cfg.Latencies) > 0, Counters: countsSource(s.cfg),
 		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg), SamplesOnly: samplesOnly(s.cfg), NobodyPays: s.cfg.Rests(),
 	})
+	if errors.As(err, new(*ledger.AnotherSession)) {
+		return hint.New(fmt.Errorf("profiling: %w", err), "wait until it is done, or end it. Only with -s 0, which stops nothing, may a second whatif run")
+	}
 	return err
 }
 
@@ -545,6 +552,8 @@ func (s *session) rebase() {
 
 // begin begins a trial's experiment.
 func (s *session) begin(t plan.Trial, length, settle time.Duration) {
+	s.renew()
+	s.interrupted = ""
 	s.hold()
 	s.refine()
 	s.ledger.Begin(ledger.Experiment{
@@ -600,6 +609,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	if why := s.unfollowed(); e.SetAside == "" {
 		e.SetAside = why
 	}
+	s.renew()
 	if why := s.exceeded(); e.SetAside == "" {
 		e.SetAside = why
 	}

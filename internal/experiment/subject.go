@@ -239,36 +239,6 @@ func choices(all []target.Running) []ledger.Process {
 	return chosen
 }
 
-// The kernel frees what one that has ended had loaded when it is sure that nothing runs it: after a moment, of a hook of all system calls.
-const freedWithin, lookAgain = 3 * time.Second, 100 * time.Millisecond
-
-// checkOthers refuses what another whatif profiles: each would take the other's stops
-// for the program's own slowness.
-func checkOthers(cfg *Config, pids []int) error {
-	for begin := time.Now(); ; time.Sleep(lookAgain) {
-		watched, err := ledger.Watched()
-		if err != nil {
-			return err
-		}
-		if err = refused(cfg, pids, watched); err == nil || time.Since(begin) > freedWithin {
-			return err
-		}
-	}
-}
-
-func refused(cfg *Config, pids []int, watched map[int]bool) error {
-	const wait = "wait until it is done, or end it"
-	if cfg.System && len(watched) > 0 {
-		return hint.New(errors.New("profiling the machine: another whatif profiles something now"), wait)
-	}
-	for _, pid := range pids {
-		if watched[pid] {
-			return hint.New(fmt.Errorf("attaching to process %d: another whatif profiles it now", pid), wait)
-		}
-	}
-	return nil
-}
-
 var errNoPoint = hint.New(errors.New("profiling what runs already: no progress point, so nothing would tell its speed"),
 	"name what it does once for each unit of work: -p func:NAME, -p syscall:NAME and others; whatif points PROGRAM lists some")
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,20 @@ func (l *Ledger) StartClock() (barred []int, err error) {
 	if err := <-l.clock; err != nil {
 		return nil, err
 	}
+	l.renew()
+	barred, err = l.startClocks(cpus)
+	l.clocks = slices.DeleteFunc(cpus, func(cpu int) bool { return slices.Contains(barred, cpu) })
+	return barred, err
+}
+
+// parked tells whether a core's clock stands still because the core is idle, on a kernel that cannot pin it.
+func (l *Ledger) parked(cpu int) bool {
+	var v bpf.LedgerTimer
+	return l.page.control.Unpinned != 0 && l.maps.Timers.Lookup(uint32(cpu), &v) == nil && v.Parked != 0
+}
+
+// startClocks starts the clocks of cores, and gives those that this process may not be on.
+func (l *Ledger) startClocks(cpus []int) (barred []int, err error) {
 	program, err := l.programs.get("start_clock")
 	if err != nil {
 		return nil, err
@@ -75,7 +90,7 @@ func (l *Ledger) startClockOn(cpus []int, program *link.Iter) (barred []int, err
 			return nil, fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
 		}
 	}
-	if len(barred) == len(cpus) {
+	if len(barred) == len(cpus) && len(l.clocks) == 0 {
 		return nil, errors.New("starting the sampling clock: this process may be on no CPU of those that are on line")
 	}
 	return barred, nil

@@ -42,6 +42,7 @@ type Totals struct {
 	Busy                          int64 // those that met a thread which waits busily
 	Stops, Turns                  int64
 	Turning                       time.Duration // for which there were those turns
+	PutOff                        int64         // stops that had to wait, as the kernel may have had locks
 	Stopped, Foreign, Dealt, Held time.Duration
 	Wakes                         int64 // of threads of the target
 	NetworkWakes                  int64 // those of them that packets from elsewhere made
@@ -56,6 +57,7 @@ func (t Totals) Minus(u Totals) Totals {
 	t.TooSoon -= u.TooSoon
 	t.Busy -= u.Busy
 	t.Stops -= u.Stops
+	t.PutOff -= u.PutOff
 	t.Turns -= u.Turns
 	t.Turning -= u.Turning
 	t.Stopped -= u.Stopped
@@ -113,6 +115,7 @@ func (l *Ledger) sums() Totals {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
 		t.Stops += int64(load(&c.Stops))
+		t.PutOff += int64(load(&c.PutOff))
 		t.TooSoon += int64(load(&c.TooSoon))
 		t.Busy += int64(load(&c.Busy))
 		t.Turns += int64(load(&c.Turns))
@@ -133,8 +136,8 @@ func (l *Ledger) sums() Totals {
 	return t
 }
 
-// Begin starts an experiment. It ends by itself at its deadline, also when this
-// process is gone.
+// Begin starts an experiment. It ends by itself at its deadline, and before that when this process is
+// gone, or does not call Renew.
 func (l *Ledger) Begin(e Experiment) {
 	c := l.page.control
 	store(&c.Deadline, 0)
@@ -158,6 +161,7 @@ func (l *Ledger) Begin(e Experiment) {
 	c.BinShift = binShift(e.Length)
 	store(&c.Rate, uint64(bpf.LedgerSharedNumberNUMBER_CREDIT_ONE)*uint64(e.Delay)/uint64(l.opt.Period))
 	store(&c.SpanFrom, uint64(e.Settle))
+	l.renew()
 	store(&c.GlobalStart, load(&c.Global))
 	store(&c.Start, now)
 	store(&c.Epoch, epoch)
@@ -186,9 +190,7 @@ func (l *Ledger) End(units int) Reading {
 	deadline := load(&c.Deadline)
 	end := Now()
 	store(&c.Deadline, 0)
-	if end > deadline {
-		end = deadline
-	}
+	end = min(end, deadline, load(&c.Lease))
 	// It was noticed later.
 	if ended := load(&c.Ended); l.Processes() == 0 && ended > c.Start && ended < end {
 		end = ended

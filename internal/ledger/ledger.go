@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
+	"whatif/internal/kerneltypes"
 )
 
 // MaxPoints is how many progress points one run can have.
@@ -50,6 +51,11 @@ type Options struct {
 	// Kernel: the kernel's own code has units, too; its places have inode 0. nil: it has none.
 	Kernel *KernelCode
 
+	// Stops: cores are stopped, which only one session of the machine may do at a time: Open gives an AnotherSession where one does.
+	Stops bool
+
+	uncounted bool // for tests: the kernel is taken for one that does not count how deep preemption is off
+
 	Keys     bool // latencies can have begins and ends with the same key
 	Counters bool // count the progress points in the program's source: see SetFile
 }
@@ -68,7 +74,9 @@ type Ledger struct {
 	events         *events
 	tables         *tables
 
-	clock chan error // that its program is loaded; see StartClock
+	claim  *ebpf.Map  // see claimCores; nil: this session stops no cores
+	clock  chan error // that its program is loaded; see StartClock
+	clocks []int      // the cores that have one
 
 	callsHooked [2]bool // when they begin, when they are over
 
@@ -134,6 +142,13 @@ func Open(opt Options) (_ *Ledger, err error) {
 	if err := count(spec, opt.Counters); err != nil {
 		return nil, err
 	}
+	types, err := kerneltypes.Get()
+	if err != nil {
+		return nil, err
+	}
+	if err := findVariables(spec, types); err != nil {
+		return nil, err
+	}
 	if !opt.Keys {
 		spec.Maps["begun_by_key"].MaxEntries = 1
 	}
@@ -142,6 +157,11 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	if err := l.makeMaps(spec); err != nil {
 		return nil, err
+	}
+	if opt.Stops {
+		if l.claim, err = l.claimCores(); err != nil {
+			return nil, err
+		}
 	}
 	if err := l.tellFunctions(opt.Kernel); err != nil {
 		return nil, err
@@ -160,6 +180,10 @@ func Open(opt Options) (_ *Ledger, err error) {
 	l.page.control.Seed = rand.Uint64()
 	l.page.control.Period, l.page.control.Asked, l.page.control.Parts = uint64(opt.Period), uint64(opt.Period), uint64(sampleParts)
 	l.page.control.Cap = uint64(opt.Cap)
+	l.renew()
+	if err := l.seeMode(); err != nil {
+		return nil, err
+	}
 	if l.events, err = openEvents(l.maps.Events, &l.page.control.Patient, opt.SamplesOnly); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)
 	}
@@ -283,6 +307,9 @@ func (l *Ledger) Close() error {
 		errs = append(errs, l.programs.close())
 	}
 	errs = append(errs, l.maps.Close(), l.shared.Close())
+	if l.claim != nil { // last: another session may stop cores from now on
+		errs = append(errs, l.claim.Close())
+	}
 	return errors.Join(errs...)
 }
 

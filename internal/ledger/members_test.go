@@ -224,26 +224,3 @@ func TestJoinAll(t *testing.T) {
 		t.Error("the adopted one is no member")
 	}
 }
-
-// Another whatif's targets are found, and only while they are watched.
-func TestWatched(t *testing.T) {
-	realkernel.Need(t)
-	a, _ := sleeping(t)
-	watched := func() bool {
-		all, err := Watched()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all[a.Process.Pid]
-	}
-	if watched() {
-		t.Fatal("a process is watched that nobody watches")
-	}
-	l := opened(t)
-	if err := l.Adopt(a.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
-	if !watched() {
-		t.Error("it is not found that a process is watched")
-	}
-}

@@ -2,12 +2,17 @@
  * Works on one line all the time, and beside it, sleeps for a millisecond again and again and notes by how
  * much too late it is woken. What is worst is in FILE, in microseconds.
  *
- *     stall work|sleep FILE
+ * With locks, one thread works on the line, and another starts processes and maps memory, which takes locks of the
+ * kernel's. With calls, the program does the same as that other thread, and notes how long the longest turn takes.
+ *
+ *     stall work|sleep|locks|calls FILE
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,21 +29,53 @@ static long now(void) {
   return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static void work(void) {
+  unsigned long x = 1, by = odd;
+  while (x) {
+    shared->rounds++;
+    for (int i = 0; i < 100000; i++) x = (((x * by ^ by) * by ^ by) * by ^ by) * by | 1; // SELECTED
+  }
+}
+
+static void *works(void *unused) {
+  work();
+  return unused;
+}
+
+/* What takes locks that all processes share: of processes, of memory, of a directory. */
+static void take_locks(void) {
+  const size_t size = 64 * 4096;
+  char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  pid_t child = vfork();
+  if (!child) _exit(0);
+  for (size_t i = 0; memory != MAP_FAILED && i < size; i += 4096) memory[i] = 1;
+  munmap(memory, size);
+  waitpid(child, NULL, 0);
+  close(open("/proc/self/stat", O_RDONLY));
+}
+
 int main(int argc, char **argv) {
   const struct timespec ms = {.tv_nsec = 1000000};
   int fd = argc == 3 ? open(argv[2], O_RDWR) : -1;
-  unsigned long x = 1, by = odd;
+  pthread_t thread;
   if (fd < 0)
     return 2;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (shared == MAP_FAILED)
     return 1;
   shared->pid = getpid();
-  if (!strcmp(argv[1], "work"))
-    while (x) {
-      shared->rounds++;
-      for (int i = 0; i < 100000; i++) x = (((x * by ^ by) * by ^ by) * by ^ by) * by | 1; // SELECTED
-    }
+  if (!strcmp(argv[1], "work")) work();
+  if (!strcmp(argv[1], "locks")) {
+    if (pthread_create(&thread, NULL, works, NULL)) return 1;
+    for (;;) take_locks();
+  }
+  while (!strcmp(argv[1], "calls")) {
+    long before = now(), took;
+    take_locks();
+    took = (now() - before) / 1000;
+    shared->rounds++;
+    if (took > (long)shared->worst) shared->worst = took;
+  }
   for (;;) {
     long before = now(), late;
     nanosleep(&ms, NULL);

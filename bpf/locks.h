@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * May a core be stopped where a tick has met it? A thread that has one of the kernel's spinning locks has
+ * preemption switched off. Were its core stopped, every core that wants the lock would spin as long, those of
+ * other programs too, and some with interrupts off. So its debt waits for a later tick.
+ *
+ * A kernel that counts how deep preemption is switched off (CONFIG_PREEMPT_COUNT) tells it. Of one that does
+ * not, a core is stopped only where the tick has interrupted user space.
+ */
+#ifndef WHATIF_LOCKS_H
+#define WHATIF_LOCKS_H
+
+/* Where the kernel keeps the count. */
+enum preempt_count {
+	PREEMPT_COUNT_UNKNOWN,
+	PREEMPT_COUNT_CORE,   /* in a variable that each core has */
+	PREEMPT_COUNT_THREAD, /* in the thread */
+};
+SETTING preempt_count_kept = PREEMPT_COUNT_UNKNOWN;
+
+/*
+ * Where variables of a core are, seen from its run queue, to which a thread leads. User space has that from the kernel's
+ * types. The verifier lets programs use such variables by name only where the kernel tells all symbols.
+ */
+const volatile s64 preempt_count_at SEC(".rodata.settings") = 0, irq_regs_at SEC(".rodata.settings") = 0;
+
+static __always_inline void *of_this_core(s64 at)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return (void *)BPF_CORE_READ(task, se.cfs_rq, rq) + at;
+}
+
+/* Of the count: how deep preemption is off; above that are the softirqs and interrupts that are served. */
+#define PREEMPT_DEPTH 0xff
+
+struct thread_info___counting {
+	u64 preempt_count; /* the lower half; in the upper, whether another thread wants the core */
+} TARGET_IN_KERNEL;
+
+struct task_struct___counting {
+	struct thread_info___counting thread_info;
+} TARGET_IN_KERNEL;
+
+static __always_inline u32 preempt_depth(void)
+{
+	u32 count = 0;
+
+	if (preempt_count_kept == PREEMPT_COUNT_CORE) {
+		bpf_probe_read_kernel(&count, sizeof(count), of_this_core(preempt_count_at));
+	} else if (preempt_count_kept == PREEMPT_COUNT_THREAD) {
+		struct task_struct___counting *task = (void *)bpf_get_current_task();
+
+		count = (u32)BPF_CORE_READ(task, thread_info.preempt_count);
+	}
+	return count & PREEMPT_DEPTH;
+}
+
+/* Run once by user space, where the kernel has preemption off: a kernel that counts shows it. */
+SEC("raw_tp")
+int see_preempt_count(void *ctx)
+{
+	return preempt_depth();
+}
+
+/*
+ * Attached only where nothing is counted. The tick is a softirq, and what a hard interrupt has met is known no
+ * more when it comes: so this looks at it in the interrupt that raises the softirq.
+ */
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(on_raise_see_mode, u32 vector)
+{
+	struct core *c = this_core();
+	struct pt_regs *regs = 0;
+
+	if (!c || vector != SOFTIRQ_HRTIMER)
+		return 0;
+	bpf_probe_read_kernel(&regs, sizeof(regs), of_this_core(irq_regs_at));
+	c->in_kernel = !regs || !MET_USER_SPACE(regs);
+	return 0;
+}
+
+static __always_inline bool may_hold_locks(const struct core *c)
+{
+	return control.sees_mode ? c->in_kernel : preempt_depth();
+}
+
+#endif

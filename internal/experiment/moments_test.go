@@ -1,0 +1,165 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/pty"
+	"whatif/internal/realkernel"
+)
+
+// An ending is what happens to whatif in the middle of its experiments. At the latest after a time the target is to be at
+// full speed again.
+type ending struct {
+	name  string
+	after time.Duration
+	end   func(whatif *exec.Cmd, terminal *os.File) error
+}
+
+var endings = []ending{
+	{"stopped", time.Second, func(whatif *exec.Cmd, _ *os.File) error { return whatif.Process.Signal(unix.SIGSTOP) }},
+	{"killed", 100 * time.Millisecond, func(whatif *exec.Cmd, _ *os.File) error { return whatif.Process.Kill() }},
+	// As Ctrl-S does: the loop of experiments waits for the terminal when it next draws its status line, each second.
+	{"blocked", 2 * time.Second, func(_ *exec.Cmd, terminal *os.File) error {
+		return unix.IoctlSetInt(int(terminal.Fd()), unix.TCXONC, unix.TCOOFF)
+	}},
+}
+
+// A way is how whatif is asked to profile the program.
+type way struct {
+	name    string
+	command string
+	flags   []string
+}
+
+// ways have a line sped up that one thread runs all the time, so that the others are stopped nearly all of it.
+func ways(line string) []way {
+	counted := []string{"-p", "func:round_done"}
+	held := []string{"-l", "beat=func:begins..func:ends"}
+	target := []string{"-t", line, "-s", "100"}
+	return []way{
+		{"run", "run", slices.Concat(counted, target)},
+		{"run, held", "run", slices.Concat(held, target)},
+		{"run, whole executions", "run", target},
+		{"attach", "attach", slices.Concat(counted, target)},
+		{"attach, held", "attach", slices.Concat(held, target)},
+		{"system", "system", slices.Concat([]string{"-p", "syscall:clock_nanosleep"}, target)},
+		{"system, whole executions", "system", target},
+	}
+}
+
+// Whatever becomes of whatif, and whenever, the target is at full speed again within a second, and at once where whatif is
+// killed; then nothing of it is left in the kernel.
+func TestMoments(t *testing.T) {
+	realkernel.Need(t)
+	const source = "testdata/moments.c"
+	program := realkernel.Compile(t, source, "-no-pie")
+	for _, w := range ways(fmt.Sprintf("moments.c:%d", realkernel.Line(t, source, "// SELECTED"))) {
+		t.Run(w.name, func(t *testing.T) {
+			for _, e := range endings {
+				var parts []float64
+				for range max(1, moments()) {
+					parts = append(parts, moment(t, program, w, e))
+				}
+				slices.Sort(parts)
+				t.Logf("%-8s at %.0f%% of its speed in the median of %d moments, at least %.0f%%", e.name, 100*parts[len(parts)/2], len(parts), 100*parts[0])
+				if *figures && (parts[len(parts)/2] < 0.95 || parts[0] < 0.85) || parts[len(parts)/2] < 0.75 {
+					t.Errorf("%s: %.2f", e.name, parts)
+				}
+			}
+		})
+	}
+}
+
+// moments is how many of each way and ending there are.
+func moments() int {
+	if !*figures {
+		return 1
+	}
+	return (*attaches + 5) / 6
+}
+
+// moment gives the program's speed after the ending, as a part of what it is without whatif.
+func moment(t *testing.T, program string, w way, e ending) float64 {
+	t.Helper()
+	master, slave := pty.Open(t)
+	defer master.Close()
+	defer slave.Close()
+	file := filepath.Join(t.TempDir(), "whatif.profile")
+	args := append([]string{w.command, "-o", file, "--experiment", "100ms"}, w.flags...)
+	environment := append(os.Environ(), "TERM=xterm") // or there is no status line
+	var p *pulse
+	var whatif *exec.Cmd
+	if w.command == "attach" {
+		p = startPulse(t, program)
+		p.await(t)
+		whatif = exec.Command(realkernel.Whatif(t), append(args, strconv.Itoa(p.pid()))...)
+		whatif.Stdout, whatif.Stderr, whatif.Env = slave, slave, environment
+		if err := whatif.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer whatif.Wait()
+		defer whatif.Process.Kill()
+	} else {
+		p = preparePulse(t, append([]string{realkernel.Whatif(t)}, append(args, "--", program)...)...)
+		p.cmd.Stdout, p.cmd.Stderr, p.cmd.Env = slave, slave, environment
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		whatif = p.cmd
+		p.await(t)
+	}
+	defer p.end()
+	go io.Copy(io.Discard, master)
+	time.Sleep(1500*time.Millisecond + time.Duration(rand.IntN(1000))*time.Millisecond)
+	held := loadedBy(t, whatif.Process.Pid)
+	if held.count("prog") < 10 {
+		t.Fatalf("whatif has loaded %v: it does not profile", held)
+	}
+	if err := e.end(whatif, slave); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(e.after)
+	before := sizeOf(t, file)
+	after := p.rate(time.Second)
+	if sizeOf(t, file) != before {
+		t.Errorf("%s, %s: whatif goes on with its experiments", w.name, e.name)
+	}
+	whatif.Process.Kill()
+	if w.command == "attach" {
+		whatif.Wait()
+	}
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		still := held.still(t)
+		if len(still) == 0 {
+			break
+		}
+		if time.Since(begin) > 10*time.Second {
+			t.Errorf("%s, %s: left behind in the kernel: %v", w.name, e.name, still)
+			break
+		}
+	}
+	if !p.runs() {
+		t.Fatalf("%s, %s: the program is gone", w.name, e.name)
+	}
+	return after / p.rate(time.Second)
+}
+
+func sizeOf(t *testing.T, file string) int64 {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
