@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -42,7 +43,7 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 		seconds = p.seconds
 	}
 	truth := &truthRun{program: p, binary: built.plain, seconds: seconds, levels: pl.levels, patience: pl.patience,
-		rng: rand.New(rand.NewPCG(pl.seed, 0)), ratios: map[string]map[int][]float64{}}
+		rng: pl.order(p), ratios: map[string]map[int][]float64{}}
 	r := result{Program: p.name, Kind: p.kind, model: p.model}
 	warn := func(err error) {
 		r.Warnings = append(r.Warnings, err.Error())
@@ -109,6 +110,14 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 		coz = nil // it knows throughput only
 	}
 	return results, nil
+}
+
+// order is where the program's order of levels comes from: another one for each program, as what comes of an order would be
+// in all results otherwise.
+func (pl *plan) order(p *program) *rand.Rand {
+	name := fnv.New64a()
+	name.Write([]byte(p.name))
+	return rand.New(rand.NewPCG(pl.seed, name.Sum64()))
 }
 
 // moreRounds times as many rounds as were asked for there may be, where the truth is not known yet.
