@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"time"
+
+	"whatif/internal/noise"
 )
 
 // plan is how much is measured of each program.
@@ -105,6 +107,7 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 			predicted = gains
 		}
 		results[i].Rounds = round
+		results[i].Foreign, _ = noise.Mean(truth.foreign)
 		results[i].Disturbed = float64(truth.disturbed) / float64(truth.runs)
 		results[i].Levels = joinLevels(pl.levels, truth.gains(metric), predicted, coz)
 		coz = nil // it knows throughput only

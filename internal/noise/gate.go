@@ -37,6 +37,16 @@ func (p *Prediction) half() float64 {
 	return math.Hypot(max(p.PredictedHalf, p.PlaceboHalf), p.TruthHalf)
 }
 
+// Tells says whether noise leaves each of the predictions to be judged.
+func Tells(predictions []Prediction) bool {
+	for _, p := range predictions {
+		if !(max(p.Seen.Widen(), p.half()/usualHalf) <= Most) {
+			return false
+		}
+	}
+	return true
+}
+
 // Together judges all predictions: each by itself, as far as noise lets it be, and what they have in common, which is known better
 // than each. The lines say what was found of each, the last the verdict.
 func Together(predictions []Prediction) (Verdict, []string) {

@@ -89,6 +89,9 @@ func Judge(f Figure, s Seen) (Verdict, string) {
 		words += fmt.Sprintf(" ± %.2g", f.Half)
 	}
 	low, high := middle-half*min(by, Most), middle+half*min(by, Most)
+	if math.IsInf(half, 0) { // there is one limit only, and nothing to widen it in proportion to
+		low, high = f.Low, f.High
+	}
 	words += fmt.Sprintf(", %.3g to %.3g is right", low, high)
 	if by > 1 {
 		words += fmt.Sprintf(" (limits of %.3g to %.3g, noise %.1f times the usual)", f.Low, f.High, by)

@@ -57,6 +57,19 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A single limit is not widened, but not judged by where there is too much noise.
+func TestJudgeOneLimit(t *testing.T) {
+	for _, test := range []struct {
+		value float64
+		seen  Seen
+		want  Verdict
+	}{{300, quiet, Right}, {1e9, loud, Right}, {299, busy, Wrong}, {299, loud, NotJudged}} {
+		if got, words := Judge(Figure{Name: "requests", Value: test.value, Low: 300, High: math.Inf(1)}, test.seen); got != test.want {
+			t.Errorf("%+v: %v (%s)", test, got, words)
+		}
+	}
+}
+
 func TestAll(t *testing.T) {
 	right, wrong := Around("one", 5, 5, 1), Around("two", 8, 5, 1)
 	if v, words := All([]Figure{right, right}, quiet); v != Right || words != "" {
