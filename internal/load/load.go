@@ -19,9 +19,10 @@ const MaxForeign = 0.04
 
 // Time is what all processors together did since boot.
 type Time struct {
-	At    time.Time
-	Busy  time.Duration // by anyone here
-	Steal time.Duration // taken by the host
+	At         time.Time
+	Busy       time.Duration // by anyone here
+	Interrupts time.Duration // the part of Busy that was in interrupts, soft ones too: whatif stops cores in them
+	Steal      time.Duration // taken by the host
 }
 
 // Read reads it from /proc/stat.
@@ -55,7 +56,8 @@ func parse(line string) (Time, error) {
 		}
 		ticks[i] = time.Duration(n) * tick
 	}
-	return Time{Busy: ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6], Steal: ticks[7]}, nil
+	interrupts := ticks[5] + ticks[6]
+	return Time{Busy: ticks[0] + ticks[1] + ticks[2] + interrupts, Interrupts: interrupts, Steal: ticks[7]}, nil
 }
 
 // Foreign is the part of the machine, 0 to 1, that was neither idle nor used by us between two readings.

@@ -15,6 +15,9 @@ func TestParse(t *testing.T) {
 	if want := 126 * 10 * time.Millisecond; got.Busy != want {
 		t.Errorf("busy %v, want %v", got.Busy, want)
 	}
+	if want := 5 * 10 * time.Millisecond; got.Interrupts != want {
+		t.Errorf("interrupts %v, want %v", got.Interrupts, want)
+	}
 	if want := 70 * time.Millisecond; got.Steal != want {
 		t.Errorf("steal %v, want %v", got.Steal, want)
 	}
