@@ -44,7 +44,7 @@ lint:
 	go vet ./...
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
-# Tests of figures wait for a quiet machine. What was too noisy to be judged is listed at the end, and fails with WHATIF_STRICT=1.
+# Tests of figures wait for a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
 # WHATIF_CALIBRATION=0.7 makes their programs believe in another processor.
 NOT_JUDGED := $(CURDIR)/bin/not-judged
 RUN_TESTS = @rm -f $(NOT_JUDGED); \

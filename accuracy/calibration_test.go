@@ -12,8 +12,8 @@ import (
 	"whatif/internal/load"
 )
 
-// Programs of all languages find the same speed of the processor, take it from the environment where it is said there, and
-// believe in another one where that is asked for. The best of many loops is the same on a busy machine.
+// Programs of all languages find the same speed of the processor, take it from the environment where it is said
+// there, and believe in another one where that is asked for. The best of many loops is the same on a busy machine.
 func TestCalibration(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -28,8 +28,10 @@ func TestCalibration(t *testing.T) {
 		return path
 	}
 	programs := filepath.Join(root, "accuracy", "programs")
-	c := write("steps.c", fmt.Sprintf("#include %q\nint main(void) { printf(\"%%ld\\n\", US); }\n", filepath.Join(programs, "bench.h")))
-	rust := write("steps.rs", fmt.Sprintf("#[path = %q]\nmod bench;\nfn main() { println!(\"{}\", bench::us()); }\n", filepath.Join(programs, "bench.rs")))
+	c := write("steps.c", fmt.Sprintf("#include %q\nint main(void) { printf(\"%%ld\\n\", US); }\n",
+		filepath.Join(programs, "bench.h")))
+	rust := write("steps.rs", fmt.Sprintf("#[path = %q]\nmod bench;\nfn main() { println!(\"{}\", bench::us()); }\n",
+		filepath.Join(programs, "bench.rs")))
 	for _, language := range []struct {
 		name    string
 		build   []string
@@ -66,13 +68,14 @@ func TestCalibration(t *testing.T) {
 		if off := plain / (language.perStep * here); off < 0.75 || off > 1.33 {
 			t.Errorf("%s: %.0f steps a microsecond, Go has %.0f", language.name, plain, here)
 		}
-		if got, want := steps(load.StepsVariable+"=1200", load.ScaleVariable+"=0.7"), math.Floor(1200*language.perStep); got != want {
+		want := math.Floor(1200 * language.perStep)
+		if got := steps(load.StepsVariable+"=1200", load.ScaleVariable+"=0.7"); got != want {
 			t.Errorf("%s: %.0f steps, told to take %.0f", language.name, got, want)
 		}
 	}
 }
 
-// What is measured once is told to all programs.
+// The driver measures the speed once and tells all programs.
 func TestShareCalibration(t *testing.T) {
 	t.Setenv(load.StepsVariable, "")
 	t.Setenv(load.ScaleVariable, "")

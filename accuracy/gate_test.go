@@ -15,15 +15,16 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// gatePrograms are predicted to a point on a quiet machine (README.md), and have little in common: threads that meet at a
-// barrier, a lock, spinning, a pipe between processes, goroutines with a channel, and sleep.
+// gatePrograms are predicted to a point on a quiet machine (README.md), and have little in common: threads that meet
+// at a barrier, a lock, spinning, a pipe between processes, goroutines with a channel, and sleep.
 const gatePrograms = "barrier,timed_lock,spin,fork_pipe,go_channels,sleep_barrier"
 
 // gateBias is the environment variable with points that are added to all predictions, to see that the gate finds them.
 const gateBias = "WHATIF_GATE_BIAS"
 
-// TestGate fails when predictions become bad, and only then: a few programs at two levels, judged by how well each prediction and its
-// truth are known, and by the noise of the machine meanwhile. Two to three minutes where it is quiet.
+// TestGate fails when predictions become bad, and only then: a few programs at two levels, judged by how well each
+// prediction and its truth are known, and by the noise of the machine meanwhile. Two to three minutes where it is
+// quiet.
 func TestGate(t *testing.T) {
 	realkernel.Need(t)
 	bias := 0.0
@@ -33,8 +34,8 @@ func TestGate(t *testing.T) {
 			t.Fatalf("reading %s: %v", gateBias, err)
 		}
 	}
-	o, err := parseOptions(io.Discard, []string{"-levels", "25,75", "-rounds", "4", "-truth-within", "2", "-truth-seconds", "0.4", "-chunks", "1",
-		"-seconds", "12", "-patience", "10s", "-only", gatePrograms, "-whatif", realkernel.Whatif(t)})
+	o, err := parseOptions(io.Discard, []string{"-levels", "25,75", "-rounds", "4", "-truth-within", "2",
+		"-truth-seconds", "0.4", "-chunks", "1", "-seconds", "12", "-patience", "10s", "-only", gatePrograms, "-whatif", realkernel.Whatif(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// gatePredictions are what was found of a program, and the part of the machine that others used.
+// gatePredictions gives the predictions for one program, and the part of the machine that others used.
 func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise.Prediction, foreign float64) {
 	t.Helper()
 	runs, err := profile.ReadFiles([]string{filepath.Join("build", r.Program+".profile")})
@@ -84,8 +85,9 @@ func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise
 		t.Fatal(err)
 	}
 	found := analyze.Analyze(runs, analyze.Options{})
-	target := slices.IndexFunc(found.Targets, func(t analyze.Target) bool { return t.Unit.Kind != profile.Placebo && t.Unit.Kind != "" && t.Tried > 0 })
-	placebo := slices.IndexFunc(found.Targets, func(t analyze.Target) bool { return t.Unit.Kind == profile.Placebo })
+	isPlacebo := func(t analyze.Target) bool { return t.Unit.Kind == profile.Placebo }
+	target := slices.IndexFunc(found.Targets, func(t analyze.Target) bool { return t.Tried > 0 && !isPlacebo(t) })
+	placebo := slices.IndexFunc(found.Targets, isPlacebo)
 	if target < 0 {
 		t.Fatalf("%s: nothing was tried", r.Program)
 	}

@@ -10,8 +10,8 @@ import (
 	"whatif/internal/load"
 )
 
-// shareCalibration tells all programs that are started from now on how fast this machine is: what is measured once cannot differ
-// between the runs that are compared.
+// shareCalibration tells all programs that are started from now on how fast this machine is. A figure that is
+// measured once cannot differ between the runs that are compared.
 func shareCalibration() error {
 	if os.Getenv(load.StepsVariable) != "" {
 		return nil

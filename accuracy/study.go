@@ -115,8 +115,8 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 	return results, nil
 }
 
-// order is where the program's order of levels comes from: another one for each program, as what comes of an order would be
-// in all results otherwise.
+// order is where the program's order of levels comes from: another one for each program, or the effect of one order
+// would be in all results.
 func (pl *plan) order(p *program) *rand.Rand {
 	name := fnv.New64a()
 	name.Write([]byte(p.name))

@@ -67,8 +67,8 @@ func TestSmoke(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = got.write(t.Output())
-		// All programs are this process's children, or children of those. The rest of what was busy is others'; what whatif's
-		// ticks take is in interrupts.
+		// All programs are this process's children, or children of those. The rest of the busy time is
+		// others', but for interrupts: whatif's ticks are there.
 		own := childrenTime(t) - ran + after.Interrupts - before.Interrupts
 		return figures(&got), load.Foreign(before, after, own)
 	})
@@ -88,11 +88,12 @@ func childrenTime(t *testing.T) time.Duration {
 func figures(got *table) (all []noise.Figure) {
 	for i := range got.rows {
 		r := &got.rows[i]
-		f := noise.Figure{Name: strings.TrimSpace(r.figure), Value: r.measured.Median, Half: (r.measured.High - r.measured.Low) / 2}
+		f := noise.Figure{Name: strings.TrimSpace(r.figure), Value: r.measured.Median}
+		f.Half = (r.measured.High - r.measured.Low) / 2
 		switch {
 		case r.least != 0:
-			// The rate of a perfect whatif is 1. Machines on which a tick costs most miss the target by some points, and
-			// so does a run as short as this, in part of which whatif still resolves what it samples.
+			// The rate of a perfect whatif is 1. Machines on which a tick costs most miss the target by some points,
+			// and so does a run as short as this, in part of which whatif still resolves what it samples.
 			least := r.least - 0.06
 			f.Low, f.High, f.Usual = least, 2-least, 0.04
 		case r.most != 0:
@@ -118,7 +119,7 @@ func figures(got *table) (all []noise.Figure) {
 	return all
 }
 
-// An overhead of several times what is promised passes on no machine; what is promised does.
+// An overhead of several times what is promised passes on no machine, and the promised overhead passes.
 func TestFigures(t *testing.T) {
 	promised := table{rows: []row{
 		{figure: "busy", measured: spread.Of([]float64{0.97, 0.98, 0.975, 0.985}), least: 0.97},

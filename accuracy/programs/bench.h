@@ -30,7 +30,7 @@
 #include <coz.h>
 #endif
 
-/* Steps of WORK (multiply, then add: 4 cycles a step) that take about a microsecond on this machine: see bench_calibrate. */
+/* Steps of WORK (multiply, then add: 4 cycles a step) that take a microsecond here: see bench_calibrate. */
 #define US bench_us
 static long bench_us;
 
@@ -61,10 +61,11 @@ __attribute__((noreturn, unused)) static void die(const char *doing) {
 }
 
 /*
- * Finds out how fast the processor is, before anything else happens: how long work takes beside sleeps and system calls decides what
- * it is worth, so it has to be the same on every machine. WHATIF_STEPS says it, to all programs of a study and to what a program
- * executes: what each measures for itself differs by a little. Else it is the best of some short loops, of which one at least is
- * disturbed by nobody. WHATIF_CALIBRATION is a factor, to see what would be on a machine that is faster or slower than it seems.
+ * Finds out how fast the processor is, before main. A program that also sleeps has the same truth on every
+ * machine only if its work takes the same time there. WHATIF_STEPS gives the speed to all programs of a study,
+ * and to the programs that they execute: measurements differ by a little, and that would be noise. Without it
+ * the best of some short loops counts, as at least one of them is not disturbed. WHATIF_CALIBRATION is a
+ * factor, which simulates a faster or slower processor.
  */
 __attribute__((constructor, unused)) static void bench_calibrate(void) {
   const char *known = getenv("WHATIF_STEPS"), *scale = getenv("WHATIF_CALIBRATION");

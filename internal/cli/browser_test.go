@@ -16,7 +16,7 @@ import (
 )
 
 // TestRunViewInBrowser looks at a run in a browser while it goes on: units come with the experiments, and at the end
-// the page says what came out of it. The run ends when all has been seen: how soon that is, is the machine's business.
+// the page says what came out of it. The run ends when the test has seen all of that, however slow the machine is.
 func TestRunViewInBrowser(t *testing.T) {
 	realkernel.Need(t)
 	chromium, err := exec.LookPath("chromium")

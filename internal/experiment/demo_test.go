@@ -12,7 +12,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What is predicted of the demo is what is true of it: line B is worth nothing, and line C a quarter of the time.
+// The demo's predictions are near its truths: line B is worth nothing, and line C a quarter of the time.
 func TestDemoIsPredicted(t *testing.T) {
 	realkernel.Need(t)
 	lines := demo.Truth()
@@ -23,7 +23,8 @@ func TestDemoIsPredicted(t *testing.T) {
 	program := append([]string{realkernel.Whatif(t)}, demo.Command()[1:]...)
 	const terminated = 128 + 15
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		data, _ := profiled(t, []string{"-p", "round=" + demo.Point(), "-t", b.Name, "-t", c.Name, "-s", "50,100", "-d", "12s"}, program, terminated)
+		flags := []string{"-p", "round=" + demo.Point(), "-t", b.Name, "-t", c.Name, "-s", "50,100", "-d", "12s"}
+		data, _ := profiled(t, flags, program, terminated)
 		result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
 		var figures []noise.Figure
 		for _, line := range []demo.Line{b, c} {
@@ -50,7 +51,8 @@ func predicted(t *testing.T, result *analyze.Result, name string, speedup int, t
 	return f
 }
 
-// How many points a gain may be off on a quiet machine, where half of its interval is usualHalf at most without the method's own error.
+// How many points a gain may be off on a quiet machine, where half of its interval is usualHalf at most without the
+// method's own error.
 const mostOff, usualHalf = 5, 3
 
 // delays is for how long all was delayed, and how long that took in all: in baselines, by ticks and visits, and where something was sped up.

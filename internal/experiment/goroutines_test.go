@@ -112,7 +112,8 @@ func TestGoroutinesMeet(t *testing.T) {
 	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
 		truth, half := realkernel.Truth(t, program, 100)
-		data, _ := profiled(t, []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, []string{program, "0", "6"}, 0)
+		flags := []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}
+		data, _ := profiled(t, flags, []string{program, "0", "6"}, 0)
 		f := predicted(t, analyze.Analyze([]*profile.Data{data}, analyze.Options{}), line, 100, truth)
 		f.Half = math.Hypot(f.Half, half)
 		return []noise.Figure{f}, realkernel.ForeignShare(data)
@@ -155,7 +156,7 @@ func TestGoroutinesAreHeld(t *testing.T) {
 		t.Log(args)
 		realkernel.Judge(t, func() ([]noise.Figure, float64) {
 			data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
-			// The first second is for finding out that there are errands. No job comes earlier.
+			// In the first second whatif finds out that a goroutine keeps time. No job comes earlier.
 			f := gainAfter(t, data, time.Second)
 			f.Low, f.High = -8, 4
 			return []noise.Figure{f}, realkernel.ForeignShare(data)

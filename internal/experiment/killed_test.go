@@ -43,9 +43,10 @@ func TestKilled(t *testing.T) {
 		var changed float64
 		own, others := ownRate(t, program)
 		for range times {
-			after, beside := killed(t, own, realkernel.Whatif(t), "run", "--quiet", "-o", file, "-p", "func:round_done", "-t", line, "-s", "100", "--", program)
+			after, beside := killed(t, own, realkernel.Whatif(t), "run", "--quiet", "-o", file,
+				"-p", "func:round_done", "-t", line, "-s", "100", "--", program)
 			now, besideNow := ownRate(t, program)
-			t.Logf("%.0f rounds/s in the second after whatif was killed, undisturbed %.0f before and %.0f after that", after, own, now)
+			t.Logf("%.0f rounds/s in the second after whatif was killed, undisturbed %.0f and %.0f", after, own, now)
 			part := after / math.Sqrt(own*now)
 			changed = max(changed, math.Abs(math.Log(now/own)))
 			figures, parts = append(figures, fullSpeed(part, math.Abs(math.Log(now/own)))), append(parts, part)
@@ -61,16 +62,19 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// In the second after whatif was killed the program has this part of its own speed at least, each time and in the median. The rate is
-// that of the whole second: where every other moment were still taken from the program, it would be half.
+// In the second after whatif was killed the program has this part of its own speed at least, each time and in the
+// median. The rate is that of the whole second: where every other moment were still taken from the program, it would
+// be half.
 const leastSpeed, leastMedian = 0.85, 0.95
 
-// usualChange is by how much, in logarithms, a program's own speed changes between two measurements on a quiet machine.
+// usualChange is by how much, in logarithms, a program's own speed changes between two measurements on a quiet
+// machine.
 const usualChange = 0.06
 
-// fullSpeed is the figure of once, medianSpeed of all times. More than all of its speed has who runs on a machine that became faster.
+// fullSpeed is the figure of once, medianSpeed of all times. Where the machine
+// became faster meanwhile the part is more than 1, which is cut off.
 func fullSpeed(part, changed float64) noise.Figure {
-	f := noise.Around("the part of its own speed that the program has after whatif was killed", min(part, 1), 1, 1-leastSpeed)
+	f := noise.Around("the part of its speed that the program has after a kill", min(part, 1), 1, 1-leastSpeed)
 	f.Half, f.Usual = changed, usualChange
 	return f
 }
@@ -81,8 +85,8 @@ func medianSpeed(part, changed float64) noise.Figure {
 	return f
 }
 
-// A kernel side that goes on stopping the program in every other moment does not pass, however long each of these is and whatever
-// the noise; what the machine itself takes does.
+// A kernel side that goes on stopping the program in every other moment does not pass, however long each of these is
+// and whatever the noise. A program at about its own speed passes.
 func TestFullSpeed(t *testing.T) {
 	for _, noisy := range []struct {
 		seen    noise.Seen
@@ -132,8 +136,9 @@ func (p *pulse) rateBeside(t *testing.T, over time.Duration) (rate, foreign floa
 	return rate, load.Foreign(before, after, cpuTimeOf(t, p.pid())-ran+after.Interrupts-before.Interrupts)
 }
 
-// killed starts whatif with a program and kills it in the middle of an experiment that slows that. It gives the program's rate in the
-// second that begins 0.1 s after that, and what part of the machine others used in it. own is the program's undisturbed rate.
+// killed starts whatif with a program and kills it in the middle of an experiment that slows that. It gives the
+// program's rate in the second that begins 0.1 s after that, and what part of the machine others used in it. own is
+// the program's undisturbed rate.
 func killed(t *testing.T, own float64, command ...string) (rate, foreign float64) {
 	t.Helper()
 	p := startPulse(t, command...)

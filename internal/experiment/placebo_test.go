@@ -45,13 +45,14 @@ func TestPlacebo(t *testing.T) {
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("steady.c:%d", realkernel.Line(t, source, "/* TARGET */"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		data, _ := profiled(t, []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "-d", "10s"}, []string{program}, 128+15)
+		flags := []string{"-p", "func:done", "-t", line, "-s", "50", "--waiting", "none", "-d", "10s"}
+		data, _ := profiled(t, flags, []string{program}, 128+15)
 		return []noise.Figure{ratesLeft(t, data)}, realkernel.ForeignShare(data)
 	})
 }
 
-// ratesLeft is what placebos leave of the rate of the baselines beside them, which should be all. That they delay as much as they
-// were to is checked of each.
+// ratesLeft is what placebos leave of the rate of the baselines beside them, which should be all. It checks of each
+// that it delays as much as it was to.
 func ratesLeft(t *testing.T, data *profile.Data) noise.Figure {
 	t.Helper()
 	beside := make(map[int]profile.Visits) // the pair's baseline

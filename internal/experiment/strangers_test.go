@@ -33,12 +33,14 @@ func TestStrangers(t *testing.T) {
 				if err := client.Start(); err != nil {
 					t.Fatal(err)
 				}
-				data, _ := profiled(t, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "6s", "--experiment", "1s"}, []string{program, "server", address}, 143)
+				flags := []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "6s", "--experiment", "1s"}
+				data, _ := profiled(t, flags, []string{program, "server", address}, 143)
 				if err := client.Wait(); err != nil { // it ends with the server
 					t.Error(err)
 				}
 				own := client.ProcessState.UserTime() + client.ProcessState.SystemTime()
-				f := noise.Figure{Name: "the part of what was earned that counts", Value: counted(t, data), Low: test.low, High: test.high}
+				f := noise.Figure{Name: "the part of the samples that counts", Value: counted(t, data)}
+				f.Low, f.High = test.low, test.high
 				return []noise.Figure{f}, withoutClient(data, own)
 			})
 		})

@@ -1,5 +1,5 @@
 // Package load reads how busy a machine is and how fast its processors are, and waits until it is quiet. It is used by
-// accuracy/ and by tests; what its figures mean for what is measured meanwhile is for package noise to say.
+// accuracy/ and by tests; package noise says what its figures mean for a measurement.
 package load
 
 import (
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// MaxForeign is the share of the machine that others may use during a run. /proc/stat counts in ticks, so that a quiet run of
-// half a second already shows up to 2%.
+// MaxForeign is the share of the machine that others may use during a run. /proc/stat counts in ticks, so that a
+// quiet run of half a second already shows up to 2%.
 const MaxForeign = 0.04
 
 // Time is what all processors together did since boot.
@@ -76,8 +76,8 @@ func share(before, after Time, used time.Duration) float64 {
 	return max(0, float64(used)/float64(all))
 }
 
-// WaitForQuiet returns as soon as the machine has been idle enough for a moment, or when the patience is at an end, and
-// says how long that took.
+// WaitForQuiet returns as soon as the machine has been idle enough for a moment, or when the patience is at an end,
+// and says how long that took.
 func WaitForQuiet(ctx context.Context, patience time.Duration) (time.Duration, error) {
 	const moment = 300 * time.Millisecond
 	start := time.Now()

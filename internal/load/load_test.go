@@ -35,7 +35,7 @@ func TestWaitForQuiet(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := WaitForQuiet(ctx, time.Hour); err == nil {
-		t.Error("what is interrupted goes on")
+		t.Error("the wait goes on after an interrupt")
 	}
 }
 

@@ -10,29 +10,31 @@ type Prediction struct {
 	Program          string
 	Level            int
 	Predicted, Truth float64
-	// Half widths of 95% intervals: what the prediction's experiments scatter, without what is known of the
-	// method's own error, and what rounds of truth scatter.
+	// Half widths of 95% intervals: of the prediction, by its experiments alone and without the
+	// method's own error, and of the truth.
 	PredictedHalf, TruthHalf float64
 	// PlaceboHalf is how well the program's placebos, delays for nothing, are known; 0 where there were none.
 	PlaceboHalf float64
 	Seen        Seen // during the program's runs
 }
 
-// The limits of predictions, in points. Over the suite the mean error is below 2, and below 1 for the programs of the gate. Twice
-// each limit, to which noise may widen it, is still less than 6: no noise excuses an error of 6 points in all.
+// The limits of predictions, in points. Over the suite the mean error is below 2, and below 1 for the programs of the
+// gate. Twice each limit, to which noise may widen it, is still less than 6: no noise excuses an error of 6 points in
+// all.
 const (
 	mostOff      = 2.9 // of one prediction
-	mostMean     = 1.6 // of the mean difference: what all predictions have in common
+	mostMean     = 1.6 // of the mean difference: the part that all predictions have in common
 	mostAbsolute = 2.3 // of the mean of how far they are off
-	// Half widths on a quiet machine. A limit is 1.8 of its half widths: of two thousand right predictions one is beyond it.
+	// Half widths on a quiet machine. A limit is 1.8 of its half widths: of two thousand right predictions one is
+	// beyond it.
 	usualHalf = mostOff / 1.8
 	usualMean = mostMean / 1.8
 	// judgedLeast is the part of the predictions that must have been judged.
 	judgedLeast = 2.0 / 3
 )
 
-// half is that of the difference between prediction and truth. Placebos scatter as the experiments do; where they scatter more they
-// tell of noise that the experiments' own interval does not have.
+// half is that of the difference between prediction and truth. Placebos scatter as the experiments do; where they
+// scatter more they tell of noise that the experiments' own interval does not have.
 func (p *Prediction) half() float64 {
 	return math.Hypot(max(p.PredictedHalf, p.PlaceboHalf), p.TruthHalf)
 }
@@ -47,8 +49,8 @@ func Tells(predictions []Prediction) bool {
 	return true
 }
 
-// Together judges all predictions: each by itself, as far as noise lets it be, and what they have in common, which is known better
-// than each. The lines say what was found of each, the last the verdict.
+// Together judges all predictions: each by itself, as far as noise allows, and their mean, which is known better than
+// each. There is a line for each prediction, and one at the end with the verdict.
 func Together(predictions []Prediction) (Verdict, []string) {
 	var lines []string
 	var differences, errors []float64
@@ -57,7 +59,8 @@ func Together(predictions []Prediction) (Verdict, []string) {
 	halves := map[string]float64{}
 	for _, p := range predictions {
 		off := p.Predicted - p.Truth
-		f := Around(fmt.Sprintf("%s at %d%%: %.1f for %.1f: the difference", p.Program, p.Level, p.Predicted, p.Truth), off, 0, mostOff)
+		name := fmt.Sprintf("%s at %d%%: %.1f for %.1f: the difference", p.Program, p.Level, p.Predicted, p.Truth)
+		f := Around(name, off, 0, mostOff)
 		f.Half, f.Usual = p.half(), usualHalf
 		v, words := Judge(f, p.Seen)
 		lines = append(lines, v.String()+": "+words)
@@ -65,13 +68,15 @@ func Together(predictions []Prediction) (Verdict, []string) {
 			judged++
 		}
 		wrong = wrong || v == Wrong
-		// What scatters has no place in a mean only where others had the machine: they may push all the same way.
+		// A mean averages scatter out, but not the effect of other programs: that may push all predictions the same
+		// way.
 		if p.Seen.Widen() > Most {
 			continue
 		}
 		worst = worst.Or(p.Seen)
 		differences, errors = append(differences, off), append(errors, math.Abs(off))
-		// Levels of one program have their baselines in common: they are taken for one that is no better known than its worst.
+		// Levels of one program have their baselines in common: they are taken for one that is no better known than
+		// its worst.
 		halves[p.Program] = max(halves[p.Program], p.half())
 	}
 	squares := 0.0
@@ -94,8 +99,8 @@ func Together(predictions []Prediction) (Verdict, []string) {
 	case v == NotJudged || len(differences) == 0 || float64(judged) < judgedLeast*float64(len(predictions)):
 		v = NotJudged
 	}
-	last := fmt.Sprintf("%v (mean difference %+.1f ± %.1f points, mean error %.1f, %d of %d predictions judged", v, difference, half,
-		absolute, judged, len(predictions))
+	last := fmt.Sprintf("%v (mean difference %+.1f ± %.1f points, mean error %.1f, %d of %d predictions judged",
+		v, difference, half, absolute, judged, len(predictions))
 	if v == NotJudged {
 		for _, p := range predictions {
 			worst = worst.Or(p.Seen)

@@ -3,7 +3,8 @@ package noise
 import "math"
 
 // Mean is the mean of some values and half of its 95% interval: Student's t, which assumes that the values are
-// independent and their errors near enough to normal. With two or three values it is very wide, as it should be, with one infinite.
+// independent and their errors near enough to normal. With two or three values it is very wide, as it should be, with
+// one infinite.
 func Mean(values []float64) (mean, half float64) {
 	n := float64(len(values))
 	for _, v := range values {

@@ -1,8 +1,8 @@
-// Package noise judges figures that were measured on a machine which may be noisy: a figure is right, wrong, or cannot
-// be judged. It is used by tests, and measures nothing itself: package load does.
+// Package noise judges figures that were measured on a machine which may be noisy: a figure is right, wrong, or
+// cannot be judged. It is used by tests, and measures nothing itself: package load does.
 //
-// A figure has limits for a quiet machine. Noise widens them, to twice at most, in proportion to how much more there is than
-// usual. Where there is more noise than that a figure beyond its limits is no verdict: the answer is [NotJudged].
+// A figure has limits for a quiet machine. Noise widens them, to twice at most, in proportion to how much more there
+// is than usual. Where there is more noise than that, a figure beyond its limits is [NotJudged].
 //
 // The normal sequence: fill in a [Seen] and some [Figure]s, then [Judge] each by itself, or all [Together].
 package noise
@@ -20,8 +20,8 @@ type Seen struct {
 	Spread  float64 // by how much a loop took longer on average than at its best
 }
 
-// What is usual on a quiet machine. The interrupts' and the kernel's own work are 1 to 2% of a small machine, and /proc/stat
-// counts in ticks of 10 ms; the loop's time varies by a few percent on shared hosts.
+// The usual noise of a quiet machine. The interrupts' and the kernel's own work are 1 to 2% of a small machine, and
+// /proc/stat counts in ticks of 10 ms; the loop's time varies by a few percent on shared hosts.
 const (
 	usualTaken  = 0.04 // foreign and steal together
 	usualSpread = 0.06
@@ -40,8 +40,8 @@ func (s Seen) Or(o Seen) Seen {
 }
 
 func (s Seen) String() string {
-	return fmt.Sprintf("others used %.1f%% of the processors, the host took %.1f%%, a loop took %.1f%% longer than at its best",
-		100*s.Foreign, 100*s.Steal, 100*s.Spread)
+	const words = "others used %.1f%% of the processors, the host took %.1f%%, a loop took %.1f%% longer than at its best"
+	return fmt.Sprintf(words, 100*s.Foreign, 100*s.Steal, 100*s.Spread)
 }
 
 // Figure is a number that was measured, and what it should be between.
@@ -49,8 +49,8 @@ type Figure struct {
 	Name      string
 	Value     float64
 	Low, High float64 // the limits on a quiet machine
-	// Half is half of the 95% interval of the value, or of its difference from a truth that was measured too, and Usual what that
-	// is on a quiet machine. Both are 0 where they are not known.
+	// Half is half of the 95% interval of the value, or of its difference from a truth that was measured too, and
+	// Usual what that is on a quiet machine. Both are 0 where they are not known.
 	Half, Usual float64
 }
 
@@ -80,8 +80,8 @@ func (f *Figure) widen(s Seen) float64 {
 	return w
 }
 
-// Judge judges one figure. What lies within the limits of a quiet machine is right, whatever the noise; the words say
-// what the limits were and why.
+// Judge judges one figure. A value within the limits of a quiet machine is right, whatever the noise. The words give
+// the limits and the reason for them.
 func Judge(f Figure, s Seen) (Verdict, string) {
 	middle, half, by := (f.Low+f.High)/2, (f.High-f.Low)/2, f.widen(s)
 	words := fmt.Sprintf("%s is %.3g", f.Name, f.Value)

@@ -64,7 +64,8 @@ func TestJudgeOneLimit(t *testing.T) {
 		seen  Seen
 		want  Verdict
 	}{{300, quiet, Right}, {1e9, loud, Right}, {299, busy, Wrong}, {299, loud, NotJudged}} {
-		if got, words := Judge(Figure{Name: "requests", Value: test.value, Low: 300, High: math.Inf(1)}, test.seen); got != test.want {
+		f := Figure{Name: "requests", Value: test.value, Low: 300, High: math.Inf(1)}
+		if got, words := Judge(f, test.seen); got != test.want {
 			t.Errorf("%+v: %v (%s)", test, got, words)
 		}
 	}
@@ -78,13 +79,14 @@ func TestAll(t *testing.T) {
 	if v, words := All([]Figure{wrong, right}, quiet); v != Wrong || !strings.HasPrefix(words, "wrong: two is 8") {
 		t.Errorf("%v, %q", v, words)
 	}
-	if v, words := All([]Figure{wrong, right}, loud); v != NotJudged || !strings.Contains(words, "not judged: too noisy: two is 8") {
+	v, words := All([]Figure{wrong, right}, loud)
+	if v != NotJudged || !strings.Contains(words, "not judged: too noisy: two is 8") {
 		t.Errorf("%v, %q", v, words)
 	}
 }
 
-// suite are predictions with the errors and half widths of the suite's table (accuracy/README.md), to which noise is added: normal,
-// with so many times those half widths.
+// suite are predictions with the errors and half widths of the suite's table (accuracy/README.md), to which noise is
+// added: normal, with so many times those half widths.
 func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 	recorded := []Prediction{
 		{Program: "barrier", Level: 25, Predicted: 24.4, Truth: 24.0, PredictedHalf: 0.8, TruthHalf: 1.5},
@@ -110,8 +112,9 @@ func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 	return recorded
 }
 
-// What is right passes on a quiet machine and on a noisy one, and is not judged on one that is noisier still. An error of 6 points
-// passes nowhere: whether all are off the same way, half of them the other way, or each program by a part of what it gains.
+// Right predictions pass on a quiet machine and on a noisy one, and are not judged on one that is noisier still. An
+// error of 6 points passes nowhere: not where all are off the same way, nor where every other program is off the
+// other way.
 func TestTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const tries = 400
@@ -136,8 +139,8 @@ func TestTogether(t *testing.T) {
 				v, _ := Together(predictions)
 				verdicts[v]++
 			}
-			says := fmt.Sprintf("%s, noise %g times, %+v: %d right, %d not judged, %d wrong of %d", what, machine.times, machine.seen,
-				verdicts[Right], verdicts[NotJudged], verdicts[Wrong], tries)
+			says := fmt.Sprintf("%s, noise %g times, %+v: %d right, %d not judged, %d wrong of %d",
+				what, machine.times, machine.seen, verdicts[Right], verdicts[NotJudged], verdicts[Wrong], tries)
 			if what == "nothing" && (verdicts[Wrong] > tries/50 || machine.times <= 1.5 && verdicts[Right] < tries*95/100) {
 				t.Error(says)
 			}
@@ -175,13 +178,14 @@ func TestTogetherSays(t *testing.T) {
 		off[i].Predicted += 6
 	}
 	v, lines := Together(off)
-	if last := lines[len(lines)-1]; v != NotJudged || !strings.HasPrefix(last, "not judged: too noisy (") || !strings.Contains(last, "others used 20.0%") {
+	last := lines[len(lines)-1]
+	if v != NotJudged || !strings.HasPrefix(last, "not judged: too noisy (") || !strings.Contains(last, "others used 20.0%") {
 		t.Errorf("%v: %q", v, lines)
 	}
 	if v, _ := Together(nil); v == Right {
 		t.Error("no predictions are right")
 	}
-	// What placebos scatter is noise that the experiments' interval may not have.
+	// Placebos may show noise that the experiments' interval does not.
 	some := suite(rng, 1, quiet)
 	for i := range some {
 		some[i].PlaceboHalf = 20

@@ -22,8 +22,9 @@ var patience = struct {
 // tries is how often a figure that noise keeps from being judged is measured.
 const tries = 2
 
-// Watch waits until the machine is quiet, for as long as patience is left, and watches it from then on. What it gives says what
-// was seen; foreign is the part of the machine that others used, for example by [ForeignShare].
+// Watch waits until the machine is quiet, for as long as patience is left, and watches it from then on. The function
+// that it gives ends that and tells the noise; foreign is the part of the machine that others used, for example by
+// [ForeignShare].
 func Watch(t testing.TB) (seen func(foreign float64) noise.Seen) {
 	t.Helper()
 	quiet := awaitQuiet(t)
@@ -40,7 +41,8 @@ func Watch(t testing.TB) (seen func(foreign float64) noise.Seen) {
 	}
 }
 
-// awaitQuiet waits until others use little of the machine and a loop takes about as long each time. It gives the loop's spread.
+// awaitQuiet waits until others use little of the machine and a loop takes about as long each time. It gives the
+// loop's spread.
 func awaitQuiet(t testing.TB) noise.Seen {
 	t.Helper()
 	patience.Lock()
@@ -58,7 +60,7 @@ func awaitQuiet(t testing.TB) noise.Seen {
 	}
 }
 
-// Judge measures figures on a quiet machine, and fails the test where one is not what it should be. Noise widens their
+// Judge measures figures on a quiet machine, and fails the test where one is wrong. Noise widens their
 // limits; where there is too much of it they are measured once more, and then [NotJudged]. measure also gives
 // what part of the machine others used meanwhile.
 func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
@@ -92,9 +94,9 @@ const (
 	notJudgedVariable = "WHATIF_NOT_JUDGED" // a file for it
 )
 
-// NotJudged says that noise kept a test from judging something: a failure where WHATIF_STRICT is 1, as in CI. Elsewhere
-// it is a line on standard error, and one in the file that WHATIF_NOT_JUDGED names, as "go test" shows nothing of a
-// package that passes. make test prints that file at its end.
+// NotJudged says that noise kept a test from judging something: a failure where WHATIF_STRICT is 1, as in CI.
+// Elsewhere it is a line on standard error, and one in the file that WHATIF_NOT_JUDGED names, as "go test" shows
+// nothing of a package that passes. make test prints that file at its end.
 func NotJudged(t testing.TB, words string) {
 	t.Helper()
 	if os.Getenv(strictVariable) == "1" {

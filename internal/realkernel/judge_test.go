@@ -25,7 +25,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failed = append(r.failed, fmt.Sprintf(format, args...))
 }
 
-// What was not judged is a failure in CI only, and can be read elsewhere although the test passes.
+// A figure that is not judged fails the test in CI only. Elsewhere the user can read of it, although the test passes.
 func TestNotJudged(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	t.Setenv(notJudgedVariable, said)
@@ -37,7 +37,8 @@ func TestNotJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "TestNotJudged: not judged: too noisy: a\nTestNotJudged: not judged: too noisy: b\n"; string(text) != want || r.failed != nil {
+	want := "TestNotJudged: not judged: too noisy: a\nTestNotJudged: not judged: too noisy: b\n"
+	if string(text) != want || r.failed != nil {
 		t.Errorf("%q, failed with %q", text, r.failed)
 	}
 	t.Setenv(strictVariable, "1")
@@ -46,7 +47,7 @@ func TestNotJudged(t *testing.T) {
 	}
 }
 
-// Judge fails for what is wrong only, and measures once more what noise keeps it from judging.
+// Judge fails for wrong figures only, and measures once more where noise keeps it from judging.
 func TestJudgeFigures(t *testing.T) {
 	patience.Lock()
 	left := patience.left
@@ -96,7 +97,8 @@ func TestPeriodOf(t *testing.T) {
 }
 
 func TestForeignShare(t *testing.T) {
-	data := &profile.Data{Run: profile.Run{CPUs: 2}, Experiments: []profile.Experiment{{RealNS: 100, ForeignNS: 40}, {RealNS: 100}}}
+	experiments := []profile.Experiment{{RealNS: 100, ForeignNS: 40}, {RealNS: 100}}
+	data := &profile.Data{Run: profile.Run{CPUs: 2}, Experiments: experiments}
 	if got := ForeignShare(data); got != 0.1 {
 		t.Errorf("%g, want 0.1", got)
 	}

@@ -19,8 +19,8 @@ const (
 	truthSeconds = "0.5"
 )
 
-// Truth measures what a program of accuracy/programs really gains, in percent, when its target is shrunk by so many percent,
-// and half of that figure's 95% interval. Each run stands between two of the whole program.
+// Truth measures what a program of accuracy/programs really gains, in percent, when its target is shrunk by so many
+// percent, and half of that figure's 95% interval. Each run stands between two of the whole program.
 func Truth(t testing.TB, program string, percent int) (gain, half float64) {
 	t.Helper()
 	period := func(percent int) float64 {

@@ -17,8 +17,8 @@ import (
 	"whatif/internal/load"
 )
 
-// US is the number of steps (multiply, then add) that take about a microsecond on this machine, as bench_calibrate of bench.h
-// finds it.
+// US is the number of steps (multiply, then add) that take about a microsecond on this machine, as bench_calibrate of
+// bench.h finds it.
 var US = calibrated()
 
 func calibrated() int {
