@@ -39,14 +39,46 @@ func (p *Prediction) half() float64 {
 	return math.Hypot(max(p.PredictedHalf, p.PlaceboHalf), p.TruthHalf)
 }
 
-// Tells says whether noise leaves each of the predictions to be judged.
-func Tells(predictions []Prediction) bool {
-	for _, p := range predictions {
-		if !(max(p.Seen.Widen(), p.half()/usualHalf) <= Most) {
-			return false
+// judge judges one prediction by itself.
+func (p *Prediction) judge() (Verdict, string) {
+	name := fmt.Sprintf("%s at %d%%: %.1f for %.1f: the difference", p.Program, p.Level, p.Predicted, p.Truth)
+	f := Around(name, p.Predicted-p.Truth, 0, mostOff)
+	f.Half, f.Usual = p.half(), usualHalf
+	return Judge(f, p.Seen)
+}
+
+// Each is the worst verdict on predictions by themselves.
+func Each(predictions []Prediction) (worst Verdict) {
+	for i := range predictions {
+		v, _ := predictions[i].judge()
+		worst = max(worst, v)
+	}
+	return worst
+}
+
+// Pool takes two measurements of the same predictions together: their means are better known by a factor of 1.4. A
+// measurement on a machine that is too noisy is left out.
+func Pool(one, other []Prediction) []Prediction {
+	pooled := make([]Prediction, len(one))
+	for i, a := range one {
+		b := other[i]
+		switch {
+		case a.Seen.Widen() > Most:
+			pooled[i] = b
+		case b.Seen.Widen() > Most:
+			pooled[i] = a
+		default:
+			pooled[i] = Prediction{
+				Program: a.Program, Level: a.Level,
+				Predicted: (a.Predicted + b.Predicted) / 2, Truth: (a.Truth + b.Truth) / 2,
+				PredictedHalf: math.Hypot(a.PredictedHalf, b.PredictedHalf) / 2,
+				TruthHalf:     math.Hypot(a.TruthHalf, b.TruthHalf) / 2,
+				PlaceboHalf:   math.Hypot(a.PlaceboHalf, b.PlaceboHalf) / 2,
+				Seen:          a.Seen.Or(b.Seen),
+			}
 		}
 	}
-	return true
+	return pooled
 }
 
 // Together judges all predictions: each by itself, as far as noise allows, and their mean, which is known better than
@@ -59,10 +91,7 @@ func Together(predictions []Prediction) (Verdict, []string) {
 	halves := map[string]float64{}
 	for _, p := range predictions {
 		off := p.Predicted - p.Truth
-		name := fmt.Sprintf("%s at %d%%: %.1f for %.1f: the difference", p.Program, p.Level, p.Predicted, p.Truth)
-		f := Around(name, off, 0, mostOff)
-		f.Half, f.Usual = p.half(), usualHalf
-		v, words := Judge(f, p.Seen)
+		v, words := p.judge()
 		lines = append(lines, v.String()+": "+words)
 		if v != NotJudged {
 			judged++

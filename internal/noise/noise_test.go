@@ -116,7 +116,6 @@ func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 // error of 6 points passes nowhere: not where all are off the same way, nor where every other program is off the
 // other way.
 func TestTogether(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
 	const tries = 400
 	broken := map[string]func(i int, p *Prediction){
 		"nothing":    func(int, *Prediction) {},
@@ -130,18 +129,28 @@ func TestTogether(t *testing.T) {
 		seen  Seen
 	}{{1, quiet}, {1.5, quiet}, {1.5, busy}, {2.2, busy}, {3, Seen{Foreign: 0.07}}, {6, quiet}, {4, loud}} {
 		for what, bend := range broken {
-			var verdicts [3]int
-			for range tries {
+			rng := rand.New(rand.NewPCG(1, 2))
+			measured := func() []Prediction {
 				predictions := suite(rng, machine.times, machine.seen)
 				for i := range predictions {
 					bend(i, &predictions[i])
+				}
+				return predictions
+			}
+			var verdicts [3]int
+			for range tries {
+				predictions := measured()
+				for i := 0; i < len(predictions); i += 2 { // as the gate does: see Pool
+					if one := predictions[i : i+2]; Each(one) != Right {
+						copy(one, Pool(one, measured()[i:i+2]))
+					}
 				}
 				v, _ := Together(predictions)
 				verdicts[v]++
 			}
 			says := fmt.Sprintf("%s, noise %g times, %+v: %d right, %d not judged, %d wrong of %d",
 				what, machine.times, machine.seen, verdicts[Right], verdicts[NotJudged], verdicts[Wrong], tries)
-			if what == "nothing" && (verdicts[Wrong] > tries/50 || machine.times <= 1.5 && verdicts[Right] < tries*95/100) {
+			if what == "nothing" && (verdicts[Wrong] > tries/100 || machine.times <= 1.5 && verdicts[Right] < tries*95/100) {
 				t.Error(says)
 			}
 			if what != "nothing" && (verdicts[Right] > 0 || machine.times <= 2.2 && verdicts[Wrong] < tries) {
@@ -168,6 +177,36 @@ func TestTogetherFindsOne(t *testing.T) {
 	}
 	if found < tries*97/100 {
 		t.Errorf("%d of %d are judged as they should be", found, tries)
+	}
+}
+
+// Two measurements are one that is better known. One on a machine that was too noisy does not count.
+func TestPool(t *testing.T) {
+	one := []Prediction{{Program: "spin", Level: 25, Predicted: 10, Truth: 20, PredictedHalf: 3, TruthHalf: 6, PlaceboHalf: 1, Seen: quiet}}
+	other := []Prediction{{Program: "spin", Level: 25, Predicted: 20, Truth: 22, PredictedHalf: 4, TruthHalf: 8, Seen: busy}}
+	want := Prediction{
+		Program: "spin", Level: 25, Predicted: 15, Truth: 21, PredictedHalf: 2.5, TruthHalf: 5, PlaceboHalf: 0.5,
+		Seen: quiet.Or(busy),
+	}
+	if got := Pool(one, other); len(got) != 1 || got[0] != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	other[0].Seen = loud
+	for _, got := range [][]Prediction{Pool(one, other), Pool(other, one)} {
+		if got[0] != one[0] {
+			t.Errorf("%+v, want %+v", got[0], one[0])
+		}
+	}
+	if got := Each(append(one, other...)); got != NotJudged {
+		t.Errorf("%v", got)
+	}
+	one[0].TruthHalf = 0.5
+	one[0].PredictedHalf = 0.5
+	if got := Each(append(one, other...)); got != Wrong {
+		t.Errorf("%v", got)
+	}
+	if got := Each(other); got != Right {
+		t.Errorf("%v", got)
 	}
 }
 
