@@ -58,24 +58,6 @@ func TestParseLatency(t *testing.T) {
 	}
 }
 
-func TestParseMachineTime(t *testing.T) {
-	got, err := parseMachineTime("cpu  100 1 20 4000 5 3 2 7 0 0\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := 126 * 10 * time.Millisecond; got.busy != want {
-		t.Errorf("busy %v, want %v", got.busy, want)
-	}
-	if want := 70 * time.Millisecond; got.steal != want {
-		t.Errorf("steal %v, want %v", got.steal, want)
-	}
-	for _, line := range []string{"", "cpu0 1 2 3 4 5 6 7 8 9 10", "cpu 1 2 3", "cpu 1 2 3 x 5 6 7 8 9 10"} {
-		if _, err := parseMachineTime(line); err == nil {
-			t.Errorf("parseMachineTime(%q): no error", line)
-		}
-	}
-}
-
 func TestMarkedLine(t *testing.T) {
 	for mark, want := range map[string]string{"// TARGET": "", "// TARGET<put": "<put", "// TARGET<f<g\r": "<f<g"} {
 		if line, callers, err := markedLine("a\nb " + mark + "\nthe // TARGET is above\n"); line != 2 || callers != want || err != nil {

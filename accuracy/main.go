@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -62,10 +63,11 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 
 // studyAll goes on where a program fails: what was measured of the others is not lost.
 func studyAll(ctx context.Context, o *options, stderr io.Writer) (results []result, failed bool) {
-	if err := adoptOrphans(); err != nil {
+	if err := errors.Join(adoptOrphans(), shareCalibration()); err != nil {
 		fmt.Fprintf(stderr, "accuracy: %v\n", err)
 		return nil, true
 	}
+	fmt.Fprintf(stderr, "accuracy: the order of levels comes from -seed %d\n", o.plan.seed)
 	for i := range o.chosen {
 		more, err := o.plan.study(ctx, &o.chosen[i], stderr)
 		if err != nil {
@@ -98,7 +100,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.Float64Var(&o.plan.cozSeconds, "coz-seconds", 40, "profile each program this long with coz")
 	f.StringVar(&o.plan.whatif, "whatif", "bin/whatif", "the whatif `command` to ask, from the checkout's root")
 	f.DurationVar(&o.plan.patience, "patience", time.Minute, "wait up to this long, per program, for a quiet machine")
-	f.Uint64Var(&o.plan.seed, "seed", 1, "seed of the random order of levels")
+	f.Uint64Var(&o.plan.seed, "seed", 0,
+		"`seed` of the random order of levels; 0: another one each time, which is printed")
 	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth and ask nobody")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
 	f.BoolVar(&o.markdown, "markdown", false, "print the table for README.md")
@@ -113,6 +116,9 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	}
 	if o.plan.rounds < 2 || o.plan.chunks < 1 || o.plan.truthSeconds <= 0 || *seconds <= 0 {
 		return nil, errors.New("reading the command line: at least 2 rounds, 1 chunk and some seconds are needed")
+	}
+	for o.plan.seed == 0 {
+		o.plan.seed = rand.Uint64()
 	}
 	o.plan.predict = time.Duration(*seconds * float64(time.Second))
 	var err error

@@ -18,9 +18,11 @@ type result struct {
 	Levels  []levelResult `json:"levels"`
 	Rounds  int           `json:"rounds"` // of truth
 	// Disturbed is the share of the truth's runs during which others used too much of the machine.
-	Disturbed float64  `json:"disturbed"`
-	Warnings  []string `json:"warnings,omitempty"`
-	model     []float64
+	Disturbed float64 `json:"disturbed"`
+	// Foreign is the share of the machine that others used during those runs, on average.
+	Foreign  float64  `json:"foreign"`
+	Warnings []string `json:"warnings,omitempty"`
+	model    []float64
 }
 
 // name is the program's, with the metric if that is not throughput.

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"time"
+
+	"whatif/internal/noise"
 )
 
 // plan is how much is measured of each program.
@@ -42,7 +45,7 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 		seconds = p.seconds
 	}
 	truth := &truthRun{program: p, binary: built.plain, seconds: seconds, levels: pl.levels, patience: pl.patience,
-		rng: rand.New(rand.NewPCG(pl.seed, 0)), ratios: map[string]map[int][]float64{}}
+		rng: pl.order(p), ratios: map[string]map[int][]float64{}}
 	r := result{Program: p.name, Kind: p.kind, model: p.model}
 	warn := func(err error) {
 		r.Warnings = append(r.Warnings, err.Error())
@@ -104,11 +107,20 @@ func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]re
 			predicted = gains
 		}
 		results[i].Rounds = round
+		results[i].Foreign, _ = noise.Mean(truth.foreign)
 		results[i].Disturbed = float64(truth.disturbed) / float64(truth.runs)
 		results[i].Levels = joinLevels(pl.levels, truth.gains(metric), predicted, coz)
 		coz = nil // it knows throughput only
 	}
 	return results, nil
+}
+
+// order is where the program's order of levels comes from: another one for each program, or the effect of one order
+// would be in all results.
+func (pl *plan) order(p *program) *rand.Rand {
+	name := fnv.New64a()
+	name.Write([]byte(p.name))
+	return rand.New(rand.NewPCG(pl.seed, name.Sum64()))
 }
 
 // moreRounds times as many rounds as were asked for there may be, where the truth is not known yet.

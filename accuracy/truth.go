@@ -10,15 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"whatif/internal/load"
 )
 
-const (
-	// maxForeign is the share of the machine that others may use during a run. /proc/stat counts in ticks,
-	// so that a quiet run of half a second already shows up to 2%.
-	maxForeign = 0.04
-	// maxTries is how often a disturbed run is repeated before it is taken as it is, and counted.
-	maxTries = 3
-)
+// maxTries is how often a disturbed run is repeated before it is taken as it is, and counted.
+const maxTries = 3
 
 // truthRun measures the truth of one program, round by round.
 type truthRun struct {
@@ -32,6 +29,7 @@ type truthRun struct {
 	patience  time.Duration // left for waiting until others are quiet
 	runs      int
 	disturbed int
+	foreign   []float64 // of each run, those that were repeated too
 }
 
 // round runs every level once, in random order, with a baseline before and after each. The machine's speed
@@ -73,14 +71,14 @@ func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, e
 		if err != nil {
 			return nil, err
 		}
-		if foreign <= maxForeign || try == maxTries {
+		if foreign <= load.MaxForeign || try == maxTries {
 			t.runs++
-			if foreign > maxForeign {
+			if foreign > load.MaxForeign {
 				t.disturbed++
 			}
 			return period, nil
 		}
-		waited, err := waitForQuiet(ctx, t.patience)
+		waited, err := load.WaitForQuiet(ctx, t.patience)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +92,7 @@ func (t *truthRun) run(ctx context.Context, level int) (period map[string]float6
 	limit := time.Duration((10*t.seconds + 10) * float64(time.Second)) // far too long: the program hangs
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	before, err := readMachineTime()
+	before, err := load.Read()
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -112,7 +110,7 @@ func (t *truthRun) run(ctx context.Context, level int) (period map[string]float6
 		return nil, 0, fmt.Errorf("%s: %w%s", doing, err, words(err))
 	}
 	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() + used + reapOrphans(time.Second)
-	after, err := readMachineTime()
+	after, err := load.Read()
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -125,7 +123,8 @@ func (t *truthRun) run(ctx context.Context, level int) (period map[string]float6
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	period[throughput] = took / float64(visits)
-	return period, foreignShare(before, after, own), nil
+	t.foreign = append(t.foreign, load.Foreign(before, after, own))
+	return period, t.foreign[len(t.foreign)-1], nil
 }
 
 // words is what a command that failed said last, in brackets.

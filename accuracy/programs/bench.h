@@ -30,9 +30,9 @@
 #include <coz.h>
 #endif
 
-/* Steps of WORK that take about a microsecond on the machine the suite was tuned on (multiply, then add: 4
- * cycles a step). Elsewhere every program is faster or slower by one factor, which changes no ratio. */
-#define US 950L
+/* Steps of WORK (multiply, then add: 4 cycles a step) that take a microsecond here: see bench_calibrate. */
+#define US bench_us
+static long bench_us;
 
 /* Does n steps of work. A macro, because the debug information then says that all of it is on the line that
  * uses it. The two asm statements say nothing to the processor: they keep the compiler from knowing the
@@ -58,6 +58,37 @@ static struct {
 __attribute__((noreturn, unused)) static void die(const char *doing) {
   fprintf(stderr, "bench: %s: %s\n", doing, strerror(errno));
   exit(1);
+}
+
+/*
+ * Finds out how fast the processor is, before main. A program that also sleeps has the same truth on every
+ * machine only if its work takes the same time there. WHATIF_STEPS gives the speed to all programs of a study,
+ * and to the programs that they execute: measurements differ by a little, and that would be noise. Without it
+ * the best of some short loops counts, as at least one of them is not disturbed. WHATIF_CALIBRATION is a
+ * factor, which simulates a faster or slower processor.
+ */
+__attribute__((constructor, unused)) static void bench_calibrate(void) {
+  const char *known = getenv("WHATIF_STEPS"), *scale = getenv("WHATIF_CALIBRATION");
+  const long steps = 100000;
+  double best = 0, factor = scale ? atof(scale) : 1;
+  bench_us = known ? atol(known) : 0;
+  if (bench_us > 0)
+    return;
+  for (int i = 0; i < 40; i++) {
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    WORK(steps);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double took = (double)(end.tv_sec - begin.tv_sec) * 1e6 + (double)(end.tv_nsec - begin.tv_nsec) / 1e3;
+    if (i == 0 || took < best)
+      best = took;
+  }
+  bench_us = (long)((double)steps / best * (factor > 0 ? factor : 1) + 0.5);
+  if (bench_us < 1)
+    bench_us = 1;
+  char text[24];
+  snprintf(text, sizeof text, "%ld", bench_us);
+  setenv("WHATIF_STEPS", text, 1);
 }
 
 /* What is left of the target's n steps. */

@@ -2,10 +2,28 @@
 //!
 //! A step of work is a xorshift here: LLVM knows how to merge two steps of a multiply-and-add.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Steps that take about a microsecond where the suite was tuned.
-pub const US: u64 = 600;
+/// Steps that take about a microsecond on this machine, as bench_calibrate of bench.h finds them. WHATIF_STEPS counts
+/// multiplications with additions, of 4 cycles; a xorshift takes 6.
+pub fn us() -> u64 {
+    static FOUND: OnceLock<u64> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let said = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<f64>().ok()).filter(|v| *v > 0.0);
+        if let Some(steps) = said("WHATIF_STEPS") {
+            return (steps * 4.0 / 6.0).max(1.0) as u64;
+        }
+        let steps = 60_000;
+        let lap = |_| {
+            let begin = Instant::now();
+            std::hint::black_box(own_work(std::hint::black_box(steps)));
+            begin.elapsed().as_secs_f64() * 1e6
+        };
+        let best = (0..40).map(lap).fold(f64::INFINITY, f64::min);
+        (steps as f64 / best * said("WHATIF_CALIBRATION").unwrap_or(1.0)).max(1.0) as u64
+    })
+}
 
 /// The progress point; the asm keeps it a real function, really called.
 #[no_mangle]

@@ -3,6 +3,7 @@ package experiment
 import (
 	"debug/elf"
 	"fmt"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"whatif/internal/analyze"
 	"whatif/internal/ledger"
+	"whatif/internal/noise"
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 	"whatif/internal/symbol"
@@ -105,19 +107,17 @@ func TestSleepProbes(t *testing.T) {
 // one that would be first from going on, and the other's work seems to be worth all of itself: 62 at 100%, where 33 to 37 are true.
 func TestGoroutinesMeet(t *testing.T) {
 	realkernel.Need(t)
-	program := buildGo(t, "../../accuracy/programs/forms/go_meet", "-ldflags=")
-	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, "../../accuracy/programs/forms/go_meet/main.go", "// TARGET"))
-	data, _ := profiled(t, []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, []string{program, "0", "6"}, 0)
-	result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
-	i := slices.IndexFunc(result.Targets, func(t analyze.Target) bool { return t.Unit.Name == line })
-	if i < 0 {
-		t.Fatalf("%s is none of the targets", line)
-	}
-	gain, ok := result.Targets[i].Effects[0].At(100)
-	t.Logf("at 100%%: %.1f [%.1f, %.1f], losses %v", gain.Value, gain.Low, gain.High, data.End.Losses)
-	if !ok || gain.Value < 20 || gain.Value > 50 {
-		t.Errorf("at 100%%: a gain of %.1f, the truth is 33 to 37", gain.Value)
-	}
+	source := form(t, "go_meet/main.go")
+	program := buildGo(t, filepath.Dir(source), "-ldflags=")
+	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
+	realkernel.Judge(t, func() ([]noise.Figure, float64) {
+		truth, half := realkernel.Truth(t, program, 100)
+		flags := []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}
+		data, _ := profiled(t, flags, []string{program, "0", "6"}, 0)
+		f := predicted(t, analyze.Analyze([]*profile.Data{data}, analyze.Options{}), line, 100, truth)
+		f.Half = math.Hypot(f.Half, half)
+		return []noise.Figure{f}, realkernel.ForeignShare(data)
+	})
 }
 
 // Of the functions of Go's runtime that are probed this Go has all, of the two for a system call that took long one.
@@ -148,30 +148,34 @@ func TestHandovers(t *testing.T) {
 // is worth nothing, and where its thread is as well, as latencies are measured, jobs come less often.
 func TestGoroutinesAreHeld(t *testing.T) {
 	realkernel.Need(t)
-	program := buildGo(t, "../../accuracy/programs/forms/go_timed_jobs", "-ldflags=")
-	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, "../../accuracy/programs/forms/go_timed_jobs/main.go", "// TARGET"))
+	source := form(t, "go_timed_jobs/main.go")
+	program := buildGo(t, filepath.Dir(source), "-ldflags=")
+	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
 	for _, args := range [][]string{nil, {"-l", "job=func:main.compute..func:main.progressDone"}} {
 		args = append([]string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, args...)
-		data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
 		t.Log(args)
-		// The first second is for finding out that there are errands.
-		if gain := gainAfter(t, data, time.Second); gain < -8 || gain > 4 {
-			t.Errorf("%q: a gain of %.1f%%, and no job comes earlier", args, gain)
-		}
+		realkernel.Judge(t, func() ([]noise.Figure, float64) {
+			data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
+			// In the first second whatif finds out that a goroutine keeps time. No job comes earlier.
+			f := gainAfter(t, data, time.Second)
+			f.Low, f.High = -8, 4
+			return []noise.Figure{f}, realkernel.ForeignShare(data)
+		})
 	}
 }
 
 // Where another goroutine wants the processor that one which waited for the clock has been given, that one is not held: the other would stand still,
-// and code that keeps it from running would seem to be worth nothing (-4 to -1 at 100%).
+// and code that keeps it from running would seem to be worth nothing (-4 to -1 at 100%, where some 30 to 40 are true).
 func TestGoroutinesShareProcessor(t *testing.T) {
 	realkernel.Need(t)
-	const source = "../../accuracy/programs/forms/go_one_processor"
-	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source+"/main.go", "// TARGET"))
+	source := form(t, "go_one_processor/main.go")
+	program := buildGo(t, filepath.Dir(source), "-ldflags=")
+	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
 	args := []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}
-	data, _ := profiled(t, args, []string{buildGo(t, source, "-ldflags="), "0", "4"}, 0)
-	if gain := gainAfter(t, data, time.Second); gain < 20 || gain > 40 {
-		t.Errorf("a gain of %.1f%%, the truth is 29", gain)
-	}
+	judgeTruth(t, time.Second, 9, program, func() *profile.Data {
+		data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
+		return data
+	})
 }
 
 // Who waits all the time is not followed for long: a program must not be slowed by that.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +20,8 @@ import (
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/load"
+	"whatif/internal/noise"
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
 )
@@ -29,67 +33,148 @@ func TestKilled(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/pulse.c"
 	program := realkernel.Compile(t, source, "-no-pie")
-	file := filepath.Join(t.TempDir(), "whatif.profile")
+	line := fmt.Sprintf("pulse.c:%d", realkernel.Line(t, source, "// SELECTED"))
 	uprobesBefore := uprobeEvents(t)
 
-	alone := startPulse(t, program)
-	alone.await(t)
-	own := alone.bestRate(5, 100*time.Millisecond)
-	alone.end()
-
 	const times = 5
-	// A shared machine's speed varies by a third from one second to the next.
-	const unslowed = 0.65
-	for i := range times {
-		p := startPulse(t, realkernel.Whatif(t), "run", "--quiet", "-o", file, "-p", "func:round_done",
-			"-t", fmt.Sprintf("pulse.c:%d", realkernel.Line(t, source, "// SELECTED")), "-s", "100", "--", program)
-		p.await(t)
-		left := loadedBy(t, p.cmd.Process.Pid)
-		if left.count("prog") < 10 || left.count("link") < 10 {
-			t.Fatalf("whatif has loaded %v: they are not looked up as they should", left)
+	realkernel.Judge(t, func() (figures []noise.Figure, foreign float64) {
+		file := filepath.Join(t.TempDir(), "whatif.profile")
+		var parts []float64
+		var changed float64
+		own, others := ownRate(t, program)
+		for range times {
+			after, beside := killed(t, own, realkernel.Whatif(t), "run", "--quiet", "-o", file,
+				"-p", "func:round_done", "-t", line, "-s", "100", "--", program)
+			now, besideNow := ownRate(t, program)
+			t.Logf("%.0f rounds/s in the second after whatif was killed, undisturbed %.0f and %.0f", after, own, now)
+			part := after / math.Sqrt(own*now)
+			changed = max(changed, math.Abs(math.Log(now/own)))
+			figures, parts = append(figures, fullSpeed(part, math.Abs(math.Log(now/own)))), append(parts, part)
+			foreign = max(foreign, others, beside, besideNow)
+			own, others = now, besideNow
 		}
-		if sameCode(t, p.pid()) {
-			t.Fatal("there is no probe in round_done: it is not looked up as it should")
-		}
-		slowed := awaitSlow(p, own)
-		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
-		p.cmd.Process.Kill()
-		p.cmd.Wait()
-		killed := time.Now()
-		rate := p.bestRate(8, 100*time.Millisecond)
-		t.Logf("killed at %.0f rounds/s; %.0f rounds/s within a second, undisturbed %.0f", slowed, rate, own)
-		if slowed > 0.7*own {
-			t.Errorf("time %d: no experiment slowed the program: %.0f rounds/s, undisturbed %.0f", i, slowed, own)
-		}
-		if !p.runs() {
-			t.Fatalf("time %d: the program is gone", i)
-		}
-		for still := left.still(t); len(still) > 0; still = left.still(t) {
-			if time.Since(killed) > 10*time.Second {
-				t.Errorf("time %d: left behind in the kernel: %v", i, still)
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		if !sameCode(t, p.pid()) {
-			t.Errorf("time %d: the probe is still in round_done", i)
-		}
-		p.end()
-		if rate < unslowed*own {
-			// The machine may have become slower meanwhile: measure what is right now.
-			now := startPulse(t, program)
-			now.await(t)
-			own = now.bestRate(8, 100*time.Millisecond)
-			now.end()
-			if rate < unslowed*own {
-				t.Errorf("time %d: the program does %.0f rounds/s after whatif was killed, undisturbed %.0f", i, rate, own)
-			}
-		}
-	}
+		readable(t, file, times)
+		slices.Sort(parts)
+		return append(figures, medianSpeed(parts[times/2], changed)), foreign
+	})
 	if now := uprobeEvents(t); now != uprobesBefore {
 		t.Errorf("uprobe_events was %q and is %q", uprobesBefore, now)
 	}
-	readable(t, file, times)
+}
+
+// In the second after whatif was killed the program has this part of its own speed at least, each time and in the
+// median. The rate is that of the whole second: where every other moment were still taken from the program, it would
+// be half.
+const leastSpeed, leastMedian = 0.85, 0.95
+
+// usualChange is by how much, in logarithms, a program's own speed changes between two measurements on a quiet
+// machine.
+const usualChange = 0.06
+
+// fullSpeed is the figure of once, medianSpeed of all times. Where the machine
+// became faster meanwhile the part is more than 1, which is cut off.
+func fullSpeed(part, changed float64) noise.Figure {
+	f := noise.Around("the part of its speed that the program has after a kill", min(part, 1), 1, 1-leastSpeed)
+	f.Half, f.Usual = changed, usualChange
+	return f
+}
+
+func medianSpeed(part, changed float64) noise.Figure {
+	f := fullSpeed(part, changed)
+	f.Name, f.Low, f.High = "the median of these parts", leastMedian, 2-leastMedian
+	return f
+}
+
+// A kernel side that goes on stopping the program in every other moment does not pass, however long each of these is
+// and whatever the noise. A program at about its own speed passes.
+func TestFullSpeed(t *testing.T) {
+	for _, noisy := range []struct {
+		seen    noise.Seen
+		changed float64
+	}{{noise.Seen{}, 0}, {noise.Seen{Foreign: 0.08}, 0}, {noise.Seen{}, 0.12}} {
+		for _, part := range []float64{0, 0.5, 0.55, 0.65} {
+			if v, words := noise.Judge(fullSpeed(part, noisy.changed), noisy.seen); v != noise.Wrong {
+				t.Errorf("%+v: %v: %s", noisy, v, words)
+			}
+		}
+		for _, part := range []float64{0.96, 1, 1.3} {
+			for _, f := range []noise.Figure{fullSpeed(part, noisy.changed), medianSpeed(part, noisy.changed)} {
+				if v, words := noise.Judge(f, noisy.seen); v != noise.Right {
+					t.Errorf("%+v: %v: %s", noisy, v, words)
+				}
+			}
+		}
+	}
+	if v, words := noise.Judge(medianSpeed(0.92, 0), noise.Seen{}); v != noise.Wrong {
+		t.Errorf("%v: %s", v, words)
+	}
+}
+
+// ownRate is how many rounds a second the program does by itself, and what part of the machine others used meanwhile.
+func ownRate(t *testing.T, program string) (rate, foreign float64) {
+	t.Helper()
+	p := startPulse(t, program)
+	defer p.end()
+	p.await(t)
+	return p.rateBeside(t, time.Second)
+}
+
+// rateBeside is rate, with the part of the machine that others than the program used meanwhile.
+func (p *pulse) rateBeside(t *testing.T, over time.Duration) (rate, foreign float64) {
+	t.Helper()
+	ran := cpuTimeOf(t, p.pid())
+	before, err := load.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate = p.rate(over)
+	after, err := load.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Interrupts are nobody's: a kernel side that went on stopping cores would do so in them, and is no noise.
+	return rate, load.Foreign(before, after, cpuTimeOf(t, p.pid())-ran+after.Interrupts-before.Interrupts)
+}
+
+// killed starts whatif with a program and kills it in the middle of an experiment that slows that. It gives the
+// program's rate in the second that begins 0.1 s after that, and what part of the machine others used in it. own is
+// the program's undisturbed rate.
+func killed(t *testing.T, own float64, command ...string) (rate, foreign float64) {
+	t.Helper()
+	p := startPulse(t, command...)
+	defer p.end()
+	p.await(t)
+	left := loadedBy(t, p.cmd.Process.Pid)
+	if left.count("prog") < 10 || left.count("link") < 10 {
+		t.Fatalf("whatif has loaded %v: they are not looked up as they should", left)
+	}
+	if sameCode(t, p.pid()) {
+		t.Fatal("there is no probe in round_done: it is not looked up as it should")
+	}
+	slowed := awaitSlow(p, own)
+	time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+	dead := time.Now()
+	if slowed > 0.7*own {
+		t.Errorf("no experiment slowed the program: %.0f rounds/s, undisturbed %.0f", slowed, own)
+	}
+	time.Sleep(100 * time.Millisecond)
+	rate, foreign = p.rateBeside(t, time.Second)
+	if !p.runs() {
+		t.Fatal("the program is gone")
+	}
+	for still := left.still(t); len(still) > 0; still = left.still(t) {
+		if time.Since(dead) > 10*time.Second {
+			t.Errorf("left behind in the kernel: %v", still)
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !sameCode(t, p.pid()) {
+		t.Error("the probe is still in round_done")
+	}
+	return rate, foreign
 }
 
 // awaitSlow waits until an experiment slows the program, 20 s at most, and gives the

@@ -97,16 +97,6 @@ func (p *pulse) rate(over time.Duration) float64 {
 	return float64(p.rounds()-before) / time.Since(begin).Seconds()
 }
 
-// bestRate is the highest of several rates: that of the moments in which nothing
-// else disturbed the program.
-func (p *pulse) bestRate(parts int, each time.Duration) float64 {
-	best := 0.
-	for range parts {
-		best = max(best, p.rate(each))
-	}
-	return best
-}
-
 // await waits for the program's first rounds.
 func (p *pulse) await(t *testing.T) {
 	t.Helper()

@@ -1,10 +1,16 @@
 package experiment
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"whatif/internal/load"
 	"whatif/internal/realkernel"
 )
 
@@ -20,7 +26,15 @@ func TestResting(t *testing.T) {
 	defer beside.Wait()
 	defer beside.Process.Kill()
 	const runs, naps = 20, 20
+	used := func() (loop time.Duration, all load.Time) {
+		var err error
+		if all, err = load.Read(); err != nil {
+			t.Fatal(err)
+		}
+		return cpuTimeOf(t, beside.Process.Pid), all
+	}
 	for _, waiting := range []string{"none", "sleep"} {
+		loopBefore, allBefore := used()
 		data, _ := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "--repeat", strconv.Itoa(runs), "--waiting", waiting}, []string{program}, 0)
 		if n := data.End.Visits[0]; n != runs*naps {
 			t.Errorf("--waiting %s: %d visits, %d were made", waiting, n, runs*naps)
@@ -34,18 +48,41 @@ func TestResting(t *testing.T) {
 		if samples == 0 || delay != 0 {
 			t.Errorf("--waiting %s: %d samples, %d ns booked: expected some and none", waiting, samples, delay)
 		}
-		share := foreignShare(data)
+		loopAfter, allAfter := used()
+		share := realkernel.ForeignShare(data)
 		if waiting == "none" {
 			if wakes != 0 || share != 0 {
 				t.Errorf("%d wake-ups seen, %.2f of the time others': expected none", wakes, share)
 			}
 			continue
 		}
-		// The loop has a core, which it does not leave, but for what the program runs.
-		if cores := float64(data.Run.CPUs); wakes == 0 || share*cores < 0.6 || share*cores > 1.2 {
+		// Others are the loop, which wants a core all of the time, and whoever else there is: not less than the loop
+		// has had, and not more than all have had. What whatif does between the executions is no experiment.
+		took, cores := allAfter.At.Sub(allBefore.At), float64(data.Run.CPUs)
+		loop, all := float64(loopAfter-loopBefore)/float64(took), float64(allAfter.Busy-allBefore.Busy)/float64(took)
+		t.Logf("others had %.2f cores; the loop %.2f, all together %.2f", share*cores, loop, all)
+		if wakes == 0 || share*cores < 0.75*loop || share*cores > 1.25*all {
 			t.Errorf("--waiting %s: %d wake-ups seen, %.2f cores others'", waiting, wakes, share*cores)
 		}
 	}
+}
+
+// cpuTimeOf is what a process has had of the processors so far.
+func cpuTimeOf(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
+	var ticks [2]int64
+	for i := range ticks {
+		if ticks[i], err = strconv.ParseInt(fields[11+i], 10, 64); err != nil { // utime, stime
+			t.Fatal(err)
+		}
+	}
+	const userHZ = 100
+	return time.Duration(ticks[0]+ticks[1]) * time.Second / userHZ
 }
 
 // Nor is what it costs to follow goroutines' sleep.

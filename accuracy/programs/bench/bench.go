@@ -13,10 +13,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"whatif/internal/load"
 )
 
-// US is the number of steps (multiply, then add) that take about a microsecond where the suite was tuned.
-const US = 950
+// US is the number of steps (multiply, then add) that take about a microsecond on this machine, as bench_calibrate of
+// bench.h finds it.
+var US = calibrated()
+
+func calibrated() int {
+	if n, err := strconv.Atoi(os.Getenv(load.StepsVariable)); err == nil && n > 0 {
+		return n
+	}
+	return load.StepsPerMicrosecond(os.Getenv)
+}
 
 // Work does so many steps that are not the target, and goes on from x.
 //

@@ -4,7 +4,7 @@
 
 #[path = "../bench.rs"]
 mod bench;
-use bench::{own_work, US};
+use bench::{own_work, us};
 use std::hint::black_box;
 use std::sync::{Arc, Barrier};
 use std::thread::spawn;
@@ -18,17 +18,17 @@ fn job(steps: u64) -> u64 {
 
 fn main() {
     let mut run = bench::Run::start();
-    let steps = run.shrunk(1000 * US);
+    let steps = run.shrunk(1000 * us());
     let barrier = Arc::new(Barrier::new(3));
     for work in [800, 700] {
         let barrier = barrier.clone();
         spawn(move || loop {
-            black_box(own_work(black_box(work * US)));
+            black_box(own_work(black_box(work * us())));
             barrier.wait();
         });
     }
     loop {
-        black_box(own_work(black_box(500 * US)));
+        black_box(own_work(black_box(500 * us())));
         black_box(job(steps));
         barrier.wait();
         run.visit();

@@ -5,7 +5,7 @@
 
 #[path = "../bench.rs"]
 mod bench;
-use bench::{own_work, US};
+use bench::{own_work, us};
 use std::hint::black_box;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::spawn;
@@ -19,12 +19,12 @@ fn job(steps: u64) -> u64 {
 
 fn main() {
     let mut run = bench::Run::start();
-    let steps = run.shrunk(800 * US);
+    let steps = run.shrunk(800 * us());
     let q = Arc::new((Mutex::new(0u64), Condvar::new(), Condvar::new()));
     for _ in 0..2 {
         let q = q.clone();
         spawn(move || loop {
-            black_box(own_work(black_box(1200 * US)));
+            black_box(own_work(black_box(1200 * us())));
             let mut n = q.0.lock().unwrap();
             while *n == 8 { n = q.1.wait(n).unwrap(); }
             *n += 1;

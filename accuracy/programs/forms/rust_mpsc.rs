@@ -6,7 +6,7 @@
 
 #[path = "../bench.rs"]
 mod bench;
-use bench::{own_work, US};
+use bench::{own_work, us};
 use std::hint::black_box;
 use std::sync::mpsc::sync_channel;
 use std::thread::spawn;
@@ -20,18 +20,18 @@ fn job(steps: u64) -> u64 {
 
 fn main() {
     let mut run = bench::Run::start();
-    let steps = run.shrunk(600 * US);
+    let steps = run.shrunk(600 * us());
     let (to_second, from_first) = sync_channel::<u64>(4);
     let (to_third, from_second) = sync_channel::<u64>(4);
     spawn(move || loop {
-        to_second.send(own_work(black_box(300 * US))).unwrap();
+        to_second.send(own_work(black_box(300 * us()))).unwrap();
     });
     spawn(move || loop {
         let x = from_first.recv().unwrap();
         to_third.send(x ^ job(steps)).unwrap();
     });
     loop {
-        black_box(from_second.recv().unwrap() ^ own_work(black_box(200 * US)));
+        black_box(from_second.recv().unwrap() ^ own_work(black_box(200 * us())));
         run.visit();
     }
 }

@@ -4,7 +4,7 @@
 
 #[path = "../bench.rs"]
 mod bench;
-use bench::{own_work, US};
+use bench::{own_work, us};
 use std::hint::black_box;
 use std::thread::scope;
 
@@ -17,14 +17,14 @@ fn job(steps: u64) -> u64 {
 
 fn main() {
     let mut run = bench::Run::start();
-    let steps = run.shrunk(800 * US);
+    let steps = run.shrunk(800 * us());
     loop {
         scope(|s| {
-            s.spawn(|| black_box(own_work(black_box(500 * US))));
-            s.spawn(|| black_box(own_work(black_box(500 * US))));
-            s.spawn(|| black_box(own_work(black_box(200 * US)) ^ job(steps)));
+            s.spawn(|| black_box(own_work(black_box(500 * us()))));
+            s.spawn(|| black_box(own_work(black_box(500 * us()))));
+            s.spawn(|| black_box(own_work(black_box(200 * us())) ^ job(steps)));
         });
-        black_box(own_work(black_box(200 * US)));
+        black_box(own_work(black_box(200 * us())));
         run.visit();
     }
 }

@@ -6,7 +6,7 @@
 
 #[path = "../bench.rs"]
 mod bench;
-use bench::{own_work, US};
+use bench::{own_work, us};
 use std::sync::{Arc, Condvar, Mutex};
 
 extern "C" {
@@ -70,7 +70,7 @@ impl Pool {
 
 fn main() {
     let mut run = bench::Run::start();
-    let steps = run.shrunk(500 * US);
+    let steps = run.shrunk(500 * us());
     let pool = Arc::new(Pool::default());
     for cpu in 0..2 {
         let pool = Arc::clone(&pool);
@@ -80,7 +80,7 @@ fn main() {
         });
     }
     loop {
-        std::hint::black_box(own_work(std::hint::black_box(1000 * US)));
+        std::hint::black_box(own_work(std::hint::black_box(1000 * us())));
         pool.run(8);
         run.visit();
     }

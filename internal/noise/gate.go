@@ -1,0 +1,140 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+)
+
+// Prediction is one prediction of the gate's, beside the truth that was measured of it, in points.
+type Prediction struct {
+	Program          string
+	Level            int
+	Predicted, Truth float64
+	// Half widths of 95% intervals: of the prediction, by its experiments alone and without the
+	// method's own error, and of the truth.
+	PredictedHalf, TruthHalf float64
+	// PlaceboHalf is how well the program's placebos, delays for nothing, are known; 0 where there were none.
+	PlaceboHalf float64
+	Seen        Seen // during the program's runs
+}
+
+// The limits of predictions, in points. Over the suite the mean error is below 2, and below 1 for the programs of the
+// gate. Twice each limit, to which noise may widen it, is still less than 6: no noise excuses an error of 6 points in
+// all.
+const (
+	mostOff      = 2.9 // of one prediction
+	mostMean     = 1.6 // of the mean difference: the part that all predictions have in common
+	mostAbsolute = 2.3 // of the mean of how far they are off
+	// Half widths on a quiet machine. A limit is 1.8 of its half widths: of two thousand right predictions one is
+	// beyond it.
+	usualHalf = mostOff / 1.8
+	usualMean = mostMean / 1.8
+	// judgedLeast is the part of the predictions that must have been judged.
+	judgedLeast = 2.0 / 3
+)
+
+// half is that of the difference between prediction and truth. Placebos scatter as the experiments do; where they
+// scatter more they tell of noise that the experiments' own interval does not have.
+func (p *Prediction) half() float64 {
+	return math.Hypot(max(p.PredictedHalf, p.PlaceboHalf), p.TruthHalf)
+}
+
+// judge judges one prediction by itself.
+func (p *Prediction) judge() (Verdict, string) {
+	name := fmt.Sprintf("%s at %d%%: %.1f for %.1f: the difference", p.Program, p.Level, p.Predicted, p.Truth)
+	f := Around(name, p.Predicted-p.Truth, 0, mostOff)
+	f.Half, f.Usual = p.half(), usualHalf
+	return Judge(f, p.Seen)
+}
+
+// Each is the worst verdict on predictions by themselves.
+func Each(predictions []Prediction) (worst Verdict) {
+	for i := range predictions {
+		v, _ := predictions[i].judge()
+		worst = max(worst, v)
+	}
+	return worst
+}
+
+// Pool takes two measurements of the same predictions together: their means are better known by a factor of 1.4. A
+// measurement on a machine that is too noisy is left out.
+func Pool(one, other []Prediction) []Prediction {
+	pooled := make([]Prediction, len(one))
+	for i, a := range one {
+		b := other[i]
+		switch {
+		case a.Seen.Widen() > Most:
+			pooled[i] = b
+		case b.Seen.Widen() > Most:
+			pooled[i] = a
+		default:
+			pooled[i] = Prediction{
+				Program: a.Program, Level: a.Level,
+				Predicted: (a.Predicted + b.Predicted) / 2, Truth: (a.Truth + b.Truth) / 2,
+				PredictedHalf: math.Hypot(a.PredictedHalf, b.PredictedHalf) / 2,
+				TruthHalf:     math.Hypot(a.TruthHalf, b.TruthHalf) / 2,
+				PlaceboHalf:   math.Hypot(a.PlaceboHalf, b.PlaceboHalf) / 2,
+				Seen:          a.Seen.Or(b.Seen),
+			}
+		}
+	}
+	return pooled
+}
+
+// Together judges all predictions: each by itself, as far as noise allows, and their mean, which is known better than
+// each. There is a line for each prediction, and one at the end with the verdict.
+func Together(predictions []Prediction) (Verdict, []string) {
+	var lines []string
+	var differences, errors []float64
+	var worst Seen
+	judged, wrong := 0, false
+	halves := map[string]float64{}
+	for _, p := range predictions {
+		off := p.Predicted - p.Truth
+		v, words := p.judge()
+		lines = append(lines, v.String()+": "+words)
+		if v != NotJudged {
+			judged++
+		}
+		wrong = wrong || v == Wrong
+		// A mean averages scatter out, but not the effect of other programs: that may push all predictions the same
+		// way.
+		if p.Seen.Widen() > Most {
+			continue
+		}
+		worst = worst.Or(p.Seen)
+		differences, errors = append(differences, off), append(errors, math.Abs(off))
+		// Levels of one program have their baselines in common: they are taken for one that is no better known than
+		// its worst.
+		halves[p.Program] = max(halves[p.Program], p.half())
+	}
+	squares := 0.0
+	for _, half := range halves {
+		squares += half * half
+	}
+	half := math.Sqrt(squares) / float64(len(halves))
+	difference, _ := Mean(differences)
+	absolute, _ := Mean(errors)
+	v, words := All([]Figure{
+		{Name: "the mean difference", Value: difference, Low: -mostMean, High: mostMean, Half: half, Usual: usualMean},
+		{Name: "the mean error", Value: absolute, Low: -mostAbsolute, High: mostAbsolute, Half: half, Usual: usualMean},
+	}, worst)
+	if words != "" {
+		lines = append(lines, words)
+	}
+	switch {
+	case len(predictions) == 0 || wrong || v == Wrong:
+		v = Wrong
+	case v == NotJudged || len(differences) == 0 || float64(judged) < judgedLeast*float64(len(predictions)):
+		v = NotJudged
+	}
+	last := fmt.Sprintf("%v (mean difference %+.1f ± %.1f points, mean error %.1f, %d of %d predictions judged",
+		v, difference, half, absolute, judged, len(predictions))
+	if v == NotJudged {
+		for _, p := range predictions {
+			worst = worst.Or(p.Seen)
+		}
+		last += fmt.Sprintf("; at the worst %v", worst)
+	}
+	return v, append(lines, last+")")
+}

@@ -1,0 +1,108 @@
+package realkernel
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"whatif/internal/noise"
+	"whatif/internal/profile"
+)
+
+// recorder is a test that is not one: what is said to it is kept.
+type recorder struct {
+	testing.TB
+	failed []string
+}
+
+func (r *recorder) Helper()             {}
+func (r *recorder) Logf(string, ...any) {}
+func (r *recorder) Log(...any)          {}
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failed = append(r.failed, fmt.Sprintf(format, args...))
+}
+
+// A figure that is not judged fails the test in CI only. Elsewhere the user can read of it, although the test passes.
+func TestNotJudged(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	t.Setenv(notJudgedVariable, said)
+	t.Setenv(strictVariable, "")
+	r := &recorder{TB: t}
+	NotJudged(r, "not judged: too noisy: a")
+	NotJudged(r, "not judged: too noisy: b")
+	text, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "TestNotJudged: not judged: too noisy: a\nTestNotJudged: not judged: too noisy: b\n"
+	if string(text) != want || r.failed != nil {
+		t.Errorf("%q, failed with %q", text, r.failed)
+	}
+	t.Setenv(strictVariable, "1")
+	if NotJudged(r, "not judged: too noisy: c"); len(r.failed) != 1 || !strings.Contains(r.failed[0], "too noisy: c") {
+		t.Errorf("failed with %q", r.failed)
+	}
+}
+
+// Judge fails for wrong figures only, and measures once more where noise keeps it from judging.
+func TestJudgeFigures(t *testing.T) {
+	patience.Lock()
+	left := patience.left
+	patience.left = 0
+	patience.Unlock()
+	defer func() { patience.left = left }()
+	t.Setenv(strictVariable, "1")
+	for _, test := range []struct {
+		value, half float64
+		foreign     float64
+		times       int
+		failure     string
+	}{
+		{value: 10, times: 1},
+		{value: 10, foreign: 1, times: 1},
+		{value: math.NaN(), times: 1, failure: "wrong: a gain is NaN"},
+		{value: 90, foreign: 1, times: tries, failure: "not judged: too noisy: a gain is 90"},
+		{value: 90, half: 1, times: tries, failure: "not judged: too noisy: a gain is 90"},
+	} {
+		r, times := &recorder{TB: t}, 0
+		Judge(r, func() ([]noise.Figure, float64) {
+			times++
+			f := noise.Around("a gain", test.value, 10, 5)
+			f.Half, f.Usual = test.half, 0.01
+			return []noise.Figure{f}, test.foreign
+		})
+		failed := strings.Join(r.failed, "; ")
+		// The machine may be so noisy that nothing is judged in truth.
+		if math.IsNaN(test.value) && strings.Contains(failed, "not judged") {
+			continue
+		}
+		if times != test.times || !strings.HasPrefix(failed, test.failure) || test.failure == "" && failed != "" {
+			t.Errorf("%+v: measured %d times, failed with %q", test, times, failed)
+		}
+	}
+}
+
+func TestPeriodOf(t *testing.T) {
+	if got, err := periodOf("hello\nvisits 4 seconds 0.5\n"); got != 0.125 || err != nil {
+		t.Errorf("%g, %v", got, err)
+	}
+	for _, wrong := range []string{"", "visits 0 seconds 1\n", "visits 3\n"} {
+		if got, err := periodOf(wrong); err == nil {
+			t.Errorf("%q: %g", wrong, got)
+		}
+	}
+}
+
+func TestForeignShare(t *testing.T) {
+	experiments := []profile.Experiment{{RealNS: 100, ForeignNS: 40}, {RealNS: 100}}
+	data := &profile.Data{Run: profile.Run{CPUs: 2}, Experiments: experiments}
+	if got := ForeignShare(data); got != 0.1 {
+		t.Errorf("%g, want 0.1", got)
+	}
+	if got := ForeignShare(&profile.Data{}); got != 0 {
+		t.Errorf("of nothing: %g", got)
+	}
+}
