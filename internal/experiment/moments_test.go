@@ -163,3 +163,47 @@ func sizeOf(t *testing.T, file string) int64 {
 	}
 	return info.Size()
 }
+
+// A whatif whose loop hangs and that is told to end leaves the target all the same: what it has attached is gone while it still hangs.
+func TestDetachComesFirst(t *testing.T) {
+	realkernel.Need(t)
+	p := startPulse(t, realkernel.Compile(t, "testdata/pulse.c", "-no-pie"))
+	p.await(t)
+	master, slave := pty.Open(t)
+	defer master.Close()
+	defer slave.Close()
+	file := filepath.Join(t.TempDir(), "whatif.profile")
+	whatif := exec.Command(realkernel.Whatif(t), "attach", "-o", file, "--experiment", "20ms", "-p", "func:round_done", strconv.Itoa(p.pid()))
+	whatif.Stdout, whatif.Stderr, whatif.Env = slave, slave, append(os.Environ(), "TERM=xterm")
+	if err := whatif.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer whatif.Wait()
+	defer whatif.Process.Kill()
+	go io.Copy(io.Discard, master)
+	awaitUntil(t, "a probe in the program", func() bool { return !sameCode(t, p.pid()) })
+	if err := unix.IoctlSetInt(int(slave.Fd()), unix.TCXONC, unix.TCOOFF); err != nil {
+		t.Fatal(err)
+	}
+	awaitUntil(t, "a loop that hangs", func() bool {
+		before := sizeOf(t, file)
+		time.Sleep(500 * time.Millisecond)
+		return sizeOf(t, file) == before && before > 0
+	})
+	if err := whatif.Process.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	awaitUntil(t, "a program without a probe", func() bool { return sameCode(t, p.pid()) })
+	if err := whatif.Process.Signal(unix.Signal(0)); err != nil {
+		t.Fatalf("whatif has ended, so this says nothing: %v", err)
+	}
+}
+
+func awaitUntil(t *testing.T, what string, come func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !come(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited 10 s for %s", what)
+		}
+	}
+}

@@ -170,6 +170,45 @@ func TestStopsInUserSpaceOnly(t *testing.T) {
 	}
 }
 
+// However long the period is, and the debt, no stop takes more than 20 ms.
+func TestLongestStop(t *testing.T) {
+	realkernel.Need(t)
+	const period = 100 * time.Millisecond
+	l, err := Open(Options{Period: period, Cap: 4 * period})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Join([]Process{{PID: os.Getpid()}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.StartClock(); err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var stops []time.Duration
+	for range 3 {
+		l.Begin(Experiment{Placebo: true, Delay: period / 2, Length: 800 * time.Millisecond})
+		for begin, last := time.Now(), time.Now(); last.Sub(begin) < 800*time.Millisecond; {
+			now := time.Now()
+			if gap := now.Sub(last); gap > 10*time.Millisecond {
+				stops = append(stops, gap)
+			}
+			last = now
+		}
+		l.End(0)
+	}
+	slices.Sort(stops)
+	if len(stops) < 5 {
+		t.Fatalf("stops of more than 10 ms: %v: this says nothing", stops)
+	}
+	// The host may take the core for longer, now and then.
+	if usual := stops[len(stops)/2]; usual > 22*time.Millisecond {
+		t.Errorf("stops take %v in the median: %v", usual, stops)
+	}
+}
+
 var sink int
 
 // Of two sessions that stop cores the second one is refused, for as long as the first is open; one that stops none never is.
