@@ -65,6 +65,7 @@ func checks() []check {
 		{"ring buffer", true, true, ringBuffer},
 		{"bpf_loop", true, true, loop},
 		{"bpf_timer", true, true, timer},
+		{"softirqs", true, false, softirqThreads},
 		{"cpu-clock", true, true, cpuClock},
 		{"uprobes", true, true, uprobes},
 		{"ptrace", true, false, ptraceScope},
@@ -121,7 +122,7 @@ func firstMissing(findings []Finding) *Finding {
 // everything at once first and leaves out what takes long (the probe).
 func Require() error {
 	root := os.DirFS("/")
-	if capabilities(root).ok && ptraceScope(root).ok && tryTogether() == nil && tryClock() == nil {
+	if capabilities(root).ok && ptraceScope(root).ok && softirqThreads(root).ok && tryTogether() == nil && tryClock() == nil {
 		return nil
 	}
 	for _, c := range checks() {
