@@ -39,13 +39,6 @@ func (s *session) watchLimits() {
 	}
 }
 
-// checkCPUs says what it means that whatif may not be on some of the CPUs: what it starts may not either.
-func (s *session) checkCPUs(barred []int) {
-	if len(barred) > 0 && (s.cfg.System || !s.cfg.Starts()) {
-		s.warn("cpuset", "whatif may not be on %d of the CPUs, from number %d on, because of the cpuset that it is in: what runs there is neither sampled nor stopped, and what is found may be wrong. Run it where all CPUs may be used (docker: without --cpuset-cpus; systemd: AllowedCPUs=)", len(barred), barred[0])
-	}
-}
-
 // unevenCores says what makes it matter which core a thread is on.
 func unevenCores(system fs.FS) (all []profile.Warning) {
 	if kernelSays(system, "cpu/smt/active") == "1" {
@@ -93,6 +86,9 @@ func (s *session) exceeded() string {
 	}
 	if s.limits.changed {
 		why = "CPU hotplug"
+	}
+	if s.addClocks() {
+		why = "CPU without a clock"
 	}
 	return why
 }

@@ -64,6 +64,7 @@ type session struct {
 	settled        bool // Config.Enough said so
 
 	limits limits
+	clocks clocks
 
 	executions int // of the program, started so far
 	carried    carried
@@ -131,11 +132,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if cfg.noSource {
 		s.warn("no-source-points", "this kernel is too old to count points in the program's source (Linux 6.7): if there are any, they are not")
 	}
-	barred, err := s.ledger.StartClock()
-	if err != nil {
+	if err := s.startClocks(); err != nil {
 		return nil, err
 	}
-	s.checkCPUs(barred)
 	if !s.cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
 		s.ledger.MeasureTicks()
 	}

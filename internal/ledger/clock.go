@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,18 +17,50 @@ import (
 	"whatif/bpf"
 )
 
-// StartClock starts sampling on every core: the kernel side's timers, which set
+// StartClock starts sampling on these cores: the kernel side's timers, which set
 // themselves anew at each tick. A timer is started on the core that it is for. Kernels before 6.7 cannot
 // pin it there: then the clock of a core stands still while that is idle. It gives the
 // cores that this process may not be on, where nothing is sampled, and nobody stopped.
-func (l *Ledger) StartClock() (barred []int, err error) {
-	cpus, err := onlineCPUs()
-	if err != nil {
-		return nil, err
-	}
+func (l *Ledger) StartClock(cpus []int) (barred []int, err error) {
 	if err := <-l.clock; err != nil {
 		return nil, err
 	}
+	return l.AddClocks(cpus)
+}
+
+// AddClocks starts sampling on cores that have no clock yet, as StartClock does.
+func (l *Ledger) AddClocks(cpus []int) (barred []int, err error) {
+	barred, err = l.startClocks(cpus)
+	l.clocks = append(l.clocks, slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool { return slices.Contains(barred, cpu) })...)
+	return barred, err
+}
+
+// unseen is a core's Left until a thread of the target runs there: no moment, as it is long ago.
+const unseen = 1
+
+// Await has Ran look from now on whether threads of the target run on these cores, which have no clock.
+func (l *Ledger) Await(cpus []int) {
+	for _, cpu := range cpus {
+		if cpu < len(l.page.cores) {
+			store(&l.page.cores[cpu].Left, unseen)
+		}
+	}
+}
+
+// Ran gives those of the cores, as Await was told, that threads of the target have run on. Where only samples are
+// taken nobody looks.
+func (l *Ledger) Ran(cpus []int) []int {
+	var ran []int
+	for _, cpu := range cpus {
+		if cpu < len(l.page.cores) && load(&l.page.cores[cpu].Left) != unseen {
+			ran = append(ran, cpu)
+		}
+	}
+	return ran
+}
+
+// startClocks starts the clocks of cores, and gives those that this process may not be on.
+func (l *Ledger) startClocks(cpus []int) (barred []int, err error) {
 	program, err := l.programs.get("start_clock")
 	if err != nil {
 		return nil, err
@@ -75,7 +107,7 @@ func (l *Ledger) startClockOn(cpus []int, program *link.Iter) (barred []int, err
 			return nil, fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
 		}
 	}
-	if len(barred) == len(cpus) {
+	if len(barred) == len(cpus) && len(l.clocks) == 0 {
 		return nil, errors.New("starting the sampling clock: this process may be on no CPU of those that are on line")
 	}
 	return barred, nil
@@ -137,19 +169,6 @@ func leaveMemory() {
 	for _, fd := range open {
 		unix.Close(fd)
 	}
-}
-
-func onlineCPUs() ([]int, error) {
-	const path = "/sys/devices/system/cpu/online"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("listing the CPUs: %w", err)
-	}
-	cpus, err := parseCPUs(strings.TrimSpace(string(text)))
-	if err != nil {
-		return nil, fmt.Errorf("listing the CPUs: reading %s: %w", path, err)
-	}
-	return cpus, nil
 }
 
 // parseCPUs reads the kernel's notation for a set: 0-3,8.

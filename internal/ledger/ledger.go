@@ -68,7 +68,8 @@ type Ledger struct {
 	events         *events
 	tables         *tables
 
-	clock chan error // that its program is loaded; see StartClock
+	clock  chan error // that its program is loaded; see StartClock
+	clocks []int      // the CPUs that have one
 
 	callsHooked [2]bool // when they begin, when they are over
 

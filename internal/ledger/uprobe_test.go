@@ -89,7 +89,7 @@ func TestLoadsWhatIsNeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		if _, err := l.StartClock(); err != nil {
+		if _, err := l.StartClock([]int{0}); err != nil {
 			t.Fatal(err)
 		}
 		if !samplesOnly {
