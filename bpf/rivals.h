@@ -10,11 +10,12 @@
 #define RIVALS 16
 
 /*
- * Whether a task waits for this core that the scheduler would run at once in place of the current one: of the stop or
- * the deadline class, or of a higher real-time priority. Whose it is does not matter: its deadline is no part of what
- * the current thread owes. Two kinds of tasks are queued and would not run. Real-time tasks that have used up their
- * share of the core are throttled; while the scheduler serves ordinary tasks in their place (dl_server, which counts
- * as a deadline task), it does not go back to them. Not static: as step_out.
+ * Whether a task waits for this core that the scheduler would run at once in place of the
+ * current one: of the stop or the deadline class, or of a higher real-time priority. A thread of
+ * the target counts, too: it would be delayed for what the current thread owes. Two kinds of tasks
+ * are queued and would not run. Real-time tasks that have used up their share of the core are
+ * throttled. While the scheduler serves ordinary tasks in their place (dl_server, which counts as a
+ * deadline task), real-time tasks wait. Not static: as step_out.
  */
 __noinline int is_outranked(void)
 {

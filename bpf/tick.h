@@ -163,7 +163,7 @@ static long on_turn(u32 i, struct stop *s)
 	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
 	s->paid = s->now - s->begin;
 	show_level(s->core, s->thread, s->paid);
-	/* What outranks the thread has the core at once; what is left of the debt is paid at the next tick. */
+	/* A task that outranks the thread has the core at once. The rest is paid at the next tick. */
 	if (s->now >= s->end || s->paid >= s->want + grown || is_outranked())
 		return 1;
 	return s->paid >= s->fresh + grown && has_rival();

@@ -31,7 +31,10 @@ linux-image-7.3.4+deb13-cloud-arm64 - Linux 7.3.4 for arm64 cloud
 		}
 		return all
 	}
-	want := []string{"linux-image-6.1.0-56-cloud-amd64", "linux-image-6.1.0-56-rt-amd64", "linux-image-6.12.117+deb12-cloud-amd64", "linux-binary-7.3.4+deb13-cloud-amd64"}
+	want := []string{
+		"linux-image-6.1.0-56-cloud-amd64", "linux-image-6.1.0-56-rt-amd64",
+		"linux-image-6.12.117+deb12-cloud-amd64", "linux-binary-7.3.4+deb13-cloud-amd64",
+	}
 	if got := packages(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -66,8 +66,8 @@ func systemCommand(sh *shell, args []string) (int, error) {
 	r.defineStart(f, "stop profiling after `TIME`, and LOAD with SIGTERM; a LOAD that ends\n"+
 		"                               sooner, with status 0, is run again until then")
 	var exempt list
-	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names, also of those\n"+
-		"                               that start later (default: what the machine and your terminal need)")
+	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names,\n"+
+		"                               also of those that start later (default: what the machine and your terminal need)")
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err

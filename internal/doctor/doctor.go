@@ -122,7 +122,8 @@ func firstMissing(findings []Finding) *Finding {
 // everything at once first and leaves out what takes long (the probe).
 func Require() error {
 	root := os.DirFS("/")
-	if capabilities(root).ok && ptraceScope(root).ok && softirqThreads(root).ok && tryTogether() == nil && tryClock() == nil {
+	able := capabilities(root).ok && ptraceScope(root).ok && softirqThreads(root).ok
+	if able && tryTogether() == nil && tryClock() == nil {
 		return nil
 	}
 	for _, c := range checks() {

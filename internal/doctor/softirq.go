@@ -21,8 +21,8 @@ func softirqThreads(root fs.FS) answer {
 	return good("in interrupts")
 }
 
-// realTime tells whether the kernel has PREEMPT_RT. Older ones have it from a patch, and say so in /sys/kernel/realtime;
-// all say it in what uname -v prints, the first of them with a blank.
+// realTime tells whether the kernel has PREEMPT_RT. Older ones have it from a patch, and say so in
+// /sys/kernel/realtime. All say it in what uname -v prints, the first of them with a blank.
 func realTime(root fs.FS) bool {
 	version := strings.Fields(strings.ReplaceAll(read(root, "proc/sys/kernel/version"), "PREEMPT RT", "PREEMPT_RT"))
 	return strings.TrimSpace(read(root, "sys/kernel/realtime")) == "1" || slices.Contains(version, "PREEMPT_RT")

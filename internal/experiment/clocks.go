@@ -34,7 +34,8 @@ func (s *session) startClocks() (err error) {
 	}
 	s.checkCPUs(barred)
 	if left := s.clocks.without; len(left) > 0 {
-		s.cfg.Log.Debug(fmt.Sprintf("CPUs %s are isolated or nohz_full and the target is not put there: they get no clock", listed(left)))
+		s.cfg.Log.Debug(fmt.Sprintf("CPUs %s are isolated or nohz_full, and the target is not put there: "+
+			"they get no clock", listed(left)))
 	}
 	return nil
 }
@@ -50,7 +51,8 @@ func (s *session) addClocks() bool {
 	if s.cfg.System {
 		// Whatever is pinned there is not the work that the user asks about; the machine keeps these CPUs free for it.
 		if len(ran) > 0 {
-			s.warn("isolated-cpus", "what runs on the isolated or nohz_full CPUs %s is neither sampled nor stopped: if the load deals with it, gains may be off. whatif attach profiles it there", listed(ran))
+			s.warn("isolated-cpus", "what runs on the isolated or nohz_full CPUs %s is neither sampled nor stopped: "+
+				"if the load deals with it, gains may be off. whatif attach profiles it there", listed(ran))
 			c.without = without(c.without, ran)
 		}
 		return false
@@ -70,7 +72,8 @@ func (s *session) addClocks() bool {
 		return true
 	}
 	s.checkCPUs(barred)
-	s.note("isolated-cpus", "threads were put on the isolated or nohz_full CPUs %s while the program was profiled: they are sampled and stopped there from then on, and the experiment before is set aside", listed(more))
+	s.note("isolated-cpus", "threads were put on the isolated or nohz_full CPUs %s while the program was profiled: "+
+		"they are sampled and stopped there from then on, and the experiment before is set aside", listed(more))
 	return true
 }
 

@@ -36,13 +36,13 @@ func TestRealTimeTaskEndsStop(t *testing.T) {
 	lateness := func() (late, worst time.Duration) {
 		before := probe.word(3)
 		probe.set(2, 0)
-		time.Sleep(3 * time.Second)
+		time.Sleep(6 * time.Second)
 		return time.Duration(probe.word(3)-before) * time.Microsecond, time.Duration(probe.word(2)) * time.Microsecond
 	}
 	lateAlone, worstAlone := lateness()
 	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
-	a.cmd = exec.Command(realkernel.Whatif(t), "attach", "--quiet", "--experiment", "500ms", "-o", a.file, "-p", "func:done",
-		"-s", "100", "-t", fmt.Sprintf("realtime.c:%d", realkernel.Line(t, source, "// SELECTED")), fmt.Sprint(work.pid()))
+	a.cmd = exec.Command(realkernel.Whatif(t), "attach", "--quiet", "--experiment", "500ms", "-o", a.file,
+		"-p", "func:done", "-s", "100", "-t", fmt.Sprintf("realtime.c:%d", realkernel.Line(t, source, "// SELECTED")), fmt.Sprint(work.pid()))
 	a.start(t)
 	late, worst := lateness()
 	data := a.detach(t)
@@ -52,12 +52,13 @@ func TestRealTimeTaskEndsStop(t *testing.T) {
 			delayed, stopped = delayed+time.Duration(e.DelayNS), stopped+time.Duration(e.PausedNS)
 		}
 	}
-	t.Logf("wake-ups at most %v late, those later than 1 ms %v together; without whatif %v, %v; of %v of delays %v were paid in stops",
+	t.Logf("wake-ups at most %v late, those later than 1 ms %v together; without whatif %v, %v; "+
+		"of %v of delays %v were paid in stops",
 		worst, late, worstAlone, lateAlone, delayed, stopped)
-	if stopped < 50*time.Millisecond {
+	if stopped < 20*time.Millisecond {
 		t.Fatalf("cores were stopped for %v only: this says nothing; losses %v", stopped, data.End.Losses)
 	}
 	if most := 50*time.Millisecond + 2*lateAlone; late > most {
-		t.Errorf("wake-ups of a real-time task were late by %v in 3 s, more than %v", late, most)
+		t.Errorf("wake-ups of a real-time task were late by %v in 6 s, more than %v", late, most)
 	}
 }

@@ -31,7 +31,11 @@ func (l *Ledger) StartClock(cpus []int) (barred []int, err error) {
 // AddClocks starts sampling on cores that have no clock yet, as StartClock does.
 func (l *Ledger) AddClocks(cpus []int) (barred []int, err error) {
 	barred, err = l.startClocks(cpus)
-	l.clocks = append(l.clocks, slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool { return slices.Contains(barred, cpu) })...)
+	for _, cpu := range cpus {
+		if !slices.Contains(barred, cpu) {
+			l.clocks = append(l.clocks, cpu)
+		}
+	}
 	return barred, err
 }
 

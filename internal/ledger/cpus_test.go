@@ -21,19 +21,26 @@ func TestReadCPUs(t *testing.T) {
 	}{
 		{fstest.MapFS{"cpu/online": file("0-3\n")}, nil, nil},
 		{fstest.MapFS{"cpu/online": file("0-3\n"), "cpu/isolated": file("\n"), "cpu/nohz_full": file(" (null)\n")}, nil, nil},
-		{fstest.MapFS{"cpu/online": file("0-3\n"), "cpu/isolated": file("2-3\n"), "cpu/nohz_full": file("1,3\n")}, []int{2, 3}, []int{1, 3}},
+		{
+			fstest.MapFS{"cpu/online": file("0-3\n"), "cpu/isolated": file("2-3\n"), "cpu/nohz_full": file("1,3\n")},
+			[]int{2, 3}, []int{1, 3},
+		},
 	} {
 		c, err := ReadCPUs(test.system)
-		if err != nil || !slices.Equal(c.Online, []int{0, 1, 2, 3}) || !slices.Equal(c.Isolated, test.isolated) || !slices.Equal(c.Tickless, test.tickless) {
+		if err != nil || !slices.Equal(c.Online, []int{0, 1, 2, 3}) ||
+			!slices.Equal(c.Isolated, test.isolated) || !slices.Equal(c.Tickless, test.tickless) {
 			t.Errorf("%+v, %v; want %v isolated, %v tickless", c, err, test.isolated, test.tickless)
 		}
 	}
-	for _, system := range []fstest.MapFS{{}, {"cpu/online": file("")}, {"cpu/online": file("0-1"), "cpu/isolated": file("x")}} {
+	for _, system := range []fstest.MapFS{
+		{}, {"cpu/online": file("")}, {"cpu/online": file("0-1"), "cpu/isolated": file("x")},
+	} {
 		if c, err := ReadCPUs(system); err == nil {
 			t.Errorf("%+v, no error", c)
 		}
 	}
-	if c, err := ReadCPUs(os.DirFS("/sys/devices/system")); err != nil || len(c.Online) == 0 || !slices.IsSorted(c.Online) {
+	c, err := ReadCPUs(os.DirFS("/sys/devices/system"))
+	if err != nil || len(c.Online) == 0 || !slices.IsSorted(c.Online) {
 		t.Errorf("of this machine: %+v, %v", c, err)
 	}
 }

@@ -32,16 +32,20 @@ var exemptKinds = []exemptKind{
 	},
 	{
 		name: "login",
-		comms: []string{"sshd", "sshd-*", "dropbear", "login", "agetty", "mosh-server", "tmux*", "screen", "SCREEN", "zellij", "dtach",
+		comms: []string{
+			"sshd", "sshd-*", "dropbear", "login", "agetty", "mosh-server", "tmux*", "screen", "SCREEN", "zellij", "dtach",
 			"abduco", "gnome-terminal*", "konsole", "xterm", "kitty", "alacritty", "foot", "wezterm*", "Xorg", "Xwayland",
-			"gnome-shell", "kwin_*", "sway", "weston"},
+			"gnome-shell", "kwin_*", "sway", "weston",
+		},
 		files: []string{"/dev/ptmx", "/dev/pts/ptmx"}, // the other end of a terminal
 		why:   "it carries a terminal from which whatif, or the machine, is controlled",
 	},
 	{
 		name: "container runtime",
-		comms: []string{"dockerd", "containerd", "containerd-shim*", "runc", "crun", "crio", "conmon", "podman", "kubelet",
-			"cri-dockerd", "lxc-start", "lxcfs", "incusd", "lxd"},
+		comms: []string{
+			"dockerd", "containerd", "containerd-shim*", "runc", "crun", "crio", "conmon", "podman", "kubelet",
+			"cri-dockerd", "lxc-start", "lxcfs", "incusd", "lxd",
+		},
 		why: "health checks and starts of containers wait for it; the containers' own processes are not exempt",
 	},
 	{
@@ -121,7 +125,8 @@ func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) 
 	}
 	for _, pid := range e.PIDs {
 		if _, known := stats[pid]; !known {
-			return nil, nil, hint.New(fmt.Errorf("exempting process %d: no such process", pid), "pgrep -a NAME gives numbers; --exempt NAME exempts by name")
+			return nil, nil, hint.New(fmt.Errorf("exempting process %d: no such process", pid),
+				"pgrep -a NAME gives numbers; --exempt NAME exempts by name")
 		}
 	}
 	missing = slices.Clone(e.Names)
@@ -179,7 +184,8 @@ func (e *Exemptions) FindLater(pid, load int, before map[int]Exempt) (Exempt, bo
 	return x, true
 }
 
-// of looks at one process. Later a number of the user's may be another's, and a new process has no files yet that would tell.
+// of looks at one process. Numbers and open files are for the first time only: later a number may be another
+// process's, and a new process has no files yet that would tell.
 func (e *Exemptions) of(pid int, s Stat, first bool) (Exempt, bool) {
 	if first && slices.Contains(e.PIDs, pid) || len(e.Names) > 0 && matchesAny(e.Names, namesOf(pid, s)) {
 		return Exempt{Running: runningOf(pid, s), Kind: ExemptByUser, Why: "the user said so"}, true

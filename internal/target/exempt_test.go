@@ -152,8 +152,8 @@ func TestFindExempt(t *testing.T) {
 	}
 	kinds := find(load)
 	for pid, want := range map[int]string{
-		byName: "cluster", byFile: "login", byPID: ExemptByUser, byGlob: ExemptByUser, load: "", plain: "", os.Getppid(): ExemptAncestor,
-		loadToo: ExemptByUser, os.Getpid(): "",
+		byName: "cluster", byFile: "login", byPID: ExemptByUser, byGlob: ExemptByUser, loadToo: ExemptByUser,
+		load: "", plain: "", os.Getpid(): "", os.Getppid(): ExemptAncestor,
 	} {
 		if kinds[pid] != want {
 			t.Errorf("process %d (%s): %q, want %q", pid, CommOf(pid), kinds[pid], want)
@@ -186,7 +186,8 @@ func TestExemptChildren(t *testing.T) {
 	}{{watchdog, "watchdog"}, {login, ""}} {
 		child := childOf(t, test.parent)
 		if got := before[child].Kind; before[test.parent].Kind == "" || got != test.child {
-			t.Errorf("process %d is exempt as %q, its child as %q, want %q", test.parent, before[test.parent].Kind, got, test.child)
+			t.Errorf("process %d is exempt as %q, its child as %q, want %q",
+				test.parent, before[test.parent].Kind, got, test.child)
 		}
 		x, _ := e.FindLater(child, 0, before)
 		if x.Kind != test.child {
