@@ -102,8 +102,8 @@ func exemptLine(all []target.Exempt) string {
 
 // follow looks for those that have started, or run another program, since.
 func (e *exempter) follow(l *ledger.Ledger) {
-	// At most a hundredth of a core goes into it: on a machine of many processes it is done less often.
-	const least, part = 500 * time.Millisecond, 100
+	// On a machine of many processes a pass takes a while, and is done less often.
+	const least, most, part = 300 * time.Millisecond, 2 * time.Second, 25
 	for wait := time.Duration(0); ; {
 		select {
 		case <-e.stop:
@@ -115,7 +115,7 @@ func (e *exempter) follow(l *ledger.Ledger) {
 			e.cfg.Log.Warn("looking for processes that are not to be stopped: " + err.Error())
 			return
 		}
-		wait = max(least, part*time.Since(begin))
+		wait = min(max(least, part*time.Since(begin)), most)
 	}
 }
 
