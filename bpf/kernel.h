@@ -78,14 +78,21 @@ struct list_head {
 
 struct rt_rq {
 	unsigned int rt_nr_running;
+	struct {
+		int curr;
+	} highest_prio; /* of those queued, the one that runs included */
+	int rt_queued; /* 0: all of them are throttled, or there are none */
 } TARGET_IN_KERNEL;
 
 struct dl_rq {
 	unsigned int dl_nr_running;
 } TARGET_IN_KERNEL;
 
+struct task_struct;
+
 struct rq {
 	unsigned int nr_running;
+	struct task_struct *stop; /* of the stop class, which comes before all others */
 	struct rt_rq rt;
 	struct dl_rq dl;
 	struct list_head cfs_tasks;
@@ -118,8 +125,10 @@ struct task_struct {
 	unsigned long jobctl;
 	unsigned in_iowait : 1;
 	unsigned int flags;
+	int on_rq;
 	int prio;
 	struct sched_entity se;
+	void *dl_server; /* that it runs for just now */
 	int nr_cpus_allowed;
 	struct cpumask cpus_mask;
 	int pid;

@@ -9,6 +9,36 @@
 /* So many of those that wait are looked at: the loop must end. */
 #define RIVALS 16
 
+/*
+ * Whether a task waits for this core that the scheduler would run at once in place of the
+ * current one: of the stop or the deadline class, or of a higher real-time priority. A thread of
+ * the target counts, too: it would be delayed for what the current thread owes. Two kinds of tasks
+ * are queued and would not run. Real-time tasks that have used up their share of the core are
+ * throttled. While the scheduler serves ordinary tasks in their place (dl_server, which counts as a
+ * deadline task), real-time tasks wait. Not static: as step_out.
+ */
+__noinline int is_outranked(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 deadlines, served;
+	struct rq *rq;
+
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	if (BPF_CORE_READ(rq, nr_running) < 2)
+		return 0;
+	if (BPF_CORE_READ(rq, stop, on_rq))
+		return 1;
+	served = bpf_core_field_exists(task->dl_server) && BPF_CORE_READ(task, dl_server);
+	deadlines = BPF_CORE_READ(rq, dl.dl_nr_running);
+	if (deadlines > served + (task->prio < 0))
+		return 1;
+	if (served || !BPF_CORE_READ(rq, rt.rt_nr_running))
+		return 0;
+	if (bpf_core_field_exists(rq->rt.rt_queued) && !BPF_CORE_READ(rq, rt.rt_queued))
+		return 0;
+	return BPF_CORE_READ(rq, rt.highest_prio.curr) < task->prio;
+}
+
 /* Whether another thread of the target waits for this core. Not static: as step_out. */
 __noinline int has_rival(void)
 {

@@ -163,7 +163,8 @@ static long on_turn(u32 i, struct stop *s)
 	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
 	s->paid = s->now - s->begin;
 	show_level(s->core, s->thread, s->paid);
-	if (s->now >= s->end || s->paid >= s->want + grown)
+	/* A task that outranks the thread has the core at once. The rest is paid at the next tick. */
+	if (s->now >= s->end || s->paid >= s->want + grown || is_outranked())
 		return 1;
 	return s->paid >= s->fresh + grown && has_rival();
 }

@@ -77,11 +77,15 @@ type kernel struct {
 	version     string // the first two numbers of it
 	arch        string
 	packageName string
+	realTime    bool // PREEMPT_RT
 }
 
-// kernels are the newest of each version, small ones for virtual machines: the older first.
+// realTime is the version whose kernel with PREEMPT_RT is tried. One is enough: whatif refuses them all, by name.
+const realTime = "6.1"
+
+// kernels are the newest of each version, small ones for virtual machines, and one with PREEMPT_RT: the older first.
 func (p *packages) kernels(ctx context.Context, arch string, only []string) ([]kernel, error) {
-	names, err := p.apt(ctx, "apt-cache", "search", "--names-only", "^linux-(image|binary)-[0-9].*-cloud-"+arch+"$")
+	names, err := p.apt(ctx, "apt-cache", "search", "--names-only", "^linux-(image|binary)-[0-9].*-(cloud|rt)-"+arch+"$")
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +105,8 @@ func newest(names, arch string, only []string) []kernel {
 	}
 	// Newer Debians have the kernel itself in linux-binary, and linux-image is empty.
 	slices.SortStableFunc(all, func(a, b kernel) int {
-		return cmp.Or(slices.Compare(numbers(a.release), numbers(b.release)), cmp.Compare(b.packageName, a.packageName))
+		return cmp.Or(slices.Compare(numbers(a.version), numbers(b.version)), cmp.Compare(a.version, b.version),
+			slices.Compare(numbers(a.release), numbers(b.release)), cmp.Compare(b.packageName, a.packageName))
 	})
 	var chosen []kernel
 	for i, k := range all {
@@ -119,10 +124,18 @@ func kernelOf(name, arch string) (kernel, bool) {
 	for _, prefix := range []string{"linux-image-", "linux-binary-"} {
 		release, found := strings.CutPrefix(name, prefix)
 		n := numbers(release)
-		if !found || len(n) < 3 || !strings.HasSuffix(release, "-cloud-"+arch) {
+		if !found || len(n) < 3 {
 			continue
 		}
-		return kernel{release: release, version: fmt.Sprintf("%d.%d", n[0], n[1]), arch: arch, packageName: name}, true
+		k := kernel{release: release, version: fmt.Sprintf("%d.%d", n[0], n[1]), arch: arch, packageName: name}
+		switch {
+		case strings.HasSuffix(release, "-cloud-"+arch):
+			return k, true
+		case strings.HasSuffix(release, "-rt-"+arch) && k.version == realTime:
+			k.version += "-rt"
+			k.realTime = true
+			return k, true
+		}
 	}
 	return kernel{}, false
 }
@@ -130,6 +143,7 @@ func kernelOf(name, arch string) (kernel, bool) {
 // numbers are those in a release, up to its flavour: 6, 1, 0, 56 of 6.1.0-56-cloud-amd64.
 func numbers(release string) []int {
 	release, _, _ = strings.Cut(release, "-cloud")
+	release, _, _ = strings.Cut(release, "-rt")
 	var all []int
 	for _, part := range strings.FieldsFunc(release, func(r rune) bool { return r < '0' || r > '9' }) {
 		if n, err := strconv.Atoi(part); err == nil {

@@ -15,6 +15,9 @@ import (
 func TestNewest(t *testing.T) {
 	const names = `linux-image-6.1.0-9-cloud-amd64 - Linux 6.1 for x86-64 cloud (signed)
 linux-image-6.1.0-56-cloud-amd64 - Linux 6.1 for x86-64 cloud (signed)
+linux-image-6.1.0-54-rt-amd64 - Linux 6.1 for 64-bit PCs, PREEMPT_RT (signed)
+linux-image-6.1.0-56-rt-amd64 - Linux 6.1 for 64-bit PCs, PREEMPT_RT (signed)
+linux-image-6.12.95+deb13-rt-amd64 - Linux 6.12 for 64-bit PCs, PREEMPT_RT (signed)
 linux-image-6.12-cloud-amd64 - Linux for x86-64 cloud (meta-package)
 linux-image-6.12.117+deb12-cloud-amd64 - Linux 6.12 for x86-64 cloud (signed)
 linux-image-6.12.95+deb13-cloud-amd64 - Linux 6.12 for x86-64 cloud (signed)
@@ -28,12 +31,18 @@ linux-image-7.3.4+deb13-cloud-arm64 - Linux 7.3.4 for arm64 cloud
 		}
 		return all
 	}
-	want := []string{"linux-image-6.1.0-56-cloud-amd64", "linux-image-6.12.117+deb12-cloud-amd64", "linux-binary-7.3.4+deb13-cloud-amd64"}
+	want := []string{
+		"linux-image-6.1.0-56-cloud-amd64", "linux-image-6.1.0-56-rt-amd64",
+		"linux-image-6.12.117+deb12-cloud-amd64", "linux-binary-7.3.4+deb13-cloud-amd64",
+	}
 	if got := packages(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := packages("6.1"); !slices.Equal(got, want[:1]) {
 		t.Errorf("of 6.1 %q, want %q", got, want[:1])
+	}
+	if got := packages("6.1-rt"); !slices.Equal(got, want[1:2]) {
+		t.Errorf("of 6.1-rt %q, want %q", got, want[1:2])
 	}
 }
 

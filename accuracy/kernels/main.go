@@ -1,7 +1,7 @@
 // Kernels finds out what whatif can do on other kernels than the one that runs: it boots those that Debian has, the
 // newest of each version, in virtual machines, and tries everything there.
 //
-//	go run ./accuracy/kernels [-only 6.1,6.12] [-arch amd64,arm64] [-seconds 10] [-kvm]
+//	go run ./accuracy/kernels [-only 6.1,6.1-rt,6.12] [-arch amd64,arm64] [-seconds 10] [-kvm]
 //
 // It needs qemu, and apt to download packages with; nothing of them is installed. The machines are emulated, which is
 // slow. How well predictions come out there means nothing; that there are some, and that counts are exact, does.
@@ -41,7 +41,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("kernels", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	only := f.String("only", "", "try only these `versions`: 6.1,6.12")
+	only := f.String("only", "", "try only these `versions`: 6.1,6.1-rt,6.12")
 	arches := f.String("arch", "amd64,arm64", "for these `architectures`")
 	f.IntVar(&o.seconds, "seconds", 10, "length of each trial, in the virtual machine")
 	f.BoolVar(&o.kvm, "kvm", false, "let the processor run the virtual machines of its own architecture, by /dev/kvm")
@@ -109,7 +109,11 @@ func (o *options) tryAll(ctx context.Context, root, dir, arch string, packages *
 		}
 		log := filepath.Join(dir, k.release+".log")
 		fmt.Fprintf(stderr, "%s: see %s\n", k.release, log)
-		results, err := m.boot(ctx, image, log, fmt.Sprintf("SECONDS=%d TRIALS=%s", o.seconds, o.trials))
+		trials := o.trials
+		if k.realTime && trials == "" {
+			trials = "refused"
+		}
+		results, err := m.boot(ctx, image, log, fmt.Sprintf("SECONDS=%d TRIALS=%s", o.seconds, trials))
 		t.add(k, results, err)
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -65,6 +65,9 @@ func systemCommand(sh *shell, args []string) (int, error) {
 	r.define(f, executions)
 	r.defineStart(f, "stop profiling after `TIME`, and LOAD with SIGTERM; a LOAD that ends\n"+
 		"                               sooner, with status 0, is run again until then")
+	var exempt list
+	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names,\n"+
+		"                               also of those that start later (default: what the machine and your terminal need)")
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
@@ -74,6 +77,11 @@ func systemCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	cfg.System = true
+	for _, word := range exempt {
+		if err := cfg.Exempt.Parse(word); err != nil {
+			return 0, usageError{fmt.Errorf("reading the command line: --exempt: %w", err)}
+		}
+	}
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}

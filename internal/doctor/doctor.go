@@ -64,6 +64,7 @@ func checks() []check {
 		{"task storage", true, true, taskStorage},
 		{"ring buffer", true, true, ringBuffer},
 		{"bpf_loop", true, true, loop},
+		{"softirqs", true, false, softirqThreads}, // where they are threads some kernels have no bpf_timer, either
 		{"bpf_timer", true, true, timer},
 		{"cpu-clock", true, true, cpuClock},
 		{"uprobes", true, true, uprobes},
@@ -121,7 +122,8 @@ func firstMissing(findings []Finding) *Finding {
 // everything at once first and leaves out what takes long (the probe).
 func Require() error {
 	root := os.DirFS("/")
-	if capabilities(root).ok && ptraceScope(root).ok && tryTogether() == nil && tryClock() == nil {
+	able := capabilities(root).ok && ptraceScope(root).ok && softirqThreads(root).ok
+	if able && tryTogether() == nil && tryClock() == nil {
 		return nil
 	}
 	for _, c := range checks() {

@@ -12,6 +12,7 @@ import (
 	"whatif/internal/profile"
 	"whatif/internal/sourcepath"
 	"whatif/internal/symbol/scope"
+	"whatif/internal/target"
 )
 
 // Config says what to profile and how.
@@ -19,8 +20,10 @@ type Config struct {
 	Args []string // the program and its arguments; none with Attach, and maybe with System
 	User string   // see target.Config
 
-	Attach *Attach // processes that run already; nil: none
-	System bool    // all processes; until Args, if there are any, have ended
+	Attach     *Attach           // processes that run already; nil: none
+	System     bool              // all processes; until Args, if there are any, have ended
+	Exempt     target.Exemptions // from System, besides those that always are
+	saidExempt bool              // which those are has been said
 
 	Points []point.Spec // none: each execution of the program is one experiment
 	// Latencies are measured between two points each, which count as others do. They

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -36,13 +35,6 @@ func (s *session) watchLimits() {
 		if _, known := s.limits.quotas[q]; !known { // many processes are in one cgroup
 			s.limits.quotas[q] = q.Throttled()
 		}
-	}
-}
-
-// checkCPUs says what it means that whatif may not be on some of the CPUs: what it starts may not either.
-func (s *session) checkCPUs(barred []int) {
-	if len(barred) > 0 && (s.cfg.System || !s.cfg.Starts()) {
-		s.warn("cpuset", "whatif may not be on %d of the CPUs, from number %d on, because of the cpuset that it is in: what runs there is neither sampled nor stopped, and what is found may be wrong. Run it where all CPUs may be used (docker: without --cpuset-cpus; systemd: AllowedCPUs=)", len(barred), barred[0])
 	}
 }
 
@@ -87,12 +79,8 @@ func (s *session) renew() {
 	}
 	if len(i.Lost) > 0 {
 		s.interrupted = "clock lost"
-		s.warn("clock-lost", "the sampling clock of CPU %s stopped, as when it is off line for a moment or the machine was suspended: it runs again, and that experiment is set aside", join(i.Lost))
+		s.warn("clock-lost", "the sampling clock of CPU %s stopped, as when it is off line for a moment or the machine was suspended: it runs again, and that experiment is set aside", listed(i.Lost))
 	}
-}
-
-func join(numbers []int) string {
-	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(numbers)), ", "), "[]")
 }
 
 // exceeded says why an experiment cannot be used that has just ended; "": it can.
@@ -111,6 +99,9 @@ func (s *session) exceeded() string {
 	if now := kernelSays(machine, "cpu/online"); now != s.limits.cpus {
 		s.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are set aside until they are as they were; if they stay so, profile anew", s.limits.cpus, now)
 		why = "CPU hotplug"
+	}
+	if s.addClocks() {
+		why = "CPU without a clock"
 	}
 	return why
 }

@@ -65,6 +65,7 @@ type session struct {
 
 	limits      limits
 	interrupted string // why the experiment under way cannot be used: see renew
+	clocks      clocks
 
 	executions int // of the program, started so far
 	carried    carried
@@ -135,11 +136,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if cfg.noSource {
 		s.warn("no-source-points", "this kernel is too old to count points in the program's source (Linux 6.7): if there are any, they are not")
 	}
-	barred, err := s.ledger.StartClock()
-	if err != nil {
+	if err := s.startClocks(); err != nil {
 		return nil, err
 	}
-	s.checkCPUs(barred)
 	if !s.cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
 		s.ledger.MeasureTicks()
 	}

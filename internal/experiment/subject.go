@@ -139,7 +139,8 @@ func shortened(args []string) string {
 // everyone is all processes of the machine, for as long as a program runs that whatif
 // starts, the load, or until it is told to stop.
 type everyone struct {
-	load *started // nil: there is none
+	load   *started // nil: there is none
+	exempt *exempter
 }
 
 func (e *everyone) programs() ([]program, error) {
@@ -150,13 +151,14 @@ func (e *everyone) programs() ([]program, error) {
 }
 
 func (e *everyone) join(l *ledger.Ledger) error {
+	load := 0
 	if e.load != nil {
 		if err := e.load.join(l); err != nil {
 			return err
 		}
+		load = e.load.PID()
 	}
-	// Who sits in front of it must be able to stop it.
-	return l.JoinAll(choices(target.Ancestors()))
+	return e.exempt.begin(l, load)
 }
 
 func (e *everyone) Release() error {
@@ -193,7 +195,7 @@ func (e *everyone) wait() (int, error) {
 	return e.load.wait()
 }
 
-func (e *everyone) detach() {}
+func (e *everyone) detach() { e.exempt.end() }
 
 func (e *everyone) describe(r *profile.Run) {
 	r.Subject = "system"
@@ -203,6 +205,7 @@ func (e *everyone) describe(r *profile.Run) {
 }
 
 func (e *everyone) Close() error {
+	e.exempt.end()
 	if e.load == nil {
 		return nil
 	}
@@ -215,7 +218,7 @@ func (s *session) launch(ctx context.Context) (subject, error) {
 	case s.cfg.Attach != nil:
 		return findRunning(s.cfg)
 	case s.cfg.System && len(s.cfg.Args) == 0:
-		return &everyone{}, nil
+		return &everyone{exempt: newExempter(s.cfg)}, nil
 	}
 	p, err := s.startOnce()
 	if err != nil {
@@ -223,7 +226,7 @@ func (s *session) launch(ctx context.Context) (subject, error) {
 	}
 	p.Forward(ctx)
 	if s.cfg.System {
-		return &everyone{load: p}, nil
+		return &everyone{load: p, exempt: newExempter(s.cfg)}, nil
 	}
 	return p, nil
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +104,81 @@ func TestSystemStall(t *testing.T) {
 	}
 	if paused < int64(time.Second) {
 		t.Errorf("cores were stopped for %d ns only: this says nothing", paused)
+	}
+}
+
+// What the machine depends on is no part of the target, whether it runs already or is started later. Nor is what
+// the user names. whatif says which processes those are. All others are part of the target.
+func TestSystemExempt(t *testing.T) {
+	realkernel.Need(t)
+	busy := compileBusy(t)
+	called := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile(busy)
+		path := filepath.Join(t.TempDir(), name)
+		if err == nil {
+			err = os.WriteFile(path, text, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	start := func(name string) *pulse {
+		p := startPulse(t, called(name), "1")
+		p.await(t)
+		return p
+	}
+	plain, listed, named := start("plain"), start("keepalived"), start("whatif-named")
+	a := system(t, "--verbose", "-u", "binary", "--exempt", "whatif-nam*", "--exempt", "whatif-later",
+		"-p", "func:"+executable(t, plain)+":visited")
+	later, listedLater := start("whatif-later"), start("wd_keepalive")
+	ranLater := later.rounds()
+	time.Sleep(8 * time.Second) // beside whatever else runs two passes may take four
+	if later.rounds() == ranLater {
+		t.Error("the one that came later does not run")
+	}
+	data := a.detach(t)
+	samples := make(map[string]int64)
+	last := data.Experiments[len(data.Experiments)-3:]
+	for i := range data.Experiments {
+		for id, n := range data.Experiments[i].UnitSamples {
+			samples[filepath.Base(data.Units[id].Binary)] += n
+		}
+	}
+	for _, name := range []string{"keepalived", "whatif-named"} {
+		if samples[name] != 0 {
+			t.Errorf("%d samples in %s, which is exempt", samples[name], name)
+		}
+	}
+	for _, e := range last {
+		for id, n := range e.UnitSamples {
+			if name := filepath.Base(data.Units[id].Binary); n != 0 && (name == "whatif-later" || name == "wd_keepalive") {
+				t.Errorf("%d samples in %s at the end, which is exempt", n, name)
+			}
+		}
+	}
+	if samples["plain"] == 0 {
+		t.Errorf("no sample in the program that is not exempt: %v", samples)
+	}
+	said := a.said.String()
+	said = strings.Join(slices.DeleteFunc(strings.Split(said, "\n"), func(line string) bool {
+		return !strings.Contains(line, "never stopped") && !strings.Contains(line, "--exempt")
+	}), "\n")
+	wanted := []string{
+		"processes are never stopped: whatif, ", "cluster 1", "--exempt 1",
+		"--exempt whatif-later: no process has that name now",
+	}
+	for _, p := range []*pulse{listed, named, later, listedLater} {
+		wanted = append(wanted, fmt.Sprintf("process %d (", p.pid()))
+	}
+	for _, want := range wanted {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not said in\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, fmt.Sprintf("process %d (", plain.pid())) {
+		t.Errorf("the program that is not exempt is named\n%s", said)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,22 +17,51 @@ import (
 	"whatif/bpf"
 )
 
-// StartClock starts sampling on every core: the kernel side's timers, which set
+// StartClock starts sampling on these cores: the kernel side's timers, which set
 // themselves anew at each tick. A timer is started on the core that it is for. Kernels before 6.7 cannot
 // pin it there: then the clock of a core stands still while that is idle. It gives the
 // cores that this process may not be on, where nothing is sampled, and nobody stopped.
-func (l *Ledger) StartClock() (barred []int, err error) {
-	cpus, err := onlineCPUs()
-	if err != nil {
-		return nil, err
-	}
+func (l *Ledger) StartClock(cpus []int) (barred []int, err error) {
 	if err := <-l.clock; err != nil {
 		return nil, err
 	}
 	l.renew()
+	return l.AddClocks(cpus)
+}
+
+// AddClocks starts sampling on cores that have no clock yet, as StartClock does.
+func (l *Ledger) AddClocks(cpus []int) (barred []int, err error) {
 	barred, err = l.startClocks(cpus)
-	l.clocks = slices.DeleteFunc(cpus, func(cpu int) bool { return slices.Contains(barred, cpu) })
+	for _, cpu := range cpus {
+		if !slices.Contains(barred, cpu) {
+			l.clocks = append(l.clocks, cpu)
+		}
+	}
 	return barred, err
+}
+
+// unseen is a core's Left until a thread of the target runs there: no moment, as it is long ago.
+const unseen = 1
+
+// Await has Ran look from now on whether threads of the target run on these cores, which have no clock.
+func (l *Ledger) Await(cpus []int) {
+	for _, cpu := range cpus {
+		if cpu < len(l.page.cores) {
+			store(&l.page.cores[cpu].Left, unseen)
+		}
+	}
+}
+
+// Ran gives those of the cores, as Await was told, that threads of the target have run on. Where only samples are
+// taken nobody looks.
+func (l *Ledger) Ran(cpus []int) []int {
+	var ran []int
+	for _, cpu := range cpus {
+		if cpu < len(l.page.cores) && load(&l.page.cores[cpu].Left) != unseen {
+			ran = append(ran, cpu)
+		}
+	}
+	return ran
 }
 
 // parked tells whether a core's clock stands still because the core is idle, on a kernel that cannot pin it.
@@ -152,19 +180,6 @@ func leaveMemory() {
 	for _, fd := range open {
 		unix.Close(fd)
 	}
-}
-
-func onlineCPUs() ([]int, error) {
-	const path = "/sys/devices/system/cpu/online"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("listing the CPUs: %w", err)
-	}
-	cpus, err := parseCPUs(strings.TrimSpace(string(text)))
-	if err != nil {
-		return nil, fmt.Errorf("listing the CPUs: reading %s: %w", path, err)
-	}
-	return cpus, nil
 }
 
 // parseCPUs reads the kernel's notation for a set: 0-3,8.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"os"
 	"slices"
 	"time"
 )
@@ -73,6 +74,6 @@ func (l *Ledger) lostClocks() ([]int, error) {
 }
 
 func (l *Ledger) online(cpus []int) ([]int, error) {
-	online, err := onlineCPUs()
-	return slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool { return !slices.Contains(online, cpu) }), err
+	now, err := ReadCPUs(os.DirFS("/sys/devices/system"))
+	return slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool { return !slices.Contains(now.Online, cpu) }), err
 }

@@ -22,7 +22,7 @@ func earning(t *testing.T) (l *Ledger, grown func(time.Duration) time.Duration) 
 	if err := l.Adopt(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.StartClock(); err != nil {
+	if _, err := l.StartClock(onlineCPUs(t)); err != nil {
 		t.Fatal(err)
 	}
 	return l, func(over time.Duration) time.Duration {
@@ -132,7 +132,7 @@ func TestStopsInUserSpaceOnly(t *testing.T) {
 		if err := l.Join([]Process{{PID: os.Getpid()}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.StartClock(); err != nil {
+		if _, err := l.StartClock(onlineCPUs(t)); err != nil {
 			t.Fatal(err)
 		}
 		part := func(work func()) (stops, putOff int64) {
@@ -182,7 +182,7 @@ func TestLongestStop(t *testing.T) {
 	if err := l.Join([]Process{{PID: os.Getpid()}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.StartClock(); err != nil {
+	if _, err := l.StartClock(onlineCPUs(t)); err != nil {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()
@@ -243,4 +243,14 @@ func TestSessions(t *testing.T) {
 		t.Fatalf("when the first has ended: %v", err)
 	}
 	second.Close()
+}
+
+// onlineCPUs are those that clocks are started on.
+func onlineCPUs(t *testing.T) []int {
+	t.Helper()
+	c, err := ReadCPUs(os.DirFS("/sys/devices/system"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Online
 }

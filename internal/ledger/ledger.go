@@ -181,8 +181,10 @@ func Open(opt Options) (_ *Ledger, err error) {
 	l.page.control.Period, l.page.control.Asked, l.page.control.Parts = uint64(opt.Period), uint64(opt.Period), uint64(sampleParts)
 	l.page.control.Cap = uint64(opt.Cap)
 	l.renew()
-	if err := l.seeMode(); err != nil {
-		return nil, err
+	if !opt.NobodyPays {
+		if err := l.seeMode(); err != nil {
+			return nil, err
+		}
 	}
 	if l.events, err = openEvents(l.maps.Events, &l.page.control.Patient, opt.SamplesOnly); err != nil {
 		return nil, fmt.Errorf("opening the ring of events: %w", err)

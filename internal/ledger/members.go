@@ -78,6 +78,20 @@ func (l *Ledger) Leave(all []Process) error {
 	return nil
 }
 
+// Exempt lets members go that Members gave, and has them left out from then on as JoinAll does.
+func (l *Ledger) Exempt(all []Process) error {
+	if err := l.Leave(all); err != nil {
+		return err
+	}
+	if err := l.look(all, bpf.LedgerChoice{Exempt: 1}); err != nil {
+		return fmt.Errorf("exempting %d processes: %w", len(all), err)
+	}
+	return nil
+}
+
+// Same tells whether a member is the one that Members gave before: a process of the same number may be another.
+func (p Process) Same(as Process) bool { return p.PID == as.PID && p.born == as.born }
+
 // Members are the processes of the target that are alive.
 func (l *Ledger) Members() ([]Process, error) {
 	members, err := membersOf(l.maps.Processes)

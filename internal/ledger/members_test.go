@@ -224,3 +224,36 @@ func TestJoinAll(t *testing.T) {
 		t.Error("the adopted one is no member")
 	}
 }
+
+// One that is exempt later is no member any more, nor by a look at all tasks; one that it was taken for stays.
+func TestExempt(t *testing.T) {
+	realkernel.Need(t)
+	l := opened(t)
+	a, _ := sleeping(t)
+	b, _ := sleeping(t)
+	if err := l.JoinAll(nil); err != nil {
+		t.Fatal(err)
+	}
+	other := member(t, l, b.Process.Pid)
+	if len(other) != 1 || len(member(t, l, a.Process.Pid)) != 1 {
+		t.Fatalf("members %v", members(t, l))
+	}
+	other[0].born++
+	n := l.Processes()
+	if err := l.Exempt(append(member(t, l, a.Process.Pid), other...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.JoinAll(nil); err != nil { // it is still exempt
+		t.Fatal(err)
+	}
+	got := members(t, l)
+	if slices.Contains(got, a.Process.Pid) {
+		t.Error("it is a member still")
+	}
+	if !slices.Contains(got, b.Process.Pid) {
+		t.Error("another of the same number was exempt in its place")
+	}
+	if l.Processes() >= n {
+		t.Errorf("%d processes, %d before", l.Processes(), n)
+	}
+}

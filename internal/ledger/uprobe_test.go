@@ -89,11 +89,11 @@ func TestLoadsWhatIsNeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		if _, err := l.StartClock(); err != nil {
+		if _, err := l.StartClock([]int{0}); err != nil {
 			t.Fatal(err)
 		}
 		if !samplesOnly {
-			want = slices.Concat(want, l.programs.attachable(irqWork))
+			want = slices.Concat(want, l.programs.attachable(irqWork), []string{"see_preempt_count"})
 		}
 		want = slices.Sorted(slices.Values(append(slices.Clone(want), "start_clock")))
 		if loaded := slices.Sorted(maps.Keys(l.programs.loaded)); !slices.Equal(loaded, want) {

@@ -26,6 +26,9 @@ type trial struct {
 	try  func() (string, error)
 }
 
+// refused is tried where it is asked for: on a kernel that whatif does not work on.
+const refused = "refused"
+
 func trials() []trial {
 	return []trial{
 		{"doctor", func() (string, error) { return "able", quiet(output("whatif", "doctor")) }},
@@ -59,6 +62,7 @@ func trials() []trial {
 		{"gain", gain},
 		{"attach", attach},
 		{"system", system},
+		{refused, isRefused},
 	}
 }
 
@@ -189,6 +193,21 @@ func goroutines() (string, error) {
 		err = errors.New("goroutines are not followed")
 	}
 	return "", err
+}
+
+// isRefused: whatif says by name what is in the way, and starts nothing.
+func isRefused() (string, error) {
+	c := exec.Command("/whatif", "run", "-o", "profile", "--", "/target", seconds)
+	out, err := c.CombinedOutput()
+	fmt.Printf("%s", out)
+	if status := c.ProcessState.ExitCode(); status != 125 || !strings.Contains(string(out), "PREEMPT_RT") {
+		return "", fmt.Errorf("status %d (%w), want 125 and PREEMPT_RT by its name", status, err)
+	}
+	if strings.Contains(string(out), "rounds") {
+		return "", errors.New("the program was started")
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return first, nil
 }
 
 // attach: the program has been there before, and goes on afterwards.

@@ -1,0 +1,292 @@
+package target
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"whatif/internal/hint"
+)
+
+// An exemptKind is a kind of process that the machine, or the user's way to it, depends on. `whatif system` never
+// stops one on its own account.
+type exemptKind struct {
+	name     string
+	comms    []string // patterns of the process's name, of which the kernel keeps 15 bytes
+	files    []string // patterns of what one of its open files is: known only of those that run already
+	children bool     // what it starts is exempt, too, with all that that starts
+	why      string
+}
+
+// exemptKinds is the whole list. What they start is the work of users, and is stopped like everything else, but for
+// the kinds whose children do the same job.
+var exemptKinds = []exemptKind{
+	{
+		name:  "init",
+		comms: []string{"systemd", "systemd-*", "elogind*", "dbus-daemon", "dbus-broker*"}, // and PID 1
+		why:   "logins and services wait for it; journald's and logind's watchdogs would restart them",
+	},
+	{
+		name: "login",
+		comms: []string{
+			"sshd", "sshd-*", "dropbear", "login", "agetty", "mosh-server", "tmux*", "screen", "SCREEN", "zellij", "dtach",
+			"abduco", "gnome-terminal*", "konsole", "xterm", "kitty", "alacritty", "foot", "wezterm*", "Xorg", "Xwayland",
+			"gnome-shell", "kwin_*", "sway", "weston",
+		},
+		files: []string{"/dev/ptmx", "/dev/pts/ptmx"}, // the other end of a terminal
+		why:   "it carries a terminal from which whatif, or the machine, is controlled",
+	},
+	{
+		name: "container runtime",
+		comms: []string{
+			"dockerd", "containerd", "containerd-shim*", "runc", "crun", "crio", "conmon", "podman", "kubelet",
+			"cri-dockerd", "lxc-start", "lxcfs", "incusd", "lxd",
+		},
+		why: "health checks and starts of containers wait for it; the containers' own processes are not exempt",
+	},
+	{
+		name:     "watchdog",
+		comms:    []string{"watchdog", "wd_keepalive", "sbd"},
+		files:    []string{"/dev/watchdog*"},
+		children: true,
+		why:      "the machine is reset when it comes too late",
+	},
+	{
+		name:     "cluster",
+		comms:    []string{"corosync", "pacemakerd", "pacemaker-*", "keepalived", "heartbeat"},
+		children: true,
+		why:      "other machines take over, or fence this one, when its heartbeat comes too late",
+	},
+	{
+		name:  "sound",
+		comms: []string{"pipewire", "pipewire-*", "wireplumber", "pulseaudio", "jackd", "jackdbus"},
+		why:   "the kernel ends it when it uses more CPU time than RLIMIT_RTTIME, and stops count as CPU time",
+	},
+	{
+		name:  "virtual machine",
+		comms: []string{"qemu-*", "kvm", "firecracker", "cloud-hyperviso", "VBoxHeadless", "VirtualBoxVM", "vmware-vmx"},
+		files: []string{"anon_inode:kvm-vm"},
+		why:   "a stop of a virtual CPU stalls whatever another system runs on it",
+	},
+}
+
+// Of what is exempt for other reasons.
+const (
+	ExemptAncestor = "whatif's ancestors"
+	ExemptByUser   = "--exempt"
+)
+
+// Exempt is a process that `whatif system` is not to stop.
+type Exempt struct {
+	Running
+	Kind     string
+	Why      string
+	Children bool // and what it starts
+}
+
+// Exemptions are the processes that the user wants exempt, besides those of the list.
+type Exemptions struct {
+	PIDs  []int
+	Names []string // patterns, as for FindNamed
+}
+
+// Parse reads what --exempt is given.
+func (e *Exemptions) Parse(word string) error {
+	if pid, err := strconv.ParseInt(word, 10, 32); err == nil {
+		if pid <= 0 {
+			return fmt.Errorf("%q is not the number of a process", word)
+		}
+		e.PIDs = append(e.PIDs, int(pid))
+		return nil
+	}
+	if _, err := path.Match(word, ""); err != nil || word == "" {
+		return fmt.Errorf("%q is no number of a process, nor a pattern of names", word)
+	}
+	e.Names = append(e.Names, word)
+	return nil
+}
+
+// Find looks at all processes. Those below the load are a part of the work, whatever they are called: only the user
+// exempts them. A PID that no process has is an error; a name that none has may come later, and is given in missing.
+func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) {
+	pids, err := processes()
+	if err != nil {
+		return nil, nil, err
+	}
+	stats := make(map[int]Stat)
+	for _, pid := range pids {
+		if s, err := StatOf(pid); err == nil && !s.IsKernel() && !s.Ended() {
+			stats[pid] = s
+		}
+	}
+	for _, pid := range e.PIDs {
+		if _, known := stats[pid]; !known {
+			return nil, nil, hint.New(fmt.Errorf("exempting process %d: no such process", pid),
+				"pgrep -a NAME gives numbers; --exempt NAME exempts by name")
+		}
+	}
+	missing = slices.Clone(e.Names)
+	found := make(map[int]Exempt)
+	for _, r := range Ancestors() {
+		found[r.PID] = Exempt{Running: r, Kind: ExemptAncestor, Why: "whatif must stay under control"}
+	}
+	own := os.Getpid()
+	for pid, s := range stats {
+		missing = slices.DeleteFunc(missing, func(glob string) bool { return matchesAny([]string{glob}, namesOf(pid, s)) })
+		if _, known := found[pid]; known || pid == own {
+			continue
+		}
+		if x, ok := e.of(pid, s, true); ok && (x.Kind == ExemptByUser || !under(pid, load, stats)) {
+			found[pid] = x
+		}
+	}
+	for pid, s := range stats {
+		if _, known := found[pid]; known || pid == own || under(pid, load, stats) {
+			continue
+		}
+		if x, ok := above(pid, found, stats); ok {
+			found[pid] = Exempt{Running: runningOf(pid, s), Kind: x.Kind, Why: x.Why, Children: true}
+		}
+	}
+	for _, x := range found {
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b Exempt) int { return a.PID - b.PID })
+	return all, missing, nil
+}
+
+// FindLater looks at one process that was not there when Find was called, or has run another program since, by its
+// name and its parent. Those that Find gave are again what they were.
+func (e *Exemptions) FindLater(pid, load int, before map[int]Exempt) (Exempt, bool) {
+	s, err := StatOf(pid)
+	if err != nil || s.IsKernel() || s.Ended() || pid == os.Getpid() {
+		return Exempt{}, false
+	}
+	if x, ok := e.of(pid, s, false); ok && (x.Kind == ExemptByUser || !descends(s, load)) {
+		return x, true
+	}
+	if x, ok := before[pid]; ok && x.Start == s.Start && x.Unique == s.Unique {
+		return x, true
+	}
+	x, ok := before[s.Parent]
+	if !ok || !x.Children {
+		return Exempt{}, false
+	}
+	// Its parent's number may be another's by now.
+	if p, err := StatOf(s.Parent); err != nil || p.Start != x.Start || p.Unique != x.Unique {
+		return Exempt{}, false
+	}
+	x.Running = runningOf(pid, s)
+	return x, true
+}
+
+// of looks at one process. Numbers and open files are for the first time only: later a number may be another
+// process's, and a new process has no files yet that would tell.
+func (e *Exemptions) of(pid int, s Stat, first bool) (Exempt, bool) {
+	if first && slices.Contains(e.PIDs, pid) || len(e.Names) > 0 && matchesAny(e.Names, namesOf(pid, s)) {
+		return Exempt{Running: runningOf(pid, s), Kind: ExemptByUser, Why: "the user said so"}, true
+	}
+	var open []string
+	if first {
+		open = filesOf(pid)
+	}
+	if k := kindOf(pid, s.Name, open); k != nil {
+		return Exempt{Running: runningOf(pid, s), Kind: k.name, Why: k.why, Children: k.children}, true
+	}
+	return Exempt{}, false
+}
+
+// kindOf finds a process in the list by its number, its name and its open files; nil: it is not there.
+func kindOf(pid int, comm string, files []string) *exemptKind {
+	if pid == 1 {
+		return &exemptKinds[0]
+	}
+	for i := range exemptKinds {
+		if k := &exemptKinds[i]; matchesAny(k.comms, []string{comm}) || matchesAny(k.files, files) {
+			return k
+		}
+	}
+	return nil
+}
+
+func matchesAny(globs, words []string) bool {
+	for _, glob := range globs {
+		for _, word := range words {
+			if ok, _ := path.Match(glob, word); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// filesOf are the paths of a process's open files; those that may not be seen, or are gone, are left out.
+func filesOf(pid int) []string {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil {
+			files = append(files, to)
+		}
+	}
+	return files
+}
+
+// under tells whether a process is the load or one of its descendants.
+func under(pid, load int, stats map[int]Stat) bool {
+	return load != 0 && (pid == load || below(pid, map[int]bool{load: true}, stats))
+}
+
+// descends is under, asked of one process only.
+func descends(s Stat, load int) bool {
+	if load == 0 {
+		return false
+	}
+	const deepest = 1000 // what is read one after the other may be a circle
+	for range deepest {
+		if s.Parent == load {
+			return true
+		}
+		if s.Parent <= 1 {
+			return false
+		}
+		p, err := StatOf(s.Parent)
+		if err != nil {
+			return false
+		}
+		s = p
+	}
+	return false
+}
+
+// above finds the nearest ancestor that is exempt with its children.
+func above(pid int, found map[int]Exempt, stats map[int]Stat) (Exempt, bool) {
+	for range len(stats) {
+		s, known := stats[pid]
+		if !known {
+			return Exempt{}, false
+		}
+		if x, ok := found[s.Parent]; ok && x.Children {
+			return x, true
+		}
+		pid = s.Parent
+	}
+	return Exempt{}, false
+}
+
+// CommOf is a process's name as the kernel has it; "": it is gone.
+func CommOf(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
