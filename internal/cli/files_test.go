@@ -68,14 +68,16 @@ func TestFilesOfRun(t *testing.T) {
 	// Root may write here, and the user may not.
 	roots := directoryOf(t, 0)
 	status, out := whatifIn(t, roots, "65534", "run", "--", "touch", ran)
-	if status != 125 || !strings.Contains(out, "whatif: opening profile whatif.profile: permission denied\nwhatif: hint: files are written with the rights of nobody, ") {
+	const denied = "whatif: opening profile whatif.profile: permission denied\n" +
+		"whatif: hint: files are written with the rights of nobody, "
+	if status != 125 || !strings.Contains(out, denied) {
 		t.Errorf("where the user may not write: status %d, %s", status, out)
 	}
 
 	// A link that waits for root.
-	target := filepath.Join(roots, "ld.so.preload")
 	trap := directoryOf(t, nobody)
-	if err := errors.Join(os.Symlink(target, trap+"/whatif.profile"), os.Lchown(trap+"/whatif.profile", nobody, nobody)); err != nil {
+	link := filepath.Join(trap, "whatif.profile")
+	if err := errors.Join(os.Symlink(roots+"/ld.so.preload", link), os.Lchown(link, nobody, nobody)); err != nil {
 		t.Fatal(err)
 	}
 	for _, user := range []string{"", "65534", "1"} {
@@ -116,7 +118,8 @@ func TestFilesOfReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"", "65534"} {
-			if status, out := whatifIn(t, dir, user, "report", "--format", format, "-o", "out", "p"); status != 125 || !strings.Contains(out, "it is a symbolic link") {
+			status, out := whatifIn(t, dir, user, "report", "--format", format, "-o", "out", "p")
+			if status != 125 || !strings.Contains(out, "it is a symbolic link") {
 				t.Errorf("%s through a link: status %d, %s", format, status, out)
 			}
 		}

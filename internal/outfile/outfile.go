@@ -158,7 +158,8 @@ func asUser(f func(user) error) error {
 	}
 	err = target.AsInvokingUser(func() error { return f(u) })
 	if other && hint.Of(err) == "" && errors.Is(err, fs.ErrPermission) {
-		err = hint.New(err, "files are written with the rights of "+invoker.Name+", the user who called sudo: choose another file with -o FILE")
+		err = hint.New(err, "files are written with the rights of "+invoker.Name+", the user who called sudo: "+
+			"choose another file with -o FILE")
 	}
 	return err
 }

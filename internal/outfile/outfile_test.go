@@ -175,11 +175,13 @@ func TestRefusedToAll(t *testing.T) {
 	defer unix.Close(listener)
 	check(t, unix.Bind(listener, &unix.SockaddrUnix{Name: "socket"}))
 	for path, want := range map[string]string{
-		"link": "it is a symbolic link", "dangling": "it is a symbolic link", "loop": "it is a symbolic link", "stdout": "it is a symbolic link",
+		"link": "it is a symbolic link", "dangling": "it is a symbolic link",
+		"loop": "it is a symbolic link", "stdout": "it is a symbolic link",
 		"dir": "is a directory", "dir/": "is a directory", "dir/..": "is a directory", ".": "is a directory", "/": "is a directory",
-		"fifo": "it is not a regular file", "socket": "it is not a regular file", zero: "it is not a regular file",
-		"": "no such file or directory", "no/file": "no such file or directory", "dangling/x": "no such file or directory",
-		"file/x": "not a directory", "link/x": "not a directory", "loop/x": "too many levels of symbolic links",
+		"fifo": "it is not a regular file", "socket": "it is not a regular file",
+		zero: "it is not a regular file",
+		"":   "no such file or directory", "no/file": "no such file or directory",
+		"dangling/x": "no such file or directory", "file/x": "not a directory", "link/x": "not a directory", "loop/x": "too many levels of symbolic links",
 		strings.Repeat("x", 300): "file name too long",
 	} {
 		for name, write := range both {
@@ -335,8 +337,10 @@ func TestLayouts(t *testing.T) {
 				if (err == nil) != (l.want == "") || err != nil && !strings.Contains(err.Error(), l.want) {
 					t.Errorf("%s: %v, want %q", name, err, l.want)
 				}
-				if err != nil && l.uid == 0 && hint.Of(err) == "" || errors.Is(err, fs.ErrPermission) && !strings.Contains(hint.Of(err), "nobody, the user who called sudo") {
-					t.Errorf("%s: %v has the hint %q", name, err, hint.Of(err))
+				hinted := hint.Of(err)
+				if err != nil && l.uid == 0 && hinted == "" ||
+					errors.Is(err, fs.ErrPermission) && !strings.Contains(hinted, "nobody, the user who called sudo") {
+					t.Errorf("%s: %v has the hint %q", name, err, hinted)
 				}
 				if got := content(t, victim); got != "precious" || about(t, victim) != "0:0 644" {
 					t.Errorf("%s: root's file has %q now and is %s", name, got, about(t, victim))
@@ -492,7 +496,10 @@ func TestOwn(t *testing.T) {
 	mkdir(t, dir+"/theirs", stranger, 0o755)
 	mkdir(t, dir+"/open", 0, 0o777|os.ModeSticky)
 	mkdir(t, dir+"/caller", caller, 0o755)
-	for path, want := range map[string]bool{"": true, "/not/yet/there": true, "/theirs": false, "/theirs/below": false, "/open": false, "/open/x": false, "/caller": false} {
+	for path, want := range map[string]bool{
+		"": true, "/not/yet/there": true,
+		"/theirs": false, "/theirs/below": false, "/open": false, "/open/x": false, "/caller": false,
+	} {
 		if got := Own(dir + path); got != want {
 			t.Errorf("%q: %v", path, got)
 		}

@@ -175,7 +175,8 @@ func (u user) refuse(f *found) error {
 	const another = "choose another file with -o FILE"
 	switch kind := f.Mode & unix.S_IFMT; {
 	case kind == unix.S_IFLNK:
-		return hint.New(errors.New("it is a symbolic link, and whatif writes through none"), "give the path of the file itself with -o FILE")
+		return hint.New(errors.New("it is a symbolic link, and whatif writes through none"),
+			"give the path of the file itself with -o FILE")
 	case kind == unix.S_IFDIR:
 		return hint.New(unix.EISDIR, "give the path of a file with -o FILE")
 	case f.isDevice():

@@ -26,8 +26,9 @@ type Writer struct {
 }
 
 // Append opens path for adding a run to what it holds. It is created if it is
-// not there; otherwise it must be a profile, or empty. If it ends in a torn line, the first record starts on a line of its
-// own, and Read knows the torn line for what it is.
+// not there; otherwise it must be a profile, or empty. If it ends in a torn line,
+// the first record starts on a line of its own, and Read knows the torn line for
+// what it is.
 func Append(path string) (*Writer, error) {
 	w, err := open(path)
 	if err != nil {
