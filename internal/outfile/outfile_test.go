@@ -131,6 +131,7 @@ func device(t *testing.T, name string, minor uint32) string {
 
 // TestPlain needs no privilege: files that are written as everywhere.
 func TestPlain(t *testing.T) {
+	underSudo(t, 0)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	check(t, os.MkdirAll("sub/deep", 0o755), os.Symlink("sub", "way"), os.Symlink(dir+"/way/deep", "far"))
@@ -166,9 +167,11 @@ func TestPlain(t *testing.T) {
 
 // TestRefusedToAll are names that are refused whoever asks.
 func TestRefusedToAll(t *testing.T) {
+	underSudo(t, 0)
 	zero := device(t, "zero", 5)
 	t.Chdir(t.TempDir())
-	check(t, os.Symlink("/proc/self/fd/1", "stdout"), os.WriteFile("file", []byte("x"), 0o600), os.Symlink("file", "link"), os.Symlink("nowhere", "dangling"),
+	check(t, os.Symlink("/proc/self/fd/1", "stdout"), os.WriteFile("file", []byte("x"), 0o600),
+		os.Symlink("file", "link"), os.Symlink("nowhere", "dangling"),
 		os.Symlink("loop", "loop"), os.Mkdir("dir", 0o700), unix.Mkfifo("fifo", 0o600))
 	listener, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	check(t, err)
@@ -177,11 +180,13 @@ func TestRefusedToAll(t *testing.T) {
 	for path, want := range map[string]string{
 		"link": "it is a symbolic link", "dangling": "it is a symbolic link",
 		"loop": "it is a symbolic link", "stdout": "it is a symbolic link",
-		"dir": "is a directory", "dir/": "is a directory", "dir/..": "is a directory", ".": "is a directory", "/": "is a directory",
+		"dir": "is a directory", "dir/": "is a directory", "dir/..": "is a directory",
+		".": "is a directory", "/": "is a directory",
 		"fifo": "it is not a regular file", "socket": "it is not a regular file",
 		zero: "it is not a regular file",
 		"":   "no such file or directory", "no/file": "no such file or directory",
-		"dangling/x": "no such file or directory", "file/x": "not a directory", "link/x": "not a directory", "loop/x": "too many levels of symbolic links",
+		"dangling/x": "no such file or directory", "file/x": "not a directory", "link/x": "not a directory",
+		"loop/x": "too many levels of symbolic links",
 		strings.Repeat("x", 300): "file name too long",
 	} {
 		for name, write := range both {
