@@ -186,7 +186,7 @@ func TestRefusedToAll(t *testing.T) {
 		zero: "it is not a regular file",
 		"":   "no such file or directory", "no/file": "no such file or directory",
 		"dangling/x": "no such file or directory", "file/x": "not a directory", "link/x": "not a directory",
-		"loop/x": "too many levels of symbolic links",
+		"loop/x":                 "too many levels of symbolic links",
 		strings.Repeat("x", 300): "file name too long",
 	} {
 		for name, write := range both {
