@@ -1,7 +1,9 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
 # The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels.
 
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+# Tests and measurements are root's own: whatif writes with the rights of the user who called sudo,
+# and their directories are root's.
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo) env -u SUDO_UID -u PKEXEC_UID -u DOAS_USER
 
 PREFIX ?= /usr/local
 

@@ -36,7 +36,7 @@ func ManPage() string {
 	b.WriteString(".TP\n.B LC_ALL, LC_CTYPE, LANG\nWhether the terminal takes UTF\\-8; if not, reports there are in ASCII.\n")
 	b.WriteString(".TP\n.B DEBUGINFOD_URLS, DEBUGINFOD_CACHE_PATH, DEBUGINFOD_MAXSIZE, XDG_CACHE_HOME\n" + roff("Where debug information is fetched from, where it is kept, and what is too much.") + "\n")
 	b.WriteString(".TP\n.B NIX_DEBUG_INFO_DIRS\nWhere else separate debug information lies.\n")
-	b.WriteString(".SH FILES\n.TP\n.I whatif.profile\nwhere whatif run leaves what it measured, unless told otherwise; JSON lines.\n")
+	b.WriteString(".SH FILES\n.TP\n.I whatif.profile\nwhere whatif run leaves what it measured, unless told otherwise; JSON lines. A new one can be read by its owner only.\n")
 	return b.String()
 }
 

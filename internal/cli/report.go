@@ -9,9 +9,9 @@ import (
 
 	"whatif/internal/analyze"
 	"whatif/internal/hint"
+	"whatif/internal/outfile"
 	"whatif/internal/profile"
 	"whatif/internal/report"
-	"whatif/internal/target"
 )
 
 func reportCommand(sh *shell, args []string) (int, error) {
@@ -89,8 +89,8 @@ func explainProfile(err error) error {
 	return err
 }
 
-// writeTo calls write with stdout, or makes a file of what it writes. That is there before an older file is
-// touched: a report that cannot be made leaves it as it was.
+// writeTo calls write with stdout, or makes a file of what it writes. An older file is
+// replaced by the whole report: one that cannot be made, or has no room, leaves it as it was.
 func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 	if name == "" {
 		if err := write(sh.stdout); err != nil {
@@ -102,18 +102,8 @@ func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 	if err := write(&text); err != nil {
 		return fmt.Errorf("writing the report to %s: %w", name, err)
 	}
-	_, err := os.Lstat(name)
-	isNew := errors.Is(err, os.ErrNotExist)
-	f, err := os.Create(name)
-	if err != nil {
+	if err := outfile.Replace(name, text.Bytes()); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
-	}
-	_, err = f.Write(text.Bytes())
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("writing the report to %s: %w", name, err)
-	}
-	if isNew {
-		return target.GiveToInvokingUser(name)
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"whatif/internal/point"
 	"whatif/internal/profile"
 	"whatif/internal/report"
-	"whatif/internal/target"
 )
 
 const (
@@ -35,6 +34,8 @@ type runFlags struct {
 	include, exclude   list
 	paths              list
 	unit, user, output string
+	overwrite          bool
+	written            string // what became of the output: "added run 3 to whatif.profile"
 	waiting            string
 	speedups           levels
 	period, length     time.Duration
@@ -85,6 +86,7 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 		"                               method's own error; with --duration: then at the latest")
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
+	f.BoolVar(&r.overwrite, "overwrite", false, "replace the runs that the output file has, instead of adding to them")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
 	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
 		"                               with -s 0, as nothing is sped up)")
@@ -230,7 +232,7 @@ func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error)
 		}
 		sh.summary(outcome, r.verbose)
 		if outcome.Written {
-			fmt.Fprintf(sh.stderr, "\nwhatif: profile written to %s; see whatif report --top 0 %s\n", r.output, r.output)
+			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
 		}
 	}
 	if page != nil {
@@ -241,12 +243,9 @@ func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error)
 
 // profile runs a session that writes to r.output.
 func (sh *shell) profile(cfg experiment.Config, r *runFlags, page *watcher) (*experiment.Outcome, error) {
-	output, err := profile.Append(r.output)
+	output, err := r.open()
 	if err != nil {
-		return nil, hint.New(err, "choose another file with -o FILE")
-	}
-	if err := target.GiveToInvokingUser(r.output); err != nil {
-		return nil, errors.Join(err, output.Close())
+		return nil, err
 	}
 	cfg.Output = output
 	status := newStatus(sh.stderr, r.quiet)
@@ -258,6 +257,26 @@ func (sh *shell) profile(cfg experiment.Config, r *runFlags, page *watcher) (*ex
 	outcome, err := experiment.Profile(sh.ctx, cfg)
 	status.clear()
 	return outcome, errors.Join(err, output.Close())
+}
+
+// open opens the profile, and notes what is to be said of it in the end.
+func (r *runFlags) open() (*profile.Writer, error) {
+	open := profile.Append
+	if r.overwrite {
+		open = profile.Overwrite
+	}
+	output, err := open(r.output)
+	if err != nil && hint.Of(err) == "" {
+		err = hint.New(err, "choose another file with -o FILE")
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.written = "wrote " + r.output
+	if n := output.Number(); n > 1 {
+		r.written = fmt.Sprintf("added run %d to %s", n, r.output)
+	}
+	return output, nil
 }
 
 // untilReached says what became of --until.

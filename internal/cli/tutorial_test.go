@@ -111,7 +111,7 @@ func firstRun(t *testing.T) []byte {
 	if err := report.Text(&b, analyze.Analyze(runs[:1], analyze.Options{}), report.Options{Width: 100, Top: 20}); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "\nwhatif: profile written to before.profile; see whatif report --top 0 before.profile\n")
+	fmt.Fprintf(&b, "\nwhatif: wrote before.profile; see whatif report --top 0 before.profile\n")
 	return b.Bytes()
 }
 
@@ -164,7 +164,7 @@ func TestTutorial(t *testing.T) {
 // always are the beginnings of lines that do not depend on how the numbers come out.
 var (
 	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|    -p func:process_page.*|measured |` +
-		`point process_page \(func\): \d+ visits|gain at point .*|whatif: profile written.*| +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
+		`point process_page \(func\): \d+ visits|gain at point .*|whatif: wrote .*| +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
 		`process_page: [\d.]+/s, then [\d.]+/s|(holds|fails|not sure): (whether )?process_page )`)
 	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // one of them is tried first, in a run however short
 	digits = regexp.MustCompile(`\d[\d.]*`)

@@ -3,11 +3,16 @@ package profile
 import (
 	"errors"
 	"fmt"
+
+	"whatif/internal/hint"
 )
 
 // ErrInUse is returned by Append when another process writes to the
 // file: the runs of two writers would mix.
 var ErrInUse = errors.New("another whatif is writing to it")
+
+// errNoProfile is what a file to be appended to gives that holds something else.
+var errNoProfile = hint.New(errors.New("it is not empty, and no profile of whatif"), "choose another file with -o FILE")
 
 // VersionError says that a run was written by a later version of the format
 // than this package knows.

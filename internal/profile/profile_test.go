@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"whatif/internal/hint"
 )
 
 func sampleRun(id string) []Record {
@@ -235,6 +237,117 @@ func TestInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
+}
+
+// TestAppendsToProfilesOnly: what a profile can look like after kills is added to, and nothing else is.
+func TestAppendsToProfilesOnly(t *testing.T) {
+	const run = `{"run":{"version":1,"points":[{"name":"p"}]}}` + "\n"
+	report := "{\n  \"version\": 1,\n  \"points\": []\n}\n"
+	path := filepath.Join(t.TempDir(), "p")
+	for _, test := range []struct {
+		name, text string
+		number     int // of the run that is added; 0: it is refused
+	}{
+		{"empty", "", 1},
+		{"blank", "\n\n", 1},
+		{"one run", run, 2},
+		{"three runs", run + `{"end":{}}` + "\n" + run + run, 4},
+		{"a torn end", run + run + `{"experiment":{"n":0,"sta`, 3},
+		{"torn at once", `{"ru`, 1},
+		{"torn at once, and a run", `{"run":{"version":1,"id` + "\n" + run, 2},
+		{"torn in the middle", run + `{"run":{"ver` + "\n" + run, 3},
+		{"damaged behind its first run", run + "{\n{\n" + run, 3},
+		{"spaces", `{ "run": {"version": 1}}` + "\n", 2},
+		{"a later version", `{"run":{"version":99,"points":"shaped otherwise"}}` + "\n" + run, 3},
+		{"text", "int main(void)\n{\n}\n", 0},
+		{"text without an end", "hello", 0},
+		{"ELF", "\x7fELF\x02\x01\x01\n\x00\x01\n", 0},
+		{"zeros", string(make([]byte, 17<<20)), 0},
+		{"a report in JSON", report, 0},
+		{"other JSON lines", `{"type":"x"}` + "\n" + `{"type":"y"}` + "\n", 0},
+		{"another program's run", `{"run":"npm test"}` + "\n", 0},
+		{"a record without a run", `{"end":{}}` + "\n" + run, 0},
+		{"a brace, and a run later", "{\n}\n" + run, 0},
+		{"a profile of COZ", "startup\ttime=1\nexperiment\tselected=a.c:3\tspeedup=0.5\tduration=1\tselected-samples=1\n", 0},
+		{"a later profile of COZ", `{"type":"startup","time":1}` + "\n", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for name, open := range map[string]func(string) (*Writer, error){"append": Append, "overwrite": Overwrite} {
+				if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				w, err := open(path)
+				if test.number == 0 {
+					if err == nil || err.Error() != "opening profile "+path+": it is not empty, and no profile of whatif" || hint.Of(err) == "" {
+						t.Errorf("%s: %v", name, err)
+					}
+					if text, _ := os.ReadFile(path); string(text) != test.text {
+						t.Errorf("%s: the file has changed", name)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := test.number
+				if name == "overwrite" {
+					want = 1
+				}
+				if got := w.Number(); got != want {
+					t.Errorf("%s: run %d, want %d", name, got, want)
+				}
+				if text, _ := os.ReadFile(path); string(text) != test.text {
+					t.Errorf("%s: the file has changed before the first record", name)
+				}
+				w.Close()
+			}
+		})
+	}
+}
+
+// TestOverwrite: the first record of the new run is the end of the old ones, also where these end in a torn line.
+func TestOverwrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p")
+	write(t, path, append(sampleRun("one"), sampleRun("two")...))
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, int64(len(read(t, path))-5)); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Overwrite(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Append(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("a file in use: %v", err)
+	}
+	for _, r := range sampleRun("three") {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	runs, err := ReadFiles([]string{path})
+	if err != nil || len(runs) != 1 || runs[0].Run.ID != "three" || runs[0].End == nil || runs[0].Line != 1 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+	if fi, err := os.Stat(path); err != nil || fi.Mode() != 0o640 {
+		t.Errorf("mode %v, %v", fi.Mode(), err)
+	}
+	if w, err = Overwrite("/dev/full"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func TestFullDisk(t *testing.T) {

@@ -74,6 +74,44 @@ func Read(name string, r io.Reader) ([]*Data, error) {
 	}
 }
 
+// countRuns counts the runs of a file, also those of later versions. A file that begins as no profile
+// does is an error; damage behind its first run is not.
+func countRuns(name string, r io.Reader) (int, error) {
+	rd := reader{name: name}
+	in := bufio.NewReaderSize(r, 64<<10)
+	var version *VersionError
+	var damage *DamageError
+	for len(rd.runs) == 0 && version == nil {
+		line, err := rd.next(in)
+		if errors.Is(err, io.EOF) {
+			if rd.settle() != nil {
+				return 0, errNoProfile
+			}
+			return 0, nil
+		}
+		if err == nil {
+			err = rd.take(line)
+		}
+		switch {
+		case errors.As(err, &damage):
+			return 0, errNoProfile
+		case err != nil && !errors.As(err, &version):
+			return 0, err
+		}
+	}
+	for n := 1; ; {
+		line, err := rd.next(in)
+		switch {
+		case errors.Is(err, io.EOF), errors.As(err, &damage):
+			return n, nil
+		case err != nil:
+			return 0, err
+		case bytes.HasPrefix(line, []byte(runStart)) && json.Valid(line):
+			n++
+		}
+	}
+}
+
 // reader is the state between two lines.
 type reader struct {
 	name string

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"syscall"
+
+	"whatif/internal/outfile"
 )
 
 // Writer appends records to a profile. It may be used by several goroutines.
@@ -17,12 +20,15 @@ type Writer struct {
 	regular bool
 	size    int64 // of a regular file: nobody else writes, it is locked
 	torn    bool  // the file ends in the middle of a line
+	runs    int   // that the file has already
+	anew    bool  // the first record replaces what the file has
 	broken  error // set for good once the file can no longer be kept whole
 }
 
 // Append opens path for adding a run to what it holds. It is created if it is
-// not there. If it ends in a torn line, the first record starts on a line of its
-// own, and Read knows the torn line for what it is.
+// not there; otherwise it must be a profile, or empty. If it ends in a torn line,
+// the first record starts on a line of its own, and Read knows the torn line for
+// what it is.
 func Append(path string) (*Writer, error) {
 	w, err := open(path)
 	if err != nil {
@@ -31,15 +37,23 @@ func Append(path string) (*Writer, error) {
 	return w, nil
 }
 
-func open(path string) (*Writer, error) {
-	// Reading is needed for a look at the last byte only, and a FIFO would be
-	// opened without waiting for its reader: hence the second try.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
-	if errors.Is(err, os.ErrPermission) {
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+// Overwrite opens path as Append does, for a run that replaces what it holds. The old runs go when the
+// first record is written: a run that cannot start leaves them.
+func Overwrite(path string) (*Writer, error) {
+	w, err := Append(path)
+	if err == nil {
+		w.anew, w.runs = w.regular, 0
 	}
+	return w, err
+}
+
+// Number is which one of the runs in the file is being written, from 1.
+func (w *Writer) Number() int { return w.runs + 1 }
+
+func open(path string) (*Writer, error) {
+	f, err := outfile.Append(path)
 	if err != nil {
-		return nil, pathless(err)
+		return nil, err
 	}
 	w := &Writer{file: f}
 	if err := w.prepare(); err != nil {
@@ -49,8 +63,7 @@ func open(path string) (*Writer, error) {
 	return w, nil
 }
 
-// prepare locks the file and finds out how it ends. What is not a regular file
-// (a pipe, a terminal) has neither a lock nor an end.
+// prepare locks the file, and finds out what it holds and how it ends. A device has neither a lock nor an end.
 func (w *Writer) prepare() error {
 	fi, err := w.file.Stat()
 	if err != nil {
@@ -69,11 +82,12 @@ func (w *Writer) prepare() error {
 	if w.size = fi.Size(); w.size == 0 {
 		return nil
 	}
+	if w.runs, err = countRuns(w.file.Name(), io.NewSectionReader(w.file, 0, w.size)); err != nil {
+		return err
+	}
 	var last [1]byte
 	if _, err := w.file.ReadAt(last[:], w.size-1); err != nil {
-		// Write-only: an empty line does no harm, a record glued to a torn one does.
-		w.torn = true
-		return nil
+		return err
 	}
 	w.torn = last[0] != '\n'
 	return nil
@@ -116,21 +130,38 @@ func (w *Writer) Write(r Record) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	line, err := encode(r, w.torn)
+	line, err := encode(r, w.torn && !w.anew)
 	if err != nil {
 		return fmt.Errorf("encoding profile record: %w", err)
+	}
+	if w.anew {
+		if err := w.file.Truncate(0); err != nil {
+			return fmt.Errorf("emptying profile %s: %w", w.file.Name(), pathless(err))
+		}
+		w.anew, w.size = false, 0
 	}
 	n, err := w.file.Write(line)
 	if err == nil {
 		w.size += int64(n)
 		w.torn = false
-		return nil
+		return w.finish(r)
 	}
 	err = fmt.Errorf("writing profile %s: %w", w.file.Name(), pathless(err))
 	if n > 0 && (!w.regular || w.file.Truncate(w.size) != nil) {
 		w.broken = err
 	}
 	return err
+}
+
+// finish has a run that has ended on the disk, not only in memory.
+func (w *Writer) finish(r Record) error {
+	if r.End == nil || !w.regular {
+		return nil
+	}
+	if err := w.file.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("writing profile %s to the disk: %w", w.file.Name(), pathless(err))
+	}
+	return nil
 }
 
 // encode gives the line of r, on a new line if the file's last one is torn.

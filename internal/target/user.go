@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"whatif/internal/hint"
 )
 
@@ -59,38 +57,6 @@ func invoker(getenv func(string) string) string {
 		}
 	}
 	return ""
-}
-
-// GiveToInvokingUser gives a file that whatif created to the invoking user, so
-// that `sudo whatif` does not leave files that the user cannot overwrite. It does
-// nothing outside sudo, and nothing to what is not a regular file of root's own
-// with a single name: the directory may be the user's, who could have put a
-// link there.
-func GiveToInvokingUser(path string) error {
-	u, ok, err := InvokingUser()
-	if err != nil || !ok {
-		return err
-	}
-	if err := give(path, u); err != nil {
-		return fmt.Errorf("giving %s to %s: %w", path, u.Name, err)
-	}
-	return nil
-}
-
-func give(path string, u User) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return err
-	}
-	if st.Uid != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 {
-		return nil
-	}
-	return unix.Fchownat(fd, "", int(u.UID), int(u.GID), unix.AT_EMPTY_PATH)
 }
 
 // LookupUser finds a user by name or number. A number needs no entry in the user

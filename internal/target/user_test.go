@@ -1,8 +1,6 @@
 package target
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -62,31 +60,6 @@ func TestUnderSudo(t *testing.T) {
 	out, _ = run(t, Config{Args: []string{"id", "-u"}, User: "root"})
 	if out != "0\n" {
 		t.Errorf("--user root: %q", out)
-	}
-
-	dir := t.TempDir()
-	owner := func(name string) string {
-		if err := GiveToInvokingUser(dir + "/" + name); err != nil {
-			t.Fatal(err)
-		}
-		var st unix.Stat_t
-		if err := unix.Stat(dir+"/"+name, &st); err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("%d:%d", st.Uid, st.Gid)
-	}
-	for _, name := range []string{"whatif.profile", "important", "linked"} {
-		if err := os.WriteFile(dir+"/"+name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(os.Symlink("important", dir+"/link"), os.Link(dir+"/linked", dir+"/second")); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"whatif.profile": "65534:1", "link": "0:0", "second": "0:0"} {
-		if got := owner(name); got != want {
-			t.Errorf("%s belongs to %s, want %s", name, got, want)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package debuginfod
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 
 	"whatif/internal/symbol/object"
@@ -30,10 +29,4 @@ func check(path, id string) (err error) {
 		return errOther
 	}
 	return nil
-}
-
-// discard removes a file that is of no use.
-func discard(f *os.File) {
-	f.Close()
-	os.Remove(f.Name())
 }

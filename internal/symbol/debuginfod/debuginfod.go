@@ -63,7 +63,7 @@ func FromEnvironment(getenv func(string) string) *Client {
 			urls = append(urls, strings.TrimSuffix(u, "/"))
 		}
 	}
-	dir := cacheDir(getenv)
+	dir := ownCacheDir(getenv)
 	if len(urls) == 0 || dir == "" {
 		return nil
 	}

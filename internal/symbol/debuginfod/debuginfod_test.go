@@ -5,14 +5,19 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"whatif/internal/target"
 )
 
 // debugFile is an ELF file of a build id, and of some length.
@@ -270,6 +275,60 @@ func TestCacheDir(t *testing.T) {
 		})
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestOfTheUser: under sudo the cache is the user's, and root makes nothing in it, or by way of it.
+func TestOfTheUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	const caller = 65534
+	dir := t.TempDir()
+	users, roots, linked := dir+"/user", dir+"/root", dir+"/linked"
+	must := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.Mkdir(users, 0o755), os.Mkdir(roots, 0o755), os.Mkdir(linked, 0o755),
+		os.Symlink(roots, linked+"/"+id), os.Chown(users, caller, caller), os.Chown(linked, caller, caller))
+	url, _ := server(t, has(debugFile(id, 1000)))
+	t.Setenv("SUDO_UID", strconv.Itoa(caller))
+	t.Setenv("SUDO_GID", strconv.Itoa(caller))
+	fetch := func(cache string) string {
+		t.Helper()
+		path, _ := patient(t, environment(t, url, "DEBUGINFOD_CACHE_PATH", cache)).Fetch(id)
+		return path
+	}
+	if path := fetch(users); path != users+"/"+id+"/debuginfo" {
+		t.Errorf("the user's cache: %q", path)
+	}
+	for _, name := range []string{"", "/debuginfo"} {
+		st, err := os.Lstat(users + "/" + id + name)
+		must(err)
+		if uid := st.Sys().(*syscall.Stat_t).Uid; uid != caller {
+			t.Errorf("%s belongs to %d", st.Name(), uid)
+		}
+	}
+	for _, cache := range []string{roots, linked} {
+		if path := fetch(cache); path != "" {
+			t.Errorf("%s: %q", cache, path)
+		}
+	}
+	if files, err := os.ReadDir(roots); err != nil || len(files) > 0 {
+		t.Errorf("root made %v, %v", files, err)
+	}
+
+	// Root itself has a cache of its own.
+	t.Setenv("SUDO_UID", "")
+	root, err := target.LookupUser("0")
+	must(err)
+	for cache, want := range map[string]string{roots: roots, users: root.Home + "/.cache/debuginfod_client"} {
+		if got := ownCacheDir(environment(t, url, "DEBUGINFOD_CACHE_PATH", cache)); got != want {
+			t.Errorf("%s: %s, want %s", cache, got, want)
 		}
 	}
 }

@@ -1,0 +1,216 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
+)
+
+// maxLinks is how many symbolic links a path may lead through, as in the kernel.
+const maxLinks = 40
+
+// user is on whose behalf a file is written: the invoking user, else root, with root's rights.
+type user struct {
+	privileged bool // whatif has root's rights: what others can change is not trusted
+	uid, gid   uint32
+}
+
+func (u user) trusts(uid uint32) bool { return !u.privileged || uid == 0 || uid == u.uid }
+
+// parent opens the directory of the file at path, and gives the last component of path.
+func (u user) parent(path string) (dir int, name string, err error) {
+	i := strings.LastIndexByte(path, '/') + 1
+	switch name = path[i:]; name {
+	case "", ".", "..":
+		if path == "" {
+			return -1, "", unix.ENOENT
+		}
+		return -1, "", unix.EISDIR
+	}
+	dir, err = u.walk(path[:i])
+	return dir, name, err
+}
+
+// nearest opens the directory at path, or the nearest one above it that is there.
+func (u user) nearest(path string) (dir int, err error) {
+	for {
+		dir, err = u.walk(path)
+		if above := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && above != path {
+			path = above
+			continue
+		}
+		return dir, err
+	}
+}
+
+// walk opens the directory at path, one component after the other: what is checked is what is
+// entered, also if somebody renames and links meanwhile. An empty path is the current directory.
+func (u user) walk(path string) (dir int, err error) {
+	if dir, err = start(path); err != nil {
+		return -1, err
+	}
+	links := 0
+	for todo := strings.Split(path, "/"); len(todo) > 0; {
+		name := todo[0]
+		todo = todo[1:]
+		if name == "" || name == "." {
+			continue
+		}
+		next, err := openat(dir, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		if errors.Is(err, unix.ENOTDIR) {
+			var text string
+			if text, err = u.readLink(dir, name); err == nil {
+				if links++; links > maxLinks {
+					err = unix.ELOOP
+				}
+			}
+			if err == nil {
+				todo = append(strings.Split(text, "/"), todo...)
+				if !filepath.IsAbs(text) {
+					continue
+				}
+				next, err = start(text)
+			}
+		}
+		unix.Close(dir)
+		if err != nil {
+			return -1, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// start opens the directory at which path begins.
+func start(path string) (int, error) {
+	begin := "."
+	if filepath.IsAbs(path) {
+		begin = "/"
+	}
+	return openat(unix.AT_FDCWD, begin, unix.O_PATH|unix.O_DIRECTORY, 0)
+}
+
+// readLink gives the text of a symbolic link in dir, if nobody else can change it.
+func (u user) readLink(dir int, name string) (string, error) {
+	fd, err := openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", unix.ENOTDIR
+	}
+	keeps, err := u.keepsEntries(dir)
+	if err != nil {
+		return "", err
+	}
+	if !keeps || !u.trusts(st.Uid) {
+		return "", hint.New(fmt.Errorf("%s is a symbolic link that another user can change", name),
+			"give a path without that link, or choose another file with -o FILE")
+	}
+	text := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", text)
+	return string(text[:max(n, 0)]), err
+}
+
+// keepsEntries tells whether nobody else can replace what a trusted user has in dir.
+func (u user) keepsEntries(dir int) (bool, error) {
+	own, err := u.owns(dir)
+	if own || err != nil {
+		return own, err
+	}
+	var st unix.Stat_t
+	err = unix.Fstat(dir, &st)
+	return u.trusts(st.Uid) && st.Mode&unix.S_ISVTX != 0, err
+}
+
+// owns tells whether nobody else can change dir. A directory may be writable for the user's own group: many
+// systems give each user one.
+func (u user) owns(dir int) (bool, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(dir, &st); err != nil {
+		return false, err
+	}
+	group := st.Mode&0o020 != 0 && st.Gid != 0 && st.Gid != u.gid
+	return !u.privileged || u.trusts(st.Uid) && !group && st.Mode&0o002 == 0, nil
+}
+
+// found is a file that is there. It has been looked at, and not opened yet: opening a device or a FIFO has effects.
+type found struct {
+	unix.Stat_t
+	fd int
+}
+
+// look finds a file in dir, and refuses one that must not be written.
+func (u user) look(dir int, name string) (*found, error) {
+	fd, err := openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := &found{fd: fd}
+	if err = unix.Fstat(fd, &f.Stat_t); err == nil {
+		err = u.refuse(f)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return f, nil
+}
+
+// refuse says why f must not be written; nil if it may.
+func (u user) refuse(f *found) error {
+	const another = "choose another file with -o FILE"
+	switch kind := f.Mode & unix.S_IFMT; {
+	case kind == unix.S_IFLNK:
+		return hint.New(errors.New("it is a symbolic link, and whatif writes through none"),
+			"give the path of the file itself with -o FILE")
+	case kind == unix.S_IFDIR:
+		return hint.New(unix.EISDIR, "give the path of a file with -o FILE")
+	case f.isDevice():
+		return nil
+	case kind != unix.S_IFREG:
+		return hint.New(errors.New("it is not a regular file"), another)
+	case !u.trusts(f.Uid):
+		return hint.New(fmt.Errorf("it belongs to another user (uid %d)", f.Uid), "delete it, or "+another)
+	case u.privileged && f.Nlink > 1:
+		return hint.New(fmt.Errorf("it has %d names (hard links)", f.Nlink), "delete it, or "+another)
+	}
+	return nil
+}
+
+// isDevice tells whether f is one of the devices that may be written: /dev/null and /dev/full.
+func (f *found) isDevice() bool {
+	return f.Mode&unix.S_IFMT == unix.S_IFCHR && (f.Rdev == unix.Mkdev(1, 3) || f.Rdev == unix.Mkdev(1, 7))
+}
+
+// open opens the very file that was looked at. path is its name in errors.
+func (f *found) open(flags int, path string) (*os.File, error) {
+	fd, err := openat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(f.fd), flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openat opens as openat(2) does, and begins again where a signal comes in between.
+func openat(dir int, name string, flags int, mode uint32) (int, error) {
+	for {
+		fd, err := unix.Openat(dir, name, flags|unix.O_CLOEXEC, mode)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
+}
