@@ -32,7 +32,7 @@ type session struct {
 	sites     *sites
 	counters  *counters
 	latencies []profile.Latency // as in the run's record
-	coz       *coz.Library      // preloaded; nil where the program does not ask for it
+	coz       string            // the path of the library that is preloaded; "" where the program does not ask for it
 	plan      *plan.Plan
 	buildIDs  map[string]string // see profile.Run
 
@@ -89,11 +89,6 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	opened := make(chan error, 1)
 	go func() { opened <- s.openLedger() }()
 	p, err := s.launch(ctx)
-	defer func() {
-		if err := s.coz.Remove(); err != nil {
-			cfg.Log.Warn(err.Error())
-		}
-	}()
 	notOpened := <-opened
 	defer func() {
 		if s.kernel != nil {
@@ -217,7 +212,7 @@ func (s *session) startOnce() (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.coz == nil && countsSource(s.cfg) && asksForCoz(p) {
+	if s.coz == "" && countsSource(s.cfg) && asksForCoz(p) {
 		// It has not run yet: start it once more, with what it asks for.
 		if s.coz, err = coz.Install(); err != nil {
 			p.Close()
@@ -234,8 +229,8 @@ func (s *session) startOnce() (*started, error) {
 // startProgram starts the program, with COZ's function where it is to have that.
 func (s *session) startProgram() (*target.Process, error) {
 	cfg := target.Config{Args: s.cfg.Args, User: s.cfg.User, Stdout: s.cfg.Stdout}
-	if s.coz != nil {
-		cfg.Preload = s.coz.Path
+	if s.coz != "" {
+		cfg.Preload = s.coz
 	}
 	return target.Start(cfg)
 }
@@ -302,8 +297,8 @@ func (s *session) open(p subject) (err error) {
 		files = append(files, paths(each)...)
 	}
 	s.counters = newCounters(s.ledger, s.cfg)
-	if s.coz != nil {
-		files = append(files, s.coz.Path)
+	if s.coz != "" {
+		files = append(files, s.coz)
 	}
 	if err := s.counters.atStart(files); err != nil {
 		return err
