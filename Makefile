@@ -5,10 +5,11 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
+.PHONY: build install demo test race test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
 
+# Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
-	go build -o bin/whatif ./cmd/whatif
+	CGO_ENABLED=0 go build -o bin/whatif ./cmd/whatif
 
 # Build first, as yourself: root may have no Go.
 install:
@@ -44,8 +45,15 @@ lint:
 	go vet ./...
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
+# What shares memory between goroutines and needs no kernel side.
+RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... ./internal/chart ./internal/symbol/debuginfod ./internal/privilege
+
+# With cgo, as the race detector is written in C. Analyses take it minutes, and are done by one goroutine.
+race: tools
+	CGO_ENABLED=1 go test -race -short -count=1 -timeout 5m $(RACE)
+
 # In some 15 minutes; test-whole with every compiler, debug format and kind of stack.
-test: build tools lint check-generated
+test: build tools lint check-generated race
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -short -count=1 -p 1 -timeout 15m ./...
 
 test-whole: build tools lint check-generated
