@@ -13,6 +13,7 @@ import (
 	"whatif/internal/doctor"
 	"whatif/internal/experiment"
 	"whatif/internal/hint"
+	"whatif/internal/privilege"
 	"whatif/internal/target"
 )
 
@@ -74,6 +75,9 @@ func systemCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	cfg.System = true
+	if privilege.Lent() {
+		return 0, privilege.Refuse("profiling the machine", "that stops other users' processes, too")
+	}
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}

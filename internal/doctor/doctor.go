@@ -56,6 +56,7 @@ func checks() []check {
 	return []check{
 		{"kernel", false, false, kernelVersion},
 		{"capabilities", true, false, capabilities},
+		{"real-time kernel", true, false, realTime},
 		{"lockdown", true, false, lockdown},
 		{"seccomp", true, true, seccomp},
 		{"memlock", true, true, memlock},
@@ -67,6 +68,7 @@ func checks() []check {
 		{"bpf_timer", true, true, timer},
 		{"cpu-clock", true, true, cpuClock},
 		{"uprobes", true, true, uprobes},
+		{"uprobes without root", false, true, uprobesWithout},
 		{"ptrace", true, false, ptraceScope},
 		{"pinned bpf_timer", false, true, pinnedTimer},
 		{"points in the source", false, true, sourcePoints},
@@ -76,6 +78,7 @@ func checks() []check {
 		{"kernel symbols", false, false, kernelSymbols},
 		{"clock", false, false, clockSource},
 		{"cpus", false, false, cpus},
+		{"isolated cpus", false, false, isolated},
 		{"smt", false, false, smt},
 		{"virtual machine", false, false, virtualMachine},
 		{"cpu quota", false, false, quota},
@@ -121,7 +124,7 @@ func firstMissing(findings []Finding) *Finding {
 // everything at once first and leaves out what takes long (the probe).
 func Require() error {
 	root := os.DirFS("/")
-	if capabilities(root).ok && ptraceScope(root).ok && tryTogether() == nil && tryClock() == nil {
+	if capabilities(root).ok && realTime(root).ok && ptraceScope(root).ok && tryTogether() == nil && tryClock() == nil {
 		return nil
 	}
 	for _, c := range checks() {

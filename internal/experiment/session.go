@@ -17,6 +17,7 @@ import (
 	"whatif/internal/ledger"
 	"whatif/internal/plan"
 	"whatif/internal/point"
+	"whatif/internal/privilege"
 	"whatif/internal/profile"
 	"whatif/internal/symbol"
 	"whatif/internal/symbol/kernel"
@@ -379,7 +380,7 @@ func loaded(main string) ([]*symbol.Binary, error) {
 		return nil, err
 	}
 	program := []*symbol.Binary{b}
-	for _, path := range b.Libraries(os.Getenv("LD_LIBRARY_PATH")) {
+	for _, path := range b.Libraries(privilege.Getenv("LD_LIBRARY_PATH")) {
 		if lib, err := symbol.Open(path); err == nil {
 			program = append(program, lib)
 		}

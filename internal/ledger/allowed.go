@@ -1,0 +1,34 @@
+package ledger
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/privilege"
+)
+
+// attachAllowed is attach for code of a target. Where whatif's capabilities are lent, the file must be the caller's own:
+// the kernel sets a probe in every process that runs the file, whoever's that is. Whoever owns a file can change
+// those processes anyway.
+func (l *Ledger) attachAllowed(handler string, probes []Probe) ([]link.Link, error) {
+	if privilege.Lent() {
+		if err := callersOwn(probes[0].Path); err != nil {
+			return nil, err
+		}
+	}
+	return l.attach(handler, probes)
+}
+
+func callersOwn(path string) error {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return fmt.Errorf("looking at %s for a probe: %w", path, err)
+	}
+	if int(st.Uid) != os.Getuid() {
+		return privilege.Refuse("putting a probe into "+path, "the file is not yours, and the probe would slow everybody who runs it")
+	}
+	return nil
+}
