@@ -98,8 +98,8 @@ func (in *install) refuses(want string, args ...string) {
 
 const lent = "cap_bpf,cap_perfmon,cap_sys_ptrace=ep"
 
-// TestLentCapabilities: a whatif that has its capabilities from its file profiles what is the caller's own, and lends them for
-// nothing else.
+// TestLentCapabilities: a whatif that has its capabilities from its file profiles what is the caller's own, and
+// lends them for nothing else.
 func TestLentCapabilities(t *testing.T) {
 	realkernel.Need(t)
 	in := installed(t, lent, 0o755)
@@ -170,8 +170,8 @@ func TestLentReading(t *testing.T) {
 	}
 }
 
-// TestLentThreads: what does not profile has no capability at all, in any thread; what does has those that overrule protections
-// only for moments.
+// TestLentThreads: what does not profile has no capability at all, in any thread; what does has those that overrule
+// protections only for moments.
 func TestLentThreads(t *testing.T) {
 	realkernel.Need(t)
 	in := installed(t, lent, 0o755)

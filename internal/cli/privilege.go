@@ -15,8 +15,8 @@ func (sh *shell) settle(command string) error {
 		return err
 	}
 	if names := privilege.Ignored(); profiles && len(names) > 0 {
-		fmt.Fprintf(sh.stderr, "whatif: %s not used, as whatif has its capabilities from its file: symbols and libraries come from the usual places\n",
-			strings.Join(names, ", "))
+		fmt.Fprintf(sh.stderr, "whatif: %s not used, as whatif has its capabilities from its file: "+
+			"symbols and libraries come from the usual places\n", strings.Join(names, ", "))
 	}
 	return nil
 }

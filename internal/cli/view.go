@@ -28,7 +28,8 @@ func viewCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	if *port < 0 || *port > 65535 {
-		return 0, hint.New(usageError{fmt.Errorf("reading the command line: --port %d: there is no such port", *port)}, "a port is a number from 1 to 65535")
+		return 0, hint.New(usageError{fmt.Errorf("reading the command line: --port %d: there is no such port", *port)},
+			"a port is a number from 1 to 65535")
 	}
 	page, err := profiles.page(files, *against)
 	if err != nil {
@@ -49,7 +50,8 @@ func viewCommand(sh *shell, args []string) (int, error) {
 func (sh *shell) announce(server *web.Server, noBrowser bool) {
 	fmt.Fprintf(sh.stderr, "whatif: the page is at %s (Ctrl-C ends it)\n", server.Address())
 	if isRemote(os.Getenv) {
-		fmt.Fprintf(sh.stderr, "whatif: from another machine, open the same address there after: %s\n", forwarding(os.Getenv, server))
+		fmt.Fprintf(sh.stderr, "whatif: from another machine, open the same address there after: %s\n",
+			forwarding(os.Getenv, server))
 	}
 	if noBrowser {
 		return

@@ -26,10 +26,11 @@ var neededCapabilities = []struct {
 
 // A file with capabilities lends them to everybody who may run it, so only a group may.
 const (
-	oneRun = `sudo systemd-run --uid=$USER --pty --same-dir -p AmbientCapabilities="CAP_BPF CAP_PERFMON CAP_SYS_PTRACE" $(command -v whatif) run …`
-	setcap = "sudo groupadd -f whatif; f=$(readlink -f $(command -v whatif)); sudo chgrp whatif $f && sudo chmod 0750 $f && " +
-		"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f (it lends these to all members of the group: they can load programs into the kernel " +
-		"that see what it does for everybody, and whatif itself then profiles only their own processes)"
+	oneRun = `sudo systemd-run --uid=$USER --pty --same-dir ` +
+		`-p AmbientCapabilities="CAP_BPF CAP_PERFMON CAP_SYS_PTRACE" $(command -v whatif) run …`
+	setcap = "sudo groupadd -f whatif; f=$(readlink -f $(command -v whatif)); " +
+		"sudo chgrp whatif $f && sudo chmod 0750 $f && sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f: " +
+		"this lends the capabilities to the group's members (sudo gpasswd -a NAME whatif), for their own processes only"
 )
 
 // capabilityRemedy is what to do without root, best first.
@@ -64,7 +65,7 @@ func judgeCapabilities(root fs.FS, permitted privilege.Set, namespaced, isRoot b
 	case isRoot:
 		return good("root")
 	case privilege.Lent():
-		return good("cap_bpf, cap_perfmon, cap_sys_ptrace, from whatif's file: for your own processes and programs only")
+		return good("cap_bpf, cap_perfmon, cap_sys_ptrace, from whatif's file: for your own processes only")
 	}
 	return good("cap_bpf, cap_perfmon, cap_sys_ptrace")
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// realTime: whatif samples and stops the thread that its timer has interrupted. Where the kernel runs timers in a thread
-// of their own (bpf_timer is a soft timer), that is no thread of the program's: nothing would be sampled, and a stop would keep
-// that thread, of real-time priority, on the core.
+// realTime: whatif samples and stops the thread that its timer has interrupted. Where the kernel runs timers in a
+// thread of their own (bpf_timer is a soft timer), that is no thread of the program's: nothing would be sampled, and
+// a stop would keep that thread, of real-time priority, on the core.
 func realTime(root fs.FS) answer {
 	const why = "the kernel runs timers in a thread of their own, so that whatif would meet no thread of the program"
 	switch version := read(root, "proc/version"); {
@@ -33,6 +33,6 @@ func isolated(root fs.FS) answer {
 		return good("none")
 	}
 	return bad("profile where nothing depends on them: on another machine, or while what runs there can bear it",
-		"%s: whatif's timer interrupts these CPUs, too, 1,000 to 4,000 times a second for 20 to 40 us, and stops them where the program runs there",
-		strings.Join(kept, ", "))
+		"%s: whatif's timer interrupts these CPUs, too, 1,000 to 4,000 times a second for 20 to 40 us, "+
+			"and stops them where the program runs there", strings.Join(kept, ", "))
 }

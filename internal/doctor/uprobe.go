@@ -21,14 +21,16 @@ import (
 func uprobes(fs.FS) answer {
 	err := tryUprobe()
 	if permission(err) && os.Geteuid() != 0 {
-		return bad("run whatif with sudo; or use Linux 6.6 or newer, whose links for several probes need no cap_sys_admin",
+		return bad("run whatif with sudo; or use "+multiLinks,
 			"not permitted without cap_sys_admin, as since the fix of CVE-2025-38466: %s", oneLine(err))
 	}
 	return needs(err, "", "use a kernel with CONFIG_UPROBE_EVENTS=y")
 }
 
-// uprobesWithout: whether a whatif that is not root's could set probes, which cap_bpf and cap_perfmon allow on some kernels only. Root finds
-// out on a thread that has nothing else.
+const multiLinks = "Linux 6.6 or newer, whose links for several probes need no cap_sys_admin"
+
+// uprobesWithout: whether a whatif that is not root's could set probes, which cap_bpf and cap_perfmon allow on some
+// kernels only. Root finds out on a thread that has nothing else.
 func uprobesWithout(fs.FS) answer {
 	if os.Geteuid() != 0 {
 		if privilege.Permitted().Has(unix.CAP_SYS_ADMIN) {
@@ -41,8 +43,8 @@ func uprobesWithout(fs.FS) answer {
 	case err == nil:
 		return good("cap_bpf and cap_perfmon are enough")
 	case permission(err):
-		return bad("use sudo; or Linux 6.6 or newer, whose links for several probes need no cap_sys_admin",
-			"this kernel wants cap_sys_admin for them, as since the fix of CVE-2025-38466: a whatif with capabilities counts no points in code")
+		return bad("use sudo; or "+multiLinks, "this kernel wants cap_sys_admin for them, as since the fix of CVE-2025-38466: "+
+			"a whatif with capabilities counts no points in code")
 	}
 	return bad("", "not known: trying it without root: %s", oneLine(err))
 }

@@ -83,7 +83,8 @@ func findRunning(cfg *Config) (*attachedTo, error) {
 	return a, checkOthers(cfg, pids)
 }
 
-// checkOwnCgroup refuses a cgroup that has other users' processes, too: what is asked for is not what would be profiled.
+// checkOwnCgroup refuses a cgroup that has other users' processes, too: what is asked for is not what would be
+// profiled.
 func checkOwnCgroup(dir string) error {
 	pids, err := target.CgroupMembers(dir)
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 	"whatif/internal/privilege"
 )
 
-// attachAllowed is attach for code of a target. Where whatif's capabilities are lent, the file must be the caller's own:
-// the kernel sets a probe in every process that runs the file, whoever's that is. Whoever owns a file can change
-// those processes anyway.
+// attachAllowed is attach for code of a target. Where whatif's capabilities are lent, the file must be the caller's
+// own: the kernel sets a probe in every process that runs the file. The file's owner can change those
+// processes anyway.
 func (l *Ledger) attachAllowed(handler string, probes []Probe) ([]link.Link, error) {
 	if privilege.Lent() {
 		if err := callersOwn(probes[0].Path); err != nil {

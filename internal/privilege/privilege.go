@@ -1,13 +1,13 @@
 // Package privilege is what whatif may do beyond the user who calls it, where that is not root.
 //
-// Capabilities come in two ways. An administrator gives them to one user's process, as ambient capabilities (systemd's
-// AmbientCapabilities=): they are meant for that user. Or they are in whatif's file (setcap), and everybody who may run
-// the file has them: whatif lends them. A lent capability is for profiling one's own processes and nothing else:
-// no other user's process is stopped, no code that other users run gets a probe, and no file is read
-// with it. Root is not concerned by any of this.
+// Capabilities come in two ways. An administrator gives them to one user's process, as ambient capabilities
+// (systemd's AmbientCapabilities=): they are meant for that user. Or they are in whatif's file (setcap), and
+// everybody who may run the file has them: whatif lends them. A lent capability is for profiling one's own processes
+// and nothing else: no other user's process is stopped, no code that other users run gets a probe, and no file is
+// read with it. Root is not concerned by any of this.
 //
-// Settle is called once, before anything is opened. After it the capabilities that overrule the protection of files and
-// processes are not in effect; InTarget has them for a moment, where whatif looks at a process of the target.
+// Settle is called once, before anything is opened. After it the capabilities that overrule the protection of files
+// and processes are not in effect; InTarget has them for a moment, where whatif looks at a process of the target.
 package privilege
 
 import (
@@ -42,7 +42,8 @@ func (s Set) Has(capability int) bool { return s>>capability&1 != 0 }
 var inTarget = setOf(unix.CAP_SYS_PTRACE, unix.CAP_CHECKPOINT_RESTORE)
 
 // always are those that are in effect all the time. None opens a file or another user's process.
-var always = setOf(unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE, unix.CAP_SYSLOG, unix.CAP_SYS_NICE)
+var always = setOf(unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_ADMIN,
+	unix.CAP_SYS_RESOURCE, unix.CAP_SYSLOG, unix.CAP_SYS_NICE)
 
 // had is what whatif had when it was started.
 var had = sync.OnceValue(func() (h struct{ permitted, ambient Set }) {
@@ -50,10 +51,12 @@ var had = sync.OnceValue(func() (h struct{ permitted, ambient Set }) {
 		h.permitted = s.permitted
 	}
 	for c := range 64 {
-		if h.permitted.Has(c) {
-			if set, err := unix.PrctlRetInt(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_IS_SET, uintptr(c), 0, 0); err == nil && set == 1 {
-				h.ambient |= 1 << c
-			}
+		if !h.permitted.Has(c) {
+			continue
+		}
+		set, err := unix.PrctlRetInt(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_IS_SET, uintptr(c), 0, 0)
+		if err == nil && set == 1 {
+			h.ambient |= 1 << c
 		}
 	}
 	return h
@@ -71,7 +74,8 @@ func Lent() bool {
 }
 
 // Remedy is what to do for what a capability install may not.
-const Remedy = "run whatif with sudo; one that has its capabilities from its file (setcap) profiles only your own processes and programs"
+const Remedy = "run whatif with sudo; " +
+	"one that has its capabilities from its file (setcap) profiles only your own processes and programs"
 
 // Refuse is the error for what is not the caller's own, where capabilities are lent.
 func Refuse(doing, why string) error {
@@ -80,8 +84,8 @@ func Refuse(doing, why string) error {
 
 var errCgo = errors.New("this whatif was built with cgo, so it cannot take them from all its threads")
 
-// Settle takes from this process the capabilities that it does not need now: all of them, unless it is going to profile.
-// Set-user-ID installs are refused: the environment of the user would be root's.
+// Settle takes from this process the capabilities that it does not need now: all of them, unless it is going to
+// profile. Set-user-ID installs are refused: the environment of the user would be root's.
 func Settle(profiles bool) error {
 	if os.Geteuid() == 0 {
 		if os.Getuid() != 0 {
@@ -113,7 +117,8 @@ func Settle(profiles bool) error {
 	case errors.Is(err, unix.ENOTSUP):
 		err = errCgo
 	}
-	return hint.New(fmt.Errorf("dropping capabilities: %w", err), "build it with CGO_ENABLED=0, as make does; or take them from the file (setcap -r), and run whatif with sudo")
+	return hint.New(fmt.Errorf("dropping capabilities: %w", err),
+		"build it with CGO_ENABLED=0, as make does; or take them from the file (setcap -r), and run whatif with sudo")
 }
 
 // InTarget calls f, on this thread, with the capabilities to look at a process of the target in effect.
@@ -140,8 +145,8 @@ func InTarget(f func()) {
 	f()
 }
 
-// With calls f on a thread that has these capabilities and no others, of those that it has: as a process would that was given
-// them. What f starts inherits none.
+// With calls f on a thread that has these capabilities and no others, of those that it has: as a process would that
+// was given them. What f starts inherits none.
 func With(capabilities []int, f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -162,7 +167,8 @@ func With(capabilities []int, f func() error) error {
 // ignored are the variables that name directories or servers of which whatif takes what code is: symbols, libraries.
 var ignored = []string{"NIX_DEBUG_INFO_DIRS", "DEBUGINFOD_URLS", "LD_LIBRARY_PATH"}
 
-// Getenv is the value of a variable that says where symbols, debug information or libraries are: none, where capabilities are lent.
+// Getenv is the value of a variable that says where symbols, debug information or libraries are: none, where
+// capabilities are lent.
 func Getenv(name string) string {
 	if Lent() {
 		return ""
@@ -200,10 +206,14 @@ func get() (s sets, err error) {
 }
 
 func (s sets) data() *[2]unix.CapUserData {
-	return &[2]unix.CapUserData{
-		{Effective: uint32(s.effective), Permitted: uint32(s.permitted), Inheritable: uint32(s.inheritable)},
-		{Effective: uint32(s.effective >> 32), Permitted: uint32(s.permitted >> 32), Inheritable: uint32(s.inheritable >> 32)},
+	half := func(shift int) unix.CapUserData {
+		return unix.CapUserData{
+			Effective:   uint32(s.effective >> shift),
+			Permitted:   uint32(s.permitted >> shift),
+			Inheritable: uint32(s.inheritable >> shift),
+		}
 	}
+	return &[2]unix.CapUserData{half(0), half(32)}
 }
 
 func set(s sets) error {
@@ -215,7 +225,8 @@ func set(s sets) error {
 func inAllThreads(s sets) error {
 	hdr := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	data := s.data()
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(hdr)), uintptr(unsafe.Pointer(data)), 0)
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET,
+		uintptr(unsafe.Pointer(hdr)), uintptr(unsafe.Pointer(data)), 0)
 	runtime.KeepAlive(hdr)
 	runtime.KeepAlive(data)
 	if errno != 0 {

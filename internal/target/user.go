@@ -138,7 +138,8 @@ func fromEntry(entry *user.User) (User, error) {
 	return u, nil
 }
 
-// furtherGroups are a user's groups by the program id, which asks LDAP and the like. Without cgo, os/user reads /etc/group only.
+// furtherGroups are a user's groups by the program id, which asks LDAP and the like. Without cgo, os/user reads
+// /etc/group only.
 func furtherGroups(name string) []string {
 	if known, ok := groups.Load(name); ok {
 		return known.([]string)
