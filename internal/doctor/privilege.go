@@ -29,8 +29,8 @@ const (
 	oneRun = `sudo systemd-run --uid=$USER --pty --same-dir ` +
 		`-p AmbientCapabilities="CAP_BPF CAP_PERFMON CAP_SYS_PTRACE" $(command -v whatif) run …`
 	setcap = "sudo groupadd -f whatif; f=$(readlink -f $(command -v whatif)); " +
-		"sudo chgrp whatif $f && sudo chmod 0750 $f && sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f: " +
-		"this lends the capabilities to the group's members (sudo gpasswd -a NAME whatif), for their own processes only"
+		"sudo chgrp whatif $f && sudo chmod 0750 $f && sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f " +
+		"(this lends the capabilities to the group's members, for their own processes only; sudo gpasswd -a NAME whatif adds one)"
 )
 
 // capabilityRemedy is what to do without root, best first.

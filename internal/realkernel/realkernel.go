@@ -36,7 +36,7 @@ func judge(findings []doctor.Finding) (why string, wrong bool) {
 	if doctor.Able(findings) {
 		return "", false
 	}
-	brought := map[string]bool{"kernel": true, "capabilities": true, "lockdown": true, "seccomp": true, "btf": true}
+	brought := map[string]bool{"kernel": true, "capabilities": true, "lockdown": true, "real-time kernel": true, "seccomp": true, "btf": true}
 	wrong = true
 	var whys []string
 	for _, f := range findings {
