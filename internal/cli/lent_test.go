@@ -111,6 +111,9 @@ func TestLentCapabilities(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	if said := in.says(0, "doctor"); strings.Contains(said, "FAIL") || !strings.Contains(said, "from whatif's file") {
+		t.Errorf("doctor:\n%s", said)
+	}
 	in.says(128+15, "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", mine)
 	if said := in.says(0, "report", "whatif.profile"); !strings.Contains(said, "request_done") {
 		t.Errorf("one's own program: no visits:\n%s", said)

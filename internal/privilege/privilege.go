@@ -189,6 +189,11 @@ func Ignored() (names []string) {
 	return names
 }
 
+// KernelVersion is for the description of programs on probes. The kernel ignores it since Linux 5.0, but where there is
+// none the library that loads programs reads the version from this process's memory, and the kernel makes
+// that root's file where capabilities come from whatif's file.
+const KernelVersion = 1
+
 // sets are those of a thread.
 type sets struct{ effective, permitted, inheritable Set }
 
