@@ -7,10 +7,11 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo) env -u SUDO_UID -u PKEXEC_UID -u 
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
+.PHONY: build install demo test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
 
+# Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
-	go build -o bin/whatif ./cmd/whatif
+	CGO_ENABLED=0 go build -o bin/whatif ./cmd/whatif
 
 # Build first, as yourself: root may have no Go.
 install:
@@ -46,6 +47,13 @@ lint:
 	go vet ./...
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
+# What shares memory between goroutines and needs no kernel side.
+RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... ./internal/chart ./internal/symbol/debuginfod ./internal/privilege
+
+# With cgo, as the race detector is written in C. Analyses take it minutes, and are done by one goroutine.
+race: tools
+	CGO_ENABLED=1 go test -race -short -count=1 -timeout 5m $(RACE)
+
 # Tests of figures wait for a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
 # WHATIF_CALIBRATION=0.7 makes their programs believe in another processor.
 NOT_JUDGED := $(CURDIR)/bin/not-judged
@@ -55,7 +63,7 @@ RUN_TESTS = @rm -f $(NOT_JUDGED); \
 	status=$$?; if [ -s $(NOT_JUDGED) ]; then echo; echo "NOT JUDGED, as the machine was too noisy:"; cat $(NOT_JUDGED); fi; exit $$status
 
 # In some 18 minutes; test-whole with every compiler, debug format and kind of stack.
-test: build tools lint check-generated
+test: build tools lint check-generated race
 	$(call RUN_TESTS,-short -timeout 20m)
 
 test-whole: build tools lint check-generated

@@ -13,6 +13,7 @@ import (
 	"whatif/internal/doctor"
 	"whatif/internal/experiment"
 	"whatif/internal/hint"
+	"whatif/internal/privilege"
 	"whatif/internal/target"
 )
 
@@ -81,6 +82,9 @@ func systemCommand(sh *shell, args []string) (int, error) {
 		if err := cfg.Exempt.Parse(word); err != nil {
 			return 0, usageError{fmt.Errorf("reading the command line: --exempt: %w", err)}
 		}
+	}
+	if privilege.Lent() {
+		return 0, privilege.Refuse("profiling the machine", "that stops other users' processes, too")
 	}
 	if err := doctor.Require(); err != nil {
 		return 0, err

@@ -83,6 +83,9 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 	}
 	for _, c := range commands() {
 		if c.name == name {
+			if err := sh.settle(name); err != nil {
+				return sh.finish(0, err)
+			}
 			status, err := c.run(sh, args[1:])
 			return sh.finish(status, err)
 		}

@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
+	"whatif/internal/hint"
 	"whatif/internal/profile"
+	"whatif/internal/target"
 	"whatif/internal/web"
 )
 
@@ -15,18 +20,23 @@ func viewCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("view")
 	against := f.String("compare", "", "show the profile `FILE` beside it, from before a change")
 	noBrowser := f.Bool("no-browser", false, "only print the address")
+	port := f.Int("port", 0, "serve on port `N` (default: any that is free)")
 	var profiles profilesFlags
 	profiles.define(f)
 	files, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
+	if *port < 0 || *port > 65535 {
+		return 0, hint.New(usageError{fmt.Errorf("reading the command line: --port %d: there is no such port", *port)},
+			"a port is a number from 1 to 65535")
+	}
 	page, err := profiles.page(files, *against)
 	if err != nil {
 		return 0, err
 	}
 	page.Prepare()
-	server, err := web.Listen(func() *web.Page { return page })
+	server, err := web.Listen(*port, func() *web.Page { return page })
 	if err != nil {
 		return 0, err
 	}
@@ -39,12 +49,49 @@ func viewCommand(sh *shell, args []string) (int, error) {
 // announce prints the address of the page, and opens it where there is a display.
 func (sh *shell) announce(server *web.Server, noBrowser bool) {
 	fmt.Fprintf(sh.stderr, "whatif: the page is at %s (Ctrl-C ends it)\n", server.Address())
+	if isRemote(os.Getenv) {
+		fmt.Fprintf(sh.stderr, "whatif: from another machine, open the same address there after: %s\n",
+			forwarding(os.Getenv, server))
+	}
 	if noBrowser {
 		return
 	}
 	if err := web.OpenBrowser(server.OpenAddress()); err != nil {
 		sh.complain(err)
 	}
+}
+
+// isRemote tells whether the user probably sits at another machine.
+func isRemote(getenv func(string) string) bool {
+	return getenv("SSH_CONNECTION") != "" || getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == ""
+}
+
+// forwarding is the command that brings the page to another machine. The port is the same there: the page is refused
+// by any other name.
+func forwarding(getenv func(string) string, server *web.Server) string {
+	// The addresses and ports of the client and of this machine. What is not known the user has to put in.
+	words := strings.Fields(getenv("SSH_CONNECTION"))
+	host, option := "HOST", ""
+	if len(words) == 4 {
+		host = words[2]
+		if words[3] != "22" {
+			option = "-p " + words[3] + " "
+		}
+	} else if name, err := os.Hostname(); err == nil && name != "" {
+		host = name
+	}
+	return fmt.Sprintf("ssh -L %d:%s %s%s@%s", server.Port(), server.Host(), option, userName(getenv), host)
+}
+
+// userName is as whom the user logs in.
+func userName(getenv func(string) string) string {
+	if u, other, err := target.InvokingUser(); err == nil && other {
+		return u.Name
+	}
+	if u, err := target.LookupUser(strconv.Itoa(os.Getuid())); err == nil {
+		return u.Name
+	}
+	return cmp.Or(getenv("USER"), "USER")
 }
 
 // page is the page of some profiles, and of one to compare them with.
@@ -85,7 +132,7 @@ func (sh *shell) watch(r *runFlags, args []string) (*watcher, error) {
 	}
 	w := &watcher{live: web.NewLive(r.output, args), served: make(chan error, 1)}
 	var err error
-	if w.server, err = web.Listen(w.live.Page); err != nil {
+	if w.server, err = web.Listen(0, w.live.Page); err != nil {
 		return nil, err
 	}
 	go func() { w.served <- w.server.Serve(context.Background()) }()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -116,8 +117,13 @@ func TestView(t *testing.T) {
 		}
 	}
 	page, said := view(t, dir, "whatif view", "the page is at", 0)
-	if !strings.Contains(page, `"name":"a.c:3"`) || strings.Count(said, "\n") != 1 {
+	if !strings.Contains(page, `"name":"a.c:3"`) || strings.Count(said, "\n") != 2 {
 		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
+	}
+	// Without a display, what brings the page to one is there to be copied.
+	words := regexp.MustCompile(`: ssh -L (\d+):127\.0\.0\.1:(\d+) \S+@\S+\n$`).FindStringSubmatch(said)
+	if words == nil || words[1] != words[2] || !strings.Contains(said, "http://127.0.0.1:"+words[1]+"/") {
+		t.Errorf("no line for ssh:\n%s", said)
 	}
 	page, _ = view(t, dir, "whatif view --compare old.profile whatif.profile", "the page is at", 0)
 	if !strings.Contains(page, `"label":"old.profile"`) {
@@ -132,5 +138,41 @@ func TestRunView(t *testing.T) {
 	page, said := view(t, dir, "whatif run --view --quiet -p func:request_done -d 2s -- ./server", "the run has ended", 128+15)
 	if !strings.Contains(page, `"live":false`) || !strings.Contains(page, `"request_done"`) {
 		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
+	}
+}
+
+// TestViewPort serves on the port that was asked for, and says what to type at another machine.
+func TestViewPort(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "whatif.profile"), []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") // one that is free
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	taken := exec.Command(realkernel.Whatif(t), "view", "--port", fmt.Sprint(port), filepath.Join(dir, "whatif.profile"))
+	out, err := taken.CombinedOutput()
+	if taken.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), fmt.Sprintf("listening on port %d ", port)) {
+		t.Errorf("a port that is taken: %v\n%s", err, out)
+	}
+	l.Close()
+	command := fmt.Sprintf("env DISPLAY=:0 PATH=$(dirname $(command -v whatif)) SSH_CONNECTION='198.51.100.7 50000 192.0.2.1 2222' whatif view --port %d", port)
+	page, said := view(t, dir, command, "the page is at", 0)
+	if !strings.Contains(page, `"name":"a.c:3"`) || !strings.Contains(said, fmt.Sprintf(": ssh -L %d:127.0.0.1:%d -p 2222 ", port, port)) ||
+		!strings.HasSuffix(said, "@192.0.2.1\n") {
+		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
+	}
+	// Before a display there is nothing to forward.
+	_, said = view(t, dir, "env -u SSH_CONNECTION DISPLAY=:0 whatif view --no-browser", "the page is at", 0)
+	if strings.Contains(said, "ssh") {
+		t.Errorf("with a display:\n%s", said)
+	}
+	for _, wrong := range []string{"-1", "65536", "x"} {
+		cmd := exec.Command(realkernel.Whatif(t), "view", "--port", wrong)
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 {
+			t.Errorf("port %s: %v\n%s", wrong, err, out)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"whatif/internal/privilege"
 )
 
 func files(pairs ...string) fstest.MapFS {
@@ -43,6 +45,9 @@ func TestMachine(t *testing.T) {
 		{"hpet", clockSource, files(clock, "hpet\n"), false, "dmesg"},
 		{"smt", smt, files("sys/devices/system/cpu/smt/active", "1\n"), false, "taskset"},
 		{"no smt", smt, files("sys/devices/system/cpu/smt/active", "0\n"), true, "off"},
+		{"no isolated CPUs", isolated, files("sys/devices/system/cpu/isolated", "\n", "sys/devices/system/cpu/nohz_full", "(null)\n"), true, "none"},
+		{"isolated CPUs", isolated, files("sys/devices/system/cpu/isolated", "2-3\n"), false, "2-3 (isolated): whatif interrupts and stops"},
+		{"tickless CPUs", isolated, files("sys/devices/system/cpu/isolated", "1\n", "sys/devices/system/cpu/nohz_full", "2-3\n"), false, "1 (isolated), 2-3 (nohz_full): "},
 		{"metal", virtualMachine, files("proc/cpuinfo", "flags\t: fpu tsc\n", "proc/stat", "cpu 10 0 10 900 0 0 0 0 0 0\n"), true, "no"},
 		{"virtual", virtualMachine, files("proc/cpuinfo", "flags\t: fpu hypervisor tsc\n", "proc/stat", "cpu 990 0 0 900 0 0 0 10 0 0\n"), true, "1.0%"},
 		{"crowded", virtualMachine, files("proc/cpuinfo", "flags\t: fpu hypervisor\n", "proc/stat", "cpu 80 0 10 900 0 0 0 10 0 0\n"), false, "10.0%"},
@@ -73,9 +78,17 @@ func TestCapabilities(t *testing.T) {
 		{perfmon | ptrace, false, true, false, "--cap-add BPF"},
 		{^uint64(0), true, true, false, "rootless"},
 	} {
-		a := judgeCapabilities(test.effective, test.namespaced, test.root)
+		a := judgeCapabilities(files(), privilege.Set(test.effective), test.namespaced, test.root)
 		if a.ok != test.ok || !strings.Contains(a.why+" "+a.fix, test.text) {
 			t.Errorf("%+v: %+v", test, a)
+		}
+	}
+	// Of the remedies without root, the one that gives a single run to a single user comes first.
+	for init, want := range map[string]string{"systemd\n": "sudo systemd-run --uid=$USER --pty --same-dir -p AmbientCapabilities=", "sh\n": "run whatif with sudo; or for good"} {
+		fix := judgeCapabilities(files("proc/1/comm", init), 0, false, false).fix
+		at, group := strings.Index(fix, want), strings.Index(fix, "chgrp whatif $f && sudo chmod 0750 $f && sudo setcap")
+		if at < 0 || group < at {
+			t.Errorf("with %q: %s", init, fix)
 		}
 	}
 	if inUserNamespace(files("proc/self/uid_map", "         0          0 4294967295\n")) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"whatif/internal/privilege"
 )
 
 // neededCapabilities and those that include them.
@@ -22,22 +24,32 @@ var neededCapabilities = []struct {
 	{"cap_sys_ptrace", unix.CAP_SYS_PTRACE, unix.CAP_SYS_PTRACE, "read other processes' mappings"},
 }
 
-const sudoOrSetcap = "run whatif with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v whatif)"
+// A file with capabilities lends them to everybody who may run it, so only a group may.
+const (
+	oneRun = `sudo systemd-run --uid=$USER --pty --same-dir ` +
+		`-p AmbientCapabilities="CAP_BPF CAP_PERFMON CAP_SYS_PTRACE" $(command -v whatif) run …`
+	setcap = "sudo groupadd -f whatif; f=$(readlink -f $(command -v whatif)); " +
+		"sudo chgrp whatif $f && sudo chmod 0750 $f && sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f " +
+		"(this lends the capabilities to the group's members, for their own processes only; sudo gpasswd -a NAME whatif adds one)"
+)
 
-func capabilities(root fs.FS) answer {
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return bad(sudoOrSetcap, "asking for them: %v", err)
+// capabilityRemedy is what to do without root, best first.
+func capabilityRemedy(root fs.FS) string {
+	remedy := "run whatif with sudo; or, for one run as yourself: " + oneRun
+	if strings.TrimSpace(read(root, "proc/1/comm")) != "systemd" {
+		remedy = "run whatif with sudo"
 	}
-	effective := uint64(data[1].Effective)<<32 | uint64(data[0].Effective)
-	return judgeCapabilities(effective, inUserNamespace(root), os.Geteuid() == 0)
+	return remedy + "; or for good, for a group that you trust: " + setcap
 }
 
-func judgeCapabilities(effective uint64, namespaced, isRoot bool) answer {
+func capabilities(root fs.FS) answer {
+	return judgeCapabilities(root, privilege.Permitted(), inUserNamespace(root), os.Geteuid() == 0)
+}
+
+func judgeCapabilities(root fs.FS, permitted privilege.Set, namespaced, isRoot bool) answer {
 	var missing []string
 	for _, c := range neededCapabilities {
-		if effective>>c.has&1 == 0 && effective>>c.alt&1 == 0 {
+		if !permitted.Has(c.has) && !permitted.Has(c.alt) {
 			missing = append(missing, fmt.Sprintf("%s (to %s)", c.name, c.what))
 		}
 	}
@@ -49,9 +61,11 @@ func judgeCapabilities(effective uint64, namespaced, isRoot bool) answer {
 		return bad("start the container with --privileged, or --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE",
 			"root, but without %s", strings.Join(missing, ", "))
 	case len(missing) > 0:
-		return bad(sudoOrSetcap, "missing: %s", strings.Join(missing, ", "))
+		return bad(capabilityRemedy(root), "missing: %s", strings.Join(missing, ", "))
 	case isRoot:
 		return good("root")
+	case privilege.Lent():
+		return good("cap_bpf, cap_perfmon, cap_sys_ptrace, from whatif's file: for your own processes only")
 	}
 	return good("cap_bpf, cap_perfmon, cap_sys_ptrace")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 
 	"whatif/internal/kerneltypes"
+	"whatif/internal/privilege"
 )
 
 // usedTracepoints are those that whatif's kernel side always attaches to.
@@ -70,7 +71,7 @@ func passive(t ebpf.ProgramType, at ebpf.AttachType, to string) *ebpf.ProgramSpe
 // counting is a program that counts its runs in the only element of an array.
 func counting(t ebpf.ProgramType, counter *ebpf.Map) *ebpf.ProgramSpec {
 	return &ebpf.ProgramSpec{
-		Name: "doctor", Type: t,
+		Name: "doctor", Type: t, KernelVersion: privilege.KernelVersion,
 		Instructions: append(lookUp(counter.FD()),
 			asm.Mov.Imm(asm.R1, 1),
 			asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),

@@ -10,13 +10,44 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
 
+	"whatif/internal/privilege"
 	"whatif/internal/target"
 )
 
 // uprobes: progress points. A probe is set on a function of whatif itself, in this
 // process only, and the function is called.
-func uprobes(fs.FS) answer { return needs(tryUprobe(), "", "use a kernel with CONFIG_UPROBE_EVENTS=y") }
+func uprobes(fs.FS) answer {
+	err := tryUprobe()
+	if permission(err) && os.Geteuid() != 0 {
+		return bad("run whatif with sudo; or use "+multiLinks,
+			"not permitted without cap_sys_admin, as since the fix of CVE-2025-38466: %s", oneLine(err))
+	}
+	return needs(err, "", "use a kernel with CONFIG_UPROBE_EVENTS=y")
+}
+
+const multiLinks = "Linux 6.6 or newer, whose links for several probes need no cap_sys_admin"
+
+// uprobesWithout: whether a whatif that is not root's could set probes, which cap_bpf and cap_perfmon allow on some
+// kernels only. Root finds out on a thread that has nothing else.
+func uprobesWithout(fs.FS) answer {
+	if os.Geteuid() != 0 {
+		if privilege.Permitted().Has(unix.CAP_SYS_ADMIN) {
+			return good("not known: whatif has cap_sys_admin here")
+		}
+		return good("as the check before says")
+	}
+	err := privilege.With([]int{unix.CAP_BPF, unix.CAP_PERFMON}, tryUprobe)
+	switch {
+	case err == nil:
+		return good("cap_bpf and cap_perfmon are enough")
+	case permission(err):
+		return bad("use sudo; or "+multiLinks, "this kernel wants cap_sys_admin for them, as since the fix of CVE-2025-38466: "+
+			"a whatif with capabilities counts no points in code")
+	}
+	return bad("", "not known: trying it without root: %s", oneLine(err))
+}
 
 //go:noinline
 func probed() { calls++ }

@@ -10,6 +10,7 @@ import (
 
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
+	"whatif/internal/privilege"
 	"whatif/internal/profile"
 	"whatif/internal/target"
 )
@@ -55,6 +56,9 @@ func findRunning(cfg *Config) (*attachedTo, error) {
 			return nil, err
 		}
 		members, err := inCgroup(a.cgroup)
+		if err == nil && privilege.Lent() {
+			err = checkOwnCgroup(a.cgroup)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -73,6 +77,19 @@ func findRunning(cfg *Config) (*attachedTo, error) {
 	a.all = slices.CompactFunc(slices.SortedFunc(slices.Values(all), func(x, y target.Running) int { return x.PID - y.PID }),
 		func(x, y target.Running) bool { return x.PID == y.PID })
 	return a, nil
+}
+
+// checkOwnCgroup refuses a cgroup that has other users' processes, too: what is asked for is not what would be
+// profiled.
+func checkOwnCgroup(dir string) error {
+	pids, err := target.CgroupMembers(dir)
+	if err == nil {
+		err = target.CheckOwn(pids)
+	}
+	if err != nil {
+		return fmt.Errorf("attaching to the cgroup %s: %w", dir, err)
+	}
+	return nil
 }
 
 func inCgroup(dir string) ([]target.Running, error) {

@@ -17,6 +17,7 @@ import (
 	"whatif/internal/ledger"
 	"whatif/internal/plan"
 	"whatif/internal/point"
+	"whatif/internal/privilege"
 	"whatif/internal/profile"
 	"whatif/internal/symbol"
 	"whatif/internal/symbol/kernel"
@@ -32,7 +33,7 @@ type session struct {
 	sites     *sites
 	counters  *counters
 	latencies []profile.Latency // as in the run's record
-	coz       *coz.Library      // preloaded; nil where the program does not ask for it
+	coz       string            // the path of the library that is preloaded; "" where the program does not ask for it
 	plan      *plan.Plan
 	buildIDs  map[string]string // see profile.Run
 
@@ -91,11 +92,6 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	opened := make(chan error, 1)
 	go func() { opened <- s.openLedger() }()
 	p, err := s.launch(ctx)
-	defer func() {
-		if err := s.coz.Remove(); err != nil {
-			cfg.Log.Warn(err.Error())
-		}
-	}()
 	notOpened := <-opened
 	defer func() {
 		if s.kernel != nil {
@@ -220,7 +216,7 @@ func (s *session) startOnce() (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.coz == nil && countsSource(s.cfg) && asksForCoz(p) {
+	if s.coz == "" && countsSource(s.cfg) && asksForCoz(p) {
 		// It has not run yet: start it once more, with what it asks for.
 		if s.coz, err = coz.Install(); err != nil {
 			p.Close()
@@ -237,8 +233,8 @@ func (s *session) startOnce() (*started, error) {
 // startProgram starts the program, with COZ's function where it is to have that.
 func (s *session) startProgram() (*target.Process, error) {
 	cfg := target.Config{Args: s.cfg.Args, User: s.cfg.User, Stdout: s.cfg.Stdout}
-	if s.coz != nil {
-		cfg.Preload = s.coz.Path
+	if s.coz != "" {
+		cfg.Preload = s.coz
 	}
 	return target.Start(cfg)
 }
@@ -308,8 +304,8 @@ func (s *session) open(p subject) (err error) {
 		files = append(files, paths(each)...)
 	}
 	s.counters = newCounters(s.ledger, s.cfg)
-	if s.coz != nil {
-		files = append(files, s.coz.Path)
+	if s.coz != "" {
+		files = append(files, s.coz)
 	}
 	if err := s.counters.atStart(files); err != nil {
 		return err
@@ -390,7 +386,7 @@ func loaded(main string) ([]*symbol.Binary, error) {
 		return nil, err
 	}
 	program := []*symbol.Binary{b}
-	for _, path := range b.Libraries(os.Getenv("LD_LIBRARY_PATH")) {
+	for _, path := range b.Libraries(privilege.Getenv("LD_LIBRARY_PATH")) {
 		if lib, err := symbol.Open(path); err == nil {
 			program = append(program, lib)
 		}

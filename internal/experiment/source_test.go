@@ -5,8 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
@@ -144,8 +149,46 @@ func TestCozProgram(t *testing.T) {
 	if v := data.End.Visits; v[0] != 9000 || v[1] != 9000 {
 		t.Errorf("asked for: %d begins and %d ends, want 9000", v[0], v[1])
 	}
-	if left, _ := filepath.Glob("/run/whatif-*"); len(left) > 0 {
-		t.Logf("another whatif runs, or left %v", left)
+}
+
+// TestCozSurvivor: a process that outlives whatif starts another program. The library that is preloaded into it is the
+// one that whatif put there: it has not gone, and no other user can have made another.
+func TestCozSurvivor(t *testing.T) {
+	realkernel.Need(t)
+	program, dir := realkernel.Compile(t, "testdata/cozsurvivor.c"), t.TempDir()
+	gone, maps, errs := filepath.Join(dir, "gone"), filepath.Join(dir, "maps"), filepath.Join(dir, "errs")
+	defer os.WriteFile(gone, nil, 0o644) // it ends whatever the test finds
+	data, _ := profiled(t, []string{"-d", "1s", "--experiment", "20ms"}, []string{program, gone, maps, errs}, 128+15)
+	if len(data.End.Visits) == 0 || data.End.Visits[0] == 0 {
+		t.Error("nothing was counted")
+	}
+	if err := os.WriteFile(gone, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	for until := time.Now().Add(10 * time.Second); !strings.HasSuffix(said, "\n") && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		text, _ := os.ReadFile(errs)
+		said = string(text)
+	}
+	if said != "cat: /no/such/file: No such file or directory\n" {
+		t.Errorf("the other program says %q", said)
+	}
+	text, err := os.ReadFile(maps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile(`/\S*libwhatif-coz\S*`).Find(text)
+	if path == nil {
+		t.Fatalf("the library is not loaded:\n%s", text)
+	}
+	for at := string(path); ; at = filepath.Dir(at) {
+		var st unix.Stat_t
+		if err := unix.Lstat(at, &st); err != nil || st.Uid != 0 || st.Mode&0o022 != 0 {
+			t.Errorf("%s: %v, of user %d, mode %o", at, err, st.Uid, st.Mode)
+		}
+		if at == "/" {
+			break
+		}
 	}
 }
 

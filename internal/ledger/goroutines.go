@@ -27,14 +27,14 @@ const (
 // its argument still in its register: a sleep that begins must not miss its own end. All are of one file. It is for
 // ledgers of which WaitSleep is one of the UnitWaits.
 func (l *Ledger) AttachSleeps(probes []Probe) error {
-	links, err := l.attach("go_sleep", probes)
+	links, err := l.attachAllowed("go_sleep", probes)
 	l.links.add(links...)
 	return err
 }
 
 // AttachGoroutines follows goroutines that wait for each other (bpf/parked.h), by probes of one file.
 func (l *Ledger) AttachGoroutines(probes []Probe) error {
-	links, err := l.attach("go_handover", probes)
+	links, err := l.attachAllowed("go_handover", probes)
 	if err != nil {
 		for _, k := range links {
 			err = errors.Join(err, k.Close()) // some of them alone would mislead

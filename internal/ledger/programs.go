@@ -11,6 +11,7 @@ import (
 	"github.com/cilium/ebpf/link"
 
 	"whatif/internal/kerneltypes"
+	"whatif/internal/privilege"
 )
 
 // programs are those of the kernel side, each loaded when it is first needed: the
@@ -59,6 +60,9 @@ func newPrograms(spec *ebpf.CollectionSpec, to any) (*programs, error) {
 	types, err := kerneltypes.Get()
 	if err != nil {
 		return nil, err
+	}
+	for _, program := range spec.Programs {
+		program.KernelVersion = privilege.KernelVersion
 	}
 	p := &programs{
 		spec:    spec,

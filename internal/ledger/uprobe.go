@@ -75,7 +75,7 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 			}
 		}
 		rest = slices.DeleteFunc(rest, shares)
-		links, err := l.attach(visitedBy(group), group)
+		links, err := l.attachAllowed(visitedBy(group), group)
 		l.links.add(links...)
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ func judge(findings []doctor.Finding) (why string, wrong bool) {
 	if doctor.Able(findings) {
 		return "", false
 	}
-	brought := map[string]bool{"kernel": true, "capabilities": true, "lockdown": true, "seccomp": true, "btf": true}
+	brought := map[string]bool{"kernel": true, "capabilities": true, "lockdown": true, "real-time kernel": true, "seccomp": true, "btf": true}
 	wrong = true
 	var whys []string
 	for _, f := range findings {
@@ -105,7 +105,9 @@ func Turn() (release func(), err error) {
 // of symbols that whatif needs of itself.
 func Build(dir string) (path string, err error) {
 	path = filepath.Join(dir, "whatif")
-	out, err := exec.Command("go", "build", "-o", path, "whatif/cmd/whatif").CombinedOutput()
+	cmd := exec.Command("go", "build", "-o", path, "whatif/cmd/whatif")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make does
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building whatif: %w\n%s", err, out)
 	}

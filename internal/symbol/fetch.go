@@ -2,15 +2,15 @@ package symbol
 
 import (
 	"debug/elf"
-	"os"
 	"sync"
 
+	"whatif/internal/privilege"
 	"whatif/internal/symbol/debugfile"
 	"whatif/internal/symbol/debuginfod"
 )
 
 // servers is the client of debuginfod, nil unless the user asked for it.
-var servers = sync.OnceValue(func() *debuginfod.Client { return debuginfod.FromEnvironment(os.Getenv) })
+var servers = sync.OnceValue(func() *debuginfod.Client { return debuginfod.FromEnvironment(privilege.Getenv) })
 
 // fetcher is what may be asked over the network for the binary's debug
 // information: for programs and the user's own libraries. The system's

@@ -7,12 +7,19 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"whatif/internal/privilege"
 )
 
 // Executable describes the file that a process executes, as a mapping without
 // addresses. For a script that is its interpreter. A kernel thread or a zombie
 // has none: the error wraps os.ErrNotExist.
-func Executable(pid int) (Mapping, error) {
+func Executable(pid int) (m Mapping, err error) {
+	privilege.InTarget(func() { m, err = executable(pid) })
+	return m, err
+}
+
+func executable(pid int) (Mapping, error) {
 	var err error
 	for place := range placesOf(pid) {
 		link := place + "/exe"
@@ -79,12 +86,14 @@ func mappingAt(pid int, address uint64) (Mapping, error) {
 // the process's own root directory, if it has changed that, is not in it.
 func Inside(pid int, path string) string {
 	var root string
-	for place := range placesOf(pid) {
-		var err error
-		if root, err = os.Readlink(place + "/root"); err == nil {
-			break
+	privilege.InTarget(func() {
+		for place := range placesOf(pid) {
+			var err error
+			if root, err = os.Readlink(place + "/root"); err == nil {
+				break
+			}
 		}
-	}
+	})
 	if root == "" || root == "/" {
 		return path
 	}
@@ -119,7 +128,12 @@ var errOtherFile = errors.New("another file has taken its place")
 //     or root, and is not to be had of a process whose first thread has ended.
 //
 // The last three work while the process lives.
-func Reachable(pid int, m Mapping) (string, error) {
+func Reachable(pid int, m Mapping) (path string, err error) {
+	privilege.InTarget(func() { path, err = reachable(pid, m) })
+	return path, err
+}
+
+func reachable(pid int, m Mapping) (string, error) {
 	why := error(errOtherFile)
 	for place := range placesOf(pid) {
 		for _, path := range pathsTo(place, m) {

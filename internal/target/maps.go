@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"whatif/internal/privilege"
 )
 
 // A Mapping is a part of a file that a process can execute.
@@ -25,11 +27,13 @@ type Mapping struct {
 func Maps(pid int) ([]Mapping, error) {
 	var text []byte
 	var err error
-	for place := range placesOf(pid) {
-		if text, err = os.ReadFile(place + "/maps"); err == nil && len(text) > 0 || errors.Is(err, os.ErrPermission) {
-			break
+	privilege.InTarget(func() {
+		for place := range placesOf(pid) {
+			if text, err = os.ReadFile(place + "/maps"); err == nil && len(text) > 0 || errors.Is(err, os.ErrPermission) {
+				break
+			}
 		}
-	}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, err)
 	}

@@ -101,6 +101,16 @@ func mayProfile(pid int) error {
 	return nil
 }
 
+// CheckOwn refuses a group of processes of which one may not be profiled.
+func CheckOwn(pids []int) error {
+	for _, pid := range pids {
+		if err := mayProfile(pid); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("process %d: %w", pid, err)
+		}
+	}
+	return nil
+}
+
 // argsOf is how a process was called, or its name where it has overwritten that.
 func argsOf(pid int, s Stat) []string {
 	for place := range placesOf(pid) {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
+	"whatif/internal/privilege"
 )
 
 // A tracer brings one program to its first instruction and holds it there. A
@@ -75,7 +76,9 @@ func (t *tracer) bring() error {
 	if _, err := control.Read(make([]byte, len(stageReady))); err != nil {
 		return fmt.Errorf("waiting for its first sign of life: it was %s: %w", endOf(t.abandon()), err)
 	}
-	if err := ptrace(unix.PTRACE_SEIZE, t.pid, unix.PTRACE_O_TRACEEXEC); err != nil {
+	// The stage has whatif's file and so, where capabilities come from that, its protection.
+	privilege.InTarget(func() { err = ptrace(unix.PTRACE_SEIZE, t.pid, unix.PTRACE_O_TRACEEXEC) })
+	if err != nil {
 		return t.refused(err)
 	}
 	// In the background: the stage can stop for a signal while it reads, and it is

@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"whatif/internal/hint"
 )
@@ -26,15 +28,11 @@ type User struct {
 const nobodysGroup = 65534
 
 // InvokingUser returns the user on whose behalf a whatif with root's rights
-// runs: who called sudo, doas or pkexec, or the real user of a set-user-ID whatif.
+// runs: who called sudo, doas or pkexec.
 // ok is false when whatif simply is who it is.
 func InvokingUser() (u User, ok bool, err error) {
 	if os.Geteuid() != 0 {
 		return User{}, false, nil
-	}
-	if uid := os.Getuid(); uid != 0 {
-		u, err = LookupUser(strconv.Itoa(uid))
-		return u, err == nil, err
 	}
 	key := invoker(os.Getenv)
 	if key == "" {
@@ -98,13 +96,30 @@ func fromEntry(entry *user.User) (User, error) {
 	if err != nil {
 		return User{}, fmt.Errorf("looking up the groups of user %q: %w", entry.Username, err)
 	}
-	for _, id := range ids {
-		if gid, err := strconv.ParseUint(id, 10, 32); err == nil {
+	for _, id := range slices.Concat(ids, furtherGroups(entry.Username)) {
+		if gid, err := strconv.ParseUint(id, 10, 32); err == nil && !slices.Contains(u.Groups, uint32(gid)) {
 			u.Groups = append(u.Groups, uint32(gid))
 		}
 	}
 	return u, nil
 }
+
+// furtherGroups are a user's groups by the program id, which asks LDAP and the like. Without cgo, os/user reads
+// /etc/group only.
+func furtherGroups(name string) []string {
+	if known, ok := groups.Load(name); ok {
+		return known.([]string)
+	}
+	out, err := exec.Command("id", "-G", "--", name).Output()
+	if err != nil {
+		out = nil // no such program, or it does not know the user either
+	}
+	ids := strings.Fields(string(out))
+	groups.Store(name, ids)
+	return ids
+}
+
+var groups sync.Map // of names, their ids: []string
 
 func getent(key string) (*user.User, error) {
 	out, err := exec.Command("getent", "passwd", key).Output()

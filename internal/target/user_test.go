@@ -3,6 +3,7 @@ package target
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,6 +70,27 @@ func TestNotUnderSudo(t *testing.T) {
 	}
 	if u, ok, err := InvokingUser(); ok || err != nil {
 		t.Errorf("%+v, %v, %v", u, ok, err)
+	}
+}
+
+// TestFurtherGroups: what the program id knows counts, as of a user of LDAP, who is in no group of /etc/group.
+func TestFurtherGroups(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/id", []byte("#!/bin/sh\n[ \"$*\" = '-G -- nobody' ] && echo 65534 4711 4712\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	groups.Clear()
+	defer groups.Clear()
+	u, err := LookupUser("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gid := range []uint32{65534, 4711, 4712} {
+		first := slices.Index(u.Groups, gid)
+		if first < 0 || slices.Contains(u.Groups[first+1:], gid) {
+			t.Errorf("group %d is not once in %v", gid, u.Groups)
+		}
 	}
 }
 

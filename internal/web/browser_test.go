@@ -194,9 +194,11 @@ func scheme(name string) chromedp.Action[chromedp.Void] {
 }
 
 // serve shows pages until the test ends.
-func serve(t *testing.T, latest func() *Page) string {
+func serve(t *testing.T, latest func() *Page) string { return server(t, latest).Address() }
+
+func server(t *testing.T, latest func() *Page) *Server {
 	t.Helper()
-	s, err := Listen(latest)
+	s, err := Listen(0, latest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +210,7 @@ func serve(t *testing.T, latest func() *Page) string {
 			t.Error(err)
 		}
 	})
-	return s.Address()
+	return s
 }
 
 func served(t *testing.T, p *Page) string { return serve(t, func() *Page { return p }) }
@@ -616,6 +618,17 @@ func TestCozFiles(t *testing.T) {
 		b := at(t, onDisk(t, p)+"#unit="+url.QueryEscape(most.ID), size(1400, 900))
 		b.until(`document.querySelectorAll('#body tr').length > 5`)
 		b.until(`document.querySelectorAll('#detail .chart').length > 0 && document.querySelectorAll('#detail [data-name=experiments] tbody tr').length > 0`)
+	}
+}
+
+// TestOpenInBrowser: a browser of the user's gets in by the address on its command line, once.
+func TestOpenInBrowser(t *testing.T) {
+	p := pageOf(world{}.made())
+	s := server(t, func() *Page { return p })
+	b := at(t, s.OpenAddress(), size(1400, 900))
+	b.until(`document.querySelectorAll('#body tr').length === 5`)
+	if s.use(s.once) {
+		t.Error("the key is still good")
 	}
 }
 

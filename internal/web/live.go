@@ -35,7 +35,8 @@ func NewLive(label string, args []string) *Live {
 func (l *Live) Update(d *profile.Data, ended bool) {
 	snapshot := *d
 	snapshot.Run.Points = slices.Clone(d.Run.Points)
-	snapshot.Units, snapshot.Sources = maps.Clone(d.Units), maps.Clone(d.Sources)
+	// The session goes on writing to its maps while a page is made of these.
+	snapshot.Units, snapshot.Sources, snapshot.Binaries = maps.Clone(d.Units), maps.Clone(d.Sources), maps.Clone(d.Binaries)
 	snapshot.Experiments = slices.Clip(d.Experiments)
 	snapshot.Warnings = slices.Clip(d.Warnings)
 	l.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"whatif/internal/privilege"
 	"whatif/internal/target"
 )
 
@@ -32,7 +33,11 @@ func OpenBrowser(address string) error {
 		cmd.Env = append(target.EnvironmentOf(u), "XDG_RUNTIME_DIR="+cmp.Or(os.Getenv("XDG_RUNTIME_DIR"), "/run/user/"+strconv.Itoa(int(u.UID))))
 		cmd.Dir = "/"
 	}
-	if err := cmd.Start(); err != nil {
+	start := cmd.Start
+	if !other && os.Geteuid() != 0 { // ambient capabilities are for whatif
+		start = func() error { return privilege.With(nil, cmd.Start) }
+	}
+	if err := start(); err != nil {
 		return fmt.Errorf("opening the browser: %w", err)
 	}
 	go cmd.Wait()

@@ -8,9 +8,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/hint"
 )
 
 // Server shows a page on loopback to whoever has its address, and to nobody else: other
@@ -22,6 +27,8 @@ type Server struct {
 	http     *http.Server
 	host     string
 	token    string
+	// peer is the user at the other end of a request's connection.
+	peer func(*http.Request) (uint32, error)
 
 	mu   sync.Mutex
 	once string           // opens the page one time; "" when used up
@@ -29,16 +36,21 @@ type Server struct {
 	last []string
 }
 
-// Listen makes a server of the page that latest returns whenever it is asked for.
-func Listen(latest func() *Page) (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// Listen makes a server of the page that latest returns whenever it is asked for, on a port; 0: any.
+func Listen(port int, latest func() *Page) (*Server, error) {
+	l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+	if errors.Is(err, unix.EADDRINUSE) || errors.Is(err, unix.EACCES) {
+		return nil, hint.New(fmt.Errorf("listening on port %d of loopback: %w", port, err),
+			"another program has the port, or it is below 1024: choose another number, or leave --port out")
+	}
 	if err != nil {
-		l, err = net.Listen("tcp", "[::1]:0")
+		l, err = net.Listen("tcp", fmt.Sprint("[::1]:", port))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listening on loopback: %w", err)
 	}
 	s := &Server{latest: latest, listener: l, host: l.Addr().String(), token: rand.Text(), once: rand.Text(), kept: map[string]*Page{}}
+	s.peer = s.peerOf
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	return s, nil
 }
@@ -46,8 +58,9 @@ func Listen(latest func() *Page) (*Server, error) {
 // Address is where the page is.
 func (s *Server) Address() string { return "http://" + s.host + "/" + s.token + "/" }
 
-// OpenAddress leads there once. It is for the command line of a browser, which all users of
-// the machine can read: when they can, it has been used.
+// OpenAddress leads there once, and only the user whose browser OpenBrowser starts. It is for the command line of that
+// browser, which all users of the machine can read, perhaps sooner than the browser asks. A file with the key would be
+// hidden from them, but also from browsers that run in a sandbox (snap, flatpak).
 func (s *Server) OpenAddress() string { return "http://" + s.host + "/open/" + s.once }
 
 // Serve answers until ctx is done.
@@ -59,6 +72,12 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Port and Host, which has the port, too, are where it listens.
+func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
+
+// Host: see Port.
+func (s *Server) Host() string { return s.host }
 
 // Close ends Serve.
 func (s *Server) Close() { s.http.Close() }
@@ -77,7 +96,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if key, ok := strings.CutPrefix(r.URL.Path, "/open/"); ok {
-		if !s.use(key) {
+		if !s.fromBrowser(r) || !s.use(key) {
 			http.NotFound(w, r)
 			return
 		}
@@ -122,6 +141,24 @@ func (s *Server) use(key string) bool {
 	}
 	s.once = ""
 	return true
+}
+
+// fromBrowser tells whether a request is from the user whose browser OpenBrowser starts.
+func (s *Server) fromBrowser(r *http.Request) bool {
+	want, err := browserUser()
+	if err != nil {
+		return false
+	}
+	uid, err := s.peer(r)
+	return err == nil && uid == want
+}
+
+func (s *Server) peerOf(r *http.Request) (uint32, error) {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return 0, err
+	}
+	return peerUser(from, s.listener.Addr().(*net.TCPAddr).AddrPort())
 }
 
 // answer serves what comes after the token: nothing is the page itself, latest the index

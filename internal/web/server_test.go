@@ -14,7 +14,7 @@ import (
 // TestServer asks for what is there, and for what nobody may have.
 func TestServer(t *testing.T) {
 	page := pageOf(world{file: "/etc/passwd"}.made())
-	s, err := Listen(func() *Page { return page })
+	s, err := Listen(0, func() *Page { return page })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +97,10 @@ func TestServer(t *testing.T) {
 		}
 	}
 	open := strings.TrimPrefix(s.OpenAddress(), "http://"+s.host)
+	if code, _, _ := ask("GET", s.host, open); code != 404 {
+		t.Errorf("opening over a connection that the kernel does not know: %d", code)
+	}
+	s.peer = func(*http.Request) (uint32, error) { return browserUser() }
 	if code, _, header := ask("GET", s.host, open); code != 303 || header.Get("Location") != root {
 		t.Errorf("opening: %d, to %s", code, header.Get("Location"))
 	}
@@ -108,7 +112,7 @@ func TestServer(t *testing.T) {
 // TestLive: pages are made when there is something new, and the one before can still be asked.
 func TestLive(t *testing.T) {
 	l := NewLive("whatif.profile", []string{"./server"})
-	s, err := Listen(l.Page)
+	s, err := Listen(0, l.Page)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,15 @@ package debugfile
 import (
 	"os"
 	"path/filepath"
+
+	"whatif/internal/privilege"
 )
 
 // globalDirs is where distributions install debug files: /usr/lib/debug, and
 // on Nix what its variable names, as for gdb there.
 func globalDirs() []string {
 	dirs := []string{"/usr/lib/debug"}
-	for _, d := range filepath.SplitList(os.Getenv("NIX_DEBUG_INFO_DIRS")) {
+	for _, d := range filepath.SplitList(privilege.Getenv("NIX_DEBUG_INFO_DIRS")) {
 		if filepath.IsAbs(d) {
 			dirs = append(dirs, filepath.Clean(d))
 		}

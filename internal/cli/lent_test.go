@@ -1,0 +1,224 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/realkernel"
+)
+
+// An install is a whatif that another user than root runs, and what that user owns.
+type install struct {
+	*testing.T
+	dir, whatif string
+	env         []string
+}
+
+// installed copies whatif to where everybody may run it, with capabilities in the file or another mode.
+func installed(t *testing.T, capabilities string, mode os.FileMode) *install {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give a file capabilities")
+	}
+	if _, err := exec.LookPath("setcap"); err != nil {
+		t.Skip("needs setcap")
+	}
+	dir, err := os.MkdirTemp("/var/tmp", "whatif-lent") // what is mounted nosuid lends nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	in := &install{T: t, dir: dir, whatif: filepath.Join(dir, "whatif")}
+	copyTo(t, realkernel.Whatif(t), in.whatif)
+	home := filepath.Join(dir, "home")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(home, 0o755), os.Chown(home, nobody, nobody), os.Chmod(in.whatif, mode)); err != nil {
+		t.Fatal(err)
+	}
+	if capabilities != "" {
+		if out, err := exec.Command("setcap", capabilities, in.whatif).CombinedOutput(); err != nil {
+			t.Skipf("setcap: %v: %s", err, out)
+		}
+	}
+	return in
+}
+
+func copyTo(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command is one of whatif's, run by another user in a directory of that user's.
+func (in *install) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(in.whatif, args...)
+	cmd.Dir = filepath.Join(in.dir, "home")
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + cmd.Dir}, in.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return cmd
+}
+
+// says runs a command, which must end with a status, and gives what it writes.
+func (in *install) says(status int, args ...string) string {
+	in.Helper()
+	cmd := in.command(args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = 20 * time.Second
+	err := cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != status {
+		in.Errorf("whatif %s: status %d, want %d: %v\n%s", strings.Join(args, " "), got, status, err, out.Bytes())
+	}
+	return out.String()
+}
+
+func (in *install) refuses(want string, args ...string) {
+	in.Helper()
+	said := in.says(125, args...)
+	if !strings.Contains(said, want) || !strings.Contains(said, "\nwhatif: hint: ") {
+		in.Errorf("whatif %s: want %q and a hint:\n%s", strings.Join(args, " "), want, said)
+	}
+}
+
+const lent = "cap_bpf,cap_perfmon,cap_sys_ptrace=ep"
+
+// TestLentCapabilities: a whatif that has its capabilities from its file profiles what is the caller's own, and
+// lends them for nothing else.
+func TestLentCapabilities(t *testing.T) {
+	realkernel.Need(t)
+	in := installed(t, lent, 0o755)
+	theirs, mine := filepath.Join(in.dir, "theirs"), filepath.Join(in.dir, "home", "mine")
+	program := filepath.Join(town(t), "server")
+	copyTo(t, program, theirs)
+	copyTo(t, program, mine)
+	if err := os.Chown(mine, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+
+	if said := in.says(0, "doctor"); strings.Contains(said, "FAIL") || !strings.Contains(said, "from whatif's file") {
+		t.Errorf("doctor:\n%s", said)
+	}
+	in.says(128+15, "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", mine)
+	if said := in.says(0, "report", "whatif.profile"); !strings.Contains(said, "request_done") {
+		t.Errorf("one's own program: no visits:\n%s", said)
+	}
+	// By the kernel's own filter only the target is counted: no probe is set.
+	in.says(128+15, "run", "--quiet", "-o", "b.profile", "-p", "syscall:write", "-d", "1s", "--", theirs)
+
+	in.refuses("profiling the machine: that stops other users' processes, too", "system", "-p", "syscall:read", "-d", "1s")
+	in.refuses("theirs: the file is not yours", "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", theirs)
+	in.refuses("theirs: the file is not yours", "run", "--quiet", "-p", "func:"+theirs+":request_done", "-d", "1s", "--", mine)
+	in.refuses("the file is not yours", "run", "--quiet", "-p", "func:"+in.whatif+":main.main", "-d", "1s", "--", mine)
+	in.refuses("the file is not yours", "run", "--quiet", "-p", "func:/proc/self/exe:main.main", "-d", "1s", "--", mine)
+	in.refuses("it belongs to root", "attach", "--quiet", "-p", "syscall:write", "-d", "1s", fmt.Sprint(os.Getpid()))
+	if libc := libcOf(t); libc != "" {
+		in.refuses("the file is not yours", "run", "--quiet", "-p", "func:"+libc+":malloc", "-d", "1s", "--", mine)
+	}
+
+	in.env = []string{"NIX_DEBUG_INFO_DIRS=/tmp", "DEBUGINFOD_URLS=http://127.0.0.1:1/", "LD_LIBRARY_PATH=/tmp"}
+	said := in.says(128+15, "run", "--quiet", "-o", "c.profile", "-p", "func:request_done", "-d", "1s", "--", mine)
+	if want := "whatif: NIX_DEBUG_INFO_DIRS, DEBUGINFOD_URLS, LD_LIBRARY_PATH not used, "; strings.Count(said, want) != 1 {
+		t.Errorf("want once %q:\n%s", want, said)
+	}
+}
+
+func libcOf(t *testing.T) string {
+	out, err := exec.Command("sh", "-c", "ldd /bin/sh | sed -n 's/.*libc.so.* => \\([^ ]*\\).*/\\1/p'").Output()
+	if err != nil {
+		t.Logf("no libc: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestLentCgroup: a cgroup that has other users' processes is refused, and not profiled in part.
+func TestLentCgroup(t *testing.T) {
+	realkernel.Need(t)
+	in := installed(t, lent, 0o755)
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, path, ok := strings.Cut(strings.TrimSpace(string(text)), "0::")
+	if !ok {
+		t.Skip("no cgroup of version 2")
+	}
+	in.refuses("it belongs to root", "attach", "--quiet", "-p", "syscall:write", "-d", "1s", "--cgroup", path)
+}
+
+// TestLentReading: no file is read with capabilities that are lent. The mappings of another user's process have the
+// addresses that its layout was randomised for.
+func TestLentReading(t *testing.T) {
+	in := installed(t, lent, 0o755)
+	maps := fmt.Sprintf("/proc/%d/maps", os.Getpid())
+	for _, args := range [][]string{{"report", maps}, {"diff", maps, maps}, {"check", "--min-gain", "1", maps}, {"points", fmt.Sprintf("/proc/%d/exe", os.Getpid())}} {
+		if said := in.says(125, args...); !strings.Contains(said, "permission denied") {
+			t.Errorf("whatif %s:\n%s", strings.Join(args, " "), said)
+		}
+	}
+}
+
+// TestLentThreads: what does not profile has no capability at all, in any thread; what does has those that overrule
+// protections only for moments.
+func TestLentThreads(t *testing.T) {
+	realkernel.Need(t)
+	in := installed(t, lent, 0o755)
+	if err := os.WriteFile(filepath.Join(in.dir, "home", "whatif.profile"), []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ptrace := uint64(1) << unix.CAP_SYS_PTRACE
+	in.during([]string{"view"}, func(permitted, effective uint64) bool { return permitted == 0 && effective == 0 })
+	in.during([]string{"run", "--quiet", "-o", "run.profile", "-p", "syscall:write", "--", "sleep", "3"}, func(permitted, effective uint64) bool {
+		return permitted&ptrace != 0 && effective != 0 && effective&ptrace == 0
+	})
+}
+
+// during looks at the threads of a command that goes on, and ends it.
+func (in *install) during(args []string, right func(permitted, effective uint64) bool) {
+	in.Helper()
+	cmd := in.command(args...)
+	if err := cmd.Start(); err != nil {
+		in.Fatal(err)
+	}
+	time.Sleep(1500 * time.Millisecond)
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", cmd.Process.Pid))
+	if err != nil || len(threads) < 3 {
+		in.Errorf("whatif %v: %d threads, %v", args, len(threads), err)
+	}
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil {
+			continue // ended
+		}
+		var permitted, effective uint64
+		for line := range strings.Lines(string(text)) {
+			_, _ = fmt.Sscanf(line, "CapPrm: %x", &permitted)
+			_, _ = fmt.Sscanf(line, "CapEff: %x", &effective)
+		}
+		if !right(permitted, effective) {
+			in.Errorf("whatif %v: %s: permitted %x, effective %x", args, thread, permitted, effective)
+		}
+	}
+	_ = cmd.Process.Signal(unix.SIGINT)
+	_ = cmd.Wait()
+}
+
+// TestSetUserID: an install that is root for everybody is refused, whatever it is asked for.
+func TestSetUserID(t *testing.T) {
+	in := installed(t, "", 0o755|os.ModeSetuid)
+	in.refuses("installed set-user-ID, which it does not support", "run", "--user", "nosuch", "--", "true")
+	in.refuses("installed set-user-ID, which it does not support", "report")
+}

@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"whatif/internal/privilege"
+)
+
+// settle takes from whatif what a command does not need of its privileges, before that opens anything.
+func (sh *shell) settle(command string) error {
+	profiles := slices.Contains([]string{"run", "attach", "system", "demo", "doctor"}, command)
+	if err := privilege.Settle(profiles); err != nil {
+		return err
+	}
+	if names := privilege.Ignored(); profiles && len(names) > 0 {
+		fmt.Fprintf(sh.stderr, "whatif: %s not used, as whatif has its capabilities from its file: "+
+			"symbols and libraries come from the usual places\n", strings.Join(names, ", "))
+	}
+	return nil
+}
