@@ -31,6 +31,7 @@ type Binary struct {
 	debug     *dwarf.Data
 	symbols   *symbols
 	names     map[string]names // demangled already
+	namesSize int              // in bytes
 	ownLines  *bool            // whether the program itself was compiled with -g
 	goFuncs   *pclntab.Table   // nil where there is none
 	goRead    bool             // whether it was looked for

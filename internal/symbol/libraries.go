@@ -43,27 +43,20 @@ func (b *Binary) Libraries(searchPath string) []string {
 	return found
 }
 
+// maxDirs bounds the directories that are looked into for each library.
+const maxDirs = 64
+
 // needed lists the paths of the libraries that the binary itself names.
 func (b *Binary) needed(searchPath string) (paths []string) {
 	var err error
 	defer guard("reading the list of libraries", &err)()
-	names, err := b.elf.ImportedLibraries()
-	if err != nil {
-		return nil
-	}
 	dirs := filepath.SplitList(searchPath)
-	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
-		values, err := b.elf.DynString(tag)
-		if err != nil {
-			continue
-		}
-		for _, v := range values {
-			v = strings.NewReplacer("$ORIGIN", filepath.Dir(b.path), "${ORIGIN}", filepath.Dir(b.path)).Replace(v)
-			dirs = append(dirs, filepath.SplitList(v)...)
-		}
+	origin := strings.NewReplacer("$ORIGIN", filepath.Dir(b.path), "${ORIGIN}", filepath.Dir(b.path))
+	for _, v := range b.dynamicStrings(elf.DT_RPATH, elf.DT_RUNPATH) {
+		dirs = append(dirs, filepath.SplitList(origin.Replace(v))...)
 	}
-	dirs = append(dirs, b.libraryDirs()...)
-	for _, name := range names {
+	dirs = append(dirs[:min(len(dirs), maxDirs)], b.libraryDirs()...)
+	for _, name := range b.dynamicStrings(elf.DT_NEEDED) {
 		if strings.Contains(name, "/") {
 			paths = append(paths, name)
 			continue

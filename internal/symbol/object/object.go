@@ -68,6 +68,9 @@ func New(path string, image []byte) (f *File, err error) {
 			err = fmt.Errorf("damaged file: %v", r)
 		}
 	}()
+	if err := checkHeaders(image); err != nil {
+		return nil, err
+	}
 	e, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil {
 		return nil, err
