@@ -383,13 +383,7 @@ func loaded(main string) ([]*symbol.Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	program := []*symbol.Binary{b}
-	for _, path := range b.Libraries(os.Getenv("LD_LIBRARY_PATH")) {
-		if lib, err := symbol.Open(path); err == nil {
-			program = append(program, lib)
-		}
-	}
-	return program, nil
+	return append([]*symbol.Binary{b}, b.Libraries(os.Getenv("LD_LIBRARY_PATH"))...), nil
 }
 
 // checkTargets refuses targets that no program and its libraries have, unless they may still come.
@@ -638,22 +632,22 @@ func (s *session) tell(id uint32) {
 	s.told[id] = true
 	u := s.units.unit(id)
 	if u.Kind == "line" {
-		u.Text = s.sources.text(u.File, u.Line, u.Binary)
+		u.Text = s.sources.text(u.File, u.Line, u.Binary, s.units.ownerOf(u.Binary))
 	}
 	s.tellBinary(u.Binary)
 	s.data.Units[id] = u
 	s.write(profile.Record{Unit: &u})
-	s.tellSource(u.File)
+	s.tellSource(u.File, s.units.ownerOf(u.Binary))
 }
 
 // tellSource says what a unit's source file is now, so that it can be told later whether it
 // has changed. A file that is not here, or cannot be read, is nobody's fault.
-func (s *session) tellSource(file string) {
+func (s *session) tellSource(file string, owner uint32) {
 	if _, known := s.data.Sources[file]; known || file == "" {
 		return
 	}
 	s.data.Sources[file] = "" // once is enough
-	sum := s.sources.sum(file)
+	sum := s.sources.sum(file, owner)
 	if sum == "" {
 		return
 	}

@@ -17,37 +17,49 @@ func (b *Binary) libraryDirs() []string {
 	}
 }
 
-// Libraries lists the shared libraries that the dynamic linker will load for
-// the binary, nearest first, theirs included, before it has: paths, as far as
-// they can be found. searchPath is the program's LD_LIBRARY_PATH.
-func (b *Binary) Libraries(searchPath string) []string {
-	var found []string
-	seen := map[string]bool{b.path: true}
-	queue := b.needed(searchPath)
+// Libraries opens the shared libraries that the dynamic linker will load for
+// the binary, nearest first, theirs included, before it has: as far as
+// they can be found. searchPath is the program's LD_LIBRARY_PATH. A library is opened with the rights of the
+// owner of the file that names it.
+func (b *Binary) Libraries(searchPath string) []*Binary {
 	const most = 1000 // of a hostile or circular set
-	for len(queue) > 0 && len(seen) < most {
-		path := queue[0]
+	type library struct {
+		path string
+		from *Binary
+	}
+	var found []*Binary
+	var queue []library
+	left := maxTries
+	add := func(from *Binary) {
+		for _, path := range from.needed(searchPath, &left) {
+			queue = append(queue, library{path, from})
+		}
+	}
+	seen := map[string]bool{b.path: true}
+	for add(b); len(queue) > 0 && len(seen) < most; {
+		next := queue[0]
 		queue = queue[1:]
-		if seen[path] {
+		if seen[next.path] {
 			continue
 		}
-		seen[path] = true
-		lib, err := Open(path)
+		seen[next.path] = true
+		lib, err := openWith(next.from.file.Rights(), next.path)
 		if err != nil {
 			continue
 		}
-		found = append(found, path)
-		queue = append(queue, lib.needed(searchPath)...)
-		lib.Close()
+		found = append(found, lib)
+		add(lib)
 	}
 	return found
 }
 
-// maxDirs bounds the directories that are looked into for each library.
-const maxDirs = 64
+const (
+	maxDirs  = 64      // that are looked into for each library
+	maxTries = 100_000 // places of libraries that are looked at for one program
+)
 
 // needed lists the paths of the libraries that the binary itself names.
-func (b *Binary) needed(searchPath string) (paths []string) {
+func (b *Binary) needed(searchPath string, left *int) (paths []string) {
 	var err error
 	defer guard("reading the list of libraries", &err)()
 	dirs := filepath.SplitList(searchPath)
@@ -62,6 +74,9 @@ func (b *Binary) needed(searchPath string) (paths []string) {
 			continue
 		}
 		for _, dir := range dirs {
+			if *left--; *left < 0 {
+				return paths
+			}
 			path := filepath.Join(dir, name)
 			if real, err := filepath.EvalSymlinks(path); err == nil {
 				if st, err := os.Stat(real); err == nil && st.Mode().IsRegular() {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AsInvokingUser calls f, which opens files, with the rights of the user who called sudo,
-// and simply calls it outside sudo. Only f's own thread has them, so f must not
+// AsInvokingUser calls f, which opens or creates files, with the rights of the user who called sudo,
+// and simply calls it outside sudo. What f creates belongs to that user. Only f's own thread has them, so f must not
 // start goroutines.
 func AsInvokingUser(f func() error) error {
 	u, other, err := InvokingUser()
@@ -24,7 +24,7 @@ func AsInvokingUser(f func() error) error {
 	go func() {
 		// Never unlocked: the thread ends with the goroutine, and its rights with it.
 		runtime.LockOSThread()
-		if err := readAs(u); err != nil {
+		if err := actAs(u); err != nil {
 			done <- fmt.Errorf("becoming %s: %w", u.Name, err)
 			return
 		}
@@ -33,9 +33,9 @@ func AsInvokingUser(f func() error) error {
 	return <-done
 }
 
-// readAs changes the calling thread's rights to files. Without fsuid 0 the kernel takes the
+// actAs changes the calling thread's rights to files. Without fsuid 0 the kernel takes the
 // capabilities that override them away, too.
-func readAs(u User) error {
+func actAs(u User) error {
 	groups := append([]uint32{u.GID}, u.Groups...)
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0])), 0); errno != 0 {
 		return errno
@@ -44,6 +44,12 @@ func readAs(u User) error {
 		if err != nil {
 			return err
 		}
+	}
+	// The kernel says nothing where it refuses. No id is -1, so this only asks.
+	gid, _ := unix.SetfsgidRetGid(-1)
+	uid, _ := unix.SetfsuidRetUid(-1)
+	if uint32(gid) != u.GID || uint32(uid) != u.UID {
+		return unix.EPERM
 	}
 	return nil
 }
