@@ -242,13 +242,9 @@ func (s *session) startProgram() (*target.Process, error) {
 
 // asksForCoz tells whether a program has COZ's macros.
 func asksForCoz(p *target.Process) bool {
-	main, err := target.BinaryOf(p.PID())
+	program, err := loaded(p.PID())
 	if err != nil {
 		return false // what comes next says so
-	}
-	program, err := loaded(main)
-	if err != nil {
-		return false
 	}
 	defer func() {
 		for _, b := range program {
@@ -377,11 +373,23 @@ func (s *session) places() []int {
 	return all
 }
 
-// loaded opens the program and the libraries that it will load.
-func loaded(main string) ([]*symbol.Binary, error) {
+// loaded opens the program of a process that has not run yet, and the libraries that it will load.
+func loaded(pid int) ([]*symbol.Binary, error) {
+	exe, err := target.Executable(pid)
+	if err != nil {
+		return nil, err
+	}
+	main, err := target.Reachable(pid, exe)
+	if err != nil {
+		return nil, err
+	}
 	b, err := symbol.Open(main)
 	if err != nil {
 		return nil, err
+	}
+	if !target.IsMapped(b.Opened(), exe) {
+		b.Close()
+		return nil, fmt.Errorf("opening %s: %w", main, errOtherFile)
 	}
 	return append([]*symbol.Binary{b}, b.Libraries(os.Getenv("LD_LIBRARY_PATH"))...), nil
 }

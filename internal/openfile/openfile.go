@@ -141,4 +141,3 @@ func Real(root, path string) (string, error) {
 	defer unix.Close(found)
 	return os.Readlink(Path(found))
 }
-

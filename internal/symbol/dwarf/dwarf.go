@@ -117,8 +117,10 @@ func (d *Data) forget() {
 }
 
 const (
-	// share is the work that each call may do, in steps: some milliseconds. Nearly all units take less.
-	share = 1 << 20
+	// least is the work that a call may do on a file of any size, in steps: some milliseconds.
+	least = 1 << 20
+	// share is the work of each call that is not counted together with that of others: most units take less.
+	share = 1 << 16
 	// maxWork bounds one call, however large the sections are: some seconds. Three gigabytes of real
 	// debug information take as much.
 	maxWork = 1 << 30
@@ -127,9 +129,9 @@ const (
 	readings = 4
 	// splitWork is what to open a .dwo file counts for.
 	splitWork = 1 << 12
-	// maxRoom bounds what is kept of one unit while it is read, in bytes: three million rows of a line table. A
+	// maxRoom bounds what is kept of one unit while it is read, in bytes: two million rows of a line table. A
 	// slice that grows takes twice as much at times.
-	maxRoom = 96 << 20
+	maxRoom = 64 << 20
 )
 
 // refuel starts a call. Real files refer to each list, table and string about
@@ -138,7 +140,7 @@ const (
 // together take no more than a few readings of the sections beyond a share each: or else a
 // small file whose every place costs as much as all of it would occupy the caller for ever.
 func (d *Data) refuel() {
-	whole := share + d.main.worth()
+	whole := least + d.main.worth()
 	if d.alternate != nil {
 		whole += d.alternate.worth()
 	}
@@ -171,7 +173,7 @@ func (d *Data) another(s *source) {
 
 // GaveUp reports whether reading took more work than the files are worth, so that what else is asked may
 // have no answer.
-func (d *Data) GaveUp() bool { return d.filled && d.tank-max(0, d.given-max(d.fuel, 0)-share) <= 0 }
+func (d *Data) GaveUp() bool { return d.filled && d.tank-max(0, d.given-max(d.fuel, 0)-share) <= share }
 
 // took notes that memory was taken for what is kept of a unit. Where there is no room left, burn ends
 // the reading.
