@@ -1,11 +1,11 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels.
+# The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels, fuzz.
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
+.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -104,6 +104,12 @@ KERNELS := qemu-system-x86 qemu-system-arm gcc gcc-aarch64-linux-gnu libc6-dev-a
 kernels:
 	@dpkg -s $(KERNELS) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(KERNELS)
 	go run ./accuracy/kernels
+
+# Each parser of bytes from outside, for a while. Longer: make fuzz FUZZTIME=10m
+FUZZTIME := 30s
+
+fuzz:
+	internal/hostile/fuzz $(FUZZTIME)
 
 clean:
 	rm -rf bin accuracy/build || $(SUDO) rm -rf bin accuracy/build

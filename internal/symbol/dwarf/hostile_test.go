@@ -94,7 +94,7 @@ func TestManyRows(t *testing.T) {
 		binary.LittleEndian.PutUint64(line[16:], uint64(len(line)-24))
 		rows := hole(t, size, line)
 		for at := len(line); at < size; at++ {
-			rows[at] = 0x20
+			rows[at] = 0x15 // the next line, a byte further on
 		}
 		lookUp(map[string][]byte{"info": info, "abbrev": abbrev, "line": rows})
 	})
