@@ -1,5 +1,5 @@
 # make: build.  make demo: see it work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels.
+# The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels, fuzz.
 
 # Tests and measurements are root's own: whatif writes with the rights of the user who called sudo,
 # and their directories are root's.
@@ -7,7 +7,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo) env -u SUDO_UID -u PKEXEC_UID -u 
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
+.PHONY: build install demo test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -126,6 +126,12 @@ KERNELS := qemu-system-x86 qemu-system-arm gcc gcc-aarch64-linux-gnu libc6-dev-a
 kernels:
 	@dpkg -s $(KERNELS) >/dev/null 2>&1 || $(SUDO) apt-get install -q -y --no-install-recommends $(KERNELS)
 	go run ./accuracy/kernels
+
+# Each parser of bytes from outside, for a while. Longer: make fuzz FUZZTIME=10m
+FUZZTIME := 30s
+
+fuzz:
+	internal/hostile/fuzz $(FUZZTIME)
 
 clean:
 	rm -rf bin accuracy/build || $(SUDO) rm -rf bin accuracy/build

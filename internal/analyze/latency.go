@@ -1,7 +1,9 @@
 package analyze
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"whatif/internal/profile"
 )
@@ -249,16 +251,27 @@ func (in *input) quantile(l *Latency, p float64) (view, float64) {
 	}, base.q
 }
 
-// A histogram is counts of durations.
+// A histogram is counts of durations, in the bins that have some: there may be one for each line of a profile.
 type histogram struct {
-	counts [profile.MaxBins]float64
-	n      float64
+	bins []counted // ascending
+	n    float64
+}
+
+type counted struct {
+	bin int
+	n   float64
 }
 
 func (h *histogram) add(bins [][2]int64) {
 	for _, b := range bins {
-		h.counts[b[0]] += float64(b[1])
-		h.n += float64(b[1])
+		n := float64(b[1])
+		i, found := slices.BinarySearchFunc(h.bins, int(b[0]), func(c counted, bin int) int { return cmp.Compare(c.bin, bin) })
+		if found {
+			h.bins[i].n += n
+		} else {
+			h.bins = slices.Insert(h.bins, i, counted{int(b[0]), n})
+		}
+		h.n += n
 	}
 }
 
@@ -267,10 +280,8 @@ func (h *histogram) add(bins [][2]int64) {
 func (h *histogram) quantile(p float64) float64 {
 	rest := p * h.n
 	last := 0
-	for bin, n := range h.counts {
-		if n == 0 {
-			continue
-		}
+	for _, c := range h.bins {
+		bin, n := c.bin, c.n
 		if last = bin; rest <= n {
 			start := profile.BinStart(bin)
 			return start + rest/n*(profile.BinStart(bin+1)-start)
@@ -283,10 +294,8 @@ func (h *histogram) quantile(p float64) float64 {
 // below is the share of durations below x.
 func (h *histogram) below(x float64) float64 {
 	sum := 0.0
-	for bin, n := range h.counts {
-		if n == 0 {
-			continue
-		}
+	for _, c := range h.bins {
+		bin, n := c.bin, c.n
 		start := profile.BinStart(bin)
 		if start >= x {
 			break

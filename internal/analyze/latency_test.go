@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"whatif/internal/hostile"
 	"whatif/internal/profile"
 )
 
@@ -351,4 +353,17 @@ func TestHistogram(t *testing.T) {
 	if q, f := one.quantile(0.99), one.density(0.99); q < profile.BinStart(100) || q > profile.BinStart(101) || math.IsInf(f, 0) || math.IsNaN(f) {
 		t.Errorf("of one: %v, density %v", q, f)
 	}
+}
+
+// TestHistogramsAreSmall: each short line of a profile may ask for a histogram of its own.
+func TestHistogramsAreSmall(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		all := make([]histogram, 200_000)
+		for i := range all {
+			all[i].add([][2]int64{{int64(i % profile.MaxBins), 1}, {profile.MaxBins - 1, 2}})
+		}
+		if h := all[3]; h.n != 3 || h.quantile(0.1) > profile.BinStart(4) || h.below(profile.BinStart(5)) != 1.0/3 {
+			t.Errorf("%+v", h)
+		}
+	})
 }

@@ -9,8 +9,8 @@ import (
 	"whatif/internal/hint"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
+	"whatif/internal/report"
 	"whatif/internal/symbol"
-	"whatif/internal/symbol/object"
 )
 
 // pointsCommand is whatif points PROGRAM: what could be written behind -p.
@@ -40,11 +40,8 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(sh.stdout, b.Path())
-	inSource, err := sh.sourceOffers(b.Path())
-	if err != nil {
-		return err
-	}
+	fmt.Fprintln(sh.stdout, report.Clean(b.Path()))
+	inSource := sh.sourceOffers(b)
 	for _, of := range append([]point.Offers{inSource}, all...) {
 		if of.Note != "" {
 			fmt.Fprintf(sh.stdout, "  %s: %s\n", of.Title, of.Note)
@@ -63,7 +60,7 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 			if o.Pair {
 				flag = "-l"
 			}
-			fmt.Fprintf(w, "    %s %s\t%s\n", flag, quoted(o.Spec), o.Note)
+			fmt.Fprintf(w, "    %s %s\t%s\n", flag, report.Clean(quoted(o.Spec)), report.Clean(o.Note))
 		}
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("printing: %w", err)
@@ -73,33 +70,31 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 }
 
 // sourceOffers lists the points in the source of a binary, and warns of what is left out.
-func (sh *shell) sourceOffers(path string) (point.Offers, error) {
-	f, err := object.Open(path)
-	if err != nil {
-		return point.Offers{}, err
-	}
-	defer f.Close()
-	found := source.Read(f)
+func (sh *shell) sourceOffers(b *symbol.Binary) point.Offers {
+	found := source.Read(b.File())
 	for _, text := range found.Warnings {
-		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", text)
+		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", report.Clean(text))
 	}
-	return point.SourceOffers(found, source.AsksForCoz(f)), nil
+	return point.SourceOffers(found, source.AsksForCoz(b.File()))
 }
 
 // printLibraries prints what the program's own libraries offer, and which of the system's offer
 // probes: those have a meaning of their own, such as memory that is asked for.
 func (sh *shell) printLibraries(b *symbol.Binary) error {
-	for _, path := range b.Libraries("") {
-		lib, err := symbol.Open(path)
-		if err != nil {
-			continue
+	libraries := b.Libraries("")
+	defer func() {
+		for _, lib := range libraries {
+			lib.Close()
 		}
+	}()
+	for _, lib := range libraries {
+		var err error
+		path := lib.Path()
 		if !(symbol.Origin{Path: path}).System() {
 			err = sh.printOffers(lib)
 		} else if probes, broken := lib.USDTProbes(); broken == nil && len(probes) > 0 {
 			fmt.Fprintf(sh.stdout, "%s\n  USDT probes: %d sites; see whatif points %s\n", path, len(probes), quoted(path))
 		}
-		lib.Close()
 		if err != nil {
 			return err
 		}

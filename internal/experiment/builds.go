@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 
+	"whatif/internal/openfile"
 	"whatif/internal/profile"
 	"whatif/internal/symbol"
 )
@@ -12,15 +13,22 @@ type build struct {
 	first   *symbol.Binary
 	id      string // of the first: its build id, if it has one
 	another bool   // another build of that name was met, too
+	owner   uint32 // of the files; nobody, if they have several
 }
 
 // noteBuild remembers a binary's build id when it is opened; later its debug information may keep
 // it busy.
 func (t *unitTable) noteBuild(b *symbol.Binary) {
 	id := b.BuildID()
-	if known := t.builds[b.Name()]; known == nil {
-		t.builds[b.Name()] = &build{first: b, id: id}
-	} else if known.first != b && (known.id != id || id == "" && known.first.ContentID() != b.ContentID()) {
+	known := t.builds[b.Name()]
+	if known == nil {
+		t.builds[b.Name()] = &build{first: b, id: id, owner: b.Owner()}
+		return
+	}
+	if known.owner != b.Owner() {
+		known.owner = openfile.Nobody
+	}
+	if known.first != b && (known.id != id || id == "" && known.first.ContentID() != b.ContentID()) {
 		known.another = true
 	}
 }
@@ -34,6 +42,16 @@ func (t *unitTable) buildOf(name string) string {
 		return ""
 	}
 	return cmp.Or(b.id, b.first.ContentID())
+}
+
+// ownerOf is the owner of the binary of a name.
+func (t *unitTable) ownerOf(name string) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b := t.builds[name]; b != nil {
+		return b.owner
+	}
+	return openfile.Nobody
 }
 
 // mixedBuilds says whether there were several builds of a name.

@@ -245,12 +245,12 @@ func (c *counters) look(path string, meant ledger.File) (found lookedInto, err e
 	if err := meantFile(found.is, meant); err != nil {
 		return found, err
 	}
-	found.counts, err = c.read(path, f)
+	found.counts, err = c.read(path, f, found.is)
 	return found, err
 }
 
 // read finds what a file counts, which is open.
-func (c *counters) read(path string, f *object.File) (none ledger.CounterFile, err error) {
+func (c *counters) read(path string, f *object.File, is ledger.File) (none ledger.CounterFile, err error) {
 	found := source.Read(f)
 	for _, text := range found.Warnings {
 		c.warn("%s", text)
@@ -293,7 +293,7 @@ func (c *counters) read(path string, f *object.File) (none ledger.CounterFile, e
 	if err != nil {
 		return none, err
 	}
-	if err := c.time(path, f.ELF.Machine, added, timed); err != nil {
+	if err := c.time(f, is, added, timed); err != nil {
 		c.warn("when progress points of %s are visited is not known, only how often: %v", path, err)
 	}
 	return ledger.CounterFile{From: found.Code.From, To: found.Code.To, Ahead: found.Code.Ahead, Counters: added}, nil

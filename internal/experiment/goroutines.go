@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"debug/buildinfo"
 	"go/version"
 	"slices"
 
@@ -83,7 +82,7 @@ func (s *sites) followGoroutines(b *symbol.Binary, id ledger.File) {
 	if !b.IsGo() || s.followed[id] || !s.cfg.speedsUp() || s.closed || s.following != nil && s.following.ended.Load() != nil {
 		return
 	}
-	if info, err := buildinfo.ReadFile(b.Path()); err == nil && version.IsValid(info.GoVersion) && version.Compare(info.GoVersion, goRegisters) < 0 {
+	if v := b.GoVersion(); version.IsValid(v) && version.Compare(v, goRegisters) < 0 {
 		return
 	}
 	var probes []ledger.Probe

@@ -241,13 +241,9 @@ func (s *session) startProgram() (*target.Process, error) {
 
 // asksForCoz tells whether a program has COZ's macros.
 func asksForCoz(p *target.Process) bool {
-	main, err := target.BinaryOf(p.PID())
+	program, err := loaded(p.PID())
 	if err != nil {
 		return false // what comes next says so
-	}
-	program, err := loaded(main)
-	if err != nil {
-		return false
 	}
 	defer func() {
 		for _, b := range program {
@@ -379,19 +375,25 @@ func (s *session) places() []int {
 	return all
 }
 
-// loaded opens the program and the libraries that it will load.
-func loaded(main string) ([]*symbol.Binary, error) {
+// loaded opens the program of a process that has not run yet, and the libraries that it will load.
+func loaded(pid int) ([]*symbol.Binary, error) {
+	exe, err := target.Executable(pid)
+	if err != nil {
+		return nil, err
+	}
+	main, err := target.Reachable(pid, exe)
+	if err != nil {
+		return nil, err
+	}
 	b, err := symbol.Open(main)
 	if err != nil {
 		return nil, err
 	}
-	program := []*symbol.Binary{b}
-	for _, path := range b.Libraries(privilege.Getenv("LD_LIBRARY_PATH")) {
-		if lib, err := symbol.Open(path); err == nil {
-			program = append(program, lib)
-		}
+	if !target.IsMapped(b.Opened(), exe) {
+		b.Close()
+		return nil, fmt.Errorf("opening %s: %w", main, errOtherFile)
 	}
-	return program, nil
+	return append([]*symbol.Binary{b}, b.Libraries(privilege.Getenv("LD_LIBRARY_PATH"))...), nil
 }
 
 // checkTargets refuses targets that no program and its libraries have, unless they may still come.
@@ -643,22 +645,22 @@ func (s *session) tell(id uint32) {
 	s.told[id] = true
 	u := s.units.unit(id)
 	if u.Kind == "line" {
-		u.Text = s.sources.text(u.File, u.Line, u.Binary)
+		u.Text = s.sources.text(u.File, u.Line, u.Binary, s.units.ownerOf(u.Binary))
 	}
 	s.tellBinary(u.Binary)
 	s.data.Units[id] = u
 	s.write(profile.Record{Unit: &u})
-	s.tellSource(u.File)
+	s.tellSource(u.File, s.units.ownerOf(u.Binary))
 }
 
 // tellSource says what a unit's source file is now, so that it can be told later whether it
 // has changed. A file that is not here, or cannot be read, is nobody's fault.
-func (s *session) tellSource(file string) {
+func (s *session) tellSource(file string, owner uint32) {
 	if _, known := s.data.Sources[file]; known || file == "" {
 		return
 	}
 	s.data.Sources[file] = "" // once is enough
-	sum := s.sources.sum(file)
+	sum := s.sources.sum(file, owner)
 	if sum == "" {
 		return
 	}

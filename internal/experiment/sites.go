@@ -138,14 +138,16 @@ func (s *sites) known(id ledger.File, changed unix.Timespec) bool {
 }
 
 // distinct leaves out binaries that are the same file as one before them, and gives the
-// files of the others.
+// files of the others. One with the path of another file is left out, too: somebody has put it there since,
+// and sites are told apart by path.
 func (s *sites) distinct(program []*symbol.Binary) (different []*symbol.Binary, files []ledger.File, err error) {
 	for _, b := range program {
 		id, err := s.ledger.Identify(b.Image())
 		if err != nil {
 			return nil, nil, fmt.Errorf("looking at %s: %w", b.Path(), err)
 		}
-		if !slices.Contains(files, id) {
+		samePath := func(other *symbol.Binary) bool { return other.Path() == b.Path() }
+		if !slices.Contains(files, id) && !slices.ContainsFunc(different, samePath) {
 			different, files = append(different, b), append(files, id)
 		}
 	}
@@ -254,7 +256,7 @@ func (s *sites) addKey(i int, p *ledger.Probe, site point.Site, b *symbol.Binary
 // probeAt decides on which instruction of a site the probe is set. Arguments are in their
 // registers only where the function begins.
 func probeAt(site point.Site, b *symbol.Binary, arguments bool) ledger.Probe {
-	p := ledger.Probe{Path: site.Binary, Offset: site.Offset, Semaphore: site.Semaphore}
+	p := ledger.Probe{File: b.Opened(), Offset: site.Offset, Semaphore: site.Semaphore}
 	best := trap.Site{Stepped: true}
 	if b.Machine() == elf.EM_X86_64 {
 		code := b.Code(site.Offset, max(site.Size, longestInstruction))
@@ -332,11 +334,15 @@ func (s *sites) execed(e ledger.Event) {
 		return
 	}
 	defer b.Close()
-	if id, err = s.ledger.Identify(b.Image()); err != nil {
+	is, err := s.ledger.Identify(b.Image())
+	if err != nil {
 		s.cfg.Log.Warn("progress points in " + path + " are not counted: " + err.Error())
 		return
 	}
-	s.in(b, id)
+	if meantFile(is, id) != nil {
+		return // it runs another program by now, of which another event tells, or the path leads elsewhere
+	}
+	s.in(b, is)
 }
 
 // foundAt is when a point was first probed; 0: not yet.

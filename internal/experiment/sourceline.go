@@ -3,9 +3,9 @@ package experiment
 import (
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
+	"whatif/internal/openfile"
 	"whatif/internal/sourcefile"
 	"whatif/internal/target"
 )
@@ -14,7 +14,13 @@ import (
 // build, where they have moved, and what the files are, so that it can be told whether they have changed. Files
 // are read once.
 type sourceLines struct {
-	files map[string]*sourceText
+	files map[ownedName]*sourceText
+}
+
+// ownedName is a name that a binary of somebody's has.
+type ownedName struct {
+	file  string
+	owner uint32
 }
 
 type sourceText struct {
@@ -24,7 +30,7 @@ type sourceText struct {
 }
 
 func newSourceLines() *sourceLines {
-	return &sourceLines{files: map[string]*sourceText{}}
+	return &sourceLines{files: map[ownedName]*sourceText{}}
 }
 
 const longestText = 200 // characters of a line that are kept
@@ -32,8 +38,8 @@ const longestText = 200 // characters of a line that are kept
 // text is the line without what surrounds it, or empty: where the file is not there, is
 // newer than the binary, so that its lines may be others, or is not the user's
 // to read: the path comes from a binary that may be anybody's.
-func (s *sourceLines) text(file string, line int, binary string) string {
-	of := s.of(file)
+func (s *sourceLines) text(file string, line int, binary string, owner uint32) string {
+	of := s.of(file, owner)
 	if line <= 0 || line > len(of.lines) {
 		return ""
 	}
@@ -44,25 +50,26 @@ func (s *sourceLines) text(file string, line int, binary string) string {
 	return string(text[:min(len(text), longestText)])
 }
 
-// sum identifies the file's content; empty where it cannot be read.
-func (s *sourceLines) sum(file string) string { return s.of(file).sum }
+// sum identifies the file's content; empty where it cannot be read. owner is that of the binary that names it.
+func (s *sourceLines) sum(file string, owner uint32) string { return s.of(file, owner).sum }
 
-func (s *sourceLines) of(file string) *sourceText {
-	known, ok := s.files[file]
+func (s *sourceLines) of(file string, owner uint32) *sourceText {
+	key := ownedName{file, owner}
+	known, ok := s.files[key]
 	if !ok {
-		known = readSource(file)
-		s.files[file] = known
+		known = readSource(file, owner)
+		s.files[key] = known
 	}
 	return known
 }
 
 // readSource gives what may be known of a file: nothing, if it is not there or no source.
-func readSource(file string) *sourceText {
+func readSource(file string, owner uint32) *sourceText {
 	of := &sourceText{}
 	if !strings.HasPrefix(file, "/") {
 		return of
 	}
-	f, everybodys, err := openAsUser(file)
+	f, everybodys, err := openAsUser(file, owner)
 	if err != nil {
 		return of
 	}
@@ -82,17 +89,18 @@ func readSource(file string) *sourceText {
 	return of
 }
 
-// openAsUser opens a file with the rights of the user who called whatif; for root itself only
-// what everybody may read is to be shown.
-func openAsUser(file string) (f *os.File, everybodys bool, err error) {
+// openAsUser opens a file with the rights of the user who called whatif; of root itself with those of the owner
+// of the binary that names it, and then only what everybody may read is to be shown.
+func openAsUser(file string, owner uint32) (f *os.File, everybodys bool, err error) {
 	_, other, err := target.InvokingUser()
 	if err != nil {
 		return nil, false, err
 	}
-	err = target.AsInvokingUser(func() (err error) {
-		f, err = os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-		return err
-	})
+	rights := openfile.Owner(owner)
+	if other {
+		rights = openfile.Invoker()
+	}
+	f, err = openfile.Regular(rights, "", file)
 	if err != nil || other || os.Geteuid() != 0 {
 		return f, err == nil, err
 	}

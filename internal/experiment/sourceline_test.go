@@ -24,7 +24,7 @@ func TestSourceLines(t *testing.T) {
 	binary := write("binary", "", 0o755, time.Minute)
 	source := write("a.c", "int f(void)\n\t{ return 1; }  \n\xff\n"+strings.Repeat("é", 500), 0o644, time.Hour)
 	newer := write("newer.c", "x\n", 0o644, 0)
-	lines := newSourceLines()
+	lines, self := newSourceLines(), uint32(os.Geteuid())
 	for _, c := range []struct {
 		file string
 		line int
@@ -42,13 +42,13 @@ func TestSourceLines(t *testing.T) {
 		{"a.c", 1, ""},
 		{"/dev/zero", 1, ""},
 	} {
-		if got := lines.text(c.file, c.line, binary); got != c.want {
+		if got := lines.text(c.file, c.line, binary, self); got != c.want {
 			t.Errorf("%s:%d is %q, want %q", c.file, c.line, got, c.want)
 		}
 	}
 	if os.Geteuid() == 0 {
 		secret := write("secret.c", "x\n", 0o600, time.Hour)
-		if got := lines.text(secret, 1, binary); got != "" {
+		if got := lines.text(secret, 1, binary, self); got != "" {
 			t.Errorf("what nobody may read is %q", got)
 		}
 		// Who called sudo may read it if it is theirs.
@@ -60,13 +60,13 @@ func TestSourceLines(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := newSourceLines().text(secret, 1, binary); got != "" {
+		if got := newSourceLines().text(secret, 1, binary, self); got != "" {
 			t.Errorf("root's file, for another user, is %q", got)
 		}
 		if err := os.Chown(secret, 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		if got := newSourceLines().text(secret, 1, binary); got != "x" {
+		if got := newSourceLines().text(secret, 1, binary, self); got != "x" {
 			t.Errorf("the user's own file is %q", got)
 		}
 		if err := os.Chown(secret, 12345, 12345); err != nil {

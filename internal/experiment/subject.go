@@ -67,11 +67,7 @@ type started struct {
 const endsWithin = 3 * time.Second
 
 func (p *started) programs() ([]program, error) {
-	main, err := target.BinaryOf(p.PID())
-	if err != nil {
-		return nil, err
-	}
-	loads, err := loaded(main)
+	loads, err := loaded(p.PID())
 	return []program{loads}, err
 }
 
@@ -259,6 +255,10 @@ func mapped(all []target.Running) []program {
 			return nil // gone, or another file by now
 		}
 		b, err := symbol.Open(path)
+		if err == nil && !target.IsMapped(b.Opened(), m) {
+			b.Close()
+			return nil // another file by now
+		}
 		if err != nil {
 			b = nil
 		}

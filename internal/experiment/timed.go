@@ -8,6 +8,7 @@ import (
 	"whatif/internal/point"
 	"whatif/internal/point/source"
 	"whatif/internal/symbol"
+	"whatif/internal/symbol/object"
 	"whatif/internal/target"
 )
 
@@ -21,19 +22,31 @@ type timedSite struct {
 // idRegister is where a site has its id, by DWARF number: rax, or x0.
 const idRegister = 0
 
-// time puts probes on the sites of a file.
-func (c *counters) time(path string, machine elf.Machine, added ledger.Counters, sites []timedSite) error {
+// time puts probes on the sites of a file that is open.
+func (c *counters) time(f *object.File, is ledger.File, added ledger.Counters, sites []timedSite) error {
 	var probes []ledger.Probe
+	var program *symbol.Binary // opened when it is needed, until its probes are attached
+	defer func() {
+		if program != nil {
+			program.Close()
+		}
+	}()
 	for _, s := range sites {
 		switch {
 		case s.table && c.timed != 0:
-			more, err := goSites(path, added.Source(s.number))
+			if program == nil {
+				var err error
+				if program, err = c.program(f.Path, is); err != nil {
+					return err
+				}
+			}
+			more, err := goSites(program, added.Source(s.number))
 			if err != nil {
 				return err
 			}
 			probes = append(probes, more...)
 		case s.SiteOffset > 0:
-			p := ledger.Probe{Path: path, Offset: s.SiteOffset, Cost: siteCost(machine), Source: added.Source(s.number)}
+			p := ledger.Probe{File: f.Opened(), Offset: s.SiteOffset, Cost: siteCost(f.ELF.Machine), Source: added.Source(s.number)}
 			if s.Keyed {
 				p.Key = ledger.KeyIn(idRegister)
 			}
@@ -43,11 +56,24 @@ func (c *counters) time(path string, machine elf.Machine, added ledger.Counters,
 	if len(probes) == 0 {
 		return nil
 	}
-	c.cfg.Log.Debug("probes on points in the source", "path", path, "sites", len(probes))
+	c.cfg.Log.Debug("probes on points in the source", "path", f.Path, "sites", len(probes))
 	if err := c.ledger.MeasureProbes(probes, target.OwnCode); err != nil {
 		return err
 	}
 	return c.ledger.AttachSites(probes)
+}
+
+// program opens a file once more for its symbols.
+func (c *counters) program(path string, is ledger.File) (*symbol.Binary, error) {
+	b, err := symbol.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameFile(c.ledger, b.Image(), is); err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
 }
 
 // hasKey remembers what tells which begin of a point an end belongs to.
@@ -75,12 +101,7 @@ var goFunctions = []struct {
 
 // goSites are the functions of a Go program's package point. What has a table and is not Go is
 // the library for COZ's macros, of which nobody can say when they are passed.
-func goSites(path string, number int) ([]ledger.Probe, error) {
-	b, err := symbol.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer b.Close()
+func goSites(b *symbol.Binary, number int) ([]ledger.Probe, error) {
 	if !b.IsGo() {
 		return nil, nil
 	}
@@ -91,7 +112,7 @@ func goSites(path string, number int) ([]ledger.Probe, error) {
 			return nil, fmt.Errorf("looking for %s: %w", f.name, err)
 		}
 		for _, at := range funcs {
-			p := probeAt(point.Site{Binary: path, Offset: at.FileOffset, Size: at.Size, Entry: true}, b, true)
+			p := probeAt(point.Site{Binary: b.Path(), Offset: at.FileOffset, Size: at.Size, Entry: true}, b, true)
 			argument := 0
 			if f.id {
 				argument = 2

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -39,7 +40,12 @@ func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path stri
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
-		each, err := l.measureProbe(Probe{Path: path, Offset: offset, Cost: p.Cost, Of: uint32(MaxPoints)}, subject.batch)
+		own, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("measuring what a probe costs: %w", err)
+		}
+		each, err := l.measureProbe(Probe{File: own, Offset: offset, Cost: p.Cost, Of: uint32(MaxPoints)}, subject.batch)
+		own.Close()
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}

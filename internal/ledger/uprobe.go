@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
 
 	"github.com/cilium/ebpf"
@@ -12,6 +14,7 @@ import (
 
 	"whatif/bpf"
 	"whatif/internal/hint"
+	"whatif/internal/openfile"
 )
 
 // Cost says which of the measured costs a visit has.
@@ -32,7 +35,9 @@ func (c Cost) atReturn() bool { return c == Return || c == ReturnStepped }
 
 // Probe is where a point is counted: an offset in a file.
 type Probe struct {
-	Path   string
+	// File is open until the probe is attached, and what it is attached to: its path may lead elsewhere by
+	// now, where the offset would be in the middle of an instruction of another program.
+	File   *os.File
 	Offset uint64
 	Cost   Cost
 	// Semaphore is the offset in the file of a counter that the kernel keeps above
@@ -66,7 +71,7 @@ func (l *Ledger) AttachProbes(point int, probes []Probe) error {
 	for len(rest) > 0 {
 		first := rest[0]
 		shares := func(p Probe) bool {
-			return p.Path == first.Path && p.Cost.atReturn() == first.Cost.atReturn() && (p.Source > 0) == (first.Source > 0)
+			return p.File == first.File && p.Cost.atReturn() == first.Cost.atReturn() && (p.Source > 0) == (first.Source > 0)
 		}
 		var group []Probe
 		for _, p := range rest {
@@ -112,8 +117,10 @@ func refusedProbe(err error) error {
 // A link for all of them needs Linux 6.6, and no more than CAP_BPF and CAP_PERFMON;
 // before, each probe is a perf event of its own.
 func (l *Ledger) attach(handler string, probes []Probe) ([]link.Link, error) {
-	path := probes[0].Path
-	x, err := link.OpenExecutable(path)
+	path := probes[0].File.Name()
+	defer runtime.KeepAlive(probes[0].File)
+	// Also the kernel is given a name, not a descriptor: this one leads to the file that is open.
+	x, err := link.OpenExecutable(openfile.Path(int(probes[0].File.Fd())))
 	if err != nil {
 		return nil, fmt.Errorf("opening %s for a probe: %w", path, err)
 	}

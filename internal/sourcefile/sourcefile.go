@@ -13,21 +13,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
+	"whatif/internal/openfile"
 )
 
 // MaxSize is that of the largest file that is taken for source.
 const MaxSize = 8 << 20
 
-// Read reads a source file.
+// Read reads a source file with the rights of the user who called whatif.
 func Read(path string) ([]byte, error) {
-	// Not to wait for the writer of a FIFO, nor to make a terminal ours.
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	f, err := openfile.Regular(openfile.Invoker(), "", path)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer f.Close()
 	return From(f)

@@ -18,7 +18,7 @@ func (x beside) Package() dwarf.Sections {
 }
 
 func (x beside) Split(name, dir string, accept func(dwarf.Sections) bool) dwarf.Sections {
-	return sections(x.b.finder.Split(name, dir, func(f *object.File) bool { return accept(sections(f)) }))
+	return sections(x.b.finder.Split(x.b.debugFile(), name, dir, func(f *object.File) bool { return accept(sections(f)) }))
 }
 
 func (x beside) Forget() { x.b.finder.Forget() }

@@ -4,8 +4,10 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
+	"whatif/internal/openfile"
 	"whatif/internal/spinwait"
 	"whatif/internal/symbol/debugfile"
 	"whatif/internal/symbol/dwarf"
@@ -31,6 +33,7 @@ type Binary struct {
 	debug     *dwarf.Data
 	symbols   *symbols
 	names     map[string]names // demangled already
+	namesSize int              // in bytes
 	ownLines  *bool            // whether the program itself was compiled with -g
 	goFuncs   *pclntab.Table   // nil where there is none
 	goRead    bool             // whether it was looked for
@@ -53,10 +56,13 @@ func OpenAs(path, name string) (*Binary, error) {
 }
 
 // Open opens the ELF file at path and reads its headers.
-func Open(path string) (b *Binary, err error) {
+func Open(path string) (b *Binary, err error) { return openWith(openfile.Own(), path) }
+
+// openWith is Open with the rights of whoever chose the path.
+func openWith(rights openfile.Rights, path string) (b *Binary, err error) {
 	doing := "opening " + path
 	defer guard(doing, &err)()
-	file, err := object.Open(path)
+	file, err := object.OpenIn(rights, "", path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -100,6 +106,15 @@ func (b *Binary) Path() string { return b.path }
 // Name is the path that the file has, or had, for the processes that map it: where Path
 // leads through /proc, because it was deleted or is in a container, that says nothing.
 func (b *Binary) Name() string { return b.name }
+
+// File is the ELF file, until Close. It is not safe for concurrent use with the Binary's methods.
+func (b *Binary) File() *object.File { return b.file }
+
+// Owner is the user that the file belongs to.
+func (b *Binary) Owner() uint32 { return b.file.Owner() }
+
+// Opened is the file that is mapped, until Close: its path may lead elsewhere by now.
+func (b *Binary) Opened() *os.File { return b.file.Opened() }
 
 // Image is the file as it is mapped, until Close.
 func (b *Binary) Image() []byte { return b.image }

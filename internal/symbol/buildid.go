@@ -8,6 +8,9 @@ import (
 	"whatif/internal/symbol/object"
 )
 
+// maxBuildID bounds a build id, in bytes: Go's has four hashes in base64, and slashes.
+const maxBuildID = 256
+
 // BuildID identifies the binary's contents wherever its file is: GNU's build
 // id in hexadecimal, else Go's own, else "".
 func (b *Binary) BuildID() (id string) {
@@ -21,6 +24,7 @@ func (b *Binary) BuildID() (id string) {
 	var goID string
 	b.file.EachNote(func(n object.Note) bool {
 		switch {
+		case len(n.Desc) > maxBuildID:
 		case n.Name == "GNU" && n.Kind == 3: // NT_GNU_BUILD_ID
 			id = hex.EncodeToString(n.Desc)
 		case n.Name == "Go" && n.Kind == 4: // ELF_NOTE_GOBUILDID_TAG of cmd/link

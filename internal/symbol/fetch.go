@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/elf"
+	"slices"
 	"sync"
 
 	"whatif/internal/privilege"
@@ -28,6 +29,8 @@ func (b *Binary) isProgram() bool {
 	if b.elf.Type == elf.ET_EXEC {
 		return true
 	}
-	flags, err := b.elf.DynValue(elf.DT_FLAGS_1)
-	return err == nil && len(flags) == 1 && elf.DynFlag1(flags[0])&elf.DF_1_PIE != 0
+	entries, _ := b.dynamic()
+	return slices.ContainsFunc(entries, func(e dynamicEntry) bool {
+		return e.tag == elf.DT_FLAGS_1 && elf.DynFlag1(e.value)&elf.DF_1_PIE != 0
+	})
 }

@@ -56,19 +56,23 @@ func (b *Binary) framesAt(addr uint64) []Frame {
 	return frames
 }
 
-// maxNames bounds the demangled names that are kept; the frames around the
+// maxNames bounds the demangled names that are kept, maxNamesSize their bytes; the frames around the
 // addresses of a profile have a few hundred.
-const maxNames = 10_000
+const (
+	maxNames     = 10_000
+	maxNamesSize = 16 << 20
+)
 
 // cachedNames is namesOf, for names that come again with every address.
 func (b *Binary) cachedNames(symbol string, isGo bool) names {
 	n, ok := b.names[symbol]
 	if !ok {
 		n = namesOf(symbol, isGo)
-		if len(b.names) >= maxNames || b.names == nil {
-			b.names = map[string]names{}
+		if len(b.names) >= maxNames || b.namesSize >= maxNamesSize || b.names == nil {
+			b.names, b.namesSize = map[string]names{}, 0
 		}
 		b.names[symbol] = n
+		b.namesSize += len(symbol) + len(n.full) + len(n.short)
 	}
 	return n
 }

@@ -13,6 +13,18 @@ import (
 // IsGo reports whether Go's linker made the binary, or parts of it.
 func (b *Binary) IsGo() bool { return b.isGo }
 
+// GoVersion is the version of Go that made the binary; "" if it does not say.
+func (b *Binary) GoVersion() (version string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return ""
+	}
+	var err error
+	defer guard("reading the version of Go", &err)()
+	return pclntab.GoVersion(b.elf, b.image)
+}
+
 func (b *Binary) madeByGo() bool {
 	for _, name := range []string{".gopclntab", ".go.buildinfo", ".note.go.buildid"} {
 		if b.elf.Section(name) != nil {

@@ -17,58 +17,66 @@ func (b *Binary) libraryDirs() []string {
 	}
 }
 
-// Libraries lists the shared libraries that the dynamic linker will load for
-// the binary, nearest first, theirs included, before it has: paths, as far as
-// they can be found. searchPath is the program's LD_LIBRARY_PATH.
-func (b *Binary) Libraries(searchPath string) []string {
-	var found []string
-	seen := map[string]bool{b.path: true}
-	queue := b.needed(searchPath)
+// Libraries opens the shared libraries that the dynamic linker will load for
+// the binary, nearest first, theirs included, before it has: as far as
+// they can be found. searchPath is the program's LD_LIBRARY_PATH. A library is opened with the rights of the
+// owner of the file that names it.
+func (b *Binary) Libraries(searchPath string) []*Binary {
 	const most = 1000 // of a hostile or circular set
-	for len(queue) > 0 && len(seen) < most {
-		path := queue[0]
+	type library struct {
+		path string
+		from *Binary
+	}
+	var found []*Binary
+	var queue []library
+	left := maxTries
+	add := func(from *Binary) {
+		for _, path := range from.needed(searchPath, &left) {
+			queue = append(queue, library{path, from})
+		}
+	}
+	seen := map[string]bool{b.path: true}
+	for add(b); len(queue) > 0 && len(seen) < most; {
+		next := queue[0]
 		queue = queue[1:]
-		if seen[path] {
+		if seen[next.path] {
 			continue
 		}
-		seen[path] = true
-		lib, err := Open(path)
+		seen[next.path] = true
+		lib, err := openWith(next.from.file.Rights(), next.path)
 		if err != nil {
 			continue
 		}
-		found = append(found, path)
-		queue = append(queue, lib.needed(searchPath)...)
-		lib.Close()
+		found = append(found, lib)
+		add(lib)
 	}
 	return found
 }
 
+const (
+	maxDirs  = 64      // that are looked into for each library
+	maxTries = 100_000 // places of libraries that are looked at for one program
+)
+
 // needed lists the paths of the libraries that the binary itself names.
-func (b *Binary) needed(searchPath string) (paths []string) {
+func (b *Binary) needed(searchPath string, left *int) (paths []string) {
 	var err error
 	defer guard("reading the list of libraries", &err)()
-	names, err := b.elf.ImportedLibraries()
-	if err != nil {
-		return nil
-	}
 	dirs := filepath.SplitList(searchPath)
-	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
-		values, err := b.elf.DynString(tag)
-		if err != nil {
-			continue
-		}
-		for _, v := range values {
-			v = strings.NewReplacer("$ORIGIN", filepath.Dir(b.path), "${ORIGIN}", filepath.Dir(b.path)).Replace(v)
-			dirs = append(dirs, filepath.SplitList(v)...)
-		}
+	origin := strings.NewReplacer("$ORIGIN", filepath.Dir(b.path), "${ORIGIN}", filepath.Dir(b.path))
+	for _, v := range b.dynamicStrings(elf.DT_RPATH, elf.DT_RUNPATH) {
+		dirs = append(dirs, filepath.SplitList(origin.Replace(v))...)
 	}
-	dirs = append(dirs, b.libraryDirs()...)
-	for _, name := range names {
+	dirs = append(dirs[:min(len(dirs), maxDirs)], b.libraryDirs()...)
+	for _, name := range b.dynamicStrings(elf.DT_NEEDED) {
 		if strings.Contains(name, "/") {
 			paths = append(paths, name)
 			continue
 		}
 		for _, dir := range dirs {
+			if *left--; *left < 0 {
+				return paths
+			}
 			path := filepath.Join(dir, name)
 			if real, err := filepath.EvalSymlinks(path); err == nil {
 				if st, err := os.Stat(real); err == nil && st.Mode().IsRegular() {

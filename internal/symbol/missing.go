@@ -21,6 +21,9 @@ func (b *Binary) Missing() (text string) {
 	if p := b.file.Problem(); p != nil {
 		problems = append(problems, p.Error())
 	}
+	if b.debug != nil && b.debug.GaveUp() {
+		problems = append(problems, "it takes more work to read than files of its size do")
+	}
 	why := strings.Join(problems, "; ")
 	name := filepath.Base(b.name)
 	switch {

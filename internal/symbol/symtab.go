@@ -31,6 +31,14 @@ type symbols struct {
 
 type textSection struct{ low, high uint64 }
 
+// What is read of symbol tables: several times what the largest programs have, which are browsers.
+const (
+	maxSymbols = 16 << 20 // entries that are looked at
+	maxCode    = 4 << 20  // of which are code
+	maxStrings = 64 << 20 // of a second table, bytes
+	maxImports = 16 << 20 // bytes of the names of imports
+)
+
 // symbolTable reads the symbol table once: the full one, of the binary or of
 // its separate debug file; if both are stripped what the binary exports, and
 // the rest from mini debug information.
@@ -42,6 +50,7 @@ func (b *Binary) symbolTable() *symbols {
 	for _, r := range b.text() {
 		t.text = append(t.text, textSection{r.Low, r.High})
 	}
+	t.text = apart(t.text)
 	dynamic := b.elf.SectionByType(elf.SHT_DYNSYM)
 	if f := b.fullSymbols(); f != nil {
 		readSymbols(f, f.ELF.SectionByType(elf.SHT_SYMTAB), t, false)
@@ -97,10 +106,12 @@ func readSymbols(f *object.File, s *elf.Section, t *symbols, imports bool) {
 		t.strings = strings
 	default:
 		// The second table: both strings in one, which then is a copy.
-		base = uint32(len(t.strings))
-		t.strings = slices.Concat(t.strings, strings)
+		base = uint32(min(len(t.strings), maxStrings))
+		t.strings = slices.Concat(t.strings[:min(len(t.strings), maxStrings)], strings[:min(len(strings), maxStrings)])
 	}
-	for n := 1; len(data) >= entry; data = data[entry:] {
+	data = data[:min(len(data), maxSymbols*entry)]
+	length := 0 // of the names of imports
+	for n := 1; len(data) >= entry && len(t.all) < maxCode && length < maxImports; data = data[entry:] {
 		if n++; n%releaseEvery == 0 {
 			f.Release()
 		}
@@ -119,7 +130,9 @@ func readSymbols(f *object.File, s *elf.Section, t *symbols, imports bool) {
 		switch {
 		case imports:
 			if section == uint16(elf.SHN_UNDEF) && x.name != 0 {
-				t.imports[stringAt(strings, x.name)] = true
+				name := stringAt(strings, x.name)
+				length += len(name)
+				t.imports[name] = true
 			}
 		case section != uint16(elf.SHN_UNDEF):
 			if x.name += base; t.isCode(x) {
@@ -145,13 +158,31 @@ func (t *symbols) isCode(x sym) bool {
 	return t.inText(x.addr)
 }
 
-func (t *symbols) inText(addr uint64) bool {
-	for _, s := range t.text {
-		if addr-s.low < s.high-s.low {
-			return true
+func (t *symbols) inText(addr uint64) bool { return t.section(addr) >= 0 }
+
+// section is the section of code that an address is in, -1 if it is in none.
+func (t *symbols) section(addr uint64) int {
+	i, found := slices.BinarySearchFunc(t.text, addr, func(s textSection, a uint64) int { return cmp.Compare(s.low, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || addr >= t.text[i].high {
+		return -1
+	}
+	return i
+}
+
+// apart orders sections and joins those that overlap, which those of a file that is not damaged never do.
+func apart(text []textSection) (sorted []textSection) {
+	slices.SortFunc(text, func(x, y textSection) int { return cmp.Compare(x.low, y.low) })
+	for _, s := range text {
+		if n := len(sorted); n > 0 && s.low < sorted[n-1].high {
+			sorted[n-1].high = max(sorted[n-1].high, s.high)
+		} else if s.low < s.high {
+			sorted = append(sorted, s)
 		}
 	}
-	return false
+	return sorted
 }
 
 // compareNames orders symbols of one address by how well they name it.
@@ -263,12 +294,8 @@ func (t *symbols) find(addr uint64) (sym, bool) {
 
 // sameSection reports whether two addresses are in one section of code.
 func (t *symbols) sameSection(a, b uint64) bool {
-	for _, s := range t.text {
-		if a-s.low < s.high-s.low {
-			return b-s.low < s.high-s.low
-		}
-	}
-	return false
+	i := t.section(a)
+	return i >= 0 && i == t.section(b)
 }
 
 // maxSymbol bounds a symbol's name.

@@ -97,17 +97,21 @@ func keepsFrame(inst *x86asm.Inst) bool {
 
 // linkage is what the loader puts into the program's tables: nothing, where no function of yielders is among it.
 type linkage struct {
-	symbols  []elf.Symbol
+	symbols  dynamicSymbols
 	tables   [][]byte       // relocations
 	constant elf.ProgHeader // what is read-only when they are done
 }
 
-func isYielder(s elf.Symbol) bool { return slices.Contains(yielders, s.Name) }
+// maxRelocations bounds the tables, in bytes: all of them may be gone through for each call of a function.
+const maxRelocations = 64 << 20
 
 func (b *Binary) readLinkage() *linkage {
 	l := &linkage{}
-	symbols, err := b.elf.DynamicSymbols()
-	if err != nil || !slices.ContainsFunc(symbols, isYielder) {
+	symbols, any := b.dynamicSymbols(), false
+	for i := 0; i < symbols.len() && !any; i++ {
+		any = symbols.isOneOf(i, yielders)
+	}
+	if !any {
 		return l
 	}
 	l.symbols = symbols
@@ -123,7 +127,7 @@ func (b *Binary) readLinkage() *linkage {
 			continue
 		}
 		table := b.file.Raw(s)
-		if size += len(table); size > len(b.image) { // damaged: they lie one over another
+		if size += len(table); size > min(len(b.image), maxRelocations) { // damaged: they lie one over another
 			break
 		}
 		l.tables = append(l.tables, table)
@@ -150,12 +154,11 @@ func (b *Binary) linked(at uint64) (addr uint64, yields, ok bool) {
 				return addend, false, at-l.constant.Vaddr < l.constant.Memsz
 			case elf.R_X86_64_GLOB_DAT, elf.R_X86_64_JMP_SLOT:
 				number := int(elf.R_SYM64(info))
-				if number == 0 || number > len(l.symbols) {
+				if number == 0 || number >= l.symbols.len() {
 					return 0, false, false
 				}
-				s := l.symbols[number-1]
 				// Its own it is unless another library's takes its place.
-				return s.Value, isYielder(s), s.Section != elf.SHN_UNDEF
+				return l.symbols.value(number), l.symbols.isOneOf(number, yielders), l.symbols.section(number) != elf.SHN_UNDEF
 			}
 			return 0, false, false
 		}

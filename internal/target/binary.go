@@ -164,15 +164,31 @@ func pathsTo(place string, m Mapping) (paths []string) {
 // device numbers of its own, and overlayfs before Linux 6.8 shows the inode of the
 // layer below in maps: there the path has to be trusted.
 func leadsTo(path string, m Mapping) (bool, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false, err
+	}
+	defer unix.Close(fd)
+	return isMapped(fd, m)
+}
+
+// IsMapped reports whether an open file is the mapped one, as far as that can be told: the path that
+// Reachable found may have led elsewhere when it was opened.
+func IsMapped(f *os.File, m Mapping) bool {
+	same, err := isMapped(int(f.Fd()), m)
+	return same && err == nil
+}
+
+func isMapped(fd int, m Mapping) (bool, error) {
 	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
+	if err := unix.Fstat(fd, &st); err != nil {
 		return false, err
 	}
 	if st.Ino == m.Inode && st.Dev == m.Dev {
 		return true, nil
 	}
 	var fs unix.Statfs_t
-	if m.Deleted || st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Statfs(path, &fs) != nil {
+	if m.Deleted || st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Fstatfs(fd, &fs) != nil {
 		return false, nil
 	}
 	return fs.Type == unix.OVERLAYFS_SUPER_MAGIC || fs.Type == unix.BTRFS_SUPER_MAGIC && st.Ino == m.Inode, nil

@@ -7,7 +7,6 @@ import (
 
 	"whatif/internal/report"
 	"whatif/internal/sourcefile"
-	"whatif/internal/target"
 )
 
 // sourceFile is a file that the profile names as the source of units.
@@ -40,11 +39,7 @@ const (
 func (p *Page) source(n int, single bool) source {
 	f := &p.files[n]
 	s := source{File: report.Clean(f.path), Parts: []part{}}
-	var text []byte
-	err := target.AsInvokingUser(func() (err error) {
-		text, err = sourcefile.Read(f.path)
-		return err
-	})
+	text, err := sourcefile.Read(f.path)
 	changed := err == nil && f.sum != "" && sourcefile.Sum(text) != f.sum
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -82,10 +82,8 @@ func Read(f *object.File) *Points {
 			break
 		}
 	}
-	for _, p := range f.ELF.Progs {
-		if p.Type == elf.PT_NOTE && !r.notes(p.Vaddr, f.Segment(p)) {
-			return &Points{Warnings: []string{fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters)}}
-		}
+	if !f.EachSegmentNote(r.note) {
+		return &Points{Warnings: []string{fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters)}}
 	}
 	r.goTable()
 	if r.more > 0 {
@@ -125,22 +123,21 @@ const (
 	noteTable   = 2
 )
 
-// notes reads a segment of notes; false: there are too many.
-func (r *reader) notes(address uint64, data []byte) bool {
-	return object.EachNoteIn(data, func(n object.Note) bool {
-		if n.Name != owner {
-			return true
+// note reads a note of a segment; false: there are too many.
+func (r *reader) note(segment *elf.Prog, n object.Note) bool {
+	if n.Name != owner {
+		return true
+	}
+	address := segment.Vaddr + n.Offset
+	switch n.Kind {
+	case noteCounter:
+		r.counter(address, n.Desc)
+	case noteTable:
+		if len(n.Desc) == 8 {
+			r.table(address + binary.LittleEndian.Uint64(n.Desc))
 		}
-		switch n.Kind {
-		case noteCounter:
-			r.counter(address+n.Offset, n.Desc)
-		case noteTable:
-			if len(n.Desc) == 8 {
-				r.table(address + n.Offset + binary.LittleEndian.Uint64(n.Desc))
-			}
-		}
-		return len(r.points.Counters) <= maxCounters && len(r.points.Tables) <= maxTables
-	})
+	}
+	return len(r.points.Counters) <= maxCounters && len(r.points.Tables) <= maxTables
 }
 
 // counter reads the description of one, which has address. Its own addresses are

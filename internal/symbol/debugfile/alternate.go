@@ -32,8 +32,11 @@ func (f *Finder) Alternate(from *object.File) *object.File {
 		names = append(names, path.Clean(name))
 	} else {
 		// Relative to where the file that says so really is.
-		real := object.Real(from.Root, absolute(from.Path))
-		for _, dir := range []string{path.Dir(absolute(from.Path)), path.Dir(real)} {
+		dirs := f.dirs
+		if from != f.binary {
+			dirs = []string{path.Dir(absolute(from.Path)), path.Dir(object.Real(from.Root, absolute(from.Path)))}
+		}
+		for _, dir := range dirs {
 			names = append(names, path.Join(dir, name))
 		}
 	}
@@ -41,7 +44,7 @@ func (f *Finder) Alternate(from *object.File) *object.File {
 	for _, dir := range f.Global {
 		names = append(names, path.Join(dir, ".dwz", path.Base(name)))
 	}
-	o := f.tryAll(names, accept)
+	o := f.tryAll(from, names, accept)
 	if o == nil {
 		o = f.fetched(id, accept)
 	}

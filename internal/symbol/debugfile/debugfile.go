@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"whatif/internal/openfile"
 	"whatif/internal/symbol/object"
 )
 
@@ -100,8 +101,8 @@ func (f *Finder) Close() {
 
 // try opens a file if it is there and accepted; a file that is there and is
 // not is a problem.
-func (f *Finder) try(root, name string, accept func(*object.File) string) *object.File {
-	o, err := object.OpenIn(root, name)
+func (f *Finder) try(rights openfile.Rights, root, name string, accept func(*object.File) string) *object.File {
+	o, err := object.OpenIn(rights, root, name)
 	if err != nil {
 		return nil // nearly always: there is none
 	}
@@ -113,11 +114,11 @@ func (f *Finder) try(root, name string, accept func(*object.File) string) *objec
 	return o
 }
 
-// tryAll tries names below all roots.
-func (f *Finder) tryAll(names []string, accept func(*object.File) string) *object.File {
+// tryAll tries names, which a file has or which follow from its own, below all roots.
+func (f *Finder) tryAll(from *object.File, names []string, accept func(*object.File) string) *object.File {
 	for _, root := range f.roots {
 		for _, name := range names {
-			if o := f.try(root, name, accept); o != nil {
+			if o := f.try(from.Rights(), root, name, accept); o != nil {
 				return o
 			}
 		}
@@ -135,7 +136,7 @@ func (f *Finder) fetched(buildID string, accept func(*object.File) string) *obje
 	if name == "" {
 		return nil
 	}
-	return f.try("", name, accept)
+	return f.try(openfile.Invoker(), "", name, accept)
 }
 
 // keep registers a file to be closed with the finder.

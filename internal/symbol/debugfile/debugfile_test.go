@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"whatif/internal/openfile"
 	"whatif/internal/symbol/object"
 )
 
@@ -81,7 +82,7 @@ func copyTo(t testing.TB, from, to string) {
 // with that root directory.
 func finder(t testing.TB, root, path string) *Finder {
 	t.Helper()
-	o, err := object.OpenIn(root, path)
+	o, err := object.OpenIn(openfile.Own(), root, path)
 	if err != nil {
 		t.Fatal(err)
 	}

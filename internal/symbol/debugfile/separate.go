@@ -18,7 +18,7 @@ func (f *Finder) Separate() *object.File {
 		}
 		return noDebugInfo(o)
 	}
-	if o := f.tryAll(f.byBuildID(id), sameID); o != nil {
+	if o := f.tryAll(f.binary, f.byBuildID(id), sameID); o != nil {
 		return f.keep(o)
 	}
 	if name, sum, ok := debugLink(f.binary.Section(".gnu_debuglink")); ok {
@@ -33,7 +33,7 @@ func (f *Finder) Separate() *object.File {
 			}
 			return noDebugInfo(o)
 		}
-		if o := f.tryAll(f.byLink(name), accept); o != nil {
+		if o := f.tryAll(f.binary, f.byLink(name), accept); o != nil {
 			return f.keep(o)
 		}
 	}

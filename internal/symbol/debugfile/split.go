@@ -27,7 +27,7 @@ func (f *Finder) Package(debug *object.File) *object.File {
 	for i := range names {
 		names[i] += ".dwp"
 	}
-	return f.keep(f.tryAll(names, func(o *object.File) string {
+	return f.keep(f.tryAll(f.binary, names, func(o *object.File) string {
 		if !o.Has(".debug_info.dwo") || !o.Has(".debug_cu_index") {
 			return "is not a package of split debug information"
 		}
@@ -37,8 +37,8 @@ func (f *Finder) Package(debug *object.File) *object.File {
 
 // Split finds a .dwo file: where the compiler put it, in the same place
 // relative to the binary's directory, or beside the binary. It is closed by
-// Forget.
-func (f *Finder) Split(name, dir string, accept func(*object.File) bool) *object.File {
+// Forget. from is the file that names it.
+func (f *Finder) Split(from *object.File, name, dir string, accept func(*object.File) bool) *object.File {
 	if name == "" || len(name) > maxName || len(dir) > maxName {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (f *Finder) Split(name, dir string, accept func(*object.File) bool) *object
 		names = append(names, path.Join(d, path.Base(name)))
 	}
 	before := len(f.problems)
-	o := f.tryAll(names, func(o *object.File) string {
+	o := f.tryAll(from, names, func(o *object.File) string {
 		if !o.Has(".debug_info.dwo") {
 			return "is not split debug information"
 		}

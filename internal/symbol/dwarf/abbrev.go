@@ -53,16 +53,19 @@ func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
 	data := u.src.section("abbrev")
 	c := at(data, u.abbrevOff, uint64(len(data)))
 	var t abbrevs
+	attrs := 0
 	for c.more() && d.burn() {
 		code := c.uleb()
 		if code == 0 || c.bad {
 			break
 		}
 		ab := readAbbrev(&c, u)
-		d.fuel -= len(ab.attrs)
+		d.spend(len(ab.attrs))
+		d.took(64 + 24*len(ab.attrs))
 		if c.bad {
 			break
 		}
+		attrs += len(ab.attrs)
 		if code == uint64(len(t.dense))+1 {
 			t.dense = append(t.dense, ab)
 		} else {
@@ -77,10 +80,13 @@ func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
 	}
 	if only == 0 {
 		d.abbrevs[key] = t
-		d.weight += 8 * (len(t.dense) + len(t.sparse))
+		d.weight += 8*(len(t.dense)+len(t.sparse)) + attrs
 	}
 	return t
 }
+
+// maxAttrs bounds the attributes of an entry; compilers stay below fifty.
+const maxAttrs = 1024
 
 func readAbbrev(c *cursor, u *unit) abbrev {
 	ab := abbrev{tag: uint32(c.uleb()), children: c.u8() != 0}
@@ -93,6 +99,10 @@ func readAbbrev(c *cursor, u *unit) abbrev {
 			s.implicit = c.sleb()
 		}
 		if s.attr == 0 && s.form == 0 {
+			break
+		}
+		if len(ab.attrs) == maxAttrs {
+			c.bad = true
 			break
 		}
 		ab.attrs = append(ab.attrs, s)

@@ -15,6 +15,12 @@ type unitRanges struct {
 	restOff   []uint64
 }
 
+// What is kept of a unit's ranges, in bytes: what says which unit it is; a span, which is painted.
+const (
+	setSize  = 64
+	spanSize = 24 + 40
+)
+
 // unitFor finds the unit that holds an address.
 func (d *Data) unitFor(pc uint64) *unit {
 	if d.byRange == nil {
@@ -39,7 +45,7 @@ func (d *Data) aranges() *unitRanges {
 	r := &unitRanges{mentioned: map[uint64]bool{}}
 	data := d.main.section("aranges")
 	var spans []span
-	for c := at(data, 0, uint64(len(data))); c.more(); {
+	for c := at(data, 0, uint64(len(data))); c.more() && d.burn(); {
 		start := c.off
 		n, is64 := c.length()
 		if c.bad || n > c.left() {
@@ -59,16 +65,23 @@ func (d *Data) aranges() *unitRanges {
 		r.mentioned[unitOff] = true
 		owner := int32(len(r.offsets))
 		r.offsets = append(r.offsets, unitOff)
-		for set.more() {
+		d.took(setSize)
+		for set.more() && d.burn() {
 			low, size := set.sized(addrSize), set.sized(addrSize)
 			if set.bad || low == 0 && size == 0 {
 				break
 			}
 			if s := (Range{low, low + size}); d.live(s) {
+				d.took(spanSize)
 				spans = append(spans, span{s, owner})
 			}
 		}
+		if d.fuel < 0 || d.room < 0 {
+			// There is more than can be kept: its unit has to say itself where it is.
+			delete(r.mentioned, unitOff)
+		}
 	}
+	d.room = maxRoom // it is kept apart from what is read of units
 	r.listed = paint(spans)
 	return r
 }
@@ -80,6 +93,7 @@ func (d *Data) rootRanges(r *unitRanges) {
 		if !d.burn() {
 			break
 		}
+		d.took(setSize)
 		if r.mentioned[off] {
 			continue
 		}
@@ -88,10 +102,12 @@ func (d *Data) rootRanges(r *unitRanges) {
 			continue
 		}
 		d.root(u)
+		d.took(spanSize * len(u.ranges))
 		for _, s := range u.ranges {
 			spans = append(spans, span{s, int32(len(r.restOff))})
 		}
 		r.restOff = append(r.restOff, off)
 	}
 	r.rest = paint(spans)
+	d.room = maxRoom
 }

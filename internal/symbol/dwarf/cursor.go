@@ -169,9 +169,22 @@ func (c *cursor) cstring() []byte {
 }
 
 // stringAt is the string at an offset of a string section, nil if there is none.
+// More than is looked at of a string is not looked for, or else one that never ends would be gone through
+// each time.
 func stringAt(section []byte, off uint64) []byte {
-	c := at(section, off, uint64(len(section)))
-	return c.cstring()
+	if off >= uint64(len(section)) {
+		return nil
+	}
+	s := section[off:]
+	s = s[:min(len(s), longestString)]
+	n := bytes.IndexByte(s, 0)
+	switch {
+	case n >= 0:
+		return s[:n]
+	case len(s) < longestString:
+		return nil
+	}
+	return s
 }
 
 // maxName bounds a function's name; C++ templates reach a few thousand bytes.

@@ -74,6 +74,10 @@ type Data struct {
 	lines   map[uint64]*lineTable // by offset in .debug_line
 	weight  int                   // what indexes and lines hold, in entries
 	fuel    int                   // what is left of the current call's work
+	given   int                   // fuel of the current call
+	tank    int                   // what calls may take beyond their own share; see refuel
+	filled  bool                  // tank has been
+	room    int                   // what the current call, or its current unit, may still keep, in bytes
 
 	// KeepLineZero makes Lookup say line 0 where the compiler did, for
 	// comparison with other readers.
@@ -112,23 +116,71 @@ func (d *Data) forget() {
 	d.weight = 0
 }
 
+const (
+	// least is the work that a call may do on a file of any size, in steps: some milliseconds.
+	least = 1 << 20
+	// share is the work of each call that is not counted together with that of others: most units take less.
+	share = 1 << 16
+	// maxWork bounds one call, however large the sections are: some seconds. Three gigabytes of real
+	// debug information take as much.
+	maxWork = 1 << 30
+	// readings is how often all debug information may be read beyond the shares of calls. What was pushed out of
+	// memory is read again, so once is not enough.
+	readings = 4
+	// splitWork is what to open a .dwo file counts for.
+	splitWork = 1 << 12
+	// maxRoom bounds what is kept of one unit while it is read, in bytes: two million rows of a line table. A
+	// slice that grows takes twice as much at times.
+	maxRoom = 64 << 20
+)
+
 // refuel starts a call. Real files refer to each list, table and string about
 // once; hostile ones refer a million times to the same long one. What a call
-// may read in all is therefore bounded by the size of the sections.
+// may read in all is therefore bounded by the size of the sections. And all calls
+// together take no more than a few readings of the sections beyond a share each: or else a
+// small file whose every place costs as much as all of it would occupy the caller for ever.
 func (d *Data) refuel() {
-	d.fuel = 1<<20 + d.main.worth()
+	whole := least + d.main.worth()
 	if d.alternate != nil {
-		d.fuel += d.alternate.worth()
+		whole += d.alternate.worth()
 	}
 	if d.pack != nil {
-		d.fuel += d.pack.src.worth()
+		whole += d.pack.src.worth()
 	}
 	for _, u := range d.skeletons {
 		if d.pack == nil || u.split.src != d.pack.src {
-			d.fuel += u.split.src.worth()
+			whole += u.split.src.worth()
 		}
 	}
+	whole = min(whole, maxWork)
+	if !d.filled {
+		d.filled, d.tank = true, readings*whole
+	} else {
+		d.tank -= max(0, d.given-max(d.fuel, 0)-share)
+	}
+	d.given = min(whole, max(d.tank, share))
+	d.fuel = d.given
+	d.room = maxRoom
 }
+
+// another makes what a call may do include reading of another file's sections, which was found.
+func (d *Data) another(s *source) {
+	n := min(s.worth(), maxWork-min(d.given, maxWork))
+	if d.tank > 0 {
+		d.given, d.fuel = d.given+n, d.fuel+n
+	}
+}
+
+// GaveUp reports whether reading took more work than the files are worth, so that what else is asked may
+// have no answer.
+func (d *Data) GaveUp() bool { return d.filled && d.tank-max(0, d.given-max(d.fuel, 0)-share) <= share }
+
+// took notes that memory was taken for what is kept of a unit. Where there is no room left, burn ends
+// the reading.
+func (d *Data) took(bytes int) { d.room -= bytes }
+
+// spend takes several steps of work.
+func (d *Data) spend(steps int) { d.fuel -= steps }
 
 // tidy stands where nothing is held of what forget drops.
 func (d *Data) tidy() {
@@ -140,7 +192,7 @@ func (d *Data) tidy() {
 // burn takes one step of work and reports whether it may be done.
 func (d *Data) burn() bool {
 	d.fuel--
-	return d.fuel >= 0
+	return d.fuel >= 0 && d.room >= 0
 }
 
 // live reports whether code at r can exist.

@@ -51,12 +51,17 @@ func newPack(src *source) *pack {
 	return p
 }
 
+const (
+	maxProbes = 1 << 12 // of the hash table, which is never full
+	maxInPart = 1 << 14 // units of one part: those of types, and one of code
+)
+
 // row finds the row of a unit, counted from 1; 0 if it is not there.
 func (p *pack) row(id uint64) uint32 {
 	mask := p.slots - 1
 	step := id>>32&mask | 1
 	at := id & mask
-	for range p.slots {
+	for range min(p.slots, maxProbes) {
 		h := p.hashes
 		h.skip(at * 8)
 		sig := h.u64()
@@ -101,9 +106,10 @@ func (p *pack) unit(u *unit) *unit {
 	if !ok {
 		return nil
 	}
+	n := 0
 	for off := info.off; off < info.off+info.size; {
 		s := p.src.unitAt(off)
-		if s == nil {
+		if n++; s == nil || n > maxInPart {
 			return nil
 		}
 		off = s.end

@@ -43,6 +43,7 @@ func (d *Data) walk(u *unit, visit func(e *entry), leave func(depth int)) {
 			c.skip(uint64(ab.fixed))
 		} else {
 			e = entry{off: off, tag: ab.tag, depth: depth, hasChildren: ab.children}
+			d.spend(len(ab.attrs) / 8)
 			u.attributes(&c, ab, &e)
 			if c.bad {
 				return

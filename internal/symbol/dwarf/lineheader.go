@@ -29,6 +29,8 @@ type lineFile struct {
 	dir  uint64
 }
 
+const lineFileSize = 32 // bytes
+
 // lineHeader reads the header of the unit's line table.
 func (d *Data) lineHeader(u *unit) (*lineHeader, bool) {
 	const longestLength = 12
@@ -73,28 +75,30 @@ func (d *Data) lineHeader(u *unit) (*lineHeader, bool) {
 	if h.version == 5 {
 		h.tables(d, u, &c)
 	} else {
-		h.oldTables(&c)
+		h.oldTables(d, &c)
 	}
 	return h, true
 }
 
 // oldTables reads directories and files as DWARF 2 to 4 have them: the
 // compilation directory is directory 0, and there is no file 0.
-func (h *lineHeader) oldTables(c *cursor) {
+func (h *lineHeader) oldTables(d *Data, c *cursor) {
 	h.dirs = [][]byte{[]byte(h.compDir)}
-	for c.more() {
+	for c.more() && d.burn() {
 		dir := c.cstring()
 		if len(dir) == 0 {
 			break
 		}
+		d.took(lineFileSize)
 		h.dirs = append(h.dirs, dir)
 	}
 	h.files = []lineFile{{}}
-	for c.more() {
+	for c.more() && d.burn() {
 		name := c.cstring()
 		if len(name) == 0 {
 			break
 		}
+		d.took(lineFileSize)
 		dir := c.uleb()
 		c.uleb() // time
 		c.uleb() // size
@@ -113,6 +117,7 @@ func (h *lineHeader) tables(d *Data, u *unit, c *cursor) {
 	lu := *u
 	lu.is64, lu.addrSize = h.is64, h.addrSize
 	for _, f := range h.entries(d, &lu, c) {
+		d.took(lineFileSize)
 		h.dirs = append(h.dirs, f.name)
 	}
 	h.files = h.entries(d, &lu, c)
@@ -125,15 +130,18 @@ func (h *lineHeader) entries(d *Data, u *unit, c *cursor) []lineFile {
 	}
 	count := c.uleb()
 	// Every real entry has a path, so takes at least a byte: a count that
-	// the header cannot hold is a lie.
+	// the header cannot hold is a lie. So is one that nothing of the header stands for.
 	if c.bad || count > c.left() {
 		return nil
 	}
-	files := make([]lineFile, 0, count)
+	var files []lineFile
 	for range count {
 		if !d.burn() {
 			break
 		}
+		d.took(lineFileSize)
+		d.spend(len(formats) / 4)
+		before := c.off
 		var f lineFile
 		for _, s := range formats {
 			v := u.value(c, s)
@@ -144,7 +152,7 @@ func (h *lineHeader) entries(d *Data, u *unit, c *cursor) []lineFile {
 				f.dir = v.n
 			}
 		}
-		if c.bad {
+		if c.bad || c.off == before {
 			break
 		}
 		files = append(files, f)

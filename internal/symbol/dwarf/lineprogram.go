@@ -86,9 +86,14 @@ func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []r
 		s.addr += h.minInst * ((s.op + n) / h.maxOps)
 		s.op = (s.op + n) % h.maxOps
 	}
+	kept := 2 * 16 // bytes a row, here and in the table
+	if each != nil {
+		kept = 96 // marks, which are sorted
+	}
 	for c.more() && d.burn() {
 		op := int(c.u8())
 		if op >= h.opcodeBase {
+			d.took(kept)
 			if h.lineRange == 0 {
 				return
 			}
@@ -100,8 +105,9 @@ func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []r
 		}
 		switch op {
 		case 0:
-			h.extended(&c, &s, sequence)
+			d.took(h.extended(&c, &s, sequence))
 		case lnsCopy:
+			d.took(kept)
 			s.emit()
 		case lnsAdvancePC:
 			advance(c.uleb())
@@ -129,13 +135,13 @@ func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []r
 	}
 }
 
-// extended executes an opcode that carries its own length.
-func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row, end uint64)) {
+// extended executes an opcode that carries its own length, and says how much it keeps, in bytes.
+func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row, end uint64)) (kept int) {
 	n := c.uleb()
 	body := at(c.data, c.off, c.off+min(n, c.left()))
 	c.skip(n)
 	if c.bad {
-		return
+		return 0
 	}
 	switch body.u8() {
 	case lneEndSequence:
@@ -145,6 +151,7 @@ func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row,
 		}
 		sequence(s.rows, s.addr)
 		s.reset(h.defaultStmt)
+		return sequenceSize
 	case lneSetAddress:
 		s.addr = body.sized(int(body.left()))
 		s.op = 0
@@ -153,6 +160,8 @@ func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row,
 		dir := body.uleb()
 		if !body.bad {
 			h.files = append(h.files, lineFile{name, dir})
+			return lineFileSize
 		}
 	}
+	return 0
 }

@@ -19,6 +19,8 @@ type sequence struct {
 	first, end int
 }
 
+const sequenceSize = 32 // bytes
+
 // lineTable is a unit's line table, sorted.
 type lineTable struct {
 	header *lineHeader

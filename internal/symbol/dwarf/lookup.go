@@ -28,10 +28,11 @@ func (d *Data) Lookup(pc uint64) []Call {
 		return []Call{at}
 	}
 	var chain []Call
-	for owner >= 0 {
+	for owner >= 0 && d.burn() {
 		s := &x.all[owner]
 		at.Name, at.Linkage = d.name(x.unit, s.entry)
 		at.Low = s.low
+		d.took(len(at.Name) + len(at.Linkage) + len(at.File))
 		chain = append(chain, at)
 		owner = s.parent
 		at = Call{Line: int(s.callLine)}

@@ -34,6 +34,7 @@ func (d *Data) codeRanges(u *unit, low, high, ranges value, to []Range) []Range 
 
 func (d *Data) keep(r Range, to []Range) []Range {
 	if d.live(r) {
+		d.took(16)
 		return append(to, r)
 	}
 	return to

@@ -66,6 +66,7 @@ func (d *Data) scopes(u *unit) *index {
 		switch e.tag {
 		case tagSubprogram, tagInlinedSubroutine:
 			if e.linkage.class == classNone && e.name.class != classNone && top.around >= 0 {
+				d.took(16)
 				s.members = append(s.members, member{e.off, top.around})
 			}
 			if ranges = d.codeRanges(u, e.low, e.high, e.ranges, ranges[:0]); len(ranges) == 0 {
@@ -81,6 +82,7 @@ func (d *Data) scopes(u *unit) *index {
 				}
 			}
 			s.all = append(s.all, sc)
+			d.took(48 + spanSize*len(ranges))
 			for _, r := range ranges {
 				spans = append(spans, span{r, next.scope})
 			}
@@ -88,6 +90,7 @@ func (d *Data) scopes(u *unit) *index {
 			if !e.hasChildren {
 				return
 			}
+			d.took(48)
 			next.around = int32(len(s.around))
 			s.around = append(s.around, enclosing{e.name, top.around})
 		}

@@ -15,6 +15,7 @@ func (d *Data) everyUnit(visit func(u *unit) bool) {
 			continue
 		}
 		d.tidy()
+		d.room = maxRoom
 		if d.root(u); u.tag == tagPartialUnit {
 			continue // what dwz moved out of units of code
 		}
@@ -77,7 +78,8 @@ func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *line
 		}
 		files := map[uint32]string{}
 		for i := range h.files {
-			if p := h.path(uint64(i)); p != "" && match(p) {
+			if p := h.path(uint64(i)); p != "" && match(p) && d.burn() {
+				d.took(64 + len(p))
 				files[uint32(i)] = p
 			}
 		}
@@ -85,16 +87,19 @@ func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *line
 	})
 }
 
+// maxLines bounds the lines with code of files of one name.
+const maxLines = 1 << 20
+
 func (d *Data) linesOf(u *unit, files map[uint32]string, have map[int]bool) {
 	if t := d.lineTable(u); t != nil {
 		for _, r := range t.rows {
-			if files[r.file] != "" {
+			if files[r.file] != "" && len(have) < maxLines {
 				have[int(r.line)] = true
 			}
 		}
 	}
 	for _, s := range d.index(u).all {
-		if s.parent >= 0 && files[s.callFile] != "" {
+		if s.parent >= 0 && files[s.callFile] != "" && len(have) < maxLines {
 			have[int(s.callLine)] = true
 		}
 	}

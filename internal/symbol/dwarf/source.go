@@ -14,7 +14,15 @@ type source struct {
 	units    map[uint64]*unit // by offset of the header
 	headers  []uint64         // offsets of headers, ascending
 	scanned  uint64           // headers has all before it
+	passed   int              // how many units that were
 }
+
+// Each unit that is known takes some 300 bytes. Browsers have some fifty thousand. Of a version that is not known
+// there may be more: they are passed over.
+const (
+	maxUnits  = 1 << 18
+	maxPassed = 4 * maxUnits
+)
 
 // prefix is a section up to an offset.
 type prefix struct {
@@ -48,7 +56,7 @@ func (s *source) upto(name string, end uint64) []byte {
 // worth is the work that the sections may cost in one call: each twice.
 func (s *source) worth() int {
 	n := 0
-	for _, name := range []string{"info", "abbrev", "line", "ranges", "rnglists"} {
+	for _, name := range []string{"info", "abbrev", "line", "ranges", "rnglists", "aranges"} {
 		if s.suffix == "" || name == "info" || name == "abbrev" || name == "rnglists" {
 			n += 2 * len(s.upto(name, 0))
 		}
@@ -65,7 +73,12 @@ func (s *source) unitAt(off uint64) *unit {
 	if u == nil {
 		return nil
 	}
-	s.units[off] = u
+	if u.version != 0 {
+		if len(s.units) >= maxUnits {
+			return nil
+		}
+		s.units[off] = u
+	}
 	return u
 }
 
@@ -76,7 +89,7 @@ func (d *Data) scan(s *source, end uint64) []uint64 {
 	for s.scanned < min(end, uint64(len(s.upto("info", 0)))) {
 		off := s.scanned
 		u := s.unitAt(off)
-		if u == nil {
+		if s.passed++; u == nil || s.passed > maxPassed {
 			s.scanned = math.MaxUint64
 			break
 		}
@@ -138,7 +151,7 @@ func (d *Data) alternateOf(src *source) *source {
 		d.alternateTried = true
 		if other := d.beside.Alternate(); other != nil {
 			d.alternate = newSource(other, "")
-			d.fuel += d.alternate.worth()
+			d.another(d.alternate)
 		}
 	}
 	return d.alternate

@@ -46,7 +46,7 @@ func (d *Data) split(u *unit) *unit {
 		d.packageTried = true
 		if all := d.beside.Package(); all != nil {
 			if d.pack = newPack(newSource(all, ".dwo")); d.pack != nil {
-				d.fuel += d.pack.src.worth()
+				d.another(d.pack.src)
 			}
 		}
 	}
@@ -55,10 +55,13 @@ func (d *Data) split(u *unit) *unit {
 			return s
 		}
 	}
+	if d.tank -= splitWork; d.GaveUp() {
+		return nil
+	}
 	var found *unit
 	d.beside.Split(u.dwoName, u.compDir, func(s Sections) bool {
 		src := newSource(s, ".dwo")
-		d.fuel += src.worth()
+		d.another(src)
 		found = d.belonging(src, u)
 		return found != nil
 	})

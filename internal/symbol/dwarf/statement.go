@@ -38,12 +38,23 @@ type mark struct {
 	stmt   bool
 }
 
+// What is kept of the code of one line, and of one function while it is cut up: more is damage.
+const (
+	maxStarts    = 1 << 20
+	maxStretches = 1 << 20
+)
+
 // Statements finds the code of a line of the files that match.
 func (d *Data) Statements(match func(path string) bool, line int) []Statement {
 	var found []Statement
+	starts := 0
 	d.unitsOf(match, func(u *unit, h *lineHeader, files map[uint32]string) bool {
-		found = append(found, d.statementsOf(u, h, files, uint32(line))...)
-		return true
+		more := d.statementsOf(u, h, files, uint32(line))
+		for i := range more {
+			starts += len(more[i].Starts) + len(more[i].Ranges)
+		}
+		found = append(found, more...)
+		return starts < maxStarts
 	})
 	return found
 }
@@ -174,7 +185,7 @@ func stretches(x *index, ranges []Range, marks []mark, ends []uint64) []stretch 
 		if i == len(marks) || marks[i].addr > r.Low {
 			i-- // the one that the range begins in
 		}
-		for at := r.Low; at < r.High; {
+		for at := r.Low; at < r.High && len(out) < maxStretches; {
 			owner, limit := x.byPC.find(at)
 			s := stretch{Range: Range{at, min(limit.High, r.High)}, owner: owner}
 			for i+1 < len(marks) && marks[i+1].addr <= at {

@@ -20,9 +20,12 @@ const (
 	// the largest programs seen (browsers) is a few gigabytes; that is not
 	// compressed, or nobody could debug it.
 	maxInflated = 1 << 30
-	// maxRatio is what deflate can make of a byte at most. Debug information
-	// gives 3 to 10; who claims more wants memory.
-	maxRatio = 1032
+	// maxRatio is what deflate can make of a byte at most. Debug information gives 3 to 10, tables that
+	// repeat themselves some 30. A section that is large when it is decompressed and claims more than
+	// largeRatio is there to cost time and memory.
+	maxRatio   = 1032
+	largeRatio = 64
+	large      = 16 << 20
 	// maxWindow bounds what zstd looks back, which it keeps in memory: that of
 	// "zstd --long". Linkers use 2 MiB.
 	maxWindow = 128 << 20
@@ -30,9 +33,11 @@ const (
 	// name and mapped, so that it does not take memory that nobody can take back.
 	inMemory = 1 << 20
 	// maxMemory bounds what all sections in memory take together, maxDisk
-	// those in files.
+	// those in files. One section gets no more than half of what is left of that, so that one file cannot
+	// have all of it, and a quarter of what the file system has for users: others need it, too.
 	maxMemory = 64 << 20
 	maxDisk   = 4 << 30
+	freeShare = 4
 )
 
 var (
@@ -62,7 +67,7 @@ type stream struct {
 
 // begin prepares to decompress a section of a stated size.
 func begin(kind elf.CompressionType, packed []byte, size uint64) (*stream, error) {
-	if size > maxInflated || size > maxRatio*uint64(len(packed)) {
+	if size > maxInflated || size > maxRatio*uint64(len(packed)) || size > large && size > largeRatio*uint64(len(packed)) {
 		return nil, errTooLong
 	}
 	from, err := decompressor(kind, packed)
@@ -77,8 +82,8 @@ func begin(kind elf.CompressionType, packed []byte, size uint64) (*stream, error
 		}
 		memory.Add(-int64(size))
 	}
-	if disk.Add(int64(size)) > maxDisk {
-		err = fmt.Errorf("all such sections together are longer than %d GiB", maxDisk>>30)
+	if before := disk.Add(int64(size)) - int64(size); int64(size) > (maxDisk-before)/2 {
+		err = fmt.Errorf("with all such sections together it is longer than %d GiB", maxDisk>>30)
 	} else {
 		err = z.spill(int64(size))
 	}
@@ -96,6 +101,9 @@ func (z *stream) spill(size int64) (err error) {
 	if z.file, err = nameless(); err != nil {
 		return err
 	}
+	if free, known := available(z.file); known && uint64(size) > free/freeShare {
+		return fmt.Errorf("%d MiB are too much for the %d MiB that are free on the file system of %s", size>>20, free>>20, z.file.Name())
+	}
 	if err = z.file.Truncate(size); err != nil {
 		return err
 	}
@@ -104,6 +112,15 @@ func (z *stream) spill(size int64) (err error) {
 	}
 	z.mapped = true
 	return nil
+}
+
+// available is what the file system that a file is on has left for users.
+func available(f *os.File) (bytes uint64, known bool) {
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil {
+		return 0, false
+	}
+	return fs.Bavail * uint64(fs.Bsize), true
 }
 
 // step is what is decompressed at least: asking is not free.

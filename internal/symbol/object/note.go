@@ -21,12 +21,15 @@ func NotesBuildID(notes []byte) (id string) {
 
 func buildIDInto(id *string) func(Note) bool {
 	return func(n Note) bool {
-		if n.Name == "GNU" && n.Kind == 3 { // NT_GNU_BUILD_ID
+		if n.Name == "GNU" && n.Kind == 3 && len(n.Desc) <= maxBuildID { // NT_GNU_BUILD_ID
 			*id = hex.EncodeToString(n.Desc)
 		}
 		return *id == ""
 	}
 }
+
+// maxBuildID bounds a build id, in bytes: it is a hash, of 8 to 32.
+const maxBuildID = 64
 
 // Note is one of a file's notes.
 type Note struct {
@@ -36,18 +39,38 @@ type Note struct {
 	Offset uint64 // of Desc in the section or segment
 }
 
+// maxNotes is how many notes of a file are looked at, those that are met twice included: headers may
+// lead to the same bytes over and over. The largest programs have some thousands.
+const maxNotes = 1 << 18
+
+// maxNoteName bounds a note's owner; those that there are have a few letters.
+const maxNoteName = 64
+
 // EachNote shows the file's notes until visit returns false.
 func (f *File) EachNote(visit func(Note) bool) {
+	left := maxNotes
 	for _, s := range f.ELF.Sections {
-		if s.Type == elf.SHT_NOTE && !EachNoteIn(f.Raw(s), visit) {
+		if s.Type == elf.SHT_NOTE && !eachNote(f.Raw(s), &left, visit) {
 			return
 		}
 	}
+	f.eachSegmentNote(&left, func(_ *elf.Prog, n Note) bool { return visit(n) })
+}
+
+// EachSegmentNote shows the notes in the file's segments until visit returns false, and reports whether it
+// never did.
+func (f *File) EachSegmentNote(visit func(*elf.Prog, Note) bool) bool {
+	left := maxNotes
+	return f.eachSegmentNote(&left, visit)
+}
+
+func (f *File) eachSegmentNote(left *int, visit func(*elf.Prog, Note) bool) bool {
 	for _, p := range f.ELF.Progs {
-		if p.Type == elf.PT_NOTE && !EachNoteIn(f.Segment(p), visit) {
-			return
+		if p.Type == elf.PT_NOTE && !eachNote(f.Segment(p), left, func(n Note) bool { return visit(p, n) }) {
+			return false
 		}
 	}
+	return true
 }
 
 // Segment is what the file has of a segment.
@@ -60,8 +83,13 @@ func (f *File) Segment(p *elf.Prog) []byte {
 // EachNoteIn shows the notes of a section or segment until visit returns false, and reports
 // whether it never did.
 func EachNoteIn(data []byte, visit func(Note) bool) bool {
+	left := maxNotes
+	return eachNote(data, &left, visit)
+}
+
+func eachNote(data []byte, left *int, visit func(Note) bool) bool {
 	const header = 12
-	for at := uint64(0); uint64(len(data))-at >= header; {
+	for at := uint64(0); uint64(len(data))-at >= header && *left > 0; *left-- {
 		nameSize := uint64(binary.LittleEndian.Uint32(data[at:]))
 		descSize := uint64(binary.LittleEndian.Uint32(data[at+4:]))
 		n := Note{Kind: binary.LittleEndian.Uint32(data[at+8:])}
@@ -70,7 +98,7 @@ func EachNoteIn(data []byte, visit func(Note) bool) bool {
 		if n.Offset+descSize > uint64(len(data)) {
 			return true
 		}
-		if nameSize > 0 {
+		if nameSize > 0 && nameSize <= maxNoteName {
 			n.Name = string(data[name : name+nameSize-1])
 		}
 		n.Desc = data[n.Offset : n.Offset+descSize]

@@ -19,10 +19,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"whatif/internal/openfile"
 )
 
 // File is a mapped ELF file.
@@ -34,6 +33,8 @@ type File struct {
 	ELF   *elf.File
 
 	mapped   bool
+	opened   *os.File
+	owner    uint32
 	streams  map[string]*stream // by the section's name; nil: it cannot be read
 	joined   map[string][]byte
 	together []string // see Together
@@ -41,25 +42,49 @@ type File struct {
 	touched  uint64 // bytes since the last Release
 }
 
-// Open maps the ELF file at path.
-func Open(path string) (*File, error) { return OpenIn("", path) }
+// Open maps the ELF file at path, which the user or the kernel named.
+func Open(path string) (*File, error) { return OpenIn(openfile.Own(), "", path) }
 
 // OpenIn maps the file at path below root, another root directory: symbolic
 // links lead where they lead for a process that has it, and never out of it.
-// An empty root is the caller's own.
-func OpenIn(root, path string) (f *File, err error) {
-	image, err := mapFile(root, path)
+// An empty root is the caller's own. A path that another file names is opened with that one's Rights.
+func OpenIn(rights openfile.Rights, root, path string) (f *File, err error) {
+	opened, err := openfile.Regular(rights, root, path)
 	if err != nil {
 		return nil, err
 	}
-	f, err = New(path, image)
+	defer func() {
+		if err != nil {
+			opened.Close()
+		}
+	}()
+	info, err := opened.Stat()
 	if err != nil {
+		return nil, err
+	}
+	image, err := mapped(opened, info.Size(), syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = New(path, image); err != nil {
 		syscall.Munmap(image)
 		return nil, err
 	}
-	f.Root, f.mapped = root, true
+	f.Root, f.mapped, f.opened = root, true, opened
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		f.owner = st.Uid
+	}
 	return f, nil
 }
+
+// Opened is the file that is mapped, nil if it was in memory already. Its name may lead elsewhere by now.
+func (f *File) Opened() *os.File { return f.opened }
+
+// Owner is the user that the file belongs to; nobody, if it was in memory.
+func (f *File) Owner() uint32 { return f.owner }
+
+// Rights are those with which names in the file are opened: its owner's.
+func (f *File) Rights() openfile.Rights { return openfile.Owner(f.owner) }
 
 // New gives a File of what is in memory already.
 func New(path string, image []byte) (f *File, err error) {
@@ -68,29 +93,14 @@ func New(path string, image []byte) (f *File, err error) {
 			err = fmt.Errorf("damaged file: %v", r)
 		}
 	}()
+	if err := checkHeaders(image); err != nil {
+		return nil, err
+	}
 	e, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil {
 		return nil, err
 	}
-	return &File{Path: path, Image: image, ELF: e}, nil
-}
-
-// mapFile maps a file, so that of a gigabyte of debug information only what is
-// looked at takes memory.
-func mapFile(root, path string) ([]byte, error) {
-	f, err := openFile(root, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, errors.New("not a regular file with contents")
-	}
-	return mapped(f, info.Size(), syscall.MAP_PRIVATE)
+	return &File{Path: path, Image: image, ELF: e, owner: openfile.Nobody}, nil
 }
 
 // mapped maps a file, in small pages: in large ones, which kernels since 6.16
@@ -103,28 +113,6 @@ func mapped(f *os.File, size int64, flags int) ([]byte, error) {
 	return data, err
 }
 
-// openFile opens a file without waiting for anything: another's root may hold
-// a named pipe under any name. The error leaves the path for the caller to say.
-func openFile(root, path string) (*os.File, error) {
-	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC
-	var fd int
-	var err error
-	if root == "" {
-		fd, err = unix.Open(path, flags, 0)
-	} else {
-		var dir int
-		if dir, err = unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-			return nil, err
-		}
-		defer unix.Close(dir)
-		fd, err = unix.Openat2(dir, path, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_IN_ROOT})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
 // Real is the path, below root, that path leads to when all symbolic links are
 // followed; path itself if that cannot be found out.
 func Real(root, path string) string {
@@ -134,12 +122,7 @@ func Real(root, path string) string {
 		}
 		return path
 	}
-	f, err := openFile(root, path)
-	if err != nil {
-		return path
-	}
-	defer f.Close()
-	real, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(f.Fd())))
+	real, err := openfile.Real(root, path)
 	if err != nil || !filepath.IsAbs(real) {
 		return path
 	}
@@ -202,5 +185,5 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.mapped = false
-	return syscall.Munmap(f.Image)
+	return errors.Join(syscall.Munmap(f.Image), f.opened.Close())
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"whatif/internal/openfile"
 )
 
 // section is one of a file that image makes.
@@ -247,7 +249,7 @@ func TestRoot(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"/lib/a", "/absolute", "/relative", "/../lib/a"} {
-		f, err := OpenIn(root, name)
+		f, err := OpenIn(openfile.Own(), root, name)
 		if errors.Is(err, syscall.ENOSYS) {
 			t.Skip("the kernel has no openat2")
 		}
@@ -263,7 +265,7 @@ func TestRoot(t *testing.T) {
 			t.Errorf("%s is really %s", name, real)
 		}
 	}
-	if f, err := OpenIn(root, "/out"); err == nil {
+	if f, err := OpenIn(openfile.Own(), root, "/out"); err == nil {
 		f.Close()
 		t.Error("a link led out of the root")
 	}

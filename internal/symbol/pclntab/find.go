@@ -2,7 +2,6 @@ package pclntab
 
 import (
 	"bytes"
-	"debug/buildinfo"
 	"debug/elf"
 	"strings"
 )
@@ -130,12 +129,9 @@ func (m *memory) goText() uint64 {
 
 // builtBy reports whether one of some versions of Go made the binary.
 func (m *memory) builtBy(versions ...string) bool {
-	info, err := buildinfo.Read(bytes.NewReader(m.image))
-	if err != nil {
-		return false
-	}
+	made := GoVersion(m.elf, m.image)
 	for _, v := range versions {
-		if info.GoVersion == v || strings.HasPrefix(info.GoVersion, v+".") {
+		if made == v || strings.HasPrefix(made, v+".") {
 			return true
 		}
 	}

@@ -1,0 +1,97 @@
+package symbol
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+)
+
+// debug/elf reads whole tables for the dynamic linker, and copies each string that they name, however
+// long the file says they are. Here nothing is read but what is asked for.
+const (
+	maxDynamic = 1 << 16 // entries of a dynamic section; those that there are have some dozens
+	maxPaths   = 1 << 12 // libraries and directories that are named
+	maxPath    = 1 << 12 // the kernel's limit
+)
+
+// dynamicStrings is the strings that entries of the dynamic section name, by tag.
+func (b *Binary) dynamicStrings(tags ...elf.DynTag) (names []string) {
+	entries, strings := b.dynamic()
+	for _, tag := range tags {
+		for _, e := range entries {
+			if e.tag == tag && len(names) < maxPaths {
+				if s := stringAt(strings, uint32(min(e.value, 1<<32-1))); s != "" && len(s) < maxPath {
+					names = append(names, s)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// dynamicEntry is what the file tells the dynamic linker.
+type dynamicEntry struct {
+	tag   elf.DynTag
+	value uint64
+}
+
+func (b *Binary) dynamic() (entries []dynamicEntry, strings []byte) {
+	s := b.elf.SectionByType(elf.SHT_DYNAMIC)
+	if s == nil {
+		return nil, nil
+	}
+	if s.Link < uint32(len(b.elf.Sections)) {
+		strings = b.raw(b.elf.Sections[s.Link])
+	}
+	size := 16
+	if b.elf.Class == elf.ELFCLASS32 {
+		size = 8
+	}
+	for data := b.raw(s); len(data) >= size && len(entries) < maxDynamic; data = data[size:] {
+		e := dynamicEntry{elf.DynTag(binary.LittleEndian.Uint32(data)), uint64(binary.LittleEndian.Uint32(data[size/2:]))}
+		if size == 16 {
+			e = dynamicEntry{elf.DynTag(binary.LittleEndian.Uint64(data)), binary.LittleEndian.Uint64(data[8:])}
+		}
+		if e.tag == elf.DT_NULL {
+			break
+		}
+		entries = append(entries, e)
+	}
+	return entries, strings
+}
+
+// dynamicSymbols is the symbols that relocations count, of a 64-bit file.
+type dynamicSymbols struct{ table, strings []byte }
+
+const symbolSize = 24
+
+func (b *Binary) dynamicSymbols() (d dynamicSymbols) {
+	s := b.elf.SectionByType(elf.SHT_DYNSYM)
+	if s == nil || b.elf.Class != elf.ELFCLASS64 || s.Link >= uint32(len(b.elf.Sections)) {
+		return d
+	}
+	return dynamicSymbols{b.raw(s), b.raw(b.elf.Sections[s.Link])}
+}
+
+func (d dynamicSymbols) len() int { return min(len(d.table)/symbolSize, maxSymbols) }
+
+// value and section are those of a symbol.
+func (d dynamicSymbols) value(i int) uint64 {
+	return binary.LittleEndian.Uint64(d.table[i*symbolSize+8:])
+}
+
+func (d dynamicSymbols) section(i int) elf.SectionIndex {
+	return elf.SectionIndex(binary.LittleEndian.Uint16(d.table[i*symbolSize+6:]))
+}
+
+// isOneOf reports whether a symbol has one of some names.
+func (d dynamicSymbols) isOneOf(i int, names []string) bool {
+	at := uint64(binary.LittleEndian.Uint32(d.table[i*symbolSize:]))
+	if at >= uint64(len(d.strings)) {
+		return false
+	}
+	text := d.strings[at:]
+	return slices.ContainsFunc(names, func(n string) bool {
+		return len(text) > len(n) && string(text[:len(n)]) == n && text[len(n)] == 0
+	})
+}

@@ -1,0 +1,48 @@
+package target
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"runtime"
+	"strconv"
+	"sync"
+)
+
+// AsOwner calls f, which opens files, with the rights of a user, the owner of a file. A whatif without root's
+// rights cannot have others', and simply calls it. Only f's own thread has them, so f must not start goroutines.
+func AsOwner(uid uint32, f func() error) error {
+	if os.Geteuid() != 0 || uid == 0 {
+		return f()
+	}
+	u := owner(uid)
+	done := make(chan error)
+	go func() {
+		// Never unlocked: the thread ends with the goroutine, and its rights with it.
+		runtime.LockOSThread()
+		if err := actAs(u); err != nil {
+			done <- fmt.Errorf("taking the rights of user %d: %w", uid, err)
+			return
+		}
+		done <- f()
+	}()
+	return <-done
+}
+
+var owners sync.Map // uid → User
+
+// owner is a user with the groups that the user database says. Files of containers belong to users that are
+// not in it, and have no groups then. No program is asked, as LookupUser does: there may be thousands of files.
+func owner(uid uint32) User {
+	if u, known := owners.Load(uid); known {
+		return u.(User)
+	}
+	u := User{UID: uid, GID: nobodysGroup}
+	if entry, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil {
+		if known, err := fromEntry(entry); err == nil {
+			u = known
+		}
+	}
+	owners.Store(uid, u)
+	return u
+}
