@@ -22,7 +22,7 @@ func attachCommand(sh *shell, args []string) (int, error) {
 	var names list
 	how := &experiment.Attach{}
 	r.define(f, "; one is needed")
-	f.DurationVar(&r.duration, "duration", 0, "stop profiling after `TIME`; what is profiled runs on")
+	f.seconds(&r.duration, "duration", 0, "stop profiling after `TIME`; what is profiled runs on")
 	f.short("d", "duration")
 	f.Var(&names, "name", "processes whose name matches `GLOB`, repeatable: those that run now")
 	f.StringVar(&how.Cgroup, "cgroup", "", "the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+
@@ -33,6 +33,12 @@ func attachCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	how.Names = names
+	for _, text := range r.points {
+		if _, err := strconv.ParseUint(text, 10, 32); err == nil { // as other profilers take a process
+			return 0, hint.New(usageError{fmt.Errorf("reading the command line: -p %s: a number is no progress point", text)},
+				"did you mean whatif attach "+text+"? A process stands without a flag; -p names a progress point")
+		}
+	}
 	for _, word := range args {
 		pid, err := strconv.ParseInt(word, 10, 32)
 		if err != nil || pid <= 0 {
