@@ -74,7 +74,7 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		return 0, fmt.Errorf("checking: %w", err)
 	}
 	for _, d := range doubts {
-		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", report.Clean(d.Text))
+		fmt.Fprintln(sh.stderr, report.WarningLine(d))
 	}
 	if missing {
 		what := "no progress point in common"

@@ -28,7 +28,7 @@ func ManPage() string {
 			fmt.Fprintf(&b, ".PP\n%s\n", roff(text))
 		}
 		for _, f := range d.flags {
-			fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), roff(sentence(f.text)+f.defaultText()+"."))
+			fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), roff(f.sentence()+f.defaultText()+"."))
 		}
 	}
 	b.WriteString(".SH EXIT STATUS\n" + roff("0: all is well. 1: whatif check found that a limit surely does not hold. 2: the command line is wrong. 125: whatif failed. whatif run exits with the program's own status, 128+n for signal n, whatif system with its load's, and whatif attach with 0.") + "\n")
@@ -56,6 +56,14 @@ func (f flagDescription) defaultText() string {
 		return ""
 	}
 	return " (default " + f.def + ")"
+}
+
+// sentence is what a flag does. Words that are typed as they stand are not the beginning of a sentence.
+func (f flagDescription) sentence() string {
+	if f.words != nil {
+		return "One of " + strings.Join(f.words, ", ")
+	}
+	return sentence(f.text)
 }
 
 func sentence(s string) string {

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"whatif/internal/analyze"
 	"whatif/internal/hint"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
+	"whatif/internal/report"
 	"whatif/internal/symbol"
 	"whatif/internal/symbol/object"
 )
@@ -81,7 +83,7 @@ func (sh *shell) sourceOffers(path string) (point.Offers, error) {
 	defer f.Close()
 	found := source.Read(f)
 	for _, text := range found.Warnings {
-		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", text)
+		fmt.Fprintln(sh.stderr, report.WarningLine(analyze.Warning{Text: text}))
 	}
 	return point.SourceOffers(found, source.AsksForCoz(f)), nil
 }

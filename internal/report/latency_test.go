@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,6 +48,9 @@ func timed(name string) *profile.Data {
 func TestLatencyText(t *testing.T) {
 	r := analysed(timed("request"))
 	golden(t, "latency.txt", text(t, r, Options{}))
+	if got := string(text(t, r, Options{})); !regexp.MustCompile(`(?m)^ #  unit .* mean +p50 +p95 +p99  verdict$`).MatchString(got) {
+		t.Errorf("the columns are in another order than on the page:\n%s", got)
+	}
 	narrow := text(t, r, Options{Width: 70, Top: 2})
 	golden(t, "latency70.txt", narrow)
 	for line := range strings.Lines(string(narrow)) {
