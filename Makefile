@@ -5,7 +5,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
+.PHONY: build install demo pictures test test-whole tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels clean
 
 build:
 	go build -o bin/whatif ./cmd/whatif
@@ -43,6 +43,10 @@ lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt'ed: $$bad"; exit 1; fi
 	go vet ./...
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
+
+# The tutorial's pictures of the page. A test says when they are older than the page, or than the tutorial's profiles.
+pictures: tools
+	go test -count=1 ./internal/web -run TestTutorialPictures -update
 
 # In some 15 minutes; test-whole with every compiler, debug format and kind of stack.
 test: build tools lint check-generated

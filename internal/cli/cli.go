@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"whatif/internal/demo"
@@ -135,7 +136,7 @@ func usage(w io.Writer) {
 }
 
 func helpCommand(sh *shell, args []string) (int, error) {
-	if len(args) == 0 {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		usage(sh.stdout)
 		return 0, nil
 	}
