@@ -479,6 +479,15 @@ func TestCompare(t *testing.T) {
 	}
 	narrowed := at(t, served(t, p), size(390, 844))
 	narrow(narrowed, "a comparison")
+	// Nothing of a row reaches out of the table, and a unit that was worth optimizing was not "faster".
+	before = tutorialProfile(t, "before.profile")
+	real := at(t, served(t, New(tutorialProfile(t, "after.profile"), &before, 0, false)), size(1280, 900))
+	if s := real.text(`tr[data-unit="words.c:48"] .c-verdict`); strings.Join(strings.Fields(s), " ") != "not tried was worth optimizing" {
+		t.Errorf("what a unit was before: %q", s)
+	}
+	if value[bool](real, `[...document.querySelectorAll('td.c-verdict .was')].some(e => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > document.querySelector('#units').getBoundingClientRect().right)`) {
+		t.Error("a verdict from before reaches out of the table")
+	}
 	// Side by side.
 	if !value[bool](b, `(([a, b]) => a.top === b.top && a.right <= b.left)([...document.querySelectorAll('#detail [data-side]')].map(e => e.getBoundingClientRect()))`) {
 		t.Error("not side by side")
