@@ -83,7 +83,7 @@ func (p *Page) mergeViews() {
 		for k := range r.Points {
 			if name := report.Clean(r.Points[k].Name); !report.Begins(r, k) && !seen[name] {
 				seen[name] = true
-				add(s, name, name+": throughput", subject{point: k})
+				add(s, name, name+": time per visit", subject{point: k})
 			}
 		}
 		for i := range r.Latencies {
