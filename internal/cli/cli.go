@@ -132,7 +132,7 @@ func usage(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  whatif %-38s %s\n", strings.TrimSpace(c.name+" "+c.usage), c.summary)
 	}
-	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\nwhatif help COMMAND lists a command's flags.\n")
+	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\nwhatif help COMMAND lists a command's flags. They may stand before or after operands, but before PROGRAM and LOAD.\n")
 }
 
 func helpCommand(sh *shell, args []string) (int, error) {

@@ -21,6 +21,7 @@ func ManPage() string {
 		}
 	}
 	b.WriteString(".SH DESCRIPTION\n" + roff("A causal profiler. It makes one piece of code virtually faster, by stopping everything else for a moment whenever that code runs, and watches what happens to the program's progress. Every number has a 95% interval, and a verdict.") + "\n")
+	b.WriteString(".PP\n" + roff("Flags may stand before or after operands, but before PROGRAM and LOAD; after -- all is operands. A TIME is 30s, 1m30s or 500ms, and a number alone is seconds. A PERIOD or LENGTH needs its unit.") + "\n")
 	b.WriteString(".SH COMMANDS\n")
 	for _, d := range all {
 		fmt.Fprintf(&b, ".SS whatif %s\n%s.\n", roff(strings.TrimSpace(d.name+" "+d.usage)), roff(sentence(d.summary)))
