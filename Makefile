@@ -7,7 +7,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo) env -u SUDO_UID -u PKEXEC_UID -u 
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
+.PHONY: build install demo pictures test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -46,6 +46,10 @@ lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt'ed: $$bad"; exit 1; fi
 	go vet ./...
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
+
+# The tutorial's pictures of the page. A test says when they are older than the page, or than the tutorial's profiles.
+pictures: tools
+	go test -count=1 ./internal/web -run TestTutorialPictures -update
 
 # What shares memory between goroutines and needs no kernel side.
 RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... ./internal/chart ./internal/symbol/debuginfod ./internal/privilege

@@ -90,6 +90,7 @@ func Analyze(runs []*profile.Data, opt Options) *Result {
 	}
 	res.Latencies = in.latencyEffects(opt)
 	in.doubts(res)
+	res.markNeverVisited()
 	res.takePlacebo()
 	rank(res.Targets)
 	return res

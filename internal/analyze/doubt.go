@@ -84,10 +84,10 @@ func (in *input) pointFacts(p *Point, t *track) {
 	if mean := t.visits / float64(t.count); mean < fewAVisit {
 		p.warn("few-visits", "point %s: %.2g visits in a baseline; longer experiments, or a point that is visited more often, would tell more", p.Name, mean)
 	} else if p.Noise > noisyPercent {
-		p.warn("unstable-baseline", "point %s: the period of one baseline differs by ±%.0f%% from its neighbours'", p.Name, min(p.Noise, 999))
+		p.warn("unstable-baseline", "point %s: the time per visit in one baseline differs by ±%.0f%% from its neighbours'", p.Name, min(p.Noise, 999))
 	}
 	if f := t.drift(); f > driftFactor {
-		p.warn("drift", "point %s: its period changed by a factor of %.3g while measuring", p.Name, f)
+		p.warn("drift", "point %s: its time per visit changed by a factor of %.3g while measuring", p.Name, f)
 	}
 }
 
@@ -422,4 +422,16 @@ func sitesOf(d *profile.Data, slot int) int {
 		return d.End.Sites[slot]
 	}
 	return d.Run.Points[slot].Sites
+}
+
+// markNeverVisited says of the effects on points that were never visited why there are none. Visits are counted by
+// doubts.
+func (r *Result) markNeverVisited() {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Effects {
+			if e := &r.Targets[i].Effects[j]; r.Points[e.Point].Visits == 0 {
+				e.NeverVisited, e.Reason = true, "never visited: nothing to measure"
+			}
+		}
+	}
 }

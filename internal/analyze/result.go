@@ -116,6 +116,8 @@ type Effect struct {
 	Verdict Verdict
 	// Reason is why the verdict is what it is, in words.
 	Reason string
+	// NeverVisited says that the point was never visited: it is not the data that are too few.
+	NeverVisited bool
 	// Shape is how the gain depends on the speed-up, where the data say so; ShapeAt is the
 	// speed-up in percent at which it turns, of a plateau or a peak.
 	Shape   Shape

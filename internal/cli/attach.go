@@ -23,17 +23,23 @@ func attachCommand(sh *shell, args []string) (int, error) {
 	var names list
 	how := &experiment.Attach{}
 	r.define(f, "; one is needed")
-	f.DurationVar(&r.duration, "duration", 0, "stop profiling after `TIME`; what is profiled runs on")
+	f.seconds(&r.duration, "duration", 0, "stop profiling after `TIME`; what is profiled runs on")
 	f.short("d", "duration")
 	f.Var(&names, "name", "processes whose name matches `GLOB`, repeatable: those that run now")
 	f.StringVar(&how.Cgroup, "cgroup", "", "the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+
-		"                               a directory, its path as in /proc/PID/cgroup, or a unit's name")
+		"                               a directory, its path as in /proc/PID/cgroup, or a systemd service's name")
 	f.BoolVar(&how.Children, "children", false, "also the descendants that they have already")
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
 	how.Names = names
+	for _, text := range r.points {
+		if _, err := strconv.ParseUint(text, 10, 32); err == nil { // as other profilers take a process
+			return 0, hint.New(usageError{fmt.Errorf("reading the command line: -p %s: a number is no progress point", text)},
+				"did you mean whatif attach "+text+"? A process stands without a flag; -p names a progress point")
+		}
+	}
 	for _, word := range args {
 		pid, err := strconv.ParseInt(word, 10, 32)
 		if err != nil || pid <= 0 {
@@ -45,7 +51,7 @@ func attachCommand(sh *shell, args []string) (int, error) {
 		return 0, hint.New(usageError{errors.New("reading the command line: nothing to attach to")}, "usage: "+usageOf("attach"))
 	}
 	if how.Cgroup != "" && (len(how.PIDs) > 0 || len(how.Names) > 0 || how.Children) {
-		return 0, hint.New(usageError{errors.New("reading the command line: with --cgroup, who is in it is profiled, and nobody else")}, "leave the processes out, or the cgroup")
+		return 0, hint.New(usageError{errors.New("reading the command line: with --cgroup the processes in it are profiled, and no others")}, "leave the processes out, or the cgroup")
 	}
 	cfg, err := r.config(nil)
 	if err != nil {

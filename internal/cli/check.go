@@ -32,13 +32,15 @@ func (p *percentage) Set(s string) error {
 	return nil
 }
 
-// checkCommand exits with 1 only where the whole interval says that a limit does not hold.
+// checkCommand exits with 1 only where the whole interval says that a limit does not hold, or, with --strict, does not
+// say that it holds.
 func checkCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("check")
 	var least, loss percentage
 	f.Var(&least, "min-gain", "of FILE: some unit would gain at least `PERCENT`; of OLD NEW: the program did")
 	f.Var(&loss, "max-regress", "of FILE: no unit, made faster, would cost more than `PERCENT`; of OLD NEW: the program lost no more")
 	point := f.String("point", "", "only at the progress point `NAME`")
+	strict := f.Bool("strict", false, "exit with 1 also where it cannot be told whether a limit holds")
 	var profiles profilesFlags
 	profiles.define(f)
 	files, err := parse(sh, f, args, 1, 2)
@@ -74,7 +76,7 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		return 0, fmt.Errorf("checking: %w", err)
 	}
 	for _, d := range doubts {
-		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", report.Clean(d.Text))
+		fmt.Fprintln(sh.stderr, report.WarningLine(d))
 	}
 	if missing {
 		what := "no progress point in common"
@@ -86,7 +88,7 @@ func checkCommand(sh *shell, args []string) (int, error) {
 	status := 0
 	say := func(f analyze.Finding) {
 		fmt.Fprintf(sh.stdout, "%s: %s\n", f.Answer, report.Clean(f.Text))
-		if f.Answer == analyze.Fails {
+		if f.Answer == analyze.Fails || *strict && f.Answer != analyze.Holds {
 			status = statusCheck
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"whatif/internal/demo"
@@ -59,11 +60,11 @@ func commands() []command {
 		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},
 		{"diff", "[flags] OLD NEW", "what changed from one profile to another, and did the promised gain arrive", diffCommand},
 		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
-		{"demo", "", "a built-in program with a known answer, and the answer found", demoCommand},
+		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version", versionCommand},
 		{"completion", "bash|zsh|fish", "print completions for a shell", completionCommand},
-		{"help", "[COMMAND]", "print this, or a command's flags", helpCommand},
+		{"help", "[COMMAND|json]", "print this, a command's flags, or the schema of JSON reports", helpCommand},
 	}
 }
 
@@ -87,7 +88,7 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 				return sh.finish(0, err)
 			}
 			status, err := c.run(sh, args[1:])
-			return sh.finish(status, err)
+			return sh.finish(status, usageHint(c.name, err))
 		}
 	}
 	err := hint.New(usageError{fmt.Errorf("reading the command line: unknown command %q", name)}, "whatif help lists the commands; to profile a program: whatif run -- "+name)
@@ -134,11 +135,11 @@ func usage(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  whatif %-38s %s\n", strings.TrimSpace(c.name+" "+c.usage), c.summary)
 	}
-	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\nwhatif help COMMAND lists a command's flags.\n")
+	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\nwhatif help COMMAND lists a command's flags. They may stand before or after operands, but before PROGRAM and LOAD.\n")
 }
 
 func helpCommand(sh *shell, args []string) (int, error) {
-	if len(args) == 0 {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		usage(sh.stdout)
 		return 0, nil
 	}
@@ -151,7 +152,7 @@ func helpCommand(sh *shell, args []string) (int, error) {
 			return c.run(&shell{ctx: sh.ctx, stdin: sh.stdin, stdout: sh.stdout, stderr: sh.stdout}, []string{"-h"})
 		}
 	}
-	return 0, usageError{fmt.Errorf("printing help: unknown command %q", args[0])}
+	return 0, hint.New(usageError{fmt.Errorf("printing help: unknown command %q", args[0])}, "whatif help lists the commands")
 }
 
 func versionCommand(sh *shell, args []string) (int, error) {
@@ -166,12 +167,13 @@ func versionCommand(sh *shell, args []string) (int, error) {
 type flags struct {
 	*flag.FlagSet
 	shorts map[string]string // of long names
+	starts bool              // the first operand is a program, and what follows are its arguments
+	// How many operands there can be; most < 0 is any number.
+	least, most int
 }
 
 func newFlags(name string) *flags {
-	f := &flags{flag.NewFlagSet(name, flag.ContinueOnError), make(map[string]string)}
-	f.SetOutput(io.Discard) // errors and help are printed by parse
-	return f
+	return &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), shorts: make(map[string]string)}
 }
 
 // short gives a flag a one-letter name beside its long one.
@@ -186,27 +188,36 @@ func (f *flags) given(name string) (yes bool) {
 	return yes
 }
 
-// parse reads args and checks how many words are left; most < 0 is any number.
+// parse reads args and checks how many operands there are; most < 0 is any number.
 func parse(sh *shell, f *flags, args []string, least, most int) ([]string, error) {
+	f.least, f.most = least, most
 	if sh.describe != nil {
 		sh.describe(f)
 		return nil, flag.ErrHelp
 	}
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+	rest, err := f.operands(args)
+	if errors.Is(err, flag.ErrHelp) {
 		f.help(sh.stderr)
+	}
+	return rest, err
+}
+
+// operands sets the flags in args, and gives the operands if there are as many as there can be.
+func (f *flags) operands(args []string) ([]string, error) {
+	rest, err := f.read(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		return nil, err
-	} else if err != nil {
-		return nil, hint.New(usageError{fmt.Errorf("reading the command line: %w", err)}, fmt.Sprintf("whatif help %s lists the flags", f.Name()))
+	case err != nil:
+		return nil, usageError{fmt.Errorf("reading the command line: %w", err)}
+	case len(rest) < f.least:
+		err = errors.New("missing argument")
+	case f.most >= 0 && len(rest) > f.most:
+		err = fmt.Errorf("unexpected argument %q", rest[f.most])
+	default:
+		return rest, nil
 	}
-	rest := f.Args()
-	if len(rest) < least || most >= 0 && len(rest) > most {
-		what := "missing argument"
-		if len(rest) > least {
-			what = fmt.Sprintf("unexpected argument %q", rest[most])
-		}
-		return nil, hint.New(usageError{fmt.Errorf("reading the command line: %s", what)}, "usage: "+usageOf(f.Name()))
-	}
-	return rest, nil
+	return nil, hint.New(usageError{fmt.Errorf("reading the command line: %w", err)}, "usage: "+usageOf(f.Name()))
 }
 
 func usageOf(name string) string {

@@ -33,6 +33,9 @@ func commandNames(all []description) string {
 	return strings.Join(names, " ")
 }
 
+// helpTopics are the words that whatif help knows.
+func helpTopics(all []description) string { return commandNames(all) + " json" }
+
 // flagWords is the flags of a command as they are typed; takesValue those with a value.
 func flagWords(d description, takesValue bool) (words []string) {
 	for _, f := range d.flags {
@@ -66,7 +69,7 @@ _whatif() {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "    \"help help\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", commandNames(all))
+	fmt.Fprintf(&b, "    \"help help\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", helpTopics(all))
 	b.WriteString("    \"completion completion\") COMPREPLY=($(compgen -W \"bash zsh fish\" -- \"$cur\")); return ;;\n    esac\n    if [[ $cur == -* ]]; then\n        case $cmd in\n")
 	for _, d := range all {
 		if words := flagWords(d, false); words != nil {
@@ -106,7 +109,7 @@ func zshCompletion(all []description) string {
 		rest := "*:file:_files"
 		switch d.name {
 		case "help":
-			rest = "1:command:(" + commandNames(all) + ")"
+			rest = "1:command:(" + helpTopics(all) + ")"
 		case "completion":
 			rest = "1:shell:(bash zsh fish)"
 		case "run":
@@ -144,7 +147,7 @@ func fishCompletion(all []description) string {
 			fmt.Fprintf(&b, " -d %s\n", quote(f.text))
 		}
 	}
-	fmt.Fprintf(&b, "complete -c whatif -f -n '__fish_seen_subcommand_from help' -a %s\n", quote(commandNames(all)))
+	fmt.Fprintf(&b, "complete -c whatif -f -n '__fish_seen_subcommand_from help' -a %s\n", quote(helpTopics(all)))
 	b.WriteString("complete -c whatif -f -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'\n")
 	return b.String()
 }

@@ -22,7 +22,8 @@ var demoLevels = []int{25, 50, 75, 100}
 
 func demoCommand(sh *shell, args []string) (int, error) {
 	f := newFlags("demo")
-	duration := f.Duration("duration", 15*time.Second, "profile for `TIME`")
+	var duration time.Duration
+	f.seconds(&duration, "duration", 15*time.Second, "profile for `TIME`")
 	f.short("d", "duration")
 	if _, err := parse(sh, f, args, 0, 0); err != nil {
 		return 0, err
@@ -30,7 +31,7 @@ func demoCommand(sh *shell, args []string) (int, error) {
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}
-	cfg, err := demoConfig(*duration)
+	cfg, err := demoConfig(duration)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +44,7 @@ func demoCommand(sh *shell, args []string) (int, error) {
 	status := newStatus(sh.stderr, false)
 	cfg.Log = newLog(sh.stderr, status, false)
 	cfg.Progress = status.show
-	fmt.Fprintf(sh.stderr, "whatif: profiling a built-in program for %v: two threads meet at a barrier, then one goes on alone\n", *duration)
+	fmt.Fprintf(sh.stderr, "whatif: profiling a built-in program for %v: two threads meet at a barrier, then one goes on alone\n", duration)
 	outcome, err := experiment.Profile(sh.ctx, cfg)
 	status.clear()
 	if outcome == nil {

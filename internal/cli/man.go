@@ -21,6 +21,7 @@ func ManPage() string {
 		}
 	}
 	b.WriteString(".SH DESCRIPTION\n" + roff("A causal profiler. It makes one piece of code virtually faster, by stopping everything else for a moment whenever that code runs, and watches what happens to the program's progress. Every number has a 95% interval, and a verdict.") + "\n")
+	b.WriteString(".PP\n" + roff("Flags may stand before or after operands, but before PROGRAM and LOAD; after -- all is operands. A TIME is 30s, 1m30s or 500ms, and a number alone is seconds. A PERIOD or LENGTH needs its unit.") + "\n")
 	b.WriteString(".SH COMMANDS\n")
 	for _, d := range all {
 		fmt.Fprintf(&b, ".SS whatif %s\n%s.\n", roff(strings.TrimSpace(d.name+" "+d.usage)), roff(sentence(d.summary)))
@@ -28,10 +29,10 @@ func ManPage() string {
 			fmt.Fprintf(&b, ".PP\n%s\n", roff(text))
 		}
 		for _, f := range d.flags {
-			fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), roff(sentence(f.text)+f.defaultText()+"."))
+			fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), roff(f.sentence()+f.defaultText()+"."))
 		}
 	}
-	b.WriteString(".SH EXIT STATUS\n" + roff("0: all is well. 1: whatif check found that a limit surely does not hold. 2: the command line is wrong. 125: whatif failed. whatif run exits with the program's own status, 128+n for signal n, whatif system with its load's, and whatif attach with 0.") + "\n")
+	b.WriteString(".SH EXIT STATUS\n" + roff("0: all is well. 1: whatif check found that a limit surely does not hold, or, with --strict, could not tell that it holds. 2: the command line is wrong. 125: whatif failed. whatif run exits with the program's own status, 128+n for signal n, whatif system with its load's, and whatif attach with 0.") + "\n")
 	b.WriteString(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colours if it is set and not empty.\n.TP\n.B TERM\nIf it is dumb: no colours and no status line.\n")
 	b.WriteString(".TP\n.B LC_ALL, LC_CTYPE, LANG\nWhether the terminal takes UTF\\-8; if not, reports there are in ASCII.\n")
 	b.WriteString(".TP\n.B DEBUGINFOD_URLS, DEBUGINFOD_CACHE_PATH, DEBUGINFOD_MAXSIZE, XDG_CACHE_HOME\n" + roff("Where debug information is fetched from, where it is kept, and what is too much.") + "\n")
@@ -56,6 +57,14 @@ func (f flagDescription) defaultText() string {
 		return ""
 	}
 	return " (default " + f.def + ")"
+}
+
+// sentence is what a flag does. Words that are typed as they stand are not the beginning of a sentence.
+func (f flagDescription) sentence() string {
+	if f.words != nil {
+		return "One of " + strings.Join(f.words, ", ")
+	}
+	return sentence(f.text)
 }
 
 func sentence(s string) string {

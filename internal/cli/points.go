@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"whatif/internal/analyze"
 	"whatif/internal/hint"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
@@ -73,7 +74,7 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 func (sh *shell) sourceOffers(b *symbol.Binary) point.Offers {
 	found := source.Read(b.File())
 	for _, text := range found.Warnings {
-		fmt.Fprintf(sh.stderr, "whatif: warning: %s\n", report.Clean(text))
+		fmt.Fprintln(sh.stderr, report.WarningLine(analyze.Warning{Text: report.Clean(text)}))
 	}
 	return point.SourceOffers(found, source.AsksForCoz(b.File()))
 }

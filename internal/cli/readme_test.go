@@ -154,7 +154,7 @@ func table(command string) *regexp.Regexp {
 
 // says is what commands that compare have to say of the profiles in town.
 var says = map[string]*regexp.Regexp{
-	"diff":  regexp.MustCompile(`(?m)^done: [\d.]+/s, then [\d.]+/s: (gained|lost|no certain change)[^\n]*\n(.*\n)*what units promise: less time for each visit of done`),
+	"diff":  regexp.MustCompile(`(?m)^done: (no certain change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n(.*\n)*what units promise: less time per visit of done`),
 	"check": regexp.MustCompile(`(?m)^(holds|not sure): .*\bdone\b`),
 }
 

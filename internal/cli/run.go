@@ -88,10 +88,10 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.short("o", "output")
 	f.BoolVar(&r.overwrite, "overwrite", false, "replace the runs that the output file has, instead of adding to them")
 	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.DurationVar(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
+	f.length(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
 		"                               with -s 0, as nothing is sped up)")
-	f.DurationVar(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
-	f.DurationVar(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
+	f.length(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
+	f.seconds(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
 	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved, and of what measuring took")
@@ -99,7 +99,8 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 
 // defineStart defines the flags of commands that start a program, after.
 func (r *runFlags) defineStart(f *flags, duration string) {
-	f.DurationVar(&r.duration, "duration", 0, duration)
+	f.starts = true
+	f.seconds(&r.duration, "duration", 0, duration)
 	f.short("d", "duration")
 	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
 	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")

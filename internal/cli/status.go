@@ -88,7 +88,7 @@ func newLog(w io.Writer, s *status, verbose bool) *slog.Logger {
 	return slog.New(&lineHandler{w: w, status: s, level: level})
 }
 
-// lineHandler writes a record as one line, whatif: message key=value.
+// lineHandler writes a record as one line, whatif: message key=value, or, of a warning, whatif: warning: message [code].
 type lineHandler struct {
 	w      io.Writer
 	status *status
@@ -100,9 +100,17 @@ func (h *lineHandler) Enabled(_ context.Context, l slog.Level) bool { return l >
 
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "whatif: %s", r.Message)
+	if r.Level >= slog.LevelWarn {
+		b.WriteString("whatif: warning: " + r.Message)
+	} else {
+		b.WriteString("whatif: " + r.Message)
+	}
 	put := func(a slog.Attr) bool {
-		fmt.Fprintf(&b, " %s=%v", a.Key, a.Value)
+		if a.Key == "code" { // as a report writes it
+			fmt.Fprintf(&b, " [%v]", a.Value)
+		} else {
+			fmt.Fprintf(&b, " %s=%v", a.Key, a.Value)
+		}
 		return true
 	}
 	for _, a := range h.attrs {

@@ -58,7 +58,7 @@ func steps(t *testing.T) (commands []shown, code []string) {
 }
 
 // TestTutorialShows compares what the tutorial shows with what whatif prints today of the
-// profiles that it was written with.
+// profiles that it was written with; with -update it writes that into the tutorial.
 func TestTutorialShows(t *testing.T) {
 	whatif := realkernel.Whatif(t)
 	commands, code := steps(t)
@@ -71,7 +71,11 @@ func TestTutorialShows(t *testing.T) {
 			t.Errorf("words.c has no such line: %s", line)
 		}
 	}
-	compared := 0
+	text, err := os.ReadFile(tutorial + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, shows := 0, string(text)
 	for _, c := range commands {
 		if len(c.output) == 0 {
 			continue
@@ -91,12 +95,20 @@ func TestTutorialShows(t *testing.T) {
 			continue // no profile has it
 		}
 		compared++
-		if want := strings.Join(c.output, "\n") + "\n"; string(got) != want {
+		want := strings.Join(c.output, "\n") + "\n"
+		if *update {
+			shows = strings.Replace(shows, "$ "+c.text+"\n"+want, "$ "+c.text+"\n"+string(got), 1)
+		} else if string(got) != want {
 			t.Errorf("$ %s prints\n%s\nthe tutorial shows\n%s", c.text, got, want)
 		}
 	}
 	if compared < 4 {
 		t.Errorf("%d commands compared", compared)
+	}
+	if *update {
+		if err := os.WriteFile(tutorial+".md", []byte(shows), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -165,9 +177,11 @@ func TestTutorial(t *testing.T) {
 var (
 	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|    -p func:process_page.*|measured |` +
 		`point process_page \(func\): \d+ visits|gain at point .*|whatif: wrote .*| +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
-		`process_page: [\d.]+/s, then [\d.]+/s|(holds|fails|not sure): (whether )?process_page )`)
+		`(holds|fails|not sure): (whether )?process_page )`)
 	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // one of them is tried first, in a run however short
-	digits = regexp.MustCompile(`\d[\d.]*`)
+	// How much less time a visit takes now, or more.
+	theChange = regexp.MustCompile(`^process_page: (no certain change: )?[\d.]+% (less|more) time per visit \(.*\): .* → .* \(.*/s → .*/s\)$`)
+	digits    = regexp.MustCompile(`\d[\d.]*`)
 )
 
 // steady is what stays of a line from run to run; "" if nothing has to.
@@ -175,6 +189,9 @@ func steady(line string) string {
 	line = strings.TrimSuffix(line, "\n")
 	if theRow.MatchString(line) {
 		return "row"
+	}
+	if theChange.MatchString(line) {
+		return "change"
 	}
 	line = regexp.MustCompile("^(fails|not sure): (whether )?").ReplaceAllString(line, "holds: ")
 	return strings.Join(strings.Fields(digits.ReplaceAllString(always.FindString(line), "N")), " ")

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"whatif/internal/hint"
 )
 
 // percent is the flag for a width in percent: 2%, or 2.
@@ -62,5 +65,48 @@ func (l *levels) Set(s string) error {
 	}
 	slices.Sort(*l)
 	*l = slices.Compact(*l)
+	return nil
+}
+
+// span is a flag for a length of time, 30s or 1ms.
+type span struct {
+	d     *time.Duration
+	plain bool // a number without a unit is seconds
+}
+
+// seconds defines a flag whose value is mostly some seconds: 30 is 30s.
+func (f *flags) seconds(d *time.Duration, name string, def time.Duration, usage string) {
+	*d = def
+	f.Var(span{d, true}, name, usage)
+}
+
+// length defines a flag whose value may be of any size, and so needs its unit.
+func (f *flags) length(d *time.Duration, name string, def time.Duration, usage string) {
+	*d = def
+	f.Var(span{d, false}, name, usage)
+}
+
+func (s span) String() string {
+	if s.d == nil {
+		return ""
+	}
+	return s.d.String()
+}
+
+func (s span) Set(text string) error {
+	word := text
+	_, err := strconv.ParseFloat(text, 64)
+	isNumber := err == nil
+	if isNumber && s.plain {
+		word += "s"
+	}
+	d, err := time.ParseDuration(word)
+	switch {
+	case err != nil && isNumber && !s.plain:
+		return hint.New(fmt.Errorf("%q has no unit", text), fmt.Sprintf("write %sms or %ss", text, text))
+	case err != nil:
+		return hint.New(fmt.Errorf("%q is not a length of time", text), "write it as 30s, 1m30s or 500ms")
+	}
+	*s.d = d
 	return nil
 }

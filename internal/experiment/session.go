@@ -521,7 +521,7 @@ func (s *session) warn(code, format string, args ...any) {
 	if s.warned[code+text] {
 		return
 	}
-	s.cfg.Log.Warn(text)
+	s.cfg.Log.Warn(text, "code", code)
 	s.note(code, "%s", text)
 }
 

@@ -30,7 +30,7 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	p.line("")
 	first := append(serious(c.Warnings), Doubts(c)...)
 	for _, w := range first {
-		p.hanging("warning: ", clean(w.Text))
+		p.warning(w)
 	}
 	if len(first) > 0 {
 		p.line("")
@@ -45,7 +45,7 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 		p.line("")
 	}
 	for _, w := range later {
-		p.hanging("warning: ", clean(w.Text))
+		p.warning(w)
 	}
 	if err := p.w.Flush(); err != nil {
 		return fmt.Errorf("writing comparison: %w", err)
@@ -102,40 +102,58 @@ func known(x float64, text func(float64) string) string {
 	return text(x)
 }
 
-// changeText says how a point's rate, or a latency's mean, changed.
+// changeText says how a point's time per visit, or a latency's mean, changed. The times stand before the rates, as the
+// percentage is theirs: a rate changes by another one.
 func changeText(c *analyze.PointChange) string {
-	name := clean(c.Name)
-	var text string
+	of, what := clean(c.Name), "time per visit"
+	then := known(c.Old, analyze.Duration) + " → " + known(c.New, analyze.Duration)
 	if c.Metric == analyze.Throughput {
-		perSecond := func(x float64) string { return figure(x) + "/s" }
-		text = fmt.Sprintf("%s: %s, then %s", name, known(c.Old, perSecond), known(c.New, perSecond))
+		each := func(rate float64) string { return analyze.Duration(1e9 / rate) }
+		perSecond := func(rate float64) string { return figure(rate) + "/s" }
+		then = fmt.Sprintf("%s → %s (%s → %s)", known(c.Old, each), known(c.New, each), known(c.Old, perSecond), known(c.New, perSecond))
 	} else {
-		text = fmt.Sprintf("latency %s: mean %s, then %s", name, known(c.Old, analyze.Duration), known(c.New, analyze.Duration))
+		of, what = "latency "+of, "mean latency"
 	}
+	less, by := "less", c.Gain
+	if c.Gain.Value < 0 {
+		less, by = "more", opposite(c.Gain)
+	}
+	text := ""
 	switch {
 	case !c.Gain.Known || math.Abs(c.Gain.Value) > 1e4: // that is no number of anything
-		text += ": what was gained is not known"
-	case !c.Gain.Bounded && c.Gain.Value < 0:
-		text += ": lost " + percentText(analyze.Estimate{Value: -c.Gain.Value, Known: true})
+		text = fmt.Sprintf("by how much the %s changed is not known", what)
 	case !c.Gain.Bounded:
-		text += ": gained " + percentText(c.Gain)
-	case c.Gain.Low > 0:
-		text += fmt.Sprintf(": gained %s%% %s", gain(c.Gain, true), interval(c.Gain))
-	case c.Gain.High < 0:
-		lost := analyze.Estimate{Value: -c.Gain.Value, Low: -c.Gain.High, High: -c.Gain.Low, Known: true, Bounded: true}
-		text += fmt.Sprintf(": lost %s%% %s", gain(lost, true), interval(lost))
+		text = fmt.Sprintf("%s%% %s %s (how certain is not known)", number(by.Value, 1), less, what)
 	default:
-		text += fmt.Sprintf(": no certain change, %s%% %s", gain(c.Gain, true), interval(c.Gain))
+		text = fmt.Sprintf("%s%% %s %s %s", number(by.Value, digits(by)), less, what, interval(by))
+		if c.Gain.Low <= 0 && c.Gain.High >= 0 {
+			text = "no certain change: " + text
+		}
 	}
+	text = of + ": " + text + ": " + then
 	if c.Gain.Bounded && !c.BetweenRuns {
 		text += ", as far as one run of each can tell"
 	}
 	return text
 }
 
+// opposite is an estimate with the other sign: what is more is less.
+func opposite(e analyze.Estimate) analyze.Estimate {
+	e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
+	return e
+}
+
+// digits are those after the point that an estimate is written with.
+func digits(e analyze.Estimate) int {
+	if e.Half() >= 10 {
+		return 0
+	}
+	return 1
+}
+
 // interval writes the ends; what is compared is not as far from both.
 func interval(e analyze.Estimate) string {
-	return fmt.Sprintf("(%s to %s)", number(e.Low, 1), number(e.High, 1))
+	return fmt.Sprintf("(%s to %s)", number(e.Low, digits(e)), number(e.High, digits(e)))
 }
 
 var outcomes = map[analyze.Outcome]string{
@@ -231,10 +249,14 @@ func kept(pt *analyze.PointChange, k analyze.Promise) string {
 	return fmt.Sprintf("%s%s, and %s came: %s", what, percentText(k.Predicted), actual(pt.Gain), outcomes[k.Outcome])
 }
 
-// percentText is an estimate in percent, in a sentence.
+// percentText is an estimate in percent, in a sentence: with half of its interval only where both halves are the same.
 func percentText(e analyze.Estimate) string {
 	if e.Known && !e.Bounded {
 		return number(e.Value, 1) + "% (how certain is not known)"
+	}
+	const uneven = 0.05 // of the longer half; less is not seen in the digits
+	if half := e.Half(); finite(e.Value) && finite(half) && math.Abs(e.High+e.Low-2*e.Value) > uneven*half {
+		return fmt.Sprintf("%s%% %s", number(e.Value, digits(e)), interval(e))
 	}
 	return gain(e, true) + "%"
 }
@@ -252,8 +274,7 @@ func slowerTexts(c *analyze.Comparison, opt Options) (lines []string, more int) 
 				more++
 				continue
 			}
-			by := analyze.Estimate{Value: -k.Speedup.Value, Low: -k.Speedup.High, High: -k.Speedup.Low, Known: true, Bounded: k.Speedup.Bounded}
-			lines = append(lines, costText(name, c, u, k, by, "more"))
+			lines = append(lines, costText(name, c, u, k, opposite(k.Speedup), "more"))
 		}
 	}
 	return lines, more
@@ -321,9 +342,9 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 			continue
 		}
 		p.line("")
-		what := "less time for each visit of "
+		what := "less time per visit of "
 		if c.Points[k].Metric != analyze.Throughput {
-			what = "fall of the mean latency of "
+			what = "less mean latency of "
 		}
 		p.hanging("", fmt.Sprintf("what units promise: %s%s, in percent, then and now:", what, clean(c.Points[k].Name)))
 		simpleTable(p, rows)

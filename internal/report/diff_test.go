@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,7 +147,7 @@ func TestDiffMetrics(t *testing.T) {
 	all := print(Options{})
 	for what, want := range map[string]int{
 		"less CPU time for each request": 1, "the program was to gain": 2, "the mean latency was to fall by": 1,
-		"fall of the mean latency of request": 1, "less time for each visit of request": 1, "flush": 4, // one of them in a warning
+		"less mean latency of request, in percent": 1, "less time per visit of request, in percent": 1, "flush": 4, // one of them in a warning
 
 	} {
 		if got := strings.Count(all, what); got != want {
@@ -184,5 +187,47 @@ func TestWidth(t *testing.T) {
 	}
 	if got := Fit("a\x1b[2J名前", 9, true); got != `a\x1b[2J\` {
 		t.Errorf("fitted to %q", got)
+	}
+}
+
+// TestDiffArithmetic: the percentage of a diff is that of the two times beside it, and an interval that is not
+// as far to both sides is written by its ends.
+func TestDiffArithmetic(t *testing.T) {
+	old, err := profile.ReadFiles([]string{"../../docs/tutorial/before.profile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := profile.ReadFiles([]string{"../../docs/tutorial/after.profile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^process_page: ([\d.]+)% (less|more) time per visit \(([\d.]+) to ([\d.]+)\): ([\d.]+) us → ([\d.]+) us \(([\d.]+)/s → ([\d.]+)/s\)$`)
+	for _, c := range []struct {
+		old, now []*profile.Data
+		word     string
+		sign     float64
+	}{{old, now, "less", 1}, {now, old, "more", -1}} {
+		var b bytes.Buffer
+		if err := Diff(&b, analyze.Compare(c.old, c.now, analyze.Options{}), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		m := line.FindStringSubmatch(b.String())
+		if m == nil || m[2] != c.word {
+			t.Fatalf("no line of the point that says %s:\n%s", c.word, b.String())
+		}
+		var x [9]float64
+		for i := range m {
+			x[i], _ = strconv.ParseFloat(m[i], 64)
+		}
+		percent, low, high, from, to := x[1], x[3], x[4], x[5], x[6]
+		if is := c.sign * 100 * (from - to) / from; math.Abs(is-percent) > 0.5 {
+			t.Errorf("%s: from %g to %g us is %.1f%%", m[0], from, to, is)
+		}
+		if math.Abs(1e6/x[7]-from) > 1 || math.Abs(1e6/x[8]-to) > 1 {
+			t.Errorf("%s: the rates are not those of the times", m[0])
+		}
+		if low >= percent || high <= percent || strings.Contains(m[0], "±") {
+			t.Errorf("%s: wrong interval", m[0])
+		}
 	}
 }

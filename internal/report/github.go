@@ -50,10 +50,10 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 		if opt.Point == "" && begins(r, k) {
 			continue
 		}
-		metric, what := analyze.Throughput, "time for each visit of"
+		metric, what := analyze.Throughput, "time per visit of"
 		for _, l := range r.Latencies {
 			if l.End == k {
-				metric, what = analyze.MeanLatency, "the mean latency of"
+				metric, what = analyze.MeanLatency, "mean latency of"
 			}
 		}
 		githubTable(out, r, k, metric, what, name, opt.Top)
@@ -79,7 +79,7 @@ func githubMinor(out io.Writer, all []analyze.Warning) {
 }
 
 func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric, what string, name namer, top int) {
-	fmt.Fprintf(out, "\nGain in %s %s, in percent, if code were faster:\n\n", what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
+	fmt.Fprintf(out, "\nLess %s %s, in percent, if code were faster:\n\n", what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
 	rows, more := 0, 0
 	var doubts []string
 	for i := range r.Targets {
@@ -108,6 +108,8 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 		}
 	}
 	switch {
+	case rows == 0 && r.Points[k].Visits == 0:
+		fmt.Fprint(out, "Never visited: nothing to measure.\n")
 	case rows == 0:
 		fmt.Fprint(out, "Nothing was tried.\n")
 	case more > 0:

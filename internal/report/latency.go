@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"whatif/internal/analyze"
@@ -85,7 +84,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 		rows = rows[:opt.Top]
 	}
 	p.hanging("", fmt.Sprintf("fall of latency %s, in percent, if code were %d%% faster; the verdict is on the mean:", clean(l.Name), latencyMark))
-	writeRows(p, rows, heads)
+	writeRows(p, rows, heads, min(colMark+1, colMark+len(heads)-1))
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
@@ -99,13 +98,14 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 	}
 }
 
-// latencyHeads are the columns. Where there is no room the first goes, which is not
-// the one that the verdict is on.
+// latencyHeads are the columns, in the order of the page: first the mean, which the verdict is on. Where there is no
+// room the second goes.
 func latencyHeads(l *analyze.Latency) (heads []string) {
+	heads = []string{columnOf(analyze.MeanLatency)}
 	for i := range l.Quantiles {
 		heads = append(heads, columnOf(analyze.Quantiles[i].Metric))
 	}
-	return slices.Insert(heads, min(1, len(heads)), columnOf(analyze.MeanLatency))
+	return heads
 }
 
 // latencyNotes are the doubts about a unit's effects, each once.

@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,6 +49,15 @@ func timed(name string) *profile.Data {
 func TestLatencyText(t *testing.T) {
 	r := analysed(timed("request"))
 	golden(t, "latency.txt", text(t, r, Options{}))
+	documented, err := os.ReadFile("../../docs/latency.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []string{string(text(t, r, Options{})), string(documented)} { // as on the page
+		if !regexp.MustCompile(`(?m)^ #  unit .* mean +p50 +p95 +p99  verdict$`).MatchString(got) {
+			t.Errorf("the columns are in another order:\n%s", got)
+		}
+	}
 	narrow := text(t, r, Options{Width: 70, Top: 2})
 	golden(t, "latency70.txt", narrow)
 	for line := range strings.Lines(string(narrow)) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -475,6 +476,46 @@ func TestOverlappingShares(t *testing.T) {
 		}
 		if got := strings.Contains(out.String(), "(own code)"); got != c.self {
 			t.Errorf("%+v: own code: %v", c, got)
+		}
+	}
+}
+
+// TestWarningPrefix: a warning looks the same in a report and in a comparison, so that one can look for it.
+func TestWarningPrefix(t *testing.T) {
+	busy := made()
+	busy.Warnings = []profile.Warning{{Code: "cpuset", Text: "some CPUs are not seen"}}
+	var diff bytes.Buffer
+	if err := Diff(&diff, analyze.Compare([]*profile.Data{busy}, []*profile.Data{made()}, analyze.Options{}), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for of, got := range map[string]string{"report": string(text(t, analysed(busy), Options{})), "diff": diff.String()} {
+		all := regexp.MustCompile(`(?m)^.*warning.*$`).FindAllString(got, -1)
+		if len(all) == 0 {
+			t.Errorf("%s: no warning:\n%s", of, got)
+		}
+		for _, line := range all {
+			if !regexp.MustCompile(`^whatif: warning: .* \[[a-z-]+\]$`).MatchString(line) {
+				t.Errorf("%s: %s", of, line)
+			}
+		}
+	}
+}
+
+// TestNeverVisited: the rows of a point that was never visited do not blame the intervals; the verdict of the JSON
+// report stays.
+func TestNeverVisited(t *testing.T) {
+	r := analysed(unlucky()["never"]...)
+	for _, w := range []int{0, 60, 200} {
+		got := string(text(t, r, Options{Width: w}))
+		if !strings.Contains(got, "never visited: nothing to measure") || strings.Contains(got, "too wide") || strings.Contains(got, "unsure") {
+			t.Errorf("%d columns:\n%s", w, got)
+		}
+	}
+	for _, target := range NewModel(r).Targets {
+		for _, e := range target.Points {
+			if e.Verdict != analyze.Unsure || e.Reason != "never visited: nothing to measure" {
+				t.Errorf("%s: %s, %s", target.Name, e.Verdict, e.Reason)
+			}
 		}
 	}
 }

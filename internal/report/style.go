@@ -27,6 +27,8 @@ func (p *printer) plain(s string) string {
 			b.WriteString("+-")
 		case r == '–':
 			b.WriteByte('-')
+		case r == '→':
+			b.WriteString("->")
 		case r == '…':
 			b.WriteByte('~')
 		default:

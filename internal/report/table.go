@@ -39,7 +39,7 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 	rw.verdict = e.Verdict
 	rw.short, rw.words = verdictText(e)
 	rw.legend = wordsOf(e.Metric)[e.Verdict]
-	if e.Verdict == analyze.None {
+	if e.Verdict == analyze.None || e.NeverVisited {
 		rw.legend = rw.words
 	}
 }
@@ -49,6 +49,8 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 func verdictText(e *analyze.Effect) (short, text string) {
 	short, text = string(e.Verdict), wordsOf(e.Metric)[e.Verdict]
 	switch most := e.Reaches(); {
+	case e.NeverVisited:
+		short, text = "never visited", e.Reason
 	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
 		text = "not enough data: " + count(e.Experiments, "experiment")
 	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
@@ -82,8 +84,8 @@ func wordsOf(m analyze.Metric) map[analyze.Verdict]string {
 }
 
 // The columns of a table. Those on the left are as wide as their content needs and
-// are cut if the line is too long; function goes before that, then waits, and then the
-// gain at 25%, if there is still no room.
+// are cut if the line is too long; function goes before that, then waits, and then one
+// of the numbers, if there is still no room.
 const (
 	colPlace = iota
 	colFunc
@@ -113,7 +115,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		rows = rows[:opt.Top]
 	}
 	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:", clean(r.Points[k].Name)))
-	writeRows(p, rows, atMarks())
+	writeRows(p, rows, atMarks(), colMark)
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
@@ -207,11 +209,7 @@ func gain(e analyze.Estimate, known bool) string {
 	if !e.Bounded || !finite(e.Half()) {
 		return number(e.Value, 1) + "±?"
 	}
-	digits := 1
-	if e.Half() >= 10 {
-		digits = 0
-	}
-	return number(e.Value, digits) + "±" + number(e.Half(), digits)
+	return number(e.Value, digits(e)) + "±" + number(e.Half(), digits(e))
 }
 
 func number(x float64, digits int) string {
@@ -234,8 +232,9 @@ func atMarks() (heads []string) {
 }
 
 // writeRows sets the table. With room for it, the verdict is written out in each
-// line; without, the line has one word, and each word is explained once below.
-func writeRows(p *printer, rows []row, numbers []string) {
+// line; without, the line has one word, and each word is explained once below. spare is
+// the column of numbers that goes first where there is no room for all.
+func writeRows(p *printer, rows []row, numbers []string, spare int) {
 	heads := append([]string{"unit", "function", "share", "waits"}, numbers...)
 	for _, rw := range rows {
 		for c := range rw.cells {
@@ -272,7 +271,7 @@ func writeRows(p *printer, rows []row, numbers []string) {
 	if room := p.width - rank - 2 - last - curves; p.width > 0 && comfortable(widths) > room {
 		curves = 0 // names are worth more
 	}
-	fit(widths, p.width-rank-2-last-curves, p.width > 0)
+	fit(widths, p.width-rank-2-last-curves, p.width > 0, spare)
 	var drawn []string
 	if curves > 0 {
 		drawn = drawCurves(rows, p.ascii)
@@ -343,8 +342,8 @@ func total(widths []int) int {
 }
 
 // fit makes the columns as narrow as room demands; a width of 0 leaves a column
-// out. Without a limit only monstrous names are cut.
-func fit(widths []int, room int, limited bool) {
+// out, the last of all that of spare. Without a limit only monstrous names are cut.
+func fit(widths []int, room int, limited bool, spare int) {
 	const monstrous, least, leastFunc = 100, 12, 8
 	if !limited {
 		widths[colPlace] = min(widths[colPlace], monstrous)
@@ -370,7 +369,7 @@ func fit(widths []int, room int, limited bool) {
 		}
 	}
 	if total(widths) > room {
-		widths[colMark] = 0
+		widths[spare] = 0
 	}
 }
 
@@ -380,6 +379,10 @@ func legend(p *printer, rows []row) {
 	for _, rw := range rows {
 		if !seen[rw.verdict] {
 			seen[rw.verdict] = true
+			if strings.HasPrefix(rw.legend, rw.short+":") { // it begins with the word
+				p.hanging("  ", rw.legend)
+				continue
+			}
 			p.hanging(fmt.Sprintf("  %-6s  ", rw.verdict), rw.legend)
 		}
 	}

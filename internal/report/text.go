@@ -60,7 +60,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		for _, w := range warnings {
 			if !said[w] {
 				said[w] = true
-				out.hanging("warning: ", clean(w.Text))
+				out.warning(w)
 			}
 		}
 	}
@@ -214,6 +214,23 @@ func (p *printer) hanging(prefix, text string) {
 		prefix = strings.Repeat(" ", width(prefix))
 	}
 }
+
+// warning writes a warning as the command line does.
+func (p *printer) warning(w analyze.Warning) { p.hanging(warningPrefix, withCode(w)) }
+
+// warningPrefix is before every warning, whether a run prints it, a report or a check.
+const warningPrefix = "whatif: warning: "
+
+// withCode is a warning's text with its code, by which it is found in docs and in the JSON report.
+func withCode(w analyze.Warning) string {
+	if w.Code == "" {
+		return clean(w.Text)
+	}
+	return clean(w.Text) + " [" + clean(w.Code) + "]"
+}
+
+// WarningLine is a warning as a line of its own.
+func WarningLine(w analyze.Warning) string { return warningPrefix + withCode(w) }
 
 // header says what was measured.
 func header(p *printer, r *analyze.Result) {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"math"
 
 	"whatif/internal/analyze"
 )
@@ -82,18 +81,18 @@ func (v *view) gains(e *analyze.Effect) [][2]string {
 	return out
 }
 
+// effectText says how much less time a visit, or a request, takes. The sign is that of the table and the curve beside it: a
+// reduction is positive, of a latency too.
 func (v *view) effectText(g analyze.Estimate) string {
-	sign := "+"
-	value := g.Value
-	if v.latency() {
-		value = -value
+	text := fmt.Sprintf("%.0f%%", g.Value)
+	if text == "-0%" {
+		text = "0%"
 	}
-	if value < 0 {
-		sign = "−"
-	}
-	text := fmt.Sprintf("%s%.0f%%", sign, math.Abs(value))
 	if g.Bounded {
 		text += fmt.Sprintf(" ± %.0f", max(1, g.Half()))
 	}
-	return text
+	if v.latency() {
+		return text + " less latency"
+	}
+	return text + " less time"
 }

@@ -245,8 +245,11 @@ func TestPage(t *testing.T) {
 
 	t.Run("answer", func(t *testing.T) {
 		b := &tab{t, b.ctx}
-		if s := b.text("#answer"); !strings.Contains(s, "Make parse.c:18 faster") || !strings.Contains(s, "50% faster →+30% ±") {
+		if s := b.text("#answer"); !strings.Contains(s, "Make parse.c:18 faster") || !strings.Contains(s, "50% faster →30% ± ") {
 			t.Errorf("answer %q", s)
+		}
+		if s := b.text("#detail figcaption"); s != "Less time per visit" { // 50% of it is twice the throughput
+			t.Errorf("the curve is one of %q", s)
 		}
 		if s := b.text("#about"); !strings.Contains(s, "flush (func): 0 visits – never visited") || !strings.Contains(s, "2 CPUs Model T, Linux 6.1") || !strings.Contains(s, "0a1b of /bin/server") {
 			t.Errorf("about %q", s)
@@ -344,9 +347,14 @@ func TestPage(t *testing.T) {
 	t.Run("points", func(t *testing.T) {
 		b := &tab{t, b.ctx}
 		b.look("latency:put")
-		b.until(`document.querySelectorAll('#heads .c-gain').length === 4 && document.querySelector('#answer').innerText.includes('−30%')`)
+		b.until(`document.querySelectorAll('#heads .c-gain').length === 4 && document.querySelector('#answer').innerText.includes('50% faster →30% ± 4 less latency')`)
 		if s := b.text("#heads"); !strings.Contains(strings.Join(strings.Fields(s), " "), "mean p50 p95 p99") {
 			t.Errorf("heads %q", s)
+		}
+		// The table, the chart and the answer have one sign for what takes less time.
+		b.until(`document.querySelector('#detail figcaption').textContent === 'Less latency: mean'`)
+		if s := b.text(`tr[data-unit="parse.c:18"] .c-g0`); !strings.HasPrefix(s, "30.") && !strings.HasPrefix(s, "29.") {
+			t.Errorf("the fall of the mean is %q in the table", s)
 		}
 		if s := b.text("#facts"); !strings.Contains(s, "put: mean 3") || !strings.Contains(s, "p99") {
 			t.Errorf("facts %q", s)
@@ -355,6 +363,9 @@ func TestPage(t *testing.T) {
 		b.until(`document.querySelectorAll('#detail figure').length === 6`)
 		b.look("flush")
 		b.until(`document.querySelector('#first').innerText.includes('No answer: point flush was visited 0 times')`)
+		if s := b.text("#body .c-verdict"); !strings.HasPrefix(s, "never visited") {
+			t.Errorf("a point without a visit: %q", s)
+		}
 	})
 }
 
@@ -465,11 +476,20 @@ func TestCompare(t *testing.T) {
 	if n := value[int](b, `document.querySelectorAll('#detail [data-side] .chart').length`); n != 6 {
 		t.Errorf("%d charts", n)
 	}
-	if s := b.text("#changes"); !strings.Contains(s, "request: ") || !strings.Contains(s, "then") || !strings.Contains(s, "With care") {
+	if s := b.text("#changes"); !strings.Contains(s, "request: ") || !strings.Contains(s, " → ") || !strings.Contains(s, "With care") {
 		t.Errorf("what changed: %q", s)
 	}
 	narrowed := at(t, served(t, p), size(390, 844))
 	narrow(narrowed, "a comparison")
+	// Nothing of a row reaches out of the table, and a unit that was worth optimizing was not "faster".
+	before = tutorialProfile(t, "before.profile")
+	real := at(t, served(t, New(tutorialProfile(t, "after.profile"), &before, 0, false)), size(1280, 900))
+	if s := real.text(`tr[data-unit="words.c:48"] .c-verdict`); strings.Join(strings.Fields(s), " ") != "not tried was worth optimizing" {
+		t.Errorf("what a unit was before: %q", s)
+	}
+	if value[bool](real, `[...document.querySelectorAll('td.c-verdict .was')].some(e => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > document.querySelector('#units').getBoundingClientRect().right)`) {
+		t.Error("a verdict from before reaches out of the table")
+	}
 	// Side by side.
 	if !value[bool](b, `(([a, b]) => a.top === b.top && a.right <= b.left)([...document.querySelectorAll('#detail [data-side]')].map(e => e.getBoundingClientRect()))`) {
 		t.Error("not side by side")

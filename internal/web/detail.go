@@ -87,9 +87,9 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 	for _, m := range v.metrics() {
 		for j := range t.Effects {
 			if e := &t.Effects[j]; e.Point == v.of[s].point && e.Metric == m {
-				what := "less time for each visit"
+				what := "less time per visit"
 				if m != analyze.Throughput {
-					what = "fall of the latency, " + string(m)
+					what = "less latency, " + string(m)
 				}
 				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, w, h, what, all...)})
 			}

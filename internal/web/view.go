@@ -83,7 +83,7 @@ func (p *Page) mergeViews() {
 		for k := range r.Points {
 			if name := report.Clean(r.Points[k].Name); !report.Begins(r, k) && !seen[name] {
 				seen[name] = true
-				add(s, name, name+": throughput", subject{point: k})
+				add(s, name, name+": time per visit", subject{point: k})
 			}
 		}
 		for i := range r.Latencies {
@@ -101,12 +101,12 @@ func (p *Page) fillView(v *view) {
 	for len(v.of) < len(p.results) {
 		v.of = append(v.of, subject{point: -1})
 	}
-	v.About = "less time for each visit, in percent, if the code were so much faster"
+	v.About = "less time per visit, in percent, if the code were so much faster"
 	for _, c := range v.columns() {
 		v.Columns = append(v.Columns, fmt.Sprintf("%d%% faster", c.speedup))
 	}
 	if v.latency() {
-		v.About = "fall of the latency, in percent, if the code were 50% faster; the verdict is on the mean"
+		v.About = "less latency, in percent, if the code were 50% faster; the verdict is on the mean"
 		for i, c := range v.columns() {
 			v.Columns[i] = string(c.metric)
 		}
@@ -168,6 +168,7 @@ type rows struct {
 
 type row struct {
 	Verdict     analyze.Verdict `json:"verdict"`
+	Visited     bool            `json:"visited"` // or there is nothing to measure
 	Words       string          `json:"words"`
 	Cells       []string        `json:"cells"`
 	Values      []*float64      `json:"values"` // of the cells
@@ -192,7 +193,7 @@ func (p *Page) rows(v *view) *rows {
 }
 
 func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
-	r := &row{Verdict: first.Verdict, Words: report.Words(first), Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
+	r := &row{Verdict: first.Verdict, Visited: !first.NeverVisited, Words: report.Words(first), Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
 	r.Spark[0], r.Spark[1] = v.sparks.Paths(first)
 	for _, c := range v.columns() {
 		text, value := "–", (*float64)(nil)

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"whatif/internal/hint"
+)
+
+// read sets the flags in args and gives the operands. Flags may stand before or after operands. Package flag stops
+// at the first operand, and names a flag in its errors by one dash, so args are read here. Everything after "--" is
+// an operand; for a command that starts a program so is everything after its first operand, the program.
+func (f *flags) read(args []string) (operands []string, err error) {
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		switch {
+		case word == "--":
+			return append(operands, args...), nil
+		case len(word) > 1 && word[0] == '-':
+			if args, err = f.readFlag(word, args); err != nil {
+				return nil, err
+			}
+		case f.starts:
+			return append([]string{word}, args...), nil
+		default:
+			operands = append(operands, word)
+		}
+	}
+	return operands, nil
+}
+
+// readFlag sets the flag that word names, and gives what of args is left behind its value.
+func (f *flags) readFlag(word string, args []string) ([]string, error) {
+	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
+	name, value, has := strings.Cut(name, "=")
+	g := f.Lookup(name)
+	if g == nil {
+		if name == "h" || name == "help" {
+			return nil, flag.ErrHelp
+		}
+		return nil, fmt.Errorf("unknown flag %s", typed(name))
+	}
+	alone, _ := g.Value.(interface{ IsBoolFlag() bool })
+	switch {
+	case has:
+	case alone != nil && alone.IsBoolFlag():
+		value = "true"
+	case len(args) == 0:
+		return nil, fmt.Errorf("flag %s needs a value", typed(name))
+	default:
+		value, args = args[0], args[1:]
+	}
+	if err := f.Set(name, value); err != nil {
+		return nil, fmt.Errorf("flag %s: %w", typed(name), readable(err, value))
+	}
+	return args, nil
+}
+
+// typed is a flag's name as it is typed: a letter after one dash, a word after two.
+func typed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// readable is an error of package flag with the value that is wrong, which that does not repeat.
+func readable(err error, value string) error {
+	switch err.Error() {
+	case "parse error":
+		return fmt.Errorf("%q is not a value that it takes", value)
+	case "value out of range":
+		return fmt.Errorf("%q is out of its range", value)
+	}
+	return err
+}
+
+// usageHint gives every error of the command line a remedy: where it has none of its own, where the flags are listed.
+func usageHint(command string, err error) error {
+	if usage := (usageError{}); errors.As(err, &usage) && hint.Of(err) == "" {
+		return hint.New(err, fmt.Sprintf("whatif help %s lists the flags", command))
+	}
+	return err
+}
