@@ -25,21 +25,31 @@ func methodError(speedup, gain float64) float64 {
 // An uncertainty is how uncertain an estimate is.
 type uncertainty struct {
 	noise, df float64 // of what was measured: standard deviation, degrees of freedom
-	method    float64 // standard deviation of the method's own error
+	method    float64 // standard deviation of the method's own error, and of the doubt whether delays do something by themselves
+	over      float64 // by how much the estimate may be too high but not too low (drag.go): root mean square
 }
 
 // noiseHalf is half the width that the interval would have without the method's own error: what more
 // experiments can make smaller.
 func (s uncertainty) noiseHalf() float64 { return s.noise * tQuantile(alpha, s.df) }
 
-// half is the half width of the interval that misses with probability alpha.
+// half is how far the interval that misses with probability alpha reaches down. Up it reaches no further.
 func (s uncertainty) half(alpha float64) float64 {
-	return math.Hypot(s.noise*tQuantile(alpha, s.df), s.method*normalQuantile(alpha))
+	return math.Hypot(s.noise*tQuantile(alpha, s.df), math.Hypot(s.method, s.over)*normalQuantile(alpha))
+}
+
+// above is how far the interval reaches up.
+func (s uncertainty) above() float64 {
+	s.over = 0
+	return s.half(alpha)
 }
 
 // chance is how probable it is, if the truth is 0, that an estimate is as far from 0
 // as value.
 func (s uncertainty) chance(value float64) float64 {
+	if value < 0 {
+		s.over = 0
+	}
 	v := math.Abs(value)
 	if v < s.half(alpha) {
 		return 1 // nobody asks for more than that

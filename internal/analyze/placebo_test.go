@@ -125,9 +125,9 @@ func TestPacedAtTheEdge(t *testing.T) {
 // One short run changes no long run's answer on who sets the pace: neither by having no placebos, nor by being the only one that has.
 func TestPacedWithShortRun(t *testing.T) {
 	const truth = 0
-	run := func(pairs int, seed uint64, placebos bool) *profile.Data {
+	run := func(pairs int, seed uint64, placebos bool, nothing float64) *profile.Data {
 		w := world{pairs: pairs, levels: []int{30}, noise: 0.01,
-			units: []code{{share: 0.5, gain: linear(0.5)}, {share: 1, gain: linear(1)}}}
+			units: []code{{share: 0.5, gain: linear(0.5)}, {share: 1, gain: linear(nothing)}}}
 		d := w.run(seed)
 		becomePlacebo(d)
 		if !placebos {
@@ -140,11 +140,12 @@ func TestPacedWithShortRun(t *testing.T) {
 		runs  []*profile.Data
 		paced bool
 	}{
-		{"long", []*profile.Data{run(60, 1, true)}, true},
-		{"long, and short without placebos", []*profile.Data{run(60, 1, true), run(8, 2, false)}, true},
-		{"short without placebos, and long", []*profile.Data{run(8, 2, false), run(60, 1, true)}, true},
-		{"long without placebos, and short with some", []*profile.Data{run(60, 1, false), run(12, 2, true)}, false},
-		{"long without placebos", []*profile.Data{run(60, 1, false)}, false},
+		{"long", []*profile.Data{run(60, 1, true, 1)}, true},
+		{"long, and short without placebos", []*profile.Data{run(60, 1, true, 1), run(8, 2, false, 1)}, true},
+		{"short without placebos, and long", []*profile.Data{run(8, 2, false, 1), run(60, 1, true, 1)}, true},
+		{"long, and short whose placebos slow the point down", []*profile.Data{run(60, 1, true, 1), run(8, 2, true, 0)}, true},
+		{"long without placebos, and short with some", []*profile.Data{run(60, 1, false, 1), run(12, 2, true, 1)}, false},
+		{"long without placebos", []*profile.Data{run(60, 1, false, 1)}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := Analyze(test.runs, Options{})
@@ -153,7 +154,7 @@ func TestPacedWithShortRun(t *testing.T) {
 			if r.Points[0].Paced != test.paced {
 				t.Errorf("paced: %v, want %v", r.Points[0].Paced, test.paced)
 			}
-			if holds := slope.Low <= truth && truth <= slope.High; holds != test.paced {
+			if test.paced && (slope.Low > truth || slope.High < truth) {
 				t.Errorf("slope %.3f [%.3f..%.3f], the truth is %d", slope.Value, slope.Low, slope.High, truth)
 			}
 		})
