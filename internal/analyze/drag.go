@@ -2,19 +2,20 @@ package analyze
 
 import "math"
 
-// A drag is what delays do to a point by themselves, whatever they make faster, as placebos tell it. It counts in both directions, by how
-// probable it is, so nothing jumps where it becomes sure; and what stays in doubt is in the intervals.
+// A drag is what delays do to a point by themselves, whatever they make faster, as placebos tell it. It counts in
+// both directions, by how probable it is, so nothing jumps where it becomes sure; and what stays in doubt is in the
+// intervals.
 //
-// What placebos lose, all code loses: memory gets cold while the program is stopped, or what the clock has it do comes too often in
-// virtual time. It is taken off from gains.
+// What placebos lose, all code loses: memory gets cold while the program is stopped, or what the clock has it do
+// comes too often in virtual time. It is taken off from gains.
 //
-// What placebos gain is time in which a delay does not slow the point down, mostly because a thread sleeps by the clock meanwhile. Code
-// that this thread does not wait for has as much in its gain, and no more than that; of code that it waits for the gain is right as it is.
-// Placebos cannot tell the two apart. So gains stay as they are, and their intervals reach down by what placebos gain
-// (docs/design/placebos.md has the figures of other choices).
+// What placebos gain is time in which a delay does not slow the point down, mostly because a thread sleeps by the
+// clock meanwhile. Code that this thread does not wait for has as much in its gain, and no more than that; of code
+// that it waits for the gain is right as it is. Placebos cannot tell the two apart. So gains stay as they are, and
+// their intervals reach down by what placebos gain (docs/design/placebos.md has the figures of other choices).
 type drag struct {
-	// To be taken off from gains where delays for nothing take 0, 1, … 100% of the time; none is more than 0. The standard deviation of that
-	// by the placebos' noise; and by the doubt whether there is any.
+	// To be taken off from gains where delays for nothing take 0, 1, … 100% of the time; none is more than 0. The
+	// standard deviation of that by the placebos' noise; and by the doubt whether there is any.
 	gain, sd, doubt []float64
 	over            []float64 // standard deviation of what gains may be too high by
 	df              float64
@@ -22,14 +23,15 @@ type drag struct {
 }
 
 const (
-	// dragPrior is how probable a drag is before placebos tell. In the suite of accuracy/ nine of ten intervals hold the truth with no
-	// regard to drags, so at most one program in ten has one that matters.
+	// dragPrior is how probable a drag is before placebos tell. In the suite of accuracy/ nine of ten intervals hold
+	// the truth with no regard to drags, so at most one program in ten has one that matters.
 	dragPrior = 0.1
-	// dragSize is how large one is, if there is one, as a part of the delays: the standard deviation beforehand. Those that are known lie
-	// between 0.2 and 0.8.
+	// dragSize is how large one is, if there is one, as a part of the delays: the standard deviation beforehand.
+	// Those that are known lie between 0.2 and 0.8.
 	dragSize = 0.5
-	// dragOver is what part of a placebo's gain is in that of code, as a root mean square, if nothing is known but that it is all or nothing
-	// more likely than half: of the distribution Beta(1/2, 1/2). The interval reaches down by 1.2 of what placebos gain.
+	// dragOver is what part of a placebo's gain is in that of code, as a root mean square, if nothing is known but
+	// that it is all or nothing more likely than half: of the distribution Beta(1/2, 1/2). The interval reaches down
+	// by 1.2 of what placebos gain.
 	dragOver = 0.612
 	// mostOver keeps a curve that is drawn out to delays that no placebo made from leaving no time at all.
 	mostOver = 0.9
@@ -54,8 +56,8 @@ func (told nothing) drag(margin float64) *drag {
 		return nil
 	}
 	n := len(shares)
-	d := &drag{gain: make([]float64, n), sd: make([]float64, n), doubt: make([]float64, n), over: make([]float64, n), df: f.df,
-		sure: told.gain+told.half < -margin}
+	d := &drag{gain: make([]float64, n), sd: make([]float64, n), doubt: make([]float64, n), over: make([]float64, n),
+		df: f.df, sure: told.gain+told.half < -margin}
 	w := told.belief()
 	for i := range shares {
 		gain, sd := c.mean[len(f.levels)+i], c.sd[len(f.levels)+i]
@@ -70,8 +72,9 @@ func (told nothing) drag(margin float64) *drag {
 	return d
 }
 
-// belief is how probable it is that delays do anything to the point by themselves: by Bayes' rule, if what they do is 0 or else normal
-// with a standard deviation of dragSize. That its noise is known by few degrees of freedom makes the noise larger here.
+// belief is how probable it is that delays do anything to the point by themselves: by Bayes' rule, if what they do
+// is 0 or else normal with a standard deviation of dragSize. That its noise is known by few degrees of freedom makes
+// the noise larger here.
 func (told nothing) belief() float64 {
 	noise, size := told.half/normalQuantile(alpha), dragSize*told.kept
 	none, some := noise*noise, noise*noise+size*size
@@ -87,7 +90,8 @@ func (d *drag) at(share float64, of []float64) float64 {
 	return (1-w)*of[i] + w*of[i+1]
 }
 
-// correct makes the units' fits anew, without the drag. The placebo's stays as it is: it shows what there is to correct.
+// correct makes the units' fits anew, without the drag. The placebo's stays as it is: it shows what there is to
+// correct.
 func (in *input) correct(d *drag, k int, t *track, fits []*fit, phases []phasing) {
 	for u := range fits {
 		if isPlacebo(in.targets[u]) {
@@ -105,8 +109,9 @@ func (in *input) correct(d *drag, k int, t *track, fits []*fit, phases []phasing
 	}
 }
 
-// dragLeft is how much of the drag there is while a unit is sped up by so much. If what the clock has the program do comes too often,
-// that costs the others the less the faster it is. Its part of the unit's samples tells how much of the unit it is.
+// dragLeft is how much of the drag there is while a unit is sped up by so much. If what the clock has the program do
+// comes too often, that costs the others the less the faster it is. Its part of the unit's samples tells how much of
+// the unit it is.
 func (in *input) dragLeft(u int) func(speedup float64) float64 {
 	var all, soon float64
 	for _, o := range in.tried[u] {
@@ -129,7 +134,8 @@ func (f *fit) delayEach() float64 {
 	return delayed(f.trials) * float64(f.total) / sum
 }
 
-// dragged is what the drag adds to the uncertainty of a gain. noise is believed to be known by the fit's degrees of freedom.
+// dragged is what the drag adds to the uncertainty of a gain. noise is believed to be known by the fit's degrees of
+// freedom.
 func (f *fit) dragged(speedup, gain float64) (noise, doubt, over float64) {
 	d := f.drag
 	if d == nil {
@@ -141,5 +147,6 @@ func (f *fit) dragged(speedup, gain float64) (noise, doubt, over float64) {
 		part = f.phase
 	}
 	part /= 1 - d.at(share, d.gain)
-	return part * d.at(share, d.sd) * tQuantile(alpha, d.df) / tQuantile(alpha, f.df), part * d.at(share, d.doubt), part * d.at(share, d.over)
+	noise = part * d.at(share, d.sd) * tQuantile(alpha, d.df) / tQuantile(alpha, f.df)
+	return noise, part * d.at(share, d.doubt), part * d.at(share, d.over)
 }

@@ -9,8 +9,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// dragging is what code seems to gain that takes such a share of the time, where delays for nothing seem to gain so much of what they
-// take; soon says that what is dragged is this code itself, by the clock.
+// dragging is what code seems to gain that takes such a share of the time, where delays for nothing seem to gain so
+// much of what they take; soon says that what is dragged is this code itself, by the clock.
 func dragging(share, nothing float64, soon bool, gain func(s float64) float64) func(s float64) float64 {
 	return func(s float64) float64 {
 		delay := share * s
@@ -21,7 +21,8 @@ func dragging(share, nothing float64, soon bool, gain func(s float64) float64) f
 	}
 }
 
-// fewPlacebos leaves the first n placebos, and takes out the pairs of the others: of ten pairs one is a placebo, and a world draws more.
+// fewPlacebos leaves the first n placebos, and takes out the pairs of the others: of ten pairs one is a placebo, and
+// a world draws more.
 func fewPlacebos(d *profile.Data, n int) {
 	dropped := make(map[int]bool)
 	for i := range d.Experiments {
@@ -33,8 +34,8 @@ func fewPlacebos(d *profile.Data, n int) {
 	d.Experiments = slices.DeleteFunc(d.Experiments, func(e profile.Experiment) bool { return dropped[e.Pair] })
 }
 
-// With as few placebos as runs have, intervals hold the truth whichever way placebos err: where all code loses what they lose, where code
-// gains what they gain and nothing else, and where it gains nothing of that.
+// With as few placebos as runs have, intervals hold the truth whichever way placebos err: where all code loses what
+// they lose, where code gains what they gain and nothing else, and where it gains nothing of that.
 func TestDragOfFewPlacebos(t *testing.T) {
 	truth := linear(0.3)
 	sims := max(60, simulations(200))

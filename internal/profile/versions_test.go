@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// versionFiles are profiles that earlier and today's versions wrote, and one that is made up for keys that are rare. They are never
-// written anew: each later version has to read them. Package report compares what it says of them.
+// versionFiles are profiles that earlier and today's versions wrote, and one that is made up for keys that are rare.
+// They are never written anew: each later version has to read them. Package report compares what it says of them.
 func versionFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "versions", "*.profile"))
@@ -22,7 +22,8 @@ func versionFiles(t *testing.T) []string {
 	return files
 }
 
-// Each kind of record and each key that a profile may have occurs in a profile that is kept, and each that occurs there is understood.
+// Each kind of record and each key that a profile may have occurs in a profile that is kept, and each that occurs
+// there is understood.
 func TestVersionsHaveAllKeys(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, file := range versionFiles(t) {
@@ -113,7 +114,8 @@ func keysIn(of reflect.Type, value any, seen map[string]bool) (unknown []string)
 	return unknown
 }
 
-// Profiles of earlier versions are read whole, and what is read of a run is what was written: written again it is the same.
+// Profiles of earlier versions are read whole, and what is read of a run is what was written: written again it is
+// the same.
 func TestVersionsAreRead(t *testing.T) {
 	for _, file := range versionFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {

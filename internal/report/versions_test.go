@@ -11,7 +11,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// Profiles of earlier versions can be reported and compared by each later one, and what it says of them changes only on purpose.
+// Profiles of earlier versions can be reported and compared by each later one, and what it says of them changes only
+// on purpose.
 func TestVersions(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "profile", "testdata", "versions", "*.profile"))
 	if err != nil || len(files) == 0 {
