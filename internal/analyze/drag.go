@@ -1,6 +1,9 @@
 package analyze
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A drag is what delays do to a point by themselves, whatever they make faster, as placebos tell it. It counts in
 // both directions, by how probable it is, so nothing jumps where it becomes sure; and what stays in doubt is in the
@@ -91,20 +94,23 @@ func (d *drag) at(share float64, of []float64) float64 {
 }
 
 // correct makes the units' fits anew, without the drag. The placebo's stays as it is: it shows what there is to
-// correct.
+// correct. Where there is nothing to be taken off, the fits stay, and have the doubt.
 func (in *input) correct(d *drag, k int, t *track, fits []*fit, phases []phasing) {
+	lost := slices.ContainsFunc(d.gain, func(gain float64) bool { return gain < 0 })
 	for u := range fits {
 		if isPlacebo(in.targets[u]) {
 			continue
 		}
-		trials := in.collect(t, u, in.visits(k))
 		left := in.dragLeft(u)
-		for i := range trials {
-			tr := &trials[i]
-			tr.drag = d.at(tr.delay/tr.real*left(float64(tr.speedup)/100), d.gain)
-			tr.expected *= 1 - tr.drag
+		if lost {
+			trials := in.collect(t, u, in.visits(k))
+			for i := range trials {
+				tr := &trials[i]
+				tr.drag = d.at(tr.delay/tr.real*left(float64(tr.speedup)/100), d.gain)
+				tr.expected *= 1 - tr.drag
+			}
+			fits[u] = trialsFit(t, trials, &phases[u])
 		}
-		fits[u] = trialsFit(t, trials, &phases[u])
 		fits[u].drag, fits[u].dragLeft = d, left
 	}
 }
