@@ -106,7 +106,7 @@ func (in *input) effects(k int, phases []phasing, opt Options) {
 			t, fits = clock, clocked
 			opt.Margin = 2 * allowed // what placebos may still do to it by the clock is no effect
 		} else if d := told.drag(opt.Margin); d != nil {
-			in.points[k].Dragged = true
+			in.points[k].Dragged = d.sure
 			in.correct(d, k, t, fits, phases)
 		}
 	}
@@ -158,7 +158,7 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 	among := judge(judged, opt.Margin)
 	for u, f := range fits {
 		e := table[u]
-		if f.drag == nil { // or it may be the drag's
+		if f.drag == nil || !f.drag.sure { // or it may be the drag's
 			e.Shape, e.ShapeAt = f.shape(e.Verdict, opt.Simulated)
 		}
 		e.Reason = e.reason(among, opt.Margin)
@@ -193,14 +193,16 @@ func (e *Effect) fill(f *fit, t *track, simulated bool) {
 	// All in percent, from fractions.
 	estimate := func(speedup, value, sd float64) (Estimate, uncertainty) {
 		v := 100 * value
-		sd = math.Hypot(sd, f.dragged(speedup, value))
-		s := uncertainty{noise: 100 * math.Hypot(sd, value*math.Sqrt(f.phaseVariance)), df: f.df}
+		noise, doubt, over := f.dragged(speedup, value)
+		sd = math.Hypot(sd, noise)
+		s := uncertainty{noise: 100 * math.Hypot(sd, value*math.Sqrt(f.phaseVariance)), df: f.df, over: 100 * over}
 		if !simulated {
 			s.method = 100 * methodError(speedup, value)
 		}
+		s.method = math.Hypot(s.method, 100*doubt)
 		est := Estimate{Value: v, Known: !math.IsNaN(v) && !math.IsInf(v, 0)}
 		if h := s.half(alpha); est.Known && bounded && !math.IsNaN(h) && h < 1e6 {
-			est.Low, est.High, est.Bounded = v-h, v+h, true
+			est.Low, est.High, est.Bounded = v-h, v+s.above(), true
 		}
 		return est, s
 	}

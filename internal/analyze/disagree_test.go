@@ -52,3 +52,45 @@ func TestDisagreement(t *testing.T) {
 		t.Errorf("χ² of 5: %v", x)
 	}
 }
+
+// Short runs, whose noise is told by few experiments, are said to disagree where they contradict each other, and not
+// where they are many.
+func TestShortRunsDisagree(t *testing.T) {
+	sims := max(100, simulations(400))
+	for _, test := range []struct {
+		name        string
+		runs, pairs int
+		apart       float64 // of the slope of the first run, and those of the others
+		least, most float64 // percent
+	}{
+		{"two runs of five are alike", 2, 5, 0, 0, 1},
+		{"ten runs of five are alike", 10, 5, 0, 0, 1},
+		{"ten runs of ten are alike", 10, 10, 0, 0, 2},
+		{"two runs of five contradict each other", 2, 5, 0.3, 80, 100},
+		{"one of three runs of five contradicts the others", 3, 5, 0.3, 85, 100},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			said := 0
+			for seed := range uint64(sims) {
+				var runs []*profile.Data
+				for r := range test.runs {
+					gain := 0.5
+					if r == 0 {
+						gain -= test.apart
+					}
+					w := world{pairs: test.pairs, levels: []int{50}, noise: 0.03, targets: true, units: []code{{share: 0.6, gain: linear(gain)}}}
+					runs = append(runs, w.run(uint64(test.runs)*seed+uint64(r)))
+				}
+				if slices.Contains(codes(Analyze(runs, Options{Simulated: true}).Targets[0].Effects[0].Warnings), "runs-disagree") {
+					said++
+				}
+			}
+			percent := 100 * float64(said) / float64(sims)
+			slack := 300 * math.Sqrt(0.02*0.98/float64(sims))
+			t.Logf("said of %.1f%%", percent)
+			if percent < test.least-slack || percent > test.most+slack {
+				t.Errorf("said of %.1f%%, want %v to %v", percent, test.least, test.most)
+			}
+		})
+	}
+}

@@ -1,14 +1,16 @@
 package analyze
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 
 	"whatif/internal/profile"
 )
 
-// dragging is what code seems to gain that takes such a share of the time, where delays for nothing seem to gain so much of what they
-// take; soon says that what is dragged is this code itself, by the clock.
+// dragging is what code seems to gain that takes such a share of the time, where delays for nothing seem to gain so
+// much of what they take; soon says that what is dragged is this code itself, by the clock.
 func dragging(share, nothing float64, soon bool, gain func(s float64) float64) func(s float64) float64 {
 	return func(s float64) float64 {
 		delay := share * s
@@ -16,6 +18,90 @@ func dragging(share, nothing float64, soon bool, gain func(s float64) float64) f
 			delay *= 1 - s
 		}
 		return 1 - (1-gain(s))*(1-nothing*delay)
+	}
+}
+
+// fewPlacebos leaves the first n placebos, and takes out the pairs of the others: of ten pairs one is a placebo, and
+// a world draws more.
+func fewPlacebos(d *profile.Data, n int) {
+	dropped := make(map[int]bool)
+	for i := range d.Experiments {
+		if e := &d.Experiments[i]; e.Unit == placeboUnit {
+			n--
+			dropped[e.Pair] = n < 0
+		}
+	}
+	d.Experiments = slices.DeleteFunc(d.Experiments, func(e profile.Experiment) bool { return dropped[e.Pair] })
+}
+
+// With as few placebos as runs have, intervals hold the truth whichever way placebos err: where all code loses what
+// they lose, where code gains what they gain and nothing else, and where it gains nothing of that.
+func TestDragOfFewPlacebos(t *testing.T) {
+	truth := linear(0.3)
+	sims := max(60, simulations(200))
+	for _, placebos := range []int{3, 5, 10} {
+		for _, test := range []struct {
+			name    string
+			nothing float64 // gained by placebos, as a part of their delays
+			part    float64 // of that in the gain of code
+			least   float64 // percent of intervals that hold
+			most    float64 // points of half width on average
+		}{
+			{"nothing", 0, 0, 97, 3},
+			{"loses a tenth", -0.1, 1, 50, 6},
+			{"loses a third", -0.3, 1, 85, 12},
+			{"loses most", -0.6, 1, 93, 14},
+			{"gains a fifth", 0.2, 1, 40, 9},
+			{"gains half", 0.5, 1, 85, 22},
+			{"gains half, code does not", 0.5, 0, 97, 22},
+		} {
+			t.Run(fmt.Sprintf("%d, %s", placebos, test.name), func(t *testing.T) {
+				var held, of int
+				var off, half float64
+				for seed := range uint64(sims) {
+					w := world{pairs: 100, levels: []int{25, 50, 75, 100}, noise: 0.03, units: []code{
+						{share: 0.5, gain: dragging(0.5, test.nothing*test.part, false, truth)}, {share: 0.4, gain: linear(0.4 * test.nothing)}}}
+					d := w.run(seed)
+					becomePlacebo(d)
+					fewPlacebos(d, placebos)
+					for _, m := range Analyze([]*profile.Data{d}, Options{Simulated: true}).Targets[0].Effects[0].Marks {
+						want := 100 * truth(float64(m.Speedup)/100)
+						of++
+						off += math.Abs(m.Gain.Value - want)
+						half += m.Gain.Half()
+						if m.Gain.Low <= want && want <= m.Gain.High {
+							held++
+						}
+					}
+				}
+				n := float64(of)
+				t.Logf("%3.0f%% hold the truth, error %4.1f, half width %4.1f", 100*float64(held)/n, off/n, half/n)
+				slack := 100 / math.Sqrt(float64(sims)) // twice the standard deviation, at most, as a run's intervals err together
+				if x := 100 * float64(held) / n; x < test.least-slack {
+					t.Errorf("%.0f%% of the intervals hold the truth, want %.0f", x, test.least-slack)
+				}
+				if half/n > test.most {
+					t.Errorf("the half width is %.1f points, want %v at most", half/n, test.most)
+				}
+			})
+		}
+	}
+}
+
+// Nothing jumps where it becomes sure that placebos lose more than the margin.
+func TestDragIsContinuous(t *testing.T) {
+	w := world{pairs: 60, levels: []int{25, 50, 75, 100}, noise: 0.02, units: []code{
+		{share: 0.5, gain: linear(0.3)}, {share: 0.4, gain: linear(-0.2)}}}
+	d := w.run(1)
+	becomePlacebo(d)
+	sure, doubtful := Analyze([]*profile.Data{d}, Options{Margin: 0.1}), Analyze([]*profile.Data{d}, Options{Margin: 20})
+	if !sure.Points[0].Dragged || doubtful.Points[0].Dragged {
+		t.Fatalf("dragged beyond a margin of 0.1: %v, of 20: %v", sure.Points[0].Dragged, doubtful.Points[0].Dragged)
+	}
+	for i, m := range sure.Targets[0].Effects[0].Marks {
+		if other := doubtful.Targets[0].Effects[0].Marks[i].Gain; m.Gain != other {
+			t.Errorf("at %d%%: %v where that is sure, and %v where it is not", m.Speedup, m.Gain, other)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 // the second what they share (shared.go). Levels have a covariance through the baselines
 // that they share.
 type fit struct {
+	track   *track
 	trials  []trial // what was summed up
 	levels  []levelSum
 	cov     matrix // of the surpluses, in ns²
@@ -56,7 +57,7 @@ type levelSum struct {
 
 // trialsFit sums trials up; the noise is not in it yet.
 func trialsFit(t *track, trials []trial, p *phasing) *fit {
-	f := &fit{trials: trials, total: len(trials), phase: 1}
+	f := &fit{track: t, trials: trials, total: len(trials), phase: 1}
 	if len(trials) == 0 {
 		return f
 	}

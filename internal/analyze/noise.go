@@ -106,7 +106,7 @@ func (f *fit) finish(pooled, trackDF float64, among int) {
 		den += s.weight * u * u
 	}
 	f.slope /= den
-	f.disagree, f.runs = f.disagreement(unit, among)
+	f.disagree, f.runs = f.disagreement(unit, pooled, among)
 	f.cov.scale(f.disagree)
 	variance := 0.0
 	for a := range f.levels {

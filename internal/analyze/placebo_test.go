@@ -121,3 +121,42 @@ func TestPacedAtTheEdge(t *testing.T) {
 		t.Errorf("not paced: placebo %+v", r.Placebo)
 	}
 }
+
+// One short run changes no long run's answer on who sets the pace: neither by having no placebos, nor by being the only one that has.
+func TestPacedWithShortRun(t *testing.T) {
+	const truth = 0
+	run := func(pairs int, seed uint64, placebos bool, nothing float64) *profile.Data {
+		w := world{pairs: pairs, levels: []int{30}, noise: 0.01,
+			units: []code{{share: 0.5, gain: linear(0.5)}, {share: 1, gain: linear(nothing)}}}
+		d := w.run(seed)
+		becomePlacebo(d)
+		if !placebos {
+			d.Experiments = slices.DeleteFunc(d.Experiments, func(e profile.Experiment) bool { return e.Unit == placeboUnit })
+		}
+		return d
+	}
+	for _, test := range []struct {
+		name  string
+		runs  []*profile.Data
+		paced bool
+	}{
+		{"long", []*profile.Data{run(60, 1, true, 1)}, true},
+		{"long, and short without placebos", []*profile.Data{run(60, 1, true, 1), run(8, 2, false, 1)}, true},
+		{"short without placebos, and long", []*profile.Data{run(8, 2, false, 1), run(60, 1, true, 1)}, true},
+		{"long, and short whose placebos slow the point down", []*profile.Data{run(60, 1, true, 1), run(8, 2, true, 0)}, true},
+		{"long without placebos, and short with some", []*profile.Data{run(60, 1, false, 1), run(12, 2, true, 1)}, false},
+		{"long without placebos", []*profile.Data{run(60, 1, false, 1)}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := Analyze(test.runs, Options{})
+			slope := r.Targets[0].Effects[0].Slope
+			t.Logf("slope %.3f [%.3f..%.3f]", slope.Value, slope.Low, slope.High)
+			if r.Points[0].Paced != test.paced {
+				t.Errorf("paced: %v, want %v", r.Points[0].Paced, test.paced)
+			}
+			if test.paced && (slope.Low > truth || slope.High < truth) {
+				t.Errorf("slope %.3f [%.3f..%.3f], the truth is %d", slope.Value, slope.Low, slope.High, truth)
+			}
+		})
+	}
+}

@@ -283,9 +283,9 @@ func (r *runFlags) open() (*profile.Writer, error) {
 // untilReached says what became of --until.
 func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 	if outcome.Settled {
-		fmt.Fprintf(sh.stderr, "whatif: stopped: the leading units are known to +-%v\n", &until)
+		fmt.Fprintf(sh.stderr, "whatif: stopped: the leading units are known to +-%v, beside the method's own error\n", &until)
 	} else {
-		fmt.Fprintf(sh.stderr, "whatif: the leading units are not known to +-%v yet: a longer run would tell more\n", &until)
+		fmt.Fprintf(sh.stderr, "whatif: the leading units are not known to +-%v, beside the method's own error: a longer run would tell more\n", &until)
 	}
 }
 

@@ -147,7 +147,7 @@ func (w *Writer) Write(r Record) error {
 		return w.finish(r)
 	}
 	err = fmt.Errorf("writing profile %s: %w", w.file.Name(), pathless(err))
-	if n > 0 && (!w.regular || w.file.Truncate(w.size) != nil) {
+	if n > 0 && !w.takeBack(int64(n)) {
 		w.broken = err
 	}
 	return err
@@ -162,6 +162,16 @@ func (w *Writer) finish(r Record) error {
 		return fmt.Errorf("writing profile %s to the disk: %w", w.file.Name(), pathless(err))
 	}
 	return nil
+}
+
+// takeBack takes back the n bytes that were written of a line. Where the file has become longer than by these, which
+// a file system without locks allows, another writer appended to it, and nothing is cut off.
+func (w *Writer) takeBack(n int64) bool {
+	if !w.regular {
+		return false
+	}
+	fi, err := w.file.Stat()
+	return err == nil && fi.Size() == w.size+n && w.file.Truncate(w.size) == nil
 }
 
 // encode gives the line of r, on a new line if the file's last one is torn.

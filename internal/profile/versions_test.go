@@ -1,0 +1,160 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// versionFiles are profiles that earlier and today's versions wrote, and one that is made up for keys that are rare.
+// They are never written anew: each later version has to read them. Package report compares what it says of them.
+func versionFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "versions", "*.profile"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no profiles of earlier versions: %v", err)
+	}
+	return files
+}
+
+// Each kind of record and each key that a profile may have occurs in a profile that is kept, and each that occurs
+// there is understood.
+func TestVersionsHaveAllKeys(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, file := range versionFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+			var record any
+			if err := json.Unmarshal(line, &record); err != nil {
+				t.Fatalf("%s:%d: %v", file, i+1, err)
+			}
+			for _, key := range keysIn(reflect.TypeFor[Record](), record, seen) {
+				t.Errorf("%s:%d: nothing reads %s", file, i+1, key)
+			}
+		}
+	}
+	all := keysOf(reflect.TypeFor[Record](), nil)
+	for _, key := range all {
+		if !seen[key] {
+			t.Errorf("%s is in no profile in testdata/versions: add it to a made one", key)
+		}
+	}
+	t.Logf("%d keys", len(all))
+}
+
+// A key is named by the type that it is in: Experiment.unit_samples.
+func keyName(of reflect.Type, key string) string { return of.Name() + "." + key }
+
+// elem is the type that values of a list, a map or a pointer have, and all that is not one of these itself.
+func elem(of reflect.Type) reflect.Type {
+	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, of.Kind()) {
+		of = of.Elem()
+	}
+	return of
+}
+
+// fields are the types of a struct's keys, if it is one that is written as an object.
+func fields(of reflect.Type) map[string]reflect.Type {
+	if of.Kind() != reflect.Struct || of.PkgPath() != reflect.TypeFor[Record]().PkgPath() {
+		return nil
+	}
+	keys := make(map[string]reflect.Type)
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && key != "-" {
+			keys[key] = f.Type
+		}
+	}
+	return keys
+}
+
+// keysOf appends all keys that a type has, and those of the types in it.
+func keysOf(of reflect.Type, to []string) []string {
+	of = elem(of)
+	for key, inner := range fields(of) {
+		if name := keyName(of, key); !slices.Contains(to, name) {
+			to = keysOf(inner, append(to, name))
+		}
+	}
+	slices.Sort(to)
+	return to
+}
+
+// keysIn notes the keys of a value that was decoded without its type, and returns those that the type does not have.
+func keysIn(of reflect.Type, value any, seen map[string]bool) (unknown []string) {
+	of = elem(of)
+	known := fields(of)
+	switch v := value.(type) {
+	case []any:
+		for _, x := range v {
+			unknown = append(unknown, keysIn(of, x, seen)...)
+		}
+	case map[string]any:
+		for key, x := range v {
+			inner, ok := known[key]
+			switch {
+			case known == nil: // a map
+				unknown = append(unknown, keysIn(of, x, seen)...)
+			case !ok:
+				unknown = append(unknown, keyName(of, key))
+			default:
+				seen[keyName(of, key)] = true
+				unknown = append(unknown, keysIn(inner, x, seen)...)
+			}
+		}
+	}
+	return unknown
+}
+
+// Profiles of earlier versions are read whole, and what is read of a run is what was written: written again it is
+// the same.
+func TestVersionsAreRead(t *testing.T) {
+	for _, file := range versionFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			runs, err := ReadFiles([]string{file})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(runs) == 0 {
+				t.Fatal("no run")
+			}
+			for i, d := range runs {
+				if d.Torn || d.Unknown != 0 || d.End == nil || len(d.Experiments) == 0 {
+					t.Errorf("run %d: torn %v, %d unknown records, end %v, %d experiments", i, d.Torn, d.Unknown, d.End, len(d.Experiments))
+				}
+			}
+			checkLines(t, file)
+		})
+	}
+}
+
+// checkLines decodes each line into a Record and back.
+func checkLines(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		}
+		again, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var was, is any
+		if json.Unmarshal(line, &was) != nil || json.Unmarshal(again, &is) != nil || !reflect.DeepEqual(was, is) {
+			t.Errorf("line %d is\n%s\nand becomes\n%s", i+1, line, again)
+		}
+	}
+}
