@@ -192,13 +192,18 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
 	// keeps all of them busy at a high priority leaves little.
+	told := s.timeUp() && !p.Ended()
 	if s.timeUp() || p.Interrupted() {
 		if err := p.tell(s.ledger); err != nil {
 			cfg.Log.Warn(err.Error())
 		}
 	}
 	// The target runs at full speed again before anything else is waited for.
+	runsOn := s.settled && cfg.RunsOn && p.alive(s.ledger)
 	err = errors.Join(err, closeAll())
+	if runsOn {
+		s.sayRunsOn()
+	}
 	status, waiting := p.wait()
 	if waiting != nil {
 		cfg.Log.Warn(waiting.Error())
@@ -208,7 +213,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.checkBuilds()
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
-	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
+	outcome := &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}
+	outcome.Ended = told && !p.Interrupted()
+	return outcome, errors.Join(err, s.lost)
 }
 
 // startOnce starts the program, stopped.
