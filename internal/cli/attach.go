@@ -65,6 +65,7 @@ func systemCommand(sh *shell, args []string) (int, error) {
 	r.define(f, executions)
 	r.defineStart(f, "stop profiling after `TIME`, and LOAD with SIGTERM; a LOAD that ends\n"+
 		"                               sooner, with status 0, is run again until then")
+	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
