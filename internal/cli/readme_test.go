@@ -16,7 +16,7 @@ import (
 )
 
 // shorter makes of a documented command one that takes less time.
-var shorter = strings.NewReplacer("-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
+var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
 
 // command is a line of a document that shows what to type.
 type command struct {
@@ -95,8 +95,9 @@ func TestDocumentedCommands(t *testing.T) {
 func town(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"server", "convert"} {
-		out, err := exec.Command("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), "testdata/programs/"+name+".c").CombinedOutput()
+	for _, source := range []string{"testdata/programs/server.c", "testdata/programs/convert.c", example + "/orders.c"} {
+		name := strings.TrimSuffix(filepath.Base(source), ".c")
+		out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), source).CombinedOutput()
 		if err != nil {
 			t.Fatalf("compiling %s: %v\n%s", name, err, out)
 		}

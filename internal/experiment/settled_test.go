@@ -20,8 +20,8 @@ import (
 // freedOnce is a log that waits, when it is said that experiments have ended, for nothing to be left in the kernel.
 type freedOnce struct {
 	slog.Handler // of the rest
-	said  chan string
-	freed chan bool
+	said         chan string
+	freed        chan bool
 }
 
 func (h *freedOnce) Enabled(context.Context, slog.Level) bool { return true }
