@@ -73,7 +73,7 @@ func (s *study) predict(ctx context.Context, inside bool) (p prediction, err err
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return p, fmt.Errorf("predicting: %w", err)
 	}
-	args := []string{"run", "--quiet", "--user", s.place.user, "-o", file, "-p", "done=" + s.pointIn(), "-t", s.server.target, "-s", "0,50,100", "--"}
+	args := []string{"run", "--quiet", "--repeat", "1", "--user", s.place.user, "-o", file, "-p", "done=" + s.pointIn(), "-t", s.server.target, "-s", "0,50,100", "--"}
 	server, load := s.server.command(s.place, false), s.server.load(s.place, s.requests)
 	if inside {
 		args = append(args, "bash", "-c", script, "bash")

@@ -75,6 +75,7 @@ func systemCommand(sh *shell, args []string) (int, error) {
 	var exempt list
 	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names,\n"+
 		"                               also of those that start later (default: what the machine and your terminal need)")
+	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err

@@ -17,9 +17,10 @@ import (
 	"whatif/internal/demo"
 	"whatif/internal/hint"
 	"whatif/internal/report"
+	"whatif/internal/target"
 )
 
-// Exit statuses of whatif's own; any other is the profiled program's.
+// Exit statuses of whatif's own; any other is the profiled program's, or says that it cannot be executed (target.NotExecuted).
 const (
 	statusFailed = 125 // whatif itself failed
 	statusUsage  = 2   // the command line is wrong
@@ -111,6 +112,9 @@ func (sh *shell) finish(status int, err error) int {
 	sh.complain(err)
 	if usage := (usageError{}); errors.As(err, &usage) {
 		return statusUsage
+	}
+	if program, ok := errors.AsType[*target.NotExecuted](err); ok {
+		return program.Status
 	}
 	return statusFailed
 }

@@ -62,7 +62,7 @@ func oneOf(value string) []string {
 
 // about is what the man page says of a command beyond its summary.
 var about = map[string]string{
-	"run":        "Runs PROGRAM and experiments with it: units of its code are made faster, virtually, and the visits of progress points counted. A status line shows how far it is; in the end there is a table, and a profile to which the next run adds. The exit status is the program's own, 128+n for signal n.",
+	"run":        "Runs PROGRAM and experiments with it: units of its code are made faster, virtually, and the visits of progress points counted. A status line shows how far it is; in the end there is a table, and a profile to which the next run adds. Without --duration, --until and --repeat the program runs once, to its end; when the leading units are known to +-2 points experiments end before, and the program runs on undisturbed (--repeat 1 measures all of it). The exit status is the program's own, but 0 where --duration or --until ended it.",
 	"attach":     "As run, with processes that run already and what they start from now on. They go on at full speed when whatif ends, however it ends.",
 	"system":     "As run, with every process of the machine and the kernel; after a stop everyone else has the core for as long as that took.",
 	"view":       "One page: ranked units with their curves, each unit's experiments, the source around it. It is served to this machine only, on a port and under an address that nobody can guess. report --format html writes the same page into a file.",

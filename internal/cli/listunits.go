@@ -25,5 +25,5 @@ func (sh *shell) listUnits(cfg experiment.Config, r *runFlags) (int, error) {
 	}
 	opt := terminalOptions(sh.stderr, report.Options{Top: listedUnits})
 	fmt.Fprintln(sh.stderr)
-	return outcome.Status, errors.Join(err, report.Units(sh.stderr, sampled, outcome.Listing.Samples, opt))
+	return r.status(outcome), errors.Join(err, report.Units(sh.stderr, sampled, outcome.Listing.Samples, opt))
 }

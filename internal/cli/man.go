@@ -32,7 +32,7 @@ func ManPage() string {
 			fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), roff(f.sentence()+f.defaultText()+"."))
 		}
 	}
-	b.WriteString(".SH EXIT STATUS\n" + roff("0: all is well. 1: whatif check found that a limit surely does not hold, or, with --strict, could not tell that it holds. 2: the command line is wrong. 125: whatif failed. whatif run exits with the program's own status, 128+n for signal n, whatif system with its load's, and whatif attach with 0.") + "\n")
+	b.WriteString(".SH EXIT STATUS\n" + roff("whatif run exits with the program's own status, 128+n for signal n, also where Ctrl-C or a signal for whatif ended the program. Where --duration or --until ended it, the status is 0; with --preserve-status it is the program's own. whatif system does the same with its load, and whatif attach exits with 0. 1: whatif check found that a limit surely does not hold, or, with --strict, could not tell that it holds. 2: the command line is wrong. 125: whatif itself failed. 126: the program cannot be executed. 127: the program is not found.") + "\n")
 	b.WriteString(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colours if it is set and not empty.\n.TP\n.B TERM\nIf it is dumb: no colours and no status line.\n")
 	b.WriteString(".TP\n.B LC_ALL, LC_CTYPE, LANG\nWhether the terminal takes UTF\\-8; if not, reports there are in ASCII.\n")
 	b.WriteString(".TP\n.B DEBUGINFOD_URLS, DEBUGINFOD_CACHE_PATH, DEBUGINFOD_MAXSIZE, XDG_CACHE_HOME\n" + roff("Where debug information is fetched from, where it is kept, and what is too much.") + "\n")

@@ -105,7 +105,7 @@ func (sh *shell) printLibraries(b *symbol.Binary) error {
 
 // quoted is a word as a shell takes it.
 func quoted(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=%+,@", r))
 	}) < 0 {
 		return s

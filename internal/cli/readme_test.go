@@ -16,7 +16,7 @@ import (
 )
 
 // shorter makes of a documented command one that takes less time.
-var shorter = strings.NewReplacer("-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
+var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
 
 // command is a line of a document that shows what to type.
 type command struct {
@@ -95,8 +95,9 @@ func TestDocumentedCommands(t *testing.T) {
 func town(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"server", "convert"} {
-		out, err := exec.Command("gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), "testdata/programs/"+name+".c").CombinedOutput()
+	for _, source := range []string{"testdata/programs/server.c", "testdata/programs/convert.c", example + "/orders.c"} {
+		name := strings.TrimSuffix(filepath.Base(source), ".c")
+		out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), source).CombinedOutput()
 		if err != nil {
 			t.Fatalf("compiling %s: %v\n%s", name, err, out)
 		}
@@ -174,8 +175,7 @@ func serving(t *testing.T, dir string) (end func()) {
 	}
 }
 
-// executeDocumented runs a command in dir: it must do what it is shown for, and end
-// well, or by the SIGTERM that -d sends.
+// executeDocumented runs a command in dir: it must do what it is shown for, and end well.
 func executeDocumented(t *testing.T, dir string, c command) {
 	t.Helper()
 	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))
@@ -184,7 +184,7 @@ func executeDocumented(t *testing.T, dir string, c command) {
 		view(t, dir, text, "the page is at", 0)
 		return
 	case strings.Contains(text, " --view "):
-		view(t, dir, text, "the run has ended", 128+15)
+		view(t, dir, text, "the run has ended", 0)
 		return
 	}
 	if strings.Contains(text, " attach ") {
@@ -194,12 +194,8 @@ func executeDocumented(t *testing.T, dir string, c command) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("PATH=%s/bin:%s", dir, os.Getenv("PATH")))
 	out, err := cmd.CombinedOutput()
-	want := 0
-	if strings.Contains(text, " run ") && strings.Contains(text, "-d ") {
-		want = 128 + 15
-	}
-	if got := cmd.ProcessState.ExitCode(); got != want {
-		t.Errorf("%s: $ %s: executed as %s: status %d, want %d: %v\n%s", c.document, c.text, text, got, want, err, out)
+	if err != nil {
+		t.Errorf("%s: $ %s: executed as %s: %v\n%s", c.document, c.text, text, err, out)
 		return
 	}
 	if want := says[strings.Fields(text)[1]]; want != nil && !want.Match(out) {

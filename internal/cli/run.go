@@ -21,6 +21,10 @@ const (
 	defaultOutput = "whatif.profile"
 	defaultLength = 200 * time.Millisecond // of an experiment
 
+	// settledWithin is how well the leading units are to be known where neither a time, nor executions, nor --until were
+	// asked for: the precision of the documentation's examples, below which a difference hardly matters.
+	settledWithin percent = 2
+
 	defaultPeriod = time.Millisecond
 	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than by
 	// profilers that are left running all day: they are what whatif costs a program that computes.
@@ -48,6 +52,8 @@ type runFlags struct {
 	kernel             bool
 	vmlinux            string
 	view               bool
+	preserveStatus     bool
+	typed              []string // the command and its arguments
 }
 
 // define defines the flags that all commands have which profile. What is different is
@@ -104,6 +110,7 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 	f.short("d", "duration")
 	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
 	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
+	f.BoolVar(&r.preserveStatus, "preserve-status", false, "exit with the program's own status also where --duration or --until ended it")
 }
 
 const (
@@ -121,8 +128,13 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
 		Kernel: r.kernel, Vmlinux: r.vmlinux,
 	}
-	if r.until > 0 {
-		cfg.Enough = func(so *analyze.Result) bool { return so.Settled(float64(r.until)) }
+	within := r.until
+	if within == 0 && cfg.Starts() && r.duration == 0 && r.repeat == 0 {
+		// Nobody said how long to measure: no longer than it helps. When the program ends is its own affair.
+		within, cfg.RunsOn = settledWithin, true
+	}
+	if within > 0 {
+		cfg.Enough = func(so *analyze.Result) bool { return so.Settled(float64(within)) }
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()
@@ -199,6 +211,7 @@ func runCommand(sh *shell, args []string) (int, error) {
 	var r runFlags
 	r.define(f, executions)
 	r.defineStart(f, stopsProgram)
+	r.typed = append([]string{"run"}, args...)
 	args, err := parse(sh, f, args, 1, -1)
 	if err != nil {
 		return 0, err
@@ -235,11 +248,20 @@ func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error)
 		if outcome.Written {
 			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
 		}
+		sh.adviseRepeat(outcome, cfg, r)
 	}
 	if page != nil {
 		err = errors.Join(err, page.wait(sh, outcome.Data))
 	}
-	return outcome.Status, err
+	return r.status(outcome), err
+}
+
+// status is what whatif exits with. A program that whatif ended, as it was asked to, has not failed.
+func (r *runFlags) status(outcome *experiment.Outcome) int {
+	if outcome.Ended && !r.preserveStatus {
+		return 0
+	}
+	return outcome.Status
 }
 
 // profile runs a session that writes to r.output.

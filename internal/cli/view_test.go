@@ -135,7 +135,7 @@ func TestView(t *testing.T) {
 func TestRunView(t *testing.T) {
 	realkernel.Need(t)
 	dir := town(t)
-	page, said := view(t, dir, "whatif run --view --quiet -p func:request_done -d 2s -- ./server", "the run has ended", 128+15)
+	page, said := view(t, dir, "whatif run --view --quiet -p func:request_done -d 2s -- ./server", "the run has ended", 0)
 	if !strings.Contains(page, `"live":false`) || !strings.Contains(page, `"request_done"`) {
 		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
 	}

@@ -78,12 +78,12 @@ func (s *session) again(p subject, n int) bool {
 	if s.cfg.Repeat > 0 {
 		return n < s.cfg.Repeat
 	}
-	return s.cfg.Duration > 0 || s.cfg.Enough != nil
+	return s.cfg.Duration > 0 || s.cfg.Enough != nil && !s.cfg.RunsOn
 }
 
 // over tells whether profiling is to stop.
 func (s *session) over(ctx context.Context) bool {
-	return ctx.Err() != nil || s.timeUp()
+	return ctx.Err() != nil || s.settled || s.timeUp()
 }
 
 // left is how much of the duration is left.
@@ -189,5 +189,7 @@ func (s *session) pause(ctx context.Context, p subject, d time.Duration) bool {
 	}
 }
 
-// timeUp tells whether the duration is over, or enough known.
-func (s *session) timeUp() bool { return s.settled || s.cfg.Duration > 0 && s.left() <= 0 }
+// timeUp tells whether the program is to end: the duration is over, or enough known.
+func (s *session) timeUp() bool {
+	return s.settled && !s.cfg.RunsOn || s.cfg.Duration > 0 && s.left() <= 0
+}

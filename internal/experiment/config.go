@@ -58,6 +58,8 @@ type Config struct {
 	// whether what the data say is enough: then
 	// profiling stops as if Duration were over.
 	Enough func(*analyze.Result) bool
+	// RunsOn: when Enough says so experiments end, and the program runs on without them. The plan is the usual one.
+	RunsOn bool
 	// Even makes the plan of the COZ paper, for comparison.
 	Even bool
 
@@ -103,6 +105,7 @@ type Outcome struct {
 	Data    *profile.Data
 	Written bool // all of it is in Config.Output
 	Settled bool // Config.Enough said so
+	Ended   bool // the program: by Duration or Enough, and not by itself or by who interrupted all
 	Listing *Listing
 }
 

@@ -2,8 +2,10 @@ package experiment
 
 import (
 	"math"
+	"time"
 
 	"whatif/internal/analyze"
+	"whatif/internal/ledger"
 	"whatif/internal/plan"
 	"whatif/internal/profile"
 )
@@ -13,7 +15,7 @@ func newPlan(cfg *Config) *plan.Plan {
 	switch {
 	case cfg.Even:
 		return plan.Even(cfg.Seed, cfg.Speedups)
-	case cfg.Enough != nil:
+	case cfg.Enough != nil && !cfg.RunsOn:
 		p = plan.Race(cfg.Seed, cfg.Speedups)
 	default:
 		p = plan.New(cfg.Seed, cfg.Speedups)
@@ -39,6 +41,13 @@ func (s *session) learn() {
 		s.plan.Learn(known(result, s.data.Units))
 	}
 	s.settled = s.cfg.Enough != nil && s.cfg.Enough(result) && s.placebosTold(result)
+}
+
+// sayRunsOn says that experiments have ended, and what that leaves unknown. No delay, no sample and no probe is left by now.
+func (s *session) sayRunsOn() {
+	after := time.Duration(ledger.Now() - s.start).Round(time.Second)
+	s.warn("settled", "experiments ended after %v: the leading units are known well enough. The program runs on undisturbed; what it does later is not "+
+		"measured (-d TIME or --repeat 1 has it measured)", after)
 }
 
 // placebosTold says whether it is known if points keep a pace of their own, and what delays cost them by themselves: where there is such

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -22,11 +23,14 @@ func profiled(t *testing.T, flags, program []string, status int) (*profile.Data,
 	return profiledWith(t, nil, flags, program, status)
 }
 
-// profiledWith is profiled with something to read for the program.
+// profiledWith is profiled with something to read for the program. Programs are measured to their end.
 func profiledWith(t *testing.T, stdin *os.File, flags, program []string, status int) (*profile.Data, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "whatif.profile")
-	args := append([]string{"run", "--quiet", "-o", file}, flags...)
+	args := append([]string{"run", "--quiet", "--preserve-status", "-o", file}, flags...)
+	if !slices.ContainsFunc(flags, func(f string) bool { return f == "-d" || f == "--until" || f == "--repeat" }) {
+		args = append(args, "--repeat", "1")
+	}
 	cmd := exec.Command(realkernel.Whatif(t), append(append(args, "--"), program...)...)
 	var stdout, stderr bytes.Buffer
 	if stdin != nil {

@@ -158,6 +158,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	p = last
 	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
 	// keeps all of them busy at a high priority leaves little.
+	told := s.timeUp() && !p.Ended()
 	if s.timeUp() || p.Interrupted() {
 		if err := p.tell(s.ledger); err != nil {
 			cfg.Log.Warn(err.Error())
@@ -197,7 +198,11 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if missing := errors.Join(s.sites.missing(), s.counters.missing()); err == nil && missing != nil {
 		err = missing
 	}
+	runsOn := s.settled && cfg.RunsOn && p.alive(s.ledger)
 	err = errors.Join(err, closeAll())
+	if runsOn {
+		s.sayRunsOn()
+	}
 	status, waiting := p.wait()
 	if waiting != nil {
 		cfg.Log.Warn(waiting.Error())
@@ -207,7 +212,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	s.checkBuilds()
 	s.data.End = &end
 	s.write(profile.Record{End: &end})
-	return &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}, errors.Join(err, s.lost)
+	outcome := &Outcome{Status: end.Status, Data: s.data, Written: s.lost == nil, Settled: s.settled, Listing: listing}
+	outcome.Ended = told && !p.Interrupted()
+	return outcome, errors.Join(err, s.lost)
 }
 
 // startOnce starts the program, stopped.

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 
@@ -23,6 +24,33 @@ type ExitState struct {
 	// then 125.
 	Err error
 }
+
+// NotExecuted is an error of Start: the program cannot be executed. Status is what a shell would end with, for scripts
+// that tell a program that fails from one that is not there.
+type NotExecuted struct {
+	Err    error
+	Status int // statusNotFound, or statusCannotExecute where there is such a file
+}
+
+const (
+	statusCannotExecute = 126
+	statusNotFound      = 127
+)
+
+func (e *NotExecuted) Error() string { return e.Err.Error() }
+
+func (e *NotExecuted) Unwrap() error { return e.Err }
+
+// notExecuted gives an error its status.
+func notExecuted(err error, found bool) error {
+	if found {
+		return &NotExecuted{err, statusCannotExecute}
+	}
+	return &NotExecuted{err, statusNotFound}
+}
+
+// missing tells whether an error says that there is no such file.
+func missing(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) }
 
 // endsIn waits for a process, so many milliseconds at most, and tells whether it has ended; -1: however long that takes.
 func endsIn(pidfd, ms int) bool {

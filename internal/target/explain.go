@@ -19,7 +19,9 @@ import (
 func explain(name string, s *spec, f failure) error {
 	switch f.Step {
 	case stepExec:
-		return explainExec(name, s, f)
+		// A script is found also where its interpreter is not.
+		path := within(string(s.Dir), string(f.Path))
+		return notExecuted(explainExec(name, path, s, f), !missing(f.Errno) || startable(path) == nil)
 	case stepUser:
 		return hint.New(fmt.Errorf("becoming user %s: %w", s.User.Name, f.Errno),
 			"only root may run a program as another user: use sudo, or leave out --user")
@@ -29,8 +31,7 @@ func explain(name string, s *spec, f failure) error {
 	return fmt.Errorf("%s: %w", f.Step, f.Errno)
 }
 
-func explainExec(name string, s *spec, f failure) error {
-	path := within(string(s.Dir), string(f.Path))
+func explainExec(name, path string, s *spec, f failure) error {
 	err := error(f.Errno)
 	if string(f.Path) != name {
 		err = fmt.Errorf("%s: %w", f.Path, f.Errno)

@@ -30,11 +30,11 @@ func searchPath(env []string) string {
 // name and a relative part of PATH are relative to dir.
 func look(name, path, dir string) ([]string, error) {
 	if name == "" {
-		return nil, hint.New(errors.New("the name is empty"), "whatif run [flags] -- PROGRAM [ARG...]")
+		return nil, notExecuted(hint.New(errors.New("the name is empty"), "whatif run [flags] -- PROGRAM [ARG...]"), false)
 	}
 	if strings.Contains(name, "/") {
 		if err := startable(within(dir, name)); err != nil {
-			return nil, hint.New(err, remedyFor(err, within(dir, name), name))
+			return nil, notExecuted(hint.New(err, remedyFor(err, within(dir, name), name)), !missing(err))
 		}
 		return []string{name}, nil
 	}
@@ -48,7 +48,7 @@ func look(name, path, dir string) ([]string, error) {
 		err := startable(within(dir, candidate))
 		if err == nil {
 			found = append(found, candidate)
-		} else if first == nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) {
+		} else if first == nil && !missing(err) {
 			first = fmt.Errorf("%s: %w", candidate, err)
 		}
 	}
@@ -56,9 +56,9 @@ func look(name, path, dir string) ([]string, error) {
 		return found, nil
 	}
 	if first != nil && !errors.Is(first, unix.EISDIR) {
-		return nil, hint.New(first, remedyFor(first, name, name))
+		return nil, notExecuted(hint.New(first, remedyFor(first, name, name)), true)
 	}
-	return nil, hint.New(errors.New("not found in PATH"), suggest(name, path, dir))
+	return nil, notExecuted(hint.New(errors.New("not found in PATH"), suggest(name, path, dir)), false)
 }
 
 func within(dir, name string) string {
@@ -87,7 +87,7 @@ func startable(path string) error {
 
 func remedyFor(err error, path, name string) string {
 	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+	case missing(err):
 		if near := nearestIn(filepath.Dir(path), filepath.Base(path)); near != "" {
 			dir, _ := filepath.Split(strings.TrimRight(name, "/")) // not Dir: that cuts ./ off, which a shell needs
 			return fmt.Sprintf("did you mean %s?", dir+near)

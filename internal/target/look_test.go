@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -29,23 +30,24 @@ func TestCannotStart(t *testing.T) {
 	t.Setenv("SUDO_UID", "")
 	for _, test := range []struct {
 		name, why, hint string
+		status          int
 	}{
-		{"no-such-program-anywhere", "not found in PATH", "PATH is"},
-		{"serverr", "not found in PATH", "did you mean server?"},
-		{"esrver", "not found in PATH", "did you mean server?"},
-		{dir + "/serve", "no such file or directory", "did you mean " + dir + "/server?"},
-		{dir + "/plain.py", "permission denied", "python3 " + dir + "/plain.py"},
-		{"plain.py", "permission denied", "chmod +x"},
-		{dir, "is a directory", "inside"},
-		{dir + "/server/x", "not a directory", "check"},
-		{dir + "/noline", "script without a #! line", "whatif run -- sh "},
-		{"noline", "script without a #! line", "whatif run -- sh noline"},
-		{dir + "/empty", "empty file", "build"},
-		{dir + "/binary", "not a Linux program", "native"},
-		{dir + "/arm", "it is built for", "this machine"},
-		{dir + "/dos", `its interpreter "/bin/sh\r"`, "CR LF"},
-		{dir + "/lost", `its interpreter "/no/such/python3"`, "install"},
-		{"", "empty", "PROGRAM"},
+		{"no-such-program-anywhere", "not found in PATH", "PATH is", 127},
+		{"serverr", "not found in PATH", "did you mean server?", 127},
+		{"esrver", "not found in PATH", "did you mean server?", 127},
+		{dir + "/serve", "no such file or directory", "did you mean " + dir + "/server?", 127},
+		{dir + "/plain.py", "permission denied", "python3 " + dir + "/plain.py", 126},
+		{"plain.py", "permission denied", "chmod +x", 126},
+		{dir, "is a directory", "inside", 126},
+		{dir + "/server/x", "not a directory", "check", 127},
+		{dir + "/noline", "script without a #! line", "whatif run -- sh ", 126},
+		{"noline", "script without a #! line", "whatif run -- sh noline", 126},
+		{dir + "/empty", "empty file", "build", 126},
+		{dir + "/binary", "not a Linux program", "native", 126},
+		{dir + "/arm", "it is built for", "this machine", 126},
+		{dir + "/dos", `its interpreter "/bin/sh\r"`, "CR LF", 126},
+		{dir + "/lost", `its interpreter "/no/such/python3"`, "install", 126},
+		{"", "empty", "PROGRAM", 127},
 	} {
 		p, err := Start(Config{Args: []string{test.name}})
 		if err == nil {
@@ -58,6 +60,9 @@ func TestCannotStart(t *testing.T) {
 		}
 		if got := hint.Of(err); !strings.Contains(got, test.hint) {
 			t.Errorf("%s: hint %q, want %q in it", test.name, got, test.hint)
+		}
+		if e, ok := errors.AsType[*NotExecuted](err); !ok || e.Status != test.status {
+			t.Errorf("%s: %+v, want status %d", test.name, e, test.status)
 		}
 	}
 	if _, err := Start(Config{}); err == nil || hint.Of(err) == "" {

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -209,6 +210,9 @@ func TestAmbientCapabilities(t *testing.T) {
 
 func TestOtherUserWithoutTheRight(t *testing.T) {
 	err := explain("true", &spec{User: &User{Name: "daemon"}}, failure{Step: stepUser, Errno: unix.EPERM})
+	if _, ok := errors.AsType[*NotExecuted](err); ok {
+		t.Errorf("%v is told as the program's failure", err)
+	}
 	if !strings.Contains(err.Error(), "becoming user daemon: operation not permitted") || hint.Of(err) == "" {
 		t.Errorf("%v", err)
 	}

@@ -66,7 +66,7 @@ func (r *Rig) Whatif(ctx context.Context, flags []string, args ...string) (*Prof
 	}
 	defer os.RemoveAll(dir)
 	output := filepath.Join(dir, "profile")
-	command := append([]string{r.whatif, "run", "--quiet", "-o", output}, flags...)
+	command := append([]string{r.whatif, "run", "--quiet", "--repeat", "1", "-o", output}, flags...)
 	command = append(append(command, "--"), args...)
 	p := &Profiled{Started: time.Now()}
 	if _, p.Said, err = execute(ctx, command, &p.Use); err != nil {

@@ -98,7 +98,7 @@ type report struct {
 
 // run profiles a program, with short experiments, as an emulated one has time for few; all visits must have been counted, and experiments must have told something.
 func run(program string, also func(*report) error, want visits, args ...string) (string, error) {
-	args = append(append([]string{"run", "-o", "profile", "--experiment", "100ms"}, args...), "--", "/"+program, seconds)
+	args = append(append([]string{"run", "--repeat", "1", "-o", "profile", "--experiment", "100ms"}, args...), "--", "/"+program, seconds)
 	out, err := output("whatif", args...)
 	if err != nil {
 		return "", err

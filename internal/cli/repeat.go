@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"whatif/internal/analyze"
+	"whatif/internal/experiment"
+	"whatif/internal/profile"
+)
+
+// advisedRepeats is how many executions the advice names: with fewer, no line has the experiments that an interval takes.
+const advisedRepeats = 20
+
+// adviseRepeat says so where one execution of the program told nothing, and names the command that repeats it. whatif
+// does not repeat a program by itself: what it does a second time is known to its user only.
+func (sh *shell) adviseRepeat(outcome *experiment.Outcome, cfg experiment.Config, r *runFlags) {
+	asked := r.repeat > 0 || r.duration > 0 || r.until > 0
+	if asked || !cfg.Starts() || cfg.Rests() || toldSomething(outcome.Data) {
+		return
+	}
+	program := cfg.Args[0]
+	whole := outcome.Data.Run.WholeRuns
+	points := "count what it does once for each unit of work, with -p; whatif points " + quoted(program) + " lists some"
+	switch {
+	case outcome.Status != 0 && whole: // it failed, or somebody ended it: so would the others
+		sh.say("whatif: ", fmt.Sprintf("%s did not end by itself with status 0, so this execution is no experiment", program))
+		sh.say("whatif: hint: ", points)
+	case outcome.Status != 0 || !whole && unvisited(outcome.Data): // as the report says
+	case whole:
+		sh.say("whatif: ", fmt.Sprintf("%s has no progress point, so one execution is one experiment, which tells nothing by itself", program))
+		sh.say("whatif: hint: ", "repeat it: "+repeating(r.typed))
+		sh.say("whatif: hint: ", "or "+points)
+	default:
+		sh.say("whatif: ", fmt.Sprintf("one execution of %s was too short to tell anything", program))
+		sh.say("whatif: hint: ", "repeat it: "+repeating(r.typed))
+	}
+}
+
+// toldSomething tells whether a run has an answer for any unit.
+func toldSomething(d *profile.Data) bool {
+	for _, t := range analyze.Analyze([]*profile.Data{d}, analyze.Options{}).Targets {
+		if slices.ContainsFunc(t.Effects, func(e analyze.Effect) bool { return e.Verdict != analyze.Unsure }) {
+			return true
+		}
+	}
+	return false
+}
+
+// unvisited tells whether no progress point was ever visited: to repeat that is of no use.
+func unvisited(d *profile.Data) bool {
+	return d.End == nil || !slices.ContainsFunc(d.End.Visits, func(n int64) bool { return n > 0 })
+}
+
+// repeating is a command line, a command and its arguments, that repeats the program, as a shell takes it.
+func repeating(typed []string) string {
+	words := []string{os.Args[0], typed[0], "--repeat", strconv.Itoa(advisedRepeats)}
+	if os.Getenv("SUDO_UID") != "" {
+		words = slices.Insert(words, 0, "sudo")
+	}
+	words = append(words, typed[1:]...)
+	for i := range words {
+		words[i] = quoted(words[i])
+	}
+	return strings.Join(words, " ")
+}
