@@ -79,7 +79,7 @@ func (s *session) renew() {
 	}
 	if len(i.Lost) > 0 {
 		s.interrupted = "clock lost"
-		s.warn("clock-lost", "the sampling clock of CPU %s stopped, as when it is off line for a moment or the machine was suspended: it runs again, and that experiment is set aside", listed(i.Lost))
+		s.warn("clock-lost", "the sampling clock of CPU %s stood still: the CPU was off line for a moment, the machine was suspended, or the host did not run the CPU. It goes on, and that experiment is set aside", listed(i.Lost))
 	}
 }
 
