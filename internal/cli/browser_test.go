@@ -53,7 +53,7 @@ func TestRunViewInBrowser(t *testing.T) {
 	v.address("the run has ended")
 	until("the end", `document.querySelector('#live').hidden`)
 	until("what came out of it", `document.querySelector('#answer').innerText.includes('parse.c:') && document.body.innerText.includes('exit status 143')`)
-	v.end(0)
+	v.end(128 + int(syscall.SIGTERM))
 }
 
 // terminate ends the one process that runs a program.

@@ -109,7 +109,7 @@ func TestAway(t *testing.T) {
 // endNamed ends whom whatif names as one that goes on, after these words.
 func endNamed(t *testing.T, script, words string, status int) {
 	t.Helper()
-	cmd := exec.Command(realkernel.Whatif(t), "run", "-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
+	cmd := exec.Command(realkernel.Whatif(t), "run", "--preserve-status", "-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
 		"sh", "-c", script)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -138,7 +138,7 @@ func endNamed(t *testing.T, script, words string, status int) {
 func TestLeftoversOfOthers(t *testing.T) {
 	realkernel.Need(t)
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", `{ until [ -e told ]; do sleep 0.02; done; sleep 60 & echo $! >left; } & exec "$0" run --quiet -p syscall:clock_nanosleep -d 1s -- sh -c '
+	cmd := exec.Command("sh", "-c", `{ until [ -e told ]; do sleep 0.02; done; sleep 60 & echo $! >left; } & exec "$0" run --quiet --preserve-status -p syscall:clock_nanosleep -d 1s -- sh -c '
 		trap ": >told; sleep 1; exit 9" TERM; while sleep 0.02; do :; done'`, realkernel.Whatif(t))
 	cmd.Dir = dir
 	_ = cmd.Run()

@@ -190,7 +190,10 @@ func (l *Ledger) End(units int) Reading {
 	deadline := load(&c.Deadline)
 	end := Now()
 	store(&c.Deadline, 0)
-	end = min(end, deadline, load(&c.Lease))
+	if deadline != 0 { // else it was detached before its time
+		end = min(end, deadline)
+	}
+	end = max(c.Start, min(end, load(&c.Lease)))
 	// It was noticed later.
 	if ended := load(&c.Ended); l.Processes() == 0 && ended > c.Start && ended < end {
 		end = ended
