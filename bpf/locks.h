@@ -65,7 +65,7 @@ int see_preempt_count(void *ctx)
 
 /*
  * Attached only where nothing is counted. The tick is a softirq, and what a hard interrupt has met is known no
- * more when it comes: so this looks at it in the interrupt that raises the softirq.
+ * more when it comes: so this program looks at it in the interrupt that raises the softirq.
  */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_raise_see_mode, u32 vector)
@@ -75,8 +75,10 @@ int BPF_PROG(on_raise_see_mode, u32 vector)
 
 	if (!c || vector != SOFTIRQ_HRTIMER)
 		return 0;
-	bpf_probe_read_kernel(&regs, sizeof(regs), of_this_core(irq_regs_at));
-	c->in_kernel = !regs || !MET_USER_SPACE(regs);
+	/* Of a kernel that tells neither, nothing is known: its cores are stopped wherever a tick meets them. */
+	if (irq_regs_at)
+		bpf_probe_read_kernel(&regs, sizeof(regs), of_this_core(irq_regs_at));
+	c->in_kernel = irq_regs_at && (!regs || !MET_USER_SPACE(regs));
 	return 0;
 }
 

@@ -517,7 +517,7 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 	if (!c || !control.period)
 		return 0;
 	if (*key != bpf_get_smp_processor_id()) {
-		/* From a core that was taken off line, or is to have no timers. User space starts its clock again, see restart. */
+		/* From a core that was taken off line, or is to have no timers. User space starts its clock again (ledger/lease.go). */
 		lose(c, LOSS_TIMER);
 		park(v);
 		return 0;

@@ -134,8 +134,11 @@ func (in *input) effectDoubts(e *Effect, u int, t *track, f *fit) {
 	if visits < 2*fewVisits {
 		e.warn("few-visits", "%.0f visits in %d experiments", visits, f.total)
 	}
-	if f.clipped > 0 {
-		e.warn("outliers", "%d of %d experiments lay far off and were drawn in", f.clipped, f.total)
+	switch {
+	case f.clipped == 1:
+		e.warn("outliers", "1 of %d experiments was an outlier: its weight was reduced", f.total)
+	case f.clipped > 1:
+		e.warn("outliers", "%d of %d experiments were outliers: their weight was reduced", f.clipped, f.total)
 	}
 	if f.disagree > 1 {
 		e.warn("runs-disagree", "its %d runs say different things, by more than their noise: intervals were made %.1f times as wide", f.runs, math.Sqrt(f.disagree))

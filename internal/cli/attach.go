@@ -23,7 +23,7 @@ func attachCommand(sh *shell, args []string) (int, error) {
 	var names list
 	how := &experiment.Attach{}
 	r.define(f, "; one is needed")
-	f.seconds(&r.duration, "duration", 0, "stop profiling after `TIME`; what is profiled runs on")
+	f.seconds(&r.duration, "duration", 0, "stop profiling after `TIME`; the processes run on")
 	f.short("d", "duration")
 	f.Var(&names, "name", "processes whose name matches `GLOB`, repeatable: those that run now")
 	f.StringVar(&how.Cgroup, "cgroup", "", "the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+

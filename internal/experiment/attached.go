@@ -120,7 +120,7 @@ func (s *session) whileRunning(ctx context.Context, p subject) {
 		for setAside == "" && s.ledger.Left() > 0 {
 			time.Sleep(s.ledger.Left())
 		}
-		e := s.record(trial, s.ledger.End(s.units.count()), setAside)
+		e := s.record(trial, s.end(), setAside)
 		if setAside == "" {
 			complete++
 			s.adaptLength(e)

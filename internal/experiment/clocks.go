@@ -51,8 +51,8 @@ func (s *session) addClocks() bool {
 	if s.cfg.System {
 		// Whatever is pinned there is not the work that the user asks about; the machine keeps these CPUs free for it.
 		if len(ran) > 0 {
-			s.warn("isolated-cpus", "what runs on the isolated or nohz_full CPUs %s is neither sampled nor stopped: "+
-				"if the load deals with it, gains may be off. whatif attach profiles it there", listed(ran))
+			s.warn("isolated-cpus", "threads on the isolated or nohz_full CPUs %s are neither sampled nor stopped: "+
+				"if the load waits for them, gains may be off. whatif attach profiles such threads", listed(ran))
 			c.without = without(c.without, ran)
 		}
 		return false
@@ -72,8 +72,8 @@ func (s *session) addClocks() bool {
 		return true
 	}
 	s.checkCPUs(barred)
-	s.note("isolated-cpus", "threads were put on the isolated or nohz_full CPUs %s while the program was profiled: "+
-		"they are sampled and stopped there from then on, and the experiment before is set aside", listed(more))
+	s.note("isolated-cpus", "threads may run on the isolated or nohz_full CPUs %s since the program is profiled: "+
+		"from then on they are sampled and stopped there, and the experiment before is set aside", listed(more))
 	return true
 }
 

@@ -31,11 +31,17 @@ type counters struct {
 	all bool
 	off bool // none is counted
 
+	// When the first of the places of each point was found, on the ledger's clock. Not under mu, which may be held for as
+	// long as a file is looked through: the loop of experiments asks for it all the time.
+	found struct {
+		sync.Mutex
+		at []uint64
+	}
+
 	mu      sync.Mutex
 	specs   []point.Spec // of the run, by number; those from taken on are new
 	taken   int
 	places  []int             // of the code or of tables, that visit each of specs
-	found   []uint64          // when the first of them was, on the ledger's clock
 	pairs   []profile.Latency // that were found in the source; those from paired on are new
 	paired  int
 	timed   ledger.Points // those whose visits' moments matter: ends of latencies that were asked for
@@ -102,9 +108,10 @@ func checkSource(cfg *Config) error {
 func newCounters(l *ledger.Ledger, cfg *Config) *counters {
 	c := &counters{
 		ledger: l, cfg: cfg, all: len(cfg.Points) == 0 && !cfg.List, off: !countsSource(cfg), specs: slices.Clone(cfg.Points), taken: len(cfg.Points),
-		places: make([]int, len(cfg.Points)), found: make([]uint64, len(cfg.Points)), keys: make(map[int]keyed), files: make(map[fileID]lookedInto),
+		places: make([]int, len(cfg.Points)), keys: make(map[int]keyed), files: make(map[fileID]lookedInto),
 		met: make(map[string]bool), events: make(map[event]bool), told: make(map[string]bool),
 	}
+	c.found.at = make([]uint64, len(cfg.Points))
 	for i, s := range c.specs {
 		l, _ := cfg.latencyOf(i)
 		switch {
@@ -315,8 +322,8 @@ func (c *counters) points(name string, kind source.Event) (set ledger.Points) {
 	for i := range c.places {
 		if set>>i&1 != 0 {
 			c.places[i]++
-			if c.found[i] == 0 {
-				c.found[i] = ledger.Now()
+			if c.foundAt(i) == 0 {
+				c.setFound(i)
 			}
 		}
 	}
@@ -340,7 +347,9 @@ func (c *counters) add(name string, kind source.Event) ledger.Points {
 	n := len(c.specs)
 	c.specs = append(c.specs, spec)
 	c.places = append(c.places, 0)
-	c.found = append(c.found, 0)
+	c.found.Lock()
+	c.found.at = append(c.found.at, 0)
+	c.found.Unlock()
 	if other := c.other(spec); other >= 0 && kind != source.Progress {
 		l := profile.Latency{Name: name, Spec: name, Begin: n, End: other, Found: true}
 		if kind == source.End {
@@ -442,9 +451,15 @@ func (c *counters) take() (points []point.Spec, pairs []profile.Latency) {
 
 // foundAt is when point i was first found in the source; 0: not yet.
 func (c *counters) foundAt(i int) uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.found[i]
+	c.found.Lock()
+	defer c.found.Unlock()
+	return c.found.at[i]
+}
+
+func (c *counters) setFound(i int) {
+	c.found.Lock()
+	defer c.found.Unlock()
+	c.found.at[i] = ledger.Now()
 }
 
 // counts is at how many places each point was found.

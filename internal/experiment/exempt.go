@@ -34,8 +34,13 @@ func newExempter(cfg *Config) *exempter {
 	return &exempter{cfg: cfg, all: make(map[int]target.Exempt), seen: make(map[int]looked), stop: make(chan struct{})}
 }
 
-// begin takes in everyone else, and says once for a run who is left out.
+// begin takes in everyone else, and says once for a run which processes are exempt.
 func (e *exempter) begin(l *ledger.Ledger, load int) error {
+	if !e.cfg.saidExempt { // later executions of a load go on without those that have ended
+		if err := e.cfg.Exempt.Check(); err != nil {
+			return err
+		}
+	}
 	all, missing, err := e.cfg.Exempt.Find(load)
 	if err != nil {
 		return err

@@ -46,8 +46,8 @@ func (s *session) learn() {
 // sayRunsOn says that experiments have ended, and what that leaves unknown. No delay, no sample and no probe is left by now.
 func (s *session) sayRunsOn() {
 	after := time.Duration(ledger.Now() - s.start).Round(time.Second)
-	s.warn("settled", "experiments ended after %v: the leading units are known well enough. The program runs on undisturbed; what it does later is not "+
-		"measured (-d TIME or --repeat 1 has it measured)", after)
+	s.warn("settled", "experiments ended after %v: the leading units are known well enough. The program runs on undisturbed, and its later work is "+
+		"not measured (with -d TIME or --repeat 1 it is)", after)
 }
 
 // placebosTold says whether it is known if points keep a pace of their own, and what delays cost them by themselves: where there is such

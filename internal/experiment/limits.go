@@ -71,15 +71,18 @@ func suspendedTime() time.Duration {
 func (s *session) renew() {
 	i, err := s.ledger.Renew()
 	if err != nil {
-		s.warn("clock-lost", "the sampling clock cannot be looked after: %v", err)
+		s.warn("clock-lost", "checking the sampling clocks: %v", err)
 	}
 	if i.InExperiment {
 		s.interrupted = "whatif stood still"
-		s.warn("stalled", "whatif itself stood still for %v, as it was stopped or the machine was too busy: nothing was slowed meanwhile, and that experiment is set aside", i.Away.Round(time.Second/10))
+		s.warn("stalled", "whatif itself did not run for a second or more, as it was stopped or the machine was too busy: after 0.9 s the program ran at full speed, and such experiments are set aside")
 	}
 	if len(i.Lost) > 0 {
 		s.interrupted = "clock lost"
-		s.warn("clock-lost", "the sampling clock of CPU %s stood still: the CPU was off line for a moment, the machine was suspended, or the host did not run the CPU. It goes on, and that experiment is set aside", listed(i.Lost))
+		s.warn("clock-lost", "the sampling clock of CPU %s stopped and was started again: the CPU was off line for a moment, the machine was suspended, or the host did not run the CPU. That experiment is set aside", listed(i.Lost))
+	}
+	if len(i.Barred) > 0 {
+		s.warn("clock-lost", "the sampling clock of CPU %s cannot be started again: what runs there is neither sampled nor stopped from now on, and gains may be wrong. Profile anew where whatif may use all CPUs", listed(i.Barred))
 	}
 }
 

@@ -117,12 +117,12 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	detach := sync.OnceValue(s.ledger.Detach)
 	defer context.AfterFunc(ctx, func() { detach() })()
 	closeAll := sync.OnceValue(func() error {
-		err := detach()
+		detach() // its error is told where it is called first
 		p.detach()
 		s.sites.close()
 		events.Wait()
 		s.units.close()
-		return errors.Join(err, s.ledger.Close())
+		return s.ledger.Close()
 	})
 	defer closeAll()
 
@@ -158,8 +158,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	p = last
 	// Told first: the kernel takes probes away only when each core has had time for it, of which a target that
 	// keeps all of them busy at a high priority leaves little.
-	told := s.timeUp() && !p.Ended()
-	if s.timeUp() || p.Interrupted() {
+	timeUp := s.timeUp()
+	told := timeUp && !p.Ended()
+	if timeUp || p.Interrupted() {
 		if err := p.tell(s.ledger); err != nil {
 			cfg.Log.Warn(err.Error())
 		}
@@ -272,7 +273,7 @@ func (s *session) openLedger() error {
 		UnitWaits: s.cfg.Waiting, Waits: waitTargets(s.cfg), SamplesOnly: samplesOnly(s.cfg), NobodyPays: s.cfg.Rests(),
 	})
 	if errors.As(err, new(*ledger.AnotherSession)) {
-		return hint.New(fmt.Errorf("profiling: %w", err), "wait until it is done, or end it. Only with -s 0, which stops nothing, may a second whatif run")
+		return hint.New(fmt.Errorf("profiling: %w", err), "wait until it is done, or end it. With -s 0, and neither -l nor a sample: point, nothing is stopped: such a whatif may run beside another")
 	}
 	return err
 }
@@ -556,14 +557,20 @@ func (s *session) rebase() {
 
 // begin begins a trial's experiment.
 func (s *session) begin(t plan.Trial, length, settle time.Duration) {
-	s.renew()
-	s.interrupted = ""
 	s.hold()
 	s.refine()
+	s.renew() // now, as these two may take their time
+	s.interrupted = ""
 	s.ledger.Begin(ledger.Experiment{
 		Unit: t.Watch, Wait: s.units.waitOf(t.Watch), Placebo: t.Placebo,
 		Delay: s.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
 	})
+}
+
+// end ends the experiment under way.
+func (s *session) end() ledger.Reading {
+	s.renew() // it may have ended before, without a word: what renew sees is why it cannot be used
+	return s.ledger.End(s.units.count())
 }
 
 // record turns a reading into the experiment's record and keeps it.
@@ -613,7 +620,6 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	if why := s.unfollowed(); e.SetAside == "" {
 		e.SetAside = why
 	}
-	s.renew()
 	if why := s.exceeded(); e.SetAside == "" {
 		e.SetAside = why
 	}

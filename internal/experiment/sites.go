@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -228,7 +229,7 @@ func (s *sites) probe(i int, found []point.Site, binaries []*symbol.Binary, file
 	}
 	s.probed[i] += len(probes)
 	if s.found[i] == 0 {
-		s.found[i] = ledger.Now()
+		atomic.StoreUint64(&s.found[i], ledger.Now())
 	}
 	s.cfg.Log.Debug("progress point found", "point", s.cfg.Points[i].Text, "sites", len(probes), "binary", found[0].Binary)
 	return nil
@@ -347,9 +348,7 @@ func (s *sites) execed(e ledger.Event) {
 
 // foundAt is when a point was first probed; 0: not yet.
 func (s *sites) foundAt(i int) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.found[i]
+	return atomic.LoadUint64(&s.found[i]) // without mu, which may be held for as long as a binary is looked through
 }
 
 // counts is how many places each point is counted at.

@@ -24,7 +24,7 @@ func (s *session) executionsAsExperiments(ctx context.Context, p subject) (subje
 		if p.alive(s.ledger) || p.Interrupted() {
 			setAside = "ended early"
 		}
-		r := s.ledger.End(s.units.count())
+		r := s.end()
 		if setAside == "" {
 			if status, err := p.wait(); status != 0 || err != nil {
 				setAside = "the program failed"

@@ -32,12 +32,15 @@ func (l *Ledger) StartClock(cpus []int) (barred []int, err error) {
 // AddClocks starts sampling on cores that have no clock yet, as StartClock does.
 func (l *Ledger) AddClocks(cpus []int) (barred []int, err error) {
 	barred, err = l.startClocks(cpus)
+	if err != nil {
+		return nil, err
+	}
 	for _, cpu := range cpus {
 		if !slices.Contains(barred, cpu) {
 			l.clocks = append(l.clocks, cpu)
 		}
 	}
-	return barred, err
+	return barred, nil
 }
 
 // unseen is a core's Left until a thread of the target runs there: no moment, as it is long ago.

@@ -166,6 +166,9 @@ func (l *Ledger) Begin(e Experiment) {
 	store(&c.Start, now)
 	store(&c.Epoch, epoch)
 	store(&c.Deadline, now+uint64(e.Length))
+	if l.detached.Load() { // meanwhile, by another goroutine
+		store(&c.Deadline, 0)
+	}
 	l.countInSystem(epoch & 1)
 }
 

@@ -19,8 +19,13 @@ const (
 )
 
 // findVariables tells the programs where each core has that count, and the registers that its last interrupt has
-// found. What is not found no program looks at.
+// found.
 func findVariables(spec *ebpf.CollectionSpec, types kerneltypes.Types) error {
+	if runtime.GOARCH == "arm64" {
+		if err := setVariable(spec, "preempt_count_kept", countOfThread); err != nil {
+			return err
+		}
+	}
 	of, err := coreVariables(types.Kernel)
 	if err != nil {
 		return err
@@ -35,7 +40,7 @@ func findVariables(spec *ebpf.CollectionSpec, types kerneltypes.Types) error {
 		}
 	}
 	if runtime.GOARCH == "arm64" {
-		return setVariable(spec, "preempt_count_kept", countOfThread)
+		return nil
 	}
 	count, ok := of["__preempt_count"]
 	if !ok { // Linux 6.2 to 6.14

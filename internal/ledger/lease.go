@@ -18,7 +18,8 @@ const (
 type Interruption struct {
 	Away         time.Duration // for so long this process was not heard of; 0: it was
 	InExperiment bool          // an experiment was under way then: it ended before its time
-	Lost         []int         // cores whose clocks had stopped, and go on now
+	Lost         []int         // cores whose clocks had stopped
+	Barred       []int         // of those: they could not be started again
 }
 
 // Renew tells the kernel side that this process is at work, and starts clocks again that have stopped.
@@ -35,9 +36,16 @@ func (l *Ledger) Renew() (Interruption, error) {
 			return i, err
 		}
 	}
-	if len(restart) > 0 {
-		_, err = l.startClocks(restart)
+	if len(restart) == 0 {
+		return i, nil
 	}
+	barred, err := l.startClocks(restart)
+	if err != nil {
+		barred = restart
+	}
+	// What cannot be started again now will not be later: a cpuset that has lost a core does not get it back.
+	l.clocks = slices.DeleteFunc(l.clocks, func(cpu int) bool { return slices.Contains(barred, cpu) })
+	i.Barred = barred
 	return i, err
 }
 

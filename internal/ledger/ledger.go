@@ -78,6 +78,8 @@ type Ledger struct {
 	clock  chan error // that its program is loaded; see StartClock
 	clocks []int      // the cores that have one
 
+	detached atomic.Bool
+
 	callsHooked [2]bool // when they begin, when they are over
 
 	chains, members int // added so far
@@ -284,6 +286,7 @@ func (l *Ledger) Spent(point int) time.Duration { return time.Duration(load(&l.p
 // more events. What was counted can still be read.
 func (l *Ledger) Detach() error {
 	var errs []error
+	l.detached.Store(true)
 	if l.page != nil {
 		store(&l.page.control.Deadline, 0)
 	}

@@ -47,13 +47,15 @@ func (l *Ledger) claimCores() (*ebpf.Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claiming the cores: %w", err)
 	}
+	asked := false
 	for begin := time.Now(); ; time.Sleep(lookAgain) {
 		older, err := l.olderSession(claim)
 		if err == nil && older == 0 {
 			return claim, nil
 		}
 		waited := time.Since(begin)
-		if err == nil && waited > endsWithin {
+		if err == nil && (waited > endsWithin && !asked || waited > freedWithin) {
+			asked = true // to look through all processes takes its time
 			if owner := ownerOf(older); owner != 0 || waited > freedWithin {
 				err = &AnotherSession{PID: owner}
 			}

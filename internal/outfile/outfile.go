@@ -131,17 +131,33 @@ func (u user) replace(path string, content []byte) error {
 	return nil
 }
 
-// Own tells whether only root and the invoking user can change the directory at path. Of one that
-// is not there yet, the directory above it counts.
+// Own tells whether only root and the invoking user can change the directory at path, or put another in its place. Of
+// one that is not there yet, the directory above it counts.
 func Own(path string) (own bool) {
 	err := asUser(func(u user) error {
 		dir, err := u.nearest(path)
 		if err != nil {
 			return err
 		}
-		defer unix.Close(dir)
-		own, err = u.owns(dir)
-		return err
+		defer func() { unix.Close(dir) }()
+		if own, err = u.owns(dir); err != nil || !own {
+			return err
+		}
+		for {
+			above, err := openat(dir, "..", unix.O_PATH|unix.O_DIRECTORY, 0)
+			if err != nil {
+				return err
+			}
+			top, err := same(dir, above)
+			unix.Close(dir)
+			dir = above
+			if top || err != nil {
+				return err
+			}
+			if own, err = u.keepsEntries(dir); err != nil || !own {
+				return err
+			}
+		}
 	})
 	return own && err == nil
 }

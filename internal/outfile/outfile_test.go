@@ -501,7 +501,10 @@ func TestOwn(t *testing.T) {
 	mkdir(t, dir+"/theirs", stranger, 0o755)
 	mkdir(t, dir+"/open", 0, 0o777|os.ModeSticky)
 	mkdir(t, dir+"/caller", caller, 0o755)
+	mkdir(t, dir+"/theirs/roots", 0, 0o755) // its owner may put another in its place
+	mkdir(t, dir+"/open/roots", 0, 0o755)   // the sticky bit forbids that
 	for path, want := range map[string]bool{
+		"/theirs/roots": false, "/open/roots": true,
 		"": true, "/not/yet/there": true,
 		"/theirs": false, "/theirs/below": false, "/open": false, "/open/x": false, "/caller": false,
 	} {

@@ -214,3 +214,15 @@ func openat(dir int, name string, flags int, mode uint32) (int, error) {
 		}
 	}
 }
+
+// same tells whether two directories are one, as the topmost and the one above it are.
+func same(one, other int) (bool, error) {
+	var a, b unix.Stat_t
+	if err := unix.Fstat(one, &a); err != nil {
+		return false, err
+	}
+	if err := unix.Fstat(other, &b); err != nil {
+		return false, err
+	}
+	return a.Dev == b.Dev && a.Ino == b.Ino, nil
+}

@@ -110,6 +110,17 @@ func (e *Exemptions) Parse(word string) error {
 	return nil
 }
 
+// Check says whether the processes that are named by number are there.
+func (e *Exemptions) Check() error {
+	for _, pid := range e.PIDs {
+		if s, err := StatOf(pid); err != nil || s.IsKernel() || s.Ended() {
+			return hint.New(fmt.Errorf("exempting process %d: no such process", pid),
+				"pgrep -a NAME gives numbers; --exempt NAME exempts by name")
+		}
+	}
+	return nil
+}
+
 // Find looks at all processes. Those below the load are a part of the work, whatever they are called: only the user
 // exempts them. A PID that no process has is an error; a name that none has may come later, and is given in missing.
 func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) {
@@ -121,12 +132,6 @@ func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) 
 	for _, pid := range pids {
 		if s, err := StatOf(pid); err == nil && !s.IsKernel() && !s.Ended() {
 			stats[pid] = s
-		}
-	}
-	for _, pid := range e.PIDs {
-		if _, known := stats[pid]; !known {
-			return nil, nil, hint.New(fmt.Errorf("exempting process %d: no such process", pid),
-				"pgrep -a NAME gives numbers; --exempt NAME exempts by name")
 		}
 	}
 	missing = slices.Clone(e.Names)

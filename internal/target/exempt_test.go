@@ -163,7 +163,7 @@ func TestFindExempt(t *testing.T) {
 		t.Errorf("the load, which the user exempts: %q", got)
 	}
 	e.PIDs = append(e.PIDs, 1<<30)
-	if _, _, err := e.Find(load); err == nil {
+	if err := e.Check(); err == nil {
 		t.Error("a process that does not exist is exempt")
 	}
 }

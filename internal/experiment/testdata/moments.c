@@ -54,9 +54,9 @@ int main(int argc, char **argv) {
   if (shared == MAP_FAILED || pthread_create(&thread, NULL, selected, NULL) || pthread_create(&thread, NULL, sleeper, NULL))
     return 1;
   __atomic_store_n(&shared->pid, (unsigned long)getpid(), __ATOMIC_RELEASE);
-  for (;;) {
+  for (int n = 0;; n++) {
     work(10000);
-    round_done();
+    if (n % 20 == 0) round_done(); /* or counting it would be what slows the program */
     __atomic_add_fetch(&shared->rounds, 1, __ATOMIC_RELAXED);
   }
 }
