@@ -9,10 +9,10 @@ import (
 // both directions, by how probable it is, so nothing jumps where it becomes sure; and what stays in doubt is in the
 // intervals.
 //
-// What placebos lose, all code loses: memory gets cold while the program is stopped, or what the clock has it do
-// comes too often in virtual time. It is taken off from gains.
+// A loss of placebos is a loss of all code: memory gets cold while the program is stopped, or work that the clock
+// starts comes too often in virtual time. The loss is taken off from gains.
 //
-// What placebos gain is time in which a delay does not slow the point down, mostly because a thread sleeps by the
+// A gain of placebos is time in which a delay does not slow the point down, mostly because a thread sleeps by the
 // clock meanwhile. Code that this thread does not wait for has as much in its gain, and no more than that; of code
 // that it waits for the gain is right as it is. Placebos cannot tell the two apart. So gains stay as they are, and
 // their intervals reach down by what placebos gain (docs/design/placebos.md has the figures of other choices).

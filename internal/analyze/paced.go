@@ -7,9 +7,8 @@ import "math"
 const paceTells = 2
 
 // A point that keeps its pace seems to gain what a placebo delays. At least pacedLeast of it surely, and no more
-// than pacedMost: who gains more than was delayed has become faster, and that is something else. By the clock it may
-// lose pacedLoss of it: while others are stopped on a core, who wakes up there by the clock now and then comes
-// later.
+// than pacedMost: a point that gains more than was delayed has become faster, which is something else. By the clock it may
+// lose pacedLoss of it: a thread that the clock wakes on a core that is stopped comes later now and then.
 const pacedLeast, pacedMost, pacedLoss = 0.8, 1.1, 0.1
 
 // paced gives point k's track and fits by the clock, if delays for nothing do not slow the point down: a clock that

@@ -105,7 +105,7 @@ type Outcome struct {
 	Data    *profile.Data
 	Written bool // all of it is in Config.Output
 	Settled bool // Config.Enough said so
-	Ended   bool // the program: by Duration or Enough, and not by itself or by who interrupted all
+	Ended   bool // the program was ended by Duration or Enough, and not by itself or by an interruption
 	Listing *Listing
 }
 

@@ -46,7 +46,7 @@ func (l *Ledger) AddClocks(cpus []int) (barred []int, err error) {
 // unseen is a core's Left until a thread of the target runs there: no moment, as it is long ago.
 const unseen = 1
 
-// Await has Ran look from now on whether threads of the target run on these cores, which have no clock.
+// Await marks these cores, which have no clock: Ran then tells whether threads of the target have run there.
 func (l *Ledger) Await(cpus []int) {
 	for _, cpu := range cpus {
 		if cpu < len(l.page.cores) {
@@ -55,8 +55,8 @@ func (l *Ledger) Await(cpus []int) {
 	}
 }
 
-// Ran gives those of the cores, as Await was told, that threads of the target have run on. Where only samples are
-// taken nobody looks.
+// Ran gives those of the cores, which Await has marked, that threads of the target have run on. Where only samples are
+// taken, switches are not followed, and it gives none.
 func (l *Ledger) Ran(cpus []int) []int {
 	var ran []int
 	for _, cpu := range cpus {

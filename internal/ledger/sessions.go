@@ -99,7 +99,7 @@ func (l *Ledger) olderSession(own *ebpf.Map) (ebpf.MapID, error) {
 	return 0, nil
 }
 
-// ownerOf is a process that has a map open; 0: none that may be looked at.
+// ownerOf is a process that has a map open; 0: this process may see none.
 func ownerOf(id ebpf.MapID) int {
 	files, _ := filepath.Glob("/proc/[0-9]*/fdinfo/*") // the pattern is right
 	for _, f := range files {

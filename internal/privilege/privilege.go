@@ -146,7 +146,7 @@ func InTarget(f func()) {
 }
 
 // With calls f on a thread that has these capabilities and no others, of those that it has: as a process would that
-// was given them. What f starts inherits none.
+// was given them. Processes that f starts inherit none.
 func With(capabilities []int, f func() error) error {
 	done := make(chan error)
 	go func() {

@@ -32,7 +32,8 @@ func AsOwner(uid uint32, f func() error) error {
 var owners sync.Map // uid → User
 
 // owner is a user with the groups that the user database says. Files of containers belong to users that are
-// not in it, and have no groups then. No program is asked, as LookupUser does: there may be thousands of files.
+// not in it, and have no groups then. No program is asked, as LookupUser does: it may take long, and files are
+// opened while others wait.
 func owner(uid uint32) User {
 	if u, known := owners.Load(uid); known {
 		return u.(User)

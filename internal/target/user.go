@@ -74,7 +74,7 @@ func LookupUser(key string) (User, error) {
 	}
 	switch {
 	case err == nil:
-		return fromEntry(entry)
+		return fromEntry(entry, furtherGroups(entry.Username)...)
 	case numErr == nil:
 		return User{Name: key, UID: uint32(id), GID: nobodysGroup}, nil
 	}
@@ -82,7 +82,8 @@ func LookupUser(key string) (User, error) {
 		"give a name from /etc/passwd or a numeric user id")
 }
 
-func fromEntry(entry *user.User) (User, error) {
+// fromEntry is a user with the groups that /etc/group has, and further ones.
+func fromEntry(entry *user.User, further ...string) (User, error) {
 	uid, err := strconv.ParseUint(entry.Uid, 10, 32)
 	if err != nil {
 		return User{}, fmt.Errorf("looking up user %q: %w", entry.Username, err)
@@ -96,7 +97,7 @@ func fromEntry(entry *user.User) (User, error) {
 	if err != nil {
 		return User{}, fmt.Errorf("looking up the groups of user %q: %w", entry.Username, err)
 	}
-	for _, id := range slices.Concat(ids, furtherGroups(entry.Username)) {
+	for _, id := range slices.Concat(ids, further) {
 		if gid, err := strconv.ParseUint(id, 10, 32); err == nil && !slices.Contains(u.Groups, uint32(gid)) {
 			u.Groups = append(u.Groups, uint32(gid))
 		}
