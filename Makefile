@@ -104,11 +104,11 @@ scale: build tools
 points: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/points
 
-# Half an hour. Less often: make attach ATTACHES=10
+# An hour. Less often: make attach ATTACHES=10
 ATTACHES := 100
 
 attach: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestStorm|TestHotplug' ./internal/experiment -figures -attaches $(ATTACHES)
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestStorm|TestHotplug|TestMoments' ./internal/experiment -figures -attaches $(ATTACHES)
 
 # Needs Debian's source packages: "deb-src" in apt's sources.
 sqlite: build tools
