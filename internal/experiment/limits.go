@@ -82,7 +82,7 @@ func (s *session) renew() {
 		s.warn("clock-lost", "the sampling clock of CPU %s stopped and was started again: the CPU was off line for a moment, the machine was suspended, or the host did not run the CPU. That experiment is set aside", listed(i.Lost))
 	}
 	if len(i.Barred) > 0 {
-		s.warn("clock-lost", "the sampling clock of CPU %s cannot be started again: what runs there is neither sampled nor stopped from now on, and gains may be wrong. Profile anew where whatif may use all CPUs", listed(i.Barred))
+		s.warn("clock-lost", "the sampling clock of CPU %s could not be started again: while that is so, threads there are neither sampled nor stopped, and gains may be wrong. If the CPU is not just going off line, profile anew where whatif may use all CPUs", listed(i.Barred))
 	}
 }
 

@@ -25,27 +25,25 @@ type Interruption struct {
 // Renew tells the kernel side that this process is at work, and starts clocks again that have stopped.
 func (l *Ledger) Renew() (Interruption, error) {
 	i := l.renew()
-	var err error
-	if i.Lost, err = l.lostClocks(); err != nil {
-		return i, err
-	}
-	restart := i.Lost
+	restart, err := l.lostClocks()
 	if i.Away > 0 { // all have become slow
-		i.Lost = nil
-		if restart, err = l.online(l.clocks); err != nil {
-			return i, err
-		}
+		restart, err = l.online(l.clocks)
 	}
-	if len(restart) == 0 {
-		return i, nil
+	if err != nil || len(restart) == 0 {
+		return i, err
 	}
 	barred, err := l.startClocks(restart)
 	if err != nil {
 		barred = restart
 	}
-	// What cannot be started again now will not be later: a cpuset that has lost a core does not get it back.
-	l.clocks = slices.DeleteFunc(l.clocks, func(cpu int) bool { return slices.Contains(barred, cpu) })
-	i.Barred = barred
+	// A core that is just going off line can be had again later. One that a cpuset has lost for good is tried in vain each
+	// time, and that is told once.
+	again := func(cpu int) bool { return slices.Contains(l.barred, cpu) && slices.Contains(barred, cpu) }
+	if i.Away == 0 {
+		i.Lost = slices.DeleteFunc(slices.Clone(restart), again)
+	}
+	i.Barred = slices.DeleteFunc(slices.Clone(barred), again)
+	l.barred = barred
 	return i, err
 }
 

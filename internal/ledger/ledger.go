@@ -78,6 +78,8 @@ type Ledger struct {
 	clock  chan error // that its program is loaded; see StartClock
 	clocks []int      // the cores that have one
 
+	barred []int // those of them that could not be started again, last time
+
 	detached atomic.Bool
 
 	callsHooked [2]bool // when they begin, when they are over
