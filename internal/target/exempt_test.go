@@ -202,7 +202,9 @@ func TestExemptChildren(t *testing.T) {
 // shellWithChild starts a shell that is called so, and waits for a child.
 func shellWithChild(t *testing.T, name string) int {
 	t.Helper()
-	const script = `printf %s "$0" > /proc/$$/comm; sleep 1000 & echo started; wait`
+	// The child has the shell's name until it runs its own program.
+	const script = `printf %s "$0" > /proc/$$/comm; sleep 1000 &
+		until read comm < /proc/$!/comm && [ "$comm" = sleep ]; do :; done; echo started; wait`
 	cmd := exec.Command("sh", "-c", script, name)
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	stdout, err := cmd.StdoutPipe()
