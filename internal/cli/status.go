@@ -101,7 +101,7 @@ func (h *lineHandler) Enabled(_ context.Context, l slog.Level) bool { return l >
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	var b strings.Builder
 	if r.Level >= slog.LevelWarn {
-		b.WriteString("whatif: warning: " + r.Message)
+		b.WriteString(report.WarningPrefix + r.Message)
 	} else {
 		b.WriteString("whatif: " + r.Message)
 	}

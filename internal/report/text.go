@@ -216,10 +216,10 @@ func (p *printer) hanging(prefix, text string) {
 }
 
 // warning writes a warning as the command line does.
-func (p *printer) warning(w analyze.Warning) { p.hanging(warningPrefix, withCode(w)) }
+func (p *printer) warning(w analyze.Warning) { p.hanging(WarningPrefix, withCode(w)) }
 
-// warningPrefix is before every warning, whether a run prints it, a report or a check.
-const warningPrefix = "whatif: warning: "
+// WarningPrefix is before every warning, whether a run prints it, a report or a check.
+const WarningPrefix = "whatif: warning: "
 
 // withCode is a warning's text with its code, by which it is found in docs and in the JSON report.
 func withCode(w analyze.Warning) string {
@@ -230,7 +230,7 @@ func withCode(w analyze.Warning) string {
 }
 
 // WarningLine is a warning as a line of its own.
-func WarningLine(w analyze.Warning) string { return warningPrefix + withCode(w) }
+func WarningLine(w analyze.Warning) string { return WarningPrefix + withCode(w) }
 
 // header says what was measured.
 func header(p *printer, r *analyze.Result) {

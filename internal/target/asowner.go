@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"runtime"
 	"strconv"
 	"sync"
 )
@@ -15,18 +14,7 @@ func AsOwner(uid uint32, f func() error) error {
 	if os.Geteuid() != 0 || uid == 0 {
 		return f()
 	}
-	u := owner(uid)
-	done := make(chan error)
-	go func() {
-		// Never unlocked: the thread ends with the goroutine, and its rights with it.
-		runtime.LockOSThread()
-		if err := actAs(u); err != nil {
-			done <- fmt.Errorf("taking the rights of user %d: %w", uid, err)
-			return
-		}
-		done <- f()
-	}()
-	return <-done
+	return withRightsOf(owner(uid), fmt.Sprintf("taking the rights of user %d", uid), f)
 }
 
 var owners sync.Map // uid → User

@@ -20,12 +20,17 @@ func AsInvokingUser(f func() error) error {
 	if !other {
 		return f()
 	}
+	return withRightsOf(u, "becoming "+u.Name, f)
+}
+
+// withRightsOf calls f on a thread of its own that has a user's rights to files; taking says what failed if it cannot.
+func withRightsOf(u User, taking string, f func() error) error {
 	done := make(chan error)
 	go func() {
 		// Never unlocked: the thread ends with the goroutine, and its rights with it.
 		runtime.LockOSThread()
 		if err := actAs(u); err != nil {
-			done <- fmt.Errorf("becoming %s: %w", u.Name, err)
+			done <- fmt.Errorf("%s: %w", taking, err)
 			return
 		}
 		done <- f()
