@@ -155,11 +155,13 @@ func TestGoroutinesAreHeld(t *testing.T) {
 		args = append([]string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, args...)
 		t.Log(args)
 		realkernel.Judge(t, func() ([]noise.Figure, float64) {
-			data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
 			// In the first second whatif finds out that a goroutine keeps time. No job comes earlier.
-			f := gainAfter(t, data, time.Second)
+			f, foreign := gainAfter(t, time.Second, func() *profile.Data {
+				data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
+				return data
+			})
 			f.Low, f.High = -8, 4
-			return []noise.Figure{f}, realkernel.ForeignShare(data)
+			return []noise.Figure{f}, foreign
 		})
 	}
 }

@@ -132,20 +132,23 @@ func TestErrandsAreHeld(t *testing.T) {
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("errands.c:%d", realkernel.Line(t, source, "/* WORK */"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		data, _ := profiled(t, []string{"-p", "func:done", "-t", line, "-s", "0,100", "-d", "3s"}, []string{program}, 143)
 		// In the first second whatif finds out that a thread keeps time. No job comes earlier; without delays for
 		// that thread the gain is 14 to 30%.
-		f := gainAfter(t, data, time.Second)
+		f, foreign := gainAfter(t, time.Second, func() *profile.Data {
+			flags := []string{"-p", "func:done", "-t", line, "-s", "0,100", "-d", "3s"}
+			data, _ := profiled(t, flags, []string{program}, 143)
+			return data
+		})
 		f.Low, f.High = -7, 5
-		return []noise.Figure{f}, realkernel.ForeignShare(data)
+		return []noise.Figure{f}, foreign
 	})
 }
 
 // A periodic thread that takes a lock which other threads want is delayed before it has the lock, and not stopped
-// while it has it. Otherwise the gain is 8 to 16%, where some 40 are true.
+// while it has it. Otherwise the gain is 8 to 16%, where some 43 are true; with it, 34 to 35.
 func TestTimekeepersAreHeld(t *testing.T) {
 	realkernel.Need(t)
-	judgeForm(t, "housekeeper", time.Second, 10)
+	judgeForm(t, "housekeeper", time.Second, 14)
 }
 
 // Who cannot be held, as another thread wants the only core, owes nothing, and neither does whom it lets go on: the third would be
@@ -214,38 +217,46 @@ func judgeTruth(t *testing.T, begin time.Duration, off float64, program string, 
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
 		truth, half := realkernel.Truth(t, program, 100)
 		t.Logf("without its target the program gains %.1f ± %.1f%%", truth, half)
-		data := profile()
-		f := gainAfter(t, data, begin)
+		f, foreign := gainAfter(t, begin, profile)
 		f.Low, f.High = truth-off, truth+off
 		f.Half = math.Hypot(f.Half, half)
-		return []noise.Figure{f}, realkernel.ForeignShare(data)
+		return []noise.Figure{f}, foreign
 	})
 }
 
-// gainAfter is what the experiments that began after so long say that the first point gains, in percent.
-func gainAfter(t *testing.T, data *profile.Data, begin time.Duration) noise.Figure {
+// gainAfter is what the experiments that began after so long say that the first point gains, in percent, and the part of
+// the machine that others used. Runs have a few experiments each, and are added up until the gain is known well enough:
+// the interval alone says when, whatever the gain is.
+func gainAfter(t *testing.T, begin time.Duration, profile func() *profile.Data) (gain noise.Figure, foreign float64) {
 	t.Helper()
+	const enough, most = 1.5 * usualGain, 4
 	var visits, times [2]float64
 	var periods [2][]float64 // logarithms
-	for _, e := range data.Experiments {
-		if e.SetAside != "" || e.StartNS < begin.Nanoseconds() || data.IsPlacebo(&e) {
-			continue
+	for run := 1; ; run++ {
+		data := profile()
+		foreign = max(foreign, realkernel.ForeignShare(data))
+		for _, e := range data.Experiments {
+			if e.SetAside != "" || e.StartNS < begin.Nanoseconds() || data.IsPlacebo(&e) {
+				continue
+			}
+			which, v := min(1, e.Speedup), e.Points[0]
+			visits[which] += v.Weight
+			times[which] += v.WindowNS
+			if v.Weight > 0 && v.WindowNS > 0 {
+				periods[which] = append(periods[which], math.Log(v.WindowNS/v.Weight))
+			}
 		}
-		which, v := min(1, e.Speedup), e.Points[0]
-		visits[which] += v.Weight
-		times[which] += v.WindowNS
-		if v.Weight > 0 && v.WindowNS > 0 {
-			periods[which] = append(periods[which], math.Log(v.WindowNS/v.Weight))
+		left := times[1] / visits[1] * visits[0] / times[0]
+		_, half := noise.Mean(periods[0])
+		_, other := noise.Mean(periods[1])
+		half = 100 * left * math.Hypot(half, other)
+		if half <= enough || run == most {
+			if visits[0] == 0 || visits[1] == 0 {
+				t.Fatalf("visits in baselines weigh %.1f, in experiments %.1f", visits[0], visits[1])
+			}
+			return noise.Figure{Name: "the gain", Value: 100 * (1 - left), Half: half, Usual: usualGain}, foreign
 		}
 	}
-	if visits[0] == 0 || visits[1] == 0 {
-		t.Fatalf("visits in baselines weigh %.1f, in experiments %.1f", visits[0], visits[1])
-	}
-	left := times[1] / visits[1] * visits[0] / times[0]
-	_, half := noise.Mean(periods[0])
-	_, other := noise.Mean(periods[1])
-	half = 100 * left * math.Hypot(half, other)
-	return noise.Figure{Name: "the gain", Value: 100 * (1 - left), Half: half, Usual: usualGain}
 }
 
 // usualGain is half of the interval of such a gain on a quiet machine.
