@@ -108,7 +108,7 @@ points: build tools
 ATTACHES := 100
 
 attach: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestStorm|TestHotplug|TestMoments' ./internal/experiment -figures -attaches $(ATTACHES)
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestRunStall|TestStorm|TestHotplug|TestMoments' ./internal/experiment -figures -attaches $(ATTACHES)
 
 # Needs Debian's source packages: "deb-src" in apt's sources.
 sqlite: build tools

@@ -107,6 +107,43 @@ func TestSystemStall(t *testing.T) {
 	}
 }
 
+// While a thread that takes the kernel's locks all the time is stopped for the sake of another one, a process that
+// takes the same locks on the other core does not wait for the end of a stop.
+func TestRunStall(t *testing.T) {
+	measures(t)
+	const source = "testdata/stall.c"
+	program := realkernel.Compile(t, source)
+	locks := startPulse(t, program, "locks")
+	locks.await(t)
+	probe := startPulse(t, program, "calls")
+	probe.await(t)
+	probe.set(2, 0)
+	time.Sleep(10 * time.Second)
+	alone := probe.word(2)
+	locks.end()
+	shared := filepath.Join(t.TempDir(), "shared")
+	if err := os.WriteFile(shared, make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line := fmt.Sprintf("stall.c:%d", realkernel.Line(t, source, "// SELECTED"))
+	flags := []string{"-p", "syscall:munmap", "-s", "100", "-t", line, "-d", "10s"}
+	probe.set(2, 0)
+	data, _ := profiled(t, flags, []string{program, "locks", shared}, 143)
+	worst := probe.word(2)
+	var paused int64
+	for _, e := range data.Experiments {
+		paused += e.PausedNS
+	}
+	t.Logf("calls take at most %.1f ms beside whatif run, %.1f ms without; threads were stopped for %.1f s of it",
+		float64(worst)/1000, float64(alone)/1000, float64(paused)/1e9)
+	if worst > 10000 {
+		t.Errorf("calls of another process took up to %d µs, more than 10 ms", worst)
+	}
+	if paused < int64(time.Second) {
+		t.Errorf("threads were stopped for %d ns only: this says nothing", paused)
+	}
+}
+
 // What the machine depends on is no part of the target, whether it runs already or is started later. Nor is what
 // the user names. whatif says which processes those are. All others are part of the target.
 func TestSystemExempt(t *testing.T) {
