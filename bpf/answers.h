@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Who lets one go on that waits for a message has mostly been asked for it. A server that always has a request to answer never
- * waits for one, so nobody lets it go on; and a client that slept by the clock between two requests asks too early in virtual time, by all
- * that has come about meanwhile. Then the answer may be there before the question. So the one who answers should have waited until it was asked, and
- * then for as long as the answer took. Not each time: they come in the order of real time, and the one who has slept for longest is ahead the most. In
- * their own order some would have come earlier than they do, so it is on average that answers must not be early. A message that
- * was begun before the other waited is no answer to him.
+ * Replies that come before their questions. A thread that wakes one which waits for a message has
+ * mostly been asked by it. A server that always has a request never waits for one, so no client
+ * wakes it; and a client that slept by the clock between two requests asks too early in virtual
+ * time, by all that has come about meanwhile. Then the reply may be there before the question. So
+ * the replying thread should have waited until it was asked, and then for as long as the reply
+ * took. Not for each single reply: they come in the order of real time, and the client that has
+ * slept longest is ahead the most. In virtual order some would have come earlier, so it is on
+ * average that replies must not be early. A message that was begun before the other thread waited
+ * is no reply to it.
  *
- * Who has not slept by the clock is ahead by no more than what it pays at the next tick.
+ * A client that has not slept by the clock is ahead by no more than what it pays at the next tick.
  */
 #ifndef WHATIF_ANSWERS_H
 #define WHATIF_ANSWERS_H
 
-/* The position at which a thread that sleeps in this system call has asked; 0: it has not, or not early. timed: the clock woke it before. */
+/*
+ * The position at which a thread that sleeps in this call has asked; 0: it has not, or not early.
+ * by_timer: the clock had woken it before.
+ */
 static __always_inline u64 asked_at(const struct account *a, u64 lead, bool timed, u32 call)
 {
 	return timed && is_reading(call) ? a->since - a->level - lead : 0;
 }
 
-/* A hand-over by the current thread, to one that has asked at this position, and waited since, or to another (0). Not static: as step_out. */
+/*
+ * The current thread hands over to one that has asked at position asked (0: it has not) and waited
+ * since.
+ */
 __noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
 {
 	u64 ran, level, took;
@@ -26,7 +35,7 @@ __noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 sin
 	if (!c || !t)
 		return 0;
 	ran = credit_length(&t->credit, now);
-	/* It was begun before the other waited. */
+	/* It was begun before the other thread waited. */
 	if (now - ran < since)
 		asked = 0;
 	ran -= lesser(ran, t->credit.earned); /* more may have been booked in advance */

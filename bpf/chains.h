@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Which units a sample belongs to when that depends on its whole stack: functions
- * with all that they call, and functions as far as they are called from others.
+ * Units that depend on a sample's whole stack: functions with all that they call, and functions as
+ * far as they are called from others.
  *
- * A place's chain names the units to which code there matters; user space makes it
- * once, when the place is first sampled. Each unit is counted once a sample, however
- * often it is on the stack.
+ * A place's chain names the units for which code there matters. User space makes it once, when the
+ * place is first sampled. Each unit counts a sample once, however often it is on the stack.
  */
 #ifndef WHATIF_CHAINS_H
 #define WHATIF_CHAINS_H
@@ -19,10 +18,10 @@
 #define SETTING const volatile u32 SEC(".rodata.settings")
 
 SETTING whole_stacks = 0;
-SETTING enough = 0;	 /* units that a sample can be in at most; 0: any number */
+SETTING enough = 0;	 /* most units that a sample can be in; 0: any number */
 SETTING blamed_only = 0; /* all of them begin with the code that is blamed */
 
-/* The maps have one entry each unless whole stacks are looked at. */
+/* The maps have one entry each unless whole stacks matter. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MAX_CHAINS);
@@ -47,17 +46,17 @@ struct {
 
 /* A sample, while its stack is followed. */
 struct match {
-	u32 sample;   /* its number, on this core */
-	u32 counted;  /* the units that it is in are to count it: it is no wait */
-	u32 selected; /* the unit that is asked about */
-	u32 met;      /* it is in that */
-	u32 units;    /* that it is in */
-	u32 begun;    /* a unit may yet be met */
-	u32 blamed;   /* code further in was */
-	u32 own;      /* of that */
+	u32 sample;   /* its number on this core */
+	u32 counted;  /* its units count it: it is no wait */
+	u32 selected; /* the unit of the experiment */
+	u32 met;      /* it is in that unit */
+	u32 units;    /* the number of its units */
+	u32 begun;    /* a unit may still be met */
+	u32 blamed;   /* code further in was blamed */
+	u32 own;      /* the unit of that code */
 };
 
-/* Notes what a place means for one unit. Not static: as step_out. */
+/* Notes what a place means for one unit. */
 __noinline int note_member(struct match *m, u32 number)
 {
 	struct member *b = bpf_map_lookup_elem(&members, &number);
@@ -89,7 +88,7 @@ __noinline int note_member(struct match *m, u32 number)
 	return 0;
 }
 
-/* Notes what a place means; true: nothing more is to be learnt. Not static: as step_out. */
+/* Notes what a place means; true: nothing more can be learned. */
 __noinline int note_chain(struct match *m, u32 number)
 {
 	struct chain *c = bpf_map_lookup_elem(&chains, &number);

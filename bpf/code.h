@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Which unit a sample belongs to. */
+/* Finds the unit of a sample. */
 #ifndef WHATIF_CODE_H
 #define WHATIF_CODE_H
 
-/* The unit or chain of a place, or UNIT_PENDING; user space is asked once a place. */
+/* The unit or chain of a place, or UNIT_PENDING. User space is asked once for each place. */
 static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 {
 	u32 *known = bpf_map_lookup_elem(&places, place), unit = UNIT_PENDING;
@@ -19,7 +19,7 @@ static __always_inline u32 unit_of_place(const struct place *place, u64 address)
 	return UNIT_PENDING;
 }
 
-/* The rule of a place, or RULES_PENDING; user space is asked once a page. */
+/* The rule of a place, or RULES_PENDING. User space is asked once for each page. */
 static __always_inline u32 rule_of_place(const struct place *place, u64 address, bool *unitless)
 {
 	struct place page = *place;
@@ -48,16 +48,17 @@ static __always_inline bool is_unit(u32 unit)
 }
 
 /*
- * What is known of addresses holds while a process has as many pages of code mapped, and for a second: a
- * library may be unloaded, and another, of the same size, loaded where it was. No hook tells that which
- * does not cost every process's every mapping something. So the stamp is of the pages.
+ * What is known of an address holds while the process has as many pages of code mapped, and for a
+ * second: a library may be unloaded, and another one of the same size loaded in its place. No hook
+ * tells that which does not make every mapping of every process slower. So the stamp has the number
+ * of pages.
  */
 static __always_inline u64 pages_of(u64 stamp)
 {
 	return stamp >> 32;
 }
 
-/* Its caller is not looked at, so it has no use for a rule. */
+/* The walk ends here and does not need the caller's rule. */
 static __always_inline bool ends_walk(u32 unit)
 {
 	return !whole_stacks && is_unit(unit);
@@ -71,8 +72,8 @@ static __always_inline void keep_code(const struct address *key, const struct co
 }
 
 /*
- * What is known of an address of the current process. What is known since another stamp is
- * asked about anew, if that can be; 1: it could not be looked up just now. Not static: as step_out.
+ * What is known of an address of the current process. If it is known since another stamp, it is
+ * asked about again, if possible. Gives 1 if it could not be looked up just now.
  */
 __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 {
@@ -99,12 +100,12 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	if (err == -2 /* ENOENT: not mapped */) {
 		code->unit = UNIT_NONE;
 		code->rule = RULES_UNKNOWN;
-	} else if (err) { /* someone holds the map's lock: next time */
+	} else if (err) { /* another thread holds the map's lock: next time */
 		if (known && (pages_of(known->stamp) == pages_of(stamp) || (u32)stamp - (u32)known->stamp <= 1))
 			*code = *known;
 		return code->unit == UNIT_PENDING;
 	} else if (!m.place.inode) {
-		/* Generated code keeps frame pointers, if anything. */
+		/* Generated code has frame pointers, or nothing. */
 		code->unit = UNIT_NONE;
 		code->rule = m.vdso ? rule_of_place(&m.place, address, &unitless) : RULES_FRAME_POINTER;
 	} else {
@@ -114,13 +115,16 @@ __noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 	}
 	if (code->unit != UNIT_PENDING && (code->rule != RULES_PENDING || ends_walk(code->unit)))
 		keep_code(&key, code);
-	/* Not kept, as whether it waits busily is still to be said. */
+	/* Not kept, as it is still unknown whether it waits busily. */
 	if (code->unit == UNIT_PENDING && unitless)
 		code->unit = UNIT_NONE;
 	return 0;
 }
 
-/* In the trail, an address that the program itself was at. What is above is the kernel's. */
+/*
+ * Marks the address of the program's own instruction in a trail. Addresses above it are the
+ * kernel's.
+ */
 #define TRAIL_INSTRUCTION (1UL << 62)
 
 struct walk {
@@ -129,19 +133,20 @@ struct walk {
 	struct frame frame;
 	u32 unit;
 	u32 pending; /* a unit further in is not known yet */
-	u32 hidden;  /* nor whether the instruction itself waits busily */
+	u32 hidden;  /* it is unknown, too, whether the instruction itself waits busily */
 	u32 point;   /* 1 + the sampled point whose line it is; 0: none */
 	/* Small, or the stack is too large for Linux 6.1. */
 	u16 ended;   /* one of these: */
 	/* In the kernel: */
 	u16 kernel_stack; /* which one is followed */
-	u16 begun;	  /* 1: what is whatif's, or the scheduler's, is being left; 2: it is left */
+	u16 begun;	  /* 1: leaving frames of whatif or the scheduler; 2: they are left */
 	u16 entered;	  /* the frame before is where the kernel was entered */
 	u16 busy;    /* an address could not be looked up just now */
-	u16 trailed; /* its addresses are kept as far as they may be needed, see late.h */
-	u32 trail;   /* so many */
-	u32 known;   /* of them, those before the first that is not known: for them the sample has been counted */
-	struct match match; /* where whole stacks are looked at */
+	u16 trailed; /* its addresses are kept as far as they may be needed, see deferred.h */
+	u32 trail;   /* the number of addresses kept */
+	/* of them, those before the first unknown one: the sample has been counted for them */
+	u32 known;
+	struct match match; /* where whole stacks matter */
 };
 
 enum ended {
@@ -153,8 +158,8 @@ enum ended {
 };
 
 /*
- * Notes what the code at one more frame is; 1: nothing further out matters. instruction:
- * it is what the program itself was at. Not static: as step_out.
+ * Notes what the code of one more frame is; 1: nothing further out matters. instruction: it is the
+ * program's own instruction.
  */
 __noinline int note_code(struct walk *w, const struct code *code, bool instruction)
 {
@@ -166,7 +171,10 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 	if (unit != UNIT_PENDING && !w->point && !w->match.blamed)
 		w->point = (unit & ~UNIT_SPINS) >> UNIT_POINT_SHIFT;
 	if (unit == UNIT_PENDING) {
-		/* Whose it is will be known later: ask for what is further out, too. What that means is counted then. */
+		/*
+		 * Its unit will be known later. What is further out is asked for, too, and counted
+		 * then.
+		 */
 		if (!w->pending)
 			w->known = w->trail ? w->trail - 1 : 0;
 		w->pending = 1;
@@ -178,13 +186,16 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 		u32 number = unit & UNIT_NUMBER;
 
 		w->unit |= unit & UNIT_SPINS;
-		/* Behind code that is not known yet anything may matter. */
+		/* Behind unknown code anything may matter. */
 		if (number != UNIT_NONE && note_chain(&w->match, number) && !w->pending) {
 			w->ended = ENDED_IN_UNIT;
 			return 1;
 		}
 	} else {
-		/* Where the instruction itself, or a library's function that polls, waits busily, so does the thread. */
+		/*
+		 * If the instruction itself, or a polling function of a library, waits busily, so
+		 * does the thread.
+		 */
 		unit &= UNIT_NUMBER | UNIT_SPINS;
 		if (unit != UNIT_NONE) {
 			w->unit = unit;
@@ -195,18 +206,17 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 	return 0;
 }
 
-/* See late.h. */
+/* See deferred.h. */
 int leave_trail(struct walk *w, u64 address);
 int put_off_sample(struct thread *t, struct core *c, const struct walk *w);
 
-/* An address that a walk comes to is kept, as far as it may be needed. */
+/* Keeps an address of the walk, as far as it may be needed. */
 static __always_inline void keep_address(struct walk *w, const struct code *code, u64 address)
 {
 	if (w->trailed && (whole_stacks || w->pending || code->unit == UNIT_PENDING))
 		leave_trail(w, address);
 }
 
-/* Not static: as step_out. */
 __noinline int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
@@ -241,8 +251,8 @@ static long on_frame(u32 i, struct walk *w)
 #include "kernelcode.h"
 
 /*
- * Counts the sample for all units that its whole stack is in, and tells whether the
- * one that an experiment is about is among them.
+ * Counts the sample for all units that its whole stack is in. Gives the experiment's unit if that
+ * is among them.
  */
 static __always_inline u32 unit_of_stack(struct walk *w)
 {
@@ -250,13 +260,13 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 
 	if (!unknown && !w->match.units && w->match.own && w->match.counted)
 		count_sample(w->match.own);
-	/* What is further out, or unknown, does not make it another's. */
+	/* What is further out, or unknown, does not change that. */
 	if (w->match.met && !w->hidden)
 		return w->match.selected | w->unit;
 	return unknown ? UNIT_PENDING : w->unit;
 }
 
-/* What following a stack has found. */
+/* The result of following a stack. */
 static __always_inline u32 unit_found(struct walk *w)
 {
 	if (whole_stacks)
@@ -270,7 +280,7 @@ static __always_inline enum loss loss_of(const struct walk *w)
 	return w->busy ? LOSS_MAPPING : w->pending ? LOSS_PLACE : LOSS_TABLE;
 }
 
-/* Follows the stack of the current thread, which has one in user space if it has t. */
+/* Follows the stack of the current thread, which has one in user space if t is not 0. */
 static __always_inline void follow_stack(struct walk *w, struct thread *t, bool counted)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -281,7 +291,8 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 			return;
 		w->ended = ENDED_OUTERMOST;
 	}
-	if (!t || !memory_of(task)) /* the latter: on its way out: nothing of the program is left */
+	/* no memory: it is on its way out, and nothing of the program is left */
+	if (!t || !memory_of(task))
 		return;
 	w->space = t->address_space;
 	w->stamp = stamp_of(memory_of(task)->exec_vm);
@@ -291,8 +302,8 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 }
 
 /*
- * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the
- * sampled point whose line it is in. t is 0 for what only runs in the kernel. Not static: as step_out.
+ * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the sampled
+ * point whose line it is in. t is 0 for a task that only runs in the kernel.
  */
 __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
 {
@@ -313,7 +324,7 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 	unit = unit_found(&w);
 	if (counted && t) {
 		t->last_late = 0;
-		/* Also if it is known to be in the unit of the experiment: there are others further out. */
+		/* Also if it is in the experiment's unit: there are others further out. */
 		if (w.pending && put_off_sample(t, c, &w))
 			return unit;
 	}

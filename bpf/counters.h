@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Progress points in the program's source: reading the numbers that the program
- * counts in its own memory. They are read in the process itself, at ticks, when a
- * thread goes to sleep, and last when nothing of the process can count any more;
- * what was added since the last reading is visits. Where they are is looked for
- * when the process has come to have other code mapped: also that last time.
+ * Progress points in the program's source: reads the numbers that the program counts in its own
+ * memory. They are read in the process itself: at ticks, when a thread goes to sleep, and a last
+ * time when nothing of the process can count any more. What was added since the last reading are
+ * visits. Where the numbers are is looked up when the process has other code mapped, also that last
+ * time.
  */
 #ifndef WHATIF_COUNTERS_H
 #define WHATIF_COUNTERS_H
 
-/* Whether any are to be counted: without, the verifier leaves all of this out. */
+/* Whether any are counted: without, the verifier leaves all of this out. */
 SETTING counting;
 
 /*
- * These maps are allocated as a whole: memory for one more entry is not always at
- * hand where it is needed here, and what a process counts would be lost for it.
+ * These maps are allocated as a whole. Memory for one more entry is not always available here, and
+ * what a process counts would be lost.
  */
 
-/* By file_key: which files have points. Filled by user space. */
+/* Which files have points, by file_key. User space fills it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 14);
@@ -47,19 +47,19 @@ struct {
 	__type(value, struct point_name);
 } names SEC(".maps");
 
-/* What they begin with. */
+/* Initial values. */
 struct counters no_counters;
 struct counter_file no_file; /* FILE_ASKED */
 struct point_name no_name;
 
-/* By address space: held while one looks at what is mapped. */
+/* By address space: held while a thread looks at what is mapped. */
 u64 looking[256];
-/* Which of them was looked at last in a slot, and in which second. */
+/* The address space that was last looked at in a slot, and in which second. */
 u64 looked[256];
 
 #define READ_NOW 0
 
-/* By an index that is known to be in range, but not to the verifier. */
+/* By an index that is in range, though the verifier does not know it. */
 static __always_inline struct object *object_of(struct counters *c, u64 i)
 {
 	barrier_var(i);
@@ -76,7 +76,7 @@ struct reading {
 	u64 space;
 	u64 bias;
 	u64 entries; /* of a table */
-	u32 birth; /* what is in the memory is where counting begins */
+	u32 birth; /* counting begins with what is in memory now */
 	u32 first; /* of the object's sources */
 	u32 value; /* of the object's values */
 	u32 entry; /* of a table: its value */
@@ -85,10 +85,10 @@ struct reading {
 	u32 found[MAX_POINTS]; /* visits */
 };
 
-/* At one reading; nothing visits faster. What is left is for the next. */
+/* In one reading: nothing visits faster. The rest is left for the next one. */
 #define MOST_VISITS (1ull << 28)
 
-/* What was added since the last reading: each visit is one reader's. */
+/* Takes what was added since the last reading: each visit is one reader's. */
 static __always_inline u64 claim(u64 *value, u64 sum)
 {
 	u64 last = *value;
@@ -108,7 +108,7 @@ static __always_inline u64 claim(u64 *value, u64 sum)
 	return 0; /* others claim it as fast */
 }
 
-/* Functions that are not static: as step_out. The sum of a point's numbers; none if the first cannot be read, or is something else. */
+/* The sum of a point's numbers; an error if the first cannot be read, or is something else. */
 __noinline int sum_at(u64 at, u32 shards, u64 *sum)
 {
 	u64 n, mark;
@@ -117,7 +117,7 @@ __noinline int sum_at(u64 at, u32 shards, u64 *sum)
 		return -1;
 	*sum = 0;
 	for (u32 i = 0; i < MAX_SHARDS && i < shards; i++) {
-		/* Those of a Go program may lie in two pages, of which one was never written. */
+		/* A Go program's numbers may lie in two pages, of which one was never written. */
 		if (!bpf_probe_read_user(&n, sizeof(n), (void *)(at + i * COUNTER_STRIDE)))
 			*sum += n;
 	}
@@ -140,7 +140,7 @@ static __always_inline void find(struct reading *r, u32 set, u64 n)
 		r->found[i] += (u32)n & -(points >> i & 1);
 }
 
-/* The hash of the name of a table's entry. 0: it is not complete. */
+/* The hash of a table entry's name; 0: the name is not complete. */
 static __always_inline u64 hash_name(u64 at)
 {
 	u64 hash = 0xcbf29ce484222325, word;
@@ -156,7 +156,9 @@ static __always_inline u64 hash_name(u64 at)
 	return hash;
 }
 
-/* The points of an entry, by its name. Until they are known, visits are kept there. */
+/*
+ * The points of an entry, by its name. Visits from before these are known are kept with the name.
+ */
 __noinline int count_named(u64 at, u32 *set, u64 n)
 {
 	struct point_name *known;
@@ -222,13 +224,13 @@ __noinline int read_entry(u32 i, struct reading *r)
 	return 0;
 }
 
-/* What the kernel hands on to a loop's function must be the caller's own: here a pointer. */
+/* The kernel hands a loop's function only what is on the caller's own stack: here a pointer. */
 static long on_entry(u32 i, struct reading **r)
 {
 	return read_entry(i, *r) != 0;
 }
 
-/* How many entries a table has, and where. Apart, for the memory that it takes. */
+/* How many entries a table has, and where. A function of its own, for the stack that it needs. */
 __noinline int open_table(struct reading *r, u64 at)
 {
 	struct source_table table;
@@ -281,7 +283,7 @@ static long on_source(u32 i, struct reading *r)
 
 static __always_inline u64 start_at(const struct object *o)
 {
-	/* Its numbers were the parent's for some time: they are known from now on only. */
+	/* Its numbers were the parent's for some time: counting begins now. */
 	return o->inherited ? VALUE_UNKNOWN : 0;
 }
 
@@ -304,7 +306,7 @@ static long on_clear(u32 i, struct clearing *k)
 	return 0;
 }
 
-/* What tells files apart: in place of an offset, when it was changed. */
+/* Tells files apart: instead of an offset it has the time of the last change. */
 static __always_inline struct place file_key(const struct object *o)
 {
 	struct place key = o->file;
@@ -314,8 +316,8 @@ static __always_inline struct place file_key(const struct object *o)
 }
 
 /*
- * Where a file is mapped and what of it is to be read, once user space has said it. Apart, for the
- * stack that it takes: kernels before 6.8 round that of each function up to 32 bytes.
+ * Settles where a file is mapped and what of it is read, once user space has answered. A function
+ * of its own, for its stack: kernels before 6.8 round each function's stack up to 32 bytes.
  */
 static __noinline int settle(struct counters *c, u64 space, struct object *o)
 {
@@ -422,19 +424,20 @@ struct finding {
 	struct object object;
 	u32 at;	    /* + 1: where it is */
 	u32 again;  /* + 1: where the file was before it was unmapped */
-	u32 unused; /* + 1 */
-	u32 asked;  /* others are not known yet, and may leave their places */
+	u32 unused; /* + 1: a free one */
+	u32 asked;  /* others are not known yet, and may become free */
 	u32 inherited;
 	u32 left; /* something has to be looked at again */
 };
 
-/* When a file was changed last: the next that is given its number has another time. */
+/* When a file was last changed: the next file with its number has another time. */
 static __always_inline u64 changed_at(struct inode *inode)
 {
 	struct inode___before_6_11 *older = (void *)inode;
 	struct inode___before_6_6 *oldest = (void *)inode;
 
-	if (bpf_core_field_exists(inode->i_ctime_sec)) /* the highest bit of the other is a mark */
+	/* the highest bit of the nanoseconds is a mark */
+	if (bpf_core_field_exists(inode->i_ctime_sec))
 		return inode->i_ctime_sec * 1000000000 + (inode->i_ctime_nsec & 0x7fffffff);
 	if (bpf_core_field_exists(older->__i_ctime))
 		return older->__i_ctime.tv_sec * 1000000000 + older->__i_ctime.tv_nsec;
@@ -459,7 +462,7 @@ static long on_find(u32 i, struct finding **finding)
 		if (o->state == OBJECT_GONE) {
 			f->again = i + 1;
 		} else if (o->start - o->file.offset == f->object.start - f->object.file.offset) {
-			/* Also where the kernel keeps it in pieces, whose protection or the like differs. */
+			/* The kernel may keep one mapping in pieces whose protection differs. */
 			o->from = lesser(o->from, f->object.from);
 			o->to = o->to > f->object.to ? o->to : f->object.to;
 			f->at = i + 1;
@@ -529,7 +532,7 @@ __noinline int on_executable(struct finding *f)
 	return 0;
 }
 
-/* What was not found any more is unloaded. */
+/* A file that was not found again is unloaded. */
 static long on_missed(u32 i, struct finding *f)
 {
 	struct counters *c = bpf_map_lookup_elem(&counters, &f->space);
@@ -550,9 +553,9 @@ static long on_looking(u32 i, u64 *space)
 }
 
 /*
- * Looks at what the current process has mapped. How many pages of code that is
- * tells when it has changed: no hook is needed that every process would pay for. It is
- * looked at now and then all the same, as code may take the place of as much other code.
+ * Looks at what the current process has mapped. The number of its pages of code tells when that has
+ * changed, so no hook is needed that every process would pay for. It is also looked at now and
+ * then, as code may take the place of as much other code.
  */
 __noinline int look_at_memory(struct thread *t, u32 last)
 {
@@ -563,7 +566,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	struct finding f = {};
 	u64 pages, seen = 0, mark, *lock;
 
-	/* Where the kernel cannot be asked what is mapped user space asks for no counting. */
+	/* Where the kernel cannot be asked what is mapped, user space asks for no counting. */
 	if (!t || !mm || !bpf_iter_task_vma_new)
 		return 0;
 	pages = mm->exec_vm;
@@ -573,7 +576,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	if ((pages == t->code_pages && (last || looked[f.space & 255] == mark)) || t->lost || t->born)
 		return 0;
 	f.inherited = t->present;
-	/* Two threads that end at once: when one is through, nothing may be left to read. */
+	/* Two threads end at once: when one is through, nothing may be left to read. */
 	if (last && looking[f.space & 255])
 		bpf_loop(1 << 16, on_looking, &f.space, 0);
 	lock = &looking[f.space & 255];
@@ -601,7 +604,10 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 		}
 	}
 	bpf_iter_task_vma_destroy(&all);
-	/* It ends early, or does not begin, where a lock is taken: then there is a next time. */
+	/*
+	 * The iterator ends early, or does not begin, where a lock is taken: then there is a next
+	 * time.
+	 */
 	if (seen == pages && !f.left) {
 		t->code_pages = pages;
 		looked[f.space & 255] = mark;
@@ -613,10 +619,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	return 0;
 }
 
-/*
- * Not in the middle of an exec, when the memory is another already, nor when it is
- * gone.
- */
+/* False in the middle of an exec, when the memory is another already, and when it is gone. */
 static __always_inline bool in_its_memory(struct thread *t)
 {
 	u64 mm = (u64)memory_of(bpf_get_current_task_btf());
@@ -626,7 +629,7 @@ static __always_inline bool in_its_memory(struct thread *t)
 	return mm && t->memory == mm;
 }
 
-#define AT_END 1    /* the last time that this is done */
+#define AT_END 1    /* the last time */
 #define AT_SWITCH 2 /* a run queue is locked: nothing new is looked for */
 
 /* Reads the process of a thread, which runs here, unless it was read less than after ago. */
@@ -642,7 +645,7 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	}
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
-	/* There is no next time: once more, as it is rare that nobody lets go in between. */
+	/* There is no next time: try once more, as the lock is rarely taken twice. */
 	if (where == AT_END && t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
 		look_at_memory(t, 1);
 		if (t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->lost)
@@ -654,13 +657,13 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	now = bpf_ktime_get_ns();
 	last = c->read;
 	if (after) {
-		/* Ticks meet it on all cores at once: one reads. */
+		/* Ticks meet the process on all cores at once: one of them reads. */
 		if (now - last < after && now >= last)
 			return;
 		if (__sync_val_compare_and_swap(&c->read, last, now) != last)
 			return;
 	}
-	/* Ticks may meet a child on its way out of fork, too. */
+	/* A tick may meet a child on its way out of fork, too. */
 	read_objects(t, t->born);
 }
 
@@ -684,7 +687,7 @@ static long on_inherited(u32 i, u64 *space)
 	o = object_of(c, i);
 	if (o->state == OBJECT_TAKEN) /* just then */
 		o->state = OBJECT_ASKED;
-	/* What was counted before it is known where is not the child's. */
+	/* What was counted before its place is known is not the child's. */
 	o->inherited = o->state == OBJECT_ASKED;
 	return 0;
 }
@@ -726,8 +729,8 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 }
 
 /*
- * A process that has been forked faults when it first writes to any page. Before
- * that its numbers are what it was born with.
+ * A forked process faults when it first writes to any page. Before that its numbers are what it was
+ * born with.
  */
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(on_fault, unsigned long address, struct pt_regs *regs, unsigned long error)
@@ -742,8 +745,8 @@ int BPF_PROG(on_fault, unsigned long address, struct pt_regs *regs, unsigned lon
 }
 
 /*
- * A process is about to run another program. Its other threads are ended next,
- * and what they count until then is read at their ends.
+ * A process is about to run another program. Its other threads end next, and what they count until
+ * then is read at their ends.
  */
 SEC("tp_btf/sched_prepare_exec")
 int BPF_PROG(on_prepare_exec, struct task_struct *task, struct linux_binprm *program)
@@ -755,7 +758,7 @@ int BPF_PROG(on_prepare_exec, struct task_struct *task, struct linux_binprm *pro
 	return 0;
 }
 
-/* Run by user space, which alone would overwrite what is counted meanwhile. */
+/* User space runs this, as it would itself overwrite what is counted meanwhile. */
 SEC("syscall")
 int answer_name(struct name_answer *answer)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * What running threads have earned that no sample has shown yet. G is behind by it at any moment: by what is
- * earned in half a period, on average. Who runs on pays it after the next tick. But who comes back from a
- * sleep, hands out work and sleeps again would be ahead by it each time, and its work in a queue too early.
- * So it is held for what is expected, too, and that is booked in advance for those who are
- * expected to have earned it: as a part of what their stretch has earned. What it turns out not to deserve of that the
- * thread gets less of later (credit.advanced).
+ * What running threads have earned that no sample has shown yet. G is behind by it at any moment,
+ * on average by what is earned in half a period. A thread that runs on pays it after the next tick.
+ * But a thread that returns from a sleep, hands out work and sleeps again would be ahead by it each
+ * time, and its work would be in a queue too early. So that thread is delayed for what is expected,
+ * too. What it paid for is booked for the threads that are expected to have earned it, as a part of
+ * what their segment has earned. If a segment turns out not to deserve that, its thread gets less
+ * later (credit.expected).
  */
 #ifndef WHATIF_FORESEE_H
 #define WHATIF_FORESEE_H
 
-/* Of all kinds of stretches. */
+/* Adds to the kind that stands for all segments. */
 static __always_inline void learn_usual(struct kind *k, u32 hits, u32 ticks)
 {
 	if (k->key != control.unit) {
@@ -20,21 +21,21 @@ static __always_inline void learn_usual(struct kind *k, u32 hits, u32 ticks)
 	kind_count(k, hits, ticks);
 }
 
-/* Whoever runs on this core does not earn, or what he has is about to be booked. */
+/* The thread on this core does not earn, or what it has earned is about to be booked. */
 static __always_inline void foresee_nothing(struct core *c)
 {
 	if (control.holds)
 		__sync_lock_test_and_set(&c->outlook.since, 0);
 }
 
-/* The same of the core that this runs on. Not static: as step_out. */
+/* The same for the core that this runs on. */
 __noinline int foresee_nothing_here(void)
 {
 	foresee_nothing(&cores[bpf_get_smp_processor_id() & (MAX_CPUS - 1)]);
 	return 0;
 }
 
-/* From now on the thread that runs on this core earns what it usually does. Not static: as step_out. */
+/* From now on the thread on this core earns what it usually does. */
 __noinline int foresee(struct core *c, const struct thread *t, u64 now)
 {
 	struct outlook *o;
@@ -46,7 +47,7 @@ __noinline int foresee(struct core *c, const struct thread *t, u64 now)
 	__sync_lock_test_and_set(&o->since, 0);
 	if (!control.rate || t->usual.key != control.unit || t->usual.ticks < KIND_KNOWN)
 		return 0;
-	/* What no sample stands for yet of this stretch, it has run before now. */
+	/* It has run this part of its segment, for which no sample stands yet, before now. */
 	ran = credit_unsampled(&t->credit, now);
 	o->level = o->booked = t->account.level;
 	o->share = (u64)t->usual.hits * control.rate / t->usual.ticks;
@@ -54,7 +55,7 @@ __noinline int foresee(struct core *c, const struct thread *t, u64 now)
 	return 0;
 }
 
-/* What others have booked for the thread that runs on this core. Not static: as step_out. */
+/* Takes what other cores have booked for the thread on this core. */
 __noinline int take_advance(struct core *c, struct thread *t)
 {
 	u64 due;
@@ -64,7 +65,7 @@ __noinline int take_advance(struct core *c, struct thread *t)
 	foresee_nothing(c);
 	due = __sync_lock_test_and_set(&c->outlook.advanced, 0);
 	if (t->account.epoch != control.epoch || !t->running)
-		return 0; /* it was another's */
+		return 0; /* it was booked for another thread */
 	due = lesser(due, account_debt(t->account.level, control.global));
 	t->account.level += due;
 	t->credit.earned += due;
@@ -84,7 +85,7 @@ static __always_inline u64 foreseen(volatile struct outlook *o, u64 now)
 
 struct look {
 	u64 now;
-	u64 level; /* the latest that any core is expected to be at */
+	u64 level; /* the highest that any core is expected to be at */
 };
 
 static long on_look(u32 i, struct look *l)
@@ -96,7 +97,7 @@ static long on_look(u32 i, struct look *l)
 	return 0;
 }
 
-/* What G will be found to have been by now. */
+/* What G will turn out to have been by now. */
 static __always_inline u64 foreseen_global(u64 now)
 {
 	struct look l = { .now = now, .level = control.global };
@@ -110,7 +111,7 @@ static long on_advance(u32 i, struct look *l)
 	struct outlook *o = &cores[i & (MAX_CPUS - 1)].outlook;
 	u64 level = foreseen(o, l->now), had = o->booked;
 
-	/* Of two that come at once one books it. */
+	/* If two cores do this at once, one of them books it. */
 	if (level <= l->level || level <= had || __sync_val_compare_and_swap(&o->booked, had, level) != had)
 		return 0;
 	raise_global(level);
@@ -118,7 +119,10 @@ static long on_advance(u32 i, struct look *l)
 	return 0;
 }
 
-/* Somebody was held for what is expected: it is booked, for those who are expected to be ahead of G. */
+/*
+ * A thread was delayed for what is expected: books it for the threads that are expected to be ahead
+ * of G.
+ */
 static __always_inline void advance(u64 now)
 {
 	struct look l = { .now = now, .level = control.global };

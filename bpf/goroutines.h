@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Goroutines that sleep by the clock. While one does, its thread runs others, or waits
- * in Go's scheduler for whatever comes: no thread waits in the user's line. So there are
- * probes on time.Sleep, which a goroutine begins on one thread and ends on any.
+ * Goroutines that sleep by the clock. Meanwhile their thread runs others, or waits in Go's
+ * scheduler for any event: no thread waits in the user's line. So there are probes on time.Sleep,
+ * which a goroutine begins on one thread and ends on any.
  *
- * To a goroutine a thread is what a core is to a thread: while it slept itself, because Go
- * had nothing for it to do, its position stood still. So the goroutine goes on at its own
- * level, with what its sleep was worth, and the thread with it; but by no more than
- * the thread has rested, as what it owes for running others it owes still.
+ * A thread is to goroutines what a core is to threads: while it slept for lack of goroutines its
+ * position stood still. So a goroutine continues at its own level, plus what its sleep was worth,
+ * and the thread with it; but by no more than the thread has been idle, as it still owes what it
+ * owes for other goroutines.
  */
 #ifndef WHATIF_GOROUTINES_H
 #define WHATIF_GOROUTINES_H
@@ -21,8 +21,8 @@ struct goroutine_key {
 /* One that sleeps. */
 struct goroutine {
 	u64 since;
-	u64 level; /* of its thread as it began to */
-	u64 epoch; /* that the level belongs to */
+	u64 level; /* its thread's level when it began to sleep */
+	u64 epoch; /* the experiment that the level belongs to */
 	u32 unit;  /* 0: none */
 	u32 pad;
 };
@@ -44,7 +44,7 @@ static __always_inline void count_sleeper(u32 unit, s64 n)
 		__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, n);
 }
 
-/* Its sleep is over: of several that find that only one is told so. */
+/* Ends a goroutine's sleep. Of several callers one is told that it did. */
 static __always_inline bool stop_sleeping(const struct goroutine_key *key, u32 unit)
 {
 	if (bpf_map_delete_elem(&goroutines, key))
@@ -53,7 +53,7 @@ static __always_inline bool stop_sleeping(const struct goroutine_key *key, u32 u
 	return 1;
 }
 
-/* Of a process, or, for 0, of all that belong to the target no more. Not static: as step_out. */
+/* Forgets a sleeping goroutine of this process or, for 0, of a process that has left the target. */
 __noinline int forget_if(struct goroutine_key *asleep, u32 unit, u32 tgid)
 {
 	struct goroutine_key key;
@@ -74,13 +74,16 @@ static long on_asleep(void *map, struct goroutine_key *key, struct goroutine *g,
 	return 0;
 }
 
-/* What sleeps in a process that is over, or runs another program now, does not come back. */
+/* Goroutines that sleep in a process that is over, or runs another program, do not come back. */
 static __always_inline void forget_goroutines(u32 tgid)
 {
 	bpf_for_each_map_elem(&goroutines, on_asleep, &tgid, 0);
 }
 
-/* A goroutine begins with the bounds of its stack: of other code, also of old Go's, the register has something else. */
+/*
+ * A goroutine begins with the bounds of its stack. In other code, and in old Go's, the register
+ * holds something else.
+ */
 static __always_inline bool is_goroutine(u64 g, u64 sp)
 {
 	u64 stack[2];
@@ -89,8 +92,9 @@ static __always_inline bool is_goroutine(u64 g, u64 sp)
 }
 
 /*
- * The unit of the code that has just called the function at whose beginning the thread is. A probe's
- * program can be interrupted by others that follow stacks on this core, and then what it found is not sure.
+ * The unit of the code that has just called the function in whose first instruction the thread is.
+ * A probe's program can be interrupted by programs that follow stacks on this core, and then its
+ * result is not sure.
  */
 static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 {
@@ -122,7 +126,7 @@ static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
 }
 
-/* Once for each thread: goroutines of the process may sleep, and be there still when it ends. */
+/* Once for each thread: goroutines of the process may sleep, and still be there when it ends. */
 static __always_inline void host(struct thread *t, struct task_struct *task)
 {
 	struct process *p;
@@ -135,10 +139,10 @@ static __always_inline void host(struct thread *t, struct task_struct *task)
 		p->goroutines = 1;
 }
 
-/* More than following a stack takes: the thread was made to wait for a core meanwhile. */
+/* Following a stack takes less: a longer probe was made to wait for a core. */
 #define LONGEST_PROBE_NS 20000
 
-/* The way to the probe's program, and what that took. */
+/* Books the way to the probe's program, and the program itself, as a delay. */
 static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
 	u64 cost = cost_of(bpf_get_attach_cookie(ctx)), now = bpf_ktime_get_ns();
@@ -180,7 +184,9 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 		g.since = begin = bpf_ktime_get_ns();
 		g.level = t->account.level;
 		g.epoch = t->account.epoch;
-		/* Counted first: who leaves the target sees either the one or the other. */
+		/*
+		 * Counted first: a thread that leaves the target sees either the one or the other.
+		 */
 		count_sleeper(g.unit, 1);
 		if (bpf_map_update_elem(&goroutines, &key, &g, BPF_NOEXIST)) {
 			count_sleeper(g.unit, -1);
@@ -194,7 +200,10 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The thread goes on with a goroutine that stands at level: as far as it has itself been idle, where it is not known to have its goroutine's account (parked.h). */
+/*
+ * The thread continues with a goroutine that stands at level: by no more than it has been idle,
+ * where it is not known to have its goroutine's account (goroutine_account.h).
+ */
 static __always_inline void level_with(struct core *c, struct thread *t, u64 level)
 {
 	u64 rise;

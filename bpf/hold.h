@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Holding those that the clock wakes. A timer's thread that wakes up for some
- * microseconds, hands out work and sleeps again is met by no tick, so it never
- * paid: it ran ahead of virtual time by all of G, and what it handed out came
- * earlier and more often than it should have, to a worker that had it already and
- * need not wait for it. So it pays when it comes back from its sleep, before it does
- * anything. Where no latencies are measured only those do that are seen to keep time (timekeepers.h).
+ * Delays threads that the clock has woken, before they return from their system call.
  *
- * Who has waited for another until a timeout ran out pays so, too. It may do something about it: an interpreter's
- * thread asks for the lock that it has waited 5 ms for, which in virtual time the other has had for less. In virtual
- * time it still waits, and can be let go on: its program takes it for waiting until the system call is over, so
- * who would let it go on asks the kernel to (on_futex).
+ * A thread that a timer wakes for some microseconds, to hand out work and sleep again, is met by no
+ * tick, so it would never pay. It would run ahead of virtual time by all of G, and its work would
+ * come earlier and more often than it should. So it pays when it returns from its sleep, before it
+ * does anything. Where no latencies are measured only periodic threads do (periodic.h).
  *
- * So does a goroutine that waited for the clock, as a thread begins to run it (parked.h), in place of the thread that was woken to find it.
+ * A thread that has waited for another one until a timeout ended pays in the same way. It may act
+ * on the timeout: an interpreter's thread asks for the lock for which it has waited 5 ms, but in
+ * virtual time the other thread has had the lock for less. In virtual time it is still waiting, and
+ * can be woken: until its system call is over, its program takes it for a waiting thread, so a
+ * thread that would wake it asks the kernel to (on_futex).
  *
- * It pays by keeping its core, and only while no other thread of the target wants
- * that (rivals.h). What is left it owes, or is let off (let_off_sleeper); what it begins
- * meanwhile and another ends is known to be too early (wait_for_begin).
+ * A goroutine that waited for the clock pays as a thread begins to run it (goroutine_account.h),
+ * instead of the thread that was woken to find it.
+ *
+ * It pays by keeping its core, and only while no other thread of the target wants that
+ * (contention.h). The rest it still owes, or is forgiven (forgive_periodic). If it begins a request
+ * meanwhile and another thread ends it, the request is known to be too early (wait_for_begin).
  */
 #ifndef WHATIF_HOLD_H
 #define WHATIF_HOLD_H
@@ -24,15 +26,15 @@
 struct hold {
 	struct core *core;
 	struct thread *thread;
-	bool expires; /* it can be let go on meanwhile */
+	bool expires; /* another thread can wake it meanwhile */
 	bool rival; /* another thread of the target wants the core */
 	u64 begin;
-	u64 since; /* of its account, which changes when it is switched out */
+	u64 since; /* of its account; it changes when the thread is switched out */
 	u64 end; /* at the latest */
-	u64 level; /* at the beginning */
+	u64 level; /* when the delay began */
 	u64 now;
 	u64 debt;
-	u64 looked; /* when it was so much: there may be many cores to look at */
+	u64 looked; /* when debt was computed: there may be many cores to look at */
 };
 
 static __always_inline void look(struct hold *h)
@@ -43,7 +45,10 @@ static __always_inline void look(struct hold *h)
 
 static long on_hold(u32 i, struct hold *h)
 {
-	/* Switched out, as by kernels that preempt themselves: from then on it waits for its core, and is not held. */
+	/*
+	 * It was switched out, by a kernel that preempts itself: from then on it waits for its
+	 * core.
+	 */
 	if (h->thread->account.since != h->since)
 		return 1;
 	h->now = bpf_ktime_get_ns();
@@ -69,13 +74,16 @@ static long on_claimed(u32 i, struct hold *h)
 	return is_over(h->core);
 }
 
-/* What a thread seems to owe that hosts goroutines may be earned already by the one that comes back. */
+/*
+ * What a thread seems to owe that runs goroutines may be earned already by the goroutine that it
+ * finds.
+ */
 static __always_inline bool may_have_earned(const struct thread *t)
 {
 	return t->hosts && waiting_now();
 }
 
-/* Whether the thread owes anything: then it is being held. */
+/* Gives whether the thread owes anything: then its delay begins. */
 static __always_inline bool begin_hold(struct hold *h)
 {
 	struct thread *t = h->thread;
@@ -87,7 +95,7 @@ static __always_inline bool begin_hold(struct hold *h)
 	adopt(t);
 	h->level = t->account.level;
 	h->since = t->account.since;
-	foresee_nothing(h->core); /* for itself it need not wait */
+	foresee_nothing(h->core); /* it need not wait for itself */
 	look(h);
 	if (!h->debt) {
 		foresee(h->core, t, h->now);
@@ -124,10 +132,12 @@ static __always_inline void end_hold(struct hold *h)
 }
 
 /*
- * Others want the core, and no other is free: they go on after it in place of before. Did it still owe that, whom it lets go on would, and
- * would be stopped in the others' way; again each time, as who sleeps again at once never pays. But what it does by the clock comes too
- * often in virtual time. Where latencies are measured, what its requests owe is found when they end (wait_for_begin); and a
- * client that thinks and asks a busy server, which is no errand, comes to owe no more than that, as it waits for the answer.
+ * Other threads want the core, and no other core is free: they run after this thread instead of
+ * before it. If it kept its debt, every thread that it wakes would inherit the debt, and would be
+ * stopped while others need the core; on every cycle, as a thread that sleeps again at once never
+ * pays. But what it does by the clock then comes too often in virtual time. Where latencies are
+ * measured, what its requests owe is found when they end (wait_for_begin). A client that thinks and
+ * asks a busy server hands out nothing and owes no more than that, as it waits for the answer.
  */
 static __always_inline void let_off_sleeper(struct core *c, struct thread *t)
 {
@@ -139,7 +149,7 @@ static __always_inline void let_off_sleeper(struct core *c, struct thread *t)
 	foresee(c, t, bpf_ktime_get_ns());
 }
 
-/* As a system call ends, with this result. */
+/* At the end of a system call, with its result. */
 static __always_inline void hold(struct core *c, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -158,7 +168,10 @@ static __always_inline void hold(struct core *c, long result)
 		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
 	if (kind == HOLD_NOT)
 		return;
-	/* What it owes is nobody's: whoever it finds is held in its place. But a nap is to look again. */
+	/*
+	 * The thread's debt is no goroutine's: the one that it finds is delayed instead. But a
+	 * plain sleep is only a pause between two searches.
+	 */
 	if (looks_for_goroutine(t)) {
 		if (!is_sleep(calling(task)))
 			t->brings = 1;
@@ -176,7 +189,7 @@ static __always_inline void hold(struct core *c, long result)
 	bpf_loop(1 << 23, on_hold, &h, 0);
 	if (h.expires) {
 		__sync_fetch_and_sub(&control.held_expired, 1);
-		/* Who has just let it go on says in a moment at which level. */
+		/* The thread that has just woken this one tells its level in a moment. */
 		if (__sync_val_compare_and_swap(&c->expired.at, at, 0) != at)
 			bpf_loop(1 << 10, on_claimed, &h, 0);
 	}
@@ -185,7 +198,7 @@ static __always_inline void hold(struct core *c, long result)
 		let_off_sleeper(c, t);
 }
 
-/* A goroutine that waited for the clock, as a thread begins to run it. */
+/* Delays a goroutine that waited for the clock, as a thread begins to run it. */
 static __always_inline void hold_goroutine(struct core *c, struct thread *t)
 {
 	struct hold h = { .core = c, .thread = t };
@@ -197,9 +210,9 @@ static __always_inline void hold_goroutine(struct core *c, struct thread *t)
 }
 
 /*
- * All that sleeps by the clock does so in a system call, and at its end the thread
- * has nothing of the kernel's that others may wait for. A call by a thread that was
- * not woken from outside pays for no more than the look at the core.
+ * All sleeps by the clock are system calls, and at the end of one the thread holds nothing of the
+ * kernel's that others may wait for. A call by a thread that was not woken from outside pays only
+ * for the look at the core.
  */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
@@ -218,12 +231,12 @@ enum futex {
 	FUTEX_OPERATIONS = 127,
 };
 
-/* A wake that a program asks for: whom of those held it lets go on. */
+/* A program's request to wake threads that wait for a futex. */
 struct futex_wake {
 	u64 at;
 	u32 process;
-	u32 left; /* so many may be let go on */
-	struct thread *thread; /* who wakes */
+	u32 left; /* so many may still be woken */
+	struct thread *thread; /* that asks */
 	u32 handed_over; /* once, for all of them */
 };
 
@@ -235,18 +248,18 @@ static long on_expired(u32 i, struct futex_wake *w)
 		return 0;
 	if (!w->handed_over) {
 		w->handed_over = 1;
-		rested(w->thread); /* or what it seems to owe it would hand on */
+		rested(w->thread); /* or the thread would hand on what it only seems to owe */
 		hand_over(w->thread, place_of(bpf_get_current_task_btf(), BY_WAKING), bpf_ktime_get_ns());
 	}
 	if (__sync_val_compare_and_swap(&e->at, w->at, 0) != w->at)
 		return 0;
 	e->level = w->thread->account.level;
 	e->lead = w->thread->lead;
-	__sync_val_compare_and_swap(&e->over, 0, 1); /* in this order */
+	__sync_val_compare_and_swap(&e->over, 0, 1); /* the order matters */
 	return !--w->left;
 }
 
-/* Lets those go on that are held, though they have waited for this until their timeout. */
+/* Wakes threads that are delayed though they have waited for this futex until their timeout. */
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_futex, struct pt_regs *regs, long call)
 {

@@ -2,17 +2,17 @@
 /*
  * Progress points that are places in the kernel: system calls and tracepoints.
  *
- * These programs are run with preemption off, so none is missed: the kernel leaves one
- * out only where it would interrupt itself on its core. One that can be preempted
- * (fentry) would be left out for all others who come by meanwhile; and one on perf's
- * side of a tracepoint, where anybody who changes a map was preempted.
+ * These programs run with preemption off, so none is missed: the kernel leaves one out only where
+ * it would interrupt itself on its core. A program that can be preempted (fentry) would be left out
+ * for all tasks that come by meanwhile; one on perf's side of a tracepoint, wherever a task that
+ * changes a map was preempted.
  */
 #ifndef WHATIF_HOOKS_H
 #define WHATIF_HOOKS_H
 
 /*
- * A system call of any process: most are nobody's point. Calls by the entry for 32-bit
- * programs are not counted, as in the kernel's own tracepoints.
+ * A system call of any process: most are no point. Calls by the entry for 32-bit programs are not
+ * counted, as in the kernel's own tracepoints.
  */
 static __always_inline int on_call(s64 number, u32 over)
 {
@@ -44,12 +44,15 @@ int BPF_PROG(on_call_over, struct pt_regs *regs)
 	return on_call(REGISTER_CALL(regs), 1);
 }
 
-/* Set before loading, a program for each: it would be left out within another's. */
+/*
+ * Set before loading. Each point has its own copy of the program: one would be left out while
+ * another runs.
+ */
 const volatile u32 hooked_point SEC(".rodata.hook") = 0;
 
 /*
- * A tracepoint is passed by the thread that runs on the core, but not by one that was
- * only interrupted; as in on_waking.
+ * The running thread passes a tracepoint, but not a thread that was only interrupted; as in
+ * on_waking.
  */
 SEC("raw_tp")
 int on_tracepoint(void *ctx)

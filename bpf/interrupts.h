@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Interrupts, to tell their wake-ups from those of threads. */
+/* Interrupts: to tell their wake-ups from those of threads. */
 #ifndef WHATIF_INTERRUPTS_H
 #define WHATIF_INTERRUPTS_H
 
-/* One may come within another: what they are about is 4 bits of the source for each. */
+/* One interrupt may come within another: each has 4 bits of the source. */
 static __always_inline void enter_interrupt(struct core *c, enum interrupt source)
 {
 	c->interrupts++;
@@ -59,8 +59,9 @@ int BPF_PROG(on_irq_exit)
 }
 
 /*
- * irq_work: what cannot be done where it comes up is done in an interrupt that the core raises for itself. Readers of tracing
- * buffers are woken so. On arm64 it is one of the above, and there is no such tracepoint.
+ * irq_work: what cannot be done at once is done in an interrupt that the core raises for itself.
+ * Readers of tracing buffers are woken so. On arm64 it is one of the interrupts above, and has no
+ * such tracepoint.
  */
 SEC("tp_btf/irq_work_entry")
 int BPF_PROG(on_irq_work_entry)
@@ -98,8 +99,8 @@ static __always_inline u32 source_of(u32 vector)
 }
 
 /*
- * Loopback packets are received in a softirq that runs at once, in the sender:
- * what it wakes the sender wakes. Other packets come with an interrupt.
+ * Loopback packets are received in a softirq that runs at once, in the sender: the sender wakes
+ * what the softirq wakes. Other packets come with an interrupt.
  */
 static __always_inline bool delivers_loopback(struct core *c, u32 vector)
 {

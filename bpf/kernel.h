@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * The few kernel types that whatif reads, written by hand: only the fields
- * that are used, found in the running kernel by CO-RE relocation.
+ * The few kernel types that the programs read, written by hand: only fields that are used, found in
+ * the running kernel by CO-RE relocation.
  */
 #ifndef WHATIF_KERNEL_H
 #define WHATIF_KERNEL_H
@@ -24,7 +24,7 @@ typedef _Bool bool;
 #define VM_EXEC 4
 #define VM_GROWSDOWN 0x100
 
-/* Not in the UAPI. */
+/* Missing in the UAPI. */
 enum softirq {
 	SOFTIRQ_TIMER = 1,
 	SOFTIRQ_NET_TX,
@@ -57,7 +57,7 @@ struct upid {
 	int nr;
 } TARGET_IN_KERNEL;
 
-/* A task's number in each of the namespaces that it has one in, from the outermost on. */
+/* A task's number in each of its namespaces, from the outermost on. */
 struct pid {
 	unsigned int level;
 	u64 ino; /* since Linux 6.9 */
@@ -66,7 +66,7 @@ struct pid {
 
 struct completion;
 
-/* Which of these two a processor has, see in_compat_call. */
+/* A processor has one of these two, see IN_COMPAT_CALL. */
 struct thread_info {
 	unsigned long flags;
 	u32 status;
@@ -80,7 +80,7 @@ struct rt_rq {
 	unsigned int rt_nr_running;
 	struct {
 		int curr;
-	} highest_prio; /* of those queued, the one that runs included */
+	} highest_prio; /* of the queued tasks, including the one that runs */
 	int rt_queued; /* 0: all of them are throttled, or there are none */
 } TARGET_IN_KERNEL;
 
@@ -112,7 +112,7 @@ struct sched_entity {
 	struct sched_entity *parent; /* where groups have shares */
 	struct cfs_rq *cfs_rq;
 	struct list_head group_node;
-	unsigned char sched_delayed; /* it sleeps, and is taken off its core's queue later */
+	unsigned char sched_delayed; /* it sleeps, but its core's queue keeps it for a while */
 } TARGET_IN_KERNEL;
 
 struct cpumask {
@@ -128,7 +128,7 @@ struct task_struct {
 	int on_rq;
 	int prio;
 	struct sched_entity se;
-	void *dl_server; /* that it runs for just now */
+	void *dl_server; /* the deadline server that it runs for now */
 	int nr_cpus_allowed;
 	struct cpumask cpus_mask;
 	int pid;
@@ -141,7 +141,7 @@ struct task_struct {
 	struct signal_struct *signal;
 } TARGET_IN_KERNEL;
 
-/* Of task_struct.flags. */
+/* Bits of task_struct.flags. */
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000
@@ -192,7 +192,7 @@ struct file {
 	struct inode *f_inode;
 } TARGET_IN_KERNEL;
 
-/* There where the scheduler does not count interrupts as the running thread's time. */
+/* Exists where the scheduler does not count interrupts as the running thread's time. */
 struct irqtime {
 	u64 total;
 } TARGET_IN_KERNEL;

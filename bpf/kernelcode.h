@@ -2,11 +2,10 @@
 /*
  * Samples in the kernel's own code, where that may be sped up (--kernel).
  *
- * The tick itself is a softirq: at its moment the kernel may be in code that keeps
- * softirqs off, or in another softirq, and then it comes when that is over. So the stack is
- * taken in the hard interrupt that raises it; only code that keeps interrupts off is met at its
- * end. The kernel follows its own stacks; what of them is the interrupt's is left
- * out, up to where it came in.
+ * The tick itself is a softirq: the kernel may be in code that keeps softirqs off, or in another
+ * softirq, and then the tick comes when that is over. So the stack is taken in the hard interrupt
+ * that raises the tick; only code that keeps interrupts off is met at its end. The kernel follows
+ * its own stacks. The interrupt's frames are left out, up to where it came in.
  *
  * The addresses stay here and in whatif's memory: a unit is a function's name.
  */
@@ -15,13 +14,14 @@
 
 SETTING kernel_code = 0; /* may be sped up */
 
-/* Where all ways into the kernel begin; and what threads are put to sleep by, whoever has that done. */
+/* Where all ways into the kernel begin; and the functions that put threads to sleep. */
 const volatile u64 entry_begin SEC(".rodata.settings") = 0, entry_end SEC(".rodata.settings") = 0;
 const volatile u64 sleep_begin SEC(".rodata.settings") = 0, sleep_end SEC(".rodata.settings") = 0;
 
-/* Of a core, innermost first. The map has one small entry unless it is needed. */
+/* One for each core, innermost first. The map has one small entry unless it is needed. */
 struct kernel_stack {
-	u64 taken; /* for the tick that has not come yet: the thread that was interrupted */
+	/* by the interrupt, for a tick that has not come yet: the thread that was interrupted */
+	u64 taken;
 	u64 frames;
 	u64 ip[MAX_KERNEL_FRAMES];
 };
@@ -37,8 +37,8 @@ struct {
 } kernel_stacks SEC(".maps");
 
 /*
- * Where each function begins, ascending, and where one ends that none follows. Where lines are
- * wanted there are none, and each address is asked about by itself.
+ * Where each function begins, in ascending order, and where one ends that none follows. Where lines
+ * are wanted the map is empty, and each address is asked about by itself.
  */
 const volatile u32 kernel_functions SEC(".rodata.settings") = 0; /* entries */
 struct {
@@ -48,7 +48,7 @@ struct {
 	__type(value, u64);
 } kernel_function SEC(".maps");
 
-/* What stands for an address: the beginning of its function, if that is known. Not static: as step_out. */
+/* What stands for an address: the beginning of its function, if that is known. */
 __noinline u64 kernel_place(u64 address)
 {
 	u32 low = 0, high = kernel_functions, at;
@@ -93,7 +93,7 @@ static __always_inline bool in_sleep(u64 address)
 	return address >= sleep_begin && address < sleep_end;
 }
 
-/* What is known of an address of the kernel. Not static: as step_out. */
+/* What is known of an address of the kernel. */
 __noinline int kernel_code_at(u64 address, struct code *code)
 {
 	struct address key = { .space = SPACE_KERNEL, .address = address };
@@ -116,7 +116,6 @@ __noinline int kernel_code_at(u64 address, struct code *code)
 	return 0;
 }
 
-/* Not static: as step_out. */
 __noinline int look_at_kernel_frame(u32 i, struct walk *w)
 {
 	u32 which;
@@ -135,7 +134,7 @@ __noinline int look_at_kernel_frame(u32 i, struct walk *w)
 	if (i >= MAX_KERNEL_FRAMES)
 		return 1;
 	address = s->ip[i];
-	/* Behind an entry is what was interrupted, not what called. */
+	/* Behind an entry is the interrupted instruction, not a call. */
 	exact = w->entered;
 	w->entered = in_entry(address);
 	if (!w->begun) {
@@ -157,7 +156,7 @@ static long on_kernel_frame(u32 i, struct walk *w)
 	return look_at_kernel_frame(i, w) != 0;
 }
 
-/* Follows the stack in the kernel, which user space's is behind. */
+/* Follows the stack in the kernel. User space's stack is behind it. */
 static __always_inline void walk_kernel(struct walk *w, enum kernel_stack_of of)
 {
 	u32 which = of;
@@ -165,9 +164,9 @@ static __always_inline void walk_kernel(struct walk *w, enum kernel_stack_of of)
 
 	if (!s)
 		return;
-	/* The tick may have come with another's timer, or be left to the kernel's thread for softirqs. */
+	/* The tick may have come with another timer, or be left to the kernel's softirq thread. */
 	if (of == STACK_OF_TICK && s->taken != (u32)bpf_get_current_pid_tgid()) {
-		/* This leaves out what is in the scheduler's code and locks'. */
+		/* This leaves out the code of the scheduler and of locks. */
 		long got = bpf_get_task_stack(bpf_get_current_task_btf(), s->ip, sizeof(s->ip), 0);
 
 		s->frames = got > 0 ? got / sizeof(s->ip[0]) : 0;
@@ -176,7 +175,7 @@ static __always_inline void walk_kernel(struct walk *w, enum kernel_stack_of of)
 	bpf_loop(MAX_KERNEL_FRAMES, on_kernel_frame, w, 0);
 }
 
-/* The tick that a stack was taken for is over. */
+/* The tick for which a stack was taken is over. */
 static __always_inline void forget_kernel_stack(void)
 {
 	u32 which = STACK_OF_TICK;

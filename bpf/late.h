@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * The first sample at an instruction. Whose that is has to be asked, and the answer
- * comes a little later. Of a program with much code, a compiler, that would be half of all
- * samples. So the addresses up the stack are kept, as far as they may matter, and the sample
- * is put off until the thread's next: then they are looked up again; and once more at those after
- * that, while there is room.
+ * Deferred samples. The first sample at an instruction has to ask whose code that is, and the
+ * answer comes a little later. In a program with much code, such as a compiler, that would be half
+ * of all samples. So the addresses up the stack are kept, as far as they may matter, and looked up
+ * again at the thread's next samples, while there is room.
  */
 #ifndef WHATIF_LATE_H
 #define WHATIF_LATE_H
 
-/* More are a loss. */
+/* A longer stack is a loss. */
 #define MAX_TRAIL 128
 
-/* Innermost first. Where whole stacks are looked at all of them, otherwise from the first on that is not known. */
+/*
+ * Innermost first. All addresses where whole stacks matter, otherwise from the first unknown one
+ * on.
+ */
 struct trail {
 	u64 addresses;
 	u64 address[MAX_TRAIL];
 };
 
-/* Of a core, for the sample that is being taken, or looked at once more. */
+/* One for each core, for the sample that is being taken or looked at again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -26,17 +28,21 @@ struct {
 	__type(value, struct trail);
 } trails SEC(".maps");
 
-/* A sample that a thread has put off. */
+/* A thread's deferred sample. */
 struct late {
-	u64 epoch;   /* the experiment that it was taken in; 0: none */
-	u64 space;   /* that the addresses are of */
+	u64 epoch;   /* the experiment in which it was taken; 0: none */
+	u64 space;   /* the address space of its addresses */
 	u32 known;   /* see struct walk */
-	u32 cut;     /* the rule for the caller of the last address was not known either: nothing is known of that */
+	/*
+	 * the rule for the caller of the last address was unknown, too: nothing is known beyond it
+	 */
+	u32 cut;
 	u32 point;   /* 1 + the sampled point that it visits; 0: none is known yet */
-	u32 visits;  /* that is not counted yet */
+	u32 visits;  /* a visit that is not counted yet */
 	u32 tries;   /* how often it was looked at again */
-	u64 kind;    /* of its stretch, once that is over; 0: it is not, or of none */
-	u32 given;   /* its stretch was given what its kind deserves */
+	/* the kind of its segment, once that is over; 0: it is not over, or has no kind */
+	u64 kind;
+	u32 given;   /* its segment got what its kind deserves */
 	struct put_off put_off;
 	struct trail trail;
 };
@@ -51,7 +57,10 @@ struct {
 	__type(value, struct lates);
 } lates SEC(".maps");
 
-/* An answer that has not come by then does not come: there was no room, or nobody to ask about it. */
+/*
+ * An answer that has not come after so many looks does not come: there was no room, or no way to
+ * ask.
+ */
 #define MOST_TRIES 100
 
 static __always_inline struct trail *this_trail(void)
@@ -61,7 +70,6 @@ static __always_inline struct trail *this_trail(void)
 	return bpf_map_lookup_elem(&trails, &zero);
 }
 
-/* Not static: as step_out. */
 __noinline int leave_trail(struct walk *w, u64 address)
 {
 	struct trail *trail = this_trail();
@@ -75,7 +83,7 @@ __noinline int leave_trail(struct walk *w, u64 address)
 	return 0;
 }
 
-/* One of those that the current thread has put off. */
+/* One of the current thread's deferred samples. */
 static __always_inline struct late *late_of(u32 i, u64 create)
 {
 	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, create);
@@ -85,8 +93,8 @@ static __always_inline struct late *late_of(u32 i, u64 create)
 }
 
 /*
- * Keeps what a walk has found for the current thread's next samples, in the place of the one that was put off
- * first if there is no other; 0: it cannot be. Not static: as step_out.
+ * Keeps what a walk has found for the current thread's next samples. Without a free place it
+ * replaces the oldest. Gives 0 if it cannot be kept.
  */
 __noinline int put_off_sample(struct thread *t, struct core *c, const struct walk *w)
 {
@@ -127,7 +135,10 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
 	return 1;
 }
 
-/* The stretch that is over is of a kind, of which the samples that are put off tell when they are known. Not static: as step_out. */
+/*
+ * The segment that is over has a kind, which its deferred samples will teach something when they
+ * are known.
+ */
 __noinline int learn_late(struct thread *t, u64 key, bool given)
 {
 	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, 0);
@@ -168,7 +179,7 @@ static long on_trail(u32 i, struct walk *w)
 	if (i >= MAX_TRAIL)
 		return 1;
 	address = trail->address[i];
-	w->match.counted = i >= w->known && !w->pending; /* for those before it has been */
+	w->match.counted = i >= w->known && !w->pending; /* those before have been counted */
 	w->trail = i + 1;
 	if (kernel_code && address >> 63) {
 		kernel_code_at(address, &code);
@@ -181,8 +192,8 @@ static long on_trail(u32 i, struct walk *w)
 }
 
 /*
- * A sample that the current thread has put off is looked at again: its unit, as unit_of_sample. UNIT_PENDING: it is
- * still not known. Not static: as step_out.
+ * Looks again at a deferred sample of the current thread. Gives its unit, as unit_of_sample;
+ * UNIT_PENDING: still unknown.
  */
 __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 {
@@ -211,14 +222,14 @@ __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 			l->known = w.known;
 		return UNIT_PENDING;
 	}
-	/* Nothing more will be known than this. */
+	/* More than this will never be known. */
 	if (l->cut && w.ended == ENDED_OUTERMOST)
 		w.ended = ENDED_PENDING;
 	l->tries = MOST_TRIES;
 	return unit_found(&w);
 }
 
-/* Books a sample that was put off, now that its unit is known. Not static: as step_out. */
+/* Books a deferred sample whose unit is known now. */
 __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 unit)
 {
 	u32 spins = unit & UNIT_SPINS, part, in;
@@ -236,7 +247,7 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 		pass(c, t, l->point, l->put_off.ran);
 	part = TICK_ONE - l->put_off.lost;
 	in = !spins && unit && unit == control.unit;
-	count_too_soon(c, t, unit); /* as it is now: mostly it is still what it was */
+	count_too_soon(c, t, unit); /* as it is now: mostly it has not changed */
 	if (l->kind) {
 		k = kinds_find(&t->kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? relatives_of(t) : 0;
@@ -248,7 +259,7 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 	return 0;
 }
 
-/* A sample that the current thread has put off is looked at again; 0: it may be known later. */
+/* Looks again at a deferred sample; 0: it may be known later. */
 static __always_inline bool settle_one(struct thread *t, struct core *c, struct late *l)
 {
 	u32 unit = unit_of_late(t, c, l);
@@ -263,21 +274,21 @@ static __always_inline bool settle_one(struct thread *t, struct core *c, struct 
 	return 1;
 }
 
-/* The next sample of the current thread has come: what became of those that were put off? Not static: as step_out. */
+/* The current thread's next sample has come: what became of its deferred ones? */
 __noinline int settle_all(struct thread *t, struct core *c)
 {
 	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, 0);
 
 	if (!t || !c || !all)
 		return 0;
-	/* If there are several it makes little difference which is first. */
+	/* With several the order makes little difference. */
 	for (int i = 0; i < LATES; i++)
 		if (t->late >> i & 1 && settle_one(t, c, &all->late[i]))
 			t->late &= ~(1 << i);
 	return 0;
 }
 
-/* There is no next sample, or its addresses are others'. */
+/* There is no next sample, or the addresses have another meaning. */
 static __always_inline void give_up_late(struct thread *t)
 {
 	for (int i = 0; i < LATES; i++)

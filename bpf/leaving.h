@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Who belongs to no process of the target any more is let go. */
+/* Lets threads go that belong to no process of the target any more. */
 #ifndef WHATIF_LEAVING_H
 #define WHATIF_LEAVING_H
 
-/* The process is to be let go. Who has got the number of one that was is another. */
+/* Whether the process is to leave. A later process with its number is another one. */
 static __always_inline bool is_to_leave(struct task_struct *task, const struct process *p)
 {
 	u32 number = number_of(task);
@@ -26,13 +26,16 @@ int leave_threads(struct bpf_iter__task *ctx)
 	p = process_of(task);
 	if (p && !is_to_leave(task, p))
 		return 0;
-	/* It may be at its end just now: only one takes it out. */
+	/* It may be at its end just now: only one call removes it. */
 	if (p && remove_process(task))
 		one_process_less();
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t)
 		return 0;
-	/* Nobody else tells that the wait of one that sleeps is over; who goes to sleep just now looks at this last. */
+	/*
+	 * No other code ends the wait of a sleeping thread; a thread that goes to sleep just now
+	 * reads this last.
+	 */
 	*(volatile u32 *)&t->leaving = 1;
 	end_wait(this_core(), t, bpf_ktime_get_ns(), WAIT_UNKNOWN);
 	give_up_late(t);

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * The ledger's arithmetic, apart from the kernel: compiled into the BPF
- * programs and, by ledger_test.go, for user space.
+ * The ledger's arithmetic, apart from the kernel: compiled into the BPF programs and, by
+ * ledger_test.go, for user space.
  *
- * G, the global delay, is how much later than its official time everything
- * should be happening by now. An account's level is how much of G its owner has
- * had so far. So a thread's position in virtual time, the time of a world in
- * which the selected code is faster, is
+ * G, the global delay, is how much later than in the faster world everything happens by now. An
+ * account's level is the part of G that its owner has had so far. So a thread's position in virtual
+ * time, the time of a world in which the selected code is faster, is
  *
  *	now - level
  *
- * and the official virtual time is now - G. A thread whose level is below G is
- * ahead of the official time by its debt, G - level: it has done work that it
- * should not have reached yet, and must be stopped, or wait, for that long.
+ * and official virtual time is now - G. A thread whose level is below G is ahead of official time
+ * by its debt, G - level: it has done work that it should not have reached yet, and must be
+ * stopped, or wait, for that long.
  *
- * Everything below follows from one rule, that of discrete event simulation:
- * what waits for something goes on at the later of the two virtual times, its
- * own and that of what it waited for.
+ * Everything below follows from one rule, that of discrete event simulation: what waits for
+ * something goes on at the later of two positions, its own and that of what it waited for.
  */
 #ifndef WHATIF_LEDGER_H
 #define WHATIF_LEDGER_H
 
-/* A thread's or a core's account. All times in nanoseconds. */
+/* A thread's or a core's account. All times are in nanoseconds. */
 struct account {
-	u64 level; /* delay that it has had */
-	u64 since; /* when it stopped running: from then on its position stands still */
-	u64 epoch; /* the experiment that the two belong to */
+	u64 level; /* the delay that it has had */
+	u64 since; /* when it stopped running: its position stands still from then on */
+	u64 epoch; /* the experiment that both belong to */
 };
 
 static __always_inline u64 lesser(u64 a, u64 b)
@@ -44,24 +42,26 @@ static __always_inline void account_adopt(struct account *a, u64 epoch, u64 star
 		a->since = start;
 }
 
-/* account_away is for how long the owner has stood still. */
+/* For how long the owner has stood still. */
 static __always_inline u64 account_away(const struct account *a, u64 now)
 {
 	return now > a->since ? now - a->since : 0;
 }
 
 /*
- * account_waited is the level of one that stood still from since to now and was
- * let go on by someone at level releaser. While it stood still its level grew
- * with the clock, because its position did not; it need not be later than the
- * one that released it.
+ * The level after standing still from since to now, ended by an owner at level releaser. The
+ * position stood still, so the level grew with the clock; but it need not be later than the
+ * releaser.
  */
 static __always_inline u64 account_waited(const struct account *a, u64 now, u64 releaser)
 {
 	return lesser(a->level + account_away(a, now), releaser);
 }
 
-/* account_sleepless: who stood still has waited for nobody in virtual time: it would not have gone to sleep. */
+/*
+ * The owner has waited for nothing in virtual time: in the faster world it would not have gone to
+ * sleep.
+ */
 static __always_inline bool account_sleepless(const struct account *a, u64 now, u64 releaser)
 {
 	u64 away = account_away(a, now);
@@ -69,13 +69,16 @@ static __always_inline bool account_sleepless(const struct account *a, u64 now, 
 	return !away || a->level + away <= releaser;
 }
 
-/* An idle core comes to itself within this; who got it later waited for another first. */
+/*
+ * An idle core wakes up within this; a thread that took longer has waited for another thread first.
+ */
 #define COMES_TO_ITSELF_NS 250000
 
 /*
- * account_got_core is the level of one that could run since a->since and is given a core, which is at level core. It has
- * waited for that, but who was woken has not for one that stood idle since before (since idle; 0: it did not): what such a core takes to
- * come to itself it takes in the faster world, too.
+ * The level of a thread that could run since a->since and gets a core, which is at level core. The
+ * thread has waited for that core. One exception: a woken thread has not waited for a core that was
+ * idle since before (since idle; 0: it was not). Such a core needs its time to wake up in the
+ * faster world, too.
  */
 static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, bool woken, u64 idle)
 {
@@ -85,66 +88,75 @@ static __always_inline u64 account_got_core(const struct account *a, u64 now, u6
 }
 
 /*
- * A sample in the selected code stands for what the thread has run since its last
- * one, and of that it did s in no virtual time. Not for a period: who is stopped for
- * a part of each is sampled as often as before, and runs less; nor for what its core
- * has run, as the scheduler likes to take it from a thread when a stop is over. Where it
- * went in, though, it ran a half of that before, and where it goes out again a half of the
- * next, which is not the same if it is stopped on one side only, as others earn then.
- * That is made up for when it is out, so that it has earned in time what it deserves
- * where it lets others go on and nobody sees it. What counts is what a thread has earned when it hands over to another, and how many samples one stretch between
- * two hand-overs gets is chance, when it is not much longer than a period. But
- * stretches come in kinds: those that begin at one place and end at another, as
- * from being let into a lock to letting in the next, do much the same each time.
- * So at its end a stretch is given what its kind usually has in the selected
- * code, moved towards its own samples the more of them there are, and the less alike the kind's stretches are. Until then it
- * is given what its samples have shown, but never more than s of its length.
+ * What a run segment has earned. A sample in the selected code stands for what the thread has run
+ * since its last one, and s of that took no virtual time. It does not stand for a period: a thread
+ * that is stopped for a part of each is sampled as often, and runs less. Nor does it stand for what
+ * the core has run, as the scheduler likes to take a core away at the end of a stop.
+ *
+ * Where the thread entered the selected code in between, it ran half of the interval there; where
+ * it left, half of the next one. The two differ where the thread is stopped on one side only. That
+ * is made up for when the thread is out, so it has earned in time what it deserves when it hands
+ * over unseen.
+ *
+ * What counts is what a thread has earned when it hands over. How many samples a segment between
+ * two hand-overs gets is chance, if it is not much longer than a period. But segments come in
+ * kinds: those that begin at one place and end at another, as from getting a lock to giving it
+ * away, do much the same each time. So at its end a segment gets what its kind usually has in the
+ * selected code, moved towards its own samples the more of them there are and the more segments of
+ * the kind differ. Until then it gets what its samples have shown, and never more than s of its
+ * length.
  */
 struct credit {
-	u64 earned; /* in this stretch */
-	u64 advanced; /* of that, what was only expected, see foresee.h */
-	u64 ran;    /* in this stretch, before began */
-	u64 began;  /* when it last came to run, later by the stops since */
-	s64 carry;  /* due from earlier stretches of unknown kinds, or given too much */
-	s64 still;  /* what stretches of known kinds have deserved, since it last began or ended a request, besides what it was given */
-	u64 from;   /* the place where the stretch began */
-	u64 in;     /* running in the selected code that the samples of this stretch stand for */
-	u64 seen;   /* how long this stretch was at its last sample */
-	u64 rest;   /* running before this stretch that no sample stands for yet */
-	u64 entered; /* what the sample that found it go in stands for; 0: it was in */
-	u32 last;   /* enum side: where the last sample found it */
+	u64 earned; /* in this segment */
+	u64 advanced; /* the part of it that was only expected, see expected.h */
+	u64 ran;    /* in this segment, before began */
+	u64 began;  /* when it last began to run, moved by the stops since */
+	s64 carry;  /* due from earlier segments of unknown kinds; negative: given too much */
+	/*
+	 * what segments of known kinds have deserved since the last begin or end of a request,
+	 * besides what was given
+	 */
+	s64 still;
+	u64 from;   /* the place where the segment began */
+	u64 in;     /* time in the selected code that this segment's samples stand for */
+	u64 seen;   /* how long this segment was at its last sample */
+	u64 rest;   /* time before this segment that no sample stands for yet */
+	u64 entered; /* what the sample that found the thread entering stands for; 0: it was in */
+	u32 last;   /* enum side: where the last sample found the thread */
 	s32 lost;   /* half of what was missing from a period after that, in parts of TICK_ONE */
-	u32 hits;   /* ticks of this stretch in the selected code, in parts of TICK_ONE */
-	u32 ticks;  /* ticks of this stretch */
+	u32 hits;   /* ticks of this segment in the selected code, in parts of TICK_ONE */
+	u32 ticks;  /* ticks of this segment */
 	u32 samples; /* all of them */
-	u32 stretch; /* its number */
-	u32 open;    /* the last sample is put off */
+	u32 stretch; /* the segment's number */
+	u32 open;    /* the last sample is deferred */
 };
 
-/* A sample of which it is not known yet where it found the thread, and what was known when it was taken. */
+/* A sample whose side is not known yet, with what was known when it was taken. */
 struct put_off {
 	u64 ran;
 	s32 lost;
-	u32 samples; /* with it; the same number later: it is still the last */
+	u32 samples; /* including this one; if the number is the same later, it is still the last */
 	u32 stretch;
 };
 
 /*
- * What ticks have shown of a kind of stretches. Each thread has its own: the
- * same places can be another's, that does something else in between.
+ * What ticks have shown of a kind of segments. Each thread has its own kinds: another thread may do
+ * something else between the same places.
  */
 struct kind {
-	u64 key;   /* where it begins and ends, and the unit */
-	s64 carry; /* due from earlier stretches, or given too much */
-	u32 hits;  /* in parts of TICK_ONE, as below */
+	u64 key;   /* where such segments begin and end, and the unit */
+	s64 carry; /* due from earlier segments; negative: given too much */
+	u32 hits;  /* in parts of TICK_ONE, as the next */
 	u32 ticks;
-	u32 above; /* by how much lately more of its ticks were hits than before, and */
-	u32 below; /* by how much fewer: past what chance would do, see kind_changed */
-	u64 pairs; /* of ticks in one stretch, f * (1 - f) for each, in parts of TICK_ONE, squared */
-	s64 unlike; /* by how much its hits have varied more than by chance: the same share of the pairs, see kind_unlike */
+	u32 above; /* how many more hits there were lately than before, and */
+	u32 below; /* how many fewer, past what chance would do: see kind_changed */
+	/* pairs of ticks in one segment, f * (1 - f) each, in parts of TICK_ONE, squared */
+	u64 pairs;
+	/* how much more the hits have varied than by chance, in the same unit: see kind_spread */
+	s64 unlike;
 };
 
-/* The kinds that a thread remembers: few, as most threads go round in a loop. */
+/* The kinds that a thread remembers. They are few, as most threads go round in a loop. */
 #define KIND_SETS 4
 #define KIND_WAYS 4
 struct kinds {
@@ -155,11 +167,11 @@ struct kinds {
 #define CREDIT_ONE 1024
 /* A tick without a stop on either side. */
 #define TICK_ONE 64
-/* Ticks of a kind below which nothing is known of it. */
+/* With fewer ticks nothing is known of a kind. */
 #define KIND_KNOWN (4 * TICK_ONE)
-/* Ticks of a kind at which the older ones begin to count less. */
+/* From so many ticks on older ones count less. */
 #define KIND_FULL (1024 * TICK_ONE)
-/* So many ticks of surprise, and a kind is another. */
+/* With so many unexpected ticks a kind has changed. */
 #define KIND_OTHER (4 * TICK_ONE)
 
 enum side {
@@ -173,7 +185,7 @@ static __always_inline u64 credit_length(const struct credit *c, u64 now)
 	return c->ran + (now > c->began ? now - c->began : 0);
 }
 
-/* It is made to wait for a core: the stretch goes on when it has one. */
+/* The thread waits for a core: the segment continues when it has one. */
 static __always_inline void credit_pause(struct credit *c, u64 now)
 {
 	c->ran = credit_length(c, now);
@@ -187,10 +199,13 @@ static __always_inline u64 credit_unsampled(const struct credit *c, u64 now)
 	return length > c->seen ? length - c->seen : 0;
 }
 
-/* credit_ran is what was run since the last sample. More than most at a stretch is the host's doing. */
+/* What was run since the last sample. More than most at a stretch is the host's doing. */
 static __always_inline u64 credit_ran(struct credit *c, u64 now, u64 most)
 {
-	/* Who runs shortly is sampled seldom, and may have run for many periods by then. */
+	/*
+	 * A thread that runs for moments is sampled seldom, and may have run for many periods by
+	 * then.
+	 */
 	u64 ran = lesser(c->rest, 8 * most) + lesser(credit_unsampled(c, now), most);
 
 	c->rest = 0;
@@ -199,9 +214,8 @@ static __always_inline u64 credit_ran(struct credit *c, u64 now, u64 most)
 }
 
 /*
- * credit_sample books a sample, which found the thread at side. Among its like it stands
- * for half of what lies between it and the last one, and, as nothing else is known yet, for
- * half of a period after it.
+ * Books a sample that found the thread at side. On average it stands for half of what lies between
+ * it and the last one and, as nothing else is known yet, for half of a period after it.
  */
 static __always_inline void credit_sample(struct credit *c, u64 ran, enum side side)
 {
@@ -224,7 +238,7 @@ static __always_inline void credit_sample(struct credit *c, u64 ran, enum side s
 	c->hits += side == SIDE_IN ? part : 0;
 }
 
-/* After the last sample so much was missing from a half of a period. */
+/* After the last sample so much of half a period was missing. */
 static __always_inline void credit_shorten(struct credit *c, s32 lost)
 {
 	c->lost = lost;
@@ -234,15 +248,15 @@ static __always_inline void credit_shorten(struct credit *c, s32 lost)
 	c->hits -= c->last == SIDE_IN ? c->lost : 0;
 }
 
-/* credit_stopped: after the stop that followed the last sample only so much is left until the next tick. */
+/* After the stop that followed the last sample only so much is left until the next tick. */
 static __always_inline void credit_stopped(struct credit *c, u64 left, u64 period)
 {
 	credit_shorten(c, TICK_ONE / 2 - (s32)(left * (TICK_ONE / 2) / period));
 }
 
 /*
- * credit_put_off keeps a sample until it is known where it found the thread. If the next comes before
- * that, it is to that as if there had been none: so nothing is known of a bound twice, or not at all.
+ * Keeps a sample until its side is known. If the next sample comes first, it is booked as if this
+ * one had never been: so no bound is known twice, or not at all.
  */
 static __always_inline void credit_put_off(struct credit *c, u64 ran, struct put_off *p)
 {
@@ -255,8 +269,8 @@ static __always_inline void credit_put_off(struct credit *c, u64 ran, struct put
 }
 
 /*
- * credit_late books the sample that was put off. If its stretch is over, what that still deserves is due from the
- * next, unless it has been given what its kind does.
+ * Books a deferred sample. If its segment is over, what that still deserves is due from the next
+ * one, unless it got what its kind deserves.
  */
 static __always_inline void credit_late(struct credit *c, const struct put_off *p, enum side side, u64 rate, bool given)
 {
@@ -269,14 +283,14 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 		c->lost = p->lost;
 		credit_sample(c, p->ran, side);
 		credit_shorten(c, lost);
-	} else { /* there were others since: their bounds are known, and its own is not */
+	} else { /* others came since: their bounds are known, its own are not */
 		c->in += side == SIDE_IN ? p->ran : 0;
 		c->ticks += TICK_ONE - p->lost;
 		c->hits += side == SIDE_IN ? TICK_ONE - p->lost : 0;
 	}
 }
 
-/* The next stretch begins. */
+/* The next segment begins. */
 static __always_inline void credit_begin(struct credit *c, u64 now)
 {
 	c->rest += credit_unsampled(c, now);
@@ -287,7 +301,7 @@ static __always_inline void credit_begin(struct credit *c, u64 now)
 	c->open = 0;
 }
 
-/* credit_due takes what the running stretch has come to deserve. */
+/* Takes what the current segment has come to deserve. */
 static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 {
 	s64 want = c->in * rate / CREDIT_ONE + c->carry;
@@ -301,12 +315,13 @@ static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
 }
 
 /*
- * How different a kind's stretches are, from 0 to 1: the correlation of two ticks of one stretch. Were all alike, f * n of n ticks would be
- * hits but for chance, whose variance is n * f * (1 - f). Where they are not, each of the n * (n - 1) pairs of ticks adds f * (1 - f) times that.
- * Ticks that come at even distances vary less than by chance: then it is 0.
+ * How much a kind's segments differ, from 0 to 1: the correlation of two ticks of one segment. If
+ * all were alike, f * n of n ticks would be hits except for chance, whose variance is n * f * (1 -
+ * f). If they differ, each of the n * (n - 1) pairs of ticks adds f * (1 - f) times the
+ * correlation. Ticks at even distances vary less than by chance; then it is 0.
  */
 #define UNLIKE_ONE 1024
-/* A third is taken until some six stretches of three ticks have been seen. */
+/* A third is assumed until some six segments of three ticks have been seen. */
 #define UNLIKE_KNOWN (8 * TICK_ONE * TICK_ONE)
 
 static __always_inline u64 kind_unlike(const struct kind *k)
@@ -317,15 +332,16 @@ static __always_inline u64 kind_unlike(const struct kind *k)
 	return unlike <= 0 ? 0 : lesser(unlike, all) * UNLIKE_ONE / all;
 }
 
-/* A stretch of several ticks tells how different they are. */
+/* A segment with several ticks tells how much segments differ. */
 static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
 {
 	u64 f, chance, more, expected;
 
-	/* One tick is up to one and a half where the next comes late. */
+	/* One tick counts up to one and a half where the next is late. */
 	if (ticks <= 3 * TICK_ONE / 2 || k->ticks < KIND_KNOWN)
 		return;
-	f = lesser((u64)k->hits * UNLIKE_ONE / k->ticks, UNLIKE_ONE); /* threads of a family learn at once, and a part of the ticks may be lost */
+	/* threads of a family learn at once, so a part of the ticks may be lost */
+	f = lesser((u64)k->hits * UNLIKE_ONE / k->ticks, UNLIKE_ONE);
 	chance = f * (UNLIKE_ONE - f) / UNLIKE_ONE;
 	expected = ticks * f / UNLIKE_ONE;
 	more = hits > expected ? hits - expected : expected - hits;
@@ -334,10 +350,10 @@ static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
 }
 
 /*
- * The time that a stretch of this kind spent in the selected code: with f the
- * share of the kind's ticks there, f * length + w * P * (hits - f * ticks), with w
- * the smaller the fewer ticks it has, and the more alike the kind's stretches are: for n ticks and a correlation of r it is n * r / (1 + (n - 1) * r).
- * The second term is 0 on average, so the sum over all stretches is right for any w.
+ * The time that a segment of this kind spent in the selected code. With f the share of the kind's
+ * ticks there, it is f * length + w * P * (hits - f * ticks). w is smaller the fewer ticks there
+ * are and the more alike segments are: for n ticks and a correlation of r it is n * r / (1 + (n -
+ * 1) * r). The second term is 0 on average, so the sum over all segments is right for any w.
  */
 static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length, u64 period)
 {
@@ -355,9 +371,8 @@ static __always_inline s64 at_most(s64 x, s64 most)
 }
 
 /*
- * credit_hand_over ends a stretch and gives what is still due for it. What cannot
- * be given in its length, or was given too much, is carried on to the next of its
- * kind. k: 0 where the kind is new.
+ * Ends a segment and gives what is still due for it. What cannot be given within its length, or was
+ * given too much, is carried to the next of its kind. k is 0 where the kind is new.
  */
 static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 period, struct kind *k)
 {
@@ -369,7 +384,7 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 		s64 in = kind_time(k, c, length, period);
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
-		/* Of a request it is no more than there was, and not less than nothing. */
+		/* A request deserves no more than its length, and not less than nothing. */
 		c->still += want > 0 ? (s64)lesser(want, room) : 0;
 	}
 	want += c->carry + (known ? k->carry : 0);
@@ -378,7 +393,10 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 	want -= c->earned + due;
 	if (known) {
 		c->still -= c->earned + due;
-		/* What was expected of it, or of earlier ones, and has not come the thread pays back whatever it does next. */
+		/*
+		 * What was expected of this segment or of earlier ones, and has not come, the
+		 * thread pays back whatever it does next.
+		 */
 		owed = c->advanced + (c->carry < 0 ? (u64)-c->carry : 0);
 		back = want < 0 ? lesser(-want, owed) : 0;
 		k->carry = at_most(want + (s64)back, most);
@@ -387,7 +405,7 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 		c->carry = at_most(want, most);
 	}
 	credit_begin(c, now);
-	if (known) { /* samples to come stand for nothing of this one */
+	if (known) { /* later samples stand for nothing of this segment */
 		c->rest = 0;
 		c->last = SIDE_UNKNOWN;
 	}
@@ -405,10 +423,9 @@ static __always_inline struct kind *kinds_find(struct kinds *all, u64 key)
 }
 
 /*
- * kind_changed: the thread does something else now between the same two places, as those do that run
- * whatever is to be run: a runtime's threads, its goroutines. What was known of it would be
- * wrong for as long as it took to learn. (Page's test: what exceeds the expected share
- * by more than a quarter adds up.)
+ * The thread does something else now between the same two places, as threads of a runtime do that
+ * run one goroutine after another. What was known would be wrong for as long as it took to learn.
+ * (Page's test: what exceeds the expected share by more than a quarter adds up.)
  */
 static __always_inline bool kind_changed(struct kind *k, u32 hits, u32 ticks)
 {
@@ -433,8 +450,8 @@ static __always_inline void kind_count(struct kind *k, u32 hits, u32 ticks)
 }
 
 /*
- * kinds_learn adds a stretch. A kind that is new takes the place of what is known least. Not of one mind are
- * the members of a family, and they learn all at once: for them no kind changes.
+ * Adds a segment. A new kind takes the place of the one that is known least. Members of a family
+ * differ and learn at once: for them no kind changes.
  */
 static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks, bool may_change)
 {
@@ -443,7 +460,7 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 	if (!k) {
 		k = set;
 		for (int i = 0; i < KIND_WAYS; i++) {
-			set[i].hits /= 2; /* or what is never met again would stay */
+			set[i].hits /= 2; /* or a kind that never comes again would stay */
 			set[i].ticks /= 2;
 			if (set[i].ticks < k->ticks)
 				k = &set[i];
@@ -464,8 +481,8 @@ static __always_inline u64 account_debt(u64 level, u64 global)
 }
 
 /*
- * account_paid is the level after a stop of took ns. What exceeds the debt is
- * not booked: it is the host's doing, and would have hit the thread anyway.
+ * The level after a stop of took ns. What exceeds the debt is not booked: the host did that, and
+ * would have done it anyway.
  */
 static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
 {
@@ -473,15 +490,15 @@ static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
 }
 
 /*
- * A thread that waits busily, for someone who cannot be seen, is only seen
- * waiting at ticks. That stands for what it has run since its last sample, to be set against what
- * it is found to owe at that tick and until the next; not later: waiting does not
- * excuse a debt that comes up when it is over. What it waits between two ticks that
- * meet it working is known by how often they do not.
+ * A thread that waits busily is only seen waiting at ticks. A tick that finds it waiting stands for
+ * what the thread has run since its last sample. That is set against what the thread owes at this
+ * tick and until the next; not later, because waiting does not excuse a debt that comes up when it
+ * is over. How long a thread has waited between two ticks that find it working is estimated from
+ * how often ticks find it waiting.
  */
 struct waiting {
 	u32 left;
-	u32 often; /* how much of its time ticks have found it waiting so lately, of OFTEN_ONE */
+	u32 often; /* the part of its time that ticks have found it waiting lately, of SPIN_ONE */
 };
 
 #define OFTEN_ONE 1024
@@ -492,15 +509,15 @@ static __always_inline void waiting_learn(struct waiting *w, bool now)
 }
 
 /*
- * waiting_found is the level of one that is met working, after it ran that long since the last tick: of that it has waited as much
- * as it usually does, for those of whom the last one is at level others.
+ * The level of a thread that a tick finds working, ran ns after the last one. Of that it has waited
+ * the part that it usually does, for threads of which the last is at level others.
  */
 static __always_inline u64 waiting_found(const struct waiting *w, u64 level, u64 ran, u64 others)
 {
 	return level + lesser(ran * w->often / OFTEN_ONE, account_debt(level, others));
 }
 
-/* waiting_spend is the level after what was waited has been set against the debt. */
+/* The level after what was waited has been set against the debt. */
 static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 global)
 {
 	u64 spent = lesser(w->left, account_debt(level, global));
@@ -510,9 +527,10 @@ static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 globa
 }
 
 /*
- * Who finds what it has looked for goes on at the position at which that was made. By whom is not known, but where he was as it was looked for before, and
- * where he is now: it was made in between, anywhere. found_late is by how much later that is, on average, than position, where the one who finds it is; what was made
- * before that is found at once.
+ * A thread that finds what it polled for goes on at the position at which that was made. The
+ * producer is unknown. Its position at the previous poll (from) and at this one (to) are known, and
+ * the item is taken to be made uniformly between them. The result is how much later than position
+ * that is, on average; what was made before position is found at once.
  */
 static __always_inline u64 found_late(u64 position, u64 from, u64 to)
 {
@@ -522,25 +540,29 @@ static __always_inline u64 found_late(u64 position, u64 from, u64 to)
 		return 0;
 	if (from >= position)
 		return (to - position + (from - position)) / 2;
-	late = (to - position) >> 10; /* or its square would be too large after some seconds */
+	late = (to - position) >> 10; /* or its square overflows after some seconds */
 	return late * late / (((to - from) >> 10) + 1) * 512;
 }
 
 /*
- * Who has worked since a timeout ran out, as event loops do, and waits at the same place again is let go on by one at this level. If that is before
- * the last timeout ran out, at position fired, it has waited since the first wait began: what it did then it would not have had to do, or do now.
+ * A thread that has worked after a timeout, as event loops do, and waits at the same place again is
+ * woken by one at this level. If that is before the last timeout ended, at position fired, the
+ * thread has waited since its first wait began: it would not have had to do that work yet.
  */
 static __always_inline u64 waited_since(const struct account *a, u64 began, u64 fired, u64 now, u64 level)
 {
 	return now - level < fired ? began : a->since;
 }
 
-/* The average of how early a thread answers is over so many answers, about, as a power of two. */
+/* The mean is over so many replies, about, as a power of two. */
 #define ANSWERS_SHIFT 3
-/* One that was asked for longer ago is not to count for all. */
+/* A reply to an older question is not to count for all. */
 #define MOST_LATE_NS 50000000ll
 
-/* answered_early is that average after another answer, early by so much; late, where it is negative. Above 0 the thread should have waited by as much. */
+/*
+ * The mean of how early a thread replies, after another reply; negative: late. Above 0 the thread
+ * should have waited by as much.
+ */
 static __always_inline s64 answered_early(s64 average, s64 early)
 {
 	early = early < -MOST_LATE_NS ? -MOST_LATE_NS : early;

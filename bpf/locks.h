@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * May a core be stopped where a tick has met it? A thread that has one of the kernel's spinning locks has
- * preemption switched off. Were its core stopped, every core that wants the lock would spin as long, those of
- * other programs too, and some with interrupts off. So its debt waits for a later tick.
+ * May a core be stopped where a tick has met it? A thread that has one of the kernel's spinning
+ * locks has preemption off. If its core were stopped, every core that wants the lock would spin as
+ * long, other programs' too, and some with interrupts off. So its debt waits for a later tick.
  *
- * A kernel that counts how deep preemption is switched off (CONFIG_PREEMPT_COUNT) tells it. Of one that does
- * not, a core is stopped only where the tick has interrupted user space.
+ * A kernel that counts how deep preemption is off (CONFIG_PREEMPT_COUNT) tells it. On other kernels
+ * a core is stopped only where the tick has interrupted user space.
  */
 #ifndef WHATIF_LOCKS_H
 #define WHATIF_LOCKS_H
@@ -19,8 +19,9 @@ enum preempt_count {
 SETTING preempt_count_kept = PREEMPT_COUNT_UNKNOWN;
 
 /*
- * Where variables of a core are, seen from its run queue, to which a thread leads. User space has that from the kernel's
- * types. The verifier lets programs use such variables by name only where the kernel tells all symbols.
+ * Offsets of per-core variables from the core's run queue, to which a thread leads. User space
+ * finds them in the kernel's types. The verifier lets programs use such variables by name only
+ * where the kernel lists all symbols.
  */
 const volatile s64 preempt_count_at SEC(".rodata.settings") = 0, irq_regs_at SEC(".rodata.settings") = 0;
 
@@ -31,11 +32,12 @@ static __always_inline void *of_this_core(s64 at)
 	return (void *)BPF_CORE_READ(task, se.cfs_rq, rq) + at;
 }
 
-/* Of the count: how deep preemption is off; above that are the softirqs and interrupts that are served. */
+/* How deep preemption is off. The bits above are the softirqs and interrupts that are served. */
 #define PREEMPT_DEPTH 0xff
 
 struct thread_info___counting {
-	u64 preempt_count; /* the lower half; in the upper, whether another thread wants the core */
+	/* in the lower half; the upper half tells whether another thread wants the core */
+	u64 preempt_count;
 } TARGET_IN_KERNEL;
 
 struct task_struct___counting {
@@ -56,7 +58,7 @@ static __always_inline u32 preempt_depth(void)
 	return count & PREEMPT_DEPTH;
 }
 
-/* Run once by user space, where the kernel has preemption off: a kernel that counts shows it. */
+/* User space runs this once, where the kernel has preemption off: a kernel that counts shows it. */
 SEC("raw_tp")
 int see_preempt_count(void *ctx)
 {
@@ -64,8 +66,8 @@ int see_preempt_count(void *ctx)
 }
 
 /*
- * Attached only where nothing is counted. The tick is a softirq, and what a hard interrupt has met is known no
- * more when it comes: so this program looks at it in the interrupt that raises the softirq.
+ * Attached only where nothing is counted. The tick is a softirq, and by then it is not known what
+ * the hard interrupt has met. So this program looks at it in the interrupt that raises the softirq.
  */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_raise_see_mode, u32 vector)
@@ -75,7 +77,7 @@ int BPF_PROG(on_raise_see_mode, u32 vector)
 
 	if (!c || vector != SOFTIRQ_HRTIMER)
 		return 0;
-	/* Of a kernel that tells neither, nothing is known: its cores are stopped wherever a tick meets them. */
+	/* A kernel with neither is stopped wherever a tick meets it. */
 	if (irq_regs_at)
 		bpf_probe_read_kernel(&regs, sizeof(regs), of_this_core(irq_regs_at));
 	c->in_kernel = irq_regs_at && (!regs || !MET_USER_SPACE(regs));

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Who sleeps for a while, looks whether it can go on, and sleeps again waits for something that nobody wakes it for: it
- * polls, or waits with a timeout. Until it finds that it has waited all the time.
+ * A thread that sleeps for a while, polls whether it can continue, and sleeps again waits for
+ * something that no wake-up announces. Until it finds it, it has waited all the time.
  */
 #ifndef WHATIF_LOOKS_H
 #define WHATIF_LOOKS_H
 
-/* In this stretch the thread has not run for more than a look, of which a tick may have been a part, preempted in between or not. */
+/* In this segment the thread has run no longer than a poll, which may include a tick. */
 static __always_inline bool looks(const struct thread *t, u64 now)
 {
 	return credit_length(&t->credit, now) < control.asked / 16 + control.tick_cost;
 }
 
-/* So many looks in a row are no chance: some sleep in two parts. */
+/* So many polls in a row are no chance: some threads sleep in two parts. */
 #define POLLS 3
-/* So many shorter rows in a row, and it does not poll there any more. */
+/* After so many shorter rows in a row the thread does not poll at that place any more. */
 #define STRAYS 8
 
-/* Whether it looks if it can go on. */
+/* Whether it polls, and may have found something. */
 static __always_inline bool may_find(const struct thread *t)
 {
 	return t->excused || t->made_at;
 }
 
 /*
- * The thread, which runs, has looked again and again whether it can go on, and now it does: it has found what it waited for, and
- * nobody has woken it. Whoever made that was running, so at about the official time: the thread has waited until then. Who slept in what is
- * sped up is there already; what it has found may have been made a little later. Not static: as step_out.
+ * The running thread has polled again and again, and now continues: it has found what it waited for
+ * without a wake-up. The producer was running, at about official time, so the thread has waited
+ * until then. A thread that slept in what is sped up is there already; what it found may have been
+ * made a little later.
  */
 __noinline int go_on(struct core *c, struct thread *t)
 {
@@ -38,7 +39,7 @@ __noinline int go_on(struct core *c, struct thread *t)
 	if (t->made_at)
 		should_have_waited(c, t, t->made_at, ~0ull);
 	if (t->excused) {
-		/* Of what it owed as it woke up it may have paid some. */
+		/* It may have paid a part of what it owed when it woke up. */
 		by = lesser(t->excused, account_debt(t->account.level, control.global));
 		forgive(c, t, by);
 	}
@@ -49,8 +50,9 @@ __noinline int go_on(struct core *c, struct thread *t)
 }
 
 /*
- * What the thread, which goes to sleep, has done since a timeout ran out is work. But what it waits for again at the same place may come, in
- * virtual time, before that timeout would have run out: let_go_before. A goroutine's thread does what others have slept for.
+ * What the thread, which goes to sleep, has done since a timeout is work. But in virtual time what
+ * it waits for at the same place may come before that timeout ends: see woken_before_timeout. A
+ * thread that runs goroutines works for those that have slept.
  */
 static __always_inline void works_on(struct thread *t, u64 place)
 {
@@ -60,16 +62,19 @@ static __always_inline void works_on(struct thread *t, u64 place)
 		t->worked_since = t->stands;
 }
 
-/* So many timeouts in a row, and it does what it does then for its own sake. */
+/* After so many timeouts in a row the thread does its work for the work's own sake. */
 #define FIRES 4
 
-/* Whether a timeout has ended the thread's wait, but others do there often, and it may sleep there again soon: it may owe nothing then. */
+/*
+ * Whether a timeout has ended the thread's wait, while other threads often end its waits there, and
+ * it may soon sleep there again: it may owe nothing then.
+ */
 static __always_inline bool works_meanwhile(const struct thread *t, u64 now)
 {
 	return t->timed && t->let_go_at == t->credit.from && t->fires < FIRES && credit_length(&t->credit, now) < control.asked;
 }
 
-/* One at this level lets the thread go on that has worked for timeouts. Not static: as step_out. */
+/* A thread at this level wakes one that has worked on timeouts. */
 __noinline int let_go_before(struct thread *t, u64 now, u64 level)
 {
 	if (!t)
@@ -82,9 +87,10 @@ __noinline int let_go_before(struct thread *t, u64 now, u64 level)
 }
 
 /*
- * A thread that was woken by the end of a timeout sleeps at the same place again: it waits for the
- * same still. Whoever lets it go on then would have done so in the first of these sleeps, had that been earlier
- * in virtual time; so it has waited since that began. Who slept in what is sped up has not, but looks for something all the same.
+ * A thread that a timeout has woken sleeps at the same place again: it is still waiting for the
+ * same. A later wake-up would have come in its first sleep, if it had been earlier in virtual time;
+ * so the thread has waited since that began. A thread that slept in what is sped up has not, but it
+ * polls as well.
  */
 static __always_inline void waits_on(struct core *c, struct thread *t, u64 place, u64 now)
 {
@@ -99,13 +105,16 @@ static __always_inline void waits_on(struct core *c, struct thread *t, u64 place
 	}
 }
 
-/* If who sleeps there goes on by itself, it has polled. In a loop around epoll a timeout is mostly a timer's, and what it does then has its time. */
+/*
+ * If a thread that sleeps here continues by itself, it has polled. In a loop around epoll a timeout
+ * is mostly a timer's, and what the loop does then takes its time.
+ */
 static __always_inline bool polls(const struct thread *t, u32 call)
 {
 	return (is_sleep(call) || call == CALL_FUTEX) && (t->again >= POLLS || t->credit.from == t->polls_at);
 }
 
-/* The thread, which sleeps, is woken, and may have slept to look whether it can go on. Not static: as step_out. */
+/* A thread that sleeps is woken, and may have slept in order to poll. */
 __noinline int expect_look(struct thread *t, u32 call, u64 now)
 {
 	u64 position, others;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Who belongs to the target. A thread does that has storage (struct thread), and its
- * children are given some at their birth. What ran before whatif came is found by looks
- * at all tasks: a process that is chosen is first put among the processes, and from then
- * on all that it forks belongs to the target, whether the thread that does it has been
- * looked at yet or not. So one look is enough, and none that is forked meanwhile escapes.
+ * Which threads belong to the target: those with storage (struct thread). Children get it at their
+ * birth. What ran before whatif came is found by passes over all tasks. A chosen process is first
+ * put among the processes, and from then on everything that it forks belongs to the target, whether
+ * the pass has reached the forking thread or not. So one pass is enough, and no thread that is
+ * forked meanwhile escapes.
  */
 #ifndef WHATIF_MEMBERS_H
 #define WHATIF_MEMBERS_H
@@ -14,7 +14,7 @@ static __always_inline u64 new_space(void)
 	return __sync_fetch_and_add(&spaces, 1) + 1;
 }
 
-/* A process is over, or is not to be a part of the target any more. */
+/* A process is over, or leaves the target. Gives whether this call removed it. */
 static __always_inline bool remove_process(struct task_struct *task)
 {
 	struct process *p = process_of(task);
@@ -35,7 +35,7 @@ static __always_inline void one_process_less(void)
 	__sync_fetch_and_sub(&control.processes, 1);
 }
 
-/* A new one; false: there is one of that number, or no room. */
+/* Adds a process; false: one of that number exists, or there is no room. */
 static __always_inline bool add_process(struct task_struct *task, u64 space, u32 exempt, u64 flags)
 {
 	struct process p = { .space = space, .born = space, .number = number_of(task), .exempt = exempt };
@@ -50,9 +50,9 @@ static __always_inline bool add_process(struct task_struct *task, u64 space, u32
 }
 
 /*
- * A thread that was there before belongs to the target from now on. What happened to it
- * is not known: it stands where official virtual time does, has waited for nothing and
- * owes nothing; what its process has counted so far is not counted.
+ * A thread that ran before belongs to the target from now on. Its past is unknown: it stands at
+ * official virtual time, has waited for nothing and owes nothing, and what its process has counted
+ * so far does not count.
  */
 static __always_inline struct thread *join(struct task_struct *task, u64 space, bool fresh)
 {
@@ -73,13 +73,13 @@ static __always_inline struct thread *join(struct task_struct *task, u64 space, 
 	t->address_space = space;
 	t->memory = (u64)memory_of(task);
 	t->present = !fresh;
-	/* In its parent's memory until it runs a program: who counts there is the parent. */
+	/* It is in its parent's memory until it runs a program, and the parent counts there. */
 	t->lost = t->guest = untrusted(task)->vfork_done != 0;
 	__sync_fetch_and_add(&membership.joined, 1);
 	return t;
 }
 
-/* What user space wants of a process, if it is the one that is meant. */
+/* What user space wants of a process, if it is the process that is meant. */
 static __always_inline struct choice *choice_of(struct task_struct *task)
 {
 	u32 number = number_of(task);
@@ -89,7 +89,7 @@ static __always_inline struct choice *choice_of(struct task_struct *task)
 		return 0; /* it is chosen for something else */
 	if (!c || !c->start)
 		return c;
-	/* If not, that one is gone, and this has its number. */
+	/* Otherwise the chosen process is gone, and this one has its number. */
 	if (c->start != BPF_CORE_READ(task, group_leader, start_boottime) / 10000000)
 		return 0;
 	if (c->unique && bpf_core_field_exists(struct pid, ino) && c->unique != BPF_CORE_READ(task, group_leader, thread_pid, ino))
@@ -97,7 +97,9 @@ static __always_inline struct choice *choice_of(struct task_struct *task)
 	return c;
 }
 
-/* The address space of a process that belongs to the target, or does from now on; 0: it does not. */
+/*
+ * The address space of a process that belongs to the target, or does from now on; 0: it does not.
+ */
 static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
 {
 	struct process *p = process_of(task);
@@ -109,7 +111,7 @@ static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
 	if (p && !(c && c->fresh))
 		return 0;
 	if (p)
-		remove_process(task); /* whatif's own child, which is to be the target */
+		remove_process(task); /* whatif's own child, which becomes the target */
 	if (c && c->exempt) {
 		add_process(task, 0, 1, BPF_NOEXIST);
 		return 0;
@@ -119,13 +121,10 @@ static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
 	if (c)
 		*fresh = c->fresh;
 	if (!add_process(task, new_space(), 0, BPF_NOEXIST)) {
-		p = process_of(task); /* it joined just now, by another thread */
+		p = process_of(task); /* another thread has let it join just now */
 		return p && !p->exempt ? p->space : 0;
 	}
-	/*
-	 * If the last of its threads has come to its end meanwhile nobody else may take the
-	 * process out.
-	 */
+	/* If its last thread has come to its end meanwhile, no other code removes the process. */
 	if (!untrusted(task)->signal->live.counter) {
 		if (remove_process(task))
 			one_process_less();
@@ -135,7 +134,7 @@ static __always_inline u64 space_to_join(struct task_struct *task, bool *fresh)
 	return p ? p->space : 0;
 }
 
-/* A look at all tasks that whatif's namespace of process numbers has. */
+/* A pass over all tasks in whatif's namespace of process numbers. */
 SEC("iter/task")
 int join_threads(struct bpf_iter__task *ctx)
 {
@@ -146,7 +145,10 @@ int join_threads(struct bpf_iter__task *ctx)
 	if (!task || is_kernels(task))
 		return 0;
 	if (!memory_of(task) || task->flags & PF_EXITING) {
-		/* The others of a process may go on. One that runs a program now takes this one's number, and may be met under neither. */
+		/*
+		 * Other threads of the process may continue. One of them that runs a program now
+		 * takes this one's number, and may be met under neither.
+		 */
 		if (membership.mode != MEMBERS_DESCEND && task->pid == task->tgid && untrusted(task)->signal->live.counter)
 			space_to_join(task, &fresh);
 		return 0;
@@ -159,7 +161,7 @@ int join_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Run by user space, once, before it chooses: in which namespace its numbers are. */
+/* User space runs this once, before it chooses: in which namespace its numbers are. */
 SEC("syscall")
 int find_namespace(void *ctx)
 {
@@ -170,7 +172,7 @@ int find_namespace(void *ctx)
 	return 0;
 }
 
-/* The child of one that has not been looked at, or of one that does not belong to the target. */
+/* The child of a thread that no pass has reached yet, or that does not belong to the target. */
 static __always_inline void on_strange_fork(struct task_struct *parent, struct task_struct *child)
 {
 	bool process = child->pid == child->tgid;
@@ -217,7 +219,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		lose(this_core(), LOSS_THREAD);
 		return 0;
 	}
-	/* What delayed the parent delayed the birth of the child. */
+	/* What delayed the parent delayed the child's birth. */
 	now = bpf_ktime_get_ns();
 	go_on(this_core(), p);
 	place = place_of(parent, BY_FORKING);
@@ -255,7 +257,10 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	u64 space;
 
 	if (!t) {
-		/* Not looked at yet; or the kernel's until now, which starts a program itself. */
+		/*
+		 * No pass has reached it yet; or it was a kernel thread until now, as the kernel
+		 * starts a program itself.
+		 */
 		if (membership.mode == MEMBERS_DESCEND)
 			return 0;
 		space = space_to_join(task, &fresh);
@@ -282,10 +287,13 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	t->present = 0;
 	t->guest = 0;
 	t->lost = 0;
-	/* Now nobody else can hold the map's lock; a program that is gone at once is met no other time but at its end. */
+	/*
+	 * Now no other thread can hold the map's lock. A program that is gone at once is met at no
+	 * other time but its end.
+	 */
 	if (counting)
 		look_at_memory(t, 0);
-	/* If the map's lock is not to be had user space finds out by itself which file it is. */
+	/* If the map's lock cannot be had, user space finds the file by itself. */
 	m.address = BPF_CORE_READ(task, mm, start_code);
 	bpf_find_vma(task, m.address, on_vma, &m, 0);
 	tell(EVENT_EXEC, m.address, &m.place);

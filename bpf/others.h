@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Where the threads of the target stand that run, on all cores, or that ran until a moment ago. */
+/* The positions of the target's threads that run, on all cores, or that ran until a moment ago. */
 #ifndef WHATIF_OTHERS_H
 #define WHATIF_OTHERS_H
 
-/* Where the target's thread stands that runs on this core, for others. */
+/* Shows the other cores where the thread on this core stands. */
 static __always_inline void show_level(struct core *c, const struct thread *t, u64 paid)
 {
 	c->level = t->account.level + t->lead + paid;
 }
 
-/* Of another core. */
+/* What another core shows. */
 struct shown {
-	u64 level; /* 0: none of the target's has run there */
+	u64 level; /* 0: no thread of the target has run there */
 	u64 left;  /* since when none does; 0: one does */
 };
 
 /*
- * While it is not said who runs now it has not run on: so what is said last is read first. Processors that reorder that may find
- * one who runs at the level of the one before: one look or one tick is off by that.
+ * Until a core says which thread runs now, that thread has not continued. So what is said last is
+ * read first. Processors that reorder reads may find a running thread at the level of the one
+ * before it: one poll or one tick is then off by that.
  */
 static __always_inline struct shown shown_by(u32 core)
 {
 	const volatile struct core *c = &cores[core & (MAX_CPUS - 1)];
 	u64 left = c->left, level = c->level, start = control.global_start;
 
-	if (level && level < start) /* an experiment's that is over */
+	if (level && level < start) /* from an experiment that is over */
 		level = start;
 	return (struct shown){ .level = level, .left = left };
 }
 
 struct others {
 	u64 now;
-	u64 ahead; /* how many there are is in what is above the sum: a number that the verifier knows it would follow */
+	/*
+	 * added up; their number is above AHEAD_BITS, as the verifier would follow a number of its
+	 * own
+	 */
+	u64 ahead;
 };
 #define AHEAD_BITS 48
 
@@ -51,7 +56,8 @@ static long on_other(u32 i, struct others *o)
 }
 
 /*
- * The position of those that run, on average, or that have run until now in virtual time: of whom one makes what others look for. Not static: as step_out.
+ * The mean position of the threads that run, or that have run until now in virtual time. One of
+ * them makes what a polling thread looks for.
  */
 __noinline u64 others_are_at(u64 now)
 {
@@ -65,7 +71,7 @@ __noinline u64 others_are_at(u64 now)
 
 struct least {
 	u64 level;
-	u32 core; /* that is not looked at */
+	u32 core; /* that is left out */
 	bool any;
 };
 
@@ -80,7 +86,7 @@ static long on_least(u32 i, struct least *l)
 	return 0;
 }
 
-/* The least level of those that run on other cores, and at most this one; 0: none does. */
+/* The lowest level of the threads that run on other cores, at most this one; 0: none runs. */
 static __always_inline u64 least_of_others(u64 most)
 {
 	struct least l = { .level = most, .core = bpf_get_smp_processor_id() };

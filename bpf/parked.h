@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Goroutines that wait for each other. Go hands over between them, and the kernel sees threads only: a thread goes on with a goroutine that
- * another has left, and who is let go on takes another than the one that it has left itself. So each has an account of its own while no
- * thread runs it, and a thread is to goroutines what a core is to threads: where it has none it is idle, and owes nothing.
+ * Goroutines that wait for each other. Go hands over between them, and the kernel sees threads
+ * only: a thread continues with a goroutine that another thread has left, and a woken one takes
+ * another goroutine than the one that it left. So each goroutine has an account of its own while no
+ * thread runs it. A thread is to goroutines what a core is to threads: without one it is idle, and
+ * owes nothing.
  *
- * There are probes on where a goroutine parks, yields, is stopped or ends, where one is put into a queue of those that can run, by whoever lets it go on or has made it, and
- * where a thread begins to run one. Each costs some microseconds; where that is too much user space takes them away again.
+ * Probes tell where a goroutine parks, yields, is stopped or ends; where a goroutine or a new one
+ * is put into a run queue; and where a thread begins to run one. Each costs some microseconds;
+ * where that is too much user space takes them away again.
  */
 #ifndef WHATIF_PARKED_H
 #define WHATIF_PARKED_H
 
 struct parked_key {
 	u64 g; /* Go's struct for it */
-	u64 space; /* its process, while that runs one program */
+	u64 space; /* its process, as long as that runs one program */
 };
 
 struct parked {
@@ -20,12 +23,15 @@ struct parked {
 	u64 lead;
 	u64 from; /* the place where it waits */
 	u32 ready; /* it can run */
-	u32 timed; /* since the clock said so */
+	u32 timed; /* because of the clock */
 	u32 sleepless; /* in virtual time it did not have to wait */
-	u32 too_soon; /* as a thread is */
+	u32 too_soon; /* an enum soon */
 };
 
-/* Those that are forgotten have the account of their thread, as all have that are not followed. */
+/*
+ * A goroutine that is forgotten here has the account of its thread, as all have that are not
+ * followed.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
@@ -44,7 +50,10 @@ static __always_inline struct parked *parked_of(const struct parked_key *key)
 	return p;
 }
 
-/* Where the code that parks was called, and its caller: stacks of goroutines are anywhere. Who does not park has no such place: there is one for each kind of moment. */
+/*
+ * The code that parks, and its caller: stacks of goroutines are anywhere, so their addresses do not
+ * matter. Other moments have one place each.
+ */
 static __always_inline u64 place_of_moment(const struct pt_regs *regs, enum go_moment moment)
 {
 	u64 frame = REGISTER_FP(regs), called = moment, caller = 0;
@@ -54,7 +63,7 @@ static __always_inline u64 place_of_moment(const struct pt_regs *regs, enum go_m
 	return ((called ^ caller << 7) << 2 | BY_SLEEPING) * 0x9e3779b97f4a7c15;
 }
 
-/* Who comes to a probe; 0: nobody whose goroutines are followed. */
+/* The thread at a probe; 0: its goroutines are not followed. */
 static __always_inline struct thread *comes_to_probe(struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
@@ -68,7 +77,10 @@ static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const
 	return (struct parked_key){ .g = key_register(ctx, number), .space = t->address_space };
 }
 
-/* One more can run, or one less: how many there are now. Who is forgotten meanwhile is never taken off, and then nobody is held. */
+/*
+ * Adds n to the runnable goroutines and gives their number. One that is forgotten while it is
+ * queued is never subtracted, and then no goroutine is delayed.
+ */
 static __always_inline s32 count_queued(s32 n)
 {
 	struct process *p = process_of(bpf_get_current_task_btf());
@@ -79,7 +91,7 @@ static __always_inline s32 count_queued(s32 n)
 	return *(volatile s32 *)&p->queued;
 }
 
-/* A goroutine that no thread runs, as p says, has from now on what the thread has. */
+/* A goroutine that no thread runs gets an account: what the thread has now. */
 static __always_inline void stand_alone(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
 {
 	p->account = t->account;
@@ -89,16 +101,16 @@ static __always_inline void stand_alone(const struct parked_key *key, const stru
 		count_queued(1);
 }
 
-/* At the beginning of what a goroutine leaves its thread in. */
+/* At the beginning of a function in which a goroutine leaves its thread. */
 static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread *t, enum go_moment moment, u64 begin)
 {
-	/* Some do on a stack of the thread's own, and are an argument there. */
+	/* Some functions run on the thread's own stack, and have the goroutine as an argument. */
 	struct parked_key key = goroutine_in(ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
-	/* Who yields waits for nobody. */
+	/* A goroutine that yields waits for nothing. */
 	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .sleepless = moment == GO_YIELDS, .too_soon = t->too_soon };
 
 	hand_over(t, p.from, begin);
-	t->awake = 0; /* that was this one's */
+	t->awake = 0; /* that was this goroutine's */
 	if (moment != GO_ENDS)
 		stand_alone(&key, t, &p, begin);
 	t->left = t->account;
@@ -108,8 +120,10 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 }
 
 /*
- * At the beginning of runtime.runqput: the second argument can run from now on. A thread that looks for a goroutine lets it go on for the clock, as an
- * interrupt does, if it is to run next; else it has found it elsewhere, as before Go 1.26 in the queue of all threads, or has just left it, and says nothing new.
+ * At the beginning of runtime.runqput: the goroutine in the second argument can run from now on. If
+ * a thread that looks for a goroutine does this with next=true, a timer has fired, which is like an
+ * interrupt. With next=false it only moves a goroutine from another queue (as before Go 1.26 from
+ * the queue of all threads), or has just left it: that says nothing new.
  */
 static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *t, u64 begin)
 {
@@ -128,7 +142,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), begin);
 	}
 	p = parked_of(&key);
-	/* Or what the probe takes would be a part of what it was let go on by. */
+	/* Or the probe's time would be a part of what woke the goroutine. */
 	book_probe(ctx, t, begin);
 	now = bpf_ktime_get_ns();
 	if (!p && !looks) {
@@ -155,7 +169,10 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
 	u64 level = t->account.level;
 	struct account left = t->left;
 
-	/* From the network, or whatever: it waited for what the thread was let go on by. */
+	/*
+	 * The network, or something else unseen, has woken it: it waited for what has woken the
+	 * thread.
+	 */
 	if (!p->ready)
 		return account_waited(&p->account, now, level);
 	if (left.since) {
@@ -165,7 +182,10 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
 	return account_got_core(&p->account, now, level, !p->sleepless, left.since);
 }
 
-/* The thread begins to run a goroutine, which may come from a nap: whether it is held, as a thread is that comes back from a sleep (hold.h). */
+/*
+ * The thread begins to run a goroutine that may have slept. Gives whether it is delayed, as a
+ * thread is that returns from a sleep (return_delay.h).
+ */
 static __always_inline bool wakes_up(struct thread *t, const struct parked *p)
 {
 	t->awake = 0;
@@ -193,12 +213,14 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 	held = wakes_up(t, p);
 	if (p) {
 		level = level_of_next(t, p, begin);
-		if (p->ready) { /* else the thread was let go on by whom it waited for */
+		if (p->ready) { /* else what it waited for has woken the thread */
 			lead = p->lead;
 			t->too_soon = p->too_soon;
 			/*
-			 * Others want one of Go's processors, too, and holding this one would keep it from them. So it is let off: then
-			 * they run after it in place of before. But what it does by the clock comes too often in virtual time.
+			 * Other goroutines want a processor of Go's, too, and delaying this one
+			 * would keep this processor from them. So its debt is forgiven: the others
+			 * run after it instead of before it. But what it does by the clock then
+			 * comes too often in virtual time.
 			 */
 			if (count_queued(-1) > 0 && p->timed && level < control.global) {
 				level = control.global;
@@ -207,7 +229,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			}
 		}
 		adopt_core(c);
-		/* Nothing that it was given on this core. */
+		/* This core gave it none of that. */
 		if (level > t->account.level)
 			c->began += level - t->account.level;
 		else

@@ -4,10 +4,9 @@
 #define WHATIF_POINTS_H
 
 /*
- * A thread of the target visits a point, n times at once, and is delayed by cost
- * through its being counted. That is booked like any other delay, so what counting
- * costs does not show in the program's virtual time. Without spans, the point must be
- * no end of a latency: that spares the stack what those take.
+ * A thread of the target visits a point, n times at once, and counting delays it by cost. That is
+ * booked like any other delay, so it does not show in the program's virtual time. Without spans the
+ * point must be no end of a latency: that spares the stack what those need.
  */
 static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key, bool spans)
 {
@@ -31,7 +30,7 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		hand_over(t, place_of(bpf_get_current_task_btf(), BY_VISITING), now);
 	if (spans)
 		span_visit(t, point, key, now, t->account.level);
-	/* Stamped with the thread's virtual time since the start. */
+	/* Stamped with the thread's virtual time since the experiment began. */
 	at = now - control.start;
 	had = t->account.level - control.global_start;
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
@@ -47,10 +46,9 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		show_level(c, t, 0);
 }
 
-/* See looks.h. */
+/* See polling.h. */
 int go_on(struct core *c, struct thread *t);
 
-/* Not static: as step_out. */
 __noinline int visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
 {
 	if (!t)
@@ -88,7 +86,7 @@ static long on_visit(u32 i, struct visits *v)
 	return !v->points;
 }
 
-/* Several points at once, a bit each. A bpf_loop, which the verifier looks at once. */
+/* Visits several points at once, a bit each. bpf_loop, as the verifier looks at its body once. */
 static __always_inline void visit_all(struct thread *t, u32 points, u64 cost)
 {
 	struct visits v = { .thread = t, .points = points, .cost = cost };
@@ -96,7 +94,9 @@ static __always_inline void visit_all(struct thread *t, u32 points, u64 cost)
 	bpf_loop(MAX_POINTS, on_visit, &v, 0);
 }
 
-/* What a visit itself takes, in an experiment: run from user space, which takes back what is counted. */
+/*
+ * What a visit itself takes, in an experiment. User space runs this, and subtracts what it counts.
+ */
 #define MEASURED_VISITS 1000
 static struct thread measured;
 
@@ -115,7 +115,7 @@ int measure_visits(void *ctx)
 	return (bpf_ktime_get_ns() - begin) / MEASURED_VISITS;
 }
 
-/* The cookie of a probe is its point, which enum cost it has, and the register with the key. */
+/* A probe's cookie has its point, its enum cost, and the register with the key. */
 static __always_inline int visit_by_probe(struct pt_regs *ctx)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
@@ -131,10 +131,12 @@ static __always_inline int visit_by_probe(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The same for both ways of attaching: one link for many probes, from Linux 6.6 on, or one for each. */
+/* For both ways of attaching: one link for many probes, from Linux 6.6 on, or a link each. */
 PROBE(probe, visit_by_probe(ctx))
 
-/* A sample in the line of a sampled point, which is 1 + its number: a period of running stands for a visit. */
+/*
+ * A sample in the line of a sampled point, which is 1 + its number: a period of running is a visit.
+ */
 static __always_inline void pass(struct core *c, struct thread *t, u32 point, u64 ran)
 {
 	u32 i = point - 1;

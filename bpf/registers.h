@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * The registers of user space, as the kernel keeps them, and as it puts them on
- * the stack for a signal handler: all that the unwinder knows of processors.
+ * User space's registers, as the kernel keeps them, and as it puts them on the stack for a signal
+ * handler. Everything that the unwinder knows about processors is here.
  */
 #ifndef WHATIF_REGISTERS_H
 #define WHATIF_REGISTERS_H
@@ -9,9 +9,9 @@
 #include "kernel.h"
 
 /*
- * key_register is the register of a DWARF number, of those that functions are given
- * arguments in, and that Go has its goroutine in. The compiler must not make one
- * load of several: a probe's registers can be read at fixed places only.
+ * key_register reads the register with this DWARF number, among those that pass arguments and the
+ * one with Go's goroutine. The compiler must not merge several loads into one: a probe's registers
+ * can be read at fixed places only.
  */
 #define KEY_REGISTER(n, field)                  \
 	if (number == n) {                      \
@@ -40,7 +40,7 @@ struct pt_regs {
 	unsigned long sp;
 } TARGET_IN_KERNEL;
 
-/* Of an interrupt's registers: it has interrupted user space. */
+/* The interrupt with these registers has interrupted user space. */
 #define MET_USER_SPACE(regs) ((BPF_CORE_READ(regs, cs) & 3) == 3)
 
 #define REGISTER_IP(regs) ((regs)->ip)
@@ -70,10 +70,10 @@ static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 	return 0;
 }
 
-/* Where struct pt_regs has the register of a DWARF number, in words. */
+/* The index of each DWARF register in struct pt_regs, in words. */
 static const u8 register_words[32] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
 
-/* From the stack pointer that the handler returns with. */
+/* Offsets from the stack pointer with which the handler returns. */
 #define SIGNAL_FP 120
 #define SIGNAL_BX 128
 #define SIGNAL_SP 160
@@ -82,9 +82,9 @@ static const u8 register_words[32] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6,
 
 #define RETURN_ADDRESS(value) (value)
 
-/* The system call that is being left: -1 after a return from a signal handler. */
+/* The system call that returns: -1 after a return from a signal handler. */
 #define REGISTER_CALL(regs) ((s64)(regs)->orig_ax)
-/* TS_COMPAT: it came by an entry for 32-bit programs, and its number is of another table. */
+/* TS_COMPAT: the call used the entry for 32-bit programs, whose numbers differ. */
 #define IN_COMPAT_CALL(info) ((info)->status & 2)
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -98,7 +98,7 @@ struct pt_regs {
 	u64 orig_x0;
 } TARGET_IN_KERNEL;
 
-/* Of an interrupt's registers: it has interrupted user space, which is exception level 0. */
+/* The interrupt with these registers has interrupted user space, which is exception level 0. */
 #define MET_USER_SPACE(regs) (!(BPF_CORE_READ(regs, pstate) & 0xc))
 
 #define REGISTER_IP(regs) ((regs)->pc)
@@ -136,7 +136,7 @@ static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  1
 #define SIGNAL_SP (128 + 184 + 31 * 8)
 #define SIGNAL_IP (128 + 184 + 32 * 8)
 
-/* Without the signature that pointer authentication puts into the upper bits. */
+/* Pointer authentication puts a signature into the upper bits. */
 #define RETURN_ADDRESS(value) ((value) & ((1UL << 48) - 1))
 
 #define REGISTER_CALL(regs) ((s64)(regs)->syscallno)

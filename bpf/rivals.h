@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Who else of the target wants a core. A stop for what one thread owes would delay it for what is not its own. Strangers
- * have no virtual time, and wait as for anything else that runs.
+ * Which other tasks want this core. A stop for what one thread owes would delay another thread of
+ * the target for what is not its own. Outsiders wait, as for anything else that runs.
  */
 #ifndef WHATIF_RIVALS_H
 #define WHATIF_RIVALS_H
 
-/* So many of those that wait are looked at: the loop must end. */
+/* So many waiting tasks are looked at: the loop must end. */
 #define RIVALS 16
 
 /*
- * Whether a task waits for this core that the scheduler would run at once in place of the
- * current one: of the stop or the deadline class, or of a higher real-time priority. A thread of
- * the target counts, too: it would be delayed for what the current thread owes. Two kinds of tasks
- * are queued and would not run. Real-time tasks that have used up their share of the core are
- * throttled. While the scheduler serves ordinary tasks in their place (dl_server, which counts as a
- * deadline task), real-time tasks wait. Not static: as step_out.
+ * Whether a task waits for this core that the scheduler would run at once instead of the current
+ * one: of the stop or deadline class, or of a higher real-time priority. A thread of the target
+ * counts, too: it would be delayed for what the current thread owes. Two kinds of queued tasks
+ * would not run: real-time tasks that have used up their share of the core, and real-time tasks
+ * while the scheduler serves ordinary tasks (dl_server, which counts as a deadline task).
  */
 __noinline int is_outranked(void)
 {
@@ -39,7 +38,7 @@ __noinline int is_outranked(void)
 	return BPF_CORE_READ(rq, rt.highest_prio.curr) < task->prio;
 }
 
-/* Whether another thread of the target waits for this core. Not static: as step_out. */
+/* Whether another thread of the target waits for this core. */
 __noinline int has_rival(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf(), *rival;
@@ -51,13 +50,16 @@ __noinline int has_rival(void)
 	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
 	if (BPF_CORE_READ(rq, nr_running) < 2)
 		return 0;
-	/* Where everyone is the target, whatif's own are not told apart; and who is of real-time priority is not in the list. */
+	/*
+	 * Where everyone is the target, whatif's own threads cannot be told apart; and real-time
+	 * tasks are not in the list.
+	 */
 	urgent = BPF_CORE_READ(rq, rt.rt_nr_running) + BPF_CORE_READ(rq, dl.dl_nr_running);
 	if (membership.mode == MEMBERS_EVERYONE || urgent > (task->prio < FIRST_FAIR_PRIORITY) || !bpf_core_field_exists(rq->cfs_tasks))
 		return 1;
 	/*
-	 * Without the lock: if it changes meanwhile one may be missed, or its end. By processes, because the
-	 * verifier knows no task in what was read from memory.
+	 * Without the lock: if the list changes meanwhile a task may be missed, or the end. By
+	 * processes, because the verifier knows no task in what was read from memory.
 	 */
 	head = at = (void *)rq + bpf_core_field_offset(struct rq, cfs_tasks);
 	for (u32 i = 0; i < RIVALS; i++) {
@@ -91,8 +93,9 @@ static long on_busy_core(u32 i, struct crowd *crowd)
 }
 
 /*
- * Whether threads of the target run on all cores that this one may have. Others of it that want a core may mostly have the same. On more
- * than 64 cores a thread that may have some of them is not told from one that may have all. Not static: as step_out.
+ * Whether threads of the target run on all cores that this thread may use. Others that want a core
+ * may mostly use the same ones. With more than 64 cores a thread that may use some is treated as
+ * one that may use all.
  */
 __noinline int is_crowded(void)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Blocking, waking, running. */
+/* Going to sleep, waking, getting a core. */
 #ifndef WHATIF_SCHEDULING_H
 #define WHATIF_SCHEDULING_H
 
 /*
- * Others have had the core since the target left it, and now a thread of the target gets it. What strangers do is a
- * matter of accounts of their own, and the kernel's threads work for who knows whom. Tasks that the target has
- * nothing to do with (intruded) take their time in both worlds, but come by the wall clock, and
- * so too often for virtual time: of what they took while a thread waited for the core the share that
- * G is of the time is a delay like any other. While none did, the core was as good as idle.
- * The level may be above G now, see settle_intrusion. Not static: as step_out.
+ * Tasks outside the target have had the core since the target left it, and now a thread of the
+ * target gets it. Outsiders that talk to the target have accounts of their own, and kernel threads
+ * may work for anyone. The other tasks take their time in both worlds. But they come by the clock,
+ * and so too often for virtual time: of what they took while a thread waited for the core, the
+ * share that G has of the time is a delay like any other. While no thread waited the core was as
+ * good as idle. The level may be above G after this, see settle_intrusion.
  */
 __noinline int intrude(struct core *c, struct thread *t, u64 now)
 {
@@ -33,7 +33,7 @@ __noinline int intrude(struct core *c, struct thread *t, u64 now)
 	return 0;
 }
 
-/* What the thread has had of it is official; the core has had no more. */
+/* G rises to what the thread has had of the intrusion; the core has had no more than G. */
 static __always_inline void settle_intrusion(struct core *c, const struct thread *t)
 {
 	if (!c->intruded)
@@ -42,7 +42,7 @@ static __always_inline void settle_intrusion(struct core *c, const struct thread
 	c->account.level = lesser(c->account.level, control.global);
 }
 
-/* The target leaves the core to others; a thread of it may still want it. */
+/* The target leaves the core to other tasks; one of its threads may still want it. */
 static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
 {
 	c->away_since = now;
@@ -50,7 +50,7 @@ static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
 	c->intruded = 0;
 }
 
-/* So has its core stood idle, if it did before. */
+/* The core has been idle all the time, if it was idle before. */
 static __always_inline bool idles_on(struct core *c)
 {
 	if (!c->idle.since || c->idle.epoch != c->account.epoch)
@@ -60,8 +60,8 @@ static __always_inline bool idles_on(struct core *c)
 }
 
 /*
- * The core stood idle: its position did not move, and that of G may have, by who waits for what is sped up, also since
- * anybody looked last. Not static: as step_out.
+ * The core was idle: its position stood still. G may have grown meanwhile by sped-up waiting, also
+ * since any core last looked.
  */
 __noinline int stood_idle(struct core *c, u64 now)
 {
@@ -84,7 +84,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	/* A core in interrupts does not switch: mend a count gone wrong. */
+	/* A core does not switch in an interrupt: correct a wrong count. */
 	c->interrupts = c->source = 0;
 	p = prev->pid ? thread_of(prev) : 0;
 	n = next->pid ? thread_of(next) : 0;
@@ -124,7 +124,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		c->idle = c->account;
 		stood_idle(c, now);
 	} else {
-		/* One that has left meanwhile began as none. What it ran has no variable: with one the stack is too large for Linux 6.1. */
+		/*
+		 * An outsider that has left meanwhile starts at 0. What it ran has no variable: the
+		 * stack would be too large for Linux 6.1.
+		 */
 		if (!c->foreign_since)
 			c->foreign_since = now;
 		if (!is_kernels(prev))
@@ -139,8 +142,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	foresee_nothing_here();
 	if (n) {
 		adopt(n);
-		c->foreign_since = 0; /* of one that has joined meanwhile */
-		/* It was woken as it went to sleep. */
+		c->foreign_since = 0; /* of a thread that has joined meanwhile */
+		/* It was woken while it went to sleep. */
 		if (n->wait.since)
 			forget_wait(c, n, now);
 		get_core(c, n, now);
@@ -153,7 +156,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			n->free = now - n->account.level;
 		c->returns = n->hold;
 		if (control.holds)
-			c->outlook.advanced = 0; /* it was another's */
+			c->outlook.advanced = 0; /* that was the previous thread's */
 		foresee(c, n, now);
 	} else if (!next->pid) {
 		if (!c->idle.since)
@@ -168,7 +171,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* A stranger is let go on by a thread of the target, or by another stranger that deals with it. */
+/* A thread of the target, or an outsider that talks to it, wakes an outsider. */
 static __always_inline void wake_stranger(struct core *c, struct task_struct *task)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -177,7 +180,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	u64 now, asked;
 
 	if (c->interrupts) {
-		/* From outside: its position moved with the clock. */
+		/* An interrupt wakes it: its position moved with the clock. */
 		s = stranger_of(task);
 		if (s) {
 			s->account.since = bpf_ktime_get_ns();
@@ -193,7 +196,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 			s->timed = 0;
 		return;
 	}
-	/* For others than the target a thread of the kernel's is like an interrupt in any case. */
+	/* For outsiders, a kernel thread is like an interrupt. */
 	if (other && is_kernel_thread(current) && !is_kernel_thread(task))
 		return;
 	s = meet_stranger(task);
@@ -212,7 +215,7 @@ static __always_inline void wake_stranger(struct core *c, struct task_struct *ta
 	}
 }
 
-/* Whether who is woken from outside is held when it comes back, and why. */
+/* Whether and why a thread that is woken from outside the target is delayed before it returns. */
 static __always_inline u32 hold_after(struct thread *t, struct task_struct *task)
 {
 	if (t->timed && waits_for_futex(task)) {
@@ -254,9 +257,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (waker || s)
 		stood_until_now(t);
 	else if ((c->source & 15) != FROM_TIMER) {
-		stands_no_more(t); /* a packet is something to do */
+		stands_no_more(t); /* a packet is something to work on */
 	} else if (due) {
-		t->stands = 0; /* it takes its own time */
+		t->stands = 0; /* the sleep takes its own time */
 		t->sped = 1;
 	} else if (!t->running && !t->stands && !keeps_time(t)) {
 		t->stands = t->account.since;
@@ -270,13 +273,13 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		go_on(c, waker);
 		t->too_soon = soon_by(waker->too_soon);
 		wakes_after_nap(waker, now);
-		rested(waker); /* or what it seems to owe it would hand on */
+		rested(waker); /* or the thread would hand on what it only seems to owe */
 		hand_over_to(c, waker, asked, waited, now);
 		level = waker->account.level;
 	} else {
 		/*
-		 * By a timer or a device: what comes from outside keeps its distance,
-		 * so the position moved with the clock.
+		 * A timer or a device wakes it. What comes from outside keeps its distance, so the
+		 * thread's position moved with the clock.
 		 */
 		c->network_wakes += c->receives && c->receives == c->interrupts;
 		t->timed = (c->source & 15) == FROM_TIMER;
@@ -287,7 +290,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		level = s ? s->account.level : t->account.level;
 	}
 	if (s && is_kernel_thread(bpf_get_current_task_btf())) {
-		/* It may have worked for others until now, and never stops: only what it saved counts. */
+		/*
+		 * The kernel thread may have worked for others until now, and never stops: only
+		 * what it saved counts.
+		 */
 		level = account_waited(&t->account, now, level);
 		if (level > t->account.level && !t->running)
 			t->account.level = level;
@@ -295,7 +301,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		if (t->worked_since)
 			let_go_before(t, now, level);
 		if (t->running)
-			/* Caught on its way to sleep: it has not waited. */
+			/* Woken while it went to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, level);
 		else {
 			t->sleepless = account_sleepless(&t->account, now, level);
@@ -303,12 +309,15 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		}
 		t->lead = s ? stranger_leads(s, t->account.level) : waker->lead;
 	}
-	/* Without any the level may have fallen: who woke it is further in virtual time. */
+	/*
+	 * Without the sped-up wait the level may have fallen, if the waker is further in virtual
+	 * time.
+	 */
 	if (due && before + due > t->account.level) {
 		control.grown = control.epoch;
 		t->account.level = before + due;
 		raise_global(t->account.level);
-		/* Who was waited for would have come earlier by as much. */
+		/* An outsider that was waited for would have come earlier by as much. */
 		if (s && s->account.level < t->account.level && !is_kernels(bpf_get_current_task_btf()))
 			s->account.level = t->account.level;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Other sessions. A session that stops cores owns a map by this name; the kernel frees it when the session ends, in
- * whatever way.
+ * Other sessions. A session that stops cores owns a map by this name. The kernel frees it when the
+ * session ends, in whatever way.
  */
 #ifndef WHATIF_SESSIONS_H
 #define WHATIF_SESSIONS_H
@@ -13,7 +13,10 @@ struct bpf_map {
 	char name[16];
 } TARGET_IN_KERNEL;
 
-/* Run by user space, which reads the numbers of all such maps. To list them itself it would need more rights. */
+/*
+ * User space runs this and reads the numbers of all such maps. To list them itself it would need
+ * more rights.
+ */
 SEC("iter/bpf_map")
 int list_sessions(struct bpf_iter__bpf_map *ctx)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Where a latency has to know the moment of a visit in the source, there is a probe on
- * the instruction that does nothing in front of it. The visit is counted there, and
- * what the program adds to its number next is taken as read, so that it counts once:
- * also where only some of a point's places, or of a program's processes, have probes.
+ * Where a latency needs the moment of a visit in the source, there is a probe on the no-op in front
+ * of it. The visit is counted there, and what the program then adds to its number is taken as read.
+ * So each visit counts once, also where only some of a point's places, or of a program's processes,
+ * have probes.
  */
 #ifndef WHATIF_SITES_H
 #define WHATIF_SITES_H
@@ -12,15 +12,17 @@ struct site_visit {
 	struct thread *thread;
 	u32 points; /* left, a bit each */
 	u32 source;
-	u64 at;	    /* the site's address; of a table, the entry's */
-	u64 counts; /* 1, or 0 if the number is going to tell of it */
+	u64 at;	    /* the site's address; for a table, the entry's */
+	u64 counts; /* 1, or 0 if the number will tell of the visit */
 	u64 cost;
 	u64 key;
 	u32 keyed;
 	u32 set;
 };
 
-/* Of an entry of a table: its place among those of the object. VALUE_UNKNOWN: it is in another. */
+/*
+ * The index of a table's entry among those of its object. VALUE_UNKNOWN: it is in another object.
+ */
 static __noinline u64 entry_value(struct site_visit *v, u64 table)
 {
 	struct reading r = {};
@@ -74,7 +76,7 @@ static __noinline int take_visit(struct site_visit *v, u32 i)
 	}
 	if (value >= MAX_VALUES || c->value[value_number(value)] == VALUE_UNKNOWN)
 		return 1;
-	/* Of a name that is not known yet the number tells. */
+	/* If the name is not known yet, the number will tell. */
 	if (v->set != SET_UNKNOWN) {
 		__sync_fetch_and_add(&c->value[value_number(value)], 1);
 		v->counts = 1;
@@ -95,8 +97,8 @@ static long on_site_visit(u32 i, struct site_visit *v)
 }
 
 /*
- * The cookie has, beside what that of any probe has, the source + 1; in place of the point, of a
- * table's function, 1 + the register with the entry.
+ * Besides what any probe's cookie has, this one has the source + 1; for a table's function it has 1
+ * + the register with the entry, instead of the point.
  */
 static __always_inline int visit_site(struct pt_regs *ctx)
 {
@@ -120,12 +122,16 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 	else
 		v.at = REGISTER_IP(ctx);
 	v.cost = cost_of(cookie);
-	/* What the numbers of a process that was just forked begin with is not known yet, see on_fault. */
+	/*
+	 * It is not known yet with what numbers a process begins that was just forked, see
+	 * on_fault.
+	 */
 	if (!v.thread->born) {
 		/*
-		 * Nobody has looked at its memory yet. The program that whatif starts becomes a member after its exec, and
-		 * where it sleeps nearly always no tick may meet it for dozens of requests. Only then: a probe can be
-		 * interrupted while it holds the look's lock, for longer than a tick can.
+		 * Its memory was not looked at yet. The program that whatif starts becomes a member
+		 * after its exec, and where it nearly always sleeps no tick may meet it for dozens
+		 * of requests. Only then: a probe can be interrupted while it holds the lock of
+		 * that look, for longer than a tick can.
 		 */
 		if (!v.thread->code_pages)
 			read_counters(v.thread, READ_NOW, 0);

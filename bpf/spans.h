@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Latencies: how long it took, in virtual time, from a begin to its end. The two
- * belong together because they happen in one thread, or because both have the same
- * key in the same process.
+ * Latencies: how long it took, in virtual time, from a begin to its end. The two belong together
+ * because they happen in one thread, or because both have the same key in one process.
  *
- * Durations are differences of positions, which go on from one experiment to the
- * next. So what began in an earlier one has its duration too, a part of it at the
- * earlier speed; it is counted how many those are.
+ * Durations are differences of positions, which continue from one experiment to the next. So what
+ * began in an earlier experiment has its duration, too, a part of it at the earlier speed; such
+ * durations are counted.
  */
 #ifndef WHATIF_SPANS_H
 #define WHATIF_SPANS_H
 
 struct begun_key {
 	u64 key;
-	u64 space; /* of the process: its number may be another's by the time of the end */
+	u64 space; /* of the process: its number may be another process's by the time of the end */
 	u64 span;
 };
 
 /*
- * What has begun and has a key. What never ends would fill it: the oldest goes, and
- * its end, if it comes after all, is counted as one without a begin.
+ * What has begun and has a key. Begins that never end would fill it: the oldest goes, and its end,
+ * if it comes after all, counts as one without a begin.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -29,8 +28,9 @@ struct {
 } begun_by_key SEC(".maps");
 
 /*
- * Of those without a key the latest, by number: the n-th to begin is the n-th to end where one thread takes
- * them from a queue. That is to know whether virtual time had come to a request, not how long it took.
+ * The latest begins without a key, by number: where one thread takes requests from a queue, the
+ * n-th to begin is the n-th to end. That tells whether virtual time had come to a request, not how
+ * long it took.
  */
 #define RECENT 256
 struct numbered {
@@ -42,8 +42,8 @@ static u32 enders[MAX_SPANS]; /* the thread that ends them; NO_THREAD: there are
 #define NO_THREAD 0xffffffffu
 
 /*
- * The bin of a duration: the octave, and in it the SPAN_OCTAVE-th. Below SPAN_OCTAVE
- * each ns has its own. What is longer than all is in the last. Not static: as step_out.
+ * The bin of a duration: its octave, and within it one of SPAN_OCTAVE parts. Below SPAN_OCTAVE each
+ * ns has its own. Longer durations than all are in the last bin.
  */
 __noinline u32 span_bin(u64 ns)
 {
@@ -84,7 +84,7 @@ static __always_inline bool begin_by_number(const struct thread *t, u64 span, st
 		enders[span] = me;
 	else if (ender != me)
 		enders[span] = NO_THREAD;
-	/* What ran before has ended more than was seen to begin. */
+	/* A process that ran before has ended more requests than were seen to begin. */
 	if (t->present || enders[span] != me || n->number != number)
 		return 0;
 	*to = n->begun;
@@ -97,8 +97,8 @@ static __always_inline bool counts(u64 now)
 }
 
 /*
- * Two functions, not static, for the verifier as step_out is, and for kernels before 6.3, which have little stack.
- * The kernel's helpers take no part of a thread's own memory for a key.
+ * Functions of their own, for the verifier and for kernels before 6.3, which have little stack. The
+ * kernel's helpers take no part of a thread's own memory as a key.
  */
 __noinline int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
 {
@@ -127,7 +127,7 @@ __noinline int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u
 	return 0;
 }
 
-/* Takes what has begun; false: nothing has. */
+/* Takes the begin; false: there is none. */
 static __always_inline bool span_take(struct thread *t, u64 span, const u64 *key, struct begun *to)
 {
 	struct begun *b = &t->begun[span];
@@ -148,9 +148,10 @@ static __always_inline bool span_take(struct thread *t, u64 span, const u64 *key
 }
 
 /*
- * The request was begun by a thread ahead of virtual time that could not be held (hold.h), and this one was free
- * before virtual time had come to it. It found the request in a queue, and should have waited for it: it goes on at the
- * later of the two positions, and owes the difference. A goroutine that changes threads waits for nobody.
+ * The request was begun by a thread ahead of virtual time that could not be delayed
+ * (return_delay.h), and this thread was free before virtual time had come to it. It found the
+ * request in a queue, and should have waited for it: it goes on at the later of the two positions,
+ * and owes the difference. A goroutine that changes threads waits for nothing.
  */
 static __always_inline u64 wait_for_begin(struct thread *t, const struct begun *b)
 {
@@ -188,8 +189,8 @@ __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64
 		return 0;
 	}
 	/*
-	 * Less than nothing is a begin by a thread ahead of virtual time, or one that
-	 * owed something when an experiment ended and was let off.
+	 * Less than nothing: the thread that began it was ahead of virtual time, or owed something
+	 * when an experiment ended.
 	 */
 	took = position > b.at ? position - b.at : 0;
 	__sync_fetch_and_add(&c->total, took);
@@ -201,7 +202,7 @@ __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64
 	return 0;
 }
 
-/* Of a point in the source n visits were met that nobody has seen happen. */
+/* n visits of a point in the source were counted whose moments are unknown. */
 static __always_inline void span_late(u64 point, u64 n, u64 now)
 {
 	u32 span;
@@ -214,14 +215,12 @@ static __always_inline void span_late(u64 point, u64 n, u64 now)
 }
 
 /*
- * Of points in the source it is known how often they were visited, and not when. What
- * is counted when a process is looked at on its way to sleep is not evenly late: a
- * request that was begun and ended since the last look would have taken no time. So
- * the number in between is taken at ticks, which come at random moments, and from what
- * all cores have just read there; each stands for the virtual time up to the next, and
- * so belongs where the tick began, before anything was earned at it.
+ * For points in the source the number of visits is known, not their moments. What is counted when a
+ * process goes to sleep is not evenly late: a request that began and ended since the last reading
+ * would have taken no time. So the number of requests in progress is taken at ticks, which come at
+ * random moments, from what all cores have just read. Each such number stands for the virtual time
+ * up to the next tick, and belongs where its tick began, before anything was earned at it.
  */
-/* Not static: the verifier looks at it once. */
 __noinline int sample_spans(void)
 {
 	u64 now = bpf_ktime_get_ns(), at, had, bin;
@@ -240,7 +239,7 @@ __noinline int sample_spans(void)
 	return 0;
 }
 
-/* A visit of a point by t at level; key: 0 where thread tells what belongs together. */
+/* A visit of a point by t at level; key: 0 where the thread tells what belongs together. */
 static __always_inline void span_visit(struct thread *t, u64 point, const u64 *key, u64 now, u64 level)
 {
 	u32 role = span_points[point].role, span = span_points[point].span;
@@ -248,7 +247,8 @@ static __always_inline void span_visit(struct thread *t, u64 point, const u64 *k
 	if (role == SPAN_BEGIN)
 		span_begin(t, span, key, now, level);
 	else if (role == SPAN_END)
-		span_end(t, span, key, now, level + t->credit.still); /* what it deserves for the request, given or not */
+		/* what it deserves for the request, given or not */
+		span_end(t, span, key, now, level + t->credit.still);
 	else
 		return;
 	t->credit.still = 0;

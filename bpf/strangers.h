@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Accounts of threads outside of the target that it deals with, as the clients of a
- * server. They are never stopped and earn nothing, but what they wait for and what
- * waits for them follows the same rule. A client that waits for each answer is as
- * late as the answer was; one that never waits for the server is no later than it
- * was, and a server that has to wait for its requests gets nothing for its own speed.
+ * Outsiders: threads outside the target that talk to it, such as a server's clients. They have
+ * accounts. They are never stopped and earn nothing, but they wait and wake by the same rule. A
+ * client that waits for each answer is as late as the answers are. One that never waits for the
+ * server is no later than before, and a server that has to wait for its requests gains nothing by
+ * its own speed.
  *
- * What a thread owes because a stranger was not stopped it pays once. If that did not
- * delay the stranger its next request comes as early again, and a thread that pays for
- * each of them would earn more after each stop, for nobody. Such a lead is handed on, too.
- * What the thread has not paid yet when it answers is no lead: a hundred requests may pass
- * from one tick to the next, at which it pays.
+ * What a thread owes because an outsider came early it pays once. If that did not delay the
+ * outsider, its next request comes as early again, and a thread that paid for each of them would
+ * earn more after each stop, for no gain. So such a lead is handed on, too. What the thread still
+ * has to pay when it answers is no lead: a hundred requests may pass between two ticks.
  *
- * Without an account a stranger would count as one that lags behind by as much as
- * the thread that it wakes.
+ * Without an account an outsider would count as one that lags behind by as much as the thread that
+ * it wakes.
  */
 #ifndef WHATIF_STRANGERS_H
 #define WHATIF_STRANGERS_H
@@ -21,8 +20,9 @@
 struct stranger {
 	struct account account;
 	u32 running;
-	u32 timed; /* it was last woken by the clock */
-	u64 lead; /* of what the thread that it lets go on next owes, so much at most need not be paid */
+	u32 timed; /* the clock was the last to wake it */
+	/* of the debt of the next thread that it wakes, at most so much need not be paid */
+	u64 lead;
 };
 
 struct {
@@ -48,24 +48,24 @@ static __always_inline struct stranger *stranger_of(struct task_struct *task)
 }
 
 /*
- * Threads of the kernel work for whoever asked last, and are like interrupts, unless what
- * they run may be sped up: then who waits for them may have to wait less.
+ * Kernel threads work for whichever task asked last, and are like interrupts, unless their own code
+ * may be sped up: then a thread that waits for them may wait less.
  */
 static __always_inline bool is_kernel_thread(struct task_struct *task)
 {
 	return kernel_code && task->pid && is_kernels(task);
 }
 
-/* The thread deals with the target from now on. */
+/* The thread talks to the target from now on. */
 static __always_inline struct stranger *meet_stranger(struct task_struct *task)
 {
-	/* Whatif is told things by whom it profiles: that is of no consequence to either. */
+	/* Threads of the target tell whatif things, too: that matters to neither. */
 	if ((!memory_of(task) && !is_kernel_thread(task)) || task->tgid == membership.own)
 		return 0;
 	return adopted(bpf_task_storage_get(&strangers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE));
 }
 
-/* Whether it is one that the target deals with. */
+/* The task leaves its core. Gives whether it is an outsider that talks to the target. */
 static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
 {
 	struct stranger *s = stranger_of(task);
@@ -78,9 +78,9 @@ static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
 }
 
 /*
- * What it waited for the core it has had. But a core that others outside of the target keep
- * busy is at an early level, and they let the stranger run at once: it is not lowered to that. For a core that
- * stood idle it has not waited: waking one takes as long in virtual time.
+ * It has had what it waited for the core. But a core that other programs keep busy is at an early
+ * level, and lets the outsider run at once, so the outsider is not lowered to that. It has not
+ * waited for an idle core, which wakes up as slowly in virtual time.
  */
 static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64 core_level, bool idle)
 {
@@ -97,13 +97,13 @@ static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64
 	s->running = 1;
 }
 
-/* Let go on by one at level waker, which has still to pay unpaid of what it owes. */
+/* A thread at level waker, which has still to pay unpaid of what it owes, wakes the outsider. */
 static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 waker, u64 unpaid)
 {
 	u64 debt;
 
 	if (s->running)
-		/* Caught on its way to sleep: it has not waited. */
+		/* Woken while it went to sleep: it has not waited. */
 		s->account.level = lesser(s->account.level, waker);
 	else
 		s->account.level = account_waited(&s->account, now, waker);
@@ -112,7 +112,7 @@ static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 wake
 	s->lead = debt - lesser(debt, unpaid);
 }
 
-/* What a thread at this level, woken by the stranger, need not pay. */
+/* What a thread at this level that the outsider wakes need not pay. */
 static __always_inline u64 stranger_leads(struct stranger *s, u64 level)
 {
 	u64 debt = account_debt(level, control.global), lead = lesser(debt, s->lead);

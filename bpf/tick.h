@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* The tick: sampling, crediting, stopping. */
+/* The tick: cores meet, take their samples, book what these earn, and stop for debts. */
 #ifndef WHATIF_TICK_H
 #define WHATIF_TICK_H
 
@@ -17,15 +17,15 @@ static __always_inline u64 tick_at(u64 now)
 }
 
 /*
- * Cores tick together, but not in any order, and what one finds the others owe:
- * a debt is looked at when all have been through the tick, or soon anyway, as a
- * core may be late by whatever the host pleases.
+ * Cores tick together, in any order, and what one of them finds makes others owe. A core looks at
+ * its debt when all have come to the tick, or after this time, as the host may make a core late.
  */
 #define TOGETHER_NS 40000
 
 /*
- * In a placebo G grows at each tick as if a core that nobody sees ran in the selected code all the time: all are stopped for
- * that, as they are for code that they have nothing to do with, and no point's virtual time should show it. Not static: as step_out.
+ * In a placebo G grows at each tick as if an unseen core ran in the selected code all the time. All
+ * threads are stopped for that, as for code that they have nothing to do with, and no point's
+ * virtual time should show it.
  */
 __noinline int delay_for_nothing(u64 last, u64 tick)
 {
@@ -38,7 +38,7 @@ __noinline int delay_for_nothing(u64 last, u64 tick)
 	return 0;
 }
 
-/* What is owed as a tick begins: the first core to come sees it. */
+/* Keeps what is owed as a tick begins. The first core that comes does it. */
 static __always_inline void open_tick(u64 tick)
 {
 	u64 seen = control.opened;
@@ -51,15 +51,14 @@ static __always_inline void open_tick(u64 tick)
 }
 
 /*
- * The first to come begins to count; the others add themselves, however many come at once.
- * One that the host keeps for a whole period in between may be counted for the next tick:
- * then one core is not waited for. Not static: as step_out.
+ * The first core to come starts the count, and the others add themselves. A core that the host
+ * keeps for a period in between may be counted for the next tick: then one core is not waited for.
  */
 __noinline int arrive(u64 tick)
 {
 	u64 seen = control.arrived;
 
-	/* Again where one that comes late for the tick before was counted just then. */
+	/* Once more where a core that was late for the tick before was counted just then. */
 	for (int i = 0; i < 8 && seen >> 16 < tick; i++) {
 		u64 old = __sync_val_compare_and_swap(&control.arrived, seen, tick << 16 | 1);
 
@@ -84,7 +83,10 @@ static long on_meeting(u32 i, struct meeting *m)
 	       bpf_ktime_get_ns() >= m->end;
 }
 
-/* In a baseline nothing is earned at a tick but what it takes itself, which is about the same on all cores: what is left of that is paid at the next. */
+/*
+ * In a baseline a tick earns nothing but its own cost, which is about the same on all cores. What
+ * is left of that is paid at the next tick.
+ */
 static __always_inline void meet(u64 tick, u64 now)
 {
 	struct meeting m = { .tick = tick, .end = now + TOGETHER_NS };
@@ -93,21 +95,28 @@ static __always_inline void meet(u64 tick, u64 now)
 		bpf_loop(1 << 12, on_meeting, &m, 0);
 }
 
-/* A sample that takes longer was interrupted, by the host or whatever: that is no part of what a tick costs. */
+/*
+ * A sample that took longer was interrupted, by the host or otherwise, and that is no part of a
+ * tick's cost.
+ */
 #define LONGEST_SAMPLING_NS 50000
 
-/* And counters of a process, which may be many, and in memory that is touched for the first time in a while. */
+/*
+ * The same for reading a process's numbers, which may be many, in memory that was not touched for a
+ * while.
+ */
 #define LONGEST_COUNTING_NS 200000
 
-/* What a tick takes from the thread that it hits, besides the stop. */
+/* What a tick takes from the thread that it interrupts, besides a stop. */
 static __always_inline u64 tick_took(const struct core *c)
 {
 	return control.tick_cost + c->sampling;
 }
 
 /*
- * That is a delay, as who sleeps has no ticks and in virtual time there are none. Who waits busily is not delayed: were it, others would pay for that, for whom it
- * waits. Not static: as step_out.
+ * Books the tick's cost as a delay: sleeping threads get no ticks, and virtual time has none. A
+ * thread that waits busily is exempt, because the delay would be charged to the threads that it
+ * waits for.
  */
 __noinline int delay_by_tick(struct core *c, struct thread *t, bool waits)
 {
@@ -122,7 +131,10 @@ __noinline int delay_by_tick(struct core *c, struct thread *t, bool waits)
 	return 0;
 }
 
-/* The tick has kept the thread since begin, which is a delay, too. More than most is the host's doing. */
+/*
+ * Books the time since begin, for which the tick has kept the thread, as a delay. More than most is
+ * the host's doing.
+ */
 static __always_inline u64 delay_since(struct thread *t, u64 begin, u64 most)
 {
 	u64 now = bpf_ktime_get_ns(), took = now - begin;
@@ -137,20 +149,23 @@ struct stop {
 	const struct thread *thread;
 	u64 now;
 	u64 begin;
-	u64 global; /* G at the beginning */
-	u64 evened; /* and what of it was for fair turns: of what that grows by */
-	u64 room;   /* so much need not be paid in this stop */
+	u64 global; /* when the stop began */
+	u64 evened; /* and the part of it for fair turns */
+	u64 room;   /* of the growth for fair turns, so much need not be paid in this stop */
 	u64 want;
 	u64 paid;
 	u64 end; /* at the latest */
 	u64 turns;
-	u64 fresh; /* of what is wanted, what has to be paid whoever else wants the core */
+	u64 fresh; /* of want, what is paid even if another thread of the target wants the core */
 };
 
-/* Where G grows while someone waits: seldom enough that rounding down takes nothing from it. */
+/* G grows with waiting at such steps at least: rounding down takes nothing from them. */
 #define PASS_NS 1000
 
-/* What others earn meanwhile is paid in the same stop: it may be their long run. Not all that makes turns fair, see let_off. */
+/*
+ * One turn of a stop. What others earn meanwhile is paid in the same stop, as it may be their long
+ * run, but for what fair turns add: see deferrable.
+ */
 static long on_turn(u32 i, struct stop *s)
 {
 	u64 grown;
@@ -163,15 +178,17 @@ static long on_turn(u32 i, struct stop *s)
 	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
 	s->paid = s->now - s->begin;
 	show_level(s->core, s->thread, s->paid);
-	/* A task that outranks the thread has the core at once. The rest is paid at the next tick. */
+	/*
+	 * A task that outranks the thread gets the core at once. The rest is paid at the next tick.
+	 */
 	if (s->now >= s->end || s->paid >= s->want + grown || is_outranked())
 		return 1;
 	return s->paid >= s->fresh + grown && has_rival();
 }
 
 /*
- * Stops this core, until end at the latest: interrupts stay on, nothing else runs on
- * it. Waiting for the others at the tick, since begin, was a stop already.
+ * Stops this core, until end at most. Interrupts stay enabled, and nothing else runs. Waiting for
+ * other cores at the tick, since begin, was a stop already.
  */
 static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
@@ -181,9 +198,10 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	s.want = debt;
 	s.room = sets_measure(c, t) ? SLICE_NS - let_off(c, t, s.evened) : 0;
 	/*
-	 * Who slept by the clock, in what is not sped up, owes what has come about since, and who waits for the core does
-	 * not: it would be delayed for what is not its own. So that is paid only while it has no rival. By the tick it was
-	 * delayed itself, as the others were.
+	 * A thread that slept by the clock, in code that is not sped up, owes what has come about
+	 * since. Another thread that waits for the core does not owe that, so it is paid only while
+	 * no thread of the target wants the core. The tick has delayed this thread as it did the
+	 * others.
 	 */
 	s.fresh = t->timed && !t->given ? account_debt(control.before + tick_took(c), control.global) : debt;
 	if (debt > control.cap) {
@@ -202,7 +220,7 @@ static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64
 	return s.now;
 }
 
-/* Ticks that one stop can last through. */
+/* One stop can last through so many ticks. */
 #define STOP_TICKS 128
 
 struct payment {
@@ -235,14 +253,15 @@ static long on_payment(u32 i, struct payment *p)
 }
 
 /*
- * The thread meets the others at the tick and pays what it is found to owe. A tick
- * that begins meanwhile is this one's affair, too: let go in the middle of it, the
- * thread would run for a period with what the others earn there unpaid. What it waits
- * for the others and does not owe delays it, like any other delay. Not static: as step_out.
+ * The thread meets the others at the tick and pays what it then owes. A tick that begins meanwhile
+ * belongs to this stop, too: if the thread were let go in the middle of that tick, it would run for
+ * a period with what others earn there unpaid. Waiting for the others is a delay for a thread that
+ * owes nothing.
  *
- * Where everyone is stopped the machine has to stay usable: whatever else wants the core,
- * whatif and the user's shell too, has it for as long after a stop as that took. What is
- * owed then is paid later, or not: of code that runs all the time, more than half cannot be.
+ * Where everyone is stopped the machine must stay usable. After a stop, the core is not stopped for
+ * as long as the stop took, so whatever else wants it can run: whatif and the user's shell, too.
+ * What is owed then is paid later or never: of code that runs all the time at most half can be
+ * paid.
  */
 __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
@@ -267,9 +286,9 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 }
 
 /*
- * A sample in a thread of the kernel's, which works for whoever asked it to. It is never
- * stopped, and has kept up with official virtual time, which is where it earns from; who it wakes
- * goes on at its level, and so does who waits for its core. Whether it is one in code that counts.
+ * A sample in a kernel thread, which works for any task that asked. It is never stopped and has
+ * kept up with official virtual time, from where it earns. A thread that it wakes goes on at its
+ * level, and so does one that waits for its core. Gives whether the sample is in code that counts.
  */
 static __always_inline bool sample_kernel_thread(struct core *c)
 {
@@ -291,7 +310,7 @@ static __always_inline bool sample_kernel_thread(struct core *c)
 	s = meet_stranger(task);
 	if (!s)
 		return 1;
-	/* What another core earns at this tick it earns at the same time. */
+	/* What another core earns at this tick, this one earns at the same time. */
 	if (s->account.level < control.before)
 		s->account.level = control.before;
 	s->account.level += earned;
@@ -302,8 +321,8 @@ static __always_inline bool sample_kernel_thread(struct core *c)
 }
 
 /*
- * A sample of a task that the target has nothing to do with. What it takes is not added up at switches: it may have a core for
- * seconds, and would be seen only as it leaves.
+ * A sample of a task that has nothing to do with the target. Switches would not tell in time: it
+ * may have a core for seconds, and be seen only as it leaves.
  */
 static __always_inline void sample_foreign(struct core *c)
 {
@@ -314,9 +333,10 @@ static __always_inline void sample_foreign(struct core *c)
 }
 
 /*
- * A tick meets the thread, which waits busily now and then, at its work: it has found since what it waited for. Whoever made that
- * ran; and where all others that run have had what came about until this tick, whoever it was has. So the thread goes on where they
- * are, if it has waited for as long: that is not seen, but how much of its time it does. Not static: as step_out.
+ * A tick meets a thread at work that often waits busily: it has found what it waited for since the
+ * last tick. The producer ran; where all other running threads have had what came about before this
+ * tick, the producer has, too. So the thread goes on where they are, if it has waited for so long,
+ * which is estimated from how often ticks find it waiting.
  */
 __noinline int found_busily(struct thread *t, u64 ran)
 {
@@ -325,7 +345,7 @@ __noinline int found_busily(struct thread *t, u64 ran)
 	return 0;
 }
 
-/* A sample of what runs on this core, and what follows from it for the thread. */
+/* Takes a sample of what runs on this core, and does what follows from it for the thread. */
 static __always_inline void sample(struct core *c, u64 tick)
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
@@ -369,12 +389,17 @@ static __always_inline void sample(struct core *c, u64 tick)
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
 	pass(c, t, point, ran);
 	if (live) {
-		u64 most = lesser(ran, 2 * control.period); /* that it may have waited */
+		u64 most = lesser(ran, 2 * control.period); /* of that it may have waited */
 
 		spared |= rested(t);
-		/* What was waited since the last tick is no excuse for what is earned at this one. */
+		/*
+		 * What was waited since the last tick does not excuse what is earned at this one.
+		 */
 		excuse(t, control.before);
-		/* It has waited since its last sample. What it ran in earlier turns is in that, too, and may have been work. */
+		/*
+		 * It has waited since its last sample. What it ran in earlier turns is included,
+		 * and may have been work.
+		 */
 		t->waiting.left = spins ? most : 0;
 		if (unit != UNIT_PENDING) {
 			if (!spins)
@@ -397,7 +422,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	}
 	arrive(tick);
 	if (counting) {
-		/* All cores come at once, and one is enough to read a process. */
+		/* All cores tick at once, and one of them is enough to read a process. */
 		read_counters(t, control.sampled ? TOGETHER_NS : control.asked / 2, 0);
 		sample_spans();
 	}
@@ -405,7 +430,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 		return;
 	if (counting)
 		now = delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
-	/* Who looks whether it can go on may have a lock that others want. */
+	/* A thread that polls may hold a lock that other threads want. */
 	if (!spared && !((t->again || may_find(t)) && looks(t, now)) && !works_meanwhile(t, now)) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
@@ -413,12 +438,12 @@ static __always_inline void sample(struct core *c, u64 tick)
 		foresee(c, t, bpf_ktime_get_ns());
 		return;
 	}
-	/* A stop within a wait would count twice: as paid, and as waited. */
+	/* A stop during a wait would count twice, as paid and as waited. */
 	meet(tick, now);
 	excuse(t, control.global);
 	settle_let_off(c, t);
 	c->debt = debt_of(t, t->account.level);
-	delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see delay_by_tick */
+	delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see book_tick */
 	show_level(c, t, 0);
 }
 
@@ -426,7 +451,7 @@ struct timer {
 	struct bpf_timer timer;
 	u64 tick; /* that it is set for */
 	u32 parked; /* it is not set, see park */
-	u32 counted; /* among control.cores, or while it is parked among control.parked */
+	u32 counted; /* it is in control.cores or, while it is parked, in control.parked */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -435,17 +460,19 @@ struct {
 	__type(value, struct timer);
 } timers SEC(".maps");
 
-/* How far ahead the next tick is where user space is not heard of: there is nothing to sample for. */
+/*
+ * While user space is not heard of there is nothing to sample for, and ticks come at this distance.
+ */
 #define LAPSED_NS 100000000
 
-/* The first tick that lies ahead. */
+/* Sets the timer to the next tick. */
 static __always_inline int set_timer(struct timer *v)
 {
 	u64 now = bpf_ktime_get_ns(), at;
 
 	v->tick = tick_at(lapsed(now) ? now + LAPSED_NS : now) + 1;
 	at = tick_time(v->tick);
-	if (at <= now) /* the period has become shorter in between */
+	if (at <= now) /* the period has become shorter meanwhile */
 		at = now + 1;
 	if (control.unpinned)
 		return bpf_timer_start(&v->timer, at - now, 0);
@@ -453,9 +480,9 @@ static __always_inline int set_timer(struct timer *v)
 }
 
 /*
- * Kernels before 6.7 cannot pin a timer to its core: one that is set on an idle core goes to
- * another, one that is set on a busy core stays. So the clock of a core stands still while that is
- * idle, and is set again when it has something to run. There is nothing to sample meanwhile.
+ * Kernels before 6.7 cannot pin a timer to its core: a timer that is set on an idle core moves to
+ * another core, one that is set on a busy core stays. So a core's clock rests while the core is
+ * idle, when there is nothing to sample, and is set again when a task runs.
  */
 static __always_inline void park(struct timer *v)
 {
@@ -500,14 +527,14 @@ int BPF_PROG(on_softirq_raise, u32 vector)
 		return 0;
 	v = bpf_map_lookup_elem(&timers, &id);
 	s = bpf_map_lookup_elem(&kernel_stacks, &which);
-	/* It may be another's timer. */
+	/* It may be another timer's softirq. */
 	if (!v || !s || s->taken || !v->tick || bpf_ktime_get_ns() < tick_time(v->tick))
 		return 0;
 	take_kernel_stack(ctx, STACK_OF_TICK);
 	return 0;
 }
 
-/* Runs as a softirq, so with interrupts on, in whatever thread was interrupted. */
+/* Runs as a softirq, so with interrupts enabled, in the interrupted thread. */
 static int on_tick(void *map, u32 *key, struct timer *v)
 {
 	struct core *c = this_core();
@@ -517,7 +544,10 @@ static int on_tick(void *map, u32 *key, struct timer *v)
 	if (!c || !control.period)
 		return 0;
 	if (*key != bpf_get_smp_processor_id()) {
-		/* From a core that was taken off line, or is to have no timers. User space starts its clock again (ledger/lease.go). */
+		/*
+		 * The timer is another core's, which was taken off line or is to have no timers.
+		 * User space starts its clock again (ledger/lease.go).
+		 */
 		lose(c, LOSS_TIMER);
 		park(v);
 		return 0;
@@ -562,10 +592,9 @@ static __always_inline int start_timer(void)
 }
 
 /*
- * Run on every core, by user space, which reads the result: once, and again where the clock has
- * stopped. Any iterator would do, at its end:
- * they are run on demand, and may not sleep. What may, kernels from 7.3 on do not let have a
- * callback that samples.
+ * User space runs this on every core, once, and again where the clock has stopped, and reads the
+ * result. Any iterator would do, at its end: iterators run on demand and may not sleep. Kernels
+ * from 7.3 on let no program that may sleep have a callback that samples.
  */
 SEC("iter/bpf_map")
 int start_clock(struct bpf_iter__bpf_map *ctx)

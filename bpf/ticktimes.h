@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* When ticks are due. Apart from the kernel, as ledger.h: internal/ledger/ticks_test.go compiles it for user space. */
+/*
+ * When ticks are due, apart from the kernel: internal/ledger/ticks_test.go compiles it for user
+ * space.
+ */
 #ifndef WHATIF_TICKTIMES_H
 #define WHATIF_TICKTIMES_H
 
 /*
- * All cores tick at the same moments, one a period, each moved on at random by up
- * to a quarter of it. At random, because a program of short regular rounds is
- * otherwise met in the same state over and over, all the more as the ticks
- * themselves set its rhythm. Not by more, because how many ticks a stretch of a
- * few periods gets is noise, and hand-overs turn noise into lost speed-up. The
- * same for all, because an interruption that hits all cores alike delays nobody
- * more than the others.
+ * All cores tick at the same moments, one a period, each moved at random by up to a quarter of it.
+ * At random, because a program with short regular rounds is otherwise met in the same state again
+ * and again, all the more as the ticks themselves set its rhythm. Not by more, because the number
+ * of ticks in a segment of a few periods is noise, and hand-overs turn noise into lost speed-up.
+ * The same for all cores, because an interruption that hits all alike delays none more than the
+ * others.
  *
- * That is not enough where a program's rounds, or its timers, take about a period or a multiple: ticks would meet it in the same
- * state for long. So SWEEP ticks fall behind, evenly, by one, two or three periods, and the next SWEEP catch up:
- * each sweep meets all of a round. Not always by the same, or rounds of some lengths would be in step with that.
+ * That is not enough where the program's rounds or timers take about a multiple of a period. So
+ * SWEEP ticks fall behind, evenly, by one to three periods, and the next SWEEP catch up: each sweep
+ * meets all of a round. The number of periods varies, or rounds of some lengths would be in step
+ * with it.
  */
 #define SWEEP 16
 
@@ -26,7 +29,10 @@ static __always_inline u64 scatter(u64 x, u64 seed)
 	return x ^ (x >> 31);
 }
 
-/* By how many periods the ticks fall behind in one of a pair of sweeps, and catch up in the other. */
+/*
+ * How many periods the ticks fall behind in the first of a pair of sweeps, and catch up in the
+ * second.
+ */
 static __always_inline u64 swept(u64 pair, u64 seed)
 {
 	return 1 + scatter(~pair, seed) % 3;
@@ -39,12 +45,13 @@ static __always_inline u64 tick_due(u64 tick, u64 period, u64 seed)
 	return tick * period + behind * period / SWEEP + scatter(tick, seed) % (period / 4);
 }
 
-/* The last tick that is due by then. */
+/* The last tick that is due by now. */
 static __always_inline u64 last_tick(u64 now, u64 period, u64 seed)
 {
 	/* A pair of sweeps begins and ends when it would without them. */
 	u64 pair = now / period / (2 * SWEEP), by = swept(pair, seed), tick = pair * 2 * SWEEP;
-	u64 since = now - tick * period + 1 /* for what was rounded down */, slow = (SWEEP + by) * period;
+	/* for what was rounded down */
+	u64 since = now - tick * period + 1 , slow = (SWEEP + by) * period;
 
 	if (since < slow)
 		tick += since * SWEEP / slow;

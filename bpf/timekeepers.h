@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Threads that keep time: they sleep for as long as they want to, do something, and sleep again. What they owe after that is to be paid
- * before they do it, and no tick may come until they sleep again: what they hand out would come too early in virtual time, and who
- * wants the lock that they have meanwhile would wait while they pay. So they are held (hold.h).
+ * Periodic threads: they sleep for a time, do something, and sleep again. What they owe then must
+ * be paid before they do it, and no tick may come until they sleep again: what they hand out would
+ * come too early in virtual time, and a thread that wants their lock would wait while they pay. So
+ * they are delayed before they return (return_delay.h).
  *
- * Who polls is not: it sleeps until it finds something, and mostly it just looks, and sleeps at the same place again. A call in which
- * a thread may also wait for others, until a timeout, is no sleep for the time unless the thread lets others go on after it.
+ * A polling thread is not periodic: it sleeps until it finds something, and mostly just polls and
+ * sleeps at the same place again. A call that waits for others with a timeout is no timed sleep,
+ * unless the thread then wakes others.
  */
 #ifndef WHATIF_TIMEKEEPERS_H
 #define WHATIF_TIMEKEEPERS_H
 
-/* Naps that are remembered: who changes its ways is soon known. Of fewer than NAPS_FEW a third is chance. */
+/*
+ * Sleeps that are remembered: a thread that changes its ways is soon known. Of fewer than
+ * SLEEPS_FEW a third is chance.
+ */
 #define NAPS_FULL 32
 #define NAPS_FEW 4
 
@@ -20,7 +25,10 @@ static __always_inline struct naps *naps_at(struct thread *t, u32 i)
 	return &t->naps[i & (NAPS - 1)];
 }
 
-/* Which of the thread's naps are those of the place where it last began to wait; or which are to be forgotten for it. */
+/*
+ * The index of the sleeps at the place where the thread last began to wait, or of those to be
+ * forgotten for it.
+ */
 static __always_inline u32 naps_here(const struct thread *t)
 {
 	u32 least = t->naps[0].all, which = 0;
@@ -36,25 +44,28 @@ static __always_inline u32 naps_here(const struct thread *t)
 	return which;
 }
 
-/* One of three is: others may be busy still, and then nobody has to be let go on. */
+/* One of three is enough: others may be busy still, and need no wake-up. */
 static __always_inline bool are_errands(const struct naps *n)
 {
 	return n->all >= NAPS_FEW && 3 * n->errands >= n->all;
 }
 
-/* Or after hardly any of them it only looked. */
+/* Or the thread did more than poll after nearly all of them. */
 static __always_inline bool are_for_the_time(const struct naps *n)
 {
 	return are_errands(n) || (n->plain && n->all >= NAPS_FEW && 8 * (n->errands + n->worked) >= 7 * n->all);
 }
 
-/* Whether the thread, which is back from its sleep, and has done nothing since, runs errands there. */
+/*
+ * Whether the thread, which has returned from its sleep and done nothing yet, hands something out
+ * after sleeps there.
+ */
 static __always_inline bool runs_errands(struct thread *t)
 {
 	return t->awake && are_errands(naps_at(t, t->awake - 1));
 }
 
-/* Whether the thread keeps time where it last began to wait. Not static: as step_out. */
+/* Whether the thread is periodic at the place where it last began to wait. */
 __noinline int keeps_time(struct thread *t)
 {
 	struct naps *n;
@@ -65,7 +76,7 @@ __noinline int keeps_time(struct thread *t)
 	return n->place == t->credit.from && are_for_the_time(n);
 }
 
-/* A thread that sleeps is woken by the clock; plain: from a call that is for nothing else. Not static: as step_out. */
+/* The clock wakes a sleeping thread. plain: its call does nothing but sleep. */
 __noinline int nap(struct thread *t, bool plain)
 {
 	struct naps *n;
@@ -89,13 +100,13 @@ __noinline int nap(struct thread *t, bool plain)
 	return 0;
 }
 
-/* Whether who is back from its sleep is held: where latencies are measured all are. */
+/* Whether a thread that returns from its sleep is delayed. Where latencies are measured all are. */
 static __always_inline bool pays_after_sleep(struct thread *t)
 {
 	return control.sleepers || (control.timekeepers && t->awake && are_for_the_time(naps_at(t, t->awake - 1)));
 }
 
-/* What the thread has done since its nap. */
+/* Notes what the thread has done since its sleep. */
 static __always_inline void end_nap(struct thread *t, bool errand)
 {
 	struct naps *n = naps_at(t, t->awake - 1);
@@ -109,7 +120,10 @@ static __always_inline void end_nap(struct thread *t, bool errand)
 		__sync_fetch_and_add(&control.time_kept, 1);
 }
 
-/* The thread lets another go on, or a stranger: if it has run for less than a period since a nap, that was an errand. Not static: as step_out. */
+/*
+ * The thread wakes another one, or an outsider. If it has run for less than a period since its
+ * sleep, it has handed something out.
+ */
 __noinline int wakes_after_nap(struct thread *t, u64 now)
 {
 	if (t && t->awake)
@@ -117,7 +131,7 @@ __noinline int wakes_after_nap(struct thread *t, u64 now)
 	return 0;
 }
 
-/* The thread goes to sleep, and may only have looked whether it can go on. Not static: as step_out. */
+/* The thread goes to sleep, and may only have polled. */
 __noinline int sleeps_after_nap(struct thread *t, bool looks)
 {
 	if (t && t->awake && !looks)

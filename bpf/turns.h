@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* Threads that take turns on a core: what each was given in its turns, and what makes turns fair in virtual time. */
+/*
+ * Threads that share a core in turns: what each has earned in its turns, and what makes turns fair
+ * in virtual time.
+ */
 #ifndef WHATIF_TURNS_H
 #define WHATIF_TURNS_H
 
-/* Of nice 0, as the scheduler counts on 64 bits. */
+/* The weight of nice 0, as the scheduler counts on 64 bits. */
 #define NICE_0_WEIGHT (1 << 20)
 
-/* Real-time threads have the lowest: they take turns with nobody. */
+/* Real-time threads have lower numbers: they do not take turns. */
 #define FIRST_FAIR_PRIORITY 100
 
-/* Groups within groups that are looked at: a session's, a service's, a slice's, … */
+/* So many nested groups are looked at: sessions, services, slices. */
 #define MAX_GROUPS 6
 
 /*
- * The share of its core that the task which runs has, among all that want it now: its weight, of what its group has for all
- * of its own, … 0: it takes no turns. Not static: as step_out.
+ * The share of its core that the running task gets among all that want it: its weight, times its
+ * group's part of the group above, and so on. 0: it takes no turns.
  */
 __noinline u64 weight_in_turns(void)
 {
@@ -39,13 +42,13 @@ __noinline u64 weight_in_turns(void)
 	return weight ? weight : 1;
 }
 
-/* Time on a core as the scheduler counts it to share that out: slower for who has more weight. */
+/* Time on a core as the scheduler counts it for sharing: slower for tasks with more weight. */
 static __always_inline u64 in_turns(u64 ns, u64 weight)
 {
 	return weight ? ns * NICE_0_WEIGHT / weight : 0;
 }
 
-/* And back. */
+/* The inverse of in_turns. */
 static __always_inline u64 out_of_turns(u64 turns, u64 weight)
 {
 	return (turns >> 10) * weight / (NICE_0_WEIGHT >> 10);
@@ -60,7 +63,8 @@ static __always_inline void measure(struct core *c, const struct thread *t)
 }
 
 /*
- * The thread has the core from now on. Who begins to compete begins like the others, as the scheduler has it. Not static: as step_out.
+ * The thread has the core from now on. A thread that begins to compete starts like the others, as
+ * in the scheduler.
  */
 __noinline int begin_turn(struct core *c, struct thread *t, u64 now)
 {
@@ -83,7 +87,7 @@ __noinline int begin_turn(struct core *c, struct thread *t, u64 now)
 	return 0;
 }
 
-/* The thread, which is current until it has left, stops competing for the core, or has to wait for it. Not static: as step_out. */
+/* The current thread stops competing for the core, or has to wait for it. */
 __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 {
 	u64 given;
@@ -92,16 +96,15 @@ __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 		return 0;
 	given = t->account.level > c->began ? t->account.level - c->began : 0;
 	/*
-	 * What the thread was given while it ran the core was given, too.
-	 * The core does not take on the thread's position: one that is far
-	 * ahead (it slept, and timers are not delayed) leaves a gap behind
-	 * that others may fill.
+	 * What the thread was given while it ran, the core was given, too. The core does not take
+	 * on the thread's position: a thread that is far ahead, after a sleep that nothing delayed,
+	 * leaves a gap behind that others may fill.
 	 */
 	if (given)
 		c->account.level = lesser(c->account.level + given, control.global);
 	if (sleeps) {
 		t->core = NO_CORE;
-		c->spared = c->measure = 0; /* those that are left will say */
+		c->spared = c->measure = 0; /* the threads that are left will set them again */
 		return 0;
 	}
 	if (given)
@@ -110,10 +113,13 @@ __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 	return 0;
 }
 
-/* About what the scheduler lets one thread be ahead of another. */
+/* About how far the scheduler lets one thread be ahead of another. */
 #define SLICE_NS 4000000
 
-/* It owes so much less, and the core has not given it that: began moves along, for spare. */
+/*
+ * Forgives a part of the thread's debt. The core has not given it that: began_level moves along,
+ * for end_turn.
+ */
 static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
 {
 	t->account.level += by;
@@ -122,23 +128,27 @@ static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
 	show_level(c, t, 0);
 }
 
-/* Whether of those that take turns on the core this is the one that fair turns (unfair) are measured by. */
+/*
+ * Whether the thread has earned the most of those that share the core: fair turns are measured by
+ * it.
+ */
 static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
 {
 	return t->earns && c->measure && t->spared >= c->measure;
 }
 
 /*
- * What of its debt, at most, who sets the measure need not pay yet: what came about, since it got the core, so that others get
- * no more of theirs. It may earn as much, or sit it out while others have the core. Were it stopped for that, it would be spared
- * more, and others stopped for that again.
+ * The part of its debt, at most, that the thread with the largest share may defer: what came about
+ * since it got the core so that others get no more than their share. It may earn as much, or sit it
+ * out while others have the core. If it were stopped for that, it would gain more share, and others
+ * would be stopped for that again.
  */
 static __always_inline u64 let_off(const struct core *c, const struct thread *t, u64 evened)
 {
 	return sets_measure(c, t) ? lesser(evened - c->evened, SLICE_NS) : 0;
 }
 
-/* What it has paid, earned or waited for, it need not be let off again. */
+/* What it has paid, earned or waited for it may not defer again. */
 static __always_inline void settle_let_off(struct core *c, const struct thread *t)
 {
 	u64 evened = control.evened;
@@ -147,19 +157,20 @@ static __always_inline void settle_let_off(struct core *c, const struct thread *
 }
 
 /*
- * Who earns nothing cannot be the one that sets the measure: there is no need for as much room,
- * which each of them would be ahead by at an experiment's end.
+ * A thread that earns nothing cannot have the largest share. It needs less room, which each such
+ * thread would be ahead by at an experiment's end.
  */
 #define ROOM_BESIDE_EARNERS_NS 1000000
 
 /*
- * Threads that compete for a core get shares of it by their weights, of real time: one whose code
- * is virtually faster would get its share of virtual time for less. So the others are
- * stopped in their turns for as much as it was spared in its own. That delays all alike:
- * it shows in no point's virtual time, only in who has the core for how much of it.
- * Where the scheduler does not count a stop as a part of the turn that would be in vain.
- * Nor where waiting is sped up: who waited was spared that off the core, and what the others were
- * stopped for it in their turns is nothing that it owes them. Not static: as step_out.
+ * Threads that compete for a core share it by weight, in real time: a thread whose code is
+ * virtually faster would get its share of virtual time for less. So the others are stopped in their
+ * turns for as much as it earned in its own. That delays all alike, so it shows in no point's
+ * virtual time: only in how much of it each thread has the core.
+ *
+ * Where the scheduler does not count a stop as a part of the turn this would be in vain. Nor is it
+ * done where waiting is sped up: what a waiting thread was spared it was spared off the core, and
+ * the others owe it nothing for that.
  */
 __noinline u64 unfair(struct core *c, struct thread *t)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Following a stack to its callers, by the tables that the binaries themselves
- * have, or by frame pointers where there are none.
+ * Follows a stack to its callers, by the binaries' own tables, or by frame pointers where there are
+ * none.
  *
- * The tables come from user space, a page of a file at a time, when a stack leads
- * there first. Until then the walk ends there. What has been found out about an
- * address is kept by address, so that in the long run a frame costs one look-up
- * and one read of the stack.
+ * Tables come from user space, a page of a file at a time, when a stack first leads there. Until
+ * then the walk ends there. What is found out about an address is kept by address, so in the long
+ * run a frame costs one look-up and one read of the stack.
  */
 #ifndef WHATIF_UNWIND_H
 #define WHATIF_UNWIND_H
@@ -14,7 +13,7 @@
 #include "registers.h"
 #include "shared.h"
 
-/* Written by user space, from the front; all pages of all files share them. */
+/* User space writes them, from the front; all pages of all files share them. */
 LARGE struct rule rules[MAX_RULES];
 LARGE struct row rows[MAX_ROWS];
 
@@ -31,7 +30,7 @@ enum rule_kind rule_kind_type __attribute__((unused));
 enum rule_base rule_base_type __attribute__((unused));
 enum rule_where rule_where_type __attribute__((unused));
 
-/* The rule of an offset in a page; tables have no more rows than bytes. Not static: as step_out. */
+/* The rule of an offset in a page. Tables have no more rows than bytes. */
 __noinline int rule_in(u32 first, u32 n, u32 offset)
 {
 	u32 low = first, high = first + n;
@@ -47,10 +46,10 @@ __noinline int rule_in(u32 first, u32 n, u32 offset)
 	return rows[low & (MAX_ROWS - 1)].rule;
 }
 
-/* A register of the caller whose turn it is: read only when it is needed. */
+/* A register of the caller: read only when it is needed. */
 struct followed {
 	u64 value;
-	u64 at; /* where it is saved; 0: value is it */
+	u64 at; /* where it is saved; 0: value is valid */
 };
 
 #define NOWHERE 1 /* as an address: reading there fails */
@@ -61,7 +60,7 @@ struct frame {
 	struct followed fp;
 	struct followed bx;
 	u64 lr;	   /* while exact */
-	u32 exact; /* ip is where the thread was interrupted, not where a call returns to */
+	u32 exact; /* ip is where the thread was interrupted, not a return address */
 	u32 innermost;
 };
 
@@ -72,11 +71,11 @@ enum step {
 };
 
 /*
- * The stack is read a piece at a time: that takes hardly longer than a word, and
- * frames are small. Of a core, for the sample that is being taken.
+ * The stack is read a piece at a time: that takes hardly longer than a word, and frames are small.
+ * One for each core, for the sample that is being taken.
  */
 #define PIECE_WORDS 32
-#define PIECE_BELOW 8 /* words: of a frame its return address is read first, and is the highest */
+#define PIECE_BELOW 8 /* words: a frame's return address is read first, and is the highest */
 #define NO_PIECE (1UL << 63)
 
 struct piece {
@@ -99,7 +98,7 @@ static __always_inline void forget_piece(void)
 		p->at = NO_PIECE;
 }
 
-/* Reads a word of the user's memory; false where that is not there. Not static: as step_out. */
+/* Reads a word of the user's memory; false where there is none. */
 __noinline int read_word(u64 at, u64 *value)
 {
 	u32 zero = 0;
@@ -165,7 +164,7 @@ static __always_inline enum step arrived_at(struct frame *f, u64 return_address)
 	return f->ip ? STEP_CALLER : STEP_OUTERMOST;
 }
 
-/* By frame pointers; the outermost is 0. It may lead to another stack: Go's do. */
+/* By frame pointers; the outermost is 0. It may lead to another stack, as Go's do. */
 static __always_inline enum step step_frame_pointer(struct frame *f)
 {
 	u64 frame, next, address;
@@ -264,10 +263,7 @@ static __always_inline enum step step_table(struct frame *f, const struct rule *
 	return arrived_at(f, next);
 }
 
-/*
- * Makes the frame the caller's. Not static, so that the verifier looks at it by itself,
- * once, and not with all that a frame may be in every round of a loop.
- */
+/* Makes the frame the caller's. */
 __noinline int step_out(struct frame *f, u32 number)
 {
 	const struct rule *r = &rules[number & (MAX_RULES - 1)];

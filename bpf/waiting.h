@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * Waiting that can be sped up. A thread that waits in the selected code is like one
- * that runs there on a core of its own: what it waits takes less virtual time, so G
- * grows while it waits, and everyone else is stopped for that. Several that wait at
- * once earn once, as several cores in the same line do.
+ * Waiting that can be sped up. A thread that waits in the selected code is like one that runs there
+ * on a core of its own: its wait takes less virtual time, so G grows while it waits, and all others
+ * are stopped for that. Several threads that wait there at once earn once, as several cores in one
+ * line do.
  *
- * Which of a unit's waiting counts as its time is a matter of what is waited for, and
- * that is known only when it is over. While it lasts the class is expected to be what it usually
- * was at this place. Where that is wrong, G has grown for nobody, or has to grow at
- * the end: a delay that hits all alike, and no gain.
+ * Which waiting counts as a unit's time depends on what is waited for, and only the end of the wait
+ * tells that. Until then the class is expected to be the usual one at this place. Where that is
+ * wrong, G has grown for no thread, or has to grow at the end: a delay that hits all alike, and no
+ * gain.
  */
 #ifndef WHATIF_WAITING_H
 #define WHATIF_WAITING_H
 
 /* Classes, a bit each. */
 SETTING waits_followed = 0;
-SETTING waits_counted = 0; /* of these: as their unit's time */
+SETTING waits_counted = 0; /* those that count as their unit's time */
 
 /* No class: nothing is known. */
 #define WAIT_UNKNOWN (WAIT_CLASSES - 1)
@@ -67,7 +67,7 @@ enum call {
 	CALL_RECVMSG = 212,
 	CALL_WAIT4 = 260,
 	CALL_EPOLL_PWAIT2 = 441,
-	/* Older names of these that it has not. */
+	/* Older calls that this processor does not have. */
 	CALL_POLL = CALL_PPOLL,
 	CALL_SELECT = CALL_PSELECT6,
 	CALL_EPOLL_WAIT = CALL_EPOLL_PWAIT,
@@ -75,7 +75,10 @@ enum call {
 #endif
 #define CALL_NONE 0xffffffffu
 
-/* The system call that a thread is in, by its number for 64-bit programs. */
+/*
+ * The system call that a thread is in, by its number for 64-bit programs; CALL_NONE in a 32-bit
+ * call.
+ */
 static __always_inline u32 calling(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -83,7 +86,7 @@ static __always_inline u32 calling(struct task_struct *task)
 	return IN_COMPAT_CALL(&task->thread_info) ? CALL_NONE : REGISTER_CALL(regs);
 }
 
-/* Of its own process: whom others wake by the same address. */
+/* The futex is private to its process: others wake it by the same address. */
 #define FUTEX_PRIVATE 128
 
 static __always_inline bool waits_for_futex(struct task_struct *task)
@@ -93,7 +96,7 @@ static __always_inline bool waits_for_futex(struct task_struct *task)
 	return calling(task) == CALL_FUTEX && REGISTER_SECOND(regs) & FUTEX_PRIVATE;
 }
 
-/* Who waits for io_uring says that it does, too, whatever it waits for; but signals may end that. */
+/* A thread that waits for io_uring has in_iowait set, too, but signals may end that wait. */
 static __always_inline bool waits_for_disk(struct task_struct *task)
 {
 	return task->__state & TASK_UNINTERRUPTIBLE && BPF_CORE_READ_BITFIELD(task, in_iowait);
@@ -110,7 +113,9 @@ static __always_inline bool is_sleep(u32 call)
 	return call == CALL_NANOSLEEP || call == CALL_CLOCK_NANOSLEEP;
 }
 
-/* Whether who sleeps there waits for a message, for one of several or for some bytes of one. */
+/*
+ * Whether a thread that sleeps in this call waits for a message, one of several, or a part of one.
+ */
 static __always_inline bool is_reading(u32 call)
 {
 	return call == CALL_READ || call == CALL_READV || call == CALL_RECVFROM || call == CALL_RECVMSG || call == CALL_POLL ||
@@ -118,7 +123,7 @@ static __always_inline bool is_reading(u32 call)
 	       call == CALL_EPOLL_PWAIT || call == CALL_EPOLL_PWAIT2;
 }
 
-/* What the thread, which sleeps still, has waited for, by who wakes it. */
+/* What a thread that is still asleep has waited for, by what wakes it. */
 static __always_inline u32 class_of_wake(struct core *c, struct task_struct *task, struct thread *waker)
 {
 	u32 call = calling(task);
@@ -141,7 +146,7 @@ static __always_inline u32 class_of_wake(struct core *c, struct task_struct *tas
 		}
 		return task->__state & TASK_UNINTERRUPTIBLE || BPF_CORE_READ_BITFIELD(task, in_iowait) ? WAIT_DISK : WAIT_OTHER;
 	}
-	/* By a thread of the kernel's, or of another program. */
+	/* A kernel thread or another program wakes it. */
 	if (task->__state & TASK_UNINTERRUPTIBLE)
 		return WAIT_DISK;
 	return call == CALL_FUTEX || is_sleep(call) ? WAIT_OTHER : WAIT_NET;
@@ -152,7 +157,7 @@ static __always_inline struct habit *habit_at(struct thread *t, u32 i)
 	return &t->habits[i & (HABITS - 1)];
 }
 
-/* The habit with which a wait begins at a place; a new one if it was not met lately. */
+/* The habit for a wait at this place; an empty one if the place was not met lately. */
 static __always_inline u32 find_habit(struct thread *t, u64 place)
 {
 	u32 i = place >> 60 & (HABITS - 1);
@@ -193,7 +198,7 @@ static __noinline u32 expected_class(struct task_struct *task, struct habit *h)
 	return is_sleep(calling(task)) ? WAIT_SLEEP : WAIT_UNKNOWN;
 }
 
-/* Threads that wait for what the experiment speeds up. */
+/* The number of threads that wait for what the experiment speeds up. */
 static __always_inline u64 waiting_now(void)
 {
 	if (control.wait_class)
@@ -201,14 +206,20 @@ static __always_inline u64 waiting_now(void)
 	return control.unit ? unit_waits[control.unit & (MAX_UNITS - 1)].now : 0;
 }
 
-/* G grows by s for the time that somebody waits. Before anyone begins or ends to. */
+/*
+ * G grows by s for the time in which threads have waited. Called before any thread begins or ends
+ * to wait.
+ */
 static __always_inline void pass_waiting(u64 now)
 {
 	u64 seen = control.waited, waiting;
 
 	if (!waits_followed || !control.rate || !under_way(now) || seen >= now)
 		return;
-	/* Before it is said who does it: who begins or ends to wait has come here first. */
+	/*
+	 * Read before this core claims the interval: a thread that begins or ends to wait has come
+	 * here first.
+	 */
 	waiting = waiting_now();
 	if (__sync_val_compare_and_swap(&control.waited, seen, now) != seen)
 		return; /* another core does it */
@@ -220,15 +231,15 @@ static __always_inline void pass_waiting(u64 now)
 	}
 }
 
-/* The thread has no goroutine, and looks for one, or waits until there is one. */
+/* The thread runs no goroutine: it looks for one, or waits for one. */
 static __always_inline bool looks_for_goroutine(const struct thread *t)
 {
 	return control.follows && t->left.since;
 }
 
 /*
- * A thread that runs goroutines wakes up: what it slept it may have had nothing to do, like an idle
- * core. It sleeps a millisecond or so at a time, and several times until a goroutine's sleep is over.
+ * A thread that runs goroutines wakes up. Like an idle core, it may have slept for lack of work. It
+ * sleeps a millisecond or so at a time, and several times until a goroutine's sleep is over.
  */
 static __always_inline void rest(struct thread *t, u64 now)
 {
@@ -239,9 +250,9 @@ static __always_inline void rest(struct thread *t, u64 now)
 }
 
 /*
- * A tick meets a thread that runs goroutines, or it wakes another to run some. If it is just back from its rest it may be about to let one go on
- * that sleeps in the selected code, and must not be stopped for what that has earned; and at
- * 100% it would be stopped for as long as that sleeps, which is until it is let go on.
+ * A tick meets a thread that runs goroutines, or it wakes a thread to run some. If it has just
+ * slept, it may be about to wake a goroutine that sleeps in the selected code. It must not be
+ * stopped for what that sleep has earned: at 100% it would be stopped until the goroutine is woken.
  */
 static __always_inline bool rested(struct thread *t)
 {
@@ -285,7 +296,7 @@ static __always_inline void has_waited(struct core *c, u32 unit, u32 class, u64 
 		__sync_fetch_and_add(&unit_waits[unit].ns[class], ns);
 }
 
-/* The thread's wait is over; by how much its level has grown through it. */
+/* Ends the thread's wait. Gives by how much its level grows through it. */
 static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u32 class)
 {
 	u64 since = t->wait.since;
@@ -293,11 +304,14 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 
 	if (!waits_followed || !since)
 		return 0;
-	/* Who leaves the target is met by a look at all threads, which takes turns with nobody. */
+	/*
+	 * A pass over all tasks, which ends waits of threads that leave the target, may run at the
+	 * same time.
+	 */
 	if (__sync_val_compare_and_swap(&t->wait.since, since, 0) != since)
 		return 0;
 	class &= WAIT_CLASSES - 1;
-	/* The freezer lets go before it wakes. */
+	/* The freezer ends its stop before the wake-up. */
 	if (t->wait.stopped && class != WAIT_UNKNOWN)
 		class = WAIT_OTHER;
 	if (class != WAIT_UNKNOWN) {
@@ -314,7 +328,7 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
 }
 
-/* A wait of which nobody has seen the end is over. Not static: as step_out. */
+/* Ends a wait whose end nothing has seen. */
 __noinline int forget_wait(struct core *c, struct thread *t, u64 now)
 {
 	if (c && t)
@@ -323,15 +337,18 @@ __noinline int forget_wait(struct core *c, struct thread *t, u64 now)
 }
 
 /*
- * The thread goes to sleep. Who wakes it may come while this is still being written, and
- * does not look at what has no beginning yet; then the wait ends when the thread runs.
+ * The thread goes to sleep. A wake-up may come while this is being written: it then sees no
+ * beginning and does nothing, and the wait ends when the thread runs.
  */
 static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
 {
 	u32 class, unit;
 
 	t->wait.ended = 0;
-	/* Now and then nobody has seen that it ran: it must not count twice, as it will end once. */
+	/*
+	 * Now and then the thread was not seen running. It must not count twice, as its wait ends
+	 * once.
+	 */
 	if (t->wait.since)
 		forget_wait(c, t, now);
 	/* On its way out nothing of the program waits any more. */
@@ -350,16 +367,16 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 		if (unit)
 			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
 	}
-	/* It is 0; and what comes next is looked at after it can be seen. */
+	/* It is 0. What follows is read after it can be seen. */
 	__sync_fetch_and_add(&t->wait.since, now);
-	/* Who lets it go has seen no wait that could be ended. */
+	/* The pass that removed the thread has seen no wait to end. */
 	if (*(volatile u32 *)&t->leaving)
 		forget_wait(c, t, now);
 }
 
 /*
- * A thread that could run is given a core. Until one that stood idle has come to itself, or threads of the kernel's that
- * may have worked for it have left, the thread waits still for what it has waited for.
+ * A thread that could run gets a core. Until an idle core has woken up, or kernel threads that may
+ * have worked for the thread have left, the thread is still waiting for what it waited for.
  */
 static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 {
