@@ -19,16 +19,16 @@
  * The position at which a thread that sleeps in this call has asked; 0: it has not, or not early.
  * by_timer: the clock had woken it before.
  */
-static __always_inline u64 asked_at(const struct account *a, u64 lead, bool timed, u32 call)
+static __always_inline u64 asked_position(const struct account *a, u64 lead, bool by_timer, u32 call)
 {
-	return timed && is_reading(call) ? a->since - a->level - lead : 0;
+	return by_timer && is_reading(call) ? a->since - a->level - lead : 0;
 }
 
 /*
  * The current thread hands over to one that has asked at position asked (0: it has not) and waited
  * since.
  */
-__noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
+SUBPROGRAM int hand_over_reply(struct core *c, struct thread *t, u64 asked, u64 since, u64 now)
 {
 	u64 ran, level, took;
 
@@ -44,10 +44,10 @@ __noinline int hand_over_to(struct core *c, struct thread *t, u64 asked, u64 sin
 	if (!asked || !under_way(now))
 		return 0;
 	took = ran - lesser(ran, t->account.level - level);
-	t->early = answered_early(t->early, asked + took - (now - t->account.level - t->lead));
-	if (t->early > 0) {
-		set_back(c, t, t->early);
-		t->early = 0;
+	t->reply_lead = mean_earliness(t->reply_lead, asked + took - (now - t->account.level - t->lead));
+	if (t->reply_lead > 0) {
+		set_back(c, t, t->reply_lead);
+		t->reply_lead = 0;
 	}
 	return 0;
 }

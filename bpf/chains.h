@@ -57,7 +57,7 @@ struct match {
 };
 
 /* Notes what a place means for one unit. */
-__noinline int note_member(struct match *m, u32 number)
+SUBPROGRAM int note_member(struct match *m, u32 number)
 {
 	struct member *b = bpf_map_lookup_elem(&members, &number);
 	struct progress *p;
@@ -89,7 +89,7 @@ __noinline int note_member(struct match *m, u32 number)
 }
 
 /* Notes what a place means; true: nothing more can be learned. */
-__noinline int note_chain(struct match *m, u32 number)
+SUBPROGRAM int note_chain(struct match *m, u32 number)
 {
 	struct chain *c = bpf_map_lookup_elem(&chains, &number);
 

@@ -75,7 +75,7 @@ static __always_inline void keep_code(const struct address *key, const struct co
  * What is known of an address of the current process. If it is known since another stamp, it is
  * asked about again, if possible. Gives 1 if it could not be looked up just now.
  */
-__noinline int code_at(u64 space, u64 address, u64 stamp, struct code *code)
+SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 {
 	struct address key;
 	struct mapping m = {};
@@ -161,7 +161,7 @@ enum ended {
  * Notes what the code of one more frame is; 1: nothing further out matters. instruction: it is the
  * program's own instruction.
  */
-__noinline int note_code(struct walk *w, const struct code *code, bool instruction)
+SUBPROGRAM int note_code(struct walk *w, const struct code *code, bool instruction)
 {
 	u32 unit;
 
@@ -208,7 +208,7 @@ __noinline int note_code(struct walk *w, const struct code *code, bool instructi
 
 /* See deferred.h. */
 int leave_trail(struct walk *w, u64 address);
-int put_off_sample(struct thread *t, struct core *c, const struct walk *w);
+int defer_sample(struct thread *t, struct core *c, const struct walk *w);
 
 /* Keeps an address of the walk, as far as it may be needed. */
 static __always_inline void keep_address(struct walk *w, const struct code *code, u64 address)
@@ -217,7 +217,7 @@ static __always_inline void keep_address(struct walk *w, const struct code *code
 		leave_trail(w, address);
 }
 
-__noinline int look_at_frame(u32 i, struct walk *w)
+SUBPROGRAM int look_at_frame(u32 i, struct walk *w)
 {
 	struct code code;
 	u64 address;
@@ -305,7 +305,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
  * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the sampled
  * point whose line it is in. t is 0 for a task that only runs in the kernel.
  */
-__noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
+SUBPROGRAM u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
 {
 	struct walk w = { .ended = ENDED_OUTERMOST, .trailed = counted };
 	u32 unit;
@@ -323,9 +323,9 @@ __noinline u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 		lose(c, LOSS_KERNEL);
 	unit = unit_found(&w);
 	if (counted && t) {
-		t->last_late = 0;
+		t->last_deferred = 0;
 		/* Also if it is in the experiment's unit: there are others further out. */
-		if (w.pending && put_off_sample(t, c, &w))
+		if (w.pending && defer_sample(t, c, &w))
 			return unit;
 	}
 	if (unit == UNIT_PENDING && (counted || w.busy))

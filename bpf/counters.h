@@ -109,7 +109,7 @@ static __always_inline u64 claim(u64 *value, u64 sum)
 }
 
 /* The sum of a point's numbers; an error if the first cannot be read, or is something else. */
-__noinline int sum_at(u64 at, u32 shards, u64 *sum)
+SUBPROGRAM int sum_at(u64 at, u32 shards, u64 *sum)
 {
 	u64 n, mark;
 
@@ -159,7 +159,7 @@ static __always_inline u64 hash_name(u64 at)
 /*
  * The points of an entry, by its name. Visits from before these are known are kept with the name.
  */
-__noinline int count_named(u64 at, u32 *set, u64 n)
+SUBPROGRAM int count_named(u64 at, u32 *set, u64 n)
 {
 	struct point_name *known;
 	u64 hash = hash_name(at);
@@ -188,7 +188,7 @@ __noinline int count_named(u64 at, u32 *set, u64 n)
 	return 0;
 }
 
-__noinline int read_entry(u32 i, struct reading *r)
+SUBPROGRAM int read_entry(u32 i, struct reading *r)
 {
 	struct counters *c;
 	u64 at, sum, n, space;
@@ -231,7 +231,7 @@ static long on_entry(u32 i, struct reading **r)
 }
 
 /* How many entries a table has, and where. A function of its own, for the stack that it needs. */
-__noinline int open_table(struct reading *r, u64 at)
+SUBPROGRAM int open_table(struct reading *r, u64 at)
 {
 	struct source_table table;
 
@@ -243,7 +243,7 @@ __noinline int open_table(struct reading *r, u64 at)
 	return table.used > TABLE_VALUES ? TABLE_VALUES : table.used;
 }
 
-__noinline int read_source(u32 i, struct reading *r)
+SUBPROGRAM int read_source(u32 i, struct reading *r)
 {
 	struct counters *c;
 	struct source *s;
@@ -382,7 +382,7 @@ static long on_object(u32 i, struct reading *r)
 	return 0;
 }
 
-__noinline int read_objects(struct thread *t, u32 birth)
+SUBPROGRAM int read_objects(struct thread *t, u32 birth)
 {
 	struct reading r = {};
 	struct counters *c;
@@ -398,7 +398,7 @@ __noinline int read_objects(struct thread *t, u32 birth)
 	for (u32 i = 0; i < MAX_POINTS; i++)
 		if (r.found[i]) {
 			visit_without_spans(t, i, r.found[i]);
-			span_late(i, r.found[i], bpf_ktime_get_ns());
+			span_unseen(i, r.found[i], bpf_ktime_get_ns());
 		}
 	return 0;
 }
@@ -473,7 +473,7 @@ static long on_find(u32 i, struct finding **finding)
 }
 
 /* A file that can be executed is mapped. */
-__noinline int on_executable(struct finding *f)
+SUBPROGRAM int on_executable(struct finding *f)
 {
 	struct counter_file *known;
 	struct counters *c;
@@ -557,7 +557,7 @@ static long on_looking(u32 i, u64 *space)
  * changed, so no hook is needed that every process would pay for. It is also looked at now and
  * then, as code may take the place of as much other code.
  */
-__noinline int look_at_memory(struct thread *t, u32 last)
+SUBPROGRAM int look_at_memory(struct thread *t, u32 last)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = memory_of(task);
@@ -573,9 +573,9 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	f.space = t->address_space;
 	mark = stamp_of(f.space);
 	/* Threads come and go more often than code takes the place of as much other code. */
-	if ((pages == t->code_pages && (last || looked[f.space & 255] == mark)) || t->lost || t->born)
+	if ((pages == t->code_pages && (last || looked[f.space & 255] == mark)) || t->uncounted || t->forked)
 		return 0;
-	f.inherited = t->present;
+	f.inherited = t->preexisting;
 	/* Two threads end at once: when one is through, nothing may be left to read. */
 	if (last && looking[f.space & 255])
 		bpf_loop(1 << 16, on_looking, &f.space, 0);
@@ -611,7 +611,7 @@ __noinline int look_at_memory(struct thread *t, u32 last)
 	if (seen == pages && !f.left) {
 		t->code_pages = pages;
 		looked[f.space & 255] = mark;
-		t->present = 0;
+		t->preexisting = 0;
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);
 	}
@@ -648,7 +648,7 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	/* There is no next time: try once more, as the lock is rarely taken twice. */
 	if (where == AT_END && t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
 		look_at_memory(t, 1);
-		if (t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->lost)
+		if (t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->uncounted)
 			lose(this_core(), LOSS_LAST);
 	}
 	c = bpf_map_lookup_elem(&counters, &space);
@@ -664,7 +664,7 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 			return;
 	}
 	/* A tick may meet a child on its way out of fork, too. */
-	read_objects(t, t->born);
+	read_objects(t, t->forked);
 }
 
 /* A process does not use an address space any more. */
@@ -716,7 +716,7 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 		return;
 	if (bpf_map_update_elem(&counters, &space, of, BPF_ANY)) {
 		lose(this_core(), LOSS_COUNTERS);
-		child->lost = 1;
+		child->uncounted = 1;
 		return;
 	}
 	c = counters_of(space, 0);
@@ -724,7 +724,7 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 		return;
 	c->users = 1;
 	bpf_loop(MAX_OBJECTS, on_inherited, &space, 0);
-	child->born = 1;
+	child->forked = 1;
 	looked[space & 255] = stamp_of(space); /* by the parent */
 }
 
@@ -737,8 +737,8 @@ int BPF_PROG(on_fault, unsigned long address, struct pt_regs *regs, unsigned lon
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (counting && t && t->born) {
-		t->born = 0;
+	if (counting && t && t->forked) {
+		t->forked = 0;
 		read_objects(t, 1);
 	}
 	return 0;

@@ -22,28 +22,28 @@ static __always_inline void learn_usual(struct kind *k, u32 hits, u32 ticks)
 }
 
 /* The thread on this core does not earn, or what it has earned is about to be booked. */
-static __always_inline void foresee_nothing(struct core *c)
+static __always_inline void expect_nothing(struct core *c)
 {
-	if (control.holds)
-		__sync_lock_test_and_set(&c->outlook.since, 0);
+	if (control.delays_returns)
+		__sync_lock_test_and_set(&c->expected.since, 0);
 }
 
 /* The same for the core that this runs on. */
-__noinline int foresee_nothing_here(void)
+SUBPROGRAM int expect_nothing_here(void)
 {
-	foresee_nothing(&cores[bpf_get_smp_processor_id() & (MAX_CPUS - 1)]);
+	expect_nothing(&cores[bpf_get_smp_processor_id() & (MAX_CPUS - 1)]);
 	return 0;
 }
 
 /* From now on the thread on this core earns what it usually does. */
-__noinline int foresee(struct core *c, const struct thread *t, u64 now)
+SUBPROGRAM int expect_earnings(struct core *c, const struct thread *t, u64 now)
 {
-	struct outlook *o;
+	struct expectation *o;
 	u64 ran;
 
-	if (!control.holds || !c || !t)
+	if (!control.delays_returns || !c || !t)
 		return 0;
-	o = &c->outlook;
+	o = &c->expected;
 	__sync_lock_test_and_set(&o->since, 0);
 	if (!control.rate || t->usual.key != control.unit || t->usual.ticks < KIND_KNOWN)
 		return 0;
@@ -56,25 +56,25 @@ __noinline int foresee(struct core *c, const struct thread *t, u64 now)
 }
 
 /* Takes what other cores have booked for the thread on this core. */
-__noinline int take_advance(struct core *c, struct thread *t)
+SUBPROGRAM int take_expected(struct core *c, struct thread *t)
 {
 	u64 due;
 
-	if (!c || !t || !c->outlook.advanced)
+	if (!c || !t || !c->expected.booked_by_others)
 		return 0;
-	foresee_nothing(c);
-	due = __sync_lock_test_and_set(&c->outlook.advanced, 0);
+	expect_nothing(c);
+	due = __sync_lock_test_and_set(&c->expected.booked_by_others, 0);
 	if (t->account.epoch != control.epoch || !t->running)
 		return 0; /* it was booked for another thread */
 	due = lesser(due, account_debt(t->account.level, control.global));
 	t->account.level += due;
 	t->credit.earned += due;
-	t->credit.advanced += due;
+	t->credit.expected += due;
 	t->earns = 1;
 	return 0;
 }
 
-static __always_inline u64 foreseen(volatile struct outlook *o, u64 now)
+static __always_inline u64 expected_level(volatile struct expectation *o, u64 now)
 {
 	u64 since = o->since, level = o->level, share = o->share;
 
@@ -83,14 +83,14 @@ static __always_inline u64 foreseen(volatile struct outlook *o, u64 now)
 	return level + (now - since) * share / CREDIT_ONE;
 }
 
-struct look {
+struct farthest {
 	u64 now;
 	u64 level; /* the highest that any core is expected to be at */
 };
 
-static long on_look(u32 i, struct look *l)
+static long on_expected(u32 i, struct farthest *l)
 {
-	u64 level = foreseen(&cores[i & (MAX_CPUS - 1)].outlook, l->now);
+	u64 level = expected_level(&cores[i & (MAX_CPUS - 1)].expected, l->now);
 
 	if (level > l->level)
 		l->level = level;
@@ -98,24 +98,24 @@ static long on_look(u32 i, struct look *l)
 }
 
 /* What G will turn out to have been by now. */
-static __always_inline u64 foreseen_global(u64 now)
+static __always_inline u64 expected_global(u64 now)
 {
-	struct look l = { .now = now, .level = control.global };
+	struct farthest l = { .now = now, .level = control.global };
 
-	bpf_loop(possible_cores, on_look, &l, 0);
+	bpf_loop(possible_cores, on_expected, &l, 0);
 	return l.level;
 }
 
-static long on_advance(u32 i, struct look *l)
+static long on_advance(u32 i, struct farthest *l)
 {
-	struct outlook *o = &cores[i & (MAX_CPUS - 1)].outlook;
-	u64 level = foreseen(o, l->now), had = o->booked;
+	struct expectation *o = &cores[i & (MAX_CPUS - 1)].expected;
+	u64 level = expected_level(o, l->now), had = o->booked;
 
 	/* If two cores do this at once, one of them books it. */
 	if (level <= l->level || level <= had || __sync_val_compare_and_swap(&o->booked, had, level) != had)
 		return 0;
 	raise_global(level);
-	__sync_fetch_and_add(&o->advanced, level - had);
+	__sync_fetch_and_add(&o->booked_by_others, level - had);
 	return 0;
 }
 
@@ -123,9 +123,9 @@ static long on_advance(u32 i, struct look *l)
  * A thread was delayed for what is expected: books it for the threads that are expected to be ahead
  * of G.
  */
-static __always_inline void advance(u64 now)
+static __always_inline void book_expected(u64 now)
 {
-	struct look l = { .now = now, .level = control.global };
+	struct farthest l = { .now = now, .level = control.global };
 
 	bpf_loop(possible_cores, on_advance, &l, 0);
 }

@@ -38,7 +38,7 @@ struct {
 
 static __always_inline void count_sleeper(u32 unit, s64 n)
 {
-	pass_waiting(bpf_ktime_get_ns());
+	grow_with_waiting(bpf_ktime_get_ns());
 	__sync_fetch_and_add(&control.waiting[WAIT_SLEEP], n);
 	if (unit)
 		__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, n);
@@ -54,7 +54,7 @@ static __always_inline bool stop_sleeping(const struct goroutine_key *key, u32 u
 }
 
 /* Forgets a sleeping goroutine of this process or, for 0, of a process that has left the target. */
-__noinline int forget_if(struct goroutine_key *asleep, u32 unit, u32 tgid)
+SUBPROGRAM int forget_if(struct goroutine_key *asleep, u32 unit, u32 tgid)
 {
 	struct goroutine_key key;
 
@@ -131,9 +131,9 @@ static __always_inline void host(struct thread *t, struct task_struct *task)
 {
 	struct process *p;
 
-	if (t->hosts)
+	if (t->hosts_goroutines)
 		return;
-	t->hosts = 1;
+	t->hosts_goroutines = 1;
 	p = process_of(task);
 	if (p)
 		p->goroutines = 1;
@@ -148,7 +148,7 @@ static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u6
 	u64 cost = cost_of(bpf_get_attach_cookie(ctx)), now = bpf_ktime_get_ns();
 
 	if (under_way(now))
-		give(t, cost + lesser(now - begin, LONGEST_PROBE_NS));
+		raise_level(t, cost + lesser(now - begin, LONGEST_PROBE_NS));
 }
 
 static __always_inline enum go_moment go_moment_of(struct pt_regs *ctx)
@@ -169,7 +169,7 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 	if (!t || !c || t->leaving)
 		return 0;
 	begin = bpf_ktime_get_ns();
-	adopt(t);
+	enter_experiment(t);
 	hand_over(t, place_of(task, BY_SLEEPING), begin);
 	key.g = key_register(ctx, GOROUTINE_REGISTER);
 	if ((s64)key_register(ctx, 0) > 0 && is_goroutine(key.g, REGISTER_SP(ctx))) {
@@ -204,19 +204,19 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
  * The thread continues with a goroutine that stands at level: by no more than it has been idle,
  * where it is not known to have its goroutine's account (goroutine_account.h).
  */
-static __always_inline void level_with(struct core *c, struct thread *t, u64 level)
+static __always_inline void level_up_to(struct core *c, struct thread *t, u64 level)
 {
 	u64 rise;
 
 	if (level <= t->account.level)
 		return;
 	rise = level - t->account.level;
-	if (!control.follows || !t->goroutine) {
-		rise = lesser(rise, t->rested);
-		t->rested -= rise;
+	if (!control.follows_goroutines || !t->goroutine) {
+		rise = lesser(rise, t->host_idle);
+		t->host_idle -= rise;
 	}
 	t->account.level += rise;
-	c->began += rise; /* it did not run for that */
+	c->began_level += rise; /* it did not run for that */
 	raise_global(t->account.level);
 }
 
@@ -233,7 +233,7 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 	if (!t || !c)
 		return 0;
 	begin = bpf_ktime_get_ns();
-	adopt(t);
+	enter_experiment(t);
 	hand_over(t, place_of(task, BY_WAKING), begin);
 	key.g = key_register(ctx, GOROUTINE_REGISTER);
 	key.tgid = task->tgid;
@@ -246,10 +246,10 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 				__sync_fetch_and_add(&unit_waits[g.unit & (MAX_UNITS - 1)].ns[WAIT_SLEEP], begin - g.since);
 			level = g.epoch == t->account.epoch ? g.level : control.global_start;
 			if (control.rate && is_sped_up(g.unit, WAIT_SLEEP) && under_way(begin)) {
-				control.grown = control.epoch;
+				control.waiting_grew = control.epoch;
 				level += worth(g.since, begin);
 			}
-			level_with(c, t, level);
+			level_up_to(c, t, level);
 		}
 	}
 	book_probe(ctx, t, begin);

@@ -23,27 +23,27 @@
 #ifndef WHATIF_HOLD_H
 #define WHATIF_HOLD_H
 
-struct hold {
+struct delay {
 	struct core *core;
 	struct thread *thread;
 	bool expires; /* another thread can wake it meanwhile */
-	bool rival; /* another thread of the target wants the core */
+	bool contender; /* another thread of the target wants the core */
 	u64 begin;
 	u64 since; /* of its account; it changes when the thread is switched out */
 	u64 end; /* at the latest */
 	u64 level; /* when the delay began */
 	u64 now;
 	u64 debt;
-	u64 looked; /* when debt was computed: there may be many cores to look at */
+	u64 updated; /* when debt was computed: there may be many cores to look at */
 };
 
-static __always_inline void look(struct hold *h)
+static __always_inline void update_debt(struct delay *h)
 {
-	h->looked = h->now;
-	h->debt = account_debt(h->level + h->thread->lead, foreseen_global(h->now));
+	h->updated = h->now;
+	h->debt = account_debt(h->level + h->thread->lead, expected_global(h->now));
 }
 
-static long on_hold(u32 i, struct hold *h)
+static long on_delay(u32 i, struct delay *h)
 {
 	/*
 	 * It was switched out, by a kernel that preempts itself: from then on it waits for its
@@ -52,26 +52,26 @@ static long on_hold(u32 i, struct hold *h)
 	if (h->thread->account.since != h->since)
 		return 1;
 	h->now = bpf_ktime_get_ns();
-	if (h->now >= h->looked + PASS_NS)
-		look(h);
+	if (h->now >= h->updated + PASS_NS)
+		update_debt(h);
 	show_level(h->core, h->thread, h->now - h->begin);
-	if (h->core->expired.over || h->now >= h->end || h->debt <= h->now - h->begin)
+	if (h->core->expired.woken || h->now >= h->end || h->debt <= h->now - h->begin)
 		return 1;
-	if (!has_rival())
+	if (!has_contender())
 		return 0;
-	h->rival = 1;
+	h->contender = 1;
 	return 1;
 }
 
 /* What was written before it said so can be read. */
-static __always_inline bool is_over(struct core *c)
+static __always_inline bool is_woken(struct core *c)
 {
-	return __sync_val_compare_and_swap(&c->expired.over, 1, 1);
+	return __sync_val_compare_and_swap(&c->expired.woken, 1, 1);
 }
 
-static long on_claimed(u32 i, struct hold *h)
+static long on_woken(u32 i, struct delay *h)
 {
-	return is_over(h->core);
+	return is_woken(h->core);
 }
 
 /*
@@ -80,47 +80,47 @@ static long on_claimed(u32 i, struct hold *h)
  */
 static __always_inline bool may_have_earned(const struct thread *t)
 {
-	return t->hosts && waiting_now();
+	return t->hosts_goroutines && sped_up_waits();
 }
 
 /* Gives whether the thread owes anything: then its delay begins. */
-static __always_inline bool begin_hold(struct hold *h)
+static __always_inline bool begin_delay(struct delay *h)
 {
 	struct thread *t = h->thread;
 
-	h->core->expired.over = 0;
+	h->core->expired.woken = 0;
 	h->begin = h->now = bpf_ktime_get_ns();
 	if (nobody_pays || may_have_earned(t) || !under_way(h->begin))
 		return 0;
-	adopt(t);
+	enter_experiment(t);
 	h->level = t->account.level;
 	h->since = t->account.since;
-	foresee_nothing(h->core); /* it need not wait for itself */
-	look(h);
+	expect_nothing(h->core); /* it need not wait for itself */
+	update_debt(h);
 	if (!h->debt) {
-		foresee(h->core, t, h->now);
+		expect_earnings(h->core, t, h->now);
 		return 0;
 	}
 	h->end = stop_end(h->begin);
 	/* Ticks leave it alone: it does nothing that could be faster, and pays already. */
-	t->held = 1;
+	t->delayed = 1;
 	return 1;
 }
 
-static __always_inline void end_hold(struct hold *h)
+static __always_inline void end_delay(struct delay *h)
 {
 	struct thread *t = h->thread;
 	struct core *c = h->core;
 	u64 level;
 
-	t->excused -= lesser(t->excused, h->now - h->begin); /* it has paid that */
-	t->held = 0;
-	c->held += h->now - h->begin;
+	t->poll_debt -= lesser(t->poll_debt, h->now - h->begin); /* it has paid that */
+	t->delayed = 0;
+	c->delayed += h->now - h->begin;
 	if (under_way(h->now) && h->debt <= h->now - h->begin)
-		advance(h->looked);
+		book_expected(h->updated);
 	level = account_paid(t->account.level, h->now - h->begin, control.global);
-	if (h->expires && is_over(c)) {
-		stood_until_now(t);
+	if (h->expires && is_woken(c)) {
+		polled_until_now(t);
 		t->account.level = account_waited(&t->account, h->now, c->expired.level);
 		t->lead = c->expired.lead;
 	}
@@ -128,7 +128,7 @@ static __always_inline void end_hold(struct hold *h)
 		t->account.level = level;
 	t->credit.began += h->now - h->begin; /* it did not run */
 	show_level(c, t, 0);
-	foresee(c, t, bpf_ktime_get_ns());
+	expect_earnings(c, t, bpf_ktime_get_ns());
 }
 
 /*
@@ -139,34 +139,34 @@ static __always_inline void end_hold(struct hold *h)
  * measured, what its requests owe is found when they end (wait_for_begin). A client that thinks and
  * asks a busy server hands out nothing and owes no more than that, as it waits for the answer.
  */
-static __always_inline void let_off_sleeper(struct core *c, struct thread *t)
+static __always_inline void forgive_periodic(struct core *c, struct thread *t)
 {
-	if (control.sleepers || !runs_errands(t) || !is_crowded())
+	if (control.delay_sleepers || !hands_off_after_sleep(t) || !is_crowded())
 		return;
 	t->lead = 0;
 	forgive(c, t, account_debt(t->account.level, control.global));
 	t->too_soon = SOON_BY_ITSELF;
-	foresee(c, t, bpf_ktime_get_ns());
+	expect_earnings(c, t, bpf_ktime_get_ns());
 }
 
 /* At the end of a system call, with its result. */
-static __always_inline void hold(struct core *c, long result)
+static __always_inline void delay_return(struct core *c, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
-	struct hold h = { .core = c, .thread = t };
+	struct delay h = { .core = c, .thread = t };
 	u64 at = 0;
 	u32 kind;
 
-	c->returns = 0;
-	if (!t || !t->hold)
+	c->return_delay_due = 0;
+	if (!t || !t->delay_kind)
 		return;
-	kind = t->hold;
-	t->hold = HOLD_NOT;
+	kind = t->delay_kind;
+	t->delay_kind = DELAY_NONE;
 	/* A wait that a timer's signal ends is no timeout. */
-	if (kind == HOLD_EXPIRED && result != -110 /* ETIMEDOUT */)
-		kind = control.sleepers ? HOLD_SLEEPER : HOLD_NOT;
-	if (kind == HOLD_NOT)
+	if (kind == DELAY_TIMEOUT && result != -110 /* ETIMEDOUT */)
+		kind = control.delay_sleepers ? DELAY_SLEEPER : DELAY_NONE;
+	if (kind == DELAY_NONE)
 		return;
 	/*
 	 * The thread's debt is no goroutine's: the one that it finds is delayed instead. But a
@@ -174,39 +174,39 @@ static __always_inline void hold(struct core *c, long result)
 	 */
 	if (looks_for_goroutine(t)) {
 		if (!is_sleep(calling(task)))
-			t->brings = 1;
+			t->delays_next = 1;
 		return;
 	}
-	if (!begin_hold(&h))
+	if (!begin_delay(&h))
 		return;
-	h.expires = kind == HOLD_EXPIRED;
+	h.expires = kind == DELAY_TIMEOUT;
 	if (h.expires) {
 		c->expired.process = task->tgid;
 		at = REGISTER_FIRST((struct pt_regs *)bpf_task_pt_regs(task));
 		c->expired.at = at;
-		__sync_fetch_and_add(&control.held_expired, 1);
+		__sync_fetch_and_add(&control.delayed_timeouts, 1);
 	}
-	bpf_loop(1 << 23, on_hold, &h, 0);
+	bpf_loop(1 << 23, on_delay, &h, 0);
 	if (h.expires) {
-		__sync_fetch_and_sub(&control.held_expired, 1);
+		__sync_fetch_and_sub(&control.delayed_timeouts, 1);
 		/* The thread that has just woken this one tells its level in a moment. */
 		if (__sync_val_compare_and_swap(&c->expired.at, at, 0) != at)
-			bpf_loop(1 << 10, on_claimed, &h, 0);
+			bpf_loop(1 << 10, on_woken, &h, 0);
 	}
-	end_hold(&h);
-	if (h.rival && !h.expires)
-		let_off_sleeper(c, t);
+	end_delay(&h);
+	if (h.contender && !h.expires)
+		forgive_periodic(c, t);
 }
 
 /* Delays a goroutine that waited for the clock, as a thread begins to run it. */
-static __always_inline void hold_goroutine(struct core *c, struct thread *t)
+static __always_inline void delay_goroutine(struct core *c, struct thread *t)
 {
-	struct hold h = { .core = c, .thread = t };
+	struct delay h = { .core = c, .thread = t };
 
-	if (!begin_hold(&h))
+	if (!begin_delay(&h))
 		return;
-	bpf_loop(1 << 23, on_hold, &h, 0);
-	end_hold(&h);
+	bpf_loop(1 << 23, on_delay, &h, 0);
+	end_delay(&h);
 }
 
 /*
@@ -219,8 +219,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
 	struct core *c = this_core();
 
-	if (c && c->returns)
-		hold(c, result);
+	if (c && c->return_delay_due)
+		delay_return(c, result);
 	return 0;
 }
 
@@ -248,14 +248,14 @@ static long on_expired(u32 i, struct futex_wake *w)
 		return 0;
 	if (!w->handed_over) {
 		w->handed_over = 1;
-		rested(w->thread); /* or the thread would hand on what it only seems to owe */
+		offset_host_idle(w->thread); /* or the thread would hand on what it only seems to owe */
 		hand_over(w->thread, place_of(bpf_get_current_task_btf(), BY_WAKING), bpf_ktime_get_ns());
 	}
 	if (__sync_val_compare_and_swap(&e->at, w->at, 0) != w->at)
 		return 0;
 	e->level = w->thread->account.level;
 	e->lead = w->thread->lead;
-	__sync_val_compare_and_swap(&e->over, 0, 1); /* the order matters */
+	__sync_val_compare_and_swap(&e->woken, 0, 1); /* the order matters */
 	return !--w->left;
 }
 
@@ -268,7 +268,7 @@ int BPF_PROG(on_futex, struct pt_regs *regs, long call)
 	struct futex_wake w = { .process = task->tgid };
 	u32 operation;
 
-	if (!c || !control.held_expired || call != CALL_FUTEX)
+	if (!c || !control.delayed_timeouts || call != CALL_FUTEX)
 		return 0;
 	w.thread = thread_of(task);
 	if (!w.thread)

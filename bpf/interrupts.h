@@ -141,7 +141,7 @@ int BPF_PROG(on_netif_rx)
 {
 	struct core *c = this_core();
 
-	if (c && !c->interrupts && (thread_of(bpf_get_current_task_btf()) || stranger_of(bpf_get_current_task_btf())))
+	if (c && !c->interrupts && (thread_of(bpf_get_current_task_btf()) || outsider_of(bpf_get_current_task_btf())))
 		c->sender = (u32)bpf_get_current_pid_tgid();
 	return 0;
 }

@@ -49,7 +49,7 @@ struct {
 } kernel_function SEC(".maps");
 
 /* What stands for an address: the beginning of its function, if that is known. */
-__noinline u64 kernel_place(u64 address)
+SUBPROGRAM u64 kernel_place(u64 address)
 {
 	u32 low = 0, high = kernel_functions, at;
 	u64 *begin, found = address;
@@ -94,7 +94,7 @@ static __always_inline bool in_sleep(u64 address)
 }
 
 /* What is known of an address of the kernel. */
-__noinline int kernel_code_at(u64 address, struct code *code)
+SUBPROGRAM int kernel_code_at(u64 address, struct code *code)
 {
 	struct address key = { .space = SPACE_KERNEL, .address = address };
 	struct place place = {};
@@ -116,7 +116,7 @@ __noinline int kernel_code_at(u64 address, struct code *code)
 	return 0;
 }
 
-__noinline int look_at_kernel_frame(u32 i, struct walk *w)
+SUBPROGRAM int look_at_kernel_frame(u32 i, struct walk *w)
 {
 	u32 which;
 	struct kernel_stack *s;

@@ -29,7 +29,7 @@ struct {
 } trails SEC(".maps");
 
 /* A thread's deferred sample. */
-struct late {
+struct deferred_sample {
 	u64 epoch;   /* the experiment in which it was taken; 0: none */
 	u64 space;   /* the address space of its addresses */
 	u32 known;   /* see struct walk */
@@ -43,19 +43,19 @@ struct late {
 	/* the kind of its segment, once that is over; 0: it is not over, or has no kind */
 	u64 kind;
 	u32 given;   /* its segment got what its kind deserves */
-	struct put_off put_off;
+	struct deferred_credit credit;
 	struct trail trail;
 };
-#define LATES 3
-struct lates {
-	struct late late[LATES];
+#define DEFERRED 3
+struct deferred_samples {
+	struct deferred_sample sample[DEFERRED];
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct lates);
-} lates SEC(".maps");
+	__type(value, struct deferred_samples);
+} deferred_samples SEC(".maps");
 
 /*
  * An answer that has not come after so many looks does not come: there was no room, or no way to
@@ -70,7 +70,7 @@ static __always_inline struct trail *this_trail(void)
 	return bpf_map_lookup_elem(&trails, &zero);
 }
 
-__noinline int leave_trail(struct walk *w, u64 address)
+SUBPROGRAM int leave_trail(struct walk *w, u64 address)
 {
 	struct trail *trail = this_trail();
 	u32 i;
@@ -84,41 +84,41 @@ __noinline int leave_trail(struct walk *w, u64 address)
 }
 
 /* One of the current thread's deferred samples. */
-static __always_inline struct late *late_of(u32 i, u64 create)
+static __always_inline struct deferred_sample *deferred_of(u32 i, u64 create)
 {
-	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, create);
+	struct deferred_samples *all = bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, create);
 
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
-	return all && i < LATES ? &all->late[i] : 0;
+	return all && i < DEFERRED ? &all->sample[i] : 0;
 }
 
 /*
  * Keeps what a walk has found for the current thread's next samples. Without a free place it
  * replaces the oldest. Gives 0 if it cannot be kept.
  */
-__noinline int put_off_sample(struct thread *t, struct core *c, const struct walk *w)
+SUBPROGRAM int defer_sample(struct thread *t, struct core *c, const struct walk *w)
 {
 	struct trail *trail = this_trail();
 	u32 i = 0, tries = 0;
-	struct late *l;
+	struct deferred_sample *l;
 
 	if (!t || !w || !trail || w->trail > MAX_TRAIL)
 		return 0;
-	for (u32 k = 0; k < LATES; k++) {
-		if (!(t->late >> k & 1)) {
+	for (u32 k = 0; k < DEFERRED; k++) {
+		if (!(t->deferred >> k & 1)) {
 			i = k;
 			break;
 		}
-		l = late_of(k, 0);
+		l = deferred_of(k, 0);
 		if (l && l->tries > tries) {
 			i = k;
 			tries = l->tries;
 		}
 	}
-	l = late_of(i, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	l = deferred_of(i, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!l)
 		return 0;
-	if (t->late >> i & 1)
+	if (t->deferred >> i & 1)
 		lose(c, l->cut ? LOSS_TABLE : LOSS_PLACE);
 	trail->addresses = w->trail;
 	l->epoch = 0;
@@ -130,8 +130,8 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
 	l->tries = 0;
 	l->kind = l->given = 0;
 	bpf_probe_read_kernel(&l->trail, sizeof(l->trail), trail);
-	t->late |= 1 << i;
-	t->last_late = 1 + i;
+	t->deferred |= 1 << i;
+	t->last_deferred = 1 + i;
 	return 1;
 }
 
@@ -139,16 +139,16 @@ __noinline int put_off_sample(struct thread *t, struct core *c, const struct wal
  * The segment that is over has a kind, which its deferred samples will teach something when they
  * are known.
  */
-__noinline int learn_late(struct thread *t, u64 key, bool given)
+SUBPROGRAM int learn_deferred(struct thread *t, u64 key, bool given)
 {
-	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, 0);
+	struct deferred_samples *all = bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, 0);
 
 	if (!t || !all)
 		return 0;
-	for (int i = 0; i < LATES; i++)
-		if (t->late >> i & 1 && all->late[i].epoch == control.epoch && !all->late[i].kind) {
-			all->late[i].kind = key;
-			all->late[i].given = given;
+	for (int i = 0; i < DEFERRED; i++)
+		if (t->deferred >> i & 1 && all->sample[i].epoch == control.epoch && !all->sample[i].kind) {
+			all->sample[i].kind = key;
+			all->sample[i].given = given;
 		}
 	return 0;
 }
@@ -156,11 +156,11 @@ __noinline int learn_late(struct thread *t, u64 key, bool given)
 /* Books a sample whose unit is not known, or not known yet. */
 static __always_inline void credit_unknown(struct thread *t, u64 ran)
 {
-	struct late *l = t->last_late ? late_of(t->last_late - 1, 0) : 0;
+	struct deferred_sample *l = t->last_deferred ? deferred_of(t->last_deferred - 1, 0) : 0;
 
 	if (l) {
 		l->epoch = control.epoch;
-		credit_put_off(&t->credit, ran, &l->put_off);
+		credit_defer(&t->credit, ran, &l->credit);
 	} else {
 		credit_sample(&t->credit, ran, SIDE_UNKNOWN);
 	}
@@ -195,7 +195,7 @@ static long on_trail(u32 i, struct walk *w)
  * Looks again at a deferred sample of the current thread. Gives its unit, as unit_of_sample;
  * UNIT_PENDING: still unknown.
  */
-__noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
+SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferred_sample *l)
 {
 	struct walk w = { .ended = ENDED_OUTERMOST };
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -230,7 +230,7 @@ __noinline u32 unit_of_late(struct thread *t, struct core *c, struct late *l)
 }
 
 /* Books a deferred sample whose unit is known now. */
-__noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 unit)
+SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_sample *l, u32 unit)
 {
 	u32 spins = unit & UNIT_SPINS, part, in;
 	struct kinds *relatives;
@@ -244,28 +244,28 @@ __noinline int book_late(struct thread *t, struct core *c, struct late *l, u32 u
 	if (l->epoch != control.epoch || !under_way(bpf_ktime_get_ns()))
 		return 0;
 	if (l->visits)
-		pass(c, t, l->point, l->put_off.ran);
-	part = TICK_ONE - l->put_off.lost;
+		pass(c, t, l->point, l->credit.ran);
+	part = TICK_ONE - l->credit.lost;
 	in = !spins && unit && unit == control.unit;
 	count_too_soon(c, t, unit); /* as it is now: mostly it has not changed */
 	if (l->kind) {
 		k = kinds_find(&t->kinds, l->kind);
-		relatives = !k || k->ticks < KIND_KNOWN ? relatives_of(t) : 0;
+		relatives = !k || k->ticks < KIND_KNOWN ? family_kinds(t) : 0;
 		kinds_learn(&t->kinds, l->kind, in * part, part, 1);
 		if (relatives)
 			kinds_learn(relatives, l->kind, in * part, part, 0);
 	}
-	credit_late(&t->credit, &l->put_off, in ? SIDE_IN : SIDE_OUT, control.rate, l->given);
+	credit_settle(&t->credit, &l->credit, in ? SIDE_IN : SIDE_OUT, control.rate, l->given);
 	return 0;
 }
 
 /* Looks again at a deferred sample; 0: it may be known later. */
-static __always_inline bool settle_one(struct thread *t, struct core *c, struct late *l)
+static __always_inline bool settle_deferred(struct thread *t, struct core *c, struct deferred_sample *l)
 {
-	u32 unit = unit_of_late(t, c, l);
+	u32 unit = unit_of_deferred(t, c, l);
 
 	if ((unit & ~UNIT_SPINS) != UNIT_PENDING) {
-		book_late(t, c, l, unit);
+		book_deferred(t, c, l, unit);
 		return 1;
 	}
 	if (l->tries < MOST_TRIES)
@@ -275,26 +275,26 @@ static __always_inline bool settle_one(struct thread *t, struct core *c, struct 
 }
 
 /* The current thread's next sample has come: what became of its deferred ones? */
-__noinline int settle_all(struct thread *t, struct core *c)
+SUBPROGRAM int settle_all_deferred(struct thread *t, struct core *c)
 {
-	struct lates *all = bpf_task_storage_get(&lates, bpf_get_current_task_btf(), 0, 0);
+	struct deferred_samples *all = bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, 0);
 
 	if (!t || !c || !all)
 		return 0;
 	/* With several the order makes little difference. */
-	for (int i = 0; i < LATES; i++)
-		if (t->late >> i & 1 && settle_one(t, c, &all->late[i]))
-			t->late &= ~(1 << i);
+	for (int i = 0; i < DEFERRED; i++)
+		if (t->deferred >> i & 1 && settle_deferred(t, c, &all->sample[i]))
+			t->deferred &= ~(1 << i);
 	return 0;
 }
 
 /* There is no next sample, or the addresses have another meaning. */
-static __always_inline void give_up_late(struct thread *t)
+static __always_inline void drop_deferred(struct thread *t)
 {
-	for (int i = 0; i < LATES; i++)
-		if (t->late >> i & 1)
+	for (int i = 0; i < DEFERRED; i++)
+		if (t->deferred >> i & 1)
 			lose(this_core(), LOSS_PLACE);
-	t->late = 0;
+	t->deferred = 0;
 }
 
 #endif

@@ -9,7 +9,7 @@ static __always_inline bool is_to_leave(struct task_struct *task, const struct p
 	u32 number = number_of(task);
 	struct choice *c = bpf_map_lookup_elem(&chosen, &number);
 
-	return c && !p->exempt && c->leaves == p->born;
+	return c && !p->exempt && c->leaves == p->first_space;
 }
 
 SEC("iter/task")
@@ -38,8 +38,8 @@ int leave_threads(struct bpf_iter__task *ctx)
 	 */
 	*(volatile u32 *)&t->leaving = 1;
 	end_wait(this_core(), t, bpf_ktime_get_ns(), WAIT_UNKNOWN);
-	give_up_late(t);
-	bpf_task_storage_delete(&lates, task);
+	drop_deferred(t);
+	bpf_task_storage_delete(&deferred_samples, task);
 	bpf_task_storage_delete(&threads, task);
 	return 0;
 }

@@ -32,7 +32,7 @@ static __always_inline u64 lesser(u64 a, u64 b)
 }
 
 /* A new experiment begins for everyone at the same position. */
-static __always_inline void account_adopt(struct account *a, u64 epoch, u64 start, u64 global)
+static __always_inline void account_enter_experiment(struct account *a, u64 epoch, u64 start, u64 global)
 {
 	if (a->epoch == epoch)
 		return;
@@ -62,7 +62,7 @@ static __always_inline u64 account_waited(const struct account *a, u64 now, u64 
  * The owner has waited for nothing in virtual time: in the faster world it would not have gone to
  * sleep.
  */
-static __always_inline bool account_sleepless(const struct account *a, u64 now, u64 releaser)
+static __always_inline bool account_would_not_sleep(const struct account *a, u64 now, u64 releaser)
 {
 	u64 away = account_away(a, now);
 
@@ -72,7 +72,7 @@ static __always_inline bool account_sleepless(const struct account *a, u64 now, 
 /*
  * An idle core wakes up within this; a thread that took longer has waited for another thread first.
  */
-#define COMES_TO_ITSELF_NS 250000
+#define IDLE_CORE_WAKES_NS 250000
 
 /*
  * The level of a thread that could run since a->since and gets a core, which is at level core. The
@@ -82,7 +82,7 @@ static __always_inline bool account_sleepless(const struct account *a, u64 now, 
  */
 static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, bool woken, u64 idle)
 {
-	bool waited = !woken || !idle || idle > a->since || now > a->since + COMES_TO_ITSELF_NS;
+	bool waited = !woken || !idle || idle > a->since || now > a->since + IDLE_CORE_WAKES_NS;
 
 	return account_waited(a, waited ? now : a->since, core);
 }
@@ -108,7 +108,7 @@ static __always_inline u64 account_got_core(const struct account *a, u64 now, u6
  */
 struct credit {
 	u64 earned; /* in this segment */
-	u64 advanced; /* the part of it that was only expected, see expected.h */
+	u64 expected; /* the part of it that was only expected, see expected.h */
 	u64 ran;    /* in this segment, before began */
 	u64 began;  /* when it last began to run, moved by the stops since */
 	s64 carry;  /* due from earlier segments of unknown kinds; negative: given too much */
@@ -116,7 +116,7 @@ struct credit {
 	 * what segments of known kinds have deserved since the last begin or end of a request,
 	 * besides what was given
 	 */
-	s64 still;
+	s64 request_due;
 	u64 from;   /* the place where the segment began */
 	u64 in;     /* time in the selected code that this segment's samples stand for */
 	u64 seen;   /* how long this segment was at its last sample */
@@ -127,16 +127,16 @@ struct credit {
 	u32 hits;   /* ticks of this segment in the selected code, in parts of TICK_ONE */
 	u32 ticks;  /* ticks of this segment */
 	u32 samples; /* all of them */
-	u32 stretch; /* the segment's number */
-	u32 open;    /* the last sample is deferred */
+	u32 segment; /* the segment's number */
+	u32 deferred;    /* the last sample is deferred */
 };
 
 /* A sample whose side is not known yet, with what was known when it was taken. */
-struct put_off {
+struct deferred_credit {
 	u64 ran;
 	s32 lost;
 	u32 samples; /* including this one; if the number is the same later, it is still the last */
-	u32 stretch;
+	u32 segment;
 };
 
 /*
@@ -153,7 +153,7 @@ struct kind {
 	/* pairs of ticks in one segment, f * (1 - f) each, in parts of TICK_ONE, squared */
 	u64 pairs;
 	/* how much more the hits have varied than by chance, in the same unit: see kind_spread */
-	s64 unlike;
+	s64 spread;
 };
 
 /* The kinds that a thread remembers. They are few, as most threads go round in a loop. */
@@ -172,7 +172,7 @@ struct kinds {
 /* From so many ticks on older ones count less. */
 #define KIND_FULL (1024 * TICK_ONE)
 /* With so many unexpected ticks a kind has changed. */
-#define KIND_OTHER (4 * TICK_ONE)
+#define KIND_CHANGED_AT (4 * TICK_ONE)
 
 enum side {
 	SIDE_UNKNOWN,
@@ -230,7 +230,7 @@ static __always_inline void credit_sample(struct credit *c, u64 ran, enum side s
 	}
 	c->last = side;
 	c->lost = 0;
-	c->open = 0;
+	c->deferred = 0;
 	c->samples++;
 	if (side == SIDE_UNKNOWN)
 		return;
@@ -242,7 +242,7 @@ static __always_inline void credit_sample(struct credit *c, u64 ran, enum side s
 static __always_inline void credit_shorten(struct credit *c, s32 lost)
 {
 	c->lost = lost;
-	if (c->open || c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
+	if (c->deferred || c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
 		return;
 	c->ticks -= c->lost;
 	c->hits -= c->last == SIDE_IN ? c->lost : 0;
@@ -258,35 +258,35 @@ static __always_inline void credit_stopped(struct credit *c, u64 left, u64 perio
  * Keeps a sample until its side is known. If the next sample comes first, it is booked as if this
  * one had never been: so no bound is known twice, or not at all.
  */
-static __always_inline void credit_put_off(struct credit *c, u64 ran, struct put_off *p)
+static __always_inline void credit_defer(struct credit *c, u64 ran, struct deferred_credit *p)
 {
 	p->ran = ran;
-	p->lost = c->lost;
+	p->uncounted = c->lost;
 	p->samples = ++c->samples;
-	p->stretch = c->stretch;
+	p->segment = c->segment;
 	c->lost = 0;
-	c->open = 1;
+	c->deferred = 1;
 }
 
 /*
  * Books a deferred sample. If its segment is over, what that still deserves is due from the next
  * one, unless it got what its kind deserves.
  */
-static __always_inline void credit_late(struct credit *c, const struct put_off *p, enum side side, u64 rate, bool given)
+static __always_inline void credit_settle(struct credit *c, const struct deferred_credit *p, enum side side, u64 rate, bool given)
 {
 	s32 lost = c->lost;
 
-	if (p->stretch != c->stretch) {
+	if (p->segment != c->segment) {
 		if (side == SIDE_IN && !given)
 			c->carry += p->ran * rate / CREDIT_ONE;
 	} else if (p->samples == c->samples) {
-		c->lost = p->lost;
+		c->lost = p->uncounted;
 		credit_sample(c, p->ran, side);
 		credit_shorten(c, lost);
 	} else { /* others came since: their bounds are known, its own are not */
 		c->in += side == SIDE_IN ? p->ran : 0;
-		c->ticks += TICK_ONE - p->lost;
-		c->hits += side == SIDE_IN ? TICK_ONE - p->lost : 0;
+		c->ticks += TICK_ONE - p->uncounted;
+		c->hits += side == SIDE_IN ? TICK_ONE - p->uncounted : 0;
 	}
 }
 
@@ -294,11 +294,11 @@ static __always_inline void credit_late(struct credit *c, const struct put_off *
 static __always_inline void credit_begin(struct credit *c, u64 now)
 {
 	c->rest += credit_unsampled(c, now);
-	c->earned = c->advanced = c->ran = c->in = c->seen = 0;
+	c->earned = c->expected = c->ran = c->in = c->seen = 0;
 	c->began = now;
 	c->hits = c->ticks = 0;
-	c->stretch++;
-	c->open = 0;
+	c->segment++;
+	c->deferred = 0;
 }
 
 /* Takes what the current segment has come to deserve. */
@@ -320,16 +320,16 @@ static __always_inline u64 credit_due(struct credit *c, u64 now, u64 rate)
  * f). If they differ, each of the n * (n - 1) pairs of ticks adds f * (1 - f) times the
  * correlation. Ticks at even distances vary less than by chance; then it is 0.
  */
-#define UNLIKE_ONE 1024
+#define SPREAD_ONE 1024
 /* A third is assumed until some six segments of three ticks have been seen. */
-#define UNLIKE_KNOWN (8 * TICK_ONE * TICK_ONE)
+#define SPREAD_KNOWN (8 * TICK_ONE * TICK_ONE)
 
-static __always_inline u64 kind_unlike(const struct kind *k)
+static __always_inline u64 kind_spread(const struct kind *k)
 {
-	s64 unlike = k->unlike + UNLIKE_KNOWN / 3;
-	u64 all = k->pairs + UNLIKE_KNOWN;
+	s64 spread = k->spread + SPREAD_KNOWN / 3;
+	u64 all = k->pairs + SPREAD_KNOWN;
 
-	return unlike <= 0 ? 0 : lesser(unlike, all) * UNLIKE_ONE / all;
+	return spread <= 0 ? 0 : lesser(spread, all) * SPREAD_ONE / all;
 }
 
 /* A segment with several ticks tells how much segments differ. */
@@ -341,12 +341,12 @@ static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
 	if (ticks <= 3 * TICK_ONE / 2 || k->ticks < KIND_KNOWN)
 		return;
 	/* threads of a family learn at once, so a part of the ticks may be lost */
-	f = lesser((u64)k->hits * UNLIKE_ONE / k->ticks, UNLIKE_ONE);
-	chance = f * (UNLIKE_ONE - f) / UNLIKE_ONE;
-	expected = ticks * f / UNLIKE_ONE;
+	f = lesser((u64)k->hits * SPREAD_ONE / k->ticks, SPREAD_ONE);
+	chance = f * (SPREAD_ONE - f) / SPREAD_ONE;
+	expected = ticks * f / SPREAD_ONE;
 	more = hits > expected ? hits - expected : expected - hits;
-	k->pairs += ticks * (u64)(ticks - TICK_ONE) * chance / UNLIKE_ONE;
-	k->unlike += (s64)(more * more) - (s64)((u64)ticks * TICK_ONE * chance / UNLIKE_ONE);
+	k->pairs += ticks * (u64)(ticks - TICK_ONE) * chance / SPREAD_ONE;
+	k->spread += (s64)(more * more) - (s64)((u64)ticks * TICK_ONE * chance / SPREAD_ONE);
 }
 
 /*
@@ -358,8 +358,8 @@ static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
 static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length, u64 period)
 {
 	u64 all = k->ticks, in = k->hits;
-	u64 unlike = kind_unlike(k), seen = c->ticks * unlike;
-	u64 own = seen ? seen * period / (seen + (UNLIKE_ONE - unlike) * TICK_ONE) / TICK_ONE : 0;
+	u64 spread = kind_spread(k), seen = c->ticks * spread;
+	u64 own = seen ? seen * period / (seen + (SPREAD_ONE - spread) * TICK_ONE) / TICK_ONE : 0;
 	u64 plus = in * length + own * c->hits * all, minus = own * c->ticks * in;
 
 	return plus > minus ? (s64)((plus - minus) / all) : -(s64)((minus - plus) / all);
@@ -385,19 +385,19 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 
 		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
 		/* A request deserves no more than its length, and not less than nothing. */
-		c->still += want > 0 ? (s64)lesser(want, room) : 0;
+		c->request_due += want > 0 ? (s64)lesser(want, room) : 0;
 	}
 	want += c->carry + (known ? k->carry : 0);
 	if (want > (s64)c->earned && room > c->earned)
 		due = lesser(want, room) - c->earned;
 	want -= c->earned + due;
 	if (known) {
-		c->still -= c->earned + due;
+		c->request_due -= c->earned + due;
 		/*
 		 * What was expected of this segment or of earlier ones, and has not come, the
 		 * thread pays back whatever it does next.
 		 */
-		owed = c->advanced + (c->carry < 0 ? (u64)-c->carry : 0);
+		owed = c->expected + (c->carry < 0 ? (u64)-c->carry : 0);
 		back = want < 0 ? lesser(-want, owed) : 0;
 		k->carry = at_most(want + (s64)back, most);
 		c->carry = at_most(-(s64)back, most);
@@ -434,7 +434,7 @@ static __always_inline bool kind_changed(struct kind *k, u32 hits, u32 ticks)
 
 	k->above = above > 0 ? above : 0;
 	k->below = below > 0 ? below : 0;
-	return k->above > KIND_OTHER || k->below > KIND_OTHER;
+	return k->above > KIND_CHANGED_AT || k->below > KIND_CHANGED_AT;
 }
 
 static __always_inline void kind_count(struct kind *k, u32 hits, u32 ticks)
@@ -443,7 +443,7 @@ static __always_inline void kind_count(struct kind *k, u32 hits, u32 ticks)
 		k->ticks /= 2;
 		k->hits /= 2;
 		k->pairs /= 2;
-		k->unlike >>= 1;
+		k->spread >>= 1;
 	}
 	k->ticks += ticks;
 	k->hits += hits;
@@ -496,29 +496,29 @@ static __always_inline u64 account_paid(u64 level, u64 took, u64 global)
  * is over. How long a thread has waited between two ticks that find it working is estimated from
  * how often ticks find it waiting.
  */
-struct waiting {
+struct spin {
 	u32 left;
-	u32 often; /* the part of its time that ticks have found it waiting lately, of SPIN_ONE */
+	u32 share; /* the part of its time that ticks have found it waiting lately, of SPIN_ONE */
 };
 
-#define OFTEN_ONE 1024
+#define SPIN_ONE 1024
 
-static __always_inline void waiting_learn(struct waiting *w, bool now)
+static __always_inline void spin_learn(struct spin *w, bool now)
 {
-	w->often = (7 * w->often + (now ? OFTEN_ONE : 0)) / 8;
+	w->share = (7 * w->share + (now ? SPIN_ONE : 0)) / 8;
 }
 
 /*
  * The level of a thread that a tick finds working, ran ns after the last one. Of that it has waited
  * the part that it usually does, for threads of which the last is at level others.
  */
-static __always_inline u64 waiting_found(const struct waiting *w, u64 level, u64 ran, u64 others)
+static __always_inline u64 spin_found(const struct spin *w, u64 level, u64 ran, u64 others)
 {
-	return level + lesser(ran * w->often / OFTEN_ONE, account_debt(level, others));
+	return level + lesser(ran * w->share / SPIN_ONE, account_debt(level, others));
 }
 
 /* The level after what was waited has been set against the debt. */
-static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 global)
+static __always_inline u64 spin_offset(struct spin *w, u64 level, u64 global)
 {
 	u64 spent = lesser(w->left, account_debt(level, global));
 
@@ -532,7 +532,7 @@ static __always_inline u64 waiting_spend(struct waiting *w, u64 level, u64 globa
  * the item is taken to be made uniformly between them. The result is how much later than position
  * that is, on average; what was made before position is found at once.
  */
-static __always_inline u64 found_late(u64 position, u64 from, u64 to)
+static __always_inline u64 expected_find_delay(u64 position, u64 from, u64 to)
 {
 	u64 late;
 
@@ -549,24 +549,24 @@ static __always_inline u64 found_late(u64 position, u64 from, u64 to)
  * woken by one at this level. If that is before the last timeout ended, at position fired, the
  * thread has waited since its first wait began: it would not have had to do that work yet.
  */
-static __always_inline u64 waited_since(const struct account *a, u64 began, u64 fired, u64 now, u64 level)
+static __always_inline u64 waiting_began(const struct account *a, u64 began, u64 timeout_position, u64 now, u64 level)
 {
-	return now - level < fired ? began : a->since;
+	return now - level < timeout_position ? began : a->since;
 }
 
 /* The mean is over so many replies, about, as a power of two. */
-#define ANSWERS_SHIFT 3
+#define REPLIES_SHIFT 3
 /* A reply to an older question is not to count for all. */
-#define MOST_LATE_NS 50000000ll
+#define MOST_LATE_REPLY_NS 50000000ll
 
 /*
  * The mean of how early a thread replies, after another reply; negative: late. Above 0 the thread
  * should have waited by as much.
  */
-static __always_inline s64 answered_early(s64 average, s64 early)
+static __always_inline s64 mean_earliness(s64 average, s64 early)
 {
-	early = early < -MOST_LATE_NS ? -MOST_LATE_NS : early;
-	return average + (early >> ANSWERS_SHIFT) - (average >> ANSWERS_SHIFT);
+	early = early < -MOST_LATE_REPLY_NS ? -MOST_LATE_REPLY_NS : early;
+	return average + (early >> REPLIES_SHIFT) - (average >> REPLIES_SHIFT);
 }
 
 #endif

@@ -38,7 +38,7 @@ static __always_inline void one_process_less(void)
 /* Adds a process; false: one of that number exists, or there is no room. */
 static __always_inline bool add_process(struct task_struct *task, u64 space, u32 exempt, u64 flags)
 {
-	struct process p = { .space = space, .born = space, .number = number_of(task), .exempt = exempt };
+	struct process p = { .space = space, .first_space = space, .number = number_of(task), .exempt = exempt };
 	u32 tgid = task->tgid;
 	long err = bpf_map_update_elem(&processes, &tgid, &p, flags);
 
@@ -72,9 +72,9 @@ static __always_inline struct thread *join(struct task_struct *task, u64 space, 
 	t->core = NO_CORE;
 	t->address_space = space;
 	t->memory = (u64)memory_of(task);
-	t->present = !fresh;
+	t->preexisting = !fresh;
 	/* It is in its parent's memory until it runs a program, and the parent counts there. */
-	t->lost = t->guest = untrusted(task)->vfork_done != 0;
+	t->uncounted = t->guest = untrusted(task)->vfork_done != 0;
 	__sync_fetch_and_add(&membership.joined, 1);
 	return t;
 }
@@ -173,7 +173,7 @@ int find_namespace(void *ctx)
 }
 
 /* The child of a thread that no pass has reached yet, or that does not belong to the target. */
-static __always_inline void on_strange_fork(struct task_struct *parent, struct task_struct *child)
+static __always_inline void on_unknown_fork(struct task_struct *parent, struct task_struct *child)
 {
 	bool process = child->pid == child->tgid;
 	struct process *p = process_of(parent);
@@ -200,7 +200,7 @@ static __always_inline void on_strange_fork(struct task_struct *parent, struct t
 	}
 	/* The kernel does not say yet whether it is a vfork. */
 	if (process && memory_of(child) == memory_of(parent))
-		t->lost = t->guest = 1;
+		t->uncounted = t->guest = 1;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -211,7 +211,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (!p) {
 		if (membership.mode != MEMBERS_DESCEND)
-			on_strange_fork(parent, child);
+			on_unknown_fork(parent, child);
 		return 0;
 	}
 	t = bpf_task_storage_get(&threads, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -221,7 +221,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	/* What delayed the parent delayed the child's birth. */
 	now = bpf_ktime_get_ns();
-	go_on(this_core(), p);
+	finish_poll(this_core(), p);
 	place = place_of(parent, BY_FORKING);
 	hand_over(p, place, now);
 	t->account = p->account;
@@ -229,19 +229,19 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));
 	t->family = place ^ p->address_space * 0x9e3779b97f4a7c15;
-	t->waiting.left = 0;
+	t->spin.left = 0;
 	t->running = 0;
 	t->core = NO_CORE;
-	t->spared = 0;
+	t->share_used = 0;
 	t->address_space = memory_of(child) == memory_of(parent) ? p->address_space : new_space();
-	t->born = 0;
-	t->lost = memory_of(child) == memory_of(parent) ? p->lost : 0;
+	t->forked = 0;
+	t->uncounted = memory_of(child) == memory_of(parent) ? p->uncounted : 0;
 	t->guest = memory_of(child) == memory_of(parent) ? p->guest : 0;
 	if (counting)
 		inherit_counters(p, t, child->pid == child->tgid);
 	t->memory = (u64)memory_of(child);
 	t->code_pages = p->code_pages;
-	t->present = p->present;
+	t->preexisting = p->preexisting;
 	if (child->pid == child->tgid)
 		add_process(child, t->address_space, 0, BPF_ANY);
 	return 0;
@@ -271,7 +271,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	if (counting)
 		leave_counters(t);
 	t->address_space = new_space();
-	give_up_late(t);
+	drop_deferred(t);
 	p = process_of(task);
 	if (p) {
 		p->space = t->address_space;
@@ -279,14 +279,14 @@ int BPF_PROG(on_exec, struct task_struct *task)
 			forget_goroutines(task->tgid);
 		p->goroutines = p->queued = 0;
 	}
-	t->hosts = t->goroutine = t->brings = 0;
-	t->left.since = 0;
+	t->hosts_goroutines = t->goroutine = t->delays_next = 0;
+	t->idle_account.since = 0;
 	t->memory = (u64)memory_of(task);
 	t->code_pages = 0;
-	t->born = 0;
-	t->present = 0;
+	t->forked = 0;
+	t->preexisting = 0;
 	t->guest = 0;
-	t->lost = 0;
+	t->uncounted = 0;
 	/*
 	 * Now no other thread can hold the map's lock. A program that is gone at once is met at no
 	 * other time but its end.
@@ -311,7 +311,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 			one_process_less();
 		return 0;
 	}
-	give_up_late(t);
+	drop_deferred(t);
 	if (t->wait.since)
 		forget_wait(this_core(), t, bpf_ktime_get_ns());
 	/*

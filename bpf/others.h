@@ -6,7 +6,7 @@
 /* Shows the other cores where the thread on this core stands. */
 static __always_inline void show_level(struct core *c, const struct thread *t, u64 paid)
 {
-	c->level = t->account.level + t->lead + paid;
+	c->shown_level = t->account.level + t->lead + paid;
 }
 
 /* What another core shows. */
@@ -23,7 +23,7 @@ struct shown {
 static __always_inline struct shown shown_by(u32 core)
 {
 	const volatile struct core *c = &cores[core & (MAX_CPUS - 1)];
-	u64 left = c->left, level = c->level, start = control.global_start;
+	u64 left = c->shown_left, level = c->shown_level, start = control.global_start;
 
 	if (level && level < start) /* from an experiment that is over */
 		level = start;
@@ -59,7 +59,7 @@ static long on_other(u32 i, struct others *o)
  * The mean position of the threads that run, or that have run until now in virtual time. One of
  * them makes what a polling thread looks for.
  */
-__noinline u64 others_are_at(u64 now)
+SUBPROGRAM u64 mean_position_of_others(u64 now)
 {
 	struct others o = { .now = now };
 	u64 others;
@@ -87,7 +87,7 @@ static long on_least(u32 i, struct least *l)
 }
 
 /* The lowest level of the threads that run on other cores, at most this one; 0: none runs. */
-static __always_inline u64 least_of_others(u64 most)
+static __always_inline u64 lowest_level_of_others(u64 most)
 {
 	struct least l = { .level = most, .core = bpf_get_smp_processor_id() };
 

@@ -23,8 +23,8 @@ struct parked {
 	u64 lead;
 	u64 from; /* the place where it waits */
 	u32 ready; /* it can run */
-	u32 timed; /* because of the clock */
-	u32 sleepless; /* in virtual time it did not have to wait */
+	u32 by_timer; /* because of the clock */
+	u32 would_not_sleep; /* in virtual time it did not have to wait */
 	u32 too_soon; /* an enum soon */
 };
 
@@ -46,7 +46,7 @@ static __always_inline struct parked *parked_of(const struct parked_key *key)
 	if (p && p->account.epoch != control.epoch)
 		p->lead = p->too_soon = 0;
 	if (p)
-		account_adopt(&p->account, control.epoch, control.start, control.global_start);
+		account_enter_experiment(&p->account, control.epoch, control.start, control.global_start);
 	return p;
 }
 
@@ -64,7 +64,7 @@ static __always_inline u64 place_of_moment(const struct pt_regs *regs, enum go_m
 }
 
 /* The thread at a probe; 0: its goroutines are not followed. */
-static __always_inline struct thread *comes_to_probe(struct task_struct *task)
+static __always_inline struct thread *at_probe(struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
 
@@ -92,7 +92,7 @@ static __always_inline s32 count_queued(s32 n)
 }
 
 /* A goroutine that no thread runs gets an account: what the thread has now. */
-static __always_inline void stand_alone(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
+static __always_inline void open_account(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
 {
 	p->account = t->account;
 	p->account.since = now;
@@ -107,14 +107,14 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 	/* Some functions run on the thread's own stack, and have the goroutine as an argument. */
 	struct parked_key key = goroutine_in(ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
 	/* A goroutine that yields waits for nothing. */
-	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .sleepless = moment == GO_YIELDS, .too_soon = t->too_soon };
+	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .would_not_sleep = moment == GO_YIELDS, .too_soon = t->too_soon };
 
 	hand_over(t, p.from, begin);
-	t->awake = 0; /* that was this goroutine's */
+	t->pending_sleep = 0; /* that was this goroutine's */
 	if (moment != GO_ENDS)
-		stand_alone(&key, t, &p, begin);
-	t->left = t->account;
-	t->left.since = begin;
+		open_account(&key, t, &p, begin);
+	t->idle_account = t->account;
+	t->idle_account.since = begin;
 	t->goroutine = t->too_soon = 0;
 	book_probe(ctx, t, begin);
 }
@@ -130,7 +130,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	struct parked_key key = goroutine_in(ctx, t, SECOND_GO_ARGUMENT);
 	struct parked *p, born = { .ready = 1 };
 	bool looks = looks_for_goroutine(t);
-	u32 too_soon = looks ? SOON_NOT : soon_by(t->too_soon);
+	u32 too_soon = looks ? SOON_NOT : too_soon_by(t->too_soon);
 	u64 now;
 
 	if (looks && !(u8)key_register(ctx, THIRD_GO_ARGUMENT)) {
@@ -138,7 +138,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		return;
 	}
 	if (!looks) {
-		wakes_after_nap(t, begin);
+		wakes_after_sleep(t, begin);
 		hand_over(t, place_of(bpf_get_current_task_btf(), BY_WAKING), begin);
 	}
 	p = parked_of(&key);
@@ -147,13 +147,13 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	now = bpf_ktime_get_ns();
 	if (!p && !looks) {
 		born.too_soon = too_soon;
-		stand_alone(&key, t, &born, now);
+		open_account(&key, t, &born, now);
 	} else if (p && !p->ready) {
-		p->sleepless = 0;
-		p->timed = looks;
+		p->would_not_sleep = 0;
+		p->by_timer = looks;
 		p->too_soon = too_soon;
 		if (!looks) {
-			p->sleepless = account_sleepless(&p->account, now, t->account.level);
+			p->would_not_sleep = account_would_not_sleep(&p->account, now, t->account.level);
 			p->account.level = account_waited(&p->account, now, t->account.level);
 			p->lead = t->lead;
 		}
@@ -167,7 +167,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 static __always_inline u64 level_of_next(struct thread *t, const struct parked *p, u64 now)
 {
 	u64 level = t->account.level;
-	struct account left = t->left;
+	struct account left = t->idle_account;
 
 	/*
 	 * The network, or something else unseen, has woken it: it waited for what has woken the
@@ -176,24 +176,24 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
 	if (!p->ready)
 		return account_waited(&p->account, now, level);
 	if (left.since) {
-		account_adopt(&left, control.epoch, control.start, control.global_start);
+		account_enter_experiment(&left, control.epoch, control.start, control.global_start);
 		level = account_waited(&left, now, control.global);
 	}
-	return account_got_core(&p->account, now, level, !p->sleepless, left.since);
+	return account_got_core(&p->account, now, level, !p->would_not_sleep, left.since);
 }
 
 /*
  * The thread begins to run a goroutine that may have slept. Gives whether it is delayed, as a
  * thread is that returns from a sleep (return_delay.h).
  */
-static __always_inline bool wakes_up(struct thread *t, const struct parked *p)
+static __always_inline bool runs_after_sleep(struct thread *t, const struct parked *p)
 {
-	t->awake = 0;
+	t->pending_sleep = 0;
 	if (!p || !p->ready)
-		return t->brings;
-	if (!p->timed)
+		return t->delays_next;
+	if (!p->by_timer)
 		return 0;
-	nap(t, 0);
+	count_timed_sleep(t, 0);
 	return pays_after_sleep(t);
 }
 
@@ -210,7 +210,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 		return;
 	if (p)
 		hand_over(t, p->from, begin);
-	held = wakes_up(t, p);
+	held = runs_after_sleep(t, p);
 	if (p) {
 		level = level_of_next(t, p, begin);
 		if (p->ready) { /* else what it waited for has woken the thread */
@@ -222,45 +222,45 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			 * run after it instead of before it. But what it does by the clock then
 			 * comes too often in virtual time.
 			 */
-			if (count_queued(-1) > 0 && p->timed && level < control.global) {
+			if (count_queued(-1) > 0 && p->by_timer && level < control.global) {
 				level = control.global;
 				lead = held = 0;
 				t->too_soon = SOON_BY_ITSELF;
 			}
 		}
-		adopt_core(c);
+		core_enter_experiment(c);
 		/* This core gave it none of that. */
 		if (level > t->account.level)
-			c->began += level - t->account.level;
+			c->began_level += level - t->account.level;
 		else
-			c->began -= lesser(t->account.level - level, c->began);
+			c->began_level -= lesser(t->account.level - level, c->began_level);
 		t->account.level = level;
 		t->lead = lead;
-		t->free = begin - level;
-		t->waiting.left = 0;
-		t->rested = 0;
-		stands_no_more(t);
+		t->available_since = begin - level;
+		t->spin.left = 0;
+		t->host_idle = 0;
+		stop_polling(t);
 		bpf_map_delete_elem(&parked, &key);
 		show_level(c, t, 0);
 	}
 	t->goroutine = 1;
-	t->left.since = 0;
-	t->brings = 0;
+	t->idle_account.since = 0;
+	t->delays_next = 0;
 	book_probe(ctx, t, begin);
 	if (held)
-		hold_goroutine(c, t);
+		delay_goroutine(c, t);
 }
 
 static __always_inline int goroutine_handed_over(struct pt_regs *ctx)
 {
-	struct thread *t = comes_to_probe(bpf_get_current_task_btf());
+	struct thread *t = at_probe(bpf_get_current_task_btf());
 	enum go_moment moment = go_moment_of(ctx);
 	u64 begin;
 
 	if (!t)
 		return 0;
 	begin = bpf_ktime_get_ns();
-	adopt(t);
+	enter_experiment(t);
 	if (moment == GO_RUNS)
 		goroutine_runs(ctx, t, begin);
 	else if (moment == GO_READY)

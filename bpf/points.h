@@ -23,7 +23,7 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 			span_visit(t, point, key, now, control.global);
 		return;
 	}
-	adopt(t);
+	enter_experiment(t);
 	if (!spans || span_points[point].role == SPAN_NONE)
 		earn(t, now);
 	else
@@ -37,28 +37,28 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
 	if (spans && span_points[point].role != SPAN_NONE)
-		t->free = now - t->account.level;
+		t->available_since = now - t->account.level;
 	if (!cost)
 		return;
-	give(t, cost);
+	raise_level(t, cost);
 	c = this_core();
 	if (c)
 		show_level(c, t, 0);
 }
 
 /* See polling.h. */
-int go_on(struct core *c, struct thread *t);
+int finish_poll(struct core *c, struct thread *t);
 
-__noinline int visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
+SUBPROGRAM int visit_keyed(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key)
 {
 	if (!t)
 		return 0;
-	go_on(this_core(), t);
+	finish_poll(this_core(), t);
 	visit_as(t, point, n, cost, key, 1);
 	return 0;
 }
 
-__noinline int visit_without_spans(struct thread *t, u64 point, u64 n)
+SUBPROGRAM int visit_without_spans(struct thread *t, u64 point, u64 n)
 {
 	if (t)
 		visit_as(t, point, n, 0, 0, 0);
@@ -145,9 +145,9 @@ static __always_inline void pass(struct core *c, struct thread *t, u32 point, u6
 	if (i >= MAX_POINTS)
 		return;
 	ran += c->passed[i];
-	if (ran >= control.asked)
-		visit(t, i, ran / control.asked, 0);
-	c->passed[i] = ran % control.asked;
+	if (ran >= control.asked_period)
+		visit(t, i, ran / control.asked_period, 0);
+	c->passed[i] = ran % control.asked_period;
 }
 
 #endif

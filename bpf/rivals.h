@@ -7,7 +7,7 @@
 #define WHATIF_RIVALS_H
 
 /* So many waiting tasks are looked at: the loop must end. */
-#define RIVALS 16
+#define CONTENDERS 16
 
 /*
  * Whether a task waits for this core that the scheduler would run at once instead of the current
@@ -16,7 +16,7 @@
  * would not run: real-time tasks that have used up their share of the core, and real-time tasks
  * while the scheduler serves ordinary tasks (dl_server, which counts as a deadline task).
  */
-__noinline int is_outranked(void)
+SUBPROGRAM int is_outranked(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 deadlines, served;
@@ -39,9 +39,9 @@ __noinline int is_outranked(void)
 }
 
 /* Whether another thread of the target waits for this core. */
-__noinline int has_rival(void)
+SUBPROGRAM int has_contender(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf(), *rival;
+	struct task_struct *task = bpf_get_current_task_btf(), *contender;
 	struct list_head *head, *at;
 	struct process *p;
 	struct rq *rq;
@@ -62,16 +62,16 @@ __noinline int has_rival(void)
 	 * processes, because the verifier knows no task in what was read from memory.
 	 */
 	head = at = (void *)rq + bpf_core_field_offset(struct rq, cfs_tasks);
-	for (u32 i = 0; i < RIVALS; i++) {
+	for (u32 i = 0; i < CONTENDERS; i++) {
 		at = BPF_CORE_READ(at, next);
 		if (!at || at == head)
 			break;
-		rival = (void *)at - bpf_core_field_offset(struct task_struct, se.group_node);
-		tgid = BPF_CORE_READ(rival, tgid);
-		p = rival == task ? 0 : bpf_map_lookup_elem(&processes, &tgid);
+		contender = (void *)at - bpf_core_field_offset(struct task_struct, se.group_node);
+		tgid = BPF_CORE_READ(contender, tgid);
+		p = contender == task ? 0 : bpf_map_lookup_elem(&processes, &tgid);
 		if (!p || p->exempt)
 			continue;
-		if (bpf_core_field_exists(rival->se.sched_delayed) && BPF_CORE_READ(rival, se.sched_delayed))
+		if (bpf_core_field_exists(contender->se.sched_delayed) && BPF_CORE_READ(contender, se.sched_delayed))
 			continue;
 		return 1;
 	}
@@ -97,7 +97,7 @@ static long on_busy_core(u32 i, struct crowd *crowd)
  * may mostly use the same ones. With more than 64 cores a thread that may use some is treated as
  * one that may use all.
  */
-__noinline int is_crowded(void)
+SUBPROGRAM int is_crowded(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 all = control.cores + control.parked;

@@ -135,7 +135,7 @@ struct control_page {
 	u32 unit;	/* the unit that is sped up, or may be next in a baseline; 0: none */
 	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	/* P: between samples */
-	u64 asked;	/* the period that was asked for; ticks may come more often by now */
+	u64 asked_period;	/* the period that was asked for; ticks may come more often by now */
 	u64 parts;	/* of SAMPLE_PARTS: what one sample counts */
 	u64 cap;	/* most of an existing debt that one stop pays */
 	u64 rate;	/* s, in units of 1/CREDIT_ONE */
@@ -148,20 +148,20 @@ struct control_page {
 	u64 wait_class;
 	u32 exits;	/* the points, a bit each, that an ending process visits */
 	u32 patient;	/* user space polls for questions about code, so they do not wake it */
-	u32 sampled;	/* the latencies, a bit each, with an end in the source, see sample_spans */
+	u32 sampled_spans;	/* the latencies, a bit each, with an end in the source, see sample_spans */
 	/* some threads are delayed before they return from a system call (return_delay.h) */
-	u32 holds;
-	u32 sleepers;	/* these are all threads that something outside the target has woken */
-	u32 expired;	/* these are threads whose timeouts have ended */
-	u32 timekeepers; /* these are periodic threads (periodic.h) */
-	u32 follows;	/* goroutines that wait for each other are followed (goroutine_account.h) */
+	u32 delays_returns;
+	u32 delay_sleepers;	/* these are all threads that something outside the target has woken */
+	u32 delay_timeouts;	/* these are threads whose timeouts have ended */
+	u32 delay_periodic; /* these are periodic threads (periodic.h) */
+	u32 follows_goroutines;	/* goroutines that wait for each other are followed (goroutine_account.h) */
 	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
 	u32 sees_mode;	/* the kernel does not count how deep preemption is off, see locks.h */
 	/* G grows by s all the time, and nothing is sped up: see grow_for_placebo */
 	u32 placebo;
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE; /* G */
-	u64 evened;	/* the part of G that fair turns have added, see fairness_debt */
+	u64 fairness_growth;	/* the part of G that fair turns have added, see fairness_debt */
 	u64 processes CACHE_LINE; /* live processes of the target */
 	u64 ended;	/* when one of them ended, last */
 	u64 timeouts;	/* ended while a thread of the target waited for another thread */
@@ -169,20 +169,20 @@ struct control_page {
 	 * how often periodic threads have been delayed or should have been: user space asks for
 	 * return delays by it
 	 */
-	u64 time_kept;
+	u64 periodic_seen;
 	/* visits of goroutine probes by the target's threads: user space asks for their rate */
 	u64 follow_visits;
 	/* the same by other processes of the binary, which they cost as much */
 	u64 follow_visits_others;
-	u64 held_expired; /* threads that are delayed after a timeout now */
+	u64 delayed_timeouts; /* threads that are delayed after a timeout now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have come to it */
 	u64 cores;	/* that come to that tick */
 	u64 parked;	/* besides those: cores whose clock rests while they are idle, see park */
 	u64 stopping;	/* cores that are being stopped */
 	u64 opened;	/* the last tick that any core has come to */
-	u64 before;	/* G as that tick began */
-	u64 waited CACHE_LINE; /* G includes the waiting that is sped up until this moment */
-	u64 grown;	/* the last experiment in which waiting has made G grow */
+	u64 global_before;	/* G as that tick began */
+	u64 waited_until CACHE_LINE; /* G includes the waiting that is sped up until this moment */
+	u64 waiting_grew;	/* the last experiment in which waiting has made G grow */
 	u64 waiting[WAIT_CLASSES]; /* threads that wait, by the class that is expected */
 };
 
@@ -224,7 +224,7 @@ struct process {
 	 * the number of its first address space, which no other process of that number has; the
 	 * lower half only, as kernels before 6.3 have little stack
 	 */
-	u32 born;
+	u32 first_space;
 	u32 number; /* its process number for user space */
 	u16 exempt;
 	u16 goroutines; /* some of its goroutines have slept */
@@ -252,7 +252,7 @@ struct span_counts {
 	u64 unmatched;	/* ends without a begin */
 	u64 again;	/* begins while another one was open, which is then forgotten */
 	u64 carried;	/* durations in the bins that began before the experiment */
-	u64 late;	/* begins and ends that were only counted: their moments are unknown */
+	u64 unseen;	/* begins and ends that were only counted: their moments are unknown */
 };
 
 /* Everything that went wrong in the kernel, counted. */
@@ -282,12 +282,12 @@ enum loss {
  * Where the level of the thread that runs on a core will turn out to be, if it continues as usual:
  * level + share * (now - since). See expected.h.
  */
-struct outlook {
+struct expectation {
 	u64 level;
 	u64 since; /* 0: nothing is expected */
 	u64 share; /* in parts of CREDIT_ONE */
 	u64 booked; /* the thread's level with what is booked so far */
-	u64 advanced; /* what other cores have booked for it since */
+	u64 booked_by_others; /* what other cores have booked for it since */
 };
 
 /* A wait whose timeout has ended, while its thread is delayed. See return_delay.h. */
@@ -295,7 +295,7 @@ struct expired {
 	/* the futex's address in user space; 0: none, or another thread has woken this one */
 	u64 at;
 	u64 process;
-	u64 over;	/* another thread has woken it, at this level */
+	u64 woken;	/* another thread has woken it, at this level */
 	u64 level;
 	u64 lead;
 };
@@ -310,24 +310,24 @@ struct core {
 	 * the account as it was when the running thread got the core; since 0: the core was not
 	 * idle then
 	 */
-	struct account idle;
-	u64 began; /* the running thread's level when it got the core */
+	struct account idle_account;
+	u64 began_level; /* the running thread's level when it got the core */
 	/*
 	 * level plus lead of the last target thread on this core, as of its last switch, stop,
 	 * return delay, tick or visit; 0: there was none, or it is polling
 	 */
-	u64 level;
-	u64 left; /* when that thread left the core; 0: it runs */
+	u64 shown_level;
+	u64 shown_left; /* when that thread left the core; 0: it runs */
 	/* the largest share_used of the threads that compete for the core, see struct thread */
-	u64 spared;
-	u64 measure; /* the same among threads that earn */
+	u64 share_max;
+	u64 earner_share_max; /* the same among threads that earn */
 	/*
 	 * control.fairness_growth, less the part that the running thread may still owe, see
 	 * deferrable
 	 */
-	u64 evened;
+	u64 fairness_settled;
 	u64 foreign_since;
-	u64 kept_until; /* when a task last left it that is no kernel thread */
+	u64 last_left; /* when a task last left it that is no kernel thread */
 	/* since when tasks outside the target have it; 0: they do not, or it is idle */
 	u64 away_since;
 	u64 intruded; /* the part of that, ns, by tasks that have nothing to do with the target */
@@ -338,7 +338,7 @@ struct core {
 	u32 sender;	/* the thread that last put a packet on the loopback device */
 	/* the last tick has met it in the kernel; known only with control.sees_mode */
 	u32 in_kernel;
-	u32 returns;	/* the running thread is to be delayed before its system call returns */
+	u32 return_delay_due;	/* the running thread is to be delayed before its system call returns */
 	u32 receives;	/* the interrupt depth at which packets from elsewhere are handled */
 	/* what its interrupts are about, innermost first: an enum interrupt in 4 bits each */
 	u32 source;
@@ -352,14 +352,14 @@ struct core {
 	u64 busy;	/* samples of threads that wait busily */
 	u64 stops;
 	u64 stopped;	/* ns */
-	u64 held;	/* ns, for which threads were delayed before they returned */
+	u64 delayed;	/* ns, for which threads were delayed before they returned */
 	u64 turns;	/* of the stopping loop */
 	u64 turning;	/* ns in the stopping loop, without waiting for other cores */
 	u64 sampling;	/* ns that the last sample took from its thread: a part of a tick's cost */
 	u64 ticked;	/* when its clock last ticked */
 	/* stops that had to wait because the kernel had preemption off, see locks.h */
-	u64 put_off;
-	u64 free_until;	/* where everyone is stopped: no stop before this moment */
+	u64 stops_deferred;
+	u64 unstopped_until;	/* where everyone is stopped: no stop before this moment */
 	u64 passed[MAX_POINTS]; /* ns in the lines of sampled points since their last visit */
 	/*
 	 * ns, by samples, of tasks that are neither the target's nor whatif's and do not talk to
@@ -371,7 +371,7 @@ struct core {
 	u64 network_wakes; /* those that a packet from another machine caused */
 	u64 waited[WAIT_CLASSES]; /* ns of waits that ended here, summed over threads */
 	u64 lost[LOSS_MAX];
-	struct outlook outlook;
+	struct expectation expected;
 	struct expired expired; /* of the thread that is delayed here */
 };
 

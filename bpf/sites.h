@@ -126,7 +126,7 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 	 * It is not known yet with what numbers a process begins that was just forked, see
 	 * on_fault.
 	 */
-	if (!v.thread->born) {
+	if (!v.thread->forked) {
 		/*
 		 * Its memory was not looked at yet. The program that whatif starts becomes a member
 		 * after its exec, and where it nearly always sleeps no tick may meet it for dozens

@@ -45,7 +45,7 @@ static u32 enders[MAX_SPANS]; /* the thread that ends them; NO_THREAD: there are
  * The bin of a duration: its octave, and within it one of SPAN_OCTAVE parts. Below SPAN_OCTAVE each
  * ns has its own. Longer durations than all are in the last bin.
  */
-__noinline u32 span_bin(u64 ns)
+SUBPROGRAM u32 span_bin(u64 ns)
 {
 	u32 octave = 0;
 	u64 high = ns >> 5;
@@ -85,7 +85,7 @@ static __always_inline bool begin_by_number(const struct thread *t, u64 span, st
 	else if (ender != me)
 		enders[span] = NO_THREAD;
 	/* A process that ran before has ended more requests than were seen to begin. */
-	if (t->present || enders[span] != me || n->number != number)
+	if (t->preexisting || enders[span] != me || n->number != number)
 		return 0;
 	*to = n->begun;
 	return 1;
@@ -100,7 +100,7 @@ static __always_inline bool counts(u64 now)
  * Functions of their own, for the verifier and for kernels before 6.3, which have little stack. The
  * kernel's helpers take no part of a thread's own memory as a key.
  */
-__noinline int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
+SUBPROGRAM int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
 {
 	struct begun b = { .at = now - level, .epoch = control.epoch, .by = (u32)bpf_get_current_pid_tgid() };
 	struct begun *old;
@@ -162,7 +162,7 @@ static __always_inline u64 wait_for_begin(struct thread *t, const struct begun *
 	return should_have_waited(here, t, b->at, b->ahead);
 }
 
-__noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
+SUBPROGRAM int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
 {
 	u64 position = now - level, took;
 	struct span_counts *c;
@@ -177,7 +177,7 @@ __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64
 	queued = key && !t->by_goroutine;
 
 	if (!found) {
-		__sync_fetch_and_add(&span_strangers[span], 1);
+		__sync_fetch_and_add(&span_unbegun[span], 1);
 		queued = !key && begin_by_number(t, span, &b);
 	}
 	if (queued && under_way(now))
@@ -203,7 +203,7 @@ __noinline int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64
 }
 
 /* n visits of a point in the source were counted whose moments are unknown. */
-static __always_inline void span_late(u64 point, u64 n, u64 now)
+static __always_inline void span_unseen(u64 point, u64 n, u64 now)
 {
 	u32 span;
 
@@ -211,7 +211,7 @@ static __always_inline void span_late(u64 point, u64 n, u64 now)
 		return;
 	span = span_points[point].span;
 	if (span < MAX_SPANS && counts(now))
-		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].late, n);
+		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].unseen, n);
 }
 
 /*
@@ -221,19 +221,19 @@ static __always_inline void span_late(u64 point, u64 n, u64 now)
  * random moments, from what all cores have just read. Each such number stands for the virtual time
  * up to the next tick, and belongs where its tick began, before anything was earned at it.
  */
-__noinline int sample_spans(void)
+SUBPROGRAM int sample_spans(void)
 {
 	u64 now = bpf_ktime_get_ns(), at, had, bin;
 
-	if (!control.sampled || !under_way(now))
+	if (!control.sampled_spans || !under_way(now))
 		return 0;
 	at = now - control.start;
-	had = control.before > control.global_start ? control.before - control.global_start : 0;
+	had = control.global_before > control.global_start ? control.global_before - control.global_start : 0;
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin >= MAX_BINS)
 		return 0;
 	for (u32 i = 0; i < MAX_SPANS; i++)
-		if (control.sampled >> i & 1)
+		if (control.sampled_spans >> i & 1)
 			span_samples[control.epoch & 1][i][bin] =
 				(u32)(visits[span_ends[i].begin & (MAX_POINTS - 1)] - visits[span_ends[i].end & (MAX_POINTS - 1)]) << 1 | 1;
 	return 0;
@@ -248,10 +248,10 @@ static __always_inline void span_visit(struct thread *t, u64 point, const u64 *k
 		span_begin(t, span, key, now, level);
 	else if (role == SPAN_END)
 		/* what it deserves for the request, given or not */
-		span_end(t, span, key, now, level + t->credit.still);
+		span_end(t, span, key, now, level + t->credit.request_due);
 	else
 		return;
-	t->credit.still = 0;
+	t->credit.request_due = 0;
 }
 
 #endif

@@ -27,7 +27,7 @@ u32 span_bins[2][MAX_SPANS][SPAN_BINS];
 struct span_counts span_counts[2][MAX_SPANS];
 /* Requests in progress at ticks, by virtual time: twice their number, + 1; 0: not known. */
 LARGE u32 span_samples[2][MAX_SPANS][MAX_BINS];
-u64 span_strangers[MAX_SPANS]; /* ends without a begin: they began before begins could be seen */
+u64 span_unbegun[MAX_SPANS]; /* ends without a begin: they began before begins could be seen */
 
 static __always_inline void count_sample(u32 unit)
 {
@@ -79,21 +79,21 @@ struct wait {
 	u8 stopped; /* the thread was stopped when the wait began */
 };
 
-enum held_for {
-	HOLD_NOT,
-	HOLD_SLEEPER,
-	HOLD_EXPIRED, /* its timeout has ended */
+enum delay_kind {
+	DELAY_NONE,
+	DELAY_SLEEPER,
+	DELAY_TIMEOUT, /* its timeout has ended */
 };
 
 /* A thread's sleeps at one place that the clock has ended: see periodic.h. */
-struct naps {
+struct timed_sleeps {
 	u64 place;
 	u32 all;     /* this and the next two are halved when it is SLEEPS_FULL */
-	u32 errands; /* of them: the thread soon woke another one */
+	u32 handoffs; /* of them: the thread soon woke another one */
 	u32 worked;  /* of the others: the thread did more than poll */
 	u32 plain;   /* the last one was in a call that only sleeps */
 };
-#define NAPS 4 /* a power of two: goroutines of several places share a thread */
+#define SLEEP_PLACES 4 /* a power of two: goroutines of several places share a thread */
 
 /* What a thread does comes too soon, and so too often, in virtual time. */
 enum soon {
@@ -108,75 +108,75 @@ struct thread {
 	struct account account;
 	u64 lead; /* the part of its debt that is not paid: see outsiders.h */
 	struct credit credit;
-	struct waiting waiting; /* busily */
+	struct spin spin; /* busily */
 	/* how much its level has grown on cores, by in_turns: running that took no virtual time */
-	u64 spared;
+	u64 share_used;
 	u32 running;
 	u32 core;   /* that it last ran on; NO_CORE: it competes for none */
-	u32 hold; /* an enum delay_kind: why its return will be delayed, since it was last woken */
-	u32 timed; /* a timer was the last to wake it */
+	u32 delay_kind; /* an enum delay_kind: why its return will be delayed, since it was last woken */
+	u32 by_timer; /* a timer was the last to wake it */
 	u32 too_soon; /* an enum soon */
-	u32 given; /* the last sleep has earned it something, as it slept in what is sped up */
-	u32 again; /* how often in a row it has slept, polled and slept again: see continue_poll */
+	u32 sleep_sped_up; /* the last sleep has earned it something, as it slept in what is sped up */
+	u32 polls; /* how often in a row it has slept, polled and slept again: see continue_poll */
 	/* a timer has woken it from a sleep that is sped up, and it has not continued since */
-	u32 sped;
-	u32 sleepless; /* in virtual time it has not gone to sleep since it last had a core */
-	u32 strays; /* rows of polls since that were too short to tell */
+	u32 polls_sped_up;
+	u32 would_not_sleep; /* in virtual time it has not gone to sleep since it last had a core */
+	u32 short_polls; /* rows of polls since that were too short to tell */
 	/* since when it has waited by polling; 0: another thread has woken it, or it ran */
-	u64 stands;
-	u64 excused; /* forgiven if it continues without a wake-up: see finish_poll */
+	u64 polling_since;
+	u64 poll_debt; /* forgiven if it continues without a wake-up: see finish_poll */
 	/*
 	 * the mean position at which what it would then find was made, see expected_find_delay; 0:
 	 * it looks for nothing
 	 */
-	u64 made_at;
-	u64 others_at; /* the mean position of the other running threads at its last poll */
-	u64 polls_at; /* the place at which it was last seen to poll; 0: none */
+	u64 found_position;
+	u64 others_position; /* the mean position of the other running threads at its last poll */
+	u64 poll_place; /* the place at which it was last seen to poll; 0: none */
 	/*
 	 * since when it has waited at one place, not counting its work after timeouts; 0: it has
 	 * not
 	 */
-	u64 worked_since;
-	u64 fired;        /* the position at which the last of these timeouts ended */
-	u64 let_go_at;    /* the place at which another thread has ended such a wait; 0: none */
-	u32 fires;        /* timeouts since then */
-	struct naps naps[NAPS];
+	u64 timeouts_since;
+	u64 timeout_position;        /* the position at which the last of these timeouts ended */
+	u64 woken_place;    /* the place at which another thread has ended such a wait; 0: none */
+	u32 timeouts;        /* timeouts since then */
+	struct timed_sleeps sleeps[SLEEP_PLACES];
 	/*
 	 * 1 + the index of the sleep that it has returned from, until it wakes another thread; 0:
 	 * none
 	 */
-	u32 awake;
-	u32 held;    /* it is delayed before it returns, see return_delay.h */
+	u32 pending_sleep;
+	u32 delayed;    /* it is delayed before it returns, see return_delay.h */
 	u32 leaving; /* it leaves the target: see leaving.h */
 	u64 address_space; /* a number of whatif's own, which changes with every exec and fork */
 	u64 memory; /* the memory descriptor that this is about; 0: any */
 	u64 code_pages; /* of its process, when they were last looked at */
-	u32 born;    /* its process was forked and its numbers are not read yet: see on_fault */
-	u32 present; /* it ran before whatif came */
-	u32 lost;    /* its process has no counters for lack of room */
+	u32 forked;    /* its process was forked and its numbers are not read yet: see on_fault */
+	u32 preexisting; /* it ran before whatif came */
+	u32 uncounted;    /* its process has no counters for lack of room */
 	u32 guest;   /* its process runs in another one's memory, and does not use its counters */
-	u32 hosts;   /* it has run goroutines that sleep */
+	u32 hosts_goroutines;   /* it has run goroutines that sleep */
 	u32 by_goroutine; /* the key of the visit that it makes is its goroutine */
 	u32 earns;   /* in this experiment its samples have earned it something */
-	u32 late;    /* deferred samples, a bit each: see deferred.h */
-	u32 last_late; /* 1 + the index of its last sample, if that is deferred */
+	u32 deferred;    /* deferred samples, a bit each: see deferred.h */
+	u32 last_deferred; /* 1 + the index of its last sample, if that is deferred */
 	struct begun begun[MAX_SPANS];
-	u64 free; /* its position when it last woke up, or began or ended a request; 0: it sleeps */
+	u64 available_since; /* its position when it last woke up, or began or ended a request; 0: it sleeps */
 	struct kinds kinds;
 	struct kind usual; /* all kinds of segments together */
 	u64 family; /* 0: it was not forked within the target */
 	struct wait wait;
 	struct habit habits[HABITS];
-	s64 early; /* how much too early it replies, on average: see replies.h */
+	s64 reply_lead; /* how much too early it replies, on average: see replies.h */
 	u32 goroutine; /* it runs a goroutine that it was seen to begin with */
-	struct account left; /* as its last goroutine left it; since 0: it runs another one */
+	struct account idle_account; /* as its last goroutine left it; since 0: it runs another one */
 	/*
 	 * the goroutine that it finds next is to be delayed: something outside the target has woken
 	 * it
 	 */
-	u32 brings;
+	u32 delays_next;
 	/* time for which it had no goroutine to run; set against its debt when it has one */
-	u64 rested;
+	u64 host_idle;
 };
 
 struct {
@@ -368,14 +368,14 @@ static __always_inline u64 stop_end(u64 now)
 	return lesser(end, lesser(control.deadline, control.lease));
 }
 
-static __always_inline void adopt_core(struct core *c)
+static __always_inline void core_enter_experiment(struct core *c)
 {
 	if (c->account.epoch != control.epoch) {
-		c->began = control.global_start;
-		c->spared = c->measure = 0;
-		c->evened = control.evened;
+		c->began_level = control.global_start;
+		c->share_max = c->earner_share_max = 0;
+		c->fairness_settled = control.fairness_growth;
 	}
-	account_adopt(&c->account, control.epoch, control.start, control.global_start);
+	account_enter_experiment(&c->account, control.epoch, control.start, control.global_start);
 }
 
 /* What the thread has to pay. */
@@ -385,47 +385,47 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 }
 
 /* It has found what it polled for, or polls for something else. */
-static __always_inline void stands_no_more(struct thread *t)
+static __always_inline void stop_polling(struct thread *t)
 {
-	t->stands = t->excused = t->made_at = t->again = t->sped = 0;
+	t->polling_since = t->poll_debt = t->found_position = t->polls = t->polls_sped_up = 0;
 }
 
 /* Another thread wakes it: it has waited for that since it began to poll. */
-static __always_inline void stood_until_now(struct thread *t)
+static __always_inline void polled_until_now(struct thread *t)
 {
-	if (t->stands)
-		t->account.since = t->stands;
-	stands_no_more(t);
+	if (t->polling_since)
+		t->account.since = t->polling_since;
+	stop_polling(t);
 }
 
 /* Forgets what it has and owes of an experiment that is over. */
-static __always_inline void begin_anew(struct thread *t)
+static __always_inline void forget_experiment(struct thread *t)
 {
 	/* A thread that does not run has run until began. */
 	u64 until = t->running && t->credit.began < control.start ? control.start : t->credit.began;
 
 	t->lead = 0;
-	t->rested = 0;
-	t->waiting.left = 0;
-	stands_no_more(t);
-	t->spared = 0;
+	t->host_idle = 0;
+	t->spin.left = 0;
+	stop_polling(t);
+	t->share_used = 0;
 	t->earns = 0;
 	t->too_soon = 0;
 	credit_begin(&t->credit, until);
-	t->credit.carry = t->credit.still = t->early = 0;
-	t->worked_since = 0;
+	t->credit.carry = t->credit.request_due = t->reply_lead = 0;
+	t->timeouts_since = 0;
 	t->credit.last = SIDE_UNKNOWN; /* the unit is another */
 }
 
-static __always_inline void adopt(struct thread *t)
+static __always_inline void enter_experiment(struct thread *t)
 {
 	if (t->account.epoch != control.epoch)
-		begin_anew(t);
-	account_adopt(&t->account, control.epoch, control.start, control.global_start);
+		forget_experiment(t);
+	account_enter_experiment(&t->account, control.epoch, control.start, control.global_start);
 }
 
 /* The value for a thread that is woken by one with this value. */
-static __always_inline u32 soon_by(u32 soon)
+static __always_inline u32 too_soon_by(u32 soon)
 {
 	return soon == SOON_BY_ITSELF ? SOON_BY_ANOTHER : SOON_NOT;
 }
@@ -438,7 +438,7 @@ static __always_inline void count_too_soon(struct core *c, const struct thread *
 }
 
 /* Raises G to a level. G never falls. Gives by how much it was raised. */
-__noinline u64 raise_global(u64 level)
+SUBPROGRAM u64 raise_global(u64 level)
 {
 	u64 g = control.global;
 

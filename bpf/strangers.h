@@ -17,10 +17,10 @@
 #ifndef WHATIF_STRANGERS_H
 #define WHATIF_STRANGERS_H
 
-struct stranger {
+struct outsider {
 	struct account account;
 	u32 running;
-	u32 timed; /* the clock was the last to wake it */
+	u32 by_timer; /* the clock was the last to wake it */
 	/* of the debt of the next thread that it wakes, at most so much need not be paid */
 	u64 lead;
 };
@@ -29,22 +29,22 @@ struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct stranger);
-} strangers SEC(".maps");
+	__type(value, struct outsider);
+} outsiders SEC(".maps");
 
-static __always_inline struct stranger *adopted(struct stranger *s)
+static __always_inline struct outsider *entered(struct outsider *s)
 {
 	if (!s)
 		return 0;
 	if (s->account.epoch != control.epoch)
 		s->lead = 0;
-	account_adopt(&s->account, control.epoch, control.start, control.global_start);
+	account_enter_experiment(&s->account, control.epoch, control.start, control.global_start);
 	return s;
 }
 
-static __always_inline struct stranger *stranger_of(struct task_struct *task)
+static __always_inline struct outsider *outsider_of(struct task_struct *task)
 {
-	return adopted(bpf_task_storage_get(&strangers, task, 0, 0));
+	return entered(bpf_task_storage_get(&outsiders, task, 0, 0));
 }
 
 /*
@@ -57,18 +57,18 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
 }
 
 /* The thread talks to the target from now on. */
-static __always_inline struct stranger *meet_stranger(struct task_struct *task)
+static __always_inline struct outsider *get_outsider(struct task_struct *task)
 {
 	/* Threads of the target tell whatif things, too: that matters to neither. */
 	if ((!memory_of(task) && !is_kernel_thread(task)) || task->tgid == membership.own)
 		return 0;
-	return adopted(bpf_task_storage_get(&strangers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE));
+	return entered(bpf_task_storage_get(&outsiders, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE));
 }
 
 /* The task leaves its core. Gives whether it is an outsider that talks to the target. */
-static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
+static __always_inline bool outsider_leaves_core(struct task_struct *task, u64 now)
 {
-	struct stranger *s = stranger_of(task);
+	struct outsider *s = outsider_of(task);
 
 	if (!s)
 		return 0;
@@ -82,9 +82,9 @@ static __always_inline bool stranger_stops(struct task_struct *task, u64 now)
  * level, and lets the outsider run at once, so the outsider is not lowered to that. It has not
  * waited for an idle core, which wakes up as slowly in virtual time.
  */
-static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64 core_level, bool idle)
+static __always_inline void outsider_gets_core(struct task_struct *task, u64 now, u64 core_level, bool idle)
 {
-	struct stranger *s = stranger_of(task);
+	struct outsider *s = outsider_of(task);
 	u64 level;
 
 	if (!s)
@@ -98,7 +98,7 @@ static __always_inline void stranger_runs(struct task_struct *task, u64 now, u64
 }
 
 /* A thread at level waker, which has still to pay unpaid of what it owes, wakes the outsider. */
-static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 waker, u64 unpaid)
+static __always_inline void outsider_woken(struct outsider *s, u64 now, u64 waker, u64 unpaid)
 {
 	u64 debt;
 
@@ -113,7 +113,7 @@ static __always_inline void stranger_wakes(struct stranger *s, u64 now, u64 wake
 }
 
 /* What a thread at this level that the outsider wakes need not pay. */
-static __always_inline u64 stranger_leads(struct stranger *s, u64 level)
+static __always_inline u64 outsider_lead(struct outsider *s, u64 level)
 {
 	u64 debt = account_debt(level, control.global), lead = lesser(debt, s->lead);
 

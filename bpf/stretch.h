@@ -10,16 +10,16 @@ int forget_wait(struct core *c, struct thread *t, u64 now);
  * A thread runs on this core. On some kernels a core now and then goes on from another task without
  * an event. Then all that is known is that the thread did not run before.
  */
-static __always_inline void runs(struct core *c, struct thread *t, u64 now)
+static __always_inline void note_running(struct core *c, struct thread *t, u64 now)
 {
 	bool unseen = !t->running;
 
-	if (control.holds)
-		take_advance(c, t);
-	adopt(t);
+	if (control.delays_returns)
+		take_expected(c, t);
+	enter_experiment(t);
 	if (!unseen || !c)
 		return;
-	adopt_core(c);
+	core_enter_experiment(c);
 	if (t->wait.since)
 		forget_wait(c, t, now);
 	c->foreign_since = c->away_since = c->intruded = 0;
@@ -27,14 +27,14 @@ static __always_inline void runs(struct core *c, struct thread *t, u64 now)
 }
 
 /* Sets busy waiting against what the thread owes of global. */
-static __always_inline void excuse(struct thread *t, u64 global)
+static __always_inline void offset_spin(struct thread *t, u64 global)
 {
-	if (t->waiting.left)
-		t->account.level = waiting_spend(&t->waiting, t->account.level, global);
+	if (t->spin.left)
+		t->account.level = spin_offset(&t->spin, t->account.level, global);
 }
 
 /* Raises the thread's level, and G where needed: it has earned this, or was delayed. */
-static __always_inline void give(struct thread *t, u64 due)
+static __always_inline void raise_level(struct thread *t, u64 due)
 {
 	if (!due || nobody_pays)
 		return;
@@ -42,19 +42,19 @@ static __always_inline void give(struct thread *t, u64 due)
 	raise_global(t->account.level);
 }
 
-static __always_inline void give_earned(struct thread *t, u64 due)
+static __always_inline void raise_earned(struct thread *t, u64 due)
 {
 	if (due)
 		t->earns = 1;
-	give(t, due);
+	raise_level(t, due);
 }
 
 /* Books what the running thread's samples have earned by now. */
 static __always_inline void earn(struct thread *t, u64 now)
 {
-	excuse(t, control.global);
+	offset_spin(t, control.global);
 	if (under_way(now))
-		give_earned(t, credit_due(&t->credit, now, control.rate));
+		raise_earned(t, credit_due(&t->credit, now, control.rate));
 }
 
 /*
@@ -77,7 +77,7 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 }
 
 /* The kinds of the thread's family; 0: there is none. */
-static __always_inline struct kinds *relatives_of(const struct thread *t)
+static __always_inline struct kinds *family_kinds(const struct thread *t)
 {
 	u64 family = t->family; /* kernels before 6.3 read a key from the stack only */
 	struct kinds *all;
@@ -92,10 +92,10 @@ static __always_inline struct kinds *relatives_of(const struct thread *t)
 }
 
 /* See deferred.h. */
-int learn_late(struct thread *t, u64 key, bool given);
+int learn_deferred(struct thread *t, u64 key, bool given);
 
 /* Ends a segment that matters, at this place. */
-__noinline int end_stretch(struct thread *t, u64 place, u64 now)
+SUBPROGRAM int end_segment(struct thread *t, u64 place, u64 now)
 {
 	u64 key = 0, due;
 	struct kind *k = 0, *theirs;
@@ -115,7 +115,7 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 		 * kind is not known.
 		 */
 		if (!k || k->ticks < KIND_KNOWN)
-			relatives = relatives_of(t);
+			relatives = family_kinds(t);
 		theirs = relatives ? kinds_find(relatives, key) : 0;
 		if (theirs && theirs->ticks >= KIND_KNOWN)
 			k = theirs;
@@ -123,17 +123,17 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
 	due = credit_hand_over(&t->credit, now, control.rate, control.period, k);
 	if (!under_way(now))
 		return 0;
-	give_earned(t, due);
+	raise_earned(t, due);
 	if (key && ticks) {
-		if (control.holds)
+		if (control.delays_returns)
 			learn_usual(&t->usual, hits, ticks);
 		kinds_learn(&t->kinds, key, hits, ticks, 1);
 		if (relatives)
 			kinds_learn(relatives, key, hits, ticks, 0);
 	}
-	if (key && t->late)
-		learn_late(t, key, k && k->ticks >= KIND_KNOWN);
-	foresee(this_core(), t, now);
+	if (key && t->deferred)
+		learn_deferred(t, key, k && k->ticks >= KIND_KNOWN);
+	expect_earnings(this_core(), t, now);
 	return 0;
 }
 
@@ -143,10 +143,10 @@ __noinline int end_stretch(struct thread *t, u64 place, u64 now)
  */
 static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 {
-	runs(this_core(), t, now);
-	excuse(t, control.global);
-	if (control.rate || t->credit.ticks || t->late) {
-		end_stretch(t, place, now);
+	note_running(this_core(), t, now);
+	offset_spin(t, control.global);
+	if (control.rate || t->credit.ticks || t->deferred) {
+		end_segment(t, place, now);
 	} else { /* most segments of a baseline: nothing to give or to learn */
 		credit_begin(&t->credit, now);
 	}
@@ -161,10 +161,10 @@ static __always_inline u64 set_back(struct core *c, struct thread *t, u64 by)
 {
 	by = lesser(by, t->account.level - lesser(t->account.level, control.global_start));
 	t->account.level -= by;
-	t->free += t->free ? by : 0;
-	c->began -= lesser(by, c->began); /* this core gave it none of that */
+	t->available_since += t->available_since ? by : 0;
+	c->began_level -= lesser(by, c->began_level); /* this core gave it none of that */
 	show_level(c, t, 0);
-	foresee_nothing_here(); /* it has another position now */
+	expect_nothing_here(); /* it has another position now */
 	return by;
 }
 
@@ -175,9 +175,9 @@ static __always_inline u64 set_back(struct core *c, struct thread *t, u64 by)
  */
 static __always_inline u64 should_have_waited(struct core *c, struct thread *t, u64 until, u64 most)
 {
-	if (!t->free || until <= t->free)
+	if (!t->available_since || until <= t->available_since)
 		return 0;
-	return set_back(c, t, lesser(until - t->free, most));
+	return set_back(c, t, lesser(until - t->available_since, most));
 }
 
 #endif

@@ -27,7 +27,7 @@ static __always_inline u64 tick_at(u64 now)
  * threads are stopped for that, as for code that they have nothing to do with, and no point's
  * virtual time should show it.
  */
-__noinline int delay_for_nothing(u64 last, u64 tick)
+SUBPROGRAM int grow_for_placebo(u64 last, u64 tick)
 {
 	u64 from = tick_time(last), to = tick_time(tick);
 
@@ -44,9 +44,9 @@ static __always_inline void open_tick(u64 tick)
 	u64 seen = control.opened;
 
 	if (seen < tick && __sync_val_compare_and_swap(&control.opened, seen, tick) == seen) {
-		control.before = control.global;
+		control.global_before = control.global;
 		if (control.placebo)
-			delay_for_nothing(seen, tick);
+			grow_for_placebo(seen, tick);
 	}
 }
 
@@ -54,7 +54,7 @@ static __always_inline void open_tick(u64 tick)
  * The first core to come starts the count, and the others add themselves. A core that the host
  * keeps for a period in between may be counted for the next tick: then one core is not waited for.
  */
-__noinline int arrive(u64 tick)
+SUBPROGRAM int arrive(u64 tick)
 {
 	u64 seen = control.arrived;
 
@@ -108,7 +108,7 @@ static __always_inline void meet(u64 tick, u64 now)
 #define LONGEST_COUNTING_NS 200000
 
 /* What a tick takes from the thread that it interrupts, besides a stop. */
-static __always_inline u64 tick_took(const struct core *c)
+static __always_inline u64 cost_of_tick(const struct core *c)
 {
 	return control.tick_cost + c->sampling;
 }
@@ -118,15 +118,15 @@ static __always_inline u64 tick_took(const struct core *c)
  * thread that waits busily is exempt, because the delay would be charged to the threads that it
  * waits for.
  */
-__noinline int delay_by_tick(struct core *c, struct thread *t, bool waits)
+SUBPROGRAM int book_tick(struct core *c, struct thread *t, bool waits)
 {
 	u64 delay;
 
 	if (!c || !t)
 		return 0;
-	delay = tick_took(c);
+	delay = cost_of_tick(c);
 	if (!waits)
-		give(t, delay);
+		raise_level(t, delay);
 	t->credit.began += delay;
 	return 0;
 }
@@ -135,11 +135,11 @@ __noinline int delay_by_tick(struct core *c, struct thread *t, bool waits)
  * Books the time since begin, for which the tick has kept the thread, as a delay. More than most is
  * the host's doing.
  */
-static __always_inline u64 delay_since(struct thread *t, u64 begin, u64 most)
+static __always_inline u64 book_delay_since(struct thread *t, u64 begin, u64 most)
 {
 	u64 now = bpf_ktime_get_ns(), took = now - begin;
 
-	give(t, lesser(took, most));
+	raise_level(t, lesser(took, most));
 	t->credit.began += took; /* it did not run */
 	return now;
 }
@@ -150,7 +150,7 @@ struct stop {
 	u64 now;
 	u64 begin;
 	u64 global; /* when the stop began */
-	u64 evened; /* and the part of it for fair turns */
+	u64 fairness; /* and the part of it for fair turns */
 	u64 room;   /* of the growth for fair turns, so much need not be paid in this stop */
 	u64 want;
 	u64 paid;
@@ -171,11 +171,11 @@ static long on_turn(u32 i, struct stop *s)
 	u64 grown;
 
 	s->now = bpf_ktime_get_ns();
-	if (s->now >= control.waited + PASS_NS)
-		pass_waiting(s->now);
+	if (s->now >= control.waited_until + PASS_NS)
+		grow_with_waiting(s->now);
 	s->turns++;
 	grown = control.global - s->global;
-	grown -= lesser(grown, lesser(control.evened - s->evened, s->room));
+	grown -= lesser(grown, lesser(control.fairness_growth - s->fairness, s->room));
 	s->paid = s->now - s->begin;
 	show_level(s->core, s->thread, s->paid);
 	/*
@@ -183,27 +183,27 @@ static long on_turn(u32 i, struct stop *s)
 	 */
 	if (s->now >= s->end || s->paid >= s->want + grown || is_outranked())
 		return 1;
-	return s->paid >= s->fresh + grown && has_rival();
+	return s->paid >= s->fresh + grown && has_contender();
 }
 
 /*
  * Stops this core, until end at most. Interrupts stay enabled, and nothing else runs. Waiting for
  * other cores at the tick, since begin, was a stop already.
  */
-static __always_inline u64 stop(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
+static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
 	u64 now = bpf_ktime_get_ns();
-	struct stop s = { .core = c, .thread = t, .now = begin, .begin = begin, .global = control.global, .evened = control.evened, .end = end };
+	struct stop s = { .core = c, .thread = t, .now = begin, .begin = begin, .global = control.global, .fairness = control.fairness_growth, .end = end };
 
 	s.want = debt;
-	s.room = sets_measure(c, t) ? SLICE_NS - let_off(c, t, s.evened) : 0;
+	s.room = leads_share(c, t) ? SLICE_NS - deferrable(c, t, s.fairness) : 0;
 	/*
 	 * A thread that slept by the clock, in code that is not sped up, owes what has come about
 	 * since. Another thread that waits for the core does not owe that, so it is paid only while
 	 * no thread of the target wants the core. The tick has delayed this thread as it did the
 	 * others.
 	 */
-	s.fresh = t->timed && !t->given ? account_debt(control.before + tick_took(c), control.global) : debt;
+	s.fresh = t->by_timer && !t->sleep_sped_up ? account_debt(control.global_before + cost_of_tick(c), control.global) : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);
@@ -240,8 +240,8 @@ static long on_payment(u32 i, struct payment *p)
 	debt = debt_of(t, t->account.level);
 	if (!i)
 		p->core->debt = debt;
-	debt -= lesser(debt, let_off(p->core, t, control.evened));
-	now = debt ? stop(p->core, t, p->begin, debt, p->end) : delay_since(t, p->begin, TOGETHER_NS);
+	debt -= lesser(debt, deferrable(p->core, t, control.fairness_growth));
+	now = debt ? stop_core(p->core, t, p->begin, debt, p->end) : book_delay_since(t, p->begin, TOGETHER_NS);
 	tick = tick_at(now);
 	if (now >= p->end || tick <= p->tick)
 		return 1;
@@ -263,16 +263,16 @@ static long on_payment(u32 i, struct payment *p)
  * What is owed then is paid later or never: of code that runs all the time at most half can be
  * paid.
  */
-__noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
+SUBPROGRAM int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 {
 	struct payment p = { .core = c, .thread = t, .tick = tick, .begin = begin };
 	bool everyone = membership.mode == MEMBERS_EVERYONE;
 	u64 now, next;
 
-	if (!c || !t || (everyone && begin < c->free_until))
+	if (!c || !t || (everyone && begin < c->unstopped_until))
 		return 0;
 	if (may_hold_locks(c)) {
-		c->put_off++;
+		c->stops_deferred++;
 		return 0;
 	}
 	p.end = stop_end(begin);
@@ -281,7 +281,7 @@ __noinline int pay(struct core *c, struct thread *t, u64 tick, u64 begin)
 	next = tick_time(p.tick + 1);
 	credit_stopped(&t->credit, next > now ? next - now : 0, control.period);
 	if (everyone)
-		c->free_until = now + (now - begin);
+		c->unstopped_until = now + (now - begin);
 	return 0;
 }
 
@@ -295,7 +295,7 @@ static __always_inline bool sample_kernel_thread(struct core *c)
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 earned = control.period * control.rate / CREDIT_ONE;
 	u32 point = 0, unit;
-	struct stranger *s;
+	struct outsider *s;
 
 	if (!task->pid || !is_kernels(task))
 		return 0;
@@ -307,15 +307,15 @@ static __always_inline bool sample_kernel_thread(struct core *c)
 		count_sample(unit);
 	if (unit != control.unit || !control.rate || !under_way(bpf_ktime_get_ns()))
 		return 1;
-	s = meet_stranger(task);
+	s = get_outsider(task);
 	if (!s)
 		return 1;
 	/* What another core earns at this tick, this one earns at the same time. */
-	if (s->account.level < control.before)
-		s->account.level = control.before;
+	if (s->account.level < control.global_before)
+		s->account.level = control.global_before;
 	s->account.level += earned;
 	raise_global(s->account.level);
-	adopt_core(c);
+	core_enter_experiment(c);
 	c->account.level = lesser(c->account.level + earned, control.global);
 	return 1;
 }
@@ -328,7 +328,7 @@ static __always_inline void sample_foreign(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!samples_only && task->pid && task->tgid != membership.own && !stranger_of(task))
+	if (!samples_only && task->pid && task->tgid != membership.own && !outsider_of(task))
 		c->foreign += control.period;
 }
 
@@ -338,10 +338,10 @@ static __always_inline void sample_foreign(struct core *c)
  * tick, the producer has, too. So the thread goes on where they are, if it has waited for so long,
  * which is estimated from how often ticks find it waiting.
  */
-__noinline int found_busily(struct thread *t, u64 ran)
+SUBPROGRAM int found_while_spinning(struct thread *t, u64 ran)
 {
-	if (t && t->waiting.often)
-		t->account.level = waiting_found(&t->waiting, t->account.level, ran, least_of_others(control.before));
+	if (t && t->spin.share)
+		t->account.level = spin_found(&t->spin, t->account.level, ran, lowest_level_of_others(control.global_before));
 	return 0;
 }
 
@@ -354,21 +354,21 @@ static __always_inline void sample(struct core *c, u64 tick)
 	u32 spins, spared; /* it waits busily; it must not be stopped */
 	bool live;
 
-	pass_waiting(begin);
+	grow_with_waiting(begin);
 	open_tick(tick);
-	if (!t || t->held) {
+	if (!t || t->delayed) {
 		if (!t && !(kernel_code && sample_kernel_thread(c)))
 			sample_foreign(c);
 		arrive(tick);
 		sample_spans();
 		return;
 	}
-	runs(c, t, begin);
-	if (may_find(t) && !looks(t, begin))
-		go_on(c, t);
-	foresee_nothing(c);
-	if (t->late)
-		settle_all(t, c);
+	note_running(c, t, begin);
+	if (may_have_found(t) && !is_poll(t, begin))
+		finish_poll(c, t);
+	expect_nothing(c);
+	if (t->deferred)
+		settle_all_deferred(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
 	c->samples += control.parts;
 	spins = unit & UNIT_SPINS;
@@ -382,8 +382,8 @@ static __always_inline void sample(struct core *c, u64 tick)
 	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
 	live = !nobody_pays && under_way(now);
 	if (live) {
-		adopt_core(c);
-		adopt(t);
+		core_enter_experiment(c);
+		enter_experiment(t);
 		count_too_soon(c, t, unit);
 	}
 	ran = credit_ran(&t->credit, begin, 2 * control.period);
@@ -391,59 +391,59 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (live) {
 		u64 most = lesser(ran, 2 * control.period); /* of that it may have waited */
 
-		spared |= rested(t);
+		spared |= offset_host_idle(t);
 		/*
 		 * What was waited since the last tick does not excuse what is earned at this one.
 		 */
-		excuse(t, control.before);
+		offset_spin(t, control.global_before);
 		/*
 		 * It has waited since its last sample. What it ran in earlier turns is included,
 		 * and may have been work.
 		 */
-		t->waiting.left = spins ? most : 0;
+		t->spin.left = spins ? most : 0;
 		if (unit != UNIT_PENDING) {
 			if (!spins)
-				found_busily(t, most);
-			waiting_learn(&t->waiting, spins);
+				found_while_spinning(t, most);
+			spin_learn(&t->spin, spins);
 			/* Waiting cannot be made faster. */
 			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
 		} else {
 			credit_unknown(t, ran);
 		}
 		earn(t, now);
-		delay_by_tick(c, t, spins);
+		book_tick(c, t, spins);
 	}
 	if (live && control.rate && !spared) {
-		u64 even = unfair(c, t);
+		u64 even = fairness_debt(c, t);
 
 		raise_global(t->account.level);
 		if (even)
-			__sync_fetch_and_add(&control.evened, raise_global(t->account.level + even));
+			__sync_fetch_and_add(&control.fairness_growth, raise_global(t->account.level + even));
 	}
 	arrive(tick);
 	if (counting) {
 		/* All cores tick at once, and one of them is enough to read a process. */
-		read_counters(t, control.sampled ? TOGETHER_NS : control.asked / 2, 0);
+		read_counters(t, control.sampled_spans ? TOGETHER_NS : control.asked_period / 2, 0);
 		sample_spans();
 	}
 	if (!live)
 		return;
 	if (counting)
-		now = delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
+		now = book_delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
 	/* A thread that polls may hold a lock that other threads want. */
-	if (!spared && !((t->again || may_find(t)) && looks(t, now)) && !works_meanwhile(t, now)) {
+	if (!spared && !((t->polls || may_have_found(t)) && is_poll(t, now)) && !works_on_timeouts(t, now)) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
-		settle_let_off(c, t);
-		foresee(c, t, bpf_ktime_get_ns());
+		settle_deferrable(c, t);
+		expect_earnings(c, t, bpf_ktime_get_ns());
 		return;
 	}
 	/* A stop during a wait would count twice, as paid and as waited. */
 	meet(tick, now);
-	excuse(t, control.global);
-	settle_let_off(c, t);
+	offset_spin(t, control.global);
+	settle_deferrable(c, t);
 	c->debt = debt_of(t, t->account.level);
-	delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see book_tick */
+	book_delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see book_tick */
 	show_level(c, t, 0);
 }
 

@@ -19,7 +19,7 @@
  * The share of its core that the running task gets among all that want it: its weight, times its
  * group's part of the group above, and so on. 0: it takes no turns.
  */
-__noinline u64 weight_in_turns(void)
+SUBPROGRAM u64 weight_in_turns(void)
 {
 	const struct task_struct *task = untrusted(bpf_get_current_task_btf());
 	const struct sched_entity *group;
@@ -54,47 +54,47 @@ static __always_inline u64 out_of_turns(u64 turns, u64 weight)
 	return (turns >> 10) * weight / (NICE_0_WEIGHT >> 10);
 }
 
-static __always_inline void measure(struct core *c, const struct thread *t)
+static __always_inline void update_shares(struct core *c, const struct thread *t)
 {
-	if (t->spared > c->spared)
-		c->spared = t->spared;
-	if (t->earns && t->spared > c->measure)
-		c->measure = t->spared;
+	if (t->share_used > c->share_max)
+		c->share_max = t->share_used;
+	if (t->earns && t->share_used > c->earner_share_max)
+		c->earner_share_max = t->share_used;
 }
 
 /*
  * The thread has the core from now on. A thread that begins to compete starts like the others, as
  * in the scheduler.
  */
-__noinline int begin_turn(struct core *c, struct thread *t, u64 now)
+SUBPROGRAM int begin_turn(struct core *c, struct thread *t, u64 now)
 {
 	u32 id = bpf_get_smp_processor_id();
 
 	if (!c || !t)
 		return 0;
-	c->began = t->account.level;
-	c->evened = control.evened;
+	c->began_level = t->account.level;
+	c->fairness_settled = control.fairness_growth;
 	if (t->core != id) {
 		t->core = id;
-		t->spared = c->spared;
+		t->share_used = c->share_max;
 	} else {
-		measure(c, t);
+		update_shares(c, t);
 	}
 	show_level(c, t, 0);
-	*(volatile u64 *)&c->left = 0; /* after the level: see shown_by */
+	*(volatile u64 *)&c->shown_left = 0; /* after the level: see shown_by */
 	t->credit.began = now;
 	t->running = 1;
 	return 0;
 }
 
 /* The current thread stops competing for the core, or has to wait for it. */
-__noinline int spare(struct core *c, struct thread *t, bool sleeps)
+SUBPROGRAM int end_turn(struct core *c, struct thread *t, bool sleeps)
 {
 	u64 given;
 
 	if (!c || !t)
 		return 0;
-	given = t->account.level > c->began ? t->account.level - c->began : 0;
+	given = t->account.level > c->began_level ? t->account.level - c->began_level : 0;
 	/*
 	 * What the thread was given while it ran, the core was given, too. The core does not take
 	 * on the thread's position: a thread that is far ahead, after a sleep that nothing delayed,
@@ -104,12 +104,12 @@ __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 		c->account.level = lesser(c->account.level + given, control.global);
 	if (sleeps) {
 		t->core = NO_CORE;
-		c->spared = c->measure = 0; /* the threads that are left will set them again */
+		c->share_max = c->earner_share_max = 0; /* the threads that are left will set them again */
 		return 0;
 	}
 	if (given)
-		t->spared += in_turns(given, weight_in_turns());
-	measure(c, t);
+		t->share_used += in_turns(given, weight_in_turns());
+	update_shares(c, t);
 	return 0;
 }
 
@@ -123,8 +123,8 @@ __noinline int spare(struct core *c, struct thread *t, bool sleeps)
 static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
 {
 	t->account.level += by;
-	c->began += by;
-	t->free -= t->free ? by : 0;
+	c->began_level += by;
+	t->available_since -= t->available_since ? by : 0;
 	show_level(c, t, 0);
 }
 
@@ -132,9 +132,9 @@ static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
  * Whether the thread has earned the most of those that share the core: fair turns are measured by
  * it.
  */
-static __always_inline bool sets_measure(const struct core *c, const struct thread *t)
+static __always_inline bool leads_share(const struct core *c, const struct thread *t)
 {
-	return t->earns && c->measure && t->spared >= c->measure;
+	return t->earns && c->earner_share_max && t->share_used >= c->earner_share_max;
 }
 
 /*
@@ -143,17 +143,17 @@ static __always_inline bool sets_measure(const struct core *c, const struct thre
  * out while others have the core. If it were stopped for that, it would gain more share, and others
  * would be stopped for that again.
  */
-static __always_inline u64 let_off(const struct core *c, const struct thread *t, u64 evened)
+static __always_inline u64 deferrable(const struct core *c, const struct thread *t, u64 fairness_growth)
 {
-	return sets_measure(c, t) ? lesser(evened - c->evened, SLICE_NS) : 0;
+	return leads_share(c, t) ? lesser(fairness_growth - c->fairness_settled, SLICE_NS) : 0;
 }
 
 /* What it has paid, earned or waited for it may not defer again. */
-static __always_inline void settle_let_off(struct core *c, const struct thread *t)
+static __always_inline void settle_deferrable(struct core *c, const struct thread *t)
 {
-	u64 evened = control.evened;
+	u64 fairness_growth = control.fairness_growth;
 
-	c->evened = evened - lesser(let_off(c, t, evened), debt_of(t, t->account.level));
+	c->fairness_settled = fairness_growth - lesser(deferrable(c, t, fairness_growth), debt_of(t, t->account.level));
 }
 
 /*
@@ -172,19 +172,19 @@ static __always_inline void settle_let_off(struct core *c, const struct thread *
  * done where waiting is sped up: what a waiting thread was spared it was spared off the core, and
  * the others owe it nothing for that.
  */
-__noinline u64 unfair(struct core *c, struct thread *t)
+SUBPROGRAM u64 fairness_debt(struct core *c, struct thread *t)
 {
-	u64 weight, spared, owed, room;
+	u64 weight, used, owed, room;
 
-	if (!c || !t || !c->measure || control.grown == control.epoch || bpf_core_type_exists(struct irqtime))
+	if (!c || !t || !c->earner_share_max || control.waiting_grew == control.epoch || bpf_core_type_exists(struct irqtime))
 		return 0;
 	weight = weight_in_turns();
-	spared = t->spared;
-	if (t->account.level > c->began)
-		spared += in_turns(t->account.level - c->began, weight);
-	if (c->measure <= spared)
+	used = t->share_used;
+	if (t->account.level > c->began_level)
+		used += in_turns(t->account.level - c->began_level, weight);
+	if (c->earner_share_max <= used)
 		return 0;
-	owed = out_of_turns(c->measure - spared, weight);
+	owed = out_of_turns(c->earner_share_max - used, weight);
 	room = t->earns ? SLICE_NS : ROOM_BESIDE_EARNERS_NS;
 	return owed > room ? lesser(owed - room, control.cap) : 0;
 }

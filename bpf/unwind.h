@@ -31,7 +31,7 @@ enum rule_base rule_base_type __attribute__((unused));
 enum rule_where rule_where_type __attribute__((unused));
 
 /* The rule of an offset in a page. Tables have no more rows than bytes. */
-__noinline int rule_in(u32 first, u32 n, u32 offset)
+SUBPROGRAM int rule_in(u32 first, u32 n, u32 offset)
 {
 	u32 low = first, high = first + n;
 
@@ -99,7 +99,7 @@ static __always_inline void forget_piece(void)
 }
 
 /* Reads a word of the user's memory; false where there is none. */
-__noinline int read_word(u64 at, u64 *value)
+SUBPROGRAM int read_word(u64 at, u64 *value)
 {
 	u32 zero = 0;
 	struct piece *p = bpf_map_lookup_elem(&pieces, &zero);
@@ -264,7 +264,7 @@ static __always_inline enum step step_table(struct frame *f, const struct rule *
 }
 
 /* Makes the frame the caller's. */
-__noinline int step_out(struct frame *f, u32 number)
+SUBPROGRAM int step_out(struct frame *f, u32 number)
 {
 	const struct rule *r = &rules[number & (MAX_RULES - 1)];
 

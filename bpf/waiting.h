@@ -199,7 +199,7 @@ static __noinline u32 expected_class(struct task_struct *task, struct habit *h)
 }
 
 /* The number of threads that wait for what the experiment speeds up. */
-static __always_inline u64 waiting_now(void)
+static __always_inline u64 sped_up_waits(void)
 {
 	if (control.wait_class)
 		return control.waiting[(control.wait_class - 1) & (WAIT_CLASSES - 1)];
@@ -210,9 +210,9 @@ static __always_inline u64 waiting_now(void)
  * G grows by s for the time in which threads have waited. Called before any thread begins or ends
  * to wait.
  */
-static __always_inline void pass_waiting(u64 now)
+static __always_inline void grow_with_waiting(u64 now)
 {
-	u64 seen = control.waited, waiting;
+	u64 seen = control.waited_until, waiting;
 
 	if (!waits_followed || !control.rate || !under_way(now) || seen >= now)
 		return;
@@ -220,13 +220,13 @@ static __always_inline void pass_waiting(u64 now)
 	 * Read before this core claims the interval: a thread that begins or ends to wait has come
 	 * here first.
 	 */
-	waiting = waiting_now();
-	if (__sync_val_compare_and_swap(&control.waited, seen, now) != seen)
+	waiting = sped_up_waits();
+	if (__sync_val_compare_and_swap(&control.waited_until, seen, now) != seen)
 		return; /* another core does it */
 	if (seen < control.start)
 		seen = control.start;
 	if (seen < now && waiting) {
-		control.grown = control.epoch;
+		control.waiting_grew = control.epoch;
 		__sync_fetch_and_add(&control.global, (now - seen) * control.rate / CREDIT_ONE);
 	}
 }
@@ -234,19 +234,19 @@ static __always_inline void pass_waiting(u64 now)
 /* The thread runs no goroutine: it looks for one, or waits for one. */
 static __always_inline bool looks_for_goroutine(const struct thread *t)
 {
-	return control.follows && t->left.since;
+	return control.follows_goroutines && t->idle_account.since;
 }
 
 /*
  * A thread that runs goroutines wakes up. Like an idle core, it may have slept for lack of work. It
  * sleeps a millisecond or so at a time, and several times until a goroutine's sleep is over.
  */
-static __always_inline void rest(struct thread *t, u64 now)
+static __always_inline void count_host_idle(struct thread *t, u64 now)
 {
 	u64 away = account_away(&t->account, now);
 
-	pass_waiting(now);
-	t->rested = lesser(t->rested + away, account_debt(t->account.level, control.global));
+	grow_with_waiting(now);
+	t->host_idle = lesser(t->host_idle + away, account_debt(t->account.level, control.global));
 }
 
 /*
@@ -254,12 +254,12 @@ static __always_inline void rest(struct thread *t, u64 now)
  * slept, it may be about to wake a goroutine that sleeps in the selected code. It must not be
  * stopped for what that sleep has earned: at 100% it would be stopped until the goroutine is woken.
  */
-static __always_inline bool rested(struct thread *t)
+static __always_inline bool offset_host_idle(struct thread *t)
 {
-	u64 by = t->rested;
+	u64 by = t->host_idle;
 
-	t->rested = 0;
-	if (!by || !waiting_now())
+	t->host_idle = 0;
+	if (!by || !sped_up_waits())
 		return 0;
 	t->account.level += lesser(by, account_debt(t->account.level, control.global));
 	return 1;
@@ -320,7 +320,7 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 		t->wait.ended = 1 + class;
 	}
 	if (t->wait.counted) {
-		pass_waiting(now);
+		grow_with_waiting(now);
 		__sync_fetch_and_sub(&control.waiting[t->wait.expected & (WAIT_CLASSES - 1)], 1);
 		if (unit)
 			__sync_fetch_and_sub(&unit_waits[unit].now, 1);
@@ -329,7 +329,7 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 }
 
 /* Ends a wait whose end nothing has seen. */
-__noinline int forget_wait(struct core *c, struct thread *t, u64 now)
+SUBPROGRAM int forget_wait(struct core *c, struct thread *t, u64 now)
 {
 	if (c && t)
 		end_wait(c, t, now, WAIT_UNKNOWN);
@@ -362,7 +362,7 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(ctx, t, c) : 0;
 	t->wait.unit = unit;
 	if (t->wait.counted) {
-		pass_waiting(now);
+		grow_with_waiting(now);
 		__sync_fetch_and_add(&control.waiting[class & (WAIT_CLASSES - 1)], 1);
 		if (unit)
 			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
@@ -383,10 +383,10 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	u64 since = t->account.since, level = t->account.level, due;
 	u32 unit = 0, class = WAIT_CPU;
 
-	t->account.level = account_got_core(&t->account, now, c->account.level, !t->sleepless, c->idle.since);
+	t->account.level = account_got_core(&t->account, now, c->account.level, !t->would_not_sleep, c->idle_account.since);
 	if (!waits_followed)
 		return;
-	if (c->kept_until <= since && t->wait.ended) {
+	if (c->last_left <= since && t->wait.ended) {
 		class = (t->wait.ended - 1) & (WAIT_CLASSES - 1);
 		unit = t->wait.unit & (MAX_UNITS - 1);
 	}
@@ -396,7 +396,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 		return;
 	due = worth(since, now);
 	if (due && level + due > t->account.level) {
-		control.grown = control.epoch;
+		control.waiting_grew = control.epoch;
 		t->account.level = level + due;
 		raise_global(t->account.level);
 	}

@@ -28,9 +28,9 @@ typedef int64_t s64;
 
 struct thread {
 	struct account account;
-	struct waiting waiting;
+	struct spin spin;
 	int blocked;
-	u64 paid, credited, excused; /* the three ways in which a level grows */
+	u64 paid, credited, poll_debt; /* the three ways in which a level grows */
 };
 
 static struct thread threads[THREADS];
@@ -79,16 +79,16 @@ static void tick(struct thread *t, u64 d, u64 slack)
 			global = t->account.level;
 		events[0]++;
 	} else if (random_below(4) == 0) { /* waiting busily */
-		t->waiting.left = PERIOD;
+		t->spin.left = PERIOD;
 		events[1]++;
 		return;
 	}
-	u64 left = t->waiting.left;
+	u64 left = t->spin.left;
 	level = t->account.level;
-	t->account.level = waiting_spend(&t->waiting, level, global);
-	t->excused += t->account.level - level;
-	MUST(t->account.level - level == left - t->waiting.left, t);
-	MUST(t->account.level <= global && (t->account.level == global || !t->waiting.left), t);
+	t->account.level = spin_offset(&t->spin, level, global);
+	t->poll_debt += t->account.level - level;
+	MUST(t->account.level - level == left - t->spin.left, t);
+	MUST(t->account.level <= global && (t->account.level == global || !t->spin.left), t);
 	u64 debt = account_debt(t->account.level, before);
 	if (debt > slack) {
 		u64 took = debt - slack + random_below(300); /* stops last a little longer */
@@ -125,7 +125,7 @@ static void wake(struct thread *t, struct thread *by)
 		events[5]++; /* from outside: position moved with the clock */
 	}
 	if (t->account.level > level)
-		t->excused += t->account.level - level;
+		t->poll_debt += t->account.level - level;
 	t->blocked = 0;
 	t->account.since = now;
 }
@@ -143,7 +143,7 @@ static u64 run(struct credit *c, u64 *next_tick, u64 until, enum side side, u64 
 }
 
 /* A stretch of this kind ends, and the kind learns of it. What was still due. */
-static u64 end_stretch(struct credit *c, struct kinds *known, u64 key, u64 at, u64 rate)
+static u64 end_segment(struct credit *c, struct kinds *known, u64 key, u64 at, u64 rate)
 {
 	u32 hits = c->hits, ticks = c->ticks;
 	u64 due = credit_hand_over(c, at, rate, PERIOD, kinds_find(known, key));
@@ -171,7 +171,7 @@ static void stretches(u64 d)
 
 		due += run(&c, &next_tick, at + length, SIDE_OUT, rate);
 		at += length;
-		due += end_stretch(&c, &known, key, at, rate);
+		due += end_segment(&c, &known, key, at, rate);
 		MUST(due <= length * rate / CREDIT_ONE, &threads[0]);
 		if (i < 2000)
 			continue;
@@ -205,12 +205,12 @@ static void requests(u64 shortest, u64 longest, bool alike, u64 off)
 
 		given += run(&c, &next_tick, at + length, SIDE_IN, CREDIT_ONE);
 		at += length;
-		c.still = 0;
-		given += end_stretch(&c, &known, 1, at, CREDIT_ONE);
-		wrong = (s64)given + c.still - (s64)(length - out);
+		c.request_due = 0;
+		given += end_segment(&c, &known, 1, at, CREDIT_ONE);
+		wrong = (s64)given + c.request_due - (s64)(length - out);
 		if (i < 2000)
 			continue;
-		MUST((s64)given + c.still >= 0 && (s64)given + c.still <= (s64)length, &threads[0]);
+		MUST((s64)given + c.request_due >= 0 && (s64)given + c.request_due <= (s64)length, &threads[0]);
 		error += wrong < 0 ? -wrong : wrong;
 		sum += wrong;
 		all += length;
@@ -226,17 +226,17 @@ static void requests(u64 shortest, u64 longest, bool alike, u64 off)
 static void waits_busily(u32 one_in)
 {
 	u64 level = 100 * PERIOD, ran = 0, waited = 0;
-	struct waiting w = {};
+	struct spin w = {};
 
 	for (int i = 0; i < 20000; i++) {
 		u64 length = PERIOD / 2 + random_below(PERIOD), others = level + random_below(PERIOD / 2), found;
 
-		waiting_learn(&w, random_below(one_in) == 0);
-		found = waiting_found(&w, level, length, others);
+		spin_learn(&w, random_below(one_in) == 0);
+		found = spin_found(&w, level, length, others);
 		MUST(found >= level && found <= others, &threads[0]);
-		MUST(waiting_found(&w, level, length, level - PERIOD) == level, &threads[0]);
+		MUST(spin_found(&w, level, length, level - PERIOD) == level, &threads[0]);
 		ran += length;
-		waited += waiting_found(&w, level, length, level + 2 * PERIOD) - level;
+		waited += spin_found(&w, level, length, level + 2 * PERIOD) - level;
 	}
 	/* What is learned is rounded down each time. */
 	MUST(waited <= ran / one_in + ran / 50 && waited + ran / 50 >= ran / one_in, &threads[0]);
@@ -254,7 +254,7 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 	enum side late_side = SIDE_UNKNOWN;
 	bool late_learns = 0;
 	struct kinds known = {};
-	struct put_off put_off = {};
+	struct deferred_credit deferred = {};
 	struct credit c = {};
 
 	for (u64 round = 0; round < 12000; round++) {
@@ -289,7 +289,7 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				continue;
 			if (late_side != SIDE_UNKNOWN && random_below(2)) {
 				if (late_learns) {
-					u32 part = TICK_ONE - put_off.lost, hits = late_side == SIDE_IN ? part : 0;
+					u32 part = TICK_ONE - deferred.lost, hits = late_side == SIDE_IN ? part : 0;
 
 					kinds_learn(&known, 1, hits, part, 1);
 					all_hits += hits;
@@ -297,13 +297,13 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				}
 				late_learns = 0;
 				found -= c.carry;
-				credit_late(&c, &put_off, late_side, CREDIT_ONE, kinds);
+				credit_settle(&c, &deferred, late_side, CREDIT_ONE, kinds);
 				found += c.carry;
 				late_side = SIDE_UNKNOWN;
 			}
 			if (late_side == SIDE_UNKNOWN && (all || !out_now) && random_below(100) < late) {
 				late_side = out_now ? SIDE_OUT : SIDE_IN;
-				credit_put_off(&c, credit_ran(&c, at, 2 * PERIOD), &put_off);
+				credit_defer(&c, credit_ran(&c, at, 2 * PERIOD), &deferred);
 			} else {
 				credit_sample(&c, credit_ran(&c, at, 2 * PERIOD), out_now ? SIDE_OUT : SIDE_IN);
 			}
@@ -350,7 +350,7 @@ static void changes(u64 stretch, u64 most)
 			in = !in;
 		at += length;
 		given[in] += run(&c, &next_tick, at, in ? SIDE_IN : SIDE_OUT, CREDIT_ONE);
-		given[in] += end_stretch(&c, &known, 1, at, CREDIT_ONE);
+		given[in] += end_segment(&c, &known, 1, at, CREDIT_ONE);
 		deserved[in] += length;
 	}
 	if (given[0] * 100 > deserved[0] * most || (deserved[1] - given[1]) * 100 > deserved[1] * most) {
@@ -378,10 +378,10 @@ static void advances(u64 stretch)
 		given += run(&c, &next_tick, held + 1, side, CREDIT_ONE);
 		due = credit_unsampled(&c, held) / 5;
 		c.earned += due;
-		c.advanced += due;
+		c.expected += due;
 		at += length;
 		given += due + run(&c, &next_tick, at, side, CREDIT_ONE);
-		given += end_stretch(&c, &known, 1 + in, at, CREDIT_ONE);
+		given += end_segment(&c, &known, 1 + in, at, CREDIT_ONE);
 		deserved += in ? length : 0;
 	}
 	if (given * 100 > deserved * 103 || given * 100 < deserved * 97) {
@@ -396,7 +396,7 @@ static void finds(void)
 	for (int i = 0; i < 1000; i++) {
 		u64 scale = i & 1 ? 1000 : 1; /* of some ms, and of some seconds */
 		u64 at = 1ull << 40, from = at - 5000000 * scale + random_below(10000000 * scale), to = from + 100000 + random_below(5000000 * scale);
-		u64 late = found_late(at, from, to);
+		u64 late = expected_find_delay(at, from, to);
 		double mean = 0, near = 3000 * scale;
 
 		for (int k = 0; k < 1000; k++) {
@@ -444,7 +444,7 @@ static u64 served(u64 work, u64 rate, bool averages)
 		at += took;
 		server.level += due;
 		all = server.level > all ? server.level : all;
-		early = answered_early(early, asked + took - due - (at - server.level));
+		early = mean_earliness(early, asked + took - due - (at - server.level));
 		if (averages && early > 0) {
 			server.level -= lesser(early, server.level);
 			early = 0;
@@ -482,7 +482,7 @@ static void timeouts(u64 rate)
 	u64 at = PERIOD, all = 0;
 
 	for (int i = 0; i < 10000; i++) {
-		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at, fired = 0, stood, made, position, truly;
+		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at, timeout_position = 0, stood, made, position, truly;
 
 		/* Really as fast: what it does as the other is through it ends. */
 		stood = at - loop.level;
@@ -494,12 +494,12 @@ static void timeouts(u64 rate)
 		/* By the clock: each timeout that runs out before the end. */
 		loop.since = at;
 		for (at += PERIOD; at < end; at += PERIOD) {
-			fired = at - loop.level;
+			timeout_position = at - loop.level;
 			at += WORKS;
 			loop.since = at;
 		}
 		end = loop.since > end ? loop.since : end; /* it works as the other is through */
-		loop.since = waited_since(&loop, began, fired, end, maker.level);
+		loop.since = waiting_began(&loop, began, timeout_position, end, maker.level);
 		loop.level = account_waited(&loop, end, maker.level);
 		position = end - loop.level;
 		if (position > truly + 2 * WORKS || position + 2 * WORKS < truly) {
@@ -522,7 +522,7 @@ static void timeouts(u64 rate)
  */
 static void reads(u64 rate)
 {
-	enum { TAKES = PERIOD / 20, WAKES = PERIOD / 100, READS = 10000, KEPT = 2 * COMES_TO_ITSELF_NS };
+	enum { TAKES = PERIOD / 20, WAKES = PERIOD / 100, READS = 10000, KEPT = 2 * IDLE_CORE_WAKES_NS };
 	struct account reader = { .level = 1 }, core = { .level = 1 };
 	u64 at = PERIOD, all = 1, stood, begins = at - all;
 
@@ -568,7 +568,7 @@ static void meetings(u64 rate)
 	for (int i = 0; i < MEETINGS; i++) {
 		int last, first;
 		struct account *sleeper, core;
-		bool sleepless;
+		bool would_not_sleep;
 
 		truly[0] += LONGER - due;
 		truly[1] += SHORTER;
@@ -583,12 +583,12 @@ static void meetings(u64 rate)
 		sleeper = &threads[first];
 		sleeper->since = at[first];
 		core = *sleeper;
-		sleepless = account_sleepless(sleeper, at[last], threads[last].level);
+		would_not_sleep = account_would_not_sleep(sleeper, at[last], threads[last].level);
 		sleeper->level = account_waited(sleeper, at[last], threads[last].level);
 		sleeper->since = at[last];
 		at[first] = at[last] + WAKES;
 		core.level = account_waited(&core, at[first], all);
-		sleeper->level = account_got_core(sleeper, at[first], core.level, !sleepless, core.since);
+		sleeper->level = account_got_core(sleeper, at[first], core.level, !would_not_sleep, core.since);
 		for (int k = 0; k < 2; k++) {
 			at[k] += account_debt(threads[k].level, all);
 			threads[k].level = all;
@@ -613,7 +613,7 @@ int main(int argc, char **argv)
 	slack = strtoull(argv[3], 0, 10);
 	global = start_global = 5000;
 	for (int i = 0; i < THREADS; i++) {
-		account_adopt(&threads[i].account, 1, now, global);
+		account_enter_experiment(&threads[i].account, 1, now, global);
 		MUST(threads[i].account.level == global && threads[i].account.since == now, &threads[i]);
 	}
 	stretches(PERIOD / 2);
