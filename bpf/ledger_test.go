@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLedgerArithmetic compiles ledger.h, which the kernel side includes, for
+// TestLedgerArithmetic compiles vtime/, which the kernel side includes, for
 // user space, and drives it with random events. testdata/simulate.c says what
 // must hold.
 func TestLedgerArithmetic(t *testing.T) {

@@ -10,18 +10,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdint.h>
-#include <stdbool.h>
-
-typedef uint8_t u8;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
-#ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
-#endif
-#include "../ledger.h"
+#include "../vtime/credit.h"
+#include "../vtime/estimates.h"
 
 #define THREADS 6
 #define PERIOD 1000

@@ -50,7 +50,7 @@ const unseen = 1
 func (l *Ledger) Await(cpus []int) {
 	for _, cpu := range cpus {
 		if cpu < len(l.page.cores) {
-			store(&l.page.cores[cpu].Left, unseen)
+			store(&l.page.cores[cpu].ShownLeft, unseen)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (l *Ledger) Await(cpus []int) {
 func (l *Ledger) Ran(cpus []int) []int {
 	var ran []int
 	for _, cpu := range cpus {
-		if cpu < len(l.page.cores) && load(&l.page.cores[cpu].Left) != unseen {
+		if cpu < len(l.page.cores) && load(&l.page.cores[cpu].ShownLeft) != unseen {
 			ran = append(ran, cpu)
 		}
 	}

@@ -115,13 +115,13 @@ func (l *Ledger) sums() Totals {
 		c := &l.page.cores[i]
 		t.Samples += int64(load(&c.Samples))
 		t.Stops += int64(load(&c.Stops))
-		t.PutOff += int64(load(&c.PutOff))
+		t.PutOff += int64(load(&c.StopsDeferred))
 		t.TooSoon += int64(load(&c.TooSoon))
 		t.Busy += int64(load(&c.Busy))
 		t.Turns += int64(load(&c.Turns))
 		t.Turning += time.Duration(load(&c.Turning))
 		t.Stopped += time.Duration(load(&c.Stopped))
-		t.Held += time.Duration(load(&c.Held))
+		t.Held += time.Duration(load(&c.Delayed))
 		t.Foreign += time.Duration(load(&c.Foreign))
 		t.Dealt += time.Duration(load(&c.Dealt))
 		t.Wakes += int64(load(&c.Wakes))
@@ -157,7 +157,7 @@ func (l *Ledger) Begin(e Experiment) {
 	if e.Placebo {
 		c.Placebo = 1
 	}
-	store(&c.Waited, now)
+	store(&c.WaitedUntil, now)
 	c.BinShift = binShift(e.Length)
 	store(&c.Rate, uint64(bpf.LedgerSharedNumberNUMBER_CREDIT_ONE)*uint64(e.Delay)/uint64(l.opt.Period))
 	store(&c.SpanFrom, uint64(e.Settle))

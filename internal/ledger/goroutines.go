@@ -46,9 +46,9 @@ func (l *Ledger) AttachGoroutines(probes []Probe) error {
 		cost = max(cost, l.ProbeCost(p.Cost))
 	}
 	l.followCost.Store(int64(cost))
-	atomic.StoreUint32(&l.page.control.Follows, 1)
+	atomic.StoreUint32(&l.page.control.FollowsGoroutines, 1)
 	if !l.goroutineLinks.add(links...) {
-		atomic.StoreUint32(&l.page.control.Follows, 0) // they have been left since
+		atomic.StoreUint32(&l.page.control.FollowsGoroutines, 0) // they have been left since
 	}
 	return nil
 }
@@ -69,6 +69,6 @@ func (l *Ledger) FollowCost() time.Duration { return time.Duration(l.followCost.
 
 // LeaveGoroutines ends following goroutines, for good: their accounts are their threads' from now on.
 func (l *Ledger) LeaveGoroutines() error {
-	atomic.StoreUint32(&l.page.control.Follows, 0) // first: who is let off for a goroutine's sake must find it followed
+	atomic.StoreUint32(&l.page.control.FollowsGoroutines, 0) // first: who is let off for a goroutine's sake must find it followed
 	return l.goroutineLinks.close()
 }

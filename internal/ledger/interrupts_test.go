@@ -71,8 +71,8 @@ func TestReadersOfTracesAreNoPartners(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	account := make([]byte, l.maps.Strangers.ValueSize())
-	if err := l.maps.Strangers.Lookup(uint32(fd), &account); !errors.Is(err, ebpf.ErrKeyNotExist) {
+	account := make([]byte, l.maps.Outsiders.ValueSize())
+	if err := l.maps.Outsiders.Lookup(uint32(fd), &account); !errors.Is(err, ebpf.ErrKeyNotExist) {
 		t.Errorf("who reads traces is taken for one that deals with the target: %v, %v", account, err)
 	}
 }

@@ -182,7 +182,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 	}
 	l.tables = newTables(l.page)
 	l.page.control.Seed = rand.Uint64()
-	l.page.control.Period, l.page.control.Asked, l.page.control.Parts = uint64(opt.Period), uint64(opt.Period), uint64(sampleParts)
+	l.page.control.Period, l.page.control.AskedPeriod, l.page.control.Parts = uint64(opt.Period), uint64(opt.Period), uint64(sampleParts)
 	l.page.control.Cap = uint64(opt.Cap)
 	l.renew()
 	if !opt.NobodyPays {
@@ -218,19 +218,19 @@ func Open(opt Options) (_ *Ledger, err error) {
 func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts)) }
 
 // TimeKept is how often threads that keep time have done something after a sleep so far: see bpf/timekeepers.h.
-func (l *Ledger) TimeKept() int64 { return int64(load(&l.page.control.TimeKept)) }
+func (l *Ledger) TimeKept() int64 { return int64(load(&l.page.control.PeriodicSeen)) }
 
 // HoldTimekeepers makes who keeps time pay when it wakes up, from now on. It costs each system call of the machine some 100 ns.
-func (l *Ledger) HoldTimekeepers() error { return l.hold(&l.page.control.Timekeepers, "on_sys_exit") }
+func (l *Ledger) HoldTimekeepers() error { return l.hold(&l.page.control.DelayPeriodic, "on_sys_exit") }
 
 // HoldSleepers makes who sleeps by the clock pay when it wakes up, from now on. It costs each
 // system call of the machine some 100 ns.
-func (l *Ledger) HoldSleepers() error { return l.hold(&l.page.control.Sleepers, "on_sys_exit") }
+func (l *Ledger) HoldSleepers() error { return l.hold(&l.page.control.DelaySleepers, "on_sys_exit") }
 
 // HoldExpired makes who has waited for another until a timeout ran out pay for that, or wait on, from now
 // on. It costs each system call of the machine some 200 ns.
 func (l *Ledger) HoldExpired() error {
-	return l.hold(&l.page.control.Expired, "on_sys_exit", "on_futex")
+	return l.hold(&l.page.control.DelayTimeouts, "on_sys_exit", "on_futex")
 }
 
 // hold attaches what holds threads of one kind, and then says that they are.
@@ -246,7 +246,7 @@ func (l *Ledger) hold(kind *uint32, programs ...string) error {
 		l.links.add(k)
 		l.holding[name] = true
 	}
-	l.page.control.Holds = 1
+	l.page.control.DelaysReturns = 1
 	*kind = 1
 	return nil
 }
@@ -266,7 +266,7 @@ func (l *Ledger) makeMaps(spec *ebpf.CollectionSpec) (err error) {
 		"addresses": l.maps.Addresses, "chosen": l.maps.Chosen, "begun_by_key": l.maps.BegunByKey, "chains": l.maps.Chains,
 		"counters": l.maps.Counters, "events": l.maps.Events, "files": l.maps.Files, "goroutines": l.maps.Goroutines, "kernel_function": l.maps.KernelFunction, "kernel_stacks": l.maps.KernelStacks, "members": l.maps.Members,
 		"names": l.maps.Names, "parked": l.maps.Parked, "pieces": l.maps.Pieces, "places": l.maps.Places, "processes": l.maps.Processes,
-		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "strangers": l.maps.Strangers,
+		"progress": l.maps.Progress, "sources": l.maps.Sources, "tables": l.maps.Tables, "outsiders": l.maps.Outsiders,
 		"threads": l.maps.Threads,
 		"timers":  l.maps.Timers,
 	})

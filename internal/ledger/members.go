@@ -108,7 +108,7 @@ func membersOf(processes *ebpf.Map) ([]Process, error) {
 	all := processes.Iterate()
 	for all.Next(&tgid, &p) {
 		if p.Exempt == 0 {
-			members = append(members, Process{PID: int(p.Number), born: p.Born})
+			members = append(members, Process{PID: int(p.Number), born: p.FirstSpace})
 		}
 	}
 	if err := all.Err(); err != nil && !errors.Is(err, ebpf.ErrIterationAborted) {

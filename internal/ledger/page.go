@@ -32,7 +32,7 @@ type page struct {
 	spanSamples *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitMAX_BINS]uint32
 	pointSets   *[bpf.LedgerLimitMAX_SETS]uint32
 	spanCounts  *[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts
-	strangers   *[bpf.LedgerLimitMAX_SPANS]uint64
+	unbegun   *[bpf.LedgerLimitMAX_SPANS]uint64
 	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 }
@@ -101,7 +101,7 @@ func mapPage(m *ebpf.Map, at map[string]btf.VarSecinfo) (*page, error) {
 		"span_counts": {unsafe.Sizeof(*p.spanCounts), func(at unsafe.Pointer) {
 			p.spanCounts = (*[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts)(at)
 		}},
-		"span_strangers": {unsafe.Sizeof(*p.strangers), func(at unsafe.Pointer) { p.strangers = (*[bpf.LedgerLimitMAX_SPANS]uint64)(at) }},
+		"span_unbegun": {unsafe.Sizeof(*p.unbegun), func(at unsafe.Pointer) { p.unbegun = (*[bpf.LedgerLimitMAX_SPANS]uint64)(at) }},
 		"rules":          {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
 		"rows":           {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
 		"visits":         {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},

@@ -53,7 +53,7 @@ func (l *Ledger) SetSpan(begin, end int, sampled, keyed bool) error {
 	l.page.spanPoints[begin] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_BEGIN), Span: uint32(n)}
 	l.page.spanEnds[n] = bpf.LedgerSpanEnds{Begin: uint32(begin), End: uint32(end)}
 	if sampled {
-		l.page.control.Sampled |= 1 << n
+		l.page.control.SampledSpans |= 1 << n
 	}
 	l.page.spanPoints[end] = bpf.LedgerSpanPoint{Role: uint32(bpf.LedgerSpanRoleSPAN_END), Span: uint32(n)}
 	return nil
@@ -77,7 +77,7 @@ func (l *Ledger) countInSystem(half uint64) {
 	for i := range l.spans {
 		s := &l.spans[i]
 		read := func() [3]int64 {
-			return [3]int64{l.visitsBefore(s.begin, half), l.visitsBefore(s.end, half), int64(load(&l.page.strangers[i]))}
+			return [3]int64{l.visitsBefore(s.begin, half), l.visitsBefore(s.end, half), int64(load(&l.page.unbegun[i]))}
 		}
 		counts := read()
 		for range attempts {
@@ -107,14 +107,14 @@ func (l *Ledger) visitsBefore(point int, half uint64) int64 {
 }
 
 // inBetween is how many have begun and not ended. What had begun before whatif came ends without
-// having begun: those are the strangers, unless requests go from thread to thread and have no key: then
+// having begun: those are those without a begin, unless requests go from thread to thread and have no key: then
 // all are. There must have been as many, at least, as ever ended more than began.
-func (s *span) inBetween(begun, ended, strangers int64) int64 {
+func (s *span) inBetween(begun, ended, unbegun int64) int64 {
 	s.least = min(s.least, begun-ended)
-	if !s.keyed && 2*strangers > ended {
+	if !s.keyed && 2*unbegun > ended {
 		return begun - ended - s.least
 	}
-	return begun - ended + strangers
+	return begun - ended + unbegun
 }
 
 func (l *Ledger) readSpans(half uint64) []SpanReading {
@@ -125,7 +125,7 @@ func (l *Ledger) readSpans(half uint64) []SpanReading {
 			InSystem: s.inSystem, Bins: l.page.spanBins[half][i][:],
 			Total: time.Duration(load(&c.Total)), Unmatched: int64(load(&c.Unmatched)),
 			Again: int64(load(&c.Again)), Carried: int64(load(&c.Carried)),
-			Late: int64(load(&c.Late)), Samples: l.page.spanSamples[half][i][:], Early: l.earlyVisits(s.begin) - l.earlyVisits(s.end),
+			Late: int64(load(&c.Unseen)), Samples: l.page.spanSamples[half][i][:], Early: l.earlyVisits(s.begin) - l.earlyVisits(s.end),
 		})
 	}
 	return all

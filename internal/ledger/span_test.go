@@ -32,7 +32,7 @@ func TestCountInSystem(t *testing.T) {
 	p := &page{
 		bins:      new([2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32),
 		visits:    new([bpf.LedgerLimitMAX_POINTS]uint64),
-		strangers: new([bpf.LedgerLimitMAX_SPANS]uint64),
+		unbegun: new([bpf.LedgerLimitMAX_SPANS]uint64),
 	}
 	l := &Ledger{page: p, spans: []span{{begin: 2, end: 3, keyed: true}}}
 	p.visits[2], p.visits[3] = 10, 9

@@ -75,7 +75,7 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	return sum / uint64(len(costs))
 }
 
-// tickDue is when a tick is due, as tick_due in bpf/ticktimes.h.
+// tickDue is when a tick is due, as tick_due in bpf/vtime/tick_times.h.
 func tickDue(tick, period, seed uint64) uint64 {
 	const sweep = 16 // SWEEP there
 	i := tick % (2 * sweep)

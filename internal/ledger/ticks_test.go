@@ -9,13 +9,13 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// TestTickTimes compiles ticktimes.h, which the kernel side includes, for user space: testdata/ticktimes.c says what must
+// TestTickTimes compiles vtime/tick_times.h, which the kernel side includes, for user space: testdata/tick_times.c says what must
 // hold of it. This side has to know the same times.
 func TestTickTimes(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc: make test installs it")
 	}
-	program := realkernel.Compile(t, "../../bpf/testdata/ticktimes.c", "-O2", "-lm")
+	program := realkernel.Compile(t, "../../bpf/testdata/tick_times.c", "-O2", "-lm")
 	for _, period := range []uint64{1_000_000, 10_000_000, 333_333, 200_000} {
 		for seed := range uint64(2) {
 			out, err := exec.Command(program, fmt.Sprint(period), fmt.Sprint(seed)).CombinedOutput()

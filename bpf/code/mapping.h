@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* What is mapped at an address of the current process. */
+#ifndef WHATIF_MAPPING_H
+#define WHATIF_MAPPING_H
+
+#include "../members/processes.h"
+
+struct mapping {
+	struct place place; /* inode 0: of no file */
+	u64 address;
+	u32 vdso; /* it is that: offset is from its beginning */
+};
+
+static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
+{
+	struct file *file = vma->vm_file;
+
+	if (!file) {
+		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);
+		m->place.offset = m->address - vma->vm_start;
+		return 0;
+	}
+	m->place.inode = BPF_CORE_READ(file, f_inode, i_ino);
+	m->place.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	m->place.offset = m->address - vma->vm_start + (vma->vm_pgoff << page_shift);
+	return 0;
+}
+
+/*
+ * Which file user space itself has mapped at an address. stat may say something else: on
+ * overlayfs and btrfs it has numbers of its own, and uprobes are set on what is below.
+ */
+SEC("syscall")
+int identify(struct event *question)
+{
+	struct mapping m = {.address = question->address};
+	long err = bpf_find_vma(bpf_get_current_task_btf(), m.address, on_vma, &m, 0);
+
+	if (err)
+		return err;
+	question->place = m.place;
+	return 0;
+}
+
+#endif

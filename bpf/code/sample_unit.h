@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Finds the unit of a sample. */
+#ifndef WHATIF_SAMPLE_UNIT_H
+#define WHATIF_SAMPLE_UNIT_H
+
+#include "kernel_code.h"
+
+/*
+ * Counts the sample for all units that its whole stack is in. Gives the experiment's unit if that
+ * is among them.
+ */
+static __always_inline u32 unit_of_stack(struct walk *w)
+{
+	bool unknown = w->pending || w->ended == ENDED_PENDING;
+
+	if (!unknown && !w->match.units && w->match.own && w->match.counted)
+		count_sample(w->match.own);
+	/* What is further out, or unknown, does not change that. */
+	if (w->match.met && !w->hidden)
+		return w->match.selected | w->unit;
+	return unknown ? UNIT_PENDING : w->unit;
+}
+
+/* The result of following a stack. */
+static __always_inline u32 unit_found(struct walk *w)
+{
+	if (whole_stacks)
+		return unit_of_stack(w);
+	return w->pending || w->ended == ENDED_PENDING ? UNIT_PENDING : w->unit;
+}
+
+/* Why a unit is not known. */
+static __always_inline enum loss loss_of(const struct walk *w)
+{
+	return w->busy ? LOSS_MAPPING : w->pending ? LOSS_PLACE : LOSS_TABLE;
+}
+
+/* Follows the stack of the current thread, which has one in user space if t is not 0. */
+static __always_inline void follow_stack(struct walk *w, struct thread *t, bool counted)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (kernel_code) {
+		walk_kernel(w, counted ? STACK_OF_TICK : STACK_OF_WAIT);
+		if (w->ended == ENDED_IN_UNIT)
+			return;
+		w->ended = ENDED_OUTERMOST;
+	}
+	/* no memory: it is on its way out, and nothing of the program is left */
+	if (!t || !memory_of(task))
+		return;
+	w->space = t->address_space;
+	w->stamp = stamp_of(memory_of(task)->exec_vm);
+	w->ended = ENDED_TOO_DEEP;
+	innermost_frame(task, &w->frame);
+	bpf_loop(MAX_FRAMES, on_frame, w, 0);
+}
+
+/*
+ * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the sampled
+ * point whose line it is in. t is 0 for a task that only runs in the kernel.
+ */
+SUBPROGRAM u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
+{
+	struct walk w = { .ended = ENDED_OUTERMOST, .trailed = counted };
+	u32 unit;
+
+	if (!c || !point)
+		return UNIT_NONE;
+	w.match.sample = ++c->walks;
+	w.match.counted = counted;
+	w.match.selected = control.unit;
+	follow_stack(&w, t, counted);
+	*point = w.point;
+	if (counted && (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP))
+		lose(c, LOSS_STACK);
+	if (kernel_code && counted && t && !w.begun)
+		lose(c, LOSS_KERNEL);
+	unit = unit_found(&w);
+	if (counted && t) {
+		t->last_deferred = 0;
+		/* Also if it is in the experiment's unit: there are others further out. */
+		if (w.pending && defer_sample(t, c, &w))
+			return unit;
+	}
+	if (unit == UNIT_PENDING && (counted || w.busy))
+		lose(c, loss_of(&w));
+	return unit;
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* A sample at a tick: what it earns the thread, and whether the thread then pays. */
+#ifndef WHATIF_SAMPLE_H
+#define WHATIF_SAMPLE_H
+
+#include "../code/deferred.h"
+#include "../pay/stop.h"
+#include "../points/counters.h"
+#include "../wake/outsiders.h"
+#include "../wake/polling.h"
+
+/*
+ * A sample in a kernel thread, which works for any task that asked. It is never stopped and has
+ * kept up with official virtual time, from where it earns. A thread that it wakes goes on at its
+ * level, and so does one that waits for its core. Gives whether the sample is in code that counts.
+ */
+static __always_inline bool sample_kernel_thread(struct core *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 earned = control.period * control.rate / CREDIT_ONE;
+	u32 point = 0, unit;
+	struct outsider *s;
+
+	if (!task->pid || !is_kernels(task))
+		return 0;
+	unit = unit_of_sample(0, c, &point, 1) & ~UNIT_SPINS;
+	if (unit == UNIT_NONE || unit == UNIT_PENDING)
+		return 0;
+	c->samples += control.parts;
+	if (!whole_stacks && unit < MAX_UNITS)
+		count_sample(unit);
+	if (unit != control.unit || !control.rate || !under_way(bpf_ktime_get_ns()))
+		return 1;
+	s = get_outsider(task);
+	if (!s)
+		return 1;
+	/* What another core earns at this tick, this one earns at the same time. */
+	if (s->account.level < control.global_before)
+		s->account.level = control.global_before;
+	s->account.level += earned;
+	raise_global(s->account.level);
+	core_enter_experiment(c);
+	c->account.level = lesser(c->account.level + earned, control.global);
+	return 1;
+}
+
+/*
+ * A sample of a task that has nothing to do with the target. Switches would not tell in time: it
+ * may have a core for seconds, and be seen only as it leaves.
+ */
+static __always_inline void sample_foreign(struct core *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!samples_only && task->pid && task->tgid != membership.own && !outsider_of(task))
+		c->foreign += control.period;
+}
+
+/*
+ * A tick meets a thread at work that often waits busily: it has found what it waited for since the
+ * last tick. The producer ran; where all other running threads have had what came about before this
+ * tick, the producer has, too. So the thread goes on where they are, if it has waited for so long,
+ * which is estimated from how often ticks find it waiting.
+ */
+SUBPROGRAM int found_while_spinning(struct thread *t, u64 ran)
+{
+	if (t && t->spin.share)
+		t->account.level = spin_found(&t->spin, t->account.level, ran, lowest_level_of_others(control.global_before));
+	return 0;
+}
+
+/* Takes a sample of what runs on this core, and does what follows from it for the thread. */
+static __always_inline void sample(struct core *c, u64 tick)
+{
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	u64 begin = bpf_ktime_get_ns(), ran, now;
+	u32 unit, point = 0;
+	u32 spins, spared; /* it waits busily; it must not be stopped */
+	bool live;
+
+	grow_with_waiting(begin);
+	open_tick(tick);
+	if (!t || t->delayed) {
+		if (!t && !(kernel_code && sample_kernel_thread(c)))
+			sample_foreign(c);
+		arrive(tick);
+		sample_spans();
+		return;
+	}
+	note_running(c, t, begin);
+	if (may_have_found(t) && !is_poll(t, begin))
+		finish_poll(c, t);
+	expect_nothing(c);
+	if (t->deferred)
+		settle_all_deferred(t, c);
+	unit = unit_of_sample(t, c, &point, 1);
+	c->samples += control.parts;
+	spins = unit & UNIT_SPINS;
+	if (spins)
+		c->busy += control.parts;
+	spared = spins;
+	unit &= ~UNIT_SPINS;
+	if (!whole_stacks && unit && unit < MAX_UNITS)
+		count_sample(unit);
+	now = bpf_ktime_get_ns();
+	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
+	live = !nobody_pays && under_way(now);
+	if (live) {
+		core_enter_experiment(c);
+		enter_experiment(t);
+		count_too_soon(c, t, unit);
+	}
+	ran = credit_ran(&t->credit, begin, 2 * control.period);
+	pass(c, t, point, ran);
+	if (live) {
+		u64 most = lesser(ran, 2 * control.period); /* of that it may have waited */
+
+		spared |= offset_host_idle(t);
+		/*
+		 * What was waited since the last tick does not excuse what is earned at this one.
+		 */
+		offset_spin(t, control.global_before);
+		/*
+		 * It has waited since its last sample. What it ran in earlier turns is included,
+		 * and may have been work.
+		 */
+		t->spin.left = spins ? most : 0;
+		if (unit != UNIT_PENDING) {
+			if (!spins)
+				found_while_spinning(t, most);
+			spin_learn(&t->spin, spins);
+			/* Waiting cannot be made faster. */
+			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
+		} else {
+			credit_unknown(t, ran);
+		}
+		earn(t, now);
+		book_tick(c, t, spins);
+	}
+	if (live && control.rate && !spared) {
+		u64 even = fairness_debt(c, t);
+
+		raise_global(t->account.level);
+		if (even)
+			__sync_fetch_and_add(&control.fairness_growth, raise_global(t->account.level + even));
+	}
+	arrive(tick);
+	if (counting) {
+		/* All cores tick at once, and one of them is enough to read a process. */
+		read_counters(t, control.sampled_spans ? TOGETHER_NS : control.asked_period / 2, 0);
+		sample_spans();
+	}
+	if (!live)
+		return;
+	if (counting)
+		now = book_delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
+	/* A thread that polls may hold a lock that other threads want. */
+	if (!spared && !((t->polls || may_have_found(t)) && is_poll(t, now)) && !works_on_timeouts(t, now)) {
+		pay(c, t, tick, now);
+		show_level(c, t, 0);
+		settle_deferrable(c, t);
+		expect_earnings(c, t, bpf_ktime_get_ns());
+		return;
+	}
+	/* A stop during a wait would count twice, as paid and as waited. */
+	meet(tick, now);
+	offset_spin(t, control.global);
+	settle_deferrable(c, t);
+	c->debt = debt_of(t, t->account.level);
+	book_delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see book_tick */
+	show_level(c, t, 0);
+}
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/* Going to sleep, waking, getting a core. */
+#ifndef WHATIF_SCHEDULING_H
+#define WHATIF_SCHEDULING_H
+
+#include "../code/deferred.h"
+#include "../pay/periodic.h"
+#include "../points/counters.h"
+#include "outsiders.h"
+#include "polling.h"
+#include "replies.h"
+
+/*
+ * Tasks outside the target have had the core since the target left it, and now a thread of the
+ * target gets it. Outsiders that talk to the target have accounts of their own, and kernel threads
+ * may work for anyone. The other tasks take their time in both worlds. But they come by the clock,
+ * and so too often for virtual time: of what they took while a thread waited for the core, the
+ * share that G has of the time is a delay like any other. While no thread waited the core was as
+ * good as idle. The level may be above G after this, see settle_intrusion.
+ */
+SUBPROGRAM int book_intrusion(struct core *c, struct thread *t, u64 now)
+{
+	u64 begin, since, alone, took, grown, all;
+
+	if (!c || !t || !c->intruded || !under_way(now))
+		return 0;
+	begin = c->away_since > control.start ? c->away_since : control.start;
+	since = begin;
+	if (!c->awaited && since < t->account.since)
+		since = t->account.since;
+	if (now <= since)
+		since = now;
+	alone = lesser(c->intruded, since - begin);
+	took = lesser(c->intruded - alone, now - since);
+	c->account.level = lesser(c->account.level + alone, control.global);
+	grown = (control.global - control.global_start) >> 10;
+	all = (now - control.start) >> 10;
+	if (grown && grown <= all)
+		c->account.level += took * grown / all;
+	return 0;
+}
+
+/* G rises to what the thread has had of the intrusion; the core has had no more than G. */
+static __always_inline void settle_intrusion(struct core *c, const struct thread *t)
+{
+	if (!c->intruded)
+		return;
+	raise_global(t->account.level);
+	c->account.level = lesser(c->account.level, control.global);
+}
+
+/* The target leaves the core to other tasks; one of its threads may still want it. */
+static __always_inline void leave_core(struct core *c, u64 now, bool awaited)
+{
+	c->away_since = now;
+	c->awaited = awaited;
+	c->intruded = 0;
+}
+
+/* The core has been idle all the time, if it was idle before. */
+static __always_inline bool idle_again(struct core *c)
+{
+	if (!c->idle_account.since || c->idle_account.epoch != c->account.epoch)
+		return 0;
+	c->account = c->idle_account;
+	return 1;
+}
+
+/*
+ * The core was idle: its position stood still. G may have grown meanwhile by sped-up waiting, also
+ * since any core last looked.
+ */
+SUBPROGRAM int core_stood_idle(struct core *c, u64 now)
+{
+	if (!c)
+		return 0;
+	if (sped_up_waits())
+		grow_with_waiting(now);
+	c->account.level = account_waited(&c->account, now, control.global);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct core *c = this_core();
+	struct thread *p, *n;
+	u64 now, place;
+	bool sleeps = 0;
+
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	/* A core does not switch in an interrupt: correct a wrong count. */
+	c->interrupts = c->source = 0;
+	p = prev->pid ? thread_of(prev) : 0;
+	n = next->pid ? thread_of(next) : 0;
+	core_enter_experiment(c);
+	if (!c->shown_left)
+		c->shown_left = now;
+	if (p) {
+		c->last_left = now;
+		note_running(c, p, now);
+		sleeps = !preempt && prev->__state;
+		if (sleeps) {
+			/* It may be long until a tick meets the process again. */
+			if (counting)
+				read_counters(p, control.sampled_spans ? READ_NOW : control.asked_period / 4, AT_SWITCH);
+			place = place_of(prev, BY_SLEEPING);
+			sleeps_after_sleep(p, place == p->credit.from && is_poll(p, now));
+			continue_poll(c, p, place, now);
+			hand_over(p, place, now);
+			p->available_since = 0;
+			begin_wait(ctx, c, p, prev, place, now);
+		} else {
+			earn(p, now);
+			credit_pause(&p->credit, now);
+			p->would_not_sleep = 1;
+		}
+		p->account.since = now;
+		p->running = 0;
+		show_level(c, p, 0);
+		if (sleeps && p->polls)
+			c->shown_level = 0;
+		end_turn(c, p, sleeps);
+		if (!sleeps || !p->polls || !idle_again(c))
+			c->idle_account.since = 0;
+		else if (next->pid)
+			core_stood_idle(c, now);
+	} else if (!prev->pid) {
+		c->idle_account = c->account;
+		core_stood_idle(c, now);
+	} else {
+		/*
+		 * An outsider that has left meanwhile starts at 0. What it ran has no variable: the
+		 * stack would be too large for Linux 6.1.
+		 */
+		if (!c->foreign_since)
+			c->foreign_since = now;
+		if (!is_kernels(prev))
+			c->last_left = now;
+		if (outsider_leaves_core(prev, now))
+			c->dealt += now - c->foreign_since;
+		else if (!is_kernels(prev))
+			c->intruded += now - c->foreign_since;
+		c->foreign_since = c->idle_account.since = 0;
+		book_intrusion(c, n, now);
+	}
+	expect_nothing_here();
+	if (n) {
+		enter_experiment(n);
+		c->foreign_since = 0; /* of a thread that has joined meanwhile */
+		/* It was woken while it went to sleep. */
+		if (n->wait.since)
+			forget_wait(c, n, now);
+		get_core(c, n, now);
+		if (c->away_since) {
+			settle_intrusion(c, n);
+			leave_core(c, 0, 0);
+		}
+		begin_turn(c, n, now);
+		if (!n->available_since)
+			n->available_since = now - n->account.level;
+		c->return_delay_due = n->delay_kind;
+		if (control.delays_returns)
+			c->expected.booked_by_others = 0; /* that was the previous thread's */
+		expect_earnings(c, n, now);
+	} else if (!next->pid) {
+		if (!c->idle_account.since)
+			c->account.since = now;
+		leave_core(c, 0, 0);
+	} else {
+		outsider_gets_core(next, now, c->account.level, !prev->pid);
+		c->foreign_since = now;
+		if (!c->away_since)
+			leave_core(c, now, p && !sleeps);
+	}
+	return 0;
+}
+
+/* A thread of the target, or an outsider that talks to it, wakes an outsider. */
+static __always_inline void wake_outsider(struct core *c, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread *waker;
+	struct outsider *s, *other;
+	u64 now, asked;
+
+	if (c->interrupts) {
+		/* An interrupt wakes it: its position moved with the clock. */
+		s = outsider_of(task);
+		if (s) {
+			s->account.since = bpf_ktime_get_ns();
+			s->by_timer = (c->source & 15) == FROM_TIMER;
+		}
+		return;
+	}
+	waker = thread_of(current);
+	other = waker ? 0 : outsider_of(current);
+	if (!waker && !other) {
+		s = outsider_of(task);
+		if (s)
+			s->by_timer = 0;
+		return;
+	}
+	/* For outsiders, a kernel thread is like an interrupt. */
+	if (other && is_kernel_thread(current) && !is_kernel_thread(task))
+		return;
+	s = get_outsider(task);
+	if (!s || s == other)
+		return;
+	now = bpf_ktime_get_ns();
+	asked = asked_position(&s->account, s->lead, s->by_timer && !s->running && !is_kernels(task), calling(task));
+	s->by_timer = 0;
+	if (waker) {
+		finish_poll(c, waker);
+		wakes_after_sleep(waker, now);
+		hand_over_reply(c, waker, asked, s->account.since, now);
+		outsider_woken(s, now, waker->account.level, debt_of(waker, waker->account.level));
+	} else {
+		outsider_woken(s, now, other->account.level, account_debt(other->account.level + other->lead, control.global));
+	}
+}
+
+/* Whether and why a thread that is woken from outside the target is delayed before it returns. */
+static __always_inline u32 delay_after(struct thread *t, struct task_struct *task)
+{
+	if (t->by_timer && waits_for_futex(task)) {
+		__sync_fetch_and_add(&control.timeouts, 1);
+		if (control.delay_timeouts)
+			return DELAY_TIMEOUT;
+	}
+	return pays_after_sleep(t) ? DELAY_SLEEPER : DELAY_NONE;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct core *c = this_core();
+	struct thread *t, *waker;
+	struct outsider *s;
+	u64 now, level, before, due, asked, waited;
+
+	if (!c)
+		return 0;
+	t = thread_of(task);
+	if (!t) {
+		wake_outsider(c, task);
+		return 0;
+	}
+	now = bpf_ktime_get_ns();
+	enter_experiment(t);
+	waker = c->interrupts ? 0 : thread_of(bpf_get_current_task_btf());
+	if (waker == t)
+		return 0;
+	c->wakes++;
+	before = t->account.level;
+	asked = asked_position(&t->account, t->lead, t->by_timer && !t->running && !t->hosts_goroutines && !t->polling_since, calling(task));
+	waited = t->account.since;
+	if (t->hosts_goroutines && !t->running)
+		count_host_idle(t, now);
+	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
+	s = c->interrupts || waker ? 0 : get_outsider(bpf_get_current_task_btf());
+	if (waker || s)
+		polled_until_now(t);
+	else if ((c->source & 15) != FROM_TIMER) {
+		stop_polling(t); /* a packet is something to work on */
+	} else if (due) {
+		t->polling_since = 0; /* the sleep takes its own time */
+		t->polls_sped_up = 1;
+	} else if (!t->running && !t->polling_since && !is_periodic(t)) {
+		t->polling_since = t->account.since;
+		t->polls_sped_up = 0;
+	}
+	t->pending_sleep = 0;
+	t->would_not_sleep = 0;
+	t->too_soon = 0;
+	if (waker) {
+		t->delay_kind = t->by_timer = t->delays_next = 0;
+		finish_poll(c, waker);
+		t->too_soon = too_soon_by(waker->too_soon);
+		wakes_after_sleep(waker, now);
+		offset_host_idle(waker); /* or the thread would hand on what it only seems to owe */
+		hand_over_reply(c, waker, asked, waited, now);
+		level = waker->account.level;
+	} else {
+		/*
+		 * A timer or a device wakes it. What comes from outside keeps its distance, so the
+		 * thread's position moved with the clock.
+		 */
+		c->network_wakes += c->receives && c->receives == c->interrupts;
+		t->by_timer = (c->source & 15) == FROM_TIMER;
+		t->sleep_sped_up = !!due;
+		if (t->by_timer && !looks_for_goroutine(t))
+			count_timed_sleep(t, is_sleep(calling(task)));
+		t->delay_kind = delay_after(t, task);
+		level = s ? s->account.level : t->account.level;
+	}
+	if (s && is_kernel_thread(bpf_get_current_task_btf())) {
+		/*
+		 * The kernel thread may have worked for others until now, and never stops: only
+		 * what it saved counts.
+		 */
+		level = account_waited(&t->account, now, level);
+		if (level > t->account.level && !t->running)
+			t->account.level = level;
+	} else if (waker || s) {
+		if (t->timeouts_since)
+			woken_before_timeout(t, now, level);
+		if (t->running)
+			/* Woken while it went to sleep: it has not waited. */
+			t->account.level = lesser(t->account.level, level);
+		else {
+			t->would_not_sleep = account_would_not_sleep(&t->account, now, level);
+			t->account.level = account_waited(&t->account, now, level);
+		}
+		t->lead = s ? outsider_lead(s, t->account.level) : waker->lead;
+	}
+	/*
+	 * Without the sped-up wait the level may have fallen, if the waker is further in virtual
+	 * time.
+	 */
+	if (due && before + due > t->account.level) {
+		control.waiting_grew = control.epoch;
+		t->account.level = before + due;
+		raise_global(t->account.level);
+		/* An outsider that was waited for would have come earlier by as much. */
+		if (s && s->account.level < t->account.level && !is_kernels(bpf_get_current_task_btf()))
+			s->account.level = t->account.level;
+	}
+	expect_poll(t, calling(task), now);
+	t->account.since = now;
+	return 0;
+}
+
+#endif

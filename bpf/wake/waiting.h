@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0) */
+/*
+ * Waiting that can be sped up. A thread that waits in the selected code is like one that runs there
+ * on a core of its own: its wait takes less virtual time, so G grows while it waits, and all others
+ * are stopped for that. Several threads that wait there at once earn once, as several cores in one
+ * line do.
+ *
+ * Which waiting counts as a unit's time depends on what is waited for, and only the end of the wait
+ * tells that. Until then the class is expected to be the usual one at this place. Where that is
+ * wrong, G has grown for no thread, or has to grow at the end: a delay that hits all alike, and no
+ * gain.
+ */
+#ifndef WHATIF_WAITING_H
+#define WHATIF_WAITING_H
+
+#include "../code/sample_unit.h"
+#include "../earn/segment.h"
+
+/* Classes, a bit each. */
+SETTING waits_followed = 0;
+SETTING waits_counted = 0; /* those that count as their unit's time */
+
+/* No class: nothing is known. */
+#define WAIT_UNKNOWN (WAIT_CLASSES - 1)
+
+/* What an interrupt is about. */
+enum interrupt {
+	FROM_DEVICE,
+	FROM_TIMER,
+	FROM_NET,
+	FROM_DISK,
+};
+
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_STOPPED_OR_TRACED 0xc
+#define TASK_DEAD 0x80
+#define JOBCTL_TRAP_FREEZE (1ul << 23) /* a cgroup's freezer */
+
+#if defined(__TARGET_ARCH_x86)
+enum call {
+	CALL_READ = 0,
+	CALL_POLL = 7,
+	CALL_READV = 19,
+	CALL_SELECT = 23,
+	CALL_NANOSLEEP = 35,
+	CALL_RECVFROM = 45,
+	CALL_RECVMSG = 47,
+	CALL_WAIT4 = 61,
+	CALL_FUTEX = 202,
+	CALL_CLOCK_NANOSLEEP = 230,
+	CALL_EPOLL_WAIT = 232,
+	CALL_WAITID = 247,
+	CALL_PSELECT6 = 270,
+	CALL_PPOLL = 271,
+	CALL_EPOLL_PWAIT = 281,
+	CALL_EPOLL_PWAIT2 = 441,
+};
+#else
+enum call {
+	CALL_EPOLL_PWAIT = 22,
+	CALL_READ = 63,
+	CALL_READV = 65,
+	CALL_PSELECT6 = 72,
+	CALL_PPOLL = 73,
+	CALL_WAITID = 95,
+	CALL_FUTEX = 98,
+	CALL_NANOSLEEP = 101,
+	CALL_CLOCK_NANOSLEEP = 115,
+	CALL_RECVFROM = 207,
+	CALL_RECVMSG = 212,
+	CALL_WAIT4 = 260,
+	CALL_EPOLL_PWAIT2 = 441,
+	/* Older calls that this processor does not have. */
+	CALL_POLL = CALL_PPOLL,
+	CALL_SELECT = CALL_PSELECT6,
+	CALL_EPOLL_WAIT = CALL_EPOLL_PWAIT,
+};
+#endif
+#define CALL_NONE 0xffffffffu
+
+/*
+ * The system call that a thread is in, by its number for 64-bit programs; CALL_NONE in a 32-bit
+ * call.
+ */
+static __always_inline u32 calling(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return IN_COMPAT_CALL(&task->thread_info) ? CALL_NONE : REGISTER_CALL(regs);
+}
+
+/* The futex is private to its process: others wake it by the same address. */
+#define FUTEX_PRIVATE 128
+
+static __always_inline bool waits_for_futex(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return calling(task) == CALL_FUTEX && REGISTER_SECOND(regs) & FUTEX_PRIVATE;
+}
+
+/* A thread that waits for io_uring has in_iowait set, too, but signals may end that wait. */
+static __always_inline bool waits_for_disk(struct task_struct *task)
+{
+	return task->__state & TASK_UNINTERRUPTIBLE && BPF_CORE_READ_BITFIELD(task, in_iowait);
+}
+
+/* By a signal, a debugger or a cgroup's freezer. */
+static __always_inline bool is_stopped(struct task_struct *task)
+{
+	return task->__state & TASK_STOPPED_OR_TRACED || task->jobctl & JOBCTL_TRAP_FREEZE;
+}
+
+static __always_inline bool is_sleep(u32 call)
+{
+	return call == CALL_NANOSLEEP || call == CALL_CLOCK_NANOSLEEP;
+}
+
+/*
+ * Whether a thread that sleeps in this call waits for a message, one of several, or a part of one.
+ */
+static __always_inline bool is_reading(u32 call)
+{
+	return call == CALL_READ || call == CALL_READV || call == CALL_RECVFROM || call == CALL_RECVMSG || call == CALL_POLL ||
+	       call == CALL_PPOLL || call == CALL_SELECT || call == CALL_PSELECT6 || call == CALL_EPOLL_WAIT ||
+	       call == CALL_EPOLL_PWAIT || call == CALL_EPOLL_PWAIT2;
+}
+
+/* What a thread that is still asleep has waited for, by what wakes it. */
+static __always_inline u32 class_of_wake(struct core *c, struct task_struct *task, struct thread *waker)
+{
+	u32 call = calling(task);
+
+	if (waker) {
+		if (is_sleep(call)) /* by a signal */
+			return WAIT_OTHER;
+		return call == CALL_WAIT4 || call == CALL_WAITID ? WAIT_CHILD : WAIT_LOCK;
+	}
+	if (waits_for_disk(task))
+		return WAIT_DISK;
+	if (c->interrupts) {
+		switch (c->source & 15) {
+		case FROM_TIMER:
+			return WAIT_SLEEP;
+		case FROM_NET:
+			return WAIT_NET;
+		case FROM_DISK:
+			return WAIT_DISK;
+		}
+		return task->__state & TASK_UNINTERRUPTIBLE || BPF_CORE_READ_BITFIELD(task, in_iowait) ? WAIT_DISK : WAIT_OTHER;
+	}
+	/* A kernel thread or another program wakes it. */
+	if (task->__state & TASK_UNINTERRUPTIBLE)
+		return WAIT_DISK;
+	return call == CALL_FUTEX || is_sleep(call) ? WAIT_OTHER : WAIT_NET;
+}
+
+static __always_inline struct habit *habit_at(struct thread *t, u32 i)
+{
+	return &t->habits[i & (HABITS - 1)];
+}
+
+/* The habit for a wait at this place; an empty one if the place was not met lately. */
+static __always_inline u32 find_habit(struct thread *t, u64 place)
+{
+	u32 i = place >> 60 & (HABITS - 1);
+	struct habit *h = habit_at(t, i);
+
+	if (h->place != place) {
+		__builtin_memset(h, 0, sizeof(*h));
+		h->place = place;
+	}
+	return i;
+}
+
+#define HABIT_FULL 16
+
+static __always_inline void learn_habit(struct habit *h, u32 class)
+{
+	u8 *n = &h->ends[class & (WAIT_CLASSES - 1)];
+
+	if (++*n < HABIT_FULL)
+		return;
+	for (int i = 0; i < WAIT_CLASSES; i++)
+		h->ends[i] /= 2;
+}
+
+static __noinline u32 expected_class(struct task_struct *task, struct habit *h)
+{
+	u32 class = WAIT_UNKNOWN, most = 0;
+
+	if (waits_for_disk(task))
+		return WAIT_DISK;
+	for (u32 i = 0; i < WAIT_CLASSES; i++)
+		if (h->ends[i] > most) {
+			most = h->ends[i];
+			class = i;
+		}
+	if (most)
+		return class;
+	return is_sleep(calling(task)) ? WAIT_SLEEP : WAIT_UNKNOWN;
+}
+
+/* The number of threads that wait for what the experiment speeds up. */
+static __always_inline u64 sped_up_waits(void)
+{
+	if (control.wait_class)
+		return control.waiting[(control.wait_class - 1) & (WAIT_CLASSES - 1)];
+	return control.unit ? unit_waits[control.unit & (MAX_UNITS - 1)].now : 0;
+}
+
+/*
+ * G grows by s for the time in which threads have waited. Called before any thread begins or ends
+ * to wait.
+ */
+static __always_inline void grow_with_waiting(u64 now)
+{
+	u64 seen = control.waited_until, waiting;
+
+	if (!waits_followed || !control.rate || !under_way(now) || seen >= now)
+		return;
+	/*
+	 * Read before this core claims the interval: a thread that begins or ends to wait has come
+	 * here first.
+	 */
+	waiting = sped_up_waits();
+	if (__sync_val_compare_and_swap(&control.waited_until, seen, now) != seen)
+		return; /* another core does it */
+	if (seen < control.start)
+		seen = control.start;
+	if (seen < now && waiting) {
+		control.waiting_grew = control.epoch;
+		__sync_fetch_and_add(&control.global, (now - seen) * control.rate / CREDIT_ONE);
+	}
+}
+
+/* The thread runs no goroutine: it looks for one, or waits for one. */
+static __always_inline bool looks_for_goroutine(const struct thread *t)
+{
+	return control.follows_goroutines && t->idle_account.since;
+}
+
+/*
+ * A thread that runs goroutines wakes up. Like an idle core, it may have slept for lack of work. It
+ * sleeps a millisecond or so at a time, and several times until a goroutine's sleep is over.
+ */
+static __always_inline void count_host_idle(struct thread *t, u64 now)
+{
+	u64 away = account_away(&t->account, now);
+
+	grow_with_waiting(now);
+	t->host_idle = lesser(t->host_idle + away, account_debt(t->account.level, control.global));
+}
+
+/*
+ * A tick meets a thread that runs goroutines, or it wakes a thread to run some. If it has just
+ * slept, it may be about to wake a goroutine that sleeps in the selected code. It must not be
+ * stopped for what that sleep has earned: at 100% it would be stopped until the goroutine is woken.
+ */
+static __always_inline bool offset_host_idle(struct thread *t)
+{
+	u64 by = t->host_idle;
+
+	t->host_idle = 0;
+	if (!by || !sped_up_waits())
+		return 0;
+	t->account.level += lesser(by, account_debt(t->account.level, control.global));
+	return 1;
+}
+
+static __always_inline u32 unit_of_wait(void *ctx, struct thread *t, struct core *c)
+{
+	u32 point = 0, unit;
+
+	if (kernel_code)
+		take_kernel_stack(ctx, STACK_OF_WAIT);
+	unit = unit_of_sample(t, c, &point, 0) & ~UNIT_SPINS;
+	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
+}
+
+static __always_inline bool is_sped_up(u32 unit, u32 class)
+{
+	if (control.wait_class)
+		return class == control.wait_class - 1;
+	return unit && unit == control.unit && waits_counted >> class & 1;
+}
+
+static __always_inline u64 worth(u64 since, u64 now)
+{
+	if (since < control.start)
+		since = control.start;
+	return under_way(now) && now > since ? (now - since) * control.rate / CREDIT_ONE : 0;
+}
+
+static __always_inline void has_waited(struct core *c, u32 unit, u32 class, u64 ns)
+{
+	c->waited[class] += ns;
+	if (unit)
+		__sync_fetch_and_add(&unit_waits[unit].ns[class], ns);
+}
+
+/* Ends the thread's wait. Gives by how much its level grows through it. */
+static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u32 class)
+{
+	u64 since = t->wait.since;
+	u32 unit = t->wait.unit & (MAX_UNITS - 1);
+
+	if (!waits_followed || !since)
+		return 0;
+	/*
+	 * A pass over all tasks, which ends waits of threads that leave the target, may run at the
+	 * same time.
+	 */
+	if (__sync_val_compare_and_swap(&t->wait.since, since, 0) != since)
+		return 0;
+	class &= WAIT_CLASSES - 1;
+	/* The freezer ends its stop before the wake-up. */
+	if (t->wait.stopped && class != WAIT_UNKNOWN)
+		class = WAIT_OTHER;
+	if (class != WAIT_UNKNOWN) {
+		learn_habit(habit_at(t, t->wait.habit), class);
+		has_waited(c, unit, class, now > since ? now - since : 0);
+		t->wait.ended = 1 + class;
+	}
+	if (t->wait.counted) {
+		grow_with_waiting(now);
+		__sync_fetch_and_sub(&control.waiting[t->wait.expected & (WAIT_CLASSES - 1)], 1);
+		if (unit)
+			__sync_fetch_and_sub(&unit_waits[unit].now, 1);
+	}
+	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
+}
+
+/* Ends a wait whose end nothing has seen. */
+SUBPROGRAM int forget_wait(struct core *c, struct thread *t, u64 now)
+{
+	if (c && t)
+		end_wait(c, t, now, WAIT_UNKNOWN);
+	return 0;
+}
+
+/*
+ * The thread goes to sleep. A wake-up may come while this is being written: it then sees no
+ * beginning and does nothing, and the wait ends when the thread runs.
+ */
+static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
+{
+	u32 class, unit;
+
+	t->wait.ended = 0;
+	/*
+	 * Now and then the thread was not seen running. It must not count twice, as its wait ends
+	 * once.
+	 */
+	if (t->wait.since)
+		forget_wait(c, t, now);
+	/* On its way out nothing of the program waits any more. */
+	if (!waits_followed || t->leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
+		return;
+	t->wait.habit = find_habit(t, place);
+	t->wait.stopped = is_stopped(task);
+	class = t->wait.stopped ? WAIT_OTHER : expected_class(task, habit_at(t, t->wait.habit));
+	t->wait.expected = class;
+	t->wait.counted = class != WAIT_UNKNOWN && waits_followed >> class & 1;
+	unit = class == WAIT_UNKNOWN || waits_counted >> class & 1 ? unit_of_wait(ctx, t, c) : 0;
+	t->wait.unit = unit;
+	if (t->wait.counted) {
+		grow_with_waiting(now);
+		__sync_fetch_and_add(&control.waiting[class & (WAIT_CLASSES - 1)], 1);
+		if (unit)
+			__sync_fetch_and_add(&unit_waits[unit & (MAX_UNITS - 1)].now, 1);
+	}
+	/* It is 0. What follows is read after it can be seen. */
+	__sync_fetch_and_add(&t->wait.since, now);
+	/* The pass that removed the thread has seen no wait to end. */
+	if (*(volatile u32 *)&t->leaving)
+		forget_wait(c, t, now);
+}
+
+/*
+ * A thread that could run gets a core. Until an idle core has woken up, or kernel threads that may
+ * have worked for the thread have left, the thread is still waiting for what it waited for.
+ */
+static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
+{
+	u64 since = t->account.since, level = t->account.level, due;
+	u32 unit = 0, class = WAIT_CPU;
+
+	t->account.level = account_got_core(&t->account, now, c->account.level, !t->would_not_sleep, c->idle_account.since);
+	if (!waits_followed)
+		return;
+	if (c->last_left <= since && t->wait.ended) {
+		class = (t->wait.ended - 1) & (WAIT_CLASSES - 1);
+		unit = t->wait.unit & (MAX_UNITS - 1);
+	}
+	t->wait.ended = 0;
+	has_waited(c, unit, class, now > since ? now - since : 0);
+	if (!control.rate || !is_sped_up(unit, class))
+		return;
+	due = worth(since, now);
+	if (due && level + due > t->account.level) {
+		control.waiting_grew = control.epoch;
+		t->account.level = level + due;
+		raise_global(t->account.level);
+	}
+}
+
+#endif
