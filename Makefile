@@ -78,18 +78,18 @@ gate: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_GATE_BIAS=$$WHATIF_GATE_BIAS" go test -count=1 -v -run TestGate ./accuracy
 
 accuracy: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz -check
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz -check -results accuracy/RESULTS.md
 
 across: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check -results accuracy/RESULTS.md
 
 forms: build tools
 	@[ -x /usr/bin/python3-config ] || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -q -y --no-install-recommends python3-dev; }
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only forms -check
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only forms -check -results accuracy/RESULTS.md
 
 mpi: build tools
 	@command -v mpicc >/dev/null && command -v mpirun >/dev/null || $(SUDO) apt-get install -q -y --no-install-recommends libopenmpi-dev openmpi-bin
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only mpi -check
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only mpi -check -results accuracy/RESULTS.md
 
 # One program at a time: go run ./accuracy/speed -only cpp_phases
 speed: tools

@@ -24,7 +24,8 @@ type options struct {
 	plan      plan
 	chosen    []program
 	jsonFile  string
-	markdown  bool
+	// The file to write the tables to, and the section of it that this run replaces.
+	resultsFile, resultsSection string
 	check     bool
 	truthOnly bool
 }
@@ -104,7 +105,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		"`seed` of the random order of levels; 0: another one each time, which is printed")
 	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth and ask nobody")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
-	f.BoolVar(&o.markdown, "markdown", false, "print the table for README.md")
+	f.StringVar(&o.resultsFile, "results", "", "replace the tables of the suite, or of the group, in this `file`, RESULTS.md")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target of the suite is missed")
 	if err := rig.Parse(f, args); err != nil {
 		return nil, err
@@ -125,7 +126,13 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	if o.plan.levels, err = parseLevels(*levels); err != nil {
 		return nil, err
 	}
-	o.chosen, err = choose(strings.FieldsFunc(*only, func(r rune) bool { return r == ',' || r == ' ' }))
+	names := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' || r == ' ' })
+	if o.resultsFile != "" {
+		if o.resultsSection, err = sectionOf(names); err != nil {
+			return nil, err
+		}
+	}
+	o.chosen, err = choose(names)
 	return o, err
 }
 
@@ -181,19 +188,19 @@ func (o *options) locate() error {
 	return nil
 }
 
-// print writes the table and the summary, and the JSON file when one is asked for.
+// print writes the table and the summary, and the files that are asked for.
 func (o *options) print(w io.Writer, results []result) error {
-	t := resultTable(results)
-	write, bullet := t.writeText, ""
-	if o.markdown {
-		write, bullet = t.writeMarkdown, "- "
-	}
-	if err := write(w); err != nil {
+	if err := resultTable(results).writeText(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
 	for _, line := range summarize(results).lines() {
-		fmt.Fprintf(w, "%s%s\n", bullet, line)
+		fmt.Fprintln(w, line)
+	}
+	if o.resultsFile != "" {
+		if err := o.writeResults(results); err != nil {
+			return err
+		}
 	}
 	if o.jsonFile == "" {
 		return nil

@@ -117,7 +117,7 @@ func (t table) writeText(w io.Writer) error {
 	return nil
 }
 
-// writeMarkdown prints a table for README.md.
+// writeMarkdown prints a table for RESULTS.md.
 func (t table) writeMarkdown(w io.Writer) error {
 	for i, row := range t {
 		if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {

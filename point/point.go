@@ -37,7 +37,7 @@ const shards = 16
 // mark tells the reader that it reads what it means to.
 const mark = 0x9d3f5a41c6e27b18
 
-// entry is a point, as the profiler reads it: bpf/shared.h in whatif's source.
+// entry is a point, as the profiler reads it: bpf/base/shared.h in whatif's source.
 type entry struct {
 	mark   uint64 // set when the name is complete
 	event  uint32

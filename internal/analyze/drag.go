@@ -15,7 +15,7 @@ import (
 // A gain of placebos is time in which a delay does not slow the point down, mostly because a thread sleeps by the
 // clock meanwhile. Code that this thread does not wait for has as much in its gain, and no more than that; of code
 // that it waits for the gain is right as it is. Placebos cannot tell the two apart. So gains stay as they are, and
-// their intervals reach down by what placebos gain (docs/design/placebos.md has the figures of other choices).
+// their intervals reach down by what placebos gain (docs/design/0014-placebos.md has the figures of other choices).
 type drag struct {
 	// To be taken off from gains where delays for nothing take 0, 1, … 100% of the time; none is more than 0. The
 	// standard deviation of that by the placebos' noise; and by the doubt whether there is any.

@@ -77,7 +77,7 @@ func TestReadmeFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := os.ReadFile("../../accuracy/README.md")
+	said, err := os.ReadFile("../../accuracy/RESULTS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestReadmeFigures(t *testing.T) {
 	find := func(pattern string) []string {
 		found := regexp.MustCompile(pattern).FindStringSubmatch(string(said))
 		if found == nil {
-			t.Fatalf("accuracy/README.md has no %s", pattern)
+			t.Fatalf("accuracy/RESULTS.md has no %s", pattern)
 		}
 		return found[1:]
 	}

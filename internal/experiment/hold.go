@@ -11,7 +11,7 @@ import (
 const many = 20
 
 // hold has those held, once there have been many of them, whose timeouts run out, and those who keep time:
-// see bpf/hold.h.
+// see bpf/pay/return_delay.h.
 func (s *session) hold() {
 	s.holdOnce("timeouts", s.ledger.Timeouts(), s.ledger.HoldExpired)
 	s.holdOnce("timekeepers", s.ledger.TimeKept(), s.ledger.HoldTimekeepers)

@@ -38,7 +38,7 @@ type PointReading struct {
 // Totals are counts summed over the cores, growing through the whole run.
 type Totals struct {
 	Samples                       int64 // in periods that were asked for, as all samples
-	TooSoon                       int64 // those in the experiment's unit of threads that come too often, as the clock has them: see bpf/hold.h
+	TooSoon                       int64 // those in the experiment's unit of threads that come too often, as the clock has them: see bpf/pay/return_delay.h
 	Busy                          int64 // those that met a thread which waits busily
 	Stops, Turns                  int64
 	Turning                       time.Duration // for which there were those turns

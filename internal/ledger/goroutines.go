@@ -32,7 +32,7 @@ func (l *Ledger) AttachSleeps(probes []Probe) error {
 	return err
 }
 
-// AttachGoroutines follows goroutines that wait for each other (bpf/parked.h), by probes of one file.
+// AttachGoroutines follows goroutines that wait for each other (bpf/wake/goroutine_account.h), by probes of one file.
 func (l *Ledger) AttachGoroutines(probes []Probe) error {
 	links, err := l.attachAllowed("go_handover", probes)
 	if err != nil {

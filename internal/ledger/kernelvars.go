@@ -12,7 +12,7 @@ import (
 	"whatif/internal/kerneltypes"
 )
 
-// Where the kernel has the count of how deep preemption is off: enum preempt_count of bpf/locks.h.
+// Where the kernel has the count of how deep preemption is off: enum preempt_count of bpf/pay/locks.h.
 const (
 	countOfCore   uint32 = 1
 	countOfThread uint32 = 2

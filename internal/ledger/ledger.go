@@ -217,7 +217,7 @@ func Open(opt Options) (_ *Ledger, err error) {
 // Timeouts is how many timeouts have run out so far while threads of the target waited for others.
 func (l *Ledger) Timeouts() int64 { return int64(load(&l.page.control.Timeouts)) }
 
-// TimeKept is how often threads that keep time have done something after a sleep so far: see bpf/timekeepers.h.
+// TimeKept is how often threads that keep time have done something after a sleep so far: see bpf/pay/periodic.h.
 func (l *Ledger) TimeKept() int64 { return int64(load(&l.page.control.PeriodicSeen)) }
 
 // HoldTimekeepers makes who keeps time pay when it wakes up, from now on. It costs each system call of the machine some 100 ns.

@@ -16,7 +16,7 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// sessionName is of the map that a session owns which stops cores: SESSION_NAME of bpf/sessions.h.
+// sessionName is of the map that a session owns which stops cores: SESSION_NAME of bpf/base/sessions.h.
 const sessionName = "whatif_stops"
 
 // AnotherSession is the error where another session stops cores now. Each of the two would take the other's stops for

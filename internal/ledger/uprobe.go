@@ -112,7 +112,7 @@ func refusedProbe(err error) error {
 }
 
 // attach sets probes in one file, all at the return or none. Links that were made before
-// an error are given with it. The handler is two programs of the kernel side (bpf/probes.h).
+// an error are given with it. The handler is two programs of the kernel side (bpf/base/program.h).
 //
 // A link for all of them needs Linux 6.6, and no more than CAP_BPF and CAP_PERFMON;
 // before, each probe is a perf event of its own.

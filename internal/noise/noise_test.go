@@ -85,7 +85,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// suite are predictions with the errors and half widths of the suite's table (accuracy/README.md), to which noise is
+// suite are predictions with the errors and half widths of the suite's table (accuracy/RESULTS.md), to which noise is
 // added: normal, with so many times those half widths.
 func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 	recorded := []Prediction{

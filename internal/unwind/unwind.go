@@ -2,7 +2,7 @@
 // caller of a function that keeps no frame pointer (.eh_frame, .debug_frame), and
 // turns them into rows that a small machine can follow: from this address on the
 // caller's stack pointer is found so, its frame pointer so, the return address so.
-// It follows no stack itself; the kernel side does (bpf/unwind.h).
+// It follows no stack itself; the kernel side does (bpf/code/unwind.h).
 //
 // Nothing is read before it is asked for, and then only what covers the addresses
 // asked about, through the binary search table of .eh_frame_hdr where there is one.

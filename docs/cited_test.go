@@ -1,0 +1,127 @@
+// Package docs_test checks the documents against the tree.
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = ".."
+
+// documents are the ones that must be true of this tree; the notebook is of its time.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	texts := make(map[string]string)
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "accuracy/README.md", "accuracy/programs/README.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[name] = string(text)
+		}
+	}
+	return texts
+}
+
+// tree has the tree's files, by their paths from its root.
+func tree(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "build" || d.Name() == "bin") {
+			return fs.SkipDir
+		}
+		if !d.IsDir() {
+			files = append(files, strings.TrimPrefix(path, root+"/"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// found gives the files with this path, or the end of one.
+func found(files []string, path string) []string {
+	var all []string
+	for _, f := range files {
+		if f == path || strings.HasSuffix(f, "/"+path) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+var (
+	// Paths of sources and documents.
+	citedPath = regexp.MustCompile("`((?:[\\w.-]+/)*[\\w.-]+\\.(?:md|go|h|c|cc|rs|html))`")
+	// A name and the file that has it: `NAME` in `FILE`.
+	citedName = regexp.MustCompile("`([A-Za-z_][\\w.]*)`\\)?\\s+in\\s+`((?:[\\w.-]+/)*[\\w.-]+\\.(?:go|h|c|cc|rs))`")
+	// Files that are the users' own in the examples.
+	users = regexp.MustCompile(`^(server|parse|orders|io|a|main|file|prog|lock_sleep|visits|shop|work)\.(c|go|h|cc|rs)$|^report\.html$|^coz\.h$|^sys/sdt\.h$|^docs/design/NNNN-title\.md$`)
+)
+
+// TestCited looks for each file that a document cites, and for each name that it says a file has.
+func TestCited(t *testing.T) {
+	files := tree(t)
+	paths, names := 0, 0
+	for document, text := range documents(t) {
+		for _, m := range citedPath.FindAllStringSubmatch(text, -1) {
+			paths++
+			if !users.MatchString(m[1]) && len(found(files, strings.TrimPrefix(m[1], "../"))) == 0 {
+				t.Errorf("%s cites %s, which is nowhere", document, m[1])
+			}
+		}
+		for _, m := range citedName.FindAllStringSubmatch(text, -1) {
+			names++
+			if !hasName(t, found(files, m[2]), m[1]) {
+				t.Errorf("%s says that %s has %s", document, m[2], m[1])
+			}
+		}
+	}
+	if paths < 100 || names < 10 {
+		t.Errorf("found %d paths and %d names only", paths, names)
+	}
+}
+
+func hasName(t *testing.T, files []string, name string) bool {
+	t.Helper()
+	// Of a method or field, what is behind the dot.
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name[strings.LastIndex(name, ".")+1:]) + `\b`)
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(root, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if word.Match(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSizes keeps the documents as short as they are meant to be, in bytes.
+func TestSizes(t *testing.T) {
+	for name, most := range map[string]int64{"ARCHITECTURE.md": 15 << 10, "accuracy/README.md": 6 << 10} {
+		info, err := os.Stat(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > most {
+			t.Errorf("%s has %d bytes, more than %d", name, info.Size(), most)
+		}
+	}
+}
