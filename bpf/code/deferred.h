@@ -108,7 +108,7 @@ SUBPROGRAM int defer_sample(struct thread *t, struct core *c, const struct walk 
 	if (!t || !w || !trail || w->trail > MAX_TRAIL)
 		return 0;
 	for (u32 k = 0; k < DEFERRED; k++) {
-		if (!(t->deferred >> k & 1)) {
+		if (!(t->deferral.samples >> k & 1)) {
 			i = k;
 			break;
 		}
@@ -121,11 +121,11 @@ SUBPROGRAM int defer_sample(struct thread *t, struct core *c, const struct walk 
 	l = deferred_of(i, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!l)
 		return 0;
-	if (t->deferred >> i & 1)
+	if (t->deferral.samples >> i & 1)
 		lose(c, l->cut ? LOSS_TABLE : LOSS_PLACE);
 	trail->addresses = w->trail;
 	l->epoch = 0;
-	l->space = t->address_space;
+	l->space = t->process.address_space;
 	l->known = w->known;
 	l->cut = w->ended == ENDED_PENDING;
 	l->point = w->point;
@@ -133,8 +133,8 @@ SUBPROGRAM int defer_sample(struct thread *t, struct core *c, const struct walk 
 	l->tries = 0;
 	l->kind = l->given = 0;
 	bpf_probe_read_kernel(&l->trail, sizeof(l->trail), trail);
-	t->deferred |= 1 << i;
-	t->last_deferred = 1 + i;
+	t->deferral.samples |= 1 << i;
+	t->deferral.last = 1 + i;
 	return 1;
 }
 
@@ -149,7 +149,7 @@ SUBPROGRAM int learn_deferred(struct thread *t, u64 key, bool given)
 	if (!t || !all)
 		return 0;
 	for (int i = 0; i < DEFERRED; i++)
-		if (t->deferred >> i & 1 && all->sample[i].epoch == control.epoch && !all->sample[i].kind) {
+		if (t->deferral.samples >> i & 1 && all->sample[i].epoch == control.epoch && !all->sample[i].kind) {
 			all->sample[i].kind = key;
 			all->sample[i].given = given;
 		}
@@ -159,7 +159,7 @@ SUBPROGRAM int learn_deferred(struct thread *t, u64 key, bool given)
 /* Books a sample whose unit is not known, or not known yet. */
 static __always_inline void credit_unknown(struct thread *t, u64 ran)
 {
-	struct deferred_sample *l = t->last_deferred ? deferred_of(t->last_deferred - 1, 0) : 0;
+	struct deferred_sample *l = t->deferral.last ? deferred_of(t->deferral.last - 1, 0) : 0;
 
 	if (l) {
 		l->epoch = control.epoch;
@@ -208,7 +208,7 @@ SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferre
 		return UNIT_PENDING;
 	l->tries++;
 	w.space = l->space;
-	if (w.space != t->address_space || !memory_of(task))
+	if (w.space != t->process.address_space || !memory_of(task))
 		return UNIT_PENDING;
 	w.known = l->known;
 	w.match.sample = ++c->walks;
@@ -252,9 +252,9 @@ SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_s
 	in = !spins && unit && unit == control.unit;
 	count_too_soon(c, t, unit); /* as it is now: mostly it has not changed */
 	if (l->kind) {
-		k = kinds_find(&t->kinds, l->kind);
+		k = kinds_find(&t->learned.kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? family_kinds(t) : 0;
-		kinds_learn(&t->kinds, l->kind, in * part, part, 1);
+		kinds_learn(&t->learned.kinds, l->kind, in * part, part, 1);
 		if (relatives)
 			kinds_learn(relatives, l->kind, in * part, part, 0);
 	}
@@ -286,8 +286,8 @@ SUBPROGRAM int settle_all_deferred(struct thread *t, struct core *c)
 		return 0;
 	/* With several the order makes little difference. */
 	for (int i = 0; i < DEFERRED; i++)
-		if (t->deferred >> i & 1 && settle_deferred(t, c, &all->sample[i]))
-			t->deferred &= ~(1 << i);
+		if (t->deferral.samples >> i & 1 && settle_deferred(t, c, &all->sample[i]))
+			t->deferral.samples &= ~(1 << i);
 	return 0;
 }
 
@@ -295,9 +295,9 @@ SUBPROGRAM int settle_all_deferred(struct thread *t, struct core *c)
 static __always_inline void drop_deferred(struct thread *t)
 {
 	for (int i = 0; i < DEFERRED; i++)
-		if (t->deferred >> i & 1)
+		if (t->deferral.samples >> i & 1)
 			lose(this_core(), LOSS_PLACE);
-	t->deferred = 0;
+	t->deferral.samples = 0;
 }
 
 #endif

@@ -49,7 +49,7 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 	/* no memory: it is on its way out, and nothing of the program is left */
 	if (!t || !memory_of(task))
 		return;
-	w->space = t->address_space;
+	w->space = t->process.address_space;
 	w->stamp = stamp_of(memory_of(task)->exec_vm);
 	w->ended = ENDED_TOO_DEEP;
 	innermost_frame(task, &w->frame);
@@ -78,7 +78,7 @@ SUBPROGRAM u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool
 		lose(c, LOSS_KERNEL);
 	unit = unit_found(&w);
 	if (counted && t) {
-		t->last_deferred = 0;
+		t->deferral.last = 0;
 		/* Also if it is in the experiment's unit: there are others further out. */
 		if (w.pending && defer_sample(t, c, &w))
 			return unit;

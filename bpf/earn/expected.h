@@ -47,12 +47,12 @@ SUBPROGRAM int expect_earnings(struct core *c, const struct thread *t, u64 now)
 		return 0;
 	o = &c->expected;
 	__sync_lock_test_and_set(&o->since, 0);
-	if (!control.rate || t->usual.key != control.unit || t->usual.ticks < KIND_KNOWN)
+	if (!control.rate || t->learned.usual.key != control.unit || t->learned.usual.ticks < KIND_KNOWN)
 		return 0;
 	/* It has run this part of its segment, for which no sample stands yet, before now. */
 	ran = credit_unsampled(&t->credit, now);
 	o->level = o->booked = t->account.level;
-	o->share = (u64)t->usual.hits * control.rate / t->usual.ticks;
+	o->share = (u64)t->learned.usual.hits * control.rate / t->learned.usual.ticks;
 	__sync_lock_test_and_set(&o->since, now > ran ? now - ran : now);
 	return 0;
 }
@@ -72,7 +72,7 @@ SUBPROGRAM int take_expected(struct core *c, struct thread *t)
 	t->account.level += due;
 	t->credit.earned += due;
 	t->credit.expected += due;
-	t->earns = 1;
+	t->learned.earns = 1;
 	return 0;
 }
 

@@ -91,7 +91,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (may_have_found(t) && !is_poll(t, begin))
 		finish_poll(c, t);
 	expect_nothing(c);
-	if (t->deferred)
+	if (t->deferral.samples)
 		settle_all_deferred(t, c);
 	unit = unit_of_sample(t, c, &point, 1);
 	c->samples += control.parts;
@@ -155,7 +155,7 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (counting)
 		now = book_delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
 	/* A thread that polls may hold a lock that other threads want. */
-	if (!spared && !((t->polls || may_have_found(t)) && is_poll(t, now)) && !works_on_timeouts(t, now)) {
+	if (!spared && !((t->polling.polls || may_have_found(t)) && is_poll(t, now)) && !works_on_timeouts(t, now)) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
 		settle_deferrable(c, t);

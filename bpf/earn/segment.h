@@ -59,7 +59,7 @@ static __always_inline void raise_level(struct thread *t, u64 due)
 static __always_inline void raise_earned(struct thread *t, u64 due)
 {
 	if (due)
-		t->earns = 1;
+		t->learned.earns = 1;
 	raise_level(t, due);
 }
 
@@ -93,7 +93,7 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 /* The kinds of the thread's family; 0: there is none. */
 static __always_inline struct kinds *family_kinds(const struct thread *t)
 {
-	u64 family = t->family; /* kernels before 6.3 read a key from the stack only */
+	u64 family = t->learned.family; /* kernels before 6.3 read a key from the stack only */
 	struct kinds *all;
 
 	if (!family)
@@ -123,7 +123,7 @@ SUBPROGRAM int end_segment(struct thread *t, u64 place, u64 now)
 	if (control.unit) {
 		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + place;
 		key ^= key >> 32;
-		k = kinds_find(&t->kinds, key);
+		k = kinds_find(&t->learned.kinds, key);
 		/*
 		 * Members of a family differ: they are asked, and told, only while the thread's own
 		 * kind is not known.
@@ -140,12 +140,12 @@ SUBPROGRAM int end_segment(struct thread *t, u64 place, u64 now)
 	raise_earned(t, due);
 	if (key && ticks) {
 		if (control.delays_returns)
-			learn_usual(&t->usual, hits, ticks);
-		kinds_learn(&t->kinds, key, hits, ticks, 1);
+			learn_usual(&t->learned.usual, hits, ticks);
+		kinds_learn(&t->learned.kinds, key, hits, ticks, 1);
 		if (relatives)
 			kinds_learn(relatives, key, hits, ticks, 0);
 	}
-	if (key && t->deferred)
+	if (key && t->deferral.samples)
 		learn_deferred(t, key, k && k->ticks >= KIND_KNOWN);
 	expect_earnings(this_core(), t, now);
 	return 0;
@@ -159,7 +159,7 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 {
 	note_running(this_core(), t, now);
 	offset_spin(t, control.global);
-	if (control.rate || t->credit.ticks || t->deferred) {
+	if (control.rate || t->credit.ticks || t->deferral.samples) {
 		end_segment(t, place, now);
 	} else { /* most segments of a baseline: nothing to give or to learn */
 		credit_begin(&t->credit, now);
@@ -175,7 +175,7 @@ static __always_inline u64 set_back(struct core *c, struct thread *t, u64 by)
 {
 	by = lesser(by, t->account.level - lesser(t->account.level, control.global_start));
 	t->account.level -= by;
-	t->available_since += t->available_since ? by : 0;
+	t->requests.available_since += t->requests.available_since ? by : 0;
 	c->began_level -= lesser(by, c->began_level); /* this core gave it none of that */
 	show_level(c, t, 0);
 	expect_nothing_here(); /* it has another position now */
@@ -189,9 +189,9 @@ static __always_inline u64 set_back(struct core *c, struct thread *t, u64 by)
  */
 static __always_inline u64 should_have_waited(struct core *c, struct thread *t, u64 until, u64 most)
 {
-	if (!t->available_since || until <= t->available_since)
+	if (!t->requests.available_since || until <= t->requests.available_since)
 		return 0;
-	return set_back(c, t, lesser(until - t->available_since, most));
+	return set_back(c, t, lesser(until - t->requests.available_since, most));
 }
 
 #endif

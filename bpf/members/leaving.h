@@ -38,7 +38,7 @@ int leave_threads(struct bpf_iter__task *ctx)
 	 * No other code ends the wait of a sleeping thread; a thread that goes to sleep just now
 	 * reads this last.
 	 */
-	*(volatile u32 *)&t->leaving = 1;
+	*(volatile u32 *)&t->process.leaving = 1;
 	end_wait(this_core(), t, bpf_ktime_get_ns(), WAIT_UNKNOWN);
 	drop_deferred(t);
 	bpf_task_storage_delete(&deferred_samples, task);

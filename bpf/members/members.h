@@ -74,12 +74,12 @@ static __always_inline struct thread *join(struct task_struct *task, u64 space, 
 	t->account.level = control.global;
 	t->account.since = now;
 	t->credit.began = now;
-	t->core = NO_CORE;
-	t->address_space = space;
-	t->memory = (u64)memory_of(task);
-	t->preexisting = !fresh;
+	t->turns.core = NO_CORE;
+	t->process.address_space = space;
+	t->process.memory = (u64)memory_of(task);
+	t->process.preexisting = !fresh;
 	/* It is in its parent's memory until it runs a program, and the parent counts there. */
-	t->uncounted = t->guest = untrusted(task)->vfork_done != 0;
+	t->process.uncounted = t->process.guest = untrusted(task)->vfork_done != 0;
 	__sync_fetch_and_add(&membership.joined, 1);
 	return t;
 }
@@ -205,7 +205,7 @@ static __always_inline void on_unknown_fork(struct task_struct *parent, struct t
 	}
 	/* The kernel does not say yet whether it is a vfork. */
 	if (process && memory_of(child) == memory_of(parent))
-		t->uncounted = t->guest = 1;
+		t->process.uncounted = t->process.guest = 1;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -233,22 +233,22 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->lead = p->lead;
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));
-	t->family = place ^ p->address_space * 0x9e3779b97f4a7c15;
+	t->learned.family = place ^ p->process.address_space * 0x9e3779b97f4a7c15;
 	t->spin.left = 0;
 	t->running = 0;
-	t->core = NO_CORE;
-	t->share_used = 0;
-	t->address_space = memory_of(child) == memory_of(parent) ? p->address_space : new_space();
-	t->forked = 0;
-	t->uncounted = memory_of(child) == memory_of(parent) ? p->uncounted : 0;
-	t->guest = memory_of(child) == memory_of(parent) ? p->guest : 0;
+	t->turns.core = NO_CORE;
+	t->turns.share_used = 0;
+	t->process.address_space = memory_of(child) == memory_of(parent) ? p->process.address_space : new_space();
+	t->process.forked = 0;
+	t->process.uncounted = memory_of(child) == memory_of(parent) ? p->process.uncounted : 0;
+	t->process.guest = memory_of(child) == memory_of(parent) ? p->process.guest : 0;
 	if (counting)
 		inherit_counters(p, t, child->pid == child->tgid);
-	t->memory = (u64)memory_of(child);
-	t->code_pages = p->code_pages;
-	t->preexisting = p->preexisting;
+	t->process.memory = (u64)memory_of(child);
+	t->process.code_pages = p->process.code_pages;
+	t->process.preexisting = p->process.preexisting;
 	if (child->pid == child->tgid)
-		add_process(child, t->address_space, 0, BPF_ANY);
+		add_process(child, t->process.address_space, 0, BPF_ANY);
 	return 0;
 }
 
@@ -275,23 +275,23 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	}
 	if (counting)
 		leave_counters(t);
-	t->address_space = new_space();
+	t->process.address_space = new_space();
 	drop_deferred(t);
 	p = process_of(task);
 	if (p) {
-		p->space = t->address_space;
+		p->space = t->process.address_space;
 		if (p->goroutines)
 			forget_goroutines(task->tgid);
 		p->goroutines = p->queued = 0;
 	}
-	t->hosts_goroutines = t->goroutine = t->delays_next = 0;
-	t->idle_account.since = 0;
-	t->memory = (u64)memory_of(task);
-	t->code_pages = 0;
-	t->forked = 0;
-	t->preexisting = 0;
-	t->guest = 0;
-	t->uncounted = 0;
+	t->host.has_slept = t->host.goroutine = t->host.delays_next = 0;
+	t->host.idle_account.since = 0;
+	t->process.memory = (u64)memory_of(task);
+	t->process.code_pages = 0;
+	t->process.forked = 0;
+	t->process.preexisting = 0;
+	t->process.guest = 0;
+	t->process.uncounted = 0;
 	/*
 	 * Now no other thread can hold the map's lock. A program that is gone at once is met at no
 	 * other time but its end.

@@ -59,10 +59,10 @@ static __always_inline u64 out_of_turns(u64 turns, u64 weight)
 
 static __always_inline void update_shares(struct core *c, const struct thread *t)
 {
-	if (t->share_used > c->share_max)
-		c->share_max = t->share_used;
-	if (t->earns && t->share_used > c->earner_share_max)
-		c->earner_share_max = t->share_used;
+	if (t->turns.share_used > c->share_max)
+		c->share_max = t->turns.share_used;
+	if (t->learned.earns && t->turns.share_used > c->earner_share_max)
+		c->earner_share_max = t->turns.share_used;
 }
 
 /*
@@ -77,9 +77,9 @@ SUBPROGRAM int begin_turn(struct core *c, struct thread *t, u64 now)
 		return 0;
 	c->began_level = t->account.level;
 	c->fairness_settled = control.fairness_growth;
-	if (t->core != id) {
-		t->core = id;
-		t->share_used = c->share_max;
+	if (t->turns.core != id) {
+		t->turns.core = id;
+		t->turns.share_used = c->share_max;
 	} else {
 		update_shares(c, t);
 	}
@@ -106,13 +106,13 @@ SUBPROGRAM int end_turn(struct core *c, struct thread *t, bool sleeps)
 	if (given)
 		c->account.level = lesser(c->account.level + given, control.global);
 	if (sleeps) {
-		t->core = NO_CORE;
+		t->turns.core = NO_CORE;
 		/* the threads that are left will set them again */
 		c->share_max = c->earner_share_max = 0;
 		return 0;
 	}
 	if (given)
-		t->share_used += in_turns(given, weight_in_turns());
+		t->turns.share_used += in_turns(given, weight_in_turns());
 	update_shares(c, t);
 	return 0;
 }
@@ -128,7 +128,7 @@ static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
 {
 	t->account.level += by;
 	c->began_level += by;
-	t->available_since -= t->available_since ? by : 0;
+	t->requests.available_since -= t->requests.available_since ? by : 0;
 	show_level(c, t, 0);
 }
 
@@ -138,7 +138,7 @@ static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
  */
 static __always_inline bool leads_share(const struct core *c, const struct thread *t)
 {
-	return t->earns && c->earner_share_max && t->share_used >= c->earner_share_max;
+	return t->learned.earns && c->earner_share_max && t->turns.share_used >= c->earner_share_max;
 }
 
 /*
@@ -183,13 +183,13 @@ SUBPROGRAM u64 fairness_debt(struct core *c, struct thread *t)
 	if (!c || !t || !c->earner_share_max || control.waiting_grew == control.epoch || bpf_core_type_exists(struct irqtime))
 		return 0;
 	weight = weight_in_turns();
-	used = t->share_used;
+	used = t->turns.share_used;
 	if (t->account.level > c->began_level)
 		used += in_turns(t->account.level - c->began_level, weight);
 	if (c->earner_share_max <= used)
 		return 0;
 	owed = out_of_turns(c->earner_share_max - used, weight);
-	room = t->earns ? SLICE_NS : ROOM_BESIDE_EARNERS_NS;
+	room = t->learned.earns ? SLICE_NS : ROOM_BESIDE_EARNERS_NS;
 	return owed > room ? lesser(owed - room, control.cap) : 0;
 }
 

@@ -24,7 +24,7 @@
 static __always_inline struct timed_sleeps *sleeps_at(struct thread *t, u32 i)
 {
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
-	return &t->sleeps[i & (SLEEP_PLACES - 1)];
+	return &t->timed.sleeps[i & (SLEEP_PLACES - 1)];
 }
 
 /*
@@ -33,13 +33,13 @@ static __always_inline struct timed_sleeps *sleeps_at(struct thread *t, u32 i)
  */
 static __always_inline u32 sleeps_here(const struct thread *t)
 {
-	u32 least = t->sleeps[0].all, which = 0;
+	u32 least = t->timed.sleeps[0].all, which = 0;
 
 	for (u32 i = 0; i < SLEEP_PLACES; i++) {
-		if (t->sleeps[i].place == t->credit.from)
+		if (t->timed.sleeps[i].place == t->credit.from)
 			return i;
-		if (t->sleeps[i].all < least) {
-			least = t->sleeps[i].all;
+		if (t->timed.sleeps[i].all < least) {
+			least = t->timed.sleeps[i].all;
 			which = i;
 		}
 	}
@@ -64,7 +64,7 @@ static __always_inline bool are_periodic(const struct timed_sleeps *n)
  */
 static __always_inline bool hands_off_after_sleep(struct thread *t)
 {
-	return t->pending_sleep && hand_off(sleeps_at(t, t->pending_sleep - 1));
+	return t->timed.pending && hand_off(sleeps_at(t, t->timed.pending - 1));
 }
 
 /* Whether the thread is periodic at the place where it last began to wait. */
@@ -93,7 +93,7 @@ SUBPROGRAM int count_timed_sleep(struct thread *t, bool plain)
 		n->all = n->handoffs = n->worked = 0;
 	}
 	n->plain = plain;
-	t->pending_sleep = 1 + i;
+	t->timed.pending = 1 + i;
 	if (++n->all < SLEEPS_FULL)
 		return 0;
 	n->all /= 2;
@@ -105,15 +105,15 @@ SUBPROGRAM int count_timed_sleep(struct thread *t, bool plain)
 /* Whether a thread that returns from its sleep is delayed. Where latencies are measured all are. */
 static __always_inline bool pays_after_sleep(struct thread *t)
 {
-	return control.delay_sleepers || (control.delay_periodic && t->pending_sleep && are_periodic(sleeps_at(t, t->pending_sleep - 1)));
+	return control.delay_sleepers || (control.delay_periodic && t->timed.pending && are_periodic(sleeps_at(t, t->timed.pending - 1)));
 }
 
 /* Notes what the thread has done since its sleep. */
 static __always_inline void classify_sleep(struct thread *t, bool handoff)
 {
-	struct timed_sleeps *n = sleeps_at(t, t->pending_sleep - 1);
+	struct timed_sleeps *n = sleeps_at(t, t->timed.pending - 1);
 
-	t->pending_sleep = 0;
+	t->timed.pending = 0;
 	if (handoff)
 		n->handoffs++;
 	else
@@ -128,7 +128,7 @@ static __always_inline void classify_sleep(struct thread *t, bool handoff)
  */
 SUBPROGRAM int wakes_after_sleep(struct thread *t, u64 now)
 {
-	if (t && t->pending_sleep)
+	if (t && t->timed.pending)
 		classify_sleep(t, credit_length(&t->credit, now) < control.asked_period);
 	return 0;
 }
@@ -136,10 +136,10 @@ SUBPROGRAM int wakes_after_sleep(struct thread *t, u64 now)
 /* The thread goes to sleep, and may only have polled. */
 SUBPROGRAM int sleeps_after_sleep(struct thread *t, bool looks)
 {
-	if (t && t->pending_sleep && !looks)
+	if (t && t->timed.pending && !looks)
 		classify_sleep(t, 0);
 	if (t)
-		t->pending_sleep = 0;
+		t->timed.pending = 0;
 	return 0;
 }
 

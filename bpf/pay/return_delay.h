@@ -84,7 +84,7 @@ static long on_woken(u32 i, struct delay *h)
  */
 static __always_inline bool may_have_earned(const struct thread *t)
 {
-	return t->hosts_goroutines && sped_up_waits();
+	return t->host.has_slept && sped_up_waits();
 }
 
 /* Gives whether the thread owes anything: then its delay begins. */
@@ -117,7 +117,7 @@ static __always_inline void end_delay(struct delay *h)
 	struct core *c = h->core;
 	u64 level;
 
-	t->poll_debt -= lesser(t->poll_debt, h->now - h->begin); /* it has paid that */
+	t->polling.debt -= lesser(t->polling.debt, h->now - h->begin); /* it has paid that */
 	t->delayed = 0;
 	c->delayed += h->now - h->begin;
 	if (under_way(h->now) && h->debt <= h->now - h->begin)
@@ -149,7 +149,7 @@ static __always_inline void forgive_periodic(struct core *c, struct thread *t)
 		return;
 	t->lead = 0;
 	forgive(c, t, account_debt(t->account.level, control.global));
-	t->too_soon = SOON_BY_ITSELF;
+	t->wake.too_soon = SOON_BY_ITSELF;
 	expect_earnings(c, t, bpf_ktime_get_ns());
 }
 
@@ -163,10 +163,10 @@ static __always_inline void delay_return(struct core *c, long result)
 	u32 kind;
 
 	c->return_delay_due = 0;
-	if (!t || !t->delay_kind)
+	if (!t || !t->wake.delay_kind)
 		return;
-	kind = t->delay_kind;
-	t->delay_kind = DELAY_NONE;
+	kind = t->wake.delay_kind;
+	t->wake.delay_kind = DELAY_NONE;
 	/* A wait that a timer's signal ends is no timeout. */
 	if (kind == DELAY_TIMEOUT && result != -110 /* ETIMEDOUT */)
 		kind = control.delay_sleepers ? DELAY_SLEEPER : DELAY_NONE;
@@ -178,7 +178,7 @@ static __always_inline void delay_return(struct core *c, long result)
 	 */
 	if (looks_for_goroutine(t)) {
 		if (!is_sleep(calling(task)))
-			t->delays_next = 1;
+			t->host.delays_next = 1;
 		return;
 	}
 	if (!begin_delay(&h))

@@ -67,7 +67,7 @@ static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin
 	 * no thread of the target wants the core. The tick has delayed this thread as it did the
 	 * others.
 	 */
-	s.fresh = t->by_timer && !t->sleep_sped_up ? account_debt(control.global_before + cost_of_tick(c), control.global) : debt;
+	s.fresh = t->wake.by_timer && !t->wake.sleep_sped_up ? account_debt(control.global_before + cost_of_tick(c), control.global) : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);

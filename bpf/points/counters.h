@@ -392,7 +392,7 @@ SUBPROGRAM int read_objects(struct thread *t, u32 birth)
 
 	if (!t)
 		return 0;
-	r.space = t->address_space;
+	r.space = t->process.address_space;
 	r.birth = birth;
 	c = bpf_map_lookup_elem(&counters, &r.space);
 	if (!c)
@@ -573,12 +573,12 @@ SUBPROGRAM int look_at_memory(struct thread *t, u32 last)
 	if (!t || !mm || !bpf_iter_task_vma_new)
 		return 0;
 	pages = mm->exec_vm;
-	f.space = t->address_space;
+	f.space = t->process.address_space;
 	mark = stamp_of(f.space);
 	/* Threads come and go more often than code takes the place of as much other code. */
-	if ((pages == t->code_pages && (last || looked[f.space & 255] == mark)) || t->uncounted || t->forked)
+	if ((pages == t->process.code_pages && (last || looked[f.space & 255] == mark)) || t->process.uncounted || t->process.forked)
 		return 0;
-	f.inherited = t->preexisting;
+	f.inherited = t->process.preexisting;
 	/* Two threads end at once: when one is through, nothing may be left to read. */
 	if (last && looking[f.space & 255])
 		bpf_loop(1 << 16, on_looking, &f.space, 0);
@@ -612,9 +612,9 @@ SUBPROGRAM int look_at_memory(struct thread *t, u32 last)
 	 * time.
 	 */
 	if (seen == pages && !f.left) {
-		t->code_pages = pages;
+		t->process.code_pages = pages;
 		looked[f.space & 255] = mark;
-		t->preexisting = 0;
+		t->process.preexisting = 0;
 		if (counters_of(f.space, 0))
 			bpf_loop(MAX_OBJECTS, on_missed, &f, 0);
 	}
@@ -627,9 +627,9 @@ static __always_inline bool in_its_memory(struct thread *t)
 {
 	u64 mm = (u64)memory_of(bpf_get_current_task_btf());
 
-	if (!t->memory)
-		t->memory = mm;
-	return mm && t->memory == mm;
+	if (!t->process.memory)
+		t->process.memory = mm;
+	return mm && t->process.memory == mm;
 }
 
 #define AT_END 1    /* the last time */
@@ -638,7 +638,7 @@ static __always_inline bool in_its_memory(struct thread *t)
 /* Reads the process of a thread, which runs here, unless it was read less than after ago. */
 static __always_inline void read_counters(struct thread *t, u64 after, int where)
 {
-	u64 space = t->address_space, last, now;
+	u64 space = t->process.address_space, last, now;
 	struct counters *c;
 
 	if (!in_its_memory(t)) {
@@ -649,9 +649,9 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
 	/* There is no next time: try once more, as the lock is rarely taken twice. */
-	if (where == AT_END && t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
+	if (where == AT_END && t->process.code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
 		look_at_memory(t, 1);
-		if (t->code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->uncounted)
+		if (t->process.code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->process.uncounted)
 			lose(this_core(), LOSS_LAST);
 	}
 	c = bpf_map_lookup_elem(&counters, &space);
@@ -667,16 +667,16 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 			return;
 	}
 	/* A tick may meet a child on its way out of fork, too. */
-	read_objects(t, t->forked);
+	read_objects(t, t->process.forked);
 }
 
 /* A process does not use an address space any more. */
 static __always_inline void leave_counters(struct thread *t)
 {
-	u64 space = t->address_space;
+	u64 space = t->process.address_space;
 	struct counters *c = bpf_map_lookup_elem(&counters, &space);
 
-	if (c && !t->guest && __sync_fetch_and_sub(&c->users, 1) == 1)
+	if (c && !t->process.guest && __sync_fetch_and_sub(&c->users, 1) == 1)
 		bpf_map_delete_elem(&counters, &space);
 }
 
@@ -701,25 +701,25 @@ static long on_inherited(u32 i, u64 *space)
  */
 static __always_inline void inherit_counters(struct thread *parent, struct thread *child, bool process)
 {
-	u64 space = child->address_space;
+	u64 space = child->process.address_space;
 	struct counters *of, *c;
 
-	if (space == parent->address_space) {
+	if (space == parent->process.address_space) {
 		if (!process)
 			return;
 		of = counters_of(space, 0);
 		if (of)
 			__sync_fetch_and_add(&of->users, 1);
-		child->guest = !of;
+		child->process.guest = !of;
 		return;
 	}
 	read_counters(parent, READ_NOW, 0);
-	of = counters_of(parent->address_space, 0);
+	of = counters_of(parent->process.address_space, 0);
 	if (!of)
 		return;
 	if (bpf_map_update_elem(&counters, &space, of, BPF_ANY)) {
 		lose(this_core(), LOSS_COUNTERS);
-		child->uncounted = 1;
+		child->process.uncounted = 1;
 		return;
 	}
 	c = counters_of(space, 0);
@@ -727,7 +727,7 @@ static __always_inline void inherit_counters(struct thread *parent, struct threa
 		return;
 	c->users = 1;
 	bpf_loop(MAX_OBJECTS, on_inherited, &space, 0);
-	child->forked = 1;
+	child->process.forked = 1;
 	looked[space & 255] = stamp_of(space); /* by the parent */
 }
 
@@ -740,8 +740,8 @@ int BPF_PROG(on_fault, unsigned long address, struct pt_regs *regs, unsigned lon
 {
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (counting && t && t->forked) {
-		t->forked = 0;
+	if (counting && t && t->process.forked) {
+		t->process.forked = 0;
 		read_objects(t, 1);
 	}
 	return 0;

@@ -49,7 +49,7 @@ static __noinline int take_visit(struct site_visit *v, u32 i)
 
 	if (!v || !v->thread)
 		return 0;
-	c = bpf_map_lookup_elem(&counters, &v->thread->address_space);
+	c = bpf_map_lookup_elem(&counters, &v->thread->process.address_space);
 	s = bpf_map_lookup_elem(&sources, &v->source);
 	if (!c || !s || i >= MAX_OBJECTS)
 		return 0;
@@ -116,7 +116,7 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 		return 0;
 	v.set = s->set;
 	v.keyed = cookie >> 40 & 0xff;
-	v.thread->by_goroutine = v.keyed == 1 + GOROUTINE_REGISTER;
+	v.thread->requests.by_goroutine = v.keyed == 1 + GOROUTINE_REGISTER;
 	if (v.keyed)
 		v.key = key_register(ctx, v.keyed - 1);
 	if ((u32)cookie)
@@ -128,14 +128,14 @@ static __always_inline int visit_site(struct pt_regs *ctx)
 	 * It is not known yet with what numbers a process begins that was just forked, see
 	 * on_fault.
 	 */
-	if (!v.thread->forked) {
+	if (!v.thread->process.forked) {
 		/*
 		 * Its memory was not looked at yet. The program that whatif starts becomes a member
 		 * after its exec, and where it nearly always sleeps no tick may meet it for dozens
 		 * of requests. Only then: a probe can be interrupted while it holds the lock of
 		 * that look, for longer than a tick can.
 		 */
-		if (!v.thread->code_pages)
+		if (!v.thread->process.code_pages)
 			read_counters(v.thread, READ_NOW, 0);
 		bpf_loop(MAX_OBJECTS, on_taking, &v, 0);
 	}

@@ -87,7 +87,7 @@ static __always_inline bool begin_by_number(const struct thread *t, u64 span, st
 	else if (ender != me)
 		enders[span] = NO_THREAD;
 	/* A process that ran before has ended more requests than were seen to begin. */
-	if (t->preexisting || enders[span] != me || n->number != number)
+	if (t->process.preexisting || enders[span] != me || n->number != number)
 		return 0;
 	*to = n->begun;
 	return 1;
@@ -110,7 +110,7 @@ SUBPROGRAM int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u
 
 	if (!t || span >= MAX_SPANS)
 		return 0;
-	old = &t->begun[span];
+	old = &t->requests.begun[span];
 	b.ahead = debt_of(t, t->account.level);
 
 	if (!key) {
@@ -120,7 +120,7 @@ SUBPROGRAM int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u
 		number_begin(span, &b);
 		return 0;
 	}
-	struct begun_key k = { .key = *key, .space = t->address_space, .span = span };
+	struct begun_key k = { .key = *key, .space = t->process.address_space, .span = span };
 
 	if (counted && bpf_map_lookup_elem(&begun_by_key, &k))
 		__sync_fetch_and_add(&span_counts[control.epoch & 1][span].again, 1);
@@ -132,14 +132,14 @@ SUBPROGRAM int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u
 /* Takes the begin; false: there is none. */
 static __always_inline bool span_take(struct thread *t, u64 span, const u64 *key, struct begun *to)
 {
-	struct begun *b = &t->begun[span];
+	struct begun *b = &t->requests.begun[span];
 
 	if (!key) {
 		*to = *b;
 		b->at = 0;
 		return to->at != 0;
 	}
-	struct begun_key k = { .key = *key, .space = t->address_space, .span = span };
+	struct begun_key k = { .key = *key, .space = t->process.address_space, .span = span };
 
 	b = bpf_map_lookup_elem(&begun_by_key, &k);
 	if (!b)
@@ -176,7 +176,7 @@ SUBPROGRAM int span_end(struct thread *t, u64 span, const u64 *key, u64 now, u64
 		return 0;
 	c = &span_counts[control.epoch & 1][span];
 	found = span_take(t, span, key, &b);
-	queued = key && !t->by_goroutine;
+	queued = key && !t->requests.by_goroutine;
 
 	if (!found) {
 		__sync_fetch_and_add(&span_unbegun[span], 1);

@@ -40,7 +40,7 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 	if (bin < MAX_BINS)
 		__sync_fetch_and_add(&bins[control.epoch & 1][point][bin], n);
 	if (spans && span_points[point].role != SPAN_NONE)
-		t->available_since = now - t->account.level;
+		t->requests.available_since = now - t->account.level;
 	if (!cost)
 		return;
 	raise_level(t, cost);
@@ -127,7 +127,7 @@ static __always_inline int visit_by_probe(struct pt_regs *ctx)
 
 	if (!t)
 		return 0;
-	t->by_goroutine = keyed == 1 + GOROUTINE_REGISTER;
+	t->requests.by_goroutine = keyed == 1 + GOROUTINE_REGISTER;
 	if (keyed)
 		key = key_register(ctx, keyed - 1);
 	visit_keyed(t, cookie & 0xffffffff, 1, cost_of(cookie), keyed ? &key : 0);

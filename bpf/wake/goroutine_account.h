@@ -72,12 +72,12 @@ static __always_inline struct thread *at_probe(struct task_struct *task)
 	struct thread *t = thread_of(task);
 
 	__sync_fetch_and_add(t ? &control.follow_visits : &control.follow_visits_others, 1);
-	return t && !t->leaving ? t : 0;
+	return t && !t->process.leaving ? t : 0;
 }
 
 static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const struct thread *t, u32 number)
 {
-	return (struct parked_key){ .g = key_register(ctx, number), .space = t->address_space };
+	return (struct parked_key){ .g = key_register(ctx, number), .space = t->process.address_space };
 }
 
 /*
@@ -110,15 +110,15 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 	/* Some functions run on the thread's own stack, and have the goroutine as an argument. */
 	struct parked_key key = goroutine_in(ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
 	/* A goroutine that yields waits for nothing. */
-	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .would_not_sleep = moment == GO_YIELDS, .too_soon = t->too_soon };
+	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .would_not_sleep = moment == GO_YIELDS, .too_soon = t->wake.too_soon };
 
 	hand_over(t, p.from, begin);
-	t->pending_sleep = 0; /* that was this goroutine's */
+	t->timed.pending = 0; /* that was this goroutine's */
 	if (moment != GO_ENDS)
 		open_account(&key, t, &p, begin);
-	t->idle_account = t->account;
-	t->idle_account.since = begin;
-	t->goroutine = t->too_soon = 0;
+	t->host.idle_account = t->account;
+	t->host.idle_account.since = begin;
+	t->host.goroutine = t->wake.too_soon = 0;
 	book_probe(ctx, t, begin);
 }
 
@@ -133,7 +133,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 	struct parked_key key = goroutine_in(ctx, t, SECOND_GO_ARGUMENT);
 	struct parked *p, born = { .ready = 1 };
 	bool looks = looks_for_goroutine(t);
-	u32 too_soon = looks ? SOON_NOT : too_soon_by(t->too_soon);
+	u32 too_soon = looks ? SOON_NOT : too_soon_by(t->wake.too_soon);
 	u64 now;
 
 	if (looks && !(u8)key_register(ctx, THIRD_GO_ARGUMENT)) {
@@ -170,7 +170,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 static __always_inline u64 level_of_next(struct thread *t, const struct parked *p, u64 now)
 {
 	u64 level = t->account.level;
-	struct account left = t->idle_account;
+	struct account left = t->host.idle_account;
 
 	/*
 	 * The network, or something else unseen, has woken it: it waited for what has woken the
@@ -191,9 +191,9 @@ static __always_inline u64 level_of_next(struct thread *t, const struct parked *
  */
 static __always_inline bool runs_after_sleep(struct thread *t, const struct parked *p)
 {
-	t->pending_sleep = 0;
+	t->timed.pending = 0;
 	if (!p || !p->ready)
-		return t->delays_next;
+		return t->host.delays_next;
 	if (!p->by_timer)
 		return 0;
 	count_timed_sleep(t, 0);
@@ -218,7 +218,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 		level = level_of_next(t, p, begin);
 		if (p->ready) { /* else what it waited for has woken the thread */
 			lead = p->lead;
-			t->too_soon = p->too_soon;
+			t->wake.too_soon = p->too_soon;
 			/*
 			 * Other goroutines want a processor of Go's, too, and delaying this one
 			 * would keep this processor from them. So its debt is forgiven: the others
@@ -228,7 +228,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			if (count_queued(-1) > 0 && p->by_timer && level < control.global) {
 				level = control.global;
 				lead = held = 0;
-				t->too_soon = SOON_BY_ITSELF;
+				t->wake.too_soon = SOON_BY_ITSELF;
 			}
 		}
 		core_enter_experiment(c);
@@ -239,16 +239,16 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			c->began_level -= lesser(t->account.level - level, c->began_level);
 		t->account.level = level;
 		t->lead = lead;
-		t->available_since = begin - level;
+		t->requests.available_since = begin - level;
 		t->spin.left = 0;
-		t->host_idle = 0;
+		t->host.idle_ns = 0;
 		stop_polling(t);
 		bpf_map_delete_elem(&parked, &key);
 		show_level(c, t, 0);
 	}
-	t->goroutine = 1;
-	t->idle_account.since = 0;
-	t->delays_next = 0;
+	t->host.goroutine = 1;
+	t->host.idle_account.since = 0;
+	t->host.delays_next = 0;
 	book_probe(ctx, t, begin);
 	if (held)
 		delay_goroutine(c, t);

@@ -109,7 +109,7 @@ static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 		return UNIT_NONE;
 	w.match.sample = ++c->walks;
 	w.match.selected = control.unit;
-	w.space = t->address_space;
+	w.space = t->process.address_space;
 	w.stamp = stamp_of(memory_of(task)->exec_vm);
 	innermost_frame(task, &w.frame);
 	if (w.frame.lr)
@@ -133,9 +133,9 @@ static __always_inline void host(struct thread *t, struct task_struct *task)
 {
 	struct process *p;
 
-	if (t->hosts_goroutines)
+	if (t->host.has_slept)
 		return;
-	t->hosts_goroutines = 1;
+	t->host.has_slept = 1;
 	p = process_of(task);
 	if (p)
 		p->goroutines = 1;
@@ -168,7 +168,7 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 	struct goroutine g = {}, *before;
 	u64 begin;
 
-	if (!t || !c || t->leaving)
+	if (!t || !c || t->process.leaving)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	enter_experiment(t);
@@ -193,7 +193,7 @@ static __always_inline int goroutine_sleeps(struct pt_regs *ctx)
 		if (bpf_map_update_elem(&goroutines, &key, &g, BPF_NOEXIST)) {
 			count_sleeper(g.unit, -1);
 			lose(c, LOSS_GOROUTINE);
-		} else if (*(volatile u32 *)&t->leaving) {
+		} else if (*(volatile u32 *)&t->process.leaving) {
 			stop_sleeping(&key, g.unit);
 		}
 		return 0;
@@ -213,9 +213,9 @@ static __always_inline void level_up_to(struct core *c, struct thread *t, u64 le
 	if (level <= t->account.level)
 		return;
 	rise = level - t->account.level;
-	if (!control.follows_goroutines || !t->goroutine) {
-		rise = lesser(rise, t->host_idle);
-		t->host_idle -= rise;
+	if (!control.follows_goroutines || !t->host.goroutine) {
+		rise = lesser(rise, t->host.idle_ns);
+		t->host.idle_ns -= rise;
 	}
 	t->account.level += rise;
 	c->began_level += rise; /* it did not run for that */

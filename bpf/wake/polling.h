@@ -22,7 +22,7 @@ static __always_inline bool is_poll(const struct thread *t, u64 now)
 /* Whether it polls, and may have found something. */
 static __always_inline bool may_have_found(const struct thread *t)
 {
-	return t->poll_debt || t->found_position;
+	return t->polling.debt || t->polling.found_position;
 }
 
 /*
@@ -38,15 +38,15 @@ SUBPROGRAM int finish_poll(struct core *c, struct thread *t)
 	if (!c || !t)
 		return 0;
 	enter_experiment(t);
-	if (t->found_position)
-		should_have_waited(c, t, t->found_position, ~0ull);
-	if (t->poll_debt) {
+	if (t->polling.found_position)
+		should_have_waited(c, t, t->polling.found_position, ~0ull);
+	if (t->polling.debt) {
 		/* It may have paid a part of what it owed when it woke up. */
-		by = lesser(t->poll_debt, account_debt(t->account.level, control.global));
+		by = lesser(t->polling.debt, account_debt(t->account.level, control.global));
 		forgive(c, t, by);
 	}
-	if (may_have_found(t) && t->polls < POLLS_KNOWN && ++t->short_polls > SHORT_POLLS)
-		t->poll_place = 0;
+	if (may_have_found(t) && t->polling.polls < POLLS_KNOWN && ++t->polling.short_rows > SHORT_POLLS)
+		t->polling.place = 0;
 	stop_polling(t);
 	return 0;
 }
@@ -58,10 +58,10 @@ SUBPROGRAM int finish_poll(struct core *c, struct thread *t)
  */
 static __always_inline void note_timeout_work(struct thread *t, u64 place)
 {
-	if (!t->polling_since || place != t->credit.from || t->hosts_goroutines)
-		t->timeouts_since = 0;
-	else if (!t->timeouts_since)
-		t->timeouts_since = t->polling_since;
+	if (!t->polling.since || place != t->credit.from || t->host.has_slept)
+		t->timeouts.since = 0;
+	else if (!t->timeouts.since)
+		t->timeouts.since = t->polling.since;
 }
 
 /* After so many timeouts in a row the thread does its work for the work's own sake. */
@@ -73,7 +73,7 @@ static __always_inline void note_timeout_work(struct thread *t, u64 place)
  */
 static __always_inline bool works_on_timeouts(const struct thread *t, u64 now)
 {
-	return t->by_timer && t->woken_place == t->credit.from && t->timeouts < TIMEOUTS_OWN && credit_length(&t->credit, now) < control.asked_period;
+	return t->wake.by_timer && t->timeouts.woken_place == t->credit.from && t->timeouts.count < TIMEOUTS_OWN && credit_length(&t->credit, now) < control.asked_period;
 }
 
 /* A thread at this level wakes one that has worked on timeouts. */
@@ -81,10 +81,10 @@ SUBPROGRAM int woken_before_timeout(struct thread *t, u64 now, u64 level)
 {
 	if (!t)
 		return 0;
-	t->woken_place = t->credit.from;
-	t->timeouts = 0;
-	t->account.since = waiting_began(&t->account, t->timeouts_since, t->timeout_position, now, level);
-	t->timeouts_since = 0;
+	t->timeouts.woken_place = t->credit.from;
+	t->timeouts.count = 0;
+	t->account.since = waiting_began(&t->account, t->timeouts.since, t->timeouts.position, now, level);
+	t->timeouts.since = 0;
 	return 0;
 }
 
@@ -96,14 +96,14 @@ SUBPROGRAM int woken_before_timeout(struct thread *t, u64 now, u64 level)
  */
 static __always_inline void continue_poll(struct core *c, struct thread *t, u64 place, u64 now)
 {
-	if (!(t->polling_since || t->polls_sped_up) || place != t->credit.from || !is_poll(t, now)) {
+	if (!(t->polling.since || t->polling.sped_up) || place != t->credit.from || !is_poll(t, now)) {
 		note_timeout_work(t, place);
 		finish_poll(c, t);
 		return;
 	}
-	if (++t->polls >= POLLS_KNOWN) {
-		t->poll_place = place;
-		t->short_polls = 0;
+	if (++t->polling.polls >= POLLS_KNOWN) {
+		t->polling.place = place;
+		t->polling.short_rows = 0;
 	}
 }
 
@@ -113,7 +113,7 @@ static __always_inline void continue_poll(struct core *c, struct thread *t, u64 
  */
 static __always_inline bool may_poll(const struct thread *t, u32 call)
 {
-	return (is_sleep(call) || call == CALL_FUTEX) && (t->polls >= POLLS_KNOWN || t->credit.from == t->poll_place);
+	return (is_sleep(call) || call == CALL_FUTEX) && (t->polling.polls >= POLLS_KNOWN || t->credit.from == t->polling.place);
 }
 
 /* A thread that sleeps is woken, and may have slept in order to poll. */
@@ -124,20 +124,20 @@ SUBPROGRAM int expect_poll(struct thread *t, u32 call, u64 now)
 
 	if (!t)
 		return 0;
-	if (t->by_timer) {
-		t->timeout_position = now - t->account.level;
-		t->timeouts++;
+	if (t->wake.by_timer) {
+		t->timeouts.position = now - t->account.level;
+		t->timeouts.count++;
 	}
 	may = may_poll(t, call);
-	t->poll_debt = may && t->polling_since ? lesser(now - t->polling_since, account_debt(t->account.level, control.global)) : 0;
-	t->found_position = 0;
-	if (!t->polls_sped_up || !(may || t->polls))
+	t->polling.debt = may && t->polling.since ? lesser(now - t->polling.since, account_debt(t->account.level, control.global)) : 0;
+	t->polling.found_position = 0;
+	if (!t->polling.sped_up || !(may || t->polling.polls))
 		return 0;
 	position = now - t->account.level - t->lead; /* when what it owes is paid */
 	others = mean_position_of_others(now);
 	if (may)
-		t->found_position = position + t->lead + expected_find_delay(position, t->polls ? t->others_position : position, others);
-	t->others_position = others;
+		t->polling.found_position = position + t->lead + expected_find_delay(position, t->polling.polls ? t->polling.others_position : position, others);
+	t->polling.others_position = others;
 	return 0;
 }
 

@@ -110,20 +110,20 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			sleeps_after_sleep(p, place == p->credit.from && is_poll(p, now));
 			continue_poll(c, p, place, now);
 			hand_over(p, place, now);
-			p->available_since = 0;
+			p->requests.available_since = 0;
 			begin_wait(ctx, c, p, prev, place, now);
 		} else {
 			earn(p, now);
 			credit_pause(&p->credit, now);
-			p->would_not_sleep = 1;
+			p->wake.would_not_sleep = 1;
 		}
 		p->account.since = now;
 		p->running = 0;
 		show_level(c, p, 0);
-		if (sleeps && p->polls)
+		if (sleeps && p->polling.polls)
 			c->shown_level = 0;
 		end_turn(c, p, sleeps);
-		if (!sleeps || !p->polls || !idle_again(c))
+		if (!sleeps || !p->polling.polls || !idle_again(c))
 			c->idle_account.since = 0;
 		else if (next->pid)
 			core_stood_idle(c, now);
@@ -159,9 +159,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			leave_core(c, 0, 0);
 		}
 		begin_turn(c, n, now);
-		if (!n->available_since)
-			n->available_since = now - n->account.level;
-		c->return_delay_due = n->delay_kind;
+		if (!n->requests.available_since)
+			n->requests.available_since = now - n->account.level;
+		c->return_delay_due = n->wake.delay_kind;
 		if (control.delays_returns)
 			c->expected.booked_by_others = 0; /* that was the previous thread's */
 		expect_earnings(c, n, now);
@@ -225,7 +225,7 @@ static __always_inline void wake_outsider(struct core *c, struct task_struct *ta
 /* Whether and why a thread that is woken from outside the target is delayed before it returns. */
 static __always_inline u32 delay_after(struct thread *t, struct task_struct *task)
 {
-	if (t->by_timer && waits_for_futex(task)) {
+	if (t->wake.by_timer && waits_for_futex(task)) {
 		__sync_fetch_and_add(&control.timeouts, 1);
 		if (control.delay_timeouts)
 			return DELAY_TIMEOUT;
@@ -255,9 +255,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	c->wakes++;
 	before = t->account.level;
-	asked = asked_position(&t->account, t->lead, t->by_timer && !t->running && !t->hosts_goroutines && !t->polling_since, calling(task));
+	asked = asked_position(&t->account, t->lead, t->wake.by_timer && !t->running && !t->host.has_slept && !t->polling.since, calling(task));
 	waited = t->account.since;
-	if (t->hosts_goroutines && !t->running)
+	if (t->host.has_slept && !t->running)
 		count_host_idle(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : get_outsider(bpf_get_current_task_btf());
@@ -266,19 +266,19 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	else if ((c->source & 15) != FROM_TIMER) {
 		stop_polling(t); /* a packet is something to work on */
 	} else if (due) {
-		t->polling_since = 0; /* the sleep takes its own time */
-		t->polls_sped_up = 1;
-	} else if (!t->running && !t->polling_since && !is_periodic(t)) {
-		t->polling_since = t->account.since;
-		t->polls_sped_up = 0;
+		t->polling.since = 0; /* the sleep takes its own time */
+		t->polling.sped_up = 1;
+	} else if (!t->running && !t->polling.since && !is_periodic(t)) {
+		t->polling.since = t->account.since;
+		t->polling.sped_up = 0;
 	}
-	t->pending_sleep = 0;
-	t->would_not_sleep = 0;
-	t->too_soon = 0;
+	t->timed.pending = 0;
+	t->wake.would_not_sleep = 0;
+	t->wake.too_soon = 0;
 	if (waker) {
-		t->delay_kind = t->by_timer = t->delays_next = 0;
+		t->wake.delay_kind = t->wake.by_timer = t->host.delays_next = 0;
 		finish_poll(c, waker);
-		t->too_soon = too_soon_by(waker->too_soon);
+		t->wake.too_soon = too_soon_by(waker->wake.too_soon);
 		wakes_after_sleep(waker, now);
 		offset_host_idle(waker); /* or the thread would hand on what it only seems to owe */
 		hand_over_reply(c, waker, asked, waited, now);
@@ -289,11 +289,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * thread's position moved with the clock.
 		 */
 		c->network_wakes += c->receives && c->receives == c->interrupts;
-		t->by_timer = (c->source & 15) == FROM_TIMER;
-		t->sleep_sped_up = !!due;
-		if (t->by_timer && !looks_for_goroutine(t))
+		t->wake.by_timer = (c->source & 15) == FROM_TIMER;
+		t->wake.sleep_sped_up = !!due;
+		if (t->wake.by_timer && !looks_for_goroutine(t))
 			count_timed_sleep(t, is_sleep(calling(task)));
-		t->delay_kind = delay_after(t, task);
+		t->wake.delay_kind = delay_after(t, task);
 		level = s ? s->account.level : t->account.level;
 	}
 	if (s && is_kernel_thread(bpf_get_current_task_btf())) {
@@ -305,13 +305,13 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		if (level > t->account.level && !t->running)
 			t->account.level = level;
 	} else if (waker || s) {
-		if (t->timeouts_since)
+		if (t->timeouts.since)
 			woken_before_timeout(t, now, level);
 		if (t->running)
 			/* Woken while it went to sleep: it has not waited. */
 			t->account.level = lesser(t->account.level, level);
 		else {
-			t->would_not_sleep = account_would_not_sleep(&t->account, now, level);
+			t->wake.would_not_sleep = account_would_not_sleep(&t->account, now, level);
 			t->account.level = account_waited(&t->account, now, level);
 		}
 		t->lead = s ? outsider_lead(s, t->account.level) : waker->lead;

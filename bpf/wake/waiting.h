@@ -237,7 +237,7 @@ static __always_inline void grow_with_waiting(u64 now)
 /* The thread runs no goroutine: it looks for one, or waits for one. */
 static __always_inline bool looks_for_goroutine(const struct thread *t)
 {
-	return control.follows_goroutines && t->idle_account.since;
+	return control.follows_goroutines && t->host.idle_account.since;
 }
 
 /*
@@ -249,7 +249,7 @@ static __always_inline void count_host_idle(struct thread *t, u64 now)
 	u64 away = account_away(&t->account, now);
 
 	grow_with_waiting(now);
-	t->host_idle = lesser(t->host_idle + away, account_debt(t->account.level, control.global));
+	t->host.idle_ns = lesser(t->host.idle_ns + away, account_debt(t->account.level, control.global));
 }
 
 /*
@@ -259,9 +259,9 @@ static __always_inline void count_host_idle(struct thread *t, u64 now)
  */
 static __always_inline bool offset_host_idle(struct thread *t)
 {
-	u64 by = t->host_idle;
+	u64 by = t->host.idle_ns;
 
-	t->host_idle = 0;
+	t->host.idle_ns = 0;
 	if (!by || !sped_up_waits())
 		return 0;
 	t->account.level += lesser(by, account_debt(t->account.level, control.global));
@@ -355,7 +355,7 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	if (t->wait.since)
 		forget_wait(c, t, now);
 	/* On its way out nothing of the program waits any more. */
-	if (!waits_followed || t->leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
+	if (!waits_followed || t->process.leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
 		return;
 	t->wait.habit = find_habit(t, place);
 	t->wait.stopped = is_stopped(task);
@@ -373,7 +373,7 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	/* It is 0. What follows is read after it can be seen. */
 	__sync_fetch_and_add(&t->wait.since, now);
 	/* The pass that removed the thread has seen no wait to end. */
-	if (*(volatile u32 *)&t->leaving)
+	if (*(volatile u32 *)&t->process.leaving)
 		forget_wait(c, t, now);
 }
 
@@ -386,7 +386,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	u64 since = t->account.since, level = t->account.level, due;
 	u32 unit = 0, class = WAIT_CPU;
 
-	t->account.level = account_got_core(&t->account, now, c->account.level, !t->would_not_sleep, c->idle_account.since);
+	t->account.level = account_got_core(&t->account, now, c->account.level, !t->wake.would_not_sleep, c->idle_account.since);
 	if (!waits_followed)
 		return;
 	if (c->last_left <= since && t->wait.ended) {
