@@ -43,6 +43,7 @@ SETTING page_shift = 12; /* of the machine's pages */
 SETTING possible_cores = MAX_CPUS; /* the largest number of a core, + 1 */
 
 /* Types without a map or variable, kept for the generated Go. */
+enum why why_type __attribute__((unused));
 const struct event *event_type __attribute__((unused));
 enum wait_class wait_class_type __attribute__((unused));
 enum loss loss_type __attribute__((unused));
@@ -75,6 +76,15 @@ static __always_inline struct core *this_core(void)
 		return 0;
 	}
 	return &cores[id];
+}
+
+/* Counts a change of a thread's level. */
+static __always_inline void count_change(enum why why, s64 by)
+{
+	struct core *c = this_core();
+
+	if (c)
+		c->changes[why] += by;
 }
 
 static __always_inline void lose(struct core *c, enum loss what)

@@ -7,6 +7,7 @@
 #define WHATIF_SHARED_H
 
 #include "../vtime/credit.h"
+#include "../vtime/level.h"
 
 enum limit {
 	MAX_CPUS = 512,
@@ -377,6 +378,7 @@ struct core {
 	u64 wakes;	/* of threads of the target */
 	u64 network_wakes; /* those that a packet from another machine caused */
 	u64 waited[WAIT_CLASSES]; /* ns of waits that ended here, summed over threads */
+	u64 changes[WHY_MAX]; /* of its threads' levels, ns: the sum for each reason */
 	u64 lost[LOSS_MAX];
 	struct expectation expected;
 	struct expired expired; /* of the thread that is delayed here */

@@ -69,7 +69,7 @@ SUBPROGRAM int take_expected(struct core *c, struct thread *t)
 	if (t->account.epoch != control.epoch || !t->running)
 		return 0; /* it was booked for another thread */
 	due = lesser(due, account_debt(t->account.level, control.global));
-	t->account.level += due;
+	account_raise(&t->account, due, WHY_EXPECTED);
 	t->credit.earned += due;
 	t->credit.expected += due;
 	t->learned.earns = 1;

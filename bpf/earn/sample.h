@@ -35,12 +35,11 @@ static __always_inline bool sample_kernel_thread(struct core *c)
 	if (!s)
 		return 1;
 	/* What another core earns at this tick, this one earns at the same time. */
-	if (s->account.level < control.global_before)
-		s->account.level = control.global_before;
-	s->account.level += earned;
+	account_raise_to(&s->account, control.global_before, WHY_UNCOUNTED);
+	account_raise(&s->account, earned, WHY_UNCOUNTED);
 	raise_global(s->account.level);
 	core_enter_experiment(c);
-	c->account.level = lesser(c->account.level + earned, control.global);
+	account_raise_core(&c->account, earned, control.global);
 	return 1;
 }
 
@@ -65,7 +64,10 @@ static __always_inline void sample_foreign(struct core *c)
 SUBPROGRAM int found_while_spinning(struct thread *t, u64 ran)
 {
 	if (t && t->spin.share)
-		t->account.level = spin_found(&t->spin, t->account.level, ran, lowest_level_of_others(control.global_before));
+		account_raise_to(&t->account,
+				 spin_found(&t->spin, t->account.level, ran,
+					    lowest_level_of_others(control.global_before)),
+				 WHY_SPUN);
 	return 0;
 }
 

@@ -44,15 +44,16 @@ static __always_inline void note_running(struct core *c, struct thread *t, u64 n
 static __always_inline void offset_spin(struct thread *t, u64 global)
 {
 	if (t->spin.left)
-		t->account.level = spin_offset(&t->spin, t->account.level, global);
+		account_raise_to(&t->account, spin_offset(&t->spin, t->account.level, global),
+				 WHY_SPUN);
 }
 
 /* Raises the thread's level, and G where needed: it has earned this, or was delayed. */
-static __always_inline void raise_level(struct thread *t, u64 due)
+static __always_inline void raise_level(struct thread *t, u64 due, enum why why)
 {
 	if (!due || nobody_pays)
 		return;
-	t->account.level += due;
+	account_raise(&t->account, due, why);
 	raise_global(t->account.level);
 }
 
@@ -60,7 +61,7 @@ static __always_inline void raise_earned(struct thread *t, u64 due)
 {
 	if (due)
 		t->learned.earns = 1;
-	raise_level(t, due);
+	raise_level(t, due, WHY_EARNED);
 }
 
 /* Books what the running thread's samples have earned by now. */
@@ -174,7 +175,7 @@ static __always_inline void hand_over(struct thread *t, u64 place, u64 now)
 static __always_inline u64 set_back(struct core *c, struct thread *t, u64 by)
 {
 	by = lesser(by, t->account.level - lesser(t->account.level, control.global_start));
-	t->account.level -= by;
+	account_lower(&t->account, by);
 	t->requests.available_since += t->requests.available_since ? by : 0;
 	c->began_level -= lesser(by, c->began_level); /* this core gave it none of that */
 	show_level(c, t, 0);

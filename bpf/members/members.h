@@ -70,9 +70,7 @@ static __always_inline struct thread *join(struct task_struct *task, u64 space, 
 	if (!t)
 		return 0;
 	now = bpf_ktime_get_ns();
-	t->account.epoch = control.epoch;
-	t->account.level = control.global;
-	t->account.since = now;
+	account_open(&t->account, control.epoch, control.global, now);
 	t->credit.began = now;
 	t->turns.core = NO_CORE;
 	t->process.address_space = space;
@@ -229,7 +227,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	finish_poll(this_core(), p);
 	place = place_of(parent, BY_FORKING);
 	hand_over(p, place, now);
-	t->account = p->account;
+	account_copy(&t->account, &p->account);
 	t->lead = p->lead;
 	t->account.since = now;
 	__builtin_memset(&t->credit, 0, sizeof(t->credit));

@@ -104,7 +104,7 @@ SUBPROGRAM int end_turn(struct core *c, struct thread *t, bool sleeps)
 	 * leaves a gap behind that others may fill.
 	 */
 	if (given)
-		c->account.level = lesser(c->account.level + given, control.global);
+		account_raise_core(&c->account, given, control.global);
 	if (sleeps) {
 		t->turns.core = NO_CORE;
 		/* the threads that are left will set them again */
@@ -124,9 +124,9 @@ SUBPROGRAM int end_turn(struct core *c, struct thread *t, bool sleeps)
  * Forgives a part of the thread's debt. The core has not given it that: began_level moves along,
  * for end_turn.
  */
-static __always_inline void forgive(struct core *c, struct thread *t, u64 by)
+static __always_inline void forgive(struct core *c, struct thread *t, u64 by, enum why why)
 {
-	t->account.level += by;
+	account_raise(&t->account, by, why);
 	c->began_level += by;
 	t->requests.available_since -= t->requests.available_since ? by : 0;
 	show_level(c, t, 0);

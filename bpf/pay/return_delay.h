@@ -115,21 +115,20 @@ static __always_inline void end_delay(struct delay *h)
 {
 	struct thread *t = h->thread;
 	struct core *c = h->core;
-	u64 level;
+	u64 paid;
 
 	t->polling.debt -= lesser(t->polling.debt, h->now - h->begin); /* it has paid that */
 	t->delayed = 0;
 	c->delayed += h->now - h->begin;
 	if (under_way(h->now) && h->debt <= h->now - h->begin)
 		book_expected(h->updated);
-	level = account_paid(t->account.level, h->now - h->begin, control.global);
+	paid = account_paid(t->account.level, h->now - h->begin, control.global);
 	if (h->expires && is_woken(c)) {
 		polled_until_now(t);
-		t->account.level = account_waited(&t->account, h->now, c->expired.level);
+		account_wait_until(&t->account, h->now, c->expired.level, WHY_WAITED);
 		t->lead = c->expired.lead;
 	}
-	if (level > t->account.level)
-		t->account.level = level;
+	account_raise_to(&t->account, paid, WHY_RETURN_DELAYED);
 	t->credit.began += h->now - h->begin; /* it did not run */
 	show_level(c, t, 0);
 	expect_earnings(c, t, bpf_ktime_get_ns());
@@ -148,7 +147,7 @@ static __always_inline void forgive_periodic(struct core *c, struct thread *t)
 	if (control.delay_sleepers || !hands_off_after_sleep(t) || !is_crowded())
 		return;
 	t->lead = 0;
-	forgive(c, t, account_debt(t->account.level, control.global));
+	forgive(c, t, account_debt(t->account.level, control.global), WHY_PERIODIC);
 	t->wake.too_soon = SOON_BY_ITSELF;
 	expect_earnings(c, t, bpf_ktime_get_ns());
 }

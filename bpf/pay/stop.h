@@ -79,7 +79,7 @@ static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin
 	c->stopped += s.now - begin;
 	c->turns += s.turns;
 	c->turning += s.now - now;
-	t->account.level = account_paid(t->account.level, s.paid, control.global);
+	account_pay(&t->account, s.paid, control.global, WHY_STOPPED);
 	t->credit.began += s.paid; /* it did not run */
 	return s.now;
 }

@@ -127,7 +127,7 @@ SUBPROGRAM int book_tick(struct core *c, struct thread *t, bool waits)
 		return 0;
 	delay = cost_of_tick(c);
 	if (!waits)
-		raise_level(t, delay);
+		raise_level(t, delay, WHY_MEASURED);
 	t->credit.began += delay;
 	return 0;
 }
@@ -140,7 +140,7 @@ static __always_inline u64 book_delay_since(struct thread *t, u64 begin, u64 mos
 {
 	u64 now = bpf_ktime_get_ns(), took = now - begin;
 
-	raise_level(t, lesser(took, most));
+	raise_level(t, lesser(took, most), WHY_MEASURED);
 	t->credit.began += took; /* it did not run */
 	return now;
 }

@@ -43,7 +43,7 @@ static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cos
 		t->requests.available_since = now - t->account.level;
 	if (!cost)
 		return;
-	raise_level(t, cost);
+	raise_level(t, cost, WHY_MEASURED);
 	c = this_core();
 	if (c)
 		show_level(c, t, 0);

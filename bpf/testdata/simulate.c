@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "../vtime/credit.h"
 #include "../vtime/estimates.h"
+#include "../vtime/level.h"
 
 #define THREADS 6
 #define PERIOD 1000

@@ -33,17 +33,6 @@ static __always_inline u64 lesser(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* A new experiment begins for everyone at the same position. */
-static __always_inline void account_enter_experiment(struct account *a, u64 epoch, u64 start, u64 global)
-{
-	if (a->epoch == epoch)
-		return;
-	a->epoch = epoch;
-	a->level = global;
-	if (a->since < start)
-		a->since = start;
-}
-
 /* For how long the owner has stood still. */
 static __always_inline u64 account_away(const struct account *a, u64 now)
 {

@@ -97,7 +97,7 @@ static __always_inline s32 count_queued(s32 n)
 /* A goroutine that no thread runs gets an account: what the thread has now. */
 static __always_inline void open_account(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
 {
-	p->account = t->account;
+	account_copy(&p->account, &t->account);
 	p->account.since = now;
 	p->lead = t->lead;
 	if (!bpf_map_update_elem(&parked, key, p, BPF_ANY) && p->ready)
@@ -116,7 +116,7 @@ static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread 
 	t->timed.pending = 0; /* that was this goroutine's */
 	if (moment != GO_ENDS)
 		open_account(&key, t, &p, begin);
-	t->host.idle_account = t->account;
+	account_copy(&t->host.idle_account, &t->account);
 	t->host.idle_account.since = begin;
 	t->host.goroutine = t->wake.too_soon = 0;
 	book_probe(ctx, t, begin);
@@ -157,7 +157,7 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		p->too_soon = too_soon;
 		if (!looks) {
 			p->would_not_sleep = account_would_not_sleep(&p->account, now, t->account.level);
-			p->account.level = account_waited(&p->account, now, t->account.level);
+			account_wait_until(&p->account, now, t->account.level, WHY_UNCOUNTED);
 			p->lead = t->lead;
 		}
 		p->account.since = now;
@@ -237,7 +237,7 @@ static __always_inline void goroutine_runs(struct pt_regs *ctx, struct thread *t
 			c->began_level += level - t->account.level;
 		else
 			c->began_level -= lesser(t->account.level - level, c->began_level);
-		t->account.level = level;
+		account_move(&t->account, level);
 		t->lead = lead;
 		t->requests.available_since = begin - level;
 		t->spin.left = 0;

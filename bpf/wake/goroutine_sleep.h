@@ -150,7 +150,7 @@ static __always_inline void book_probe(struct pt_regs *ctx, struct thread *t, u6
 	u64 cost = cost_of(bpf_get_attach_cookie(ctx)), now = bpf_ktime_get_ns();
 
 	if (under_way(now))
-		raise_level(t, cost + lesser(now - begin, LONGEST_PROBE_NS));
+		raise_level(t, cost + lesser(now - begin, LONGEST_PROBE_NS), WHY_MEASURED);
 }
 
 static __always_inline enum go_moment go_moment_of(struct pt_regs *ctx)
@@ -217,7 +217,7 @@ static __always_inline void level_up_to(struct core *c, struct thread *t, u64 le
 		rise = lesser(rise, t->host.idle_ns);
 		t->host.idle_ns -= rise;
 	}
-	t->account.level += rise;
+	account_raise(&t->account, rise, WHY_WAIT_SPED_UP);
 	c->began_level += rise; /* it did not run for that */
 	raise_global(t->account.level);
 }

@@ -89,15 +89,11 @@ static __always_inline bool outsider_leaves_core(struct task_struct *task, u64 n
 static __always_inline void outsider_gets_core(struct task_struct *task, u64 now, u64 core_level, bool idle)
 {
 	struct outsider *s = outsider_of(task);
-	u64 level;
 
 	if (!s)
 		return;
-	if (!idle) {
-		level = account_waited(&s->account, now, core_level);
-		if (level > s->account.level)
-			s->account.level = level;
-	}
+	if (!idle)
+		account_may_have_waited(&s->account, now, core_level, WHY_UNCOUNTED);
 	s->running = 1;
 }
 
@@ -108,9 +104,9 @@ static __always_inline void outsider_woken(struct outsider *s, u64 now, u64 wake
 
 	if (s->running)
 		/* Woken while it went to sleep: it has not waited. */
-		s->account.level = lesser(s->account.level, waker);
+		account_catch(&s->account, waker, WHY_UNCOUNTED);
 	else
-		s->account.level = account_waited(&s->account, now, waker);
+		account_wait_until(&s->account, now, waker, WHY_UNCOUNTED);
 	s->account.since = now;
 	debt = account_debt(s->account.level, control.global);
 	s->lead = debt - lesser(debt, unpaid);

@@ -43,7 +43,7 @@ SUBPROGRAM int finish_poll(struct core *c, struct thread *t)
 	if (t->polling.debt) {
 		/* It may have paid a part of what it owed when it woke up. */
 		by = lesser(t->polling.debt, account_debt(t->account.level, control.global));
-		forgive(c, t, by);
+		forgive(c, t, by, WHY_POLLED);
 	}
 	if (may_have_found(t) && t->polling.polls < POLLS_KNOWN && ++t->polling.short_rows > SHORT_POLLS)
 		t->polling.place = 0;

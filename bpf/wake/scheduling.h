@@ -32,11 +32,11 @@ SUBPROGRAM int book_intrusion(struct core *c, struct thread *t, u64 now)
 		since = now;
 	alone = lesser(c->intruded, since - begin);
 	took = lesser(c->intruded - alone, now - since);
-	c->account.level = lesser(c->account.level + alone, control.global);
+	account_raise_core(&c->account, alone, control.global);
 	grown = (control.global - control.global_start) >> 10;
 	all = (now - control.start) >> 10;
 	if (grown && grown <= all)
-		c->account.level += took * grown / all;
+		account_raise(&c->account, took * grown / all, WHY_UNCOUNTED);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ static __always_inline void settle_intrusion(struct core *c, const struct thread
 	if (!c->intruded)
 		return;
 	raise_global(t->account.level);
-	c->account.level = lesser(c->account.level, control.global);
+	account_raise_core(&c->account, 0, control.global);
 }
 
 /* The target leaves the core to other tasks; one of its threads may still want it. */
@@ -62,7 +62,7 @@ static __always_inline bool idle_again(struct core *c)
 {
 	if (!c->idle_account.since || c->idle_account.epoch != c->account.epoch)
 		return 0;
-	c->account = c->idle_account;
+	account_copy(&c->account, &c->idle_account);
 	return 1;
 }
 
@@ -76,7 +76,7 @@ SUBPROGRAM int core_stood_idle(struct core *c, u64 now)
 		return 0;
 	if (sped_up_waits())
 		grow_with_waiting(now);
-	c->account.level = account_waited(&c->account, now, control.global);
+	account_wait_until(&c->account, now, control.global, WHY_UNCOUNTED);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		else if (next->pid)
 			core_stood_idle(c, now);
 	} else if (!prev->pid) {
-		c->idle_account = c->account;
+		account_copy(&c->idle_account, &c->account);
 		core_stood_idle(c, now);
 	} else {
 		/*
@@ -301,18 +301,17 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		 * The kernel thread may have worked for others until now, and never stops: only
 		 * what it saved counts.
 		 */
-		level = account_waited(&t->account, now, level);
-		if (level > t->account.level && !t->running)
-			t->account.level = level;
+		if (!t->running)
+			account_may_have_waited(&t->account, now, level, WHY_WAITED);
 	} else if (waker || s) {
 		if (t->timeouts.since)
 			woken_before_timeout(t, now, level);
 		if (t->running)
 			/* Woken while it went to sleep: it has not waited. */
-			t->account.level = lesser(t->account.level, level);
+			account_catch(&t->account, level, WHY_CAUGHT);
 		else {
 			t->wake.would_not_sleep = account_would_not_sleep(&t->account, now, level);
-			t->account.level = account_waited(&t->account, now, level);
+			account_wait_until(&t->account, now, level, WHY_WAITED);
 		}
 		t->lead = s ? outsider_lead(s, t->account.level) : waker->lead;
 	}
@@ -322,11 +321,11 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	 */
 	if (due && before + due > t->account.level) {
 		control.waiting_grew = control.epoch;
-		t->account.level = before + due;
+		account_raise_to(&t->account, before + due, WHY_WAIT_SPED_UP);
 		raise_global(t->account.level);
 		/* An outsider that was waited for would have come earlier by as much. */
-		if (s && s->account.level < t->account.level && !is_kernels(bpf_get_current_task_btf()))
-			s->account.level = t->account.level;
+		if (s && !is_kernels(bpf_get_current_task_btf()))
+			account_raise_to(&s->account, t->account.level, WHY_UNCOUNTED);
 	}
 	expect_poll(t, calling(task), now);
 	t->account.since = now;

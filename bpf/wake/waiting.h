@@ -264,7 +264,8 @@ static __always_inline bool offset_host_idle(struct thread *t)
 	t->host.idle_ns = 0;
 	if (!by || !sped_up_waits())
 		return 0;
-	t->account.level += lesser(by, account_debt(t->account.level, control.global));
+	account_raise(&t->account, lesser(by, account_debt(t->account.level, control.global)),
+		      WHY_HOST_IDLE);
 	return 1;
 }
 
@@ -386,7 +387,8 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	u64 since = t->account.since, level = t->account.level, due;
 	u32 unit = 0, class = WAIT_CPU;
 
-	t->account.level = account_got_core(&t->account, now, c->account.level, !t->wake.would_not_sleep, c->idle_account.since);
+	account_get_core(&t->account, now, c->account.level, !t->wake.would_not_sleep,
+			 c->idle_account.since);
 	if (!waits_followed)
 		return;
 	if (c->last_left <= since && t->wait.ended) {
@@ -400,7 +402,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	due = worth(since, now);
 	if (due && level + due > t->account.level) {
 		control.waiting_grew = control.epoch;
-		t->account.level = level + due;
+		account_raise_to(&t->account, level + due, WHY_WAIT_SPED_UP);
 		raise_global(t->account.level);
 	}
 }

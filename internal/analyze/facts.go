@@ -17,6 +17,12 @@ func (in *input) count(res *Result) {
 			res.DelayNS += max(0, e.DelayNS)
 			res.PausedNS += max(0, e.PausedNS)
 			res.HeldNS += max(0, e.HeldNS)
+			for reason, ns := range e.LevelsNS {
+				if res.LevelsNS == nil {
+					res.LevelsNS = make(map[string]int64)
+				}
+				res.LevelsNS[reason] += ns
+			}
 			res.DealtNS += max(0, e.DealtNS)
 			res.OwnNS += max(0, e.OwnNS)
 			switch {

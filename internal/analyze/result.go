@@ -23,6 +23,7 @@ type Result struct {
 	DelayNS     int64          // of which were virtual delays
 	PausedNS    int64          // time that cores were stopped for them
 	HeldNS      int64          // time that threads which had slept by the clock were kept for them
+	LevelsNS    map[string]int64 // why threads were charged for them, or not: by how much their levels changed
 	DealtNS     int64          // CPU time of others that the target deals with, such as its clients
 	OwnNS       int64          // CPU time that the profiler took
 

@@ -590,7 +590,7 @@ func (s *session) record(t plan.Trial, r ledger.Reading, setAside string) *profi
 	}
 	s.busyWaits.add(d)
 	e.DealtNS, e.Wakes, e.NetworkWakes = int64(d.Dealt), d.Wakes, d.NetworkWakes
-	e.Losses = losses(d)
+	e.Losses, e.LevelsNS = losses(d), d.Changes.ByReason()
 
 	s.recordWaits(&e, d.Waited)
 	for i, n := range d.Units {

@@ -47,6 +47,7 @@ type Totals struct {
 	Wakes                         int64 // of threads of the target
 	NetworkWakes                  int64 // those of them that packets from elsewhere made
 	Waited                        Waits
+	Changes                       Changes // of the levels of the target's threads
 	Lost                          [bpf.LedgerLossLOSS_MAX]int64
 	Units                         []int64 // samples of each, as of the same moment; index 0 is unit 1
 }
@@ -71,6 +72,9 @@ func (t Totals) Minus(u Totals) Totals {
 	}
 	for i := range t.Lost {
 		t.Lost[i] -= u.Lost[i]
+	}
+	for i := range t.Changes {
+		t.Changes[i] -= u.Changes[i]
 	}
 	t.Units = slices.Clone(t.Units)
 	for i, n := range u.Units {
@@ -131,6 +135,9 @@ func (l *Ledger) sums() Totals {
 		}
 		for k := range t.Lost {
 			t.Lost[k] += int64(load(&c.Lost[k]))
+		}
+		for k := range t.Changes {
+			t.Changes[k] += time.Duration(load(&c.Changes[k]))
 		}
 	}
 	return t

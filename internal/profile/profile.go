@@ -177,6 +177,9 @@ type Experiment struct {
 	OwnNS        int64 `json:"own_ns,omitempty"`     // CPU time of whatif itself
 	SpinTurns    int64 `json:"spin_turns,omitempty"` // loop turns while stopped: the canary for hidden contention
 	SpinNS       int64 `json:"spin_ns,omitempty"`    // for which there were those turns, summed over cores; 0 in older files
+	// LevelsNS is by how much the levels of the target's threads changed, by reason (bpf/vtime/level.h), summed over
+	// them: why they were charged for delays, or not.
+	LevelsNS map[string]int64 `json:"levels_ns,omitempty"`
 	// Losses counted in the kernel, by name; only those that are not zero.
 	Losses map[string]int64 `json:"losses,omitempty"`
 	// SetAside says why the runner found that the experiment should not be

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -45,7 +46,24 @@ func provenance(p *printer, r *analyze.Result) {
 		p.hanging("measuring: ", fmt.Sprintf("cores were stopped for %.1f s, threads held for %.1f s; others that the program deals with took %.1f%% of a core",
 			float64(r.PausedNS)/1e9, float64(r.HeldNS)/1e9, percent(r.DealtNS, r.RealNS)))
 	}
+	levels(p, r)
 	placebo(p, r)
+}
+
+// levels says why threads were charged for delays, or not.
+func levels(p *printer, r *analyze.Result) {
+	reasons := slices.SortedFunc(maps.Keys(r.LevelsNS), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.LevelsNS[b], r.LevelsNS[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, reason := range reasons {
+		if ns := r.LevelsNS[reason]; ns >= 5e7 || ns <= -5e7 {
+			parts = append(parts, fmt.Sprintf("%s %.1f s", clean(reason), float64(ns)/1e9))
+		}
+	}
+	if len(parts) > 0 {
+		p.hanging("levels: ", strings.Join(parts, ", "))
+	}
 }
 
 // placebo says what delays for nothing changed.
