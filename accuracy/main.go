@@ -21,13 +21,13 @@ func main() { rig.Main(run) }
 
 // options is the command line.
 type options struct {
-	plan      plan
-	chosen    []program
-	jsonFile  string
+	plan     plan
+	chosen   []program
+	jsonFile string
 	// The file to write the tables to, and the section of it that this run replaces.
 	resultsFile, resultsSection string
-	check     bool
-	truthOnly bool
+	check                       bool
+	truthOnly                   bool
 }
 
 // run is the command: 0, or 1 when something failed or, with -check, a target is missed; 2 for a wrong command

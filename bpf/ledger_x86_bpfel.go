@@ -69,7 +69,7 @@ type LedgerControlPage struct {
 	Unit               uint32
 	BinShift           uint32
 	Period             uint64
-	Asked              uint64
+	AskedPeriod        uint64
 	Parts              uint64
 	Cap                uint64
 	Rate               uint64
@@ -81,36 +81,36 @@ type LedgerControlPage struct {
 	WaitClass          uint64
 	Exits              uint32
 	Patient            uint32
-	Sampled            uint32
-	Holds              uint32
-	Sleepers           uint32
-	Expired            uint32
-	Timekeepers        uint32
-	Follows            uint32
+	SampledSpans       uint32
+	DelaysReturns      uint32
+	DelaySleepers      uint32
+	DelayTimeouts      uint32
+	DelayPeriodic      uint32
+	FollowsGoroutines  uint32
 	Unpinned           uint32
 	SeesMode           uint32
 	Placebo            uint32
 	_                  [12]byte
 	Global             uint64
-	Evened             uint64
+	FairnessGrowth     uint64
 	_                  [48]byte
 	Processes          uint64
 	Ended              uint64
 	Timeouts           uint64
-	TimeKept           uint64
+	PeriodicSeen       uint64
 	FollowVisits       uint64
 	FollowVisitsOthers uint64
-	HeldExpired        uint64
+	DelayedTimeouts    uint64
 	_                  [8]byte
 	Arrived            uint64
 	Cores              uint64
 	Parked             uint64
 	Stopping           uint64
 	Opened             uint64
-	Before             uint64
+	GlobalBefore       uint64
 	_                  [16]byte
-	Waited             uint64
-	Grown              uint64
+	WaitedUntil        uint64
+	WaitingGrew        uint64
 	Waiting            [8]uint64
 	_                  [48]byte
 }
@@ -123,65 +123,66 @@ type LedgerCore struct {
 		Since uint64
 		Epoch uint64
 	}
-	Idle struct {
+	IdleAccount struct {
 		_     structs.HostLayout
 		Level uint64
 		Since uint64
 		Epoch uint64
 	}
-	Began        uint64
-	Level        uint64
-	Left         uint64
-	Spared       uint64
-	Measure      uint64
-	Evened       uint64
-	ForeignSince uint64
-	KeptUntil    uint64
-	AwaySince    uint64
-	Intruded     uint64
-	Awaited      uint32
-	Pad          uint32
-	Debt         uint64
-	Interrupts   uint32
-	Sender       uint32
-	InKernel     uint32
-	Returns      uint32
-	Receives     uint32
-	Source       uint32
-	Walks        uint32
-	_            [4]byte
-	Samples      uint64
-	TooSoon      uint64
-	Busy         uint64
-	Stops        uint64
-	Stopped      uint64
-	Held         uint64
-	Turns        uint64
-	Turning      uint64
-	Sampling     uint64
-	Ticked       uint64
-	PutOff       uint64
-	FreeUntil    uint64
-	Passed       [16]uint64
-	Foreign      uint64
-	Dealt        uint64
-	Wakes        uint64
-	NetworkWakes uint64
-	Waited       [8]uint64
-	Lost         [17]uint64
-	Outlook      struct {
-		_        structs.HostLayout
-		Level    uint64
-		Since    uint64
-		Share    uint64
-		Booked   uint64
-		Advanced uint64
+	BeganLevel      uint64
+	ShownLevel      uint64
+	ShownLeft       uint64
+	ShareMax        uint64
+	EarnerShareMax  uint64
+	FairnessSettled uint64
+	ForeignSince    uint64
+	LastLeft        uint64
+	AwaySince       uint64
+	Intruded        uint64
+	Awaited         uint32
+	Pad             uint32
+	Debt            uint64
+	Interrupts      uint32
+	Sender          uint32
+	InKernel        uint32
+	ReturnDelayDue  uint32
+	Receives        uint32
+	Source          uint32
+	Walks           uint32
+	_               [4]byte
+	Samples         uint64
+	TooSoon         uint64
+	Busy            uint64
+	Stops           uint64
+	Stopped         uint64
+	Delayed         uint64
+	Turns           uint64
+	Turning         uint64
+	Sampling        uint64
+	Ticked          uint64
+	StopsDeferred   uint64
+	UnstoppedUntil  uint64
+	Passed          [16]uint64
+	Foreign         uint64
+	Dealt           uint64
+	Wakes           uint64
+	NetworkWakes    uint64
+	Waited          [8]uint64
+	Changes         [16]uint64
+	Lost            [17]uint64
+	Expected        struct {
+		_              structs.HostLayout
+		Level          uint64
+		Since          uint64
+		Share          uint64
+		Booked         uint64
+		BookedByOthers uint64
 	}
 	Expired struct {
 		_       structs.HostLayout
 		At      uint64
 		Process uint64
-		Over    uint64
+		Woken   uint64
 		Level   uint64
 		Lead    uint64
 	}
@@ -234,6 +235,33 @@ type LedgerCounters struct {
 	}
 	Value [128]uint64
 	Set   [128]uint8
+}
+
+type LedgerDeferredSamples struct {
+	_      structs.HostLayout
+	Sample [3]struct {
+		_      structs.HostLayout
+		Epoch  uint64
+		Space  uint64
+		Known  uint32
+		Cut    uint32
+		Point  uint32
+		Visits uint32
+		Tries  uint32
+		_      [4]byte
+		Kind   uint64
+		Given  uint32
+		_      [4]byte
+		Credit struct {
+			_       structs.HostLayout
+			Ran     uint64
+			Lost    int32
+			Samples uint32
+			Segment uint32
+			_       [4]byte
+		}
+		Trail LedgerTrail
+	}
 }
 
 type LedgerEvent struct {
@@ -310,34 +338,7 @@ type LedgerKinds struct {
 		Above  uint32
 		Below  uint32
 		Pairs  uint64
-		Unlike int64
-	}
-}
-
-type LedgerLates struct {
-	_    structs.HostLayout
-	Late [3]struct {
-		_      structs.HostLayout
-		Epoch  uint64
-		Space  uint64
-		Known  uint32
-		Cut    uint32
-		Point  uint32
-		Visits uint32
-		Tries  uint32
-		_      [4]byte
-		Kind   uint64
-		Given  uint32
-		_      [4]byte
-		PutOff struct {
-			_       structs.HostLayout
-			Ran     uint64
-			Lost    int32
-			Samples uint32
-			Stretch uint32
-			_       [4]byte
-		}
-		Trail LedgerTrail
+		Spread int64
 	}
 }
 
@@ -435,6 +436,19 @@ const (
 	LedgerObjectStateOBJECT_GONE   LedgerObjectState = 4
 )
 
+type LedgerOutsider struct {
+	_       structs.HostLayout
+	Account struct {
+		_     structs.HostLayout
+		Level uint64
+		Since uint64
+		Epoch uint64
+	}
+	Running uint32
+	ByTimer uint32
+	Lead    uint64
+}
+
 type LedgerParked struct {
 	_       structs.HostLayout
 	Account struct {
@@ -443,12 +457,12 @@ type LedgerParked struct {
 		Since uint64
 		Epoch uint64
 	}
-	Lead      uint64
-	From      uint64
-	Ready     uint32
-	Timed     uint32
-	Sleepless uint32
-	TooSoon   uint32
+	Lead          uint64
+	From          uint64
+	Ready         uint32
+	ByTimer       uint32
+	WouldNotSleep uint32
+	TooSoon       uint32
 }
 
 type LedgerParkedKey struct {
@@ -487,7 +501,7 @@ type LedgerPointName struct {
 type LedgerProcess struct {
 	_          structs.HostLayout
 	Space      uint64
-	Born       uint32
+	FirstSpace uint32
 	Number     uint32
 	Exempt     uint16
 	Goroutines uint16
@@ -575,7 +589,7 @@ type LedgerSpanCounts struct {
 	Unmatched uint64
 	Again     uint64
 	Carried   uint64
-	Late      uint64
+	Unseen    uint64
 }
 
 type LedgerSpanEnds struct {
@@ -598,19 +612,6 @@ const (
 	LedgerSpanRoleSPAN_END   LedgerSpanRole = 2
 )
 
-type LedgerStranger struct {
-	_       structs.HostLayout
-	Account struct {
-		_     structs.HostLayout
-		Level uint64
-		Since uint64
-		Epoch uint64
-	}
-	Running uint32
-	Timed   uint32
-	Lead    uint64
-}
-
 type LedgerTable struct {
 	_        structs.HostLayout
 	First    uint32
@@ -628,94 +629,125 @@ type LedgerThread struct {
 	}
 	Lead   uint64
 	Credit struct {
-		_        structs.HostLayout
-		Earned   uint64
-		Advanced uint64
-		Ran      uint64
-		Began    uint64
-		Carry    int64
-		Still    int64
-		From     uint64
-		In       uint64
-		Seen     uint64
-		Rest     uint64
-		Entered  uint64
-		Last     uint32
-		Lost     int32
-		Hits     uint32
-		Ticks    uint32
-		Samples  uint32
-		Stretch  uint32
-		Open     uint32
-		_        [4]byte
+		_          structs.HostLayout
+		Earned     uint64
+		Expected   uint64
+		Ran        uint64
+		Began      uint64
+		Carry      int64
+		RequestDue int64
+		From       uint64
+		In         uint64
+		Seen       uint64
+		Rest       uint64
+		Entered    uint64
+		Last       uint32
+		Lost       int32
+		Hits       uint32
+		Ticks      uint32
+		Samples    uint32
+		Segment    uint32
+		Deferred   uint32
+		_          [4]byte
 	}
-	Waiting struct {
+	Spin struct {
 		_     structs.HostLayout
 		Left  uint32
-		Often uint32
+		Share uint32
 	}
-	Spared      uint64
-	Running     uint32
-	Core        uint32
-	Hold        uint32
-	Timed       uint32
-	TooSoon     uint32
-	Given       uint32
-	Again       uint32
-	Sped        uint32
-	Sleepless   uint32
-	Strays      uint32
-	Stands      uint64
-	Excused     uint64
-	MadeAt      uint64
-	OthersAt    uint64
-	PollsAt     uint64
-	WorkedSince uint64
-	Fired       uint64
-	LetGoAt     uint64
-	Fires       uint32
-	_           [4]byte
-	Naps        [4]struct {
-		_       structs.HostLayout
-		Place   uint64
-		All     uint32
-		Errands uint32
-		Worked  uint32
-		Plain   uint32
+	Turns struct {
+		_         structs.HostLayout
+		ShareUsed uint64
+		Core      uint32
+		_         [4]byte
 	}
-	Awake        uint32
-	Held         uint32
-	Leaving      uint32
-	_            [4]byte
-	AddressSpace uint64
-	Memory       uint64
-	CodePages    uint64
-	Born         uint32
-	Present      uint32
-	Lost         uint32
-	Guest        uint32
-	Hosts        uint32
-	ByGoroutine  uint32
-	Earns        uint32
-	Late         uint32
-	LastLate     uint32
-	_            [4]byte
-	Begun        [4]LedgerBegun
-	Free         uint64
-	Kinds        LedgerKinds
-	Usual        struct {
+	Running uint32
+	Delayed uint32
+	Wake    struct {
+		_             structs.HostLayout
+		DelayKind     uint32
+		ByTimer       uint32
+		TooSoon       uint32
+		SleepSpedUp   uint32
+		WouldNotSleep uint32
+	}
+	_       [4]byte
+	Polling struct {
+		_              structs.HostLayout
+		Polls          uint32
+		SpedUp         uint32
+		ShortRows      uint32
+		_              [4]byte
+		Since          uint64
+		Debt           uint64
+		FoundPosition  uint64
+		OthersPosition uint64
+		Place          uint64
+	}
+	Timeouts struct {
+		_          structs.HostLayout
+		Since      uint64
+		Position   uint64
+		WokenPlace uint64
+		Count      uint32
+		_          [4]byte
+	}
+	Timed struct {
 		_      structs.HostLayout
-		Key    uint64
-		Carry  int64
-		Hits   uint32
-		Ticks  uint32
-		Above  uint32
-		Below  uint32
-		Pairs  uint64
-		Unlike int64
+		Sleeps [4]struct {
+			_        structs.HostLayout
+			Place    uint64
+			All      uint32
+			Handoffs uint32
+			Worked   uint32
+			Plain    uint32
+		}
+		Pending uint32
+		_       [4]byte
 	}
-	Family uint64
-	Wait   struct {
+	Process struct {
+		_            structs.HostLayout
+		AddressSpace uint64
+		Memory       uint64
+		CodePages    uint64
+		Leaving      uint32
+		Forked       uint32
+		Preexisting  uint32
+		Uncounted    uint32
+		Guest        uint32
+		_            [4]byte
+	}
+	Deferral struct {
+		_       structs.HostLayout
+		Samples uint32
+		Last    uint32
+	}
+	Requests struct {
+		_              structs.HostLayout
+		Begun          [4]LedgerBegun
+		AvailableSince uint64
+		ByGoroutine    uint32
+		_              [4]byte
+	}
+	Learned struct {
+		_     structs.HostLayout
+		Kinds LedgerKinds
+		Usual struct {
+			_      structs.HostLayout
+			Key    uint64
+			Carry  int64
+			Hits   uint32
+			Ticks  uint32
+			Above  uint32
+			Below  uint32
+			Pairs  uint64
+			Spread int64
+		}
+		Family uint64
+		Earns  uint32
+		_      [4]byte
+	}
+	Wait struct {
 		_        structs.HostLayout
 		Since    uint64
 		Unit     uint32
@@ -731,18 +763,21 @@ type LedgerThread struct {
 		Place uint64
 		Ends  [8]uint8
 	}
-	Early     int64
-	Goroutine uint32
-	_         [4]byte
-	Left      struct {
-		_     structs.HostLayout
-		Level uint64
-		Since uint64
-		Epoch uint64
+	ReplyLead int64
+	Host      struct {
+		_           structs.HostLayout
+		HasSlept    uint32
+		Goroutine   uint32
+		IdleAccount struct {
+			_     structs.HostLayout
+			Level uint64
+			Since uint64
+			Epoch uint64
+		}
+		DelaysNext uint32
+		_          [4]byte
+		IdleNs     uint64
 	}
-	Brings uint32
-	_      [4]byte
-	Rested uint64
 }
 
 type LedgerTimer struct {
@@ -781,6 +816,28 @@ type LedgerWaits struct {
 	Now uint64
 }
 
+type LedgerWhy uint32
+
+const (
+	LedgerWhyWHY_UNCOUNTED      LedgerWhy = 0
+	LedgerWhyWHY_EARNED         LedgerWhy = 1
+	LedgerWhyWHY_WAIT_SPED_UP   LedgerWhy = 2
+	LedgerWhyWHY_EXPECTED       LedgerWhy = 3
+	LedgerWhyWHY_MEASURED       LedgerWhy = 4
+	LedgerWhyWHY_STOPPED        LedgerWhy = 5
+	LedgerWhyWHY_RETURN_DELAYED LedgerWhy = 6
+	LedgerWhyWHY_WAITED         LedgerWhy = 7
+	LedgerWhyWHY_WAITED_CORE    LedgerWhy = 8
+	LedgerWhyWHY_SPUN           LedgerWhy = 9
+	LedgerWhyWHY_POLLED         LedgerWhy = 10
+	LedgerWhyWHY_PERIODIC       LedgerWhy = 11
+	LedgerWhyWHY_GOROUTINE      LedgerWhy = 12
+	LedgerWhyWHY_HOST_IDLE      LedgerWhy = 13
+	LedgerWhyWHY_SET_BACK       LedgerWhy = 14
+	LedgerWhyWHY_CAUGHT         LedgerWhy = 15
+	LedgerWhyWHY_MAX            LedgerWhy = 16
+)
+
 // Names of all BPF objects in the ELF.
 //
 // Used for safe lookups in a Collection or CollectionSpec.
@@ -790,22 +847,22 @@ const (
 	LedgerMapChains              = "chains"
 	LedgerMapChosen              = "chosen"
 	LedgerMapCounters            = "counters"
+	LedgerMapDeferredSamples     = "deferred_samples"
 	LedgerMapEvents              = "events"
 	LedgerMapFamilies            = "families"
 	LedgerMapFiles               = "files"
 	LedgerMapGoroutines          = "goroutines"
 	LedgerMapKernelFunction      = "kernel_function"
 	LedgerMapKernelStacks        = "kernel_stacks"
-	LedgerMapLates               = "lates"
 	LedgerMapMembers             = "members"
 	LedgerMapNames               = "names"
+	LedgerMapOutsiders           = "outsiders"
 	LedgerMapParked              = "parked"
 	LedgerMapPieces              = "pieces"
 	LedgerMapPlaces              = "places"
 	LedgerMapProcesses           = "processes"
 	LedgerMapProgress            = "progress"
 	LedgerMapSources             = "sources"
-	LedgerMapStrangers           = "strangers"
 	LedgerMapTables              = "tables"
 	LedgerMapThreads             = "threads"
 	LedgerMapTimers              = "timers"
@@ -898,13 +955,14 @@ const (
 	LedgerVarSpanEnds            = "span_ends"
 	LedgerVarSpanPoints          = "span_points"
 	LedgerVarSpanRoleType        = "span_role_type"
-	LedgerVarSpanStrangers       = "span_strangers"
+	LedgerVarSpanUnbegun         = "span_unbegun"
 	LedgerVarSpent               = "spent"
 	LedgerVarVisits              = "visits"
 	LedgerVarWaitClassType       = "wait_class_type"
 	LedgerVarWaitsCounted        = "waits_counted"
 	LedgerVarWaitsFollowed       = "waits_followed"
 	LedgerVarWholeStacks         = "whole_stacks"
+	LedgerVarWhyType             = "why_type"
 )
 
 // LoadLedger returns the embedded CollectionSpec for Ledger.
@@ -996,31 +1054,31 @@ type LedgerProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type LedgerMapSpecs struct {
-	Addresses      *ebpf.MapSpec `ebpf:"addresses"`
-	BegunByKey     *ebpf.MapSpec `ebpf:"begun_by_key"`
-	Chains         *ebpf.MapSpec `ebpf:"chains"`
-	Chosen         *ebpf.MapSpec `ebpf:"chosen"`
-	Counters       *ebpf.MapSpec `ebpf:"counters"`
-	Events         *ebpf.MapSpec `ebpf:"events"`
-	Families       *ebpf.MapSpec `ebpf:"families"`
-	Files          *ebpf.MapSpec `ebpf:"files"`
-	Goroutines     *ebpf.MapSpec `ebpf:"goroutines"`
-	KernelFunction *ebpf.MapSpec `ebpf:"kernel_function"`
-	KernelStacks   *ebpf.MapSpec `ebpf:"kernel_stacks"`
-	Lates          *ebpf.MapSpec `ebpf:"lates"`
-	Members        *ebpf.MapSpec `ebpf:"members"`
-	Names          *ebpf.MapSpec `ebpf:"names"`
-	Parked         *ebpf.MapSpec `ebpf:"parked"`
-	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
-	Places         *ebpf.MapSpec `ebpf:"places"`
-	Processes      *ebpf.MapSpec `ebpf:"processes"`
-	Progress       *ebpf.MapSpec `ebpf:"progress"`
-	Sources        *ebpf.MapSpec `ebpf:"sources"`
-	Strangers      *ebpf.MapSpec `ebpf:"strangers"`
-	Tables         *ebpf.MapSpec `ebpf:"tables"`
-	Threads        *ebpf.MapSpec `ebpf:"threads"`
-	Timers         *ebpf.MapSpec `ebpf:"timers"`
-	Trails         *ebpf.MapSpec `ebpf:"trails"`
+	Addresses       *ebpf.MapSpec `ebpf:"addresses"`
+	BegunByKey      *ebpf.MapSpec `ebpf:"begun_by_key"`
+	Chains          *ebpf.MapSpec `ebpf:"chains"`
+	Chosen          *ebpf.MapSpec `ebpf:"chosen"`
+	Counters        *ebpf.MapSpec `ebpf:"counters"`
+	DeferredSamples *ebpf.MapSpec `ebpf:"deferred_samples"`
+	Events          *ebpf.MapSpec `ebpf:"events"`
+	Families        *ebpf.MapSpec `ebpf:"families"`
+	Files           *ebpf.MapSpec `ebpf:"files"`
+	Goroutines      *ebpf.MapSpec `ebpf:"goroutines"`
+	KernelFunction  *ebpf.MapSpec `ebpf:"kernel_function"`
+	KernelStacks    *ebpf.MapSpec `ebpf:"kernel_stacks"`
+	Members         *ebpf.MapSpec `ebpf:"members"`
+	Names           *ebpf.MapSpec `ebpf:"names"`
+	Outsiders       *ebpf.MapSpec `ebpf:"outsiders"`
+	Parked          *ebpf.MapSpec `ebpf:"parked"`
+	Pieces          *ebpf.MapSpec `ebpf:"pieces"`
+	Places          *ebpf.MapSpec `ebpf:"places"`
+	Processes       *ebpf.MapSpec `ebpf:"processes"`
+	Progress        *ebpf.MapSpec `ebpf:"progress"`
+	Sources         *ebpf.MapSpec `ebpf:"sources"`
+	Tables          *ebpf.MapSpec `ebpf:"tables"`
+	Threads         *ebpf.MapSpec `ebpf:"threads"`
+	Timers          *ebpf.MapSpec `ebpf:"timers"`
+	Trails          *ebpf.MapSpec `ebpf:"trails"`
 }
 
 // LedgerVariableSpecs contains global variables before they are loaded into the kernel.
@@ -1074,13 +1132,14 @@ type LedgerVariableSpecs struct {
 	SpanEnds           *ebpf.VariableSpec `ebpf:"span_ends"`
 	SpanPoints         *ebpf.VariableSpec `ebpf:"span_points"`
 	SpanRoleType       *ebpf.VariableSpec `ebpf:"span_role_type"`
-	SpanStrangers      *ebpf.VariableSpec `ebpf:"span_strangers"`
+	SpanUnbegun        *ebpf.VariableSpec `ebpf:"span_unbegun"`
 	Spent              *ebpf.VariableSpec `ebpf:"spent"`
 	Visits             *ebpf.VariableSpec `ebpf:"visits"`
 	WaitClassType      *ebpf.VariableSpec `ebpf:"wait_class_type"`
 	WaitsCounted       *ebpf.VariableSpec `ebpf:"waits_counted"`
 	WaitsFollowed      *ebpf.VariableSpec `ebpf:"waits_followed"`
 	WholeStacks        *ebpf.VariableSpec `ebpf:"whole_stacks"`
+	WhyType            *ebpf.VariableSpec `ebpf:"why_type"`
 }
 
 // LedgerObjects contains all objects after they have been loaded into the kernel.
@@ -1103,31 +1162,31 @@ func (o *LedgerObjects) Close() error {
 //
 // It can be passed to LoadLedgerObjects or ebpf.CollectionSpec.LoadAndAssign.
 type LedgerMaps struct {
-	Addresses      *ebpf.Map `ebpf:"addresses"`
-	BegunByKey     *ebpf.Map `ebpf:"begun_by_key"`
-	Chains         *ebpf.Map `ebpf:"chains"`
-	Chosen         *ebpf.Map `ebpf:"chosen"`
-	Counters       *ebpf.Map `ebpf:"counters"`
-	Events         *ebpf.Map `ebpf:"events"`
-	Families       *ebpf.Map `ebpf:"families"`
-	Files          *ebpf.Map `ebpf:"files"`
-	Goroutines     *ebpf.Map `ebpf:"goroutines"`
-	KernelFunction *ebpf.Map `ebpf:"kernel_function"`
-	KernelStacks   *ebpf.Map `ebpf:"kernel_stacks"`
-	Lates          *ebpf.Map `ebpf:"lates"`
-	Members        *ebpf.Map `ebpf:"members"`
-	Names          *ebpf.Map `ebpf:"names"`
-	Parked         *ebpf.Map `ebpf:"parked"`
-	Pieces         *ebpf.Map `ebpf:"pieces"`
-	Places         *ebpf.Map `ebpf:"places"`
-	Processes      *ebpf.Map `ebpf:"processes"`
-	Progress       *ebpf.Map `ebpf:"progress"`
-	Sources        *ebpf.Map `ebpf:"sources"`
-	Strangers      *ebpf.Map `ebpf:"strangers"`
-	Tables         *ebpf.Map `ebpf:"tables"`
-	Threads        *ebpf.Map `ebpf:"threads"`
-	Timers         *ebpf.Map `ebpf:"timers"`
-	Trails         *ebpf.Map `ebpf:"trails"`
+	Addresses       *ebpf.Map `ebpf:"addresses"`
+	BegunByKey      *ebpf.Map `ebpf:"begun_by_key"`
+	Chains          *ebpf.Map `ebpf:"chains"`
+	Chosen          *ebpf.Map `ebpf:"chosen"`
+	Counters        *ebpf.Map `ebpf:"counters"`
+	DeferredSamples *ebpf.Map `ebpf:"deferred_samples"`
+	Events          *ebpf.Map `ebpf:"events"`
+	Families        *ebpf.Map `ebpf:"families"`
+	Files           *ebpf.Map `ebpf:"files"`
+	Goroutines      *ebpf.Map `ebpf:"goroutines"`
+	KernelFunction  *ebpf.Map `ebpf:"kernel_function"`
+	KernelStacks    *ebpf.Map `ebpf:"kernel_stacks"`
+	Members         *ebpf.Map `ebpf:"members"`
+	Names           *ebpf.Map `ebpf:"names"`
+	Outsiders       *ebpf.Map `ebpf:"outsiders"`
+	Parked          *ebpf.Map `ebpf:"parked"`
+	Pieces          *ebpf.Map `ebpf:"pieces"`
+	Places          *ebpf.Map `ebpf:"places"`
+	Processes       *ebpf.Map `ebpf:"processes"`
+	Progress        *ebpf.Map `ebpf:"progress"`
+	Sources         *ebpf.Map `ebpf:"sources"`
+	Tables          *ebpf.Map `ebpf:"tables"`
+	Threads         *ebpf.Map `ebpf:"threads"`
+	Timers          *ebpf.Map `ebpf:"timers"`
+	Trails          *ebpf.Map `ebpf:"trails"`
 }
 
 func (m *LedgerMaps) Close() error {
@@ -1137,22 +1196,22 @@ func (m *LedgerMaps) Close() error {
 		m.Chains,
 		m.Chosen,
 		m.Counters,
+		m.DeferredSamples,
 		m.Events,
 		m.Families,
 		m.Files,
 		m.Goroutines,
 		m.KernelFunction,
 		m.KernelStacks,
-		m.Lates,
 		m.Members,
 		m.Names,
+		m.Outsiders,
 		m.Parked,
 		m.Pieces,
 		m.Places,
 		m.Processes,
 		m.Progress,
 		m.Sources,
-		m.Strangers,
 		m.Tables,
 		m.Threads,
 		m.Timers,
@@ -1211,13 +1270,14 @@ type LedgerVariables struct {
 	SpanEnds           *ebpf.Variable `ebpf:"span_ends"`
 	SpanPoints         *ebpf.Variable `ebpf:"span_points"`
 	SpanRoleType       *ebpf.Variable `ebpf:"span_role_type"`
-	SpanStrangers      *ebpf.Variable `ebpf:"span_strangers"`
+	SpanUnbegun        *ebpf.Variable `ebpf:"span_unbegun"`
 	Spent              *ebpf.Variable `ebpf:"spent"`
 	Visits             *ebpf.Variable `ebpf:"visits"`
 	WaitClassType      *ebpf.Variable `ebpf:"wait_class_type"`
 	WaitsCounted       *ebpf.Variable `ebpf:"waits_counted"`
 	WaitsFollowed      *ebpf.Variable `ebpf:"waits_followed"`
 	WholeStacks        *ebpf.Variable `ebpf:"whole_stacks"`
+	WhyType            *ebpf.Variable `ebpf:"why_type"`
 }
 
 // LedgerPrograms contains all programs after they have been loaded into the kernel.

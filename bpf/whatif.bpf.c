@@ -17,7 +17,8 @@
  */
 #include "base/program.h"
 
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] SEC("license")
+= "Dual MIT/GPL";
 
 #include "base/sessions.h"
 #include "code/deferred.h"

@@ -92,7 +92,7 @@ func TestCited(t *testing.T) {
 			}
 		}
 	}
-	if paths < 100 || names < 10 {
+	if paths < 100 || names < 5 {
 		t.Errorf("found %d paths and %d names only", paths, names)
 	}
 }

@@ -45,7 +45,7 @@ typedef struct {
 
 struct mm_struct {
 	mm_context_t context;
-	unsigned long exec_vm; /* pages */
+	unsigned long exec_vm;	  /* pages */
 	unsigned long start_code; /* of the program */
 } TARGET_IN_KERNEL;
 
@@ -81,7 +81,7 @@ struct rt_rq {
 	struct {
 		int curr;
 	} highest_prio; /* of the queued tasks, including the one that runs */
-	int rt_queued; /* 0: all of them are throttled, or there are none */
+	int rt_queued;	/* 0: all of them are throttled, or there are none */
 } TARGET_IN_KERNEL;
 
 struct dl_rq {

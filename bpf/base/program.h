@@ -32,17 +32,17 @@
  */
 
 /* Programs on_NAME and on_single_NAME. The expression has the registers as ctx. */
-#define PROBE(name, result)                       \
-	SEC("uprobe.multi")                       \
-	int on_##name(struct pt_regs *ctx)        \
-	{                                         \
-		return result;                    \
-	}                                         \
-						  \
-	SEC("uprobe")                             \
-	int on_single_##name(struct pt_regs *ctx) \
-	{                                         \
-		return result;                    \
+#define PROBE(name, result)                                                                        \
+	SEC("uprobe.multi")                                                                        \
+	int on_##name(struct pt_regs *ctx)                                                         \
+	{                                                                                          \
+		return result;                                                                     \
+	}                                                                                          \
+                                                                                                   \
+	SEC("uprobe")                                                                              \
+	int on_single_##name(struct pt_regs *ctx)                                                  \
+	{                                                                                          \
+		return result;                                                                     \
 	}
 
 #endif

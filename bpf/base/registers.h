@@ -13,12 +13,12 @@
  * one with Go's goroutine. The compiler must not merge several loads into one: a probe's registers
  * can be read at fixed places only.
  */
-#define KEY_REGISTER(n, field)                  \
-	if (number == n) {                      \
-		u64 value = regs->field;        \
-						\
-		asm volatile("" : "+r"(value)); \
-		return value;                   \
+#define KEY_REGISTER(n, field)                                                                     \
+	if (number == n) {                                                                         \
+		u64 value = regs->field;                                                           \
+                                                                                                   \
+		asm volatile("" : "+r"(value));                                                    \
+		return value;                                                                      \
 	}
 
 #if defined(__TARGET_ARCH_x86)
@@ -126,8 +126,9 @@ static __always_inline u64 key_register(const struct pt_regs *regs, u32 number)
 	return 0;
 }
 
-static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-				       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
+static const u8 register_words[32] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+				       22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
 
 /* The frame begins with a siginfo; regs[0] is 184 bytes into the ucontext. */
 #define SIGNAL_FP (128 + 184 + 29 * 8)

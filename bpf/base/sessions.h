@@ -23,7 +23,8 @@ SEC("iter/bpf_map")
 int list_sessions(struct bpf_iter__bpf_map *ctx)
 {
 	struct bpf_map *map = ctx->map;
-	char name[16] __attribute__((aligned(8))) = {}, wanted[16] __attribute__((aligned(8))) = SESSION_NAME;
+	char name[16] __attribute__((aligned(8))) = {},
+		      wanted[16] __attribute__((aligned(8))) = SESSION_NAME;
 	u32 id;
 
 	if (!map)

@@ -15,7 +15,7 @@ enum limit {
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
 	MAX_CALLS = 512, /* system calls, a power of two */
-	MAX_SPANS = 4, /* latencies */
+	MAX_SPANS = 4,	 /* latencies */
 	/* bins of durations in a factor of two: none is wider than 1/16 of what it counts */
 	SPAN_OCTAVE = 16,
 	SPAN_BINS = 640, /* up to 2^42 ns */
@@ -34,9 +34,9 @@ enum limit {
 	MAX_STACK_UNITS = 1 << 14,
 	/* For progress points in the program's source: */
 	MAX_SOURCES = 1 << 13, /* of all files */
-	MAX_OBJECTS = 8,	/* files with such points that one process can have */
-	MAX_VALUES = 128,	/* numbers of one process, a power of two */
-	TABLE_VALUES = 64,	/* of those, for one table */
+	MAX_OBJECTS = 8,       /* files with such points that one process can have */
+	MAX_VALUES = 128,      /* numbers of one process, a power of two */
+	TABLE_VALUES = 64,     /* of those, for one table */
 	MAX_NAMES = 1 << 12,
 	MAX_SETS = 64, /* of points that one place visits, a power of two */
 };
@@ -46,9 +46,9 @@ enum limit {
  * them.
  */
 struct chain {
-	u32 own;	/* the unit of a sample that is in none of the members; 0: none */
-	u32 blamed;	/* this code gets the sample's time, unless code further in is blamed */
-	u32 first;	/* of its members, among the members of all chains */
+	u32 own;    /* the unit of a sample that is in none of the members; 0: none */
+	u32 blamed; /* this code gets the sample's time, unless code further in is blamed */
+	u32 first;  /* of its members, among the members of all chains */
 	u32 members;
 };
 
@@ -73,10 +73,10 @@ struct progress {
 
 /* What a visit can cost, besides the counting itself. */
 enum cost {
-	COST_EMULATED,	/* a probe on an instruction that the kernel emulates */
-	COST_STEPPED,	/* or runs in a single step */
-	COST_NOP,	/* or a long no-op: newer kernels emulate those, too */
-	COST_RETURN,	/* a probe on a return, and on the entry as above */
+	COST_EMULATED, /* a probe on an instruction that the kernel emulates */
+	COST_STEPPED,  /* or runs in a single step */
+	COST_NOP,      /* or a long no-op: newer kernels emulate those, too */
+	COST_RETURN,   /* a probe on a return, and on the entry as above */
 	COST_RETURN_STEPPED,
 	COST_MAX = 8,
 };
@@ -88,13 +88,13 @@ enum cost {
 enum go_moment {
 	GO_SLEEPS,
 	GO_WAKES,
-	GO_PARKS, /* it begins to wait */
+	GO_PARKS,  /* it begins to wait */
 	GO_YIELDS, /* it could run on, but lets others run */
 	/* it is stopped until another goroutine, such as the garbage collector, lets it continue */
 	GO_STOPS,
 	GO_ENDS,
 	GO_READY, /* it, or a new goroutine, is put into a run queue */
-	GO_RUNS, /* a thread begins to run it */
+	GO_RUNS,  /* a thread begins to run it */
 };
 
 /* The next field begins on a cache line of its own. */
@@ -129,49 +129,49 @@ struct waits {
  * same holds after the lease, which user space renews for as long as its loop of experiments runs.
  */
 struct control_page {
-	u64 epoch;	/* number of the experiment, from 1 */
-	u64 start;	/* when it began, on the monotonic clock */
-	u64 deadline;	/* when it ends; 0: no experiment is under way */
+	u64 epoch;    /* number of the experiment, from 1 */
+	u64 start;    /* when it began, on the monotonic clock */
+	u64 deadline; /* when it ends; 0: no experiment is under way */
 	/* user space promises to renew this; later it is stopped, hangs or is gone */
 	u64 lease;
 	u64 global_start; /* G when it began */
-	u32 unit;	/* the unit that is sped up, or may be next in a baseline; 0: none */
-	u32 bin_shift;	/* a bin of visits is 2^bin_shift ns wide */
-	u64 period;	/* P: between samples */
+	u32 unit;	  /* the unit that is sped up, or may be next in a baseline; 0: none */
+	u32 bin_shift;	  /* a bin of visits is 2^bin_shift ns wide */
+	u64 period;	  /* P: between samples */
 	/* the period that was asked for; ticks may come more often by now */
 	u64 asked_period;
-	u64 parts;	/* of SAMPLE_PARTS: what one sample counts */
-	u64 cap;	/* most of an existing debt that one stop pays */
-	u64 rate;	/* s, in units of 1/CREDIT_ONE */
-	u64 seed;	/* of the ticks' moments */
+	u64 parts;		  /* of SAMPLE_PARTS: what one sample counts */
+	u64 cap;		  /* most of an existing debt that one stop pays */
+	u64 rate;		  /* s, in units of 1/CREDIT_ONE */
+	u64 seed;		  /* of the ticks' moments */
 	u64 probe_cost[COST_MAX]; /* of a visit, by its enum cost */
-	u64 tick_cost;	/* what a tick takes from the thread that it interrupts, besides a stop */
+	u64 tick_cost;	  /* what a tick takes from the thread that it interrupts, besides a stop */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
-	u64 span_from;	/* durations count from this moment of the experiment on */
+	u64 span_from;	  /* durations count from this moment of the experiment on */
 	/* 1 + the class of waiting that is sped up, whatever the unit; 0: the unit is sped up */
 	u64 wait_class;
-	u32 exits;	/* the points, a bit each, that an ending process visits */
-	u32 patient;	/* user space polls for questions about code, so they do not wake it */
+	u32 exits;   /* the points, a bit each, that an ending process visits */
+	u32 patient; /* user space polls for questions about code, so they do not wake it */
 	/* the latencies, a bit each, with an end in the source, see sample_spans */
 	u32 sampled_spans;
 	/* some threads are delayed before they return from a system call (return_delay.h) */
 	u32 delays_returns;
 	/* these are all threads that something outside the target has woken */
 	u32 delay_sleepers;
-	u32 delay_timeouts;	/* these are threads whose timeouts have ended */
+	u32 delay_timeouts; /* these are threads whose timeouts have ended */
 	u32 delay_periodic; /* these are periodic threads (periodic.h) */
 	/* goroutines that wait for each other are followed (goroutine_account.h) */
 	u32 follows_goroutines;
-	u32 unpinned;	/* the kernel cannot pin a timer to its core, see park */
-	u32 sees_mode;	/* the kernel does not count how deep preemption is off, see locks.h */
+	u32 unpinned;  /* the kernel cannot pin a timer to its core, see park */
+	u32 sees_mode; /* the kernel does not count how deep preemption is off, see locks.h */
 	/* G grows by s all the time, and nothing is sped up: see grow_for_placebo */
 	u32 placebo;
 	/* Written by the kernel side, on cache lines of its own. */
-	u64 global CACHE_LINE; /* G */
-	u64 fairness_growth;	/* the part of G that fair turns have added, see fairness_debt */
+	u64 global CACHE_LINE;	  /* G */
+	u64 fairness_growth;	  /* the part of G that fair turns have added, see fairness_debt */
 	u64 processes CACHE_LINE; /* live processes of the target */
-	u64 ended;	/* when one of them ended, last */
-	u64 timeouts;	/* ended while a thread of the target waited for another thread */
+	u64 ended;		  /* when one of them ended, last */
+	u64 timeouts;		  /* ended while a thread of the target waited for another thread */
 	/*
 	 * how often periodic threads have been delayed or should have been: user space asks for
 	 * return delays by it
@@ -181,16 +181,16 @@ struct control_page {
 	u64 follow_visits;
 	/* the same by other processes of the binary, which they cost as much */
 	u64 follow_visits_others;
-	u64 delayed_timeouts; /* threads that are delayed after a timeout now */
+	u64 delayed_timeouts;	/* threads that are delayed after a timeout now */
 	u64 arrived CACHE_LINE; /* the last tick << 16, and how many cores have come to it */
-	u64 cores;	/* that come to that tick */
-	u64 parked;	/* besides those: cores whose clock rests while they are idle, see park */
-	u64 stopping;	/* cores that are being stopped */
-	u64 opened;	/* the last tick that any core has come to */
-	u64 global_before;	/* G as that tick began */
+	u64 cores;		/* that come to that tick */
+	u64 parked;   /* besides those: cores whose clock rests while they are idle, see park */
+	u64 stopping; /* cores that are being stopped */
+	u64 opened;   /* the last tick that any core has come to */
+	u64 global_before;	     /* G as that tick began */
 	u64 waited_until CACHE_LINE; /* G includes the waiting that is sped up until this moment */
-	u64 waiting_grew;	/* the last experiment in which waiting has made G grow */
-	u64 waiting[WAIT_CLASSES]; /* threads that wait, by the class that is expected */
+	u64 waiting_grew;	     /* the last experiment in which waiting has made G grow */
+	u64 waiting[WAIT_CLASSES];   /* threads that wait, by the class that is expected */
 };
 
 /*
@@ -216,10 +216,10 @@ enum membership_mode {
 
 /* What user space wants of the process with this number, if it is the one that started then. */
 struct choice {
-	u64 start; /* in 10 ms since boot, as /proc has it; 0: any process with the number */
+	u64 start;  /* in 10 ms since boot, as /proc has it; 0: any process with the number */
 	u64 unique; /* as the process's pidfd has it; 0: not known */
 	u32 leaves; /* the process with this first address space leaves the target */
-	u32 fresh; /* it has not run yet */
+	u32 fresh;  /* it has not run yet */
 	u32 exempt; /* neither it nor its later threads are taken in */
 	u32 pad;
 };
@@ -235,7 +235,7 @@ struct process {
 	u32 number; /* its process number for user space */
 	u16 exempt;
 	u16 goroutines; /* some of its goroutines have slept */
-	s32 queued; /* goroutines in run queues; those from the network are not counted */
+	s32 queued;	/* goroutines in run queues; those from the network are not counted */
 };
 
 /* What a progress point is to a latency: where it begins, or ends. */
@@ -255,25 +255,25 @@ struct span_ends {
 
 /* What was seen of a latency in an experiment, without its first part. */
 struct span_counts {
-	u64 total;	/* durations in the bins, added up, ns */
-	u64 unmatched;	/* ends without a begin */
-	u64 again;	/* begins while another one was open, which is then forgotten */
-	u64 carried;	/* durations in the bins that began before the experiment */
-	u64 unseen;	/* begins and ends that were only counted: their moments are unknown */
+	u64 total;     /* durations in the bins, added up, ns */
+	u64 unmatched; /* ends without a begin */
+	u64 again;     /* begins while another one was open, which is then forgotten */
+	u64 carried;   /* durations in the bins that began before the experiment */
+	u64 unseen;    /* begins and ends that were only counted: their moments are unknown */
 };
 
 /* Everything that went wrong in the kernel, counted. */
 enum loss {
 	LOSS_NONE,
-	LOSS_THREAD,	/* a thread of the target could not be given an account */
-	LOSS_PROCESS,	/* a process did not fit in the table of processes */
-	LOSS_EVENT,	/* an event for user space did not fit in the ring */
-	LOSS_STACK,	/* a sample's stack could not be followed to its end */
-	LOSS_MAPPING,	/* the mapping around an address could not be looked up */
-	LOSS_CODE,	/* an address did not fit in the table of code */
-	LOSS_CAPPED,	/* a stop was longer than the cap allows */
-	LOSS_TIMER,	/* the next tick could not be set */
-	LOSS_CPU,	/* a CPU beyond MAX_CPUS */
+	LOSS_THREAD,  /* a thread of the target could not be given an account */
+	LOSS_PROCESS, /* a process did not fit in the table of processes */
+	LOSS_EVENT,   /* an event for user space did not fit in the ring */
+	LOSS_STACK,   /* a sample's stack could not be followed to its end */
+	LOSS_MAPPING, /* the mapping around an address could not be looked up */
+	LOSS_CODE,    /* an address did not fit in the table of code */
+	LOSS_CAPPED,  /* a stop was longer than the cap allows */
+	LOSS_TIMER,   /* the next tick could not be set */
+	LOSS_CPU,     /* a CPU beyond MAX_CPUS */
 	/* a progress point of the source could not be counted: too many in its process, or names */
 	LOSS_COUNTERS,
 	LOSS_TABLE,	/* a sample's stack was followed up to code whose table was still to come */
@@ -281,7 +281,7 @@ enum loss {
 	LOSS_LAST,	/* a process ended and what it had counted last could not be read */
 	LOSS_KERNEL,	/* what the kernel was doing at a tick could not be seen */
 	LOSS_PLACE,	/* a sample was the first in its code, whose unit did not come in time */
-	LOSS_GOROUTINE,	/* a goroutine that sleeps did not fit in the table of those */
+	LOSS_GOROUTINE, /* a goroutine that sleeps did not fit in the table of those */
 	LOSS_MAX,
 };
 
@@ -291,9 +291,9 @@ enum loss {
  */
 struct expectation {
 	u64 level;
-	u64 since; /* 0: nothing is expected */
-	u64 share; /* in parts of CREDIT_ONE */
-	u64 booked; /* the thread's level with what is booked so far */
+	u64 since;	      /* 0: nothing is expected */
+	u64 share;	      /* in parts of CREDIT_ONE */
+	u64 booked;	      /* the thread's level with what is booked so far */
 	u64 booked_by_others; /* what other cores have booked for it since */
 };
 
@@ -302,7 +302,7 @@ struct expired {
 	/* the futex's address in user space; 0: none, or another thread has woken this one */
 	u64 at;
 	u64 process;
-	u64 woken;	/* another thread has woken it, at this level */
+	u64 woken; /* another thread has woken it, at this level */
 	u64 level;
 	u64 lead;
 };
@@ -338,33 +338,33 @@ struct core {
 	/* since when tasks outside the target have it; 0: they do not, or it is idle */
 	u64 away_since;
 	u64 intruded; /* the part of that, ns, by tasks that have nothing to do with the target */
-	u32 awaited; /* a thread of the target was preempted for them */
+	u32 awaited;  /* a thread of the target was preempted for them */
 	u32 pad;
 	u64 debt;	/* of the thread that the last tick met */
-	u32 interrupts;	/* depth of interrupt and softirq handlers */
+	u32 interrupts; /* depth of interrupt and softirq handlers */
 	u32 sender;	/* the thread that last put a packet on the loopback device */
 	/* the last tick has met it in the kernel; known only with control.sees_mode */
 	u32 in_kernel;
 	/* the running thread is to be delayed before its system call returns */
 	u32 return_delay_due;
-	u32 receives;	/* the interrupt depth at which packets from elsewhere are handled */
+	u32 receives; /* the interrupt depth at which packets from elsewhere are handled */
 	/* what its interrupts are about, innermost first: an enum interrupt in 4 bits each */
 	u32 source;
-	u32 walks;	/* stacks followed; each walk is marked with its number */
-	u64 samples;	/* of the target, in parts */
+	u32 walks;   /* stacks followed; each walk is marked with its number */
+	u64 samples; /* of the target, in parts */
 	/*
 	 * samples in the selected unit by threads that come too often in virtual time, see
 	 * forgive_periodic
 	 */
 	u64 too_soon;
-	u64 busy;	/* samples of threads that wait busily */
+	u64 busy; /* samples of threads that wait busily */
 	u64 stops;
-	u64 stopped;	/* ns */
-	u64 delayed;	/* ns, for which threads were delayed before they returned */
-	u64 turns;	/* of the stopping loop */
-	u64 turning;	/* ns in the stopping loop, without waiting for other cores */
-	u64 sampling;	/* ns that the last sample took from its thread: a part of a tick's cost */
-	u64 ticked;	/* when its clock last ticked */
+	u64 stopped;  /* ns */
+	u64 delayed;  /* ns, for which threads were delayed before they returned */
+	u64 turns;    /* of the stopping loop */
+	u64 turning;  /* ns in the stopping loop, without waiting for other cores */
+	u64 sampling; /* ns that the last sample took from its thread: a part of a tick's cost */
+	u64 ticked;   /* when its clock last ticked */
 	/* stops that had to wait because the kernel had preemption off, see locks.h */
 	u64 stops_deferred;
 	u64 unstopped_until;	/* where everyone is stopped: no stop before this moment */
@@ -374,11 +374,11 @@ struct core {
 	 * the target
 	 */
 	u64 foreign;
-	u64 dealt;	/* ns, by switches, of tasks outside the target that talk to it */
-	u64 wakes;	/* of threads of the target */
-	u64 network_wakes; /* those that a packet from another machine caused */
+	u64 dealt;		  /* ns, by switches, of tasks outside the target that talk to it */
+	u64 wakes;		  /* of threads of the target */
+	u64 network_wakes;	  /* those that a packet from another machine caused */
 	u64 waited[WAIT_CLASSES]; /* ns of waits that ended here, summed over threads */
-	u64 changes[WHY_MAX]; /* of its threads' levels, ns: the sum for each reason */
+	u64 changes[WHY_MAX];	  /* of its threads' levels, ns: the sum for each reason */
 	u64 lost[LOSS_MAX];
 	struct expectation expected;
 	struct expired expired; /* of the thread that is delayed here */
@@ -483,20 +483,20 @@ struct named {
 
 /* What is known of a name, by its hash. */
 struct point_name {
-	u32 set; /* of points; SET_UNKNOWN: user space has been asked */
+	u32 set;      /* of points; SET_UNKNOWN: user space has been asked */
 	u32 complete; /* the name is stored completely */
-	u64 early; /* visits before its points were known */
+	u64 early;    /* visits before its points were known */
 	struct name name;
 };
 
 /* Whether a file has such points. */
 struct counter_file {
 	u32 state;
-	u32 first;	/* of its sources */
+	u32 first; /* of its sources */
 	u32 sources;
-	u32 values;	/* that it needs in each process */
-	u64 from, to;	/* the part of the file that is mapped as code */
-	u64 ahead;	/* addresses minus offsets in that part */
+	u32 values;   /* that it needs in each process */
+	u64 from, to; /* the part of the file that is mapped as code */
+	u64 ahead;    /* addresses minus offsets in that part */
 };
 enum file_state {
 	FILE_ASKED, /* user space has been asked */
@@ -510,15 +510,15 @@ struct object {
 	u64 start;	   /* address of that */
 	/* the part of the file that is mapped as code, as far as its mappings show */
 	u64 from, to;
-	u64 changed;	   /* see file_key */
-	u64 bias;	   /* added to the file's addresses */
+	u64 changed; /* see file_key */
+	u64 bias;    /* added to the file's addresses */
 	u64 state;
 	u32 first, sources;
-	u32 value;	   /* the first of its places among values */
+	u32 value; /* the first of its places among values */
 	u32 values;
 	/* its numbers counted for another process before it was known, or were not watched */
 	u64 inherited;
-	u64 round;	   /* the pass that last found it */
+	u64 round; /* the pass that last found it */
 };
 enum object_state {
 	OBJECT_FREE,
@@ -553,10 +553,10 @@ struct name_answer {
  */
 enum rule_kind {
 	RULE_UNKNOWN,
-	RULE_END,	/* there is no caller */
-	RULE_CFA,	/* the CFA is base + offset */
-	RULE_CFA_AT,	/* the CFA is what is read at base + offset, + add */
-	RULE_SIGNAL,	/* the registers are in the ucontext at the stack pointer */
+	RULE_END,	    /* there is no caller */
+	RULE_CFA,	    /* the CFA is base + offset */
+	RULE_CFA_AT,	    /* the CFA is what is read at base + offset, + add */
+	RULE_SIGNAL,	    /* the registers are in the ucontext at the stack pointer */
 	RULE_FRAME_POINTER, /* code without tables */
 };
 
@@ -570,10 +570,10 @@ enum rule_base {
 
 /* Where the caller's value of a register is. */
 enum rule_where {
-	WHERE_SAME,	/* in the register */
-	WHERE_CFA,	/* at the CFA + n */
-	WHERE_FP,	/* at the callee's frame pointer + n */
-	WHERE_SP,	/* at the callee's stack pointer + n */
+	WHERE_SAME, /* in the register */
+	WHERE_CFA,  /* at the CFA + n */
+	WHERE_FP,   /* at the callee's frame pointer + n */
+	WHERE_SP,   /* at the callee's stack pointer + n */
 	WHERE_GONE,
 };
 
@@ -603,7 +603,7 @@ struct row {
 /* The rows of a page of a file. */
 struct table {
 	u32 first;
-	u16 rows; /* 0: user space has been asked */
+	u16 rows;     /* 0: user space has been asked */
 	u16 unitless; /* no code in it can be a unit */
 };
 

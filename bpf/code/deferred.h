@@ -33,19 +33,19 @@ struct {
 
 /* A thread's deferred sample. */
 struct deferred_sample {
-	u64 epoch;   /* the experiment in which it was taken; 0: none */
-	u64 space;   /* the address space of its addresses */
-	u32 known;   /* see struct walk */
+	u64 epoch; /* the experiment in which it was taken; 0: none */
+	u64 space; /* the address space of its addresses */
+	u32 known; /* see struct walk */
 	/*
 	 * the rule for the caller of the last address was unknown, too: nothing is known beyond it
 	 */
 	u32 cut;
-	u32 point;   /* 1 + the sampled point that it visits; 0: none is known yet */
-	u32 visits;  /* a visit that is not counted yet */
-	u32 tries;   /* how often it was looked at again */
+	u32 point;  /* 1 + the sampled point that it visits; 0: none is known yet */
+	u32 visits; /* a visit that is not counted yet */
+	u32 tries;  /* how often it was looked at again */
 	/* the kind of its segment, once that is over; 0: it is not over, or has no kind */
 	u64 kind;
-	u32 given;   /* its segment got what its kind deserves */
+	u32 given; /* its segment got what its kind deserves */
 	struct deferred_credit credit;
 	struct trail trail;
 };
@@ -89,7 +89,8 @@ SUBPROGRAM int leave_trail(struct walk *w, u64 address)
 /* One of the current thread's deferred samples. */
 static __always_inline struct deferred_sample *deferred_of(u32 i, u64 create)
 {
-	struct deferred_samples *all = bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, create);
+	struct deferred_samples *all =
+		bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, create);
 
 	barrier_var(i); /* or what the verifier saw checked is not what is used */
 	return all && i < DEFERRED ? &all->sample[i] : 0;
@@ -144,12 +145,14 @@ SUBPROGRAM int defer_sample(struct thread *t, struct core *c, const struct walk 
  */
 SUBPROGRAM int learn_deferred(struct thread *t, u64 key, bool given)
 {
-	struct deferred_samples *all = bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, 0);
+	struct deferred_samples *all =
+		bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, 0);
 
 	if (!t || !all)
 		return 0;
 	for (int i = 0; i < DEFERRED; i++)
-		if (t->deferral.samples >> i & 1 && all->sample[i].epoch == control.epoch && !all->sample[i].kind) {
+		if (t->deferral.samples >> i & 1 && all->sample[i].epoch == control.epoch &&
+		    !all->sample[i].kind) {
 			all->sample[i].kind = key;
 			all->sample[i].given = given;
 		}
@@ -263,7 +266,8 @@ SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_s
 }
 
 /* Looks again at a deferred sample; 0: it may be known later. */
-static __always_inline bool settle_deferred(struct thread *t, struct core *c, struct deferred_sample *l)
+static __always_inline bool settle_deferred(struct thread *t, struct core *c,
+					    struct deferred_sample *l)
 {
 	u32 unit = unit_of_deferred(t, c, l);
 
@@ -280,7 +284,8 @@ static __always_inline bool settle_deferred(struct thread *t, struct core *c, st
 /* The current thread's next sample has come: what became of its deferred ones? */
 SUBPROGRAM int settle_all_deferred(struct thread *t, struct core *c)
 {
-	struct deferred_samples *all = bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, 0);
+	struct deferred_samples *all =
+		bpf_task_storage_get(&deferred_samples, bpf_get_current_task_btf(), 0, 0);
 
 	if (!t || !c || !all)
 		return 0;

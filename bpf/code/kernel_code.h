@@ -17,8 +17,12 @@
 SETTING kernel_code = 0; /* may be sped up */
 
 /* Where all ways into the kernel begin; and the functions that put threads to sleep. */
-const volatile u64 entry_begin SEC(".rodata.settings") = 0, entry_end SEC(".rodata.settings") = 0;
-const volatile u64 sleep_begin SEC(".rodata.settings") = 0, sleep_end SEC(".rodata.settings") = 0;
+const volatile u64 entry_begin SEC(".rodata.settings")
+= 0, entry_end SEC(".rodata.settings")
+= 0;
+const volatile u64 sleep_begin SEC(".rodata.settings")
+= 0, sleep_end SEC(".rodata.settings")
+= 0;
 
 /* One for each core, innermost first. The map has one small entry unless it is needed. */
 struct kernel_stack {
@@ -42,7 +46,8 @@ struct {
  * Where each function begins, in ascending order, and where one ends that none follows. Where lines
  * are wanted the map is empty, and each address is asked about by itself.
  */
-const volatile u32 kernel_functions SEC(".rodata.settings") = 0; /* entries */
+const volatile u32 kernel_functions SEC(".rodata.settings")
+= 0; /* entries */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

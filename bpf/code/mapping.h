@@ -33,7 +33,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 SEC("syscall")
 int identify(struct event *question)
 {
-	struct mapping m = {.address = question->address};
+	struct mapping m = { .address = question->address };
 	long err = bpf_find_vma(bpf_get_current_task_btf(), m.address, on_vma, &m, 0);
 
 	if (err)

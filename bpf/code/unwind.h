@@ -212,7 +212,8 @@ static __always_inline bool find_cfa(struct frame *f, const struct rule *r, u64 
 			return 0;
 		base = f->bx.value;
 	} else {
-		if (r->base < BASE_OTHER || !f->innermost || !other_register(r->base - BASE_OTHER, &base))
+		if (r->base < BASE_OTHER || !f->innermost ||
+		    !other_register(r->base - BASE_OTHER, &base))
 			return 0;
 	}
 	*cfa = base + r->offset;

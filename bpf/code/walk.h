@@ -62,7 +62,9 @@ static __always_inline u32 rule_of_place(const struct place *place, u64 address,
 	known = bpf_map_lookup_elem(&tables, &page);
 	if (known) {
 		*unitless = known->unitless;
-		return known->rows ? rule_in(known->first, known->rows, place->offset & (TABLE_BYTES - 1)) : RULES_PENDING;
+		return known->rows ? rule_in(known->first, known->rows,
+					     place->offset & (TABLE_BYTES - 1))
+				   : RULES_PENDING;
 	}
 	err = bpf_map_update_elem(&tables, &page, &asked, BPF_NOEXIST);
 	if (err && err != -17 /* EEXIST */) {
@@ -133,13 +135,15 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 		code->unit = UNIT_NONE;
 		code->rule = RULES_UNKNOWN;
 	} else if (err) { /* another thread holds the map's lock: next time */
-		if (known && (pages_of(known->stamp) == pages_of(stamp) || (u32)stamp - (u32)known->stamp <= 1))
+		if (known && (pages_of(known->stamp) == pages_of(stamp) ||
+			      (u32)stamp - (u32)known->stamp <= 1))
 			*code = *known;
 		return code->unit == UNIT_PENDING;
 	} else if (!m.place.inode) {
 		/* Generated code has frame pointers, or nothing. */
 		code->unit = UNIT_NONE;
-		code->rule = m.vdso ? rule_of_place(&m.place, address, &unitless) : RULES_FRAME_POINTER;
+		code->rule =
+			m.vdso ? rule_of_place(&m.place, address, &unitless) : RULES_FRAME_POINTER;
 	} else {
 		code->unit = unit_of_place(&m.place, address);
 		if (!ends_walk(code->unit))
@@ -168,14 +172,14 @@ struct walk {
 	u32 hidden;  /* it is unknown, too, whether the instruction itself waits busily */
 	u32 point;   /* 1 + the sampled point whose line it is; 0: none */
 	/* Small, or the stack is too large for Linux 6.1. */
-	u16 ended;   /* one of these: */
+	u16 ended; /* one of these: */
 	/* In the kernel: */
 	u16 kernel_stack; /* which one is followed */
 	u16 begun;	  /* 1: leaving frames of whatif or the scheduler; 2: they are left */
 	u16 entered;	  /* the frame before is where the kernel was entered */
-	u16 busy;    /* an address could not be looked up just now */
-	u16 trailed; /* its addresses are kept as far as they may be needed, see deferred.h */
-	u32 trail;   /* the number of addresses kept */
+	u16 busy;	  /* an address could not be looked up just now */
+	u16 trailed;	  /* its addresses are kept as far as they may be needed, see deferred.h */
+	u32 trail;	  /* the number of addresses kept */
 	/* of them, those before the first unknown one: the sample has been counted for them */
 	u32 known;
 	struct match match; /* where whole stacks matter */

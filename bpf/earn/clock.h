@@ -7,8 +7,8 @@
 
 struct timer {
 	struct bpf_timer timer;
-	u64 tick; /* that it is set for */
-	u32 parked; /* it is not set, see park */
+	u64 tick;    /* that it is set for */
+	u32 parked;  /* it is not set, see park */
 	u32 counted; /* it is in control.cores or, while it is parked, in control.parked */
 };
 struct {

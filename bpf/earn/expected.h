@@ -47,7 +47,8 @@ SUBPROGRAM int expect_earnings(struct core *c, const struct thread *t, u64 now)
 		return 0;
 	o = &c->expected;
 	__sync_lock_test_and_set(&o->since, 0);
-	if (!control.rate || t->learned.usual.key != control.unit || t->learned.usual.ticks < KIND_KNOWN)
+	if (!control.rate || t->learned.usual.key != control.unit ||
+	    t->learned.usual.ticks < KIND_KNOWN)
 		return 0;
 	/* It has run this part of its segment, for which no sample stands yet, before now. */
 	ran = credit_unsampled(&t->credit, now);
@@ -114,7 +115,8 @@ static long on_advance(u32 i, struct farthest *l)
 	u64 level = expected_level(o, l->now), had = o->booked;
 
 	/* If two cores do this at once, one of them books it. */
-	if (level <= l->level || level <= had || __sync_val_compare_and_swap(&o->booked, had, level) != had)
+	if (level <= l->level || level <= had ||
+	    __sync_val_compare_and_swap(&o->booked, had, level) != had)
 		return 0;
 	raise_global(level);
 	__sync_fetch_and_add(&o->booked_by_others, level - had);

@@ -71,93 +71,82 @@ SUBPROGRAM int found_while_spinning(struct thread *t, u64 ran)
 	return 0;
 }
 
-/* Takes a sample of what runs on this core, and does what follows from it for the thread. */
-static __always_inline void sample(struct core *c, u64 tick)
+/* A sample, while it is taken. */
+struct sample {
+	u64 begin;
+	u64 now; /* when its unit was known */
+	u64 ran; /* what it stands for */
+	u32 unit;
+	u32 point;
+	bool live;   /* an experiment is under way */
+	bool spins;  /* the thread waits busily */
+	bool exempt; /* it must not be stopped */
+};
+
+/* Finds the unit of a sample, and counts it. */
+static __always_inline void find_sample(struct core *c, struct thread *t, struct sample *s)
 {
-	struct thread *t = thread_of(bpf_get_current_task_btf());
-	u64 begin = bpf_ktime_get_ns(), ran, now;
-	u32 unit, point = 0;
-	u32 spins, spared; /* it waits busily; it must not be stopped */
-	bool live;
+	u32 point = 0;
 
-	grow_with_waiting(begin);
-	open_tick(tick);
-	if (!t || t->delayed) {
-		if (!t && !(kernel_code && sample_kernel_thread(c)))
-			sample_foreign(c);
-		arrive(tick);
-		sample_spans();
-		return;
-	}
-	note_running(c, t, begin);
-	if (may_have_found(t) && !is_poll(t, begin))
-		finish_poll(c, t);
-	expect_nothing(c);
-	if (t->deferral.samples)
-		settle_all_deferred(t, c);
-	unit = unit_of_sample(t, c, &point, 1);
+	s->unit = unit_of_sample(t, c, &point, 1);
+	s->point = point;
+	s->spins = s->exempt = !!(s->unit & UNIT_SPINS);
+	s->unit &= ~UNIT_SPINS;
 	c->samples += control.parts;
-	spins = unit & UNIT_SPINS;
-	if (spins)
+	if (s->spins)
 		c->busy += control.parts;
-	spared = spins;
-	unit &= ~UNIT_SPINS;
-	if (!whole_stacks && unit && unit < MAX_UNITS)
-		count_sample(unit);
-	now = bpf_ktime_get_ns();
-	c->sampling = lesser(now - begin, LONGEST_SAMPLING_NS);
-	live = !nobody_pays && under_way(now);
-	if (live) {
-		core_enter_experiment(c);
-		enter_experiment(t);
-		count_too_soon(c, t, unit);
-	}
-	ran = credit_ran(&t->credit, begin, 2 * control.period);
-	pass(c, t, point, ran);
-	if (live) {
-		u64 most = lesser(ran, 2 * control.period); /* of that it may have waited */
+	if (!whole_stacks && s->unit && s->unit < MAX_UNITS)
+		count_sample(s->unit);
+	s->now = bpf_ktime_get_ns();
+	c->sampling = lesser(s->now - s->begin, LONGEST_SAMPLING_NS);
+}
 
-		spared |= offset_host_idle(t);
-		/*
-		 * What was waited since the last tick does not excuse what is earned at this one.
-		 */
-		offset_spin(t, control.global_before);
-		/*
-		 * It has waited since its last sample. What it ran in earlier turns is included,
-		 * and may have been work.
-		 */
-		t->spin.left = spins ? most : 0;
-		if (unit != UNIT_PENDING) {
-			if (!spins)
-				found_while_spinning(t, most);
-			spin_learn(&t->spin, spins);
-			/* Waiting cannot be made faster. */
-			credit_sample(&t->credit, ran, !spins && unit && unit == control.unit ? SIDE_IN : SIDE_OUT);
-		} else {
-			credit_unknown(t, ran);
-		}
-		earn(t, now);
-		book_tick(c, t, spins);
-	}
-	if (live && control.rate && !spared) {
-		u64 even = fairness_debt(c, t);
+/* Books a sample: the thread's level is then what it has earned and been delayed. */
+static __always_inline void book_sample(struct core *c, struct thread *t, struct sample *s)
+{
+	u64 most = lesser(s->ran, 2 * control.period); /* of that it may have waited */
+	bool in =
+		!s->spins && s->unit && s->unit == control.unit; /* waiting cannot be made faster */
 
-		raise_global(t->account.level);
-		if (even)
-			__sync_fetch_and_add(&control.fairness_growth, raise_global(t->account.level + even));
+	s->exempt |= offset_host_idle(t);
+	/* What was waited since the last tick does not excuse what is earned at this one. */
+	offset_spin(t, control.global_before);
+	/*
+	 * It has waited since its last sample. What it ran in earlier turns is included, and may
+	 * have been work.
+	 */
+	t->spin.left = s->spins ? most : 0;
+	if (s->unit != UNIT_PENDING) {
+		if (!s->spins)
+			found_while_spinning(t, most);
+		spin_learn(&t->spin, s->spins);
+		credit_sample(&t->credit, s->ran, in ? SIDE_IN : SIDE_OUT);
+	} else {
+		credit_unknown(t, s->ran);
 	}
-	arrive(tick);
-	if (counting) {
-		/* All cores tick at once, and one of them is enough to read a process. */
-		read_counters(t, control.sampled_spans ? TOGETHER_NS : control.asked_period / 2, 0);
-		sample_spans();
-	}
-	if (!live)
-		return;
-	if (counting)
-		now = book_delay_since(t, now, spins ? 0 : LONGEST_COUNTING_NS);
+	earn(t, s->now);
+	book_tick(c, t, s->spins);
+}
+
+/* G rises to what the thread has, and by what makes turns fair. */
+static __always_inline void raise_global_by_sample(struct core *c, struct thread *t)
+{
+	u64 even = fairness_debt(c, t);
+
+	raise_global(t->account.level);
+	if (even)
+		__sync_fetch_and_add(&control.fairness_growth,
+				     raise_global(t->account.level + even));
+}
+
+/* The thread pays what it owes, unless it must not be stopped. */
+static __always_inline void pay_at_tick(struct core *c, struct thread *t, const struct sample *s,
+					u64 tick, u64 now)
+{
 	/* A thread that polls may hold a lock that other threads want. */
-	if (!spared && !((t->polling.polls || may_have_found(t)) && is_poll(t, now)) && !works_on_timeouts(t, now)) {
+	bool polls = (t->polling.polls || may_have_found(t)) && is_poll(t, now);
+
+	if (!s->exempt && !polls && !works_on_timeouts(t, now)) {
 		pay(c, t, tick, now);
 		show_level(c, t, 0);
 		settle_deferrable(c, t);
@@ -169,8 +158,63 @@ static __always_inline void sample(struct core *c, u64 tick)
 	offset_spin(t, control.global);
 	settle_deferrable(c, t);
 	c->debt = debt_of(t, t->account.level);
-	book_delay_since(t, now, spins ? 0 : TOGETHER_NS); /* see book_tick */
+	book_delay_since(t, now, s->spins ? 0 : TOGETHER_NS); /* see book_tick */
 	show_level(c, t, 0);
+}
+
+/* A tick of a core that runs no thread of the target, or one that pays already. */
+static __always_inline void sample_others(struct core *c, bool target, u64 tick)
+{
+	if (!target && !(kernel_code && sample_kernel_thread(c)))
+		sample_foreign(c);
+	arrive(tick);
+	sample_spans();
+}
+
+/* Takes a sample of what runs on this core, and does what follows from it for the thread. */
+static __always_inline void sample(struct core *c, u64 tick)
+{
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	struct sample s = { .begin = bpf_ktime_get_ns() };
+	u64 now;
+
+	grow_with_waiting(s.begin);
+	open_tick(tick);
+	if (!t || t->delayed) {
+		sample_others(c, t != 0, tick);
+		return;
+	}
+	note_running(c, t, s.begin);
+	if (may_have_found(t) && !is_poll(t, s.begin))
+		finish_poll(c, t);
+	expect_nothing(c);
+	if (t->deferral.samples)
+		settle_all_deferred(t, c);
+	find_sample(c, t, &s);
+	now = s.now;
+	s.live = !nobody_pays && under_way(now);
+	if (s.live) {
+		core_enter_experiment(c);
+		enter_experiment(t);
+		count_too_soon(c, t, s.unit);
+	}
+	s.ran = credit_ran(&t->credit, s.begin, 2 * control.period);
+	pass(c, t, s.point, s.ran);
+	if (s.live)
+		book_sample(c, t, &s);
+	if (s.live && control.rate && !s.exempt)
+		raise_global_by_sample(c, t);
+	arrive(tick);
+	if (counting) {
+		/* All cores tick at once, and one of them is enough to read a process. */
+		read_counters(t, control.sampled_spans ? TOGETHER_NS : control.asked_period / 2, 0);
+		sample_spans();
+	}
+	if (!s.live)
+		return;
+	if (counting)
+		now = book_delay_since(t, now, s.spins ? 0 : LONGEST_COUNTING_NS);
+	pay_at_tick(c, t, &s, tick, now);
 }
 
 #endif

@@ -88,7 +88,8 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	/* The stack pointer within its page tells callers apart, in all threads alike. */
-	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) * 0x9e3779b97f4a7c15;
+	return (REGISTER_IP(regs) << 14 | (REGISTER_SP(regs) & 0xfff) << 2 | how) *
+	       0x9e3779b97f4a7c15;
 }
 
 /* The kinds of the thread's family; 0: there is none. */

@@ -43,7 +43,9 @@ static __always_inline void one_process_less(void)
 /* Adds a process; false: one of that number exists, or there is no room. */
 static __always_inline bool add_process(struct task_struct *task, u64 space, u32 exempt, u64 flags)
 {
-	struct process p = { .space = space, .first_space = space, .number = number_of(task), .exempt = exempt };
+	struct process p = {
+		.space = space, .first_space = space, .number = number_of(task), .exempt = exempt
+	};
 	u32 tgid = task->tgid;
 	long err = bpf_map_update_elem(&processes, &tgid, &p, flags);
 
@@ -95,7 +97,8 @@ static __always_inline struct choice *choice_of(struct task_struct *task)
 	/* Otherwise the chosen process is gone, and this one has its number. */
 	if (c->start != BPF_CORE_READ(task, group_leader, start_boottime) / 10000000)
 		return 0;
-	if (c->unique && bpf_core_field_exists(struct pid, ino) && c->unique != BPF_CORE_READ(task, group_leader, thread_pid, ino))
+	if (c->unique && bpf_core_field_exists(struct pid, ino) &&
+	    c->unique != BPF_CORE_READ(task, group_leader, thread_pid, ino))
 		return 0;
 	return c;
 }
@@ -152,7 +155,8 @@ int join_threads(struct bpf_iter__task *ctx)
 		 * Other threads of the process may continue. One of them that runs a program now
 		 * takes this one's number, and may be met under neither.
 		 */
-		if (membership.mode != MEMBERS_DESCEND && task->pid == task->tgid && untrusted(task)->signal->live.counter)
+		if (membership.mode != MEMBERS_DESCEND && task->pid == task->tgid &&
+		    untrusted(task)->signal->live.counter)
 			space_to_join(task, &fresh);
 		return 0;
 	}
@@ -191,7 +195,8 @@ static __always_inline void on_unknown_fork(struct task_struct *parent, struct t
 			return;
 	} else if (membership.mode == MEMBERS_EVERYONE && process) {
 		space = new_space();
-		if (!add_process(child, space, parent->tgid == membership.own, BPF_ANY) || parent->tgid == membership.own)
+		if (!add_process(child, space, parent->tgid == membership.own, BPF_ANY) ||
+		    parent->tgid == membership.own)
 			return;
 	} else {
 		return;
@@ -236,7 +241,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->running = 0;
 	t->turns.core = NO_CORE;
 	t->turns.share_used = 0;
-	t->process.address_space = memory_of(child) == memory_of(parent) ? p->process.address_space : new_space();
+	t->process.address_space =
+		memory_of(child) == memory_of(parent) ? p->process.address_space : new_space();
 	t->process.forked = 0;
 	t->process.uncounted = memory_of(child) == memory_of(parent) ? p->process.uncounted : 0;
 	t->process.guest = memory_of(child) == memory_of(parent) ? p->process.guest : 0;

@@ -30,7 +30,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
-static u64 spaces; /* the last number given to an address space */
+static u64 spaces;     /* the last number given to an address space */
 #define SPACE_KERNEL 0 /* for the kernel's own code */
 
 /*
@@ -40,7 +40,8 @@ static u64 spaces; /* the last number given to an address space */
  */
 static __always_inline struct task_struct *untrusted(struct task_struct *task)
 {
-	return bpf_rdonly_cast ? bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct)) : task;
+	return bpf_rdonly_cast ? bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct))
+			       : task;
 }
 
 static __always_inline struct mm_struct *memory_of(struct task_struct *task)
@@ -85,7 +86,8 @@ static __always_inline u32 number_of(struct task_struct *task)
 	if (pid && level <= BPF_CORE_READ(pid, level))
 		bpf_probe_read_kernel(&number, sizeof(number),
 				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-					      level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
+					      level * bpf_core_type_size(struct upid) +
+					      bpf_core_field_offset(struct upid, nr));
 	return number;
 }
 
@@ -106,7 +108,9 @@ static __always_inline bool tell(u32 kind, u64 address, const struct place *plac
 	else
 		__builtin_memset(&e->place, 0, sizeof(e->place));
 	/* By itself the ring wakes only a reader who has read everything before. */
-	bpf_ringbuf_submit(e, !control.patient ? 0 : kind == EVENT_PLACE || kind == EVENT_TABLE ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
+	bpf_ringbuf_submit(e, !control.patient				   ? 0
+			      : kind == EVENT_PLACE || kind == EVENT_TABLE ? BPF_RB_NO_WAKEUP
+									   : BPF_RB_FORCE_WAKEUP);
 	return 1;
 }
 

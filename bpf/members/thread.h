@@ -86,7 +86,8 @@ static __always_inline u64 debt_of(const struct thread *t, u64 level)
 /* It has found what it polled for, or polls for something else. */
 static __always_inline void stop_polling(struct thread *t)
 {
-	t->polling.since = t->polling.debt = t->polling.found_position = t->polling.polls = t->polling.sped_up = 0;
+	t->polling.since = t->polling.debt = t->polling.found_position = t->polling.polls =
+		t->polling.sped_up = 0;
 }
 
 /* Another thread wakes it: it has waited for that since it began to poll. */

@@ -57,7 +57,8 @@ SUBPROGRAM int has_contender(void)
 	 * tasks are not in the list.
 	 */
 	urgent = BPF_CORE_READ(rq, rt.rt_nr_running) + BPF_CORE_READ(rq, dl.dl_nr_running);
-	if (membership.mode == MEMBERS_EVERYONE || urgent > (task->prio < FIRST_FAIR_PRIORITY) || !bpf_core_field_exists(rq->cfs_tasks))
+	if (membership.mode == MEMBERS_EVERYONE || urgent > (task->prio < FIRST_FAIR_PRIORITY) ||
+	    !bpf_core_field_exists(rq->cfs_tasks))
 		return 1;
 	/*
 	 * Without the lock: if the list changes meanwhile a task may be missed, or the end. By
@@ -73,7 +74,8 @@ SUBPROGRAM int has_contender(void)
 		p = contender == task ? 0 : bpf_map_lookup_elem(&processes, &tgid);
 		if (!p || p->exempt)
 			continue;
-		if (bpf_core_field_exists(contender->se.sched_delayed) && BPF_CORE_READ(contender, se.sched_delayed))
+		if (bpf_core_field_exists(contender->se.sched_delayed) &&
+		    BPF_CORE_READ(contender, se.sched_delayed))
 			continue;
 		return 1;
 	}

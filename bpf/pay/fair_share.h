@@ -138,7 +138,8 @@ static __always_inline void forgive(struct core *c, struct thread *t, u64 by, en
  */
 static __always_inline bool leads_share(const struct core *c, const struct thread *t)
 {
-	return t->learned.earns && c->earner_share_max && t->turns.share_used >= c->earner_share_max;
+	return t->learned.earns && c->earner_share_max &&
+	       t->turns.share_used >= c->earner_share_max;
 }
 
 /*
@@ -147,7 +148,8 @@ static __always_inline bool leads_share(const struct core *c, const struct threa
  * out while others have the core. If it were stopped for that, it would gain more share, and others
  * would be stopped for that again.
  */
-static __always_inline u64 deferrable(const struct core *c, const struct thread *t, u64 fairness_growth)
+static __always_inline u64 deferrable(const struct core *c, const struct thread *t,
+				      u64 fairness_growth)
 {
 	return leads_share(c, t) ? lesser(fairness_growth - c->fairness_settled, SLICE_NS) : 0;
 }
@@ -157,7 +159,8 @@ static __always_inline void settle_deferrable(struct core *c, const struct threa
 {
 	u64 fairness_growth = control.fairness_growth;
 
-	c->fairness_settled = fairness_growth - lesser(deferrable(c, t, fairness_growth), debt_of(t, t->account.level));
+	c->fairness_settled = fairness_growth - lesser(deferrable(c, t, fairness_growth),
+						       debt_of(t, t->account.level));
 }
 
 /*
@@ -180,7 +183,8 @@ SUBPROGRAM u64 fairness_debt(struct core *c, struct thread *t)
 {
 	u64 weight, used, owed, room;
 
-	if (!c || !t || !c->earner_share_max || control.waiting_grew == control.epoch || bpf_core_type_exists(struct irqtime))
+	if (!c || !t || !c->earner_share_max || control.waiting_grew == control.epoch ||
+	    bpf_core_type_exists(struct irqtime))
 		return 0;
 	weight = weight_in_turns();
 	used = t->turns.share_used;

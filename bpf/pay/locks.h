@@ -26,7 +26,9 @@ SETTING preempt_count_kept = PREEMPT_COUNT_UNKNOWN;
  * finds them in the kernel's types. The verifier lets programs use such variables by name only
  * where the kernel lists all symbols.
  */
-const volatile s64 preempt_count_at SEC(".rodata.settings") = 0, irq_regs_at SEC(".rodata.settings") = 0;
+const volatile s64 preempt_count_at SEC(".rodata.settings")
+= 0, irq_regs_at SEC(".rodata.settings")
+= 0;
 
 static __always_inline void *of_this_core(s64 at)
 {

@@ -55,7 +55,8 @@ static __always_inline bool hand_off(const struct timed_sleeps *n)
 /* Or the thread did more than poll after nearly all of them. */
 static __always_inline bool are_periodic(const struct timed_sleeps *n)
 {
-	return hand_off(n) || (n->plain && n->all >= SLEEPS_FEW && 8 * (n->handoffs + n->worked) >= 7 * n->all);
+	return hand_off(n) ||
+	       (n->plain && n->all >= SLEEPS_FEW && 8 * (n->handoffs + n->worked) >= 7 * n->all);
 }
 
 /*
@@ -105,7 +106,8 @@ SUBPROGRAM int count_timed_sleep(struct thread *t, bool plain)
 /* Whether a thread that returns from its sleep is delayed. Where latencies are measured all are. */
 static __always_inline bool pays_after_sleep(struct thread *t)
 {
-	return control.delay_sleepers || (control.delay_periodic && t->timed.pending && are_periodic(sleeps_at(t, t->timed.pending - 1)));
+	return control.delay_sleepers || (control.delay_periodic && t->timed.pending &&
+					  are_periodic(sleeps_at(t, t->timed.pending - 1)));
 }
 
 /* Notes what the thread has done since its sleep. */

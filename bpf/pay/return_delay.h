@@ -30,11 +30,11 @@
 struct delay {
 	struct core *core;
 	struct thread *thread;
-	bool expires; /* another thread can wake it meanwhile */
+	bool expires;	/* another thread can wake it meanwhile */
 	bool contender; /* another thread of the target wants the core */
 	u64 begin;
 	u64 since; /* of its account; it changes when the thread is switched out */
-	u64 end; /* at the latest */
+	u64 end;   /* at the latest */
 	u64 level; /* when the delay began */
 	u64 now;
 	u64 debt;
@@ -238,9 +238,9 @@ enum futex {
 struct futex_wake {
 	u64 at;
 	u32 process;
-	u32 left; /* so many may still be woken */
+	u32 left;	       /* so many may still be woken */
 	struct thread *thread; /* that asks */
-	u32 handed_over; /* once, for all of them */
+	u32 handed_over;       /* once, for all of them */
 };
 
 static long on_expired(u32 i, struct futex_wake *w)
@@ -253,7 +253,8 @@ static long on_expired(u32 i, struct futex_wake *w)
 		w->handed_over = 1;
 		/* or the thread would hand on what it only seems to owe */
 		offset_host_idle(w->thread);
-		hand_over(w->thread, place_of(bpf_get_current_task_btf(), BY_WAKING), bpf_ktime_get_ns());
+		hand_over(w->thread, place_of(bpf_get_current_task_btf(), BY_WAKING),
+			  bpf_ktime_get_ns());
 	}
 	if (__sync_val_compare_and_swap(&e->at, w->at, 0) != w->at)
 		return 0;

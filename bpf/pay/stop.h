@@ -13,9 +13,9 @@ struct stop {
 	const struct thread *thread;
 	u64 now;
 	u64 begin;
-	u64 global; /* when the stop began */
+	u64 global;   /* when the stop began */
 	u64 fairness; /* and the part of it for fair turns */
-	u64 room;   /* of the growth for fair turns, so much need not be paid in this stop */
+	u64 room;     /* of the growth for fair turns, so much need not be paid in this stop */
 	u64 want;
 	u64 paid;
 	u64 end; /* at the latest */
@@ -57,7 +57,13 @@ static long on_turn(u32 i, struct stop *s)
 static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin, u64 debt, u64 end)
 {
 	u64 now = bpf_ktime_get_ns();
-	struct stop s = { .core = c, .thread = t, .now = begin, .begin = begin, .global = control.global, .fairness = control.fairness_growth, .end = end };
+	struct stop s = { .core = c,
+			  .thread = t,
+			  .now = begin,
+			  .begin = begin,
+			  .global = control.global,
+			  .fairness = control.fairness_growth,
+			  .end = end };
 
 	s.want = debt;
 	s.room = leads_share(c, t) ? SLICE_NS - deferrable(c, t, s.fairness) : 0;
@@ -67,7 +73,9 @@ static __always_inline u64 stop_core(struct core *c, struct thread *t, u64 begin
 	 * no thread of the target wants the core. The tick has delayed this thread as it did the
 	 * others.
 	 */
-	s.fresh = t->wake.by_timer && !t->wake.sleep_sped_up ? account_debt(control.global_before + cost_of_tick(c), control.global) : debt;
+	s.fresh = t->wake.by_timer && !t->wake.sleep_sped_up
+			  ? account_debt(control.global_before + cost_of_tick(c), control.global)
+			  : debt;
 	if (debt > control.cap) {
 		s.want = control.cap;
 		lose(c, LOSS_CAPPED);
@@ -105,7 +113,8 @@ static long on_payment(u32 i, struct payment *p)
 	if (!i)
 		p->core->debt = debt;
 	debt -= lesser(debt, deferrable(p->core, t, control.fairness_growth));
-	now = debt ? stop_core(p->core, t, p->begin, debt, p->end) : book_delay_since(t, p->begin, TOGETHER_NS);
+	now = debt ? stop_core(p->core, t, p->begin, debt, p->end)
+		   : book_delay_since(t, p->begin, TOGETHER_NS);
 	tick = tick_at(now);
 	if (now >= p->end || tick <= p->tick)
 		return 1;

@@ -79,10 +79,10 @@ struct reading {
 	u64 space;
 	u64 bias;
 	u64 entries; /* of a table */
-	u32 birth; /* counting begins with what is in memory now */
-	u32 first; /* of the object's sources */
-	u32 value; /* of the object's values */
-	u32 entry; /* of a table: its value */
+	u32 birth;   /* counting begins with what is in memory now */
+	u32 first;   /* of the object's sources */
+	u32 value;   /* of the object's values */
+	u32 entry;   /* of a table: its value */
 	u32 shards;
 	u32 stride;
 	u32 found[MAX_POINTS]; /* visits */
@@ -116,7 +116,8 @@ SUBPROGRAM int sum_at(u64 at, u32 shards, u64 *sum)
 {
 	u64 n, mark;
 
-	if (!sum || bpf_probe_read_user(&mark, sizeof(mark), (void *)(at + COUNTER_MARK_AT)) || mark != COUNTER_MARK)
+	if (!sum || bpf_probe_read_user(&mark, sizeof(mark), (void *)(at + COUNTER_MARK_AT)) ||
+	    mark != COUNTER_MARK)
 		return -1;
 	*sum = 0;
 	for (u32 i = 0; i < MAX_SHARDS && i < shards; i++) {
@@ -179,7 +180,8 @@ SUBPROGRAM int count_named(u64 at, u32 *set, u64 n)
 			return 0;
 		}
 		if (!err) {
-			bpf_probe_read_user(&known->name, sizeof(known->name), (void *)(at + sizeof(u64)));
+			bpf_probe_read_user(&known->name, sizeof(known->name),
+					    (void *)(at + sizeof(u64)));
 			barrier();
 			known->complete = 1;
 			tell(EVENT_NAMED, hash, 0);
@@ -238,7 +240,8 @@ SUBPROGRAM int open_table(struct reading *r, u64 at)
 {
 	struct source_table table;
 
-	if (!r || bpf_probe_read_user(&table, sizeof(table), (void *)at) || table.mark != COUNTER_MARK)
+	if (!r || bpf_probe_read_user(&table, sizeof(table), (void *)at) ||
+	    table.mark != COUNTER_MARK)
 		return 0;
 	r->entries = table.entries;
 	r->shards = table.shards;
@@ -502,7 +505,9 @@ SUBPROGRAM int on_executable(struct finding *f)
 			object_of(c, slot)->round = f->round;
 		return 0;
 	}
-	slot = f->again ? f->again - 1 : f->unused ? f->unused - 1 : __sync_fetch_and_add(&c->objects, 1);
+	slot = f->again	   ? f->again - 1
+	       : f->unused ? f->unused - 1
+			   : __sync_fetch_and_add(&c->objects, 1);
 	if (slot >= MAX_OBJECTS) {
 		/* Most of them will turn out to have no points. */
 		if (f->asked)
@@ -555,6 +560,27 @@ static long on_looking(u32 i, u64 *space)
 	return !looking[*space & 255];
 }
 
+/* A mapping of the current process. Gives how many pages of code it is. */
+static __always_inline u64 find_file(struct finding *f, struct vm_area_struct *vma)
+{
+	u64 bytes = vma->vm_end - vma->vm_start;
+	struct file *file = vma->vm_file;
+
+	if (!(vma->vm_flags & VM_EXEC))
+		return 0;
+	if (file) {
+		f->object.file.inode = file->f_inode->i_ino;
+		f->object.file.dev = file->f_inode->i_sb->s_dev;
+		f->object.file.offset = vma->vm_pgoff << page_shift;
+		f->object.start = vma->vm_start;
+		f->object.from = f->object.file.offset;
+		f->object.to = f->object.from + bytes;
+		f->object.changed = changed_at(file->f_inode);
+		on_executable(f);
+	}
+	return vma->vm_flags & (VM_WRITE | VM_GROWSDOWN) ? 0 : bytes >> page_shift;
+}
+
 /*
  * Looks at what the current process has mapped. The number of its pages of code tells when that has
  * changed, so no hook is needed that every process would pay for. It is also looked at now and
@@ -576,7 +602,8 @@ SUBPROGRAM int look_at_memory(struct thread *t, u32 last)
 	f.space = t->process.address_space;
 	mark = stamp_of(f.space);
 	/* Threads come and go more often than code takes the place of as much other code. */
-	if ((pages == t->process.code_pages && (last || looked[f.space & 255] == mark)) || t->process.uncounted || t->process.forked)
+	if ((pages == t->process.code_pages && (last || looked[f.space & 255] == mark)) ||
+	    t->process.uncounted || t->process.forked)
 		return 0;
 	f.inherited = t->process.preexisting;
 	/* Two threads end at once: when one is through, nothing may be left to read. */
@@ -587,24 +614,8 @@ SUBPROGRAM int look_at_memory(struct thread *t, u32 last)
 		return 0; /* next time */
 	f.round = bpf_ktime_get_ns();
 	if (!bpf_iter_task_vma_new(&all, task, 0)) {
-		while ((vma = bpf_iter_task_vma_next(&all))) {
-			struct file *file = vma->vm_file;
-
-			if (!(vma->vm_flags & VM_EXEC))
-				continue;
-			if (!(vma->vm_flags & (VM_WRITE | VM_GROWSDOWN)))
-				seen += (vma->vm_end - vma->vm_start) >> page_shift;
-			if (!file)
-				continue;
-			f.object.file.inode = file->f_inode->i_ino;
-			f.object.file.dev = file->f_inode->i_sb->s_dev;
-			f.object.file.offset = vma->vm_pgoff << page_shift;
-			f.object.start = vma->vm_start;
-			f.object.from = f.object.file.offset;
-			f.object.to = f.object.from + (vma->vm_end - vma->vm_start);
-			f.object.changed = changed_at(file->f_inode);
-			on_executable(&f);
-		}
+		while ((vma = bpf_iter_task_vma_next(&all)))
+			seen += find_file(&f, vma);
 	}
 	bpf_iter_task_vma_destroy(&all);
 	/*
@@ -649,9 +660,11 @@ static __always_inline void read_counters(struct thread *t, u64 after, int where
 	if (where != AT_SWITCH)
 		look_at_memory(t, where == AT_END);
 	/* There is no next time: try once more, as the lock is rarely taken twice. */
-	if (where == AT_END && t->process.code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
+	if (where == AT_END &&
+	    t->process.code_pages != memory_of(bpf_get_current_task_btf())->exec_vm) {
 		look_at_memory(t, 1);
-		if (t->process.code_pages != memory_of(bpf_get_current_task_btf())->exec_vm && !t->process.uncounted)
+		if (t->process.code_pages != memory_of(bpf_get_current_task_btf())->exec_vm &&
+		    !t->process.uncounted)
 			lose(this_core(), LOSS_LAST);
 	}
 	c = bpf_map_lookup_elem(&counters, &space);
@@ -699,7 +712,8 @@ static long on_inherited(u32 i, u64 *space)
  * A child has its parent's numbers, as they were when its memory was copied, a
  * moment ago. Other threads of the parent may have counted since: see on_fault.
  */
-static __always_inline void inherit_counters(struct thread *parent, struct thread *child, bool process)
+static __always_inline void inherit_counters(struct thread *parent, struct thread *child,
+					     bool process)
 {
 	u64 space = child->process.address_space;
 	struct counters *of, *c;

@@ -50,7 +50,8 @@ int BPF_PROG(on_call_over, struct pt_regs *regs)
  * Set before loading. Each point has its own copy of the program: one would be left out while
  * another runs.
  */
-const volatile u32 hooked_point SEC(".rodata.hook") = 0;
+const volatile u32 hooked_point SEC(".rodata.hook")
+= 0;
 
 /*
  * The running thread passes a tracepoint, but not a thread that was only interrupted; as in

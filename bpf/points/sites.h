@@ -86,7 +86,10 @@ static __noinline int take_visit(struct site_visit *v, u32 i)
 	return 1;
 }
 
-static long on_taking(u32 i, struct site_visit *v) { return take_visit(v, i); }
+static long on_taking(u32 i, struct site_visit *v)
+{
+	return take_visit(v, i);
+}
 
 static long on_site_visit(u32 i, struct site_visit *v)
 {

@@ -55,12 +55,30 @@ SUBPROGRAM u32 span_bin(u64 ns)
 	if (ns < SPAN_OCTAVE)
 		return ns;
 	/* By halves: the position of the highest bit, from SPAN_OCTAVE's on. */
-	if (high >> 32) { octave += 32; high >>= 32; }
-	if (high >> 16) { octave += 16; high >>= 16; }
-	if (high >> 8) { octave += 8; high >>= 8; }
-	if (high >> 4) { octave += 4; high >>= 4; }
-	if (high >> 2) { octave += 2; high >>= 2; }
-	if (high >> 1) { octave += 1; high >>= 1; }
+	if (high >> 32) {
+		octave += 32;
+		high >>= 32;
+	}
+	if (high >> 16) {
+		octave += 16;
+		high >>= 16;
+	}
+	if (high >> 8) {
+		octave += 8;
+		high >>= 8;
+	}
+	if (high >> 4) {
+		octave += 4;
+		high >>= 4;
+	}
+	if (high >> 2) {
+		octave += 2;
+		high >>= 2;
+	}
+	if (high >> 1) {
+		octave += 1;
+		high >>= 1;
+	}
 	octave += high;
 	ns = (octave + 1) * SPAN_OCTAVE + (ns >> octave) % SPAN_OCTAVE;
 	return ns < SPAN_BINS ? ns : SPAN_BINS - 1;
@@ -104,7 +122,9 @@ static __always_inline bool counts(u64 now)
  */
 SUBPROGRAM int span_begin(struct thread *t, u64 span, const u64 *key, u64 now, u64 level)
 {
-	struct begun b = { .at = now - level, .epoch = control.epoch, .by = (u32)bpf_get_current_pid_tgid() };
+	struct begun b = { .at = now - level,
+			   .epoch = control.epoch,
+			   .by = (u32)bpf_get_current_pid_tgid() };
 	struct begun *old;
 	bool counted = counts(now);
 
@@ -159,7 +179,8 @@ static __always_inline u64 wait_for_begin(struct thread *t, const struct begun *
 {
 	struct core *here = this_core();
 
-	if (!here || !b->ahead || b->epoch != (u32)control.epoch || b->by == (u32)bpf_get_current_pid_tgid())
+	if (!here || !b->ahead || b->epoch != (u32)control.epoch ||
+	    b->by == (u32)bpf_get_current_pid_tgid())
 		return 0;
 	return should_have_waited(here, t, b->at, b->ahead);
 }
@@ -230,19 +251,25 @@ SUBPROGRAM int sample_spans(void)
 	if (!control.sampled_spans || !under_way(now))
 		return 0;
 	at = now - control.start;
-	had = control.global_before > control.global_start ? control.global_before - control.global_start : 0;
+	had = control.global_before > control.global_start
+		      ? control.global_before - control.global_start
+		      : 0;
 	bin = (at > had ? at - had : 0) >> control.bin_shift;
 	if (bin >= MAX_BINS)
 		return 0;
 	for (u32 i = 0; i < MAX_SPANS; i++)
 		if (control.sampled_spans >> i & 1)
 			span_samples[control.epoch & 1][i][bin] =
-				(u32)(visits[span_ends[i].begin & (MAX_POINTS - 1)] - visits[span_ends[i].end & (MAX_POINTS - 1)]) << 1 | 1;
+				(u32)(visits[span_ends[i].begin & (MAX_POINTS - 1)] -
+				      visits[span_ends[i].end & (MAX_POINTS - 1)])
+					<< 1 |
+				1;
 	return 0;
 }
 
 /* A visit of a point by t at level; key: 0 where the thread tells what belongs together. */
-static __always_inline void span_visit(struct thread *t, u64 point, const u64 *key, u64 now, u64 level)
+static __always_inline void span_visit(struct thread *t, u64 point, const u64 *key, u64 now,
+				       u64 level)
 {
 	u32 role = span_points[point].role, span = span_points[point].span;
 

@@ -9,8 +9,9 @@
 struct begun {
 	u64 at;
 	u64 ahead; /* of official virtual time: what the thread owed */
-	u32 epoch; /* the lower half of the experiment's number: kernels before 6.3 have little stack */
-	u32 by;	   /* the thread's number */
+	/* the lower half of the experiment's number: kernels before 6.3 have little stack */
+	u32 epoch;
+	u32 by; /* the thread's number */
 };
 
 struct requests {

@@ -11,7 +11,8 @@
  * booked like any other delay, so it does not show in the program's virtual time. Without spans the
  * point must be no end of a latency: that spares the stack what those need.
  */
-static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key, bool spans)
+static __always_inline void visit_as(struct thread *t, u64 point, u64 n, u64 cost, const u64 *key,
+				     bool spans)
 {
 	u64 now, at, had, bin;
 	struct core *c;

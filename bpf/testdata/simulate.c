@@ -36,14 +36,14 @@ static u64 random_below(u64 n)
 	return seed % n;
 }
 
-#define MUST(rule, t)                                                                             \
-	do {                                                                                      \
-		if (!(rule)) {                                                                    \
-			printf("broken: %s: thread %d, level %lu, global %lu, now %lu\n", #rule, \
-			       (int)((t) - threads), (unsigned long)(t)->account.level,           \
-			       (unsigned long)global, (unsigned long)now);                        \
-			exit(1);                                                                  \
-		}                                                                                 \
+#define MUST(rule, t)                                                                              \
+	do {                                                                                       \
+		if (!(rule)) {                                                                     \
+			printf("broken: %s: thread %d, level %lu, global %lu, now %lu\n", #rule,   \
+			       (int)((t)-threads), (unsigned long)(t)->account.level,              \
+			       (unsigned long)global, (unsigned long)now);                         \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 static u64 position(const struct thread *t)
@@ -56,14 +56,18 @@ static void tick(struct thread *t, u64 d, u64 slack)
 	u64 before = global, level = t->account.level, was = position(t);
 
 	if (random_below(3) == 0) { /* in the selected code */
-		struct credit c = { .began = now, .in = PERIOD, .hits = TICK_ONE, .ticks = TICK_ONE };
+		struct credit c = {
+			.began = now, .in = PERIOD, .hits = TICK_ONE, .ticks = TICK_ONE
+		};
 		u64 rate = d * CREDIT_ONE / PERIOD, due = credit_due(&c, now + PERIOD / 4, rate);
 
 		/* Not more than s of what it ran, and all of it in time. */
 		MUST(due <= PERIOD / 4 * rate / CREDIT_ONE, t);
 		due += credit_hand_over(&c, now + PERIOD / 4, rate, PERIOD, 0);
 		due += credit_hand_over(&c, now + 2 * PERIOD, rate, PERIOD, 0);
-		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d && c.carry == (s64)(PERIOD * rate / CREDIT_ONE - due), t);
+		MUST(due <= d && due + PERIOD / CREDIT_ONE + 1 >= d &&
+			     c.carry == (s64)(PERIOD * rate / CREDIT_ONE - due),
+		     t);
 		t->account.level = level + due;
 		t->credited += due;
 		if (global < t->account.level)
@@ -157,7 +161,9 @@ static void stretches(u64 d)
 
 	for (int i = 0; i < 20000; i++) {
 		u64 length = 50 + random_below(3 * PERIOD), key = 1 + i % 3;
-		u64 selected = key == 1 ? length : key == 2 ? 0 : length / 4 + random_below(length / 2);
+		u64 selected = key == 1	  ? length
+			       : key == 2 ? 0
+					  : length / 4 + random_below(length / 2);
 		u64 due = run(&c, &next_tick, at + selected, SIDE_IN, rate);
 
 		due += run(&c, &next_tick, at + length, SIDE_OUT, rate);
@@ -201,7 +207,8 @@ static void requests(u64 shortest, u64 longest, bool alike, u64 off)
 		wrong = (s64)given + c.request_due - (s64)(length - out);
 		if (i < 2000)
 			continue;
-		MUST((s64)given + c.request_due >= 0 && (s64)given + c.request_due <= (s64)length, &threads[0]);
+		MUST((s64)given + c.request_due >= 0 && (s64)given + c.request_due <= (s64)length,
+		     &threads[0]);
 		error += wrong < 0 ? -wrong : wrong;
 		sum += wrong;
 		all += length;
@@ -220,7 +227,8 @@ static void waits_busily(u32 one_in)
 	struct spin w = {};
 
 	for (int i = 0; i < 20000; i++) {
-		u64 length = PERIOD / 2 + random_below(PERIOD), others = level + random_below(PERIOD / 2), found;
+		u64 length = PERIOD / 2 + random_below(PERIOD),
+		    others = level + random_below(PERIOD / 2), found;
 
 		spin_learn(&w, random_below(one_in) == 0);
 		found = spin_found(&w, level, length, others);
@@ -239,9 +247,11 @@ static void waits_busily(u32 one_in)
  * to have run inside must be what it has, in stretches of unknown kinds and of a known one;
  * also where of so many percent of the samples inside, or of all, it is only known at the next, or later, where they were.
  */
-static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late, bool all, u64 percent)
+static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool kinds, u64 late,
+		  bool all, u64 percent)
 {
-	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch, all_hits = 0, all_ticks = 0, resets = 0;
+	u64 ran = 0, inside = 0, found = 0, next_tick = 0, at = 0, ends = stretch, all_hits = 0,
+	    all_ticks = 0, resets = 0;
 	enum side late_side = SIDE_UNKNOWN;
 	bool late_learns = 0;
 	struct kinds known = {};
@@ -263,7 +273,8 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				u32 hits = c.hits, ticks = c.ticks;
 
 				found += c.in;
-				credit_hand_over(&c, at, CREDIT_ONE, PERIOD, kinds ? kinds_find(&known, 1) : 0);
+				credit_hand_over(&c, at, CREDIT_ONE, PERIOD,
+						 kinds ? kinds_find(&known, 1) : 0);
 				if (ticks) {
 					struct kind *k = kinds_find(&known, 1);
 					u32 before = k ? k->ticks : 0;
@@ -280,7 +291,8 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				continue;
 			if (late_side != SIDE_UNKNOWN && random_below(2)) {
 				if (late_learns) {
-					u32 part = TICK_ONE - deferred.lost, hits = late_side == SIDE_IN ? part : 0;
+					u32 part = TICK_ONE - deferred.lost,
+					    hits = late_side == SIDE_IN ? part : 0;
 
 					kinds_learn(&known, 1, hits, part, 1);
 					all_hits += hits;
@@ -292,17 +304,20 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 				found += c.carry;
 				late_side = SIDE_UNKNOWN;
 			}
-			if (late_side == SIDE_UNKNOWN && (all || !out_now) && random_below(100) < late) {
+			if (late_side == SIDE_UNKNOWN && (all || !out_now) &&
+			    random_below(100) < late) {
 				late_side = out_now ? SIDE_OUT : SIDE_IN;
 				credit_defer(&c, credit_ran(&c, at, 2 * PERIOD), &deferred);
 			} else {
-				credit_sample(&c, credit_ran(&c, at, 2 * PERIOD), out_now ? SIDE_OUT : SIDE_IN);
+				credit_sample(&c, credit_ran(&c, at, 2 * PERIOD),
+					      out_now ? SIDE_OUT : SIDE_IN);
 			}
 			took = out_now ? stop_out : stop_in;
 			at += took;
 			c.began += took;
 			while (next_tick <= at)
-				next_tick = (next_tick / PERIOD + 1) * PERIOD + random_below(PERIOD / 4);
+				next_tick = (next_tick / PERIOD + 1) * PERIOD +
+					    random_below(PERIOD / 4);
 			credit_stopped(&c, next_tick - at, PERIOD);
 		}
 	}
@@ -310,14 +325,19 @@ static void sides(u64 in, u64 out, u64 stop_in, u64 stop_out, u64 stretch, bool 
 		found = all_hits * ran / all_ticks;
 	/* It does the same all the time. */
 	if (resets * 300 * TICK_ONE > all_ticks) {
-		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: forgotten %lu times in %lu ticks\n", (unsigned long)in,
-		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (unsigned long)resets, (unsigned long)all_ticks / TICK_ONE);
+		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: forgotten %lu times "
+		       "in %lu ticks\n",
+		       (unsigned long)in, (unsigned long)out, (unsigned long)stop_in,
+		       (unsigned long)stop_out, (unsigned long)resets,
+		       (unsigned long)all_ticks / TICK_ONE);
 		exit(1);
 	}
 	if (found > inside + ran * percent / 100 || inside > found + ran * percent / 100) {
-		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f found, %s, %lu%% of %s late\n", (unsigned long)in,
-		       (unsigned long)out, (unsigned long)stop_in, (unsigned long)stop_out, (double)inside / ran,
-		       (double)found / ran, kinds ? "by kind" : "by samples", (unsigned long)late,
+		printf("broken: %lu in, %lu out, stopped for %lu, %lu there: %.3f was inside, %.3f "
+		       "found, %s, %lu%% of %s late\n",
+		       (unsigned long)in, (unsigned long)out, (unsigned long)stop_in,
+		       (unsigned long)stop_out, (double)inside / ran, (double)found / ran,
+		       kinds ? "by kind" : "by samples", (unsigned long)late,
 		       all ? "all" : "those inside");
 		exit(1);
 	}
@@ -344,9 +364,12 @@ static void changes(u64 stretch, u64 most)
 		given[in] += end_segment(&c, &known, 1, at, CREDIT_ONE);
 		deserved[in] += length;
 	}
-	if (given[0] * 100 > deserved[0] * most || (deserved[1] - given[1]) * 100 > deserved[1] * most) {
-		printf("broken: stretches of %lu that change were given %.3f and %.3f of their time, for 0 and 1\n", (unsigned long)stretch,
-		       (double)given[0] / deserved[0], (double)given[1] / deserved[1]);
+	if (given[0] * 100 > deserved[0] * most ||
+	    (deserved[1] - given[1]) * 100 > deserved[1] * most) {
+		printf("broken: stretches of %lu that change were given %.3f and %.3f of their "
+		       "time, for 0 and 1\n",
+		       (unsigned long)stretch, (double)given[0] / deserved[0],
+		       (double)given[1] / deserved[1]);
 		exit(1);
 	}
 }
@@ -362,7 +385,8 @@ static void advances(u64 stretch)
 	struct credit c = {};
 
 	for (int i = 0; i < 20000; i++) {
-		u64 length = stretch / 2 + random_below(stretch), held = at + random_below(length), due;
+		u64 length = stretch / 2 + random_below(stretch), held = at + random_below(length),
+		    due;
 		bool in = random_below(5) == 0;
 		enum side side = in ? SIDE_IN : SIDE_OUT;
 
@@ -376,7 +400,9 @@ static void advances(u64 stretch)
 		deserved += in ? length : 0;
 	}
 	if (given * 100 > deserved * 103 || given * 100 < deserved * 97) {
-		printf("broken: with advances stretches of %lu were given %.3f of what they deserve\n", (unsigned long)stretch, (double)given / deserved);
+		printf("broken: with advances stretches of %lu were given %.3f of what they "
+		       "deserve\n",
+		       (unsigned long)stretch, (double)given / deserved);
 		exit(1);
 	}
 }
@@ -386,7 +412,8 @@ static void finds(void)
 {
 	for (int i = 0; i < 1000; i++) {
 		u64 scale = i & 1 ? 1000 : 1; /* of some ms, and of some seconds */
-		u64 at = 1ull << 40, from = at - 5000000 * scale + random_below(10000000 * scale), to = from + 100000 + random_below(5000000 * scale);
+		u64 at = 1ull << 40, from = at - 5000000 * scale + random_below(10000000 * scale),
+		    to = from + 100000 + random_below(5000000 * scale);
 		u64 late = expected_find_delay(at, from, to);
 		double mean = 0, near = 3000 * scale;
 
@@ -396,7 +423,8 @@ static void finds(void)
 			mean += made > at ? (made - at) / 1000 : 0;
 		}
 		if (late + near < mean || late > mean + near) {
-			printf("broken: found %lu late, %.0f on average\n", (unsigned long)late, mean);
+			printf("broken: found %lu late, %.0f on average\n", (unsigned long)late,
+			       mean);
 			exit(1);
 		}
 	}
@@ -421,7 +449,8 @@ static u64 served(u64 work, u64 rate, bool averages)
 		clients[i].asks = at + random_below(THINKS);
 	for (int i = 0; i < ANSWERS; i++) {
 		struct client *c = clients;
-		u64 took = work / 2 + random_below(work + 1), due = took * rate / CREDIT_ONE, asked, debt;
+		u64 took = work / 2 + random_below(work + 1), due = took * rate / CREDIT_ONE, asked,
+		    debt;
 
 		for (int k = 1; k < CLIENTS; k++)
 			c = clients[k].asks < c->asks ? &clients[k] : c;
@@ -452,12 +481,16 @@ static u64 served(u64 work, u64 rate, bool averages)
 /* They ask for twice as much as it can do, until it is faster: as of one that really is, and far from it if answers may be early. */
 static void answers(u64 rate)
 {
-	u64 really = served(PERIOD - PERIOD * rate / CREDIT_ONE, 0, 1), virtually = served(PERIOD, rate, 1), by_waiting = served(PERIOD, rate, 0);
+	u64 really = served(PERIOD - PERIOD * rate / CREDIT_ONE, 0, 1),
+	    virtually = served(PERIOD, rate, 1), by_waiting = served(PERIOD, rate, 0);
 	bool waits = rate > CREDIT_ONE / 2; /* for them to ask, if it is as fast */
 
-	if (virtually > really + really / 12 || really > virtually + really / 12 || (waits && by_waiting > really * 2 / 3)) {
-		printf("broken: with %.2f earned an answer takes %lu, really %lu, and %lu where answers may be early\n", (double)rate / CREDIT_ONE,
-		       (unsigned long)virtually, (unsigned long)really, (unsigned long)by_waiting);
+	if (virtually > really + really / 12 || really > virtually + really / 12 ||
+	    (waits && by_waiting > really * 2 / 3)) {
+		printf("broken: with %.2f earned an answer takes %lu, really %lu, and %lu where "
+		       "answers may be early\n",
+		       (double)rate / CREDIT_ONE, (unsigned long)virtually, (unsigned long)really,
+		       (unsigned long)by_waiting);
 		exit(1);
 	}
 }
@@ -473,7 +506,8 @@ static void timeouts(u64 rate)
 	u64 at = PERIOD, all = 0;
 
 	for (int i = 0; i < 10000; i++) {
-		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at, timeout_position = 0, stood, made, position, truly;
+		u64 took = 2 * PERIOD + random_below(6 * PERIOD), end = at + took, began = at,
+		    timeout_position = 0, stood, made, position, truly;
 
 		/* Really as fast: what it does as the other is through it ends. */
 		stood = at - loop.level;
@@ -494,7 +528,8 @@ static void timeouts(u64 rate)
 		loop.level = account_waited(&loop, end, maker.level);
 		position = end - loop.level;
 		if (position > truly + 2 * WORKS || position + 2 * WORKS < truly) {
-			printf("broken: let go on at %lu, truly %lu, made at %lu\n", (unsigned long)position, (unsigned long)truly, (unsigned long)made);
+			printf("broken: let go on at %lu, truly %lu, made at %lu\n",
+			       (unsigned long)position, (unsigned long)truly, (unsigned long)made);
 			exit(1);
 		}
 		/* Both go on from there, and all is paid. */
@@ -513,7 +548,12 @@ static void timeouts(u64 rate)
  */
 static void reads(u64 rate)
 {
-	enum { TAKES = PERIOD / 20, WAKES = PERIOD / 100, READS = 10000, KEPT = 2 * IDLE_CORE_WAKES_NS };
+	enum {
+		TAKES = PERIOD / 20,
+		WAKES = PERIOD / 100,
+		READS = 10000,
+		KEPT = 2 * IDLE_CORE_WAKES_NS
+	};
 	struct account reader = { .level = 1 }, core = { .level = 1 };
 	u64 at = PERIOD, all = 1, stood, begins = at - all;
 
@@ -536,11 +576,14 @@ static void reads(u64 rate)
 		printf("broken: %d reads took %lu in virtual time\n", READS, (unsigned long)stood);
 		exit(1);
 	}
-	reader = (struct account){ .level = 1, .since = at };
+	reader = (struct account) { .level = 1, .since = at };
 	core.level = WAKES / 2;
-	if (account_got_core(&reader, at + WAKES, core.level, true, 0) != core.level || account_got_core(&reader, at + WAKES, core.level, true, at + 1) != core.level ||
-	    account_got_core(&reader, at + WAKES, core.level, false, at) != core.level || account_got_core(&reader, at + KEPT, core.level, true, at) != core.level) {
-		printf("broken: a core that had not stood idle for it all the time was not waited for\n");
+	if (account_got_core(&reader, at + WAKES, core.level, true, 0) != core.level ||
+	    account_got_core(&reader, at + WAKES, core.level, true, at + 1) != core.level ||
+	    account_got_core(&reader, at + WAKES, core.level, false, at) != core.level ||
+	    account_got_core(&reader, at + KEPT, core.level, true, at) != core.level) {
+		printf("broken: a core that had not stood idle for it all the time was not waited "
+		       "for\n");
 		exit(1);
 	}
 }
@@ -551,7 +594,12 @@ static void reads(u64 rate)
  */
 static void meetings(u64 rate)
 {
-	enum { LONGER = PERIOD * 3 / 10, SHORTER = PERIOD / 5, WAKES = PERIOD / 50, MEETINGS = 1000 };
+	enum {
+		LONGER = PERIOD * 3 / 10,
+		SHORTER = PERIOD / 5,
+		WAKES = PERIOD / 50,
+		MEETINGS = 1000
+	};
 	u64 due = LONGER * rate / CREDIT_ONE;
 	u64 at[2] = { PERIOD, PERIOD }, truly[2] = { PERIOD, PERIOD }, all = 0, position;
 	struct account threads[2] = {};
@@ -579,7 +627,8 @@ static void meetings(u64 rate)
 		sleeper->since = at[last];
 		at[first] = at[last] + WAKES;
 		core.level = account_waited(&core, at[first], all);
-		sleeper->level = account_got_core(sleeper, at[first], core.level, !would_not_sleep, core.since);
+		sleeper->level = account_got_core(sleeper, at[first], core.level, !would_not_sleep,
+						  core.since);
 		for (int k = 0; k < 2; k++) {
 			at[k] += account_debt(threads[k].level, all);
 			threads[k].level = all;
@@ -587,7 +636,8 @@ static void meetings(u64 rate)
 	}
 	position = at[1] - all;
 	if (position > truly[1] + 2 * PERIOD || truly[1] > position + 2 * PERIOD) {
-		printf("broken: with %.2f earned %d meetings took until %lu, truly %lu\n", (double)rate / CREDIT_ONE, MEETINGS, (unsigned long)position,
+		printf("broken: with %.2f earned %d meetings took until %lu, truly %lu\n",
+		       (double)rate / CREDIT_ONE, MEETINGS, (unsigned long)position,
 		       (unsigned long)truly[1]);
 		exit(1);
 	}
@@ -605,7 +655,8 @@ int main(int argc, char **argv)
 	global = start_global = 5000;
 	for (int i = 0; i < THREADS; i++) {
 		account_enter_experiment(&threads[i].account, 1, now, global);
-		MUST(threads[i].account.level == global && threads[i].account.since == now, &threads[i]);
+		MUST(threads[i].account.level == global && threads[i].account.since == now,
+		     &threads[i]);
 	}
 	stretches(PERIOD / 2);
 	stretches(PERIOD);
@@ -636,15 +687,19 @@ int main(int argc, char **argv)
 		u64 late = i & 2 ? 60 : 0, percent = kinds ? 5 + late / 20 : 1 + late / 30;
 
 		sides(4 * PERIOD, 2 * PERIOD, 0, 0, 9 * PERIOD, kinds, late, all, percent);
-		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, late, all, percent);
+		sides(4 * PERIOD, 2 * PERIOD, 0, PERIOD * 2 / 3, 9 * PERIOD, kinds, late, all,
+		      percent);
 		sides(4 * PERIOD, 2 * PERIOD, PERIOD / 2, 0, 9 * PERIOD, kinds, late, all, percent);
-		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, late, all, percent);
+		sides(2 * PERIOD, 2 * PERIOD, 0, PERIOD * 9 / 10, 9 * PERIOD, kinds, late, all,
+		      percent);
 		/* Shorter than a period there may be two bounds between samples: not as exact. */
 		sides(PERIOD / 4, PERIOD / 4, 0, 0, PERIOD / 2, kinds, late, all, percent + 4);
-		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, late, all, percent + 4);
+		sides(PERIOD, PERIOD * 2 / 3, PERIOD / 8, PERIOD / 2, 9 * PERIOD, kinds, late, all,
+		      percent + 4);
 	}
 	for (u64 i = 0; i < n; i++) {
-		struct thread *t = &threads[random_below(THREADS)], *by = &threads[random_below(THREADS)];
+		struct thread *t = &threads[random_below(THREADS)],
+			      *by = &threads[random_below(THREADS)];
 
 		now += random_below(PERIOD / 2);
 		if (t->blocked)
@@ -668,9 +723,9 @@ int main(int argc, char **argv)
 		t->account.level = account_paid(t->account.level, debt, global);
 		MUST(t->account.level == global, t);
 	}
-	printf("ok: hits %lu, busy waits %lu, stops %lu, blocks %lu, wakes %lu, outside %lu\n", (unsigned long)events[0],
-	       (unsigned long)events[1], (unsigned long)events[2], (unsigned long)events[3], (unsigned long)events[4],
-	       (unsigned long)events[5]);
+	printf("ok: hits %lu, busy waits %lu, stops %lu, blocks %lu, wakes %lu, outside %lu\n",
+	       (unsigned long)events[0], (unsigned long)events[1], (unsigned long)events[2],
+	       (unsigned long)events[3], (unsigned long)events[4], (unsigned long)events[5]);
 	for (int i = 0; i < 6; i++)
 		if (!events[i])
 			return 3;

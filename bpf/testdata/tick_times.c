@@ -41,10 +41,13 @@ int main(int argc, char **argv)
 		u64 due = tick_due(i, period, seed);
 
 		if (due < last + period / 2 || due > last + period * 3 / 2) {
-			printf("%lu ns from tick %lu to the next\n", (unsigned long)(due - last), (unsigned long)i - 1);
+			printf("%lu ns from tick %lu to the next\n", (unsigned long)(due - last),
+			       (unsigned long)i - 1);
 			return 1;
 		}
-		if (last_tick(due - 1, period, seed) != i - 1 || last_tick(due, period, seed) != i || last_tick(due + period / 3, period, seed) != i) {
+		if (last_tick(due - 1, period, seed) != i - 1 ||
+		    last_tick(due, period, seed) != i ||
+		    last_tick(due + period / 3, period, seed) != i) {
 			printf("tick %lu is not found\n", (unsigned long)i);
 			return 1;
 		}
@@ -54,7 +57,9 @@ int main(int argc, char **argv)
 		double by = unevenness(first, period, seed, part * period);
 
 		if (by > 0.06 /* twice a fair sample's, and a little */) {
-			printf("of rounds of %.4f periods the first third gets %.3f more or less than a third of the ticks\n", part, by);
+			printf("of rounds of %.4f periods the first third gets %.3f more or less "
+			       "than a third of the ticks\n",
+			       part, by);
 			return 1;
 		}
 	}

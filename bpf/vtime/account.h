@@ -71,7 +71,8 @@ static __always_inline bool account_would_not_sleep(const struct account *a, u64
  * idle since before (since idle; 0: it was not). Such a core needs its time to wake up in the
  * faster world, too.
  */
-static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, bool woken, u64 idle)
+static __always_inline u64 account_got_core(const struct account *a, u64 now, u64 core, bool woken,
+					    u64 idle)
 {
 	bool waited = !woken || !idle || idle > a->since || now > a->since + IDLE_CORE_WAKES_NS;
 

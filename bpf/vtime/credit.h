@@ -27,28 +27,28 @@
  * length.
  */
 struct credit {
-	u64 earned; /* in this segment */
+	u64 earned;   /* in this segment */
 	u64 expected; /* the part of it that was only expected, see expected.h */
-	u64 ran;    /* in this segment, before began */
-	u64 began;  /* when it last began to run, moved by the stops since */
-	s64 carry;  /* due from earlier segments of unknown kinds; negative: given too much */
+	u64 ran;      /* in this segment, before began */
+	u64 began;    /* when it last began to run, moved by the stops since */
+	s64 carry;    /* due from earlier segments of unknown kinds; negative: given too much */
 	/*
 	 * what segments of known kinds have deserved since the last begin or end of a request,
 	 * besides what was given
 	 */
 	s64 request_due;
-	u64 from;   /* the place where the segment began */
-	u64 in;     /* time in the selected code that this segment's samples stand for */
-	u64 seen;   /* how long this segment was at its last sample */
-	u64 rest;   /* time before this segment that no sample stands for yet */
-	u64 entered; /* what the sample that found the thread entering stands for; 0: it was in */
-	u32 last;   /* enum side: where the last sample found the thread */
-	s32 lost;   /* half of what was missing from a period after that, in parts of TICK_ONE */
-	u32 hits;   /* ticks of this segment in the selected code, in parts of TICK_ONE */
-	u32 ticks;  /* ticks of this segment */
-	u32 samples; /* all of them */
-	u32 segment; /* the segment's number */
-	u32 deferred;    /* the last sample is deferred */
+	u64 from;     /* the place where the segment began */
+	u64 in;	      /* time in the selected code that this segment's samples stand for */
+	u64 seen;     /* how long this segment was at its last sample */
+	u64 rest;     /* time before this segment that no sample stands for yet */
+	u64 entered;  /* what the sample that found the thread entering stands for; 0: it was in */
+	u32 last;     /* enum side: where the last sample found the thread */
+	s32 lost;     /* half of what was missing from a period after that, in parts of TICK_ONE */
+	u32 hits;     /* ticks of this segment in the selected code, in parts of TICK_ONE */
+	u32 ticks;    /* ticks of this segment */
+	u32 samples;  /* all of them */
+	u32 segment;  /* the segment's number */
+	u32 deferred; /* the last sample is deferred */
 };
 
 /* A sample whose side is not known yet, with what was known when it was taken. */
@@ -181,7 +181,7 @@ static __always_inline void credit_stopped(struct credit *c, u64 left, u64 perio
 static __always_inline void credit_defer(struct credit *c, u64 ran, struct deferred_credit *p)
 {
 	p->ran = ran;
-	p->uncounted = c->lost;
+	p->lost = c->lost;
 	p->samples = ++c->samples;
 	p->segment = c->segment;
 	c->lost = 0;
@@ -192,7 +192,8 @@ static __always_inline void credit_defer(struct credit *c, u64 ran, struct defer
  * Books a deferred sample. If its segment is over, what that still deserves is due from the next
  * one, unless it got what its kind deserves.
  */
-static __always_inline void credit_settle(struct credit *c, const struct deferred_credit *p, enum side side, u64 rate, bool given)
+static __always_inline void credit_settle(struct credit *c, const struct deferred_credit *p,
+					  enum side side, u64 rate, bool given)
 {
 	s32 lost = c->lost;
 
@@ -200,13 +201,13 @@ static __always_inline void credit_settle(struct credit *c, const struct deferre
 		if (side == SIDE_IN && !given)
 			c->carry += p->ran * rate / CREDIT_ONE;
 	} else if (p->samples == c->samples) {
-		c->lost = p->uncounted;
+		c->lost = p->lost;
 		credit_sample(c, p->ran, side);
 		credit_shorten(c, lost);
 	} else { /* others came since: their bounds are known, its own are not */
 		c->in += side == SIDE_IN ? p->ran : 0;
-		c->ticks += TICK_ONE - p->uncounted;
-		c->hits += side == SIDE_IN ? TICK_ONE - p->uncounted : 0;
+		c->ticks += TICK_ONE - p->lost;
+		c->hits += side == SIDE_IN ? TICK_ONE - p->lost : 0;
 	}
 }
 
@@ -275,7 +276,8 @@ static __always_inline void kind_compare(struct kind *k, u32 hits, u32 ticks)
  * are and the more alike segments are: for n ticks and a correlation of r it is n * r / (1 + (n -
  * 1) * r). The second term is 0 on average, so the sum over all segments is right for any w.
  */
-static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length, u64 period)
+static __always_inline s64 kind_time(const struct kind *k, const struct credit *c, u64 length,
+				     u64 period)
 {
 	u64 all = k->ticks, in = k->hits;
 	u64 spread = kind_spread(k), seen = c->ticks * spread;
@@ -294,7 +296,8 @@ static __always_inline s64 at_most(s64 x, s64 most)
  * Ends a segment and gives what is still due for it. What cannot be given within its length, or was
  * given too much, is carried to the next of its kind. k is 0 where the kind is new.
  */
-static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 period, struct kind *k)
+static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate, u64 period,
+					    struct kind *k)
 {
 	u64 length = credit_length(c, now), room = length * rate / CREDIT_ONE, due = 0, owed, back;
 	s64 want = c->in * rate / CREDIT_ONE, most = 2 * (s64)(period * rate / CREDIT_ONE);
@@ -303,7 +306,8 @@ static __always_inline u64 credit_hand_over(struct credit *c, u64 now, u64 rate,
 	if (known) {
 		s64 in = kind_time(k, c, length, period);
 
-		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE) : (s64)((u64)in * rate / CREDIT_ONE);
+		want = in < 0 ? -(s64)((u64)-in * rate / CREDIT_ONE)
+			      : (s64)((u64)in * rate / CREDIT_ONE);
 		/* A request deserves no more than its length, and not less than nothing. */
 		c->request_due += want > 0 ? (s64)lesser(want, room) : 0;
 	}
@@ -373,7 +377,8 @@ static __always_inline void kind_count(struct kind *k, u32 hits, u32 ticks)
  * Adds a segment. A new kind takes the place of the one that is known least. Members of a family
  * differ and learn at once: for them no kind changes.
  */
-static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks, bool may_change)
+static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u32 ticks,
+					bool may_change)
 {
 	struct kind *set = all->set[key % KIND_SETS], *k = kinds_find(all, key);
 
@@ -385,7 +390,7 @@ static __always_inline void kinds_learn(struct kinds *all, u64 key, u32 hits, u3
 			if (set[i].ticks < k->ticks)
 				k = &set[i];
 		}
-		*k = (struct kind){ .key = key };
+		*k = (struct kind) { .key = key };
 	}
 	kind_compare(k, hits, ticks);
 	if (may_change && k->ticks >= KIND_KNOWN && kind_changed(k, hits, ticks)) {

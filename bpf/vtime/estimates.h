@@ -68,7 +68,8 @@ static __always_inline u64 expected_find_delay(u64 position, u64 from, u64 to)
  * woken by one at this level. If that is before the last timeout ended, at position fired, the
  * thread has waited since its first wait began: it would not have had to do that work yet.
  */
-static __always_inline u64 waiting_began(const struct account *a, u64 began, u64 timeout_position, u64 now, u64 level)
+static __always_inline u64 waiting_began(const struct account *a, u64 began, u64 timeout_position,
+					 u64 now, u64 level)
 {
 	return now - level < timeout_position ? began : a->since;
 }

@@ -42,7 +42,8 @@ static __always_inline u64 swept(u64 pair, u64 seed)
 
 static __always_inline u64 tick_due(u64 tick, u64 period, u64 seed)
 {
-	u64 i = tick % (2 * SWEEP), behind = swept(tick / (2 * SWEEP), seed) * (i < SWEEP ? i : 2 * SWEEP - i);
+	u64 i = tick % (2 * SWEEP),
+	    behind = swept(tick / (2 * SWEEP), seed) * (i < SWEEP ? i : 2 * SWEEP - i);
 
 	return tick * period + behind * period / SWEEP + scatter(tick, seed) % (period / 4);
 }
@@ -53,7 +54,7 @@ static __always_inline u64 last_tick(u64 now, u64 period, u64 seed)
 	/* A pair of sweeps begins and ends when it would without them. */
 	u64 pair = now / period / (2 * SWEEP), by = swept(pair, seed), tick = pair * 2 * SWEEP;
 	/* for what was rounded down */
-	u64 since = now - tick * period + 1 , slow = (SWEEP + by) * period;
+	u64 since = now - tick * period + 1, slow = (SWEEP + by) * period;
 
 	if (since < slow)
 		tick += since * SWEEP / slow;

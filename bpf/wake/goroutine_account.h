@@ -17,18 +17,18 @@
 #include "goroutine_sleep.h"
 
 struct parked_key {
-	u64 g; /* Go's struct for it */
+	u64 g;	   /* Go's struct for it */
 	u64 space; /* its process, as long as that runs one program */
 };
 
 struct parked {
 	struct account account;
 	u64 lead;
-	u64 from; /* the place where it waits */
-	u32 ready; /* it can run */
-	u32 by_timer; /* because of the clock */
+	u64 from;	     /* the place where it waits */
+	u32 ready;	     /* it can run */
+	u32 by_timer;	     /* because of the clock */
 	u32 would_not_sleep; /* in virtual time it did not have to wait */
-	u32 too_soon; /* an enum soon */
+	u32 too_soon;	     /* an enum soon */
 };
 
 /*
@@ -49,7 +49,8 @@ static __always_inline struct parked *parked_of(const struct parked_key *key)
 	if (p && p->account.epoch != control.epoch)
 		p->lead = p->too_soon = 0;
 	if (p)
-		account_enter_experiment(&p->account, control.epoch, control.start, control.global_start);
+		account_enter_experiment(&p->account, control.epoch, control.start,
+					 control.global_start);
 	return p;
 }
 
@@ -75,9 +76,11 @@ static __always_inline struct thread *at_probe(struct task_struct *task)
 	return t && !t->process.leaving ? t : 0;
 }
 
-static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const struct thread *t, u32 number)
+static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const struct thread *t,
+						      u32 number)
 {
-	return (struct parked_key){ .g = key_register(ctx, number), .space = t->process.address_space };
+	return (struct parked_key) { .g = key_register(ctx, number),
+				     .space = t->process.address_space };
 }
 
 /*
@@ -95,7 +98,8 @@ static __always_inline s32 count_queued(s32 n)
 }
 
 /* A goroutine that no thread runs gets an account: what the thread has now. */
-static __always_inline void open_account(const struct parked_key *key, const struct thread *t, struct parked *p, u64 now)
+static __always_inline void open_account(const struct parked_key *key, const struct thread *t,
+					 struct parked *p, u64 now)
 {
 	account_copy(&p->account, &t->account);
 	p->account.since = now;
@@ -105,12 +109,17 @@ static __always_inline void open_account(const struct parked_key *key, const str
 }
 
 /* At the beginning of a function in which a goroutine leaves its thread. */
-static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread *t, enum go_moment moment, u64 begin)
+static __always_inline void goroutine_leaves(struct pt_regs *ctx, struct thread *t,
+					     enum go_moment moment, u64 begin)
 {
 	/* Some functions run on the thread's own stack, and have the goroutine as an argument. */
-	struct parked_key key = goroutine_in(ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
+	struct parked_key key = goroutine_in(
+		ctx, t, moment == GO_YIELDS || moment == GO_STOPS ? 0 : GOROUTINE_REGISTER);
 	/* A goroutine that yields waits for nothing. */
-	struct parked p = { .from = place_of_moment(ctx, moment), .ready = moment == GO_YIELDS, .would_not_sleep = moment == GO_YIELDS, .too_soon = t->wake.too_soon };
+	struct parked p = { .from = place_of_moment(ctx, moment),
+			    .ready = moment == GO_YIELDS,
+			    .would_not_sleep = moment == GO_YIELDS,
+			    .too_soon = t->wake.too_soon };
 
 	hand_over(t, p.from, begin);
 	t->timed.pending = 0; /* that was this goroutine's */
@@ -156,7 +165,8 @@ static __always_inline void goroutine_ready(struct pt_regs *ctx, struct thread *
 		p->by_timer = looks;
 		p->too_soon = too_soon;
 		if (!looks) {
-			p->would_not_sleep = account_would_not_sleep(&p->account, now, t->account.level);
+			p->would_not_sleep =
+				account_would_not_sleep(&p->account, now, t->account.level);
 			account_wait_until(&p->account, now, t->account.level, WHY_UNCOUNTED);
 			p->lead = t->lead;
 		}

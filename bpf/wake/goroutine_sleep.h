@@ -90,7 +90,8 @@ static __always_inline bool is_goroutine(u64 g, u64 sp)
 {
 	u64 stack[2];
 
-	return !bpf_probe_read_user(stack, sizeof(stack), (void *)g) && stack[0] < sp && sp <= stack[1];
+	return !bpf_probe_read_user(stack, sizeof(stack), (void *)g) && stack[0] < sp &&
+	       sp <= stack[1];
 }
 
 /*
@@ -245,7 +246,9 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 		g = *found;
 		if (stop_sleeping(&key, g.unit)) {
 			if (g.unit)
-				__sync_fetch_and_add(&unit_waits[g.unit & (MAX_UNITS - 1)].ns[WAIT_SLEEP], begin - g.since);
+				__sync_fetch_and_add(
+					&unit_waits[g.unit & (MAX_UNITS - 1)].ns[WAIT_SLEEP],
+					begin - g.since);
 			level = g.epoch == t->account.epoch ? g.level : control.global_start;
 			if (control.rate && is_sped_up(g.unit, WAIT_SLEEP) && under_way(begin)) {
 				control.waiting_grew = control.epoch;

@@ -107,7 +107,8 @@ static __always_inline u32 source_of(u32 vector)
  */
 static __always_inline bool delivers_loopback(struct core *c, u32 vector)
 {
-	return vector == SOFTIRQ_NET_RX && c->sender && c->sender == (u32)bpf_get_current_pid_tgid();
+	return vector == SOFTIRQ_NET_RX && c->sender &&
+	       c->sender == (u32)bpf_get_current_pid_tgid();
 }
 
 SEC("tp_btf/softirq_entry")
@@ -144,7 +145,8 @@ int BPF_PROG(on_netif_rx)
 {
 	struct core *c = this_core();
 
-	if (c && !c->interrupts && (thread_of(bpf_get_current_task_btf()) || outsider_of(bpf_get_current_task_btf())))
+	if (c && !c->interrupts &&
+	    (thread_of(bpf_get_current_task_btf()) || outsider_of(bpf_get_current_task_btf())))
 		c->sender = (u32)bpf_get_current_pid_tgid();
 	return 0;
 }

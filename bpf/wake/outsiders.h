@@ -86,7 +86,8 @@ static __always_inline bool outsider_leaves_core(struct task_struct *task, u64 n
  * level, and lets the outsider run at once, so the outsider is not lowered to that. It has not
  * waited for an idle core, which wakes up as slowly in virtual time.
  */
-static __always_inline void outsider_gets_core(struct task_struct *task, u64 now, u64 core_level, bool idle)
+static __always_inline void outsider_gets_core(struct task_struct *task, u64 now, u64 core_level,
+					       bool idle)
 {
 	struct outsider *s = outsider_of(task);
 

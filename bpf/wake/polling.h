@@ -45,7 +45,8 @@ SUBPROGRAM int finish_poll(struct core *c, struct thread *t)
 		by = lesser(t->polling.debt, account_debt(t->account.level, control.global));
 		forgive(c, t, by, WHY_POLLED);
 	}
-	if (may_have_found(t) && t->polling.polls < POLLS_KNOWN && ++t->polling.short_rows > SHORT_POLLS)
+	if (may_have_found(t) && t->polling.polls < POLLS_KNOWN &&
+	    ++t->polling.short_rows > SHORT_POLLS)
 		t->polling.place = 0;
 	stop_polling(t);
 	return 0;
@@ -73,7 +74,9 @@ static __always_inline void note_timeout_work(struct thread *t, u64 place)
  */
 static __always_inline bool works_on_timeouts(const struct thread *t, u64 now)
 {
-	return t->wake.by_timer && t->timeouts.woken_place == t->credit.from && t->timeouts.count < TIMEOUTS_OWN && credit_length(&t->credit, now) < control.asked_period;
+	return t->wake.by_timer && t->timeouts.woken_place == t->credit.from &&
+	       t->timeouts.count < TIMEOUTS_OWN &&
+	       credit_length(&t->credit, now) < control.asked_period;
 }
 
 /* A thread at this level wakes one that has worked on timeouts. */
@@ -83,7 +86,8 @@ SUBPROGRAM int woken_before_timeout(struct thread *t, u64 now, u64 level)
 		return 0;
 	t->timeouts.woken_place = t->credit.from;
 	t->timeouts.count = 0;
-	t->account.since = waiting_began(&t->account, t->timeouts.since, t->timeouts.position, now, level);
+	t->account.since =
+		waiting_began(&t->account, t->timeouts.since, t->timeouts.position, now, level);
 	t->timeouts.since = 0;
 	return 0;
 }
@@ -96,7 +100,8 @@ SUBPROGRAM int woken_before_timeout(struct thread *t, u64 now, u64 level)
  */
 static __always_inline void continue_poll(struct core *c, struct thread *t, u64 place, u64 now)
 {
-	if (!(t->polling.since || t->polling.sped_up) || place != t->credit.from || !is_poll(t, now)) {
+	if (!(t->polling.since || t->polling.sped_up) || place != t->credit.from ||
+	    !is_poll(t, now)) {
 		note_timeout_work(t, place);
 		finish_poll(c, t);
 		return;
@@ -113,7 +118,8 @@ static __always_inline void continue_poll(struct core *c, struct thread *t, u64 
  */
 static __always_inline bool may_poll(const struct thread *t, u32 call)
 {
-	return (is_sleep(call) || call == CALL_FUTEX) && (t->polling.polls >= POLLS_KNOWN || t->credit.from == t->polling.place);
+	return (is_sleep(call) || call == CALL_FUTEX) &&
+	       (t->polling.polls >= POLLS_KNOWN || t->credit.from == t->polling.place);
 }
 
 /* A thread that sleeps is woken, and may have slept in order to poll. */
@@ -129,14 +135,21 @@ SUBPROGRAM int expect_poll(struct thread *t, u32 call, u64 now)
 		t->timeouts.count++;
 	}
 	may = may_poll(t, call);
-	t->polling.debt = may && t->polling.since ? lesser(now - t->polling.since, account_debt(t->account.level, control.global)) : 0;
+	t->polling.debt = may && t->polling.since
+				  ? lesser(now - t->polling.since,
+					   account_debt(t->account.level, control.global))
+				  : 0;
 	t->polling.found_position = 0;
 	if (!t->polling.sped_up || !(may || t->polling.polls))
 		return 0;
 	position = now - t->account.level - t->lead; /* when what it owes is paid */
 	others = mean_position_of_others(now);
 	if (may)
-		t->polling.found_position = position + t->lead + expected_find_delay(position, t->polling.polls ? t->polling.others_position : position, others);
+		t->polling.found_position =
+			position + t->lead +
+			expected_find_delay(
+				position, t->polling.polls ? t->polling.others_position : position,
+				others);
 	t->polling.others_position = others;
 	return 0;
 }

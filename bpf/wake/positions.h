@@ -29,7 +29,7 @@ static __always_inline struct shown shown_by(u32 core)
 
 	if (level && level < start) /* from an experiment that is over */
 		level = start;
-	return (struct shown){ .level = level, .left = left };
+	return (struct shown) { .level = level, .left = left };
 }
 
 struct others {
@@ -68,7 +68,8 @@ SUBPROGRAM u64 mean_position_of_others(u64 now)
 
 	bpf_loop(possible_cores, on_other, &o, 0);
 	others = o.ahead >> AHEAD_BITS;
-	return now - control.global + (others ? (o.ahead & ((1ull << AHEAD_BITS) - 1)) / others : 0);
+	return now - control.global +
+	       (others ? (o.ahead & ((1ull << AHEAD_BITS) - 1)) / others : 0);
 }
 
 struct least {

@@ -21,7 +21,8 @@
  * The position at which a thread that sleeps in this call has asked; 0: it has not, or not early.
  * by_timer: the clock had woken it before.
  */
-static __always_inline u64 asked_position(const struct account *a, u64 lead, bool by_timer, u32 call)
+static __always_inline u64 asked_position(const struct account *a, u64 lead, bool by_timer,
+					  u32 call)
 {
 	return by_timer && is_reading(call) ? a->since - a->level - lead : 0;
 }
@@ -46,7 +47,8 @@ SUBPROGRAM int hand_over_reply(struct core *c, struct thread *t, u64 asked, u64 
 	if (!asked || !under_way(now))
 		return 0;
 	took = ran - lesser(ran, t->account.level - level);
-	t->reply_lead = mean_earliness(t->reply_lead, asked + took - (now - t->account.level - t->lead));
+	t->reply_lead =
+		mean_earliness(t->reply_lead, asked + took - (now - t->account.level - t->lead));
 	if (t->reply_lead > 0) {
 		set_back(c, t, t->reply_lead);
 		t->reply_lead = 0;

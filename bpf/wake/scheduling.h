@@ -80,13 +80,97 @@ SUBPROGRAM int core_stood_idle(struct core *c, u64 now)
 	return 0;
 }
 
+/* A thread of the target goes to sleep. */
+static __always_inline void thread_sleeps(void *ctx, struct core *c, struct thread *t,
+					  struct task_struct *task, u64 now)
+{
+	u64 place;
+
+	/* It may be long until a tick meets the process again. */
+	if (counting)
+		read_counters(t, control.sampled_spans ? READ_NOW : control.asked_period / 4,
+			      AT_SWITCH);
+	place = place_of(task, BY_SLEEPING);
+	sleeps_after_sleep(t, place == t->credit.from && is_poll(t, now));
+	continue_poll(c, t, place, now);
+	hand_over(t, place, now);
+	t->requests.available_since = 0;
+	begin_wait(ctx, c, t, task, place, now);
+}
+
+/* A thread of the target leaves its core: it sleeps, or has to wait for a core. */
+static __always_inline void thread_leaves_core(void *ctx, struct core *c, struct thread *t,
+					       struct task_struct *task, bool sleeps,
+					       bool becomes_idle, u64 now)
+{
+	c->last_left = now;
+	note_running(c, t, now);
+	if (sleeps) {
+		thread_sleeps(ctx, c, t, task, now);
+	} else {
+		earn(t, now);
+		credit_pause(&t->credit, now);
+		t->wake.would_not_sleep = 1;
+	}
+	t->account.since = now;
+	t->running = 0;
+	show_level(c, t, 0);
+	if (sleeps && t->polling.polls)
+		c->shown_level = 0;
+	end_turn(c, t, sleeps);
+	if (!sleeps || !t->polling.polls || !idle_again(c))
+		c->idle_account.since = 0;
+	else if (!becomes_idle)
+		core_stood_idle(c, now);
+}
+
+/* A task outside the target leaves its core, perhaps to a thread of the target. */
+static __always_inline void other_leaves_core(struct core *c, struct task_struct *task,
+					      struct thread *next, u64 now)
+{
+	/* An outsider that has left meanwhile starts at 0. */
+	if (!c->foreign_since)
+		c->foreign_since = now;
+	if (!is_kernels(task))
+		c->last_left = now;
+	/* What it ran has no variable: the stack would be too large for Linux 6.1. */
+	if (outsider_leaves_core(task, now))
+		c->dealt += now - c->foreign_since;
+	else if (!is_kernels(task))
+		c->intruded += now - c->foreign_since;
+	c->foreign_since = c->idle_account.since = 0;
+	book_intrusion(c, next, now);
+}
+
+/* A thread of the target gets a core. */
+static __always_inline void thread_gets_core(struct core *c, struct thread *t, u64 now)
+{
+	enter_experiment(t);
+	c->foreign_since = 0; /* of a thread that has joined meanwhile */
+	/* It was woken while it went to sleep. */
+	if (t->wait.since)
+		forget_wait(c, t, now);
+	get_core(c, t, now);
+	if (c->away_since) {
+		settle_intrusion(c, t);
+		leave_core(c, 0, 0);
+	}
+	begin_turn(c, t, now);
+	if (!t->requests.available_since)
+		t->requests.available_since = now - t->account.level;
+	c->return_delay_due = t->wake.delay_kind;
+	if (control.delays_returns)
+		c->expected.booked_by_others = 0; /* that was the previous thread's */
+	expect_earnings(c, t, now);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct core *c = this_core();
 	struct thread *p, *n;
-	u64 now, place;
-	bool sleeps = 0;
+	bool sleeps;
+	u64 now;
 
 	if (!c)
 		return 0;
@@ -98,73 +182,18 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	core_enter_experiment(c);
 	if (!c->shown_left)
 		c->shown_left = now;
+	sleeps = p && !preempt && prev->__state;
 	if (p) {
-		c->last_left = now;
-		note_running(c, p, now);
-		sleeps = !preempt && prev->__state;
-		if (sleeps) {
-			/* It may be long until a tick meets the process again. */
-			if (counting)
-				read_counters(p, control.sampled_spans ? READ_NOW : control.asked_period / 4, AT_SWITCH);
-			place = place_of(prev, BY_SLEEPING);
-			sleeps_after_sleep(p, place == p->credit.from && is_poll(p, now));
-			continue_poll(c, p, place, now);
-			hand_over(p, place, now);
-			p->requests.available_since = 0;
-			begin_wait(ctx, c, p, prev, place, now);
-		} else {
-			earn(p, now);
-			credit_pause(&p->credit, now);
-			p->wake.would_not_sleep = 1;
-		}
-		p->account.since = now;
-		p->running = 0;
-		show_level(c, p, 0);
-		if (sleeps && p->polling.polls)
-			c->shown_level = 0;
-		end_turn(c, p, sleeps);
-		if (!sleeps || !p->polling.polls || !idle_again(c))
-			c->idle_account.since = 0;
-		else if (next->pid)
-			core_stood_idle(c, now);
+		thread_leaves_core(ctx, c, p, prev, sleeps, !next->pid, now);
 	} else if (!prev->pid) {
 		account_copy(&c->idle_account, &c->account);
 		core_stood_idle(c, now);
 	} else {
-		/*
-		 * An outsider that has left meanwhile starts at 0. What it ran has no variable: the
-		 * stack would be too large for Linux 6.1.
-		 */
-		if (!c->foreign_since)
-			c->foreign_since = now;
-		if (!is_kernels(prev))
-			c->last_left = now;
-		if (outsider_leaves_core(prev, now))
-			c->dealt += now - c->foreign_since;
-		else if (!is_kernels(prev))
-			c->intruded += now - c->foreign_since;
-		c->foreign_since = c->idle_account.since = 0;
-		book_intrusion(c, n, now);
+		other_leaves_core(c, prev, n, now);
 	}
 	expect_nothing_here();
 	if (n) {
-		enter_experiment(n);
-		c->foreign_since = 0; /* of a thread that has joined meanwhile */
-		/* It was woken while it went to sleep. */
-		if (n->wait.since)
-			forget_wait(c, n, now);
-		get_core(c, n, now);
-		if (c->away_since) {
-			settle_intrusion(c, n);
-			leave_core(c, 0, 0);
-		}
-		begin_turn(c, n, now);
-		if (!n->requests.available_since)
-			n->requests.available_since = now - n->account.level;
-		c->return_delay_due = n->wake.delay_kind;
-		if (control.delays_returns)
-			c->expected.booked_by_others = 0; /* that was the previous thread's */
-		expect_earnings(c, n, now);
+		thread_gets_core(c, n, now);
 	} else if (!next->pid) {
 		if (!c->idle_account.since)
 			c->account.since = now;
@@ -210,7 +239,8 @@ static __always_inline void wake_outsider(struct core *c, struct task_struct *ta
 	if (!s || s == other)
 		return;
 	now = bpf_ktime_get_ns();
-	asked = asked_position(&s->account, s->lead, s->by_timer && !s->running && !is_kernels(task), calling(task));
+	asked = asked_position(&s->account, s->lead,
+			       s->by_timer && !s->running && !is_kernels(task), calling(task));
 	s->by_timer = 0;
 	if (waker) {
 		finish_poll(c, waker);
@@ -218,7 +248,8 @@ static __always_inline void wake_outsider(struct core *c, struct task_struct *ta
 		hand_over_reply(c, waker, asked, s->account.since, now);
 		outsider_woken(s, now, waker->account.level, debt_of(waker, waker->account.level));
 	} else {
-		outsider_woken(s, now, other->account.level, account_debt(other->account.level + other->lead, control.global));
+		outsider_woken(s, now, other->account.level,
+			       account_debt(other->account.level + other->lead, control.global));
 	}
 }
 
@@ -233,13 +264,84 @@ static __always_inline u32 delay_after(struct thread *t, struct task_struct *tas
 	return pays_after_sleep(t) ? DELAY_SLEEPER : DELAY_NONE;
 }
 
+/* A thread's sleep is over: does it still wait by polling? */
+static __always_inline void note_poll_wake(struct core *c, struct thread *t, bool woken, u64 due)
+{
+	if (woken)
+		polled_until_now(t);
+	else if ((c->source & 15) != FROM_TIMER) {
+		stop_polling(t); /* a packet is something to work on */
+	} else if (due) {
+		t->polling.since = 0; /* the sleep takes its own time */
+		t->polling.sped_up = 1;
+	} else if (!t->running && !t->polling.since && !is_periodic(t)) {
+		t->polling.since = t->account.since;
+		t->polling.sped_up = 0;
+	}
+}
+
+/* A thread of the target wakes another one, which asked at this position and waited since. */
+static __always_inline void hand_over_to_woken(struct core *c, struct thread *t,
+					       struct thread *waker, u64 asked, u64 waited, u64 now)
+{
+	t->wake.delay_kind = t->wake.by_timer = t->host.delays_next = 0;
+	finish_poll(c, waker);
+	t->wake.too_soon = too_soon_by(waker->wake.too_soon);
+	wakes_after_sleep(waker, now);
+	offset_host_idle(waker); /* or it would hand on what it only seems to owe */
+	hand_over_reply(c, waker, asked, waited, now);
+}
+
+/*
+ * A timer, a device or an outsider wakes a thread. What comes from a timer or a device keeps its
+ * distance, so the thread's position moved with the clock.
+ */
+static __always_inline void note_wake_from_outside(struct core *c, struct thread *t,
+						   struct task_struct *task, u64 due)
+{
+	c->network_wakes += c->receives && c->receives == c->interrupts;
+	t->wake.by_timer = (c->source & 15) == FROM_TIMER;
+	t->wake.sleep_sped_up = !!due;
+	if (t->wake.by_timer && !looks_for_goroutine(t))
+		count_timed_sleep(t, is_sleep(calling(task)));
+	t->wake.delay_kind = delay_after(t, task);
+}
+
+/* The rule: a woken thread goes on no earlier than what woke it, which stands at level. */
+static __always_inline void go_on_with_waker(struct thread *t, u64 now, u64 level)
+{
+	if (t->timeouts.since)
+		woken_before_timeout(t, now, level);
+	if (t->running) {
+		/* Woken while it went to sleep: it has not waited. */
+		account_catch(&t->account, level, WHY_CAUGHT);
+		return;
+	}
+	t->wake.would_not_sleep = account_would_not_sleep(&t->account, now, level);
+	account_wait_until(&t->account, now, level, WHY_WAITED);
+}
+
+/* The thread's wait, before which it was at level before, has earned it due. */
+static __always_inline void earn_wait(struct thread *t, struct outsider *s, u64 before, u64 due)
+{
+	/* Without the sped-up wait the level may have fallen, if the waker is further ahead. */
+	if (!due || before + due <= t->account.level)
+		return;
+	control.waiting_grew = control.epoch;
+	account_raise_to(&t->account, before + due, WHY_WAIT_SPED_UP);
+	raise_global(t->account.level);
+	/* An outsider that was waited for would have come earlier by as much. */
+	if (s && !is_kernels(bpf_get_current_task_btf()))
+		account_raise_to(&s->account, t->account.level, WHY_UNCOUNTED);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct core *c = this_core();
 	struct thread *t, *waker;
 	struct outsider *s;
-	u64 now, level, before, due, asked, waited;
+	u64 now, before, due, asked, waited;
 
 	if (!c)
 		return 0;
@@ -255,78 +357,35 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	c->wakes++;
 	before = t->account.level;
-	asked = asked_position(&t->account, t->lead, t->wake.by_timer && !t->running && !t->host.has_slept && !t->polling.since, calling(task));
+	asked = asked_position(&t->account, t->lead,
+			       t->wake.by_timer && !t->running && !t->host.has_slept &&
+				       !t->polling.since,
+			       calling(task));
 	waited = t->account.since;
 	if (t->host.has_slept && !t->running)
 		count_host_idle(t, now);
 	due = end_wait(c, t, now, t->wait.since ? class_of_wake(c, task, waker) : WAIT_UNKNOWN);
 	s = c->interrupts || waker ? 0 : get_outsider(bpf_get_current_task_btf());
-	if (waker || s)
-		polled_until_now(t);
-	else if ((c->source & 15) != FROM_TIMER) {
-		stop_polling(t); /* a packet is something to work on */
-	} else if (due) {
-		t->polling.since = 0; /* the sleep takes its own time */
-		t->polling.sped_up = 1;
-	} else if (!t->running && !t->polling.since && !is_periodic(t)) {
-		t->polling.since = t->account.since;
-		t->polling.sped_up = 0;
-	}
+	note_poll_wake(c, t, waker || s, due);
 	t->timed.pending = 0;
-	t->wake.would_not_sleep = 0;
-	t->wake.too_soon = 0;
+	t->wake.would_not_sleep = t->wake.too_soon = 0;
 	if (waker) {
-		t->wake.delay_kind = t->wake.by_timer = t->host.delays_next = 0;
-		finish_poll(c, waker);
-		t->wake.too_soon = too_soon_by(waker->wake.too_soon);
-		wakes_after_sleep(waker, now);
-		offset_host_idle(waker); /* or the thread would hand on what it only seems to owe */
-		hand_over_reply(c, waker, asked, waited, now);
-		level = waker->account.level;
+		hand_over_to_woken(c, t, waker, asked, waited, now);
+		go_on_with_waker(t, now, waker->account.level);
+		t->lead = waker->lead;
 	} else {
-		/*
-		 * A timer or a device wakes it. What comes from outside keeps its distance, so the
-		 * thread's position moved with the clock.
-		 */
-		c->network_wakes += c->receives && c->receives == c->interrupts;
-		t->wake.by_timer = (c->source & 15) == FROM_TIMER;
-		t->wake.sleep_sped_up = !!due;
-		if (t->wake.by_timer && !looks_for_goroutine(t))
-			count_timed_sleep(t, is_sleep(calling(task)));
-		t->wake.delay_kind = delay_after(t, task);
-		level = s ? s->account.level : t->account.level;
-	}
-	if (s && is_kernel_thread(bpf_get_current_task_btf())) {
-		/*
-		 * The kernel thread may have worked for others until now, and never stops: only
-		 * what it saved counts.
-		 */
-		if (!t->running)
-			account_may_have_waited(&t->account, now, level, WHY_WAITED);
-	} else if (waker || s) {
-		if (t->timeouts.since)
-			woken_before_timeout(t, now, level);
-		if (t->running)
-			/* Woken while it went to sleep: it has not waited. */
-			account_catch(&t->account, level, WHY_CAUGHT);
-		else {
-			t->wake.would_not_sleep = account_would_not_sleep(&t->account, now, level);
-			account_wait_until(&t->account, now, level, WHY_WAITED);
+		note_wake_from_outside(c, t, task, due);
+		if (s && is_kernel_thread(bpf_get_current_task_btf())) {
+			/* It may have worked for others, and never stops: what it saved counts. */
+			if (!t->running)
+				account_may_have_waited(&t->account, now, s->account.level,
+							WHY_WAITED);
+		} else if (s) {
+			go_on_with_waker(t, now, s->account.level);
+			t->lead = outsider_lead(s, t->account.level);
 		}
-		t->lead = s ? outsider_lead(s, t->account.level) : waker->lead;
 	}
-	/*
-	 * Without the sped-up wait the level may have fallen, if the waker is further in virtual
-	 * time.
-	 */
-	if (due && before + due > t->account.level) {
-		control.waiting_grew = control.epoch;
-		account_raise_to(&t->account, before + due, WHY_WAIT_SPED_UP);
-		raise_global(t->account.level);
-		/* An outsider that was waited for would have come earlier by as much. */
-		if (s && !is_kernels(bpf_get_current_task_btf()))
-			account_raise_to(&s->account, t->account.level, WHY_UNCOUNTED);
-	}
+	earn_wait(t, s, before, due);
 	expect_poll(t, calling(task), now);
 	t->account.since = now;
 	return 0;

@@ -48,8 +48,8 @@ struct polling {
 	u64 since;	/* since when it has waited by polling; 0: it does not */
 	u64 debt;	/* forgiven if it continues by itself: see finish_poll */
 	/*
-	 * The mean position at which what it would then find was made, see expected_find_delay; 0: it
-	 * looks for nothing.
+	 * The mean position at which what it would then find was made, see expected_find_delay; 0:
+	 * it looks for nothing.
 	 */
 	u64 found_position;
 	u64 others_position; /* the mean position of the other running threads at its last poll */
@@ -88,7 +88,7 @@ struct goroutine_host {
 	u32 goroutine; /* it runs one that it was seen to begin with */
 	/* As its last goroutine left it; since 0: it runs another one. */
 	struct account idle_account;
-	/* The goroutine that it finds next is delayed: something outside the target woke the thread. */
+	/* The next goroutine is delayed: something outside the target woke the thread. */
 	u32 delays_next;
 	/* For so long it had no goroutine to run; set against its debt when it has one. */
 	u64 idle_ns;

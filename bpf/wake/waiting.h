@@ -121,13 +121,15 @@ static __always_inline bool is_sleep(u32 call)
  */
 static __always_inline bool is_reading(u32 call)
 {
-	return call == CALL_READ || call == CALL_READV || call == CALL_RECVFROM || call == CALL_RECVMSG || call == CALL_POLL ||
-	       call == CALL_PPOLL || call == CALL_SELECT || call == CALL_PSELECT6 || call == CALL_EPOLL_WAIT ||
+	return call == CALL_READ || call == CALL_READV || call == CALL_RECVFROM ||
+	       call == CALL_RECVMSG || call == CALL_POLL || call == CALL_PPOLL ||
+	       call == CALL_SELECT || call == CALL_PSELECT6 || call == CALL_EPOLL_WAIT ||
 	       call == CALL_EPOLL_PWAIT || call == CALL_EPOLL_PWAIT2;
 }
 
 /* What a thread that is still asleep has waited for, by what wakes it. */
-static __always_inline u32 class_of_wake(struct core *c, struct task_struct *task, struct thread *waker)
+static __always_inline u32 class_of_wake(struct core *c, struct task_struct *task,
+					 struct thread *waker)
 {
 	u32 call = calling(task);
 
@@ -147,7 +149,10 @@ static __always_inline u32 class_of_wake(struct core *c, struct task_struct *tas
 		case FROM_DISK:
 			return WAIT_DISK;
 		}
-		return task->__state & TASK_UNINTERRUPTIBLE || BPF_CORE_READ_BITFIELD(task, in_iowait) ? WAIT_DISK : WAIT_OTHER;
+		return task->__state & TASK_UNINTERRUPTIBLE ||
+				       BPF_CORE_READ_BITFIELD(task, in_iowait)
+			       ? WAIT_DISK
+			       : WAIT_OTHER;
 	}
 	/* A kernel thread or another program wakes it. */
 	if (task->__state & TASK_UNINTERRUPTIBLE)
@@ -249,7 +254,8 @@ static __always_inline void count_host_idle(struct thread *t, u64 now)
 	u64 away = account_away(&t->account, now);
 
 	grow_with_waiting(now);
-	t->host.idle_ns = lesser(t->host.idle_ns + away, account_debt(t->account.level, control.global));
+	t->host.idle_ns =
+		lesser(t->host.idle_ns + away, account_debt(t->account.level, control.global));
 }
 
 /*
@@ -344,7 +350,8 @@ SUBPROGRAM int forget_wait(struct core *c, struct thread *t, u64 now)
  * The thread goes to sleep. A wake-up may come while this is being written: it then sees no
  * beginning and does nothing, and the wait ends when the thread runs.
  */
-static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t, struct task_struct *task, u64 place, u64 now)
+static __always_inline void begin_wait(void *ctx, struct core *c, struct thread *t,
+				       struct task_struct *task, u64 place, u64 now)
 {
 	u32 class, unit;
 
@@ -356,7 +363,8 @@ static __always_inline void begin_wait(void *ctx, struct core *c, struct thread 
 	if (t->wait.since)
 		forget_wait(c, t, now);
 	/* On its way out nothing of the program waits any more. */
-	if (!waits_followed || t->process.leaving || task->flags & PF_EXITING || task->__state & TASK_DEAD)
+	if (!waits_followed || t->process.leaving || task->flags & PF_EXITING ||
+	    task->__state & TASK_DEAD)
 		return;
 	t->wait.habit = find_habit(t, place);
 	t->wait.stopped = is_stopped(task);

@@ -15,17 +15,17 @@ type Result struct {
 
 	Margin float64 // Options.Margin as used
 
-	Experiments int            // of a unit, and used
-	Baselines   int            // used
-	SetAside    map[string]int // not used, by the runner's reason
-	Samples     int64          // of the target, in all experiments used
-	RealNS      int64          // measured: the sum of all experiments' time
-	DelayNS     int64          // of which were virtual delays
-	PausedNS    int64          // time that cores were stopped for them
-	HeldNS      int64          // time that threads which had slept by the clock were kept for them
+	Experiments int              // of a unit, and used
+	Baselines   int              // used
+	SetAside    map[string]int   // not used, by the runner's reason
+	Samples     int64            // of the target, in all experiments used
+	RealNS      int64            // measured: the sum of all experiments' time
+	DelayNS     int64            // of which were virtual delays
+	PausedNS    int64            // time that cores were stopped for them
+	HeldNS      int64            // time that threads which had slept by the clock were kept for them
 	LevelsNS    map[string]int64 // why threads were charged for them, or not: by how much their levels changed
-	DealtNS     int64          // CPU time of others that the target deals with, such as its clients
-	OwnNS       int64          // CPU time that the profiler took
+	DealtNS     int64            // CPU time of others that the target deals with, such as its clients
+	OwnNS       int64            // CPU time that the profiler took
 
 	cores float64 // that the target ran on, on average
 	in    *input

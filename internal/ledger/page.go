@@ -32,7 +32,7 @@ type page struct {
 	spanSamples *[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitMAX_BINS]uint32
 	pointSets   *[bpf.LedgerLimitMAX_SETS]uint32
 	spanCounts  *[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts
-	unbegun   *[bpf.LedgerLimitMAX_SPANS]uint64
+	unbegun     *[bpf.LedgerLimitMAX_SPANS]uint64
 	rules       *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 }
@@ -102,9 +102,9 @@ func mapPage(m *ebpf.Map, at map[string]btf.VarSecinfo) (*page, error) {
 			p.spanCounts = (*[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts)(at)
 		}},
 		"span_unbegun": {unsafe.Sizeof(*p.unbegun), func(at unsafe.Pointer) { p.unbegun = (*[bpf.LedgerLimitMAX_SPANS]uint64)(at) }},
-		"rules":          {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
-		"rows":           {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
-		"visits":         {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
+		"rules":        {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
+		"rows":         {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
+		"visits":       {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
 	} {
 		v := at[name]
 		if uintptr(v.Size) != to.size || int(v.Offset)+int(to.size) > len(memory) {

@@ -30,8 +30,8 @@ func TestInBetween(t *testing.T) {
 // Who is in between as an experiment begins is told by the visits before it, also when some have come since.
 func TestCountInSystem(t *testing.T) {
 	p := &page{
-		bins:      new([2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32),
-		visits:    new([bpf.LedgerLimitMAX_POINTS]uint64),
+		bins:    new([2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32),
+		visits:  new([bpf.LedgerLimitMAX_POINTS]uint64),
 		unbegun: new([bpf.LedgerLimitMAX_SPANS]uint64),
 	}
 	l := &Ledger{page: p, spans: []span{{begin: 2, end: 3, keyed: true}}}

@@ -46,12 +46,12 @@ func provenance(p *printer, r *analyze.Result) {
 		p.hanging("measuring: ", fmt.Sprintf("cores were stopped for %.1f s, threads held for %.1f s; others that the program deals with took %.1f%% of a core",
 			float64(r.PausedNS)/1e9, float64(r.HeldNS)/1e9, percent(r.DealtNS, r.RealNS)))
 	}
-	levels(p, r)
+	charges(p, r)
 	placebo(p, r)
 }
 
-// levels says why threads were charged for delays, or not.
-func levels(p *printer, r *analyze.Result) {
+// charges says why threads were charged for delays, or not.
+func charges(p *printer, r *analyze.Result) {
 	reasons := slices.SortedFunc(maps.Keys(r.LevelsNS), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.LevelsNS[b], r.LevelsNS[a]), cmp.Compare(a, b))
 	})
