@@ -93,7 +93,8 @@ type LedgerControlPage struct {
 	_                  [12]byte
 	Global             uint64
 	FairnessGrowth     uint64
-	_                  [48]byte
+	Orphaned           uint64
+	_                  [40]byte
 	Processes          uint64
 	Ended              uint64
 	Timeouts           uint64

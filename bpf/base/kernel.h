@@ -51,6 +51,7 @@ struct mm_struct {
 
 struct signal_struct {
 	atomic_t live;
+	unsigned int flags;
 } TARGET_IN_KERNEL;
 
 struct upid {
@@ -140,6 +141,9 @@ struct task_struct {
 	u64 start_boottime;
 	struct signal_struct *signal;
 } TARGET_IN_KERNEL;
+
+/* Of signal_struct.flags: all threads of the process are to end. */
+#define SIGNAL_GROUP_EXIT 0x4
 
 /* Bits of task_struct.flags. */
 #define PF_EXITING 0x4

@@ -99,10 +99,10 @@ static __always_inline u64 cost_of(u64 cookie)
 	return control.probe_cost[cookie >> 32 & (COST_MAX - 1)];
 }
 
-/* User space has not renewed its lease: nothing may be done for it. */
+/* User space has not renewed its lease, or is ending: nothing may be done for it. */
 static __always_inline bool lapsed(u64 now)
 {
-	return now >= control.lease;
+	return now >= control.lease || control.orphaned;
 }
 
 static __always_inline bool under_way(u64 now)
@@ -121,7 +121,7 @@ static __always_inline u64 stop_end(u64 now)
 {
 	u64 end = now + lesser(LONGEST_STOP * control.cap, LONGEST_STOP_NS);
 
-	return lesser(end, lesser(control.deadline, control.lease));
+	return control.orphaned ? now : lesser(end, lesser(control.deadline, control.lease));
 }
 
 /* Raises G to a level. G never falls. Gives by how much it was raised. */

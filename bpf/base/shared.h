@@ -169,6 +169,7 @@ struct control_page {
 	/* Written by the kernel side, on cache lines of its own. */
 	u64 global CACHE_LINE;	  /* G */
 	u64 fairness_growth;	  /* the part of G that fair turns have added, see fairness_debt */
+	u64 orphaned;		  /* whatif is ending: nothing is done for it any more */
 	u64 processes CACHE_LINE; /* live processes of the target */
 	u64 ended;		  /* when one of them ended, last */
 	u64 timeouts;		  /* ended while a thread of the target waited for another thread */

@@ -315,6 +315,12 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct thread *t = thread_of(task);
 	bool last = untrusted(task)->signal->live.counter == 0;
 
+	/*
+	 * whatif ends, by whatever signal. That may take a while, as it waits for cores that it has
+	 * stopped itself.
+	 */
+	if (task->tgid == membership.own && untrusted(task)->signal->flags & SIGNAL_GROUP_EXIT)
+		control.orphaned = 1;
 	if (!t) {
 		if (last && membership.mode != MEMBERS_DESCEND && remove_process(task))
 			one_process_less();
