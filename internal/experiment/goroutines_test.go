@@ -174,7 +174,7 @@ func TestGoroutinesShareProcessor(t *testing.T) {
 	program := buildGo(t, filepath.Dir(source), "-ldflags=")
 	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
 	args := []string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}
-	judgeTruth(t, time.Second, 9, program, func() *profile.Data {
+	judgeTruth(t, time.Second, 9, 9, program, func() *profile.Data {
 		data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
 		return data
 	})

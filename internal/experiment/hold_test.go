@@ -148,7 +148,7 @@ func TestErrandsAreHeld(t *testing.T) {
 // while it has it. Otherwise the gain is 8 to 16%, where some 43 are true; with it, 34 to 35.
 func TestTimekeepersAreHeld(t *testing.T) {
 	realkernel.Need(t)
-	judgeForm(t, "housekeeper", time.Second, 14)
+	judgeForm(t, "housekeeper", time.Second, 14, 10)
 }
 
 // Who cannot be held, as another thread wants the only core, owes nothing, and neither does whom it lets go on: the third would be
@@ -187,7 +187,8 @@ func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
 // Who sleeps in what is sped up and looks whether it can go on finds what the other has made ahead of virtual time, as that pays at ticks.
 func TestFoundWhenMade(t *testing.T) {
 	realkernel.Need(t)
-	judgeForm(t, "lookout", 0, 7)
+	// Without that rule the gain is some 10 points too high; its runs have few experiments, and some say too little.
+	judgeForm(t, "lookout", 0, 14, 7)
 }
 
 // form is where accuracy/ has a program.
@@ -197,12 +198,12 @@ func form(t *testing.T, name string) string {
 }
 
 // judgeForm judges the gain that is seen without the target of a C program of accuracy/.
-func judgeForm(t *testing.T, name string, begin time.Duration, off float64) {
+func judgeForm(t *testing.T, name string, begin time.Duration, below, above float64) {
 	t.Helper()
 	source := form(t, name+".c")
 	program := realkernel.Compile(t, source, "-O2", "-Wno-unused-function")
 	line := fmt.Sprintf("%s.c:%d", name, realkernel.Line(t, source, "// TARGET"))
-	judgeTruth(t, begin, off, program, func() *profile.Data {
+	judgeTruth(t, begin, below, above, program, func() *profile.Data {
 		flags := []string{"-p", "func:progress_done", "-t", line, "-s", "0,100"}
 		data, _ := profiled(t, flags, []string{program, "0", "4"}, 0)
 		return data
@@ -210,15 +211,15 @@ func judgeForm(t *testing.T, name string, begin time.Duration, off float64) {
 }
 
 // judgeTruth judges the gain that the experiments after begin say, against what the program really gains without its
-// target: it may be so many points off.
-func judgeTruth(t *testing.T, begin time.Duration, off float64, program string, profile func() *profile.Data) {
+// target: it may be so many points below and above that.
+func judgeTruth(t *testing.T, begin time.Duration, below, above float64, program string, profile func() *profile.Data) {
 	t.Helper()
 	realkernel.ShareCalibration(t)
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
 		truth, half := realkernel.Truth(t, program, 100)
 		t.Logf("without its target the program gains %.1f ± %.1f%%", truth, half)
 		f, foreign := gainAfter(t, begin, profile)
-		f.Low, f.High = truth-off, truth+off
+		f.Low, f.High = truth-below, truth+above
 		f.Half = math.Hypot(f.Half, half)
 		return []noise.Figure{f}, foreign
 	})
