@@ -58,7 +58,7 @@ func (o *options) section(results []result) (string, error) {
 func replaceSection(text, name, section string) string {
 	const mark = "\n## "
 	parts := strings.Split(text, mark)
-	parts[0] = strings.TrimRight(resultsIntro, "\n") + "\n"
+	parts[0] = resultsIntro
 	with := name + "\n\n" + section
 	at := slices.IndexFunc(parts[1:], func(p string) bool { return strings.HasPrefix(p, name+"\n") })
 	if at < 0 {

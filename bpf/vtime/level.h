@@ -75,16 +75,6 @@ static __always_inline void account_wait_until(struct account *a, u64 now, u64 r
 	set_level(a, account_waited(a, now, releaser), why);
 }
 
-/* The same for a releaser that may have done something else meanwhile: the level does not fall. */
-static __always_inline void account_may_have_waited(struct account *a, u64 now, u64 releaser,
-						    enum why why)
-{
-	u64 level = account_waited(a, now, releaser);
-
-	if (level > a->level)
-		set_level(a, level, why);
-}
-
 static __always_inline void account_get_core(struct account *a, u64 now, u64 core, bool woken,
 					     u64 idle)
 {
@@ -107,6 +97,13 @@ static __always_inline void account_raise_to(struct account *a, u64 level, enum 
 {
 	if (level > a->level)
 		set_level(a, level, why);
+}
+
+/* The rule for a releaser that may have done something else meanwhile: the level does not fall. */
+static __always_inline void account_may_have_waited(struct account *a, u64 now, u64 releaser,
+						    enum why why)
+{
+	account_raise_to(a, account_waited(a, now, releaser), why);
 }
 
 /* It should have come later, and owes that. */

@@ -74,6 +74,14 @@ func system(t *testing.T, args ...string) *attaching {
 	return a
 }
 
+// pausedIn is for how many ns cores were stopped in a run.
+func pausedIn(data *profile.Data) (ns int64) {
+	for i := range data.Experiments {
+		ns += data.Experiments[i].PausedNS
+	}
+	return ns
+}
+
 // While everything is stopped for the sake of one busy line, who is woken by the clock is not late
 // by more than the cap.
 func TestSystemStall(t *testing.T) {
@@ -94,10 +102,7 @@ func TestSystemStall(t *testing.T) {
 	time.Sleep(5 * time.Second)
 	worst := probe.word(2)
 	data := a.detach(t)
-	var paused int64
-	for _, e := range data.Experiments {
-		paused += e.PausedNS
-	}
+	paused := pausedIn(data)
 	t.Logf("late by at most %.1f ms with whatif system, %.1f ms without; cores were stopped for %.1f s of it", float64(worst)/1000, float64(alone)/1000, float64(paused)/1e9)
 	if worst > 50000 {
 		t.Errorf("a thread that sleeps by the clock was late by %d µs, more than 50 ms", worst)
@@ -130,10 +135,7 @@ func TestRunStall(t *testing.T) {
 	probe.set(2, 0)
 	data, _ := profiled(t, flags, []string{program, "locks", shared}, 143)
 	worst := probe.word(2)
-	var paused int64
-	for _, e := range data.Experiments {
-		paused += e.PausedNS
-	}
+	paused := pausedIn(data)
 	t.Logf("calls take at most %.1f ms beside whatif run, %.1f ms without; threads were stopped for %.1f s of it",
 		float64(worst)/1000, float64(alone)/1000, float64(paused)/1e9)
 	if worst > 10000 {
