@@ -21,6 +21,9 @@ import (
 // at a barrier, a lock, spinning, a pipe between processes, goroutines with a channel, and sleep.
 const gatePrograms = "barrier,timed_lock,spin,fork_pipe,go_channels,sleep_barrier"
 
+// fewGatePrograms are those that make test has time for.
+const fewGatePrograms = "barrier,fork_pipe,go_channels,sleep_barrier"
+
 // gateBias is the environment variable with points that are added to all predictions, to see that the gate finds them.
 const gateBias = "WHATIF_GATE_BIAS"
 
@@ -39,8 +42,12 @@ func TestGate(t *testing.T) {
 			t.Fatalf("reading %s: %v", gateBias, err)
 		}
 	}
+	names := gatePrograms
+	if testing.Short() {
+		names = fewGatePrograms
+	}
 	o, err := parseOptions(io.Discard, []string{"-levels", "25,75", "-rounds", "3", "-truth-within", "2",
-		"-truth-seconds", "0.4", "-chunks", "1", "-seconds", "12", "-patience", "10s", "-only", gatePrograms, "-whatif", realkernel.Whatif(t)})
+		"-truth-seconds", "0.4", "-chunks", "1", "-seconds", "12", "-patience", "10s", "-only", names, "-whatif", realkernel.Whatif(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

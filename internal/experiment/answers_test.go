@@ -10,7 +10,7 @@ import (
 // A server that is asked for more than it can answer never waits for a question, and its clients think by the clock. However fast it becomes it is
 // asked no more often than they think: twice as often as it answers now, or a half more where it computes faster. Without answers.h it is as often as it could answer.
 func TestAnswersAreNotEarly(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/thinkers.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("thinkers.c:%d", realkernel.Line(t, source, "/* WORK */"))

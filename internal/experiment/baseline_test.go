@@ -9,7 +9,7 @@ import (
 
 // In baselines, too, who is not counted pays what counting costs: else who is would be ahead of the others there only.
 func TestBaselinesPay(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/beside.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("beside.c:%d", realkernel.Line(t, source, "/* BESIDE */"))
@@ -26,7 +26,8 @@ func TestBaselinesPay(t *testing.T) {
 	}
 	paid := paused / real
 	t.Logf("counting takes %.1f%% of the time; in baselines cores were stopped for %.1f%%", 100*cost, 100*paid)
-	if paid < cost/2 || paid > cost+mostForCounting {
+	// Ticks are paid for, too.
+	if paid < cost/2 || paid > 1.5*cost+mostForCounting {
 		t.Error("that is not about the same")
 	}
 }

@@ -37,7 +37,7 @@ func shares(t *testing.T, program string, flags ...string) (got map[string]float
 	if strings.HasSuffix(program, "gocallers") {
 		point = "func:main.visited"
 	}
-	flags = append([]string{"-p", point, "-s", "0", "--period", "500us", "-d", "4s"}, flags...)
+	flags = append([]string{"-p", point, "-s", "0", "--period", "250us", "-d", "2s"}, flags...)
 	data, _ := profiled(t, flags, []string{program}, terminated)
 	lost := tooEarly(t, data)
 	var all int64
@@ -124,7 +124,7 @@ func TestWholeStacks(t *testing.T) {
 }
 
 func TestWholeStacksOfOtherLanguages(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	dir := t.TempDir()
 	cc, golang := filepath.Join(dir, "callers"), filepath.Join(dir, "gocallers")
 	made(t, "g++", "-O2", "-g", "-std=c++20", "-fomit-frame-pointer", "-o", cc, "testdata/callers.cc")

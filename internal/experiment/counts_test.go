@@ -40,6 +40,9 @@ func TestExactVisits(t *testing.T) {
 		{"vforks", 20, 2020, 21},
 		{"orphans", 25, 500, 26},
 	} {
+		if testing.Short() && (load.how == "threads" || load.how == "brief" || load.how == "vforks") {
+			continue
+		}
 		t.Run(load.how, func(t *testing.T) {
 			data, said := profiled(t, flags, []string{counts, load.how, fmt.Sprint(load.n)}, 0)
 			var own int64

@@ -14,7 +14,7 @@ import (
 
 // The demo's predictions are near its truths: line B is worth nothing, and line C a quarter of the time.
 func TestDemoIsPredicted(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	lines := demo.Truth()
 	b, c := lines[1], lines[2]
 	if b.Gain(100) != 0 {

@@ -9,7 +9,7 @@ import (
 
 // Ticks come more often where threads wait busily, unless a period was asked for; samples are given in the run's periods all the same.
 func TestFinerTicks(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	program := realkernel.Compile(t, "../../accuracy/programs/spin/spin.c", "-O2", "-pthread")
 	for _, c := range []struct {
 		flags []string

@@ -106,7 +106,7 @@ func TestSleepProbes(t *testing.T) {
 // Two goroutines that meet change threads each time. Where what each has had goes with the threads in place of them, nothing keeps the
 // one that would be first from going on, and the other's work seems to be worth all of itself: 62 at 100%, where 33 to 37 are true.
 func TestGoroutinesMeet(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	source := form(t, "go_meet/main.go")
 	program := buildGo(t, filepath.Dir(source), "-ldflags=")
 	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
@@ -147,7 +147,7 @@ func TestHandovers(t *testing.T) {
 // A goroutine that sleeps by the clock and hands out a job is held as a thread is, once: where it is not, code seems to be worth 8 to 12 that
 // is worth nothing, and where its thread is as well, as latencies are measured, jobs come less often.
 func TestGoroutinesAreHeld(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	source := form(t, "go_timed_jobs/main.go")
 	program := buildGo(t, filepath.Dir(source), "-ldflags=")
 	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))
@@ -169,7 +169,7 @@ func TestGoroutinesAreHeld(t *testing.T) {
 // Where another goroutine wants the processor that one which waited for the clock has been given, that one is not held: the other would stand still,
 // and code that keeps it from running would seem to be worth nothing (-4 to -1 at 100%, where some 30 to 40 are true).
 func TestGoroutinesShareProcessor(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	source := form(t, "go_one_processor/main.go")
 	program := buildGo(t, filepath.Dir(source), "-ldflags=")
 	line := fmt.Sprintf("main.go:%d", realkernel.Line(t, source, "// TARGET"))

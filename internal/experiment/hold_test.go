@@ -22,7 +22,7 @@ func TestSleepersAreHeld(t *testing.T) {
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("openloop.c:%d", realkernel.Line(t, source, "/* WORK */"))
-	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "6s"}, []string{program}, 143)
+	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "4s"}, []string{program}, 143)
 	var held, real int64
 	rate := 0.0 // visits a nanosecond, the most in any baseline
 	for _, e := range data.Experiments {
@@ -56,7 +56,7 @@ func TestSleepersAreHeld(t *testing.T) {
 // become slower since the program saw how long a request takes is busy for longer: at nine tenths it is an eighth. Where
 // others take half of the core it is nearer to a half. Without wait_for_begin it is less than nothing.
 func TestQueueOnOneCore(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/queue.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("queue.c:%d", realkernel.Line(t, source, "/* TARGET */"))
@@ -90,7 +90,7 @@ func TestQueueOnOneCore(t *testing.T) {
 // Who has waited for a lock of some 10 ms for 2 ms asks for it, by the clock. Without the holder's code it would not have
 // to: in virtual time it still waits, and goes on when the holder lets it.
 func TestTimeoutsAreHeld(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/ask.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("ask.c:%d", realkernel.Line(t, source, "/* WORK */"))
@@ -127,7 +127,7 @@ func atLeast(name string, value, least float64) noise.Figure {
 // Who sleeps by the clock, hands something out and sleeps again is held without being asked about: what it hands out would come
 // early, and however fast the work on it becomes, no more of it comes.
 func TestErrandsAreHeld(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/errands.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("errands.c:%d", realkernel.Line(t, source, "/* WORK */"))
@@ -147,14 +147,14 @@ func TestErrandsAreHeld(t *testing.T) {
 // A periodic thread that takes a lock which other threads want is delayed before it has the lock, and not stopped
 // while it has it. Otherwise the gain is 8 to 16%, where some 43 are true; with it, 34 to 35.
 func TestTimekeepersAreHeld(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	judgeForm(t, "housekeeper", time.Second, 14, 10)
 }
 
 // Who cannot be held, as another thread wants the only core, owes nothing, and neither does whom it lets go on: the third would be
 // stopped for that, and is none of its business. And that it comes too often is known.
 func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/crowded.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("crowded.c:%d", realkernel.Line(t, source, "/* WORK */"))
@@ -186,7 +186,7 @@ func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
 
 // Who sleeps in what is sped up and looks whether it can go on finds what the other has made ahead of virtual time, as that pays at ticks.
 func TestFoundWhenMade(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	// Without that rule the gain is some 10 points too high; its runs have few experiments, and some say too little.
 	judgeForm(t, "lookout", 0, 14, 7)
 }

@@ -73,7 +73,7 @@ func TestKernelCallers(t *testing.T) {
 // What a softirq does is seen, although the tick is one itself, and who made it run is its caller.
 func TestKernelSoftirq(t *testing.T) {
 	program := kernelProgram(t, "net_rx_action")
-	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "-d", "4s",
+	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "-d", "2s",
 		"-t", "func:net_rx_action", "-t", "func:net_rx_action<packets"}, []string{program, "udp"}, terminated)
 	n, all := samplesOf(data)
 	if n["net_rx_action"] < all/20 || n["net_rx_action<packets"] < n["net_rx_action"]*9/10 {
@@ -94,7 +94,7 @@ func TestKernelThread(t *testing.T) {
 		}
 		t.Run(x.does, func(t *testing.T) {
 			program := kernelProgram(t, strings.Split(x.target, "<")...)
-			data, _ := profiled(t, []string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "6s", "-t", "func:" + x.target}, []string{program, x.does}, terminated)
+			data, _ := profiled(t, []string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "4s", "-t", "func:" + x.target}, []string{program, x.does}, terminated)
 			var samples, delayed, visits, counting, without int64
 			for _, e := range data.Experiments {
 				if data.IsPlacebo(&e) {
@@ -121,7 +121,7 @@ func TestKernelThread(t *testing.T) {
 func TestKernelWaits(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/openloop.c")
-	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "3s"}, []string{program}, terminated)
+	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "2s"}, []string{program}, terminated)
 	var inKernel, all int64
 	for _, e := range data.Experiments {
 		for id, classes := range e.UnitWaitedNS {

@@ -36,13 +36,13 @@ func TestKilled(t *testing.T) {
 	line := fmt.Sprintf("pulse.c:%d", realkernel.Line(t, source, "// SELECTED"))
 	uprobesBefore := uprobeEvents(t)
 
-	const times = 5
+	kills := times(3, 5)
 	realkernel.Judge(t, func() (figures []noise.Figure, foreign float64) {
 		file := filepath.Join(t.TempDir(), "whatif.profile")
 		var parts []float64
 		var changed float64
 		own, others := ownRate(t, program)
-		for range times {
+		for range kills {
 			after, beside := killed(t, own, realkernel.Whatif(t), "run", "--quiet", "-o", file,
 				"-p", "func:round_done", "-t", line, "-s", "100", "--", program)
 			now, besideNow := ownRate(t, program)
@@ -53,9 +53,9 @@ func TestKilled(t *testing.T) {
 			foreign = max(foreign, others, beside, besideNow)
 			own, others = now, besideNow
 		}
-		readable(t, file, times)
+		readable(t, file, kills)
 		slices.Sort(parts)
-		return append(figures, medianSpeed(parts[times/2], changed)), foreign
+		return append(figures, medianSpeed(parts[kills/2], changed)), foreign
 	})
 	if now := uprobeEvents(t); now != uprobesBefore {
 		t.Errorf("uprobe_events was %q and is %q", uprobesBefore, now)

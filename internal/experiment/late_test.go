@@ -21,7 +21,7 @@ func TestLargeCode(t *testing.T) {
 	program := large(t)
 	for _, units := range []string{"line", "func"} { // the latter: where whole stacks are looked at
 		t.Run(units, func(t *testing.T) {
-			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "3s", "--seed", "1"}
+			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "2s", "--seed", "1"}
 			data, _ := profiled(t, flags, []string{program, "60"}, terminated)
 			lost := tooEarly(t, data)
 			var samples, in, ran int64

@@ -67,8 +67,8 @@ func TestMoments(t *testing.T) {
 	for i, w := range ways(fmt.Sprintf("moments.c:%d", realkernel.Line(t, source, "// SELECTED"))) {
 		t.Run(w.name, func(t *testing.T) {
 			for k, e := range endings {
-				if testing.Short() && k != i%len(endings) {
-					continue // each way and each ending are tried, not all of both
+				if testing.Short() && i != 3*k {
+					continue // run is stopped, attach killed and system blocked
 				}
 				var parts []float64
 				for range max(1, moments()) {

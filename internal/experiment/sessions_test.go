@@ -49,7 +49,7 @@ func TestTwoSessions(t *testing.T) {
 				t.Errorf("%s beside %s: status %d\n%s", second, first, status, said)
 			}
 		}
-		if status, said := whatif("attach", "-s", "0", "-p", "syscall:getppid", "-d", "1s", strconv.Itoa(p.pid())); status != 0 {
+		if status, said := whatif("attach", "-s", "0", "-p", "syscall:getppid", "-d", "200ms", strconv.Itoa(p.pid())); status != 0 {
 			t.Errorf("attach -s 0 beside %s: status %d\n%s", first, status, said)
 		}
 		a.cmd.Process.Kill()

@@ -58,9 +58,9 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 	}
 	defer stdout.Close()
 	log := &freedOnce{slog.DiscardHandler, make(chan string, 1), make(chan bool, 1), func() int { return loadedBy(t, os.Getpid()).count("link") }}
-	const ends = 8 * time.Second
+	const ends = 5 * time.Second
 	outcome, err := Profile(t.Context(), Config{
-		Args: []string{program, "8", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},
+		Args: []string{program, "5", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},
 		Period: time.Millisecond, Experiment: 20 * time.Millisecond, Seed: rand.Uint64(), Stdout: stdout, Log: slog.New(log),
 		Enough: func(r *analyze.Result) bool {
 			if log.attached() == 0 {

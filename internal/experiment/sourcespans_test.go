@@ -26,7 +26,7 @@ func TestSourceSpans(t *testing.T) {
 		{"handed", "r=r%begin..source:r%end", func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
 	} {
 		t.Run(c.how+" "+c.latency, func(t *testing.T) {
-			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0"}, []string{program, c.how, "1.5"}, 0)
+			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"}, []string{program, c.how, "0.8"}, 0)
 			checkSpans(t, data, c.check)
 			for _, e := range data.Experiments {
 				checkDurations(t, e.Index, e.Latencies[0])

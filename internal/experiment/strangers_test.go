@@ -15,7 +15,7 @@ import (
 // Clients outside of the target are not stopped. What the server's samples earn it counts if its client waits for
 // it; if it has to wait for its client it counts for nothing.
 func TestStrangers(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/clients.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("clients.c:%d", realkernel.Line(t, source, "/* WORK */"))
@@ -23,7 +23,7 @@ func TestStrangers(t *testing.T) {
 		client    string
 		low, high float64 // of what the samples stand for, if it had run all of the time
 	}{
-		{"waits", 0.75, 1.15},
+		{"waits", 0.5, 1.15}, // the server runs four fifths of the time, less where cores take long to wake
 		{"works", 0, 0.25},
 	} {
 		t.Run(test.client, func(t *testing.T) {

@@ -173,7 +173,7 @@ func TestSystemExempt(t *testing.T) {
 		"-p", "func:"+executable(t, plain)+":visited")
 	later, listedLater := start("whatif-later"), start("wd_keepalive")
 	ranLater := later.rounds()
-	time.Sleep(8 * time.Second) // beside whatever else runs two passes may take four
+	time.Sleep(6 * time.Second) // beside whatever else runs two passes may take four
 	if later.rounds() == ranLater {
 		t.Error("the one that came later does not run")
 	}

@@ -13,7 +13,7 @@ import (
 // Others are stopped in their turns for what a thread is spared in its own, and that stops the same kind of thread on another
 // core. It is not spared more by that, nor are others stopped for it again: what is delayed is about what is earned.
 func TestFairTurns(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	types, err := kerneltypes.Get()
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func TestSleepersAreUnits(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
-	data, _ := profiled(t, []string{"-p", "func:done", "-d", "3s"}, []string{program}, 143)
+	data, _ := profiled(t, []string{"-p", "func:done", "--experiment", "100ms", "-d", "3s"}, []string{program}, 143)
 	tried := make(map[string]bool)
 	for _, e := range data.Experiments {
 		if e.Unit != 0 {
@@ -94,7 +94,7 @@ func TestSleepersAreUnits(t *testing.T) {
 
 // The line that a program sleeps in ranks first where that is what costs it most, and nobody has to name it.
 func TestHiddenBackOff(t *testing.T) {
-	realkernel.Need(t)
+	realkernel.NeedWhole(t)
 	const source = "testdata/backoff.c"
 	program := realkernel.Compile(t, source, "-O1")
 	data, _ := profiled(t, []string{"-p", "func:done", "-d", "10s"}, []string{program}, 143)

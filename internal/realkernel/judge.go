@@ -19,9 +19,6 @@ var patience = struct {
 	left time.Duration
 }{left: 2 * time.Minute}
 
-// tries is how often a figure that noise keeps from being judged is measured.
-const tries = 2
-
 // Watch waits until the machine is quiet, for as long as patience is left, and watches it from then on. The function
 // that it gives ends that and tells the noise; foreign is the part of the machine that others used, for example by
 // [ForeignShare].
@@ -60,31 +57,36 @@ func awaitQuiet(t testing.TB) noise.Seen {
 	}
 }
 
-// Judge measures figures on a quiet machine, and fails the test where one is wrong. Noise widens their
-// limits; where there is too much of it they are measured once more, and then [NotJudged]. measure also gives
-// what part of the machine others used meanwhile.
+// Judge measures figures on a quiet machine, and fails the test where one is wrong. Noise widens their limits. Figures
+// that are beyond their limits, or that noise keeps from being judged, are measured again, and the mean of all
+// measurements is judged: one bad measurement among hundreds of tests is chance, a wrong mean of three is not.
+// measure also gives what part of the machine others used meanwhile.
 func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
 	t.Helper()
-	for try := 1; ; try++ {
+	var all []noise.Measured
+	for again := true; again; {
 		watched := Watch(t)
 		figures, foreign := measure()
-		seen := watched(foreign)
-		verdict, words := noise.All(figures, seen)
-		for _, f := range figures {
-			_, each := noise.Judge(f, seen)
+		if t.Failed() {
+			return
+		}
+		all = append(all, noise.Measured{Figures: figures, Seen: watched(foreign)})
+		var pooled noise.Measured
+		var verdict noise.Verdict
+		var words string
+		pooled, verdict, words, again = noise.Decide(all)
+		for _, f := range pooled.Figures {
+			_, each := noise.Judge(f, pooled.Seen)
 			t.Log(each)
 		}
 		switch {
-		case verdict == noise.Right:
-			return
+		case again:
+			t.Log("once more: " + words)
 		case verdict == noise.Wrong:
-			t.Errorf("%s; %v", words, seen)
-			return
-		case try == tries:
-			NotJudged(t, fmt.Sprintf("%s; %v", words, seen))
-			return
+			t.Errorf("%s", words)
+		case verdict == noise.NotJudged:
+			NotJudged(t, words)
 		}
-		t.Logf("once more: %s; %v", words, seen)
 	}
 }
 

@@ -82,6 +82,16 @@ func Need(t testing.TB) {
 	t.Cleanup(release)
 }
 
+// NeedWhole is Need for what takes long and is left to make test-whole: a figure of one mechanism, whose break the gate
+// (make gate) shows too where it is large.
+func NeedWhole(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to make test-whole")
+	}
+	Need(t)
+}
+
 // Turn waits until no other test has the machine.
 func Turn() (release func(), err error) {
 	f, err := os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("whatif-tests-%d.lock", os.Getuid())), os.O_RDWR|os.O_CREATE, 0o600)

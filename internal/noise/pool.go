@@ -1,0 +1,58 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Measured is what one measurement gave: its figures, and the noise that was seen meanwhile.
+type Measured struct {
+	Figures []Figure
+	Seen    Seen
+}
+
+// Pooled takes several measurements of the same figures together: each figure is the mean of its values, known better
+// by the root of their number, and its limits are the means of theirs. A measurement on a machine that is too noisy is left out where there is another.
+func Pooled(all []Measured) Measured {
+	var kept []Measured
+	for _, m := range all {
+		if m.Seen.Widen() <= Most {
+			kept = append(kept, m)
+		}
+	}
+	if kept == nil {
+		kept = all
+	}
+	n := float64(len(kept))
+	pooled := Measured{Figures: append([]Figure(nil), kept[0].Figures...), Seen: kept[0].Seen}
+	for i := range pooled.Figures {
+		f, squares := &pooled.Figures[i], 0.0
+		f.Value, f.Low, f.High = 0, 0, 0
+		for _, m := range kept {
+			one := m.Figures[i]
+			f.Value += one.Value / n
+			f.Low += one.Low / n // a truth that is measured each time moves the limits
+			f.High += one.High / n
+			squares += one.Half * one.Half
+		}
+		f.Half = math.Sqrt(squares) / n
+	}
+	for _, m := range kept[1:] {
+		pooled.Seen = pooled.Seen.Or(m.Seen)
+	}
+	return pooled
+}
+
+// tries is how often figures are measured, at most, before they are called wrong or not judged.
+const tries = 3
+
+// Decide judges the mean of all measurements so far. again asks for one more: a figure is beyond its limits, or cannot
+// be judged, and there have been fewer than three measurements.
+func Decide(all []Measured) (pooled Measured, v Verdict, words string, again bool) {
+	pooled = Pooled(all)
+	v, words = All(pooled.Figures, pooled.Seen)
+	// A figure without a value spoils the mean: measuring again would not change that.
+	undefined := slices.ContainsFunc(pooled.Figures, func(f Figure) bool { return math.IsNaN(f.Value) })
+	return pooled, v, fmt.Sprintf("mean of %d: %s; %v", len(all), words, pooled.Seen), v != Right && !undefined && len(all) < tries
+}

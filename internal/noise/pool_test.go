@@ -1,0 +1,60 @@
+package noise
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// The mean of all measurements is judged: one that is far off is outweighed by two that are right; three that are
+// wrong the same way are not.
+func TestDecide(t *testing.T) {
+	for _, test := range []struct {
+		values []float64 // of the measurements; the last for all that follow
+		half   float64
+		seen   Seen
+		times  int
+		words  string
+	}{
+		{values: []float64{10}, times: 1},
+		{values: []float64{10}, seen: loud, times: 1},
+		{values: []float64{math.NaN()}, times: 1, words: "wrong: a gain is NaN"},
+		{values: []float64{22, 10}, times: 3},
+		{values: []float64{90, 10}, times: 3, words: "wrong: a gain is 36.7"},
+		{values: []float64{90}, times: 3, words: "wrong: a gain is 90"},
+		{values: []float64{90}, seen: loud, times: 3, words: "not judged: too noisy: a gain is 90"},
+		{values: []float64{90}, half: 1, times: 3, words: "not judged: too noisy: a gain is 90"},
+	} {
+		var all []Measured
+		for {
+			f := Around("a gain", test.values[min(len(all), len(test.values)-1)], 10, 5)
+			f.Half, f.Usual = test.half, 0.01
+			all = append(all, Measured{[]Figure{f}, test.seen})
+			_, v, words, again := Decide(all)
+			if again {
+				continue
+			}
+			if len(all) != test.times || !strings.Contains(words, test.words) || (v == Right) != (test.words == "") {
+				t.Errorf("%+v: %v after %d: %s", test, v, len(all), words)
+			}
+			break
+		}
+	}
+}
+
+// Means are better known than each; a measurement on a machine that was too noisy does not count.
+func TestPooled(t *testing.T) {
+	one := Measured{[]Figure{{Name: "a", Value: 10, Half: 3, Low: 1, High: 2}}, quiet}
+	other := Measured{[]Figure{{Name: "a", Value: 20, Half: 4, Low: 1, High: 2}}, busy}
+	got := Pooled([]Measured{one, other})
+	if want := (Figure{Name: "a", Value: 15, Half: 2.5, Low: 1, High: 2}); got.Figures[0] != want || got.Seen != quiet.Or(busy) {
+		t.Errorf("%+v", got)
+	}
+	other.Seen = loud
+	if got := Pooled([]Measured{other, one}); got.Figures[0] != one.Figures[0] || got.Seen != quiet {
+		t.Errorf("%+v", got)
+	}
+	if got := Pooled([]Measured{other}); got.Figures[0] != other.Figures[0] {
+		t.Errorf("%+v", got)
+	}
+}
