@@ -427,6 +427,31 @@ type LedgerNameAnswer struct {
 	Pad  uint32
 }
 
+type LedgerNamedRule uint32
+
+const (
+	LedgerNamedRuleRULE_BOOKED_TICKS      LedgerNamedRule = 0
+	LedgerNamedRuleRULE_INTRUSIONS        LedgerNamedRule = 1
+	LedgerNamedRuleRULE_IDLE_CORES        LedgerNamedRule = 2
+	LedgerNamedRuleRULE_BUSY_WAITING      LedgerNamedRule = 3
+	LedgerNamedRuleRULE_POLLING           LedgerNamedRule = 4
+	LedgerNamedRuleRULE_TIMEOUT_DELAYS    LedgerNamedRule = 5
+	LedgerNamedRuleRULE_TIMEOUT_WORK      LedgerNamedRule = 6
+	LedgerNamedRuleRULE_RETURN_DELAYS     LedgerNamedRule = 7
+	LedgerNamedRuleRULE_PERIODIC          LedgerNamedRule = 8
+	LedgerNamedRuleRULE_CONTENTION        LedgerNamedRule = 9
+	LedgerNamedRuleRULE_CROWDS            LedgerNamedRule = 10
+	LedgerNamedRuleRULE_EXPECTED          LedgerNamedRule = 11
+	LedgerNamedRuleRULE_FAIR_TURNS        LedgerNamedRule = 12
+	LedgerNamedRuleRULE_DEFERRED_FAIRNESS LedgerNamedRule = 13
+	LedgerNamedRuleRULE_OUTSIDERS         LedgerNamedRule = 14
+	LedgerNamedRuleRULE_OUTSIDER_LEADS    LedgerNamedRule = 15
+	LedgerNamedRuleRULE_REPLIES           LedgerNamedRule = 16
+	LedgerNamedRuleRULE_GOROUTINES        LedgerNamedRule = 17
+	LedgerNamedRuleRULE_HOST_IDLE         LedgerNamedRule = 18
+	LedgerNamedRuleRULES                  LedgerNamedRule = 19
+)
+
 type LedgerObjectState uint32
 
 const (
@@ -932,6 +957,7 @@ const (
 	LedgerVarMembership          = "membership"
 	LedgerVarMembershipModeType  = "membership_mode_type"
 	LedgerVarNameAnswerType      = "name_answer_type"
+	LedgerVarNamedRuleType       = "named_rule_type"
 	LedgerVarNamedType           = "named_type"
 	LedgerVarNoCounters          = "no_counters"
 	LedgerVarNoFile              = "no_file"
@@ -946,6 +972,7 @@ const (
 	LedgerVarRuleBaseType        = "rule_base_type"
 	LedgerVarRuleKindType        = "rule_kind_type"
 	LedgerVarRuleWhereType       = "rule_where_type"
+	LedgerVarRulesOff            = "rules_off"
 	LedgerVarSamplesOnly         = "samples_only"
 	LedgerVarSharedNumberType    = "shared_number_type"
 	LedgerVarSleepBegin          = "sleep_begin"
@@ -1109,6 +1136,7 @@ type LedgerVariableSpecs struct {
 	Membership         *ebpf.VariableSpec `ebpf:"membership"`
 	MembershipModeType *ebpf.VariableSpec `ebpf:"membership_mode_type"`
 	NameAnswerType     *ebpf.VariableSpec `ebpf:"name_answer_type"`
+	NamedRuleType      *ebpf.VariableSpec `ebpf:"named_rule_type"`
 	NamedType          *ebpf.VariableSpec `ebpf:"named_type"`
 	NoCounters         *ebpf.VariableSpec `ebpf:"no_counters"`
 	NoFile             *ebpf.VariableSpec `ebpf:"no_file"`
@@ -1123,6 +1151,7 @@ type LedgerVariableSpecs struct {
 	RuleBaseType       *ebpf.VariableSpec `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.VariableSpec `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.VariableSpec `ebpf:"rule_where_type"`
+	RulesOff           *ebpf.VariableSpec `ebpf:"rules_off"`
 	SamplesOnly        *ebpf.VariableSpec `ebpf:"samples_only"`
 	SharedNumberType   *ebpf.VariableSpec `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.VariableSpec `ebpf:"sleep_begin"`
@@ -1247,6 +1276,7 @@ type LedgerVariables struct {
 	Membership         *ebpf.Variable `ebpf:"membership"`
 	MembershipModeType *ebpf.Variable `ebpf:"membership_mode_type"`
 	NameAnswerType     *ebpf.Variable `ebpf:"name_answer_type"`
+	NamedRuleType      *ebpf.Variable `ebpf:"named_rule_type"`
 	NamedType          *ebpf.Variable `ebpf:"named_type"`
 	NoCounters         *ebpf.Variable `ebpf:"no_counters"`
 	NoFile             *ebpf.Variable `ebpf:"no_file"`
@@ -1261,6 +1291,7 @@ type LedgerVariables struct {
 	RuleBaseType       *ebpf.Variable `ebpf:"rule_base_type"`
 	RuleKindType       *ebpf.Variable `ebpf:"rule_kind_type"`
 	RuleWhereType      *ebpf.Variable `ebpf:"rule_where_type"`
+	RulesOff           *ebpf.Variable `ebpf:"rules_off"`
 	SamplesOnly        *ebpf.Variable `ebpf:"samples_only"`
 	SharedNumberType   *ebpf.Variable `ebpf:"shared_number_type"`
 	SleepBegin         *ebpf.Variable `ebpf:"sleep_begin"`

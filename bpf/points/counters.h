@@ -412,14 +412,22 @@ SUBPROGRAM int read_objects(struct thread *t, u32 birth)
 static __always_inline struct counters *counters_of(u64 space, bool make)
 {
 	struct counters *c = bpf_map_lookup_elem(&counters, &space);
+	long err;
 
 	if (c || !make)
 		return c;
-	bpf_map_update_elem(&counters, &space, &no_counters, BPF_NOEXIST);
+	no_counters.users = 1;
+	err = bpf_map_update_elem(&counters, &space, &no_counters, BPF_NOEXIST);
+	/*
+	 * Ticks still meet a thread that has ended, in its memory. When its process is gone, and
+	 * its counters, new ones would count all visits again, and stay.
+	 */
+	if (!err && !process_of(bpf_get_current_task_btf())) {
+		bpf_map_delete_elem(&counters, &space);
+		return 0;
+	}
 	c = bpf_map_lookup_elem(&counters, &space);
-	if (c)
-		__sync_val_compare_and_swap(&c->users, 0, 1);
-	else
+	if (!c)
 		lose(this_core(), LOSS_COUNTERS);
 	return c;
 }
