@@ -48,7 +48,7 @@ func TestSmoke(t *testing.T) {
 	realkernel.Need(t)
 	r := rigtest.Open(t)
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		s := study{rig: r, rounds: 4, seconds: 0.5, starts: 3, selfSeconds: 6}
+		s := study{rig: r, rounds: 3, seconds: 0.5, starts: 3, selfSeconds: 4}
 		var err error
 		if s.parts, err = choose("busy,switches,start,self"); err != nil {
 			t.Fatal(err)

@@ -3,7 +3,7 @@
 #ifndef WHATIF_PAGE_H
 #define WHATIF_PAGE_H
 
-#include "program.h"
+#include "rules.h"
 #include "shared.h"
 
 volatile struct control_page control;
@@ -43,6 +43,7 @@ SETTING page_shift = 12;	   /* of the machine's pages */
 SETTING possible_cores = MAX_CPUS; /* the largest number of a core, + 1 */
 
 /* Types without a map or variable, kept for the generated Go. */
+enum named_rule named_rule_type __attribute__((unused));
 enum why why_type __attribute__((unused));
 const struct event *event_type __attribute__((unused));
 enum wait_class wait_class_type __attribute__((unused));

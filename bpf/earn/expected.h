@@ -43,7 +43,7 @@ SUBPROGRAM int expect_earnings(struct core *c, const struct thread *t, u64 now)
 	struct expectation *o;
 	u64 ran;
 
-	if (!control.delays_returns || !c || !t)
+	if (!control.delays_returns || !c || !t || !applies(RULE_EXPECTED))
 		return 0;
 	o = &c->expected;
 	__sync_lock_test_and_set(&o->since, 0);

@@ -63,7 +63,7 @@ static __always_inline void sample_foreign(struct core *c)
  */
 SUBPROGRAM int found_while_spinning(struct thread *t, u64 ran)
 {
-	if (t && t->spin.share)
+	if (t && t->spin.share && applies(RULE_BUSY_WAITING))
 		account_raise_to(&t->account,
 				 spin_found(&t->spin, t->account.level, ran,
 					    lowest_level_of_others(control.global_before)),

@@ -43,7 +43,7 @@ static __always_inline void note_running(struct core *c, struct thread *t, u64 n
 /* Sets busy waiting against what the thread owes of global. */
 static __always_inline void offset_spin(struct thread *t, u64 global)
 {
-	if (t->spin.left)
+	if (t->spin.left && applies(RULE_BUSY_WAITING))
 		account_raise_to(&t->account, spin_offset(&t->spin, t->account.level, global),
 				 WHY_SPUN);
 }

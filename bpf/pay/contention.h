@@ -50,7 +50,7 @@ SUBPROGRAM int has_contender(void)
 	u32 tgid, urgent;
 
 	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
-	if (BPF_CORE_READ(rq, nr_running) < 2)
+	if (!applies(RULE_CONTENTION) || BPF_CORE_READ(rq, nr_running) < 2)
 		return 0;
 	/*
 	 * Where everyone is the target, whatif's own threads cannot be told apart; and real-time
@@ -107,6 +107,8 @@ SUBPROGRAM int is_crowded(void)
 	u32 all = control.cores + control.parked;
 	struct crowd crowd = { .allowed = possible_cores > 64 ? ~0ull : task->cpus_mask.bits[0] };
 
+	if (!applies(RULE_CROWDS))
+		return 0;
 	if (task->nr_cpus_allowed == 1)
 		return 1;
 	bpf_loop(possible_cores, on_busy_core, &crowd, 0);

@@ -151,7 +151,9 @@ static __always_inline bool leads_share(const struct core *c, const struct threa
 static __always_inline u64 deferrable(const struct core *c, const struct thread *t,
 				      u64 fairness_growth)
 {
-	return leads_share(c, t) ? lesser(fairness_growth - c->fairness_settled, SLICE_NS) : 0;
+	return applies(RULE_DEFERRED_FAIRNESS) && leads_share(c, t)
+		       ? lesser(fairness_growth - c->fairness_settled, SLICE_NS)
+		       : 0;
 }
 
 /* What it has paid, earned or waited for it may not defer again. */
@@ -184,7 +186,7 @@ SUBPROGRAM u64 fairness_debt(struct core *c, struct thread *t)
 	u64 weight, used, owed, room;
 
 	if (!c || !t || !c->earner_share_max || control.waiting_grew == control.epoch ||
-	    bpf_core_type_exists(struct irqtime))
+	    bpf_core_type_exists(struct irqtime) || !applies(RULE_FAIR_TURNS))
 		return 0;
 	weight = weight_in_turns();
 	used = t->turns.share_used;

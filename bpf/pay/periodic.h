@@ -49,14 +49,14 @@ static __always_inline u32 sleeps_here(const struct thread *t)
 /* One of three is enough: others may be busy still, and need no wake-up. */
 static __always_inline bool hand_off(const struct timed_sleeps *n)
 {
-	return n->all >= SLEEPS_FEW && 3 * n->handoffs >= n->all;
+	return applies(RULE_PERIODIC) && n->all >= SLEEPS_FEW && 3 * n->handoffs >= n->all;
 }
 
 /* Or the thread did more than poll after nearly all of them. */
 static __always_inline bool are_periodic(const struct timed_sleeps *n)
 {
-	return hand_off(n) ||
-	       (n->plain && n->all >= SLEEPS_FEW && 8 * (n->handoffs + n->worked) >= 7 * n->all);
+	return hand_off(n) || (applies(RULE_PERIODIC) && n->plain && n->all >= SLEEPS_FEW &&
+			       8 * (n->handoffs + n->worked) >= 7 * n->all);
 }
 
 /*

@@ -94,7 +94,8 @@ static __always_inline bool begin_delay(struct delay *h)
 
 	h->core->expired.woken = 0;
 	h->begin = h->now = bpf_ktime_get_ns();
-	if (nobody_pays || may_have_earned(t) || !under_way(h->begin))
+	if (nobody_pays || !applies(RULE_RETURN_DELAYS) || may_have_earned(t) ||
+	    !under_way(h->begin))
 		return 0;
 	enter_experiment(t);
 	h->level = t->account.level;

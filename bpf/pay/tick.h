@@ -126,7 +126,7 @@ SUBPROGRAM int book_tick(struct core *c, struct thread *t, bool waits)
 	if (!c || !t)
 		return 0;
 	delay = cost_of_tick(c);
-	if (!waits)
+	if (!waits && applies(RULE_BOOKED_TICKS))
 		raise_level(t, delay, WHY_MEASURED);
 	t->credit.began += delay;
 	return 0;

@@ -73,7 +73,7 @@ static __always_inline struct thread *at_probe(struct task_struct *task)
 	struct thread *t = thread_of(task);
 
 	__sync_fetch_and_add(t ? &control.follow_visits : &control.follow_visits_others, 1);
-	return t && !t->process.leaving ? t : 0;
+	return t && !t->process.leaving && applies(RULE_GOROUTINES) ? t : 0;
 }
 
 static __always_inline struct parked_key goroutine_in(struct pt_regs *ctx, const struct thread *t,

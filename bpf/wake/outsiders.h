@@ -64,7 +64,8 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
 static __always_inline struct outsider *get_outsider(struct task_struct *task)
 {
 	/* Threads of the target tell whatif things, too: that matters to neither. */
-	if ((!memory_of(task) && !is_kernel_thread(task)) || task->tgid == membership.own)
+	if ((!memory_of(task) && !is_kernel_thread(task)) || task->tgid == membership.own ||
+	    !applies(RULE_OUTSIDERS))
 		return 0;
 	return entered(bpf_task_storage_get(&outsiders, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE));
 }
@@ -119,7 +120,7 @@ static __always_inline u64 outsider_lead(struct outsider *s, u64 level)
 	u64 debt = account_debt(level, control.global), lead = lesser(debt, s->lead);
 
 	s->lead = debt;
-	return lead;
+	return applies(RULE_OUTSIDER_LEADS) ? lead : 0;
 }
 
 #endif

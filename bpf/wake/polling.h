@@ -59,7 +59,8 @@ SUBPROGRAM int finish_poll(struct core *c, struct thread *t)
  */
 static __always_inline void note_timeout_work(struct thread *t, u64 place)
 {
-	if (!t->polling.since || place != t->credit.from || t->host.has_slept)
+	if (!applies(RULE_TIMEOUT_WORK) || !t->polling.since || place != t->credit.from ||
+	    t->host.has_slept)
 		t->timeouts.since = 0;
 	else if (!t->timeouts.since)
 		t->timeouts.since = t->polling.since;
@@ -74,8 +75,8 @@ static __always_inline void note_timeout_work(struct thread *t, u64 place)
  */
 static __always_inline bool works_on_timeouts(const struct thread *t, u64 now)
 {
-	return t->wake.by_timer && t->timeouts.woken_place == t->credit.from &&
-	       t->timeouts.count < TIMEOUTS_OWN &&
+	return applies(RULE_TIMEOUT_WORK) && t->wake.by_timer &&
+	       t->timeouts.woken_place == t->credit.from && t->timeouts.count < TIMEOUTS_OWN &&
 	       credit_length(&t->credit, now) < control.asked_period;
 }
 
@@ -118,7 +119,7 @@ static __always_inline void continue_poll(struct core *c, struct thread *t, u64 
  */
 static __always_inline bool may_poll(const struct thread *t, u32 call)
 {
-	return (is_sleep(call) || call == CALL_FUTEX) &&
+	return applies(RULE_POLLING) && (is_sleep(call) || call == CALL_FUTEX) &&
 	       (t->polling.polls >= POLLS_KNOWN || t->credit.from == t->polling.place);
 }
 

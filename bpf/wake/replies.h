@@ -39,7 +39,7 @@ SUBPROGRAM int hand_over_reply(struct core *c, struct thread *t, u64 asked, u64 
 		return 0;
 	ran = credit_length(&t->credit, now);
 	/* It was begun before the other thread waited. */
-	if (now - ran < since)
+	if (now - ran < since || !applies(RULE_REPLIES))
 		asked = 0;
 	ran -= lesser(ran, t->credit.earned); /* more may have been booked in advance */
 	level = t->account.level;

@@ -22,7 +22,7 @@ SUBPROGRAM int book_intrusion(struct core *c, struct thread *t, u64 now)
 {
 	u64 begin, since, alone, took, grown, all;
 
-	if (!c || !t || !c->intruded || !under_way(now))
+	if (!c || !t || !c->intruded || !under_way(now) || !applies(RULE_INTRUSIONS))
 		return 0;
 	begin = c->away_since > control.start ? c->away_since : control.start;
 	since = begin;
@@ -258,7 +258,7 @@ static __always_inline u32 delay_after(struct thread *t, struct task_struct *tas
 {
 	if (t->wake.by_timer && waits_for_futex(task)) {
 		__sync_fetch_and_add(&control.timeouts, 1);
-		if (control.delay_timeouts)
+		if (control.delay_timeouts && applies(RULE_TIMEOUT_DELAYS))
 			return DELAY_TIMEOUT;
 	}
 	return pays_after_sleep(t) ? DELAY_SLEEPER : DELAY_NONE;

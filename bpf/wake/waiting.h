@@ -268,7 +268,7 @@ static __always_inline bool offset_host_idle(struct thread *t)
 	u64 by = t->host.idle_ns;
 
 	t->host.idle_ns = 0;
-	if (!by || !sped_up_waits())
+	if (!by || !sped_up_waits() || !applies(RULE_HOST_IDLE))
 		return 0;
 	account_raise(&t->account, lesser(by, account_debt(t->account.level, control.global)),
 		      WHY_HOST_IDLE);
@@ -396,7 +396,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	u32 unit = 0, class = WAIT_CPU;
 
 	account_get_core(&t->account, now, c->account.level, !t->wake.would_not_sleep,
-			 c->idle_account.since);
+			 applies(RULE_IDLE_CORES) ? c->idle_account.since : 0);
 	if (!waits_followed)
 		return;
 	if (c->last_left <= since && t->wait.ended) {

@@ -16,7 +16,7 @@ import (
 )
 
 // shorter makes of a documented command one that takes less time.
-var shorter = strings.NewReplacer("-d 60s", "-d 1s", "-d 30s", "-d 1s", "-d 20s", "-d 1s", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
+var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
 
 // command is a line of a document that shows what to type.
 type command struct {
