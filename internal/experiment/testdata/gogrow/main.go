@@ -1,5 +1,5 @@
-// Gogrow begins and ends something in functions that need more stack than their goroutine
-// has, so that Go starts them twice; and in C, which is linked with it. It does so as often as it is told.
+// Gogrow begins and ends something, as often as its argument says: in functions that need more stack than their
+// goroutine has, so that Go starts them twice, and in C.
 package main
 
 // #include <stdint.h>
