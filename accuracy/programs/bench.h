@@ -1,13 +1,13 @@
 /*
  * bench.h: what the C and C++ programs of the accuracy suite share.
  *
- * Each program has ONE target: a line marked TARGET that does work and nothing else, and whose work really
- * shrinks by PERCENT. It calls visit() once for every unit of progress:
+ * Each program has ONE target: a line marked TARGET that does work and nothing else. Its work really shrinks
+ * by PERCENT. The program calls visit() once for every unit of progress:
  *
  *     program PERCENT SECONDS    runs SECONDS after its first visit, then prints "visits N seconds T"
  *
- * Work is a fixed number of dependent arithmetic steps, never "until the clock says so": a program that
- * looks at the clock cannot be slowed down, so it would hide the very pauses that a causal profiler inserts.
+ * Work is a fixed number of dependent arithmetic steps, and never ends by the clock: a program that looks at
+ * the clock cannot be slowed down, so it would hide the very pauses that a causal profiler inserts.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -34,9 +34,9 @@
 #define US bench_us
 static long bench_us;
 
-/* Does n steps of work. A macro, because the debug information then says that all of it is on the line that
- * uses it. The two asm statements say nothing to the processor: they keep the compiler from knowing the
- * number that goes in and from ignoring the one that comes out. */
+/* Does n steps of work. A macro, because the debug information then gives all of it to the line that uses it.
+ * The two asm statements mean nothing to the processor. They keep the compiler from knowing the number that
+ * goes in, and from ignoring the number that comes out. */
 #define WORK(n)                                                                                                        \
   do {                                                                                                                 \
     uint64_t x_ = 1;                                                                                                   \
@@ -49,7 +49,7 @@ static long bench_us;
 static struct {
   int percent;
   double seconds;
-  int cpus[2];       /* the two processors everything runs on */
+  int cpus[2];       /* the two processors of the program */
   int64_t started;   /* when the first visit was, in ns of CLOCK_MONOTONIC; 0 before */
   long visits;       /* since then */
   int finished;
@@ -61,11 +61,11 @@ __attribute__((noreturn, unused)) static void die(const char *doing) {
 }
 
 /*
- * Finds out how fast the processor is, before main. A program that also sleeps has the same truth on every
+ * Measures how fast the processor is, before main. A program that also sleeps has the same truth on every
  * machine only if its work takes the same time there. WHATIF_STEPS gives the speed to all programs of a study,
- * and to the programs that they execute: measurements differ by a little, and that would be noise. Without it
- * the best of some short loops counts, as at least one of them is not disturbed. WHATIF_CALIBRATION is a
- * factor, which simulates a faster or slower processor.
+ * and to the programs that they execute, because measurements differ a little and that would be noise. Without
+ * it the fastest of some short loops counts, as at least one of them is not disturbed. WHATIF_CALIBRATION is a
+ * factor that simulates a faster or slower processor.
  */
 __attribute__((constructor, unused)) static void bench_calibrate(void) {
   const char *known = getenv("WHATIF_STEPS"), *scale = getenv("WHATIF_CALIBRATION");
@@ -94,7 +94,7 @@ __attribute__((constructor, unused)) static void bench_calibrate(void) {
 /* What is left of the target's n steps. */
 __attribute__((unused)) static long shrunk(long n) { return n * (100 - bench.percent) / 100; }
 
-/* Sleeps that long; not at all for nothing, where the kernel would still sleep for a little. A macro, as WORK. */
+/* Sleeps that long. For 0 it does not call the kernel, which would still sleep a little. A macro, as WORK. */
 #define SLEEP_US(us)                                                                                                   \
   do {                                                                                                                 \
     long us_ = (us);                                                                                                   \
@@ -112,8 +112,8 @@ __attribute__((unused)) static void pin(int which) {
     die("pinning a thread");
 }
 
-/* Reads PERCENT SECONDS and confines the program to two processors, so that the truth is the same on a
- * machine that has more. */
+/* Reads PERCENT and SECONDS, and confines the program to two processors, so that the truth is the same on
+ * a machine that has more. */
 static void bench_init(int argc, char **argv) {
   if (argc < 3) {
     fprintf(stderr, "usage: %s PERCENT SECONDS\n", argv[0]);
@@ -146,7 +146,7 @@ static void bench_init(int argc, char **argv) {
 #ifdef __cplusplus
 extern "C"
 #endif
-    /* The progress point: called once a visit, and empty. The asm keeps it a real function, really called. */
+    /* The progress point: called once a visit, and empty. The asm makes the compiler keep it and its calls. */
     __attribute__((noinline, noclone)) void
     progress_done(void) {
   __asm__ volatile("");
@@ -172,7 +172,7 @@ __attribute__((unused)) static struct timespec from_now(clockid_t clock, long us
   return later(t, us);
 }
 
-/* How long requests took, for programs that have some: sorted at the end. */
+/* How long requests took, in programs that have some. Sorted at the end. */
 static struct {
   int64_t *ns;
   long size;
@@ -193,8 +193,8 @@ static void bench_print_latencies(long n) {
          (double)bench_latencies.ns[n * 99 / 100] / 1e9);
 }
 
-/* One unit of progress. Any thread may call it. The first call starts the clock; the one that finds the
- * time to be over reports and ends the program, so that N visits fill exactly T seconds. */
+/* One unit of progress. Any thread may call it. The first call starts the clock. The first call after
+ * SECONDS reports and ends the program, so that N visits fill exactly T seconds. */
 __attribute__((unused)) static void visit(void) {
   progress_done();
 #ifdef USE_COZ
@@ -213,7 +213,7 @@ __attribute__((unused)) static void visit(void) {
   exit(0);
 }
 
-/* A visit that is the end of a request, which took ns. */
+/* A visit at the end of a request, which took ns. */
 __attribute__((unused)) static void answered(int64_t ns) {
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&one);
@@ -228,7 +228,7 @@ __attribute__((unused)) static void answered(int64_t ns) {
   pthread_mutex_unlock(&one);
 }
 
-/* A forked child; it dies with its parent. 0 in the child, as fork. */
+/* Forks a child that dies with its parent. Returns 0 in the child, as fork does. */
 __attribute__((unused)) static pid_t fork_child(void) {
   pid_t parent = getpid(), pid = fork();
   if (pid < 0)
@@ -241,7 +241,7 @@ __attribute__((unused)) static pid_t fork_child(void) {
   return pid;
 }
 
-/* One byte through a pipe or socket; the program ends where the other side is gone. */
+/* One byte through a pipe or socket. If the other side is gone the program ends. */
 __attribute__((unused)) static void send_byte(int fd) {
   if (write(fd, "x", 1) != 1)
     _exit(1);

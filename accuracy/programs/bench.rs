@@ -1,12 +1,12 @@
-//! What the Rust programs of the accuracy suite share: bench.h, in Rust. The target stays in the program's own file.
+//! What the Rust programs of the accuracy suite share: bench.h in Rust. The target stays in the program's own file.
 //!
-//! A step of work is a xorshift here: LLVM knows how to merge two steps of a multiply-and-add.
+//! A step of work is a xorshift here, because LLVM merges two steps of a multiply-and-add into one.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Steps that take about a microsecond on this machine, as bench_calibrate of bench.h finds them. WHATIF_STEPS counts
-/// multiplications with additions, of 4 cycles; a xorshift takes 6.
+/// multiplications with additions, which take 4 cycles. A xorshift takes 6.
 pub fn us() -> u64 {
     static FOUND: OnceLock<u64> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -25,7 +25,7 @@ pub fn us() -> u64 {
     })
 }
 
-/// The progress point; the asm keeps it a real function, really called.
+/// The progress point. The asm makes the compiler keep the function and its calls.
 #[no_mangle]
 #[inline(never)]
 pub extern "C" fn progress_done() {
@@ -35,7 +35,7 @@ pub extern "C" fn progress_done() {
 /// Work that is not the target.
 #[inline(never)]
 pub fn own_work(steps: u64) -> u64 {
-    // Not the same shifts as in a program's job: LLVM makes one function of two that are alike.
+    // Other shifts than in a program's job: LLVM merges two functions that are alike.
     let (mut x, mut i) = (88172645463325252u64, 0);
     while i < steps { x ^= x << 12; x ^= x >> 25; x ^= x << 27; i += 1; }
     x
@@ -49,7 +49,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Reads PERCENT SECONDS.
+    /// Reads PERCENT and SECONDS.
     pub fn start() -> Run {
         let mut args = std::env::args().skip(1).map(|a| a.parse::<f64>().expect("PERCENT SECONDS"));
         let (percent, seconds) = (args.next().expect("PERCENT"), args.next().expect("SECONDS"));
@@ -61,7 +61,7 @@ impl Run {
         std::hint::black_box(steps * (100 - self.percent) / 100)
     }
 
-    /// One unit of progress. The first starts the clock.
+    /// One unit of progress. The first call starts the clock.
     pub fn visit(&mut self) {
         progress_done();
         let Some(started) = self.started else {

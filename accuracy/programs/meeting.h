@@ -1,4 +1,4 @@
-/* meeting.h: two threads, of which each waits for the other at a barrier once a round. */
+/* meeting.h: two threads wait for each other at a barrier once a round. */
 #ifndef MEETING_H
 #define MEETING_H
 
@@ -7,7 +7,7 @@
 
 static pthread_barrier_t both;
 
-/* One that computes for so many microseconds a round. */
+/* A thread that computes for so many microseconds a round. */
 __attribute__((unused)) static void *computing(void *us) {
   for (;;) {
     WORK((intptr_t)us * US);
@@ -16,7 +16,7 @@ __attribute__((unused)) static void *computing(void *us) {
   return NULL;
 }
 
-/* Starts the other one. */
+/* Starts the other thread. */
 static void start_other(void *(*other)(void *), intptr_t argument) {
   pthread_t thread;
 

@@ -1,4 +1,4 @@
-/* pages.h: a file of which pages are read from the disk, at random, past the page cache. */
+/* pages.h: reads random pages of a file from the disk, past the page cache. */
 #ifndef PAGES_H
 #define PAGES_H
 
@@ -11,7 +11,7 @@ static char page[4096] __attribute__((aligned(4096)));
 static uint64_t next_page = 1;
 static int file;
 
-/* In one expression, so that the line that reads is the one that uses it. */
+/* One expression, so that all of it is on the line that uses it. */
 #define READ_PAGE()                                                                                                                        \
   (next_page = next_page * 6364136223846793005u + 1442695040888963407u,                                                                    \
    pread(file, page, sizeof page, (off_t)((next_page >> 33) % FILE_PAGES * sizeof page)))

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* The server's address, in the abstract namespace: another for each file that the program is. */
+/* The server's address, in the abstract namespace. Each program's file has its own. */
 static socklen_t address(struct sockaddr_un *a) {
   char file[4096];
   ssize_t n = readlink("/proc/self/exe", file, sizeof file);

@@ -1,8 +1,8 @@
 /*
- * queue.h: a bounded queue that holds nothing but a number of items, on a mutex and two condition variables,
- * for one thread at either end. A full queue must be half empty before it takes more: a fast producer would
- * otherwise sleep and be woken once an item, and where an item takes only 100 us the wake-ups would be what is
- * measured.
+ * queue.h: a bounded queue that holds nothing but a number of items, on a mutex and two condition variables, for
+ * one thread at either end. A full queue must be half empty before it takes more. Otherwise a fast producer
+ * would sleep and be woken once an item, and where an item takes only 100 us the programs would measure
+ * wake-ups.
  */
 #ifndef QUEUE_H
 #define QUEUE_H

@@ -1,8 +1,9 @@
 //go:build ignore
 
 /*
- * Looks at when ticks are, in user space. Fails with the first broken rule, and prints "TICK DUE" of some, for the Go side
- * to be compared with. usage: tick_times PERIOD SEED
+ * Checks in user space when ticks are due. Fails with the first broken rule. Otherwise it prints
+ * "TICK DUE" for some ticks, which TestTickTimes (internal/ledger) compares with the Go side.
+ * usage: tick_times PERIOD SEED
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,10 @@
 #define TICKS 32000
 #define AT_ONCE 320 /* ticks of an experiment */
 
-/* How far the share of ticks that meet the first third of rounds is from a third, the root mean square over experiments: of a fair sample it would be 0.026. */
+/*
+ * How unevenly ticks meet a program's rounds: how far the share of ticks in the first third of a
+ * round is from a third, as the root mean square over experiments. A fair sample has 0.026.
+ */
 static double unevenness(u64 first, u64 period, u64 seed, double round)
 {
 	double sum = 0;

@@ -1,6 +1,6 @@
 /*
- * A parent and a child process, on a core each, with two tokens going round: the child works 2 ms a token (the
- * target), the parent 1.2 ms. How they wake each other is chosen by an option for the compiler:
+ * A parent and a child process, each on a core of its own, with two tokens that go round. The child works 2 ms a token
+ * (the target), the parent 1.2 ms. An option of the compiler chooses how they wake each other:
  *
  *   -DTCP      a byte through a loopback TCP connection
  *   -DEVENTFD  an eventfd that counts like a semaphore
@@ -9,15 +9,15 @@
  *   -DPOSIX    a POSIX semaphore in shared memory
  *   -DSYSV     a SysV semaphore
  *   -DEPOLL    a byte through a UNIX socket, waited for with epoll
- *   -DURING    the same, read by io_uring, whose completion is waited for
- *   -DEXIT     its end: the child is a new one for each token, and the parent waits for it
+ *   -DURING    the same, read by io_uring; the process waits for the completion
+ *   -DEXIT     the child's end: there is a new child for each token, and the parent waits for it
  *
  * Truth: a token takes max(2(1-s), 1.2) ms: 25, 40, 40, 40; with EXIT less by what fork and exit cost.
  */
 #include "../bench.h"
 #include <sys/mman.h>
 
-/* What has to be told: one end for each process. */
+/* Each process has an end. */
 enum { CHILD, PARENT, SIDES };
 
 static inline void *shared(size_t size) {
@@ -32,7 +32,7 @@ static inline void *shared(size_t size) {
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-static int ends[SIDES]; /* that each reads, and the other's writes come to */
+static int ends[SIDES]; /* each process reads its own, and the other process writes to it */
 
 static void prepare(void) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -151,7 +151,7 @@ static void hear(int side) {
 static int semaphores;
 
 static void prepare(void) {
-  /* In a namespace of its own: the kernel forgets them with the processes, however these end. */
+  /* In a namespace of its own: when the processes end, in whatever way, the kernel removes it. */
   if (unshare(CLONE_NEWIPC))
     die("leaving the namespace for semaphores");
   semaphores = semget(IPC_PRIVATE, SIDES, 0600);
@@ -181,7 +181,7 @@ static void tell(int side) { send_byte(ends[!side]); }
 #include <sys/epoll.h>
 
 static void hear(int side) {
-  static int polled; /* each process makes its own */
+  static int polled; /* each process has its own */
   struct epoll_event readable = {.events = EPOLLIN};
   if (!polled && ((polled = epoll_create1(0)) < 0 || epoll_ctl(polled, EPOLL_CTL_ADD, ends[side], &readable)))
     die("setting epoll up");
@@ -195,8 +195,8 @@ static void hear(int side) {
 
 static struct {
   int fd;
-  unsigned *tail, *mask, *array;       /* of what is asked */
-  unsigned *done, *done_tail, *done_mask; /* of what is answered */
+  unsigned *tail, *mask, *array;       /* of requests */
+  unsigned *done, *done_tail, *done_mask; /* of completions */
   struct io_uring_sqe *asked;
   struct io_uring_cqe *answers;
 } ring;
@@ -254,7 +254,7 @@ static void parents_work(void) { WORK(1200 * US); }
 #ifdef EXIT
 #include <sys/wait.h>
 
-/* A child begins on its parent's core, and leaves it at once: whoever runs first sees to that. */
+/* A child begins on its parent's core and has to leave it at once. So the first of both to run moves it. */
 static void to_the_other_core(pid_t child) {
   cpu_set_t set;
   CPU_ZERO(&set);

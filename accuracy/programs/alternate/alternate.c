@@ -1,6 +1,6 @@
 /*
- * Two threads, one on each core, that have nothing to do with each other and do the same: 30 us of target, 30 us of
- * other work, in turns. So within one sampling period each of them both runs the target and is stopped for the other's.
+ * Two independent threads, one on each core, do the same: 30 us of target and 30 us of other work, in turns. So within
+ * one sampling period each thread both runs the target and is stopped for the other one's.
  *
  * Truth: half of s: 12.5, 25, 37.5, 50. A profiler for which a sample is worth a whole period, also where the thread
  * was stopped for a part of it, gets this wrong: 14, 29, 43, 50.

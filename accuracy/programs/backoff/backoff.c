@@ -1,6 +1,6 @@
 /*
- * backoff: who finds the lock taken sleeps 2 ms and tries again, as a database in JCoz's study did. The target is that
- * sleep; the work is the same whatever it is.
+ * backoff: a thread that finds the lock taken sleeps 2 ms and tries again, as a database in JCoz's study did. The
+ * target is that sleep. The work is the same, whatever the sleep is.
  */
 #include "../bench.h"
 

@@ -1,11 +1,11 @@
 /*
- * Two pinned threads meet at a pthread barrier: one computes 3 units a round, the other 2, and the slower
- * one is the target.
+ * Two pinned threads meet at a pthread barrier. One computes 3 units a round, the other 2, and the slower one is the
+ * target.
  *
- * Truth: a round lasts max(3(1-s), 2): the gain grows as s until the other thread is the slower one, and
- * stays at a third from s = 33% on: 25, 33, 33, 33.
+ * Truth: a round lasts max(3(1-s), 2). The gain grows as s until the other thread is the slower one, and stays at a
+ * third from s = 33% on: 25, 33, 33, 33.
  *
- * -DFINE: the same with rounds of 150 us instead of 3 ms, where a round is much shorter than a sampling period.
+ * -DFINE: the same with rounds of 150 us instead of 3 ms, so that a round is much shorter than a sampling period.
  */
 #include "../bench.h"
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
- * A program that ends by itself: three phases that together take SECONDS where the suite was tuned: it reads
- * (30%, one thread), computes (40%, two threads at once: the target), writes (30%, one thread). The one
- * visit is the end of the run.
+ * A program that ends by itself, in three phases that together take SECONDS where the suite was tuned. It reads (30%,
+ * one thread), computes (40%, two threads at once: the target), and writes (30%, one thread). The one visit is the end
+ * of the run.
  *
  * Truth: a run lasts 1 - 0.4 s: 10, 20, 30, 40.
  */

@@ -1,8 +1,8 @@
-// Package bench is what the Go programs of the accuracy suite share: bench.h, in Go.
+// Package bench is what the Go programs of the accuracy suite share: bench.h in Go.
 //
-// A program reads its arguments with [Start], computes, and calls [Run.Visit] next to its own progressDone
-// once a visit. The function progressDone and the loop that is the target stay in the program's own file,
-// where a profiler finds them as main.progressDone and FILE:LINE.
+// A program reads its arguments with [Start]. Then it computes, and once a visit it calls its own
+// progressDone, and [Run.Visit] next to it. The function progressDone and the loop that is the target stay
+// in the program's own file, where a profiler finds them as main.progressDone and FILE:LINE.
 package bench
 
 import (
@@ -28,7 +28,7 @@ func calibrated() int {
 	return load.StepsPerMicrosecond(os.Getenv)
 }
 
-// Work does so many steps that are not the target, and goes on from x.
+// Work does so many steps that are not the target, beginning with x.
 //
 //go:noinline
 func Work(steps int, x uint64) uint64 {
@@ -49,7 +49,7 @@ type Run struct {
 	latency []time.Duration // of all requests, for programs that have some
 }
 
-// Start reads PERCENT SECONDS from the command line.
+// Start reads PERCENT and SECONDS from the command line.
 func Start() *Run {
 	if len(os.Args) < 3 {
 		fmt.Fprintf(os.Stderr, "usage: %s PERCENT SECONDS\n", os.Args[0])
@@ -67,8 +67,8 @@ func Start() *Run {
 // Shrunk is what is left of the target's n steps.
 func (r *Run) Shrunk(n int) int { return n * (100 - r.percent) / 100 }
 
-// Visit counts one unit of progress. The first call starts the clock; the one that finds the time to be over
-// reports and ends the program.
+// Visit counts one unit of progress. The first call starts the clock. The first call after SECONDS reports
+// and ends the program.
 func (r *Run) Visit() {
 	now := time.Now()
 	if r.start.CompareAndSwap(nil, &now) {
@@ -84,7 +84,7 @@ func (r *Run) Visit() {
 	os.Exit(0)
 }
 
-// Answered is a visit that is the end of a request, which took so long.
+// Answered is a visit at the end of a request, which took so long.
 func (r *Run) Answered(took time.Duration) {
 	r.mutex.Lock()
 	r.latency = append(r.latency, took)

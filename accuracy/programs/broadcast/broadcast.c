@@ -1,6 +1,6 @@
 /*
- * One thread prepares a round, 0.5 ms, and calls three others, which all wait for the same condition: each does 0.8 ms, the
- * target, and 0.4 ms more. When all are done the next round is prepared.
+ * One thread prepares a round, 0.5 ms, and wakes three others, which all wait for the same condition. Each of them does
+ * 0.8 ms, the target, and 0.4 ms more. When all are done the first thread prepares the next round.
  *
  * Truth: where the scheduler shares two cores evenly among three a round takes 0.5 + 3(1.2-0.8s)/2 ms: 13, 26, 39, 52.
  */

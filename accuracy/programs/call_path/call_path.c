@@ -1,10 +1,10 @@
 /*
- * Two pinned threads meet at a pthread barrier. Both compute in the same function: one for 2 units where put
- * calls it, by way of another function, and for 1 where get does; the other for 1.5 units, called by get. Only
- * what put calls for is the target.
+ * Two pinned threads meet at a pthread barrier. Both compute in the same function. One thread computes 2 units where
+ * put calls the function, by way of another one, and 1 unit where get calls it. The other thread computes 1.5 units,
+ * and get calls it. The target is only what the function does for put.
  *
- * Truth: a round lasts max(2(1-s) + 1, 1.5): 17, 33, 50, 50. Were the function faster whoever calls it, it
- * would be 25, 50, 75, 100.
+ * Truth: a round lasts max(2(1-s) + 1, 1.5): 17, 33, 50, 50. If the function were faster for all callers, it would be
+ * 25, 50, 75, 100.
  */
 #include "../bench.h"
 #include <pthread.h>
@@ -18,13 +18,13 @@ static KEEP void encode(long n) {
   WORK(n); // TARGET<put
 }
 
-/* The asm keeps calls from being the last thing that the caller does. */
+/* The asm after a call keeps the compiler from turning the call into a jump. */
 static KEEP void encode_row(long n) {
   encode(n);
   __asm__ volatile("");
 }
 
-/* Nor may the compiler make one function of these two, which are the same but for this. */
+/* This keeps the compiler from merging these two functions, which are the same otherwise. */
 static KEEP void put(long n) {
   encode_row(n);
   __asm__ volatile("# put");

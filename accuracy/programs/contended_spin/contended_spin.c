@@ -1,12 +1,12 @@
 /*
- * A slope that goes down. One thread serves requests: 1 ms of its own work, then 0.3 ms under a spin lock.
- * Another keeps looking after the table that the lock protects: it prepares (6 ms, the target), then holds
- * the lock for 2 ms. Both are pinned, and the lock is fair (a ticket lock).
+ * A slope that goes down. One thread serves requests: 1 ms of its own work, then 0.3 ms under a spin lock. Another
+ * thread maintains the table that the lock protects, again and again: it prepares (6 ms, the target), then holds the
+ * lock for 2 ms. Both are pinned, and the lock is fair (a ticket lock).
  *
- * Truth: the faster the preparation, the more often the lock is held, and the slower are the requests. With
- * no preparation at all every request waits for a whole round of the other thread: about 2.3 ms a request
- * instead of about 1.6: the gain falls from 0 to about -45. The requests' own work varies at random by half,
- * or the two threads' rounds would lock into step and make the curve jump.
+ * Truth: the faster the preparation, the more often the lock is held, and the slower are the requests. With no
+ * preparation every request waits for a whole round of the other thread, and takes about 2.3 ms instead of about 1.6:
+ * the gain falls from 0 to about -45. The requests' own work varies at random by half, because otherwise the two
+ * threads' rounds would lock into step and make the curve jump.
  */
 #include "../bench.h"
 #include <pthread.h>

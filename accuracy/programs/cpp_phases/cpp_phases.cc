@@ -1,6 +1,6 @@
 /*
- * C++: two pinned std::threads in two phases with a std::barrier after each. In the first A computes 3 ms
- * (the target) and B 1 ms; in the second A 1 ms and B 3 ms.
+ * C++: two pinned std::threads, and two phases with a std::barrier after each. In the first phase A computes 3 ms (the
+ * target) and B 1 ms; in the second A computes 1 ms and B 3 ms.
  *
  * Truth: a round takes max(3(1-s), 1) + 3 ms: 12.5, 25, 33, 33: first half of s, then nothing more.
  */

@@ -1,7 +1,7 @@
 /*
- * One thread: it compresses (the target: all of its time is three calls deep in zlib, which has no frame pointers),
- * then computes about as long. Not two threads: those of one core's two halves would slow each other down, and a
- * target that really shrinks would help the other thread in a way that is not what is asked about.
+ * One thread compresses (the target: all of its time is three calls deep in zlib, which has no frame pointers), then
+ * computes about as long. Not two threads: the two halves of one core slow each other down, so a target that really
+ * shrinks would help the other thread in a way that whatif is not asked about.
  *
  * Truth: the target's share of s: measured.
  */

@@ -1,9 +1,9 @@
 /*
- * direct_read: reads forty pages from the disk, past the page cache, and computes 4 ms. The target is the reading: fewer
- * pages.
+ * direct_read: reads forty pages from the disk, past the page cache, and computes 4 ms. The target is the reading:
+ * fewer pages.
  *
- * With -DWAITING the target is waiting for the disk alone: what the pages that are left out would have computed, in the
- * kernel, is computed all the same.
+ * With -DWAITING the target is only the waiting for the disk: what the kernel would have computed for the pages that
+ * are left out, the program still computes.
  */
 #include "../pages.h"
 
@@ -16,7 +16,7 @@ static double cpu_ns(void) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-/* The steps of WORK that take as long as what the processor does for a page. */
+/* Returns the steps of WORK that take as long as the processor's work for a page. */
 static long steps_of_page(void) {
   const long pages = 2000, steps = 20000 * US;
   double begin = cpu_ns(), read;

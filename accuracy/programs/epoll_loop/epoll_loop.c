@@ -1,6 +1,7 @@
 /*
  * A server's loop: one thread waits with epoll for four clients, threads of the same process with a socket each. For
- * each request it computes for 0.4 ms, the target, and 0.2 ms; a client computes for 0.3 ms, asks, and waits for the answer.
+ * each request it computes for 0.4 ms, the target, and 0.2 ms. A client computes for 0.3 ms, asks, and waits for the
+ * answer.
  *
  * Truth: a request takes max(0.6-0.4s, (0.9-0.4s)/2) ms on a perfect scheduler: 17, 33, 50, 58.
  */

@@ -1,9 +1,9 @@
 /*
- * A shell-like parent that forks and execs workers, two at a time, some sixty a second: each computes 18 ms
- * (the target) and 12 ms of other work, and exits. A worker that ends is one visit.
+ * A shell-like parent forks and executes workers, two at a time, some sixty a second. Each computes 18 ms (the target)
+ * and 12 ms of other work, and exits. The end of a worker is one visit.
  *
- * Truth: the two cores are always full: 60% of s, less what fork, exec and exit cost: about 15, 30, 45, 60.
- * Every worker is a new process image, at a new random address.
+ * Truth: the two cores are always full: 60% of s, less what fork, exec and exit cost: about 15, 30, 45, 60. Every
+ * worker is a new process image, at a new random address.
  */
 #include "../bench.h"
 #include <sys/wait.h>

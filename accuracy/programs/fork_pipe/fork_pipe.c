@@ -1,12 +1,12 @@
 /*
- * A parent and two forked children in a ring of pipes, with four tokens going round. The first child works
- * 2 ms a token (the target) on one core; on the other the second child works 0.9 ms and the parent 0.3 ms.
+ * A parent and two forked children in a ring of pipes, with four tokens that go round. The first child works 2 ms a
+ * token (the target) on one core. On the other core the second child works 0.9 ms and the parent 0.3 ms.
  *
  * Truth: a token takes max(2(1-s), 0.9 + 0.3) ms: 25, 40, 40, 40.
  *
- * -DFREE: the same without pinning. The kernel then likes to wake a process on the core of the one that
- * wrote into the pipe, so that the cores are not always both busy. At best a
- * token takes max(2(1-s), 0.9, (3.2-2s)/2) ms: 25, 45, 55, 55.
+ * -DFREE: the same without pinning. Then the kernel tends to wake a process on the core of the process that wrote into
+ * the pipe, so the cores are not always both busy. At best a token takes max(2(1-s), 0.9, (3.2-2s)/2) ms: 25, 45, 55,
+ * 55.
  */
 #include "../bench.h"
 

@@ -1,5 +1,6 @@
 /*
- * Three threads share a mutex that they spin for a little before they sleep: 0.02 ms in it, the target, and 0.05 ms out of it.
+ * Three threads share a mutex, for which they spin a little before they sleep: 0.02 ms with it, the target, and 0.05 ms
+ * without.
  *
  * Truth: were the cores always full, a round would take (0.07 - 0.02s)/2 ms: 7, 14, 21, 29.
  */

@@ -1,5 +1,6 @@
 /*
- * One thread makes lists of 400 pieces of memory of all sizes, and computes 0.3 ms, the target; another frees them and computes 0.2 ms.
+ * One thread makes lists of 400 pieces of memory of all sizes, and computes 0.3 ms, the target. Another frees them and
+ * computes 0.2 ms.
  *
  * Truth is measured only.
  */

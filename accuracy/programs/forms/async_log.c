@@ -1,8 +1,9 @@
 /*
- * Three workers, each of which works 0.4 ms and puts a line into a logger's buffer of sixteen, three times a turn; the logger takes
- * all that is there at once and works 0.15 ms for each line, the target.
+ * Three workers and a logger. Three times a turn, a worker works 0.4 ms and puts a line into the logger's buffer of
+ * sixteen. The logger takes all lines that are there at once and works 0.15 ms for each, the target.
  *
- * Truth: were the two cores always full a turn would take (1.2 + 0.45(1-s))/2 ms: 7, 14, 20, 27. They are not: measured.
+ * Truth: were the two cores always full a turn would take (1.2 + 0.45(1-s))/2 ms: 7, 14, 20, 27. They are not:
+ * measured.
  */
 #include "../bench.h"
 

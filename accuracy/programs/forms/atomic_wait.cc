@@ -1,5 +1,5 @@
-// A producer and a consumer with a C++20 atomic as the count of what is ready, two at most: they wait with std::atomic::wait, which
-// looks for a while before it sleeps. 0.5 ms an item, and 0.8 ms, the target.
+// A producer and a consumer with a C++20 atomic that counts the items, two at most. They wait with std::atomic::wait,
+// which polls for a while before it sleeps. The producer works 0.5 ms an item, the consumer 0.8 ms, the target.
 //
 // Truth: an item takes max(0.8(1-s), 0.5) ms: 25, 37.5, 37.5, 37.5.
 #include <atomic>

@@ -1,7 +1,7 @@
 /*
  * Four threads on two cores meet at a barrier: three compute 1 ms, the fourth 0.5 ms and 1.5 ms, the target.
  *
- * Truth: were the cores always full a round would take max(2 - 1.5s, (5 - 1.5s)/2) ms: 7.5, 15, 22.5, 30; the scheduler
+ * Truth: were the cores always full a round would take max(2 - 1.5s, (5 - 1.5s)/2) ms: 7.5, 15, 22.5, 30. The scheduler
  * does not know which thread is the longest.
  */
 #include "../bench.h"

@@ -1,6 +1,6 @@
 /*
- * One thread makes items, of 0.1 ms each; another waits for sixteen of them, or for 2 ms, whichever is sooner, and then computes 0.3 ms, and 0.15 ms for each item, the
- * target. No more than sixteen may lie there.
+ * One thread makes items, of 0.1 ms each. Another waits for sixteen of them, or for 2 ms if that is shorter. Then it
+ * computes 0.3 ms, and 0.15 ms for each item, the target. At most sixteen items may wait.
  *
  * Truth is measured only.
  */

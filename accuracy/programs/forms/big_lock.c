@@ -1,6 +1,7 @@
 /*
- * An interpreter's lock: two threads compute with it held, in steps of 0.1 ms, and let it go when who waits has asked them to, which it does
- * when it has waited 2 ms. After twenty steps one also computes 1 ms without it; its steps are the target.
+ * An interpreter's lock. Two threads compute with it held, in steps of 0.1 ms. A thread that has waited 2 ms for the
+ * lock asks for it, and the other one releases it after its step. After twenty steps one of the threads also computes 1
+ * ms without the lock; its steps are the target.
  *
  * Truth is measured only.
  */
@@ -33,7 +34,7 @@ static void give(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-/* Who was asked waits until another has it. */
+/* A thread that was asked for the lock waits until the other one has it. */
 static void step_ended(void) {
   if (!__atomic_load_n(&wanted, __ATOMIC_RELAXED))
     return;

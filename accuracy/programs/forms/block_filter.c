@@ -1,8 +1,9 @@
 /*
- * As a pipe in a shell: one process writes blocks of 64 KiB, for 0.5 ms of work each, one reads them, works 0.2 ms and 0.8 ms, the
- * target, and writes them on, and one reads them and works 0.3 ms. Copying comes on top.
+ * Three processes, as in a shell's pipe. One writes blocks of 64 KiB, for 0.5 ms of work each. One reads them, works
+ * 0.2 ms and 0.8 ms, the target, and writes them on. One reads them and works 0.3 ms. Copying comes on top.
  *
- * Truth: on two cores that are always full about (1.8 - 0.8s)/2 of a block's time: 11, 22, 33, 44, less what copying takes.
+ * Truth: on two cores that are always full about (1.8 - 0.8s)/2 of a block's time: 11, 22, 33, 44, less what copying
+ * takes.
  */
 #include "../bench.h"
 

@@ -1,8 +1,8 @@
 /*
- * One thread wakes four for a job each, with one condition; each computes 0.2 ms with the queue's lock held, the target, and 0.3 ms after
- * that. Then the first computes 0.1 ms.
+ * One thread wakes four others for a job each, with one condition. Each computes 0.2 ms with the queue's lock held, the
+ * target, and 0.3 ms after that. Then the first thread computes 0.1 ms.
  *
- * Truth is measured only: they stand in line for the lock, and who is let in has to be woken first.
+ * Truth is measured only: the four stand in line for the lock, and the next one has to be woken first.
  */
 #include "../bench.h"
 

@@ -1,6 +1,6 @@
 /*
- * Three coroutines of one thread, on stacks of their own, pass a token round every 40 us, and one of them computes another 60 us, the target; another thread
- * computes all the time, and nobody waits for it.
+ * Three coroutines of one thread, on stacks of their own, pass a token round every 40 us. One of them computes another
+ * 60 us, the target. Another thread computes all the time, and no thread waits for it.
  *
  * Truth: 60 of 180 us a round: 8, 17, 25, 33.
  */

@@ -1,7 +1,8 @@
-// Each round starts one half with std::async, in a thread of its own, 2 ms, the target, and computes 1.2 ms itself.
+// Each round starts one half with std::async, in a thread of its own: 2 ms, the target. The main thread computes the
+// other half, 1.2 ms.
 //
-// Truth: a round takes max(2(1-s), 1.2) ms, if the new thread is given the other core: 25, 40, 40, 40. It often begins behind the one
-// that made it, so the measured truth is what counts.
+// Truth: a round takes max(2(1-s), 1.2) ms, if the new thread gets the other core: 25, 40, 40, 40. It often begins
+// behind the thread that made it, so the measured truth counts.
 #include <future>
 
 #include "../bench.h"

@@ -1,8 +1,9 @@
 /*
- * C++20: who makes rounds releases a counting_semaphore for two others, computes 0.3 ms, and waits on a latch for both: 0.8 ms, and 0.2 ms
- * and 0.8 ms, the target. Then it computes 0.4 ms alone.
+ * C++20: the main thread releases a counting_semaphore for two others, computes 0.3 ms, and waits on a latch for both.
+ * One of them computes 0.8 ms, the other 0.2 ms and 0.8 ms, the target. Then the main thread computes 0.4 ms alone.
  *
- * Truth: on two cores a round takes 0.4 ms and max(0.2 + 0.8(1-s), 0.8, (2.1 - 0.8s)/2): 7, 14, 18, 18 where the scheduler is perfect.
+ * Truth: on two cores a round takes 0.4 ms and max(0.2 + 0.8(1-s), 0.8, (2.1 - 0.8s)/2): 7, 14, 18, 18 where the
+ * scheduler is perfect.
  */
 #include "../bench.h"
 #include <latch>
@@ -41,7 +42,7 @@ int main(int argc, char **argv) {
     go[1].release();
     WORK(300 * US);
     round->wait();
-    delete old; /* the last to count down may still be in it a moment after */
+    delete old; /* the last thread to count down may use it a moment longer */
     old = round;
     WORK(400 * US);
     visit();

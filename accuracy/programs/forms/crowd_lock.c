@@ -1,15 +1,16 @@
 /*
  * Six threads on two cores share a mutex: 0.02 to 0.18 ms of their own, then 0.01 to 0.11 ms with it, the target.
  *
- * Truth is measured only. The cores would be full if the scheduler put who is woken on the idle one; mostly it waits behind the one who woke it, who takes the lock
- * again and again meanwhile, and all others sleep. That happens the less the shorter the lock is held, which the world of 0% cannot know.
+ * Truth is measured only. The cores would be full if the scheduler put a woken thread on the idle one. Mostly the woken
+ * thread waits behind the thread that woke it. That thread takes the lock again and again meanwhile, and all others
+ * sleep. The shorter the lock is held, the less that happens: what is measured at 0% cannot show that.
  */
 #include "../bench.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void *worker(void *number) {
-  uint64_t x = (uintptr_t)number; // each has numbers of its own
+  uint64_t x = (uintptr_t)number; // each thread has random numbers of its own
   for (;;) {
     x = x * 6364136223846793005u + 1442695040888963407u;
     long own = 20 + (x >> 33) % 160, locked = 10 + (x >> 48) % 100;

@@ -1,12 +1,13 @@
 /*
- * Three threads on one processor: one sleeps 3 ms and hands a job of 1 ms to the second; the third works in what is left, 0.2 ms
- * at a time. Whoever sleeps by the clock cannot be kept from the processor when he wakes: all of it is always wanted.
+ * Three threads on one processor. One sleeps 3 ms and hands a job of 1 ms to the second. The third works in what is
+ * left, 0.2 ms at a time. A thread that sleeps by the clock cannot pay before it returns, because the processor is
+ * always wanted.
  *
- * The target is half of the third's work, and the third makes the progress. With TARGET_IN_JOB the job is the target, and with
- * PROGRESS_IN_JOB the second makes the progress.
+ * The target is half of the third thread's work, and the third thread makes the progress. With TARGET_IN_JOB the job is
+ * the target, and with PROGRESS_IN_JOB the second thread makes the progress.
  *
- * Truth by arithmetic: for the third, 12.5, 25, 37.5 and 50 by its own work, and what the job takes if the job is the target; 0
- * for the jobs, of which none comes earlier.
+ * Truth by arithmetic: for the third thread, 12.5, 25, 37.5 and 50 by its own work, and what the job takes if the job
+ * is the target; 0 for the jobs, as none comes earlier.
  */
 #include "../bench.h"
 

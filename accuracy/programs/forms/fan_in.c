@@ -1,6 +1,6 @@
 /*
- * Three children compute 1.5 ms and write a line to a pipe of their own; the parent selects among the pipes and computes 0.4 ms for each
- * line, the target.
+ * Three children each compute 1.5 ms and write a line to a pipe of their own. The parent selects among the pipes and
+ * computes 0.4 ms for each line, the target.
  *
  * Truth: the two cores are always full: a line takes (1.5 + 0.4(1-s))/2 ms: 5, 11, 16, 21.
  */

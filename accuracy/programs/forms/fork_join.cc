@@ -1,5 +1,5 @@
-// A tree of std::async: each node computes 0.05 ms and starts one of its two halves as a thread, down to eight leaves of 0.6 ms, of which the target is 0.4; each node
-// then joins and computes 0.1 ms.
+// A tree of std::async, down to eight leaves of 0.6 ms, of which the target is 0.4. Each node computes 0.05 ms and
+// starts one of its two halves as a thread. Then it joins that thread and computes 0.1 ms.
 //
 // Truth is measured only.
 #include <future>

@@ -1,7 +1,7 @@
 /*
- * As a game draws: each frame takes 4 ms, the target, and 1 ms, and begins 10 ms after the one before.
+ * A game's drawing: each frame takes 4 ms, the target, and 1 ms, and begins 10 ms after the one before.
  *
- * Truth: a frame comes each 10 ms, however fast it is: 0, 0, 0, 0.
+ * Truth: a frame comes every 10 ms, however fast it is: 0, 0, 0, 0.
  */
 #include "../bench.h"
 

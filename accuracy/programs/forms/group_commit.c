@@ -1,6 +1,7 @@
 /*
- * Four threads each prepare a transaction, 0.6 ms, the target, and wait until it is written. Whoever finds nobody writing writes all that are there: 0.2 ms of
- * computing and 1 ms of sleep, as a disk would take.
+ * Each of four threads prepares a transaction, 0.6 ms, the target, and waits until it is written. If no thread is
+ * writing, a waiting thread writes all transactions that are there: 0.2 ms of computing and 1 ms of sleep, as a disk
+ * would take.
  *
  * Truth is measured only.
  */

@@ -1,7 +1,9 @@
 /*
- * Two threads take tasks from a list, twenty a round, and meet when all are done: most take 0.2 ms; the last but two takes 3 ms, the target.
+ * Two threads take tasks from a list, twenty a round, and meet when all are done. A task takes 0.2 ms; the last but two
+ * takes 3 ms, the target.
  *
- * Truth: it begins after 1.7 ms, when 17 others are done, and the last two are done after 2.1: 16, 32, 48, 57.
+ * Truth: the long task begins after 1.7 ms, when 17 others are done, and the last two are done after 2.1: 16, 32, 48,
+ * 57.
  */
 #include "../bench.h"
 

@@ -1,8 +1,8 @@
 /*
- * Two threads and one lock: 0.2 ms with it, the target for one of them, and 0.05 ms without. A third sleeps 2 ms, and has the lock for
- * 0.3 ms.
+ * Two threads and one lock: 0.2 ms with it, the target for one of them, and 0.05 ms without. A third thread sleeps 2
+ * ms, and has the lock for 0.3 ms.
  *
- * Truth: measured only, as it is the scheduler's and the lock's who comes how often.
+ * Truth: measured only, as the scheduler and the lock decide how often each thread gets it.
  */
 #include "../bench.h"
 

@@ -1,10 +1,10 @@
 /*
- * An event loop that hands work to a thread, 4 ms, the target, and has its own 2 ms for what comes back. After each 3 ms without
- * an event it does 0.3 ms of other things; without half of the target none would run out.
+ * An event loop hands work to a thread, 4 ms, the target, and works 2 ms itself for the result. After each 3 ms without
+ * an event it works 0.3 ms on something else. With half of the target gone no timeout would run out.
  *
  * -DOFTEN: after each millisecond, 0.2 ms.
  *
- * Truth: a round takes 4(1-s) + 2 ms, and a little more where the event comes in those: 17, 33, 50, 67.
+ * Truth: a round takes 4(1-s) + 2 ms, and a little more where the event comes during the other work: 17, 33, 50, 67.
  */
 #include "../bench.h"
 #include <sys/epoll.h>

@@ -1,5 +1,6 @@
 /*
- * A build: twelve children of 2 ms, 1.2 of them the target, at most two at a time; when all have ended the parent computes 4 ms.
+ * A build: twelve children of 2 ms, of which 1.2 are the target, at most two at a time. When all have ended the parent
+ * computes 4 ms.
  *
  * Truth, without what making children takes: 11, 22, 34, 45.
  */

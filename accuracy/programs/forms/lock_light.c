@@ -1,7 +1,7 @@
 /*
- * Four threads, 100 µs of their own, of which 60 are the target, and 8 µs with a lock that all share.
+ * Four threads: 100 µs of their own, of which 60 are the target, and 8 µs with a lock that all share.
  *
- * Truth: the two cores are always full: 14, 28, 42, 56, less what waiting for the lock comes to.
+ * Truth: the two cores are always full: 14, 28, 42, 56, less what waiting for the lock takes.
  */
 #include "../bench.h"
 

@@ -1,7 +1,8 @@
 /*
- * Two kinds of threads, two of each, and one lock for all: 0.8 ms with it, the target, and 0.6 ms without; 0.6 ms and 1 ms.
+ * Two kinds of threads, two of each, and one lock for all. The first kind has the lock for 0.8 ms, the target, and
+ * works 0.6 ms without it; the second has it for 0.6 ms and works 1 ms without it.
  *
- * Truth: measured only, as it is the scheduler's and the lock's who comes how often.
+ * Truth: measured only, as the scheduler and the lock decide how often each thread gets it.
  */
 #include "../bench.h"
 

@@ -1,8 +1,9 @@
 /*
- * One thread computes 1.5 ms, says so in memory, and waits; another looks for that and sleeps 0.1 ms, the target, between two looks, then computes 0.5 ms and lets the
- * first go on. The sleep is most of what it does, and worth next to nothing.
+ * One thread computes 1.5 ms, sets a flag in memory, and waits. Another thread polls the flag, sleeping 0.1 ms, the
+ * target, between two polls. Then it computes 0.5 ms and lets the first continue. The sleep is most of what the second
+ * does, and worth next to nothing.
  *
- * Truth is measured only: half of a sleep, which takes what the machine needs to wake a thread, too.
+ * Truth is measured only: half of a sleep, and a sleep also takes what the machine needs to wake a thread.
  */
 #include "../bench.h"
 #include <semaphore.h>

@@ -1,8 +1,9 @@
 /*
- * As make -j3 does: a parent keeps three children going, and makes the next when one has ended. A child computes 3 ms, and 3 ms more,
- * the target; the parent 0.3 ms for each.
+ * A parent keeps three children going, as make -j3 does, and makes the next when one has ended. A child computes 3 ms,
+ * and 3 ms more, the target; the parent computes 0.3 ms for each.
  *
- * Truth: were the two cores always full a child would take (6.3 - 3s)/2 ms, less what making a process takes: 12, 24, 36, 48.
+ * Truth: were the two cores always full a child would take (6.3 - 3s)/2 ms, less what making a process takes: 12, 24,
+ * 36, 48.
  */
 #include "../bench.h"
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 /*
- * Two threads put items of 0.5 ms into a queue of eight, two others take them and compute 0.7 ms, the target, and 0.1 ms for each: more threads than cores.
+ * Two threads put items of 0.5 ms into a queue of eight. Two others take them and compute 0.7 ms, the target, and 0.1
+ * ms for each. There are more threads than cores.
  *
  * Truth: were the two cores always full an item would take (1.3 - 0.7s)/2 ms: 13, 27, 40, 54.
  */

@@ -1,6 +1,6 @@
 /*
- * Rounds of eight jobs of 0.5 ms for four threads, which take them by an atomic counter and sleep on futexes in between; then one of them
- * computes 1 ms from the results alone, the target.
+ * Rounds of eight jobs of 0.5 ms for four threads, which take them by an atomic counter and sleep on futexes in
+ * between. Then one of the threads computes 1 ms from the results alone, the target.
  *
  * Truth: a round takes 2 ms on two cores and 1 - s ms: 8, 17, 25, 33.
  */

@@ -1,5 +1,6 @@
 /*
- * A parent and a child process with a POSIX message queue of four between them: 1 ms for who sends, and 1.6 ms, the target, for who receives.
+ * A parent and a child process with a POSIX message queue of four between them. The sender works 1 ms a message, the
+ * receiver 1.6 ms, the target.
  *
  * Truth: 25, 37.5, 37.5, 37.5.
  */

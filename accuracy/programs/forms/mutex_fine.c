@@ -1,8 +1,9 @@
 /*
- * Two threads, each on a core of its own, share a mutex: 0.03 ms in it, the target, and 0.02 ms out of it.
+ * Two threads, each on a core of its own, share a mutex: 0.03 ms with it, the target, and 0.02 ms without.
  *
- * Truth: nearly all of a round is one waking the other, which takes longer than the work, and ends when the lock is mostly free. So it
- * jumps from some 15% to more than 50% between s = 25% and 50%, and to 80% at 100%. What is measured in the world of 0% cannot know that.
+ * Truth: nearly all of a round is one thread waking the other, which takes longer than the work, and ends when the lock
+ * is mostly free. So the gain jumps from some 15% to more than 50% between s = 25% and 50%, and to 80% at 100%. What is
+ * measured at 0% cannot show that.
  */
 #include "../bench.h"
 

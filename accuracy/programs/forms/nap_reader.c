@@ -1,5 +1,6 @@
 /*
- * A child computes 2 ms, the target, and 0.6 ms, and writes a byte to a pipe; its parent sleeps 0.5 ms by the clock, reads it, and computes 0.3 ms.
+ * A child computes 2 ms, the target, and 0.6 ms, and writes a byte to a pipe. Its parent sleeps 0.5 ms by the clock,
+ * reads the byte, and computes 0.3 ms.
  *
  * Truth: what the child takes, until that is less than the parent's 0.8 ms and a little: 19, 38, 58, 69.
  */

@@ -1,5 +1,6 @@
 /*
- * OpenMP: a loop of twenty iterations of 0.05 to 1 ms that are handed out one by one, the target 0.6 of each, then 2 ms of one thread.
+ * OpenMP: a loop of twenty iterations of 0.05 to 1 ms, handed out one by one. The target is 0.6 of each. Then one
+ * thread computes 2 ms.
  *
  * Truth: the loop takes 5.25 ms of both processors: 11, 22, 33, 43.
  */

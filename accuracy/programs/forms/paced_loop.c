@@ -1,6 +1,6 @@
 /*
- * An event loop that works for 0.3 ms whenever a timerfd's 2 ms are over, and now and then hears from a thread that computes 20 ms, the target, for
- * something else.
+ * An event loop works for 0.3 ms whenever a timerfd's 2 ms are over. Now and then a thread that computes 20 ms for
+ * something else, the target, sends it an event.
  *
  * Truth: 0.
  */

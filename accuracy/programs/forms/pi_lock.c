@@ -1,5 +1,6 @@
 /*
- * Four threads and a lock that hands its holder the priority of who waits (PTHREAD_PRIO_INHERIT): each computes 1 ms, and 1 ms with the lock held, the target.
+ * Four threads and a lock that gives its holder the priority of its waiters (PTHREAD_PRIO_INHERIT). Each thread
+ * computes 1 ms, and 1 ms with the lock held, the target.
  *
  * Truth is measured only: as `lock`.
  */

@@ -1,5 +1,6 @@
 /*
- * A child writes pieces of 16 KiB to a pipe, which has room for four, and computes 0.5 ms for each; its parent reads them and computes 0.8 ms, the target, for each.
+ * A child writes pieces of 16 KiB to a pipe, which has room for four, and computes 0.5 ms for each. Its parent reads
+ * them and computes 0.8 ms, the target, for each.
  *
  * Truth: 25, 37.5, 37.5, 37.5.
  */

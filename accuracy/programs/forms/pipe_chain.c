@@ -1,12 +1,12 @@
 /*
- * Three processes in a chain of pipes, by blocks of 4 KiB: 0.2 ms, 0.5 ms, the target, and 0.3 ms a block.
+ * Three processes in a chain of pipes, with blocks of 4 KiB. They work 0.2 ms, 0.5 ms (the target) and 0.3 ms a block.
  *
  * Truth: were the cores always full a block would take max(0.5(1-s), (1 - 0.5s)/2) ms: 12.5, 25, 37.5, 50.
  */
 #include "../bench.h"
 #include <limits.h>
 
-static char block[PIPE_BUF]; /* that much comes and goes whole */
+static char block[PIPE_BUF]; /* the kernel writes and reads that much at once */
 
 static void receive(int fd) {
   if (read(fd, block, sizeof block) != sizeof block)

@@ -1,8 +1,9 @@
 /*
- * Two forked servers take connections from one socket; three clients, threads of a third process, connect anew for each request.
- * A server computes 0.15 ms and 0.25 ms, the target, a client 0.1 ms.
+ * Two forked servers take connections from one socket. Three clients, threads of a third process, connect again for each
+ * request. A server computes 0.15 ms and 0.25 ms, the target, a client 0.1 ms.
  *
- * Truth: were the cores always full a request would take (0.5 - 0.25s)/2 ms, and connecting: at most 12.5, 25, 37.5, 50.
+ * Truth: were the cores always full a request would take (0.5 - 0.25s)/2 ms, and connecting: at most 12.5, 25, 37.5,
+ * 50.
  */
 #include "../bench.h"
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
- * CPython, whose threads have an interpreter's lock in common: the main thread calls the target eighty times with it held, for 8 ms, then
- * lets it go for 1 ms of something else, and another computes in Python all the time. Who waits for the lock asks for it
- * after 5 ms.
+ * CPython, where threads share the interpreter's lock. The main thread calls the target eighty times with the lock
+ * held, for 8 ms, then releases it for 1 ms of something else. Another thread computes in Python all the time. A thread
+ * that has waited 5 ms for the lock asks for it.
  *
  * Truth is measured only.
  */

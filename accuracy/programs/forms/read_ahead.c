@@ -1,5 +1,6 @@
 /*
- * One thread reads 2 MiB at a time from a file that the kernel has in memory, into one of two buffers; another computes 0.8 ms, the target, and 0.3 ms for each.
+ * One thread reads 2 MiB at a time from a file that the kernel has in memory, into one of two buffers. Another computes
+ * 0.8 ms, the target, and 0.3 ms for each.
  *
  * Truth is measured only: reading takes some 0.5 ms.
  */

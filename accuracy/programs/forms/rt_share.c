@@ -1,7 +1,8 @@
 /*
- * A thread of real-time priority sleeps 1.5 ms and computes 0.5 ms, the target, on the processor where another computes 0.5 ms a visit.
+ * A thread of real-time priority sleeps 1.5 ms and computes 0.5 ms, the target. Another thread on the same processor
+ * computes 0.5 ms a visit.
  *
- * Truth: the other has 1.5 ms of each 2 - 0.5s ms: 6, 12.5, 19, 25.
+ * Truth: the other thread has 1.5 ms of each 2 - 0.5s ms: 6, 12.5, 19, 25.
  */
 #include "../bench.h"
 

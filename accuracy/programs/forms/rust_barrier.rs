@@ -1,4 +1,4 @@
-//! Three threads on two cores meet at a Barrier of the standard library: 0.5 ms and 1 ms, the target; 0.8 ms; 0.7 ms.
+//! Three threads on two cores meet at a Barrier of the standard library: 0.5 ms and 1 ms (the target), 0.8 ms, 0.7 ms.
 //!
 //! Truth: on a perfect scheduler a round takes max(3 - s, 2(1.5 - s), 1.6)/2 ms: 8, 17, 25, 33.
 

@@ -1,5 +1,5 @@
-//! Two producers and a consumer, a Mutex and two Condvars of the standard library around the count of what is ready: 1.2 ms an item, and
-//! 0.8 ms, the target.
+//! Two producers and a consumer, with a Mutex and two Condvars of the standard library around the number of items. A
+//! producer works 1.2 ms an item, the consumer 0.8 ms, the target.
 //!
 //! Truth: were the two cores always full an item would take (1.2 + 0.8(1-s))/2 ms, and no less than 0.6: 10, 20, 30, 40.
 

@@ -1,8 +1,8 @@
-//! Three threads in a row, with channels of the standard library that have room for four between them: 0.3 ms, 0.6 ms, the target,
-//! and 0.2 ms.
+//! Three threads in a row, with channels of the standard library between them, which have room for four. They work 0.3
+//! ms, 0.6 ms (the target) and 0.2 ms an item.
 //!
-//! Truth: were the two cores always full an item would take max(0.6(1-s), (1.1 - 0.6s)/2) ms: 20, 33, 46, 58. The scheduler likes to
-//! let two of them share a core, so the measured truth is what counts.
+//! Truth: were the two cores always full an item would take max(0.6(1-s), (1.1 - 0.6s)/2) ms: 20, 33, 46, 58. The
+//! scheduler often lets two of the threads share a core, so the measured truth counts.
 
 #[path = "../bench.rs"]
 mod bench;

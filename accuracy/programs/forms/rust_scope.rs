@@ -1,6 +1,8 @@
-//! Each round starts three threads, of 0.5, 0.5 and 0.2 + 0.8 ms, the last of which is the target, waits for them, and computes 0.2 ms.
+//! Each round starts three threads, of 0.5, 0.5 and 0.2 + 0.8 ms, waits for them, and computes 0.2 ms. The target is the
+//! 0.8 ms.
 //!
-//! Truth: were the two cores always full a round would take 0.2 + max(1 - 0.8s, (2 - 0.8s)/2) ms: 8, 17, 25, 33, and making threads.
+//! Truth: were the two cores always full a round would take 0.2 + max(1 - 0.8s, (2 - 0.8s)/2) ms: 8, 17, 25, 33, and
+//! making threads.
 
 #[path = "../bench.rs"]
 mod bench;

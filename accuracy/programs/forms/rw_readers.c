@@ -1,6 +1,6 @@
 /*
- * Three threads read with a pthread_rwlock for 0.5 ms, the target, and compute 0.3 ms without it; a fourth, that is preferred, writes for 0.2 ms and computes
- * 0.4 ms. The reads are counted.
+ * Three threads read with a pthread_rwlock for 0.5 ms, the target, and compute 0.3 ms without it. A fourth thread,
+ * which the lock prefers, writes for 0.2 ms and computes 0.4 ms. The reads are counted.
  *
  * Truth is measured only.
  */

@@ -1,5 +1,6 @@
 /*
- * A producer and a consumer with four POSIX semaphores' worth of room between them: 0.6 ms an item, and 1 ms, the target.
+ * A producer and a consumer with room for four items between them, counted by POSIX semaphores. The producer works 0.6
+ * ms an item, the consumer 1 ms, the target.
  *
  * Truth: an item takes max(1-s, 0.6) ms: 25, 40, 40, 40.
  */

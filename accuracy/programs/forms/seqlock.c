@@ -1,9 +1,10 @@
 /*
- * One thread writes under a sequence lock, 0.3 ms, the target, and computes 0.6 ms; another waits until nobody writes, reads for 0.2 ms, again if it was written
- * meanwhile, and computes 0.05 ms.
+ * One thread writes under a sequence lock, 0.3 ms, the target, and computes 0.6 ms. Another waits until there is no
+ * writing, reads for 0.2 ms, reads again if there was a write meanwhile, and computes 0.05 ms.
  *
- * Truth: two reads fit between two writes, and a third is always begun in vain: a visit takes (0.9 - 0.3s)/2 ms: 8, 17, 25, 33. Who is stopped while it reads has
- * to read again nearly always. That looks like work, and nothing tells that it waits.
+ * Truth: two reads fit between two writes, and a third is always begun in vain: a visit takes (0.9 - 0.3s)/2 ms: 8, 17,
+ * 25, 33. A thread that is stopped while it reads nearly always has to read again. That looks like work, and nothing
+ * tells that it waits.
  */
 #include "../bench.h"
 

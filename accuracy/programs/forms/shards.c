@@ -1,5 +1,6 @@
 /*
- * Four threads and eight locks: each computes 0.3 ms, then with one of the locks held, which at random, 0.3 ms, the target.
+ * Four threads and eight locks. Each thread computes 0.3 ms, then 0.3 ms, the target, with a random one of the locks
+ * held.
  *
  * Truth, if they were hardly ever in each other's way: 12.5, 25, 37.5, 50.
  */

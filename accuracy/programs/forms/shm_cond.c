@@ -1,5 +1,6 @@
 /*
- * Two processes with a mutex and a condition in memory that they share, and room for four items: 0.6 ms an item, and 1 ms, the target.
+ * Two processes with a mutex and a condition in memory that they share, and room for four items. One works 0.6 ms an
+ * item, the other 1 ms, the target.
  *
  * Truth: an item takes max(1-s, 0.6) ms: 25, 40, 40, 40.
  */
@@ -24,7 +25,7 @@ static struct shared *make(void) {
   return s;
 }
 
-/* Waits until there are others than so many, and adds n. */
+/* Waits while the number of items is unlike, and adds n. */
 static void add(struct shared *s, int unlike, int n) {
   pthread_mutex_lock(&s->lock);
   while (s->ready == unlike)

@@ -1,5 +1,5 @@
 /*
- * A new child for each piece of work: it computes 0.1 ms, the target, and ends, and its parent waits for that.
+ * A new child for each piece of work: it computes 0.1 ms, the target, and ends. Its parent waits for that.
  *
  * Truth is measured only: most of a round is making and ending a process.
  */

@@ -1,5 +1,6 @@
 /*
- * Two threads take turns, each on a processor of its own, by signals that they wait for with sigwaitinfo: 1.2 ms, and 0.8 ms, the target.
+ * Two threads take turns, each on a processor of its own, by signals that they wait for with sigwaitinfo. One works 1.2
+ * ms, the other 0.8 ms, the target.
  *
  * Truth: 10, 20, 30, 40.
  */

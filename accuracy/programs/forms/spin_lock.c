@@ -1,5 +1,6 @@
 /*
- * Two threads, each on a processor of its own, and a pthread_spinlock_t: each computes 0.6 ms, and 0.4 ms with the lock held, the target.
+ * Two threads, each on a processor of its own, and a pthread_spinlock_t. Each computes 0.6 ms, and 0.4 ms with the lock
+ * held, the target.
  *
  * Truth: they are hardly ever in each other's way, as they fall into step: 10, 20, 30, 40.
  */

@@ -1,8 +1,8 @@
 /*
- * Two threads hand a token to each other; who waits for it looks for up to 0.3 ms and then sleeps on a futex. One works 0.2 ms with it and
- * 0.5 ms without, the other 0.6 ms with it, the target, and 0.1 ms without.
+ * Two threads hand a token to each other. The thread without it polls for up to 0.3 ms and then sleeps on a futex. One
+ * thread works 0.2 ms with the token and 0.5 ms without, the other 0.6 ms with it, the target, and 0.1 ms without.
  *
- * Truth: a round takes 0.8 - 0.6s ms, and no less than the one's own 0.7: 12.5, 12.5, 12.5, 12.5.
+ * Truth: a round takes 0.8 - 0.6s ms, and no less than the first thread's own 0.7: 12.5, 12.5, 12.5, 12.5.
  */
 #include "../bench.h"
 #include <linux/futex.h>

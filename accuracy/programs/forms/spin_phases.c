@@ -1,6 +1,7 @@
 /*
- * Two threads, each on a core of its own, compute 0.05 ms (0.02 of it the target) and 0.04 ms, and meet by spinning. The one that has less
- * to do is counted: nobody waits for it, so what counting it takes is no part of a round.
+ * Two threads, each on a core of its own, compute 0.05 ms (0.02 of it the target) and 0.04 ms, and meet by spinning.
+ * The visits are counted in the thread that has less to do: no thread waits for it, so the cost of counting is no part
+ * of a round.
  *
  * Truth: a round takes max(0.05 - 0.02 s, 0.04) ms: 10, 20, 20, 20.
  */

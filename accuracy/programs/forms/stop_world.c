@@ -1,6 +1,6 @@
 /*
- * Three threads compute in steps of 0.1 ms. After sixty steps of theirs together they stop where they are, and when the last one has
- * another computes 2 ms, the target, before they go on.
+ * Three threads compute in steps of 0.1 ms. After sixty steps in all each one stops where it is. When the last has
+ * stopped another thread computes 2 ms, the target, before they continue.
  *
  * Truth: the steps take 3 ms of both processors: 10, 20, 30, 40.
  */

@@ -1,5 +1,5 @@
-// A pool of three threads that runs std::packaged_task, for whoever waits for their futures. A round is a task of 0.6 ms and six of
-// 0.1 ms and 0.2 ms, the target.
+// A pool of three threads runs each std::packaged_task, and other threads wait for its future. A round is a task of 0.6
+// ms and six of 0.1 ms and 0.2 ms, the target.
 //
 // Truth: were the two cores always full a round would take (2.4 - 1.2s)/2 ms: 12.5, 25, 37.5, 50.
 #include <condition_variable>
@@ -13,7 +13,7 @@
 
 using Task = std::packaged_task<long()>;
 
-// Never destroyed: its threads wait there as the program ends.
+// Never destroyed: its threads still wait in it when the program ends.
 struct Pool {
   std::mutex mutex;
   std::condition_variable more;

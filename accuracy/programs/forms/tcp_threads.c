@@ -1,6 +1,6 @@
 /*
- * A server with a thread for each of three connections, and its three clients in threads of the same process, over TCP: a client
- * computes 0.2 ms and asks, the server computes 0.1 ms and 0.4 ms, the target.
+ * A server with a thread for each of three connections, and its three clients in threads of the same process, over TCP.
+ * A client computes 0.2 ms and asks. The server computes 0.1 ms and 0.4 ms, the target.
  *
  * Truth: were the two cores always full a request would take (0.7 - 0.4s)/2 ms: 14, 29, 43, 57.
  */

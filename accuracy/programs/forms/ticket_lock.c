@@ -1,5 +1,6 @@
 /*
- * Two threads, each on a core of its own, spin for a lock with tickets: 0.1 ms in it, the target, and 0.08 ms out of it.
+ * Two threads, each on a core of its own, spin for a lock with tickets: 0.1 ms with it, the target, and 0.08 ms
+ * without.
  *
  * Truth: a round takes max(0.1(1-s), (0.18 - 0.1s)/2) ms: 22, 35, 47, 60.
  */

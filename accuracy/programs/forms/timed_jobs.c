@@ -1,6 +1,6 @@
 /*
- * A thread sleeps 3 ms, hands a job to another, and sleeps again; the job takes 0.5 ms, and 1 ms, the target. With BY_CLOCK it
- * sleeps until a time that it has computed from the last one, so as often whatever happens.
+ * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes 0.5 ms, and 1 ms, the target. With
+ * BY_CLOCK the thread sleeps until a time that it has computed from the last one, so equally often, whatever happens.
  *
  * Truth by arithmetic: 0, as no job comes earlier.
  */

@@ -1,8 +1,9 @@
 /*
- * Three threads on two cores, two locks one after the other: 0.4 ms with the first, the target, 0.3 ms with the second, 0.1 ms with none.
+ * Three threads on two cores, and two locks one after the other: 0.4 ms with the first, the target, 0.3 ms with the
+ * second, 0.1 ms with none.
  *
- * Truth: were the cores always full a round would take (0.8 - 0.4s)/2 ms: 12.5, 25, 37.5, 50. They are not: who waits for
- * one lock and who for the other depends on how long each is held.
+ * Truth: were the cores always full a round would take (0.8 - 0.4s)/2 ms: 12.5, 25, 37.5, 50. They are not: which
+ * threads wait for which lock depends on how long each lock is held.
  */
 #include "../bench.h"
 

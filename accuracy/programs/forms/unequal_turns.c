@@ -1,6 +1,6 @@
 /*
- * Two threads share each of two cores, pinned. Both run the target: one for 2 ms of 2.1, which makes the progress, the other for
- * 0.1 ms of 2.
+ * Two threads share each of two cores, pinned. Both run the target: one for 2 ms of 2.1, and it makes the progress; the
+ * other for 0.1 ms of 2.
  *
  * Truth: the first gets a half of its core whatever it does with it: 24, 48, 71, 95.
  */

@@ -1,6 +1,7 @@
 /*
- * Four workers take cells of a grid of 6 by 6 as their neighbours above and to the left are done, from a list under a lock with one
- * condition: 0.3 ms each, and on the diagonal 0.8 ms more, the target. A grid is a visit.
+ * Four workers take cells of a grid of 6 by 6 from a list, under a lock with one condition. A cell is in the list when
+ * its neighbours above and to the left are done. A cell takes 0.3 ms, and on the diagonal 0.8 ms more, the target. A
+ * grid is a visit.
  *
  * Truth: measured only.
  */

@@ -1,6 +1,7 @@
 /*
- * One thread puts forty tasks of 0.1 ms into its own deque, does them from one end, and every fourth has another 0.2 ms of work, the target; a second thread
- * steals from the other end, and when there is nothing looks again after 50 us. When all are done the first computes 1 ms.
+ * One thread puts forty tasks of 0.1 ms into its own deque and does them from one end; every fourth has another 0.2 ms
+ * of work, the target. A second thread steals from the other end, and when there is nothing polls again after 50 us.
+ * When all are done the first thread computes 1 ms.
  *
  * Truth: forty tasks are 6 ms of two processors, then 1 ms, of 4 ms in all: 6, 12.5, 19, 25.
  */

@@ -1,5 +1,6 @@
 /*
- * Three threads and a lock that is tried for, and tried for again when others have been let run (sched_yield): each computes 0.5 ms, and 0.3 ms with the lock held, the target.
+ * Three threads try a lock, and try again after sched_yield has let other threads run. Each computes 0.5 ms, and 0.3 ms
+ * with the lock held, the target.
  *
  * Truth is measured only.
  */

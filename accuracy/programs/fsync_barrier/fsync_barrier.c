@@ -1,6 +1,6 @@
 /*
- * fsync_barrier: one thread writes and syncs a page sixty times, another computes 2 ms, then they meet at a barrier. The target is the
- * writing and syncing: fewer times.
+ * fsync_barrier: one thread writes and syncs a page sixty times, another computes 2 ms, then they meet at a barrier.
+ * The target is the writing and syncing: fewer times.
  */
 #include "../meeting.h"
 #include <fcntl.h>

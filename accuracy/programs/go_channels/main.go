@@ -1,5 +1,5 @@
-// Go_channels is a producer and a consumer with a small buffered channel between them: 2 ms an item, the
-// target, and 1.2 ms.
+// Go_channels is a producer and a consumer with a small buffered channel between them. The producer works 2 ms
+// an item (the target), the consumer 1.2 ms.
 //
 // Truth: an item takes max(2(1-s), 1.2) ms: 25, 40, 40, 40.
 package main

@@ -2,8 +2,8 @@
 // then 0.5 ms in the critical section: the target.
 //
 // Truth: were the cores always full where they can be, a round would take max(0.5(1-s), (0.8-0.5s)/2) ms: 25,
-// 45, 58, 70. Go's mutex hands over in its own way (waiters spin, and those starved for 1 ms go first): the
-// measured truth is what counts.
+// 45, 58, 70. But Go's mutex hands over in its own way: waiters spin, and a waiter that has starved for 1 ms
+// goes first. So the measured truth counts.
 package main
 
 import (

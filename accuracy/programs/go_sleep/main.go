@@ -1,5 +1,5 @@
-// Go_sleep is one goroutine that sleeps 4 ms and computes 6 ms. No thread sleeps in its line: those wait in Go's
-// scheduler.
+// Go_sleep is one goroutine that sleeps 4 ms and computes 6 ms. No thread sleeps in its line: threads wait in
+// Go's scheduler.
 //
 // Truth by arithmetic: a gain of 10, 20, 30, 40%.
 package main

@@ -1,13 +1,13 @@
 /*
- * Seven threads on two cores, unpinned, that have nothing to do with each other: each round is 4 ms of
- * target and 2 ms of other work.
+ * Seven independent threads on two cores, unpinned. Each round is 4 ms of target and 2 ms of other
+ * work.
  *
  * Truth: the cores are always full, so a round costs what it computes: two thirds of s: 17, 33, 50, 67,
  * wherever the scheduler puts the threads. A profiler that lets threads sleep instead of stopping cores
- * gets this wrong: while one thread sleeps another uses its core.
+ * gets this wrong: while one thread sleeps another one uses its core.
  *
- * BESIDE: another program, which is not profiled and has nothing to do with this one, uses a fifth of both cores, by the
- * clock. The truth is the same: what is left of the cores is always used.
+ * BESIDE: another program, which is not profiled and has nothing to do with this one, uses a fifth of
+ * both cores, by the clock. The truth is the same: what is left of the cores is always used.
  */
 #include "../bench.h"
 #include <pthread.h>

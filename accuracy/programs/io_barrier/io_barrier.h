@@ -1,7 +1,7 @@
 /*
- * One thread reads pages from the disk, past the page cache, another computes, then they meet at a barrier: the motivating case of
- * BCOZ (OSDI'24). Faster reading is worth something only where it takes longer than the computing (LONG_READ), and the other way
- * round. read.c and work.c ask for the one and the other.
+ * One thread reads pages from the disk, past the page cache, another computes, then they meet at a barrier: the
+ * motivating case of BCOZ (OSDI'24). Faster reading is worth something only where it takes longer than the computing
+ * (LONG_READ), and the other way round. In read.c the reading is the target, in work.c the computing.
  */
 #ifndef IO_BARRIER_H
 #define IO_BARRIER_H

@@ -1,5 +1,6 @@
 /*
- * io_barrier, its reading. Truth: what is read beyond the time of the computing; without LONG_READ nothing.
+ * io_barrier with the reading as the target. Truth: what is read beyond the time of the computing; without LONG_READ
+ * nothing.
  */
 #include "io_barrier.h"
 

@@ -1,5 +1,6 @@
 /*
- * io_barrier, its computing. Truth: what is computed beyond the time of the reading; with LONG_READ nothing.
+ * io_barrier with the computing as the target. Truth: what is computed beyond the time of the reading; with LONG_READ
+ * nothing.
  */
 #include "io_barrier.h"
 

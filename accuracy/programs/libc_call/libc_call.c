@@ -1,6 +1,6 @@
 /*
- * One thread: it prints numbers into a buffer (the target: nearly all of its time is deep inside libc, in
- * code without frame pointers), then computes as long.
+ * One thread prints numbers into a buffer (the target: nearly all of its time is deep inside libc, in code without
+ * frame pointers), then computes as long.
  *
  * Truth: the target's share, about half, of s: measured, as the libc decides what printing costs.
  */

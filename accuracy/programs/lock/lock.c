@@ -1,10 +1,10 @@
 /*
- * Four threads on two cores share one mutex. Each round is 0.6 ms of its own work, then 1 ms in the
- * critical section: the target.
+ * Four threads on two cores share one mutex. Each round is 0.6 ms of its own work, then 1 ms in the critical section:
+ * the target.
  *
- * Truth: were the cores always full where they can be, a round would take max(1-s, (1.6-s)/2) ms: first the
- * lock is what everyone waits for, then the cores: 25, 45, 57, 70. The real scheduler lets the lock's
- * holder wait for a core now and then, so the measured truth is what counts.
+ * Truth: were the cores always full where they can be, a round would take max(1-s, (1.6-s)/2) ms. First all threads
+ * wait for the lock, then for the cores: 25, 45, 57, 70. The real scheduler lets the lock's holder wait for a core now
+ * and then, so the measured truth counts.
  */
 #include "../bench.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * lock_sleep: three threads sleep 2 ms each with a lock held, and compute 1 ms without. Their waiting for the lock is a
- * consequence of that sleep.
+ * lock_sleep: three threads sleep 2 ms each with a lock held, and compute 1 ms without. They wait for the lock as
+ * a consequence of that sleep.
  * Truth by arithmetic: 25, 50, 75, and on two cores at 100% 1.5 ms of computing for a visit every 2 ms: 75%.
  */
 #include "../bench.h"

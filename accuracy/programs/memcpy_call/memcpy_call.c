@@ -1,6 +1,6 @@
 /*
- * One thread: it copies memory (the target: all of its time is in the C library's memcpy, hand-written code
- * without a frame), then computes as long.
+ * One thread copies memory (the target: all of its time is in the C library's memcpy, hand-written code without a
+ * frame), then computes as long.
  *
  * Truth: the target's share of s, by how fast memory is: measured.
  */

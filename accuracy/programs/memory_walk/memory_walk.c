@@ -1,6 +1,6 @@
 /*
- * Two threads walk through 16 MiB of their own, each in an order that cannot be foreseen, and meet at a barrier: 30,000
- * steps, the target, and 20,000.
+ * Two threads walk through 16 MiB of their own, each in an unpredictable order, and meet at a barrier: 30,000 steps,
+ * the target, for one, and 20,000 for the other.
  *
  * Truth: measured only; steps take longer when both walk.
  */
@@ -11,7 +11,7 @@
 static uint32_t *next[2];
 static pthread_barrier_t barrier;
 
-/* A macro, for all of it to be on the line that uses it. */
+/* A macro, so that all of it is on the line that uses it. */
 #define WALK(of, steps)                                                                                                \
   do {                                                                                                                 \
     for (long n_ = (steps); n_ > 0; n_--)                                                                              \
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     next[k] = malloc(SIZE * sizeof *next[k]);
     for (uint32_t i = 0; i < SIZE; i++)
       next[k][i] = i;
-    for (uint32_t i = SIZE - 1; i > 0; i--) { /* one circle through all (Sattolo) */
+    for (uint32_t i = SIZE - 1; i > 0; i--) { /* one cycle through all of them (Sattolo) */
       x = x * 6364136223846793005u + 1442695040888963407u;
       uint32_t j = (uint32_t)((x >> 33) % i), y = next[k][i];
       next[k][i] = next[k][j];

@@ -1,10 +1,10 @@
 /*
- * Two pinned threads at a pthread barrier: one maps, touches and unmaps memory (some 3 ms a round, the
- * target), the other computes 2 ms. The target's time is the kernel's, and each unmapping makes the other
- * core flush its TLB.
+ * Two pinned threads at a pthread barrier: one maps, touches and unmaps memory (some 3 ms a round, the target),
+ * the other computes 2 ms. The target's time is the kernel's, and each unmapping makes the other core flush its
+ * TLB.
  *
- * Truth: like barrier's, but what mapping costs is for the kernel to decide, and while it unmaps it also
- * disturbs the other thread: measured.
+ * Truth: as barrier's, but the kernel decides what mapping costs, and while it unmaps it also disturbs the other
+ * thread: measured.
  */
 #include "../bench.h"
 #include <pthread.h>

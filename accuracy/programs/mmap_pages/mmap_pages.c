@@ -1,9 +1,9 @@
 /*
- * Two pinned threads that hand each other a turn by a pipe: one maps memory that the kernel has to fill with pages
- * (the target), the other computes for 2 ms. The mapping takes the place of the one before, so all of the work, giving the old pages
- * back and filling the new ones, is the kernel's in one call: the target is its vm_mmap_pgoff.
+ * Two pinned threads hand each other a turn by a pipe. One maps memory that the kernel has to fill with pages (the
+ * target), the other computes for 2 ms. The mapping takes the place of the one before. So all of the work, giving the
+ * old pages back and filling the new ones, is the kernel's in one call: the target is its vm_mmap_pgoff.
  *
- * Truth: by fewer mappings, each as large as before: with fewer pages in each what a call takes besides them would stay.
+ * Truth: by fewer mappings, each as large as before. With fewer pages in each, the other costs of a call would stay.
  * Nothing runs at the same time, so the gain grows with the speed-up evenly, to the target's share: measured.
  */
 #include "../bench.h"

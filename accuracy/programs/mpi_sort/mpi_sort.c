@@ -1,11 +1,11 @@
 /*
- * A bucket sort by MPI. Each rank makes keys and counts how many fall into each bucket (the target: how often it
- * goes through them for that); all add up what they have counted, send each other the keys of their buckets, and sort those by
- * counting. A sort is a visit of rank 0.
+ * A bucket sort by MPI. Each rank makes keys and counts how many fall into each bucket (the target: how often it goes
+ * through the keys for that). All ranks add up their counts, send each other the keys of their buckets, and sort those
+ * by counting. A sort is a visit of rank 0.
  *
  *     mpirun -n 2 --bind-to none mpi_sort PERCENT SECONDS
  *
- * Rank 1 takes twice as long to make its keys: so rank 0 waits for it, spinning in the library's progress loop.
+ * Rank 1 takes twice as long to make its keys, so rank 0 waits for it, spinning in the library's progress loop.
  */
 #include "../bench.h"
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 static int ranks, rank;
 static uint32_t keys[KEYS], sorted[KEYS], *received;
-/* The last number says that it is time to end. */
+/* The last number tells the ranks to end. */
 static int histogram[BUCKETS + 1], everywhere[BUCKETS + 1];
 static uint64_t random_state;
 
@@ -35,7 +35,7 @@ static void count_keys(long passes) {
   }
 }
 
-/* Puts the keys in the order of the ranks that they go to, and says how many go to each. */
+/* Puts the keys in the order of their destination ranks, and counts how many go to each. */
 static void divide(int *go, int *at) {
   int next[BUCKETS], begin = 0;
   memset(go, 0, (size_t)ranks * sizeof *go);

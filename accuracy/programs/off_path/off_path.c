@@ -1,8 +1,8 @@
 /*
- * Two pinned threads at a pthread barrier: 3 ms a round, and 2 ms, which is the target.
+ * Two pinned threads at a pthread barrier: one computes 3 ms a round, the other 2 ms, which is the target.
  *
- * Truth: nobody ever waits for the target: 0, 0, 0, 0, although it is two fifths of all the time on the
- * processors, which is what an ordinary profiler would show.
+ * Truth: no thread ever waits for the target: 0, 0, 0, 0. Yet it is two fifths of all the time on the processors, and
+ * an ordinary profiler would show that.
  */
 #include "../bench.h"
 #include <pthread.h>

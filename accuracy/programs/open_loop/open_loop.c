@@ -1,11 +1,11 @@
 /*
- * A server with an open loop: requests come by the clock, whatever has become of those before, wait in a queue,
- * and one thread serves them, in 2 ms on average of which 1.4 are the target. The times between them are such as
- * chance would make them, the same in each run; two thirds of the server's time are taken.
+ * A server with an open loop. Requests come by the clock, whatever has become of earlier ones, and wait in a queue. One
+ * thread serves them, in 2 ms on average, of which 1.4 are the target. The times between them are random, and the same
+ * in each run. The server is busy for two thirds of the time.
  *
- * Truth: as many requests come as before, so throughput stays; but they wait for less. A queue at a utilisation of
- * 0.65 whose service has become S (1 - 0.7 s) waits for far less than that: by the formula of Pollaczek and
- * Khinchine the mean latency falls by about 30, 52, 68 and 79%.
+ * Truth: as many requests come as before, so throughput stays, but they wait for less. In a queue at a utilisation of
+ * 0.65 with a service time of S (1 - 0.7 s) they wait far less than that: by the formula of Pollaczek and Khinchine the
+ * mean latency falls by about 30, 52, 68 and 79%.
  *
  * -DTWO: twice as many requests, and two threads that serve them.
  */
@@ -31,9 +31,9 @@ static struct {
   int kind;
 } requests[WAITING];
 
-/* What a request is known by, while it is in the system: the latency's two points have it as their argument. */
+/* The latency's two points have the request as their argument. It identifies the request while it is in the system. */
 __attribute__((noinline, noclone)) static void request_begin(long request) {
-  __asm__ volatile("# begin" : : "r"(request)); /* another text, or the compiler makes one function of the two */
+  __asm__ volatile("# begin" : : "r"(request)); /* another text, or the compiler merges the two functions */
 }
 
 __attribute__((noinline, noclone)) static void request_end(long request) { __asm__ volatile("# end" : : "r"(request)); }
@@ -45,7 +45,7 @@ static double uniform(uint64_t *state) {
   return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* The natural logarithm, of 0 to 1, without a library: by the exponent, and a series in (m-1)/(m+1). */
+/* The natural logarithm of 0 to 1 without a library: by the exponent, and a series in (m-1)/(m+1). */
 static double logarithm(double x) {
   int halves = 0;
   while (x < 0.5) {

@@ -1,13 +1,13 @@
 /*
- * Three stages joined by bounded queues (mutex and condition variables), unpinned: 1, 4 and 1.5 units of
- * work; the slowest, in the middle, is the target.
+ * Three stages joined by bounded queues (mutex and condition variables), unpinned: 1, 4 and 1.5 units of work. The
+ * slowest, in the middle, is the target.
  *
- * Truth: an item takes max(4(1-s), 1.5, (6.5-4s)/2) units: first the target is the slowest stage, then the
- * two cores are full: about 25, 44, 56, 63.
+ * Truth: an item takes max(4(1-s), 1.5, (6.5-4s)/2) units: first the target is the slowest stage, then the two cores
+ * are full: about 25, 44, 56, 63.
  *
- * -DFINE: the same with 100 us in the target instead of 4 ms, and pinned, the target alone on its core: at
- * this scale the scheduler's placement would make the truth random. An item then takes max(4(1-s), 1 + 1.5)
- * units: 25, 37.5, 37.5, 37.5.
+ * -DFINE: the same with 100 us in the target instead of 4 ms, and pinned, the target alone on its core, because at this
+ * scale the scheduler's placement would make the truth random. An item then takes max(4(1-s), 1 + 1.5) units: 25, 37.5,
+ * 37.5, 37.5.
  */
 #include "../bench.h"
 #include "../queue.h"

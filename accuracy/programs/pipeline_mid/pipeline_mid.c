@@ -1,9 +1,9 @@
 /*
- * Two heavy stages that a third one feeds, joined by bounded queues, the heavy ones pinned to a core each:
+ * A third stage feeds two heavy ones. They are joined by bounded queues, and the heavy ones are pinned to a core each:
  * 6 ms of target, then 4.5 ms. The feeder does almost nothing.
  *
- * Truth: an item takes max(6(1-s), 4.5) ms: the target is the slowest stage only until it is a quarter
- * faster; then nothing is to be gained from it any more: 25, 25, 25, 25. The knee is at the first level.
+ * Truth: an item takes max(6(1-s), 4.5) ms. The target is the slowest stage only until it is a quarter faster, then
+ * nothing more is to be gained from it: 25, 25, 25, 25. The knee is at the first level.
  */
 #include "../bench.h"
 #include "../queue.h"

@@ -1,6 +1,6 @@
 /*
- * The main thread hands a worker a batch, sleeps 200 us, looks whether it is done, sleeps again, and so on. Then it works
- * itself. Nobody ever wakes it: it finds what it waits for.
+ * The main thread hands a worker a batch, sleeps 200 us, polls whether the batch is done, sleeps again, and so on. Then
+ * it works itself. No thread ever wakes it: it finds what it waits for.
  *
  * Truth: 3 of 5 ms, and what sleeping overshoots: about 14, 29, 43, 57.
  */

@@ -1,8 +1,9 @@
 /*
- * A parent starts two children, looks every 300 us whether one has ended (WNOHANG), as scripts and build tools do, and works
- * when both have.
+ * A parent starts two children, polls every 300 us whether one has ended (WNOHANG), as scripts and build tools do, and
+ * works when both have.
  *
- * Truth: 3 of the longer child's 4 ms, until the other's 2 ms are longer; and starting and sleeping: about 15, 29, 42, 42.
+ * Truth: 3 of the longer child's 4 ms, until the other's 2 ms are longer; and starting and sleeping: about 15, 29, 42,
+ * 42.
  */
 #include "../bench.h"
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /*
- * Two threads take turns, and each looks every 100 us whether it is its own: neither is ever woken by the other.
+ * Two threads take turns. Each polls every 100 us whether it is its turn, so neither is ever woken by the other.
  *
  * Truth: 2 of 3.5 ms, and what sleeping overshoots: about 14, 27, 41, 56.
  */

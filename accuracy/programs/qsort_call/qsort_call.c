@@ -1,6 +1,6 @@
 /*
- * One thread: it sorts (the target: the C library's qsort, in code without frame pointers), then computes about as
- * long. The comparing is the library's too, strcmp: called back three deep, and still the target's time.
+ * One thread sorts (the target: the C library's qsort, in code without frame pointers), then computes about as long.
+ * The comparing is the library's, too: strcmp is called back three deep, and is still the target's time.
  *
  * Truth: the target's share of s: measured.
  */

@@ -1,6 +1,6 @@
 //! A thread pool: two workers that park on a futex (std's Mutex and Condvar). A round is 1 ms of the main
 //! thread's own work, then eight jobs of 0.5 ms each, the target, which the workers take while main waits for
-//! all of them. The workers are pinned to a core each, or now and then a whole run of them would share one.
+//! all of them. The workers are pinned to a core each: otherwise they would now and then share one for a run.
 //!
 //! Truth: a round takes 1 + 8*0.5/2*(1-s) = 3 - 2s ms: two thirds of s: 17, 33, 50, 67.
 

@@ -1,8 +1,8 @@
 /*
- * Three readers share a lock with a writer: each reads for 0.5 ms with it and works for 0.5 ms without; the writer
+ * Three readers share a lock with a writer. Each reads for 0.5 ms with it and works for 0.5 ms without it. The writer
  * writes for 0.6 ms, the target, and works for 0.4 ms.
  *
- * Truth: measured only. Readers go first, as glibc has it where nothing else is asked for, so the writer waits for chance.
+ * Truth: measured only. Readers go first, as is glibc's default, so the writer depends on chance.
  */
 #include "../bench.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * One thread scans a directory (some 2 ms a round, the target) and then computes 1 ms; another computes all the
- * time, on the other processor, and has nothing to do with it. The target is the kernel's iterate_dir. The directory is
+ * One thread scans a directory (some 2 ms a round, the target) and then computes 1 ms. Another, independent thread
+ * computes all the time, on the other processor. The target is the kernel's iterate_dir. The directory is
  * /proc/self/fd, which has an entry for each open file: nothing is left behind.
  *
  * Truth: by fewer entries. The gain grows with the speed-up evenly, to about two thirds: measured.

@@ -1,7 +1,7 @@
 /*
- * A server of one thread, and clients that send the next request when they have the answer. They are processes of
- * their own, "served client", that the suite starts itself: outside of what is profiled, so nobody stops them.
- * With -DINSIDE the server forks them, and they are stopped like the rest.
+ * A server of one thread, and clients that send the next request when they have the answer. The clients are processes
+ * of their own, "served client", which the suite starts itself: they are outside of what is profiled, so they are not
+ * stopped. With -DINSIDE the server forks them, and they are stopped like the rest.
  *
  * An answer costs the server 0.8 ms; 0.6 of them are the target.
  *
@@ -10,11 +10,11 @@
  * -DSLEEPING: four clients, which sleep for 4 ms: the server is busy for 60% of the time. They hardly wait for it, so
  * there is little to be gained; measured only.
  *
- * -DCROWD: fifty clients, which sleep for 15 to 45 ms, at random: more than the server can answer, until it is
- * half as fast again; measured only.
+ * -DCROWD: fifty clients, which sleep for 15 to 45 ms, at random: more than the server can answer, until it is half as
+ * fast again; measured only.
  *
- * -DBUSY: one client with four connections, which works 1.2 ms for each answer, and is never without one.
- * Truth: nothing.
+ * -DBUSY: one client with four connections. It works 1.2 ms for each answer, and always has one to work on. Truth:
+ * nothing.
  */
 #include "../bench.h"
 #include "../partner.h"
@@ -34,7 +34,7 @@
 #define CONNECTIONS 1
 #endif
 
-/* How much is ready to be read, one at a time. */
+/* Returns a connection that is ready to be read, one at a time. */
 static int ready(int epoll) {
   struct epoll_event e;
   while (epoll_wait(epoll, &e, 1, -1) != 1)
@@ -58,7 +58,7 @@ static void ask(void) {
   }
   for (;;) {
     int fd = ready(epoll);
-    receive_byte(fd); /* it ends with the server */
+    receive_byte(fd); /* the client ends with the server */
 #ifdef SLEEPING
     usleep(4000);
 #elif defined CROWD

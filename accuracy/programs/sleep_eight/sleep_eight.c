@@ -1,6 +1,6 @@
 /*
- * sleep_eight: eight threads sleep 4 ms in one line and compute 200 µs each. All of them sleep less in it, but what all
- * spare at once is spared once.
+ * sleep_eight: eight threads sleep 4 ms in one line and compute 200 µs each. All of them sleep less in it, but time
+ * that they save together counts once.
  */
 #include "../bench.h"
 

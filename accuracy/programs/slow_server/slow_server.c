@@ -1,7 +1,8 @@
 /*
- * slow_server: a client that asks a server for something and computes 1 ms with the answer. The server is a process of its own,
- * "slow_server client", that the suite starts: outside of what is profiled. It sleeps 2 ms for an answer, as one that asks a
- * machine far away. The target is the line in which the client waits; what shrinks is the server's sleep.
+ * slow_server: a client asks a server for something and computes 1 ms with the answer. The server is a process of its
+ * own, "slow_server client", which the suite starts: it is outside of what is profiled. It sleeps 2 ms for an answer,
+ * like a server that asks a machine far away. The target is the line in which the client waits. The server's sleep
+ * shrinks.
  */
 #include "../bench.h"
 #include "../partner.h"

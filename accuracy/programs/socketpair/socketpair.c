@@ -1,9 +1,9 @@
 /*
- * A client and a server process, joined by a socketpair, unpinned: the client works 0.4 ms, asks and waits
- * for the answer, which costs the server 0.8 ms: the target.
+ * A client and a server process, joined by a socketpair, unpinned. The client works 0.4 ms, asks and waits for the
+ * answer. The server works 0.8 ms for it: the target.
  *
- * Truth: one of them works at a time: the gain is the target's share, two thirds of s, less the cost of the
- * messages: about 16, 32, 48, 64.
+ * Truth: one of them works at a time. The gain is the target's share, two thirds of s, less the cost of the messages:
+ * about 16, 32, 48, 64.
  */
 #include "../bench.h"
 #include <sys/socket.h>

@@ -1,16 +1,16 @@
 /*
- * Two pinned threads hand a turn to each other through an atomic, each spinning while the other works:
- * 2 ms (the target) and 1 ms.
+ * Two pinned threads hand a turn to each other through an atomic, each spinning while the other works: 2 ms (the
+ * target) and 1 ms.
  *
- * Truth: only one of them works at a time, so the gain is the target's share of the round: two thirds of s:
- * 17, 33, 50, 67. The waiting thread never sleeps: no wake-up tells a profiler who waited for whom.
+ * Truth: only one of them works at a time, so the gain is the target's share of the round: two thirds of s: 17, 33, 50,
+ * 67. The waiting thread never sleeps, so no wake-up tells a profiler which thread waited for which.
  *
- * FINE: 30 us on either side and nothing but an atomic load in the waiting loop: the hand-overs are far shorter than a
+ * FINE: 30 us on either side, and nothing but an atomic load in the waiting loop. The hand-overs are far shorter than a
  * sampling period, and the waiting thread looks as busy as any. Truth: 12.5, 25, 37.5, 50 (less what the hand-overs
  * cost, well under a microsecond).
  *
- * YIELD: 500 and 300 us, and who waits makes room for others in each turn of its loop: most of its time is the
- * kernel's, in a system call, and nothing in that tells it from work. Truth: 16, 31, 47, 62.
+ * YIELD: 500 and 300 us, and the waiting thread yields in each turn of its loop. Most of its time is the kernel's, in a
+ * system call, and nothing in that tells it from work. Truth: 16, 31, 47, 62.
  */
 #include "../bench.h"
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /*
- * Two pinned threads compute at the same time (1.5 ms, the target, and 1 ms) and meet at a barrier that
- * spins on a flag whose sense is reversed each round.
+ * Two pinned threads compute at the same time (1.5 ms, the target, and 1 ms) and meet at a barrier that spins on a
+ * flag. The flag's sense is reversed each round.
  *
- * Truth: as barrier: max(1.5(1-s), 1) ms a round: 25, 33, 33, 33. Here nobody ever sleeps.
+ * Truth: as barrier: max(1.5(1-s), 1) ms a round: 25, 33, 33, 33. Here no thread ever sleeps.
  */
 #include "../bench.h"
 #include <pthread.h>

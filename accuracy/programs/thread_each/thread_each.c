@@ -1,5 +1,5 @@
 /*
- * Two threads for each request, one on each core, that live for half a millisecond: they are over before a profiler
+ * Two threads for each request, one on each core, that live for half a millisecond. They have ended before a profiler
  * that learns about each thread by itself has learned anything.
  *
  * Truth by arithmetic, without what it takes to make a thread: 25, 33, 33, 33.
@@ -17,7 +17,7 @@ static void *shorter(void *unused) {
   return unused;
 }
 
-/* On its core from birth: to move there would take as long as what it does. */
+/* A thread starts on its core: to move there would take as long as its work. */
 static pthread_attr_t on(int which) {
   pthread_attr_t attr;
   cpu_set_t set;

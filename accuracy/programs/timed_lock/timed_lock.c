@@ -1,9 +1,10 @@
 /*
- * Two threads take turns with one lock, for which they wait with a timeout of 2 ms, and wait again when it is over (as Python's
- * threads do for the interpreter): one has it for 8 ms, the target, the other for 2.
+ * Two threads take turns with one lock. They wait for it with a timeout of 2 ms, and wait again when that is over (as
+ * Python's threads do for the interpreter). One has the lock for 8 ms, the target, the other for 2.
  *
- * Truth: what they do without it they do meanwhile: 8 of 10 ms until nobody has to wait for long: 20, 40, 60, 75. The timeouts
- * come by the clock, in the middle of the target; but who is let go on behind it in virtual time would have been before any.
+ * Truth: each thread does its other work while the other one has the lock: 8 of 10 ms until no thread has to wait for
+ * long: 20, 40, 60, 75. The timeouts come by the clock, in the middle of the target. But a thread that goes on behind
+ * the target in virtual time would have gone on before any timeout.
  */
 #include "../bench.h"
 

@@ -1,10 +1,10 @@
 /*
- * Two kinds of threads compete for two cores: on each core one that makes progress (1.5 ms of target, then
- * 0.5 ms of other work) and two that only compute. Pinned, or the shares of the cores would be random.
+ * Two kinds of threads compete for two cores. On each core one thread makes progress (1.5 ms of target, then 0.5 ms of
+ * other work) and two threads only compute. Pinned, or the shares of the cores would be random.
  *
- * Truth: the first kind gets its third of a core whatever it does with it: three quarters of s: 19, 38, 56,
- * 75. Who shares a core with the target must pay for it like everyone else, and only once.
- * With other nice values the share is a seventh (PROGRESSING_NICE 5) or three fifths (COMPUTING_NICE 5) of a core, and the truth the same.
+ * Truth: the first kind gets its third of a core whatever it does with it: three quarters of s: 19, 38, 56, 75. A
+ * thread that shares a core with the target must pay for it like all others, and only once. With other nice values the
+ * share is a seventh (PROGRESSING_NICE 5) or three fifths (COMPUTING_NICE 5) of a core, and the truth is the same.
  */
 #include "../bench.h"
 #include <pthread.h>

@@ -1,9 +1,10 @@
 /*
- * Two pinned threads at a pthread barrier: one writes to a file in memory (some 3 ms a round, the target), the
- * other computes 1 ms. What a write takes is the kernel's copying, page by page, so the target is not the line but
- * the kernel's generic_perform_write.
+ * Two pinned threads at a pthread barrier: one writes to a file in memory (some 3 ms a round, the target), the other
+ * computes 1 ms. A write's time is the kernel's copying, page by page, so the target is not the line but the kernel's
+ * generic_perform_write.
  *
- * Truth: like barrier's, by fewer writes (fewer bytes in each would stay in a cache); what copying costs is for the kernel to decide: measured.
+ * Truth: as barrier's, by fewer writes (fewer bytes in each would stay in a cache). The kernel decides what copying
+ * costs: measured.
  */
 #include "../bench.h"
 #include <pthread.h>
@@ -40,7 +41,7 @@ static void *computer(void *unused) {
 
 int main(int argc, char **argv) {
   bench_init(argc, argv);
-  memset(bytes, 1, sizeof bytes); /* or all of them are the one page of zeros */
+  memset(bytes, 1, sizeof bytes); /* or all pages would be the one page of zeros */
   pthread_barrier_init(&barrier, NULL, 2);
   pthread_t threads[2];
   pthread_create(&threads[0], NULL, writer, NULL);

@@ -1,4 +1,4 @@
-/* A lock that is asked for by who has waited for it for 2 ms. Another has it for some 10 ms at a time, and does not care. */
+/* A thread that has waited 2 ms for a lock asks for it. The other thread keeps it for some 10 ms, asked or not. */
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>

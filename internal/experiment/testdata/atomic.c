@@ -1,4 +1,4 @@
-/* A point that is nothing but an atomic counter: it begins with a lock prefix, on which the kernel puts no breakpoint. */
+/* A point that begins with an atomic addition. The kernel puts no breakpoint on an instruction with a lock prefix. */
 #include "compute.h"
 
 static long visits;

@@ -1,4 +1,4 @@
-/* Two threads that handle requests. An attempt at each fails twice, and whoever fails sleeps: that is what takes the time. */
+/* Two threads handle requests. Two attempts at each fail, and the thread sleeps after both: that takes the time. */
 #include <pthread.h>
 #include <stdint.h>
 #include <time.h>

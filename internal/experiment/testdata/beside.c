@@ -1,4 +1,4 @@
-/* Two threads that have nothing in common, and a core each: one makes a visit every 20 µs or so, the other only computes. */
+/* Two independent threads, each on a core of its own. One makes a visit about every 20 µs, the other only computes. */
 #define _GNU_SOURCE
 #include "compute.h"
 #include "pin.h"
@@ -16,7 +16,7 @@ int main(void) {
   pthread_t other;
   if (pthread_create(&other, 0, beside, 0))
     return 1;
-  take_core(0); /* only now: the other one would begin with it */
+  take_core(0); /* only now, or the other thread would inherit it */
   for (;;) {
     COMPUTE(20000);
     done();

@@ -1,12 +1,12 @@
 /*
- * Threads that are busy until the test asks them to rest, in FILE, which the test has
- * mapped too: then each comes to a place where no visit is half done. Each visit is one of
- * all the points that there are.
+ * Threads are busy until the test asks them to rest, in FILE, which the test has mapped, too.
+ * A thread rests at a place where none of its visits is half done. Each visit is a visit of
+ * every point of the program.
  *
  *     busy THREADS [forks|headless] FILE
  *
- * With forks, there is a process that does nothing but run this program anew, which makes a visit and ends.
- * With headless, the process's first thread ends, and so many others go on.
+ * With forks, another process runs this program again and again: each run makes a visit and ends.
+ * With headless, the process's first thread ends, and THREADS others go on.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,8 +27,8 @@
 static struct {
   unsigned long pid;
   unsigned long visits;
-  unsigned long rest; /* asked for by the test */
-  unsigned long resting; /* threads */
+  unsigned long rest; /* the test asks for it */
+  unsigned long resting; /* threads that rest */
   unsigned long threads;
 } *shared;
 USDT_SEMAPHORE(busy, watched);
@@ -59,7 +59,7 @@ static void rest(void) {
     return;
   __atomic_add_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
   while (__atomic_load_n(&shared->rest, __ATOMIC_ACQUIRE)) {
-    work(100000 / shared->threads); /* whatif looks at the process when a tick meets it */
+    work(100000 / shared->threads); /* for ticks to meet the process: only then whatif looks at it */
     nanosleep(&some, NULL);
   }
   __atomic_sub_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
     if (pthread_create(&thread, &small, busy, NULL))
       return 1;
   __atomic_store_n(&shared->threads, n + forks, __ATOMIC_RELEASE);
-  if (getpid() > 2) /* else a namespace of its own, in which the number tells nothing outside */
+  if (getpid() > 2) /* else this is a PID namespace, and the number means nothing outside */
     __atomic_store_n(&shared->pid, (unsigned long)getpid(), __ATOMIC_RELEASE);
   if (headless)
     pthread_exit(NULL);

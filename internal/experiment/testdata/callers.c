@@ -1,9 +1,9 @@
 /*
- * Functions with known shares of the time, by who calls them. A round is 100 pieces of work:
+ * Functions with known shares of the time, by their callers. A round is 100 pieces of work:
  *
  *     a 40          work 40
  *     b 20          middle 20, work 20
- *     rest 40       inlined 30 (inlined), again 10, of which 7.5 in an again that another called
+ *     rest 40       inlined 30 (inlined), again 10, of which 7.5 in calls of again by itself
  */
 #define KEEP __attribute__((noinline, noclone))
 #define INLINE static inline __attribute__((always_inline))
@@ -11,14 +11,14 @@
 
 static volatile unsigned long sink;
 
-/* All of it on the line that uses it. */
+/* A macro, so all of its time is on the line that uses it. */
 #define SPEND(n) do { unsigned long x_ = 1; for (long i_ = (n); i_ > 0; i_--) { x_ = x_ * 6364136223846793005u + 1; __asm__ volatile("" : "+r"(x_)); } sink = x_; } while (0)
 
 static KEEP void work(long n) {
   SPEND(n); // WORK
 }
 
-/* The asm keeps calls from being the last thing that the caller does. */
+/* The asm after each call keeps the compiler from turning it into a jump. */
 static KEEP void a(void) {
   work(40 * PIECE); // CALL
   __asm__ volatile("");

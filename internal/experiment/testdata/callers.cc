@@ -1,4 +1,4 @@
-// Names with brackets in them: a round is 100 pieces of work, as the functions say.
+// Functions with brackets in their names. A round is 100 pieces of work; a comment gives each function's part.
 #define KEEP __attribute__((noinline, noclone))
 #define PIECE 40000L
 

@@ -1,8 +1,8 @@
 /*
- * A server, and a client that is no child of it:
+ * A server, and a client that is not its child:
  *	clients server ADDRESS
  *	clients waits ADDRESS	sends the next request when it has the answer
- *	clients works ADDRESS	has four requests on their way, and works ten times as long for each answer as the server did
+ *	clients works ADDRESS	keeps four requests on their way, and works ten times as long as the server on each
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -27,7 +27,7 @@ static void die(const char *doing)
 	exit(1);
 }
 
-/* On cores of their own, or a client that works would wait for the server after all: for its core. */
+/* Each on a core of its own: otherwise a client that works would wait for the server's core. */
 static void pin(int last)
 {
 	cpu_set_t allowed, one;

@@ -1,6 +1,6 @@
 /*
- * Makes 7 calls of writev, and 1000 of what has its number among the system calls of 32-bit
- * programs, getpid, by their entry. Prints "no entry" where the kernel has none.
+ * Calls writev 7 times, then getpid 1000 times by the kernel's entry for 32-bit programs, where
+ * getpid has writev's number. Prints "no entry" where the kernel has no such entry.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -5,8 +5,8 @@
 #include <time.h>
 
 /*
- * Computes for about so many ns. In registers: a step through memory takes one cycle on some processors, and six on others. A macro, so
- * that all of it is on the line that uses it.
+ * Computes for about so many ns. Only in registers: a step through memory takes one cycle on some processors, and six
+ * on others. A macro, so all of its time is on the line that uses it.
  */
 #define COMPUTE(ns)                                                                                                    \
 	do {                                                                                                           \
@@ -17,9 +17,9 @@
 		__asm__ volatile("" : : "r"(x_));                                                                      \
 	} while (0)
 
-static double compute_steps = 1; /* that take a ns */
+static double compute_steps = 1; /* steps per ns */
 
-/* Finds out how fast the processor is, as bench_calibrate of accuracy/programs/bench.h. */
+/* Finds out how fast the processor is, as bench_calibrate in accuracy/programs/bench.h does. */
 __attribute__((constructor)) static void compute_calibrate(void)
 {
 	const char *scale = getenv("WHATIF_CALIBRATION");

@@ -1,4 +1,4 @@
-/* cores SECONDS: four threads that only work; prints how often they visited. With a second argument on that core alone. */
+/* cores SECONDS [CORE]: four threads work, on that core alone if there is one. Prints how often they visited. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /*
- * Programs that count their visits themselves, exactly, in memory that all their processes share.
+ * Programs that count their own visits exactly, in memory that all their processes share.
  *
- *     counts HOW N     prints "visits V" when everything that may visit has ended
+ *     counts HOW N     prints "visits V" when no thread is left that may visit
  *
  * A visit is a call of visited(), a system call getppid, and a passage of the tracepoint timer:itimer_state.
  */
@@ -85,7 +85,7 @@ static void *thread(void *rounds) {
   return NULL;
 }
 
-/* N threads one after the other, 8 at a time. */
+/* N threads, at most 8 at a time. */
 static void threads(long n) {
   pthread_t alive[8];
   for (long i = 0; i < n; i++) {
@@ -106,7 +106,7 @@ static void longthreads(long n) {
     pthread_join(alive[i], NULL);
 }
 
-/* N children, 4 at a time, with a thread each beside their own. */
+/* N children, at most 4 at a time, each with 4 threads beside its first. */
 static void forks(long n) {
   for (long i = 0; i < n; i++) {
     if (i >= 4)
@@ -123,7 +123,7 @@ static void forks(long n) {
     reap();
 }
 
-/* N processes that do nothing but visit: gone before anyone could look. */
+/* N processes that only visit, and end before whatif can look at them. */
 static void brief(long n) {
   for (long i = 0; i < n; i++) {
     pid_t pid = fork();
@@ -136,14 +136,14 @@ static void brief(long n) {
   }
 }
 
-/* N times this program anew, loaded at another address each time. */
+/* Runs this program N times, each time loaded at another address. */
 static void execs(long n, int by_vfork) {
   for (long i = 0; i < n; i++) {
     pid_t pid = by_vfork ? vfork() : fork();
     must(pid >= 0, "fork");
     if (pid == 0) {
       if (by_vfork)
-        visit(); /* in the parent's memory, as a process of its own */
+        visit(); /* a process of its own, in the parent's memory */
       execl(self, self, "again", "0", (char *)NULL);
       _exit(1);
     }
@@ -151,7 +151,7 @@ static void execs(long n, int by_vfork) {
   }
 }
 
-/* N children whose parent is gone; the last one reports. */
+/* N children of a parent that has ended. The last one reports. */
 static void orphans(long n) {
   int begin[2];
   must(pipe(begin) == 0, "a pipe");
@@ -163,7 +163,7 @@ static void orphans(long n) {
       continue;
     char byte;
     close(begin[1]);
-    if (read(begin[0], &byte, 1) != 0) /* the end of it: the parent has ended */
+    if (read(begin[0], &byte, 1) != 0) /* the pipe's end: the parent has ended */
       _exit(1);
     usleep(100000);
     some(20);
@@ -174,7 +174,7 @@ static void orphans(long n) {
   _exit(0);
 }
 
-/* The shared memory is a file without a name, passed on to what is executed. */
+/* The shared memory is a file without a name. A program that a process executes inherits it. */
 enum { MEMORY = 9 };
 
 static void share(int again) {

@@ -1,4 +1,4 @@
-/* COZ's macros, in threads and forked children: 9000 visits of each. */
+/* COZ's macros, in threads and forked children: 9000 visits of each point. */
 #include <coz.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// What the macros of Rust's crate coz do, written out: they look for COZ's function among the
-// symbols of the process when a point is first passed, and count in what it gives.
+// What the macros of Rust's crate coz do, written out. When a point is first passed, they look up
+// COZ's function among the process's symbols. They count in the counter that it returns.
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;

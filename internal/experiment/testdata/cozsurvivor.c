@@ -1,5 +1,5 @@
-/* Has COZ's macros, and leaves behind a process in another session, which runs another program once the
- * file in the first argument is there. That writes to the two files after it: its mappings and its errors. */
+/* Uses COZ's macros, and leaves a process behind in another session. When the file of the first argument exists, that
+ * process runs another program, which writes its mappings to the second argument's file, its errors to the third's. */
 #include <coz.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static void nap(void) {
 }
 
 static int survive(char **argv) {
-  int nothing = open("/dev/null", O_RDWR); // whoever reads what the program writes must not wait for this
+  int nothing = open("/dev/null", O_RDWR); // else a reader of the program's output would wait for this process, too
   if (setsid() < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0)
     return 1;
   for (int naps = 0; access(argv[1], F_OK) != 0; naps++) {

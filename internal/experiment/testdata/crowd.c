@@ -1,4 +1,4 @@
-/* Eight threads that sleep in one line, and compute for less than a tick's distance in between. */
+/* Eight threads sleep in one line. In between each computes for less than a period. */
 #include <pthread.h>
 #include <time.h>
 #include "compute.h"

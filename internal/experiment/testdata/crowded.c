@@ -1,5 +1,6 @@
 /*
- * Three threads on one core: one sleeps 3 ms and hands a job to the second, which takes about half of that at most; the third takes what is left.
+ * Three threads on one core. One sleeps 3 ms and hands a job to the second. The job takes up to about half of that
+ * time. The third thread takes what is left of the core.
  */
 #define _GNU_SOURCE
 #include <time.h>

@@ -1,6 +1,6 @@
 /*
- * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes about half of that at most. Each has a core, if there are two:
- * nobody is held whose core another of them wants.
+ * A thread sleeps 3 ms, hands a job to another, and sleeps again. The job takes up to about half of that time. Each
+ * has a core, if there are two: a thread pays before its return only if no other thread of the target wants the core.
  */
 #define _GNU_SOURCE
 #include <time.h>

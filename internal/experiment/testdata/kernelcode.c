@@ -1,6 +1,6 @@
-/* Work of the kernel's: mostly writing to a file in memory, three times from one function and once from
- * another; with "udp" packets to itself. And what the kernel's threads do for it: with "tty" bytes through a
- * terminal, with "ring" writing by one of io_uring's workers, with "writeback" writing pages to the disk. */
+/* Makes the kernel work. Mostly it writes to a file in memory, three times from one function, once from another; with
+ * "udp" it sends packets to itself. The kernel's threads work for it with "tty" (bytes through a terminal), with "ring"
+ * (one of io_uring's workers writes), and with "writeback" (pages are written to the disk). */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ __attribute__((noinline)) static void through_terminal(void) {
     check((got = read(terminal, bytes, sizeof bytes)) > 0, "reading from the terminal");
 }
 
-/* A worker is to carry it out. */
+/* The request asks for a worker. */
 __attribute__((noinline)) static void through_ring(void) {
   ++*ring.tail;
   check(syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1, "waiting for the ring");
@@ -60,7 +60,7 @@ __attribute__((noinline)) static void through_ring(void) {
   ++*ring.taken;
 }
 
-/* The flusher writes; who calls waits. */
+/* The flusher writes, and the caller waits. */
 __attribute__((noinline)) static void through_flusher(void) {
   for (int i = 0; i < 16; i++)
     check(pwrite(file, bytes, SIZE, (off_t)i * SIZE) == SIZE, "writing");

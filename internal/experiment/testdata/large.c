@@ -1,11 +1,11 @@
-// Half of the time is in a function with so many instructions that hardly any of them is met twice,
-// the other half in a small loop.
+// Half of the time is in a function of so many instructions that ticks hardly meet any of them twice.
+// The other half is in a small loop.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-// By the assembler: compilers take minutes for so much at once.
+// By the assembler, because compilers take minutes for a function of that size.
 #ifdef __x86_64__
 #define STEP "imulq $3, %0\nrorq $7, %0\naddq $5, %0\n"
 #else

@@ -1,6 +1,6 @@
 /*
- * Three threads: one works on a line all the time, one counts rounds of some 50 microseconds in FILE, which the test
- * has mapped too, and one sleeps, and works for a moment between two functions, over and over.
+ * Three threads. One works on a line all the time. One counts rounds of some 50 microseconds in FILE, which the test
+ * has mapped, too. One sleeps and works for a moment between two functions, again and again.
  *
  *     moments FILE
  */
@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
   __atomic_store_n(&shared->pid, (unsigned long)getpid(), __ATOMIC_RELEASE);
   for (int n = 0;; n++) {
     work(10000);
-    if (n % 20 == 0) round_done(); /* or counting it would be what slows the program */
+    if (n % 20 == 0) round_done(); /* not each time, as counting visits would slow the program */
     __atomic_add_fetch(&shared->rounds, 1, __ATOMIC_RELAXED);
   }
 }

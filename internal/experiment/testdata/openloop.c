@@ -1,4 +1,4 @@
-/* A thread that computes all the time, and one that makes something every millisecond of the clock. */
+/* One thread computes all the time, another one makes something every millisecond by the clock. */
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>

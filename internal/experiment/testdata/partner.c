@@ -1,6 +1,6 @@
 /*
- * partner: on standard input is a socket. "asks" writes to it, waits for the answer and computes; "answers" sleeps 2 ms for each.
- * Both are on the first core that they may be on.
+ * partner asks|answers, with a socket as standard input. "asks" writes to the socket, waits for the answer and
+ * computes. "answers" sleeps 2 ms before each answer. Both run on the first core that they may use.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,5 +1,5 @@
 /*
- * paths N [COMMAND...]     visits N times in N half milliseconds, then has a shell run each command
+ * paths N [COMMAND...]     visits N times, about every half a millisecond, then has a shell run each command
  *
  * It exits with 1 if one of them fails.
  */

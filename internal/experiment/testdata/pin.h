@@ -1,11 +1,11 @@
-/* A thread that has a core to itself, if there are two. */
+/* Gives a thread a core of its own, if there are two. */
 #ifndef _GNU_SOURCE
 #error "define _GNU_SOURCE before all that is included"
 #endif
 #include <pthread.h>
 #include <sched.h>
 
-/* The which-th of those that it may be on. */
+/* The calling thread goes to one of the cores that it may use: the first (0), the second (1), and so on. */
 static void take_core(int which)
 {
 	cpu_set_t all, one;

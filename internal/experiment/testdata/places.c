@@ -1,6 +1,6 @@
 /*
- * Statements of all shapes. Each place that is marked with a name counts its executions itself, by a
- * line of its own next to it.
+ * Statements of all shapes. Next to each place that is marked with a name, a line of its own counts the
+ * executions of that place.
  *
  *     places N     prints "NAME COUNT" for each place
  */
@@ -37,7 +37,7 @@ NOINLINE static long body(const long *v, long n) {
   return sum;
 }
 
-/* A loop's body without one: compilers unroll it. */
+/* A loop's body without a call: compilers unroll it. */
 NOINLINE static long plain(const long *v, long n) {
   long sum = 0;
   for (long i = 0; i < n; i++) {
@@ -145,7 +145,7 @@ NOINLINE static long recursive(long n) {
   return x * 2;
 }
 
-/* A loop whose first turn differs. */
+/* A loop with a different first turn. */
 NOINLINE static long loop(long n) {
   long x = 0, first = 1;
   while (n-- > 0) {

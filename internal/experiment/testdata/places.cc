@@ -1,6 +1,6 @@
 /*
- * places.c's, for what C++ has besides: each place that is marked with a name counts its
- * executions itself, by a line of its own next to it.
+ * Does what places.c does, for statements that only C++ has. Next to each place that is marked
+ * with a name, a line of its own counts the executions of that place.
  *
  *     places N     prints "NAME COUNT" for each place
  */

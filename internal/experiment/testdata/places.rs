@@ -1,5 +1,5 @@
-// places.c's, in Rust: each place that is marked with a name counts its executions itself,
-// by a line of its own next to it.
+// Does in Rust what places.c does: next to each place that is marked with a name, a line of its
+// own counts the executions of that place.
 //
 //     places N     prints "NAME COUNT" for each place
 

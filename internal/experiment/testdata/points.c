@@ -39,7 +39,7 @@ static void *forever(void *unused) {
   return unused;
 }
 
-/* Children that have visited 1000 times in two threads, and are killed. */
+/* Children visit 1000 times in two threads, and are killed. */
 static void killed(int n) {
   while (n-- > 0) {
     int status;
@@ -56,7 +56,7 @@ static void killed(int n) {
   }
 }
 
-/* A program that runs another from a thread that is not its first. */
+/* A thread that is not the process's first executes another program. */
 static void *exec(void *self) {
   visits(100);
   execl(self, self, "rest", (char *)NULL);
@@ -103,7 +103,7 @@ static void busy_forks(void) {
   printf("visits %ld\n", n[0] + n[1] + children);
 }
 
-/* Libraries, loaded together: each visits 500 times, before and after whatif has had time to look at them. */
+/* Loads libraries together. Each visits 250 times before whatif has had time to look at it, and 250 times after. */
 static void libraries(char **paths) {
   void *lib[16];
   int n = 0;
@@ -125,11 +125,11 @@ static void libraries(char **paths) {
   }
 }
 
-/* So that the program has several pages of code. */
+/* Gives the program several pages of code. */
 __asm__(".pushsection .text\npadding: .zero 65536, 0x90\n.popsection");
 extern char padding[];
 
-/* Its code becomes several pieces for the kernel, and there is more of it, so that whatif looks. */
+/* Splits the mapping of the program's code into several, and maps more code, which makes whatif look again. */
 static void split(void) {
   char *page = (char *)(((uintptr_t)padding + 32768) & -4096);
   for (int twice = 0; twice < 2; twice++) {

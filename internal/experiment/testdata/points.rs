@@ -1,4 +1,4 @@
-// Counts in four threads, and in a generic function; and hands over what it has begun.
+// Four threads visit points in a generic function. Then one thread begins something and another one ends it.
 use std::{sync::mpsc, thread, time::Duration};
 
 fn work<T: Copy>(times: u32, _of: T) {

@@ -1,6 +1,6 @@
 /*
- * Two threads: one works on a line all the time, the other counts rounds of some 50
- * microseconds in FILE, which the test has mapped too.
+ * Two threads. One works on a line all the time, the other counts rounds of some 50
+ * microseconds in FILE, which the test has mapped, too.
  *
  *     pulse FILE
  */

@@ -1,11 +1,11 @@
-/* Requests come by the clock, at random, and wait in a queue for one thread; all of it on one core. */
+/* Requests come by the clock, at random, and wait in a queue for one thread. All threads run on one core. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define SERVICE 2000000 /* steps, of which seven tenths are the target */
+#define SERVICE 2000000 /* steps; seven tenths of them are the target */
 
 __attribute__((noinline, noclone)) void came(long n) { __asm__ volatile("# came" : : "r"(n)); }
 __attribute__((noinline, noclone)) void served(long n) { __asm__ volatile("# served" : : "r"(n)); }
@@ -48,7 +48,7 @@ int main(void) {
   pthread_create(&thread, NULL, serve, NULL);
   unsigned seed = 1;
   for (long n = 0;; n++) {
-    /* Twice what a request takes, on average. */
+    /* On average twice the time that a request takes. */
     long gap = (double)rand_r(&seed) / RAND_MAX * 4 * takes;
     nanosleep(&(struct timespec){gap / 1000000000, gap % 1000000000}, NULL);
     pthread_mutex_lock(&mutex);

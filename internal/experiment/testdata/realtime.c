@@ -1,9 +1,9 @@
 /*
- * realtime work FILE: two threads, each with a core to itself, work on two lines. Each round of
- * the first is a visit.
- * realtime wake FILE: on the second core, with real-time priority, sleeps for 2 ms again and
- * again, and notes how late it is woken. FILE gets, as words: the process, the wake-ups, the worst
- * in µs, and the sum of those later than 1 ms.
+ * realtime work FILE: two threads work on two lines, each on a core of its own. Each round of the
+ * first is a visit.
+ * realtime wake FILE: a thread of real-time priority on the second core sleeps for 2 ms again and
+ * again, and notes how late it wakes up. FILE gets, as words: the process, the number of wake-ups,
+ * the worst delay in µs, and the sum of the delays above 1 ms.
  */
 #define _GNU_SOURCE
 #include "pin.h"

@@ -11,11 +11,11 @@
 static struct {
   int fd;
   unsigned *tail, *taken;
-  struct io_uring_cqe *answers; /* as many as the mask says, and one */
+  struct io_uring_cqe *answers; /* mask + 1 of them */
   unsigned mask;
 } ring;
 
-/* Gives the request, to be filled in; NULL: there can be no ring. */
+/* Returns the request, to be filled in, or NULL if the kernel gives no ring. */
 static struct io_uring_sqe *make_ring(void) {
   struct io_uring_params p = {0};
   ring.fd = (int)syscall(SYS_io_uring_setup, 1, &p);

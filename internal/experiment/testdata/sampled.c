@@ -1,6 +1,6 @@
 /*
- * Two lines of the same code, one with three times the work of the other, in turns of some 0.2 ms, by two threads
- * and a child process. Prints "ns N", what the two have taken in all, by the threads' own clocks.
+ * Two threads, and two in a child process, run two lines of the same code in turns of some 0.2 ms. One line has three
+ * times the work of the other. Prints "ns N": the time of both lines in all, by the threads' own clocks.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

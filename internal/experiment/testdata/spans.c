@@ -1,4 +1,4 @@
-/* Requests that take 2 ms or more of the clock: spans HOW SECONDS. */
+/* spans HOW SECONDS: requests that take 2 ms or more by the clock. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void *nested(void *unused) {
   return unused;
 }
 
-/* Says how many there were, and how long they took on average by its own clock. */
+/* For the number of requests, and their mean length by this program's own clock, which it prints. */
 static long counted;
 static double taken;
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
@@ -91,7 +91,7 @@ static void *paced(void *unused) {
 
 static int ends[2];
 
-/* What another thread has begun. */
+/* Ends requests that another thread has begun. */
 static void *ending(void *unused) {
   long id;
   while (read(ends[0], &id, sizeof id) == sizeof id)

@@ -3,7 +3,7 @@
  *
  *     stacks HOW LIBRARY    runs for SECONDS; LIBRARY is for dlopen
  *
- * All that HOW does belongs to the lines marked with its name, some of it to callbacks further in.
+ * All time of HOW belongs to the lines that are marked with its name. Some of these lines are in callbacks.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -101,7 +101,7 @@ static KEEP void use_alloca(void) {
   }
 }
 
-/* gcc keeps the address of the arguments in another register: its stack realigned. */
+/* gcc realigns the stack of this function, and keeps the address of its arguments in another register. */
 static KEEP void use_realigned(void) {
   _Alignas(64) char buffer[256];
   char *p = alloca((int)sink % 2 + 64);
@@ -130,7 +130,7 @@ static KEEP void called_back(void) {
   for (int i = 0; i < 20000; i++) sink = exp(i * 1e-4); // jit
 }
 
-/* Code that was made while the program runs: in no file, without a table, with frame pointers. It loops, and calls back. */
+/* Code that is made at run time: it is in no file, and has frame pointers but no table. It loops, then calls back. */
 static KEEP void use_jit(void) {
   static const unsigned char code[] = {
       0x55, 0x48, 0x89, 0xe5,       /* push %rbp; mov %rsp, %rbp */
@@ -147,7 +147,7 @@ static KEEP void use_jit(void) {
   made(called_back); // jit
 }
 
-/* A copy of the library that is gone from the disk when it is first sampled. */
+/* A copy of the library, removed from the disk before its first sample. */
 static KEEP void use_deleted(void) {
   static void (*spend)(void);
   char path[4096];

@@ -1,11 +1,11 @@
 /*
- * Works on one line all the time, and beside it, sleeps for a millisecond again and again and notes by how
- * much too late it is woken. What is worst is in FILE, in microseconds.
+ * With work, works on one line all the time. With sleep, sleeps for a millisecond again and again, and notes the
+ * longest delay of a wake-up in FILE, in microseconds.
  *
- * With locks, one thread works on the line, on CPU 1, and another, on CPU 0, starts processes, maps memory and opens
- * files, which takes locks of the kernel's. With calls, the program does the same as that other thread once a
- * millisecond, on CPU 1, and notes how long the longest turn takes: where a thread is stopped while it has a lock it
- * takes as long as the stop.
+ * With locks, one thread works on the line, on CPU 1. Another thread, on CPU 0, starts processes, maps memory and opens
+ * files, for which the kernel takes locks. With calls, the program does the same as that other thread once a
+ * millisecond, on CPU 1, and notes how long the longest turn takes. If a thread is stopped while it has such a lock, a
+ * turn takes as long as the stop.
  *
  *     stall work|sleep|locks|calls FILE
  */
@@ -54,7 +54,7 @@ static void *works(void *unused) {
   return unused;
 }
 
-/* What takes locks that all processes share: of processes, of memory, of a directory. */
+/* Makes the kernel take locks that all processes share: for processes, for memory, for a directory. */
 static void take_locks(void) {
   const size_t size = 64 * 4096;
   char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,11 +1,11 @@
 /*
- * Processes that come and go as fast as they can, until the test asks them to rest, in FILE, which the
- * test has mapped too. Then no visit is half done. Each visit is one of all the points that there are.
+ * Processes come and go as fast as they can until the test asks them to rest, in FILE, which the test has
+ * mapped, too. Then no visit is half done. Each visit is a visit of every point of the program.
  *
- *     storm numbers FILE    a process and one that is none of its own make children that take the same number
- *                           one after the other
- *     storm execs FILE      programs of some threads that run themselves anew, from whichever thread; they go on
- *                           with that while they rest, and only make no visits
+ *     storm numbers FILE    a process of the target and a stranger, which is outside it, make children in
+ *                           turns, and each child takes the process number of the last one
+ *     storm execs FILE      programs with some threads, one of which runs the program again; while they rest
+ *                           they go on with that, but make no visits
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,16 +27,16 @@
 #include "whatif.h"
 
 #define CHAINS 2
-#define THREADS 3 /* of each, beside the first */
+#define THREADS 3 /* of each chain, beside its first */
 
 static struct {
   unsigned long pid;
   unsigned long visits;
-  unsigned long rest; /* asked for by the test */
+  unsigned long rest; /* the test asks for it */
   unsigned long resting;
   unsigned long threads; /* that rest */
-  unsigned long strangers; /* visits of processes that are not the first one's own */
-  unsigned long turns; /* numbers that were taken anew; programs that were run */
+  unsigned long strangers; /* visits of the stranger's children */
+  unsigned long turns; /* how often a number was taken again, or a program was run */
 } *shared;
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 static char self[] = "/proc/self/exe", *file;
@@ -50,7 +50,7 @@ __attribute__((noinline)) static unsigned long work(long n) {
   return x;
 }
 
-/* Of what one process has begun another one, which has its number, ends. */
+/* A process begins something, and a later process of the same number ends something: that is no pair. */
 __attribute__((noinline)) static void begins(long what) { __asm__ volatile("" ::"r"(what)); }
 __attribute__((noinline)) static void ends(long what) { __asm__ volatile("" ::"r"(what)); }
 
@@ -75,7 +75,7 @@ static void rest(void) {
     return;
   __atomic_add_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
   while (asked_to_rest()) {
-    work(50000); /* whatif looks at the process when a tick meets it */
+    work(50000); /* for ticks to meet the process: only then whatif looks at it */
     nanosleep(&some, NULL);
   }
   __atomic_sub_fetch(&shared->resting, 1, __ATOMIC_ACQ_REL);
@@ -86,12 +86,12 @@ static int leaf(char *whose) {
   return 0;
 }
 
-/* A child with that number; 0: whatever it gets. It visits, every other one in a program that it runs. Gives its number. */
+/* Makes a child of that number (0: any). It visits, in odd turns also in a program that it runs. Returns its number. */
 static pid_t child(pid_t number, long turn, char *whose) {
   char *again[] = {self, "leaf", whose, file, NULL};
   struct clone_args how = {.exit_signal = SIGCHLD, .set_tid = number ? (unsigned long)&number : 0, .set_tid_size = number != 0};
   pid_t pid = syscall(SYS_clone3, &how, sizeof how);
-  if (pid < 0 && errno == EEXIST) { /* somebody else has got it */
+  if (pid < 0 && errno == EEXIST) { /* another process has that number */
     how.set_tid = how.set_tid_size = 0;
     pid = syscall(SYS_clone3, &how, sizeof how);
   }
@@ -144,10 +144,10 @@ static int numbers(void) {
   }
 }
 
-/* What a chain's threads do until one of them runs the program anew. */
+/* What a chain's threads do until one of them runs the program again. */
 static struct {
-  int visits; /* each */
-  int done;   /* threads that have made theirs */
+  int visits; /* of each thread */
+  int done;   /* threads that have made their visits */
   char **next;
 } chain;
 
@@ -165,7 +165,7 @@ static void *link_of_chain(void *runs_anew) {
   __atomic_add_fetch(&chain.done, 1, __ATOMIC_ACQ_REL);
   if (runs_anew)
     run_anew();
-  for (;;) { /* while another one runs the program anew */
+  for (;;) { /* until another thread runs the program again */
     work(20000);
     nap();
   }
@@ -209,7 +209,7 @@ static void *busy(void *unused) {
     rest();
     work(20000);
     visit(&shared->visits);
-    nap(); /* most of the time is the chains' */
+    nap(); /* leaves most of the time to the chains */
   }
   return unused;
 }

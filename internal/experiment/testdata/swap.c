@@ -1,4 +1,4 @@
-/* Computes in one library, unloads it, and then for longer in another of the same size at the same address. usage: swap A B */
+/* swap A B: computes in library A, unloads it, then computes for longer in B, of the same size, at the same address. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static double now(void) {
 
 __attribute__((noinline)) void visited(void) { __asm__ volatile(""); }
 
-/* Where its code was. */
+/* Returns where the library's code was. */
 static void *run(const char *library, double seconds) {
   void *l = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   void (*work)(void) = l ? (void (*)(void))dlsym(l, "work") : NULL;

@@ -1,4 +1,4 @@
-/* Compiled twice: what is the same code on other lines. */
+/* Compiled twice: the same code on different lines. */
 volatile long odd = 3, result;
 #ifdef FIRST
 void work(void) {

@@ -1,6 +1,6 @@
 /*
- * Forty clients that think 15 ms and ask, one server that takes 0.2 ms and 0.6 more in one line: more than it can answer. So it never waits
- * for a question. A faster server is asked 40 times in 15 ms.
+ * Forty clients think for 15 ms, then ask one server, which takes 0.2 ms, and 0.6 ms more in one line. That is more
+ * than it can answer, so it never waits for a question. A faster server is asked 40 times in 15 ms.
  */
 #include "compute.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Threads share two cores, pinned. kinds: on each one of nice 5 that is in the target for three quarters of its time, and two that
- * only compute. earners: on each one that is nearly always in it, and one that is now and then.
+ * Threads share two cores, pinned. kinds: on each core, a thread of nice 5 is in the target for three quarters of its
+ * time, and two threads only compute. earners: on each core, one thread is nearly always in the target, one seldom.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

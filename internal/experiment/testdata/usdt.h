@@ -1,6 +1,6 @@
 /*
  * A static probe as programs have them for SystemTap, bpftrace and GDB: a no-op, a note that says where it
- * is, and a counter (the semaphore) that tracers keep above zero in whose processes they look.
+ * is, and a counter (the semaphore). A tracer keeps the counter above zero in each process that it traces.
  */
 #ifndef USDT_H
 #define USDT_H
@@ -8,7 +8,7 @@
 #define USDT_SEMAPHORE(provider, name) \
   __attribute__((section(".probes"), used, visibility("hidden"))) volatile unsigned short provider##_##name##_semaphore
 
-/* The address that notes repeat, to tell by how much the program was moved since it was linked. */
+/* Notes repeat this address. It tells by how much the program was moved since it was linked. */
 __asm__(".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
         ".weak _.stapsdt.base\n"
         ".hidden _.stapsdt.base\n"
@@ -29,7 +29,7 @@ __asm__(".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat
                    "3: .balign 4\n" \
                    ".popsection\n")
 
-/* A probe that costs a no-op, and one that is passed only while somebody looks. */
+/* A probe that costs a no-op, and one that is passed only while a tracer asks for it. */
 #define USDT(provider, name) USDT_NOTE(provider, name, "0")
 #define USDT_IF_ENABLED(provider, name) \
   do { \

@@ -1,4 +1,7 @@
-/* Waits in known ways, a line for each, some times; then makes a visit. usage: waits ROUNDS, with a socket as stdin that answers each byte with one, late */
+/*
+ * Waits in known ways, on a line for each way, some times; then makes a visit. usage: waits ROUNDS, with a socket as
+ * standard input that answers each byte with one byte, late.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,7 +27,7 @@ static void ms(long n)
 	nanosleep(&t, 0);
 }
 
-/* Answers, each time 2 ms late. */
+/* Answers each byte, 2 ms late. */
 static void *answer(void *rounds)
 {
 	for (long i = (long)rounds; i > 0; i--) {
@@ -41,7 +44,7 @@ static void *answer(void *rounds)
 	return 0;
 }
 
-/* The ring's requests are nothing but timeouts of 2 ms. */
+/* Each request of the ring is a timeout of 2 ms. */
 static void time_by_ring(void)
 {
 	static struct __kernel_timespec two = { 0, 2000000 };

@@ -1,5 +1,5 @@
-// Go_after_func is go_timed_jobs without a goroutine that sleeps: what a timer starts each 3 ms sets the next timer and hands
-// out the job, which takes 0.5 ms, and 1 ms, the target.
+// Go_after_func is go_timed_jobs without a goroutine that sleeps. Every 3 ms a timer's function sets the next timer and
+// hands out the job, which takes 0.5 ms, and 1 ms, the target.
 //
 // Truth by arithmetic: 0, as no job comes earlier.
 package main

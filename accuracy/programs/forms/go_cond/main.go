@@ -1,5 +1,5 @@
-// Go_cond is two goroutines with a ring of four places between them, a sync.Mutex and two sync.Conds: 0.6 ms an item, and 1 ms, the
-// target.
+// Go_cond is two goroutines with a ring of four places between them, a sync.Mutex and two sync.Conds. One works 0.6 ms
+// an item, the other 1 ms, the target.
 //
 // Truth: an item takes max(1-s, 0.6) ms: 25, 40, 40, 40.
 package main

@@ -1,7 +1,7 @@
-// Go_garbage is four goroutines that make a list of 5000 nodes, keep the last 64 lists, and compute 0.4 ms, the target: the garbage
-// collector runs often, and beside them.
+// Go_garbage is four goroutines. Each makes a list of 5000 nodes, keeps the last 64 lists, and computes 0.4 ms, the
+// target. The garbage collector runs often, and beside them.
 //
-// Truth: measured only, as it is the collector's when it runs.
+// Truth: measured only, as the collector decides when it runs.
 package main
 
 import (

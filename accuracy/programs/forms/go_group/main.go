@@ -1,4 +1,5 @@
-// Go_group starts four goroutines in each round, 0.5 ms and 0.5 ms, the target, and waits for all of them with a WaitGroup.
+// Go_group starts four goroutines in each round, of 0.5 ms and 0.5 ms, the target, and waits for all of them with a
+// WaitGroup.
 //
 // Truth: were the two cores always full a round would take 4(1 - 0.5s)/2 ms: 12.5, 25, 37.5, 50.
 package main

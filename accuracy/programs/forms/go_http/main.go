@@ -1,5 +1,5 @@
-// Go_http is a server with net/http, and four clients in the same process that keep their connections: a handler computes 0.5 ms, the target, and makes a page of
-// 16 KiB; a client computes 0.2 ms.
+// Go_http is a server with net/http, and four clients in the same process that keep their connections. A handler
+// computes 0.5 ms, the target, and makes a page of 16 KiB; a client computes 0.2 ms.
 //
 // Truth is measured only.
 package main

@@ -1,5 +1,6 @@
-// Go_meet is two goroutines that meet after each round, on two channels without room: one has 1.5 ms of work before that, the target, the
-// other 1 ms. Who comes last runs the other on its own thread, and the thread of that one takes what was left: they change threads at each meeting.
+// Go_meet is two goroutines that meet after each round, on two channels without room. Before that one works 1.5 ms, the
+// target, the other 1 ms. The goroutine that comes last runs the other one on its own thread, and the other one's
+// thread takes what was left: they change threads at each meeting.
 //
 // Truth: a round takes max(1.5(1-s), 1) ms: 25, 33, 33, 33.
 package main

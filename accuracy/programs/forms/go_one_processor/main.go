@@ -1,7 +1,7 @@
-// Go_one_processor has three goroutines on one processor of Go's: one sleeps 3 ms and hands a job of 1 ms, the target, to
-// another; the third does what counts in what is left, 0.2 ms at a time.
+// Go_one_processor has three goroutines on one processor of Go's. One sleeps 3 ms and hands a job of 1 ms, the target,
+// to another. The third makes the progress in what is left, 0.2 ms at a time.
 //
-// Truth by arithmetic: of 3 ms it has 2, and 3 if the job takes no time.
+// Truth by arithmetic: of 3 ms the third has 2, and 3 if the job takes no time.
 package main
 
 import (

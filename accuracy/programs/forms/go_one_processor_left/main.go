@@ -1,5 +1,5 @@
-// Go_one_processor_left has three goroutines on one processor of Go's: one sleeps 3 ms and hands a job of 1 ms to another; the third
-// makes the progress in what is left, 0.2 ms at a time, of which half is the target.
+// Go_one_processor_left has three goroutines on one processor of Go's. One sleeps 3 ms and hands a job of 1 ms to
+// another. The third makes the progress in what is left, 0.2 ms at a time, of which half is the target.
 //
 // Truth by arithmetic: 12.5, 25, 37.5 and 50.
 package main

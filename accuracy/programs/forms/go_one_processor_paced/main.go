@@ -1,5 +1,5 @@
-// Go_one_processor_paced has three goroutines on one processor of Go's: one sleeps 3 ms and hands a job of 1 ms, the target, to
-// another, which makes the progress; the third keeps the processor busy in what is left.
+// Go_one_processor_paced has three goroutines on one processor of Go's. One sleeps 3 ms and hands a job of 1 ms, the
+// target, to another, which makes the progress. The third keeps the processor busy in what is left.
 //
 // Truth by arithmetic: 0, as no job comes earlier.
 package main

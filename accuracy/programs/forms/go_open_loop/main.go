@@ -1,8 +1,8 @@
-// Go_open_loop is open_loop with goroutines: requests come by the clock, whatever has become of those before, wait in a
-// channel, and one goroutine serves them, in 2 ms on average of which 1.4 are the target. The times between them are such
-// as chance would make them, 4 ms on average, the same in each run.
+// Go_open_loop is open_loop with goroutines. Requests come by the clock, whatever has become of earlier ones, and wait
+// in a channel. One goroutine serves them, in 2 ms on average, of which 1.4 are the target. The times between them are
+// random, 4 ms on average, and the same in each run.
 //
-// Truth: as many requests come as before, so throughput stays; but they wait for less.
+// Truth: as many requests come as before, so throughput stays, but they wait for less.
 package main
 
 import (
@@ -20,7 +20,7 @@ type request struct {
 	came   time.Time
 }
 
-// What a request is known by, while it is in the system: the latency's two points have it as their argument.
+// requestBegin and requestEnd are the latency's two points. Their argument identifies the request.
 //
 //go:noinline
 func requestBegin(number uint64) {}
@@ -29,7 +29,7 @@ func requestBegin(number uint64) {}
 func progressDone() {}
 
 //go:noinline
-func requestEnd(number uint64) uint64 { return number } // another text: one function of the two would have both names
+func requestEnd(number uint64) uint64 { return number } // another text, or one function would have both names
 
 // The work is in the loop's post statement, so that gofmt leaves all of it on one line.
 

@@ -1,5 +1,5 @@
-// Go_select is a server that takes requests of two kinds from two channels, 0.1 ms, and 0.1 ms and 0.2 ms, the target; four clients
-// ask for one each, wait for the answer and compute 0.4 ms.
+// Go_select is a server that takes requests of two kinds from two channels, of 0.1 ms, and of 0.1 ms and 0.2 ms, the
+// target. Four clients ask for one each, wait for the answer and compute 0.4 ms.
 //
 // Truth: were the two cores always full four requests, two of each kind, would take (2.4 - 0.4s)/2 ms: 4, 8, 12.5, 17.
 package main

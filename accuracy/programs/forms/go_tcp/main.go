@@ -1,5 +1,5 @@
-// Go_tcp is a server over TCP with a goroutine for each connection, and three clients in the same process: a client computes 0.4 ms and
-// asks, the server computes 0.3 ms and 0.7 ms, the target, and answers.
+// Go_tcp is a server over TCP with a goroutine for each connection, and three clients in the same process. A client
+// computes 0.4 ms and asks. The server computes 0.3 ms and 0.7 ms, the target, and answers.
 //
 // Truth: were the two cores always full a request would take (1.4 - 0.7s)/2 ms: 12.5, 25, 37.5, 50.
 package main

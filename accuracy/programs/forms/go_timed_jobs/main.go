@@ -1,4 +1,4 @@
-// Go_timed_jobs is timed_jobs with goroutines: one sleeps 3 ms, hands a job to another, and sleeps again; the job takes
+// Go_timed_jobs is timed_jobs with goroutines. One sleeps 3 ms, hands a job to another, and sleeps again. The job takes
 // 0.5 ms, and 1 ms, the target.
 //
 // Truth by arithmetic: 0, as no job comes earlier.

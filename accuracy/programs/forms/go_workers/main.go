@@ -1,5 +1,5 @@
-// Go_workers is four workers that take jobs from a channel, 0.2 ms and 0.3 ms, the target, and give results to another; who takes
-// those computes 0.1 ms.
+// Go_workers is four workers that take jobs from a channel, of 0.2 ms and 0.3 ms, the target, and give results to
+// another goroutine, which computes 0.1 ms for each.
 //
 // Truth: were the two cores always full a job would take (0.6 - 0.3s)/2 ms: 12.5, 25, 37.5, 50.
 package main

@@ -1,4 +1,4 @@
-/* The batch program of the README: reads a file and computes something of it for 0.1 s or so. */
+/* The README's batch program: it reads a file and computes with its bytes for about 0.1 s. */
 #include <stdio.h>
 
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;

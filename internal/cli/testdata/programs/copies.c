@@ -1,7 +1,7 @@
 /*
- * Half of the time in work, half in the C library, which copy calls: for some
- * milliseconds, until SECONDS have passed. Half a million bytes stay in no cache
- * that the compiler could know of.
+ * Half of the time is in work, half in the C library, which copy calls: some
+ * milliseconds each in turn, until SECONDS have passed. The compiler does not
+ * know how many bytes are copied.
  *
  *     copies SECONDS
  */

@@ -1,4 +1,4 @@
-/* A program with a note of whatif's that is cut short. */
+/* A program with a note of whatif's, cut short. */
 __asm__(".pushsection .note.whatif,\"a\",@note\n"
         ".balign 4\n"
         ".long 7, 4, 1\n"

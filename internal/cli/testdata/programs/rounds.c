@@ -1,8 +1,8 @@
 /*
- * Rounds of some 0.3 ms of work; each ends in round_done.
+ * Works in rounds of some 0.3 ms. Each round ends in round_done.
  *
  *     rounds SECONDS [STATUS]     prints "rounds N" and exits with STATUS
- *     rounds SECONDS tidy         SIGTERM ends it in order, with status 7
+ *     rounds SECONDS tidy         ends in order at a SIGTERM, with status 7
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The server of the README: for ever requests, most of each parsing, and an answer. The line of the parsing is parse.c:118. */
+/* The README's server: again and again it parses a request, mostly on the line parse.c:118, and answers. */
 #include <fcntl.h>
 #include <unistd.h>
 #include "whatif.h"
@@ -10,7 +10,7 @@ __attribute__((noinline)) void request_done(void) { __asm__ volatile(""); }
 __attribute__((noinline)) static unsigned long parse_row(long n) {
   unsigned long x = 1, by = odd;
   while (n-- > 0)
-    /* This is the line that the README talks about. */
+    /* The line that the README talks about. */
     x = (((x * by ^ by) * by ^ by) * by ^ by) * by ^ by;
   return x;
 }

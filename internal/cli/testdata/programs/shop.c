@@ -29,7 +29,7 @@ __attribute__((noinline)) static unsigned long handle_request(unsigned long n) {
 
 __attribute__((noinline)) void request_done(void) { __asm__ volatile(""); }
 
-/* So often that counting it is dear: 20 times a microsecond's work. */
+/* Called 20 times a microsecond's work: often enough to make counting expensive. */
 __attribute__((noinline)) static unsigned long often(unsigned long x) {
   __asm__ volatile("" : "+r"(x));
   return x + 1;

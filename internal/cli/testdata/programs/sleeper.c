@@ -1,4 +1,4 @@
-/* Hardly runs at all, and never calls what it has. */
+/* Hardly runs, and never calls its function. */
 #include <unistd.h>
 
 __attribute__((noinline)) void never_called(void) { __asm__ volatile(""); }

@@ -1,5 +1,5 @@
-// Gocopy spends its time in memmove, which has no frame: by frame pointers alone its
-// caller would be skipped.
+// Gocopy spends its time in memmove, which has no frame. A walk by frame pointers alone
+// would skip its caller.
 package main
 
 import "time"

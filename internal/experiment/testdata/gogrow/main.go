@@ -1,5 +1,5 @@
-// Gogrow begins and ends something in functions that need more stack than their goroutine
-// has, so that Go starts them twice; and in C, which is linked with it. It does so as often as it is told.
+// Gogrow begins and ends something, as often as its argument says: in functions that need more stack than their
+// goroutine has, so that Go starts them twice, and in C.
 package main
 
 // #include <stdint.h>
@@ -34,7 +34,7 @@ func main() {
 	}
 	done := make(chan byte)
 	for id := range uint64(times) {
-		// Each in a goroutine of its own, whose stack is small.
+		// Each in a goroutine of its own, with a small stack.
 		go func() { C.c_begin(C.uint64_t(id)); done <- growBegin(id) }()
 		<-done
 		go func() { C.c_end(7, C.uint64_t(id)); done <- growEnd(7, id) }()

@@ -1,4 +1,4 @@
-// Gopingpong is two goroutines that let each other go on, millions of times in a second.
+// Gopingpong has two goroutines that make each other ready, millions of times a second.
 package main
 
 import (

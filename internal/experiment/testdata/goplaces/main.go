@@ -1,5 +1,5 @@
-// Command goplaces is places.c's, in Go: each place that is marked with a name counts its
-// executions itself, by a line of its own next to it.
+// Command goplaces does in Go what places.c does: next to each place that is marked with a name,
+// a line of its own counts the executions of that place.
 //
 //	goplaces N     prints "NAME COUNT" for each place
 package main
@@ -26,7 +26,7 @@ func inlined(x int64) int64 {
 	return work(x) + 2 // inlined
 }
 
-// turns are what adjacent counts, of which copies follow each other.
+// turns counts the calls of adjacent: inlined copies of it follow each other.
 var turns [8]int64
 
 func adjacent(x int64) int64 { turns[x&7]++; return x + 1 } // adjacent
@@ -59,7 +59,7 @@ func arm(x int64) int64 {
 	return work(x)
 }
 
-// deep makes its stack grow: Go runs a function's beginning anew when it has moved it.
+// deep makes its stack grow. When Go has moved the stack, it runs the function's beginning again.
 //
 //go:noinline
 func deep(n int64) int64 { // started

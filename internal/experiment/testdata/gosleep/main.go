@@ -1,5 +1,5 @@
-// Gosleep sleeps in one line, time after time, and eight other goroutines in another all the time. It ends
-// while these are asleep.
+// Gosleep sleeps again and again in one line. Eight other goroutines sleep in another line all the time. The program
+// ends while they are asleep.
 package main
 
 import (

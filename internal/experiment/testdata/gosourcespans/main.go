@@ -1,5 +1,5 @@
-// Gosourcespans has goroutines that begin something, sleep, and end it on whatever thread they
-// wake up. Of the keyed pair another goroutine ends what one has begun.
+// Gosourcespans has goroutines that begin something, sleep, and end it on the thread on which they wake up.
+// In the keyed pair, one goroutine begins something and another one ends it.
 package main
 
 import (

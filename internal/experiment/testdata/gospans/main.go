@@ -1,4 +1,4 @@
-// Gospans has goroutines that begin something, sleep, and end it on whatever thread
+// Gospans has goroutines that begin something, sleep, and end it on the thread on which
 // they wake up.
 package main
 

@@ -1,4 +1,4 @@
-// Rounds of work for a second; each ends in done.
+// Gostripped works in rounds for a second. Each round ends in done.
 package main
 
 import "time"
