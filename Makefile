@@ -91,7 +91,7 @@ gate: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_GATE_BIAS=$$WHATIF_GATE_BIAS" go test -count=1 -v -run TestGate ./accuracy
 
 accuracy: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -coz -check -results accuracy/RESULTS.md
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -rounds 3 -truth-seconds 0.5 -coz -coz-seconds 20 -check -results accuracy/RESULTS.md
 
 across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check -results accuracy/RESULTS.md
