@@ -100,32 +100,36 @@ func TestMachineChanged(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name   string
-		before func(l *limits)
-		why    string
+		before func(w *watchers)
+		why    reason
 		code   string
 	}{
-		{"nothing", func(*limits) {}, "", ""},
-		{"CPUs", func(l *limits) { l.cpus = "0-1023" }, "CPU hotplug", "cpu-hotplug"},
-		{"suspended", func(l *limits) { l.suspended -= 2 * time.Second }, "suspended", "suspended"},
-		{"quota", func(l *limits) { l.quotas = map[target.Quota]int64{used: 2} }, "", "cpu-quota"},
-		{"quota, not used up", func(l *limits) { l.quotas = map[target.Quota]int64{used: 3} }, "", ""},
+		{"nothing", func(*watchers) {}, usable, ""},
+		{"CPUs", func(w *watchers) { w.limits.cpus = "0-1023" }, "CPU hotplug", "cpu-hotplug"},
+		{"suspended", func(w *watchers) { w.limits.suspended -= 2 * time.Second }, "suspended", "suspended"},
+		{"quota", func(w *watchers) { w.quotas.used = map[target.Quota]int64{used: 2} }, usable, "cpu-quota"},
+		{"quota, not used up", func(w *watchers) { w.quotas.used = map[target.Quota]int64{used: 3} }, usable, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			s := &session{cfg: &Config{Log: slog.New(slog.DiscardHandler)}, data: &profile.Data{}, warned: map[string]bool{}}
-			s.limits = limits{cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
-			x.before(&s.limits)
-			if why := s.exceeded(); why != x.why {
+			rec, err := newRecorder(profile.Run{}, nil, slog.New(slog.DiscardHandler), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &watchers{lease: &lease{}, quotas: &quotas{rec: rec}, clocks: &clocks{}}
+			w.limits = &limits{rec: rec, cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
+			x.before(w)
+			if why := w.exceeded(); why != x.why {
 				t.Errorf("set aside for %q, want %q", why, x.why)
 			}
 			var codes []string
-			for _, w := range s.data.Warnings {
+			for _, w := range rec.data.Warnings {
 				codes = append(codes, w.Code)
 			}
 			if got := strings.Join(codes, " "); got != x.code {
 				t.Errorf("warnings %q, want %q", got, x.code)
 			}
-			again := s.exceeded()
-			if lasts := x.code == "cpu-hotplug"; lasts != (again != "") {
+			again := w.exceeded()
+			if lasts := x.code == "cpu-hotplug"; lasts != (again != usable) {
 				t.Errorf("the next experiment is set aside for %q", again)
 			}
 		})

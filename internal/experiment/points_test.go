@@ -65,9 +65,9 @@ func TestAtomicCounter(t *testing.T) {
 
 // Single steps are spoken of only where a probe stands on an instruction, and WHATIF_PROGRESS not to who uses it.
 func TestCheaper(t *testing.T) {
-	s := &session{ledger: &ledger.Ledger{}}
+	w := &pointWatch{ledger: &ledger.Ledger{}}
 	for _, kind := range []point.Kind{point.Syscall, point.Tracepoint, point.Source} {
-		got := s.cheaper(point.Spec{Kind: kind}, time.Microsecond)
+		got := w.cheaper(point.Spec{Kind: kind}, time.Microsecond)
 		if strings.Contains(got, "instruction") || strings.Contains(got, "WHATIF_PROGRESS") != (kind != point.Source) {
 			t.Errorf("of a point of kind %v: %s", kind, got)
 		}
