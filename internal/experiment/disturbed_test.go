@@ -21,7 +21,8 @@ func TestDisturbed(t *testing.T) {
 		steal, foreign int64
 		want           reason
 	}{
-		{30, 40, usable}, {39, 54, usable}, {41, 40, "steal"}, {30, 56, "foreign CPU time"}, {41, 56, "steal"}, {0, 0, usable},
+		{30, 40, usable}, {39, 54, usable}, {41, 40, "steal"}, {30, 56, "foreign CPU time"}, {41, 56, "steal"},
+		{0, 0, usable},
 	} {
 		if got := took(c.steal, c.foreign); got != c.want {
 			t.Errorf("steal %d%%, foreign %d%%: %q, want %q", c.steal, c.foreign, got, c.want)

@@ -14,8 +14,8 @@ import (
 	"whatif/internal/symbol"
 )
 
-// Until whatif looks, the process that asked about its code may run another program, or be gone and its number
-// another process's: the file that is there then is not taken for the one that was meant.
+// Until whatif looks, the process that asked about its code may run another program, or be gone, with its number given
+// to another process. Then the file that is there is not taken for the one that was meant.
 func TestAnotherFileThere(t *testing.T) {
 	realkernel.Need(t)
 	l, err := ledger.Open(ledger.Options{Period: time.Millisecond, Cap: time.Millisecond})

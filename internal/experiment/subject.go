@@ -13,7 +13,7 @@ import (
 // A subject is what a session profiles: a program that it starts ([started]), processes that run already
 // ([attachedTo]), or all that there are ([everyone]).
 type subject interface {
-	// programs are those whose code is known before anything is counted.
+	// programs are those with code that is known before anything is counted.
 	programs() ([]probes.Program, error)
 	// join makes it the target.
 	join(l *ledger.Ledger) error

@@ -7,7 +7,7 @@ import (
 	"whatif/internal/ledger"
 )
 
-// For how long somebody waited for what counts, in 10 seconds.
+// For how long at least one thread waited for what counts, in 10 seconds.
 func TestCountedWait(t *testing.T) {
 	w := &waitMeter{waiting: []ledger.WaitClass{ledger.WaitSleep, ledger.WaitDisk}}
 	lock := ledger.WaitLock
