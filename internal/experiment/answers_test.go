@@ -7,14 +7,16 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// A server that is asked for more than it can answer never waits for a question, and its clients think by the clock. However fast it becomes it is
-// asked no more often than they think: twice as often as it answers now, or a half more where it computes faster. Without answers.h it is as often as it could answer.
+// A server that is asked for more than it can answer never waits for a question, and its clients think by the clock.
+// However fast it becomes, it is asked no more often than they think: twice as often as it answers now, or half as
+// often again where it computes faster. Without bpf/wake/replies.h it would seem to answer as often as it could.
 func TestAnswersAreNotEarly(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/thinkers.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("thinkers.c:%d", realkernel.Line(t, source, "/* WORK */"))
-	data, _ := profiled(t, []string{"-p", "func:answered", "-t", line, "-s", "100", "--waiting", "none", "-d", "6s"}, []string{program}, 128+15)
+	data, _ := profiled(t, []string{"-p", "func:answered", "-t", line, "-s", "100", "--waiting", "none", "-d", "6s"},
+		[]string{program}, 128+15)
 	var weight, window [2]float64 // in baselines, and without the line
 	for _, e := range data.Experiments {
 		if e.SetAside != "" || data.IsPlacebo(&e) {

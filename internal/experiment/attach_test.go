@@ -52,12 +52,13 @@ func (p *pulse) awaitWord(t *testing.T, come func() bool) {
 	for end := time.Now().Add(20 * time.Second); !come(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			said, _ := os.ReadFile(p.stderr)
-			t.Fatalf("%v: resting %d of %d threads, asked %d\n%s", p.cmd.Args, p.word(wordResting), p.word(wordThreads), p.word(wordRest), said)
+			t.Fatalf("%v: resting %d of %d threads, asked %d\n%s", p.cmd.Args, p.word(wordResting), p.word(wordThreads),
+				p.word(wordRest), said)
 		}
 	}
 }
 
-// attaching is a whatif that attaches to what runs.
+// attaching is a whatif that attaches to processes that run already.
 type attaching struct {
 	cmd  *exec.Cmd
 	said bytes.Buffer
@@ -68,12 +69,13 @@ type attaching struct {
 func attach(t *testing.T, args ...string) *attaching {
 	t.Helper()
 	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
-	a.cmd = exec.Command(realkernel.Whatif(t), append([]string{"attach", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
+	a.cmd = exec.Command(realkernel.Whatif(t),
+		append([]string{"attach", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
 	a.start(t)
 	return a
 }
 
-// start waits until all is attached and an experiment is over.
+// start waits until everything is attached and an experiment is over.
 func (a *attaching) start(t *testing.T) {
 	t.Helper()
 	a.cmd.Stderr = &a.said
@@ -89,7 +91,7 @@ func (a *attaching) start(t *testing.T) {
 	}
 }
 
-// begun tells whether an experiment has been written: all is attached by then.
+// begun tells whether an experiment has been written: everything is attached by then.
 func (a *attaching) begun() bool {
 	text, err := os.ReadFile(a.file)
 	return err == nil && bytes.Contains(text, []byte(`{"experiment":`))
@@ -121,7 +123,7 @@ func (a *attaching) ended(t *testing.T) *profile.Data {
 
 var busyPoints = []string{"-p", "func:visited", "-p", "work", "-p", "syscall:getppid"}
 
-// busy starts testdata/busy.c, and waits until it runs.
+// startBusy starts testdata/busy.c, and waits until it runs.
 func startBusy(t *testing.T, command ...string) *pulse {
 	t.Helper()
 	p := startPulse(t, command...)
@@ -134,8 +136,8 @@ func compileBusy(t *testing.T) string {
 	return realkernel.Compile(t, "testdata/busy.c", "-I../..", "-no-pie")
 }
 
-// exact attaches to the program, rests it meanwhile so that no visit is half made, and compares
-// what is counted with what the program itself counts.
+// exact attaches to the program and compares what is counted with what the program itself counts. The program rests
+// meanwhile, so that no visit is half made.
 func exact(t *testing.T, p *pulse, pid int, args ...string) holdings {
 	t.Helper()
 	return exactAt(t, p, pid, busyPoints, args...)
@@ -157,7 +159,8 @@ func exactAt(t *testing.T, p *pulse, pid int, points []string, args ...string) h
 	p.goOn(t)
 	for i, got := range data.End.Visits {
 		if got != made {
-			t.Errorf("%s: %d visits counted, the program made %d; losses %v", data.Run.Points[i].Name, got, made, data.End.Losses)
+			t.Errorf("%s: %d visits counted, the program made %d; losses %v", data.Run.Points[i].Name, got, made,
+				data.End.Losses)
 		}
 	}
 	if data.End.Status != 0 || data.Run.Subject != "attach" {
@@ -166,17 +169,18 @@ func exactAt(t *testing.T, p *pulse, pid int, points []string, args ...string) h
 	return left
 }
 
-// A process whose first thread has ended goes on. Under its number /proc shows neither a program nor memory, and it is
-// found and profiled all the same.
+// A process goes on when its first thread has ended. /proc then shows neither a program nor memory under its number,
+// and the process is found and profiled all the same.
 func TestAttachFirstThreadEnded(t *testing.T) {
 	realkernel.Need(t)
 	p := startBusy(t, compileBusy(t), "2", "headless")
-	p.awaitWord(t, func() bool { // it says who it is first, and then ends
+	p.awaitWord(t, func() bool { // the thread tells its number first, and then ends
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.pid()))
 		return p.pid() != 0 && err == nil && len(text) == 0
 	})
 	all, err := target.FindNamed("busy")
-	if err != nil || !slices.ContainsFunc(all, func(r target.Running) bool { return r.PID == p.pid() && len(r.Args) == 4 }) {
+	itself := func(r target.Running) bool { return r.PID == p.pid() && len(r.Args) == 4 }
+	if err != nil || !slices.ContainsFunc(all, itself) {
 		t.Errorf("by its program's name %+v are found, %v", all, err)
 	}
 	left := exact(t, p, p.pid(), strconv.Itoa(p.pid()))
@@ -192,13 +196,13 @@ func TestAttachFirstThreadEnded(t *testing.T) {
 	t.Errorf("its samples are in %v", data.Units)
 }
 
-// Points of every kind are counted from the first visit after attaching on, to the last before detaching.
+// Points of every kind are counted from the first visit after attaching to the last one before detaching.
 func TestAttachEveryKind(t *testing.T) {
 	realkernel.Need(t)
 	p := startBusy(t, compileBusy(t), "3")
 	line := realkernel.Line(t, "testdata/busy.c", "// COUNTED")
-	points := []string{"-p", "func:visited%return", "-p", fmt.Sprintf("busy.c:%d", line), "-p", "usdt:busy:visit", "-p", "usdt:busy:watched",
-		"-p", "tracepoint:signal:signal_generate", "-p", "syscall:getppid%exit"}
+	points := []string{"-p", "func:visited%return", "-p", fmt.Sprintf("busy.c:%d", line), "-p", "usdt:busy:visit",
+		"-p", "usdt:busy:watched", "-p", "tracepoint:signal:signal_generate", "-p", "syscall:getppid%exit"}
 	for range times(2, 10) {
 		exactAt(t, p, p.pid(), points, strconv.Itoa(p.pid()))
 		if !sameCode(t, p.pid()) {
@@ -210,12 +214,13 @@ func TestAttachEveryKind(t *testing.T) {
 	}
 }
 
-// awaitTicks waits until a process has run for so long that ticks of whatif's have met it: what
-// the points in its source count is read then. Its threads run a little while they rest.
+// awaitTicks waits until a process has run for so long that ticks of whatif have met it: then the counts of points in
+// its source are read. Its threads run a little while they rest.
 func awaitTicks(t *testing.T, pid int) {
 	t.Helper()
 	const enough = 5 // of 10 ms
-	for begin, end := cpuTime(t, pid), time.Now().Add(20*time.Second); cpuTime(t, pid) < begin+enough; time.Sleep(5 * time.Millisecond) {
+	begin, end := cpuTime(t, pid), time.Now().Add(20*time.Second)
+	for ; cpuTime(t, pid) < begin+enough; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("process %d does not run", pid)
 		}
@@ -291,8 +296,8 @@ func attachables(t *testing.T) map[string]func() (*pulse, int) {
 	}
 }
 
-// A busy program of 200 threads, and one in namespaces of its own, are attached to and let go again and again: what is
-// counted is exact, and nothing is left behind.
+// A busy program of 200 threads, and one in namespaces of its own, are attached to and left again and again: the counts
+// are exact, and nothing is left behind.
 func TestAttachAgainAndAgain(t *testing.T) {
 	realkernel.Need(t)
 	uprobes := uprobeEvents(t)
@@ -315,7 +320,8 @@ func TestAttachAgainAndAgain(t *testing.T) {
 			if *figures {
 				time.Sleep(3 * time.Second) // the kernel takes its time to give memory back
 				grown := kernelMemory(t) - kernel
-				t.Logf("attached %d times: the program has %+v, had %+v; the kernel's memory grew by %d KiB", *attaches, after, before, grown)
+				t.Logf("attached %d times: the program has %+v, had %+v; the kernel's memory grew by %d KiB", *attaches, after,
+					before, grown)
 				if grown > 20<<10 { // the tables of one whatif are 24 MiB
 					t.Errorf("the kernel's memory grew by %d KiB", grown)
 				}
@@ -327,7 +333,8 @@ func TestAttachAgainAndAgain(t *testing.T) {
 	}
 }
 
-// kernelMemory is what the kernel has for itself and cannot take back, in KiB: BPF's maps and programs, probes, storage.
+// kernelMemory is what the kernel has for itself and cannot take back, in KiB: BPF's maps and programs, probes,
+// storage.
 func kernelMemory(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/meminfo")
@@ -347,8 +354,8 @@ func kernelMemory(t *testing.T) int {
 	return sum
 }
 
-// What a program does per second is the same before whatif attaches and after. The machine's speed is not: by how much it
-// changes in between is seen where nothing is done in between.
+// A program does as much per second before whatif attaches as after. The machine's speed changes: by how much is
+// measured where nothing is done in between.
 func TestAttachRate(t *testing.T) {
 	measures(t)
 	for name, start := range attachables(t) {
@@ -368,7 +375,8 @@ func TestAttachRate(t *testing.T) {
 				ratios = append(ratios, last/before)
 			}
 			rate, noise := spreadOf(ratios), spreadOf(alone)
-			t.Logf("%d times attached and detached: the rate after is %v of that before; with nothing in between %v", *attaches, rate, noise)
+			t.Logf("%d times attached and detached: the rate after is %v of that before; with nothing in between %v", *attaches,
+				rate, noise)
 			if math.Abs(rate.median-1) > 0.01 && (rate.low > 1 || rate.high < 1) {
 				t.Errorf("the rate changed by %.2f%%", 100*(rate.median-1))
 			}
@@ -376,7 +384,7 @@ func TestAttachRate(t *testing.T) {
 	}
 }
 
-// threadClock is the time that a process's first thread has been on cores, in ns, as of the last tick.
+// threadClock is for how long a process's first thread has been on cores, in ns, as of the last tick.
 func threadClock(t *testing.T, pid int) (ns int64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, pid))
@@ -389,7 +397,8 @@ func threadClock(t *testing.T, pid int) (ns int64) {
 	return ns
 }
 
-// spread is a median, and an interval that it is in with 95%, whatever the distribution: the ranks' binomial one.
+// spread is a median and its 95% interval, by the binomial distribution of ranks, so for any distribution of the
+// values.
 type spread struct{ median, low, high float64 }
 
 func spreadOf(x []float64) spread {
@@ -419,8 +428,8 @@ func onlyChild(t *testing.T, pid int) int {
 	return child
 }
 
-// A process that forks and runs programs all the time is profiled with all that it forks from
-// now on; with --children, when another is named.
+// A process that forks and runs programs all the time is profiled with all the processes that it forks from now on;
+// with --children, also with those that run already.
 func TestAttachDescendants(t *testing.T) {
 	realkernel.Need(t)
 	p := startBusy(t, compileBusy(t), "3", "forks")
@@ -428,7 +437,7 @@ func TestAttachDescendants(t *testing.T) {
 		exact(t, p, p.pid(), "--children", strconv.Itoa(p.pid()))
 	}
 	exact(t, p, p.pid(), "--name", "bus?")
-	// Without, only what the process itself does is counted, and its threads.
+	// Without --children, only the visits of the process itself and its threads are counted.
 	p.rest(t)
 	a := attach(t, append(busyPoints, strconv.Itoa(p.pid()))...)
 	before := p.rounds()
@@ -441,7 +450,7 @@ func TestAttachDescendants(t *testing.T) {
 	}
 }
 
-// whatif is killed: the program runs on. The program is killed: whatif ends.
+// If whatif is killed the program runs on. If the program is killed whatif ends.
 func TestAttachKilled(t *testing.T) {
 	realkernel.Need(t)
 	p := startBusy(t, compileBusy(t), "20")
@@ -462,7 +471,7 @@ func TestAttachKilled(t *testing.T) {
 	a.ended(t)
 }
 
-// Members of a cgroup come and go: who is in it is counted.
+// Members of a cgroup come and go: a process is counted while it is in the cgroup.
 func TestAttachCgroup(t *testing.T) {
 	realkernel.Need(t)
 	program := compileBusy(t)

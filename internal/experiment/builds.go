@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"whatif/internal/openfile"
-	"whatif/internal/profile"
 	"whatif/internal/symbol"
 )
 
@@ -13,11 +12,11 @@ type build struct {
 	first   *symbol.Binary
 	id      string // of the first: its build id, if it has one
 	another bool   // another build of that name was met, too
-	owner   uint32 // of the files; nobody, if they have several
+	owner   uint32 // of the files; openfile.Nobody if they have several
 }
 
-// noteBuild remembers a binary's build id when it is opened; later its debug information may keep
-// it busy.
+// noteBuild remembers a binary's build id when it is opened: later the binary may be locked for as long as its debug
+// information is read.
 func (t *unitTable) noteBuild(b *symbol.Binary) {
 	id := b.BuildID()
 	known := t.builds[b.Name()]
@@ -33,7 +32,7 @@ func (t *unitTable) noteBuild(b *symbol.Binary) {
 	}
 }
 
-// buildOf is the id of the binary of a name; "" for what is none, such as the kernel.
+// buildOf is the id of the binary of a name; "": it is no binary, such as the kernel.
 func (t *unitTable) buildOf(name string) string {
 	t.mu.Lock()
 	b := t.builds[name]
@@ -54,7 +53,7 @@ func (t *unitTable) ownerOf(name string) uint32 {
 	return openfile.Nobody
 }
 
-// mixedBuilds says whether there were several builds of a name.
+// mixedBuilds tells whether there were several builds of a name.
 func (t *unitTable) mixedBuilds(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,26 +63,3 @@ func (t *unitTable) mixedBuilds(name string) bool {
 
 // identify is the id of a program that the run begins with.
 func identify(b *symbol.Binary) string { return cmp.Or(b.BuildID(), b.ContentID()) }
-
-// tellBinary puts a binary's build into the file, before the first unit in it.
-func (s *session) tellBinary(path string) {
-	if _, known := s.data.Binaries[path]; known || s.buildIDs[path] != "" {
-		return
-	}
-	id := s.units.buildOf(path)
-	if id == "" {
-		return
-	}
-	s.data.Binaries[path] = id
-	s.write(profile.Record{Binary: &profile.Binary{Path: path, BuildID: id}})
-}
-
-// checkBuilds warns of programs that were built anew while they were measured, or are others in
-// other containers: what their units are called is the same.
-func (s *session) checkBuilds() {
-	for path := range s.data.BuildIDs() {
-		if s.units.mixedBuilds(path) {
-			s.warn("two-builds", "several builds of %s ran: lines of the same number are taken for the same", path)
-		}
-	}
-}

@@ -10,13 +10,15 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What a launcher starts is known by its own builds, also where the linker gave it no build id.
+// Programs that a launcher starts are known by their own builds, also where the linker gave them no build id.
 func TestLaunchedBuilds(t *testing.T) {
 	realkernel.Need(t)
 	source := filepath.Join(t.TempDir(), "spin.c")
 	program := filepath.Join(t.TempDir(), "spin")
 	build := func(rounds string, flags ...string) {
-		text := "int rounds;\nvolatile int sink;\n__attribute__((noinline)) void visited(void) { rounds++; }\nint main(void) {\n  for (int i = 0; i < " + rounds + "; i++) {\n    for (int j = 0; j < 200000; j++) sink++;\n    visited();\n  }\n}\n"
+		text := "int rounds;\nvolatile int sink;\n__attribute__((noinline)) void visited(void) { rounds++; }\n" +
+			"int main(void) {\n  for (int i = 0; i < " + rounds + "; i++) {\n" +
+			"    for (int j = 0; j < 200000; j++) sink++;\n    visited();\n  }\n}\n"
 		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -29,14 +31,17 @@ func TestLaunchedBuilds(t *testing.T) {
 		}
 	}
 	run := func() *profile.Data {
-		data, _ := profiled(t, []string{"-p", "func:" + program + ":visited", "--experiment", "50ms"}, []string{"sh", "-c", program + "; true"}, 0)
+		data, _ := profiled(t, []string{"-p", "func:" + program + ":visited", "--experiment", "50ms"},
+			[]string{"sh", "-c", program + "; true"}, 0)
 		return data
 	}
 	var runs []*profile.Data
 	for _, c := range []struct {
 		rounds, flag string
 		content      bool
-	}{{"5000", "-Wl,--build-id=sha1", false}, {"5001", "-Wl,--build-id=sha1", false}, {"5002", "-Wl,--build-id=none", true}} {
+	}{
+		{"5000", "-Wl,--build-id=sha1", false}, {"5001", "-Wl,--build-id=sha1", false}, {"5002", "-Wl,--build-id=none", true},
+	} {
 		build(c.rounds, c.flag)
 		d := run()
 		id := d.Binaries[program]

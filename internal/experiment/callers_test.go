@@ -12,9 +12,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// tooEarly is how many samples were not given to all of their code, because it was new. How many there are is up
-// to how fast the machine reads the program's tables, so no share of a function can be asked to hold them. More
-// than a tenth is too many.
+// tooEarly is how many samples were not given to all of their code, because it was new. Their number depends on how
+// fast the machine reads the program's tables, so no function's share can include them. More than a tenth is too many.
 func tooEarly(t *testing.T, data *profile.Data) (lost int64) {
 	t.Helper()
 	var all int64
@@ -29,8 +28,8 @@ func tooEarly(t *testing.T, data *profile.Data) (lost int64) {
 	return lost
 }
 
-// shares profiles a program without speed-ups, and gives the units' percentages of all
-// samples, by name, and "self " before those that are a function's own code; and of those that came too early.
+// shares profiles a program without speed-ups. It gives the units' percentages of all samples, by name, with "self "
+// before a function's own code; and the percentage of the samples that came too early.
 func shares(t *testing.T, program string, flags ...string) (got map[string]float64, early float64) {
 	t.Helper()
 	point := "func:visited"
@@ -62,7 +61,7 @@ func shares(t *testing.T, program string, flags ...string) (got map[string]float
 	return got, 100 * float64(lost) / float64(all)
 }
 
-// sharesAre checks shares. Those that are not expected must be small. What came too early may be missing.
+// sharesAre checks shares. Those that are not expected must be small. Samples that came too early may be missing.
 func sharesAre(t *testing.T, want map[string]float64, program string, flags ...string) {
 	t.Helper()
 	got, early := shares(t, program, flags...)
@@ -96,18 +95,22 @@ func TestWholeStacks(t *testing.T) {
 			"main": 100, "a": 40, "b": 20, "middle": 20, "work": 60, "rest": 40, "inlined": 30, "again": 10}},
 		"own code": {[]string{"-u", "func-self"}, map[string]float64{
 			"self work": 60, "self inlined": 30, "self again": 10}},
-		// What is in no target belongs to its line.
+		// Code in no target belongs to its line.
 		"one function": {[]string{"-t", "func:rest"}, map[string]float64{"rest": 40, work: 60}},
 		"its own code": {[]string{"-t", "func-self:rest"}, map[string]float64{work: 60, inlined: 30, again: 10}},
 		"inlined": {[]string{"-t", "func-self:inlined", "-u", "func-self"}, map[string]float64{
 			"self inlined": 30, "self work": 60, "self again": 10}},
-		"path":         {[]string{"-t", "work<a"}, map[string]float64{"work<a": 40, work: 20, inlined: 30, again: 10}},
-		"paths":        {[]string{"-t", "work<a", "-t", "work<b"}, map[string]float64{"work<a": 40, "work<b": 20, inlined: 30, again: 10}},
-		"long path":    {[]string{"-t", "work<middle<b<main"}, map[string]float64{"work<middle<b<main": 20, work: 40, inlined: 30, again: 10}},
-		"wrong order":  {[]string{"-t", "work<b<middle"}, map[string]float64{work: 60, inlined: 30, again: 10}},
-		"line":         {[]string{"-t", work + "<b"}, map[string]float64{work + "<b": 20, work: 40, inlined: 30, again: 10}},
-		"line of call": {[]string{"-t", "work<" + at("CALL")}, map[string]float64{"work<" + at("CALL"): 40, work: 20, inlined: 30, again: 10}},
-		"recursion":    {[]string{"-t", "again<again"}, map[string]float64{"again<again": 7.5, again: 2.5, work: 60, inlined: 30}},
+		"path": {[]string{"-t", "work<a"}, map[string]float64{"work<a": 40, work: 20, inlined: 30, again: 10}},
+		"paths": {[]string{"-t", "work<a", "-t", "work<b"},
+			map[string]float64{"work<a": 40, "work<b": 20, inlined: 30, again: 10}},
+		"long path": {[]string{"-t", "work<middle<b<main"},
+			map[string]float64{"work<middle<b<main": 20, work: 40, inlined: 30, again: 10}},
+		"wrong order": {[]string{"-t", "work<b<middle"}, map[string]float64{work: 60, inlined: 30, again: 10}},
+		"line":        {[]string{"-t", work + "<b"}, map[string]float64{work + "<b": 20, work: 40, inlined: 30, again: 10}},
+		"line of call": {[]string{"-t", "work<" + at("CALL")},
+			map[string]float64{"work<" + at("CALL"): 40, work: 20, inlined: 30, again: 10}},
+		"recursion": {[]string{"-t", "again<again"},
+			map[string]float64{"again<again": 7.5, again: 2.5, work: 60, inlined: 30}},
 		"inlined path": {[]string{"-t", "inlined<rest"}, map[string]float64{"inlined<rest": 30, work: 60, again: 10}},
 		"all of it": {[]string{"-t", "func:work", "-t", "work<a", "-t", "func-self:again", "-t", inlined}, map[string]float64{
 			"work": 60, "work<a": 40, "self again": 10, inlined: 30}},
@@ -137,7 +140,8 @@ func TestWholeStacksOfOtherLanguages(t *testing.T) {
 		if testing.Short() {
 			t.Skip("takes 4 s; go has paths, too")
 		}
-		paths := []string{"work<twice<int>", "work<Thing::operator<", "Thing::operator<<less", "Thing::operator<(Thing const&) const<main", "twice<long><main"}
+		paths := []string{"work<twice<int>", "work<Thing::operator<", "Thing::operator<<less",
+			"Thing::operator<(Thing const&) const<main", "twice<long><main"}
 		var flags []string
 		for _, p := range paths {
 			flags = append(flags, "-t", p)
@@ -146,8 +150,11 @@ func TestWholeStacksOfOtherLanguages(t *testing.T) {
 	})
 	t.Run("go", func(t *testing.T) {
 		sharesAre(t, map[string]float64{
-			"main.main": 100, "main.mix": 90, "main.(*shop).put": 60, "main.(*shop).through": 60, "main.(*shop).get": 30, "main.small": 10}, golang, "-u", "func")
+			"main.main": 100, "main.mix": 90, "main.(*shop).put": 60, "main.(*shop).through": 60, "main.(*shop).get": 30,
+			"main.small": 10,
+		}, golang, "-u", "func")
 		sharesAre(t, map[string]float64{
-			"main.mix<main.(*shop).put": 60, "self main.mix": 30, "self main.small": 10}, golang, "-u", "func-self", "-t", "main.mix<main.(*shop).put", "-t", "func-self:main.small")
+			"main.mix<main.(*shop).put": 60, "self main.mix": 30, "self main.small": 10,
+		}, golang, "-u", "func-self", "-t", "main.mix<main.(*shop).put", "-t", "func-self:main.small")
 	})
 }

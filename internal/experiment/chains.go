@@ -14,8 +14,7 @@ import (
 // A target's code has to fit into the states that the kernel side has for it.
 var _ = [1]struct{}{}[point.LongestPath-ledger.LongestPath]
 
-// wholeStacks says how the kernel side is to look at stacks; nil where the first unit up
-// the stack is all that matters.
+// wholeStacks says how the kernel side is to look at stacks; nil: only the first unit up the stack matters.
 func wholeStacks(cfg *Config) *ledger.Stacks {
 	functions := cfg.Kind == "func"
 	needed, inclusive := functions, false
@@ -36,8 +35,8 @@ func wholeStacks(cfg *Config) *ledger.Stacks {
 	return s
 }
 
-// chainOf gives the number of what the code at a place means for the units, where
-// whole stacks are looked at; 0 for nothing.
+// chainOf gives the number of what the code at a place means for the units, where whole stacks are looked at; 0:
+// nothing.
 func (t *unitTable) chainOf(m module, frames []symbol.Frame) (uint32, error) {
 	blamed := t.scope.First(m.origin, frames)
 	c := ledger.Chain{Blamed: blamed >= 0}
@@ -83,9 +82,8 @@ func (t *unitTable) chainNumber(c ledger.Chain) (uint32, error) {
 	return n, nil
 }
 
-// join makes the units of a target members of a place's chain, as far as it matters to them. It
-// reports whether a sample is blamed on the place because of the target: on a line, or a
-// function's own code, that was named.
+// join makes the units of a target members of a place's chain, as far as the place matters to them. It reports whether
+// a sample is blamed on the place because of the target: because a line, or a function's own code, was named.
 func (t *unitTable) join(c *ledger.Chain, i int, m module, frames []symbol.Frame, blamed int) bool {
 	target := &t.targets[i]
 	at := -1 // where the target's own code is, if it is the one that is blamed
@@ -109,9 +107,8 @@ func (t *unitTable) join(c *ledger.Chain, i int, m module, frames []symbol.Frame
 	return at >= 0
 }
 
-// ownCode gives the index of the frame that is a target's own code; -1 if none is. To a
-// line belongs what was inlined there, as everywhere; to a function's own code
-// only what is not in scope itself.
+// ownCode gives the index of the frame that is a target's own code; -1: none is. To a line belongs the code that was
+// inlined there, as everywhere; to a function's own code only such code that is not in scope itself.
 func ownCode(target *point.Target, frames []symbol.Frame, blamed int) int {
 	at := target.Match(frames)
 	if target.Self && blamed >= 0 && at > blamed {
@@ -129,8 +126,8 @@ func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, m module, want
 	}
 }
 
-// joinPath makes a target with callers a member, where the place has any of its code.
-// at is where its first code is, if only what is blamed counts.
+// joinPath makes a target with callers a member, if the place has any of its code. at is where its first code is, if
+// only blamed code counts.
 func (t *unitTable) joinPath(c *ledger.Chain, i int, frames []symbol.Frame, at int) {
 	target := &t.targets[i]
 	m := ledger.Member{Functions: target.Length()}
@@ -148,7 +145,7 @@ func (t *unitTable) joinPath(c *ledger.Chain, i int, frames []symbol.Frame, at i
 	addMember(c, m)
 }
 
-// addMember adds a unit once. One without a number did not fit.
+// addMember adds a unit once. A unit without a number did not fit.
 func addMember(c *ledger.Chain, m ledger.Member) {
 	for i := range c.Members {
 		if c.Members[i].Unit == m.Unit {

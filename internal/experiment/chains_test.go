@@ -23,7 +23,7 @@ func targets(t *testing.T, texts ...string) []point.Target {
 	return all
 }
 
-// Whole stacks are looked at where they have to be, and no further than that.
+// Whole stacks are looked at only where they have to be, and only as far as they have to be.
 func TestWhatNeedsWholeStacks(t *testing.T) {
 	for _, c := range []struct {
 		kind    string
@@ -54,8 +54,8 @@ func TestWhatNeedsWholeStacks(t *testing.T) {
 	}
 }
 
-// What user space says of places leads the kernel side to what looking at all of a
-// stack does. Functions a to c are in scope, d is not; of function a the line is 1, and so on.
+// What user space says of places makes the kernel side find the same as looking at all of a stack would. Functions a to
+// c are in scope, d is not; line 1 is in function a, and so on.
 func TestPathsThroughChains(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {
@@ -116,7 +116,7 @@ func found(target *point.Target, places [][]symbol.Frame, at int) bool {
 	return false
 }
 
-// called looks for all callers, in their order, with whatever between them.
+// called looks for all callers in their order, with anything between them.
 func called(callers []point.Caller, by []symbol.Frame) bool {
 	if len(callers) == 0 {
 		return true

@@ -15,50 +15,52 @@ import (
 	"whatif/internal/target"
 )
 
+const (
+	// MaxPoints is how many progress points one run can have.
+	MaxPoints = ledger.MaxPoints
+	// MaxLatencies is how many latencies one run can measure.
+	MaxLatencies = ledger.MaxSpans
+)
+
 // Config says what to profile and how.
 type Config struct {
-	Args []string // the program and its arguments; none with Attach, and maybe with System
+	Args []string // the program and its arguments; none with Attach, and perhaps with System
 	User string   // see target.Config
 
-	Attach     *Attach           // processes that run already; nil: none
-	System     bool              // all processes; until Args, if there are any, have ended
-	Exempt     target.Exemptions // from System, besides those that always are
-	saidExempt bool              // which those are has been said
+	Attach *Attach           // processes that run already; nil: none
+	System bool              // all processes; until Args, if there are any, have ended
+	Exempt target.Exemptions // from System, besides those that always are
 
 	Points []point.Spec // none: each execution of the program is one experiment
-	// Latencies are measured between two points each, which count as others do. They
-	// come after Points, in this order, begin and end.
+	// Latencies are measured between two points each. Their ends are counted as other points are, and come after Points.
 	Latencies []point.Latency
-	firstEnd  int            // the place among Points of the first one's begin
-	noSource  bool           // the kernel cannot count points in the source
 	Targets   []point.Target // none: units are chosen by sampling
 
 	Scope scope.Scope // which code may be a unit
-	// Kernel: that of the running kernel, too. Vmlinux is its image with debug information, for
-	// lines; "" for none.
+	// Kernel: code of the running kernel may be a unit, too. Vmlinux is the kernel's image with debug information, for
+	// lines; "": none.
 	Kernel  bool
 	Vmlinux string
 	Paths   sourcepath.Map // how source files are called
 
-	// List: no experiments; units are counted wherever they are, and why those
-	// out of scope are is told in the Outcome. Points and targets do not matter.
+	// List: no experiments. Units are counted wherever they are, and the Outcome says of those out of scope why they are.
+	// Points and targets do not matter.
 	List bool
 
 	Kind       string             // of unit: line, func, func-self, file or binary
-	Waiting    []ledger.WaitClass // that counts as time of the unit in whose code it is
+	Waiting    []ledger.WaitClass // that counts as time of the unit whose code waits
 	Speedups   []int              // percent
 	Period     time.Duration      // of sampling
-	Finer      bool               // nobody asked for that period: ticks may come more often, see refine
+	Finer      bool               // Period was not asked for: ticks may come more often, see finerTicks
 	Experiment time.Duration      // least length of an experiment
 	Warmup     time.Duration      // before the first experiment
 	Duration   time.Duration      // stop profiling after this; 0: when the program ends
 	Repeat     int                // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
-	// Enough, when set, makes the plan one that cares for the leading units (plan.Race), and is asked now and then
-	// whether what the data say is enough: then
-	// profiling stops as if Duration were over.
+	// Enough, when set, is asked now and then whether the data say enough: then profiling stops as if Duration were over.
+	// The plan prefers the leading units (plan.Race).
 	Enough func(*analyze.Result) bool
-	// RunsOn: when Enough says so experiments end, and the program runs on without them. The plan is the usual one.
+	// RunsOn: when Enough says so, experiments end, and the program runs on without them. The plan is the usual one.
 	RunsOn bool
 	// Even makes the plan of the COZ paper, for comparison.
 	Even bool
@@ -66,15 +68,18 @@ type Config struct {
 	Output *profile.Writer
 	Stdout *os.File // of the program; nil: whatif's own
 
-	// Progress, when set, is called about once a second with all that has been
-	// measured so far. The data must not be kept.
+	// Progress, when set, is called about once a second with all that has been measured so far. The data must not be
+	// kept.
 	Progress func(Progress)
 	Log      *slog.Logger
 }
 
-// Rests tells whether all that is asked is where the time goes and how often points are visited: nothing is sped up, no requests
-// are timed (how many are under way is looked at when samples are taken), and no point is sampled (its visits are
-// periods, and are to mean the same in all runs).
+// Starts tells whether a program is started for a session.
+func (c *Config) Starts() bool { return len(c.Args) > 0 }
+
+// Rests tells whether nothing is asked but where the time goes and how often points are visited. So nothing is sped up;
+// no latency is measured, as the requests that are under way are counted when samples are taken; and no point is
+// sampled, as its visits are periods, and should mean the same in all runs.
 func (c *Config) Rests() bool {
 	sampled := func(p point.Spec) bool { return p.Kind == point.Sample }
 	return !c.speedsUp() && len(c.Latencies) == 0 && !slices.ContainsFunc(c.Points, sampled)
@@ -85,11 +90,25 @@ func (c *Config) speedsUp() bool {
 	return slices.ContainsFunc(c.Speedups, func(percent int) bool { return percent > 0 })
 }
 
-// samplesOnly tells whether the scheduler need not be followed, nor interrupts. What a program counts in its own memory is read
-// when its threads go to sleep; and an interrupt may pass a tracepoint that its thread does not.
-func samplesOnly(c *Config) bool {
+// needsScheduler tells whether the kernel side has to follow the scheduler and interrupts: not where nothing but
+// samples is asked for. It also has to where points in the source are counted, as they are read when the program's
+// threads go to sleep, and where tracepoints are, as an interrupt may pass one and its thread does not.
+func (c *Config) needsScheduler(source bool) bool {
 	traced := func(p point.Spec) bool { return p.Kind == point.Tracepoint }
-	return c.Rests() && len(c.Waiting) == 0 && len(waitTargets(c)) == 0 && !countsSource(c) && !slices.ContainsFunc(c.Points, traced)
+	return !c.Rests() || len(c.Waiting) > 0 || len(waitTargets(c)) > 0 || source || slices.ContainsFunc(c.Points, traced)
+}
+
+// longestStop bounds one stop. A thread owes more than a few sampling periods only after a long sleep; the rest it pays
+// at its next ticks. Where the whole machine is profiled it has to stay usable: urgent work waits for a stop, and for
+// what the stop is prolonged by.
+//
+// The kernel side prolongs a stop by up to four times this, for what other threads earn meanwhile, but to 20 ms at
+// most.
+func (c *Config) longestStop() time.Duration {
+	if c.System {
+		return min(2*c.Period, 2*time.Millisecond)
+	}
+	return min(4*c.Period, 20*time.Millisecond)
 }
 
 // Progress is the state of a running session.
@@ -107,19 +126,4 @@ type Outcome struct {
 	Settled bool // Config.Enough said so
 	Ended   bool // the program was ended by Duration or Enough, and not by itself or by an interruption
 	Listing *Listing
-}
-
-// MaxPoints is how many progress points one run can have.
-const MaxPoints = ledger.MaxPoints
-
-// longestStop bounds one stop. More than a few sampling periods are only ever owed by a
-// thread that slept long; what is left it pays at its next ticks. Where everything is stopped, the machine
-// has to stay usable: what is urgent waits for a stop, and for what the stop is prolonged by.
-//
-// The kernel side prolongs a stop by up to four times this, for what others earn meanwhile, but to 20 ms at most.
-func (s *session) longestStop() time.Duration {
-	if s.cfg.System {
-		return min(2*s.cfg.Period, 2*time.Millisecond)
-	}
-	return min(4*s.cfg.Period, 20*time.Millisecond)
 }

@@ -13,14 +13,16 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Every visit is counted, once, whatever visits and by whichever kind of point: the program
-// counts its own. What others do is not counted.
+// Every visit is counted once, for every kind of point and of visitor: the program counts its own. Visits of other
+// programs are not counted.
 func TestExactVisits(t *testing.T) {
 	realkernel.Need(t)
 	defer stranger()()
 	const source = "testdata/counts.c"
-	inCode := []string{"func:visited", "func:vis*ted", "func:visited%return", fmt.Sprintf("counts.c:%d", realkernel.Line(t, source, "// VISIT")), "usdt:visit", "usdt:counts:enabled"}
-	points := append(inCode, "syscall:getppid", "syscall:getppid%exit", "tracepoint:syscalls:sys_enter_getppid", "tracepoint:timer:itimer_state", "exit")
+	inCode := []string{"func:visited", "func:vis*ted", "func:visited%return",
+		fmt.Sprintf("counts.c:%d", realkernel.Line(t, source, "// VISIT")), "usdt:visit", "usdt:counts:enabled"}
+	points := append(inCode, "syscall:getppid", "syscall:getppid%exit", "tracepoint:syscalls:sys_enter_getppid",
+		"tracepoint:timer:itimer_state", "exit")
 	flags := []string{"--experiment", "20ms"}
 	for i, p := range points {
 		flags = append(flags, "-p", fmt.Sprintf("p%d=%s", i, p))
@@ -88,14 +90,15 @@ func stranger() (stop func()) {
 	return func() { close(done); at.Wait() }
 }
 
-// Calls by the entry for 32-bit programs have numbers of their own, and are not counted.
+// System calls by the entry for 32-bit programs have numbers of their own, and are not counted.
 func TestCompatCalls(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the program is for x86-64")
 	}
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/compat.c")
-	data, said := profiled(t, []string{"-p", "syscall:writev", "-p", "syscall:writev%exit", "-p", "syscall:getpid"}, []string{program}, 0)
+	data, said := profiled(t, []string{"-p", "syscall:writev", "-p", "syscall:writev%exit", "-p", "syscall:getpid"},
+		[]string{program}, 0)
 	if said == "no entry\n" {
 		t.Skip("this kernel has no entry for 32-bit programs")
 	}
@@ -105,8 +108,7 @@ func TestCompatCalls(t *testing.T) {
 	}
 }
 
-// Samples of one line are one unit, whatever process they come from and wherever that
-// has loaded the program.
+// Samples of one line are one unit, from whichever process and wherever that has loaded the program.
 func TestOneUnitForAllProcesses(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/counts.c"
@@ -114,7 +116,8 @@ func TestOneUnitForAllProcesses(t *testing.T) {
 	line := realkernel.Line(t, source, "// WORK")
 	for _, how := range []string{"forks", "execs"} {
 		n := map[string]string{"forks": "1500", "execs": "100"}[how]
-		data, _ := profiled(t, []string{"-p", "func:visited", "--experiment", "20ms", "--period", "500us"}, []string{counts, how, n}, 0)
+		data, _ := profiled(t, []string{"-p", "func:visited", "--experiment", "20ms", "--period", "500us"},
+			[]string{counts, how, n}, 0)
 		var id uint32
 		for i, u := range data.Units {
 			if filepath.Base(u.File) == "counts.c" && u.Line == line {
@@ -135,7 +138,8 @@ func TestOneUnitForAllProcesses(t *testing.T) {
 				inUnits += n
 			}
 		}
-		// The rest is mostly the kernel's, for the lines that fork, wait and exit: nine tenths on some virtual machines.
+		// Most of the rest belongs to the kernel, for the lines that fork, wait and exit: nine tenths on some virtual
+		// machines.
 		if inLine < 50 || inLine < inUnits/20 {
 			t.Errorf("%s: the line has %d of %d samples", how, inLine, inUnits)
 		}

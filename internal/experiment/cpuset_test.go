@@ -14,8 +14,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// In a container that may not use all CPUs what it starts is profiled on those that it may use; of what runs
-// elsewhere it says that it cannot be.
+// In a container that may not use all CPUs, a program that whatif starts is profiled on those that it may use. Of a
+// program that runs elsewhere whatif says that it cannot be profiled.
 func TestCPUSet(t *testing.T) {
 	realkernel.Need(t)
 	if runtime.NumCPU() < 2 {
@@ -25,7 +25,8 @@ func TestCPUSet(t *testing.T) {
 	within := func(args ...string) (data *profile.Data, warned bool) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "whatif.profile")
-		cmd := exec.Command("sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(dir, "cgroup.procs"), realkernel.Whatif(t), args[0], "--quiet", "-o", file}, args[1:]...)...)
+		cmd := exec.Command("sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(dir, "cgroup.procs"),
+			realkernel.Whatif(t), args[0], "--quiet", "-o", file}, args[1:]...)...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		if err := cmd.Run(); err != nil {
@@ -56,7 +57,7 @@ func cpuset(t *testing.T) string {
 		if dir == "" {
 			continue
 		}
-		// Without mems none of the first version may have processes; the second has its parent's.
+		// Without mems no process may be in a cgroup of the first version; one of the second has its parent's.
 		if mems, err := os.ReadFile(filepath.Join(root, "cpuset.mems")); err == nil {
 			os.WriteFile(filepath.Join(dir, "cpuset.mems"), mems, 0)
 		}

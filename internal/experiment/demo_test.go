@@ -34,7 +34,7 @@ func TestDemoIsPredicted(t *testing.T) {
 	})
 }
 
-// predicted is the gain that a result has for a unit, in percent, and what it should be.
+// predicted is the gain that a result has for a unit, in percent, and its truth.
 func predicted(t *testing.T, result *analyze.Result, name string, speedup int, truth float64) noise.Figure {
 	t.Helper()
 	i := slices.IndexFunc(result.Targets, func(t analyze.Target) bool { return t.Unit.Name == name && len(t.Effects) > 0 })
@@ -55,7 +55,8 @@ func predicted(t *testing.T, result *analyze.Result, name string, speedup int, t
 // method's own error.
 const mostOff, usualHalf = 5, 3
 
-// delays is for how long all was delayed, and how long that took in all: in baselines, by ticks and visits, and where something was sped up.
+// delays is for how long everything was delayed, and how long the experiments took in all: first of baselines, where
+// ticks and visits delay, then of experiments in which something was sped up.
 func delays(data *profile.Data) (delay, took [2]float64) {
 	for i := range data.Experiments {
 		e := &data.Experiments[i]

@@ -1,8 +1,19 @@
-// Package experiment decides what is tried, and tries it: which unit, sped up
-// by how much, for how long. plan.go and window.go are the pure part; session.go
-// holds one profiling session together, units.go answers the kernel side's
-// questions about code, attached.go runs experiments while a program runs, and
-// whole.go makes each execution of a program one experiment.
+// Package experiment profiles: it runs one session of experiments, from the start of a program to the end of its
+// profile. [Profile] is the call that does it all.
 //
-// The normal call is Profile, which returns when the program has ended.
+// The files, from the outside in:
+//
+//   - run.go opens what a session needs, puts its parts together, and closes all; finish.go ends it, describe.go writes
+//     the run's record.
+//   - launch.go makes the subject that is profiled: a program that is started (started.go), processes that run already
+//     (attach.go, cgroup.go), or all of them (everyone.go, exempt.go). programs.go opens their binaries.
+//   - loop.go runs experiments, in the executions of a program (executions.go), or of whole executions (whole.go).
+//     trials.go decides which one comes next, lengths.go how long it is, and meter.go makes its record, with what was
+//     waited (waitmeter.go), visits in a window of virtual time (window.go), and latencies (latency.go).
+//   - watchers.go has what looks at the machine and the target meanwhile: why an experiment is discarded (reason.go),
+//     and what makes results wrong.
+//   - recorder.go owns the data, and writes them.
+//   - units.go knows the units, and questions.go answers the kernel side's questions about code.
+//
+// Package probes, below, has the visits of progress points counted.
 package experiment

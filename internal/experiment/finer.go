@@ -2,29 +2,38 @@ package experiment
 
 import "whatif/internal/ledger"
 
-// Where threads wait busily nobody tells the kernel who lets whom go on. What they owe then is known to the next tick only, and a lock that is held for less than that
-// is taken by who should not have it yet. So ticks come more often once at least so many of experiments' samples, and so many percent, have met somebody who waits so. A tick costs 10 to 40 us.
+// Ticks come more often once this many of the experiments' samples, and this many percent, have met a thread that waits
+// busily.
 const (
 	leastBusy   = 20
 	busyPercent = 2
 )
 
-// busyWaits is how much of experiments' samples met threads that wait busily.
-type busyWaits struct{ busy, samples int64 }
-
-func (b *busyWaits) add(d ledger.Totals) {
-	b.busy += d.Busy
-	b.samples += d.Samples
+// finerTicks makes ticks come more often where threads wait busily. The kernel does not see which thread lets another
+// one continue there. What they owe is known at the next tick only, and a lock that is held for less than that is taken
+// by a thread that should not have it yet. A tick costs 10 to 40 µs.
+type finerTicks struct {
+	ledger        *ledger.Ledger
+	allowed       bool
+	busy, samples int64 // of all experiments so far
 }
 
-func (b *busyWaits) many() bool {
-	return b.busy >= leastBusy && 100*b.busy >= busyPercent*b.samples
+// newFinerTicks allows finer ticks unless a period was asked for; nothing is sped up, as no thread owes anything then;
+// or the whole machine is profiled, as all pay for the ticks and few wait busily.
+func newFinerTicks(l *ledger.Ledger, cfg *Config) *finerTicks {
+	return &finerTicks{ledger: l, allowed: cfg.Finer && cfg.speedsUp() && !cfg.System}
 }
 
-// refine has ticks come more often, from the next experiment on, where that is worth it. Not where a period was asked for; nor where nothing is sped up, as nobody owes
-// anything then; nor on the whole machine, where all pay for it and few wait so.
-func (s *session) refine() {
-	if s.cfg.Finer && s.cfg.speedsUp() && !s.cfg.System && s.ledger.Ticks() == 1 && s.busyWaits.many() {
-		s.ledger.Refine()
+// add counts the samples of an experiment.
+func (f *finerTicks) add(d ledger.Totals) {
+	f.busy += d.Busy
+	f.samples += d.Samples
+}
+
+// refine makes ticks come more often, from the next experiment on, where that is worth it.
+func (f *finerTicks) refine() {
+	many := f.busy >= leastBusy && 100*f.busy >= busyPercent*f.samples
+	if f.allowed && f.ledger.Ticks() == 1 && many {
+		f.ledger.Refine()
 	}
 }

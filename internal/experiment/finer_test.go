@@ -7,7 +7,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Ticks come more often where threads wait busily, unless a period was asked for; samples are given in the run's periods all the same.
+// Ticks come more often where threads wait busily, unless a period was asked for. Samples are given in the run's
+// periods all the same.
 func TestFinerTicks(t *testing.T) {
 	realkernel.NeedWhole(t)
 	program := realkernel.Compile(t, "../../accuracy/programs/spin/spin.c", "-O2", "-pthread")
@@ -15,7 +16,8 @@ func TestFinerTicks(t *testing.T) {
 		flags []string
 		finer bool
 	}{{nil, true}, {[]string{"--period", "1ms"}, false}} {
-		data, _ := profiled(t, append(c.flags, "-p", "func:progress_done", "-s", "0,50", "-d", "3s"), []string{program, "0", "100"}, 143)
+		data, _ := profiled(t, append(c.flags, "-p", "func:progress_done", "-s", "0,50", "-d", "3s"),
+			[]string{program, "0", "100"}, 143)
 		var finer, samples, cores float64
 		for _, e := range data.Experiments {
 			if e.Ticks > 0 && e.IsBaseline() {

@@ -1,12 +1,10 @@
 package experiment
 
 import (
-	"debug/elf"
 	"fmt"
 	"math"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"whatif/internal/noise"
 	"whatif/internal/profile"
 	"whatif/internal/realkernel"
-	"whatif/internal/symbol"
 )
 
 func buildGoSleep(t *testing.T, flags string) string {
@@ -31,8 +28,8 @@ func buildGo(t *testing.T, source, flags string) string {
 	return program
 }
 
-// What a goroutine sleeps is the line's that it sleeps in; several that sleep in one at once
-// earn once; and of those that sleep when the program ends nothing is left.
+// A goroutine's sleep counts for the line that it sleeps in. Several that sleep in one line at once earn once. Nothing
+// is left of those that sleep when the program ends.
 func TestGoroutinesSleep(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/gosleep/main.go"
@@ -42,7 +39,9 @@ func TestGoroutinesSleep(t *testing.T) {
 	const rounds, each = 300, 4 * time.Millisecond
 	for _, flags := range []string{"-ldflags=", "-ldflags=-s -w"} {
 		program := buildGoSleep(t, flags)
-		data, _ := profiled(t, []string{"-p", "func:main.done", "-t", line("ONE"), "-t", line("MANY"), "-t", line("NONE"), "-s", "50"}, []string{program, fmt.Sprint(rounds)}, 0)
+		data, _ := profiled(t,
+			[]string{"-p", "func:main.done", "-t", line("ONE"), "-t", line("MANY"), "-t", line("NONE"), "-s", "50"},
+			[]string{program, fmt.Sprint(rounds)}, 0)
 		slept := make(map[string]time.Duration)
 		for _, e := range data.Experiments {
 			for id, classes := range e.UnitWaitedNS {
@@ -54,7 +53,8 @@ func TestGoroutinesSleep(t *testing.T) {
 				continue
 			}
 			if e.DelayNS > e.RealNS*3/4 {
-				t.Errorf("%q: experiment %d: G grew by %v in %v: several who sleep earn once", flags, e.Index, time.Duration(e.DelayNS), time.Duration(e.RealNS))
+				t.Errorf("%q: experiment %d: G grew by %v in %v: several who sleep earn once", flags, e.Index,
+					time.Duration(e.DelayNS), time.Duration(e.RealNS))
 			}
 		}
 		one, many := slept[line("ONE")+" sleep"], slept[line("MANY")+" sleep"]
@@ -73,38 +73,9 @@ func TestGoroutinesSleep(t *testing.T) {
 	}
 }
 
-// The probes are where time.Sleep has its argument and its caller's frame, and where it returns.
-func TestSleepProbes(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("knows the instructions of x86-64")
-	}
-	for _, flags := range []string{"-ldflags=", "-ldflags=-s -w"} {
-		b, err := symbol.Open(buildGoSleep(t, flags))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		if b.Machine() != elf.EM_X86_64 {
-			t.Fatal(b.Machine())
-		}
-		begins, ends := probesOn(b, goSleep, ledger.Sleeps), sleepEnds(b)
-		if len(begins) != 1 || len(ends) == 0 {
-			t.Fatalf("%q: %d begins, %d ends", flags, len(begins), len(ends))
-		}
-		const push, ret = 0x55, 0xc3 // push rbp: behind the check of the stack
-		if code := b.Code(begins[0].Offset, 1); code[0] != push || begins[0].Cost != ledger.Emulated {
-			t.Errorf("%q: begins with % x, cost %v", flags, code, begins[0].Cost)
-		}
-		for _, p := range ends {
-			if code := b.Code(p.Offset, 1); code[0] != ret || p.Cost != ledger.Stepped {
-				t.Errorf("%q: ends with % x, cost %v", flags, code, p.Cost)
-			}
-		}
-	}
-}
-
-// Two goroutines that meet change threads each time. Where what each has had goes with the threads in place of them, nothing keeps the
-// one that would be first from going on, and the other's work seems to be worth all of itself: 62 at 100%, where 33 to 37 are true.
+// Two goroutines that meet change threads each time. If accounts went with the threads and not with the goroutines,
+// nothing would keep the goroutine that would be first from going on. The other one's work would seem to be worth all
+// of itself: 62 at 100%, where 33 to 37 are true.
 func TestGoroutinesMeet(t *testing.T) {
 	realkernel.NeedWhole(t)
 	source := form(t, "go_meet/main.go")
@@ -120,32 +91,9 @@ func TestGoroutinesMeet(t *testing.T) {
 	})
 }
 
-// Of the functions of Go's runtime that are probed this Go has all, of the two for a system call that took long one.
-func TestHandovers(t *testing.T) {
-	b, err := symbol.Open(buildGoSleep(t, "-ldflags="))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	found := map[string]int{}
-	for _, h := range goHandovers {
-		found[h.function] = len(probesOn(b, h.function, h.moment))
-	}
-	returned := found["runtime.exitsyscallNoP"] + found["runtime.exitsyscall0"]
-	delete(found, "runtime.exitsyscallNoP")
-	delete(found, "runtime.exitsyscall0")
-	for function, n := range found {
-		if n != 1 {
-			t.Errorf("%s: %d probes", function, n)
-		}
-	}
-	if returned != 1 {
-		t.Errorf("a system call that took long: %d probes", returned)
-	}
-}
-
-// A goroutine that sleeps by the clock and hands out a job is held as a thread is, once: where it is not, code seems to be worth 8 to 12 that
-// is worth nothing, and where its thread is as well, as latencies are measured, jobs come less often.
+// A goroutine that sleeps by the clock and hands out a job is delayed as a thread is, once. If it is not delayed, code
+// that is worth nothing seems to be worth 8 to 12. If its thread is delayed as well, as latencies are measured, jobs
+// come less often.
 func TestGoroutinesAreHeld(t *testing.T) {
 	realkernel.NeedWhole(t)
 	source := form(t, "go_timed_jobs/main.go")
@@ -155,7 +103,7 @@ func TestGoroutinesAreHeld(t *testing.T) {
 		args = append([]string{"-p", "func:main.progressDone", "-t", line, "-s", "0,100"}, args...)
 		t.Log(args)
 		realkernel.Judge(t, func() ([]noise.Figure, float64) {
-			// In the first second whatif finds out that a goroutine keeps time. No job comes earlier.
+			// In the first second whatif finds out that a goroutine is periodic. No job comes earlier.
 			f, foreign := gainAfter(t, time.Second, func() *profile.Data {
 				data, _ := profiled(t, args, []string{program, "0", "4"}, 0)
 				return data
@@ -166,8 +114,9 @@ func TestGoroutinesAreHeld(t *testing.T) {
 	}
 }
 
-// Where another goroutine wants the processor that one which waited for the clock has been given, that one is not held: the other would stand still,
-// and code that keeps it from running would seem to be worth nothing (-4 to -1 at 100%, where some 30 to 40 are true).
+// A goroutine that waited for the clock is not delayed while another goroutine wants the processor that it has been
+// given. Otherwise the other one would stand still, and code that keeps it from running would seem to be worth nothing
+// (-4 to -1 at 100%, where some 30 to 40 are true).
 func TestGoroutinesShareProcessor(t *testing.T) {
 	realkernel.NeedWhole(t)
 	source := form(t, "go_one_processor/main.go")
@@ -180,7 +129,7 @@ func TestGoroutinesShareProcessor(t *testing.T) {
 	})
 }
 
-// Who waits all the time is not followed for long: a program must not be slowed by that.
+// Goroutines that wait all the time are not followed for long: that would slow the program.
 func TestGoroutinesTooOften(t *testing.T) {
 	realkernel.Need(t)
 	data, _ := profiled(t, []string{"-p", "func:main.done"}, []string{buildGo(t, "./testdata/gopingpong", "-ldflags=")}, 0)
@@ -197,7 +146,7 @@ func TestGoroutinesTooOften(t *testing.T) {
 	if len(rates) == 0 {
 		t.Fatal("no baseline")
 	}
-	// 5000 rounds each; followed, they are a tenth of that.
+	// There are 5000 rounds in each; while goroutines are followed, a tenth of that.
 	if last := rates[len(rates)-1]; last < 300 {
 		t.Errorf("%.0f visits in a second at the end: it is slowed", last)
 	}

@@ -12,17 +12,19 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What ticks and probes take at most of the time of a thread that has a core: 20 to 35 µs of each ms on slow machines, and some visits.
+// mostForCounting is what ticks and probes take at most of the time of a thread that has a core: 20 to 35 µs of each ms
+// on slow machines, and some visits.
 const mostForCounting = 0.05
 
-// Who sleeps by the clock waits, when it wakes up, for what it owes: it comes to run
-// less often by as much. In baselines that is little: what ticks and probes have taken from others meanwhile.
+// A thread that sleeps by the clock waits for its debt when it wakes up, and comes to run less often by as much. In
+// baselines that is little: the time that ticks and probes have taken from other threads meanwhile.
 func TestSleepersAreHeld(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("openloop.c:%d", realkernel.Line(t, source, "/* WORK */"))
-	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "4s"}, []string{program}, 143)
+	data, _ := profiled(t, []string{"-l", "r=func:made..func:done", "-t", line, "-s", "50", "-d", "4s"},
+		[]string{program}, 143)
 	var held, real int64
 	rate := 0.0 // visits a nanosecond, the most in any baseline
 	for _, e := range data.Experiments {
@@ -39,28 +41,31 @@ func TestSleepersAreHeld(t *testing.T) {
 		}
 		held, real = held+e.HeldNS, real+e.RealNS
 		most := rate*float64(e.RealNS-e.HeldNS)*1.1 + 2
-		t.Logf("%d visits, %.0f%% of the time held, at most %.0f expected", e.Points[0].Count, 100*float64(e.HeldNS)/float64(e.RealNS), most)
+		t.Logf("%d visits, %.0f%% of the time held, at most %.0f expected", e.Points[0].Count,
+			100*float64(e.HeldNS)/float64(e.RealNS), most)
 		if float64(e.Points[0].Count) > most {
 			t.Errorf("experiment %d: %d visits, at most %.0f were possible", e.Index, e.Points[0].Count, most)
 		}
 	}
-	// Half of it, where nobody else wants the core.
+	// It is half of the time, where no other thread wants the core.
 	if held == 0 || held > real*6/10 {
 		t.Errorf("held for %d of %d ns", held, real)
 	}
 }
 
-// Who cannot be held, because who works for it wants the same core, is ahead of virtual time: a request that
-// it hands out has not come yet when it is taken from the queue. Half of the time is taken, so without
-// 70% of it a request takes a quarter of the time, with the one or two that it waits for. A machine that has
-// become slower since the program saw how long a request takes is busy for longer: at nine tenths it is an eighth. Where
-// others take half of the core it is nearer to a half. Without wait_for_begin it is less than nothing.
+// A thread cannot be delayed if a thread that works for it wants the same core, so it is ahead of virtual time: when a
+// request that it hands out is taken from the queue, the request has not come yet. Half of the time is taken, so
+// without 70% of it a request takes a quarter of the time, with the one or two that it waits for. A machine that has
+// become slower since the program saw how long a request takes is busy for longer: at nine tenths it is an eighth.
+// Where other programs take half of the core it is nearer to a half. Without wait_for_begin it is less than nothing.
 func TestQueueOnOneCore(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/queue.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("queue.c:%d", realkernel.Line(t, source, "/* TARGET */"))
-	for name, latency := range map[string]string{"keyed": "r=func:came%arg1..func:served%arg1", "by their order": "r=func:came..func:served"} {
+	for name, latency := range map[string]string{
+		"keyed": "r=func:came%arg1..func:served%arg1", "by their order": "r=func:came..func:served",
+	} {
 		if testing.Short() && name != "keyed" {
 			continue
 		}
@@ -87,8 +92,8 @@ func TestQueueOnOneCore(t *testing.T) {
 	}
 }
 
-// Who has waited for a lock of some 10 ms for 2 ms asks for it, by the clock. Without the holder's code it would not have
-// to: in virtual time it still waits, and goes on when the holder lets it.
+// A thread that has waited for a lock of some 10 ms for 2 ms asks for it, by the clock. Without the holder's code it
+// would not have to: in virtual time it still waits, and goes on when the holder unlocks.
 func TestTimeoutsAreHeld(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/ask.c"
@@ -124,16 +129,16 @@ func atLeast(name string, value, least float64) noise.Figure {
 	return noise.Figure{Name: name, Value: value, Low: least, High: math.Inf(1)}
 }
 
-// Who sleeps by the clock, hands something out and sleeps again is held without being asked about: what it hands out would come
-// early, and however fast the work on it becomes, no more of it comes.
+// A thread that sleeps by the clock, hands out a job and sleeps again is delayed without being asked for. Otherwise its
+// jobs would come early, while their number does not grow however fast the work on them becomes.
 func TestErrandsAreHeld(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/errands.c"
 	program := realkernel.Compile(t, source)
 	line := fmt.Sprintf("errands.c:%d", realkernel.Line(t, source, "/* WORK */"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
-		// In the first second whatif finds out that a thread keeps time. No job comes earlier; without delays for
-		// that thread the gain is 14 to 30%.
+		// In the first second whatif finds out that a thread is periodic. No job comes earlier; without delays for that
+		// thread the gain is 14 to 30%.
 		f, foreign := gainAfter(t, time.Second, func() *profile.Data {
 			flags := []string{"-p", "func:done", "-t", line, "-s", "0,100", "-d", "3s"}
 			data, _ := profiled(t, flags, []string{program}, 143)
@@ -151,8 +156,9 @@ func TestTimekeepersAreHeld(t *testing.T) {
 	judgeForm(t, "housekeeper", time.Second, 14, 10)
 }
 
-// Who cannot be held, as another thread wants the only core, owes nothing, and neither does whom it lets go on: the third would be
-// stopped for that, and is none of its business. And that it comes too often is known.
+// A thread that cannot be delayed, as another thread wants the only core, owes nothing, and neither does the thread
+// that it wakes. Otherwise a third thread, which has nothing to do with them, would be stopped for that. And it is
+// known that the first one comes too often.
 func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/crowded.c"
@@ -175,7 +181,7 @@ func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
 				samples += e.UnitSamples[e.Unit]
 			}
 		}
-		// Where threads owe what they should not it is 13 and 27%.
+		// Where threads owe what they should not, it is 13 and 27%.
 		return []noise.Figure{
 			{Name: "the part of the baselines that is stopped", Value: paused[0] / real[0], High: 0.06},
 			{Name: "the part of the experiments that is stopped", Value: paused[1] / real[1], High: 0.1},
@@ -184,20 +190,22 @@ func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
 	})
 }
 
-// Who sleeps in what is sped up and looks whether it can go on finds what the other has made ahead of virtual time, as that pays at ticks.
+// A thread that polls sleeps in the code that is sped up. It finds what another thread has made ahead of virtual time,
+// as that thread pays at ticks.
 func TestFoundWhenMade(t *testing.T) {
 	realkernel.NeedWhole(t)
-	// Without that rule the gain is some 10 points too high; its runs have few experiments, and some say too little.
+	// Without the rule for this the gain is some 10 points too high; its runs have few experiments, and some say too
+	// little.
 	judgeForm(t, "lookout", 0, 14, 7)
 }
 
-// form is where accuracy/ has a program.
+// form is the path of a program of accuracy/.
 func form(t *testing.T, name string) string {
 	t.Helper()
 	return filepath.Join("../../accuracy/programs/forms", name)
 }
 
-// judgeForm judges the gain that is seen without the target of a C program of accuracy/.
+// judgeForm judges the gain of a C program of accuracy/ without its target.
 func judgeForm(t *testing.T, name string, begin time.Duration, below, above float64) {
 	t.Helper()
 	source := form(t, name+".c")
@@ -210,7 +218,7 @@ func judgeForm(t *testing.T, name string, begin time.Duration, below, above floa
 	})
 }
 
-// judgeTruth judges the gain that the experiments after begin say, against what the program really gains without its
+// judgeTruth judges the gain that experiments after begin have found, against what the program really gains without its
 // target: it may be so many points below and above that.
 func judgeTruth(t *testing.T, begin time.Duration, below, above float64, program string, profile func() *profile.Data) {
 	t.Helper()
@@ -225,9 +233,9 @@ func judgeTruth(t *testing.T, begin time.Duration, below, above float64, program
 	})
 }
 
-// gainAfter is what the experiments that began after so long say that the first point gains, in percent, and the part of
-// the machine that others used. Runs have a few experiments each, and are added up until the gain is known well enough:
-// the interval alone says when, whatever the gain is.
+// gainAfter is what the first point gains in experiments that began after so long, in percent, and the part of the
+// machine that others used. Runs have a few experiments each, and are added up until the gain is known well enough: the
+// interval alone says when, whatever the gain is.
 func gainAfter(t *testing.T, begin time.Duration, profile func() *profile.Data) (gain noise.Figure, foreign float64) {
 	t.Helper()
 	const enough, most = 1.5 * usualGain, 4

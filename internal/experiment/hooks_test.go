@@ -11,7 +11,7 @@ import (
 	"whatif/internal/tracepoint"
 )
 
-// A program can be attached to whatever the kernel has tracepoints for: of each category one, or with
+// A BPF program can be attached to all tracepoints of the kernel: one of each category is tried, or with
 // TRACEPOINTS=all in the environment all, which takes minutes.
 func TestEveryTracepoint(t *testing.T) {
 	realkernel.Need(t)
@@ -27,7 +27,7 @@ func TestEveryTracepoint(t *testing.T) {
 	tried := map[string]bool{
 		"ftrace":   true, // records of its own, not tracepoints
 		"syscalls": true, // made of raw_syscalls, see tracepoint.OfSyscall
-		// Probes that somebody may have added.
+		// Probes that were added to the kernel.
 		"kprobes": true, "uprobes": true, "fprobes": true, "eprobes": true, "synthetic": true,
 	}
 	everyOne := os.Getenv("TRACEPOINTS") == "all"
@@ -61,9 +61,9 @@ func TestEveryTracepoint(t *testing.T) {
 	}
 }
 
-// Tracepoints within the scheduler, allocation, locks and interrupts, where the ledger's own programs run,
-// can be counted all at once, and do not disturb each other or the ledger. What passes in an
-// interrupt is nobody's visit.
+// Tracepoints within the scheduler, allocation, locks and interrupts, where the ledger's own programs run, can be
+// counted all at once, and do not disturb each other or the ledger. A tracepoint that is passed in an interrupt is no
+// thread's visit.
 func TestAwkwardTracepoints(t *testing.T) {
 	realkernel.Need(t)
 	names, err := tracepoint.Open()
@@ -73,8 +73,9 @@ func TestAwkwardTracepoints(t *testing.T) {
 	defer names.Close()
 	points := []string{"func:visited", "syscall:getppid"}
 	for _, full := range []string{
-		"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_process_fork", "sched:sched_process_exit",
-		"timer:hrtimer_start", "timer:hrtimer_expire_entry", "irq:softirq_entry", "irq_vectors:local_timer_entry",
+		"sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_process_fork",
+		"sched:sched_process_exit", "timer:hrtimer_start", "timer:hrtimer_expire_entry", "irq:softirq_entry",
+		"irq_vectors:local_timer_entry",
 		"irq_vectors:reschedule_entry", "irq_vectors:call_function_single_entry", "nmi:nmi_handler",
 		"lock:contention_begin", "kmem:kmalloc", "kmem:mm_page_alloc", "exceptions:page_fault_user",
 	} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"whatif/internal/experiment/probes"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
@@ -11,14 +12,14 @@ import (
 	"whatif/internal/symbol/kernel"
 )
 
-// openKernel reads the running kernel's symbols, where its code may be sped up, and says what the kernel
-// side has to know of them.
-func (s *session) openKernel() (*ledger.KernelCode, error) {
-	if !s.cfg.Kernel {
+// openKernel reads the running kernel's symbols, where its code may be sped up, and gives what the kernel side has to
+// know of them.
+func (r *run) openKernel() (*ledger.KernelCode, error) {
+	if !r.cfg.Kernel {
 		return nil, nil
 	}
-	k := kernel.New(s.cfg.Vmlinux)
-	s.kernel = k
+	k := kernel.New(r.cfg.Vmlinux)
+	r.kernel = k
 	if err := k.Load(); err != nil {
 		return nil, err
 	}
@@ -55,8 +56,8 @@ func (t *unitTable) answerKernel(e ledger.Event) error {
 	return t.setPlace(e.Place, ledger.Code{}, m, frames)
 }
 
-// inKernel tells whether a target is code of the kernel's, and its callers are that or code of a program.
-func inKernel(k *kernel.Kernel, t *point.Target, programs []program) bool {
+// inKernel tells whether a target is code of the kernel, and its callers are code of the kernel or of a program.
+func inKernel(k *kernel.Kernel, t *point.Target, programs []probes.Program) bool {
 	if k == nil || !kernelHas(k, t.File, t.Line, t.Func) {
 		return false
 	}
@@ -76,15 +77,14 @@ func kernelHas(k *kernel.Kernel, file string, line int, function string) bool {
 	return err == nil && found
 }
 
-func programHas(programs []program, function string) bool {
-	return slices.ContainsFunc(programs, func(p program) bool {
+func programHas(programs []probes.Program, function string) bool {
+	return slices.ContainsFunc(programs, func(p probes.Program) bool {
 		return slices.ContainsFunc(p, func(b *symbol.Binary) bool { return function != "" && hasEntry(b, function) })
 	})
 }
 
-// perhapsInKernel adds to the error for a target that no program has what would help, if
-// the kernel has it.
-func perhapsInKernel(err error, t *point.Target, programs []program) error {
+// perhapsInKernel adds a remedy to the error for a target that no program has, if the kernel has it.
+func perhapsInKernel(err error, t *point.Target, programs []probes.Program) error {
 	k := kernel.New("")
 	defer k.Close()
 	if t.Func == "" || !inKernel(k, t, programs) {

@@ -17,8 +17,8 @@ import (
 
 const kernelCode = "testdata/kernelcode.c"
 
-// kernelProgram skips where the kernel does not have the functions that the tests are about: what does the
-// work of a system call is its own affair.
+// kernelProgram skips where the kernel does not have the functions that the tests are about: each kernel may do the
+// work of a system call in its own functions.
 func kernelProgram(t *testing.T, functions ...string) string {
 	t.Helper()
 	realkernel.Need(t)
@@ -34,8 +34,8 @@ func kernelProgram(t *testing.T, functions ...string) string {
 	return realkernel.Compile(t, kernelCode, "-O1")
 }
 
-// Without --kernel the kernel's time is the calling line's; with it, its own functions'; and what is included
-// has the time of all that it calls.
+// Without --kernel the kernel's time belongs to the line that calls it; with it, to the kernel's functions. A unit that
+// includes what it calls has the time of all that.
 func TestKernelFunctions(t *testing.T) {
 	program := kernelProgram(t, "generic_perform_write")
 	often := fmt.Sprintf("kernelcode.c:%d", realkernel.Line(t, kernelCode, "// OFTEN"))
@@ -43,7 +43,8 @@ func TestKernelFunctions(t *testing.T) {
 	sharesAre(t, map[string]float64{often: 75, rarely: 25}, program)
 
 	own, _ := shares(t, program, "--kernel")
-	// Of 75 and 25 with the kernel's. What it takes to get into the kernel, more on virtual machines, is theirs still.
+	// They had 75 and 25 with the kernel's. To get into the kernel still counts for them, and takes longer on virtual
+	// machines.
 	if own[often] > 10 || own[rarely] > 5 {
 		t.Errorf("lines have kernel time: %v", own)
 	}
@@ -63,14 +64,15 @@ func TestKernelCallers(t *testing.T) {
 		t.Skip("takes 4 s")
 	}
 	program := kernelProgram(t, "generic_perform_write", "vfs_write")
-	got, _ := shares(t, program, "--kernel", "-t", "func:generic_perform_write<vfs_write<often", "-t", "generic_perform_write<rarely", "-t", "func:main")
+	got, _ := shares(t, program, "--kernel", "-t", "func:generic_perform_write<vfs_write<often",
+		"-t", "generic_perform_write<rarely", "-t", "func:main")
 	a, b := got["generic_perform_write<vfs_write<often"], got["generic_perform_write<rarely"]
 	if a+b < 50 || math.Abs(a/(a+b)-0.75) > 0.03 || got["main"] < 95 {
 		t.Errorf("three in four writes are called from often: %v", got)
 	}
 }
 
-// What a softirq does is seen, although the tick is one itself, and who made it run is its caller.
+// What a softirq does is seen, although the tick is one itself, and the code that made it run is its caller.
 func TestKernelSoftirq(t *testing.T) {
 	program := kernelProgram(t, "net_rx_action")
 	data, _ := profiled(t, []string{"--kernel", "-p", "func:visited", "-s", "0", "-d", "2s",
@@ -81,7 +83,8 @@ func TestKernelSoftirq(t *testing.T) {
 	}
 }
 
-// What the kernel's threads do for others: each earns what it runs in the selected function, and all others are delayed.
+// Each thread of the kernel that works for others earns what it runs in the selected function, and all others are
+// delayed.
 func TestKernelThread(t *testing.T) {
 	// Calls are counted, as single steps may take as much of the time as the writing.
 	for _, x := range []struct{ does, call, target string }{
@@ -94,7 +97,9 @@ func TestKernelThread(t *testing.T) {
 		}
 		t.Run(x.does, func(t *testing.T) {
 			program := kernelProgram(t, strings.Split(x.target, "<")...)
-			data, _ := profiled(t, []string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "4s", "-t", "func:" + x.target}, []string{program, x.does}, terminated)
+			data, _ := profiled(t,
+				[]string{"--kernel", "-p", "syscall:" + x.call, "-s", "0,100", "-d", "4s", "-t", "func:" + x.target},
+				[]string{program, x.does}, terminated)
 			var samples, delayed, visits, counting, without int64
 			for _, e := range data.Experiments {
 				if data.IsPlacebo(&e) {
@@ -117,11 +122,12 @@ func TestKernelThread(t *testing.T) {
 	}
 }
 
-// Who waits is in the function that waits, not in the scheduler; and every wait that begins ends.
+// A thread that waits is in the function that waits, not in the scheduler; and every wait that begins ends.
 func TestKernelWaits(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/openloop.c")
-	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "2s"}, []string{program}, terminated)
+	data, _ := profiled(t, []string{"--kernel", "-p", "func:done", "--waiting", "all", "-d", "2s"},
+		[]string{program}, terminated)
 	var inKernel, all int64
 	for _, e := range data.Experiments {
 		for id, classes := range e.UnitWaitedNS {
@@ -145,7 +151,7 @@ func TestKernelWaits(t *testing.T) {
 	}
 }
 
-// samplesOf are the units' samples, and all.
+// samplesOf are the samples of each unit, and of all.
 func samplesOf(data *profile.Data) (n map[string]int64, all int64) {
 	n = make(map[string]int64)
 	for _, e := range data.Experiments {

@@ -26,9 +26,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// whatif is killed in the middle of experiments that stop half of the program nearly
-// all the time: the program is at full speed again, whatif's things are gone from the
-// kernel, and what it wrote can be read.
+// whatif is killed in the middle of experiments that stop half of the program nearly all the time. Then the program is
+// at full speed again, all that whatif had in the kernel is gone, and what it wrote can be read.
 func TestKilled(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/pulse.c"
@@ -62,17 +61,16 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// In the second after whatif was killed the program has this part of its own speed at least, each time and in the
-// median. The rate is that of the whole second: where every other moment were still taken from the program, it would
-// be half.
+// In the second after whatif was killed the program has at least leastSpeed of its own speed, and leastMedian in the
+// median. The rate is that of the whole second: if every other moment were still taken from the program, it would be
+// half.
 const leastSpeed, leastMedian = 0.85, 0.95
 
-// usualChange is by how much, in logarithms, a program's own speed changes between two measurements on a quiet
-// machine.
+// usualChange is by how much a program's own speed changes between two measurements on a quiet machine, in logarithms.
 const usualChange = 0.06
 
-// fullSpeed is the figure of once, medianSpeed of all times. Where the machine
-// became faster meanwhile the part is more than 1, which is cut off.
+// fullSpeed is the figure of one time, medianSpeed that of all. Where the machine became faster meanwhile the part is
+// more than 1; that is cut off.
 func fullSpeed(part, changed float64) noise.Figure {
 	f := noise.Around("the part of its speed that the program has after a kill", min(part, 1), 1, 1-leastSpeed)
 	f.Half, f.Usual = changed, usualChange
@@ -85,7 +83,7 @@ func medianSpeed(part, changed float64) noise.Figure {
 	return f
 }
 
-// A kernel side that goes on stopping the program in every other moment does not pass, however long each of these is
+// If the kernel side went on stopping the program in every other moment it would not pass, however long each moment is
 // and whatever the noise. A program at about its own speed passes.
 func TestFullSpeed(t *testing.T) {
 	for _, noisy := range []struct {
@@ -110,7 +108,8 @@ func TestFullSpeed(t *testing.T) {
 	}
 }
 
-// ownRate is how many rounds a second the program does by itself, and what part of the machine others used meanwhile.
+// ownRate is how many rounds a second the program does by itself, and the part of the machine that others used
+// meanwhile.
 func ownRate(t *testing.T, program string) (rate, foreign float64) {
 	t.Helper()
 	p := startPulse(t, program)
@@ -132,12 +131,12 @@ func (p *pulse) rateBeside(t *testing.T, over time.Duration) (rate, foreign floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Interrupts are nobody's: a kernel side that went on stopping cores would do so in them, and is no noise.
+	// Interrupts count as the program's: a kernel side that went on stopping cores would do so in them, and is no noise.
 	return rate, load.Foreign(before, after, cpuTimeOf(t, p.pid())-ran+after.Interrupts-before.Interrupts)
 }
 
-// killed starts whatif with a program and kills it in the middle of an experiment that slows that. It gives the
-// program's rate in the second that begins 0.1 s after that, and what part of the machine others used in it. own is
+// killed starts whatif with a program and kills it in the middle of an experiment that slows the program. It gives the
+// program's rate in the second that begins 0.1 s after that, and the part of the machine that others used in it. own is
 // the program's undisturbed rate.
 func killed(t *testing.T, own float64, command ...string) (rate, foreign float64) {
 	t.Helper()
@@ -206,8 +205,7 @@ func readable(t *testing.T, file string, runs int) {
 	}
 }
 
-// holdings are the things of one process in the kernel: prog, link and map, and their
-// ids.
+// holdings are the objects of one process in the kernel: prog, link and map, and their ids.
 type holdings map[string]map[uint32]bool
 
 func (l holdings) count(kind string) int { return len(l[kind]) }
@@ -238,7 +236,7 @@ func loadedBy(t *testing.T, pid int) holdings {
 	return l
 }
 
-// still is what of it is there yet.
+// still is what of them is still there.
 func (l holdings) still(t *testing.T) []string {
 	t.Helper()
 	open := map[string]func(uint32) (io.Closer, error){
@@ -263,7 +261,7 @@ func (l holdings) still(t *testing.T) []string {
 	return still
 }
 
-// uprobeEvents are the probes that somebody made by name; whatif makes none.
+// uprobeEvents are the probes that were made by name; whatif makes none.
 func uprobeEvents(t *testing.T) string {
 	t.Helper()
 	const path = "/sys/kernel/tracing/uprobe_events"

@@ -15,13 +15,14 @@ func large(t *testing.T) (program string) {
 	return program
 }
 
-// Of code that is so large that most samples are the first at their instruction, samples are not lost, and
-// what it would bring to make it faster is found.
+// In code that is so large that most samples are the first at their instruction, samples are not lost, and it is found
+// how much it would bring to make the code faster.
 func TestLargeCode(t *testing.T) {
 	program := large(t)
 	for _, units := range []string{"line", "func"} { // the latter: where whole stacks are looked at
 		t.Run(units, func(t *testing.T) {
-			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "2s", "--seed", "1"}
+			flags := []string{"-p", "func:progress_done", "-u", units, "-t", "large.c:20", "-s", "0,50", "-d", "2s",
+				"--seed", "1"}
 			data, _ := profiled(t, flags, []string{program, "60"}, terminated)
 			lost := tooEarly(t, data)
 			var samples, in, ran int64
@@ -42,15 +43,16 @@ func TestLargeCode(t *testing.T) {
 			ticks := delay[0] / took[0]
 			extra := delay[1] - ticks*took[1]
 			share, earned := float64(in)/float64(samples), extra/float64(ran)
-			t.Logf("%.3f of %d samples in it, %d lost; ticks and visits delay %.3f, at 50%% it earns %.3f of its time", share, samples, lost, ticks, earned)
+			t.Logf("%.3f of %d samples in it, %d lost; ticks and visits delay %.3f, at 50%% it earns %.3f of its time", share,
+				samples, lost, ticks, earned)
 			if samples < 1000 {
 				t.Fatalf("only %d samples", samples)
 			}
 			if share < 0.4 || share > 0.7 {
 				t.Errorf("%.2f of the samples are in about half of the work", share)
 			}
-			// Cores wait for each other at ticks, and visits take a while: up to some percent are delays, too.
-			// Where other programs take the core, some of what they take is one as well.
+			// Cores wait for each other at ticks, and visits take a while: up to some percent are delays, too. Where other
+			// programs take the core, some of that time is one as well.
 			if most := 0.5*share*took[1] + 0.06*float64(ran); earned < 0.45*share*(1-ticks) || extra > most {
 				t.Errorf("at 50%% %.2f of the work earns %.2f of its time, and %.2f of all", share, earned, extra/took[1])
 			}
@@ -58,10 +60,11 @@ func TestLargeCode(t *testing.T) {
 	}
 }
 
-// A sample that waits is counted once for each function that it is in, and for all of them.
+// A sample that is booked late is counted once for each function that it is in, and for all of them.
 func TestLargeCodeInclusive(t *testing.T) {
 	program := large(t)
-	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "3s", "--seed", "1"}, []string{program, "60"}, terminated)
+	data, _ := profiled(t, []string{"-p", "func:progress_done", "-u", "func", "-s", "0,50", "-d", "3s", "--seed", "1"},
+		[]string{program, "60"}, terminated)
 	lost := tooEarly(t, data)
 	var samples int64
 	in := map[string]int64{}

@@ -8,8 +8,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// The integral of the number in the system, over the number that come, is the time
-// that each is in it: here every 10 bins one comes, and goes 25 bins later.
+// The integral of the number in the system, over the number that come, is how long each is in it. Here every 10 bins a
+// request comes, and goes 25 bins later.
 func TestInSystem(t *testing.T) {
 	const bins, width = 1000, time.Millisecond
 	begins, ends := make([]uint32, bins), make([]uint32, bins)
@@ -19,7 +19,7 @@ func TestInSystem(t *testing.T) {
 			ends[i+25]++
 		}
 	}
-	// Two that began before.
+	// Two requests that began before.
 	ends[5]++
 	ends[15]++
 	d := inSystem(begins, ends, width, bins*width, 0, 2)

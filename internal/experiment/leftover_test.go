@@ -16,17 +16,19 @@ import (
 	"whatif/internal/target"
 )
 
-// When the time is up all ends that the program has started, but for what has left its process group: also where the
-// program ends sooner than that, and where it does not pass on that it is to end.
+// When the time is up all processes end that the program has started, except those that have left its process group. So
+// it is, too, where the program ends sooner, and where it does not pass the signal on.
 func TestLeftovers(t *testing.T) {
 	realkernel.Need(t)
 	for _, last := range []string{"exit 0", "sleep 60"} {
-		script := "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; setsid sleep 60 3>&- & echo $! >&3; } 3>&1 >/dev/null 2>&1; " + last
+		script := "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; setsid sleep 60 3>&- & echo $! >&3; } " +
+			"3>&1 >/dev/null 2>&1; " + last
 		status := 143
 		if last == "exit 0" {
 			status = 0
 		}
-		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-d", "1s"}, []string{"sh", "-c", script + " >/dev/null 2>&1"}, status)
+		_, said := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-d", "1s"},
+			[]string{"sh", "-c", script + " >/dev/null 2>&1"}, status)
 		var left, daemon int
 		if n, err := fmt.Sscan(said, &left, &daemon); n != 2 {
 			t.Fatalf("%q: %v", said, err)
@@ -52,7 +54,7 @@ func checkEnded(t *testing.T, of string, pid int) {
 	}
 }
 
-// What is started while the program ends is told, too.
+// A process that is started while the program ends is told to end, too.
 func TestLeftoversOfTheEnd(t *testing.T) {
 	realkernel.Need(t)
 	const leaves = "while sleep 0.02; do :; done >/dev/null 2>&1 3>&- & echo $! >&3"
@@ -65,7 +67,8 @@ func TestLeftoversOfTheEnd(t *testing.T) {
 	checkEnded(t, script, left)
 }
 
-// Once the program has ended because somebody wanted it to, what it leaves behind is not profiled any more, and told to end; nor is the program run again.
+// Once the program was interrupted and has ended, the processes that it leaves behind are not profiled any more, and
+// are told to end; nor is the program run again.
 func TestInterrupted(t *testing.T) {
 	realkernel.Need(t)
 	const leaves = "{ while sleep 0.02; do :; done 3>&- & echo $! >&3; } 3>&1 >/dev/null 2>&1; "
@@ -79,7 +82,8 @@ func TestInterrupted(t *testing.T) {
 		{[]string{"-d", "60s"}, "(sleep 2; kill -TERM $PPID) & exit 0", 0},
 	} {
 		began := time.Now()
-		_, said := profiled(t, append(c.flags, "-p", "syscall:clock_nanosleep"), []string{"sh", "-c", leaves + c.script + " >/dev/null 2>&1"}, c.status)
+		_, said := profiled(t, append(c.flags, "-p", "syscall:clock_nanosleep"),
+			[]string{"sh", "-c", leaves + c.script + " >/dev/null 2>&1"}, c.status)
 		var left, more int
 		if n, _ := fmt.Sscan(said, &left, &more); n != 1 {
 			t.Errorf("%s: it was run more often than once, or not at all: %q", c.script, said)
@@ -92,7 +96,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Who does not end when he is told to is named, and the user is told how to end him; if it is the program, it is waited for.
+// A process that does not end when it is told to is named, with a way to end it; if it is the program, whatif waits for
+// it.
 func TestStubborn(t *testing.T) {
 	realkernel.Need(t)
 	const stubborn = "trap '' TERM; for i in $(seq 600); do sleep 0.02; done" // 12 s, if nobody ends it
@@ -100,16 +105,18 @@ func TestStubborn(t *testing.T) {
 	endNamed(t, "{ "+stubborn+"; } & exit 0", "kill -KILL ", 0)
 }
 
-// Who has left the program's process group is not told to end, but named.
+// A process that has left the program's process group is not told to end, but named.
 func TestAway(t *testing.T) {
 	realkernel.Need(t)
-	endNamed(t, "setsid sleep 60 >/dev/null 2>&1 & exit 0", "is in another process group, so it was not told to end. kill ", 0)
+	endNamed(t, "setsid sleep 60 >/dev/null 2>&1 & exit 0",
+		"is in another process group, so it was not told to end. kill ", 0)
 }
 
-// endNamed ends whom whatif names as one that goes on, after these words.
+// endNamed ends a process that whatif names as one that goes on, after these words.
 func endNamed(t *testing.T, script, words string, status int) {
 	t.Helper()
-	cmd := exec.Command(realkernel.Whatif(t), "run", "--preserve-status", "-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
+	cmd := exec.Command(realkernel.Whatif(t), "run", "--preserve-status",
+		"-o", filepath.Join(t.TempDir(), "whatif.profile"), "-p", "syscall:clock_nanosleep", "-d", "1s", "--",
 		"sh", "-c", script)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -134,11 +141,13 @@ func endNamed(t *testing.T, script, words string, status int) {
 	}
 }
 
-// A shell may have started others before it became whatif: what those leave behind is theirs.
+// A shell may have started other programs before it became whatif: the processes that those leave behind are not
+// whatif's to end.
 func TestLeftoversOfOthers(t *testing.T) {
 	realkernel.Need(t)
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", `{ until [ -e told ]; do sleep 0.02; done; sleep 60 & echo $! >left; } & exec "$0" run --quiet --preserve-status -p syscall:clock_nanosleep -d 1s -- sh -c '
+	cmd := exec.Command("sh", "-c", `{ until [ -e told ]; do sleep 0.02; done; sleep 60 & echo $! >left; } &
+		exec "$0" run --quiet --preserve-status -p syscall:clock_nanosleep -d 1s -- sh -c '
 		trap ": >told; sleep 1; exit 9" TERM; while sleep 0.02; do :; done'`, realkernel.Whatif(t))
 	cmd.Dir = dir
 	_ = cmd.Run()

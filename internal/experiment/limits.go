@@ -2,59 +2,68 @@ package experiment
 
 import (
 	"io/fs"
-	"maps"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/profile"
-	"whatif/internal/target"
 )
 
-// limits are what makes a stopped core something else than time withheld: looked at after
-// each experiment.
+// limits watches what makes a stopped core something else than time withheld: CPUs that come and go, and a machine that
+// is suspended. It looks after each experiment.
 type limits struct {
-	cpus      string // that are online
-	suspended time.Duration
-	quotas    map[target.Quota]int64 // how often each was used up
+	rec       *recorder
+	cpus      string        // that were online when profiling began
+	suspended time.Duration // for how long the machine was suspended so far
 }
 
-// machine is where the kernel describes it.
-var machine = os.DirFS("/sys/devices/system")
-
-// watchLimits begins, and says what is known at once.
-func (s *session) watchLimits() {
-	s.limits = limits{cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime(), quotas: make(map[target.Quota]int64)}
+// watchLimits begins to watch, and says what is known at once.
+func watchLimits(rec *recorder) *limits {
+	l := &limits{rec: rec, cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
 	for _, w := range unevenCores(machine) {
-		s.note(w.Code, "%s", w.Text)
+		rec.note(w.Code, "%s", w.Text)
 	}
-	for _, q := range s.quotas() {
-		if _, known := s.limits.quotas[q]; !known { // many processes are in one cgroup
-			s.limits.quotas[q] = q.Throttled()
-		}
-	}
+	return l
 }
 
-// unevenCores says what makes it matter which core a thread is on.
+// wasSuspended tells whether the machine was suspended during an experiment that has just ended.
+func (l *limits) wasSuspended() reason {
+	now := suspendedTime()
+	if now <= l.suspended+time.Second {
+		return usable
+	}
+	l.suspended = now
+	l.rec.warn("suspended", "the machine was suspended meanwhile: that experiment is set aside")
+	return wasSuspended
+}
+
+// otherCPUs tells whether other CPUs are online than when profiling began.
+func (l *limits) otherCPUs() reason {
+	now := kernelSays(machine, "cpu/online")
+	if now == l.cpus {
+		return usable
+	}
+	l.rec.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are set aside until they are "+
+		"as they were; if they stay so, profile anew", l.cpus, now)
+	return cpuHotplug
+}
+
+// unevenCores says why it matters which core a thread is on.
 func unevenCores(system fs.FS) (all []profile.Warning) {
 	if kernelSays(system, "cpu/smt/active") == "1" {
-		all = append(all, profile.Warning{Code: "smt", Text: "two threads share a core of this machine: while one is stopped the other runs faster; echo off > /sys/devices/system/cpu/smt/control, or keep the program on one thread of each core with taskset"})
+		all = append(all, profile.Warning{
+			Code: "smt", Text: "two threads share a core of this machine: while one is stopped the other runs faster; " +
+				"echo off > /sys/devices/system/cpu/smt/control, or keep the program on one thread of each core with taskset",
+		})
 	}
 	if nodes := kernelSays(system, "node/online"); strings.ContainsAny(nodes, "-,") {
-		all = append(all, profile.Warning{Code: "numa", Text: "this machine has memory nodes " + nodes + ": what threads run where decides how fast they are; keep the program on one with numactl"})
+		all = append(all, profile.Warning{
+			Code: "numa", Text: "this machine has memory nodes " + nodes + ": what threads run where decides how fast " +
+				"they are; keep the program on one with numactl",
+		})
 	}
 	return all
-}
-
-func kernelSays(system fs.FS, path string) string {
-	text, err := fs.ReadFile(system, path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }
 
 // suspendedTime is for how long the machine has been suspended since it was started.
@@ -64,47 +73,4 @@ func suspendedTime() time.Duration {
 		return 0
 	}
 	return time.Duration(boot.Nano() - running.Nano())
-}
-
-// renew tells the kernel side that this loop is at work: else the target is at full speed again within a second. What
-// was measured while that was so, or while a clock stood still, cannot be used.
-func (s *session) renew() {
-	i, err := s.ledger.Renew()
-	if err != nil {
-		s.warn("clock-lost", "checking the sampling clocks: %v", err)
-	}
-	if i.InExperiment {
-		s.interrupted = "whatif stood still"
-		s.warn("stalled", "whatif itself did not run for a second or more, as it was stopped or the machine was too busy: after 0.9 s the program ran at full speed, and such experiments are set aside")
-	}
-	if len(i.Lost) > 0 {
-		s.interrupted = "clock lost"
-		s.warn("clock-lost", "the sampling clock of CPU %s stopped and was started again: the CPU was off line for a moment, the machine was suspended, or the host did not run the CPU. That experiment is set aside", listed(i.Lost))
-	}
-	if len(i.Barred) > 0 {
-		s.warn("clock-lost", "the sampling clock of CPU %s could not be started again: while that is so, threads there are neither sampled nor stopped, and gains may be wrong. If the CPU is not just going off line, profile anew where whatif may use all CPUs", listed(i.Barred))
-	}
-}
-
-// exceeded says why an experiment cannot be used that has just ended; "": it can.
-func (s *session) exceeded() string {
-	why := s.interrupted
-	if now := suspendedTime(); now > s.limits.suspended+time.Second {
-		s.limits.suspended = now
-		s.warn("suspended", "the machine was suspended meanwhile: that experiment is set aside")
-		why = "suspended"
-	}
-	if !s.cfg.System {
-		for _, q := range s.limits.usedUp(slices.Collect(maps.Keys(s.limits.quotas))) {
-			s.warnOfQuota(q, "")
-		}
-	}
-	if now := kernelSays(machine, "cpu/online"); now != s.limits.cpus {
-		s.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are set aside until they are as they were; if they stay so, profile anew", s.limits.cpus, now)
-		why = "CPU hotplug"
-	}
-	if s.addClocks() {
-		why = "CPU without a clock"
-	}
-	return why
 }

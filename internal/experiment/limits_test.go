@@ -17,10 +17,11 @@ import (
 )
 
 func warned(data *profile.Data, code, text string) bool {
-	return slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool { return w.Code == code && strings.Contains(w.Text, text) })
+	return slices.ContainsFunc(data.Warnings,
+		func(w profile.Warning) bool { return w.Code == code && strings.Contains(w.Text, text) })
 }
 
-// Who is stopped by the kernel because his quota is used up is told, whoever profiles him and how.
+// whatif tells of a CPU quota that is used up, in attach and in system.
 func TestQuota(t *testing.T) {
 	realkernel.Need(t)
 	dir := limited(t, 20*time.Millisecond, 100*time.Millisecond)
@@ -38,7 +39,7 @@ func TestQuota(t *testing.T) {
 	if !told(attach(t, append(busyPoints, pid)...)) {
 		t.Error("attach does not tell of the quota")
 	}
-	// The whole machine's may be named in one warning with others, of which the first is.
+	// A warning about the whole machine names the first of its quotas only, which may be another one.
 	a := system(t, "-p", "syscall:getppid")
 	time.Sleep(500 * time.Millisecond)
 	if data := a.detach(t); !warned(data, "cpu-quota", "") {
@@ -46,7 +47,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// limited makes a cgroup that may use so much of each period.
+// limited makes a cgroup that may use this quota of each period.
 func limited(t *testing.T, quota, period time.Duration) string {
 	t.Helper()
 	us := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
@@ -92,48 +93,53 @@ func TestUnevenCores(t *testing.T) {
 	}
 }
 
-// What is told of a machine that changed since the last experiment, and whether that experiment is set aside.
+// What is told of a machine that changed since the last experiment, and whether that experiment is discarded.
 func TestMachineChanged(t *testing.T) {
 	used := target.Quota{Dir: t.TempDir(), CPUs: 0.5}
-	if err := os.WriteFile(filepath.Join(used.Dir, "cpu.stat"), []byte("nr_periods 9\nnr_throttled 3\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(used.Dir, "cpu.stat"), []byte("nr_periods 9\nnr_throttled 3\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {
 		name   string
-		before func(l *limits)
-		why    string
+		before func(w *watchers)
+		why    reason
 		code   string
 	}{
-		{"nothing", func(*limits) {}, "", ""},
-		{"CPUs", func(l *limits) { l.cpus = "0-1023" }, "CPU hotplug", "cpu-hotplug"},
-		{"suspended", func(l *limits) { l.suspended -= 2 * time.Second }, "suspended", "suspended"},
-		{"quota", func(l *limits) { l.quotas = map[target.Quota]int64{used: 2} }, "", "cpu-quota"},
-		{"quota, not used up", func(l *limits) { l.quotas = map[target.Quota]int64{used: 3} }, "", ""},
+		{"nothing", func(*watchers) {}, usable, ""},
+		{"CPUs", func(w *watchers) { w.limits.cpus = "0-1023" }, "CPU hotplug", "cpu-hotplug"},
+		{"suspended", func(w *watchers) { w.limits.suspended -= 2 * time.Second }, "suspended", "suspended"},
+		{"quota", func(w *watchers) { w.quotas.used = map[target.Quota]int64{used: 2} }, usable, "cpu-quota"},
+		{"quota, not used up", func(w *watchers) { w.quotas.used = map[target.Quota]int64{used: 3} }, usable, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			s := &session{cfg: &Config{Log: slog.New(slog.DiscardHandler)}, data: &profile.Data{}, warned: map[string]bool{}}
-			s.limits = limits{cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
-			x.before(&s.limits)
-			if why := s.exceeded(); why != x.why {
+			rec, err := newRecorder(profile.Run{}, nil, slog.New(slog.DiscardHandler), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &watchers{lease: &lease{}, quotas: &quotas{rec: rec}, clocks: &clocks{}}
+			w.limits = &limits{rec: rec, cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
+			x.before(w)
+			if why := w.exceeded(); why != x.why {
 				t.Errorf("set aside for %q, want %q", why, x.why)
 			}
 			var codes []string
-			for _, w := range s.data.Warnings {
+			for _, w := range rec.data.Warnings {
 				codes = append(codes, w.Code)
 			}
 			if got := strings.Join(codes, " "); got != x.code {
 				t.Errorf("warnings %q, want %q", got, x.code)
 			}
-			again := s.exceeded()
-			if lasts := x.code == "cpu-hotplug"; lasts != (again != "") {
+			again := w.exceeded()
+			if lasts := x.code == "cpu-hotplug"; lasts != (again != usable) {
 				t.Errorf("the next experiment is set aside for %q", again)
 			}
 		})
 	}
 }
 
-// A CPU that goes while whatif stops it, and comes again: the program runs on, what was measured before is kept, and it is told. Only
-// where it is asked for: who was bound to that CPU is bound no more.
+// A CPU goes off line while whatif stops it, and comes again: the program runs on, what was measured before is kept,
+// and the user is told. It is tried only where it is asked for: a program that was bound to that CPU is bound no more.
 func TestHotplug(t *testing.T) {
 	measures(t)
 	const online = "/sys/devices/system/cpu/cpu1/online"
@@ -153,7 +159,7 @@ func TestHotplug(t *testing.T) {
 	}
 	time.Sleep(time.Second)
 	data := a.detach(t)
-	// The clock of that CPU goes again: experiments have the samples of both.
+	// The CPU has its clock again: experiments have the samples of both CPUs.
 	rate := func(some []profile.Experiment) float64 {
 		var samples, ns int64
 		for i := range some {

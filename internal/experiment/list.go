@@ -25,17 +25,17 @@ type ListedUnit struct {
 }
 
 // listing lets the program run, and only counts.
-func (s *session) listing(ctx context.Context, p subject) (subject, error) {
+func (l *trialLoop) listing(ctx context.Context, p subject) (subject, error) {
 	if err := p.Release(); err != nil {
 		return p, err
 	}
-	s.pause(ctx, p, wholeRun)
-	s.checkDebugInfo()
+	l.pause(ctx, p, wholeRun)
+	l.watch.debugInfo.check()
 	return p, nil
 }
 
-// listed is the unit of the innermost frame, in scope or not. Code that was
-// inlined into the user's counts for that: the reason says so.
+// listed is the unit of the innermost frame, in scope or not. Code that was inlined into the user's counts for that
+// code: the reason says so.
 func (t *unitTable) listed(m module, frames []symbol.Frame) uint32 {
 	at, why := 0, t.scope.Outside(m.origin, frames[0])
 	if i := t.scope.First(m.origin, frames); i >= 0 && why == "" {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -10,8 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stealTime is the time that the hypervisor has taken from all cores together
-// since boot; 0 where the kernel does not tell.
+// machine is where the kernel describes the machine.
+var machine = os.DirFS("/sys/devices/system")
+
+func kernelSays(system fs.FS, path string) string {
+	text, err := fs.ReadFile(system, path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// stealTime is the time that the hypervisor has taken from all cores together since boot; 0 where the kernel does not
+// tell.
 func stealTime() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 
 func TestMain(m *testing.M) { realkernel.Main(m) }
 
-// profiled runs a program under whatif and gives the one run of its profile, and what
-// the program said. It must exit with status.
+// profiled runs a program under whatif and gives the one run of its profile, and the program's output. It must exit
+// with status.
 func profiled(t *testing.T, flags, program []string, status int) (*profile.Data, string) {
 	t.Helper()
 	return profiledWith(t, nil, flags, program, status)
 }
 
-// profiledWith is profiled with something to read for the program. Programs are measured to their end.
+// profiledWith is profiled with an input for the program. Programs are measured to their end.
 func profiledWith(t *testing.T, stdin *os.File, flags, program []string, status int) (*profile.Data, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "whatif.profile")

@@ -18,8 +18,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// An ending is what happens to whatif in the middle of its experiments. At the latest after a time the target is to be at
-// full speed again.
+// An ending happens to whatif in the middle of its experiments. At the latest after a time the target is to be at full
+// speed again.
 type ending struct {
 	name  string
 	after time.Duration
@@ -29,7 +29,7 @@ type ending struct {
 var endings = []ending{
 	{"stopped", time.Second, func(whatif *exec.Cmd, _ *os.File) error { return whatif.Process.Signal(unix.SIGSTOP) }},
 	{"killed", 100 * time.Millisecond, func(whatif *exec.Cmd, _ *os.File) error { return whatif.Process.Kill() }},
-	// As Ctrl-S does: the loop of experiments waits for the terminal when it next draws its status line, each second.
+	// As Ctrl-S does: the loop of experiments waits for the terminal when it draws its status line again, each second.
 	{"blocked", 2 * time.Second, func(_ *exec.Cmd, terminal *os.File) error {
 		return unix.IoctlSetInt(int(terminal.Fd()), unix.TCXONC, unix.TCOOFF)
 	}},
@@ -42,7 +42,7 @@ type way struct {
 	flags   []string
 }
 
-// ways have a line sped up that one thread runs all the time, so that the others are stopped nearly all of it.
+// ways speed up a line that one thread runs all the time, so that the others are stopped nearly all of it.
 func ways(line string) []way {
 	counted := []string{"-p", "func:round_done"}
 	held := []string{"-l", "beat=func:begins..func:ends"}
@@ -58,8 +58,8 @@ func ways(line string) []way {
 	}
 }
 
-// Whatever becomes of whatif, and whenever, the target is at full speed again within a second, and at once where whatif is
-// killed; then nothing of it is left in the kernel.
+// Whatever happens to whatif, and whenever, the target is at full speed again within a second, and at once if whatif is
+// killed. Nothing of whatif is left in the kernel then.
 func TestMoments(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/moments.c"
@@ -75,7 +75,8 @@ func TestMoments(t *testing.T) {
 					parts = append(parts, moment(t, program, w, e))
 				}
 				slices.Sort(parts)
-				t.Logf("%-8s at %.0f%% of its speed in the median of %d moments, at least %.0f%%", e.name, 100*parts[len(parts)/2], len(parts), 100*parts[0])
+				t.Logf("%-8s at %.0f%% of its speed in the median of %d moments, at least %.0f%%", e.name, 100*parts[len(parts)/2],
+					len(parts), 100*parts[0])
 				if *figures && (parts[len(parts)/2] < 0.95 || parts[0] < 0.85) || parts[len(parts)/2] < 0.75 {
 					t.Errorf("%s: %.2f", e.name, parts)
 				}
@@ -84,7 +85,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// moments is how many of each way and ending there are.
+// moments is how many there are of each way and ending.
 func moments() int {
 	if !*figures {
 		return 1
@@ -92,7 +93,7 @@ func moments() int {
 	return (*attaches + 5) / 6
 }
 
-// moment gives the program's speed after the ending, as a part of what it is without whatif.
+// moment gives the program's speed after the ending, as a part of its speed without whatif.
 func moment(t *testing.T, program string, w way, e ending) float64 {
 	t.Helper()
 	master, slave := pty.Open(t)
@@ -167,7 +168,8 @@ func sizeOf(t *testing.T, file string) int64 {
 	return info.Size()
 }
 
-// A whatif whose loop hangs and that is told to end leaves the target all the same: what it has attached is gone while it still hangs.
+// If whatif is told to end while its loop hangs, it leaves the target all the same: what it has attached is gone while
+// it still hangs.
 func TestDetachComesFirst(t *testing.T) {
 	realkernel.Need(t)
 	p := startPulse(t, realkernel.Compile(t, "testdata/pulse.c", "-no-pie"))
@@ -176,7 +178,8 @@ func TestDetachComesFirst(t *testing.T) {
 	defer master.Close()
 	defer slave.Close()
 	file := filepath.Join(t.TempDir(), "whatif.profile")
-	whatif := exec.Command(realkernel.Whatif(t), "attach", "-o", file, "--experiment", "20ms", "-p", "func:round_done", strconv.Itoa(p.pid()))
+	whatif := exec.Command(realkernel.Whatif(t), "attach", "-o", file, "--experiment", "20ms", "-p", "func:round_done",
+		strconv.Itoa(p.pid()))
 	whatif.Stdout, whatif.Stderr, whatif.Env = slave, slave, append(os.Environ(), "TERM=xterm")
 	if err := whatif.Start(); err != nil {
 		t.Fatal(err)

@@ -9,15 +9,17 @@ import (
 	"time"
 )
 
-// monitorSlack is by how much what Go's monitor sleeps may take longer: it then ends with an interrupt that comes
-// anyway, such as the next tick. What the monitor is needed for, to take processors from goroutines that are in a long
-// system call or run for long, can wait for that.
+// monitorSlack is by how much longer Go's monitor may sleep: its sleep then ends with an interrupt that comes anyway,
+// such as the next tick. The monitor takes processors from goroutines that run for long or are in a long system call,
+// and this can wait.
 const monitorSlack = 4 * time.Millisecond
 
-// calmMonitor has the Go runtime's monitor wake less often. That thread sleeps for 20 µs at a time while any goroutine runs, so
-// some fifty times whenever whatif has something to do, and where the program keeps all cores busy each of these is two
-// switches at its expense: 150 a second, and 0.7% of what the program does, on a virtual machine. The monitor is the first thread that the runtime
-// makes. Threads that it makes itself inherit the slack; who starts a program gives it back (target.restoreTimerSlack).
+// calmMonitor makes the Go runtime's monitor wake less often. That thread sleeps for 20 µs at a time while any
+// goroutine runs, so some fifty times whenever whatif has something to do. Where the program keeps all cores busy, each
+// of these is two switches at its expense: 150 a second, and 0.7% of what the program does, on a virtual machine.
+//
+// The monitor is the first thread that the runtime makes. Threads that it makes itself inherit the slack; a program
+// that whatif starts does not (target.restoreTimerSlack).
 func calmMonitor() error {
 	entries, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -39,20 +41,20 @@ func calmMonitor() error {
 	return nil
 }
 
-// firstAfter is the thread that was made first: numbers go up from the process's, and may begin anew.
+// firstAfter is the thread that was made first: numbers go up from that of the process, and may begin anew.
 func firstAfter(process int, threads []int) int {
 	slices.Sort(threads)
 	at, _ := slices.BinarySearch(threads, process)
 	return threads[at%len(threads)]
 }
 
-// manyQuestions is for how long a program runs most of its code for the first time: the samples of what is not yet
-// answered are lost.
+// manyQuestions is for how long a program runs most of its code for the first time. The kernel side asks about each
+// place then, and samples are lost while it waits for the answer.
 const manyQuestions = time.Second
 
-// oneAtATime has one goroutine run at a time, from when the program has been asked most about until what it returns is
-// called: with more, each that has something to do has the runtime wake another thread, to look for more, which takes a
-// core from the program.
+// oneAtATime makes one goroutine run at a time, once most questions have been answered, until the function that it
+// returns is called. With more at a time, whenever one has something to do the runtime wakes another thread to look for
+// more work, and that takes a core from the program.
 func oneAtATime() func() {
 	all := runtime.GOMAXPROCS(0)
 	one := time.AfterFunc(manyQuestions, func() { runtime.GOMAXPROCS(1) })

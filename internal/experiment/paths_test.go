@@ -10,7 +10,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// One file is one file by whatever path a process has it: its visits are counted once.
+// A file is one file under all the paths that processes have of it: its visits are counted once.
 func TestOneFileByManyPaths(t *testing.T) {
 	realkernel.Need(t)
 	const n = 400
@@ -37,7 +37,7 @@ func TestOneFileByManyPaths(t *testing.T) {
 		fmt.Sprintf("bin/linked %d", n),
 		inNamespace(fmt.Sprintf("mount --bind bin bound && exec bound/paths %d", n)),
 		fmt.Sprintf("exec chroot bin /paths %d", n),
-		// As two containers have it whose images have a layer in common.
+		// Two containers with images that have a layer in common have it so.
 		inNamespace(fmt.Sprintf("mount -t overlay -o lowerdir=bin:empty overlay one && exec one/paths %d", n)),
 		inNamespace(fmt.Sprintf("mount -t overlay -o lowerdir=bin:empty overlay two && exec chroot two /paths %d", n)),
 	}
@@ -47,8 +47,10 @@ func TestOneFileByManyPaths(t *testing.T) {
 	for i, way := range ways {
 		ways[i] = "cd " + dir + " && " + way
 	}
-	data, _ := profiled(t, []string{"-p", "func:visited", "--experiment", "20ms"}, append([]string{program, fmt.Sprint(n)}, ways...), 0)
+	data, _ := profiled(t, []string{"-p", "func:visited", "--experiment", "20ms"},
+		append([]string{program, fmt.Sprint(n)}, ways...), 0)
 	if got, want := data.End.Visits[0], int64(n*(1+len(ways))); got != want || data.End.Sites[0] != 1 {
-		t.Errorf("%d visits at %d places, the program made %d at one; losses %v", got, data.End.Sites[0], want, data.End.Losses)
+		t.Errorf("%d visits at %d places, the program made %d at one; losses %v", got, data.End.Sites[0], want,
+			data.End.Losses)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What placebos delay is by turns more and less than what the experiments so far did, within limits; and what did nothing counts, too.
+// Placebos delay in turn more and less than the experiments so far did, within limits; and experiments without a delay
+// count, too.
 func TestPlaceboDelays(t *testing.T) {
 	var d usualDelay
 	check := func(want int) {
@@ -37,8 +38,8 @@ func TestPlaceboDelays(t *testing.T) {
 	check(mostPlacebo)
 }
 
-// A placebo delays everything by as much as it says and is no code's. By the clock half of the rate is lost, and by virtual
-// time nothing.
+// A placebo delays everything by as much as it says, and belongs to no code. By the clock half of the rate is lost, and
+// by virtual time nothing.
 func TestPlacebo(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/steady.c"
@@ -51,8 +52,8 @@ func TestPlacebo(t *testing.T) {
 	})
 }
 
-// ratesLeft is what placebos leave of the rate of the baselines beside them, which should be all. It checks of each
-// that it delays as much as it was to.
+// ratesLeft is what placebos leave of the rate of the baselines beside them, which should be all. It checks that each
+// placebo delays as much as it was to.
 func ratesLeft(t *testing.T, data *profile.Data) noise.Figure {
 	t.Helper()
 	beside := make(map[int]profile.Visits) // the pair's baseline
@@ -71,9 +72,11 @@ func ratesLeft(t *testing.T, data *profile.Data) noise.Figure {
 		rate := v.Weight / v.WindowNS / (base.Weight / base.WindowNS)
 		left = append(left, rate)
 		t.Logf("experiment %d: %d%% asked for, %.1f%% delayed, %.2f of the rate is left", e.Index, e.Speedup, delayed, rate)
-		// By turns less and more than half of a line that takes all of the time; and what counting visits takes is a delay, too.
+		// In turn less and more than half of a line that takes all of the time; and what counting visits takes is a delay,
+		// too.
 		if e.Speedup < 30 || e.Speedup > 50 || delayed < float64(e.Speedup)-2 || delayed > float64(e.Speedup)+6 {
-			t.Errorf("experiment %d delayed %.1f%% of its time; %d%% were asked for, 35 or 50 expected", e.Index, delayed, e.Speedup)
+			t.Errorf("experiment %d delayed %.1f%% of its time; %d%% were asked for, 35 or 50 expected", e.Index, delayed,
+				e.Speedup)
 		}
 		if e.UnitSamples[e.Unit] != 0 || e.PausedNS == 0 {
 			t.Errorf("experiment %d: %d samples of no code, cores stopped for %d ns", e.Index, e.UnitSamples[e.Unit], e.PausedNS)

@@ -13,8 +13,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// A line is counted once for each execution of its statement, whatever the compiler made of it: the
-// programs count the executions of each of their marked lines themselves.
+// A line is counted once for each execution of its statement, whatever the compiler made of it. The programs count the
+// executions of each of their marked lines themselves.
 func TestExactLines(t *testing.T) {
 	realkernel.Need(t)
 	for _, c := range []struct {
@@ -27,8 +27,8 @@ func TestExactLines(t *testing.T) {
 		{"places.c", []string{"gcc", "-O3"}, ""},
 		{"places.c", []string{"gcc", "-O3", "-gsplit-dwarf"}, ""},
 		{"places.c", []string{"clang", "-O0"}, ""},
-		// Clang unrolls it, and does not say where in the result the statement begins anew: each turn of the
-		// unrolled loop is counted once.
+		// Clang unrolls the loop, and does not say where in the result the statement begins anew: each turn of the unrolled
+		// loop is counted once.
 		{"places.c", []string{"clang", "-O2"}, "plain"},
 		{"places.cc", []string{"g++", "-O0"}, ""},
 		{"places.cc", []string{"g++", "-O2"}, ""},
@@ -68,18 +68,21 @@ func TestExactLines(t *testing.T) {
 			}
 			for i, name := range names {
 				if got := data.End.Visits[i]; own[name] == 0 || got != own[name] {
-					t.Errorf("%s, %s: %d visits counted at %d places, the program made %d", name, data.Run.Points[i].Spec, got, data.End.Sites[i], own[name])
+					t.Errorf("%s, %s: %d visits counted at %d places, the program made %d", name, data.Run.Points[i].Spec, got,
+						data.End.Sites[i], own[name])
 				}
 			}
 		})
 	}
 }
 
-// The return of a Go function is refused, with the lines on which it returns; one of those counts every call.
+// The return of a Go function is refused, with the lines on which it returns. To count one of those lines counts every
+// call.
 func TestGoReturn(t *testing.T) {
 	realkernel.Need(t)
 	program := buildPlaces(t, "testdata/goplaces/main.go", []string{"go"})
-	out, err := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p", "func:main.work%return", "--", program, "10").CombinedOutput()
+	out, err := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
+		"-p", "func:main.work%return", "--", program, "10").CombinedOutput()
 	m := regexp.MustCompile(`main.work is a Go function.*-p (main.go:[0-9]+)\n`).FindSubmatch(out)
 	if err == nil || m == nil || !strings.Contains(string(out), "whatif: hint: ") {
 		t.Fatalf("%v\n%s", err, out)
@@ -108,7 +111,7 @@ func buildPlaces(t *testing.T, source string, build []string) string {
 
 var marked = regexp.MustCompile(`// ([a-z]+)$`)
 
-// marks are the lines of a source file that end in a name, by it.
+// marks are the lines of a source file that end in a name, by that name.
 func marks(t *testing.T, source string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(source)

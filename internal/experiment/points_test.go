@@ -12,8 +12,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// A point has 10 s from when it was found; one that nothing has is told once, and looked
-// at again.
+// A point has 10 s from when it was found. If nothing has it the user is told once, and it is looked at again.
 func TestNeglected(t *testing.T) {
 	for _, c := range []struct {
 		waited time.Duration
@@ -35,12 +34,14 @@ func TestNeglected(t *testing.T) {
 	}
 }
 
-// A function or a static probe that was named as if it were a point in the source is no run without visits.
+// If the name of a function or a static probe is given as if it were a point in the source, there is no run without
+// visits.
 func TestForgottenKind(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/counts.c")
 	for name, meant := range map[string]string{"visited": "func:visited", "enabled": "usdt:enabled"} {
-		cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p", name, "--", program)
+		cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
+			"-p", name, "--", program)
 		out, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "did you mean "+meant+"?") {
 			t.Errorf("-p %s: %v\n%s", name, err, out)
@@ -48,7 +49,8 @@ func TestForgottenKind(t *testing.T) {
 	}
 }
 
-// Where the kernel puts no breakpoint on a function's first instruction another one is counted; at its return there is no other.
+// Where the kernel puts no breakpoint on a function's first instruction another one is counted. At its return there is
+// no other.
 func TestAtomicCounter(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/atomic.c")
@@ -56,18 +58,21 @@ func TestAtomicCounter(t *testing.T) {
 	if n := data.End.Visits[0]; n != 300 {
 		t.Errorf("%d visits, 300 were made", n)
 	}
-	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-p", "func:visited%return", "--", program)
+	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
+		"-p", "func:visited%return", "--", program)
 	out, err := cmd.CombinedOutput()
-	if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "puts no breakpoint on an instruction there") {
+	if err == nil || cmd.ProcessState.ExitCode() != 125 ||
+		!strings.Contains(string(out), "puts no breakpoint on an instruction there") {
 		t.Errorf("at the return: %v\n%s", err, out)
 	}
 }
 
-// Single steps are spoken of only where a probe stands on an instruction, and WHATIF_PROGRESS not to who uses it.
+// Single steps are mentioned only where a probe stands on an instruction, and WHATIF_PROGRESS only to users who do not
+// use it.
 func TestCheaper(t *testing.T) {
-	s := &session{ledger: &ledger.Ledger{}}
+	w := &pointWatch{ledger: &ledger.Ledger{}}
 	for _, kind := range []point.Kind{point.Syscall, point.Tracepoint, point.Source} {
-		got := s.cheaper(point.Spec{Kind: kind}, time.Microsecond)
+		got := w.cheaper(point.Spec{Kind: kind}, time.Microsecond)
 		if strings.Contains(got, "instruction") || strings.Contains(got, "WHATIF_PROGRESS") != (kind != point.Source) {
 			t.Errorf("of a point of kind %v: %s", kind, got)
 		}

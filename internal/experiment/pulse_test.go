@@ -21,8 +21,7 @@ type pulse struct {
 	stderr string // a file: a pipe would stay open for as long as the program runs
 }
 
-// startPulse runs a command with the name of the file to count in as its last word.
-// It ends with the test.
+// startPulse runs a command with the name of the file to count in as its last word. The command ends with the test.
 func startPulse(t *testing.T, command ...string) *pulse {
 	t.Helper()
 	p := preparePulse(t, command...)
@@ -68,7 +67,7 @@ func (p *pulse) pid() int { return int(p.word(0)) }
 
 func (p *pulse) rounds() uint64 { return p.word(1) }
 
-// end ends the program, and what started it.
+// end ends the program, and the process that started it.
 func (p *pulse) end() {
 	if p.memory == nil {
 		return
@@ -84,13 +83,13 @@ func (p *pulse) end() {
 	p.memory = nil
 }
 
-// runs tells whether the program does, and is not a process of the same number.
+// runs tells whether the program runs, and no other process has its number.
 func (p *pulse) runs() bool {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid()))
 	return err == nil && (slices.Contains([]string{"pulse", "busy", "moments"}, filepath.Base(path)))
 }
 
-// rate is how many rounds a second it does, over some time.
+// rate is how many rounds a second the program does, over some time.
 func (p *pulse) rate(over time.Duration) float64 {
 	begin, before := time.Now(), p.rounds()
 	time.Sleep(over)

@@ -13,7 +13,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// A real-time task that wakes on a stopped core has it at once, whoever owes how much; and what is owed is paid later.
+// A real-time task that wakes on a stopped core has it at once, however much is owed; that is paid later.
 func TestRealTimeTaskEndsStop(t *testing.T) {
 	realkernel.Need(t)
 	if runtime.NumCPU() < 2 {
@@ -42,7 +42,8 @@ func TestRealTimeTaskEndsStop(t *testing.T) {
 	lateAlone, worstAlone := lateness()
 	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
 	a.cmd = exec.Command(realkernel.Whatif(t), "attach", "--quiet", "--experiment", "500ms", "-o", a.file,
-		"-p", "func:done", "-s", "100", "-t", fmt.Sprintf("realtime.c:%d", realkernel.Line(t, source, "// SELECTED")), fmt.Sprint(work.pid()))
+		"-p", "func:done", "-s", "100",
+		"-t", fmt.Sprintf("realtime.c:%d", realkernel.Line(t, source, "// SELECTED")), fmt.Sprint(work.pid()))
 	a.start(t)
 	late, worst := lateness()
 	data := a.detach(t)

@@ -14,8 +14,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// With -s 0 nothing is a delay, and what the scheduler does is not looked at, unless waiting is asked for; how many visits
-// there are, and who runs, is known still.
+// With -s 0 nothing is a delay, and the scheduler is not followed, unless waiting is asked for. It is still known how
+// many visits there are, and what runs.
 func TestResting(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/naps.c")
@@ -35,7 +35,9 @@ func TestResting(t *testing.T) {
 	}
 	for _, waiting := range []string{"none", "sleep"} {
 		loopBefore, allBefore := used()
-		data, _ := profiled(t, []string{"-p", "syscall:clock_nanosleep", "-s", "0", "--repeat", strconv.Itoa(runs), "--waiting", waiting}, []string{program}, 0)
+		data, _ := profiled(t,
+			[]string{"-p", "syscall:clock_nanosleep", "-s", "0", "--repeat", strconv.Itoa(runs), "--waiting", waiting},
+			[]string{program}, 0)
 		if n := data.End.Visits[0]; n != runs*naps {
 			t.Errorf("--waiting %s: %d visits, %d were made", waiting, n, runs*naps)
 		}
@@ -56,8 +58,8 @@ func TestResting(t *testing.T) {
 			}
 			continue
 		}
-		// Others are the loop, which wants a core all of the time, and whoever else there is: not less than the loop
-		// has had, and not more than all have had. What whatif does between the executions is no experiment.
+		// Foreign programs are the loop, which wants a core all of the time, and whatever else runs: they had no less time
+		// than the loop, and no more than all had. What whatif does between the executions is in no experiment.
 		took, cores := allAfter.At.Sub(allBefore.At), float64(data.Run.CPUs)
 		loop, all := float64(loopAfter-loopBefore)/float64(took), float64(allAfter.Busy-allBefore.Busy)/float64(took)
 		t.Logf("others had %.2f cores; the loop %.2f, all together %.2f", share*cores, loop, all)
@@ -67,7 +69,7 @@ func TestResting(t *testing.T) {
 	}
 }
 
-// cpuTimeOf is what a process has had of the processors so far.
+// cpuTimeOf is how much of the processors a process has had so far.
 func cpuTimeOf(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -85,11 +87,12 @@ func cpuTimeOf(t *testing.T, pid int) time.Duration {
 	return time.Duration(ticks[0]+ticks[1]) * time.Second / userHZ
 }
 
-// Nor is what it costs to follow goroutines' sleep.
+// The cost of following goroutines' sleep is no delay, either.
 func TestRestingGoroutines(t *testing.T) {
 	realkernel.Need(t)
 	const rounds = 100
-	data, _ := profiled(t, []string{"-p", "func:main.done", "-s", "0", "--waiting", "sleep"}, []string{buildGoSleep(t, "-ldflags="), strconv.Itoa(rounds)}, 0)
+	data, _ := profiled(t, []string{"-p", "func:main.done", "-s", "0", "--waiting", "sleep"},
+		[]string{buildGoSleep(t, "-ldflags="), strconv.Itoa(rounds)}, 0)
 	if n := data.End.Visits[0]; n != rounds {
 		t.Errorf("%d visits, %d were made", n, rounds)
 	}

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"whatif/internal/experiment/probes"
 	"whatif/internal/ledger"
 	"whatif/internal/realkernel"
 	"whatif/internal/symbol"
 )
 
-// Until whatif looks, the process that asked about its code may run another program, or be gone and its number
-// another process's: the file that is there then is not taken for the one that was meant.
+// Until whatif looks, the process that asked about its code may run another program, or be gone, with its number given
+// to another process. Then the file that is there is not taken for the one that was meant.
 func TestAnotherFileThere(t *testing.T) {
 	realkernel.Need(t)
 	l, err := ledger.Open(ledger.Options{Period: time.Millisecond, Cap: time.Millisecond})
@@ -23,15 +24,15 @@ func TestAnotherFileThere(t *testing.T) {
 	}
 	defer l.Close()
 	cfg := &Config{Log: slog.New(slog.DiscardHandler)}
-	units, points := newUnitTable(l, cfg), newCounters(l, cfg)
-	units.opened = func(*symbol.Binary, ledger.File) {}
+	units := newUnitTable(l, cfg, nil, func(*symbol.Binary, ledger.File) {})
+	points := probes.New(l, probes.Options{Source: true, Log: cfg.Log})
 	defer units.close()
 	here := uint64(reflect.ValueOf(TestAnotherFileThere).Pointer())
 	asked := ledger.Event{Process: os.Getpid(), Address: here, Place: ledger.Place{Dev: 1, Inode: 1}}
-	if b, err := units.binary(asked); !errors.Is(err, errOtherFile) {
+	if b, err := units.binary(asked); !errors.Is(err, probes.ErrOtherFile) {
 		t.Errorf("units of %v, %v", b, err)
 	}
-	if err := points.mapped(asked); !errors.Is(err, errOtherFile) {
+	if err := points.Mapped(asked); !errors.Is(err, probes.ErrOtherFile) {
 		t.Errorf("points in the source: %v", err)
 	}
 	own, err := symbol.Open("/proc/self/exe")
@@ -47,7 +48,7 @@ func TestAnotherFileThere(t *testing.T) {
 	if b, err := units.binary(asked); err != nil || b == nil {
 		t.Errorf("the right one: %v", err)
 	}
-	if err := points.mapped(asked); err != nil {
+	if err := points.Mapped(asked); err != nil {
 		t.Errorf("points in the source of the right one: %v", err)
 	}
 	asked.Process = -1

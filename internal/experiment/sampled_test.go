@@ -9,9 +9,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// A sampled point is visited once for each period that its line runs: in the proportion of what
-// two lines do, and as often in all as the program's clocks say, whatever kind of unit is
-// looked for, and whatever is sped up.
+// A sampled point is visited once for each period that its line runs: in the proportion of what two lines do, and as
+// often in all as the program's clocks say, with every kind of unit and every speed-up.
 func TestSampledVisits(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/sampled.c"
@@ -38,8 +37,8 @@ func TestSampledVisits(t *testing.T) {
 			if most := 5 * math.Sqrt(n*1/4*3/4); math.Abs(a-n/4) > most {
 				t.Errorf("%v of %v visits in the line with a quarter of the work, that is not within %.0f of %.0f", a, n, most, n/4)
 			}
-			// That the line runs is seen or not, at each tick, as the threads share the cores.
-			// The clocks run on while the host has the core, so there may be fewer visits.
+			// Each tick sees that the line runs or does not, as the threads share the cores. The clocks go on while the host has
+			// the core, so there may be fewer visits.
 			want := ns / float64(time.Millisecond)
 			if most := want + 5*math.Sqrt(want); n > most || n < want/2 {
 				t.Errorf("%v visits in %.0f periods of running", n, want)

@@ -13,7 +13,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Of two sessions that stop cores the second one ends at once, whatever either profiles. One that stops nothing may run beside any.
+// Of two sessions that stop cores the second one ends at once, whatever either of them profiles. A session that stops
+// nothing may run beside any.
 func TestTwoSessions(t *testing.T) {
 	realkernel.Need(t)
 	program := compileBusy(t)
@@ -35,7 +36,8 @@ func TestTwoSessions(t *testing.T) {
 	for first, start := range map[string]func() *attaching{
 		"run": func() *attaching {
 			a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
-			q := preparePulse(t, realkernel.Whatif(t), "run", "--quiet", "-o", a.file, "-p", "syscall:getppid", "--", program, "1")
+			q := preparePulse(t, realkernel.Whatif(t), "run", "--quiet", "-o", a.file, "-p", "syscall:getppid",
+				"--", program, "1")
 			a.cmd, started = q.cmd, q
 			a.start(t)
 			return a
@@ -45,11 +47,13 @@ func TestTwoSessions(t *testing.T) {
 	} {
 		a := start()
 		for second, command := range commands {
-			if status, said := whatif(command...); status != 125 || !strings.Contains(said, "whatif: profiling: another whatif stops cores now: process "+strconv.Itoa(a.cmd.Process.Pid)+"\n") {
+			refusal := "whatif: profiling: another whatif stops cores now: process " + strconv.Itoa(a.cmd.Process.Pid) + "\n"
+			if status, said := whatif(command...); status != 125 || !strings.Contains(said, refusal) {
 				t.Errorf("%s beside %s: status %d\n%s", second, first, status, said)
 			}
 		}
-		if status, said := whatif("attach", "-s", "0", "-p", "syscall:getppid", "-d", "200ms", strconv.Itoa(p.pid())); status != 0 {
+		if status, said := whatif("attach", "-s", "0", "-p", "syscall:getppid", "-d", "200ms",
+			strconv.Itoa(p.pid())); status != 0 {
 			t.Errorf("attach -s 0 beside %s: status %d\n%s", first, status, said)
 		}
 		a.cmd.Process.Kill()

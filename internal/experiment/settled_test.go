@@ -16,7 +16,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// freedOnce is a log that waits, when it is said that experiments have ended, for nothing to be left in the kernel.
+// freedOnce is a log. When it is told that experiments have ended it waits until nothing is left in the kernel.
 type freedOnce struct {
 	slog.Handler // of the rest
 	said         chan string
@@ -44,7 +44,7 @@ func (h *freedOnce) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// When enough is known experiments end, and the program runs on without whatif, to an end of its own.
+// When enough is known experiments end, and the program runs on without whatif to its own end.
 func TestProgramRunsOnWhenSettled(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "../cli/testdata/programs/rounds.c")
@@ -57,7 +57,8 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stdout.Close()
-	log := &freedOnce{slog.DiscardHandler, make(chan string, 1), make(chan bool, 1), func() int { return loadedBy(t, os.Getpid()).count("link") }}
+	log := &freedOnce{slog.DiscardHandler, make(chan string, 1), make(chan bool, 1),
+		func() int { return loadedBy(t, os.Getpid()).count("link") }}
 	const ends = 5 * time.Second
 	outcome, err := Profile(t.Context(), Config{
 		Args: []string{program, "5", "3"}, Kind: "line", Points: []point.Spec{spec}, Speedups: []int{0, 50},
@@ -73,7 +74,8 @@ func TestProgramRunsOnWhenSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !outcome.Settled || outcome.Ended || outcome.Status != 3 {
-		t.Errorf("settled %v, ended by whatif %v, status %d; want true, false, 3", outcome.Settled, outcome.Ended, outcome.Status)
+		t.Errorf("settled %v, ended by whatif %v, status %d; want true, false, 3", outcome.Settled, outcome.Ended,
+			outcome.Status)
 	}
 	if said, err := os.ReadFile(stdout.Name()); err != nil || !strings.HasPrefix(string(said), "rounds ") {
 		t.Errorf("the program did not come to its end: %q, %v", said, err)

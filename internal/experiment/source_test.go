@@ -27,8 +27,8 @@ func header(t *testing.T) string {
 	return "-I" + dir
 }
 
-// Points in the source are found without being named, and every visit is counted, whatever
-// kind of process visits, and however it ends.
+// Points in the source are found without being named, and every visit is counted, from every kind of process, however
+// it ends.
 func TestExactSourceVisits(t *testing.T) {
 	realkernel.Need(t)
 	for _, flags := range [][]string{{"-fPIE", "-pie", "-O2"}, {"-static", "-O0"}} {
@@ -37,7 +37,8 @@ func TestExactSourceVisits(t *testing.T) {
 			how string
 			n   int
 		}{
-			{"longthreads", 2000}, {"threads", 500}, {"forks", 100}, {"brief", 300}, {"execs", 20}, {"vforks", 20}, {"orphans", 25},
+			{"longthreads", 2000}, {"threads", 500}, {"forks", 100}, {"brief", 300}, {"execs", 20}, {"vforks", 20},
+			{"orphans", 25},
 		} {
 			t.Run(load.how+flags[0], func(t *testing.T) {
 				data, said := profiled(t, []string{"--experiment", "20ms"}, []string{counts, load.how, fmt.Sprint(load.n)}, 0)
@@ -61,7 +62,7 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
 	dir := t.TempDir()
 	args := []string{"libraries"}
-	// More than are looked at at a time, without points.
+	// More mappings than are looked at in one go, without points.
 	for i := range 10 {
 		lib := filepath.Join(dir, fmt.Sprintf("plain%d.so", i))
 		copyFile(t, realkernel.Compile(t, "testdata/swaplib.c", "-shared", "-fPIC"), lib)
@@ -69,7 +70,8 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 	}
 	for _, name := range []string{"one.so", "two.so"} {
 		lib := filepath.Join(dir, name)
-		if out, err := exec.Command("g++", "-shared", "-fPIC", "-O2", header(t), "-o", lib, "testdata/pointslib.cc").CombinedOutput(); err != nil {
+		if out, err := exec.Command("g++", "-shared", "-fPIC", "-O2", header(t), "-o", lib,
+			"testdata/pointslib.cc").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		args = append(args, lib)
@@ -85,7 +87,8 @@ func TestSourceVisitsOfHardCases(t *testing.T) {
 		{[]string{"split"}, 1000},
 	} {
 		t.Run(load.args[0], func(t *testing.T) {
-			data, said := profiled(t, []string{"-p", "visited", "--experiment", "20ms"}, append([]string{points}, load.args...), 0)
+			data, said := profiled(t, []string{"-p", "visited", "--experiment", "20ms"},
+				append([]string{points}, load.args...), 0)
 			want := load.want
 			if want == 0 {
 				if _, err := fmt.Sscanf(said, "visits %d", &want); err != nil {
@@ -110,19 +113,20 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// A file that has become another is looked into anew, though it has the same number.
+// A file that was replaced is looked into again, though it has the same number.
 func TestSourceOfFileThatChanged(t *testing.T) {
 	realkernel.Need(t)
 	program := filepath.Join(t.TempDir(), "program")
 	copyFile(t, realkernel.Compile(t, "testdata/naps.c"), program)
 	points := realkernel.Compile(t, "testdata/points.c", "-O2", header(t))
-	data, _ := profiled(t, []string{"-p", "visited", "--experiment", "20ms"}, []string{"sh", "-c", `"$0"; cat "$1" > "$0"; "$0" split`, program, points}, 0)
+	data, _ := profiled(t, []string{"-p", "visited", "--experiment", "20ms"},
+		[]string{"sh", "-c", `"$0"; cat "$1" > "$0"; "$0" split`, program, points}, 0)
 	if got := data.End.Visits[0]; got != 1000 {
 		t.Errorf("%d visits counted, the program made 1000; losses %v", got, data.End.Losses)
 	}
 }
 
-// A program with COZ's own header, as it is: its points have COZ's names.
+// A program with COZ's own, unchanged header has points with COZ's names.
 func TestCozProgram(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/coz.c"
@@ -151,8 +155,8 @@ func TestCozProgram(t *testing.T) {
 	}
 }
 
-// TestCozSurvivor: a process that outlives whatif starts another program. The library that is preloaded into it is the
-// one that whatif put there: it has not gone, and no other user can have made another.
+// A process that outlives whatif starts another program. The library that is preloaded into that program is the one
+// that whatif put there: it has not gone, and no other user can have made another.
 func TestCozSurvivor(t *testing.T) {
 	realkernel.Need(t)
 	program, dir := realkernel.Compile(t, "testdata/cozsurvivor.c"), t.TempDir()
@@ -166,7 +170,8 @@ func TestCozSurvivor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said string
-	for until := time.Now().Add(10 * time.Second); !strings.HasSuffix(said, "\n") && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+	until := time.Now().Add(10 * time.Second)
+	for ; !strings.HasSuffix(said, "\n") && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(errs)
 		said = string(text)
 	}
@@ -192,11 +197,12 @@ func TestCozSurvivor(t *testing.T) {
 	}
 }
 
-// A program that looks for COZ's function by itself, as Rust's crate coz does.
+// A program looks for COZ's function by itself, as Rust's crate coz does.
 func TestCozInRust(t *testing.T) {
 	realkernel.Need(t)
 	program := filepath.Join(t.TempDir(), "coz")
-	if out, err := exec.Command("rustc", "-O", "--edition", "2021", "-o", program, "testdata/coz.rs").CombinedOutput(); err != nil {
+	if out, err := exec.Command("rustc", "-O", "--edition", "2021", "-o", program,
+		"testdata/coz.rs").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
@@ -213,15 +219,16 @@ func TestCozInRust(t *testing.T) {
 	}
 }
 
-// checkPairOfCoz: the pair has been found to be a latency.
+// checkPairOfCoz checks that the pair has been found to be a latency.
 func checkPairOfCoz(t *testing.T, data *profile.Data) {
 	t.Helper()
-	if l := data.Run.Latencies; len(l) != 1 || l[0].Name != "pair" || data.Run.Points[l[0].Begin].Name != "pair/begin" || data.Run.Points[l[0].End].Name != "pair" {
+	if l := data.Run.Latencies; len(l) != 1 || l[0].Name != "pair" || data.Run.Points[l[0].Begin].Name != "pair/begin" ||
+		data.Run.Points[l[0].End].Name != "pair" {
 		t.Errorf("latencies %+v of points %+v", l, data.Run.Points)
 	}
 }
 
-// Of pairs with COZ's macros the mean latency is known, also when it is asked for by name.
+// The mean latency of pairs with COZ's macros is known, also when it is asked for by name.
 func TestLatencyOfCozProgram(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-DCOZ")
@@ -234,12 +241,13 @@ func TestLatencyOfCozProgram(t *testing.T) {
 	}
 }
 
-// Go programs, with their symbols and stripped of them.
+// Points in the source of Go programs are counted, with symbols and without.
 func TestGoSourceVisits(t *testing.T) {
 	realkernel.Need(t)
 	for _, flags := range []string{"", "-s -w"} {
 		program := filepath.Join(t.TempDir(), "gopoints")
-		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program, "./testdata/gopoints").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program,
+			"./testdata/gopoints").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		data, _ := profiled(t, []string{"--experiment", "20ms"}, []string{program}, 0)
@@ -259,7 +267,8 @@ func TestRustSourceVisits(t *testing.T) {
 	dir := t.TempDir()
 	lib, program := filepath.Join(dir, "libwhatif.rlib"), filepath.Join(dir, "points")
 	for _, args := range [][]string{
-		{"--edition", "2021", "--crate-name", "whatif", "--crate-type", "rlib", "-O", "../../rust/whatif/src/lib.rs", "-o", lib},
+		{"--edition", "2021", "--crate-name", "whatif", "--crate-type", "rlib", "-O", "../../rust/whatif/src/lib.rs",
+			"-o", lib},
 		{"--edition", "2021", "-O", "--extern", "whatif=" + lib, "testdata/points.rs", "-o", program},
 	} {
 		cmd := exec.Command("rustc", args...)
@@ -268,13 +277,15 @@ func TestRustSourceVisits(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	data, _ := profiled(t, []string{"-p", "visited", "-p", "part%begin", "-p", "part%end", "-p", "part", "--experiment", "20ms"}, []string{program}, 0)
+	data, _ := profiled(t,
+		[]string{"-p", "visited", "-p", "part%begin", "-p", "part%end", "-p", "part", "--experiment", "20ms"},
+		[]string{program}, 0)
 	for i, want := range []int64{6000, 6000, 6000, 6000} { // a pair without %begin or %end is counted at its end
 		if data.End.Visits[i] != want {
 			t.Errorf("%s: %d visits, want %d", data.Run.Points[i].Name, data.End.Visits[i], want)
 		}
 	}
-	// Seen as they happen, and in another thread than they began in.
+	// They are seen as they happen, and in another thread than they began in.
 	data, _ = profiled(t, []string{"-l", "part", "-l", "handed", "--experiment", "20ms"}, []string{program}, 0)
 	for i, want := range []int64{6000, 6000, 400, 400} {
 		if data.End.Visits[i] != want {

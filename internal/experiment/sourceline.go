@@ -10,17 +10,16 @@ import (
 	"whatif/internal/target"
 )
 
-// sourceLines reads what lines of source say, so that they can be known again in another
-// build, where they have moved, and what the files are, so that it can be told whether they have changed. Files
-// are read once.
+// sourceLines reads the text of source lines, by which they are recognized in another build, where they have moved. It
+// also sums up the files, by which it is known whether they have changed. Files are read once.
 type sourceLines struct {
 	files map[ownedName]*sourceText
 }
 
-// ownedName is a name that a binary of somebody's has.
+// ownedName is a file's name that a binary gives.
 type ownedName struct {
 	file  string
-	owner uint32
+	owner uint32 // of the binary
 }
 
 type sourceText struct {
@@ -35,9 +34,9 @@ func newSourceLines() *sourceLines {
 
 const longestText = 200 // characters of a line that are kept
 
-// text is the line without what surrounds it, or empty: where the file is not there, is
-// newer than the binary, so that its lines may be others, or is not the user's
-// to read: the path comes from a binary that may be anybody's.
+// text is the line without the blanks around it. It is empty where the file is not there; where it is newer than the
+// binary, as its lines may be others; and where the user may not read it: the path comes from a binary that may belong
+// to anybody.
 func (s *sourceLines) text(file string, line int, binary string, owner uint32) string {
 	of := s.of(file, owner)
 	if line <= 0 || line > len(of.lines) {
@@ -50,7 +49,7 @@ func (s *sourceLines) text(file string, line int, binary string, owner uint32) s
 	return string(text[:min(len(text), longestText)])
 }
 
-// sum identifies the file's content; empty where it cannot be read. owner is that of the binary that names it.
+// sum identifies the file's content; empty: it cannot be read. owner is that of the binary that names it.
 func (s *sourceLines) sum(file string, owner uint32) string { return s.of(file, owner).sum }
 
 func (s *sourceLines) of(file string, owner uint32) *sourceText {
@@ -63,7 +62,7 @@ func (s *sourceLines) of(file string, owner uint32) *sourceText {
 	return known
 }
 
-// readSource gives what may be known of a file: nothing, if it is not there or no source.
+// readSource gives what may be known of a file: nothing, if it is not there or is no source.
 func readSource(file string, owner uint32) *sourceText {
 	of := &sourceText{}
 	if !strings.HasPrefix(file, "/") {
@@ -89,8 +88,8 @@ func readSource(file string, owner uint32) *sourceText {
 	return of
 }
 
-// openAsUser opens a file with the rights of the user who called whatif; of root itself with those of the owner
-// of the binary that names it, and then only what everybody may read is to be shown.
+// openAsUser opens a file with the rights of the user who called whatif. For root itself it takes those of the owner of
+// the binary that names the file; then the file may be shown only if everybody may read it.
 func openAsUser(file string, owner uint32) (f *os.File, everybodys bool, err error) {
 	_, other, err := target.InvokingUser()
 	if err != nil {

@@ -51,7 +51,7 @@ func TestSourceLines(t *testing.T) {
 		if got := lines.text(secret, 1, binary, self); got != "" {
 			t.Errorf("what nobody may read is %q", got)
 		}
-		// Who called sudo may read it if it is theirs.
+		// The user who called sudo may read it if he owns it.
 		for name, value := range map[string]string{"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"} {
 			t.Setenv(name, value)
 		}

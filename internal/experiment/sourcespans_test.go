@@ -11,8 +11,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// The same as TestSpans for pairs in the source: each visit is seen as it happens, and counted
-// once, although the program counts it, too.
+// The same as TestSpans for pairs in the source: each visit is seen as it happens, and counted once, although the
+// program counts it, too.
 func TestSourceSpans(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
@@ -23,15 +23,18 @@ func TestSourceSpans(t *testing.T) {
 		{"same", "r", all},
 		{"handed", "keyed", all},
 		{"forked", "r=keyed", all},
-		{"handed", "r=r%begin..source:r%end", func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
+		{"handed", "r=r%begin..source:r%end",
+			func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
 	} {
 		t.Run(c.how+" "+c.latency, func(t *testing.T) {
-			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"}, []string{program, c.how, "0.8"}, 0)
+			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"},
+				[]string{program, c.how, "0.8"}, 0)
 			checkSpans(t, data, c.check)
 			for _, e := range data.Experiments {
 				checkDurations(t, e.Index, e.Latencies[0])
 				if e.Latencies[0].Late > 0 {
-					t.Errorf("experiment %d: %d visits were not seen as they happened; losses %v", e.Index, e.Latencies[0].Late, e.Losses)
+					t.Errorf("experiment %d: %d visits were not seen as they happened; losses %v", e.Index, e.Latencies[0].Late,
+						e.Losses)
 				}
 			}
 			if v := data.End.Visits; v[0] != v[1] {
@@ -41,7 +44,7 @@ func TestSourceSpans(t *testing.T) {
 	}
 }
 
-// Without being asked for a pair has its mean latency, from the numbers of visits alone.
+// A pair that was not asked for has its mean latency, from the numbers of visits alone.
 func TestSourcePairs(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
@@ -80,14 +83,14 @@ func checkPaced(t *testing.T, data *profile.Data, said string) {
 				t.Errorf("experiment %d: %+v: seen as it happened, and nobody asked", e.Index, e.Latencies[i])
 			}
 		}
-		// What probes cost is a delay, and not in virtual time, but it is in what the program's own clock says.
+		// The cost of probes is a delay, so not in virtual time, but the program's own clock has it.
 		if got := area / begun / (1 - delay/real); math.Abs(got/mean-1) > 0.1 {
 			t.Errorf("%s: mean latency %.0f ns, the program says %.0f", l.Name, got, mean)
 		}
 	}
 }
 
-// In Go the functions of the package are probed, also in programs without symbols.
+// In Go programs the functions of the package are probed, also without symbols.
 func TestGoSourceSpans(t *testing.T) {
 	realkernel.Need(t)
 	for _, flags := range []string{"", "-s -w"} {
@@ -95,10 +98,12 @@ func TestGoSourceSpans(t *testing.T) {
 			continue // the harder of the two
 		}
 		program := filepath.Join(t.TempDir(), "gosourcespans")
-		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program, "./testdata/gosourcespans").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", flags, "-o", program,
+			"./testdata/gosourcespans").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		// That goroutines' sleep is followed costs, and that is a delay, which durations that are less than it do not show well.
+		// To follow goroutines' sleep has a cost, which is a delay, and durations that are shorter than it do not show it
+		// well.
 		data, said := profiled(t, []string{"-l", "pair", "-l", "keyed", "-s", "0", "--waiting", "none"}, []string{program}, 0)
 		var requests int64
 		var mean float64
@@ -133,7 +138,8 @@ func TestWrongSourceSpans(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-O2", "-DIN_SOURCE", header(t))
 	for _, l := range []string{"x=r%begin..keyed%end", "requests", "rr", "x=keyed%begin..func:main"} {
-		cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-l", l, "--", program, "same", "0.2")
+		cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
+			"-l", l, "--", program, "same", "0.2")
 		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 125 {
 			t.Errorf("%s: %v\n%s", l, err, out)
 		}

@@ -11,8 +11,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What begins and ends is put together right, whichever threads it is in, and nothing
-// that cannot be is.
+// Begins and ends are matched right, in whichever threads they are, and none is matched that cannot be.
 func TestSpans(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c")
@@ -25,14 +24,15 @@ func TestSpans(t *testing.T) {
 		{"handed", keyed, all},
 		{"forked", keyed, all},
 		{"handed", plain, func(d profile.Durations) bool { return d.Matched == 0 && d.Unmatched > 0 && d.Again > 0 }},
-		// The inner one counts: each has a begin that is forgotten and an end too many,
-		// but for those of the three threads that the window cuts in two.
+		// The inner one counts: each has a begin that is forgotten and an end too many, except those of the three threads
+		// that the window cuts in two.
 		{"nested", plain, func(d profile.Durations) bool {
 			return d.Matched > 0 && apart(d.Again-d.Matched, 3) && apart(d.Unmatched-d.Matched, 3)
 		}},
 	} {
 		t.Run(c.how+" "+c.latency, func(t *testing.T) {
-			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"}, []string{program, c.how, "0.8"}, 0)
+			data, _ := profiled(t, []string{"-l", c.latency, "-s", "0", "--experiment", "200ms"},
+				[]string{program, c.how, "0.8"}, 0)
 			checkSpans(t, data, c.check)
 			for _, e := range data.Experiments {
 				checkDurations(t, e.Index, e.Latencies[0])
@@ -41,21 +41,24 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// Goroutines change threads while they sleep.
+// Latencies of goroutines are right, although these change threads while they sleep.
 func TestSpansOfGoroutines(t *testing.T) {
 	realkernel.Need(t)
 	program := filepath.Join(t.TempDir(), "gospans")
 	if out, err := exec.Command("go", "build", "-o", program, "./testdata/gospans").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd", "-s", "0", "--waiting", "none"}, []string{program}, 0)
+	data, _ := profiled(t, []string{"-l", "r=func:main.spanBegin..func:main.spanEnd", "-s", "0", "--waiting", "none"},
+		[]string{program}, 0)
 	checkSpans(t, data, all)
-	data, _ = profiled(t, []string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0", "--waiting", "none"}, []string{program}, 0)
+	data, _ = profiled(t,
+		[]string{"-l", "r=func:main.spanBegin%arg1..func:main.spanEnd%arg1", "-s", "0", "--waiting", "none"},
+		[]string{program}, 0)
 	checkSpans(t, data, all)
 }
 
-// Arguments are where the code's own language passes them, and a Go function that Go starts anew, on a
-// larger stack, is called once.
+// Arguments are read where the code's own language passes them; and a Go function that Go starts anew, on a larger
+// stack, is called once.
 func TestSpansOfGrowingGoroutines(t *testing.T) {
 	realkernel.Need(t)
 	program := filepath.Join(t.TempDir(), "gogrow")
@@ -86,7 +89,7 @@ func TestSpansOfGrowingGoroutines(t *testing.T) {
 	}
 }
 
-// all: each end has its begin.
+// all tells that each end has its begin.
 func all(d profile.Durations) bool { return d.Matched > 0 && d.Unmatched == 0 && d.Again == 0 }
 
 func apart(difference, most int64) bool { return -most <= difference && difference <= most }
@@ -109,8 +112,7 @@ func checkSpans(t *testing.T, data *profile.Data, check func(profile.Durations) 
 	}
 }
 
-// checkDurations: each slept 2 ms, and there is nothing that makes time virtual but the
-// cost of the probes.
+// checkDurations checks that each slept 2 ms, and that nothing makes time virtual but the cost of the probes.
 func checkDurations(t *testing.T, experiment int, d profile.Durations) {
 	t.Helper()
 	for _, b := range d.Bins {
@@ -118,18 +120,19 @@ func checkDurations(t *testing.T, experiment int, d profile.Durations) {
 			t.Errorf("experiment %d: %d took at most %.0f ns, and cannot have", experiment, b[1], end)
 		}
 	}
-	// One may be under way on another core at the end, and only in the bins.
+	// At the end one may be under way on another core, and be in the bins only.
 	if d.TotalNS < 1900000*(d.Matched-1) {
 		t.Errorf("experiment %d: %d matched, %d ns together", experiment, d.Matched, d.TotalNS)
 	}
 }
 
-// Both points in the same code, which a compiler makes of functions that are alike,
-// would be wrong in silence.
+// Two points in the same code are refused, as a compiler makes it of functions that are alike: the result would be
+// wrong in silence.
 func TestSameCodeForBothEnds(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/spans.c", "-DALIKE")
-	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"), "-l", "r=func:span_begin..func:span_end", "--", program, "same", "1")
+	cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-o", filepath.Join(t.TempDir(), "p"),
+		"-l", "r=func:span_begin..func:span_end", "--", program, "same", "1")
 	out, err := cmd.CombinedOutput()
 	if err == nil || cmd.ProcessState.ExitCode() != 125 || !strings.Contains(string(out), "same code") {
 		t.Errorf("%v\n%s", err, out)

@@ -26,8 +26,8 @@ func made(t *testing.T, command ...string) {
 	}
 }
 
-// ended counts the samples of a profile, those whose stack could not be followed, and
-// those that met code whose tables were still to come.
+// ended counts the samples of a profile, those with a stack that could not be followed, and those that met code whose
+// tables were still to come.
 func ended(data *profile.Data) (samples, stuck, early int64) {
 	for i := range data.Experiments {
 		e := &data.Experiments[i]
@@ -38,13 +38,14 @@ func ended(data *profile.Data) (samples, stuck, early int64) {
 	return samples, stuck, early
 }
 
-// whole checks that the stacks of a program's samples reach main or the thread's start.
-// It is stripped first, so nothing in it is in scope, and no walk ends before.
+// whole checks that the stacks of a program's samples reach main or the thread's start. The program is stripped first,
+// so nothing in it is in scope, and no walk ends before.
 func whole(t *testing.T, program ...string) {
 	t.Helper()
 	stripped := filepath.Join(t.TempDir(), filepath.Base(program[0]))
 	made(t, "strip", "-o", stripped, program[0])
-	data, _ := profiled(t, []string{"--period", "500us", "-d", runFor}, append([]string{stripped}, program[1:]...), terminated)
+	data, _ := profiled(t, []string{"--period", "500us", "-d", runFor},
+		append([]string{stripped}, program[1:]...), terminated)
 	samples, stuck, early := ended(data)
 	t.Logf("%d samples, %d not followed to the end, %d before the tables were there", samples, stuck, early)
 	if samples < 300 {
@@ -59,7 +60,7 @@ func whole(t *testing.T, program ...string) {
 	}
 }
 
-// blamed checks that so many percent of a program's time are its lines' with a mark.
+// blamed checks that at least so many percent of a program's time belong to its lines with a mark.
 func blamed(t *testing.T, least int64, source, mark string, program ...string) {
 	t.Helper()
 	text, err := os.ReadFile(source)
@@ -93,7 +94,7 @@ func blamed(t *testing.T, least int64, source, mark string, program ...string) {
 	if 100*in < least*all {
 		t.Errorf("%d of %d samples are in the lines marked %q; elsewhere %v", in, all, mark, elsewhere)
 	}
-	// Some are lost at the start, and those in the kernel's way out of a thread are nobody's.
+	// Some are lost at the start, and those in the kernel's way out of a thread belong to no code.
 	if 100*in < (least-12)*(samples-early) {
 		t.Errorf("of %d samples only %d are in the lines marked %q; elsewhere %v", samples-early, in, mark, elsewhere)
 	}
@@ -104,10 +105,13 @@ func TestStacks(t *testing.T) {
 	const source = "testdata/stacks.c"
 	dir := t.TempDir()
 	program, library := filepath.Join(dir, "stacks"), filepath.Join(dir, "stackslib.so")
-	made(t, "gcc", "-O2", "-g", "-Wall", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-o", program, source, "-lm", "-lz", "-ldl")
-	made(t, "gcc", "-O2", "-Wall", "-fomit-frame-pointer", "-fPIC", "-shared", "-s", "-o", library, "testdata/stackslib.c", "-lm")
+	made(t, "gcc", "-O2", "-g", "-Wall", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread", "-o", program,
+		source, "-lm", "-lz", "-ldl")
+	made(t, "gcc", "-O2", "-Wall", "-fomit-frame-pointer", "-fPIC", "-shared", "-s", "-o", library, "testdata/stackslib.c",
+		"-lm")
 	for _, how := range []string{
-		"qsort", "memcpy", "libm", "deflate", "printf", "malloc", "mmap", "deep", "signal", "alloca", "realigned", "clock", "jit", "dlopen", "deleted", "thread",
+		"qsort", "memcpy", "libm", "deflate", "printf", "malloc", "mmap", "deep", "signal", "alloca", "realigned",
+		"clock", "jit", "dlopen", "deleted", "thread",
 	} {
 		if testing.Short() && !slices.Contains([]string{"deflate", "signal", "jit"}, how) {
 			continue
@@ -118,7 +122,7 @@ func TestStacks(t *testing.T) {
 			mark, least := how, int64(97)
 			switch how {
 			case "thread":
-				// Threads begin and end in the kernel, and for nobody.
+				// Threads begin and end in the kernel, for no code.
 				mark, least = "libm", 90
 			case "dlopen", "deleted": // the library is in scope, and has no lines
 				return

@@ -38,8 +38,8 @@ func startStorm(t *testing.T, program, kind string) *pulse {
 	return p
 }
 
-// Numbers of processes are taken again at once, by turns by one of the target and one that is none: the visits of the
-// first are counted, all of them, and none of the others.
+// Numbers of processes are used again at once, in turn by a process of the target and by another one: all visits of the
+// first are counted, and none of the others.
 func TestStormOfNumbers(t *testing.T) {
 	realkernel.Need(t)
 	p := startStorm(t, compileStorm(t), "numbers")
@@ -55,14 +55,14 @@ func TestStormOfNumbers(t *testing.T) {
 			}
 		}
 	}
-	// Here numbers also tell who is in the cgroup: the first is, the others are not.
+	// Here numbers also tell which processes are in the cgroup: the first is, the others are not.
 	dir := cgroup(t)
 	enter(t, dir, p.pid())
 	for range times(1, storms()) {
 		exactStorm(t, p, "--cgroup", dir)
 	}
 	enter(t, filepath.Dir(dir), p.pid())
-	// Of a whole machine all are counted.
+	// On a whole machine all are counted.
 	for range times(0, storms()) {
 		p.rest(t)
 		a := system(t, "-p", "func:"+executable(t, p)+":visited")
@@ -77,11 +77,11 @@ func TestStormOfNumbers(t *testing.T) {
 	}
 }
 
-// storms is how often, where there is time; each takes some seconds.
+// storms is how often they are tried, where there is time; each takes some seconds.
 func storms() int { return max(*attaches/4, 1) }
 
-// Processes run programs anew, hundreds a second, whichever of their threads does, and go on with that while
-// whatif attaches and detaches.
+// Processes execute programs anew, hundreds a second and by any of their threads, and go on with that while whatif
+// attaches and detaches.
 func TestStormOfExecs(t *testing.T) {
 	realkernel.Need(t)
 	program := compileStorm(t)
@@ -93,12 +93,14 @@ func TestStormOfExecs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range times(1, storms()) {
-		// The line is all that the chains' threads do while another stops them and runs the program anew.
-		exactStorm(t, p, "--children", "-s", "100", "-t", fmt.Sprintf("storm.c:%d", realkernel.Line(t, "testdata/storm.c", "// WORK")), strconv.Itoa(p.pid()))
+		// The threads of the chains do nothing but this line while another one stops them and executes the program anew.
+		exactStorm(t, p, "--children", "-s", "100",
+			"-t", fmt.Sprintf("storm.c:%d", realkernel.Line(t, "testdata/storm.c", "// WORK")), strconv.Itoa(p.pid()))
 	}
 }
 
-// While one of a process's threads runs a program anew the first one has ended, and /proc calls the process a zombie.
+// While one of a process's threads executes a program anew the first one has ended, and /proc calls the process a
+// zombie.
 func TestWhoRunsAnewIsFound(t *testing.T) {
 	p := startStorm(t, compileStorm(t), "execs")
 	p.rest(t) // they go on with that, and start no processes
@@ -126,8 +128,8 @@ func TestWhoRunsAnewIsFound(t *testing.T) {
 	}
 }
 
-// exactStorm is exact for a storm, and sees to it that nothing is left in the kernel's tables of those that are gone,
-// nor in whatif.
+// exactStorm is exact for a storm. It checks that nothing is left of processes that are gone, in the kernel's tables
+// and in whatif.
 func exactStorm(t *testing.T, p *pulse, args ...string) *profile.Data {
 	t.Helper()
 	p.rest(t)
@@ -149,7 +151,7 @@ func exactStorm(t *testing.T, p *pulse, args ...string) *profile.Data {
 	if n := left.entries(t, "processes"); n != alive {
 		t.Errorf("%d processes in the kernel's table, %d are alive", n, alive)
 	}
-	// Programs are run anew meanwhile, so one look may meet both what a process had before and what it has now.
+	// Programs are executed anew meanwhile, so one look may meet both what a process had before and what it has now.
 	spaces := left.entries(t, "counters")
 	for looks := 1; spaces > alive && looks < 20; looks++ {
 		spaces = left.entries(t, "counters")
@@ -163,14 +165,16 @@ func exactStorm(t *testing.T, p *pulse, args ...string) *profile.Data {
 	ends := time.Now()
 	data := a.detach(t)
 	if *figures {
-		t.Logf("%d turns, %.0f a second: %d visits, %d of others; whatif ended after %v; losses %v", turns, float64(turns)/took.Seconds(), made, others, time.Since(ends).Round(time.Millisecond), data.End.Losses)
+		t.Logf("%d turns, %.0f a second: %d visits, %d of others; whatif ended after %v; losses %v", turns,
+			float64(turns)/took.Seconds(), made, others, time.Since(ends).Round(time.Millisecond), data.End.Losses)
 	}
 	if turns < 10 {
 		t.Errorf("%d turns only: this says nothing", turns)
 	}
 	for i, got := range data.End.Visits {
 		if i < 3 && got != made {
-			t.Errorf("%s: %d visits counted, the program made %d, and others %d; losses %v", data.Run.Points[i].Name, got, made, others, data.End.Losses)
+			t.Errorf("%s: %d visits counted, the program made %d, and others %d; losses %v", data.Run.Points[i].Name, got, made,
+				others, data.End.Losses)
 		}
 	}
 	gone(t, left)
@@ -188,7 +192,7 @@ func gone(t *testing.T, left holdings) {
 	}
 }
 
-// entries is how many a table of the kernel side has.
+// entries is how many entries a table of the kernel side has.
 func (l holdings) entries(t *testing.T, name string) int {
 	t.Helper()
 	for id := range l["map"] {
@@ -240,7 +244,8 @@ func startStormy(t *testing.T) *stormy {
 	for _, p := range s.all() {
 		enterTree(t, s.dir, p.pid())
 	}
-	s.flags = []string{"-s", "100", "-t", fmt.Sprintf("pulse.c:%d", realkernel.Line(t, source, "// SELECTED")), "-p", "func:" + executable(t, s.pulse) + ":round_done"}
+	s.flags = []string{"-s", "100", "-t", fmt.Sprintf("pulse.c:%d", realkernel.Line(t, source, "// SELECTED")),
+		"-p", "func:" + executable(t, s.pulse) + ":round_done"}
 	return s
 }
 
@@ -252,12 +257,13 @@ func enterTree(t *testing.T, dir string, pid int) {
 	enter(t, dir, pid)
 	out, _ := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output() // none: it fails
 	for _, child := range strings.Fields(string(out)) {
-		// One that is gone meanwhile need not be in it.
+		// A process that is gone meanwhile need not be in it.
 		os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(child), 0)
 	}
 }
 
-// profiled starts whatif on all of it, in one of the ways there are, and waits until something is sped up.
+// profiled starts whatif on all of the machine, in one of the ways that there are, and waits until something is sped
+// up.
 func (s *stormy) profiled(t *testing.T, how string) *attaching {
 	t.Helper()
 	var a *attaching
@@ -283,7 +289,7 @@ func (s *stormy) profiled(t *testing.T, how string) *attaching {
 	return a
 }
 
-// hasStopped tells whether somebody was stopped in an experiment.
+// hasStopped tells whether an experiment has stopped a thread.
 func (a *attaching) hasStopped() bool {
 	text, err := os.ReadFile(a.file)
 	return err == nil && stopped.Match(text)
@@ -293,7 +299,7 @@ var stopped = regexp.MustCompile(`"speedup":100.*"paused_ns":[1-9]`)
 
 var manners = []string{"attach", "cgroup", "system"}
 
-// whatif is killed while processes come and go: nothing of it is left, and who was stopped is at full speed.
+// whatif is killed while processes come and go: nothing of it is left, and threads that were stopped are at full speed.
 func TestStormWhatifKilled(t *testing.T) {
 	realkernel.Need(t)
 	s := startStormy(t)
@@ -329,13 +335,14 @@ func TestStormWhatifKilled(t *testing.T) {
 			}
 		}
 		if *figures {
-			t.Logf("%s: killed %d times; the program's speed was %v of what it is undisturbed while it was profiled, and %v from 100 ms after the kill on", how, len(soon), spreadOf(stopped), spreadOf(soon))
+			t.Logf("%s: killed %d times; the program's speed was %v of what it is undisturbed while it was profiled, "+
+				"and %v from 100 ms after the kill on", how, len(soon), spreadOf(stopped), spreadOf(soon))
 		}
 	}
 }
 
-// speed is how many rounds the program makes in a second that its thread has a core: others compete for those. Stops
-// count as its time.
+// speed is how many rounds the program makes in a second in which its thread has a core, as others compete for the
+// cores. Stops count as its time.
 func (s *stormy) speed(t *testing.T, over time.Duration) float64 {
 	t.Helper()
 	before, since := s.pulse.rounds(), threadClock(t, s.pulse.pid())
@@ -343,7 +350,7 @@ func (s *stormy) speed(t *testing.T, over time.Duration) float64 {
 	return float64(s.pulse.rounds()-before) / float64(threadClock(t, s.pulse.pid())-since)
 }
 
-// What is profiled is killed while it comes and goes: whatif ends with what was measured.
+// The target is killed while its processes come and go: whatif ends with what was measured.
 func TestStormTargetKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestAttachKilled is the short one")
@@ -365,7 +372,8 @@ func TestStormTargetKilled(t *testing.T) {
 	// The load of a whole machine is killed.
 	p := startStorm(t, compileStorm(t), "execs")
 	file := filepath.Join(t.TempDir(), "whatif.profile")
-	cmd := exec.Command(realkernel.Whatif(t), "system", "--quiet", "--experiment", "20ms", "-o", file, "-p", "func:"+executable(t, p)+":visited", "--", "sh", "-c", "sleep 1; kill -9 $$")
+	cmd := exec.Command(realkernel.Whatif(t), "system", "--quiet", "--experiment", "20ms", "-o", file,
+		"-p", "func:"+executable(t, p)+":visited", "--", "sh", "-c", "sleep 1; kill -9 $$")
 	cmd.Run()
 	runs, err := profile.ReadFiles([]string{file})
 	if err != nil || len(runs) != 1 || runs[0].End == nil || cmd.ProcessState.ExitCode() != 137 {

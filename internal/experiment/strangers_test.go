@@ -12,8 +12,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Clients outside of the target are not stopped. What the server's samples earn it counts if its client waits for
-// it; if it has to wait for its client it counts for nothing.
+// Clients outside of the target are not stopped. What the server's samples earn counts if its client waits for the
+// server. If the server waits for its client it counts for nothing.
 func TestStrangers(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/clients.c"
@@ -47,7 +47,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// counted is how much of what the server's samples stand for was a delay.
+// counted is which part of the time that the server's samples stand for was a delay.
 func counted(t *testing.T, data *profile.Data) float64 {
 	t.Helper()
 	var delayed, dealt, visits int64
@@ -79,8 +79,8 @@ func withoutClient(data *profile.Data, client time.Duration) float64 {
 	return max(0, realkernel.ForeignShare(data)-float64(client)/all)
 }
 
-// Who waits for a stranger, in the line that is sped up, has nobody to be stopped for: also where the stranger lets it go on from
-// the core that it gets, which stood idle until then.
+// If a thread waits for an outsider in the line that is sped up, no thread has to be stopped: also where the outsider
+// wakes it from the core that it gets, which stood idle until then.
 func TestAnsweredFromTheSameCore(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/partner.c"
@@ -93,7 +93,8 @@ func TestAnsweredFromTheSameCore(t *testing.T) {
 	}
 	other.Close()
 	line := fmt.Sprintf("partner.c:%d", realkernel.Line(t, source, "/* WAITS */"))
-	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "2s"}, []string{program, "asks"}, 143)
+	data, _ := profiledWith(t, ours, []string{"-p", "func:answered", "-t", line, "-s", "0,50", "-d", "2s"},
+		[]string{program, "asks"}, 143)
 	ours.Close()
 	if err := partner.Wait(); err != nil { // it ends when nobody can ask it any more
 		t.Error(err)

@@ -7,14 +7,15 @@ import (
 	"whatif/internal/profile"
 )
 
-// stretches are how much longer than others an experiment with a unit takes. Where
-// someone waits in it, or runs it, nearly all the time, a large virtual speed-up leaves little
-// virtual time of an experiment, and few visits.
-type stretches map[uint32]float64 // the share of real time by which G would grow at 100%
+// stretches are how much longer than others an experiment with a unit takes. If a thread waits in the unit, or runs it,
+// nearly all the time, a large virtual speed-up leaves little virtual time of an experiment, and few visits. Its values
+// are the shares of real time by which G would grow at 100%.
+type stretches map[uint32]float64
 
 const baseline = 0 // no unit's number
 
-// The part of an experiment that is to be virtual time, and how much longer it may get for that.
+// An experiment is made so long that enoughVirtual of its usual length is virtual time, but not more than mostStretch
+// times as long.
 const (
 	enoughVirtual = 0.25
 	mostStretch   = 4
@@ -33,8 +34,8 @@ func (g stretches) add(e *profile.Experiment) {
 	g[e.Unit] = min(1, max(0, delayed-g[baseline])*100/float64(e.Speedup))
 }
 
-// of gives the length that a trial takes, of one that is usual. It is fixed before the
-// trial begins: an end that depended on what happens would be a choice.
+// of gives the length of a trial, where this one is usual. It is fixed before the trial begins: an end that depended on
+// what happens in it would bias the result.
 func (g stretches) of(t plan.Trial, usual time.Duration) time.Duration {
 	virtual := 1 - g[baseline] - g[t.Watch]*float64(t.Speedup)/100
 	if virtual >= enoughVirtual {

@@ -31,11 +31,12 @@ func TestStretches(t *testing.T) {
 		speedup int
 		want    time.Duration
 	}{
-		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 400}, {3, 100, 400}, {4, 100, 100}, {3, 0, 100},
+		{0, 0, 100}, {1, 100, 100}, {2, 50, 100}, {2, 100, 250}, {3, 75, 100}, {3, 95, 400}, {3, 100, 400}, {4, 100, 100},
+		{3, 0, 100},
 	} {
 		check(g, c.unit, c.speedup, c.want)
 	}
-	// What ticks and probes delay everywhere is no unit's, and is no virtual time either.
+	// What ticks and probes delay everywhere belongs to no unit, and is no virtual time, either.
 	g = make(stretches)
 	g.add(&profile.Experiment{RealNS: 1000, DelayNS: 200})
 	g.add(&profile.Experiment{Unit: 1, Speedup: 5, RealNS: 1000, DelayNS: 220}) // 40% of the time

@@ -11,8 +11,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// TestStrippedGo: a Go program without symbols and debug information has points,
-// targets and lines all the same.
+// A Go program without symbols and debug information has points, targets and lines all the same.
 func TestStrippedGo(t *testing.T) {
 	realkernel.Need(t)
 	source, err := os.ReadFile("testdata/gostripped/main.go")

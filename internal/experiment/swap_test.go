@@ -16,7 +16,8 @@ func TestLibrarySwapped(t *testing.T) {
 	const source = "testdata/swaplib.c"
 	first := realkernel.Compile(t, source, "-shared", "-fPIC", "-DFIRST")
 	second := realkernel.Compile(t, source, "-shared", "-fPIC")
-	data, said := profiled(t, []string{"-p", "func:visited"}, []string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), first, second}, 0)
+	data, said := profiled(t, []string{"-p", "func:visited"},
+		[]string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), first, second}, 0)
 	if said != "same 1\n" {
 		t.Skipf("the second library was loaded elsewhere: %q", said)
 	}
@@ -29,18 +30,20 @@ func TestLibrarySwapped(t *testing.T) {
 		}
 	}
 	one, other := samples[realkernel.Line(t, source, "/* FIRST */")], samples[realkernel.Line(t, source, "/* SECOND */")]
-	// It runs three times as long, and what is known holds for a second.
+	// The second one runs three times as long, and what is known holds for a second.
 	if one == 0 || 3*other < one {
 		t.Errorf("%d samples in the first library, %d in the second", one, other)
 	}
 }
 
-// A point and a target may be in a library that is loaded while the program runs. One that never comes is told of.
+// A point and a target may be in a library that is loaded while the program runs. The user is told of one that never
+// comes.
 func TestLibraryLoadedLater(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/swaplib.c"
 	library := realkernel.Compile(t, source, "-shared", "-fPIC")
-	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50"}, []string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), library, library}, 0)
+	data, _ := profiled(t, []string{"-p", "func:work", "-t", "func:work", "-t", "func:nowhere", "-s", "0,50"},
+		[]string{realkernel.Compile(t, "testdata/swap.c", "-ldl"), library, library}, 0)
 	sped, visits := 0, uint64(0)
 	for _, e := range data.Experiments {
 		if data.Units[e.Unit].Name == "work" && e.Speedup == 50 {
@@ -56,7 +59,8 @@ func TestLibraryLoadedLater(t *testing.T) {
 	missed := slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool {
 		return w.Code == "target-nowhere" && strings.Contains(w.Text, "func:nowhere")
 	})
-	if !missed || slices.ContainsFunc(data.Warnings, func(w profile.Warning) bool { return strings.Contains(w.Text, "func:work") }) {
+	ofWork := func(w profile.Warning) bool { return strings.Contains(w.Text, "func:work") }
+	if !missed || slices.ContainsFunc(data.Warnings, ofWork) {
 		t.Errorf("warnings: %v", data.Warnings)
 	}
 }

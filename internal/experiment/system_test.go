@@ -19,8 +19,9 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// figures is set by make attach: what depends on how quiet the machine is, is measured, too.
-var figures = flag.Bool("figures", false, "measure what attaching does to the speed of a program, and system to the machine")
+// figures is set by make attach: figures that depend on how quiet the machine is are measured, too.
+var figures = flag.Bool("figures", false,
+	"measure what attaching does to the speed of a program, and system to the machine")
 
 // measures skips a test that only measures, unless that is asked for.
 func measures(t *testing.T) {
@@ -32,8 +33,8 @@ func measures(t *testing.T) {
 	realkernel.Whatif(t) // built while the machine is idle
 }
 
-// Whatever process visits a point, it is counted, but not whatif itself; and what runs
-// already is as well the target as what is started later.
+// A visit is counted from every process but whatif itself. Processes that run already are as well the target as those
+// that are started later.
 func TestSystemVisits(t *testing.T) {
 	realkernel.Need(t)
 	p := startBusy(t, compileBusy(t), "3", "forks")
@@ -69,7 +70,8 @@ func executable(t *testing.T, p *pulse) string {
 func system(t *testing.T, args ...string) *attaching {
 	t.Helper()
 	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
-	a.cmd = exec.Command(realkernel.Whatif(t), append([]string{"system", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
+	a.cmd = exec.Command(realkernel.Whatif(t),
+		append([]string{"system", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
 	a.start(t)
 	return a
 }
@@ -82,15 +84,15 @@ func pausedIn(data *profile.Data) (ns int64) {
 	return ns
 }
 
-// While everything is stopped for the sake of one busy line, who is woken by the clock is not late
-// by more than the cap.
+// While everything is stopped for the sake of one busy line, a thread that is woken by the clock is not late by more
+// than the cap.
 func TestSystemStall(t *testing.T) {
 	measures(t)
 	const source = "testdata/stall.c"
 	program := realkernel.Compile(t, source)
 	work := startPulse(t, program, "work")
 	work.await(t)
-	startBusy(t, compileBusy(t), "3") // who is stopped
+	startBusy(t, compileBusy(t), "3") // threads that are stopped
 	probe := startPulse(t, program, "sleep")
 	probe.await(t)
 	probe.set(2, 0)
@@ -103,7 +105,8 @@ func TestSystemStall(t *testing.T) {
 	worst := probe.word(2)
 	data := a.detach(t)
 	paused := pausedIn(data)
-	t.Logf("late by at most %.1f ms with whatif system, %.1f ms without; cores were stopped for %.1f s of it", float64(worst)/1000, float64(alone)/1000, float64(paused)/1e9)
+	t.Logf("late by at most %.1f ms with whatif system, %.1f ms without; cores were stopped for %.1f s of it",
+		float64(worst)/1000, float64(alone)/1000, float64(paused)/1e9)
 	if worst > 50000 {
 		t.Errorf("a thread that sleeps by the clock was late by %d µs, more than 50 ms", worst)
 	}
@@ -146,8 +149,8 @@ func TestRunStall(t *testing.T) {
 	}
 }
 
-// What the machine depends on is no part of the target, whether it runs already or is started later. Nor is what
-// the user names. whatif says which processes those are. All others are part of the target.
+// Processes that the machine depends on are no part of the target, whether they run already or are started later. Nor
+// are those that the user names. whatif says which processes those are. All others are part of the target.
 func TestSystemExempt(t *testing.T) {
 	realkernel.Need(t)
 	busy := compileBusy(t)
@@ -221,11 +224,12 @@ func TestSystemExempt(t *testing.T) {
 	}
 }
 
-// A load that ends, ends it; its status is whatif's.
+// If a load ends, whatif ends, with its status.
 func TestSystemLoad(t *testing.T) {
 	realkernel.Need(t)
 	file := filepath.Join(t.TempDir(), "whatif.profile")
-	cmd := exec.Command(realkernel.Whatif(t), "system", "--quiet", "-o", file, "-p", "syscall:getppid", "--", "sh", "-c", "sleep 0.5; exit 7")
+	cmd := exec.Command(realkernel.Whatif(t), "system", "--quiet", "-o", file, "-p", "syscall:getppid",
+		"--", "sh", "-c", "sleep 0.5; exit 7")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	cmd.Run()
@@ -238,7 +242,7 @@ func TestSystemLoad(t *testing.T) {
 	}
 }
 
-// A process that dies and another that gets its number: only the first is attached to.
+// If a process dies and another one gets its number, only the first is attached to.
 func TestAttachNumberReused(t *testing.T) {
 	realkernel.Need(t)
 	program := compileBusy(t)

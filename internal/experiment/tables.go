@@ -23,7 +23,7 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 		switch {
 		case opening != nil:
 			return errors.Join(opening, t.ledger.ForgetTable(e.Place))
-		case b == nil: // no ELF file: code that somebody generated
+		case b == nil: // no ELF file: generated code
 			rows = []symbol.UnwindRow{{Offset: e.Place.Offset, Rule: unwind.Rule{Kind: unwind.FramePointer}}}
 		default:
 			rows, err = b.Unwind(e.Place.Offset, ledger.TableBytes)
@@ -42,23 +42,22 @@ func (t *unitTable) answerTable(e ledger.Event) error {
 	return errors.Join(err, setting)
 }
 
-// isUnitless reports whether no code of a binary can be a unit: a library of the
-// system's, in which nothing was named. Then samples there need not wait until each
-// place has been asked about, and there are thousands of places; and what its debug
-// information says, if it has any, need not be read.
+// isUnitless reports whether no code of a binary can be a unit, as of a library of the system in which nothing was
+// named. Then samples there need not wait until each of its thousands of places has been asked about, and its debug
+// information need not be read.
 func (t *unitTable) isUnitless(b *symbol.Binary) bool {
 	none, known := t.unitless[b]
 	if !known {
-		none = !t.list && len(t.scope.Include) == 0 && len(t.lines) == 0 && b.Origin(t.isMain(b)).System() && !t.mayHaveTarget(b)
+		none = !t.list && len(t.scope.Include) == 0 && len(t.lines) == 0 &&
+			b.Origin(t.isMain(b)).System() && !t.mayHaveTarget(b)
 		t.unitless[b] = none
 	}
 	return none
 }
 
-// mayHaveTarget reports whether a target, or a caller that it names, may be in a library.
-// With debug information its functions may be anywhere, inlined, and its lines, and to know
-// would take reading all of that; but then who names a function or a line of the program's
-// own does not mean those.
+// mayHaveTarget reports whether a target, or a caller that it names, may be in a library. In a library with debug
+// information functions may be inlined anywhere, and to know that, all of it would have to be read. But a user who
+// names a function or a line that the program itself has does not mean a library's.
 func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
 	inProgram := func(has func(p *symbol.Binary) bool) bool { return slices.ContainsFunc(t.program, has) }
 	for i := range t.targets {
@@ -76,14 +75,13 @@ func (t *unitTable) mayHaveTarget(b *symbol.Binary) bool {
 	return false
 }
 
-// hasEntry reports whether a function with a symbol is in a binary, or may be.
+// hasEntry reports whether a binary has a function with this symbol, or may have.
 func hasEntry(b *symbol.Binary, name string) bool {
 	funcs, err := b.Functions(name)
 	return err != nil || len(funcs) > 0
 }
 
-// vdsoRows are the rows of a page of the vDSO. It is the same one in every process;
-// this one's is at hand.
+// vdsoRows are the rows of a page of the vDSO. All processes have the same one, so that of this process is read.
 func (t *unitTable) vdsoRows(offset uint64) ([]symbol.UnwindRow, error) {
 	if t.vdso == nil {
 		v, err := openVDSO()

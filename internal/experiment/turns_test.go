@@ -10,8 +10,9 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Others are stopped in their turns for what a thread is spared in its own, and that stops the same kind of thread on another
-// core. It is not spared more by that, nor are others stopped for it again: what is delayed is about what is earned.
+// Other threads are stopped in their turns for what a thread need not pay in its own, and that stops the same kind of
+// thread on another core. That does not let the thread off more of its debt, nor are the others stopped for it again:
+// the delays are about what is earned.
 func TestFairTurns(t *testing.T) {
 	realkernel.NeedWhole(t)
 	types, err := kerneltypes.Get()
@@ -28,8 +29,10 @@ func TestFairTurns(t *testing.T) {
 		how, speedup string
 		most         float64 // of the time, besides what ticks take in baselines, too
 	}{
-		{"kinds", "50", 0.50},   // the target has 0.75 of who earns: 0.375, by turns on two cores. Were it stopped for fairness: 0.53
-		{"earners", "25", 0.30}, // 0.95 of its time: 0.24. Were who earns little not stopped, either: 0.35 to 0.41
+		// The target has 0.75 of the threads that earn: 0.375, in turn on two cores. If it were stopped for fairness: 0.53.
+		{"kinds", "50", 0.50},
+		// 0.95 of its time: 0.24. If the threads that earn little were not stopped, either: 0.35 to 0.41.
+		{"earners", "25", 0.30},
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			flags := []string{"-p", "func:round_done", "-t", line, "-s", "0," + c.speedup, "-d", "3s"}

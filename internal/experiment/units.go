@@ -1,10 +1,8 @@
 package experiment
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -17,20 +15,18 @@ import (
 	"whatif/internal/symbol"
 	"whatif/internal/symbol/kernel"
 	"whatif/internal/symbol/scope"
-	"whatif/internal/target"
 )
 
-// unitTable answers the kernel side's questions: which unit the code at a place
-// belongs to. A place is asked about once, when it is first sampled; a binary is
-// opened once, for all the processes that map it.
+// unitTable knows the units: which one the code at a place belongs to. It answers the kernel side's questions about
+// that. A place is asked about once, when it is first sampled; a binary is opened once, for all processes that map it.
 type unitTable struct {
 	ledger  *ledger.Ledger
 	kind    string
 	targets []point.Target
 	lines   []sampledLine
 	mains   map[string]bool                   // names of the main executables: in scope wherever they lie
-	any     bool                              // every process's is one
-	program []*symbol.Binary                  // those, opened; see takeOver
+	any     bool                              // the executable of every process is one of them
+	program []*symbol.Binary                  // the main executables, opened; see takeOver
 	opened  func(*symbol.Binary, ledger.File) // called for each binary that is opened
 	scope   *scope.Scope
 	paths   sourcepath.Map
@@ -51,175 +47,40 @@ type unitTable struct {
 	outside  []string       // of id i+1: when listing, why it is out of scope
 	chains   map[string]uint32
 	waits    map[uint32]ledger.WaitClass // units that are classes of waiting
-	full     bool                        // said so already: there is no room for more of them
+	full     bool                        // the user was told that there is no room for more units
 
-	tablesFull bool // said so already
+	tablesFull bool // the user was told that there is no room for more tables
 }
 
-func newUnitTable(l *ledger.Ledger, cfg *Config) *unitTable {
+// newUnitTable makes a table without units. opened is called for each binary that is opened to answer a question.
+func newUnitTable(
+	l *ledger.Ledger, cfg *Config, k *kernel.Kernel, opened func(*symbol.Binary, ledger.File),
+) *unitTable {
 	return &unitTable{
-		ledger: l, kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), mains: make(map[string]bool), any: cfg.System, log: cfg.Log,
+		ledger: l, kernel: k, opened: opened, log: cfg.Log,
+		kind: cfg.Kind, targets: cfg.Targets, lines: sampledLines(cfg), any: cfg.System,
+		scope: &cfg.Scope, paths: cfg.Paths, list: cfg.List, stacks: wholeStacks(cfg) != nil,
+		mains:    make(map[string]bool),
 		binaries: make(map[ledger.File]*symbol.Binary),
 		unitless: make(map[*symbol.Binary]bool),
 		builds:   make(map[string]*build),
 		lacking:  make(map[string]string),
 		ids:      make(map[unitID]uint32),
-		stacks:   wholeStacks(cfg) != nil,
 		chains:   make(map[string]uint32),
 		waits:    make(map[uint32]ledger.WaitClass),
-		scope:    &cfg.Scope, paths: cfg.Paths, list: cfg.List,
 	}
 }
 
-// serve answers events until the ledger is closed. exec is called for a process
-// that runs another program; counters answer what is asked about points in the source.
-func (t *unitTable) serve(exec func(ledger.Event), c *counters) {
-	for {
-		e, err := t.ledger.NextEvent()
-		if errors.Is(err, os.ErrClosed) {
-			return
-		}
-		if err != nil {
-			t.log.Warn("reading an event of the kernel side", "error", err)
-			return
-		}
-		if e.Exec {
-			exec(e)
-			continue
-		}
-		answer := t.answer
-		switch {
-		case e.Table:
-			answer = t.answerTable
-		case e.Mapped:
-			answer = c.mapped
-		case e.Named:
-			answer = func(ledger.Event) error { return c.named() }
-		}
-		if err := answer(e); err != nil {
-			address := fmt.Sprintf("%#x", e.Address)
-			if e.OfKernel() {
-				address = "in the kernel" // where exactly is not everyone's to know
-			}
-			t.log.Debug("resolving a place", "table", e.Table, "process", e.Process, "address", address, "error", err)
-		}
-	}
-}
-
-// answer resolves a place. Where the process is gone before its binary could be
-// opened the kernel side is made to ask again.
-func (t *unitTable) answer(e ledger.Event) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e.OfKernel() {
-		return t.answerKernel(e)
-	}
-	b, err := t.binary(e)
-	if err != nil {
-		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
-	}
-	if b == nil { // no ELF file: nothing in it can be a unit
-		return t.ledger.SetPlace(e.Place, ledger.Code{})
-	}
-	spins, err := b.SpinWaits(e.Place.Offset)
-	if err != nil {
-		t.log.Debug("looking for a busy-waiting loop", "binary", b.Path(), "offset", e.Place.Offset, "error", err)
-	}
-	if t.isUnitless(b) {
-		return t.ledger.SetPlace(e.Place, ledger.Code{Spins: spins})
-	}
-	frames, err := b.Frames(e.Place.Offset)
-	if err != nil {
-		return errors.Join(err, t.ledger.SetPlace(e.Place, ledger.Code{Spins: spins}))
-	}
-	code := ledger.Code{Spins: spins}
-	code.Point, code.Line = pointOf(t.lines, frames)
-	if len(frames) == 0 { // nothing names it, but it is in a binary
-		frames = []symbol.Frame{{}}
-	}
-	return t.setPlace(e.Place, code, module{b.Origin(t.isMain(b)), b.Name(), b}, frames)
-}
-
-// A module is what code is in: a binary, or the kernel or a module of it.
-type module struct {
-	origin symbol.Origin
-	name   string
-	binary *symbol.Binary // nil: it is the kernel's
-}
-
-// setPlace tells the kernel side what the code at a place belongs to, besides what is known
-// of it already.
-func (t *unitTable) setPlace(p ledger.Place, code ledger.Code, m module, frames []symbol.Frame) (err error) {
-	if t.stacks {
-		code.Unit, err = t.chainOf(m, frames)
-	} else {
-		code.Unit = t.unitOf(m, frames)
-	}
-	return errors.Join(err, t.ledger.SetPlace(p, code))
-}
-
-// binary opens the binary that an event is about, once. A file that is mapped
-// but is no ELF file is remembered as nil.
-func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
-	id := e.File()
-	if b, known := t.binaries[id]; known {
-		return b, nil
-	}
-	path, err := target.MappedFile(e.Process, e.Address)
-	if err != nil {
-		return nil, err
-	}
-	b, err := symbol.OpenAs(path, target.Inside(e.Process, path))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, err // the process is gone meanwhile, and the file can only be reached through one
-	}
-	if err != nil {
-		t.log.Debug("opening a binary", "path", path, "error", err)
-		b = nil
-	} else if err := sameFile(t.ledger, b.Image(), id); err != nil {
-		b.Close()
-		return nil, err
-	}
-	t.binaries[id] = b
-	if b != nil {
-		t.noteBuild(b)
-		if t.any && isExecutable(e, b) {
-			t.mains[b.Name()] = true
-		}
-		t.opened(b, id)
-	}
-	return b, nil
-}
-
-// errOtherFile: the process that asked about a file has run another program meanwhile, or
-// another process has got its number, and has something else at the address.
-var errOtherFile = errors.New("the process has another file there by now")
-
-// sameFile refuses a file that is not the one which was asked about.
-func sameFile(l *ledger.Ledger, image []byte, id ledger.File) error {
-	is, err := l.Identify(image)
-	if err == nil && is != id {
-		err = errOtherFile
-	}
-	return err
-}
-
-// isExecutable tells whether an event is about code of the program that its process runs.
-func isExecutable(e ledger.Event, b *symbol.Binary) bool {
-	exe, err := target.Executable(e.Process)
-	return err == nil && exe.Path == b.Name()
-}
-
-// takeOver uses a binary that is open already for the places in it, and from now on
-// owns it. What its first sample would have to wait for is read now, before the program runs:
-// then it costs no samples. That takes some 10 ms, unless there is something to decompress.
+// takeOver uses a program's binary, which is open already, for the places in it, and owns it from now on. What the
+// first sample would wait for is read now, before the program runs: then it costs no samples. That takes some 10 ms,
+// unless there is something to decompress.
 func (t *unitTable) takeOver(b *symbol.Binary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.program = append(t.program, b)
 	t.mains[b.Name()] = true
 	t.noteBuild(b)
-	if id, err := t.ledger.Identify(b.Image()); err == nil { // else it is opened again
+	if id, err := t.ledger.Identify(b.Image()); err == nil { // otherwise it is opened again
 		t.binaries[id] = b
 	}
 	if !b.Compressed() {
@@ -227,11 +88,10 @@ func (t *unitTable) takeOver(b *symbol.Binary) {
 	}
 }
 
-// isMain tells whether a binary is a program itself, and no library.
+// isMain tells whether a binary is a program's own, and no library.
 func (t *unitTable) isMain(b *symbol.Binary) bool { return t.mains[b.Name()] }
 
-// unitOf is the unit that a chain of frames belongs to, by the first of them
-// that is in scope; 0 when none is.
+// unitOf is the unit that a chain of frames belongs to, by the first of them that is in scope; 0: none is.
 func (t *unitTable) unitOf(m module, frames []symbol.Frame) uint32 {
 	if t.list {
 		return t.listed(m, frames)
@@ -255,8 +115,8 @@ func (t *unitTable) unitOf(m module, frames []symbol.Frame) uint32 {
 	return t.number(u, wanted, "")
 }
 
-// unitID is what tells units apart. When listing, what is in scope and what is
-// not, for whatever reason, are different.
+// unitID is what tells units apart. When listing, code in scope and code out of scope, for one reason or another, are
+// different units.
 type unitID struct {
 	profile.UnitKey
 	outside string
@@ -299,9 +159,8 @@ func kindOf(t *point.Target) string {
 	return "line"
 }
 
-// unitFrom makes the unit of a frame; none where nothing is known that could
-// name it. Code without lines or a file is told apart by function. All instances of a line
-// are one unit, whatever function they were inlined into.
+// unitFrom makes the unit of a frame; none where nothing is known that could name it. Code without lines or a file is
+// told apart by function. All instances of a line are one unit, whichever function they were inlined into.
 func (t *unitTable) unitFrom(f symbol.Frame, kind, binary string) (profile.Unit, bool) {
 	f.File = t.paths.Apply(f.File)
 	u := profile.Unit{Kind: kind, File: f.File, Binary: binary}
@@ -331,11 +190,11 @@ func (t *unitTable) count() int {
 	return len(t.units)
 }
 
-// noticeable is the share of the samples in scope from which a binary without
-// debug information is worth a warning: the shell that starts a program is not.
+// noticeable is the share of the samples in scope from which a binary without debug information is worth a warning: the
+// shell that starts a program is not.
 const noticeable = 0.02
 
-// noteMissing remembers what a binary lacks of which code in scope was sampled.
+// noteMissing remembers what debug information a binary lacks in which code in scope was sampled.
 func (t *unitTable) noteMissing(m module) {
 	if m.binary == nil {
 		return // that the kernel has no lines is the user's choice: --vmlinux
@@ -376,9 +235,8 @@ func (t *unitTable) unit(id uint32) profile.Unit {
 	return t.units[id-1]
 }
 
-// candidates are the units that may be tried, weighted with the samples that
-// they have had since before. Named targets are tried whether they ran or not,
-// evenly.
+// candidates are the units that may be tried, weighted with the samples that they have had since before. Named targets
+// are tried whether they ran or not, and have all the same weight.
 func (t *unitTable) candidates(before []int64) []plan.Candidate {
 	now := t.samples()
 	t.mu.Lock()
@@ -399,6 +257,13 @@ func (t *unitTable) candidates(before []int64) []plan.Candidate {
 		}
 	}
 	return c
+}
+
+// placebo is the number of the unit that is no code; 0: there are too many other units.
+func (t *unitTable) placebo() uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.number(profile.Unit{Kind: profile.Placebo, Name: profile.Placebo}, false, "")
 }
 
 // mayMeet tells whether some code that was met so far has a target.

@@ -13,8 +13,7 @@ import (
 	"whatif/internal/unwind"
 )
 
-// vdso is the library that the kernel maps into every process. Its file offsets are
-// its addresses.
+// vdso is the library that the kernel maps into every process. Its file offsets are its addresses.
 type vdso struct {
 	table *unwind.Table
 }

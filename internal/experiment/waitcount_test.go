@@ -7,9 +7,9 @@ import (
 	"whatif/internal/ledger"
 )
 
-// For how long somebody waited for what counts, in 10 seconds.
+// For how long at least one thread waited for what counts, in 10 seconds.
 func TestCountedWait(t *testing.T) {
-	s := &session{cfg: &Config{Waiting: []ledger.WaitClass{ledger.WaitSleep, ledger.WaitDisk}}}
+	w := &waitMeter{waiting: []ledger.WaitClass{ledger.WaitSleep, ledger.WaitDisk}}
 	lock := ledger.WaitLock
 	waits := func(sleep, disk, lock time.Duration) (w ledger.Waits) {
 		w[ledger.WaitSleep], w[ledger.WaitDisk], w[ledger.WaitLock] = sleep*time.Second, disk*time.Second, lock*time.Second
@@ -29,7 +29,7 @@ func TestCountedWait(t *testing.T) {
 		{"at both ends, and not in between", nil, waits(1, 0, 0), true, 1},
 		{"a class", &lock, waits(1, 2, 4), false, 4},
 	} {
-		if got := s.countedWait(c.class, c.over, c.bothEnds, 10*time.Second); time.Duration(got) != c.want*time.Second {
+		if got := w.counted(c.class, c.over, c.bothEnds, 10*time.Second); time.Duration(got) != c.want*time.Second {
 			t.Errorf("%s: %v, want %d s", c.name, time.Duration(got), c.want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What a second core would bring four busy threads is what it does bring.
+// A second core brings four busy threads what it is predicted to bring.
 func TestSecondCore(t *testing.T) {
 	realkernel.Need(t)
 	if testing.Short() || runtime.NumCPU() < 2 {
@@ -39,7 +39,9 @@ func TestSecondCore(t *testing.T) {
 	}
 	// More than a second core: the same formula with k cores wanted and c there, see docs/waiting.md.
 	speedup := math.Round(100 * (1 - (4-cores)/cores/3))
-	data, _ := profiled(t, []string{"-p", "func:done", "-t", "wait:cpu", "-s", "0," + strconv.Itoa(int(speedup)), "-d", "15s"}, []string{program, "100", "0"}, 143)
+	data, _ := profiled(t,
+		[]string{"-p", "func:done", "-t", "wait:cpu", "-s", "0," + strconv.Itoa(int(speedup)), "-d", "15s"},
+		[]string{program, "100", "0"}, 143)
 	result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
 	for _, target := range result.Targets {
 		if len(target.Effects) == 0 {

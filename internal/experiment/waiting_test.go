@@ -14,8 +14,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// What a thread waited for is told, whatever system call it was, and given to the line that
-// waited; and every wait that begins ends.
+// What a thread waited for is told, for every system call, and counts for the line that waited; and every wait that
+// begins ends.
 func TestWaitsByLine(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/waits.c"
@@ -35,7 +35,8 @@ func TestWaitsByLine(t *testing.T) {
 			}
 		}
 	}()
-	data, _ := profiledWith(t, stdin, []string{"-p", "func:visited", "--waiting", "all", "-s", "50,100"}, []string{program, fmt.Sprint(rounds)}, 0)
+	data, _ := profiledWith(t, stdin, []string{"-p", "func:visited", "--waiting", "all", "-s", "50,100"},
+		[]string{program, fmt.Sprint(rounds)}, 0)
 	waited := make(map[int]map[string]int64) // by line
 	for _, e := range data.Experiments {
 		for id, classes := range e.UnitWaitedNS {
@@ -51,7 +52,9 @@ func TestWaitsByLine(t *testing.T) {
 			}
 		}
 	}
-	for mark, class := range map[string]string{"SLEEPS": "sleep", "READS": "net", "SYNCS": "disk", "CHILD": "child", "LOCKS": "lock", "RING": "sleep"} {
+	for mark, class := range map[string]string{
+		"SLEEPS": "sleep", "READS": "net", "SYNCS": "disk", "CHILD": "child", "LOCKS": "lock", "RING": "sleep",
+	} {
 		classes := waited[realkernel.Line(t, source, "/* "+mark+" */")]
 		var all int64
 		for _, ns := range classes {
@@ -64,10 +67,12 @@ func TestWaitsByLine(t *testing.T) {
 			t.Errorf("%s: waited %v ns, expected %s", mark, classes, class)
 		}
 	}
-	// Stopped for 20 ms, about 1 ms into a sleep of 10: that is other's, and several times a sleep of 2 ms.
-	stopped, slept := waited[realkernel.Line(t, source, "/* STOPPED */")], waited[realkernel.Line(t, source, "/* SLEEPS */")]["sleep"]
+	// It is stopped for 20 ms, about 1 ms into a sleep of 10: that counts as other, and is several times a sleep of 2 ms.
+	stopped := waited[realkernel.Line(t, source, "/* STOPPED */")]
+	slept := waited[realkernel.Line(t, source, "/* SLEEPS */")]["sleep"]
 	if other := stopped["other"]; other < 4*slept || stopped["sleep"] > other/2 || stopped["lock"] > other/10 {
-		t.Errorf("stopped while asleep: waited %v ns, expected it to be other's, and several times the %d ns of a sleep of 2 ms", stopped, slept)
+		t.Errorf("stopped while asleep: waited %v ns, expected it to be other's, "+
+			"and several times the %d ns of a sleep of 2 ms", stopped, slept)
 	}
 	if n := data.End.Losses[ledger.WaitsLeft]; n != 0 {
 		t.Errorf("%d waits never ended", n)
@@ -92,7 +97,7 @@ func TestSleepersAreUnits(t *testing.T) {
 	}
 }
 
-// The line that a program sleeps in ranks first where that is what costs it most, and nobody has to name it.
+// The line that a program sleeps in ranks first where that costs it most, and need not be named.
 func TestHiddenBackOff(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/backoff.c"
@@ -105,7 +110,8 @@ func TestHiddenBackOff(t *testing.T) {
 	first := result.Targets[0]
 	line := fmt.Sprintf("backoff.c:%d", realkernel.Line(t, source, "/* BACKS OFF */"))
 	gain, _ := first.Effects[0].At(50)
-	t.Logf("first: %s, %s, at 50%% %.1f [%.1f, %.1f]", first.Unit.Name, first.Effects[0].Verdict, gain.Value, gain.Low, gain.High)
+	t.Logf("first: %s, %s, at 50%% %.1f [%.1f, %.1f]", first.Unit.Name, first.Effects[0].Verdict, gain.Value, gain.Low,
+		gain.High)
 	if first.Unit.Name != line {
 		t.Errorf("%s ranks first, and not %s", first.Unit.Name, line)
 	}
@@ -119,8 +125,8 @@ func inMemory(t *testing.T, dir string) bool {
 	return st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC
 }
 
-// What others' sleeping spares is paid by who runs meanwhile, also where it has slept itself and more of them want the core than can
-// have it: or they would compute more than the cores can.
+// What is earned by threads that sleep is paid by the threads that run meanwhile, also by one that has slept itself,
+// and where more threads want the core than can have it. Otherwise they would compute more than the cores can.
 func TestSleepersPay(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/crowd.c"

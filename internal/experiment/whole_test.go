@@ -8,8 +8,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Where each execution is an experiment waiting can be sped up, too: a class of it, and a line that does nothing else
-// is found without being named.
+// Where each execution is an experiment waiting can be sped up, too: a class of waiting, and a line that does nothing
+// but wait, which is found without being named.
 func TestWholeRunsWait(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/naps.c"
@@ -26,7 +26,7 @@ func TestWholeRunsWait(t *testing.T) {
 				continue
 			}
 			tried++
-			// Half of what it sleeps, but for the first times, when its stack is unknown still.
+			// Half of its sleep, except the first times, while its stack is unknown.
 			if delay := time.Duration(e.DelayNS); delay < 10*time.Millisecond {
 				t.Errorf("%s: of 40 ms of sleep at 50%% G has grown by %v", c.unit, delay)
 			}
@@ -37,7 +37,7 @@ func TestWholeRunsWait(t *testing.T) {
 	}
 }
 
-// An execution is over when the last process is, not when that is noticed: that is at multiples of 50 ms.
+// An execution is over when its last process has ended, not when that is noticed, at multiples of 50 ms.
 func TestWholeRunsEnd(t *testing.T) {
 	realkernel.Need(t)
 	data, _ := profiled(t, []string{"--repeat", "5"}, []string{"sh", "-c", "sleep 0.302 &"}, 0)
@@ -46,7 +46,8 @@ func TestWholeRunsEnd(t *testing.T) {
 		shortest = min(shortest, time.Duration(e.RealNS))
 	}
 	if shortest < 302*time.Millisecond || shortest > 348*time.Millisecond {
-		t.Errorf("of %d executions, whose last process slept for 302 ms, the shortest took %v", len(data.Experiments), shortest)
+		t.Errorf("of %d executions, whose last process slept for 302 ms, the shortest took %v", len(data.Experiments),
+			shortest)
 	}
 }
 
@@ -54,14 +55,17 @@ func TestWholeRunsEnd(t *testing.T) {
 func TestWarmup(t *testing.T) {
 	realkernel.Need(t)
 	program := realkernel.Compile(t, "testdata/backoff.c", "-O1")
-	data, _ := profiled(t, []string{"-p", "func:done", "--warmup", "1500ms", "--experiment", "50ms", "-d", "2500ms"}, []string{program}, 143)
+	data, _ := profiled(t, []string{"-p", "func:done", "--warmup", "1500ms", "--experiment", "50ms", "-d", "2500ms"},
+		[]string{program}, 143)
 	first := data.Experiments[0]
 	var waited int64
 	for _, ns := range first.WaitedNS {
 		waited += ns
 	}
-	// Two threads that do one or the other.
-	if all := time.Duration(first.Samples)*time.Duration(data.Run.PeriodNS) + time.Duration(waited); all > 1500*time.Millisecond {
-		t.Errorf("an experiment of %v has %d samples and waits of %v", time.Duration(first.RealNS), first.Samples, time.Duration(waited))
+	// Two threads either compute or wait.
+	all := time.Duration(first.Samples)*time.Duration(data.Run.PeriodNS) + time.Duration(waited)
+	if all > 1500*time.Millisecond {
+		t.Errorf("an experiment of %v has %d samples and waits of %v", time.Duration(first.RealNS), first.Samples,
+			time.Duration(waited))
 	}
 }

@@ -24,8 +24,7 @@ func binned(end time.Duration, next func() time.Duration) []uint32 {
 	return bins
 }
 
-// hardEdges is what weigh is better than: all visits after the settling, over the
-// time after it.
+// hardEdges is the rate without weigh: all visits after the settling, over the time after it.
 func hardEdges(bins []uint32, end time.Duration) float64 {
 	n, start := 0., time.Duration(settle*float64(end))
 	first := int(start / testWidth)
@@ -61,10 +60,10 @@ func regular(period time.Duration) func(*rand.Rand) func() time.Duration {
 	}
 }
 
-// Of regular visits the rate is right on average, and far nearer than with hard
-// edges in each experiment.
+// The rate of regular visits is right on average, and in each experiment far nearer than with hard edges.
 func TestWindowRegular(t *testing.T) {
-	for _, period := range []time.Duration{3 * time.Millisecond, 7300 * time.Microsecond, 17 * time.Millisecond, 30 * time.Millisecond} {
+	for _, period := range []time.Duration{3 * time.Millisecond, 7300 * time.Microsecond, 17 * time.Millisecond,
+		30 * time.Millisecond} {
 		mean, soft, hard := errorsOf(1/float64(period), regular(period))
 		t.Logf("every %v: mean error %+.4f, rms %.4f; with hard edges rms %.4f", period, mean, soft, hard)
 		if math.Abs(mean) > 0.003 {
@@ -76,7 +75,7 @@ func TestWindowRegular(t *testing.T) {
 	}
 }
 
-// Of visits that come in bursts it is right on average too.
+// The rate of visits that come in bursts is right on average, too.
 func TestWindowBursts(t *testing.T) {
 	const gap, size = 9 * time.Millisecond, 5
 	mean, soft, hard := errorsOf(float64(size)/float64(gap), func(rng *rand.Rand) func() time.Duration {
@@ -96,7 +95,7 @@ func TestWindowBursts(t *testing.T) {
 	}
 }
 
-// And of visits at random moments, where no window can do much.
+// So is the rate of visits at random moments, where no window can do much.
 func TestWindowRandom(t *testing.T) {
 	const period = 2 * time.Millisecond
 	mean, soft, _ := errorsOf(1/float64(period), func(rng *rand.Rand) func() time.Duration {
@@ -108,8 +107,8 @@ func TestWindowRandom(t *testing.T) {
 	}
 }
 
-// Where cores were stopped virtual time is shorter: visits beyond its end belong to
-// later, those before it are taken over the time that there was.
+// Where cores were stopped virtual time is shorter: visits beyond its end belong to later, and those before it are
+// taken over the time that there was.
 func TestWindowOfVirtualTime(t *testing.T) {
 	const period, delay = 2 * time.Millisecond, 80 * time.Millisecond
 	next := regular(period)(rand.New(rand.NewPCG(3, 4)))
@@ -127,7 +126,7 @@ func TestWindowOfVirtualTime(t *testing.T) {
 	}
 }
 
-// What is counted while the program settles has no weight.
+// Visits while the program settles have no weight.
 func TestWindowSettles(t *testing.T) {
 	bins := make([]uint32, 2048)
 	for i := range bins {

@@ -1,4 +1,4 @@
-package experiment
+package probes
 
 import (
 	"debug/elf"
@@ -12,17 +12,17 @@ import (
 	"whatif/internal/target"
 )
 
-// timedSite is a place in a file whose visits' moments matter.
+// timedSite is a place in a file at which the moment of each visit matters.
 type timedSite struct {
 	number int  // among the counters of the file
-	table  bool // whatever is in it: its names come when the program runs
+	table  bool // it is a table: the names in it are known when the program runs
 	source.Counter
 }
 
 // idRegister is where a site has its id, by DWARF number: rax, or x0.
 const idRegister = 0
 
-// time puts probes on the sites of a file that is open.
+// time sets probes on the sites of a file that is open.
 func (c *counters) time(f *object.File, is ledger.File, added ledger.Counters, sites []timedSite) error {
 	var probes []ledger.Probe
 	var program *symbol.Binary // opened when it is needed, until its probes are attached
@@ -46,7 +46,9 @@ func (c *counters) time(f *object.File, is ledger.File, added ledger.Counters, s
 			}
 			probes = append(probes, more...)
 		case s.SiteOffset > 0:
-			p := ledger.Probe{File: f.Opened(), Offset: s.SiteOffset, Cost: siteCost(f.ELF.Machine), Source: added.Source(s.number)}
+			p := ledger.Probe{
+				File: f.Opened(), Offset: s.SiteOffset, Cost: siteCost(f.ELF.Machine), Source: added.Source(s.number),
+			}
 			if s.Keyed {
 				p.Key = ledger.KeyIn(idRegister)
 			}
@@ -56,7 +58,7 @@ func (c *counters) time(f *object.File, is ledger.File, added ledger.Counters, s
 	if len(probes) == 0 {
 		return nil
 	}
-	c.cfg.Log.Debug("probes on points in the source", "path", f.Path, "sites", len(probes))
+	c.options.Log.Debug("probes on points in the source", "path", f.Path, "sites", len(probes))
 	if err := c.ledger.MeasureProbes(probes, target.OwnCode); err != nil {
 		return err
 	}
@@ -69,14 +71,14 @@ func (c *counters) program(path string, is ledger.File) (*symbol.Binary, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := sameFile(c.ledger, b.Image(), is); err != nil {
+	if err := SameFile(c.ledger, b.Image(), is); err != nil {
 		b.Close()
 		return nil, err
 	}
 	return b, nil
 }
 
-// hasKey remembers what tells which begin of a point an end belongs to.
+// hasKey remembers how it is known which begin of a point an end belongs to.
 func (c *counters) hasKey(points ledger.Points, id bool) {
 	by := byThread
 	if id {
@@ -89,7 +91,7 @@ func (c *counters) hasKey(points ledger.Points, id bool) {
 	}
 }
 
-// What Go's package point passes whenever something begins or ends: functions that are never
+// goFunctions are called whenever something begins or ends in a program with Go's package point. They are never
 // inlined, and are given the table's entry, and the id.
 var goFunctions = []struct {
 	name string
@@ -99,8 +101,8 @@ var goFunctions = []struct {
 	{"whatif/point.(*entry).ends", false}, {"whatif/point.(*entry).endsWith", true},
 }
 
-// goSites are the functions of a Go program's package point. What has a table and is not Go is
-// the library for COZ's macros, of which nobody can say when they are passed.
+// goSites are probes on these functions of a Go program. A table in something else than Go is that of the library for
+// COZ's macros: when those are passed is not known.
 func goSites(b *symbol.Binary, number int) ([]ledger.Probe, error) {
 	if !b.IsGo() {
 		return nil, nil

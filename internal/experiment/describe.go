@@ -1,0 +1,47 @@
+package experiment
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"whatif/internal/profile"
+)
+
+// describe begins the profile with the run's record.
+func (r *run) describe() (err error) {
+	r.rec, err = newRecorder(r.record(), r.cfg.Output, r.cfg.Log, r.units)
+	return err
+}
+
+// record is the run's record.
+func (r *run) record() profile.Run {
+	host, _ := os.Hostname() // a name for the reader; nothing depends on it
+	run := profile.Run{
+		Version: profile.Version, ID: strconv.FormatUint(r.cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
+		Started: time.Now(),
+		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
+		PeriodNS: int64(r.cfg.Period), Seed: r.cfg.Seed, Speedups: r.cfg.Speedups,
+		WholeRuns: !r.probes.HasPoints(), BuildIDs: r.buildIDs,
+		Latencies: slices.Clone(r.probes.Latencies()), // the recorder adds to it
+	}
+	r.subject.describe(&run)
+	sites := r.probes.Places()
+	for i, spec := range r.probes.Points() {
+		p := profilePoint(spec)
+		p.Sites = sites[i]
+		run.Points = append(run.Points, p)
+	}
+	if run.WholeRuns {
+		run.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
+	}
+	for _, t := range r.cfg.Targets {
+		run.Targets = append(run.Targets, t.Text)
+	}
+	for _, class := range r.cfg.Waiting {
+		run.Waiting = append(run.Waiting, class.String())
+	}
+	return run
+}

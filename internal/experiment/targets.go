@@ -1,0 +1,38 @@
+package experiment
+
+import (
+	"whatif/internal/experiment/probes"
+	"whatif/internal/point"
+)
+
+// checkTargets refuses targets that no program and no library of one has, unless they may still come.
+func (r *run) checkTargets(programs []probes.Program) error {
+	if !probes.HaveSymbols(programs) {
+		return nil
+	}
+	for i := range r.cfg.Targets {
+		t := &r.cfg.Targets[i]
+		if inKernel(r.kernel, t, programs) {
+			continue
+		}
+		if err := probes.InAny(programs, func(p probes.Program) error { return point.Check(*t, p) }); err != nil {
+			if r.kernel == nil {
+				err = perhapsInKernel(err, t, programs)
+			}
+			if !probes.MayComeLater(r.cfg.Log, err, programs) {
+				return err
+			}
+			r.later = append(r.later, *t)
+		}
+	}
+	return nil
+}
+
+// checkLater warns of targets that were not there at the start, and did not come.
+func (r *run) checkLater() {
+	for i := range r.later {
+		if !r.units.mayMeet(r.later[i]) {
+			r.rec.warn("target-nowhere", "target %s: nothing that ran had it", r.later[i].Text)
+		}
+	}
+}
