@@ -53,7 +53,7 @@ func (s *session) sayRunsOn() {
 // placebosTold says whether it is known if points keep a pace of their own, and what delays cost them by themselves: where there is such
 // a thing intervals are narrow, and wrong, until placebos have told. If not the next pair is one.
 func (s *session) placebosTold(r *analyze.Result) bool {
-	if r.Placebo != nil && r.Placebo.Tried >= analyze.PlacebosTell {
+	if r.Placebo != nil && r.Placebo.Tried >= analyze.EnoughPlacebos {
 		return true
 	}
 	return !s.plan.PlaceboNext() || s.units.placebo() == 0 // none are tried, or there is no room for one

@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 )
 
 // Diff writes what changed between two profiles: what the program gained, whether it
 // is what was promised, and what units promise now.
-func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
+func Diff(w io.Writer, c *diff.Comparison, opt Options) error {
 	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 }
 
 // Doubts are what is to be said before a comparison of each side by itself.
-func Doubts(c *analyze.Comparison) (all []analyze.Warning) {
+func Doubts(c *diff.Comparison) (all []analyze.Warning) {
 	for _, side := range []struct {
 		name string
 		r    *analyze.Result
@@ -76,7 +77,7 @@ func Doubts(c *analyze.Comparison) (all []analyze.Warning) {
 }
 
 // shows says whether a point is among those that are asked for.
-func (opt *Options) shows(p *analyze.PointChange) bool { return opt.Point == "" || p.Name == opt.Point }
+func (opt *Options) shows(p *diff.PointChange) bool { return opt.Point == "" || p.Name == opt.Point }
 
 func sideText(r *analyze.Result) string {
 	if len(r.Runs) == 0 {
@@ -104,7 +105,7 @@ func known(x float64, text func(float64) string) string {
 
 // changeText says how a point's time per visit, or a latency's mean, changed. The times stand before the rates, as the
 // percentage is theirs: a rate changes by another one.
-func changeText(c *analyze.PointChange) string {
+func changeText(c *diff.PointChange) string {
 	of, what := clean(c.Name), "time per visit"
 	then := known(c.Old, analyze.Duration) + " → " + known(c.New, analyze.Duration)
 	if c.Metric == analyze.Throughput {
@@ -156,11 +157,11 @@ func interval(e analyze.Estimate) string {
 	return fmt.Sprintf("(%s to %s)", number(e.Low, digits(e)), number(e.High, digits(e)))
 }
 
-var outcomes = map[analyze.Outcome]string{
-	analyze.Arrived:  "it arrived",
-	analyze.Less:     "less arrived than was promised",
-	analyze.More:     "more arrived than was promised",
-	analyze.NotKnown: "too uncertain to tell whether it arrived",
+var outcomes = map[diff.Outcome]string{
+	diff.Realised: "it arrived",
+	diff.Less:     "less arrived than was promised",
+	diff.More:     "more arrived than was promised",
+	diff.NotKnown: "too uncertain to tell whether it arrived",
 }
 
 // A Change is a part of what a comparison says in sentences.
@@ -171,7 +172,7 @@ type Change struct {
 }
 
 // Changes says what the program gained, whether that is what was promised, and which units became slower.
-func Changes(c *analyze.Comparison, opt Options) []Change {
+func Changes(c *diff.Comparison, opt Options) []Change {
 	points := Change{}
 	for k := range c.Points {
 		if opt.shows(&c.Points[k]) {
@@ -201,12 +202,12 @@ func (c *Change) write(p *printer) {
 
 // promiseTexts say what became of the units that are surely faster now: what they cost once, what that was to gain of each
 // metric.
-func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int) {
+func promiseTexts(c *diff.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
 	for i := range c.Units {
 		u := &c.Units[i]
-		for _, k := range u.Promises {
-			if !k.Certain || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
+		for _, k := range u.Predictions {
+			if !k.Faster || c.SameVisitsBefore(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
 			if opt.Top > 0 && len(lines) >= opt.Top {
@@ -214,7 +215,7 @@ func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int)
 				continue
 			}
 			text := costText(name, c, u, k, k.Speedup, "less")
-			for _, of := range u.Promises {
+			for _, of := range u.Predictions {
 				if c.Points[of.Point].Name == c.Points[k.Point].Name {
 					text += "; " + kept(&c.Points[of.Point], of)
 				}
@@ -229,7 +230,7 @@ func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int)
 }
 
 // costText says by how much a unit's CPU time per visit changed.
-func costText(name namer, c *analyze.Comparison, u *analyze.UnitChange, k analyze.Promise, by analyze.Estimate, more string) string {
+func costText(name namer, c *diff.Comparison, u *diff.UnitChange, k diff.Prediction, by analyze.Estimate, more string) string {
 	now := "nothing"
 	if k.NewNS > 0 {
 		now = analyze.Duration(k.NewNS)
@@ -238,7 +239,7 @@ func costText(name namer, c *analyze.Comparison, u *analyze.UnitChange, k analyz
 }
 
 // kept says what was promised of a metric, and what came.
-func kept(pt *analyze.PointChange, k analyze.Promise) string {
+func kept(pt *diff.PointChange, k diff.Prediction) string {
 	what := "the program was to gain "
 	if pt.Metric != analyze.Throughput {
 		what = "the mean latency was to fall by "
@@ -262,12 +263,12 @@ func percentText(e analyze.Estimate) string {
 }
 
 // slowerTexts are the units that surely take more time now.
-func slowerTexts(c *analyze.Comparison, opt Options) (lines []string, more int) {
+func slowerTexts(c *diff.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
 	for i := range c.Units {
 		u := &c.Units[i]
-		for _, k := range u.Promises {
-			if !k.Slower || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
+		for _, k := range u.Predictions {
+			if !k.Slower || c.SameVisitsBefore(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
 			if opt.Top > 0 && len(lines) >= opt.Top {
@@ -287,9 +288,9 @@ func actual(e analyze.Estimate) string {
 	return percentText(e)
 }
 
-func unitText(name namer, u *analyze.UnitChange) string {
+func unitText(name namer, u *diff.UnitChange) string {
 	if u.New == nil {
-		if n := u.With(); n > 0 {
+		if n := u.OthersReplaced(); n > 0 {
 			return clean(name(u.Old.Unit)) + fmt.Sprintf(" (replaced, with %s more)", count(n, "line"))
 		}
 		return clean(name(u.Old.Unit)) + " (replaced)"
@@ -302,12 +303,12 @@ func unitText(name namer, u *analyze.UnitChange) string {
 }
 
 // bothNames names the units of both sides.
-func bothNames(c *analyze.Comparison) namer {
+func bothNames(c *diff.Comparison) namer {
 	return unitNames(append(unitsOf(c.Old), unitsOf(c.New)...))
 }
 
 // changes is the table of what units promise, then and now.
-func changes(p *printer, c *analyze.Comparison, opt Options) {
+func changes(p *printer, c *diff.Comparison, opt Options) {
 	name := bothNames(c)
 	for k := range c.Points {
 		if !opt.shows(&c.Points[k]) {
@@ -331,7 +332,7 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 				case !e.Change.Bounded:
 					word = "no interval"
 				}
-				if u.How == analyze.SameNumber {
+				if u.MatchedBy == diff.SameNumber {
 					word += "*"
 					starred = true
 				}
@@ -393,7 +394,7 @@ func simpleTable(p *printer, rows [][]string) {
 	}
 }
 
-func unmatched(p *printer, c *analyze.Comparison) {
+func unmatched(p *printer, c *diff.Comparison) {
 	for _, side := range []struct {
 		units []*analyze.Target
 		text  string
@@ -461,21 +462,21 @@ type jsonEffectDiff struct {
 }
 
 type jsonPromise struct {
-	Point       string          `json:"point"`
-	Metric      analyze.Metric  `json:"metric"`
-	OldNS       float64         `json:"old_ns"` // CPU time of the unit per visit
-	NewNS       float64         `json:"new_ns"`
-	Speedup     *float64        `json:"speedup"`
-	SpeedupCI   *[2]float64     `json:"speedup_ci"`
-	Certain     bool            `json:"certain"` // that it is faster
-	Slower      bool            `json:"slower"`  // surely
-	Predicted   *float64        `json:"predicted"`
-	PredictedCI *[2]float64     `json:"predicted_ci"`
-	Outcome     analyze.Outcome `json:"outcome"`
+	Point       string         `json:"point"`
+	Metric      analyze.Metric `json:"metric"`
+	OldNS       float64        `json:"old_ns"` // CPU time of the unit per visit
+	NewNS       float64        `json:"new_ns"`
+	Speedup     *float64       `json:"speedup"`
+	SpeedupCI   *[2]float64    `json:"speedup_ci"`
+	Certain     bool           `json:"certain"` // that it is faster
+	Slower      bool           `json:"slower"`  // surely
+	Predicted   *float64       `json:"predicted"`
+	PredictedCI *[2]float64    `json:"predicted_ci"`
+	Outcome     diff.Outcome   `json:"outcome"`
 }
 
 // DiffJSON writes the comparison as one JSON object, as JSON writes a result.
-func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
+func DiffJSON(w io.Writer, c *diff.Comparison, opt Options) error {
 	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
 		return err
 	}
@@ -518,8 +519,8 @@ func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
 	return nil
 }
 
-func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer, opt Options) jsonTargetDiff {
-	j := jsonTargetDiff{Unit: u.Old.Unit.Kind, OldName: name(u.Old.Unit), MatchBy: u.How, OldShare: round(u.Old.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
+func targetDiff(c *diff.Comparison, u *diff.UnitChange, name namer, opt Options) jsonTargetDiff {
+	j := jsonTargetDiff{Unit: u.Old.Unit.Kind, OldName: name(u.Old.Unit), MatchBy: u.MatchedBy, OldShare: round(u.Old.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
 	if u.New != nil {
 		j.NewName, j.NewShare = name(u.New.Unit), round(u.New.Share, 2)
 	}
@@ -533,11 +534,11 @@ func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer, opt Op
 		je.Change, je.ChangeCI = estimate(e.Change, 3)
 		j.Effects = append(j.Effects, je)
 	}
-	for _, k := range u.Promises {
+	for _, k := range u.Predictions {
 		if !opt.shows(&c.Points[k.Point]) {
 			continue
 		}
-		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Certain, Slower: k.Slower, Outcome: k.Outcome}
+		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Faster, Slower: k.Slower, Outcome: k.Outcome}
 		jk.Speedup, jk.SpeedupCI = estimate(k.Speedup, 3)
 		jk.Predicted, jk.PredictedCI = estimate(k.Predicted, 3)
 		j.Promises = append(j.Promises, jk)

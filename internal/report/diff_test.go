@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 )
 
@@ -42,16 +43,16 @@ func built(id string, d *profile.Data) *profile.Data {
 
 func TestDiff(t *testing.T) {
 	unlucky := unlucky()
-	for name, c := range map[string]*analyze.Comparison{
-		"diff":            analyze.Compare([]*profile.Data{built("aa", made())}, []*profile.Data{rebuilt()}, analyze.Options{}),
-		"diff_same":       analyze.Compare([]*profile.Data{built("aa", made()), built("aa", made())}, []*profile.Data{built("aa", made())}, analyze.Options{}),
-		"diff_names":      analyze.Compare(unlucky["names"], []*profile.Data{made()}, analyze.Options{}),
-		"diff_empty":      analyze.Compare(unlucky["empty"], unlucky["nothing"], analyze.Options{}),
-		"diff_zero":       analyze.Compare(unlucky["zero"], unlucky["one"], analyze.Options{}),
-		"diff_nobaseline": analyze.Compare(unlucky["nobaseline"], []*profile.Data{made()}, analyze.Options{}),
-		"diff_oneunit":    analyze.Compare([]*profile.Data{made()}, unlucky["oneunit"], analyze.Options{}),
-		"diff_never":      analyze.Compare([]*profile.Data{made()}, unlucky["never"], analyze.Options{}),
-		"diff_wait":       analyze.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
+	for name, c := range map[string]*diff.Comparison{
+		"diff":            diff.Compare([]*profile.Data{built("aa", made())}, []*profile.Data{rebuilt()}, analyze.Options{}),
+		"diff_same":       diff.Compare([]*profile.Data{built("aa", made()), built("aa", made())}, []*profile.Data{built("aa", made())}, analyze.Options{}),
+		"diff_names":      diff.Compare(unlucky["names"], []*profile.Data{made()}, analyze.Options{}),
+		"diff_empty":      diff.Compare(unlucky["empty"], unlucky["nothing"], analyze.Options{}),
+		"diff_zero":       diff.Compare(unlucky["zero"], unlucky["one"], analyze.Options{}),
+		"diff_nobaseline": diff.Compare(unlucky["nobaseline"], []*profile.Data{made()}, analyze.Options{}),
+		"diff_oneunit":    diff.Compare([]*profile.Data{made()}, unlucky["oneunit"], analyze.Options{}),
+		"diff_never":      diff.Compare([]*profile.Data{made()}, unlucky["never"], analyze.Options{}),
+		"diff_wait":       diff.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, point := range []string{"nosuch", "\x1b"} {
@@ -104,7 +105,7 @@ func TestDiffMany(t *testing.T) {
 	for i := range before.Experiments { // the program was slower then
 		before.Experiments[i].Points = []profile.Visits{{Count: 150, Weight: 105, WindowNS: 1.4e8}}
 	}
-	c := analyze.Compare([]*profile.Data{before}, []*profile.Data{many()}, analyze.Options{})
+	c := diff.Compare([]*profile.Data{before}, []*profile.Data{many()}, analyze.Options{})
 	var b bytes.Buffer
 	if err := Diff(&b, c, Options{Width: 80, Top: 20}); err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestDiffMetrics(t *testing.T) {
 		}
 		return runs
 	}
-	c := analyze.Compare(run(240), run(120), analyze.Options{})
+	c := diff.Compare(run(240), run(120), analyze.Options{})
 	print := func(opt Options) string {
 		var b bytes.Buffer
 		if err := Diff(&b, c, opt); err != nil {
@@ -208,7 +209,7 @@ func TestDiffArithmetic(t *testing.T) {
 		sign     float64
 	}{{old, now, "less", 1}, {now, old, "more", -1}} {
 		var b bytes.Buffer
-		if err := Diff(&b, analyze.Compare(c.old, c.now, analyze.Options{}), Options{}); err != nil {
+		if err := Diff(&b, diff.Compare(c.old, c.now, analyze.Options{}), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		m := line.FindStringSubmatch(b.String())

@@ -391,7 +391,7 @@ func TestDoubtFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, said := range []string{text.String(), md.String()} {
-		if why, ok := r.Reason(); !ok || strings.Count(said, why.Text) != 1 {
+		if why, ok := r.DoubtReason(); !ok || strings.Count(said, why.Text) != 1 {
 			t.Errorf("the reason is %q, and not said once:\n%s", why.Text, said)
 		}
 	}

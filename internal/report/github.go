@@ -35,7 +35,7 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 	warnings := r.Warnings
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(out, "\n**%s**\n", plainMarkdown(doubt))
-		if said, ok := r.Reason(); ok {
+		if said, ok := r.DoubtReason(); ok {
 			warnings = slices.DeleteFunc(slices.Clone(warnings), func(w analyze.Warning) bool { return w == said })
 		}
 	}

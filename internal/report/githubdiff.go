@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 )
 
 // GitHubDiff writes what a change brought in GitHub's Markdown, for its pull request: what was promised and came, and the
 // units whose promises surely changed.
-func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
+func GitHubDiff(w io.Writer, c *diff.Comparison, opt Options) error {
 	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
 }
 
 // githubChanges is a table of the units that surely promise something else now.
-func githubChanges(out io.Writer, c *analyze.Comparison, opt Options) {
+func githubChanges(out io.Writer, c *diff.Comparison, opt Options) {
 	name := bothNames(c)
 	rows, more := 0, 0
 	for i := range c.Units {

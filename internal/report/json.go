@@ -183,7 +183,7 @@ func toJSON(r *analyze.Result) jsonReport {
 		out.Runs = append(out.Runs, runJSON(run))
 	}
 	for _, p := range r.Points {
-		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Paced: p.Paced, Dragged: p.Dragged, Warnings: warnings(p.Warnings)})
+		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Paced: p.Paced, Dragged: p.DelayBiased, Warnings: warnings(p.Warnings)})
 	}
 	for i := range r.Latencies {
 		out.Latencies = append(out.Latencies, latencyJSON(r, &r.Latencies[i]))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 )
 
@@ -484,11 +485,11 @@ func TestOverlappingShares(t *testing.T) {
 func TestWarningPrefix(t *testing.T) {
 	busy := made()
 	busy.Warnings = []profile.Warning{{Code: "cpuset", Text: "some CPUs are not seen"}}
-	var diff bytes.Buffer
-	if err := Diff(&diff, analyze.Compare([]*profile.Data{busy}, []*profile.Data{made()}, analyze.Options{}), Options{}); err != nil {
+	var out bytes.Buffer
+	if err := Diff(&out, diff.Compare([]*profile.Data{busy}, []*profile.Data{made()}, analyze.Options{}), Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for of, got := range map[string]string{"report": string(text(t, analysed(busy), Options{})), "diff": diff.String()} {
+	for of, got := range map[string]string{"report": string(text(t, analysed(busy), Options{})), "diff": out.String()} {
 		all := regexp.MustCompile(`(?m)^.*warning.*$`).FindAllString(got, -1)
 		if len(all) == 0 {
 			t.Errorf("%s: no warning:\n%s", of, got)

@@ -48,7 +48,7 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 // reach 100% that it does not.
 func verdictText(e *analyze.Effect) (short, text string) {
 	short, text = string(e.Verdict), wordsOf(e.Metric)[e.Verdict]
-	switch most := e.Reaches(); {
+	switch most := e.LargestSpeedup(); {
 	case e.NeverVisited:
 		short, text = "never visited", e.Reason
 	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:

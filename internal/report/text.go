@@ -50,7 +50,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if doubt := r.Doubt(); doubt != "" {
 		out.line("")
 		out.hanging("", clean(doubt))
-		if why, ok := r.Reason(); ok {
+		if why, ok := r.DoubtReason(); ok {
 			said[why] = true
 		}
 	}

@@ -73,9 +73,9 @@ func placebo(p *printer, r *analyze.Result) {
 	}
 	for i := range r.Placebo.Effects {
 		e := &r.Placebo.Effects[i]
-		if delayed, gain := e.Nothing(); e.Metric == analyze.Throughput && gain.Bounded {
+		if delayed, gain := e.PlaceboChange(); e.Metric == analyze.Throughput && gain.Bounded {
 			corrected := ""
-			if r.Points[e.Point].Dragged {
+			if r.Points[e.Point].DelayBiased {
 				corrected = ": gains are corrected for it"
 			}
 			p.hanging("placebo: ", fmt.Sprintf("delays of %.0f%% of the time for nothing changed %s by %+.1f ± %.1f%%, which should be 0%s",

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 )
 
@@ -33,7 +34,7 @@ func TestVersions(t *testing.T) {
 			}
 			golden(t, "versions/"+name+".json", bytes.Clone(b.Bytes()))
 
-			same := analyze.Compare(runs, runs, analyze.Options{})
+			same := diff.Compare(runs, runs, analyze.Options{})
 			b.Reset()
 			if err := Diff(&b, same, Options{Width: 100}); err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 	"whatif/internal/report"
 )
@@ -122,7 +123,7 @@ func (p *Page) mergeUnits() {
 	for s, r := range p.results {
 		if s == 1 {
 			places = map[int]int{}
-			for at, old := range analyze.Matches(r, p.results[0]) {
+			for at, old := range diff.Matches(r, p.results[0]) {
 				places[old] = at // those of the first side are in its order
 			}
 		}

@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 	"whatif/internal/report"
 )
@@ -55,7 +56,7 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 	if before == nil {
 		p.add(now, analyze.Analyze(now.Runs, opt))
 	} else {
-		c := analyze.Compare(before.Runs, now.Runs, opt)
+		c := diff.Compare(before.Runs, now.Runs, opt)
 		p.add(now, c.New)
 		p.add(*before, c.Old)
 		p.compare(c)
@@ -70,7 +71,7 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 }
 
 // compare says what changed, in the words of diff.
-func (p *Page) compare(c *analyze.Comparison) {
+func (p *Page) compare(c *diff.Comparison) {
 	const few = 5
 	doubts := change{Head: "with care", Lines: []string{}}
 	for _, w := range c.Warnings {
