@@ -12,8 +12,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// Profiles of earlier versions can be reported and compared by each later one, and what it says of them changes only
-// on purpose.
+// TestVersions: each later version can report and compare the profiles of earlier ones, and its
+// output changes only on purpose.
 func TestVersions(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "profile", "testdata", "versions", "*.profile"))
 	if err != nil || len(files) == 0 {
