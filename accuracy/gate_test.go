@@ -120,7 +120,7 @@ func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise
 	}
 	placeboHalf := 0.0
 	if placebo >= 0 {
-		if _, nothing := found.Targets[placebo].Effects[0].Nothing(); nothing.Bounded {
+		if _, nothing := found.Targets[placebo].Effects[0].PlaceboChange(); nothing.Bounded {
 			placeboHalf = nothing.Half()
 		}
 	}

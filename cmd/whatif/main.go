@@ -1,5 +1,8 @@
-// Command whatif is a causal profiler: it tells what a program would gain if a
-// piece of it were faster.
+// Command whatif is a causal profiler: it shows how much a program would gain if a piece of it were
+// faster.
+//
+// The normal sequence is whatif run, which measures a program and writes a profile, and then whatif
+// report or whatif view, which show it. whatif diff compares two profiles.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// simulations is how many a test makes, unless WHATIF_SIMS says.
+// simulations is how many simulations a test makes, unless WHATIF_SIMS says otherwise.
 func simulations(usual int) int {
 	if testing.Short() {
 		return max(4, usual/20)
@@ -21,7 +21,7 @@ func simulations(usual int) int {
 	return orAsked(usual)
 }
 
-// orAsked is what WHATIF_SIMS says, or n.
+// orAsked is the number in WHATIF_SIMS, or n.
 func orAsked(n int) int {
 	if asked, err := strconv.Atoi(os.Getenv("WHATIF_SIMS")); err == nil {
 		return asked
@@ -52,11 +52,10 @@ func programs() map[string]world {
 	}
 }
 
-// enough is the half width, in points, that an interval is to have at a speed-up of
-// half.
+// enough is the half width, in points, that an interval should have at a speed-up of half.
 const enough, half = 3, 50
 
-// A planner makes plans; deaf ones are not told what the data say.
+// A planner makes plans. The plans of deaf ones do not learn from the data.
 type planner struct {
 	make func(seed uint64, levels []int) *plan.Plan
 	deaf bool
@@ -91,8 +90,8 @@ func firstUnit(r *Result) *Target {
 	return &r.Targets[slices.IndexFunc(r.Targets, func(t Target) bool { return t.Unit.Line == 1 })]
 }
 
-// slower is the same world with experiments of half a second, as the COZ paper has
-// them at least; what is noise is noise of each moment.
+// slower is the same world with experiments of half a second, the shortest that the COZ paper has.
+// Noise stays that of each moment.
 func (w world) slower() world {
 	w.realNS = 500e6
 	w.noise *= math.Sqrt(200e6 / w.realNS)
@@ -106,12 +105,13 @@ func (w *world) length() float64 {
 	return w.realNS
 }
 
-// TestSooner simulates how long it takes until the leading unit's gain is known to ±3
-// points, with the plan of the COZ paper and with ours.
+// TestSooner simulates how long it takes until the leading unit's gain is known to ±3 points, with
+// the plan of the COZ paper and with that of whatif.
 func TestSooner(t *testing.T) {
 	sims := simulations(20)
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-28s %18s %18s %18s %8s\n", "seconds until ±3 points: median", "paper's plan", "same, 0.2 s each", "race", "sooner")
+	fmt.Fprintf(&table, "%-28s %18s %18s %18s %8s\n", "seconds until ±3 points: median",
+		"paper's plan", "same, 0.2 s each", "race", "sooner")
 	var factors []float64
 	for _, name := range sortedNames(programs()) {
 		w := programs()[name]
@@ -124,7 +124,7 @@ func TestSooner(t *testing.T) {
 		factor := median(paper) / median(ours)
 		factors = append(factors, math.Log(factor))
 		fmt.Fprintf(&table, "%-28s %18.1f %18.1f %18.1f %8.1f\n", name, median(paper), median(short), median(ours), factor)
-		if factor < 1.5 && !testing.Short() { // few simulations tell little of one program
+		if factor < 1.5 && !testing.Short() { // few simulations say little about one program
 			t.Errorf("%s: the plan of a race is sooner by a factor of %.1f only", name, factor)
 		}
 	}
@@ -147,8 +147,8 @@ func sortedNames(of map[string]world) (names []string) {
 }
 
 // TestRunnersUp asserts that the plan does not spend a run on the leading unit alone: in half a
-// minute those behind it have intervals, too, as the table of a program with many lines needs
-// them. The plan of a race is beside it, which cares for the leader alone.
+// minute the units behind it have intervals too, as the table of a program with many lines needs.
+// The plan of a race is simulated beside it; that one is for the leader alone.
 func TestRunnersUp(t *testing.T) {
 	sims := simulations(40)
 	for name, p := range map[string]planner{"usual": adaptive, "race": race} {
@@ -167,7 +167,8 @@ func TestRunnersUp(t *testing.T) {
 	}
 }
 
-// runnersUp is in how many runs of a program with many lines each of the first has an interval, and half the leader's.
+// runnersUp gives, for each of the first lines of a program with many, in how many runs it has an
+// interval; and half the width of the leader's.
 func runnersUp(t *testing.T, name string, p planner, sims int) (known []int, leader float64) {
 	w := world{pairs: 75, noise: 0.03, drift: 0.03, plan: p.make}
 	shares := []float64{0.3, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.03, 0.02, 0.02}
@@ -202,12 +203,13 @@ func runnersUp(t *testing.T, name string, p planner, sims int) (known []int, lea
 	return known, width[0] / float64(max(1, known[0]))
 }
 
-// TestAdaptive asserts that a plan that learns from the data does not bias what they say:
-// neither of the unit that it looks at most, nor of those it leaves.
+// TestAdaptive asserts that a plan that learns from the data does not bias the estimates: neither
+// of the unit that it tries most, nor of those it neglects.
 func TestAdaptive(t *testing.T) {
 	sims := simulations(200)
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-28s %-5s %-26s %-26s %-26s\n", "coverage, bias, rmse, half width", "unit", "usual", "race", "even")
+	fmt.Fprintf(&table, "%-28s %-5s %-26s %-26s %-26s\n", "coverage, bias, rmse, half width",
+		"unit", "usual", "race", "even")
 	for _, name := range sortedNames(programs()) {
 		w := programs()[name]
 		w.pairs = 75 // 30 s
@@ -219,7 +221,8 @@ func TestAdaptive(t *testing.T) {
 				if math.Abs(bias) > 0.3+4*se {
 					t.Errorf("%s, %s: unit %d is biased by %.2f ± %.2f points", name, which, u+1, bias, se)
 				}
-				// 93%, within twice what 200 simulations know it to. Fewer, as in a short run, tell nothing of it.
+				// 93%, within twice the standard error of 200 simulations. The fewer ones of a
+				// short run say nothing.
 				if c := y.coverage(); y.n >= 100 && c < 90 {
 					t.Errorf("%s, %s: intervals of unit %d hold the truth in %.1f%%", name, which, u+1, c)
 				}
@@ -229,7 +232,7 @@ func TestAdaptive(t *testing.T) {
 	t.Logf("%d simulations of each\n%s", sims, table.String())
 }
 
-// estimates are those of the gain at a half of the first units.
+// estimates are the estimates of the first units' gains at a half.
 func (w world) estimates(p planner, sims int) []tally {
 	w.plan, w.deaf = p.make, p.deaf
 	all := make([]tally, min(len(w.units), 4))
@@ -247,20 +250,22 @@ func (w world) estimates(p planner, sims int) []tally {
 	return all
 }
 
-// TestUntil asserts that stopping when intervals are narrow leaves them their coverage, and estimates unbiased; and that the plan
-// for that stops no later than the usual one would, all programs together.
+// TestUntil asserts that stopping when intervals are narrow keeps their coverage and the estimates
+// unbiased; and that the plan for such runs stops no later than the usual one, all programs
+// together.
 func TestUntil(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for minutes")
 	}
 	sims := simulations(40)
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-28s %-26s %8s %8s %14s\n", "stopped at ±2: unit 1", "coverage, bias, rmse, half", "seconds", "never", "usual plan, s")
+	fmt.Fprintf(&table, "%-28s %-26s %8s %8s %14s\n", "stopped at ±2: unit 1", "coverage, bias, rmse, half",
+		"seconds", "never", "usual plan, s")
 	var factors float64
 	for _, name := range sortedNames(programs()) {
 		w := programs()[name]
 		y, seconds, never := w.stopped(race, sims)
-		u, usual, _ := w.stopped(adaptive, sims) // as runs do that are not told how long to measure
+		u, usual, _ := w.stopped(adaptive, sims) // as runs without a given duration
 		factors += math.Log(usual/seconds) / float64(len(programs()))
 		fmt.Fprintf(&table, "%-28s %-26v %8.1f %8d %14.1f  %v\n", name, &y, seconds, never, usual, &u)
 		for _, y := range []*tally{&y, &u} {
@@ -278,7 +283,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// stopped is what runs say of the first unit that stop at ±2 points, how long they take, and how many do not stop.
+// stopped gives the estimates for the first unit in runs that stop at ±2 points, how long they
+// take, and how many do not stop.
 func (w world) stopped(p planner, sims int) (y tally, seconds float64, never int) {
 	w.plan, w.pairs = p.make, 400
 	for seed := range uint64(sims) {
@@ -298,21 +304,20 @@ func (w world) stopped(p planner, sims int) (y tally, seconds float64, never int
 			r = Analyze([]*profile.Data{d}, Options{Simulated: true})
 		}
 		if g, ok := firstUnit(r).Effects[0].At(half); ok {
-			// An interval is of the time that was looked at: what part of it a phase took,
-			// and not of what it would have been had it gone on.
+			// An interval is of the time that was measured: of the part of it that a phase took,
+			// not of what the part would have been later.
 			y.add(g, 100*w.truthOf(ran)(half/100.))
 		}
 	}
 	return y, seconds, never
 }
 
-// TestFamily asserts that of 200 units without an effect hardly any run gives one a
-// verdict.
+// TestFamily asserts that, of 200 units without an effect, hardly any run gives one a verdict.
 func TestFamily(t *testing.T) {
 	sims := simulations(120)
 	for _, p := range []planner{even, adaptive} {
 		if !p.deaf && testing.Short() {
-			continue // learning all the time takes minutes
+			continue // learning after each pair takes minutes
 		}
 		w := world{pairs: 800, noise: 0.03, drift: 0.02, plan: p.make, deaf: p.deaf}
 		for range 200 {
@@ -332,7 +337,7 @@ func TestFamily(t *testing.T) {
 			}
 		}
 		t.Logf("in %d of %d runs one of 200 units without an effect seems to have one", wrong, sims)
-		// 5%, and what chance adds to that.
+		// 5%, plus what chance may add.
 		if limit := 0.05*float64(sims) + 3*math.Sqrt(0.05*0.95*float64(sims)); float64(wrong) > limit {
 			t.Errorf("in %d of %d runs one of 200 units without an effect seems to have one", wrong, sims)
 		}

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A window is what one point did in one baseline: visits (N) in a time (W).
-// Both are weighted by the runner's fading window. A far outlier is drawn in,
-// see track.winsorise; raw is the time as it was.
+// A window is what one point did in one baseline: visits (N) in a time (W). The runner weights both
+// by a window that fades in and out. The time of a far outlier is clipped (track.winsorise); raw is
+// the unclipped time.
 type window struct {
 	visits, time, raw float64
 	size              float64 // as in observation
 }
 
-// worth is what the variance of a window is in proportion to.
+// worth is what the variance of a window is proportional to.
 func (w *window) worth() float64 {
 	if w.size > 0 {
 		return w.size
@@ -21,51 +21,49 @@ func (w *window) worth() float64 {
 	return w.time
 }
 
-// A segment is the baselines of one run at one point, in order of time. What
-// lies in different runs is never compared.
+// A segment is the baselines of one run at one point, in order of time. Windows of different runs
+// are never compared.
 type segment struct {
 	base []window
-	at   []int // which experiment of its run each was, ascending
-	// loo, set by track.residuals, is the period expected of each baseline from
-	// its neighbours, 0 where there are none.
+	at   []int // index of each in its run's experiments, ascending
+	// loo is the leave-one-out prediction: the period that the neighbours of each baseline predict
+	// for it, or 0 if it has none. track.residuals sets it.
 	loo []float64
 }
 
-// A track is what the baselines say about one point: how long its period was at
-// any moment, and how well that is known.
+// A track is what the baselines say about one point: its period at any moment, and how well that is
+// known.
 //
-// The machine's speed drifts, so the period expected at a moment comes from the
-// k nearest baselines on either side, the nearest weighing k, the next k-1, and
-// so on: the ratio of their summed times to their summed visits. The ratio of
-// sums, and not the mean of ratios, because it is defined when some baselines
-// had no visits, and because it is what the program's throughput in the long run
-// is: a program whose periods vary by themselves is not taken for a noisy one.
+// The machine's speed drifts. So the period expected at a moment comes from the k nearest baselines
+// on either side. The nearest one weighs k, the next k-1, and so on. The expected period is the
+// ratio of their summed times to their summed visits. A mean of ratios would not be defined if a
+// baseline had no visits. The ratio of sums also is the program's throughput in the long run, so a
+// program with periods that vary by themselves does not count as noisy.
 //
-// k is chosen by leave-one-out prediction of the baselines themselves (see
-// chooseReach): short where the speed drifts, long where the noise is in the
-// single window. The price is a small conservatism, since a left-out baseline is
-// further from its neighbours than an experiment is from the same ones.
+// k is chosen by leave-one-out prediction of the baselines themselves (chooseReach): short where
+// the speed drifts, long where the noise is in the single window. The price is that estimates of
+// noise are a little too large, since a left-out baseline is further from its neighbours than an
+// experiment is from the same ones.
 type track struct {
 	segments []segment
 	k        int
-	// bias is the mean ratio of the baselines' times to what leave-one-out
-	// predicts: near 1, below it by the squared relative noise over the number
-	// of neighbours (the mean of 1/N exceeds 1 over the mean of N). Expectations
-	// are multiplied by it.
+	// bias is the mean ratio of the baselines' times to their leave-one-out predictions. It is
+	// below 1 by about the squared relative noise over the number of neighbours (the mean of 1/N
+	// exceeds 1 over the mean of N). Expectations are multiplied by it.
 	bias float64
-	// variance is that of one baseline of mean length about its expectation,
-	// relative, drift between neighbours included; df says from how many.
+	// variance is the relative variance of a baseline of mean length about its expectation,
+	// including the drift between neighbours; df is its degrees of freedom.
 	variance, df float64
-	mean         float64 // length of a baseline window
+	mean         float64 // mean length of a baseline window
 	count        int
 	visits       float64
-	clip         bool // whether outliers are drawn in
+	clip         bool // whether outliers are clipped
 	clipped      int
 
 	scratch scratch
 }
 
-// period is the mean period over all baselines, infinite without visits.
+// period is the mean period over all baselines; infinite without visits.
 func (t *track) period() float64 {
 	if t.visits == 0 {
 		return math.Inf(1)
@@ -73,29 +71,25 @@ func (t *track) period() float64 {
 	return t.mean * float64(t.count) / t.visits
 }
 
-// reaches are the k that are tried; those beyond commonReach only where the
-// common ones hold too few visits, since more baselines than that hardly make an
-// expectation better, and only slower.
+// reaches are the values of k that are tried. Those beyond commonReach are tried only if the common
+// ones hold too few visits: more baselines than that hardly improve an expectation, and cost time.
 var reaches = []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024}
 
 const (
 	commonReach = 64
-	// clipAt is how many standard deviations (estimated from the median
-	// deviation) a window may lie from what is expected before it is drawn in.
-	// At 4, normal noise is left alone (1 in 16,000).
+	// clipAt is how many standard deviations (estimated from the median deviation) a window may lie
+	// from its expectation before it is clipped. At 4, normal noise is left alone (1 in 16,000).
 	clipAt = 4
-	// clipShare is the largest share of windows, baselines and experiments
-	// together, that may be called outliers. What happens more often (a collector's
-	// cycle, a flush to disk) belongs to the program, and so does what a faster
-	// line would change of it: then nothing is drawn in.
+	// clipShare is the largest share of windows, baselines and experiments together, that may be
+	// called outliers. What happens more often (a collector's cycle, a flush to disk) belongs to
+	// the program, and a faster line would change it too. Then nothing is clipped.
 	clipShare = 0.10
-	// fewVisits is how many visits the neighbours' windows must hold together.
-	// With 10, chance alone moves an expectation by a third.
+	// fewVisits is how many visits the neighbours' windows must hold together. With 10, chance
+	// alone moves an expectation by a third.
 	fewVisits = 10
 )
 
-// newTrack measures the baselines of all runs at one point. clip says whether
-// outliers are to be drawn in.
+// newTrack measures the baselines of all runs at one point. clip says whether to clip outliers.
 func newTrack(segments []segment, clip bool) *track {
 	t := &track{segments: segments, bias: 1, clip: clip}
 	for _, s := range segments {
@@ -121,33 +115,33 @@ func newTrack(segments []segment, clip bool) *track {
 	return t
 }
 
-// logRatio is the logarithm of how much longer a window took than expected of
-// its visits. The halves keep it finite without visits and make its variance
-// nearly constant in the mean for counts that are Poisson (Anscombe's idea).
+// logRatio is the logarithm of a window's time over the time that its visits should have taken. The
+// added halves keep it finite without visits, and make its variance nearly constant for counts with
+// a Poisson distribution (Anscombe's idea).
 func logRatio(visits, time, period float64) float64 {
 	return math.Log((max(0, time/period) + 0.5) / (visits + 0.5))
 }
 
-// counting is the standard deviation that chance alone gives to logRatio when
-// few visits are expected. Beyond 5 it is left to the data: visits may come more
-// evenly than chance has them.
-func counting(expected float64) float64 {
+// countingNoise is the standard deviation that chance alone gives to logRatio if few visits are
+// expected. With 5 or more it is 0, and the data tell the noise: visits may come more evenly than
+// by chance.
+func countingNoise(expected float64) float64 {
 	if expected >= 5 {
 		return 0
 	}
 	return 1 / math.Sqrt(expected+0.5)
 }
 
-// clipAroundMedian draws in the outliers relative to the median period of the
-// nine windows around each. It comes first and needs no neighbour to be good:
-// otherwise one bad window makes its neighbours look bad.
+// clipAroundMedian clips outliers relative to the median period of the nine windows around each. It
+// comes first because it does not need good neighbours; otherwise one bad window would make its
+// neighbours look bad.
 func (t *track) clipAroundMedian() {
 	const around = 4
 	var far []float64
 	centres := make([][]float64, len(t.segments))
 	for i, s := range t.segments {
 		if len(s.base) < 5 {
-			continue // no median worth the name
+			continue // too few for a useful median
 		}
 		centres[i] = make([]float64, len(s.base))
 		near := make([]float64, 0, 2*around+1)
@@ -165,13 +159,13 @@ func (t *track) clipAroundMedian() {
 	for i, c := range centres {
 		for j := range c {
 			w := &t.segments[i].base[j]
-			w.drawIn(c[j], max(bound, (clipAt+1)*counting(w.raw/c[j])))
+			w.clipTo(c[j], max(bound, (clipAt+1)*countingNoise(w.raw/c[j])))
 		}
 	}
 }
 
-// clipBound is the distance from zero beyond which residuals are drawn in. Noise
-// of a thousandth is nobody's outlier.
+// clipBound is the distance from zero beyond which residuals are clipped. Noise of a thousandth
+// never makes an outlier.
 func clipBound(residuals []float64, sigmas float64) float64 {
 	if len(residuals) == 0 {
 		return math.Inf(1)
@@ -179,8 +173,8 @@ func clipBound(residuals []float64, sigmas float64) float64 {
 	return max(sigmas*spread(residuals), 1e-3)
 }
 
-// drawIn sets the window's time so that its logRatio is within bound.
-func (w *window) drawIn(period, bound float64) {
+// clipTo limits the window's time so that its logRatio is within bound.
+func (w *window) clipTo(period, bound float64) {
 	w.time = w.raw
 	e := logRatio(w.visits, w.raw, period)
 	if math.Abs(e) > bound {
@@ -188,7 +182,7 @@ func (w *window) drawIn(period, bound float64) {
 	}
 }
 
-// winsorise draws in the outliers relative to their neighbours.
+// winsorise clips outliers relative to their neighbours.
 func (t *track) winsorise() {
 	var far []float64
 	for _, s := range t.segments {
@@ -204,7 +198,7 @@ func (t *track) winsorise() {
 		for j := range s.base {
 			w := &s.base[j]
 			if s.loo[j] > 0 {
-				w.drawIn(s.loo[j], max(bound, clipAt*counting(w.raw/s.loo[j])))
+				w.clipTo(s.loo[j], max(bound, clipAt*countingNoise(w.raw/s.loo[j])))
 			}
 			if w.time != w.raw {
 				t.clipped++
@@ -213,8 +207,8 @@ func (t *track) winsorise() {
 	}
 }
 
-// around calls f with each baseline that tells about the moment before the
-// baseline at pos, and its weight; self, if not negative, is left out.
+// around calls f with each baseline that predicts the moment before the baseline at pos, and its
+// weight. The baseline self is left out, if it is not negative.
 func (s *segment) around(pos, self, k int, f func(j int, weight float64)) {
 	for side := range 2 {
 		j, step := pos-1, -1
@@ -230,8 +224,8 @@ func (s *segment) around(pos, self, k int, f func(j int, weight float64)) {
 	}
 }
 
-// expect returns the period that the neighbours of a moment expect, and how
-// many visits that comes from; 0 if there were none.
+// expect returns the period that the neighbours of a moment predict, and the number of their
+// visits; 0 if there were none.
 func (s *segment) expect(pos, self, k int) (period, visits float64) {
 	var time, weighed float64
 	s.around(pos, self, k, func(j int, weight float64) {
@@ -245,11 +239,10 @@ func (s *segment) expect(pos, self, k int) (period, visits float64) {
 	return time / weighed, visits
 }
 
-// chooseReach sets k to the reach that predicts left-out baselines best, by the
-// mean of squared logarithmic ratios (the windows have been drawn in: no
-// outlier rules it). A reach at which a tenth of the expectations rests on fewer
-// than fewVisits visits is out: the point is rare, and only many windows
-// together tell its period.
+// chooseReach sets k to the reach that predicts left-out baselines best, by the mean of squared
+// logarithmic ratios. (The windows are clipped already, so no outlier decides.) A reach is excluded
+// if a tenth of its expectations rest on fewer than fewVisits visits: the point is rare, and only
+// many windows together tell its period.
 func (t *track) chooseReach() {
 	longest := 0
 	for _, s := range t.segments {
@@ -281,12 +274,12 @@ func (t *track) chooseReach() {
 			break
 		}
 	}
-	if math.IsInf(best, 1) { // nothing can be left out
+	if math.IsInf(best, 1) { // there are too few baselines to leave one out
 		t.k = min(longest, commonReach)
 	}
 }
 
-// residuals sets what is expected of each baseline by the others.
+// residuals sets the leave-one-out prediction of each baseline.
 func (t *track) residuals() {
 	for i := range t.segments {
 		s := &t.segments[i]
@@ -297,7 +290,7 @@ func (t *track) residuals() {
 	}
 }
 
-// measure sets bias and variance from what leave-one-out leaves.
+// measure sets bias and variance from the leave-one-out residuals.
 func (t *track) measure() {
 	var times, expected float64
 	for _, s := range t.segments {
@@ -312,9 +305,9 @@ func (t *track) measure() {
 		return
 	}
 	t.bias = times / expected
-	// The squared residual, relative to the window's length, is the variance of
-	// one window times 1 + the sum of its neighbours' squared shares. A longer
-	// window is a mean of more, and counts accordingly.
+	// The squared residual, relative to the window's length, is the variance of one window times 1
+	// + the sum of its neighbours' squared shares. A longer window is a mean of more, and counts
+	// accordingly.
 	var sum float64
 	for i := range t.segments {
 		s := &t.segments[i]
@@ -330,8 +323,8 @@ func (t *track) measure() {
 	}
 	if t.df > 0 {
 		t.variance = sum / t.df
-		// Outliers that were drawn in carry no information on the variance
-		// (Tukey and McLaughlin, Sankhya A 25, 1963).
+		// Clipped outliers carry no information on the variance (Tukey and McLaughlin, Sankhya A
+		// 25, 1963).
 		if kept := t.df - float64(t.clipped); kept > 1 {
 			t.variance *= (t.df / kept) * (t.df / kept)
 			t.df = kept
@@ -345,8 +338,8 @@ type share struct {
 	part float64
 }
 
-// shares appends the parts that the neighbours have in the expected period, in
-// time, and returns the sum of their squares.
+// shares appends the parts that the neighbours have in the expected period, by time, and returns
+// the sum of their squares.
 func (s *segment) shares(pos, self, k int, to []share) ([]share, float64) {
 	total, squares := 0.0, 0.0
 	s.around(pos, self, k, func(j int, weight float64) {

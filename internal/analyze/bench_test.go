@@ -8,8 +8,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// BenchmarkTypical is a run of 20 s with ten units: what the status line analyses
-// every second.
+// BenchmarkTypical analyses a run of 20 s with ten units, as the status line does every second.
 func BenchmarkTypical(b *testing.B) {
 	w := world{pairs: 50, noise: 0.03}
 	for range 10 {
@@ -22,11 +21,11 @@ func BenchmarkTypical(b *testing.B) {
 	}
 }
 
-// BenchmarkLarge is 100,000 experiments over 5,000 units, each with samples in 30.
+// BenchmarkLarge analyses 100,000 experiments over 5,000 units, each with samples in 30.
 func BenchmarkLarge(b *testing.B) { benchmarkLarge(b, 1000) }
 
-// BenchmarkLargeRare is the same with a point that is hardly ever visited: every
-// experiment is compared with hundreds of baselines.
+// BenchmarkLargeRare is the same with a point that is hardly ever visited: every experiment is
+// compared with hundreds of baselines.
 func BenchmarkLargeRare(b *testing.B) { benchmarkLarge(b, 0.05) }
 
 func benchmarkLarge(b *testing.B, rate float64) {
@@ -41,7 +40,8 @@ func benchmarkLarge(b *testing.B, rate float64) {
 func large(pairs, units int, rate float64) *profile.Data {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	m := machine{world: &world{}, rnd: rnd}
-	d := &profile.Data{Units: map[uint32]profile.Unit{}, Run: profile.Run{Version: 1, CPUs: 2, PeriodNS: period, Points: []profile.Point{{Name: "p"}}}}
+	d := &profile.Data{Units: map[uint32]profile.Unit{}, Run: profile.Run{Version: 1, CPUs: 2, PeriodNS: period,
+		Points: []profile.Point{{Name: "p"}}}}
 	for i := range units {
 		id := uint32(i + 1)
 		d.Units[id] = profile.Unit{ID: id, Kind: "line", Name: fmt.Sprintf("a.c:%d", id), File: "a.c", Line: i + 1}

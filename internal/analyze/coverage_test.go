@@ -12,19 +12,19 @@ import (
 	"whatif/internal/profile"
 )
 
-// TestCoverage simulates worlds whose gains are known and counts how often the
-// 95% intervals hold the truth. It prints the table (go test -v), and asserts that
+// TestCoverage simulates worlds with known gains and counts how often the 95% intervals hold the
+// truth. It prints the table (go test -v), and asserts that
 //
-//   - intervals of slopes and of single levels (of three experiments or more) hold
-//     it in 93 to 97%, within twice the error that so many simulations have, but where
-//     a world is marked wide, with the reason;
-//   - those of the curve, which is averaged over its levels, do in 93% or more.
-//     They may do so more often: for a straight line they are still narrower than
-//     those of single levels;
-//   - no level of a curve falls below 87%: what a smoothing spline leaves at bends;
-//   - what is estimated is not biased by more than a quarter of the interval's half width, or half a point.
+//   - intervals of slopes and of single levels (of three experiments or more) hold it in 93 to 97%,
+//     within twice the standard error of the simulations, except where a world is marked wide, with
+//     the reason;
+//   - those of the curve, averaged over its levels, do in 93% or more. They may do so more often:
+//     for a straight line they are still narrower than those of single levels;
+//   - no level of a curve falls below 87%, which is what a smoothing spline reaches at bends;
+//   - the bias of an estimate is below a quarter of the interval's half width, or half a point.
 //
-// TestCoverageGrid crosses what is here one by one. WHATIF_SIMS sets the number of simulations.
+// TestCoverageGrid crosses the conditions of these worlds. WHATIF_SIMS sets the number of
+// simulations.
 func TestCoverage(t *testing.T) {
 	sims := orAsked(800)
 	if testing.Short() {
@@ -55,8 +55,9 @@ func TestCoverage(t *testing.T) {
 	t.Logf("%d simulations of each; mean error, root mean square error and half width in points\n%s", sims, table.String())
 }
 
-// within asserts that intervals hold the truth in 93 to 97%, within twice the standard error of so many simulations: their
-// levels share baselines, and count as one. What is wide may hold it more often.
+// within asserts that intervals hold the truth in 93 to 97%, within twice the standard error of so
+// many simulations. The levels of a curve share baselines, so they count as one. Wide intervals may
+// hold it more often.
 func (t *tally) within(to *testing.T, what string, sims int, wide bool) {
 	to.Helper()
 	slack := 2 * 100 * math.Sqrt(0.05*0.95/float64(min(sims, t.n)))
@@ -125,17 +126,21 @@ func scenarios() []scenario {
 		{"20 levels, linear", of(line, all), ""},
 		{"20 levels, plateau", of(flat, all), ""},
 		{"5 units (10 experiments each)", of(line, among(5)), ""},
-		{"5 units, 20 levels", of(line, among(5), all), "most levels have one experiment, and noise is told by the other units"},
+		{"5 units, 20 levels", of(line, among(5), all), "most levels have one experiment, and noise is told by " +
+			"the other units"},
 		{"whole runs, 15 pairs", of(line, func(w *world) { w.whole, w.pairs = true, 15 }), ""},
 		{"whole runs, 6 pairs", of(line, func(w *world) { w.whole, w.pairs = true, 6 }), ""},
 		{"no phases, but 5 chosen units", of(line, among(5), phased(nil, 0)), ""},
 		{"2 s of 6 s, chosen", of(line, among(5), phased(cycle(6, 2), 0)), ""},
-		{"2 s of 6 s, program 2x slower then", of(line, among(5), phased(cycle(6, 2), 2)), "the noise of baselines has the changes of phase in it, which pairs have not"},
-		{"2 s of 6 s, 2x slower, chosen late", of(line, among(5), phased(cycle(6, 2), 2), func(w *world) { w.late = true }), "as above"},
+		{"2 s of 6 s, program 2x slower then", of(line, among(5), phased(cycle(6, 2), 2)),
+			"the noise of baselines has the changes of phase in it, which pairs have not"},
+		{"2 s of 6 s, 2x slower, chosen late",
+			of(line, among(5), phased(cycle(6, 2), 2), func(w *world) { w.late = true }), "as above"},
 		{"random, 2 s of 6 s on average, chosen", of(line, among(5), phased(telegraph(2, 4), 0)), ""},
 		{"random, 0.5 s of 1.5 s, chosen", of(line, among(5), phased(telegraph(0.5, 1), 0)), ""},
 		{"random, 0.1 s of 0.3 s, chosen", of(line, among(5), phased(telegraph(0.1, 0.2), 0)), ""},
-		{"0.5 s of 1 s, chosen", of(line, among(5), phased(cycle(1, 0.5), 0)), "short phases that are regular are better known than random ones"},
+		{"0.5 s of 1 s, chosen",
+			of(line, among(5), phased(cycle(1, 0.5), 0)), "short phases that are regular are better known than random ones"},
 	}
 }
 
@@ -144,10 +149,10 @@ func cycle(period, on float64) func(float64) bool {
 	return func(second float64) bool { return math.Mod(second, period) < on }
 }
 
-// telegraph is code whose phases, and what is between them, take random times.
+// telegraph is code with phases and gaps of random length.
 func telegraph(on, off float64) func(second float64) bool {
 	rnd := rand.New(rand.NewPCG(7, 7))
-	var ends []float64 // of phases and of what is between them, by turns
+	var ends []float64 // ends of phases and gaps, alternately
 	for at := 0.0; at < 200; {
 		at += rnd.ExpFloat64() * []float64{off, on}[len(ends)%2]
 		ends = append(ends, at)
@@ -209,7 +214,7 @@ func simulate(w world, sims int) *coverage {
 // truth is the gain of the first unit over a minute.
 func (w *world) truth() func(s float64) float64 { return w.truthOf(60) }
 
-// truthOf is that over the first seconds of the program.
+// truthOf is the gain of the first unit over the first seconds of the program.
 func (w *world) truthOf(seconds float64) func(s float64) float64 {
 	c := w.units[0]
 	part := 1.0
@@ -224,9 +229,8 @@ func (w *world) truthOf(seconds float64) func(s float64) float64 {
 	return func(s float64) float64 { return part * c.gain(s) }
 }
 
-// percentile is the interval that is in use elsewhere, for comparison: each
-// experiment against the baseline drawn with it, and the percentiles of the ratio
-// of sums over resamples of the pairs.
+// percentile is the interval that other tools use, for comparison: each experiment against the
+// baseline drawn with it, and the percentiles of the ratio of sums over resamples of the pairs.
 func percentile(d *profile.Data, unit uint32, speedup int, seed uint64) Estimate {
 	type pair struct{ time, expected float64 }
 	var pairs []pair

@@ -2,43 +2,47 @@ package analyze
 
 import "math"
 
-// A curve is the gain as a function of the speed-up, estimated from all levels
-// together: with 20 speed-ups and a few dozen experiments a level has hardly two,
-// but its neighbours know nearly as much about it.
+// A curve is the gain as a function of the speed-up, estimated from all levels together. With 20
+// speed-ups and a few dozen experiments a level has hardly two experiments, but its neighbours say
+// nearly as much about it.
 //
-// The method is Gaussian-process regression, averaged over models. In all of them
-// the gain is a straight line through the origin, of which nothing is known
-// beforehand, plus nothing else (the line is critical all the way); or plus a bend
-// at one speed-up, each of a grid (from there on something else is critical, or
-// begins to be in the way); or plus a process whose slope wanders as Brownian
-// motion does, which is the Bayesian form of the cubic smoothing spline (Wahba,
-// J. R. Stat. Soc. B 40, 1978), for whatever else there may be. The data weigh the
-// models by their likelihood, and the result is the mixture: mean and variance, the
-// models' disagreement included.
+// The method is Gaussian-process regression, averaged over models. In all models the gain is a
+// straight line through the origin, with an uninformative prior. The models differ in what they
+// add:
 //
-// Such intervals cover on the average over the curve, not at each point of it
-// (Nychka, J. Am. Stat. Assoc. 83, 1988): right at a sharp bend they cover less, on
-// straight stretches more (measured: see TestCoverage).
+//   - nothing (the code is critical all the way);
+//   - a bend at one speed-up, each of a grid (from there on other code is critical, or begins to be
+//     in the way);
+//   - a process with a slope that changes as Brownian motion, for any other shape. This is the
+//     Bayesian form of the cubic smoothing spline (Wahba, J. R. Stat. Soc. B 40, 1978).
+//
+// Each model's weight is its likelihood given the data. The result is the mean and variance of the
+// mixture, including the models' disagreement.
+//
+// Such intervals cover on the average over the curve, not at each point of it (Nychka, J. Am. Stat.
+// Assoc. 83, 1988). At a sharp bend they cover less, on straight stretches more (measured: see
+// TestCoverage).
 type curve struct {
 	mean, sd []float64
 }
 
 // A model is a prior covariance of the gain's departure from a straight line.
 type model struct {
-	weight float64 // beforehand
-	bend   float64 // at which speed-up; 0 for none
-	wander float64 // standard deviation of the slope's change by wandering from 0 to 100%
+	weight float64 // prior weight
+	bend   float64 // the speed-up at which it bends; 0 for none
+	wander float64 // standard deviation of the slope's random change between 0 and 100%
 }
 
-// bendSize is the standard deviation of the slope's change at a bend: a line that
-// rises at slope 1 and turns flat has 1.
+// bendSize is the standard deviation of the slope's change at a bend: a line that rises at slope 1
+// and turns flat has 1.
 const bendSize = 1
 
-// models of the gain in throughput: half straight, a third bent, the rest wandering a little or a lot.
+// models is the prior for throughput: half straight, a third bent, the rest with random slopes.
 var models = mixture(0.5, 0.32, 0.18)
 
-// bowedModels are those of latencies. Where requests wait for each other the latency is no straight
-// line of the speed-up, and has no corner either: the straight line would be believed too often.
+// bowedModels is the prior for latencies. If requests wait for each other, the latency is no
+// straight line of the speed-up, and has no corner either. With the prior for throughput, the
+// straight line would be believed too often.
 var bowedModels = mixture(0.05, 0.15, 0.8)
 
 func mixture(straight, bent, wandering float64) []model {
@@ -59,21 +63,21 @@ func (m model) kernel(s, t float64) float64 {
 	return k
 }
 
-// slopePrior is the standard deviation of the slope beforehand: so wide that it
-// says nothing.
+// slopePrior is the prior standard deviation of the slope: so wide that it is uninformative.
 const slopePrior = 5
 
-// newCurve estimates gains at speed-ups at (as fractions) from gains y, with
-// covariance cov, at speed-ups x. ok is false if the numbers do not allow it.
+// newCurve estimates the gains at the speed-ups in at (as fractions), from gains y with covariance
+// cov at speed-ups x. ok is false if the numbers do not allow it.
 func newCurve(models []model, x, y []float64, cov matrix, at []float64) (c curve, ok bool) {
 	c = curve{mean: make([]float64, len(at)), sd: make([]float64, len(at))}
 	reg := newRegression(x, y, cov, at)
 	best := math.Inf(-1)
 	total := 0.0
-	// Weights are relative to the best model so far.
+	// Weights are relative to the best model so far, because likelihoods may be too small for a
+	// float64.
 	for _, m := range models {
 		if m.bend >= x[len(x)-1] {
-			continue // as good as straight
+			continue // within the data it is straight
 		}
 		logLik, ok := reg.posterior(m)
 		if !ok {
@@ -105,7 +109,7 @@ func newCurve(models []model, x, y []float64, cov matrix, at []float64) (c curve
 	return c, true
 }
 
-// A regression holds what the models have in common, and room to work in.
+// A regression holds the data that all models have in common, and working memory.
 type regression struct {
 	x, y, at       []float64
 	cov, k         matrix
@@ -119,8 +123,8 @@ func newRegression(x, y []float64, cov matrix, at []float64) *regression {
 		mean: make([]float64, len(at)), variance: make([]float64, len(at))}
 }
 
-// posterior sets mean and variance to those under one model and returns the
-// logarithm of the data's likelihood, but for a constant.
+// posterior sets mean and variance to those under one model. It returns the logarithm of the data's
+// likelihood, up to a constant.
 func (r *regression) posterior(m model) (logLik float64, ok bool) {
 	copy(r.k.a, r.cov.a)
 	for i, s := range r.x {

@@ -1,24 +1,31 @@
 package analyze
 
-import "math"
+import (
+	"math"
+
+	"whatif/internal/analyze/student"
+)
 
 const (
-	// disagreeTail is how often runs that do not differ are said to, of all units together.
+	// disagreeTail is the probability, for all units together, of saying that runs disagree when
+	// they do not.
 	disagreeTail = 0.01
-	// disagreeDF is how well the noise within runs has to be known to say it.
+	// disagreeDF is how many degrees of freedom the noise within runs must have.
 	disagreeDF = 4
 )
 
-// disagreement is how much more the runs that were merged scatter, in what they say of a unit, than the noise within
-// each of them explains: what χ² has for each degree of freedom. Intervals are made wider by its root, as is usual
-// where measurements disagree and nobody knows why, which is less than if the runs were a sample of others (Birge,
-// Phys. Rev. 40, 1932; the Particle Data Group's scale factor). 1 where they do not surely disagree, or where there
-// is one run. lambda is the unit's noise, pooled that of all units, among how many are looked at.
+// disagreement is how much more the merged runs scatter, in their slopes for a unit, than the noise
+// within each of them explains: χ² per degree of freedom. Intervals are widened by its square root,
+// as is usual where measurements disagree for unknown reasons (Birge, Phys. Rev. 40, 1932; the
+// Particle Data Group's scale factor). This widens less than treating the runs as a sample of other
+// runs would. The ratio is 1 if the runs do not certainly disagree, or if there is one run. lambda
+// is the unit's noise, pooled that of all units, among the number of units.
 //
-// Compared are the slopes of what is left when the curve is taken out, so that it does not matter which speed-ups a
-// run happens to have tried. The noise that they are compared by is that within runs: what the runs differ by is
-// taken out of the squares, as in an analysis of variance. Where few degrees of freedom tell it, the limit is as
-// much higher as that of Student's t, which is right for two runs.
+// The slopes are those of the residuals from the curve, so it does not matter which speed-ups a run
+// tried. They are compared with the noise within runs: as in an analysis of variance, the
+// differences between runs are subtracted from the squares. If that noise has few degrees of
+// freedom, the limit is raised by the ratio of Student's quantile to the normal one, which is exact
+// for two runs.
 func (f *fit) disagreement(lambda, pooled float64, among int) (ratio float64, runs int) {
 	theta := make(map[int]float64, len(f.levels))
 	for _, s := range f.levels {
@@ -27,7 +34,7 @@ func (f *fit) disagreement(lambda, pooled float64, among int) (ratio float64, ru
 	type line struct {
 		n                  int
 		num, den, variance float64
-		u, counted         float64 // Σ u of what baselines are shared by, and what variance counts of their noise
+		u, counted         float64 // Σ u of trials with common baselines; their noise that is in variance
 	}
 	by := make(map[int]*line)
 	last := 0
@@ -50,12 +57,12 @@ func (f *fit) disagreement(lambda, pooled float64, among int) (ratio float64, ru
 		}
 	}
 	var weights, sum, squares float64
-	for r := range last + 1 { // in order, for sums to be the same each time
+	for r := range last + 1 { // in order, so that sums are the same each time
 		of := by[r]
 		if of == nil || of.n < leastTrials || of.variance <= 0 {
 			continue
 		}
-		// A run's experiments share its baselines, whose noise they have in common then.
+		// The experiments of a run use its baselines together, so they share the baselines' noise.
 		shared := of.u * of.u * f.track.variance / float64(len(f.track.segments[r].base))
 		slope, w := of.num/of.den, of.den*of.den/(of.variance+math.Max(0, shared-of.counted))
 		runs++
@@ -74,16 +81,16 @@ func (f *fit) disagreement(lambda, pooled float64, among int) (ratio float64, ru
 	between := squares - sum*sum/weights
 	noise := (priorDF*pooled + math.Max(0, f.ss-between)) / (priorDF + within)
 	tail := disagreeTail / float64(max(1, among))
-	few := tQuantile(tail, priorDF+within) / normalQuantile(tail)
+	few := student.Quantile(tail, priorDF+within) / student.Normal(tail)
 	if between/noise > few*few*chiQuantile(1-tail, df) {
 		return math.Max(1, between/lambda/df), runs
 	}
 	return 1, runs
 }
 
-// chiQuantile is a quantile of χ² (Wilson and Hilferty, Proc. Nat. Acad. Sci. 17, 1931): to 1% with one degree of
-// freedom and better with more, far out in the tail.
+// chiQuantile is a quantile of χ² (Wilson and Hilferty, Proc. Nat. Acad. Sci. 17, 1931). Far out in
+// the tail its error is 1% with one degree of freedom, and less with more.
 func chiQuantile(p, df float64) float64 {
-	z := normalQuantile(2 * (1 - p))
+	z := student.Normal(2 * (1 - p))
 	return df * math.Pow(1-2/(9*df)+z*math.Sqrt(2/(9*df)), 3)
 }

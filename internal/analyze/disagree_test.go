@@ -8,11 +8,13 @@ import (
 	"whatif/internal/profile"
 )
 
-// Runs of which each says something else have an interval that says so; runs that say the same are left alone.
+// TestDisagreement: runs that disagree have a wider interval with a warning, runs that agree are
+// left alone.
 func TestDisagreement(t *testing.T) {
 	sims := simulations(400)
 	run := func(gain float64, seed uint64, id string) *profile.Data {
-		w := world{pairs: 40, levels: []int{25, 50, 75, 100}, units: []code{{share: 0.6, gain: linear(gain)}}, noise: 0.03, drift: 0.02, targets: true}
+		w := world{pairs: 40, levels: []int{25, 50, 75, 100}, units: []code{{share: 0.6, gain: linear(gain)}}, noise: 0.03,
+			drift: 0.02, targets: true}
 		d := w.run(seed)
 		d.Run.ID = id
 		return d
@@ -22,7 +24,8 @@ func TestDisagreement(t *testing.T) {
 	}
 	warned, held := 0, 0
 	for i := range uint64(sims) {
-		r := Analyze([]*profile.Data{run(0.5, 3*i, "a"), run(0.5, 3*i+1, "b"), run(0.5, 3*i+2, "c")}, Options{Simulated: true})
+		r := Analyze([]*profile.Data{run(0.5, 3*i, "a"), run(0.5, 3*i+1, "b"), run(0.5, 3*i+2, "c")},
+			Options{Simulated: true})
 		e := &r.Targets[0].Effects[0]
 		if said(e) {
 			warned++
@@ -31,7 +34,8 @@ func TestDisagreement(t *testing.T) {
 			held++
 		}
 	}
-	t.Logf("of %d times three runs that are alike %d are said to disagree, and %d intervals hold the truth", sims, warned, held)
+	t.Logf("of %d times three runs that are alike %d are said to disagree, and %d intervals hold the truth",
+		sims, warned, held)
 	if limit := disagreeTail*float64(sims) + 3*math.Sqrt(disagreeTail*float64(sims)); float64(warned) > limit+1 {
 		t.Errorf("said of %d of %d that do not", warned, sims)
 	}
@@ -53,14 +57,14 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// Short runs, whose noise is told by few experiments, are said to disagree where they contradict each other, and not
-// where they are many.
+// TestShortRunsDisagree: short runs have few experiments to estimate noise from. They get the
+// warning if they contradict each other, but not because they are many.
 func TestShortRunsDisagree(t *testing.T) {
 	sims := max(100, simulations(400))
 	for _, test := range []struct {
 		name        string
 		runs, pairs int
-		apart       float64 // of the slope of the first run, and those of the others
+		apart       float64 // slopes of the first run, and of the others
 		least, most float64 // percent
 	}{
 		{"two runs of five are alike", 2, 5, 0, 0, 1},
@@ -78,7 +82,8 @@ func TestShortRunsDisagree(t *testing.T) {
 					if r == 0 {
 						gain -= test.apart
 					}
-					w := world{pairs: test.pairs, levels: []int{50}, noise: 0.03, targets: true, units: []code{{share: 0.6, gain: linear(gain)}}}
+					w := world{pairs: test.pairs, levels: []int{50}, noise: 0.03, targets: true,
+						units: []code{{share: 0.6, gain: linear(gain)}}}
 					runs = append(runs, w.run(uint64(test.runs)*seed+uint64(r)))
 				}
 				if slices.Contains(codes(Analyze(runs, Options{Simulated: true}).Targets[0].Effects[0].Warnings), "runs-disagree") {

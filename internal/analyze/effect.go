@@ -5,41 +5,41 @@ import (
 	"slices"
 )
 
-// A fit is the trials of one unit at one point summed up by level, with the
-// covariance of what is summed.
+// A fit is the trials of one unit at one point, summed up by level, with the covariance of the
+// sums.
 //
-// Let W, X and x be a level's sums of time, expected time and exposure. Its raw
-// gain is 1 - W/X. Its surplus W - θX has the variance
+// Let W, X and x be a level's sums of time, expected time and exposure. Its raw gain is 1 - W/X.
+// Its surplus W - θX has the variance
 //
 //	λ·Σ v·x²  +  θ²·σ²·(Σ a² - Σ own)
 //
-// where v is the variance predicted for a trial (trial.expose), λ how much
-// noisier than predicted the unit is (noise.go), σ² the variance of one baseline
-// and a the part that it has in all of the level's expectations together. The
-// first term counts each trial's baselines as if no other trial had used them,
-// the second what they share (shared.go). Levels have a covariance through the baselines
-// that they share.
+// where v is the predicted variance of a trial (trial.expose), λ how much noisier than predicted
+// the unit is (noise.go), σ² the variance of one baseline, and a its part in all expectations of
+// the level together. The first term counts each trial's baselines as if no other trial had used
+// them, the second adds what they share (shared.go). Levels have a covariance through common
+// baselines.
 type fit struct {
 	track   *track
-	trials  []trial // what was summed up
+	trials  []trial // the trials that were summed up
 	levels  []levelSum
-	cov     matrix // of the surpluses, in ns²
+	cov     matrix // of the levels' surpluses, in ns²
 	df      float64
 	slope   float64
 	slopeSD float64
 	total   int
 	clipped int
-	// phase is what the phase correction multiplied the gains by, phaseVariance
-	// the relative variance of it that is not in the trials' scatter.
+	// phase is the factor by which the phase correction multiplied the gains, phaseVariance its
+	// relative variance beyond the trials' scatter.
 	phase, phaseVariance float64
-	// bowed: of a latency, see bowedModels
+	// bowed says that this is a latency, so the curve uses bowedModels.
 	bowed bool
-	// drag is what it was corrected for, and dragLeft how much of that there was; nil: it was not
-	drag     *drag
-	dragLeft func(speedup float64) float64
-	// ss and ssDF: see measureNoise
+	// delayBias is the correction that the trials have had, biasLeft the part of it at a speed-up;
+	// nil for none.
+	delayBias *delayBias
+	biasLeft  func(speedup float64) float64
+	// ss and ssDF are squares and degrees of freedom, as measureNoise collects them.
 	ss, ssDF float64
-	// disagree and runs: see disagreement
+	// disagree and runs are the results of disagreement.
 	disagree float64
 	runs     int
 }
@@ -48,14 +48,14 @@ type levelSum struct {
 	speedup           int
 	n                 int
 	time, expected, x float64
-	visits            float64 // expected / period: how many visits there were, on the mean period
-	theta             float64 // used for the variances
+	visits            float64 // expected / period: the number of visits at the mean period
+	theta             float64 // ratio used for the variances
 	predicted         float64 // Σ v·x²
-	weight            float64 // in the slope
-	ss                float64 // Σ of squares over what was predicted, n-1 of them expected
+	weight            float64 // of the level in the slope
+	ss                float64 // Σ of squares over predictions; n-1 is expected
 }
 
-// trialsFit sums trials up; the noise is not in it yet.
+// trialsFit sums up trials. The noise is added by finish.
 func trialsFit(t *track, trials []trial, p *phasing) *fit {
 	f := &fit{track: t, trials: trials, total: len(trials), phase: 1}
 	if len(trials) == 0 {
@@ -82,8 +82,8 @@ func trialsFit(t *track, trials []trial, p *phasing) *fit {
 	for l := range f.levels {
 		f.levels[l].theta = f.levels[l].ratio(line)
 	}
-	// Once for a first curve, once more with what that says: a level that is low
-	// by chance must not pass for a precise one.
+	// The first pass gives a first curve, and the second uses it: a level that is low by chance
+	// must not count as precise.
 	f.predict(t, levels)
 	f.smooth()
 	f.predict(t, levels)
@@ -110,7 +110,7 @@ func (f *fit) predict(t *track, levels []level) {
 	}
 }
 
-// smooth replaces the levels' ratios by those of the curve through them.
+// smooth replaces the levels' ratios by those of a curve through them.
 func (f *fit) smooth() {
 	cov := newMatrix(len(f.levels))
 	for l := range f.levels {
@@ -124,8 +124,8 @@ func (f *fit) smooth() {
 	}
 }
 
-// curve estimates the gains at all levels, and at more speed-ups (as fractions),
-// given the covariance of the levels' gains.
+// curve estimates the gains at all levels, and at more speed-ups (as fractions), given the
+// covariance of the levels' gains.
 func (f *fit) curve(cov matrix, more []float64) (curve, bool) {
 	n := len(f.levels)
 	x, y := make([]float64, n), make([]float64, n)
@@ -140,7 +140,7 @@ func (f *fit) curve(cov matrix, more []float64) (curve, bool) {
 	return newCurve(of, x, y, cov, slices.Concat(x, more))
 }
 
-// gainCov is the covariance of the levels' gains; it needs finish.
+// gainCov is the covariance of the levels' gains. Call finish before.
 func (f *fit) gainCov() matrix {
 	cov := newMatrix(len(f.levels))
 	for l := range f.levels {
@@ -151,7 +151,7 @@ func (f *fit) gainCov() matrix {
 	return cov
 }
 
-// delayed is the part of the time that was virtual delay.
+// delayed is the part of the real time that was virtual delay.
 func delayed(trials []trial) float64 {
 	var delay, real float64
 	for i := range trials {
@@ -164,9 +164,9 @@ func delayed(trials []trial) float64 {
 	return delay / real
 }
 
-// pooledLine is a slope through the origin that needs no visits at any single
-// level: the s that makes Σ speedup·(W - (1 - s·speedup)·X) zero, which is
-// weighted least squares on the gains with X for weights.
+// pooledLine is a slope through the origin that needs no visits at any single level. It is the s
+// that makes Σ speedup·(W - (1 - s·speedup)·X) zero: weighted least squares on the gains, with X
+// for weights.
 func (f *fit) pooledLine() float64 {
 	var num, den float64
 	for _, s := range f.levels {
@@ -180,8 +180,8 @@ func (f *fit) pooledLine() float64 {
 	return num / den
 }
 
-// ratio is θ of a level before there is a curve: its own where there are visits
-// enough, the line's where there are not.
+// ratio is θ of a level before there is a curve: the level's own if it has enough visits, that of
+// the line if not.
 func (s *levelSum) ratio(line float64) float64 {
 	if s.visits >= manyVisits {
 		return s.time / s.expected
@@ -193,16 +193,16 @@ func (s *levelSum) ratio(line float64) float64 {
 }
 
 const (
-	// manyVisits is from where a ratio of sums is hardly skewed: with 30, the mean
-	// of one over a Poisson count exceeds one over its mean by 3%.
+	// manyVisits is the number of visits from which a ratio of sums is hardly skewed. With 30, the
+	// mean of one over a Poisson count exceeds one over its mean by 3%.
 	manyVisits = 30
-	// leastRatio keeps what is divided by a ratio from exploding.
+	// leastRatio bounds divisors.
 	leastRatio = 0.05
 )
 
-// gain is a level's gain and its predicted variance. With few visits the ratio
-// of sums is skewed or does not exist; then the surplus over what is expected is
-// divided by what the visits should have taken, which is linear in the visits.
+// gain is a level's gain and its predicted variance. With few visits the ratio of sums is skewed or
+// does not exist. Then the surplus is divided by the time that the visits should have taken, which
+// is linear in the visits.
 func (s *levelSum) gain() (y, v float64) {
 	if s.visits >= manyVisits {
 		return 1 - s.time/s.expected, s.predicted / (s.expected * s.expected)
@@ -210,7 +210,7 @@ func (s *levelSum) gain() (y, v float64) {
 	return 1 - s.theta - (s.time-s.theta*s.expected)/s.x, s.predicted / (s.x * s.x)
 }
 
-// scale is what a surplus is divided by to be a gain.
+// scale is the divisor that turns a surplus into a gain.
 func (s *levelSum) scale() float64 {
 	if s.visits >= manyVisits {
 		return s.expected

@@ -7,7 +7,8 @@ func (in *input) count(res *Result) {
 			res.Runs[n-1].Experiments += len(d.Experiments)
 			res.Runs[n-1].Torn = res.Runs[n-1].Torn || d.Torn
 		} else {
-			res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, BuildIDs: d.BuildIDs(), Experiments: len(d.Experiments)})
+			res.Runs = append(res.Runs, RunFacts{Run: &d.Run, End: d.End, File: d.File, Torn: d.Torn, BuildIDs: d.BuildIDs(),
+				Experiments: len(d.Experiments)})
 		}
 		run := &res.Runs[len(res.Runs)-1]
 		for i := range d.Experiments {
@@ -52,13 +53,12 @@ func (in *input) count(res *Result) {
 	}
 }
 
-// shareSamples is how many samples the baselines must have for shares to come
-// from them alone: a share of a half is then known to ±7 points. During
-// experiments the shares are distorted by the delays.
+// shareSamples is how many samples the baselines must have for shares to come from them alone: a
+// share of a half is then known to ±7 points. During experiments the delays distort the shares.
 const shareSamples = 200
 
-// measureShares sets the targets' shares and samples. Runs may have been sampled at different periods: what counts is the
-// time that samples stand for.
+// measureShares sets the targets' shares and samples. Runs may have been sampled at different
+// periods, so samples are weighted by the time that they stand for.
 func (in *input) measureShares(res *Result) {
 	var baseSamples int64
 	var baseTotal, total, ran, real float64
@@ -108,7 +108,8 @@ func (in *input) measureShares(res *Result) {
 	for u := range in.targets {
 		in.targets[u].CPUNS = int64(min(max(0, all[u]), 1e18))
 		if of > 0 {
-			// What is on every stack may have been counted once more: units are read after the total.
+			// Units are read after the total, so code on every stack may have a sample more than
+			// the total.
 			in.targets[u].Share = min(100, 100*from[u]/of)
 		}
 	}

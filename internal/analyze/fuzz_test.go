@@ -8,9 +8,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// FuzzAnalyze feeds Analyze experiments made of arbitrary numbers. Whatever is
-// measured, nothing panics, and no number of the result that is said to be known
-// is NaN or infinite.
+// FuzzAnalyze feeds Analyze experiments made of arbitrary numbers. Nothing may panic, and no known
+// number of the result may be NaN or infinite.
 func FuzzAnalyze(f *testing.F) {
 	f.Add([]byte("nothing"), true, false)
 	seed := make([]byte, 400)
@@ -25,7 +24,8 @@ func FuzzAnalyze(f *testing.F) {
 			return
 		}
 		d := &profile.Data{Units: map[uint32]profile.Unit{1: {ID: 1, Line: 1}, 2: {ID: 2, Line: 2}, 3: {ID: 3, Line: 1}},
-			Run: profile.Run{WholeRuns: whole, PeriodNS: 1e6, CPUs: 2, Points: []profile.Point{{Name: "p"}, {Name: "q"}, {Name: "p"}}}}
+			Run: profile.Run{WholeRuns: whole, PeriodNS: 1e6, CPUs: 2,
+				Points: []profile.Point{{Name: "p"}, {Name: "q"}, {Name: "p"}}}}
 		if named {
 			d.Run.Targets = []string{"x"}
 		}
@@ -40,7 +40,8 @@ func FuzzAnalyze(f *testing.F) {
 // arbitrary makes an experiment of 8 bytes; exponents make extremes likely.
 func arbitrary(b []byte) profile.Experiment {
 	big := func(x byte) float64 { return math.Ldexp(float64(x&15), int(x>>4)*4-8) }
-	e := profile.Experiment{Unit: uint32(b[0] & 3), Speedup: int(b[1]) * 100 / 255, RealNS: int64(big(b[2])), DelayNS: int64(big(b[3])),
+	e := profile.Experiment{Unit: uint32(b[0] & 3), Speedup: int(b[1]) * 100 / 255, RealNS: int64(big(b[2])),
+		DelayNS: int64(big(b[3])),
 		Samples: int64(big(b[4])), UnitSamples: map[uint32]int64{1: int64(b[5]), 2: int64(big(b[6]))}, Pair: int(b[7] >> 6),
 		Points: []profile.Visits{
 			{Count: int64(b[5]), Weight: big(b[5]), WindowNS: big(b[6])},
@@ -53,7 +54,7 @@ func arbitrary(b []byte) profile.Experiment {
 	return e
 }
 
-// checkFinite walks through everything that a renderer may print.
+// checkFinite walks through all numbers that a renderer may print.
 func checkFinite(t *testing.T, v reflect.Value, path string) {
 	switch v.Kind() {
 	case reflect.Float64:

@@ -9,26 +9,27 @@ import (
 	"whatif/internal/profile"
 )
 
-// input is the runs, with units and points that are the same in several runs
-// merged.
+// input is the runs, with units and points merged if they are the same in several runs.
 type input struct {
 	runs    []*profile.Data
 	points  []Point
 	pointOf [][]int // run, index in Experiment.Points → index of points, or -1
 	targets []Target
 	unitOf  []map[uint32]int // run, unit id → index of targets
-	tried   [][]occasion     // target → experiments with it, set aside or not
-	// bases are the baselines that can be used, by run; partner says for each
-	// experiment of a run which baseline the plan drew with it, or -1.
+	tried   [][]occasion     // target → experiments with it, discarded or not
+	// bases are the usable baselines, by run. partner is, for each experiment of a run, the
+	// baseline that the plan drew with it, or -1.
 	bases   [][]int
 	partner [][]int
-	always  []map[int]float64 // run, ticks in a period → the part of its baselines' time that is delay, as ticks and probes make everywhere
+	// baselineDelayShare maps, for each run, ticks in a period to the part of the baselines' time that
+	// was delay: ticks and probes delay everywhere.
+	baselineDelayShare []map[int]float64
 }
 
-// mostAlways keeps a damaged profile from saying that there is no virtual time at all.
-const mostAlways = 0.9
+// mostBaselineDelayShare limits the share, so that a damaged profile keeps some virtual time.
+const mostBaselineDelayShare = 0.9
 
-// occasion names an experiment.
+// An occasion is an experiment: its run and its index in that run.
 type occasion struct{ run, exp int }
 
 func newInput(runs []*profile.Data) *input {
@@ -37,7 +38,7 @@ func newInput(runs []*profile.Data) *input {
 	in.mergeUnits()
 	for r, d := range runs {
 		var bases []int
-		delay, real, always := make(map[int]float64), make(map[int]float64), make(map[int]float64)
+		delay, real, shares := make(map[int]float64), make(map[int]float64), make(map[int]float64)
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			switch {
@@ -52,19 +53,19 @@ func newInput(runs []*profile.Data) *input {
 		}
 		in.bases = append(in.bases, bases)
 		for ticks := range delay {
-			always[ticks] = min(mostAlways, delay[ticks]/real[ticks])
+			shares[ticks] = min(mostBaselineDelayShare, delay[ticks]/real[ticks])
 		}
-		in.always = append(in.always, always)
+		in.baselineDelayShare = append(in.baselineDelayShare, shares)
 		in.partner = append(in.partner, partners(d.Experiments))
 	}
 	return in
 }
 
-// usable says whether an experiment may be counted at all.
+// usable says whether an experiment counts at all.
 func usable(e *profile.Experiment) bool { return e.SetAside == "" && e.RealNS > 0 }
 
-// measured says whether point k saw anything of an experiment. The window may
-// be empty although there were visits: when all of the time was virtual.
+// measured says whether point k recorded anything of an experiment. The window may be empty
+// although there were visits, if all of the time was virtual.
 func measured(e *profile.Experiment, k int) bool {
 	if k < 0 || k >= len(e.Points) {
 		return false
@@ -89,11 +90,12 @@ func (in *input) mergePoints() {
 				specs[k] = p.Spec
 			}
 			if merged := &in.points[k]; !sameSpec(p.Spec, specs[k]) && !seen[k] && len(merged.Warnings) == 0 {
-				merged.warn("other-point", "point %s is %s in one run and %s in another: what they counted is taken for the same", p.Name, specs[k], p.Spec)
+				merged.Warnings.Add("other-point", "point %s is %s in one run and %s in another: what they counted "+
+					"is taken for the same", p.Name, specs[k], p.Spec)
 			}
 			of[i] = k
 			if seen[k] {
-				of[i] = -1 // a point given twice counts once
+				of[i] = -1 // a point that was given twice counts once
 			}
 			seen[k] = true
 		}
@@ -101,12 +103,12 @@ func (in *input) mergePoints() {
 	}
 }
 
-// sameSpec says whether two ways to name a point may mean the same; "" is not known.
+// sameSpec says whether two ways to name a point may mean the same point. "" is unknown.
 func sameSpec(a, b string) bool {
 	return a == "" || b == "" || strings.TrimPrefix(a, "source:") == strings.TrimPrefix(b, "source:")
 }
 
-// slot is where run r keeps point k in its experiments, or -1.
+// slot is the index of point k in the experiments of run r, or -1.
 func (in *input) slot(r, k int) int { return slices.Index(in.pointOf[r], k) }
 
 func (in *input) mergeUnits() {
@@ -134,9 +136,9 @@ func (in *input) mergeUnits() {
 	in.tried = make([][]occasion, len(in.targets))
 }
 
-// partners finds the baseline that belongs to each experiment of a run. Where
-// the plan wrote no pairs, experiments and baselines that follow each other
-// directly are taken for pairs, from the start of the run.
+// partners finds the baseline that belongs to each experiment of a run. If the plan wrote no pairs,
+// experiments and baselines that follow each other directly count as pairs, from the start of the
+// run.
 func partners(exps []profile.Experiment) []int {
 	to := make([]int, len(exps))
 	for i := range to {
@@ -169,10 +171,10 @@ func partners(exps []profile.Experiment) []int {
 	return to
 }
 
-// An observation is what one experiment says about a period: how much time for how
-// many visits. For a latency the time is that of all its requests together, and
-// visits are the requests; size is then the length of the window, which says how
-// much the observation is worth, and 0 where that is the time itself.
+// An observation is what one experiment says about a period: how much time for how many visits. For
+// a latency, the visits are requests and the time is the sum of their durations. Then size is the
+// length of the window, which tells how much the observation is worth; it is 0 if the time is the
+// window's length itself.
 type observation struct{ visits, time, size float64 }
 
 // window is the length of the window in virtual time.
@@ -183,7 +185,7 @@ func (o observation) window() float64 {
 	return o.time
 }
 
-// at is what an experiment says of the point in a slot; nil if its run has none.
+// at is what an experiment says of the point in a slot; nil if its run does not have the point.
 func at(e *profile.Experiment, slot int) *profile.Visits {
 	if slot < 0 || slot >= len(e.Points) {
 		return nil
@@ -191,24 +193,25 @@ func at(e *profile.Experiment, slot int) *profile.Visits {
 	return &e.Points[slot]
 }
 
-// A view is how experiments of a run are looked at; false: nothing is seen.
+// A view turns an experiment of a run into an observation; false if there is none.
 type view func(r int, e *profile.Experiment) (observation, bool)
 
-// visits is the view of point k.
+// visits is the view of point k in virtual time.
 func (in *input) visits(k int) view {
 	return in.point(k, func(_ *profile.Experiment, v *profile.Visits) observation {
 		return observation{visits: v.Weight, time: v.WindowNS}
 	})
 }
 
-// byTheClock is the view of point k in which delays are time like any other: of all of an experiment, as the window is one of virtual time.
-func (in *input) byTheClock(k int) view {
+// inRealTime is the view of point k in real time, in which delays are time like any other. It uses
+// whole experiments, because the window is in virtual time.
+func (in *input) inRealTime(k int) view {
 	return in.point(k, func(e *profile.Experiment, v *profile.Visits) observation {
 		return observation{visits: float64(v.Count), time: float64(e.RealNS)}
 	})
 }
 
-// point is a view of point k, where that was measured.
+// point is a view of point k for the experiments that measured it.
 func (in *input) point(k int, see func(*profile.Experiment, *profile.Visits) observation) view {
 	slots := make([]int, len(in.runs))
 	for r := range in.runs {
@@ -239,7 +242,7 @@ func (in *input) segments(see view) []segment {
 	return all
 }
 
-// find is the place of experiment i among the segment's baselines, or -1.
+// find is the index of experiment i among the segment's baselines, or -1.
 func (s *segment) find(i int) int {
 	if j := s.position(i); j < len(s.at) && s.at[j] == i {
 		return j

@@ -8,48 +8,45 @@ import (
 	"whatif/internal/profile"
 )
 
-// The mean latency comes from Little's law: L = λW, the number of requests in the
-// system on average is the rate at which they come times the time that each is in it. So
-// the time that all requests in a window spent in the system, the integral of their
-// number, over the number that came is the mean latency: again a time over visits, a
-// period, and all that is said of periods in this package goes for it. The law
-// asks only that the system is stable: that as many end as begin, in the long run
-// (stable). A window's edges cut requests in two, which the sum over windows evens
-// out.
+// The mean latency comes from Little's law, L = λW: the mean number of requests in the system is
+// their arrival rate times the time that each spends in it. So the mean latency is the time that
+// all requests in a window spent in the system (the integral of their number) over the number that
+// arrived. This is a time over visits, a period, and all methods for periods in this package apply
+// to it. The law only requires that the system is stable: in the long run, as many requests end as
+// begin (stable). A window's edges cut requests in two; over many windows this evens out.
 //
-// Quantiles become periods too, by their influence function (Bahadur's representation:
-// Serfling, Approximation Theorems of Mathematical Statistics, 2.5). With q the
-// quantile of all durations of a level together, F an experiment's own distribution
-// and f the density of all at q, the experiment's part is
+// Quantiles become periods too, by their influence function (Bahadur's representation: Serfling,
+// Approximation Theorems of Mathematical Statistics, 2.5). Let q be the quantile of all durations
+// of a level together, F the distribution of one experiment, and f the density of all durations at
+// q. The experiment's part is
 //
 //	q·(1 + u), u = (p - F(q)) / (f·q)
 //
-// for each of its requests. The mean of that over the level's requests is exactly q,
-// by q's definition. Where u is below 0 (u goes down to -(1-p)/(f·q), which is below -1
-// if the tail is long) exp(u) stands for 1 + u, so that no time is negative, and all are scaled
-// to have the mean q again; the scatter of it between experiments is the scatter of the
-// quantile, and an experiment whose requests depend on each other (they queue for the
-// same server) is one thing that scatters, not many. In the baselines q is that of all of them,
-// and it is their local mean that an experiment is compared with, so a drift of the
-// machine's speed is followed as far as it is linear. The density is a difference
-// quotient (density). Assumed is that an experiment's number of requests tells
-// little of their durations beyond what the level tells.
+// for each of its requests. By q's definition, the mean over the level's requests is exactly q. u
+// goes down to -(1-p)/(f·q), which is below -1 if the tail is long. So where u is negative, exp(u)
+// stands for 1 + u, which keeps all times positive, and all are scaled to have the mean q again.
+// The scatter between experiments is the scatter of the quantile. If the requests of an experiment
+// depend on each other (they queue for the same server), they scatter as one thing, not as many.
 //
-// What begins in one experiment and ends in the next has seen two speeds. Where many
-// of an experiment's requests have, after a disturbance that left a long queue to the next
-// experiment for instance, that one is left out, whatever its speed-up. If that
-// happens often, requests take as long as experiments: then all are used, and it is
-// said.
+// In the baselines q is the quantile of all of them. An experiment is compared with their local
+// mean, so a drift of the machine's speed is followed as far as it is linear. The density is a
+// difference quotient (density). The method assumes that an experiment's number of requests says
+// little about their durations beyond what the level says.
 //
-// Nothing is drawn in as an outlier: the tail is what is asked for. Phases are not
-// corrected for, as a quantile has no parts that add up.
+// A request that begins in one experiment and ends in the next has seen two speeds. If many of an
+// experiment's requests have, for instance after a disturbance that left a long queue, the
+// experiment is not used, whatever its speed-up. If that happens often, requests take as long as
+// experiments. Then all experiments are used, and a warning says so.
+//
+// Nothing is clipped as an outlier, because the tail is what users ask for. Phases are not
+// corrected for, because a quantile has no parts that add up.
 
-// latencyEffects adds the effects on latencies, and says what is known of each.
+// latencyEffects adds the effects on latencies to the targets, and returns the latencies.
 func (in *input) latencyEffects(opt Options) []Latency {
 	all := in.mergeLatencies()
 	for i := range all {
 		l := &all[i]
-		in.leaveOut(l)
+		in.excludeCarried(l)
 		known := in.latencyFacts(l)
 		if known.mean {
 			in.latencyEffect(l, MeanLatency, in.little(l), opt)
@@ -61,7 +58,7 @@ func (in *input) latencyEffects(opt Options) []Latency {
 				in.latencyEffect(l, q.Metric, see, opt)
 			}
 		}
-		in.latencyDoubts(l)
+		in.latencyWarnings(l)
 	}
 	return all
 }
@@ -95,18 +92,18 @@ func (in *input) mergeLatencies() []Latency {
 	return all
 }
 
-// durations gives what experiment e of run r recorded of l, and the window's length
-// in virtual time; nil if nothing.
+// durations gives the durations of l that experiment e of run r recorded, and the window's length
+// in virtual time; nil if there are none, or if the experiment is not used for l.
 func (in *input) durations(l *Latency, r int, e *profile.Experiment) (*profile.Durations, float64) {
 	d, begin := in.recorded(l, r, e)
-	if d == nil || !measured(e, begin) || !l.common && mixed(d) {
+	if d == nil || !measured(e, begin) || !l.useCarried && hasManyCarried(d) {
 		return nil, 0
 	}
 	return d, e.Points[begin].WindowNS
 }
 
-// recorded is what experiment e of run r recorded of l, whether it is used or not, and where the run has the point at
-// which it begins.
+// recorded gives the durations of l that experiment e of run r recorded, used or not, and the index
+// of the run's point at which l begins.
 func (in *input) recorded(l *Latency, r int, e *profile.Experiment) (d *profile.Durations, begin int) {
 	for i, of := range in.runs[r].Run.Latencies {
 		if of.Name == l.Name && i < len(e.Latencies) {
@@ -116,33 +113,34 @@ func (in *input) recorded(l *Latency, r int, e *profile.Experiment) (d *profile.
 	return nil, -1
 }
 
-// mixed says whether many of an experiment's requests began before it.
-func mixed(d *profile.Durations) bool {
+// hasManyCarried says whether many of an experiment's requests began before it.
+func hasManyCarried(d *profile.Durations) bool {
 	const many = 0.1
 	return float64(d.Carried) > many*float64(d.Matched)
 }
 
-// leaveOut counts the experiments that are not used, if they are few.
-func (in *input) leaveOut(l *Latency) {
+// excludeCarried counts the experiments with many carried requests. They are not used, unless they
+// are more than a few.
+func (in *input) excludeCarried(l *Latency) {
 	const few = 0.05
-	l.common = true // to see all
+	l.useCarried = true // so that durations gives all
 	all := 0
 	for r, run := range in.runs {
 		for i := range run.Experiments {
 			if d, _ := in.durations(l, r, &run.Experiments[i]); d != nil && usable(&run.Experiments[i]) {
 				all++
-				if mixed(d) {
+				if hasManyCarried(d) {
 					l.LeftOut++
 				}
 			}
 		}
 	}
-	if l.common = float64(l.LeftOut) > few*float64(all); l.common {
+	if l.useCarried = float64(l.LeftOut) > few*float64(all); l.useCarried {
 		l.LeftOut = 0
 	}
 }
 
-// eachBaseline goes through the baselines that recorded something of l.
+// eachBaseline calls f with the durations of l in each baseline that recorded some.
 func (in *input) eachBaseline(l *Latency, f func(d *profile.Durations, window float64)) {
 	for r, run := range in.runs {
 		for _, i := range in.bases[r] {
@@ -153,8 +151,8 @@ func (in *input) eachBaseline(l *Latency, f func(d *profile.Durations, window fl
 	}
 }
 
-// little is the view in which visits are requests and time is what they spent in the
-// system, scaled so that it is in the mean as long as the windows.
+// little is the view with the requests for visits, and the time that they spent in the system for
+// time. The time is scaled so that its mean is the mean length of the windows.
 func (in *input) little(l *Latency) view {
 	var area, windows float64
 	in.eachBaseline(l, func(d *profile.Durations, window float64) {
@@ -173,66 +171,14 @@ func (in *input) little(l *Latency) view {
 
 // quantile is the view of the p-quantile, and its value in the baselines.
 func (in *input) quantile(l *Latency, p float64) (view, float64) {
-	type group struct {
-		target, speedup int
-	}
-	groupOf := func(r int, e *profile.Experiment) group {
-		if e.IsBaseline() {
-			return group{-1, 0}
-		}
-		return group{in.unitOf[r][e.Unit], e.Speedup}
-	}
-	hists := map[group]*histogram{}
+	levels := in.quantileLevels(l, p)
 	var windows, requests float64
-	for r, run := range in.runs {
-		for i := range run.Experiments {
-			e := &run.Experiments[i]
-			d, window := in.durations(l, r, e)
-			if d == nil || !usable(e) {
-				continue
-			}
-			g := groupOf(r, e)
-			if hists[g] == nil {
-				hists[g] = &histogram{}
-			}
-			hists[g].add(d.Bins)
-			if e.IsBaseline() {
-				windows += window
-				requests += float64(d.Matched)
-			}
-		}
-	}
-	type part struct{ q, density, mean float64 }
-	parts := map[group]part{}
-	for g, h := range hists {
-		if h.n > 0 {
-			q := max(h.quantile(p), 1)
-			parts[g] = part{q: q, density: h.density(p)}
-		}
-	}
-	influence := func(at part, h *histogram) float64 {
-		u := (p - h.below(at.q)) / (at.density * at.q)
-		if u < 0 {
-			return math.Exp(u)
-		}
-		return 1 + u
-	}
-	for r, run := range in.runs {
-		for i := range run.Experiments {
-			e := &run.Experiments[i]
-			if d, _ := in.durations(l, r, e); d != nil && usable(e) && d.Matched > 0 {
-				var h histogram
-				h.add(d.Bins)
-				if g := groupOf(r, e); h.n > 0 {
-					at := parts[g]
-					at.mean += h.n / hists[g].n * influence(at, &h)
-					parts[g] = at
-				}
-			}
-		}
-	}
-	base := parts[group{-1, 0}]
-	if base.q == 0 || requests == 0 {
+	in.eachBaseline(l, func(d *profile.Durations, window float64) {
+		windows += window
+		requests += float64(d.Matched)
+	})
+	base := levels[baselineKey]
+	if base == nil || base.q == 0 || requests == 0 {
 		return func(int, *profile.Experiment) (observation, bool) { return observation{}, false }, 0
 	}
 	scale := windows / (requests * base.q)
@@ -244,14 +190,77 @@ func (in *input) quantile(l *Latency, p float64) (view, float64) {
 		var h histogram
 		h.add(d.Bins)
 		o := observation{visits: h.n, size: window}
-		if at, ok := parts[groupOf(r, e)]; ok && h.n > 0 {
-			o.time = h.n * at.q * influence(at, &h) / at.mean * scale
+		if lv := levels[in.levelKey(r, e)]; lv != nil && lv.all.n > 0 && h.n > 0 {
+			o.time = h.n * lv.q * lv.influence(p, &h) / lv.mean * scale
 		}
 		return o, true
 	}, base.q
 }
 
-// A histogram is counts of durations, in the bins that have some: there may be one for each line of a profile.
+// A levelKey names the experiments with one speed-up of one target, over all runs.
+type levelKey struct{ target, speedup int }
+
+var baselineKey = levelKey{-1, 0}
+
+func (in *input) levelKey(r int, e *profile.Experiment) levelKey {
+	if e.IsBaseline() {
+		return baselineKey
+	}
+	return levelKey{in.unitOf[r][e.Unit], e.Speedup}
+}
+
+// A quantileLevel is the durations of all experiments with one key together.
+type quantileLevel struct {
+	all        histogram
+	q, density float64 // the quantile of all, and their density there
+	mean       float64 // of the influence, over all requests
+}
+
+// influence is 1 + u, or exp(u) if u is negative, of an experiment with the durations h.
+func (lv *quantileLevel) influence(p float64, h *histogram) float64 {
+	u := (p - h.below(lv.q)) / (lv.density * lv.q)
+	if u < 0 {
+		return math.Exp(u)
+	}
+	return 1 + u
+}
+
+// quantileLevels computes the levels of the p-quantile of l.
+func (in *input) quantileLevels(l *Latency, p float64) map[levelKey]*quantileLevel {
+	levels := map[levelKey]*quantileLevel{}
+	each := func(f func(lv *quantileLevel, d *profile.Durations)) {
+		for r, run := range in.runs {
+			for i := range run.Experiments {
+				e := &run.Experiments[i]
+				d, _ := in.durations(l, r, e)
+				if d == nil || !usable(e) {
+					continue
+				}
+				k := in.levelKey(r, e)
+				if levels[k] == nil {
+					levels[k] = &quantileLevel{}
+				}
+				f(levels[k], d)
+			}
+		}
+	}
+	each(func(lv *quantileLevel, d *profile.Durations) { lv.all.add(d.Bins) })
+	for _, lv := range levels {
+		if lv.all.n > 0 {
+			lv.q, lv.density = max(lv.all.quantile(p), 1), lv.all.density(p)
+		}
+	}
+	each(func(lv *quantileLevel, d *profile.Durations) {
+		var h histogram
+		if h.add(d.Bins); d.Matched > 0 && h.n > 0 {
+			lv.mean += h.n / lv.all.n * lv.influence(p, &h)
+		}
+	})
+	return levels
+}
+
+// A histogram is counts of durations, in the bins that have some. It is sparse because there may be
+// one for each line of a profile.
 type histogram struct {
 	bins []counted // ascending
 	n    float64
@@ -265,7 +274,8 @@ type counted struct {
 func (h *histogram) add(bins [][2]int64) {
 	for _, b := range bins {
 		n := float64(b[1])
-		i, found := slices.BinarySearchFunc(h.bins, int(b[0]), func(c counted, bin int) int { return cmp.Compare(c.bin, bin) })
+		byBin := func(c counted, bin int) int { return cmp.Compare(c.bin, bin) }
+		i, found := slices.BinarySearchFunc(h.bins, int(b[0]), byBin)
 		if found {
 			h.bins[i].n += n
 		} else {
@@ -275,8 +285,8 @@ func (h *histogram) add(bins [][2]int64) {
 	}
 }
 
-// quantile is the duration below which a share p of all lies. Within a bin they are
-// taken to be spread evenly.
+// quantile is the duration below which a share p of all durations lies. Within a bin they are taken
+// to be spread evenly.
 func (h *histogram) quantile(p float64) float64 {
 	rest := p * h.n
 	last := 0
@@ -305,8 +315,8 @@ func (h *histogram) below(x float64) float64 {
 	return sum / h.n
 }
 
-// density is that of the durations at their p-quantile: a difference quotient over
-// a part of the tail beyond it, with some requests on either side.
+// density is the density of the durations at their p-quantile: a difference quotient over a part of
+// the tail beyond it, with some requests on either side.
 func (h *histogram) density(p float64) float64 {
 	const (
 		most   = 0.1 // on either side, at the median
@@ -318,11 +328,11 @@ func (h *histogram) density(p float64) float64 {
 	return 2 * width / max(high-low, 1e-3*max(high, 1))
 }
 
-// knownOf is what can be said of a latency.
-type knownOf struct{ mean, distribution bool }
+// latencyKnown says which figures of a latency can be computed.
+type latencyKnown struct{ mean, distribution bool }
 
-// latencyFacts sets what is known of a latency in the baselines.
-func (in *input) latencyFacts(l *Latency) (known knownOf) {
+// latencyFacts sets the figures of a latency in the baselines.
+func (in *input) latencyFacts(l *Latency) (known latencyKnown) {
 	var area, windows, begun float64
 	var late int64
 	in.eachBaseline(l, func(d *profile.Durations, window float64) {

@@ -13,15 +13,15 @@ import (
 	"whatif/internal/profile"
 )
 
-// A queue is a server with one thread, simulated: requests come by chance, and each
-// takes it a time of its own.
+// A queue is a simulated server with one thread. Requests come at random, and each has its own
+// service time.
 type queue struct {
 	rnd   *rand.Rand
 	gap   float64 // between requests, on average, ns
-	share float64 // of the service that the unit is
+	share float64 // part of the service that belongs to the unit
 	speed func(now float64) float64
 
-	now, free, next float64 // when the server is free, and the next request comes
+	now, free, next float64 // the time, and when the server is free and the next request comes
 	done            []request
 }
 
@@ -49,7 +49,8 @@ func (q *queue) run(length, s float64) {
 func (q *queue) durations(start float64) (d profile.Durations, v profile.Visits) {
 	from, bins := start+0.15*(q.now-start), map[int64]int64{}
 	v.WindowNS = q.now - from
-	d.InSystem = int64(len(slices.DeleteFunc(slices.Clone(q.done), func(r request) bool { return r.came > start || r.went <= start })))
+	d.InSystem = int64(len(slices.DeleteFunc(slices.Clone(q.done),
+		func(r request) bool { return r.came > start || r.went <= start })))
 	for _, r := range q.done {
 		if r.came >= from && r.came < q.now {
 			d.Begun++
@@ -69,7 +70,7 @@ func (q *queue) durations(start float64) (d profile.Durations, v profile.Visits)
 			d.Bins = append(d.Bins, [2]int64{bin, bins[bin]})
 		}
 	}
-	// Those that are gone matter no more.
+	// Requests that are done matter no more.
 	q.done = slices.DeleteFunc(q.done, func(r request) bool { return r.went < q.now })
 	return d, v
 }
@@ -112,7 +113,7 @@ func (q *queue) profile(pairs int, levels []int) *profile.Data {
 	return d
 }
 
-// truth is what a long time of each speed says: by metric, the fall in percent.
+// truth is the result of a long simulation of each speed: by metric, the fall in percent.
 func (q queue) truth(levels []int) map[Metric]map[int]float64 {
 	metrics := func(s float64) map[Metric]float64 {
 		q := q
@@ -143,12 +144,12 @@ func (q queue) truth(levels []int) map[Metric]map[int]float64 {
 	return truth
 }
 
-// Intervals hold the truth as often as they should, and what they are around is not
-// biased: of requests that queue, so that one long one delays all behind it.
+// TestLatencyCoverage: for requests that queue, so that a long one delays all behind it, intervals
+// hold the truth as often as they should, and estimates are unbiased.
 func TestLatencyCoverage(t *testing.T) {
 	sims, least := 60, 90.0
 	if !testing.Short() {
-		sims, least = 300, 92 // known to ±2
+		sims, least = 300, 92 // known to ±2 percentage points
 	}
 	sims = orAsked(sims)
 	levels := []int{25, 50, 75, 100}
@@ -160,7 +161,8 @@ func TestLatencyCoverage(t *testing.T) {
 		{"60% busy, the unit is 70%", queue{gap: 1.67e6, share: 0.7}},
 		{"30% busy, the unit is half", queue{gap: 3.33e6, share: 0.5}},
 		{"60% busy, no effect", queue{gap: 1.67e6}},
-		{"30% busy, speed drifts by a third", queue{gap: 3.33e6, share: 0.5, speed: func(now float64) float64 { return 1 + 0.15*math.Sin(now/5e9) }}},
+		{"30% busy, speed drifts by a third",
+			queue{gap: 3.33e6, share: 0.5, speed: func(now float64) float64 { return 1 + 0.15*math.Sin(now/5e9) }}},
 	} {
 		truth := c.queue.truth(levels)
 		raw, gain := map[Metric]*tally{}, map[Metric]*tally{}
@@ -198,10 +200,11 @@ func TestLatencyCoverage(t *testing.T) {
 			fmt.Fprintf(&table, "%-36s %-8s truth %4.0f  one level %v   curve %v\n", c.name, m, truth[m][50], raw[m], gain[m])
 		}
 	}
-	t.Logf("%d simulations of each; coverage, mean error, root mean square error and half width in points\n%s", sims, table.String())
+	t.Logf("%d simulations of each; coverage, mean error, root mean square error and half width in points\n%s",
+		sims, table.String())
 }
 
-// simulated is a run of a queue whose records can be spoilt.
+// simulated is a run of a queue, with records that the test can change.
 func simulated(t *testing.T, gap float64, spoil func(i int, e *profile.Experiment)) *Result {
 	t.Helper()
 	q := queue{gap: gap, share: 0.6, rnd: rand.New(rand.NewPCG(5, 5))}
@@ -228,7 +231,8 @@ func TestLatencyFacts(t *testing.T) {
 		t.Fatalf("%+v", r.Latencies)
 	}
 	l := r.Latencies[0]
-	if l.Name != "r" || r.Points[l.End].Name != "r" || r.Points[l.Begin].Name != "r/begin" || l.Matched == 0 || l.Unmatched != 0 {
+	if l.Name != "r" || r.Points[l.End].Name != "r" || r.Points[l.Begin].Name != "r/begin" || l.Matched == 0 ||
+		l.Unmatched != 0 {
 		t.Errorf("%+v", l)
 	}
 	// Service is 1 ms on average, and the rest is waiting.
@@ -284,7 +288,7 @@ func TestLatencyDoubts(t *testing.T) {
 	}
 }
 
-// Where visits are only counted there is a mean, and no doubt about it.
+// TestCountedLatency: if visits are only counted, there is a mean without a warning.
 func TestCountedLatency(t *testing.T) {
 	r := simulated(t, 2.5e6, func(i int, e *profile.Experiment) {
 		l := &e.Latencies[0]
@@ -298,7 +302,7 @@ func TestCountedLatency(t *testing.T) {
 	}
 }
 
-// A few experiments whose requests had begun before are left out, and nothing else is.
+// TestLatencyLeftOut: only the experiments with many carried requests are not used.
 func TestLatencyLeftOut(t *testing.T) {
 	clean := simulated(t, 2.5e6, nil)
 	r := simulated(t, 2.5e6, func(i int, e *profile.Experiment) {
@@ -311,12 +315,14 @@ func TestLatencyLeftOut(t *testing.T) {
 		l.Bins = [][2]int64{{500, l.Matched}}
 	})
 	l := r.Latencies[0]
-	if l.LeftOut != 3 || len(l.Warnings) != 0 || math.Abs(l.Mean/clean.Latencies[0].Mean-1) > 0.05 || l.Quantiles[2] > 2*clean.Latencies[0].Quantiles[2] {
+	if l.LeftOut != 3 || len(l.Warnings) != 0 || math.Abs(l.Mean/clean.Latencies[0].Mean-1) > 0.05 ||
+		l.Quantiles[2] > 2*clean.Latencies[0].Quantiles[2] {
 		t.Errorf("%+v, without them %+v", l, clean.Latencies[0])
 	}
 }
 
-// Where a unit's speed-up brings more requests, the latency is that of more requests.
+// TestLatencyUnderLoad: if a unit's speed-up brings more requests, the latency is that under more
+// load, and a warning says so.
 func TestLatencyUnderLoad(t *testing.T) {
 	r := simulated(t, 2.5e6, func(i int, e *profile.Experiment) {
 		if e.Unit != 0 {
@@ -350,12 +356,13 @@ func TestHistogram(t *testing.T) {
 	}
 	var one histogram
 	one.add([][2]int64{{100, 1}})
-	if q, f := one.quantile(0.99), one.density(0.99); q < profile.BinStart(100) || q > profile.BinStart(101) || math.IsInf(f, 0) || math.IsNaN(f) {
+	if q, f := one.quantile(0.99), one.density(0.99); q < profile.BinStart(100) || q > profile.BinStart(101) ||
+		math.IsInf(f, 0) || math.IsNaN(f) {
 		t.Errorf("of one: %v, density %v", q, f)
 	}
 }
 
-// TestHistogramsAreSmall: each short line of a profile may ask for a histogram of its own.
+// TestHistogramsAreSmall: each short line of a profile may ask for its own histogram.
 func TestHistogramsAreSmall(t *testing.T) {
 	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
 		all := make([]histogram, 200_000)

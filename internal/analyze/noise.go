@@ -2,11 +2,11 @@ package analyze
 
 import "math"
 
-// measureNoise collects the squares from which λ is estimated: of each trial
-// about its level; and, since with many speed-ups most levels have one trial
-// only, of each level about the straight line between its neighbours (and the
-// origin). Those count for half a degree of freedom, because each level occurs in
-// three of them; a bend inflates them, which errs to the safe side.
+// measureNoise collects the squares from which λ is estimated. There are two kinds. One is of each
+// trial about its level. With many speed-ups, however, most levels have one trial only. So the
+// other is of each level about the straight line between its neighbours (and the origin). These
+// count for half a degree of freedom, because each level occurs in three of them. A bend inflates
+// them, which errs to the safe side.
 func (f *fit) measureNoise(levels []level) {
 	for l, lv := range levels {
 		s := &f.levels[l]
@@ -22,9 +22,9 @@ func (f *fit) measureNoise(levels []level) {
 		f.ss += s.ss
 		f.ssDF += float64(s.n - 1)
 	}
-	// Enough without the lines, which are worth less.
+	// The trials are enough; the squares about lines are worth less.
 	if f.ssDF >= 2*float64(len(levels)) {
-		f.keptDF()
+		f.discountClipped()
 		return
 	}
 	gain := func(l int) (speedup, y, v float64) {
@@ -44,48 +44,47 @@ func (f *fit) measureNoise(levels []level) {
 		f.ss += 0.5 * r * r / (vb + (1-w)*(1-w)*va + w*w*vc)
 		f.ssDF += 0.5
 	}
-	f.keptDF()
+	f.discountClipped()
 }
 
-// keptDF takes trials that were drawn in out of the degrees of freedom, and
-// makes up for the squares that they lack (Tukey and McLaughlin).
-func (f *fit) keptDF() {
+// discountClipped takes clipped trials out of the degrees of freedom, and makes up for the squares
+// that they lack (Tukey and McLaughlin).
+func (f *fit) discountClipped() {
 	if kept := f.ssDF - float64(f.clipped); kept >= 1 && f.clipped > 0 {
 		f.ss *= f.ssDF / kept
 		f.ssDF = kept
 	}
 }
 
-// priorDF is how many degrees of freedom the noise that the rest of the run
-// shows counts for when a unit's own is estimated. The idea is that of moderated
-// t statistics (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004): many units with
-// few experiments each tell each other how noisy the machine is. Simulated:
-// fewer make intervals of units with three experiments uselessly wide, more make
-// those of units noisier than the rest too short.
+// priorDF is how many degrees of freedom the noise of the rest of the run counts for when a unit's
+// own noise is estimated. The idea is that of moderated t statistics (Smyth, Stat. Appl. Genet.
+// Mol. Biol. 3, 2004): many units with few experiments each show together how noisy the machine is.
+// By simulation, a smaller value makes the intervals of units with three experiments uselessly
+// wide, and a larger one makes those of units noisier than the rest too short.
 const priorDF = 4
 
 // pooledNoise is the λ that the fits have in common.
 func pooledNoise(fits []*fit) float64 {
-	ss, df := priorDF*1.0, float64(priorDF) // the prediction itself
+	ss, df := priorDF*1.0, float64(priorDF) // the prediction itself counts as a prior
 	for _, f := range fits {
 		if f.ssDF == 0 {
 			continue
 		}
-		w := min(f.ssDF, 20) // no unit alone decides
+		w := min(f.ssDF, 20) // no unit decides alone
 		ss += w * f.ss / f.ssDF
 		df += w
 	}
-	// Less than the baselines' own noise would be luck.
+	// A λ below the baselines' own noise would be luck.
 	return math.Max(0.5, ss/df)
 }
 
-// levelDF is how many degrees of freedom a unit's noise counts for when that of
-// one of its levels is estimated. The noise may well be another at another level:
-// where a curve is flat, delays more or less make no difference.
+// levelDF is how many degrees of freedom a unit's noise counts for when that of one of its levels
+// is estimated. Levels may well differ in noise: where a curve is flat, more delay or less makes no
+// difference.
 const levelDF = 6
 
-// finish adds the noise and sets the slope. trackDF is how well the baselines'
-// noise is known.
+// finish adds the noise and sets the slope. trackDF is the degrees of freedom of the baselines'
+// noise, among the number of units that were tried.
 func (f *fit) finish(pooled, trackDF float64, among int) {
 	if f.total == 0 {
 		return
@@ -117,8 +116,7 @@ func (f *fit) finish(pooled, trackDF float64, among int) {
 	f.slopeSD = math.Sqrt(math.Max(0, variance)) / den
 }
 
-// slopeWeight is by how much a surplus of one at a level changes the sum that is
-// the slope's numerator.
+// slopeWeight is by how much a surplus of one at a level changes the numerator of the slope.
 func (f *fit) slopeWeight(l int) float64 {
 	s := &f.levels[l]
 	return s.weight * float64(s.speedup) / 100 / s.scale()

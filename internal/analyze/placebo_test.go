@@ -7,7 +7,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// placeboUnit is which of a world's units is to be no code.
+// placeboUnit is the unit of a world that becomes a placebo.
 const placeboUnit = 2
 
 func becomePlacebo(d *profile.Data) {
@@ -16,7 +16,8 @@ func becomePlacebo(d *profile.Data) {
 	d.Units[placeboUnit] = u
 }
 
-// A placebo is no unit of the table, and is warned of where it does something, and nowhere else.
+// TestPlacebo: a placebo is not in the table, and there is a warning where it does something, and
+// nowhere else.
 func TestPlacebo(t *testing.T) {
 	run := func(gain float64, pairs int, seed uint64) *Result {
 		w := world{pairs: pairs, levels: []int{50}, noise: 0.03,
@@ -51,29 +52,31 @@ func TestPlacebo(t *testing.T) {
 			t.Errorf("warned of after %d experiments", r.Placebo.Tried)
 		}
 	}
-	if r := (&world{pairs: 20, units: []code{{share: 1, gain: linear(0)}}}).run(1); Analyze([]*profile.Data{r}, Options{}).Placebo != nil {
+	r := (&world{pairs: 20, units: []code{{share: 1, gain: linear(0)}}}).run(1)
+	if Analyze([]*profile.Data{r}, Options{}).Placebo != nil {
 		t.Error("a placebo where there was none")
 	}
 }
 
-// A point that placebos do not slow down keeps its pace whatever is faster, and so says the report; of one that they slow down less
-// than they should nothing is said but that.
+// TestPaced: a point that placebos do not slow down is paced, and the report says so. If placebos
+// slow it down, only less than they should, the report does not.
 func TestPaced(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		nothing, gain float64 // of the placebo, and truly of code with half of the samples
+		nothing, gain float64 // gain of the placebo, and true gain of code with half of the samples
 		want          float64
 		paced         bool
 	}{
 		{"by the clock", 1, 0, 0, true},
-		{"nearly", 0.93, 0.5, 0.5, true},   // by the clock it is slowed by 3%, not more than a tenth of what is delayed
-		{"mostly", 0.85, 0.5, 0.88, false}, // by more
+		{"nearly", 0.93, 0.5, 0.5, true},   // in real time it loses 3%, less than a tenth of the delays
+		{"mostly", 0.85, 0.5, 0.88, false}, // in real time it loses more
 		{"partly", 0.6, 0.5, 0.75, false},
 		{"not", 0, 0.5, 0.5, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := world{pairs: 60, levels: []int{30}, noise: 0.01,
-				units: []code{{share: 0.5, gain: dragging(0.5, test.nothing, false, linear(test.gain))}, {share: 1, gain: linear(test.nothing)}}}
+				units: []code{{share: 0.5, gain: biased(0.5, test.nothing, false, linear(test.gain))},
+					{share: 1, gain: linear(test.nothing)}}}
 			d := w.run(1)
 			becomePlacebo(d)
 			visits := int64(0)
@@ -97,7 +100,8 @@ func TestPaced(t *testing.T) {
 	}
 }
 
-// Few visits, one of which falls beyond the edge of one of two placebos, are no change of pace.
+// TestPacedAtTheEdge: with few visits, one visit beyond the edge of one of two placebos is no
+// change of pace.
 func TestPacedAtTheEdge(t *testing.T) {
 	w := world{pairs: 60, levels: []int{30}, noise: 0.001,
 		units: []code{{share: 0.5, gain: linear(0.5)}, {share: 1, gain: linear(1)}}}
@@ -112,7 +116,7 @@ func TestPacedAtTheEdge(t *testing.T) {
 			switch {
 			case placebos == 1:
 				e.Points[0].Count = 19
-			case placebos > paceTells:
+			case placebos > leastPacePlacebos:
 				e.SetAside = "too many"
 			}
 		}
@@ -122,7 +126,8 @@ func TestPacedAtTheEdge(t *testing.T) {
 	}
 }
 
-// One short run changes no long run's answer on who sets the pace: neither by having no placebos, nor by being the only one that has.
+// TestPacedWithShortRun: one short run does not change the answer of long runs about the pace,
+// neither without placebos nor as the only run with some.
 func TestPacedWithShortRun(t *testing.T) {
 	const truth = 0
 	run := func(pairs int, seed uint64, placebos bool, nothing float64) *profile.Data {
@@ -143,7 +148,8 @@ func TestPacedWithShortRun(t *testing.T) {
 		{"long", []*profile.Data{run(60, 1, true, 1)}, true},
 		{"long, and short without placebos", []*profile.Data{run(60, 1, true, 1), run(8, 2, false, 1)}, true},
 		{"short without placebos, and long", []*profile.Data{run(8, 2, false, 1), run(60, 1, true, 1)}, true},
-		{"long, and short whose placebos slow the point down", []*profile.Data{run(60, 1, true, 1), run(8, 2, true, 0)}, true},
+		{"long, and short whose placebos slow the point down",
+			[]*profile.Data{run(60, 1, true, 1), run(8, 2, true, 0)}, true},
 		{"long without placebos, and short with some", []*profile.Data{run(60, 1, false, 1), run(12, 2, true, 1)}, false},
 		{"long without placebos", []*profile.Data{run(60, 1, false, 1)}, false},
 	} {

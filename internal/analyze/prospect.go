@@ -2,23 +2,23 @@ package analyze
 
 import "math"
 
-// A Prospect is how much a unit might be worth by the data so far, in percent: what it
-// takes to plan more experiments.
+// A Prospect is how much a unit might be worth by the data so far, in percent. The plan uses it to
+// choose more experiments.
 type Prospect struct {
-	// Most is what the unit can gain at most: the part of the time in which it waits, or runs on
+	// Most is the most that the unit can gain: the part of the time in which it waits, or runs on
 	// some core.
 	Most float64
-	// Gain is what it gains at the best, and Half half of that interval's width, Widest of the
-	// widest at any quarter: without the method's own error, which more experiments do
-	// not make smaller. Bounded: they are known.
+	// Gain is the unit's largest gain, Half half the width of its interval, and Widest half that of
+	// the widest interval at any quarter. The widths are without the method error, which more
+	// experiments do not reduce. Bounded says that all three are known.
 	Gain, Half, Widest float64
 	Bounded            bool
-	Bend               int // where its curve bends, in percent; 0 if nowhere known
+	Bend               int // speed-up at which its curve bends, in percent; 0 if none is known
 }
 
-// Prospect is that of one of the result's targets: at the point where it is largest,
-// of those where enough is known to say more than Most does. The tails of latencies do
-// not count: they take longest to know.
+// Prospect returns the prospect of one of the result's targets, at the point where it is largest,
+// among the points where enough is known to say more than Most does. The tails of latencies do not
+// count, because they take longest to know.
 func (r *Result) Prospect(t *Target) Prospect {
 	p := Prospect{Most: min(100, t.Share*r.cores+t.Waited)}
 	for i := range t.Effects {
@@ -43,8 +43,8 @@ func (e *Effect) prospect() (p Prospect, ok bool) {
 		return p, false
 	}
 	if n := len(e.Marks); n == 0 || e.Marks[n-1].Speedup < 100 {
-		// Not tried far enough yet: as if it went on like this.
-		p.Gain, p.Half = 100*e.Slope.Value, 100*e.doubt.noiseHalf()
+		// The largest speed-ups were not tried yet: extend the line.
+		p.Gain, p.Half = 100*e.Slope.Value, 100*e.uncertainty.noiseHalf()
 		p.Widest = p.Half
 	}
 	for i := range e.Marks {
@@ -52,7 +52,7 @@ func (e *Effect) prospect() (p Prospect, ok bool) {
 		if !m.Gain.Bounded {
 			return p, false
 		}
-		h := m.doubt.noiseHalf()
+		h := m.uncertainty.noiseHalf()
 		p.Widest = max(p.Widest, h)
 		if p.Half == 0 || m.Gain.Value > p.Gain {
 			p.Gain, p.Half = m.Gain.Value, h
@@ -63,28 +63,27 @@ func (e *Effect) prospect() (p Prospect, ok bool) {
 }
 
 const (
-	// settledTrials is how many experiments it takes before an interval is trusted to be as
-	// narrow as it looks: the noise that it is made of is an estimate, and who stops at the
-	// first narrow interval stops when that is too low (Anscombe, Proc. Camb. Phil. Soc.
-	// 48, 1952). With as many as this the intervals at which runs stop hold the truth as
-	// often as others do: TestUntil.
+	// settledTrials is how many experiments it takes before an interval is trusted to be as narrow
+	// as it looks. Its noise is an estimate, and a run that stops at the first narrow interval
+	// stops when that estimate is too low (Anscombe, Proc. Camb. Phil. Soc. 48, 1952). With this
+	// number, the intervals at which runs stop hold the truth as often as others do (TestUntil).
 	settledTrials = 12
 )
 
-// Settled says whether the leading units are known well enough: all that may still be
-// the best have intervals of at most ±half at every quarter, beside the method's own error.
-// A unit may be the best if the upper end of its interval, or what it can gain at most, is
-// not below the lower end of another's.
+// Settled says whether the leading units are known well enough: all units that may still be the
+// best have intervals of at most ±half at every quarter, without the method error. A unit may be
+// the best if neither the upper end of its interval nor its Most is below the lower end of another
+// unit's interval.
 func (r *Result) Settled(half float64) bool {
 	if len(r.Targets) == 0 {
 		return false
 	}
 	all := make([]Prospect, len(r.Targets))
-	sure := math.Inf(-1)
+	best := math.Inf(-1) // the largest gain that is certain
 	for i := range r.Targets {
 		all[i] = r.Prospect(&r.Targets[i])
 		if all[i].Bounded {
-			sure = max(sure, all[i].Gain-all[i].Half)
+			best = max(best, all[i].Gain-all[i].Half)
 		}
 	}
 	for i, p := range all {
@@ -92,13 +91,13 @@ func (r *Result) Settled(half float64) bool {
 		if p.Bounded {
 			upper = min(upper, p.Gain+p.Half)
 		}
-		// What is as little as the interval is as well known as was asked for.
-		if upper < sure || upper <= half {
+		// A gain that is at most half is known as exactly as was asked for.
+		if upper < best || upper <= half {
 			continue
 		}
 		if !p.Bounded || p.Widest > half || r.Targets[i].Tried < settledTrials {
 			return false
 		}
 	}
-	return r.Experiments >= settledTrials && !math.IsInf(sure, -1)
+	return r.Experiments >= settledTrials && !math.IsInf(best, -1)
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// quantile returns the q-quantile of sorted data, between the order statistics
-// by linear interpolation (R's type 7); NaN when there is none.
+// quantile returns the q-quantile of sorted data, with linear interpolation between the order
+// statistics (R's type 7); NaN if there are none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -25,10 +25,9 @@ func median(x []float64) float64 {
 	return quantile(x, 0.5)
 }
 
-// spread returns the median absolute deviation from zero, scaled so that it
-// estimates the standard deviation of normal data: 1.4826 is one over the upper
-// quartile of the standard normal distribution. Half of the data may be
-// anything.
+// spread returns the median absolute deviation from zero, scaled so that it estimates the standard
+// deviation of normal data: 1.4826 is one over the upper quartile of the standard normal
+// distribution. Half of the data may be arbitrary outliers.
 func spread(residuals []float64) float64 {
 	abs := make([]float64, len(residuals))
 	for i, x := range residuals {
@@ -37,8 +36,8 @@ func spread(residuals []float64) float64 {
 	return 1.4826 * median(abs)
 }
 
-// weightedMedian returns the v at which half of the weight lies on either side.
-// It sorts both slices by v.
+// weightedMedian returns the value with half of the weight on either side. It sorts the pairs by
+// value.
 func weightedMedian(pairs []weighted) float64 {
 	slices.SortFunc(pairs, func(a, b weighted) int {
 		switch {

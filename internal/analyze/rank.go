@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// rank orders targets by what somebody can act on: those that surely make the
-// program faster, by the least that they gain; then those that surely make it
-// slower, by the least that they lose; then those of which nothing is known yet,
-// and last those that surely do nothing, both by their share of the time. With
-// several points a target's best effect counts.
+// rank orders targets by how useful they are to act on. First come those that certainly make the
+// program faster, by the least gain; then those that certainly make it slower, by the least loss;
+// then those of which nothing is known yet; and last those that certainly do nothing. The last two
+// groups are ordered by their share of the time. If there are several points, a target's best
+// effect counts.
 func rank(targets []Target) {
 	keys := make(map[*Target]rankKey, len(targets))
 	order := make([]*Target, len(targets))
@@ -21,7 +21,7 @@ func rank(targets []Target) {
 		ka, kb := keys[a], keys[b]
 		return cmp.Or(
 			cmp.Compare(ka.class, kb.class),
-			cmp.Compare(kb.sure, ka.sure),
+			cmp.Compare(kb.certain, ka.certain),
 			cmp.Compare(b.Share, a.Share),
 			cmp.Compare(a.Unit.Name, b.Unit.Name),
 		)
@@ -34,8 +34,8 @@ func rank(targets []Target) {
 }
 
 type rankKey struct {
-	class int
-	sure  float64 // the least effect that is sure, at the end of the curve
+	class   int
+	certain float64 // the least effect that is certain, at the end of the curve
 }
 
 func keyOf(t *Target) rankKey {
@@ -45,11 +45,11 @@ func keyOf(t *Target) rankKey {
 		k := rankKey{class: slices.Index(classes, e.Verdict)}
 		switch e.Verdict {
 		case Faster:
-			k.sure = e.Slope.Low
+			k.certain = e.Slope.Low
 		case Slower:
-			k.sure = -e.Slope.High
+			k.certain = -e.Slope.High
 		}
-		if k.class < best.class || k.class == best.class && k.sure > best.sure {
+		if k.class < best.class || k.class == best.class && k.certain > best.certain {
 			best = k
 		}
 	}

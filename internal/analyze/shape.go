@@ -3,50 +3,51 @@ package analyze
 import (
 	"math"
 	"slices"
+
+	"whatif/internal/analyze/student"
 )
 
-// Shape names how the gain depends on the speed-up. The empty one: the data do not
-// say.
+// Shape names how the gain depends on the speed-up; "" if the data do not say. Its values are those
+// of JSON reports.
 type Shape string
 
 const (
-	// Linear: the unit limits the program all the way. A bend, wherever it is, would
-	// surely take less than a quarter off the gain at the largest speed-up.
+	// Linear means that the unit limits the program all the way: any bend would certainly take less
+	// than a quarter off the gain at the largest speed-up.
 	Linear Shape = "linear"
-	// Plateau: the gain rises up to ShapeAt and is flat from there on: what limits the
-	// program then is something else.
+	// Plateau means that the gain rises up to ShapeAt and is flat beyond, where something else
+	// limits the program.
 	Plateau Shape = "plateau"
-	// Peak: the gain rises up to ShapeAt and falls from there on.
+	// Peak means that the gain rises up to ShapeAt and falls beyond.
 	Peak Shape = "peak"
-	// Downward: the faster the unit, the slower the program.
+	// Downward means that the program becomes slower, the faster the unit is.
 	Downward Shape = "downward"
 )
 
 const (
-	// shapeAlpha is the chance that a straight line is taken for a bent one. It is
-	// less than that of intervals, as a shape is told to each unit that has a verdict.
+	// shapeAlpha is the probability of taking a straight line for a bent one. It is smaller than
+	// that of intervals, because each unit with a verdict is told its shape.
 	shapeAlpha = 0.01
-	// flatPart is how steep, compared with its rise, what is called flat may surely be at
-	// most, and straightPart what a bend may surely take off the end of a line that is
-	// called straight.
+	// flatPart is the slope, as a part of the rise before, that the certain part of a flat stretch
+	// may have at most. straightPart is the part of the final gain that a bend may take off a line
+	// that is called straight.
 	flatPart, straightPart = 1. / 3, 0.25
 )
 
-// A bent is the line through the origin that changes its slope at a speed-up,
-// fitted by generalised least squares: the test of whether there is a bend at all,
-// and what the curve does after it.
+// A bent is a line through the origin that changes its slope at one speed-up, fitted by generalised
+// least squares. It tests whether there is a bend at all, and what the curve does after it.
 type bent struct {
 	l      matrix    // Cholesky factor of the gains' covariance
-	df     float64   // of it
+	df     float64   // degrees of freedom of the covariance
 	x      []float64 // speed-ups
-	last   float64   // of them
-	xw, yw []float64 // the same, and the gains, whitened
-	xx, xy float64   // products of these
-	d, u   []float64 // see fit
+	last   float64   // the largest of x
+	xw, yw []float64 // x and the gains, whitened by l
+	xx, xy float64   // products xw·xw and xw·yw
+	d, u   []float64 // working memory, see fit
 }
 
-// shape names the shape of a unit's gains, once it has a verdict. The method's own
-// error counts as noise of each level by itself: it alone makes no bend.
+// shape names the shape of a unit's gains, once it has a verdict. The method error counts as
+// independent noise of each level, so it alone makes no bend.
 func (f *fit) shape(v Verdict, simulated bool) (Shape, int) {
 	if v != Faster && v != Slower {
 		return "", 0
@@ -68,13 +69,12 @@ func (f *fit) shape(v Verdict, simulated bool) (Shape, int) {
 
 // shape names the shape of a unit's gains, y at speed-ups x with covariance cov.
 //
-// Whether there is a bend: for each place where there could be one, the change of the
-// slope there over its standard error is a T; the largest of them is held against the
-// distribution of the largest if there is none anywhere (Davies, Biometrika 74, 1987,
-// for the normal distribution; here the scale is estimated, so with Student's tube
-// formula: Knowles and Siegmund, Int. Stat. Rev. 57, 1989). What follows is decided
-// with the places that the data allow, not with the best alone: flat, or falling, it
-// has to be for all of them.
+// The test for a bend: at each place where there could be one, the change of the slope over its
+// standard error is a T. The largest T is compared with the distribution that the largest has if
+// there is no bend (Davies, Biometrika 74, 1987, for the normal distribution; here the scale is
+// estimated, so with Student's tube formula: Knowles and Siegmund, Int. Stat. Rev. 57, 1989). The
+// shape after the bend is decided with all places that the data allow, not with the best alone: it
+// has to be flat, or falling, for all of them.
 func shape(x, y []float64, cov matrix, df float64, verdict Verdict) (Shape, int) {
 	if b, ok := newBent(x, y, cov, df); ok {
 		if s, at, found := b.bend(); found {
@@ -112,14 +112,14 @@ func newBent(x, y []float64, cov matrix, df float64) (*bent, bool) {
 // A corner is a fit with a bend at one place.
 type corner struct {
 	at            float64
-	t             float64 // of the slope's change: estimate over standard error
+	t             float64 // change of the slope over its standard error
 	change, sd    float64
-	rise, riseSD  float64 // the slope before
-	after, flatSD float64 // the slope behind
+	rise, riseSD  float64 // the slope before the bend
+	after, flatSD float64 // the slope after the bend
 }
 
-// fit fits a bend at a place, and leaves the direction that tells of it, with length
-// one, in b.u; ok is false where the levels cannot tell.
+// fit fits a bend at one place. It leaves in b.u the unit vector along which the data show the
+// bend. ok is false if the levels cannot show it.
 func (b *bent) fit(at float64) (c corner, ok bool) {
 	for i, s := range b.x {
 		b.d[i] = math.Max(0, s-at)
@@ -143,15 +143,16 @@ func (b *bent) fit(at float64) (c corner, ok bool) {
 	return c, true
 }
 
-// flat says that the curve hardly rises behind the bend: neither compared with the rise before, which a
-// single experiment at a small speed-up may exaggerate, nor with all that is gained.
+// flat says that the curve hardly rises after the bend, compared with the rise before and with all
+// that is gained. The first comparison alone does not suffice: a single experiment at a small
+// speed-up may exaggerate that rise.
 func (c corner) flat(last float64) bool {
 	beyond := c.after * (last - c.at)
 	return math.Abs(c.after) < flatPart*c.rise && math.Abs(beyond) < flatPart*(c.rise*c.at+beyond)
 }
 
-// places calls f with a fit for every place where a bend can be: from the first level
-// (a bend before that looks like one at it) to the last, by whole percents.
+// places calls f with a fit for each whole percent at which a bend can be: from the first level (an
+// earlier bend looks like one at it) to the last.
 func (b *bent) places(f func(c corner)) {
 	for p := math.Round(100 * b.x[0]); p < 100*b.last-0.5; p++ {
 		if c, ok := b.fit(p / 100); ok {
@@ -160,11 +161,10 @@ func (b *bent) places(f func(c corner)) {
 	}
 }
 
-// bend says whether there is a bend, and names it if it has a name; found is true
-// where there is one, named or not.
+// bend says whether there is a bend (found), and names the shape, if it has a name.
 func (b *bent) bend() (s Shape, at int, found bool) {
 	var best corner
-	length := 0.0 // of the way that the direction u goes, on the unit sphere
+	length := 0.0 // length of the path of u on the unit sphere
 	before := make([]float64, len(b.u))
 	first := true
 	b.places(func(c corner) {
@@ -181,10 +181,10 @@ func (b *bent) bend() (s Shape, at int, found bool) {
 		return "", 0, false
 	}
 	if best.change > 0 {
-		return "", 0, true // slow at first, and then more: that has no name
+		return "", 0, true // the slope becomes steeper: that shape has no name
 	}
-	// The places that cannot be excluded.
-	q := tQuantile(alpha, b.df)
+	// The shape must hold at all places that the data do not exclude.
+	q := student.Quantile(Alpha, b.df)
 	least := best.t*best.t - q*q
 	rises, flat, falls := true, true, true
 	b.places(func(c corner) {
@@ -195,26 +195,26 @@ func (b *bent) bend() (s Shape, at int, found bool) {
 		flat = flat && c.flat(b.last)
 		falls = falls && c.after < -q*c.flatSD
 	})
-	surelyFlat := math.Abs(best.after)+q*best.flatSD < flatPart*best.rise
+	certainlyFlat := math.Abs(best.after)+q*best.flatSD < flatPart*best.rise
 	at = int(math.Round(100 * best.at))
 	switch {
 	case rises && falls:
 		return Peak, at, true
-	case rises && flat && surelyFlat:
+	case rises && flat && certainlyFlat:
 		return Plateau, at, true
 	}
 	return "", 0, true
 }
 
-// supTail bounds the probability that the largest |T| of a process on a curve of that
-// length on the unit sphere exceeds t, with df degrees of freedom in its scale.
+// supTail bounds the probability that the largest |T| of a process exceeds t. The process runs
+// along a curve of the given length on the unit sphere, and its scale has df degrees of freedom.
 func supTail(t, length, df float64) float64 {
-	return min(1, tTail(t, df)+length/math.Pi*math.Pow(1+t*t/df, -df/2))
+	return min(1, student.Tail(t, df)+length/math.Pi*math.Pow(1+t*t/df, -df/2))
 }
 
-// straight says whether any bend there may be is surely small.
+// straight says whether any bend there may be is certainly small.
 func (b *bent) straight() bool {
-	q := tQuantile(alpha, b.df)
+	q := student.Quantile(Alpha, b.df)
 	end := b.xy / b.xx * b.last
 	any, within := false, end > 0
 	b.places(func(c corner) {

@@ -12,7 +12,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// shapes tallies what a shape was called.
+// shapes tallies the names that a shape was given.
 type shapes struct {
 	named map[Shape]int
 	runs  int
@@ -27,9 +27,8 @@ func (s *shapes) percent(names ...Shape) float64 {
 	return 100 * float64(n) / float64(s.runs)
 }
 
-// TestShapes counts what curves of known shapes are called, and prints the table (go
-// test -v): the right name should be given where the data are good, a wrong one hardly
-// ever, however bad they are.
+// TestShapes counts the names that curves of known shapes are given, and prints the table (go test
+// -v). Good data should give the right name, and even bad data hardly ever a wrong one.
 func TestShapes(t *testing.T) {
 	sims := 40
 	if !testing.Short() {
@@ -40,7 +39,8 @@ func TestShapes(t *testing.T) {
 	}
 	quarters := []int{25, 50, 75, 100}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-22s %-34s %7s %7s %8s %6s %9s   %s\n", "named, percent", "", "linear", "plateau", "peak", "down", "none", "at")
+	fmt.Fprintf(&table, "%-22s %-34s %7s %7s %8s %6s %9s   %s\n",
+		"named, percent", "", "linear", "plateau", "peak", "down", "none", "at")
 	for _, truth := range []struct {
 		name string
 		is   Shape
@@ -63,8 +63,10 @@ func TestShapes(t *testing.T) {
 			{"100 pairs, noise 1%", true, world{pairs: 100, levels: quarters, noise: 0.01, targets: true}},
 			{"100 pairs, noise 3%", true, world{pairs: 100, levels: quarters, noise: 0.03, targets: true}},
 			{"100 pairs, 3%, all levels", false, world{pairs: 100, noise: 0.03, targets: true}},
-			{"100 pairs, 10%, as planned", false, world{pairs: 100, noise: 0.10, tails: 4, outliers: 0.03, targets: true, plan: plan.New, deaf: true}},
-			{"400 pairs, 10%, as planned", false, world{pairs: 400, noise: 0.10, tails: 4, outliers: 0.03, targets: true, plan: plan.New, deaf: true}},
+			{"100 pairs, 10%, as planned",
+				false, world{pairs: 100, noise: 0.10, tails: 4, outliers: 0.03, targets: true, plan: plan.New, deaf: true}},
+			{"400 pairs, 10%, as planned",
+				false, world{pairs: 400, noise: 0.10, tails: 4, outliers: 0.03, targets: true, plan: plan.New, deaf: true}},
 			{"20 pairs, 3%", false, world{pairs: 20, levels: quarters, noise: 0.03, targets: true}},
 		} {
 			w := data.world
@@ -76,12 +78,13 @@ func TestShapes(t *testing.T) {
 				s.runs++
 				s.named[e.Shape]++
 				if e.Shape == truth.is && truth.at > 0 {
-					s.place.add(Estimate{Value: float64(e.ShapeAt), Low: float64(e.ShapeAt) - 15, High: float64(e.ShapeAt) + 15, Bounded: true}, truth.at)
+					s.place.add(Estimate{Value: float64(e.ShapeAt), Low: float64(e.ShapeAt) - 15, High: float64(e.ShapeAt) + 15,
+						Bounded: true}, truth.at)
 				}
 			}
 			right, wrong := s.percent(truth.is), 100-s.percent(truth.is, "")
 			if truth.is == "" {
-				right, wrong = 100, wrong-s.percent(Downward) // which is a verdict that is wrong, and no shape
+				right, wrong = 100, wrong-s.percent(Downward) // "downward" is here a wrong verdict, not a wrong shape
 			}
 			if data.clear && right < 90 {
 				t.Errorf("%s, %s: named so in %.1f%%, want 90 or more", truth.name, data.name, right)
@@ -96,7 +99,8 @@ func TestShapes(t *testing.T) {
 					t.Errorf("%s, %s: within 15 of where it is in %.1f%%", truth.name, data.name, x)
 				}
 			}
-			fmt.Fprintf(&table, "%-22s %-34s %7.1f %7.1f %8.1f %6.1f %9.1f   %s\n", truth.name, data.name, s.percent(Linear), s.percent(Plateau), s.percent(Peak), s.percent(Downward), s.percent(""), at)
+			fmt.Fprintf(&table, "%-22s %-34s %7.1f %7.1f %8.1f %6.1f %9.1f   %s\n", truth.name, data.name, s.percent(Linear),
+				s.percent(Plateau), s.percent(Peak), s.percent(Downward), s.percent(""), at)
 		}
 	}
 	t.Logf("%d simulations of each; at: within 15, mean error, root mean square error\n%s", sims, table.String())

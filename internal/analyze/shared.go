@@ -1,6 +1,6 @@
 package analyze
 
-// share sets the covariance that comes from baselines that several trials use.
+// share sets the covariance that comes from baselines used by several trials.
 func (f *fit) share(t *track, levels []level) {
 	n := len(f.levels)
 	f.cov = newMatrix(n)
@@ -14,9 +14,9 @@ func (f *fit) share(t *track, levels []level) {
 	}
 }
 
-// shareAll takes all trials to share all of their baselines. It is for trials that
-// are few compared with those: the covariance is then small beside the trials' own
-// variance, and this is its upper bound.
+// shareAll treats all trials as sharing all of their baselines. It is for trials that are few
+// compared with the baselines: the covariance is then small beside the trials' own variance, and
+// this is its upper bound.
 func (f *fit) shareAll(levels []level) {
 	parts := make([]float64, len(levels))
 	squares := 0.0
@@ -35,18 +35,17 @@ func (f *fit) shareAll(levels []level) {
 	f.addProducts(parts, squares)
 }
 
-// shareEach follows every baseline.
+// shareEach computes the exact covariance, baseline by baseline.
 func (f *fit) shareEach(t *track, levels []level) {
 	n := len(f.levels)
-	// A row of n for each baseline that is used: its part in each level's
-	// expectation, in ns.
+	// One row of n for each used baseline: its part in each level's expectation, in ns.
 	rows := t.scratch.start(t)
 	parts := t.scratch.parts[:0]
 	buf := t.scratch.shares
 	for l, lv := range levels {
 		for i := range lv.trials {
 			tr := &lv.trials[i]
-			if tr.paired { // these cancel, see phase.go
+			if tr.paired { // the baselines cancel, see phase.go
 				continue
 			}
 			weight := f.levels[l].theta * tr.exposure
@@ -83,16 +82,16 @@ func (f *fit) addProducts(parts []float64, factor float64) {
 	}
 }
 
-// scratch is memory that shareEach uses again for every unit.
+// scratch is memory that shareEach reuses for every unit.
 type scratch struct {
 	epoch  int
-	offset []int // of each segment's baselines in rows
+	offset []int // where the baselines of each segment begin in rows
 	rows   []scratchRow
 	parts  []float64
 	shares []share
 }
 
-// A scratchRow says where a baseline's parts start, if it is of this epoch.
+// A scratchRow is where a baseline's parts start, if epoch is the current one.
 type scratchRow struct{ epoch, at int }
 
 func (s *scratch) start(t *track) []scratchRow {

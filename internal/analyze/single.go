@@ -1,15 +1,15 @@
 package analyze
 
-// A Trial is what one experiment says by itself. It is for looking at the data: far
-// outliers are drawn in and phases corrected for, as in the estimates.
+// Trial is what one experiment says by itself, for looking at the data. As in the estimates, far
+// outliers are clipped, and gains are corrected for phases.
 type Trial struct {
-	Run, Experiment int // index of the runs, and of that run's experiments
+	Run, Experiment int // indices of the run, and of the experiment in that run
 	Speedup         int
 	Gain            float64 // in percent
-	Known           bool    // Gain is; without visits there is none
+	Known           bool    // Gain is known; without visits it is not
 }
 
-// single gives the trials of a fit one by one, by speed-up and then in the order of time.
+// single gives the trials of a fit, by speed-up and then in the order of time.
 func (f *fit) single() []Trial {
 	all := make([]Trial, 0, len(f.trials))
 	for i := range f.trials {

@@ -2,13 +2,13 @@ package analyze
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"whatif/internal/profile"
 )
 
-// TestTrials checks that the experiments are there one by one, and are those that the
-// estimates come from.
+// TestTrials checks that the single experiments are there, and that the estimates come from them.
 func TestTrials(t *testing.T) {
 	w := world{pairs: 60, noise: 0.01, units: []code{{share: 0.5, gain: linear(0.4)}, {share: 0.3, gain: linear(0)}}}
 	d := w.run(3)
@@ -41,9 +41,12 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// Of two runs one was sampled four times as often: each of its samples stands for a quarter.
+// TestTwoPeriods: if one of two runs was sampled four times as often, each of its samples stands
+// for a quarter.
 func TestTwoPeriods(t *testing.T) {
-	often := before.run(2)
+	w := world{pairs: 20, levels: []int{50}, units: []code{{share: 0.6, gain: linear(0.5)}, {share: 0.3, gain: linear(0)}}}
+	run, often := w.run(1), w.run(1)
+	often.Run.ID = "often"
 	often.Run.PeriodNS /= 4
 	for i := range often.Experiments {
 		e := &often.Experiments[i]
@@ -52,13 +55,18 @@ func TestTwoPeriods(t *testing.T) {
 			e.UnitSamples[id] *= 4
 		}
 	}
-	one, two := Analyze(runsOf(before, 1), Options{}), Analyze([]*profile.Data{before.run(1), often}, Options{})
-	for i := range two.Targets {
-		a, b := &one.Targets[i], &two.Targets[i]
-		if a.Unit.Name != b.Unit.Name || math.Abs(a.Share-b.Share) > 1e-9 {
-			t.Errorf("%s: %v%% of the time in one run, %s: %v%% in two", a.Unit.Name, a.Share, b.Unit.Name, b.Share)
+	one, two := Analyze([]*profile.Data{run}, Options{}), Analyze([]*profile.Data{run, often}, Options{})
+	for i := range one.Targets {
+		a := &one.Targets[i]
+		j := slices.IndexFunc(two.Targets, func(t Target) bool { return t.Unit.Name == a.Unit.Name })
+		if j < 0 {
+			t.Fatalf("%s is not in the result of both runs", a.Unit.Name)
 		}
-		if a.CPUNS != a.Samples*1e6 || b.CPUNS != 2*a.CPUNS || b.Samples != 5*a.Samples {
+		b := &two.Targets[j]
+		if math.Abs(a.Share-b.Share) > 1e-9 {
+			t.Errorf("%s: %v%% of the time in one run, %v%% in two", a.Unit.Name, a.Share, b.Share)
+		}
+		if a.CPUNS != a.Samples*period || b.CPUNS != 2*a.CPUNS || b.Samples != 5*a.Samples {
 			t.Errorf("%s: %d ns for %d samples, and %d for %d", a.Unit.Name, a.CPUNS, a.Samples, b.CPUNS, b.Samples)
 		}
 	}

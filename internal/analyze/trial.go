@@ -5,39 +5,39 @@ import (
 	"slices"
 )
 
-// A trial is one experiment of one unit as one point saw it.
+// A trial is one experiment of one unit, seen at one point.
 type trial struct {
-	run, pos int // where in the track: the segment, and the baseline that comes next
-	exp      int // of the run's experiments
-	speedup  int
-	time     float64 // W: effective, perhaps drawn in, see winsorise
-	raw      float64 // W as it was
-	size     float64 // of the window, where W is not that: see observation
-	expected float64 // X: the time that its visits take at the baseline's period
-	real     float64 // R: on the wall clock, as far as the window goes
-	weight   float64 // in the slope
-	visits   float64
-	part     float64 // of the experiment's time that the window covers
-	delay    float64 // D: virtual delay, likewise, beside what there is in baselines
-	drag     float64 // the part of expected that was taken off for it, see drag.go
-	always   float64 // the part of its kind of baselines' time that is delay
-	// granule is the delay that one tick adds: speed-up times the time between two.
+	run, pos           int // position in the track: its segment, and the next baseline there
+	exp                int // index in the run's experiments
+	speedup            int
+	time               float64 // W: effective time, perhaps clipped by winsorise
+	raw                float64 // W before clipping
+	size               float64 // length of the window, if W is not that: see observation
+	expected           float64 // X: the time that its visits take at the baselines' period
+	real               float64 // R: real time of the part that the window covers
+	weight             float64 // in the slope
+	visits             float64
+	part               float64 // part of the experiment's time that the window covers
+	delay              float64 // D: virtual delay in that part, beyond that of baselines
+	delayBias          float64 // part of expected that was subtracted for the bias, see delaybias.go
+	baselineDelayShare float64 // of baselines with as many ticks
+	// granule is the delay that one tick adds: the speed-up times the time between two ticks.
 	granule float64
-	squares float64 // of the shares that baselines have in expected; 0 if it is paired
+	squares float64 // Σ of the squared shares that baselines have in expected; 0 if paired
 
-	samples float64 // of the unit, likewise
-	partner int     // baseline that was drawn with it, in the segment, or -1
-	paired  bool    // its surplus was subtracted, see phase.go
+	samples float64 // samples of the unit in that part
+	partner int     // baseline that was drawn with it, as index in the segment, or -1
+	paired  bool    // the surplus of its partner was subtracted, see phase.go
 
-	fitted   float64 // θ: the ratio W/X that its unit has here, for outliers
-	exposure float64 // x: what X is without noise
-	variance float64 // predicted, of (W-θX)/x
+	fitted   float64 // θ: the ratio W/X that its unit has here, to find outliers
+	exposure float64 // x: what X would be without noise
+	variance float64 // predicted variance of (W-θX)/x
 }
 
-// The ratio θ = W/X of a trial is the program's period with the unit sped up
-// over its period without; the gain is 1 - θ. Several trials have the ratio of
-// their sums, ΣW/ΣX. With that order of summing, gains of different phases of
-// the program are averaged by the time that the phases take, as equation 8 does.
+// The ratio θ = W/X of a trial is the program's period with the unit sped up, over its period
+// without; the gain is 1 - θ. Several trials have the ratio of their sums, ΣW/ΣX. So gains of
+// different phases of the program are averaged by the time that the phases take, as equation 8
+// does.
 
 // collect makes the trials of the experiments of one target.
 func (in *input) collect(t *track, target int, see view) []trial {
@@ -50,21 +50,23 @@ func (in *input) collect(t *track, target int, see view) []trial {
 			continue
 		}
 		s := &t.segments[o.run]
-		delay, real, always := float64(max(0, e.DelayNS)), float64(e.RealNS), in.always[o.run][e.TicksEach()]
+		delay, real := float64(max(0, e.DelayNS)), float64(e.RealNS)
+		usual := in.baselineDelayShare[o.run][e.TicksEach()]
 		tr := trial{run: o.run, pos: s.position(o.exp), exp: o.exp, speedup: e.Speedup,
-			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: real, samples: float64(tookPart(&d.Run, e)[e.Unit]),
-			partner: s.find(in.partner[o.run][o.exp]), delay: max(0, delay-always*real), always: always,
+			time: v.time, raw: v.time, visits: v.visits, size: v.size, part: 1, real: real,
+			samples: float64(participation(&d.Run, e)[e.Unit]), partner: s.find(in.partner[o.run][o.exp]),
+			delay: max(0, delay-usual*real), baselineDelayShare: usual,
 			granule: float64(e.Speedup) / 100 * float64(d.Run.PeriodNS) / float64(e.TicksEach())}
 		tr.weight = tr.real
-		// The window fades in and out: it covers a part of the effective time, and
-		// as much of the real time and of the delay belongs to it.
+		// The window fades in and out: it covers a part of the effective time, and the same part of
+		// the real time and of the delay.
 		if effective := real - delay; effective > 0 && v.window() > 0 {
 			tr.part = min(1, v.window()/effective)
 		}
 		tr.real *= tr.part
 		tr.delay *= tr.part
 		tr.samples *= tr.part
-		if d.Run.WholeRuns { // a shorter run is not less of one
+		if d.Run.WholeRuns { // a short run counts as much as a long one
 			tr.weight = t.mean
 		}
 		period, _ := s.expect(tr.pos, -1, t.k)
@@ -79,21 +81,19 @@ func (in *input) collect(t *track, target int, see view) []trial {
 	return trials
 }
 
-// expose sets exposure and predicted variance of a trial whose ratio is theta.
+// expose sets exposure and predicted variance of a trial with the ratio theta.
 //
-// The variance has three parts: that of the trial's own window, taken to be as
-// noisy as a baseline's; that of the baselines it is compared with; and that of
-// the delay, which comes in granules, one a tick. If samples fell at random,
-// their number in the unit would be binomial, with a variance of delay times
-// granule times the part of the time that is not the unit's; sampling by the
-// clock is more even than that, so this is an upper bound. effect is how much of
-// a delay becomes a gain: all of it (1) where the unit is all that matters, and
-// nothing where it does not matter, since then a delay more or less stretches
-// real time and virtual delay alike.
+// The variance has three parts: that of the trial's own window, which is taken to be as noisy as a
+// baseline's; that of the baselines it is compared with; and that of the delay. The delay comes in
+// granules, one for each tick. If samples fell at random, their number in the unit would be
+// binomial, with a variance of delay times granule times the part of the time that is not the
+// unit's. Sampling at fixed times is more even, so this is an upper bound. effect is the part of a
+// delay that becomes a gain. It is 1 if the unit is all that matters. It is 0 if the unit does not
+// matter, since then a delay more or less stretches real time and virtual delay alike.
 func (tr *trial) expose(t *track, theta, effect float64) {
 	tr.fitted = theta
 	tr.exposure = tr.real
-	if theta >= 0.2 { // below, W is too small to tell
+	if theta >= 0.2 { // below, W is too small for an estimate
 		tr.exposure = min(tr.raw/theta, max(tr.real, tr.raw))
 	}
 	if tr.size > 0 {
@@ -113,24 +113,23 @@ func (tr *trial) expose(t *track, theta, effect float64) {
 	tr.variance = theta*theta*t.variance*(windows+tr.squares) + granules + leastVariance
 }
 
-// The effect of delays is itself an estimate: it is kept within sane limits.
+// effectLeast and effectMost bound the effect of delays, which is itself an estimate.
 const effectLeast, effectMost = 0.25, 1.25
 
-// leastVariance, that of a tenth of a point, keeps noiseless data from dividing
-// by zero. No measurement is that good.
+// leastVariance is that of a tenth of a percentage point. It keeps noiseless data from dividing by
+// zero. No measurement is that good.
 const leastVariance = 1e-6
 
-// winsorise draws in trials that lie further from what their unit does than
-// clipAt standard deviations, and returns how many.
+// winsorise clips trials that lie further than clipAt standard deviations from what their unit
+// does, and returns how many.
 //
-// What the unit does is taken to be, near each speed-up, a gain in proportion to
-// the delay that really arose in the trial: a unit that ran in some trials only
-// has a gain in those only, and those are no outliers. Where no delays were
-// recorded the proportion is to the speed-up. The factor is the weighted median
-// over the trials, robust against half of them.
+// Near each speed-up, the unit is taken to have a gain in proportion to the delay that really arose
+// in the trial: a unit that ran in some trials only has a gain in those only, and those are no
+// outliers. If no delays were recorded, the gain is in proportion to the speed-up. The factor is
+// the weighted median over the trials, which half of them cannot spoil.
 //
-// Where a trial has few visits (fewAVisit), chance makes the outliers, and there
-// is no fit to speak of: such trials stay as they are.
+// If trials have few visits (fewVisitsPerWindow), chance makes the outliers and the fit is poor, so
+// such trials are not clipped.
 func winsorise(t *track, trials []trial) int {
 	delayed := slices.ContainsFunc(trials, func(tr trial) bool { return tr.delay > 0 })
 	cause := func(tr *trial) float64 {
@@ -145,7 +144,7 @@ func winsorise(t *track, trials []trial) int {
 	for i := range trials {
 		window += trials[i].real / float64(len(trials))
 	}
-	if window < fewAVisit*t.period() {
+	if window < fewVisitsPerWindow*t.period() {
 		return 0
 	}
 	for l := range levels {
@@ -156,8 +155,8 @@ func winsorise(t *track, trials []trial) int {
 			z[levels[l].first+i] = (tr.raw - tr.fitted*tr.expected) / (tr.exposure * math.Sqrt(tr.variance))
 		}
 	}
-	// The scale is the trials' own, but few trials tell it badly: the predicted
-	// one (1 for z) counts like three.
+	// The scale is that of the trials. Few trials tell it badly, so the predicted scale (1 for z)
+	// counts as three of them.
 	n := float64(len(trials))
 	mad := spread(z)
 	scale := math.Sqrt((3 + n*mad*mad) / (3 + n))
@@ -178,7 +177,7 @@ func winsorise(t *track, trials []trial) int {
 // A level is the trials of a unit with one speed-up.
 type level struct {
 	speedup int
-	first   int // index of its first trial among all
+	first   int // index of its first trial among all trials
 	trials  []trial
 }
 
@@ -196,8 +195,8 @@ func byLevel(trials []trial) []level {
 	return levels
 }
 
-// proportion is the factor between gain and cause around a level: from the level
-// itself and, until there are five trials, its neighbours on both sides.
+// proportion is the factor between gain and cause around a level: from the level itself and from
+// its neighbours on both sides, until there are five trials.
 func proportion(levels []level, l int, cause func(*trial) float64) float64 {
 	const enough = 5
 	var pairs []weighted

@@ -30,7 +30,7 @@ func codes(w []Warning) (c []string) {
 	return c
 }
 
-// TestKnownTruth looks at curves and verdicts of single runs, little noise.
+// TestKnownTruth compares curves and verdicts of single runs with the truth, with little noise.
 func TestKnownTruth(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -67,7 +67,7 @@ func TestKnownTruth(t *testing.T) {
 	}
 }
 
-// Without noise the answer is exact, however the machine's speed drifts.
+// TestDriftIsFollowed: without noise the answer is exact, however the machine's speed drifts.
 func TestDriftIsFollowed(t *testing.T) {
 	w := world{pairs: 200, units: []code{{share: 1, gain: linear(0.5)}}, targets: true}
 	d := w.run(1)
@@ -86,10 +86,10 @@ func TestDriftIsFollowed(t *testing.T) {
 }
 
 func TestMergingRuns(t *testing.T) {
-	w := world{pairs: 40, units: []code{{share: 0.6, gain: linear(0.6)}, {share: 0.2, gain: linear(0)}}, noise: 0.02, targets: true}
+	w := world{pairs: 40, units: []code{{share: 0.6, gain: linear(0.6)}, {share: 0.2, gain: linear(0)}}, noise: 0.02,
+		targets: true}
 	a, b := w.run(1), w.run(2)
-	// The second run is on a machine of three times the speed, and numbers its
-	// units otherwise.
+	// The second run is on a machine of three times the speed, and has other unit numbers.
 	b.Units[1], b.Units[2] = b.Units[2], b.Units[1]
 	swap := func(id uint32) uint32 { return [3]uint32{0, 2, 1}[id] }
 	for i := range b.Experiments {
@@ -146,14 +146,15 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// A rare point must not throw away another point's data, and has an answer of its
-// own where there are visits enough in all.
+// TestRarePoint: a rare point must not change another point's data, and has a result of its own if
+// it has enough visits in all.
 func TestRarePoint(t *testing.T) {
 	w := world{pairs: 300, units: []code{{share: 0.6, gain: linear(0.6)}}, noise: 0.01, targets: true}
 	rare := w
 	rare.rate, rare.chance = 3, true
 	d, r := w.run(4), rare.run(4)
-	d.Run.Points = append(d.Run.Points, profile.Point{Name: "rare", Kind: "func"}, profile.Point{Name: "never", Kind: "func"})
+	d.Run.Points = append(d.Run.Points, profile.Point{Name: "rare", Kind: "func"},
+		profile.Point{Name: "never", Kind: "func"})
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
 		v := r.Experiments[i].Points[0]
@@ -180,7 +181,8 @@ func TestRarePoint(t *testing.T) {
 }
 
 func TestFewExperiments(t *testing.T) {
-	w := world{pairs: 60, levels: []int{50}, units: []code{{share: 0.6, gain: linear(0.6)}, {share: 0.2, gain: linear(0)}}, noise: 0.01, targets: true}
+	w := world{pairs: 60, levels: []int{50}, units: []code{{share: 0.6, gain: linear(0.6)}, {share: 0.2, gain: linear(0)}},
+		noise: 0.01, targets: true}
 	for _, keep := range []int{0, 1, 2, 3} {
 		d := w.run(5)
 		var left []profile.Experiment
@@ -228,7 +230,8 @@ func TestNothing(t *testing.T) {
 	if !slices.Contains(codes(res.Warnings), "no-data") {
 		t.Errorf("warnings %v", res.Warnings)
 	}
-	d := &profile.Data{Run: profile.Run{Points: []profile.Point{{Name: "p"}}}, Units: map[uint32]profile.Unit{1: {ID: 1, Name: "x"}}, Torn: true}
+	d := &profile.Data{Run: profile.Run{Points: []profile.Point{{Name: "p"}}},
+		Units: map[uint32]profile.Unit{1: {ID: 1, Name: "x"}}, Torn: true}
 	res = Analyze([]*profile.Data{d}, Options{Simulated: true})
 	if len(res.Targets) != 1 || res.Targets[0].Effects[0].Verdict != Unsure {
 		t.Errorf("targets %+v", res.Targets)
@@ -256,7 +259,7 @@ func TestPhases(t *testing.T) {
 			t.Errorf("%s runs all the time, phase factor %.2f", tg.Unit.Name, tg.Effects[0].Phase)
 		}
 	}
-	// The same with -t: nothing selects, so nothing is corrected.
+	// With -t units are not selected by phase, so nothing is corrected.
 	w.targets = true
 	if _, e := effect(t, w.run(8)); e.Phase != 1 || math.Abs(e.Slope.Value-0.2) > 0.08 {
 		t.Errorf("named unit: phase factor %.2f, slope %+v", e.Phase, e.Slope)
@@ -283,7 +286,8 @@ func TestRanking(t *testing.T) {
 }
 
 func TestDeterministic(t *testing.T) {
-	w := world{pairs: 100, noise: 0.05, tails: 3, units: []code{{share: 0.6, gain: linear(0.6), on: cycle(3, 1)}, {share: 0.2, gain: linear(0)}, {share: 0.1, gain: linear(0)}}}
+	w := world{pairs: 100, noise: 0.05, tails: 3, units: []code{{share: 0.6, gain: linear(0.6), on: cycle(3, 1)},
+		{share: 0.2, gain: linear(0)}, {share: 0.1, gain: linear(0)}}}
 	d := w.run(10)
 	first := Analyze([]*profile.Data{d}, Options{Simulated: true})
 	for range 5 {
@@ -323,9 +327,10 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// What disturbed one unit's experiments is said of that unit, and of no other.
+// TestUnitDoubts: if one unit's experiments were disturbed, that unit has a warning, and no other.
 func TestUnitDoubts(t *testing.T) {
-	w := world{pairs: 100, noise: 0.01, targets: true, units: []code{{share: 0.3, gain: linear(0.3)}, {share: 0.3, gain: linear(0.1)}, {share: 0.3, gain: linear(0)}}}
+	w := world{pairs: 100, noise: 0.01, targets: true, units: []code{{share: 0.3, gain: linear(0.3)},
+		{share: 0.3, gain: linear(0.1)}, {share: 0.3, gain: linear(0)}}}
 	d := w.run(13)
 	for i := range d.Experiments {
 		if e := &d.Experiments[i]; e.Unit == 2 {

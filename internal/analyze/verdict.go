@@ -7,27 +7,26 @@ import (
 	"slices"
 )
 
-// The verdict on an effect, by the first rule that holds. "Surely" is "with the
-// whole 95% interval".
+// judge decides the verdicts on effects, each by the first rule that holds. "Certainly" means with
+// the whole 95% interval.
 //
 //  1. unsure: no interval is known.
-//  2. none: at every level the gain is surely within ±margin.
-//  3. faster, or slower: the slope differs from zero, or the gain at some level does
-//     (the curve bends), and that is no chance among all that were tried; and the
-//     largest gain, or loss, of the curve is at least half of the margin. The slope's
-//     sign decides, if it differs from zero; else that of the surest level.
+//  2. none: at every level the gain is certainly within ±margin.
+//  3. faster, or slower: the slope differs from zero, or the gain at some level does (the curve
+//     bends), and that is no chance among all units that were tried; and the largest gain, or loss,
+//     of the curve is at least half of the margin. The slope's sign decides, if it differs from
+//     zero; otherwise that of the most certain level.
 //  4. unsure.
 //
-// Chance is held to 5% for a whole table, the effects of all units on one metric of one
-// point: that any unit without an effect gets "faster" or "slower". Each effect has a
-// probability of being as far from zero by chance, from its slope (four fifths of the
-// chance that an effect has; it is one number) and from its surest level (one fifth,
-// divided by the number of levels). Of these Holm's procedure takes the smallest as
-// long as each is below 5% over the number of those not yet taken (Scand. J. Stat. 6,
-// 1979). That holds whatever the effects have to do with each other, and these share
-// their baselines. Intervals that hold for all units at once (Bonferroni's) would say
-// the same of the first, and less of all others. The intervals shown are each unit's
-// own.
+// A table is the effects of all units on one metric of one point. For a whole table, the
+// probability that any unit without an effect gets "faster" or "slower" is at most 5%. Each effect
+// has a probability of being as far from zero by chance. Four fifths of it are for the slope, which
+// is one number; one fifth is for the most certain level, divided by the number of levels. Holm's
+// procedure takes the effects in the order of this probability, as long as each is below 5% over
+// the number of those not yet taken (Scand. J. Stat. 6, 1979). That holds for any dependence
+// between effects, and these share their baselines. Intervals that hold for all units at once
+// (Bonferroni's) would say the same of the first effect, and less of all others. The intervals in
+// reports are each unit's own.
 //
 // "none" is not corrected: it says that an effect is small, not that there is one.
 func judge(table []*Effect, margin float64) (among int) {
@@ -43,36 +42,35 @@ func judge(table []*Effect, margin float64) (among int) {
 	among = len(tested)
 	holds := true
 	for i, e := range tested {
-		holds = holds && e.chance <= alpha/float64(among-i)
+		holds = holds && e.chance <= Alpha/float64(among-i)
 		e.judge(holds, margin)
 	}
 	return among
 }
 
-// slopePart is the part of an effect's chance that the slope has.
+// slopePart is the part of an effect's error probability that is for the slope.
 const slopePart = 0.8
 
-// byChance is the probability of an effect's being as far from zero as it is, if it is
-// none.
+// byChance is the probability that an effect is as far from zero as this one if there is none.
 func (e *Effect) byChance() float64 {
-	p := e.doubt.chance(e.Slope.Value) / slopePart
-	if l, n := e.surest(); l != nil {
-		p = min(p, l.doubt.chance(l.Gain.Value)*float64(n)/(1-slopePart))
+	p := e.uncertainty.chance(e.Slope.Value) / slopePart
+	if l, n := e.mostCertain(); l != nil {
+		p = min(p, l.uncertainty.chance(l.Gain.Value)*float64(n)/(1-slopePart))
 	}
 	return min(1, p)
 }
 
-// surest is the level that is furthest from zero, by its uncertainty; n is how many
-// there are.
-func (e *Effect) surest() (best *Level, n int) {
+// mostCertain is the level that is furthest from zero, relative to its uncertainty; n is the number
+// of levels.
+func (e *Effect) mostCertain() (best *Level, n int) {
 	most := 0.0
 	for i := range e.Curve {
 		l := &e.Curve[i]
-		if l.doubt.noise <= 0 || !l.Gain.Bounded {
+		if l.uncertainty.noise <= 0 || !l.Gain.Bounded {
 			continue
 		}
 		n++
-		if far := math.Abs(l.Gain.Value) / l.doubt.half(alpha); far > most {
+		if far := math.Abs(l.Gain.Value) / l.uncertainty.half(Alpha); far > most {
 			best, most = l, far
 		}
 	}
@@ -89,7 +87,7 @@ func (e *Effect) judge(holds bool, margin float64) {
 		return
 	}
 	sign := e.Slope.Value
-	if l, _ := e.surest(); e.Slope.Low <= 0 && e.Slope.High >= 0 && l != nil {
+	if l, _ := e.mostCertain(); e.Slope.Low <= 0 && e.Slope.High >= 0 && l != nil {
 		sign = l.Gain.Value
 	}
 	least, most := e.extremes()
@@ -101,8 +99,7 @@ func (e *Effect) judge(holds bool, margin float64) {
 	}
 }
 
-// reason says in words why the verdict is what it is; among is how many units the
-// table has.
+// reason says in words why the verdict is what it is; among is the number of units in the table.
 func (e *Effect) reason(among int, margin float64) string {
 	gains, loses := "the program gains", "the program slower"
 	if e.Metric != Throughput {
@@ -110,8 +107,9 @@ func (e *Effect) reason(among int, margin float64) string {
 	}
 	switch e.Verdict {
 	case None:
-		if most := e.Reaches(); most < 100 {
-			return fmt.Sprintf("no effect: less than %.3g%% either way up to %d%% faster; beyond that was not tried", margin, most)
+		if most := e.LargestSpeedup(); most < 100 {
+			return fmt.Sprintf("no effect: less than %.3g%% either way up to %d%% faster; beyond that was not tried",
+				margin, most)
 		}
 		return fmt.Sprintf("no effect: less than %.3g%% either way, however fast it is", margin)
 	case Faster:
@@ -134,19 +132,21 @@ func (e *Effect) reason(among int, margin float64) string {
 	case e.Experiments == 0:
 		return "not enough data: no experiment that can be compared with baselines"
 	case !e.Slope.Bounded && e.Experiments < leastTrials:
-		return fmt.Sprintf("not enough data: %d %s, and an interval needs %d", e.Experiments, plural(e.Experiments, "experiment"), leastTrials)
+		return fmt.Sprintf("not enough data: %d %s, and an interval needs %d",
+			e.Experiments, plural(e.Experiments, "experiment"), leastTrials)
 	case !e.Slope.Bounded:
 		return "not enough data: too few baselines to know the noise"
-	case e.chance <= alpha/float64(max(among, 1)):
+	case e.chance <= Alpha/float64(max(among, 1)):
 		return "hardly an effect, but not surely none"
-	case e.chance <= alpha:
+	case e.chance <= Alpha:
 		return fmt.Sprintf("not enough data: more than chance for one unit, but %d were tried", among)
 	}
 	end := e.Curve[len(e.Curve)-1].Gain
-	return fmt.Sprintf("not enough data: at most speed-up, the gain may be anything from %s to %s%%", signed(end.Low), signed(end.High))
+	return fmt.Sprintf("not enough data: at most speed-up, the gain may be anything from %s to %s%%",
+		signed(end.Low), signed(end.High))
 }
 
-// signed writes a number of percent that is not to look more exact than it is.
+// signed writes a percentage that must not look more exact than it is.
 func signed(x float64) string {
 	if math.Abs(x) < 0.5 {
 		return "0"
@@ -154,15 +154,16 @@ func signed(x float64) string {
 	return fmt.Sprintf("%+.0f", min(999, max(-999, x)))
 }
 
-// Reaches is the largest speed-up that was tried: what is said of an effect holds up to there.
-func (e *Effect) Reaches() int {
+// LargestSpeedup is the largest speed-up that was tried. Statements about the effect hold up to
+// there.
+func (e *Effect) LargestSpeedup() int {
 	if n := len(e.Curve); n > 0 {
 		return e.Curve[n-1].Speedup
 	}
 	return 0
 }
 
-// within says that the whole curve is surely within ±margin.
+// within says that the whole curve is certainly within ±margin.
 func within(e *Effect, margin float64) bool {
 	for _, l := range e.Curve {
 		if !l.Gain.Bounded || l.Gain.Low < -margin || l.Gain.High > margin {
@@ -172,7 +173,7 @@ func within(e *Effect, margin float64) bool {
 	return true
 }
 
-// extremes are the least and the largest gain of the curve; the origin is on it.
+// extremes are the least and the largest gain of the curve, which begins at 0.
 func (e *Effect) extremes() (least, most float64) {
 	for _, l := range e.Curve {
 		if l.Gain.Known {
@@ -182,20 +183,20 @@ func (e *Effect) extremes() (least, most float64) {
 	return least, most
 }
 
-// sureLevels says whether some level surely gains, and whether some surely loses,
-// with an interval for all levels together.
-func (e *Effect) sureLevels() (up, down bool) {
+// certainLevels says whether some level certainly gains, and whether some certainly loses, with
+// intervals that hold for all levels together.
+func (e *Effect) certainLevels() (up, down bool) {
 	n := 0
 	for _, l := range e.Curve {
-		if l.doubt.noise > 0 {
+		if l.uncertainty.noise > 0 {
 			n++
 		}
 	}
 	for _, l := range e.Curve {
-		if l.doubt.noise <= 0 || !l.Gain.Bounded {
+		if l.uncertainty.noise <= 0 || !l.Gain.Bounded {
 			continue
 		}
-		h := l.doubt.half(alpha / float64(n))
+		h := l.uncertainty.half(Alpha / float64(n))
 		up = up || l.Gain.Value > h
 		down = down || l.Gain.Value < -h
 	}

@@ -2,9 +2,9 @@ package analyze
 
 import "whatif/internal/profile"
 
-// tookPart is how much each unit took part in an experiment, in samples: a sampling period
-// for which a thread waited in it, for what counts as its time, is like one.
-func tookPart(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
+// participation is how much each unit took part in an experiment, in samples. A wait that counts as
+// the unit's time counts as one sample for each sampling period.
+func participation(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
 	if len(e.UnitWaits) == 0 || run.PeriodNS <= 0 {
 		return e.UnitSamples
 	}
@@ -18,8 +18,8 @@ func tookPart(run *profile.Run, e *profile.Experiment) map[uint32]int64 {
 	return all
 }
 
-// followsWaits tells whether it is known of a run who waited, even if nobody did.
-func followsWaits(d *profile.Data) bool {
+// recordsWaits says whether a run recorded waits, even if there were none.
+func recordsWaits(d *profile.Data) bool {
 	for _, u := range d.Units {
 		if u.Kind == "wait" {
 			return true
@@ -28,14 +28,14 @@ func followsWaits(d *profile.Data) bool {
 	return len(d.Run.Waiting) > 0
 }
 
-// measureWaiting sets the targets' waiting, from the baselines where there are any: in
-// experiments the delays are waited, too.
+// measureWaiting sets the targets' waiting. It is taken from the baselines if there are any,
+// because in experiments threads also wait for delays.
 func (in *input) measureWaiting() {
 	for _, baselines := range []bool{true, false} {
 		var real int64
 		sums, counted := make([]map[string]int64, len(in.targets)), make([]int64, len(in.targets))
 		for r, d := range in.runs {
-			if !followsWaits(d) {
+			if !recordsWaits(d) {
 				continue
 			}
 			for i := range d.Experiments {

@@ -9,8 +9,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// A world is a program on a machine, simulated: what it would really gain is
-// known. Everything that the method has to cope with can be switched on.
+// A world is a simulated program on a machine, with known true gains. Everything that the method
+// has to cope with can be switched on.
 type world struct {
 	pairs   int
 	levels  []int // empty: 5 to 100 in steps of 5
@@ -30,7 +30,7 @@ type world struct {
 	late     bool    // units are chosen at their experiment, not with the pair
 	// plan chooses units and levels, if there is one: plan.New, plan.Race or plan.Even.
 	plan func(seed uint64, levels []int) *plan.Plan
-	// deaf: the plan is told nothing, as plan.Even does not listen anyway.
+	// deaf says that the plan does not learn (plan.Even never does).
 	deaf bool
 	// each is called with the data so far after each pair; false ends the run.
 	each func(d *profile.Data) bool
@@ -53,7 +53,7 @@ func plateau(slope, top float64) func(float64) float64 {
 	return func(s float64) float64 { return math.Min(slope*s, top) }
 }
 
-// peak rises to top at 40%, and falls to zero at 100%.
+// peak rises to top at 40% and falls to zero at 100%.
 func peak(top float64) func(float64) float64 {
 	return func(s float64) float64 {
 		if s < 0.4 {
@@ -74,10 +74,12 @@ func (w *world) run(seed uint64) *profile.Data {
 			levels = append(levels, s)
 		}
 	}
-	d := &profile.Data{Units: map[uint32]profile.Unit{}, Run: profile.Run{Version: 1, ID: fmt.Sprint(seed), CPUs: 2, PeriodNS: period,
+	d := &profile.Data{Units: map[uint32]profile.Unit{}, Run: profile.Run{Version: 1, ID: fmt.Sprint(seed), CPUs: 2,
+		PeriodNS:  period,
 		WholeRuns: w.whole, Speedups: levels, Points: []profile.Point{{Name: "request", Kind: "func"}}}}
 	for i := range w.units {
-		d.Units[uint32(i+1)] = profile.Unit{ID: uint32(i + 1), Kind: "line", Name: fmt.Sprintf("a.c:%d", i+1), File: "a.c", Line: i + 1}
+		d.Units[uint32(i+1)] = profile.Unit{ID: uint32(i + 1), Kind: "line", Name: fmt.Sprintf("a.c:%d", i+1), File: "a.c",
+			Line: i + 1}
 	}
 	if w.targets {
 		d.Run.Targets = []string{"a.c:1"}
@@ -106,8 +108,7 @@ func (w *world) run(seed uint64) *profile.Data {
 	return d
 }
 
-// follow makes the experiments that a plan asks for, and tells it what they say, as a
-// session does.
+// follow makes the experiments that a plan asks for, and gives it the results, as a session does.
 func (m *machine) follow(d *profile.Data, p *plan.Plan) {
 	look := 0
 	for range 2 * m.pairs {
@@ -134,12 +135,13 @@ func (m *machine) follow(d *profile.Data, p *plan.Plan) {
 	}
 }
 
-// known is what a session tells the plan; units of worlds are numbered by their lines.
+// known is what a session tells the plan. The units of a world are numbered by their lines.
 func known(r *Result) map[uint32]plan.Known {
 	all := make(map[uint32]plan.Known)
 	for i := range r.Targets {
 		p := r.Prospect(&r.Targets[i])
-		all[uint32(r.Targets[i].Unit.Line)] = plan.Known{Most: p.Most, Gain: p.Gain, Half: p.Half, Bounded: p.Bounded, Bend: p.Bend}
+		all[uint32(r.Targets[i].Unit.Line)] = plan.Known{Most: p.Most, Gain: p.Gain, Half: p.Half, Bounded: p.Bounded,
+			Bend: p.Bend}
 	}
 	return all
 }
@@ -211,7 +213,7 @@ func (m *machine) measure(e *profile.Experiment) {
 		if uint32(i+1) == e.Unit && p > 0 {
 			s := float64(e.Speedup) / 100
 			delay = s * period * float64(n)
-			// What is gained is in proportion to the delay that arose.
+			// The gain is in proportion to the delay that arose.
 			theta = 1 - c.gain(s)*active*float64(n)/(trials*p)
 		}
 	}

@@ -1,10 +1,14 @@
-// Package chart draws what package analyze found, as SVG: the curve of a unit's gains
-// with its interval, how its periods are spread, and the baselines over time. The page,
-// the HTML file and the .svg files all show what is drawn here.
+// Package chart draws the results of package analyze as SVG: the curve of a unit's gains with its
+// interval, the distribution of its periods, and the baselines over time. The page, the HTML file
+// and the .svg files show the same drawings.
 //
-// A drawing has no colours of its own, only classes; Style has them, for light and
-// dark. It has no identifiers, so any number of drawings can be in one page, and all
-// text in it is escaped. Nothing here computes statistics.
+// The normal sequence is to collect the data (NewSpread, NewSparks, NewTimeline) where a drawing
+// needs more than one effect, and to draw (Curve, Histogram, Sparks.Paths, Timeline.SVG); or to
+// fill in a Sheet and Write it, for a file of its own.
+//
+// A drawing has no colours of its own, only classes; Style has the colours, for light and dark. It
+// has no identifiers, so any number of drawings can be in one page. All text in it is escaped. This
+// package computes no statistics.
 package chart
 
 import (
@@ -37,12 +41,13 @@ func (d *drawing) path(class, data string) {
 	}
 }
 
-// open begins a drawing that says alt to who cannot see it.
+// open begins a drawing. alt is its text for screen readers.
 func (d *drawing) open(class string, w, h float64, alt string) {
-	d.add(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" role="img" aria-label="%s">`, class, num(w), num(h), html.EscapeString(alt))
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" role="img" aria-label="%s">`,
+		class, num(w), num(h), html.EscapeString(alt))
 }
 
-// An axis is a range of values and where on the paper its ends are.
+// An axis is a range of values and the positions of its ends in the drawing.
 type axis struct {
 	lo, hi   float64
 	from, to float64
@@ -58,7 +63,7 @@ func (a axis) at(v float64) float64 {
 // inside keeps a value within the axis.
 func (a axis) inside(v float64) float64 { return min(max(v, a.lo), a.hi) }
 
-// ticks are round values within the axis, some n of them.
+// ticks are about n round values within the axis.
 func (a axis) ticks(n int) []float64 {
 	span := a.hi - a.lo
 	if !(span > 0) || math.IsInf(span, 0) {
@@ -78,7 +83,7 @@ func (a axis) ticks(n int) []float64 {
 	return all
 }
 
-// num writes a coordinate: a tenth of a pixel is enough.
+// num writes a coordinate. A tenth of a pixel is enough.
 func num(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "0"

@@ -11,7 +11,8 @@ import (
 	"whatif/internal/analyze"
 )
 
-// sound checks that a drawing is XML, has numbers for coordinates, and no element but those of drawings.
+// sound checks that a drawing is XML, has finite numbers for coordinates, and no elements but those
+// of drawings.
 func sound(t *testing.T, name, svg string) {
 	t.Helper()
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
@@ -45,8 +46,11 @@ func TestCurve(t *testing.T) {
 	for name, e := range map[string]*analyze.Effect{
 		"nothing": {},
 		"one":     {Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}}},
-		"odd": {Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}, {Speedup: 50, Gain: known(nan, nan)}, {Speedup: 60, Gain: known(1, inf)}, {Speedup: 70, Gain: known(-1e300, 1e300)}, {Speedup: 80, Gain: known(30, 5), Raw: known(nan, 1)}},
-			Trials: []analyze.Trial{{Speedup: 50, Gain: nan, Known: true}, {Speedup: 50, Gain: -inf, Known: true}, {Speedup: 60, Gain: 1e308, Known: true}, {Speedup: 60}}},
+		"odd": {Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}, {Speedup: 50, Gain: known(nan, nan)},
+			{Speedup: 60, Gain: known(1, inf)}, {Speedup: 70, Gain: known(-1e300, 1e300)},
+			{Speedup: 80, Gain: known(30, 5), Raw: known(nan, 1)}},
+			Trials: []analyze.Trial{{Speedup: 50, Gain: nan, Known: true}, {Speedup: 50, Gain: -inf, Known: true},
+				{Speedup: 60, Gain: 1e308, Known: true}, {Speedup: 60}}},
 	} {
 		sound(t, name, Curve(e, 460, 280, evil))
 		sound(t, name, Curve(e, 1, 1, ""))
@@ -54,13 +58,16 @@ func TestCurve(t *testing.T) {
 		band, line := s.Paths(e)
 		sound(t, name, `<svg><path d="`+band+line+`"/></svg>`)
 	}
-	e := &analyze.Effect{Verdict: analyze.Faster, Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}, {Speedup: 100, Gain: known(40, 4)}}}
+	e := &analyze.Effect{Verdict: analyze.Faster,
+		Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}, {Speedup: 100, Gain: known(40, 4)}}}
 	svg := Curve(e, 460, 280, "gain")
-	if !strings.Contains(svg, `<svg xmlns="http://www.w3.org/2000/svg" class="chart faster"`) || strings.Count(svg, `class="mark"`) != 1 || !strings.Contains(svg, "100% faster: 40.0% (36.0 to 44.0)") {
+	if !strings.Contains(svg, `<svg xmlns="http://www.w3.org/2000/svg" class="chart faster"`) ||
+		strings.Count(svg, `class="mark"`) != 1 || !strings.Contains(svg, "100% faster: 40.0% (36.0 to 44.0)") {
 		t.Error(svg)
 	}
-	// Beside one that goes further it is drawn smaller.
-	if beside := Curve(e, 460, 280, "gain", &analyze.Effect{Curve: []analyze.Level{{Speedup: 100, Gain: known(90, 1)}}}); !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
+	// Beside a curve that reaches further it is drawn smaller.
+	high := &analyze.Effect{Curve: []analyze.Level{{Speedup: 100, Gain: known(90, 1)}}}
+	if beside := Curve(e, 460, 280, "gain", high); !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
 		t.Error(beside)
 	}
 }
@@ -75,7 +82,8 @@ func TestTicks(t *testing.T) {
 		{axis{lo: 1, hi: 1}, nil},
 		{axis{lo: 0, hi: math.Inf(1)}, nil},
 	} {
-		if got := c.a.ticks(5); len(got) != len(c.want) || len(got) > 0 && (got[0] != c.want[0] || got[len(got)-1] != c.want[len(c.want)-1]) {
+		if got := c.a.ticks(5); len(got) != len(c.want) ||
+			len(got) > 0 && (got[0] != c.want[0] || got[len(got)-1] != c.want[len(c.want)-1]) {
 			t.Errorf("%+v: %v, want %v", c.a, got, c.want)
 		}
 	}

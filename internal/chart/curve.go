@@ -9,10 +9,9 @@ import (
 	"whatif/internal/analyze"
 )
 
-// Curve draws the gains of a unit over how much faster it is: the curve with the band
-// of its intervals, what the experiments of each speed-up say alone (thin bars), and,
-// where the effect has its trials, each experiment (dots). Those beside it have the same
-// scale.
+// Curve draws the gains of a unit over its speed-up: the curve with the band of its intervals, the
+// estimates of each speed-up alone (thin bars), and, if the effect has its trials, each experiment
+// (dots). The effects in beside are only for the scale, so that curves can be compared.
 func Curve(e *analyze.Effect, w, h float64, title string, beside ...*analyze.Effect) string {
 	var d drawing
 	d.open("chart "+string(e.Verdict), w, h, Words(e, title))
@@ -23,7 +22,8 @@ func Curve(e *analyze.Effect, w, h float64, title string, beside ...*analyze.Eff
 	d.frame(x, y, w, h)
 	// A drawing within the drawing clips what lies outside.
 	d.add(`<svg x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">`,
-		num(x.from-6), num(y.to), num(x.to-x.from+12), num(y.from-y.to), num(x.from-6), num(y.to), num(x.to-x.from+12), num(y.from-y.to))
+		num(x.from-6), num(y.to), num(x.to-x.from+12), num(y.from-y.to), num(x.from-6), num(y.to),
+		num(x.to-x.from+12), num(y.from-y.to))
 	band, line := paths(e.Curve, x, y)
 	d.path("band", band)
 	d.path("dots", dots(e.Trials, x, y))
@@ -31,7 +31,8 @@ func Curve(e *analyze.Effect, w, h float64, title string, beside ...*analyze.Eff
 	d.path("curve", line)
 	for _, l := range e.Curve {
 		if l.Speedup > 0 && shown(l.Gain) {
-			d.add(`<circle class="mark" cx="%s" cy="%s" r="3.2"><title>%s</title></circle>`, num(x.at(float64(l.Speedup))), num(y.at(l.Gain.Value)), html.EscapeString(levelWords(l)))
+			d.add(`<circle class="mark" cx="%s" cy="%s" r="3.2"><title>%s</title></circle>`,
+				num(x.at(float64(l.Speedup))), num(y.at(l.Gain.Value)), html.EscapeString(levelWords(l)))
 		}
 	}
 	d.WriteString("</svg>")
@@ -65,10 +66,9 @@ func tick(v float64) string {
 	return figure(v)
 }
 
-// reach is the range of gains that a curve needs: with its intervals, unless they say
-// nothing.
+// reach is the range of gains that a curve needs: with its intervals, unless they are very wide.
 func reach(effects ...*analyze.Effect) axis {
-	const most, least = 100, 10 // percent beyond which an interval is cut; the smallest range
+	const most, least = 100, 10 // percent at which an interval is cut; the smallest range
 	lo, hi := 0.0, 0.0
 	for _, e := range effects {
 		for _, l := range e.Curve {
@@ -94,7 +94,7 @@ func reach(effects ...*analyze.Effect) axis {
 	return axis{lo: lo, hi: hi}
 }
 
-// trialsAt is a quantile of the trials' gains, within what is worth room.
+// trialsAt is a quantile of the trials' gains, within the range that is worth drawing.
 func trialsAt(trials []analyze.Trial, p float64) float64 {
 	var gains []float64
 	for _, one := range trials {
@@ -141,7 +141,7 @@ func paths(levels []analyze.Level, x, y axis) (band, line string) {
 	return band, b.String()
 }
 
-// raws are what each level's experiments say alone.
+// raws are the estimates of each level alone.
 func raws(levels []analyze.Level, x, y axis) string {
 	var b strings.Builder
 	for _, l := range levels {
@@ -153,10 +153,10 @@ func raws(levels []analyze.Level, x, y axis) string {
 	return b.String()
 }
 
-// dots are the experiments. Those of one speed-up stand a little apart, and what would lie
-// outside lies on the edge.
+// dots are the experiments. Those of one speed-up are drawn a little apart, and those outside of
+// the drawing on its edge.
 func dots(trials []analyze.Trial, x, y axis) string {
-	const most = 1500 // more cannot be told apart
+	const most = 1500 // more dots cannot be distinguished
 	every := 1 + (len(trials)-1)/most
 	var b strings.Builder
 	for i, one := range trials {
@@ -169,7 +169,7 @@ func dots(trials []analyze.Trial, x, y axis) string {
 	return b.String()
 }
 
-// Words say what a curve shows.
+// Words describes a curve in words.
 func Words(e *analyze.Effect, title string) string {
 	var parts []string
 	for _, l := range e.Marks {

@@ -10,13 +10,13 @@ import (
 	"whatif/internal/analyze"
 )
 
-// A Weighted value is a duration in ns, and how many times it was seen.
+// Weighted is a duration in ns, and how often it was seen.
 type Weighted struct{ Value, Weight float64 }
 
-// A Spread is durations in order. What is not positive and finite is left out.
+// Spread is durations in ascending order. Only positive and finite ones are kept.
 type Spread struct {
 	values []float64 // ascending
-	sums   []float64 // of the weights before each, and of all
+	sums   []float64 // sums of the weights before each, and of all
 }
 
 // NewSpread sorts durations.
@@ -38,7 +38,7 @@ func NewSpread(all []Weighted) *Spread {
 
 func (s *Spread) total() float64 { return s.sums[len(s.values)] }
 
-// quantile is 0 if there is nothing.
+// quantile is 0 if there are no durations.
 func (s *Spread) quantile(p float64) float64 {
 	if len(s.values) == 0 {
 		return 0
@@ -47,11 +47,11 @@ func (s *Spread) quantile(p float64) float64 {
 	return s.values[min(max(i-1, 0), len(s.values)-1)]
 }
 
-// below is the weight of what is less than x.
+// below is the weight of the durations below x.
 func (s *Spread) below(x float64) float64 { return s.sums[sort.SearchFloat64s(s.values, x)] }
 
-// Histogram draws how durations are spread, in the baselines (bars) and in the experiments
-// of a unit (a line), each as shares of its own. "" if there is nothing to draw.
+// Histogram draws the distribution of durations in the baselines (bars) and in the experiments of a
+// unit (a line), each in shares of its own total; "" if there is nothing to draw.
 func Histogram(base, own *Spread, w, h float64, title string) string {
 	lo, hi := bounds(base, own)
 	if hi <= 0 {
@@ -60,7 +60,7 @@ func Histogram(base, own *Spread, w, h float64, title string) string {
 	const left, right, top, bottom = 8, 8, 8, 20
 	var d drawing
 	d.open("chart histogram", w, h, title+": "+median("baselines", base)+", "+median("experiments", own))
-	// Durations that differ by factors are compared as such.
+	// Durations that differ by large factors are drawn on a logarithmic scale.
 	scale, unscale := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if hi > 8*lo {
 		scale, unscale = math.Log, math.Exp
@@ -73,7 +73,8 @@ func Histogram(base, own *Spread, w, h float64, title string) string {
 	var bars, step strings.Builder
 	for i, share := range baseShares {
 		if share > 0 {
-			bars.WriteString("M" + edge(i) + " " + num(y.from) + "V" + num(y.at(share)) + "H" + edge(i+1) + "V" + num(y.from) + "Z")
+			bars.WriteString("M" + edge(i) + " " + num(y.from) + "V" + num(y.at(share)) +
+				"H" + edge(i+1) + "V" + num(y.from) + "Z")
 		}
 	}
 	if own.total() > 0 {
@@ -94,7 +95,7 @@ func Histogram(base, own *Spread, w, h float64, title string) string {
 	return d.String()
 }
 
-// bounds are the durations between which nearly all lie.
+// bounds are the durations between which nearly all others lie.
 func bounds(of ...*Spread) (lo, hi float64) {
 	lo = math.Inf(1)
 	for _, s := range of {
@@ -115,7 +116,7 @@ func median(what string, of *Spread) string {
 	return "no " + what
 }
 
-// shares counts into bins; what is beyond the axis is in the outermost.
+// shares counts into bins. The outermost bins include what is beyond the axis.
 func (s *Spread) shares(x axis, unscale func(float64) float64, bins int) []float64 {
 	shares := make([]float64, bins)
 	before := 0.0

@@ -9,28 +9,28 @@ import (
 	"whatif/internal/analyze"
 )
 
-// A Panel is one curve of a sheet and what stands above it.
+// Panel is one curve of a sheet, and the text above it.
 type Panel struct {
 	Name, Detail, Verdict string
 	Effect                *analyze.Effect
 }
 
-// A Section is panels under a heading.
+// Section is panels under a heading.
 type Section struct {
 	Heading string
 	Panels  []Panel
-	Notes   []string // on what the panels show
+	Notes   []string // about what the panels show
 }
 
-// Sheet is a file of curves.
+// Sheet is an SVG file of curves.
 type Sheet struct {
 	Title    string
-	Notes    []string // what to know before any of it
+	Notes    []string // what to know before looking at the curves
 	Sections []Section
-	Width    float64 // of a panel
+	Width    float64 // width of a panel
 }
 
-// Write writes a whole SVG file.
+// Write writes the whole SVG file.
 func (s *Sheet) Write(w io.Writer) error {
 	const gap, line = 24.0, 17.0
 	high := s.Width * 0.62
@@ -62,7 +62,8 @@ func (s *Sheet) Write(w io.Writer) error {
 			d.text(x, y+line, "name", "start", cutLeft(p.Name, n))
 			d.text(x, y+2*line, "", "start", cut(p.Detail, letters(s.Width, 11)))
 			d.text(x, y+3*line, string(p.Effect.Verdict), "start", cut(p.Verdict, letters(s.Width, 11)))
-			d.add(`<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, num(x), num(y+3*line+6), num(s.Width), num(high), Curve(p.Effect, s.Width, high, p.Name))
+			d.add(`<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`,
+				num(x), num(y+3*line+6), num(s.Width), num(high), Curve(p.Effect, s.Width, high, p.Name))
 		}
 		if len(sec.Panels) > 0 {
 			y += high + 3*line + gap
@@ -76,13 +77,15 @@ func (s *Sheet) Write(w io.Writer) error {
 	}
 	y += gap / 2
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %[1]s %[2]s\">\n<title>%s</title>\n<style>\n%s</style>\n<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
+	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"%s\" height=\"%s\" "+
+		"viewBox=\"0 0 %[1]s %[2]s\">\n<title>%s</title>\n<style>\n%s</style>\n"+
+		"<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
 		num(wide), num(y), html.EscapeString(s.Title), Style, d.String())
 	return out.Flush()
 }
 
-// cut keeps the beginning, cutLeft the end. Letters differ in width; as many of the mean
-// one fit.
+// cut keeps the beginning of a text, cutLeft the end, with n letters of mean width: letters differ
+// in width.
 func cut(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:max(0, n-1)]) + "…"

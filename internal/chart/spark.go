@@ -6,14 +6,14 @@ import (
 	"whatif/internal/analyze"
 )
 
-// SparkWidth and SparkHeight are the box of a curve in a table's row.
+// SparkWidth and SparkHeight are the size of a curve in a row of a table.
 const SparkWidth, SparkHeight = 100, 28
 
-// Sparks draws small curves to one scale, so that rows can be compared.
+// Sparks draws small curves at one scale, so that rows can be compared.
 type Sparks struct{ x, y axis }
 
-// NewSparks finds the scale for all effects. One row with a wild interval must not make all
-// others flat: only the values count.
+// NewSparks finds the scale for all effects. Only the values count, because one row with a very
+// wide interval must not make all others flat.
 func NewSparks(effects []*analyze.Effect) *Sparks {
 	lo, hi := 0.0, 5.0
 	for _, e := range effects {
@@ -26,10 +26,10 @@ func NewSparks(effects []*analyze.Effect) *Sparks {
 	return &Sparks{axis{0, 100, 1, SparkWidth - 1}, axis{lo, hi, SparkHeight - 2, 2}}
 }
 
-// Zero is where in the box no gain is.
+// Zero is the position of a gain of 0 in the box.
 func (s *Sparks) Zero() float64 { return math.Round(s.y.at(0)) }
 
-// Paths are the band and the curve of an effect. The box's edge cuts what is outside.
+// Paths are the band and the curve of an effect. The edge of the box has to clip them.
 func (s *Sparks) Paths(e *analyze.Effect) (band, line string) {
 	cut := make([]analyze.Level, 0, len(e.Curve))
 	for _, l := range e.Curve {

@@ -8,10 +8,10 @@ import (
 	"whatif/internal/analyze"
 )
 
-// A Moment is a duration at a time, in ns.
+// Moment is a duration at a time, both in ns.
 type Moment struct{ At, Value float64 }
 
-// Timeline draws a value over time, whatever number of moments there are.
+// Timeline draws a value over time, for any number of moments.
 type Timeline struct {
 	moments []Moment // ascending by time
 	x, y    axis
@@ -20,7 +20,7 @@ type Timeline struct {
 
 const timelineLeft, timelineRight, timelineTop, timelineBottom, timelineFoot = 48, 8, 8, 20, 9
 
-// NewTimeline measures what is to be drawn in w by h, over a time up to end.
+// NewTimeline prepares a drawing of size w by h, over the time from 0 to end.
 func NewTimeline(moments []Moment, end, w, h float64) *Timeline {
 	t := &Timeline{h: h}
 	var values []Weighted
@@ -44,7 +44,8 @@ func (t *Timeline) SVG(title string) string {
 		return ""
 	}
 	var d drawing
-	d.open("chart timeline", t.x.to+timelineRight, t.h, fmt.Sprintf("%s: between %s and %s", title, analyze.Duration(t.y.lo), analyze.Duration(t.y.hi)))
+	d.open("chart timeline", t.x.to+timelineRight, t.h, fmt.Sprintf("%s: between %s and %s",
+		title, analyze.Duration(t.y.lo), analyze.Duration(t.y.hi)))
 	var grid strings.Builder
 	for _, v := range t.y.ticks(3) {
 		grid.WriteString("M" + num(t.x.from) + " " + num(t.y.at(v)) + "H" + num(t.x.to))
@@ -62,8 +63,8 @@ func (t *Timeline) SVG(title string) string {
 	return d.String()
 }
 
-// paths are dots where there is room for each; else, for every two pixels, the range of
-// what is there and its median.
+// paths are dots if there is room for each; otherwise, for every two pixels, the range of the
+// values there and their median.
 func (t *Timeline) paths() (spread, line string) {
 	const wide = 2
 	var s, l strings.Builder
@@ -89,7 +90,7 @@ func (t *Timeline) paths() (spread, line string) {
 	return s.String(), l.String()
 }
 
-// Ticks is the path that marks some times at the foot of the drawing.
+// Ticks is the path that marks some times at the bottom of the drawing.
 func (t *Timeline) Ticks(times []float64) string {
 	var b strings.Builder
 	for _, at := range times {

@@ -2,7 +2,7 @@ package chart
 
 import "strings"
 
-// wrap breaks text into lines of at most n characters, but for longer words.
+// wrap breaks text into lines of at most n characters; longer words stay whole.
 func wrap(text string, n int) []string {
 	var lines []string
 	line := ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/hint"
 	"whatif/internal/report"
 )
@@ -62,7 +63,7 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		missing = !slices.ContainsFunc(c.Points, func(p analyze.PointChange) bool { return *point == "" || p.Name == *point })
+		missing = !slices.ContainsFunc(c.Points, func(p diff.PointChange) bool { return *point == "" || p.Name == *point })
 		check, doubts, known = c, append(report.Doubts(c), c.Warnings...), []*analyze.Result{c.Old, c.New}
 	} else {
 		runs, more, err := profiles.read(files)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/report"
 )
 
@@ -48,7 +49,7 @@ func diffCommand(sh *shell, args []string) (int, error) {
 }
 
 // compare compares two files.
-func (p *profilesFlags) compare(files []string) (*analyze.Comparison, error) {
+func (p *profilesFlags) compare(files []string) (*diff.Comparison, error) {
 	old, doubts, err := p.read(files[:1])
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (p *profilesFlags) compare(files []string) (*analyze.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := analyze.Compare(old, new, analyze.Options{})
+	c := diff.Compare(old, new, analyze.Options{})
 	c.Warnings = append(c.Warnings, append(doubts, more...)...)
 	return c, nil
 }

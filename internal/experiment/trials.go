@@ -78,7 +78,7 @@ func (t *trials) learn(data *profile.Data) {
 // there is such an effect, intervals are narrow and wrong until placebos have told. If they have not, the next pair
 // is a placebo.
 func (t *trials) placebosTold(r *analyze.Result) bool {
-	if r.Placebo != nil && r.Placebo.Tried >= analyze.PlacebosTell {
+	if r.Placebo != nil && r.Placebo.Tried >= analyze.EnoughPlacebos {
 		return true
 	}
 	return !t.plan.PlaceboNext() || t.placebo() == 0 // none are tried, or there is no room for one

@@ -5,36 +5,39 @@ import (
 	"math"
 )
 
-// Prediction is one prediction of the gate's, beside the truth that was measured of it, in points.
+// Prediction is one prediction of the accuracy gate, and the truth that was measured for it, in
+// percentage points.
 type Prediction struct {
 	Program          string
 	Level            int
 	Predicted, Truth float64
-	// Half widths of 95% intervals: of the prediction, by its experiments alone and without the
-	// method's own error, and of the truth.
+	// PredictedHalf and TruthHalf are half widths of 95% intervals: of the prediction, by its
+	// experiments alone and without the method error, and of the truth.
 	PredictedHalf, TruthHalf float64
-	// PlaceboHalf is how well the program's placebos, delays for nothing, are known; 0 where there were none.
+	// PlaceboHalf is the half width of the interval of the program's placebos; 0 if there were
+	// none.
 	PlaceboHalf float64
-	Seen        Seen // during the program's runs
+	Seen        Seen // noise during the program's runs
 }
 
-// The limits of predictions, in points. Over the suite the mean error is below 2, and below 1 for the programs of the
-// gate. Twice each limit, to which noise may widen it, is still less than 6: no noise excuses an error of 6 points in
-// all.
+// The limits of predictions, in percentage points. Over the suite the mean error is below 2, and
+// below 1 for the programs of the gate. Noise may widen each limit to twice, which is still less
+// than 6: no noise excuses an error of 6 points in all predictions.
 const (
-	mostOff      = 2.9 // of one prediction
-	mostMean     = 1.6 // of the mean difference: the part that all predictions have in common
-	mostAbsolute = 2.3 // of the mean of how far they are off
-	// Half widths on a quiet machine. A limit is 1.8 of its half widths: of two thousand right predictions one is
-	// beyond it.
+	mostOff      = 2.9 // error of one prediction
+	mostMean     = 1.6 // mean error: the part that all predictions have in common
+	mostAbsolute = 2.3 // mean absolute error
+	// Half widths on a quiet machine. A limit is 1.8 half widths: one of two thousand right
+	// predictions is beyond it.
 	usualHalf = mostOff / 1.8
 	usualMean = mostMean / 1.8
 	// judgedLeast is the part of the predictions that must have been judged.
 	judgedLeast = 2.0 / 3
 )
 
-// half is that of the difference between prediction and truth. Placebos scatter as the experiments do; where they
-// scatter more they tell of noise that the experiments' own interval does not have.
+// half is half the width of the interval of the difference between prediction and truth. Placebos
+// scatter as the experiments do. If they scatter more, they show noise that the experiments' own
+// interval does not have.
 func (p *Prediction) half() float64 {
 	return math.Hypot(max(p.PredictedHalf, p.PlaceboHalf), p.TruthHalf)
 }
@@ -47,7 +50,7 @@ func (p *Prediction) judge() (Verdict, string) {
 	return Judge(f, p.Seen)
 }
 
-// Each is the worst verdict on predictions by themselves.
+// Each is the worst verdict on the single predictions.
 func Each(predictions []Prediction) (worst Verdict) {
 	for i := range predictions {
 		v, _ := predictions[i].judge()
@@ -56,8 +59,8 @@ func Each(predictions []Prediction) (worst Verdict) {
 	return worst
 }
 
-// Pool takes two measurements of the same predictions together: their means are better known by a factor of 1.4. A
-// measurement on a machine that is too noisy is left out.
+// Pool combines two measurements of the same predictions: their means are known better by a factor
+// of 1.4. A measurement on a machine that was too noisy is left out.
 func Pool(one, other []Prediction) []Prediction {
 	pooled := make([]Prediction, len(one))
 	for i, a := range one {
@@ -81,8 +84,8 @@ func Pool(one, other []Prediction) []Prediction {
 	return pooled
 }
 
-// Together judges all predictions: each by itself, as far as noise allows, and their mean, which is known better than
-// each. There is a line for each prediction, and one at the end with the verdict.
+// Together judges all predictions: each by itself, as far as noise allows, and their mean, which is
+// known better than each. It returns a line for each prediction, and one for the verdict.
 func Together(predictions []Prediction) (Verdict, []string) {
 	var lines []string
 	var differences, errors []float64
@@ -97,15 +100,15 @@ func Together(predictions []Prediction) (Verdict, []string) {
 			judged++
 		}
 		wrong = wrong || v == Wrong
-		// A mean averages scatter out, but not the effect of other programs: that may push all predictions the same
-		// way.
+		// A mean averages scatter out, but not the effect of other programs, which may push all
+		// predictions the same way.
 		if p.Seen.Widen() > Most {
 			continue
 		}
 		worst = worst.Or(p.Seen)
 		differences, errors = append(differences, off), append(errors, math.Abs(off))
-		// Levels of one program have their baselines in common: they are taken for one that is no better known than
-		// its worst.
+		// Levels of one program share their baselines, so they count as one, with the interval of
+		// the worst.
 		halves[p.Program] = max(halves[p.Program], p.half())
 	}
 	squares := 0.0

@@ -1,10 +1,11 @@
-// Package noise judges figures that were measured on a machine which may be noisy: a figure is right, wrong, or
-// cannot be judged. It is used by tests, and measures nothing itself: package load does.
+// Package noise judges figures that were measured on a machine which may be noisy: a figure is
+// right, wrong, or cannot be judged. Tests use it. It measures nothing itself; package load does.
 //
-// A figure has limits for a quiet machine. Noise widens them, to twice at most, in proportion to how much more there
-// is than usual. Where there is more noise than that, a figure beyond its limits is [NotJudged].
+// A figure has limits for a quiet machine. Noise beyond the usual widens them in proportion, to
+// twice at most. If there is more noise than that, a figure beyond its limits is [NotJudged].
 //
-// The normal sequence: fill in a [Seen] and some [Figure]s, then [Judge] each by itself, or all [Together].
+// The normal sequence is to fill in a [Seen] and some [Figure]s, and then to [Judge] each by
+// itself, or all [Together]. [Decide] says whether another measurement is needed.
 package noise
 
 import (
@@ -13,28 +14,31 @@ import (
 	"strings"
 )
 
-// Seen is what was seen of the machine while something was measured on it. Each is a share, 0 to 1.
+// Seen is the noise of the machine that was observed during a measurement. Each field is a share, 0
+// to 1.
 type Seen struct {
-	Foreign float64 // of all processors' time, that others used
-	Steal   float64 // of all processors' time, that the host took
+	Foreign float64 // of all processors' time, used by other programs
+	Steal   float64 // of all processors' time, taken by the host
 	Spread  float64 // by how much a loop took longer on average than at its best
 }
 
-// The usual noise of a quiet machine. The interrupts' and the kernel's own work are 1 to 2% of a small machine, and
-// /proc/stat counts in ticks of 10 ms; the loop's time varies by a few percent on shared hosts.
+// The usual noise of a quiet machine. Interrupts and the kernel's own work are 1 to 2% of a small
+// machine, and /proc/stat counts in ticks of 10 ms. The loop's time varies by a few percent on
+// shared hosts.
 const (
 	usualTaken  = 0.04 // foreign and steal together
 	usualSpread = 0.06
-	// Most is how far limits are widened, at most.
+	// Most is the largest factor by which limits are widened.
 	Most = 2
 )
 
-// Widen is by how much such noise widens limits: 1 on a quiet machine, more than [Most] where nothing can be judged.
+// Widen is the factor by which the noise widens limits: 1 on a quiet machine, more than [Most] if
+// nothing can be judged.
 func (s Seen) Widen() float64 {
 	return max(1, (s.Foreign+s.Steal)/usualTaken, s.Spread/usualSpread)
 }
 
-// Or is the noisier of two, in each respect: of what was seen before and after.
+// Or is the noisier of two observations in each respect, such as before and after.
 func (s Seen) Or(o Seen) Seen {
 	return Seen{max(s.Foreign, o.Foreign), max(s.Steal, o.Steal), max(s.Spread, o.Spread)}
 }
@@ -44,22 +48,22 @@ func (s Seen) String() string {
 	return fmt.Sprintf(words, 100*s.Foreign, 100*s.Steal, 100*s.Spread)
 }
 
-// Figure is a number that was measured, and what it should be between.
+// Figure is a measured number, and the limits that it should be between.
 type Figure struct {
 	Name      string
 	Value     float64
 	Low, High float64 // the limits on a quiet machine
-	// Half is half of the 95% interval of the value, or of its difference from a truth that was measured too, and
-	// Usual what that is on a quiet machine. Both are 0 where they are not known.
+	// Half is half of the 95% interval of the value, or of its difference from a truth that was
+	// measured too. Usual is what Half is on a quiet machine. Both are 0 if they are not known.
 	Half, Usual float64
 }
 
-// Around is a figure that should be near a truth: not farther off than off.
+// Around is a figure that should be at most off away from a truth.
 func Around(name string, value, truth, off float64) Figure {
 	return Figure{Name: name, Value: value, Low: truth - off, High: truth + off}
 }
 
-// Verdict is what became of a figure.
+// Verdict is the judgement of a figure.
 type Verdict int
 
 // The verdicts, from the best to the worst.
@@ -71,7 +75,7 @@ const (
 
 func (v Verdict) String() string { return [...]string{"right", "not judged: too noisy", "wrong"}[v] }
 
-// widen is by how much the figure's limits are widened.
+// widen is the factor by which the figure's limits are widened.
 func (f *Figure) widen(s Seen) float64 {
 	w := s.Widen()
 	if f.Usual > 0 {
@@ -80,8 +84,8 @@ func (f *Figure) widen(s Seen) float64 {
 	return w
 }
 
-// Judge judges one figure. A value within the limits of a quiet machine is right, whatever the noise. The words give
-// the limits and the reason for them.
+// Judge judges one figure. A value within the limits of a quiet machine is right, whatever the
+// noise. The words give the limits and the reason for them.
 func Judge(f Figure, s Seen) (Verdict, string) {
 	middle, half, by := (f.Low+f.High)/2, (f.High-f.Low)/2, f.widen(s)
 	words := fmt.Sprintf("%s is %.3g", f.Name, f.Value)
@@ -89,7 +93,7 @@ func Judge(f Figure, s Seen) (Verdict, string) {
 		words += fmt.Sprintf(" ± %.2g", f.Half)
 	}
 	low, high := middle-half*min(by, Most), middle+half*min(by, Most)
-	if math.IsInf(half, 0) { // there is one limit only, and nothing to widen it in proportion to
+	if math.IsInf(half, 0) { // a single limit is not widened, as there is no width to widen in proportion to
 		low, high = f.Low, f.High
 	}
 	words += fmt.Sprintf(", %.3g to %.3g is right", low, high)
@@ -104,7 +108,7 @@ func Judge(f Figure, s Seen) (Verdict, string) {
 	case f.Value >= low && f.Value <= high:
 		return Right, words
 	}
-	return Wrong, words // a NaN, too
+	return Wrong, words // also for NaN
 }
 
 // All judges several figures, each by itself. The verdict is the worst.

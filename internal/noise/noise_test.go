@@ -57,7 +57,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A single limit is not widened, but not judged by where there is too much noise.
+// TestJudgeOneLimit: a single limit is not widened, and with too much noise nothing is judged by
+// it.
 func TestJudgeOneLimit(t *testing.T) {
 	for _, test := range []struct {
 		value float64
@@ -85,8 +86,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// suite are predictions with the errors and half widths of the suite's table (accuracy/RESULTS.md), to which noise is
-// added: normal, with so many times those half widths.
+// suite are predictions with the errors and half widths of the suite's table (accuracy/RESULTS.md),
+// plus normal noise of some times those half widths.
 func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 	recorded := []Prediction{
 		{Program: "barrier", Level: 25, Predicted: 24.4, Truth: 24.0, PredictedHalf: 0.8, TruthHalf: 1.5},
@@ -112,9 +113,9 @@ func suite(rng *rand.Rand, times float64, seen Seen) []Prediction {
 	return recorded
 }
 
-// Right predictions pass on a quiet machine and on a noisy one, and are not judged on one that is noisier still. An
-// error of 6 points passes nowhere: not where all are off the same way, nor where every other program is off the
-// other way.
+// TestTogether: right predictions pass on a quiet machine and on a noisy one, and are not judged on
+// one that is noisier still. An error of 6 points passes nowhere: neither if all are off the same
+// way, nor if every other program is off the other way.
 func TestTogether(t *testing.T) {
 	const tries = 400
 	broken := map[string]func(i int, p *Prediction){
@@ -160,14 +161,14 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A single prediction that is off by 6 points is found on a quiet machine.
+// TestTogetherFindsOne: a single prediction that is off by 6 points is found on a quiet machine.
 func TestTogetherFindsOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	found := 0
 	const tries = 400
 	for i := range tries {
 		predictions := suite(rng, 1, quiet)
-		predictions[i%len(predictions)].Predicted += 6 * float64(1-i%3) // by turns 6, 0 and -6
+		predictions[i%len(predictions)].Predicted += 6 * float64(1-i%3) // 6, 0 and -6 in turn
 		v, lines := Together(predictions)
 		if wrong := v == Wrong; wrong == (i%3 == 1) {
 			t.Logf("%d: %v", i, lines)
@@ -180,10 +181,13 @@ func TestTogetherFindsOne(t *testing.T) {
 	}
 }
 
-// Two measurements are one that is better known. One on a machine that was too noisy does not count.
+// TestPool: two measurements are known better than one. A measurement on a machine that was too
+// noisy does not count.
 func TestPool(t *testing.T) {
-	one := []Prediction{{Program: "spin", Level: 25, Predicted: 10, Truth: 20, PredictedHalf: 3, TruthHalf: 6, PlaceboHalf: 1, Seen: quiet}}
-	other := []Prediction{{Program: "spin", Level: 25, Predicted: 20, Truth: 22, PredictedHalf: 4, TruthHalf: 8, Seen: busy}}
+	one := []Prediction{{Program: "spin", Level: 25, Predicted: 10, Truth: 20, PredictedHalf: 3, TruthHalf: 6,
+		PlaceboHalf: 1, Seen: quiet}}
+	other := []Prediction{{Program: "spin", Level: 25, Predicted: 20, Truth: 22, PredictedHalf: 4, TruthHalf: 8,
+		Seen: busy}}
 	want := Prediction{
 		Program: "spin", Level: 25, Predicted: 15, Truth: 21, PredictedHalf: 2.5, TruthHalf: 5, PlaceboHalf: 0.5,
 		Seen: quiet.Or(busy),
@@ -218,7 +222,8 @@ func TestTogetherSays(t *testing.T) {
 	}
 	v, lines := Together(off)
 	last := lines[len(lines)-1]
-	if v != NotJudged || !strings.HasPrefix(last, "not judged: too noisy (") || !strings.Contains(last, "others used 20.0%") {
+	if v != NotJudged || !strings.HasPrefix(last, "not judged: too noisy (") ||
+		!strings.Contains(last, "others used 20.0%") {
 		t.Errorf("%v: %q", v, lines)
 	}
 	if v, _ := Together(nil); v == Right {

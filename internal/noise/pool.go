@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// Measured is what one measurement gave: its figures, and the noise that was seen meanwhile.
+// Measured is the result of one measurement: its figures, and the noise meanwhile.
 type Measured struct {
 	Figures []Figure
 	Seen    Seen
 }
 
-// Pooled takes several measurements of the same figures together: each figure is the mean of its values, known better
-// by the root of their number, and its limits are the means of theirs. A measurement on a machine that is too noisy is left out where there is another.
+// Pooled combines several measurements of the same figures. Each figure is the mean of its values,
+// known better by the square root of their number, and its limits are the means of theirs. A
+// measurement on a machine that was too noisy is left out if there is another.
 func Pooled(all []Measured) Measured {
 	var kept []Measured
 	for _, m := range all {
@@ -32,7 +33,7 @@ func Pooled(all []Measured) Measured {
 		for _, m := range kept {
 			one := m.Figures[i]
 			f.Value += one.Value / n
-			f.Low += one.Low / n // a truth that is measured each time moves the limits
+			f.Low += one.Low / n // the limits of a truth move if it is measured each time
 			f.High += one.High / n
 			squares += one.Half * one.Half
 		}
@@ -47,12 +48,13 @@ func Pooled(all []Measured) Measured {
 // tries is how often figures are measured, at most, before they are called wrong or not judged.
 const tries = 3
 
-// Decide judges the mean of all measurements so far. again asks for one more: a figure is beyond its limits, or cannot
-// be judged, and there have been fewer than three measurements.
+// Decide judges the mean of all measurements so far. again asks for one more: a figure is beyond
+// its limits or cannot be judged, and there were fewer than three measurements.
 func Decide(all []Measured) (pooled Measured, v Verdict, words string, again bool) {
 	pooled = Pooled(all)
 	v, words = All(pooled.Figures, pooled.Seen)
-	// A figure without a value spoils the mean: measuring again would not change that.
+	// A figure without a value spoils the mean, and measuring again would not change that.
 	undefined := slices.ContainsFunc(pooled.Figures, func(f Figure) bool { return math.IsNaN(f.Value) })
-	return pooled, v, fmt.Sprintf("mean of %d: %s; %v", len(all), words, pooled.Seen), v != Right && !undefined && len(all) < tries
+	return pooled, v, fmt.Sprintf("mean of %d: %s; %v", len(all), words, pooled.Seen),
+		v != Right && !undefined && len(all) < tries
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// The mean of all measurements is judged: one that is far off is outweighed by two that are right; three that are
-// wrong the same way are not.
+// TestDecide: the mean of all measurements is judged. Two right ones outweigh one that is far off;
+// three that are wrong the same way stay wrong.
 func TestDecide(t *testing.T) {
 	for _, test := range []struct {
-		values []float64 // of the measurements; the last for all that follow
+		values []float64 // of the measurements; the last one repeats
 		half   float64
 		seen   Seen
 		times  int
@@ -42,12 +42,14 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Means are better known than each; a measurement on a machine that was too noisy does not count.
+// TestPooled: means are known better than single values; a measurement on a machine that was too
+// noisy does not count.
 func TestPooled(t *testing.T) {
 	one := Measured{[]Figure{{Name: "a", Value: 10, Half: 3, Low: 1, High: 2}}, quiet}
 	other := Measured{[]Figure{{Name: "a", Value: 20, Half: 4, Low: 1, High: 2}}, busy}
 	got := Pooled([]Measured{one, other})
-	if want := (Figure{Name: "a", Value: 15, Half: 2.5, Low: 1, High: 2}); got.Figures[0] != want || got.Seen != quiet.Or(busy) {
+	if want := (Figure{Name: "a", Value: 15, Half: 2.5, Low: 1, High: 2}); got.Figures[0] != want ||
+		got.Seen != quiet.Or(busy) {
 		t.Errorf("%+v", got)
 	}
 	other.Seen = loud

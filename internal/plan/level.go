@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// A queue is the levels of one unit that are still to come, in random order. So no
-// level is starved in a short run, as independent draws would do.
+// A queue is the coming levels of one unit, in random order. Each level is drawn once per round, so
+// a short run tries all of them, which independent draws would not do.
 type queue struct {
 	coming []int
-	rest   []int // of the levels between the anchors, those not yet used
+	rest   []int // the levels of this round that are no anchors
 }
 
-// anchors are where a curve is best known from: its slope from the largest speed-up,
-// its shape from half of that and half again.
+// anchors are the levels that tell most about a curve: the largest speed-up its slope, half of it
+// and a quarter its shape.
 var anchors = []int{100, 50, 25}
 
 const (
 	// between is how many of the other levels come with each round of the anchors.
 	between = 2
-	// nearBend is what counts as near a bend, in percent.
+	// nearBend is how near to a bend a level has to be, in percent.
 	nearBend = 15
 )
 
-// next draws a level. Of up to five levels each comes once before any comes again. Of
-// more the anchors do, with two others, and one of these is near the bend, if there is one.
+// next draws a level. Of up to five levels, each comes once in a round. Of more, a round has the
+// anchors and two others. One of these is near the bend, if there is one.
 func (q *queue) next(rng *rand.Rand, levels []int, bend int) int {
 	if len(levels) <= len(anchors)+between {
 		return q.draw(rng, levels)
@@ -58,7 +58,7 @@ func (q *queue) draw(rng *rand.Rand, levels []int) int {
 	return q.pop()
 }
 
-// other is the next of the levels that are no anchors: each once before any comes again.
+// other draws one of the levels that are no anchors: each once before any comes again.
 func (q *queue) other(rng *rand.Rand, others []int) int {
 	if len(q.rest) == 0 {
 		q.rest = slices.Clone(others)
@@ -80,7 +80,7 @@ func (q *queue) pop() int {
 	return l
 }
 
-// nearest are the levels that are nearest to some, each once.
+// nearest are those of levels that are nearest to the values in to, each once.
 func nearest(levels, to []int) []int {
 	var near []int
 	for _, t := range to {

@@ -1,28 +1,29 @@
-// Package plan decides which experiment comes next: a baseline, or which unit, sped up
-// by how much. It is pure: chance from a seed, and what it is told.
+// Package plan decides which experiment comes next: a baseline, or a unit and its speed-up. It is
+// pure: a plan depends on its seed and on what it is given.
 //
-// The normal sequence: New (Race for a run that ends when the leaders are known), then Next for each experiment, and Learn when the data so
-// far have been looked at. Without Learn units are drawn by their samples and levels
-// evenly.
+// The normal sequence is New (Race for a run that ends when the leaders are known), then Next for
+// each experiment, and Learn whenever the data so far have been analysed. Without Learn, units are
+// drawn by their samples and levels evenly.
 //
-// What is drawn is drawn at random, with a probability that is recorded (Trial.Chance).
-// Each unit that runs keeps a part of the chance that its samples would give it (floor),
-// however little it seems to be worth, so none is given up for being unlucky once.
+// Experiments are drawn at random, with a probability that is recorded (Trial.Chance). Each unit
+// that runs keeps a part of the probability that its samples give it (floor), even if it seems to
+// be worth little. So no unit is given up after bad luck.
 //
 // # What adapting does to estimates
 //
-// A unit's gain compares its experiments with baselines beside them in time. How often
-// the unit is drawn changes how many such comparisons there are, and not what one of
-// them is expected to say. So nothing needs to be weighted by one over the chance, and
-// to do so would only add noise: the weights of what is rarely drawn are large. What
-// remains is that the number depends on what the earlier ones said: a unit that was lucky is
-// looked at again, and one that was not, less. Where it stops being looked at, its bad
-// luck stays: so estimates are biased towards less, the more the sooner that is (Nie et
-// al., AISTATS 2018). The floor, the baselines' half, and that it is the upper end
-// of a unit's interval that is compared with the leader's keep that far below the intervals' width: see
-// TestAdaptive in package analyze, which simulates it.
+// A unit's gain compares its experiments with baselines beside them in time. How often the unit is
+// drawn changes the number of such comparisons, but not the expectation of a single one. So nothing
+// needs to be weighted by one over the probability. That would only add noise, because rarely drawn
+// units would have large weights.
 //
-// Levels do not depend on gains, but for where a curve bends.
+// There is one bias. The number of comparisons depends on the results of the earlier ones: a unit
+// with good luck is tried again, and one with bad luck less often. When a unit is no longer tried,
+// its bad luck stays. So estimates are too low, the more so the earlier that happens (Nie et al.,
+// AISTATS 2018). Three things keep this bias far below the intervals' width: the floor, the
+// baselines' half, and that the upper end of a unit's interval is compared with the leader's.
+// TestAdaptive in package analyze simulates it.
+//
+// Levels do not depend on gains, except on where a curve bends.
 package plan
 
 import (
@@ -31,79 +32,81 @@ import (
 	"slices"
 )
 
-// Candidate is a unit that could be tried, with the reason for it: how many
-// samples it had lately.
+// Candidate is a unit that could be tried, and how many samples it had lately.
 type Candidate struct {
 	Unit    uint32
 	Samples int64
 }
 
-// Trial is one experiment to be made; Unit 0 is a baseline.
+// Trial is one experiment to be made. Unit 0 is a baseline.
 type Trial struct {
 	Unit    uint32
-	Watch   uint32 // the unit of the pair: what it does can be learned in the baseline too
+	Watch   uint32 // the unit of the pair, which the baseline observes too
 	Speedup int    // percent
-	Pair    int    // the same for a baseline and the speed-up drawn with it, from 1
-	// Chance is the probability with which the pair's unit was drawn among those that
-	// could be; 0 if there was none.
+	Pair    int    // number of the pair, from 1: a baseline, and the speed-up drawn with it
+	// Chance is the probability with which the pair's unit was drawn from the candidates; 0 if
+	// there was none.
 	Chance float64
-	// Placebo: nothing is sped up (see package profile). Who makes the trial fills in Unit, Watch and Speedup.
+	// Placebo says that nothing is sped up (see package profile). The caller then fills in Unit,
+	// Watch and Speedup.
 	Placebo bool
 }
 
-// Plan draws experiments at random: a systematic order would beat with whatever
-// the program does periodically. Trials come in pairs, a baseline and a virtual
-// speed-up in random order, so that half of all are baselines (as in the COZ
-// paper, where 0% is drawn half of the time) and each speed-up has a baseline
-// next to it in time, against which it is judged. Half is also about the best: with the
-// variance of a gain being in proportion to 1/(q·(1-f)) + 1/f, where f is the baselines'
-// share and q the leading unit's of the rest, the best f is 1/(1 + 1/√q), which is a half where
-// most of the rest is one unit's.
+// Plan draws experiments at random, because a systematic order could beat with periodic work of the
+// program.
 //
-// A plan depends on its seed, on the candidates it is shown and on what it is told of
-// the units, and on nothing else.
+// Trials come in pairs, a baseline and a virtual speed-up in random order. So half of all trials
+// are baselines (as in the COZ paper, where 0% is drawn half of the time), and each speed-up has a
+// baseline next to it in time to be compared with. Half is also about the best. The variance of a
+// gain is proportional to 1/(q·(1-f)) + 1/f, where f is the baselines' share and q the leading
+// unit's share of the rest. The best f is 1/(1 + 1/√q), which is a half if most of the rest is one
+// unit's.
+//
+// A plan depends only on its seed, on the candidates, and on what Learn tells it.
 type Plan struct {
 	rng    *rand.Rand
 	levels []int
 	known  map[uint32]Known
 	queues map[uint32]*queue // of levels, by unit
-	coming []Trial           // of the pair that has begun
+	coming []Trial           // the rest of the pair that has begun
 	pairs  int
 	even   bool
-	race   bool  // only who leads counts
-	common queue // of levels, of an even plan
+	race   bool  // only the leading units count
+	common queue // levels of an even plan
 
 	placebos bool
-	placebo  int  // which of these pairs is one
-	due      bool // the next one is
+	placebo  int  // number of the pair that is a placebo
+	due      bool // the next pair is a placebo
 }
 
-// New makes a plan that draws from levels, in percent. A level 0 is dropped:
-// baselines come by themselves. With no other level there are only baselines.
+// New makes a plan that draws from levels, in percent. A level 0 is dropped, because every pair has
+// a baseline. Without other levels there are only baselines.
 func New(seed uint64, levels []int) *Plan {
 	levels = slices.DeleteFunc(slices.Clone(levels), func(l int) bool { return l == 0 })
 	slices.Sort(levels)
-	return &Plan{rng: rand.New(rand.NewPCG(seed, 0x77686174)), levels: slices.Compact(levels), queues: make(map[uint32]*queue)}
+	return &Plan{rng: rand.New(rand.NewPCG(seed, 0x77686174)), levels: slices.Compact(levels),
+		queues: make(map[uint32]*queue)}
 }
 
-// Race makes a plan for a run that ends as soon as those who may lead are known well: the
-// others are worth no more than it takes to see that they do not lead.
+// Race makes a plan for a run that ends as soon as the units that may lead are known well. It tries
+// the others only until it is clear that they do not lead.
 func Race(seed uint64, levels []int) *Plan {
 	p := New(seed, levels)
 	p.race = true
 	return p
 }
 
-// Even makes the plan of the COZ paper, for comparison: it learns nothing, and draws
-// all levels alike.
+// Even makes the plan of the COZ paper, for comparison: it learns nothing, and draws all levels
+// alike.
 func Even(seed uint64, levels []int) *Plan {
 	p := New(seed, levels)
 	p.even = true
 	return p
 }
 
-// TryPlacebos makes one of each so many pairs a placebo, but none of the first few unless it is asked for (PlaceboNext): one alone
-// says nothing, and a run of ten seconds, which should say whether its points keep a pace of their own, has two.
+// TryPlacebos makes one of every ten pairs a placebo, but none of the first three, unless
+// PlaceboNext asks for one. A single placebo says nothing. A run of ten seconds, which should show
+// whether its points are paced, has two.
 func (p *Plan) TryPlacebos() { p.placebos = true }
 
 const (
@@ -111,13 +114,13 @@ const (
 	placeboFirst = 4
 )
 
-// PlaceboNext makes the next pair a placebo, and says whether it is: where none are tried it is not.
+// PlaceboNext makes the next pair a placebo. It returns false if the plan tries none.
 func (p *Plan) PlaceboNext() bool {
 	p.due = p.placebos
 	return p.due
 }
 
-// isPlacebo says of each pair in turn whether it is one.
+// isPlacebo says whether the current pair is a placebo. It is called once for each pair.
 func (p *Plan) isPlacebo() bool {
 	if !p.placebos {
 		return false
@@ -131,9 +134,9 @@ func (p *Plan) isPlacebo() bool {
 	return is || p.pairs == p.placebo
 }
 
-// Next draws a trial. Candidates are asked for at the beginning of a pair: were
-// the unit drawn just before its own trial, the baseline beside it would more
-// often lie outside of the phase in which the unit runs.
+// Next draws a trial. It asks for the candidates at the beginning of a pair. If the unit were drawn
+// just before its own trial, the baseline beside it would more often be outside of the phase in
+// which the unit runs.
 func (p *Plan) Next(candidates func() []Candidate) Trial {
 	if len(p.coming) == 0 {
 		p.pairs++
@@ -148,7 +151,7 @@ func (p *Plan) Next(candidates func() []Candidate) Trial {
 	return t
 }
 
-// speedup draws the pair's trial that is no baseline, unless nothing can be tried.
+// speedup draws the trial of a pair that is no baseline, unless nothing can be tried.
 func (p *Plan) speedup(candidates func() []Candidate) Trial {
 	t := Trial{Pair: p.pairs}
 	if len(p.levels) == 0 {
@@ -165,7 +168,7 @@ func (p *Plan) speedup(candidates func() []Candidate) Trial {
 	return t
 }
 
-// floor is the part of each draw that goes by samples alone.
+// floor is the part of each draw that depends on samples alone.
 const floor = 0.2
 
 // choose draws a unit.
@@ -192,7 +195,7 @@ func (p *Plan) choose(from []Candidate) (unit uint32, chance float64, ok bool) {
 	return from[last].Unit, weights[last] / sum, true
 }
 
-// weights are what the candidates are drawn in proportion to.
+// weights are the relative probabilities of the candidates.
 func (p *Plan) weights(from []Candidate) []float64 {
 	weights := make([]float64, len(from))
 	var samples, worth float64
@@ -229,19 +232,18 @@ func (p *Plan) level(unit uint32) int {
 	return q.next(p.rng, p.levels, p.known[unit].Bend)
 }
 
-// Known is what the data so far say about a unit: what planning needs of it.
+// Known is what the data so far say about a unit, as far as planning needs it.
 type Known struct {
-	// Most is what the unit can gain at most, in percent: the part of the time in which
-	// it runs.
+	// Most is the most that the unit can gain, in percent: the part of the time in which it runs.
 	Most float64
-	// Gain is what it gains at the speed-up at which that is most, and Half half the width of the
-	// interval, without what more data do not change; not Bounded: neither is known yet.
+	// Gain is the unit's largest gain over the speed-ups, and Half half the width of its interval,
+	// without the part that more data do not reduce. Bounded says that both are known.
 	Gain, Half float64
 	Bounded    bool
-	Bend       int // where its curve bends, in percent; 0 if nowhere known
+	Bend       int // speed-up at which its curve bends, in percent; 0 if none is known
 }
 
-// upper is what the unit may gain at the best.
+// upper is the most that the unit may gain, by the data so far.
 func (k Known) upper() float64 {
 	if !k.Bounded {
 		return k.Most
@@ -249,24 +251,25 @@ func (k Known) upper() float64 {
 	return min(k.Most, max(k.Gain, 0)+k.Half)
 }
 
-// Learn tells the plan what is known by now. Units that are not in it are known by their
-// samples alone.
+// Learn tells the plan what is known by now. Of other units only the samples are known.
 func (p *Plan) Learn(known map[uint32]Known) {
 	if !p.even {
 		p.known = known
 	}
 }
 
-// worth is what an experiment of a unit is worth that may gain the part lead of what the best
-// may, and is as uncertain as that.
+// worth is what an experiment of a unit is worth. lead is the unit's possible gain as a part of the
+// best unit's, and uncertain the half width of its interval.
 //
-// An interval's width falls with the root of the experiments, so what one more takes off is in
-// proportion to its third power. Its square is between that and the width itself. With the square of
-// lead, who may gain 80% of what the leader may is worth 64% as much, and who may gain half a quarter.
+// An interval's width falls with the square root of the number of experiments, so one more
+// experiment reduces it in proportion to its third power. The square of the width is between that
+// and the width itself. With the square of lead, a unit that may gain 80% of the leader's gain is
+// worth 64% as much, and one that may gain half of it a quarter.
 //
-// In a race the width itself counts, and who is behind counts less: 41% and 6%. So it ends sooner; but a
-// leader known to a point takes most of the experiments while ten others have no interval at all, which is
-// why it is not the usual plan. TestRunnersUp and TestUntil of package analyze simulate both.
+// In a race the width itself counts, and units behind the leader count less: 41% and 6%. So the
+// race ends sooner. But a leader known to a point takes most of the experiments while ten others
+// have no interval at all, so it is not the usual plan. TestRunnersUp and TestUntil of package
+// analyze simulate both.
 func (p *Plan) worth(lead, uncertain float64) float64 {
 	if p.race {
 		return math.Pow(lead, 4) * uncertain
@@ -274,9 +277,9 @@ func (p *Plan) worth(lead, uncertain float64) float64 {
 	return lead * lead * uncertain * uncertain
 }
 
-// worths are what an experiment of each candidate is worth: how much narrower it makes
-// an interval, the more so for those that may lead. A unit without an interval is as uncertain as
-// it may be good. nil: nothing is known.
+// worths are what an experiment of each candidate is worth: how much narrower it makes an interval,
+// and more for units that may lead. A unit without an interval is as uncertain as its largest
+// possible gain. It returns nil if nothing is known.
 func (p *Plan) worths(from []Candidate, samples float64) []float64 {
 	if p.known == nil {
 		return nil

@@ -17,7 +17,7 @@ func draw(p *Plan, n int, candidates func() []Candidate) []Trial {
 	return trials
 }
 
-// The seed makes the plan: the same gives the same, another another.
+// TestPlanSeed: the seed determines the plan.
 func TestPlanSeed(t *testing.T) {
 	levels := []int{0, 25, 50, 75, 100}
 	first := draw(New(7, levels), 400, twoUnits)
@@ -29,7 +29,7 @@ func TestPlanSeed(t *testing.T) {
 	}
 }
 
-// Trials come in pairs of a baseline and a speed-up, so half of all are baselines.
+// TestPlanPairs: trials come in pairs of a baseline and a speed-up, so half of all are baselines.
 func TestPlanPairs(t *testing.T) {
 	trials := draw(New(1, []int{0, 50, 100}), 2000, twoUnits)
 	for i := 0; i < len(trials); i += 2 {
@@ -46,7 +46,8 @@ func TestPlanPairs(t *testing.T) {
 	}
 }
 
-// One pair of each ten is a placebo, but none of the first three, and nobody can tell beforehand which.
+// TestPlacebos: one of every ten pairs is a placebo, but none of the first three, and which one is
+// random.
 func TestPlacebos(t *testing.T) {
 	const pairs = 5000
 	p := New(3, []int{0, 50, 100})
@@ -84,7 +85,7 @@ func TestPlacebos(t *testing.T) {
 	}
 }
 
-// Who wants to end before placebos have told anything is given one at once.
+// TestPlaceboNext: a run that wants to end before placebos said anything gets one at once.
 func TestPlaceboNext(t *testing.T) {
 	p := New(3, []int{0, 50, 100})
 	p.TryPlacebos()
@@ -108,8 +109,8 @@ func TestPlaceboNext(t *testing.T) {
 	}
 }
 
-// within fails if n of total draws is further from the share expected than five
-// standard deviations.
+// within fails if n of total draws differs from the expected share by more than five standard
+// deviations.
 func within(t *testing.T, what string, n, total int, share float64) {
 	t.Helper()
 	sd := math.Sqrt(float64(total) * share * (1 - share))
@@ -118,8 +119,8 @@ func within(t *testing.T, what string, n, total int, share float64) {
 	}
 }
 
-// Units are drawn by their samples, levels evenly, and neither depends on the other
-// nor on the order within the pair.
+// TestPlanProbabilities: units are drawn by their samples and levels evenly, and neither depends on
+// the other nor on the order within the pair.
 func TestPlanProbabilities(t *testing.T) {
 	levels := []int{5, 25, 50, 100}
 	const pairs = 20000
@@ -149,7 +150,7 @@ func TestPlanProbabilities(t *testing.T) {
 	}
 }
 
-// Each level comes once before any comes again, but in no fixed order.
+// TestPlanLevels: each level comes once before any comes again, in no fixed order.
 func TestPlanLevels(t *testing.T) {
 	levels := []int{100, 25, 50, 75}
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -176,8 +177,7 @@ func TestPlanLevels(t *testing.T) {
 	}
 }
 
-// No rhythm: what a trial is says nothing about those some places behind it, but
-// for its own partner.
+// TestPlanHasNoRhythm: a trial says nothing about trials some places later, except its own partner.
 func TestPlanHasNoRhythm(t *testing.T) {
 	trials := draw(New(4, []int{50, 100}), 40000, twoUnits)
 	for lag := 2; lag <= 64; lag += 2 {
@@ -192,7 +192,7 @@ func TestPlanHasNoRhythm(t *testing.T) {
 	}
 }
 
-// Where nothing can be tried there are baselines, still in pairs.
+// TestPlanNothingToTry: if nothing can be tried there are baselines, still in pairs.
 func TestPlanNothingToTry(t *testing.T) {
 	none := func() []Candidate { return nil }
 	idle := func() []Candidate { return []Candidate{{Unit: 1}, {Unit: 2}} }
@@ -210,8 +210,8 @@ func TestPlanNothingToTry(t *testing.T) {
 	}
 }
 
-// The unit is chosen when the pair begins: candidates are asked for once a pair, and
-// the caller's levels stay as they are.
+// TestPlanAsksOnceAPair: the unit is chosen when the pair begins, the candidates are asked for once
+// in a pair, and the caller's levels stay as they are.
 func TestPlanAsksOnceAPair(t *testing.T) {
 	levels := []int{0, 100, 50}
 	asked := 0
@@ -227,10 +227,10 @@ func TestPlanAsksOnceAPair(t *testing.T) {
 	}
 }
 
-// What is known decides, but each unit keeps its floor: the chance that is recorded is
-// that with which it is drawn.
+// TestPlanLearns: the data so far decide, but each unit keeps its floor, and the recorded chance is
+// the probability of the draw.
 func TestPlanLearns(t *testing.T) {
-	// The units may gain 1, 25 and 20 at the best.
+	// The units may gain 1, 25 and 20 at most.
 	for name, of := range map[string]struct {
 		make  func(uint64, []int) *Plan
 		worth map[uint32]float64
@@ -281,8 +281,8 @@ func learns(t *testing.T, p *Plan, worth map[uint32]float64) {
 	}
 }
 
-// Of many levels the anchors come in every round, the others in turn, and one of those near
-// the bend.
+// TestLevelsOfManyHaveAnchors: of many levels the anchors come in every round, the others in turn,
+// and one of those near the bend.
 func TestLevelsOfManyHaveAnchors(t *testing.T) {
 	var levels []int
 	for l := 5; l <= 100; l += 5 {
@@ -316,13 +316,13 @@ func TestLevelsOfManyHaveAnchors(t *testing.T) {
 	if near < 100 {
 		t.Errorf("%d of 500 near the bend, want one in each round at least", near)
 	}
-	// Where 100, 50 and 25 are not to be had, what is nearest to them.
+	// Without 100, 50 and 25, the anchors are the levels nearest to them.
 	if got := nearest([]int{10, 20, 30, 60, 90}, anchors); !slices.Equal(got, []int{90, 60, 30}) {
 		t.Errorf("anchors %v", got)
 	}
 }
 
-// The paper's plan learns nothing.
+// TestEvenPlan: the paper's plan learns nothing.
 func TestEvenPlan(t *testing.T) {
 	p := Even(1, []int{0, 25, 50, 75, 100})
 	first := draw(p, 100, twoUnits)

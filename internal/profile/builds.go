@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// BuildIDs says of which builds the run's binaries were, by path: the programs that it began
-// with, and whatever else owns a unit.
+// BuildIDs gives the build ids of the run's binaries, by path: those of the programs that it began
+// with, and of all others that own a unit.
 func (d *Data) BuildIDs() map[string]string {
 	all := maps.Clone(d.Binaries)
 	if all == nil {
@@ -18,8 +18,8 @@ func (d *Data) BuildIDs() map[string]string {
 	return all
 }
 
-// Named gathers build ids by the last part of the binaries' paths: a program may have been built
-// into another directory.
+// Named groups build ids by the last part of the binaries' paths, because a program may have been
+// built into another directory.
 func Named(ids map[string]string) map[string][]string {
 	by := make(map[string][]string)
 	for _, file := range slices.Sorted(maps.Keys(ids)) {
@@ -31,9 +31,9 @@ func Named(ids map[string]string) map[string][]string {
 	return by
 }
 
-// differ says that two runs are known to be of different builds: a binary of both is another now, or
-// they began with programs that have nothing in common. What only one of them met, or knows
-// the build of, says nothing.
+// differ says that two runs are known to be of different builds: a binary of both has another id
+// now, or they began with programs that have nothing in common. A binary that only one run met, or
+// with a build that only one run knows, says nothing.
 func differ(a, b *Data) bool {
 	of, to := a.BuildIDs(), b.BuildIDs()
 	for file, id := range of {
@@ -55,7 +55,8 @@ func common(a, b []string) bool {
 	return slices.ContainsFunc(a, func(id string) bool { return slices.Contains(b, id) })
 }
 
-// Differ says whether some run of one side and some of the other are known to be of different builds.
+// Differ says whether some run of one side and some run of the other are known to be of different
+// builds.
 func Differ(old, new []*Data) bool {
 	for _, a := range old {
 		if slices.ContainsFunc(new, func(b *Data) bool { return differ(a, b) }) {
@@ -65,18 +66,20 @@ func Differ(old, new []*Data) bool {
 	return false
 }
 
-// buildsKnown says whether it is known of which build each binary with a unit is.
+// buildsKnown says whether the build of each binary with a unit is known.
 func (d *Data) buildsKnown() bool {
 	ids := d.BuildIDs()
 	for _, u := range d.Units {
-		if _, known := ids[u.Binary]; !known && u.Binary != "" && !strings.HasPrefix(u.Binary, "[") { // the kernel, a module
+		// the kernel, or a module of it
+		if _, known := ids[u.Binary]; !known && u.Binary != "" && !strings.HasPrefix(u.Binary, "[") {
 			return false
 		}
 	}
 	return len(ids) > 0
 }
 
-// Builds is how many builds runs are of, as far as is known, and of how many runs it is not.
+// Builds is how many builds the runs are of, as far as is known, and the number of runs of unknown
+// build.
 func Builds(runs []*Data) (builds, unknown int) {
 	var groups [][]*Data
 	for _, d := range runs {
@@ -96,8 +99,8 @@ func Builds(runs []*Data) (builds, unknown int) {
 	return len(groups), unknown
 }
 
-// Latest keeps the runs of the build that was run last, and of those that no build is known of; and says how many are of other
-// builds.
+// Latest keeps the runs of the build that was run last, and the runs of unknown build. left is the
+// number of runs of other builds.
 func Latest(runs []*Data) (kept []*Data, left int) {
 	var newest *Data
 	for _, d := range runs {

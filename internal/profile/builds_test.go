@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// built is a run that began with a program, and met other binaries: pairs of paths and ids.
+// built is a run that began with a program and met other binaries, given as pairs of path and id.
 func built(at int64, program string, met ...string) *Data {
 	d := &Data{Run: Run{Started: time.Unix(at, 0)}, Binaries: map[string]string{}}
 	if program != "" {
@@ -28,7 +28,8 @@ func TestBuilds(t *testing.T) {
 	}
 	// An old profile may know the launcher only.
 	launcher := built(1, "sh")
-	launcher.Units = map[uint32]Unit{1: {ID: 1, Kind: "line", Binary: "/srv/server"}, 2: {ID: 2, Kind: "func", Binary: "[kernel]"}, 3: {ID: 3, Kind: "wait"}}
+	launcher.Units = map[uint32]Unit{1: {ID: 1, Kind: "line", Binary: "/srv/server"},
+		2: {ID: 2, Kind: "func", Binary: "[kernel]"}, 3: {ID: 3, Kind: "wait"}}
 	if builds, none := Builds([]*Data{launcher}); builds != 1 || none != 1 {
 		t.Errorf("of which the launcher is known: %d and %d", builds, none)
 	}
@@ -47,7 +48,8 @@ func TestBuilds(t *testing.T) {
 	}
 }
 
-// Programs that a launcher starts are told apart by what they are, and not by the launcher.
+// TestDiffer: programs that a launcher starts are distinguished by their own builds, not by the
+// launcher's.
 func TestDiffer(t *testing.T) {
 	launched := built(1, "sh", "/srv/load", "load", "/srv/server", "aa")
 	for _, c := range []struct {
@@ -75,7 +77,7 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
-// A line is the same in whatever function it was met first.
+// TestLineKey: a line is the same unit, whatever function it was met in first.
 func TestLineKey(t *testing.T) {
 	u := Unit{ID: 1, Kind: "line", Name: "v.h:3", File: "/v.h", Line: 3, Func: "grow<int>", Binary: "/a"}
 	v := u

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// The profiles of COZ, both forms of them: lines of words and tabs (up to version
-// 0.2.2), and JSON lines (later). Lines of both may be mixed.
+// The profiles of COZ, in both of its formats: lines of words and tabs (up to version 0.2.2), and
+// JSON lines (later). One file may have lines of both.
 //
-// What COZ measured fits into experiments: those with a speed-up of 0 are the
-// baselines. COZ tries a line when it has just been sampled, that is in the phase of
-// the program in which it runs, and so its baselines are those of one line. Hence a
-// file becomes one run in parts (Data.Part): one for each line that was tried, in the order
-// of time, also across executions of the program. Its durations are effective ones, delays taken off, so
-// the delays themselves are not known. Samples are counted over whole executions.
+// What COZ measured fits into experiments: those with a speed-up of 0 are the baselines. COZ tries
+// a line when it has just been sampled, so in the phase of the program in which the line runs.
+// Hence its baselines belong to one line each, and a file becomes one run in parts (Data.Part), one
+// for each line that was tried, in the order of time, also across executions of the program. COZ's
+// durations are effective ones, without delays, so the delays themselves are not known. Samples are
+// counted over whole executions.
 
-// cozRecord is a line of such a profile, in the words of the JSON form.
+// A cozRecord is a line of such a profile, with the names of the JSON format.
 type cozRecord struct {
 	Type       string  `json:"type"`
 	Time       float64 `json:"time"`
@@ -42,20 +42,21 @@ type cozRecord struct {
 }
 
 var (
-	cozText = regexp.MustCompile(`^(startup|experiment|runtime|samples|throughput-point|progress-point|latency-point|shutdown)\t`)
+	cozText = regexp.MustCompile(
+		`^(startup|experiment|runtime|samples|throughput-point|progress-point|latency-point|shutdown)\t`)
 	cozJSON = regexp.MustCompile(`^\{\s*"type"\s*:`)
 
 	cozStart = regexp.MustCompile(`(startup\ttime=\d+|\{"type":"startup"[^{}]*\})$`)
 )
 
-// isCoz tells a profile of COZ by its beginning.
+// isCoz recognises a profile of COZ by its beginning.
 func isCoz(in *bufio.Reader) bool {
-	start, _ := in.Peek(4096) // less, where there is less
+	start, _ := in.Peek(4096) // short files give less, with an error
 	start = bytes.TrimLeft(start, " \t\r\n")
 	return cozText.Match(start) || cozJSON.Match(start)
 }
 
-// readCoz reads the runs of a profile of COZ. What it says of damage is what Read says.
+// readCoz reads the runs of a profile of COZ. It reports damage as Read does.
 func (rd *reader) readCoz(in *bufio.Reader) ([]*Data, error) {
 	c := cozReader{reader: rd}
 	for {
@@ -74,16 +75,16 @@ func (rd *reader) readCoz(in *bufio.Reader) ([]*Data, error) {
 	}
 }
 
-// cozReader is the state between two lines of a profile of COZ.
+// A cozReader is the state between two lines of a profile of COZ.
 type cozReader struct {
 	*reader
-	run       *Data             // what all parts have in common
+	run       *Data             // the properties that all parts have in common
 	parts     map[uint32]*Data  // by unit
-	last      *Experiment       // to which visits belong
+	last      *Experiment       // the experiment to which visits belong
 	units     map[string]uint32 // by location
 	points    map[string]int    // by name
 	latencies map[string]int    // likewise
-	counted   map[uint32]int64  // samples of this execution
+	counted   map[uint32]int64  // samples of the current execution
 	at        float64           // effective time so far
 }
 
@@ -92,7 +93,7 @@ func (c *cozReader) take(line []byte) error {
 	if err := c.put(rec.Type == "startup", err, func() error { return c.add(rec) }); err != nil || c.bad == nil {
 		return err
 	}
-	// COZ adds its next run to the end of the file, in the middle of the line too.
+	// COZ appends its next run at the end of the file, even in the middle of a line.
 	if at := cozStart.FindIndex(line); at != nil && at[0] > 0 {
 		return c.take(line[at[0]:])
 	}
@@ -109,11 +110,12 @@ func parseCoz(line []byte) (rec cozRecord, err error) {
 		return rec, err
 	}
 	for _, x := range []*float64{&rec.Duration, &rec.Difference} {
-		if *x > math.MaxInt64 { // COZ's numbers have no sign: delays were longer than the time
+		if *x > math.MaxInt64 { // COZ's numbers are unsigned, so this one was negative: delays were longer than the time
 			*x -= 1 << 64
 		}
 	}
-	for _, x := range []float64{rec.Time, rec.Speedup, math.Abs(rec.Duration), rec.Delta, rec.Arrivals, rec.Departures, math.Abs(rec.Difference), rec.Count} {
+	for _, x := range []float64{rec.Time, rec.Speedup, math.Abs(rec.Duration), rec.Delta, rec.Arrivals, rec.Departures,
+		math.Abs(rec.Difference), rec.Count} {
 		if !within(x) {
 			return rec, fmt.Errorf("not a record of COZ: impossible number %v", x)
 		}
@@ -144,15 +146,15 @@ func parseCoz(line []byte) (rec cozRecord, err error) {
 	return rec, nil
 }
 
-// parseCozText reads a line of words: its type, and key=value behind tabs. Keys
-// that mean nothing here are passed over.
+// parseCozText reads a line of words: its type, and key=value after tabs. Other keys are ignored.
 func parseCozText(line string) (rec cozRecord, err error) {
 	words := strings.Split(line, "\t")
 	rec.Type = words[0]
 	if len(words) == 1 {
 		return rec, errors.New("not a record of COZ: no tab in it")
 	}
-	numbers := map[string]*float64{"time": &rec.Time, "speedup": &rec.Speedup, "duration": &rec.Duration, "delta": &rec.Delta,
+	numbers := map[string]*float64{"time": &rec.Time, "speedup": &rec.Speedup, "duration": &rec.Duration,
+		"delta":    &rec.Delta,
 		"arrivals": &rec.Arrivals, "departures": &rec.Departures, "difference": &rec.Difference, "count": &rec.Count}
 	given := map[string]bool{}
 	for _, word := range words[1:] {
@@ -176,7 +178,7 @@ func parseCozText(line string) (rec cozRecord, err error) {
 		}
 	}
 	for _, key := range cozNeeds[rec.Type] {
-		if !given[key] { // a line that was cut short between two words
+		if !given[key] { // the line was cut short between two words
 			return rec, fmt.Errorf("not a record of COZ: no %s in it", key)
 		}
 	}
@@ -191,7 +193,7 @@ var cozNeeds = map[string][]string{
 	"samples":          {"location", "count"},
 }
 
-// add puts a record where it belongs. Types that are not known are of no use here.
+// add puts a record where it belongs. Other types of records are ignored.
 func (c *cozReader) add(rec cozRecord) error {
 	if c.run == nil {
 		c.begin(rec)
@@ -221,20 +223,21 @@ func (c *cozReader) add(rec cozRecord) error {
 
 // begin starts the run.
 func (c *cozReader) begin(rec cozRecord) {
-	const period = 1e6 // COZ's
+	const period = 1e6 // the sampling period of COZ
 	d := &Data{Units: map[uint32]Unit{}, Sampled: map[uint32]int64{}, File: c.name, Line: c.line,
 		Run: Run{Version: Version, ID: "coz", Tool: "COZ", PeriodNS: period, Points: []Point{}}}
 	if rec.Type == "startup" && rec.Time > 0 {
 		d.Run.Started = time.Unix(0, int64(min(rec.Time, 1<<62))).UTC()
 	}
-	d.Warnings = []Warning{{Code: "coz", Text: "measured by COZ: intervals hold the scatter of its experiments, and not the error of its method, which stops threads where whatif stops cores; phases of the program are not corrected for"}}
+	d.Warnings = []Warning{{Code: "coz", Text: "measured by COZ: intervals hold the scatter of its experiments, and not " +
+		"the error of its method, which stops threads where whatif stops cores; phases of the program are not corrected for"}}
 	c.runs = append(c.runs, d)
 	c.run, c.parts = d, map[uint32]*Data{}
 	c.units, c.points, c.latencies, c.counted = map[string]uint32{}, map[string]int{}, map[string]int{}, map[uint32]int64{}
 }
 
-// finish gives all experiments the run's points and latencies, which are met one
-// after the other. One that says nothing of a point has an empty window.
+// finish gives all experiments the points and latencies of the whole run, which are met one after
+// the other. An experiment that recorded nothing of a point has an empty window.
 func (c *cozReader) finish() {
 	for _, d := range c.runs {
 		if d == c.run {
@@ -261,7 +264,8 @@ func (c *cozReader) experiment(rec cozRecord) {
 		c.parts[id] = d
 		c.runs = append(c.runs, d)
 	}
-	e := Experiment{Index: len(d.Experiments), StartNS: int64(min(c.at, 1<<62)), RealNS: int64(max(0, min(rec.Duration, 1<<62))), Unit: id,
+	e := Experiment{Index: len(d.Experiments), StartNS: int64(min(c.at, 1<<62)),
+		RealNS: int64(max(0, min(rec.Duration, 1<<62))), Unit: id,
 		Speedup: int(math.Round(100 * rec.Speedup))}
 	if rec.Duration <= 0 {
 		e.SetAside = "delays longer than the time"
@@ -279,8 +283,9 @@ func (c *cozReader) visits(k int, n float64) {
 	c.last.Points[k] = Visits{Count: int64(min(n, 1<<62)), Weight: n, WindowNS: float64(c.last.RealNS)}
 }
 
-// latency is told by how many begun and how many ended, and how many were in
-// between at the end: for the integral over time there is nothing better.
+// latency adds a record of a latency: the numbers of begins and ends, and how many requests were in
+// the system at the end. The integral over time is estimated from these, because COZ records
+// nothing better.
 func (c *cozReader) latency(rec cozRecord) error {
 	k, ok := c.latencies[rec.Name]
 	if !ok {
@@ -299,7 +304,8 @@ func (c *cozReader) latency(rec cozRecord) error {
 		c.last.Latencies = append(c.last.Latencies, Durations{})
 	}
 	between := max(0, rec.Difference)
-	c.last.Latencies[k] = Durations{InSystem: int64(min(between, 1<<62)), Begun: rec.Arrivals, Ended: rec.Departures, AreaNS: min(between*float64(c.last.RealNS), math.MaxInt64)}
+	c.last.Latencies[k] = Durations{InSystem: int64(min(between, 1<<62)), Begun: rec.Arrivals, Ended: rec.Departures,
+		AreaNS: min(between*float64(c.last.RealNS), math.MaxInt64)}
 	return nil
 }
 
@@ -313,7 +319,7 @@ func (c *cozReader) point(name string) int {
 	return k
 }
 
-// unit is what COZ calls FILE:LINE; what has another form is taken for a function.
+// unit is the unit of a location. COZ writes FILE:LINE; any other form is taken for a function.
 func (c *cozReader) unit(location string) uint32 {
 	id, ok := c.units[location]
 	if ok {

@@ -44,7 +44,8 @@ func TestReadCoz(t *testing.T) {
 			t.Fatalf("%s: %d runs: %v", name, len(runs), err)
 		}
 		run, a, b := runs[0], runs[1], runs[2]
-		if run.Run.Tool != "COZ" || run.Part || !a.Part || !b.Part || run.Run.Started.Year() != 2014 || len(run.Warnings) != 1 {
+		if run.Run.Tool != "COZ" || run.Part || !a.Part || !b.Part || run.Run.Started.Year() != 2014 ||
+			len(run.Warnings) != 1 {
 			t.Errorf("%s: run %+v", name, run)
 		}
 		if run.Sampled[1] != 13 { // 9 in the first execution, 4 in the second
@@ -57,27 +58,31 @@ func TestReadCoz(t *testing.T) {
 			t.Fatalf("%s: points %+v", name, p)
 		}
 		first, wrapped := a.Experiments[0], a.Experiments[1]
-		if !first.IsBaseline() || first.Points[0] != (Visits{10, 10, 100}) || first.Points[2] != (Visits{}) || first.SetAside != "" {
+		if !first.IsBaseline() || first.Points[0] != (Visits{10, 10, 100}) || first.Points[2] != (Visits{}) ||
+			first.SetAside != "" {
 			t.Errorf("%s: first experiment %+v", name, first)
 		}
 		if wrapped.SetAside == "" || wrapped.RealNS != 0 || wrapped.Speedup != 100 {
 			t.Errorf("%s: experiment of less than no time %+v", name, wrapped)
 		}
 		e := b.Experiments[0]
-		if e.Speedup != 5 || e.Points[0].Count != 7 || e.Points[1].Count != 5 || e.Points[2].Count != 4 || e.Latencies[0].AreaNS != 100 || e.Latencies[0].Begun != 5 {
+		if e.Speedup != 5 || e.Points[0].Count != 7 || e.Points[1].Count != 5 || e.Points[2].Count != 4 ||
+			e.Latencies[0].AreaNS != 100 || e.Latencies[0].Begun != 5 {
 			t.Errorf("%s: experiment %+v", name, e)
 		}
 	}
 }
 
-// COZ adds its next run to what a kill left.
+// TestTornCoz: COZ appends its next run to what a kill left.
 func TestTornCoz(t *testing.T) {
-	whole := len("experiment\tselected=src/a.c:12\tspeedup=0.00\tduration=100\tselected-samples=3\nprogress-point\tname=a.c:40\ttype=source\tdelta=10\n")
+	whole := len("experiment\tselected=src/a.c:12\tspeedup=0.00\tduration=100\tselected-samples=3\n" +
+		"progress-point\tname=a.c:40\ttype=source\tdelta=10\n")
 	head, tail := "startup\ttime=1\n", cozWords[strings.Index(cozWords, "experiment"):][:whole]
 	for name, text := range map[string]string{
-		"end":    head + tail + "experiment\tselected=src/a.c:12\tspee",
-		"glued":  head + tail + "experiment\tselected=src/a.c:12\tspeestartup\ttime=2\n" + tail,
-		"object": `{"type":"startup","time":1}` + "\n" + `{"type":"experiment","selected":"a:1","speedup":0,"duration":1}` + "\n" + `{"type":"experi{"type":"startup","time":2}` + "\n",
+		"end":   head + tail + "experiment\tselected=src/a.c:12\tspee",
+		"glued": head + tail + "experiment\tselected=src/a.c:12\tspeestartup\ttime=2\n" + tail,
+		"object": `{"type":"startup","time":1}` + "\n" + `{"type":"experiment","selected":"a:1","speedup":0,"duration":1}` +
+			"\n" + `{"type":"experi{"type":"startup","time":2}` + "\n",
 	} {
 		runs, err := Read("x", strings.NewReader(text))
 		if err != nil || !runs[len(runs)-1].Torn {
@@ -100,8 +105,7 @@ func TestTornCoz(t *testing.T) {
 	}
 }
 
-// The profiles that Debian's coz-profiler ships, all of them, with the experiments
-// that they have.
+// TestShippedCoz reads all profiles that Debian's coz-profiler ships, and counts their experiments.
 func TestShippedCoz(t *testing.T) {
 	files, err := filepath.Glob("/usr/share/coz-profiler/viewer/profiles/*.coz")
 	if err != nil {
@@ -154,7 +158,8 @@ func FuzzReadCoz(f *testing.F) {
 			for i := range d.Experiments {
 				e := &d.Experiments[i]
 				if len(e.Points) != len(d.Run.Points) || len(e.Latencies) != len(d.Run.Latencies) {
-					t.Fatalf("experiment %d: %d points and %d latencies, the run has %d and %d", i, len(e.Points), len(e.Latencies), len(d.Run.Points), len(d.Run.Latencies))
+					t.Fatalf("experiment %d: %d points and %d latencies, the run has %d and %d",
+						i, len(e.Points), len(e.Latencies), len(d.Run.Points), len(d.Run.Latencies))
 				}
 				if _, ok := d.Units[e.Unit]; !ok || e.RealNS < 0 || e.Speedup < 0 || e.Speedup > 100 {
 					t.Fatalf("experiment %+v", e)

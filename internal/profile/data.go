@@ -8,31 +8,31 @@ import (
 // Data is what one run left in a file.
 type Data struct {
 	Run         Run
-	Units       map[uint32]Unit   // by Unit.ID; the ids mean nothing outside the run
-	Sources     map[string]string // by Unit.File: Source.Sum
-	Binaries    map[string]string // by path: Binary.BuildID
+	Units       map[uint32]Unit   // by Unit.ID; the ids are valid in this run only
+	Sources     map[string]string // Source.Sum by Unit.File
+	Binaries    map[string]string // Binary.BuildID by path
 	Experiments []Experiment      // in the order of the file, which is the order of time
 	Warnings    []Warning
-	End         *End // nil when the run was killed before it could write it
-	// Sampled is the samples of each unit over the whole run, where those of its
-	// experiments are not known; else nil.
+	End         *End // nil if the run was killed before it could write it
+	// Sampled is the samples of each unit over the whole run, if those of its experiments are not
+	// known; else nil.
 	Sampled map[uint32]int64
 
-	// Part is set for more of the run before, whose baselines are none for these
-	// experiments, nor the other way round.
+	// Part says that this is another part of the run before it. The baselines of one part are none
+	// for the experiments of another.
 	Part bool
 
-	File string // where the run was read from
-	Line int    // of its run record, from 1
-	// Torn is set when the run's last line was cut short, as a kill or a full
-	// disk leaves it. What came before it is complete.
+	File string // file that the run was read from
+	Line int    // line of its run record, from 1
+	// Torn says that the run's last line was cut short, by a kill or a full disk. All records
+	// before it are complete.
 	Torn bool
-	// Unknown is how many records were passed over because their kind is not known.
+	// Unknown is the number of records that were ignored because their kind is not known.
 	Unknown int
 }
 
-// UnitKey identifies a unit across runs and files. Ids cannot: each run numbers
-// the units that it meets.
+// UnitKey identifies a unit across runs and files. Ids cannot, because each run numbers the units
+// that it meets.
 type UnitKey struct {
 	Kind, Name, File string
 	Line             int
@@ -40,8 +40,8 @@ type UnitKey struct {
 	Self             bool
 }
 
-// Key is the identity of u across runs. All instances of a line are one unit, and Func is
-// that in which it was met first: no part of what it is.
+// Key is the identity of u across runs. All instances of a line are one unit, so Func, the function
+// in which the line was met first, is not part of its key.
 func (u Unit) Key() UnitKey {
 	if u.Kind == "line" {
 		u.Func = ""
@@ -49,8 +49,8 @@ func (u Unit) Key() UnitKey {
 	return UnitKey{Kind: u.Kind, Name: u.Name, File: u.File, Line: u.Line, Func: u.Func, Binary: u.Binary, Self: u.Self}
 }
 
-// MapFiles changes the paths of all units' source files, and the names that are
-// made of them.
+// MapFiles applies a function to the paths of all units' source files, and to the names that
+// contain them.
 func (d *Data) MapFiles(apply func(file string) string) {
 	sources := make(map[string]string, len(d.Sources))
 	for file, sum := range d.Sources {
@@ -70,12 +70,12 @@ func (d *Data) MapFiles(apply func(file string) string) {
 	}
 }
 
-// TicksEach is how many ticks came in each of the run's periods.
+// TicksEach is the number of ticks in each of the run's periods.
 func (e *Experiment) TicksEach() int { return max(1, e.Ticks) }
 
-// IsBaseline says whether e is one of the experiments during which nothing was
-// sped up. A unit that is sped up by nothing is one too.
+// IsBaseline says whether nothing was sped up during e. A unit that is sped up by 0% makes a
+// baseline too.
 func (e *Experiment) IsBaseline() bool { return e.Unit == 0 || e.Speedup == 0 }
 
-// IsPlacebo says whether e delayed everything for nothing: see Placebo.
+// IsPlacebo says whether e delayed everything and made nothing faster, see Placebo.
 func (d *Data) IsPlacebo(e *Experiment) bool { return d.Units[e.Unit].Kind == Placebo }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Bins follow each other, and none is wider than 1/16 of what it begins with.
+// TestBins: bins follow each other, and none is wider than 1/16 of its start.
 func TestBins(t *testing.T) {
 	for bin := range MaxBins {
 		start, end := BinStart(bin), BinStart(bin+1)
@@ -13,7 +13,8 @@ func TestBins(t *testing.T) {
 			t.Fatalf("bin %d is from %v to %v", bin, start, end)
 		}
 	}
-	for bin, want := range map[int]float64{0: 0, 15: 15, 16: 16, 31: 31, 32: 32, 33: 34, 47: 62, 48: 64, 16 * 17: 1 << 20} {
+	for bin, want := range map[int]float64{0: 0, 15: 15, 16: 16, 31: 31, 32: 32, 33: 34, 47: 62, 48: 64,
+		16 * 17: 1 << 20} {
 		if got := BinStart(bin); got != want {
 			t.Errorf("bin %d starts at %v, want %v", bin, got, want)
 		}
@@ -21,12 +22,14 @@ func TestBins(t *testing.T) {
 }
 
 func TestReadLatencies(t *testing.T) {
-	const run = `{"run":{"version":1,"id":"a","points":[{"name":"r/begin"},{"name":"r"}],"latencies":[{"name":"r","begin":0,"end":1}]}}` + "\n"
+	const run = `{"run":{"version":1,"id":"a","points":[{"name":"r/begin"},{"name":"r"}],` +
+		`"latencies":[{"name":"r","begin":0,"end":1}]}}` + "\n"
 	const points = `"points":[{"count":1,"weight":1,"window_ns":1},{"count":1,"weight":1,"window_ns":1}]`
 	read := func(run, latencies string) ([]*Data, error) {
 		return Read("test", strings.NewReader(run+`{"experiment":{"real_ns":1,`+points+latencies+`}}`+"\n"))
 	}
-	runs, err := read(run, `,"latencies":[{"in_system":-1,"begun":2,"ended":3,"area_ns":-4,"matched":3,"total_ns":5,"bins":[[0,1],[639,2]]}]`)
+	runs, err := read(run,
+		`,"latencies":[{"in_system":-1,"begun":2,"ended":3,"area_ns":-4,"matched":3,"total_ns":5,"bins":[[0,1],[639,2]]}]`)
 	if err != nil || len(runs) != 1 || len(runs[0].Experiments[0].Latencies[0].Bins) != 2 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
@@ -44,7 +47,8 @@ func TestReadLatencies(t *testing.T) {
 		`,"latencies":[{"bins":[[3,0]]}]`,
 		`,"latencies":[{"bins":[[3,5000000000]]}]`,
 	} {
-		if _, err := read(run, wrong); err == nil || !strings.Contains(err.Error(), "latencies") && !strings.Contains(err.Error(), "durations") {
+		if _, err := read(run, wrong); err == nil ||
+			!strings.Contains(err.Error(), "latencies") && !strings.Contains(err.Error(), "durations") {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}

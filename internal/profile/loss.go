@@ -1,14 +1,14 @@
 package profile
 
-// The names of those losses that are samples, so that they can be shown as a share of
-// all. The time of such a sample is given to no code.
+// The names of the losses that are samples, so that reports can give them as a share of all
+// samples. The time of such a sample is not given to any code.
 const (
-	// LossStack: the caller could not be found somewhere up the stack.
+	// LossStack is the samples for which a caller somewhere up the stack could not be found.
 	LossStack = "stacks not followed to their end"
-	// LossTable: a stack led to code for the first time, and its tables had to be
-	// read. At the start of a run there are always some.
+	// LossTable is the samples with a stack that led to code for the first time, so that its unwind
+	// tables had to be read. Every run has some at its start.
 	LossTable = "stacks met before their unwind tables were read"
-	// LossPlace: it was the first at its instruction, and whose that is was not found
-	// out in time. A program that spends its time here and there has many.
+	// LossPlace is the samples that were the first at their instruction and could not be resolved
+	// in time. A program that spends its time in many places has many.
 	LossPlace = "samples at code met for the first time"
 )

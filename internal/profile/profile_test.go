@@ -22,9 +22,11 @@ func sampleRun(id string) []Record {
 		{Unit: &Unit{ID: 7, Kind: "line", Name: "a.c:3", File: "/src/a.c", Line: 3, Func: "f", Binary: "/bin/a"}},
 		{Binary: &Binary{Path: "/bin/a", BuildID: "abc"}},
 		{Source: &Source{File: "/src/a.c", Sum: "0123"}},
-		{Experiment: &Experiment{Index: 0, RealNS: 200e6, Points: []Visits{{Count: 3, Weight: 2.5, WindowNS: 190e6}}, Samples: 9,
+		{Experiment: &Experiment{Index: 0, RealNS: 200e6, Points: []Visits{{Count: 3, Weight: 2.5, WindowNS: 190e6}},
+			Samples:     9,
 			UnitSamples: map[uint32]int64{7: 4}, Pair: 1}},
-		{Experiment: &Experiment{Index: 1, Unit: 7, Speedup: 50, RealNS: 200e6, DelayNS: 1e6, Points: []Visits{{}}, SetAside: "steal", Pair: 1}},
+		{Experiment: &Experiment{Index: 1, Unit: 7, Speedup: 50, RealNS: 200e6, DelayNS: 1e6, Points: []Visits{{}},
+			SetAside: "steal", Pair: 1}},
 		{Warning: &Warning{Code: "foreign-cpu", Text: "busy"}},
 		{End: &End{RealNS: 400e6, Status: 3, Visits: []int64{3}}},
 	}
@@ -69,8 +71,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTorn cuts a file with a run at every byte, as a kill may, and appends
-// another run to what is left.
+// TestTorn cuts a file with a run at every byte, as a kill may, and appends another run.
 func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")
@@ -89,7 +90,7 @@ func TestTorn(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
-		// A line that lacks nothing but its newline is complete.
+		// A line that lacks only its newline is complete.
 		complete := cut > 0 && text[cut-1] != '\n' && text[cut] == '\n'
 		if complete {
 			lines++
@@ -145,8 +146,10 @@ func TestDamage(t *testing.T) {
 		{"unknown kind without a run", `{"lemma":{}}` + "\n" + run, "f:1: not a profile record: of no known kind"},
 		{"unknown kind behind damage", run + "{\"exp\n" + `{"lemma":{}}` + "\n", "f:2: not a profile record: unexpected end"},
 		{"two kinds", run + `{"unit":{"id":1},"warning":{}}` + "\n", "f:2: not a profile record: 2 known kinds"},
-		{"unknown unit", run + `{"experiment":{"unit":9,"points":[{}]}}` + "\n", "f:2: experiment 0: unit 9 was not introduced"},
-		{"unknown unit's samples", run + `{"experiment":{"points":[{}],"unit_samples":{"4":1}}}` + "\n", "f:2: experiment 0: 1 samples of unknown unit 4"},
+		{"unknown unit", run + `{"experiment":{"unit":9,"points":[{}]}}` + "\n",
+			"f:2: experiment 0: unit 9 was not introduced"},
+		{"unknown unit's samples", run + `{"experiment":{"points":[{}],"unit_samples":{"4":1}}}` + "\n",
+			"f:2: experiment 0: 1 samples of unknown unit 4"},
 		{"points", run + `{"experiment":{"n":5,"points":[]}}` + "\n", "f:2: experiment 5: 0 points, its run has 1"},
 		{"speedup", run + `{"experiment":{"speedup":101,"points":[{}]}}` + "\n", "f:2: experiment 0: speed-up of 101%"},
 		{"visits", run + `{"experiment":{"points":[{"weight":-1}]}}` + "\n", "f:2: experiment 0: impossible visits"},
@@ -189,7 +192,7 @@ func TestNewerVersion(t *testing.T) {
 	}
 }
 
-// Records of kinds that a later whatif added are passed over, and counted.
+// TestUnknownKinds: records of kinds that a later whatif added are ignored and counted.
 func TestUnknownKinds(t *testing.T) {
 	text := `{"run":{"version":1,"points":[{"name":"p"}]}}
 {"lemma":{"of":["any","shape"]}}
@@ -239,14 +242,15 @@ func TestInUse(t *testing.T) {
 	w.Close()
 }
 
-// TestAppendsToProfilesOnly: what a profile can look like after kills is added to, and nothing else is.
+// TestAppendsToProfilesOnly: a run is appended to whatever a profile can look like after kills, and
+// to nothing else.
 func TestAppendsToProfilesOnly(t *testing.T) {
 	const run = `{"run":{"version":1,"points":[{"name":"p"}]}}` + "\n"
 	report := "{\n  \"version\": 1,\n  \"points\": []\n}\n"
 	path := filepath.Join(t.TempDir(), "p")
 	for _, test := range []struct {
 		name, text string
-		number     int // of the run that is added; 0: it is refused
+		number     int // of the added run; 0: the file is refused
 	}{
 		{"empty", "", 1},
 		{"blank", "\n\n", 1},
@@ -278,7 +282,8 @@ func TestAppendsToProfilesOnly(t *testing.T) {
 				}
 				w, err := open(path)
 				if test.number == 0 {
-					if err == nil || err.Error() != "opening profile "+path+": it is not empty, and no profile of whatif" || hint.Of(err) == "" {
+					if err == nil || err.Error() != "opening profile "+path+": it is not empty, and no profile of whatif" ||
+						hint.Of(err) == "" {
 						t.Errorf("%s: %v", name, err)
 					}
 					if text, _ := os.ReadFile(path); string(text) != test.text {
@@ -305,7 +310,8 @@ func TestAppendsToProfilesOnly(t *testing.T) {
 	}
 }
 
-// TestOverwrite: the first record of the new run is the end of the old ones, also where these end in a torn line.
+// TestOverwrite: the first record of the new run removes the old ones, even if they end in a torn
+// line.
 func TestOverwrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p")
 	write(t, path, append(sampleRun("one"), sampleRun("two")...))
@@ -408,8 +414,8 @@ func TestConcurrentWrites(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no bytes make Read panic, that what it accepts obeys
-// what later code relies on, and that it can be written and read again.
+// FuzzRead checks that no bytes make Read panic, and that accepted data can be written and read
+// again and have the properties that later code relies on.
 func FuzzRead(f *testing.F) {
 	var good bytes.Buffer
 	for _, r := range append(sampleRun("one"), sampleRun("two")...) {

@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// MaxLine is the longest line, in bytes, that is written or read. The longest
-// that occurs is an experiment with samples in many thousands of units, some
-// 15 bytes each; the limit keeps a file that is no profile from filling memory.
+// MaxLine is the longest line, in bytes, that is written or read. The longest that occurs is an
+// experiment with samples in many thousands of units, some 15 bytes each. The limit keeps a file
+// that is no profile from filling memory.
 const MaxLine = 16 << 20
 
-// runStart is how the line of a run record starts.
+// runStart is the beginning of the line of a run record.
 const runStart = `{"run":`
 
-// ReadFiles reads the runs of several files, in that order. On an error the
-// runs that could be read up to there are returned with it.
+// ReadFiles reads the runs of several files, in that order. With an error, it returns the runs that
+// could be read before.
 func ReadFiles(paths []string) ([]*Data, error) {
 	var all []*Data
 	for _, path := range paths {
@@ -44,16 +44,15 @@ func readFile(path string) ([]*Data, error) {
 	return Read(path, f)
 }
 
-// Read reads the runs of one file; name is what errors call it. A run may lack
-// its end, and its last line may be torn, in the middle of the file too when
-// another run was appended. A record of a kind that is
-// not known is passed over. Any other line that cannot be understood is a
-// *DamageError, a run of a later version a *VersionError; the runs read up to
-// there, the last one as far as it was good, are returned with it.
+// Read reads the runs of one file. name is the file's name in errors. A run may lack its end, and
+// its last line may be torn, also in the middle of the file if another run was appended. A record
+// of unknown kind is ignored. Any other line that cannot be understood is a *DamageError, and a run
+// of a later version a *VersionError. Both are returned with the runs read before, the last one as
+// far as it was good.
 //
-// A file without a run is not an error: a run killed at once leaves one.
+// A file without a run is no error: a run that is killed at once leaves one.
 //
-// A profile of COZ is told by its first line, and read too.
+// A profile of COZ is recognised by its first line, and read too.
 func Read(name string, r io.Reader) ([]*Data, error) {
 	rd := reader{name: name}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -74,8 +73,8 @@ func Read(name string, r io.Reader) ([]*Data, error) {
 	}
 }
 
-// countRuns counts the runs of a file, also those of later versions. A file that begins as no profile
-// does is an error; damage behind its first run is not.
+// countRuns counts the runs of a file, including those of later versions. A file that does not
+// begin as a profile is an error, damage after its first run is not.
 func countRuns(name string, r io.Reader) (int, error) {
 	rd := reader{name: name}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -112,20 +111,20 @@ func countRuns(name string, r io.Reader) (int, error) {
 	}
 }
 
-// reader is the state between two lines.
+// A reader is the state between two lines.
 type reader struct {
 	name string
 	line int
 	buf  []byte
 	runs []*Data
-	// bad is the complaint about the previous line. If a run or the end of the
-	// file follows, the line was torn; otherwise it is damage.
+	// bad is the error of the previous line. If a run or the end of the file follows, the line was
+	// torn; otherwise the file is damaged.
 	bad      *DamageError
-	badIsRun bool // it starts as a run record does
+	badIsRun bool // the bad line begins as a run record does
 }
 
-// next returns the next line that is not empty, without its newline; it is
-// valid until the next call.
+// next returns the next line that is not empty, without its newline. It is valid until the next
+// call.
 func (rd *reader) next(in *bufio.Reader) ([]byte, error) {
 	for {
 		rd.buf = rd.buf[:0]
@@ -158,8 +157,8 @@ func (rd *reader) damage(err error) *DamageError {
 	return &DamageError{File: rd.name, Line: rd.line, Err: err}
 }
 
-// settle accepts the unreadable line, if any, as the torn end of its run, or as
-// the torn start of a run that left nothing else.
+// settle accepts the unreadable line, if any, as the torn end of its run, or as the torn start of a
+// run that left nothing else.
 func (rd *reader) settle() error {
 	bad := rd.bad
 	rd.bad = nil
@@ -168,7 +167,7 @@ func (rd *reader) settle() error {
 	case len(rd.runs) > 0:
 		rd.runs[len(rd.runs)-1].Torn = true
 	case !rd.badIsRun:
-		return bad // the only line, and none of ours
+		return bad // the only line, and not one of a profile
 	}
 	return nil
 }
@@ -181,7 +180,7 @@ func (rd *reader) take(line []byte) error {
 	switch {
 	case errors.As(err, &version):
 		return err
-	case rd.bad != nil: // that comes first
+	case rd.bad != nil: // the error of the line before comes first
 	case errors.Is(err, errUnknown) && len(rd.runs) > 0:
 		rd.runs[len(rd.runs)-1].Unknown++
 		return nil
@@ -194,8 +193,8 @@ func (rd *reader) take(line []byte) error {
 	return rd.put(rec.Run != nil, err, func() error { return rd.add(rec) })
 }
 
-// put adds what a line says, if err is nil. A line that cannot be read was cut short if a run (starts)
-// or the end of the file follows.
+// put adds what a line says, if err is nil. An unreadable line was cut short if a run (starts) or
+// the end of the file follows.
 func (rd *reader) put(starts bool, err error, add func() error) error {
 	switch {
 	case rd.bad != nil && (err != nil || !starts):
@@ -213,8 +212,8 @@ func (rd *reader) put(starts bool, err error, add func() error) error {
 	return nil
 }
 
-// parse decodes a line. The version of a run is looked at before anything else
-// of it: the rest may be shaped otherwise in a later one.
+// parse decodes a line. It checks the version of a run before anything else, because the rest may
+// have another form in a later version.
 func (rd *reader) parse(line []byte) (Record, error) {
 	var rec Record
 	if bytes.HasPrefix(line, []byte(runStart)) {
@@ -242,11 +241,11 @@ func (rd *reader) parse(line []byte) (Record, error) {
 	return rec, nil
 }
 
-// errUnknown is what a record of a kind gives that this version does not know.
+// errUnknown is the error for a record of a kind that this version does not know.
 var errUnknown = errors.New("not a profile record: of no known kind")
 
-// isUnknown tells a record that a later whatif may have written from what is none at all: it has
-// one kind, and that is not one of those known, which would have been empty.
+// isUnknown says whether a line is a record that a later whatif may have written: it has one kind,
+// which is not one of the known ones, as those would have been empty.
 func isUnknown(line []byte) bool {
 	var kinds map[string]json.RawMessage
 	if json.Unmarshal(line, &kinds) != nil || len(kinds) != 1 {
@@ -256,7 +255,7 @@ func isUnknown(line []byte) bool {
 	for i := range known.NumField() {
 		name, _, _ := strings.Cut(known.Field(i).Tag.Get("json"), ",")
 		for kind := range kinds {
-			if strings.EqualFold(kind, name) { // as package json has it
+			if strings.EqualFold(kind, name) { // package json ignores case too
 				return false
 			}
 		}
@@ -264,7 +263,7 @@ func isUnknown(line []byte) bool {
 	return true
 }
 
-// add puts a record where it belongs, after checking what later code relies on.
+// add puts a record where it belongs, after checking the properties that later code relies on.
 func (rd *reader) add(rec Record) error {
 	if rec.Run != nil {
 		if rec.Run.Version < 1 {
@@ -275,7 +274,8 @@ func (rd *reader) add(rec Record) error {
 				return err
 			}
 		}
-		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{}, Binaries: map[string]string{}, File: rd.name, Line: rd.line})
+		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{},
+			Binaries: map[string]string{}, File: rd.name, Line: rd.line})
 		return nil
 	}
 	if len(rd.runs) == 0 {
@@ -380,6 +380,6 @@ func (d *Data) checkWaits(e *Experiment) error {
 	return nil
 }
 
-// within says that x can be a number of visits or of nanoseconds: squares of
-// sums of such numbers stay finite.
+// within says that x can be a number of visits or of nanoseconds. Squares of sums of such numbers
+// stay finite.
 func within(x float64) bool { return x >= 0 && x <= math.MaxInt64 }

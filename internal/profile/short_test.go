@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// A write that is cut short is taken back, but nothing of what another writer appended: a file system may have no locks.
+// TestShortWrite: a write that is cut short is taken back, but never what another writer appended,
+// as a file system may have no locks.
 func TestShortWrite(t *testing.T) {
 	for _, test := range []struct {
 		name, other string
-		again       bool // a later write may do better
+		again       bool // a later write may succeed
 	}{
 		{"alone", "", true},
 		{"beside another writer", "another writer's line\n", false},
@@ -66,7 +67,7 @@ func appendText(t *testing.T, path, text string) {
 	}
 }
 
-// limitFile keeps files from becoming longer than that until it is restored.
+// limitFile keeps files from growing beyond a size, until restore is called.
 func limitFile(t *testing.T, size uint64) (restore func()) {
 	t.Helper()
 	var was syscall.Rlimit

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// versionFiles are profiles that earlier and today's versions wrote, and one that is made up for keys that are rare.
-// They are never written anew: each later version has to read them. Package report compares what it says of them.
+// versionFiles are profiles that earlier versions and today's wrote, and one that was invented for
+// rare keys. They are never written anew: each later version has to read them. Package report has
+// goldens of their reports.
 func versionFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "versions", "*.profile"))
@@ -22,8 +23,8 @@ func versionFiles(t *testing.T) []string {
 	return files
 }
 
-// Each kind of record and each key that a profile may have occurs in a profile that is kept, and each that occurs
-// there is understood.
+// TestVersionsHaveAllKeys: each kind of record and each key that a profile may have occurs in a
+// kept profile, and each that occurs there is known.
 func TestVersionsHaveAllKeys(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, file := range versionFiles(t) {
@@ -50,10 +51,10 @@ func TestVersionsHaveAllKeys(t *testing.T) {
 	t.Logf("%d keys", len(all))
 }
 
-// A key is named by the type that it is in: Experiment.unit_samples.
+// keyName names a key with the type that it is in: Experiment.unit_samples.
 func keyName(of reflect.Type, key string) string { return of.Name() + "." + key }
 
-// elem is the type that values of a list, a map or a pointer have, and all that is not one of these itself.
+// elem is the element type of a list, a map or a pointer; any other type is its own.
 func elem(of reflect.Type) reflect.Type {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, of.Kind()) {
 		of = of.Elem()
@@ -61,7 +62,7 @@ func elem(of reflect.Type) reflect.Type {
 	return of
 }
 
-// fields are the types of a struct's keys, if it is one that is written as an object.
+// fields are the types of a struct's keys, if it is written as an object.
 func fields(of reflect.Type) map[string]reflect.Type {
 	if of.Kind() != reflect.Struct || of.PkgPath() != reflect.TypeFor[Record]().PkgPath() {
 		return nil
@@ -76,7 +77,7 @@ func fields(of reflect.Type) map[string]reflect.Type {
 	return keys
 }
 
-// keysOf appends all keys that a type has, and those of the types in it.
+// keysOf appends all keys of a type, and those of the types in it.
 func keysOf(of reflect.Type, to []string) []string {
 	of = elem(of)
 	for key, inner := range fields(of) {
@@ -88,7 +89,8 @@ func keysOf(of reflect.Type, to []string) []string {
 	return to
 }
 
-// keysIn notes the keys of a value that was decoded without its type, and returns those that the type does not have.
+// keysIn notes the keys of a value that was decoded without its type, and returns those that the
+// type does not have.
 func keysIn(of reflect.Type, value any, seen map[string]bool) (unknown []string) {
 	of = elem(of)
 	known := fields(of)
@@ -114,8 +116,8 @@ func keysIn(of reflect.Type, value any, seen map[string]bool) (unknown []string)
 	return unknown
 }
 
-// Profiles of earlier versions are read whole, and what is read of a run is what was written: written again it is
-// the same.
+// TestVersionsAreRead: profiles of earlier versions are read completely, and a run that is written
+// again is the same.
 func TestVersionsAreRead(t *testing.T) {
 	for _, file := range versionFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -128,7 +130,8 @@ func TestVersionsAreRead(t *testing.T) {
 			}
 			for i, d := range runs {
 				if d.Torn || d.Unknown != 0 || d.End == nil || len(d.Experiments) == 0 {
-					t.Errorf("run %d: torn %v, %d unknown records, end %v, %d experiments", i, d.Torn, d.Unknown, d.End, len(d.Experiments))
+					t.Errorf("run %d: torn %v, %d unknown records, end %v, %d experiments",
+						i, d.Torn, d.Unknown, d.End, len(d.Experiments))
 				}
 			}
 			checkLines(t, file)
@@ -136,7 +139,7 @@ func TestVersionsAreRead(t *testing.T) {
 	}
 }
 
-// checkLines decodes each line into a Record and back.
+// checkLines decodes each line into a Record and encodes it again.
 func checkLines(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

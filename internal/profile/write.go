@@ -13,22 +13,21 @@ import (
 	"whatif/internal/outfile"
 )
 
-// Writer appends records to a profile. It may be used by several goroutines.
+// Writer appends records to a profile. Several goroutines may use it.
 type Writer struct {
 	mu      sync.Mutex
 	file    *os.File
 	regular bool
-	size    int64 // of a regular file: nobody else writes, it is locked
+	size    int64 // of a regular file; the lock keeps other writers away
 	torn    bool  // the file ends in the middle of a line
-	runs    int   // that the file has already
-	anew    bool  // the first record replaces what the file has
-	broken  error // set for good once the file can no longer be kept whole
+	runs    int   // number of runs that the file has already
+	anew    bool  // the first record replaces the content of the file
+	broken  error // set for good when the file can no longer be kept whole
 }
 
-// Append opens path for adding a run to what it holds. It is created if it is
-// not there; otherwise it must be a profile, or empty. If it ends in a torn line,
-// the first record starts on a line of its own, and Read knows the torn line for
-// what it is.
+// Append opens path to add a run to the runs that it holds. The file is created if it is not there;
+// otherwise it must be a profile, or empty. If it ends in a torn line, the first record starts on a
+// line of its own, and Read recognises the torn line.
 func Append(path string) (*Writer, error) {
 	w, err := open(path)
 	if err != nil {
@@ -37,8 +36,8 @@ func Append(path string) (*Writer, error) {
 	return w, nil
 }
 
-// Overwrite opens path as Append does, for a run that replaces what it holds. The old runs go when the
-// first record is written: a run that cannot start leaves them.
+// Overwrite opens path as Append does, for a run that replaces the runs that it holds. The old runs
+// go when the first record is written, so a run that cannot start leaves them.
 func Overwrite(path string) (*Writer, error) {
 	w, err := Append(path)
 	if err == nil {
@@ -47,7 +46,7 @@ func Overwrite(path string) (*Writer, error) {
 	return w, err
 }
 
-// Number is which one of the runs in the file is being written, from 1.
+// Number is the number of the run that is being written, from 1.
 func (w *Writer) Number() int { return w.runs + 1 }
 
 func open(path string) (*Writer, error) {
@@ -63,7 +62,8 @@ func open(path string) (*Writer, error) {
 	return w, nil
 }
 
-// prepare locks the file, and finds out what it holds and how it ends. A device has neither a lock nor an end.
+// prepare locks the file, and finds out what it holds and how it ends. A device has neither a lock
+// nor an end.
 func (w *Writer) prepare() error {
 	fi, err := w.file.Stat()
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *Writer) prepare() error {
 	if w.regular = fi.Mode().IsRegular(); !w.regular {
 		return nil
 	}
-	// The lock goes away with the process, however that dies.
+	// The lock goes away with the process, however that ends.
 	if err := flock(w.file); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func flock(f *os.File) error {
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return ErrInUse
 		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP):
-			return nil // a file system without locks: better no lock than no profile
+			return nil // the file system has no locks: better no lock than no profile
 		}
 		return err
 	}
@@ -117,10 +117,9 @@ func pathless(err error) error {
 	return err
 }
 
-// Write appends one record as one line with one write(2), so that a process
-// that is killed leaves at most its last line torn. If a write is cut short (a
-// full disk), what was written of it is taken back, and a later Write may do
-// better; if that cannot be done either, every later Write returns the error.
+// Write appends one record as one line with one write(2), so that a process that is killed leaves
+// at most its last line torn. If a write is cut short (a full disk), its bytes are taken back, and
+// a later Write may succeed. If they cannot be taken back, every later Write returns the error.
 func (w *Writer) Write(r Record) error {
 	if n := r.kinds(); n != 1 {
 		return fmt.Errorf("writing profile record: %d kinds of record in it, want 1", n)
@@ -153,7 +152,7 @@ func (w *Writer) Write(r Record) error {
 	return err
 }
 
-// finish has a run that has ended on the disk, not only in memory.
+// finish makes sure that a run that has ended is on the disk, not only in memory.
 func (w *Writer) finish(r Record) error {
 	if r.End == nil || !w.regular {
 		return nil
@@ -164,8 +163,9 @@ func (w *Writer) finish(r Record) error {
 	return nil
 }
 
-// takeBack takes back the n bytes that were written of a line. Where the file has become longer than by these, which
-// a file system without locks allows, another writer appended to it, and nothing is cut off.
+// takeBack removes the n bytes that were written of a line. If the file has grown by more than
+// these, which a file system without locks allows, another writer appended to it, and nothing is
+// cut off.
 func (w *Writer) takeBack(n int64) bool {
 	if !w.regular {
 		return false
@@ -174,7 +174,7 @@ func (w *Writer) takeBack(n int64) bool {
 	return err == nil && fi.Size() == w.size+n && w.file.Truncate(w.size) == nil
 }
 
-// encode gives the line of r, on a new line if the file's last one is torn.
+// encode gives the line of r, on a new line if the file's last line is torn.
 func encode(r Record, torn bool) ([]byte, error) {
 	var b bytes.Buffer
 	if torn {
@@ -194,7 +194,8 @@ func encode(r Record, torn bool) ([]byte, error) {
 // kinds counts the fields of r that are set.
 func (r *Record) kinds() int {
 	n := 0
-	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil, r.Latency != nil, r.Source != nil, r.Warning != nil, r.End != nil} {
+	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil,
+		r.Latency != nil, r.Source != nil, r.Warning != nil, r.End != nil} {
 		if set {
 			n++
 		}
@@ -202,7 +203,7 @@ func (r *Record) kinds() int {
 	return n
 }
 
-// Close closes the file. Nothing is buffered: there is nothing to be flushed.
+// Close closes the file. Nothing is buffered, so nothing has to be flushed.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

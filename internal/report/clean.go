@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Clean is clean, for what others print.
+// Clean makes text from outside safe to print, for other packages.
 func Clean(s string) string { return clean(s) }
 
-// Fit makes a line of text safe to print, and cuts it to n columns; 0 is no limit.
+// Fit makes a line of text safe to print, and cuts it to n columns; 0 means no limit.
 func Fit(s string, n int, ascii bool) string {
 	p := &printer{ascii: ascii}
 	return cutPlain(p.plain(clean(s)), n)
@@ -23,9 +23,9 @@ func cutPlain(s string, n int) string {
 	return s[:fitting(s, n)]
 }
 
-// clean makes text from outside (names of symbols, files, arguments) safe to
-// print: what a terminal would act upon, and what cannot be seen or reorders the
-// line, is shown as an escape, and bytes that are no UTF-8 likewise.
+// clean makes text from outside (names of symbols, files, arguments) safe to print. Characters that
+// a terminal acts upon, that cannot be seen, or that reorder the line become escapes, and so do
+// bytes that are no UTF-8.
 func clean(s string) string {
 	ok := true
 	for _, r := range s {
@@ -59,7 +59,7 @@ func hex(c byte) string {
 	return string([]byte{digits[c>>4], digits[c&15]})
 }
 
-// command writes a program and its arguments as one would type them, more or less.
+// command writes a program and its arguments about as a user would type them.
 func command(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
@@ -71,8 +71,8 @@ func command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// cutRight shortens s to n columns and keeps the beginning, cutLeft the end.
-// n = 0 means no limit.
+// cutRight shortens s to n columns and keeps the beginning; cutLeft keeps the end. n = 0 means no
+// limit.
 func cutRight(s string, n int) string {
 	if n <= 0 || width(s) <= n {
 		return s
@@ -102,7 +102,7 @@ func cutLeft(s string, n int) string {
 	return "…" + s[at:]
 }
 
-// Wrap breaks text into lines of at most n columns, at spaces where it can.
+// Wrap breaks text into lines of at most n columns, at spaces if possible.
 func Wrap(text string, n int) []string {
 	if n <= 0 || width(text) <= n {
 		return []string{text}
@@ -110,7 +110,7 @@ func Wrap(text string, n int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		for width(word) > n { // nothing to break at
+		for width(word) > n { // there is no space to break at
 			if line != "" {
 				lines = append(lines, line)
 				line = ""
@@ -135,7 +135,7 @@ func Wrap(text string, n int) []string {
 	return lines
 }
 
-// fitting is how many bytes of s take at most n columns, one character at least.
+// fitting is how many bytes of s take at most n columns, but at least one character.
 func fitting(s string, n int) int {
 	used := 0
 	for i, r := range s {

@@ -13,15 +13,14 @@ import (
 	"whatif/internal/profile"
 )
 
-// Coz writes the experiments as COZ writes them, for its viewer and for scripts that
-// read its profiles: as words and tabs, which all its versions read, or, if asked
-// for, as JSON lines, which the later ones write.
+// Coz writes the experiments in COZ's format, for its viewer and for scripts that read its
+// profiles: as words and tabs, which all of its versions read, or, with asJSON, as JSON lines,
+// which the later ones write.
 //
-// COZ measures a baseline for each line, and what has none its viewer does not show.
-// So a baseline is written under the name of each unit that has an experiment next
-// to it. Visits are whole numbers there: what rounding takes from one
-// experiment the next one with the same unit and speed-up gets. Times are
-// effective ones. Experiments that were set aside are left out.
+// COZ measures a baseline for each line, and its viewer does not show lines without one. So a
+// baseline is written under the name of each unit that has an experiment next to it. Visits are
+// whole numbers there; the next experiment with the same unit and speed-up gets what rounding took
+// from the one before. Times are effective ones. Discarded experiments are left out.
 func Coz(w io.Writer, runs []*profile.Data, asJSON bool) error {
 	out := &cozWriter{w: bufio.NewWriter(w), json: asJSON}
 	for _, d := range runs {
@@ -40,7 +39,7 @@ type cozWriter struct {
 	time float64
 }
 
-// cozCell is what rounding errors are carried on within.
+// A cozCell is where rounding errors are carried on.
 type cozCell struct {
 	unit    uint32
 	speedup int
@@ -80,8 +79,8 @@ func cozUsable(e *profile.Experiment) bool { return e.SetAside == "" && effectiv
 
 func effective(e *profile.Experiment) float64 { return float64(e.RealNS) - float64(e.DelayNS) }
 
-// baselineOf is the baseline that the plan drew with an experiment, or else the
-// nearest in time; -1 if there is none.
+// baselineOf is the baseline that the plan drew with an experiment, or else the nearest in time; -1
+// if there is none.
 func baselineOf(d *profile.Data, of int) int {
 	nearest, pair := -1, d.Experiments[of].Pair
 	for step := 1; step < len(d.Experiments); step++ {
@@ -97,13 +96,13 @@ func baselineOf(d *profile.Data, of int) int {
 			}
 		}
 		if nearest >= 0 && (pair == 0 || step >= 2) {
-			break // pairs are neighbours
+			break // the two of a pair are neighbours
 		}
 	}
 	return nearest
 }
 
-// experiment writes an experiment as one of a unit.
+// experiment writes an experiment under the name of a unit.
 func (c *cozWriter) experiment(d *profile.Data, e *profile.Experiment, unit uint32) {
 	duration := effective(e)
 	c.time += duration
@@ -116,7 +115,8 @@ func (c *cozWriter) experiment(d *profile.Data, e *profile.Experiment, unit uint
 	if c.json {
 		fraction, samples = json.Number(cozFraction(speedup)), "selected_samples"
 	}
-	c.record("experiment", "selected", cozName(d.Units[unit]), "speedup", fraction, "duration", whole(duration), samples, e.UnitSamples[unit])
+	c.record("experiment", "selected", cozName(d.Units[unit]), "speedup", fraction,
+		"duration", whole(duration), samples, e.UnitSamples[unit])
 	inLatency := map[int]bool{}
 	for _, l := range d.Run.Latencies {
 		inLatency[l.Begin], inLatency[l.End] = true, true
@@ -132,13 +132,13 @@ func (c *cozWriter) experiment(d *profile.Data, e *profile.Experiment, unit uint
 			continue
 		}
 		if v.WindowNS <= 0 && v.Weight <= 0 && v.Count <= 0 {
-			continue // nothing was seen of it
+			continue // the experiment recorded nothing of this point
 		}
 		visits := float64(v.Count)
 		if v.WindowNS > 0 {
 			visits = v.Weight / v.WindowNS * duration
 		}
-		// No type=source: of such a line COZ's viewer takes that for the kind of line.
+		// Without type=source, which COZ's viewer would take for the kind of the line.
 		c.record("throughput-point", "name", clean(d.Run.Points[k].Name), "delta", round("visits", k, visits))
 	}
 	for k := range e.Latencies {
@@ -152,11 +152,12 @@ func (c *cozWriter) experiment(d *profile.Data, e *profile.Experiment, unit uint
 		}
 		t := &e.Latencies[k]
 		c.record("latency-point", "name", clean(l.Name), "arrivals", round("arrivals", k, t.Begun/window*duration),
-			"departures", round("departures", k, t.Ended/window*duration), "difference", round("difference", k, max(0, t.AreaNS)/window))
+			"departures", round("departures", k, t.Ended/window*duration),
+			"difference", round("difference", k, max(0, t.AreaNS)/window))
 	}
 }
 
-// record writes a line: keys and values by turns.
+// record writes a line: keys and values alternately.
 func (c *cozWriter) record(kind string, pairs ...any) {
 	if !c.json {
 		c.w.WriteString(kind)
@@ -169,7 +170,7 @@ func (c *cozWriter) record(kind string, pairs ...any) {
 	fmt.Fprintf(c.w, `{"type":%q`, kind)
 	for i := 0; i < len(pairs); i += 2 {
 		value, err := json.Marshal(pairs[i+1])
-		if err != nil { // strings and whole numbers: cannot be
+		if err != nil { // impossible for strings and whole numbers
 			value = []byte("null")
 		}
 		fmt.Fprintf(c.w, `,%q:%s`, pairs[i], value)
@@ -177,10 +178,10 @@ func (c *cozWriter) record(kind string, pairs ...any) {
 	c.w.WriteString("}\n")
 }
 
-// cozFraction is a speed-up in COZ's words.
+// cozFraction formats a speed-up as COZ does.
 func cozFraction(percent int) string { return strconv.FormatFloat(float64(percent)/100, 'f', 2, 64) }
 
-// cozName is what COZ calls a unit: FILE:LINE.
+// cozName is COZ's name of a unit: FILE:LINE.
 func cozName(u profile.Unit) string {
 	if u.Kind == "line" && u.File != "" {
 		return clean(u.File) + ":" + strconv.Itoa(u.Line)
@@ -196,7 +197,7 @@ type unitCount struct {
 	n    int64
 }
 
-// cozSamples is how many samples each unit had in all of the run, by name.
+// cozSamples is how many samples each unit had in the whole run, by name.
 func cozSamples(d *profile.Data) []unitCount {
 	sum := map[uint32]int64{}
 	for i := range d.Experiments {
@@ -220,9 +221,9 @@ func cozSamples(d *profile.Data) []unitCount {
 	return all
 }
 
-// whole is x as a whole number that any reader can take.
+// whole is x as a whole number that any reader can represent.
 func whole(x float64) int64 {
-	const most = 1 << 53 // exact in JavaScript
+	const most = 1 << 53 // the largest exact integer in JavaScript
 	if math.IsNaN(x) {
 		return 0
 	}

@@ -10,18 +10,19 @@ import (
 	"whatif/internal/analyze"
 )
 
-// csvHead names the columns of the CSV report. Columns are added at the end, none
-// is renamed.
-var csvHead = []string{"unit", "name", "file", "line", "func", "binary", "share", "samples", "point", "metric", "verdict",
+// csvHead names the columns of the CSV report. New columns are added at the end, and none is
+// renamed.
+var csvHead = []string{"unit", "name", "file", "line", "func", "binary", "share", "samples",
+	"point", "metric", "verdict",
 	"slope", "slope_low", "slope_high", "unit_experiments", "speedup", "gain", "gain_low", "gain_high", "experiments",
 	"reason", "shape", "shape_at", "warnings"}
 
-// CSV writes the result as RFC 4180 has it: a row for each unit, point, metric and
-// speed-up that was tried, 0 included. A unit that was never tried has one row, without those. Numbers are
-// percent, but for slopes; what is not known is empty.
+// CSV writes the result in the format of RFC 4180: a row for each unit, point, metric and speed-up
+// that was tried, including 0. A unit that was never tried has one row, without those. Numbers are
+// percent, except slopes; unknown ones are empty.
 //
-// Spreadsheets take a cell that begins with =, +, - or @ for a formula. A name that
-// does gets an apostrophe in front, which they take off again.
+// Spreadsheets take a cell that begins with =, +, - or @ for a formula. Such a name gets an
+// apostrophe in front, which they remove again.
 func CSV(w io.Writer, r *analyze.Result, opt Options) error {
 	points, err := selected(r, opt.Point)
 	if err != nil {
@@ -53,13 +54,15 @@ func csvRows(r *analyze.Result, t *analyze.Target, name string, shown map[int]bo
 	if u.Line > 0 {
 		line = strconv.Itoa(u.Line)
 	}
-	head := []string{u.Kind, harmless(name), harmless(u.File), line, harmless(u.Func), harmless(u.Binary), decimal(t.Share, 2), strconv.FormatInt(t.Samples, 10)}
+	head := []string{u.Kind, harmless(name), harmless(u.File), line, harmless(u.Func), harmless(u.Binary),
+		decimal(t.Share, 2), strconv.FormatInt(t.Samples, 10)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
 		if !shown[e.Point] || e.Experiments == 0 {
 			continue
 		}
-		effect := append(append([]string(nil), head...), harmless(r.Points[e.Point].Name), string(e.Metric), string(e.Verdict))
+		effect := append(append([]string(nil), head...), harmless(r.Points[e.Point].Name), string(e.Metric),
+			string(e.Verdict))
 		effect = append(effect, csvEstimate(e.Slope, 5)...)
 		effect = append(effect, strconv.Itoa(e.Experiments))
 		at := ""
@@ -69,7 +72,8 @@ func csvRows(r *analyze.Result, t *analyze.Target, name string, shown map[int]bo
 		for _, l := range e.Curve {
 			row := append(append([]string(nil), effect...), strconv.Itoa(l.Speedup))
 			row = append(row, csvEstimate(l.Gain, 3)...)
-			row = append(row, strconv.Itoa(l.Experiments), harmless(e.Reason), string(e.Shape), at, harmless(strings.Join(notes(t, e), "; ")))
+			row = append(row, strconv.Itoa(l.Experiments), harmless(e.Reason), string(e.Shape), at,
+				harmless(strings.Join(notes(t, e), "; ")))
 			rows = append(rows, row)
 		}
 	}
@@ -98,10 +102,11 @@ func decimal(x float64, digits int) string {
 	return strconv.FormatFloat(round(x, digits), 'f', -1, 64)
 }
 
-// harmless is text that no spreadsheet takes for a formula.
+// harmless changes text that a spreadsheet would take for a formula.
 func harmless(s string) string {
 	s = clean(s)
-	if strings.HasPrefix(strings.TrimLeft(s, " "), "'") || strings.IndexAny(strings.TrimLeft(s, " "), "=+-@＝＋－＠") == 0 {
+	start := strings.TrimLeft(s, " ")
+	if strings.HasPrefix(start, "'") || strings.IndexAny(start, "=+-@＝＋－＠") == 0 {
 		return "'" + s
 	}
 	return s

@@ -8,8 +8,8 @@ import (
 	"whatif/internal/analyze"
 )
 
-// curveCells is how many characters a small curve has: the gains at so many equal steps
-// up to a speed-up of 100%.
+// curveCells is the number of characters of a small curve: the gains at as many equal steps up to a
+// speed-up of 100%.
 const curveCells = 8
 
 var (
@@ -17,7 +17,7 @@ var (
 	curveASCII  = []rune("_.:-=+*#")
 )
 
-// smallCurve is the gains at the steps, NaN where the curve is not known.
+// smallCurve is the gains at the steps; NaN where the curve is not known.
 func smallCurve(e *analyze.Effect) []float64 {
 	levels := slices.Concat(e.Curve, e.Marks)
 	levels = slices.DeleteFunc(levels, func(l analyze.Level) bool { return !l.Gain.Known || !finite(l.Gain.Value) })
@@ -37,7 +37,7 @@ func smallCurve(e *analyze.Effect) []float64 {
 	return gains
 }
 
-// drawCurves draws the rows' curves, all on one scale, which has nothing (0) on it.
+// drawCurves draws the rows' curves, all on one scale that includes 0.
 func drawCurves(rows []row, ascii bool) []string {
 	low, high := 0.0, 0.0
 	for _, rw := range rows {
@@ -58,7 +58,7 @@ func drawCurves(rows []row, ascii bool) []string {
 			switch {
 			case math.IsNaN(g):
 				b.WriteByte(' ')
-			case high-low < 1: // a point: nothing worth a curve
+			case high-low < 1: // less than a point is not worth a curve
 				b.WriteRune(glyphs[0])
 			default:
 				b.WriteRune(glyphs[int(math.Round((g-low)/(high-low)*float64(len(glyphs)-1)))])

@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 )
 
-// Diff writes what changed between two profiles: what the program gained, whether it
-// is what was promised, and what units promise now.
-func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
+// Diff writes what changed between two profiles: what the program gained, whether the predictions
+// were realised, and what units are predicted to gain now.
+func Diff(w io.Writer, c *diff.Comparison, opt Options) error {
 	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	for _, change := range Changes(c, opt) {
 		change.write(p)
 	}
-	changes(p, c, opt)
+	predictionTable(p, c, opt)
 	unmatched(p, c)
 	later := minor(c.Warnings)
 	if len(later) > 0 {
@@ -53,8 +54,8 @@ func Diff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	return nil
 }
 
-// Doubts are what is to be said before a comparison of each side by itself.
-func Doubts(c *analyze.Comparison) (all []analyze.Warning) {
+// Doubts are the doubts about each side by itself. They belong before a comparison.
+func Doubts(c *diff.Comparison) (all []analyze.Warning) {
 	for _, side := range []struct {
 		name string
 		r    *analyze.Result
@@ -75,8 +76,8 @@ func Doubts(c *analyze.Comparison) (all []analyze.Warning) {
 	return all
 }
 
-// shows says whether a point is among those that are asked for.
-func (opt *Options) shows(p *analyze.PointChange) bool { return opt.Point == "" || p.Name == opt.Point }
+// shows says whether the options select a point.
+func (opt *Options) shows(p *diff.PointChange) bool { return opt.Point == "" || p.Name == opt.Point }
 
 func sideText(r *analyze.Result) string {
 	if len(r.Runs) == 0 {
@@ -94,7 +95,8 @@ func sideText(r *analyze.Result) string {
 	return cutRight(text, 200) + fmt.Sprintf(": %s, %s", count(len(r.Runs), "run"), count(r.Experiments, "experiment"))
 }
 
-// known writes a rate or a mean; 0 is one that is not known, because there were no baselines, or no visit.
+// known formats a rate or a mean; 0 is an unknown one, because there were no baselines or no
+// visits.
 func known(x float64, text func(float64) string) string {
 	if x == 0 {
 		return "not known"
@@ -102,15 +104,16 @@ func known(x float64, text func(float64) string) string {
 	return text(x)
 }
 
-// changeText says how a point's time per visit, or a latency's mean, changed. The times stand before the rates, as the
-// percentage is theirs: a rate changes by another one.
-func changeText(c *analyze.PointChange) string {
+// changeText describes how a point's time per visit, or a latency's mean, changed. The times come
+// before the rates, because the percentage is that of the times.
+func changeText(c *diff.PointChange) string {
 	of, what := clean(c.Name), "time per visit"
 	then := known(c.Old, analyze.Duration) + " → " + known(c.New, analyze.Duration)
 	if c.Metric == analyze.Throughput {
 		each := func(rate float64) string { return analyze.Duration(1e9 / rate) }
 		perSecond := func(rate float64) string { return figure(rate) + "/s" }
-		then = fmt.Sprintf("%s → %s (%s → %s)", known(c.Old, each), known(c.New, each), known(c.Old, perSecond), known(c.New, perSecond))
+		then = fmt.Sprintf("%s → %s (%s → %s)",
+			known(c.Old, each), known(c.New, each), known(c.Old, perSecond), known(c.New, perSecond))
 	} else {
 		of, what = "latency "+of, "mean latency"
 	}
@@ -120,7 +123,7 @@ func changeText(c *analyze.PointChange) string {
 	}
 	text := ""
 	switch {
-	case !c.Gain.Known || math.Abs(c.Gain.Value) > 1e4: // that is no number of anything
+	case !c.Gain.Known || math.Abs(c.Gain.Value) > 1e4: // too large to be a useful number
 		text = fmt.Sprintf("by how much the %s changed is not known", what)
 	case !c.Gain.Bounded:
 		text = fmt.Sprintf("%s%% %s %s (how certain is not known)", number(by.Value, 1), less, what)
@@ -137,13 +140,13 @@ func changeText(c *analyze.PointChange) string {
 	return text
 }
 
-// opposite is an estimate with the other sign: what is more is less.
+// opposite is an estimate with the other sign: a loss instead of a gain.
 func opposite(e analyze.Estimate) analyze.Estimate {
 	e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
 	return e
 }
 
-// digits are those after the point that an estimate is written with.
+// digits is the number of digits after the point that an estimate is written with.
 func digits(e analyze.Estimate) int {
 	if e.Half() >= 10 {
 		return 0
@@ -151,27 +154,28 @@ func digits(e analyze.Estimate) int {
 	return 1
 }
 
-// interval writes the ends; what is compared is not as far from both.
+// interval writes both ends, because they are not equally far from the value in comparisons.
 func interval(e analyze.Estimate) string {
 	return fmt.Sprintf("(%s to %s)", number(e.Low, digits(e)), number(e.High, digits(e)))
 }
 
-var outcomes = map[analyze.Outcome]string{
-	analyze.Arrived:  "it arrived",
-	analyze.Less:     "less arrived than was promised",
-	analyze.More:     "more arrived than was promised",
-	analyze.NotKnown: "too uncertain to tell whether it arrived",
+var outcomes = map[diff.Outcome]string{
+	diff.Realised: "it arrived",
+	diff.Less:     "less arrived than was promised",
+	diff.More:     "more arrived than was promised",
+	diff.NotKnown: "too uncertain to tell whether it arrived",
 }
 
-// A Change is a part of what a comparison says in sentences.
+// Change is a part of a comparison in sentences.
 type Change struct {
-	Head  string // "" for what became of the points
+	Head  string // heading; "" for the points' changes
 	Lines []string
-	More  int // units that Lines leave out
+	More  int // number of units that Lines leave out
 }
 
-// Changes says what the program gained, whether that is what was promised, and which units became slower.
-func Changes(c *analyze.Comparison, opt Options) []Change {
+// Changes describes what the program gained, whether that was predicted, and which units became
+// slower.
+func Changes(c *diff.Comparison, opt Options) []Change {
 	points := Change{}
 	for k := range c.Points {
 		if opt.shows(&c.Points[k]) {
@@ -179,7 +183,7 @@ func Changes(c *analyze.Comparison, opt Options) []Change {
 		}
 	}
 	promised, slower := Change{Head: "did the promised gain arrive?"}, Change{Head: "slower now:"}
-	promised.Lines, promised.More = promiseTexts(c, opt)
+	promised.Lines, promised.More = predictionTexts(c, opt)
 	slower.Lines, slower.More = slowerTexts(c, opt)
 	return slices.DeleteFunc([]Change{points, promised, slower}, func(c Change) bool { return len(c.Lines) == 0 })
 }
@@ -199,14 +203,14 @@ func (c *Change) write(p *printer) {
 	}
 }
 
-// promiseTexts say what became of the units that are surely faster now: what they cost once, what that was to gain of each
-// metric.
-func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int) {
+// predictionTexts describe the units that certainly became faster: their CPU time per visit, once,
+// and the predicted gain of each metric.
+func predictionTexts(c *diff.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
 	for i := range c.Units {
 		u := &c.Units[i]
-		for _, k := range u.Promises {
-			if !k.Certain || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
+		for _, k := range u.Predictions {
+			if !k.Faster || c.SameVisitsBefore(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
 			if opt.Top > 0 && len(lines) >= opt.Top {
@@ -214,9 +218,9 @@ func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int)
 				continue
 			}
 			text := costText(name, c, u, k, k.Speedup, "less")
-			for _, of := range u.Promises {
+			for _, of := range u.Predictions {
 				if c.Points[of.Point].Name == c.Points[k.Point].Name {
-					text += "; " + kept(&c.Points[of.Point], of)
+					text += "; " + realisedText(&c.Points[of.Point], of)
 				}
 			}
 			lines = append(lines, text)
@@ -228,17 +232,20 @@ func promiseTexts(c *analyze.Comparison, opt Options) (lines []string, more int)
 	return lines, more
 }
 
-// costText says by how much a unit's CPU time per visit changed.
-func costText(name namer, c *analyze.Comparison, u *analyze.UnitChange, k analyze.Promise, by analyze.Estimate, more string) string {
+// costText describes how much a unit's CPU time per visit changed.
+func costText(
+	name namer, c *diff.Comparison, u *diff.UnitChange, k diff.Prediction, by analyze.Estimate, more string,
+) string {
 	now := "nothing"
 	if k.NewNS > 0 {
 		now = analyze.Duration(k.NewNS)
 	}
-	return fmt.Sprintf("%s takes %s %s CPU time for each %s (%s, then %s)", unitText(name, u), percentText(by), more, clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), now)
+	return fmt.Sprintf("%s takes %s %s CPU time for each %s (%s, then %s)",
+		unitText(name, u), percentText(by), more, clean(c.Points[k.Point].Name), analyze.Duration(k.OldNS), now)
 }
 
-// kept says what was promised of a metric, and what came.
-func kept(pt *analyze.PointChange, k analyze.Promise) string {
+// realisedText compares the predicted gain of a metric with the real one.
+func realisedText(pt *diff.PointChange, k diff.Prediction) string {
 	what := "the program was to gain "
 	if pt.Metric != analyze.Throughput {
 		what = "the mean latency was to fall by "
@@ -249,25 +256,26 @@ func kept(pt *analyze.PointChange, k analyze.Promise) string {
 	return fmt.Sprintf("%s%s, and %s came: %s", what, percentText(k.Predicted), actual(pt.Gain), outcomes[k.Outcome])
 }
 
-// percentText is an estimate in percent, in a sentence: with half of its interval only where both halves are the same.
+// percentText is an estimate in percent, in a sentence. If both halves of its interval are equal,
+// it has half the width; otherwise both ends.
 func percentText(e analyze.Estimate) string {
 	if e.Known && !e.Bounded {
 		return number(e.Value, 1) + "% (how certain is not known)"
 	}
-	const uneven = 0.05 // of the longer half; less is not seen in the digits
+	const uneven = 0.05 // of the longer half; a smaller difference is not visible in the digits
 	if half := e.Half(); finite(e.Value) && finite(half) && math.Abs(e.High+e.Low-2*e.Value) > uneven*half {
 		return fmt.Sprintf("%s%% %s", number(e.Value, digits(e)), interval(e))
 	}
 	return gain(e, true) + "%"
 }
 
-// slowerTexts are the units that surely take more time now.
-func slowerTexts(c *analyze.Comparison, opt Options) (lines []string, more int) {
+// slowerTexts describe the units that certainly take more CPU time now.
+func slowerTexts(c *diff.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
 	for i := range c.Units {
 		u := &c.Units[i]
-		for _, k := range u.Promises {
-			if !k.Slower || c.Again(k.Point) || !opt.shows(&c.Points[k.Point]) {
+		for _, k := range u.Predictions {
+			if !k.Slower || c.SameVisitsBefore(k.Point) || !opt.shows(&c.Points[k.Point]) {
 				continue
 			}
 			if opt.Top > 0 && len(lines) >= opt.Top {
@@ -287,9 +295,9 @@ func actual(e analyze.Estimate) string {
 	return percentText(e)
 }
 
-func unitText(name namer, u *analyze.UnitChange) string {
+func unitText(name namer, u *diff.UnitChange) string {
 	if u.New == nil {
-		if n := u.With(); n > 0 {
+		if n := u.OthersReplaced(); n > 0 {
 			return clean(name(u.Old.Unit)) + fmt.Sprintf(" (replaced, with %s more)", count(n, "line"))
 		}
 		return clean(name(u.Old.Unit)) + " (replaced)"
@@ -302,12 +310,12 @@ func unitText(name namer, u *analyze.UnitChange) string {
 }
 
 // bothNames names the units of both sides.
-func bothNames(c *analyze.Comparison) namer {
+func bothNames(c *diff.Comparison) namer {
 	return unitNames(append(unitsOf(c.Old), unitsOf(c.New)...))
 }
 
-// changes is the table of what units promise, then and now.
-func changes(p *printer, c *analyze.Comparison, opt Options) {
+// predictionTable is the table of the gains that are predicted for units, then and now.
+func predictionTable(p *printer, c *diff.Comparison, opt Options) {
 	name := bothNames(c)
 	for k := range c.Points {
 		if !opt.shows(&c.Points[k]) {
@@ -331,11 +339,12 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 				case !e.Change.Bounded:
 					word = "no interval"
 				}
-				if u.How == analyze.SameNumber {
+				if u.MatchedBy == diff.SameNumber {
 					word += "*"
 					starred = true
 				}
-				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup), bareGain(e.Old), bareGain(e.New), bareGain(e.Change), word})
+				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup),
+					bareGain(e.Old), bareGain(e.New), bareGain(e.Change), word})
 			}
 		}
 		if all == 0 {
@@ -357,7 +366,7 @@ func changes(p *printer, c *analyze.Comparison, opt Options) {
 	}
 }
 
-// bareGain is an estimate in a table whose last column says where there is no interval.
+// bareGain is an estimate for a table with a last column that says where there is no interval.
 func bareGain(e analyze.Estimate) string {
 	if e.Known && !e.Bounded && finite(e.Value) {
 		return number(e.Value, 1)
@@ -365,8 +374,8 @@ func bareGain(e analyze.Estimate) string {
 	return gain(e, true)
 }
 
-// simpleTable sets the first and last column to the left, the others to the right; the first
-// is cut to what there is room for.
+// simpleTable aligns the first and last column to the left, the others to the right. The first is
+// cut to the room that there is.
 func simpleTable(p *printer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -393,7 +402,7 @@ func simpleTable(p *printer, rows [][]string) {
 	}
 }
 
-func unmatched(p *printer, c *analyze.Comparison) {
+func unmatched(p *printer, c *diff.Comparison) {
 	for _, side := range []struct {
 		units []*analyze.Target
 		text  string
@@ -408,7 +417,8 @@ func unmatched(p *printer, c *analyze.Comparison) {
 			}
 		}
 		p.line("")
-		p.hanging("", fmt.Sprintf("%s: %s that were tried, the largest %s with %s of the time", side.text, count(len(side.units), "unit"), cutLeft(clean(most.Unit.Name), 40), share(most.Share)))
+		p.hanging("", fmt.Sprintf("%s: %s that were tried, the largest %s with %s of the time",
+			side.text, count(len(side.units), "unit"), cutLeft(clean(most.Unit.Name), 40), share(most.Share)))
 	}
 }
 
@@ -421,13 +431,13 @@ type jsonDiff struct {
 	Targets   []jsonTargetDiff `json:"targets"`
 	Gone      []string         `json:"gone"`
 	Appeared  []string         `json:"appeared"`
-	Warnings  []jsonWarning    `json:"warnings"` // those of each side by itself too, with "old: " and "new: "
+	Warnings  []jsonWarning    `json:"warnings"` // with those of each side by itself, as "old: " and "new: "
 }
 
 type jsonPointDiff struct {
 	Name        string         `json:"name"`
 	Metric      analyze.Metric `json:"metric"`
-	Old         float64        `json:"old"` // visits per second, or ns; 0: not known
+	Old         float64        `json:"old"` // visits per second, or ns; 0 if not known
 	New         float64        `json:"new"`
 	Gain        *float64       `json:"gain"`
 	CI          *[2]float64    `json:"ci"`
@@ -440,7 +450,7 @@ type jsonTargetDiff struct {
 	Unit     string           `json:"unit"`
 	OldName  string           `json:"old_name"`
 	NewName  string           `json:"new_name"`
-	MatchBy  string           `json:"match_by"` // same, text, number, or replaced: then it has no new name
+	MatchBy  string           `json:"match_by"` // same, text, number or replaced; if replaced, it has no new name
 	OldShare float64          `json:"old_share"`
 	NewShare float64          `json:"new_share"`
 	Effects  []jsonEffectDiff `json:"effects"`
@@ -461,26 +471,27 @@ type jsonEffectDiff struct {
 }
 
 type jsonPromise struct {
-	Point       string          `json:"point"`
-	Metric      analyze.Metric  `json:"metric"`
-	OldNS       float64         `json:"old_ns"` // CPU time of the unit per visit
-	NewNS       float64         `json:"new_ns"`
-	Speedup     *float64        `json:"speedup"`
-	SpeedupCI   *[2]float64     `json:"speedup_ci"`
-	Certain     bool            `json:"certain"` // that it is faster
-	Slower      bool            `json:"slower"`  // surely
-	Predicted   *float64        `json:"predicted"`
-	PredictedCI *[2]float64     `json:"predicted_ci"`
-	Outcome     analyze.Outcome `json:"outcome"`
+	Point       string         `json:"point"`
+	Metric      analyze.Metric `json:"metric"`
+	OldNS       float64        `json:"old_ns"` // CPU time of the unit per visit
+	NewNS       float64        `json:"new_ns"`
+	Speedup     *float64       `json:"speedup"`
+	SpeedupCI   *[2]float64    `json:"speedup_ci"`
+	Certain     bool           `json:"certain"` // it is certainly faster
+	Slower      bool           `json:"slower"`  // it is certainly slower
+	Predicted   *float64       `json:"predicted"`
+	PredictedCI *[2]float64    `json:"predicted_ci"`
+	Outcome     diff.Outcome   `json:"outcome"`
 }
 
-// DiffJSON writes the comparison as one JSON object, as JSON writes a result.
-func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
+// DiffJSON writes the comparison as one JSON object, in the form of JSON's result.
+func DiffJSON(w io.Writer, c *diff.Comparison, opt Options) error {
 	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
 		return err
 	}
 	name := bothNames(c)
-	out := jsonDiff{Version: JSONVersion, SameBuild: c.SameBuild, Old: []jsonRun{}, New: []jsonRun{}, Points: []jsonPointDiff{}, Targets: []jsonTargetDiff{},
+	out := jsonDiff{Version: JSONVersion, SameBuild: c.SameBuild, Old: []jsonRun{}, New: []jsonRun{},
+		Points: []jsonPointDiff{}, Targets: []jsonTargetDiff{},
 		Gone: []string{}, Appeared: []string{}, Warnings: warnings(append(Doubts(c), c.Warnings...))}
 	for _, run := range c.Old.Runs {
 		out.Old = append(out.Old, runJSON(run))
@@ -492,7 +503,8 @@ func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
 		if !opt.shows(&p) {
 			continue
 		}
-		j := jsonPointDiff{Name: p.Name, Metric: p.Metric, Old: round(p.Old, 3), New: round(p.New, 3), BetweenRuns: p.BetweenRuns}
+		j := jsonPointDiff{Name: p.Name, Metric: p.Metric, Old: round(p.Old, 3), New: round(p.New, 3),
+			BetweenRuns: p.BetweenRuns}
 		j.Gain, j.CI = estimate(p.Gain, 3)
 		j.Rest, j.RestCI = estimate(p.Rest, 3)
 		out.Points = append(out.Points, j)
@@ -518,8 +530,9 @@ func DiffJSON(w io.Writer, c *analyze.Comparison, opt Options) error {
 	return nil
 }
 
-func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer, opt Options) jsonTargetDiff {
-	j := jsonTargetDiff{Unit: u.Old.Unit.Kind, OldName: name(u.Old.Unit), MatchBy: u.How, OldShare: round(u.Old.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
+func targetDiff(c *diff.Comparison, u *diff.UnitChange, name namer, opt Options) jsonTargetDiff {
+	j := jsonTargetDiff{Unit: u.Old.Unit.Kind, OldName: name(u.Old.Unit), MatchBy: u.MatchedBy,
+		OldShare: round(u.Old.Share, 2), Effects: []jsonEffectDiff{}, Promises: []jsonPromise{}}
 	if u.New != nil {
 		j.NewName, j.NewShare = name(u.New.Unit), round(u.New.Share, 2)
 	}
@@ -527,17 +540,19 @@ func targetDiff(c *analyze.Comparison, u *analyze.UnitChange, name namer, opt Op
 		if !opt.shows(&c.Points[e.Point]) {
 			continue
 		}
-		je := jsonEffectDiff{Point: c.Points[e.Point].Name, Metric: c.Points[e.Point].Metric, Speedup: e.Speedup, Changed: e.Changed}
+		je := jsonEffectDiff{Point: c.Points[e.Point].Name, Metric: c.Points[e.Point].Metric, Speedup: e.Speedup,
+			Changed: e.Changed}
 		je.Old, je.OldCI = estimate(e.Old, 3)
 		je.New, je.NewCI = estimate(e.New, 3)
 		je.Change, je.ChangeCI = estimate(e.Change, 3)
 		j.Effects = append(j.Effects, je)
 	}
-	for _, k := range u.Promises {
+	for _, k := range u.Predictions {
 		if !opt.shows(&c.Points[k.Point]) {
 			continue
 		}
-		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1), NewNS: round(k.NewNS, 1), Certain: k.Certain, Slower: k.Slower, Outcome: k.Outcome}
+		jk := jsonPromise{Point: c.Points[k.Point].Name, Metric: c.Points[k.Point].Metric, OldNS: round(k.OldNS, 1),
+			NewNS: round(k.NewNS, 1), Certain: k.Faster, Slower: k.Slower, Outcome: k.Outcome}
 		jk.Speedup, jk.SpeedupCI = estimate(k.Speedup, 3)
 		jk.Predicted, jk.PredictedCI = estimate(k.Predicted, 3)
 		j.Promises = append(j.Promises, jk)

@@ -12,10 +12,11 @@ import (
 	"testing"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 )
 
-// rebuilt is made of a later build: its first line moved, and takes half the time.
+// rebuilt is the run made from a later build: its first line moved, and takes half the time.
 func rebuilt() *profile.Data {
 	d := made()
 	d.File, d.Run.BuildIDs = "new.profile", map[string]string{"/bin/server": "bb"}
@@ -42,20 +43,23 @@ func built(id string, d *profile.Data) *profile.Data {
 
 func TestDiff(t *testing.T) {
 	unlucky := unlucky()
-	for name, c := range map[string]*analyze.Comparison{
-		"diff":            analyze.Compare([]*profile.Data{built("aa", made())}, []*profile.Data{rebuilt()}, analyze.Options{}),
-		"diff_same":       analyze.Compare([]*profile.Data{built("aa", made()), built("aa", made())}, []*profile.Data{built("aa", made())}, analyze.Options{}),
-		"diff_names":      analyze.Compare(unlucky["names"], []*profile.Data{made()}, analyze.Options{}),
-		"diff_empty":      analyze.Compare(unlucky["empty"], unlucky["nothing"], analyze.Options{}),
-		"diff_zero":       analyze.Compare(unlucky["zero"], unlucky["one"], analyze.Options{}),
-		"diff_nobaseline": analyze.Compare(unlucky["nobaseline"], []*profile.Data{made()}, analyze.Options{}),
-		"diff_oneunit":    analyze.Compare([]*profile.Data{made()}, unlucky["oneunit"], analyze.Options{}),
-		"diff_never":      analyze.Compare([]*profile.Data{made()}, unlucky["never"], analyze.Options{}),
-		"diff_wait":       analyze.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
+	for name, c := range map[string]*diff.Comparison{
+		"diff": diff.Compare([]*profile.Data{built("aa", made())}, []*profile.Data{rebuilt()}, analyze.Options{}),
+		"diff_same": diff.Compare([]*profile.Data{built("aa", made()), built("aa", made())},
+			[]*profile.Data{built("aa", made())}, analyze.Options{}),
+		"diff_names":      diff.Compare(unlucky["names"], []*profile.Data{made()}, analyze.Options{}),
+		"diff_empty":      diff.Compare(unlucky["empty"], unlucky["nothing"], analyze.Options{}),
+		"diff_zero":       diff.Compare(unlucky["zero"], unlucky["one"], analyze.Options{}),
+		"diff_nobaseline": diff.Compare(unlucky["nobaseline"], []*profile.Data{made()}, analyze.Options{}),
+		"diff_oneunit":    diff.Compare([]*profile.Data{made()}, unlucky["oneunit"], analyze.Options{}),
+		"diff_never":      diff.Compare([]*profile.Data{made()}, unlucky["never"], analyze.Options{}),
+		"diff_wait":       diff.Compare([]*profile.Data{timed("wait")}, []*profile.Data{timed("wait")}, analyze.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, point := range []string{"nosuch", "\x1b"} {
-				if err := errors.Join(Diff(io.Discard, c, Options{Point: point}), DiffJSON(io.Discard, c, Options{Point: point})); err == nil || strings.Count(err.Error(), "selecting point ") != 2 || strings.Contains(err.Error(), "\x1b") {
+				opt := Options{Point: point}
+				err := errors.Join(Diff(io.Discard, c, opt), DiffJSON(io.Discard, c, opt))
+				if err == nil || strings.Count(err.Error(), "selecting point ") != 2 || strings.Contains(err.Error(), "\x1b") {
 					t.Errorf("point %q: %v", point, err)
 				}
 			}
@@ -71,7 +75,8 @@ func TestDiff(t *testing.T) {
 					t.Errorf("there is a %s in it", bad)
 				}
 				for line := range strings.Lines(b.String()) {
-					if line = strings.TrimSuffix(line, "\n"); clean(line) != line || columns > 0 && width(line) > columns && !strings.HasPrefix(line, "old: ") && !strings.HasPrefix(line, "new: ") {
+					if line = strings.TrimSuffix(line, "\n"); clean(line) != line ||
+						columns > 0 && width(line) > columns && !strings.HasPrefix(line, "old: ") && !strings.HasPrefix(line, "new: ") {
 						t.Errorf("line %q", line)
 					}
 				}
@@ -98,13 +103,13 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Of 5,000 units on either side the first are shown, and all are in the JSON.
+// TestDiffMany: of 5,000 units on each side the first are shown, and all are in the JSON.
 func TestDiffMany(t *testing.T) {
 	before := many()
-	for i := range before.Experiments { // the program was slower then
+	for i := range before.Experiments { // the program was slower in this one
 		before.Experiments[i].Points = []profile.Visits{{Count: 150, Weight: 105, WindowNS: 1.4e8}}
 	}
-	c := analyze.Compare([]*profile.Data{before}, []*profile.Data{many()}, analyze.Options{})
+	c := diff.Compare([]*profile.Data{before}, []*profile.Data{many()}, analyze.Options{})
 	var b bytes.Buffer
 	if err := Diff(&b, c, Options{Width: 80, Top: 20}); err != nil {
 		t.Fatal(err)
@@ -120,8 +125,8 @@ func TestDiffMany(t *testing.T) {
 	}
 }
 
-// A latency and the throughput of its end are of the same visits: what these cost is said once. Only what was
-// asked for is shown.
+// TestDiffMetrics: a latency and the throughput of its end are about the same visits, so their CPU
+// time is given once. Only what was asked for is shown.
 func TestDiffMetrics(t *testing.T) {
 	run := func(share int64) (runs []*profile.Data) {
 		for range 2 {
@@ -136,7 +141,7 @@ func TestDiffMetrics(t *testing.T) {
 		}
 		return runs
 	}
-	c := analyze.Compare(run(240), run(120), analyze.Options{})
+	c := diff.Compare(run(240), run(120), analyze.Options{})
 	print := func(opt Options) string {
 		var b bytes.Buffer
 		if err := Diff(&b, c, opt); err != nil {
@@ -147,14 +152,16 @@ func TestDiffMetrics(t *testing.T) {
 	all := print(Options{})
 	for what, want := range map[string]int{
 		"less CPU time for each request": 1, "the program was to gain": 2, "the mean latency was to fall by": 1,
-		"less mean latency of request, in percent": 1, "less time per visit of request, in percent": 1, "flush": 4, // one of them in a warning
+		"less mean latency of request, in percent": 1, "less time per visit of request, in percent": 1,
+		"flush": 4, // one of them in a warning
 
 	} {
 		if got := strings.Count(all, what); got != want {
 			t.Errorf("%q stands there %d times, want %d:\n%s", what, got, want, all)
 		}
 	}
-	if one, _, _ := strings.Cut(print(Options{Point: "request"}), "warning:"); strings.Contains(one, "flush") || !strings.Contains(one, "latency request: ") {
+	if one, _, _ := strings.Cut(print(Options{Point: "request"}), "warning:"); strings.Contains(one, "flush") ||
+		!strings.Contains(one, "latency request: ") {
 		t.Errorf("of request:\n%s", one)
 	}
 	var b bytes.Buffer
@@ -162,7 +169,8 @@ func TestDiffMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var j jsonDiff
-	if err := json.Unmarshal(b.Bytes(), &j); err != nil || len(j.Points) != 1 || len(j.Targets) != 1 || len(j.Targets[0].Effects) > 1 || len(j.Targets[0].Promises) > 1 {
+	if err := json.Unmarshal(b.Bytes(), &j); err != nil || len(j.Points) != 1 || len(j.Targets) != 1 ||
+		len(j.Targets[0].Effects) > 1 || len(j.Targets[0].Promises) > 1 {
 		t.Errorf("%v: %s", err, b.Bytes())
 	}
 }
@@ -190,8 +198,8 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestDiffArithmetic: the percentage of a diff is that of the two times beside it, and an interval that is not
-// as far to both sides is written by its ends.
+// TestDiffArithmetic: the percentage of a diff is that of the two times beside it, and an interval
+// with unequal halves is written by its ends.
 func TestDiffArithmetic(t *testing.T) {
 	old, err := profile.ReadFiles([]string{"../../docs/tutorial/before.profile"})
 	if err != nil {
@@ -201,14 +209,15 @@ func TestDiffArithmetic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^process_page: ([\d.]+)% (less|more) time per visit \(([\d.]+) to ([\d.]+)\): ([\d.]+) us → ([\d.]+) us \(([\d.]+)/s → ([\d.]+)/s\)$`)
+	line := regexp.MustCompile(`(?m)^process_page: ([\d.]+)% (less|more) time per visit \(([\d.]+) to ([\d.]+)\): ` +
+		`([\d.]+) us → ([\d.]+) us \(([\d.]+)/s → ([\d.]+)/s\)$`)
 	for _, c := range []struct {
 		old, now []*profile.Data
 		word     string
 		sign     float64
 	}{{old, now, "less", 1}, {now, old, "more", -1}} {
 		var b bytes.Buffer
-		if err := Diff(&b, analyze.Compare(c.old, c.now, analyze.Options{}), Options{}); err != nil {
+		if err := Diff(&b, diff.Compare(c.old, c.now, analyze.Options{}), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		m := line.FindStringSubmatch(b.String())

@@ -24,14 +24,17 @@ import (
 	whatif "whatif/internal/profile"
 )
 
-// profiles are the made-up one and the unlucky ones.
+// profiles are the invented one and those of runs that went wrong.
 func profiles() map[string][]*whatif.Data {
 	all := unlucky()
 	all["made"] = []*whatif.Data{made()}
 	all["latency"] = []*whatif.Data{timed("request")}
 
 	markup := made()
-	for id, name := range map[uint32]string{1: `<script>alert("1")</script>`, 2: "=HYPERLINK(\"http://x\")", 3: "a|b`c``d *e* @user #12 \x1b[31m", 4: "-2+3", 5: "名前の長い関数"} {
+	for id, name := range map[uint32]string{
+		1: `<script>alert("1")</script>`, 2: "=HYPERLINK(\"http://x\")", 3: "a|b`c``d *e* @user #12 \x1b[31m",
+		4: "-2+3", 5: "名前の長い関数",
+	} {
 		u := markup.Units[id]
 		u.Kind, u.Name, u.Func = "func", name, name
 		markup.Units[id] = u
@@ -43,14 +46,16 @@ func profiles() map[string][]*whatif.Data {
 	return all
 }
 
-// many has 5,000 units, a few experiments each.
+// many has 5,000 units, with a few experiments each.
 func many() *whatif.Data {
 	d := made()
 	d.Units, d.Experiments = map[uint32]whatif.Unit{}, nil
 	for id := uint32(1); id <= 5000; id++ {
-		d.Units[id] = whatif.Unit{ID: id, Kind: "line", Name: fmt.Sprintf("f.c:%d", id), File: "/src/f.c", Line: int(id), Func: "f", Binary: "/bin/server"}
+		d.Units[id] = whatif.Unit{ID: id, Kind: "line", Name: fmt.Sprintf("f.c:%d", id), File: "/src/f.c",
+			Line: int(id), Func: "f", Binary: "/bin/server"}
 		for i := range 2 {
-			e := whatif.Experiment{Index: len(d.Experiments), RealNS: 2e8, Samples: 400, UnitSamples: map[uint32]int64{id: 40}, Points: []whatif.Visits{{Count: 200, Weight: 140, WindowNS: 1.4e8}}}
+			e := whatif.Experiment{Index: len(d.Experiments), RealNS: 2e8, Samples: 400,
+				UnitSamples: map[uint32]int64{id: 40}, Points: []whatif.Visits{{Count: 200, Weight: 140, WindowNS: 1.4e8}}}
 			if i == 1 {
 				e.Unit, e.Speedup = id, 50
 			}
@@ -92,7 +97,7 @@ func renderers() map[string]func(runs []*whatif.Data) ([]byte, error) {
 	}
 }
 
-// pprofText is a profile for pprof, as that writes it for people.
+// pprofText is a profile for pprof, in the text form of that package.
 func pprofText(w io.Writer, r *analyze.Result, opt Options) error {
 	var b bytes.Buffer
 	if err := Pprof(&b, r, opt); err != nil {
@@ -106,7 +111,7 @@ func pprofText(w io.Writer, r *analyze.Result, opt Options) error {
 	return err
 }
 
-// noNumber is what divisions by zero leave.
+// noNumber matches what divisions by zero leave.
 var noNumber = regexp.MustCompile(`\b(NaN|[+-]?Inf(inity)?)\b`)
 
 func TestFormats(t *testing.T) {
@@ -138,7 +143,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// With 5,000 units every renderer works, and says of all of them.
+// TestManyUnits: with 5,000 units every renderer works, and mentions all of them.
 func TestManyUnits(t *testing.T) {
 	runs := []*whatif.Data{many()}
 	for ext, lines := range map[string]int{"csv": 1 + 2*5000, "coz": 2 + 20000 + 5000, "jsonl": 2 + 20000 + 5000} {
@@ -182,7 +187,7 @@ func TestCSV(t *testing.T) {
 		if strings.Count(b.String(), "\n") != strings.Count(b.String(), "\r\n") {
 			t.Errorf("%s: lines do not end as RFC 4180 wants", name)
 		}
-		rows, err := csv.NewReader(&b).ReadAll() // all rows have as many cells as the first
+		rows, err := csv.NewReader(&b).ReadAll() // checks that all rows have as many cells as the first
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -216,7 +221,8 @@ func TestPprofTool(t *testing.T) {
 		want string
 	}{
 		{[]string{"-top"}, `(?m)^ *69\.36s .* parse_row$`},
-		{[]string{"-top", "-lines", "-sample_index=gain.request"}, `(?m)^ *5\d\d thousandths? .* parse_row /src/parse\.c:118$|^ *0\.6\d* .*|^ *6\d\d.* parse_row /src/parse\.c:118$`},
+		{[]string{"-top", "-lines", "-sample_index=gain.request"},
+			`(?m)^ *5\d\d thousandths? .* parse_row /src/parse\.c:118$|^ *0\.6\d* .*|^ *6\d\d.* parse_row /src/parse\.c:118$`},
 		{[]string{"-raw"}, `samples/count cpu/nanoseconds.* gain\.request/thousandths gain_at_least\.request/thousandths`},
 	} {
 		cmd := exec.Command("go", append(append([]string{"tool", "pprof"}, c.args...), file)...)
@@ -228,8 +234,8 @@ func TestPprofTool(t *testing.T) {
 	}
 }
 
-// TestCozViewer gives what we write to the parser of COZ's own viewer, in a browser. Both are
-// among what make test installs.
+// TestCozViewer gives the output to the parser of COZ's own viewer, in a browser. make test
+// installs both.
 func TestCozViewer(t *testing.T) {
 	parser, err := os.ReadFile("/usr/share/coz-profiler/viewer/js/profile.js")
 	if err != nil {
@@ -244,7 +250,7 @@ func TestCozViewer(t *testing.T) {
 		if err := Coz(&b, []*whatif.Data{made(), timed("wait")}, asJSON); err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(b.String()) // without < and >
+		text, err := json.Marshal(b.String()) // escapes < and >
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,12 +258,15 @@ func TestCozViewer(t *testing.T) {
 		page := filepath.Join(dir, "page.html")
 		const script = `const warnings = [];
 const profile = new Profile(cozText, null, null, () => 1, (title, text) => warnings.push(title + ": " + text));
-document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({warnings, points: profile.getProgressPoints(), data: profile.getSpeedupData(2)})) + '</pre>';`
-		html := fmt.Sprintf("<!DOCTYPE html><body><script>%s</script><script>const cozText = %s;\n%s</script></body>", parser, text, script)
+document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({
+	warnings, points: profile.getProgressPoints(), data: profile.getSpeedupData(2)})) + '</pre>';`
+		html := fmt.Sprintf("<!DOCTYPE html><body><script>%s</script><script>const cozText = %s;\n%s</script></body>",
+			parser, text, script)
 		if err := os.WriteFile(page, []byte(html), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+page)
+		cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu",
+			"--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+page)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		dom, err := cmd.Output()
@@ -298,8 +307,8 @@ document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({warnings, p
 				continue
 			}
 			found = true
-			// The slope of the made-up programs is 0.6; of a latency COZ's viewer shows
-			// what is gained below the axis.
+			// The slope of the invented programs is 0.6. For a latency, COZ's viewer shows gains
+			// below the axis.
 			for i, slope := range []float64{0.6, -0.6} {
 				for _, m := range line.Points[i].Measurements {
 					if d := m.Gain - slope*m.Speedup; d > 0.03 || d < -0.03 {
@@ -317,7 +326,7 @@ document.body.innerHTML = '<pre id="answer">' + btoa(JSON.stringify({warnings, p
 	}
 }
 
-// What we write for COZ we read, and find the same in it.
+// TestCozRoundTrip: the output for COZ can be read, and has the same content.
 func TestCozRoundTrip(t *testing.T) {
 	want := analysed(made())
 	for _, asJSON := range []bool{false, true} {
@@ -340,7 +349,8 @@ func TestCozRoundTrip(t *testing.T) {
 	}
 }
 
-// What is asked for is all that is written, and a point that does not exist is an error, in every format.
+// TestOnly: in every format only what was asked for is written, and a point that does not exist is
+// an error.
 func TestOnly(t *testing.T) {
 	two := made()
 	two.Run.Points = append(two.Run.Points, whatif.Point{Name: "flush", Kind: "func"})
@@ -359,27 +369,31 @@ func TestOnly(t *testing.T) {
 		"pprof": func(w io.Writer, opt Options) error { return pprofText(w, r, opt) },
 	} {
 		var all, one, top bytes.Buffer
-		if err := errors.Join(write(&all, Options{}), write(&one, Options{Point: "flush"}), write(&top, Options{Top: 1})); err != nil {
+		if err := errors.Join(write(&all, Options{}), write(&one, Options{Point: "flush"}),
+			write(&top, Options{Top: 1})); err != nil {
 			t.Fatal(err)
 		}
 		rank := r.Targets[1].Unit.Name
-		if !strings.Contains(all.String(), rank) || strings.Contains(top.String(), rank+" ") || strings.Contains(top.String(), rank+`"`) {
+		if !strings.Contains(all.String(), rank) || strings.Contains(top.String(), rank+" ") ||
+			strings.Contains(top.String(), rank+`"`) {
 			t.Errorf("%s: of the first unit only:\n%s", name, top.String())
 		}
 		body := one.String()
 		if name == "text" { // its head has all points
 			_, body, _ = strings.Cut(body, "gain at point")
 		}
-		if !strings.Contains(all.String(), "request") || !strings.Contains(body, "flush") || strings.Contains(body, "request") {
+		if !strings.Contains(all.String(), "request") || !strings.Contains(body, "flush") ||
+			strings.Contains(body, "request") {
 			t.Errorf("%s: of one point only:\n%s", name, body)
 		}
-		if err := write(io.Discard, Options{Point: "x"}); err == nil || !strings.Contains(err.Error(), "selecting point x: the profile has request, flush") {
+		if err := write(io.Discard, Options{Point: "x"}); err == nil ||
+			!strings.Contains(err.Error(), "selecting point x: the profile has request, flush") {
 			t.Errorf("%s: of a point that does not exist: %v", name, err)
 		}
 	}
 }
 
-// Of a run that says nothing this is said first, whatever the format.
+// TestDoubtFirst: in every format the doubt about a run that says nothing comes first.
 func TestDoubtFirst(t *testing.T) {
 	r := analysed(unlucky()["nobaseline"]...)
 	doubt := r.Doubt()
@@ -391,7 +405,7 @@ func TestDoubtFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, said := range []string{text.String(), md.String()} {
-		if why, ok := r.Reason(); !ok || strings.Count(said, why.Text) != 1 {
+		if why, ok := r.DoubtReason(); !ok || strings.Count(said, why.Text) != 1 {
 			t.Errorf("the reason is %q, and not said once:\n%s", why.Text, said)
 		}
 	}
@@ -404,8 +418,8 @@ func TestDoubtFirst(t *testing.T) {
 	}
 }
 
-// A profile with thousands of units: of what each format writes of it the golden has the size, a sum and the
-// beginning.
+// TestMany: for a profile with thousands of units, the golden has the size, a checksum and the
+// beginning of each format's output.
 func TestMany(t *testing.T) {
 	runs := []*whatif.Data{many()}
 	renderers := renderers()
@@ -425,7 +439,8 @@ func TestMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&all, "%s: %d lines, %d bytes, %x\n", name, bytes.Count(text, []byte("\n")), len(text), sha256.Sum256(text))
+		fmt.Fprintf(&all, "%s: %d lines, %d bytes, %x\n",
+			name, bytes.Count(text, []byte("\n")), len(text), sha256.Sum256(text))
 		for i, line := range strings.SplitN(string(text), "\n", 6) {
 			if i < 5 {
 				fmt.Fprintf(&all, "\t%s\n", cutRight(clean(line), 120))

@@ -10,9 +10,9 @@ import (
 	"whatif/internal/analyze"
 )
 
-// GitHub writes a summary in GitHub's Markdown, short enough for a pull request: for each
-// point the units that rank first. What stands in it and came from outside is code there, so that no
-// name is taken for Markdown, for a user or for an issue.
+// GitHub writes a summary in GitHub's Markdown, short enough for a pull request: for each point the
+// units that rank first. Text from outside is formatted as code, so that no name is taken for
+// Markdown, for a user or for an issue.
 func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 	points, err := selected(r, opt.Point)
 	if err != nil {
@@ -31,11 +31,12 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 	}
 	fmt.Fprintf(out, "### What would make %s faster\n\n", title)
-	fmt.Fprintf(out, "Measured for %.0f s: %s, %s.\n", float64(r.RealNS)/1e9, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
+	fmt.Fprintf(out, "Measured for %.0f s: %s, %s.\n",
+		float64(r.RealNS)/1e9, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
 	warnings := r.Warnings
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(out, "\n**%s**\n", plainMarkdown(doubt))
-		if said, ok := r.Reason(); ok {
+		if said, ok := r.DoubtReason(); ok {
 			warnings = slices.DeleteFunc(slices.Clone(warnings), func(w analyze.Warning) bool { return w == said })
 		}
 	}
@@ -65,7 +66,7 @@ func GitHub(w io.Writer, r *analyze.Result, opt Options) error {
 	return nil
 }
 
-// githubMinor folds away the doubts that have not been said first.
+// githubMinor puts the doubts that did not come first into a fold.
 func githubMinor(out io.Writer, all []analyze.Warning) {
 	rest := minor(all)
 	if len(rest) == 0 {
@@ -79,7 +80,8 @@ func githubMinor(out io.Writer, all []analyze.Warning) {
 }
 
 func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric, what string, name namer, top int) {
-	fmt.Fprintf(out, "\nLess %s %s, in percent, if code were faster:\n\n", what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
+	fmt.Fprintf(out, "\nLess %s %s, in percent, if code were faster:\n\n",
+		what, codeSpan(cutRight(clean(r.Points[k].Name), 60)))
 	rows, more := 0, 0
 	var doubts []string
 	for i := range r.Targets {
@@ -123,7 +125,8 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 	}
 }
 
-// codeSpan is text as code, in a table too: there a bar ends the cell in code as well.
+// codeSpan formats text as code. It works in tables too, where a bar would end the cell even in
+// code.
 func codeSpan(s string) string {
 	fence, run := 1, 0
 	for _, r := range s {
@@ -145,7 +148,7 @@ func codeSpan(s string) string {
 	return ticks + strings.ReplaceAll(s, "|", `\|`) + ticks
 }
 
-// plainMarkdown is text in which nothing is Markdown, HTML, a user or an issue.
+// plainMarkdown escapes text, so that nothing in it is Markdown, HTML, a user or an issue.
 func plainMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range clean(s) {
@@ -157,7 +160,8 @@ func plainMarkdown(s string) string {
 		case r == '&':
 			b.WriteString("&amp;")
 		case r == '@' || r == '#':
-			// An entity would still be taken for a user; nothing of no width is.
+			// GitHub would take an entity for a user, but not text with a character of no width in
+			// between.
 			b.WriteRune(r)
 			b.WriteString("<!-- -->")
 		case strings.ContainsRune("\\`*_[]|~!", r):

@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 )
 
-// GitHubDiff writes what a change brought in GitHub's Markdown, for its pull request: what was promised and came, and the
-// units whose promises surely changed.
-func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
+// GitHubDiff writes the effect of a change in GitHub's Markdown, for its pull request: what was
+// predicted and realised, and the units with a certain change of the predicted gain.
+func GitHubDiff(w io.Writer, c *diff.Comparison, opt Options) error {
 	if err := KnownPoint(opt.Point, c.Old, c.New); err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func GitHubDiff(w io.Writer, c *analyze.Comparison, opt Options) error {
 	return nil
 }
 
-// githubChanges is a table of the units that surely promise something else now.
-func githubChanges(out io.Writer, c *analyze.Comparison, opt Options) {
+// githubChanges is a table of the units with a certain change of the predicted gain.
+func githubChanges(out io.Writer, c *diff.Comparison, opt Options) {
 	name := bothNames(c)
 	rows, more := 0, 0
 	for i := range c.Units {
@@ -63,9 +63,11 @@ func githubChanges(out io.Writer, c *analyze.Comparison, opt Options) {
 				continue
 			}
 			if rows++; rows == 1 {
-				fmt.Fprint(out, "\nWhat units promise has changed, in percent:\n\n| code | point | faster by | then | now |\n|---|---|--:|--:|--:|\n")
+				fmt.Fprint(out, "\nWhat units promise has changed, in percent:\n\n"+
+					"| code | point | faster by | then | now |\n|---|---|--:|--:|--:|\n")
 			}
-			fmt.Fprintf(out, "| %s | %s | %d%% | %s | %s |\n", codeSpan(cutLeft(unitText(name, &c.Units[i]), 60)), codeSpan(cutRight(clean(c.Points[e.Point].Name), 40)), e.Speedup, gain(e.Old, true), gain(e.New, true))
+			fmt.Fprintf(out, "| %s | %s | %d%% | %s | %s |\n", codeSpan(cutLeft(unitText(name, &c.Units[i]), 60)),
+				codeSpan(cutRight(clean(c.Points[e.Point].Name), 40)), e.Speedup, gain(e.Old, true), gain(e.New, true))
 		}
 	}
 	if more > 0 {

@@ -11,13 +11,13 @@ import (
 	"whatif/internal/profile"
 )
 
-// JSONVersion is the version of the JSON report. Fields are added without
-// changing it; one that is renamed or means something else changes it.
+// JSONVersion is the version of the JSON report. It changes if a field is renamed or gets another
+// meaning, but not if one is added.
 const JSONVersion = 1
 
-// JSON writes the result as one JSON object, indented. Gains, shares and speed-ups
-// are in percent. What is not known is null (slope, ci) or left out (a level
-// without a gain); no number is ever NaN or infinite.
+// JSON writes the result as one JSON object, indented. Gains, shares and speed-ups are in percent.
+// Unknown numbers are null (slope, ci) or left out (a level without a gain). No number is ever NaN
+// or infinite.
 func JSON(w io.Writer, r *analyze.Result, opt Options) error {
 	if err := KnownPoint(opt.Point, r); err != nil {
 		return err
@@ -31,7 +31,7 @@ func JSON(w io.Writer, r *analyze.Result, opt Options) error {
 	return nil
 }
 
-// only leaves out what was not asked for.
+// only removes what the options do not select.
 func (j jsonReport) only(opt Options) jsonReport {
 	if opt.Top > 0 {
 		j.Targets = j.Targets[:min(len(j.Targets), opt.Top)]
@@ -59,54 +59,54 @@ type jsonReport struct {
 	Points    []jsonPoint   `json:"points"`
 	Latencies []jsonLatency `json:"latencies"`
 	Targets   []jsonTarget  `json:"targets"`
-	Placebo   *jsonTarget   `json:"placebo,omitempty"` // delays for nothing
+	Placebo   *jsonTarget   `json:"placebo,omitempty"` // the placebo's effects
 	Warnings  []jsonWarning `json:"warnings"`
 }
 
 type jsonSummary struct {
-	Seconds     float64        `json:"seconds"` // of experiments
+	Seconds     float64        `json:"seconds"` // of all experiments
 	Experiments int            `json:"experiments"`
 	Baselines   int            `json:"baselines"`
 	SetAside    map[string]int `json:"set_aside"`
 	Samples     int64          `json:"samples"`
 	Delay       float64        `json:"delay"` // percent of the time that was virtual delay
 	OwnCPU      float64        `json:"own_cpu"`
-	Doubt       string         `json:"doubt"` // why all of it tells little; "" if it does not
+	Doubt       string         `json:"doubt"` // why the whole run tells little; "" if it does not
 }
 
 type jsonRun struct {
 	ID          string            `json:"id"`
 	Args        []string          `json:"args"`
-	Subject     string            `json:"subject,omitempty"` // attach, system; none: a program that was started
+	Subject     string            `json:"subject,omitempty"` // attach or system; none for a program that was started
 	Host        string            `json:"host"`
 	Kernel      string            `json:"kernel"`
 	CPUs        int               `json:"cpus"`
 	CPUModel    string            `json:"cpu_model,omitempty"`
-	Tool        string            `json:"tool,omitempty"` // that measured, if it was not whatif
+	Tool        string            `json:"tool,omitempty"` // the tool that measured, if it was not whatif
 	BuildIDs    map[string]string `json:"build_ids,omitempty"`
 	Started     string            `json:"started"`
 	File        string            `json:"file"`
-	Status      *int              `json:"status"` // null when the run was killed
+	Status      *int              `json:"status"` // null if the run was killed
 	Experiments int               `json:"experiments"`
 }
 
 type jsonPoint struct {
-	Name     string        `json:"name"`
-	Kind     string        `json:"kind"`
-	Sites    int           `json:"sites,omitempty"` // places in code that it was counted at
-	Visits   int64         `json:"visits"`
-	Rate     float64       `json:"rate"`              // visits per second without speed-ups
-	Noise    float64       `json:"noise"`             // standard deviation of one baseline, percent
-	Paced    bool          `json:"paced,omitempty"`   // something that is not delayed sets its pace: gains are by the clock
-	Dragged  bool          `json:"dragged,omitempty"` // delays by themselves change it, as the placebo says: gains are corrected for that
-	Warnings []jsonWarning `json:"warnings"`
+	Name        string        `json:"name"`
+	Kind        string        `json:"kind"`
+	Sites       int           `json:"sites,omitempty"` // places in code at which it was counted
+	Visits      int64         `json:"visits"`
+	Rate        float64       `json:"rate"`              // visits per second without speed-ups
+	Noise       float64       `json:"noise"`             // standard deviation of one baseline, percent
+	Paced       bool          `json:"paced,omitempty"`   // not slowed by delays: gains are in real time
+	DelayBiased bool          `json:"dragged,omitempty"` // delays by themselves slow it down: gains are corrected
+	Warnings    []jsonWarning `json:"warnings"`
 }
 
-// jsonLatency is a latency without speed-ups, in nanoseconds; null where not known.
-// Its name is that of the point at which it ends.
+// jsonLatency is a latency without speed-ups, in nanoseconds; null if not known. It has the name of
+// the point at which it ends.
 type jsonLatency struct {
 	Name      string        `json:"name"`
-	Begin     string        `json:"begin"` // the name of that point
+	Begin     string        `json:"begin"` // name of the point at which it begins
 	Mean      *float64      `json:"mean_ns"`
 	P50       *float64      `json:"p50_ns"`
 	P95       *float64      `json:"p95_ns"`
@@ -114,7 +114,7 @@ type jsonLatency struct {
 	InSystem  float64       `json:"in_system"`
 	Matched   int64         `json:"matched"`
 	Unmatched int64         `json:"unmatched"`
-	LeftOut   int           `json:"left_out"` // experiments and baselines
+	LeftOut   int           `json:"left_out"` // experiments and baselines not used
 	Warnings  []jsonWarning `json:"warnings"`
 }
 
@@ -124,11 +124,12 @@ type jsonTarget struct {
 	File    string  `json:"file"`
 	Line    int     `json:"line"`
 	Func    string  `json:"func"`
-	Self    bool    `json:"self,omitempty"` // of a function its own code only, not what it calls
+	Self    bool    `json:"self,omitempty"` // a function's own code only, without the functions that it calls
 	Binary  string  `json:"binary"`
 	Share   float64 `json:"share"`
 	Samples int64   `json:"samples"`
-	// Waiting is what threads waited in it, by class, in percent of the time, summed over the threads.
+	// Waiting is the time that threads waited in it, by class, in percent of the time, summed over
+	// threads.
 	Waiting  map[string]float64 `json:"waiting,omitempty"`
 	Tried    int                `json:"experiments"`
 	SetAside int                `json:"set_aside"`
@@ -140,17 +141,17 @@ type jsonEffect struct {
 	Name    string          `json:"name"`
 	Metric  analyze.Metric  `json:"metric"`
 	Verdict analyze.Verdict `json:"verdict"`
-	// Reason is the verdict's, in words. Shape is "" where the data do not say; ShapeAt is the
-	// speed-up in percent at which a plateau begins or a peak is.
+	// Reason gives the reason of the verdict, in words. Shape is "" if the data do not say. ShapeAt
+	// is the speed-up, in percent, at which a plateau begins or a peak is.
 	Reason      string        `json:"reason"`
 	Shape       analyze.Shape `json:"shape"`
 	ShapeAt     *int          `json:"shape_at"`
 	Slope       *float64      `json:"slope"`
 	SlopeCI     *[2]float64   `json:"slope_ci"`
 	Experiments int           `json:"experiments"`
-	// Phase is what gains were multiplied by because the unit runs in phases.
+	// Phase is the factor of gains because the unit runs in phases.
 	Phase float64 `json:"phase"`
-	// Curve has the speed-ups that were tried, and 0.
+	// Curve has 0 and the speed-ups that were tried.
 	Curve []jsonLevel `json:"curve"`
 	// Marks are 25, 50, 75 and 100%, tried or not, as far as the curve reaches.
 	Marks    []jsonLevel   `json:"marks"`
@@ -173,9 +174,13 @@ type jsonWarning struct {
 }
 
 func toJSON(r *analyze.Result) jsonReport {
-	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Latencies: []jsonLatency{}, Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
-		Summary: jsonSummary{Seconds: round(float64(r.RealNS)/1e9, 3), Experiments: r.Experiments, Baselines: r.Baselines, SetAside: r.SetAside,
-			Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2), OwnCPU: round(percent(r.OwnNS, r.RealNS), 2), Doubt: r.Doubt()}}
+	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Latencies: []jsonLatency{},
+		Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
+		Summary: jsonSummary{
+			Seconds: round(float64(r.RealNS)/1e9, 3), Experiments: r.Experiments, Baselines: r.Baselines,
+			SetAside: r.SetAside, Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2),
+			OwnCPU: round(percent(r.OwnNS, r.RealNS), 2), Doubt: r.Doubt(),
+		}}
 	if r.SetAside == nil {
 		out.Summary.SetAside = map[string]int{}
 	}
@@ -183,7 +188,10 @@ func toJSON(r *analyze.Result) jsonReport {
 		out.Runs = append(out.Runs, runJSON(run))
 	}
 	for _, p := range r.Points {
-		out.Points = append(out.Points, jsonPoint{Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3), Noise: round(p.Noise, 3), Paced: p.Paced, Dragged: p.Dragged, Warnings: warnings(p.Warnings)})
+		out.Points = append(out.Points, jsonPoint{
+			Name: p.Name, Kind: p.Kind, Sites: p.Sites, Visits: p.Visits, Rate: round(p.Rate, 3),
+			Noise: round(p.Noise, 3), Paced: p.Paced, DelayBiased: p.DelayBiased, Warnings: warnings(p.Warnings),
+		})
 	}
 	for i := range r.Latencies {
 		out.Latencies = append(out.Latencies, latencyJSON(r, &r.Latencies[i]))
@@ -204,7 +212,8 @@ func runJSON(run analyze.RunFacts) jsonRun {
 	if p == nil {
 		p = &profile.Run{}
 	}
-	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs, CPUModel: p.CPUModel, Tool: p.Tool, BuildIDs: run.BuildIDs, File: run.File, Experiments: run.Experiments,
+	j := jsonRun{ID: p.ID, Args: p.Args, Subject: p.Subject, Host: p.Host, Kernel: p.Kernel, CPUs: p.CPUs,
+		CPUModel: p.CPUModel, Tool: p.Tool, BuildIDs: run.BuildIDs, File: run.File, Experiments: run.Experiments,
 		Started: p.Started.UTC().Format("2006-01-02T15:04:05Z")}
 	if j.Args == nil {
 		j.Args = []string{}
@@ -216,7 +225,8 @@ func runJSON(run analyze.RunFacts) jsonRun {
 }
 
 func latencyJSON(r *analyze.Result, l *analyze.Latency) jsonLatency {
-	j := jsonLatency{Name: l.Name, Begin: r.Points[l.Begin].Name, InSystem: round(l.InSystem, 4), Matched: l.Matched, Unmatched: l.Unmatched, LeftOut: l.LeftOut, Warnings: warnings(l.Warnings)}
+	j := jsonLatency{Name: l.Name, Begin: r.Points[l.Begin].Name, InSystem: round(l.InSystem, 4), Matched: l.Matched,
+		Unmatched: l.Unmatched, LeftOut: l.LeftOut, Warnings: warnings(l.Warnings)}
 	known := func(ns float64) *float64 {
 		if ns = round(ns, 1); ns <= 0 {
 			return nil
@@ -235,10 +245,12 @@ func latencyJSON(r *analyze.Result, l *analyze.Latency) jsonLatency {
 func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 	u := t.Unit
 	j := jsonTarget{Unit: u.Kind, Name: name, File: u.File, Line: u.Line, Func: u.Func, Self: u.Self, Binary: u.Binary,
-		Share: round(t.Share, 2), Samples: t.Samples, Waiting: rounded(t.Waiting), Tried: t.Tried, SetAside: t.SetAside, Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
+		Share: round(t.Share, 2), Samples: t.Samples, Waiting: rounded(t.Waiting), Tried: t.Tried, SetAside: t.SetAside,
+		Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
-		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape, Experiments: e.Experiments, Phase: round(e.Phase, 4),
+		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape,
+			Experiments: e.Experiments, Phase: round(e.Phase, 4),
 			Curve: levels(e.Curve), Marks: levels(e.Marks), Warnings: warnings(e.Warnings)}
 		je.Slope, je.SlopeCI = estimate(e.Slope, 5)
 		if e.Shape == analyze.Plateau || e.Shape == analyze.Peak {
@@ -263,7 +275,7 @@ func levels(from []analyze.Level) []jsonLevel {
 	return to
 }
 
-// estimate gives what is known of e, and is a number.
+// estimate gives the known parts of e that are numbers.
 func estimate(e analyze.Estimate, digits int) (value *float64, ci *[2]float64) {
 	if !e.Known || !finite(e.Value) {
 		return nil, nil
@@ -285,14 +297,14 @@ func warnings(from []analyze.Warning) []jsonWarning {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// round rounds to some digits behind the point; what is no number becomes 0.
+// round rounds to some digits after the point. NaN and infinities become 0.
 func round(x float64, digits int) float64 {
 	if !finite(x) {
 		return 0
 	}
 	p := math.Pow10(digits)
 	if y := math.Round(x*p) / p; finite(y) {
-		return y + 0 // not -0
+		return y + 0 // so that it is not -0
 	}
 	return x
 }

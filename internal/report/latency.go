@@ -16,10 +16,10 @@ var latencyWords = map[analyze.Verdict]string{
 	analyze.Unsure: "not enough data: the intervals are too wide to tell",
 }
 
-// latencyMark is the speed-up that a latency's table is about.
+// latencyMark is the speed-up of the gains in a latency's table.
 const latencyMark = 50
 
-// latencyText says how long a latency is without speed-ups.
+// latencyText describes a latency without speed-ups.
 func latencyText(l *analyze.Latency) string {
 	text := clean(l.Name) + ": "
 	if l.Mean == 0 {
@@ -42,8 +42,8 @@ func latencyText(l *analyze.Latency) string {
 	return text
 }
 
-// latencyTable writes what the units do to a latency: a column for the mean and for
-// each quantile, all at one speed-up.
+// latencyTable writes what the units do to a latency: a column for the mean and for each quantile,
+// all at one speed-up.
 func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options) {
 	name, file := unitNames(unitsOf(r)), fileNames(unitsOf(r))
 	var rows []row
@@ -83,7 +83,8 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 		more = len(rows) - opt.Top
 		rows = rows[:opt.Top]
 	}
-	p.hanging("", fmt.Sprintf("fall of latency %s, in percent, if code were %d%% faster; the verdict is on the mean:", clean(l.Name), latencyMark))
+	p.hanging("", fmt.Sprintf("fall of latency %s, in percent, if code were %d%% faster; the verdict is on the mean:",
+		clean(l.Name), latencyMark))
 	writeRows(p, rows, heads, min(colMark+1, colMark+len(heads)-1))
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
@@ -98,8 +99,8 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 	}
 }
 
-// latencyHeads are the columns, in the order of the page: first the mean, which the verdict is on. Where there is no
-// room the second goes.
+// latencyHeads are the columns, in the order of the page: first the mean, which the verdict is
+// about. If there is no room for all, the second is left out.
 func latencyHeads(l *analyze.Latency) (heads []string) {
 	heads = []string{columnOf(analyze.MeanLatency)}
 	for i := range l.Quantiles {
@@ -140,7 +141,7 @@ func latencyEffects(t *analyze.Target, l *analyze.Latency) (effects []*analyze.E
 	return effects
 }
 
-// adviceOn says in a sentence what a unit that surely helps would do.
+// adviceOn says in a sentence what a unit that certainly helps would do.
 func adviceOn(place string, l *analyze.Latency, effects []*analyze.Effect) string {
 	var parts []string
 	for i := len(effects) - 1; i >= 0; i-- {
@@ -150,7 +151,8 @@ func adviceOn(place string, l *analyze.Latency, effects []*analyze.Effect) strin
 			continue
 		}
 		if e.Metric == analyze.MeanLatency || e.Metric == analyze.P99 {
-			parts = append(parts, fmt.Sprintf("the %s of %s would fall by %s%% (±%s)", columnOf(e.Metric), clean(l.Name), number(g.Value, 0), number(max(1, g.Half()), 0)))
+			parts = append(parts, fmt.Sprintf("the %s of %s would fall by %s%% (±%s)",
+				columnOf(e.Metric), clean(l.Name), number(g.Value, 0), number(max(1, g.Half()), 0)))
 		}
 	}
 	if len(parts) == 0 {

@@ -12,7 +12,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// timed is made with requests that take 1 to 5 ms, less by what the program gains.
+// timed is the run made with requests that take 1 to 5 ms, less by what the program gains.
 func timed(name string) *profile.Data {
 	d := made()
 	d.Run.Points = []profile.Point{{Name: name + "/begin", Kind: "func"}, {Name: name, Kind: "func"}}
@@ -20,7 +20,8 @@ func timed(name string) *profile.Data {
 	slopes := map[uint32]float64{1: 0.6, 2: -0.2, 3: 0}
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
-		v := profile.Visits{Count: 140, Weight: 0.5e-6 * 0.7 * float64(e.RealNS-e.DelayNS), WindowNS: 0.7 * float64(e.RealNS-e.DelayNS)}
+		v := profile.Visits{Count: 140, Weight: 0.5e-6 * 0.7 * float64(e.RealNS-e.DelayNS),
+			WindowNS: 0.7 * float64(e.RealNS-e.DelayNS)}
 		e.Points = []profile.Visits{v, v}
 		var l profile.Durations
 		bins := map[int64]int64{}
@@ -53,7 +54,7 @@ func TestLatencyText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range []string{string(text(t, r, Options{})), string(documented)} { // as on the page
+	for _, got := range []string{string(text(t, r, Options{})), string(documented)} { // as in the document
 		if !regexp.MustCompile(`(?m)^ #  unit .* mean +p50 +p95 +p99  verdict$`).MatchString(got) {
 			t.Errorf("the columns are in another order:\n%s", got)
 		}
@@ -65,7 +66,8 @@ func TestLatencyText(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	if begin := string(text(t, r, Options{Point: "request/begin"})); !strings.Contains(begin, "gain at point request/begin") || strings.Contains(begin, "fall of latency") {
+	begin := string(text(t, r, Options{Point: "request/begin"}))
+	if !strings.Contains(begin, "gain at point request/begin") || strings.Contains(begin, "fall of latency") {
 		t.Errorf("asked for where it begins:\n%s", begin)
 	}
 	hostile := string(text(t, analysed(timed("re\x1b[2Jquest\n")), Options{}))
@@ -92,7 +94,8 @@ func TestLatencyJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Latencies) != 1 || got.Latencies[0].Begin != "request/begin" || got.Latencies[0].P99 == nil || *got.Latencies[0].P99 < 4.5e6 || *got.Latencies[0].P99 > 5.5e6 {
+	if len(got.Latencies) != 1 || got.Latencies[0].Begin != "request/begin" || got.Latencies[0].P99 == nil ||
+		*got.Latencies[0].P99 < 4.5e6 || *got.Latencies[0].P99 > 5.5e6 {
 		t.Errorf("%+v", got.Latencies)
 	}
 	want := map[string][]string{"parse.c:118": {"unsure", "none", "faster", "faster", "faster", "faster"}}
@@ -102,36 +105,41 @@ func TestLatencyJSON(t *testing.T) {
 		}
 		for i, metric := range []string{"throughput", "throughput", "latency", "p50", "p95", "p99"} {
 			p := target.Points[i]
-			if p.Metric != metric || i >= 2 && (p.Name != "request" || p.Verdict != want[target.Name][i] || p.Slope < 0.55 || p.Slope > 0.65) {
+			if p.Metric != metric || i >= 2 && (p.Name != "request" || p.Verdict != want[target.Name][i] || p.Slope < 0.55 ||
+				p.Slope > 0.65) {
 				t.Errorf("%s: %+v, want %s", target.Name, p, metric)
 			}
 		}
 	}
 }
 
-// Where visits are only counted it says what to do about the percentiles, or why there are none.
+// TestLatencyCounted: if visits are only counted, the report says what to do about the percentiles,
+// or why there are none.
 func TestLatencyCounted(t *testing.T) {
-	for found, want := range map[bool]string{true: "its percentiles are measured with -l request", false: "no percentiles, because its points are only counted"} {
+	for found, want := range map[bool]string{true: "its percentiles are measured with -l request",
+		false: "no percentiles, because its points are only counted"} {
 		d := timed("request")
 		d.Run.Latencies[0].Found = found
 		for i := range d.Experiments {
 			l := &d.Experiments[i].Latencies[0]
 			l.Late, l.Matched, l.Bins, l.TotalNS = l.Matched, 0, nil, 0
 		}
-		if out := string(text(t, analysed(d), Options{Width: 200})); !strings.Contains(out, want) || !strings.Contains(out, "latency request: mean ") {
+		if out := string(text(t, analysed(d), Options{Width: 200})); !strings.Contains(out, want) ||
+			!strings.Contains(out, "latency request: mean ") {
 			t.Errorf("%v: \n%s", found, out)
 		}
 	}
 }
 
-// What is not known of a latency does not show as a number.
+// TestLatencyNotKnown: unknown figures of a latency do not show as numbers.
 func TestLatencyNotKnown(t *testing.T) {
 	d := timed("request")
 	for i := range d.Experiments {
 		d.Experiments[i].Latencies = nil
 	}
 	r := analysed(d)
-	if out := string(text(t, r, Options{})); !strings.Contains(out, "latency request: not known\n") || !strings.Contains(out, "no unit was tried for latency request") {
+	if out := string(text(t, r, Options{})); !strings.Contains(out, "latency request: not known\n") ||
+		!strings.Contains(out, "no unit was tried for latency request") {
 		t.Errorf("\n%s", out)
 	}
 	var b bytes.Buffer

@@ -1,13 +1,17 @@
 package report
 
-// levelOf says which doubts come first. What is hopeless has no answer, and what is careful
-// may have a wrong one; all others are said where they belong.
+// levelOf says which doubts come first. With a hopeless one there is no answer, and with a careful
+// one the answer may be wrong. All others are shown beside what they are about.
 var levelOf = map[string]string{
-	"no-data": "hopeless", "no-baseline": "hopeless", "never-visited": "hopeless", "no-latency": "hopeless", "few-baselines": "hopeless",
-	"unstable-baseline": "careful", "drift": "careful", "few-visits": "careful", "foreign-cpu": "careful", "steal": "careful",
+	"no-data": "hopeless", "no-baseline": "hopeless", "never-visited": "hopeless", "no-latency": "hopeless",
+	"few-baselines":     "hopeless",
+	"unstable-baseline": "careful", "drift": "careful", "few-visits": "careful", "foreign-cpu": "careful",
+	"steal":           "careful",
 	"no-common-point": "hopeless", "early-stacks": "careful", "mixed-builds": "careful",
-	"hidden-contention": "careful", "placebo": "careful", "paced": "careful", "set-aside": "careful", "unpaid": "careful", "unstable": "careful", "disagree": "careful",
+	"hidden-contention": "careful", "placebo": "careful", "paced": "careful", "set-aside": "careful", "unpaid": "careful",
+	"unstable": "careful", "disagree": "careful",
 }
 
-// Level is "hopeless" or "careful" for a doubt that is to be said before the numbers that it is about, and otherwise "".
+// Level is "hopeless" or "careful" for a doubt that belongs before the numbers that it is about;
+// otherwise "".
 func Level(code string) string { return levelOf[code] }

@@ -9,13 +9,12 @@ import (
 	"whatif/internal/profile"
 )
 
-// A namer says how a unit is shown.
+// A namer gives the name under which a unit is shown.
 type namer func(profile.Unit) string
 
-// unitNames gives the name of each unit as it is shown: paths as short as they
-// can be without being ambiguous among all units of the result, whether they are
-// shown or not, so that a name does not depend on what else is. What is shown can
-// be given to -t.
+// unitNames gives the name of each unit. Its path is as short as it can be without being ambiguous
+// among all units of the result, shown or not, so the name does not depend on what else is shown.
+// The name can be given to -t.
 func unitNames(units []profile.Unit) namer {
 	file, binary := fileNames(units), binaryNames(units)
 	return func(u profile.Unit) string {
@@ -24,13 +23,13 @@ func unitNames(units []profile.Unit) namer {
 			long, short = u.Binary, binary[u.Binary]
 		}
 		if u.Kind == "func" && strings.HasPrefix(u.Binary, "[") {
-			return u.Name + " " + u.Binary // the kernel's, or a module's of it
+			return u.Name + " " + u.Binary // of the kernel, or of a module
 		}
 		suffix := ""
 		if u.Kind == "line" {
 			suffix = ":" + strconv.Itoa(u.Line)
 		}
-		// Functions are not named after a file, nor is what other tools call as they like.
+		// Functions have no file in their name, and other tools choose names as they like.
 		if short == "" || u.Name != path.Base(long)+suffix {
 			return u.Name
 		}
@@ -38,7 +37,7 @@ func unitNames(units []profile.Unit) namer {
 	}
 }
 
-// fileNames is how the files of all units are shown.
+// fileNames gives the shown name of each unit's file.
 func fileNames(units []profile.Unit) map[string]string {
 	files := make([]string, len(units))
 	for i, u := range units {
@@ -47,7 +46,7 @@ func fileNames(units []profile.Unit) map[string]string {
 	return shortPaths(files)
 }
 
-// binaryNames is how their binaries are shown.
+// binaryNames gives the shown name of each unit's binary.
 func binaryNames(units []profile.Unit) map[string]string {
 	binaries := make([]string, len(units))
 	for i, u := range units {
@@ -65,9 +64,9 @@ func unitsOf(r *analyze.Result) []profile.Unit {
 	return units
 }
 
-// shortPaths gives for each path its shortest end, from the beginning of a
-// component on, that none of the others ends in: parse.c, or a/parse.c and
-// b/parse.c. A path that is itself the end of another stays whole.
+// shortPaths gives for each path its shortest end, beginning with a whole component, that no other
+// path ends in: parse.c, or a/parse.c and b/parse.c. A path that is itself the end of another stays
+// whole.
 func shortPaths(paths []string) map[string]string {
 	byBase := map[string][]string{}
 	short := map[string]string{}
@@ -76,7 +75,7 @@ func shortPaths(paths []string) map[string]string {
 			continue
 		}
 		short[p] = p
-		if base := path.Base(p); lastComponents(p, 1) == base { // else no file: it ends in a slash
+		if base := path.Base(p); lastComponents(p, 1) == base { // otherwise it is no file: it ends in a slash
 			byBase[base] = append(byBase[base], p)
 		}
 	}
@@ -91,7 +90,7 @@ func shortPaths(paths []string) map[string]string {
 				switch end := lastComponents(p, n); {
 				case count[end] == 1:
 					short[p] = end
-				case end != p: // else nothing can be added
+				case end != p: // otherwise there is nothing to add
 					rest = append(rest, p)
 				}
 			}
@@ -101,8 +100,7 @@ func shortPaths(paths []string) map[string]string {
 	return short
 }
 
-// lastComponents is the end of a path with n components, all of it if it has
-// no more than that.
+// lastComponents is the last n components of a path, or all if it has no more.
 func lastComponents(p string, n int) string {
 	at := len(p)
 	for ; n > 0; n-- {

@@ -18,7 +18,8 @@ func TestShortPaths(t *testing.T) {
 		{"parse.c": "parse.c", "/src/parse.c": "src/parse.c"},
 		{"/parse.c": "/parse.c", "parse.c": "parse.c"},
 		{"src/parse.c": "src/parse.c", "/x/src/parse.c": "x/src/parse.c"},
-		{"/rustc/0123abc/library/core/src/ptr/mod.rs": "ptr/mod.rs", "/rustc/0123abc/library/core/src/slice/mod.rs": "slice/mod.rs"},
+		{"/rustc/0123abc/library/core/src/ptr/mod.rs": "ptr/mod.rs",
+			"/rustc/0123abc/library/core/src/slice/mod.rs": "slice/mod.rs"},
 		{"": ""},
 	} {
 		paths := []string{}
@@ -34,8 +35,8 @@ func TestShortPaths(t *testing.T) {
 	}
 }
 
-// FuzzShortPaths: no two are shown alike, each is an end of its path, and none
-// with a component less would do.
+// FuzzShortPaths: no two paths are shown alike, each is an end of its path, and a component less
+// would not do.
 func FuzzShortPaths(f *testing.F) {
 	f.Add("/a/x.c\n/b/x.c\nx.c\n/x.c")
 	f.Add("a//b\n/a//b\n//b\nb/")

@@ -8,7 +8,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// A placebo is in no table and no other program's profile; what it changed is told, and comes first where it should not have.
+// TestPlacebo: a placebo is in no table and in no other program's profile. Its effect is shown, and
+// a warning about an effect that should not exist comes first.
 func TestPlacebo(t *testing.T) {
 	with := func(unit uint32) *profile.Data {
 		d := made()
@@ -40,7 +41,8 @@ func TestPlacebo(t *testing.T) {
 		t.Error("COZ's viewer would show it as a line")
 	}
 	harmful := string(text(t, analysed(with(2)), Options{}))
-	warning, table := strings.Index(harmful, "without making anything faster (a placebo) changed it by -1"), strings.Index(harmful, "parse.c:118")
+	warning := strings.Index(harmful, "without making anything faster (a placebo) changed it by -1")
+	table := strings.Index(harmful, "parse.c:118")
 	if warning < 0 || table < warning {
 		t.Errorf("no warning in front of the table:\n%s", harmful)
 	}

@@ -12,14 +12,13 @@ import (
 	"whatif/internal/analyze"
 )
 
-// Pprof writes the result for go tool pprof: the samples of each unit, and what it is
-// worth. It is one sample a unit, with a location that is the unit.
+// Pprof writes the result for go tool pprof: the samples and the gain of each unit. Each unit is
+// one sample, with a location that is the unit.
 //
-// Values are whole numbers there, and are added up over what they are grouped by,
-// which is right for samples only. So a gain is in thousandths: by how much the
-// program gains, per unit of speed-up (the slope), where that is certain, and
-// gain_at_least is the end of the interval that is nearer to nothing. What is not certain is 0. Grouped by
-// lines (-lines) nothing is added up.
+// Values are whole numbers there, and pprof adds them up over the groups that it shows, which is
+// right for samples only. So a gain is in thousandths: the gain of the program per unit of speed-up
+// (the slope), if it is certain, and gain_at_least is the end of the interval that is nearer to
+// zero. An uncertain gain is 0. Grouped by lines (-lines), nothing is added up.
 func Pprof(w io.Writer, r *analyze.Result, opt Options) error {
 	if err := KnownPoint(opt.Point, r); err != nil {
 		return err
@@ -40,25 +39,30 @@ func Pprof(w io.Writer, r *analyze.Result, opt Options) error {
 			p.Comments = append(p.Comments, "profile of "+command(r.Runs[0].Run.Args))
 		}
 	}
-	p.Comments = append(p.Comments, "gains are in thousandths of what the unit is made faster by, only where they are certain; look at them with -lines")
+	p.Comments = append(p.Comments, "gains are in thousandths of what the unit is made faster by, only where they are "+
+		"certain; look at them with -lines")
 	if doubt := r.Doubt(); doubt != "" {
 		p.Comments = append(p.Comments, clean(doubt))
 	}
 	for _, w := range serious(r.Warnings) {
 		p.Comments = append(p.Comments, "with care: "+clean(w.Text))
 	}
-	columns := slices.DeleteFunc(pprofColumns(r), func(c pprofColumn) bool { return opt.Point != "" && r.Points[c.point].Name != opt.Point })
+	columns := slices.DeleteFunc(pprofColumns(r),
+		func(c pprofColumn) bool { return opt.Point != "" && r.Points[c.point].Name != opt.Point })
 	for _, c := range columns {
-		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "gain." + c.name, Unit: "thousandths"}, &profile.ValueType{Type: "gain_at_least." + c.name, Unit: "thousandths"})
+		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "gain." + c.name, Unit: "thousandths"},
+			&profile.ValueType{Type: "gain_at_least." + c.name, Unit: "thousandths"})
 	}
-	b := pprofBuilder{p: p, functions: map[[2]string]*profile.Function{}, mappings: map[string]*profile.Mapping{}, ids: buildIDs(r)}
+	b := pprofBuilder{p: p, functions: map[[2]string]*profile.Function{}, mappings: map[string]*profile.Mapping{},
+		ids: buildIDs(r)}
 	name := unitNames(unitsOf(r))
 	for i := range r.Targets {
 		if opt.Top > 0 && i >= opt.Top {
 			break
 		}
 		t := &r.Targets[i]
-		s := &profile.Sample{Location: []*profile.Location{b.location(t, clean(name(t.Unit)))}, Value: []int64{t.Samples, t.CPUNS}, Label: map[string][]string{}}
+		s := &profile.Sample{Location: []*profile.Location{b.location(t, clean(name(t.Unit)))},
+			Value: []int64{t.Samples, t.CPUNS}, Label: map[string][]string{}}
 		for _, c := range columns {
 			sure, least := int64(0), int64(0)
 			if e := effectOn(t, c.point, c.metric); e != nil && e.Experiments > 0 {
@@ -78,9 +82,9 @@ func Pprof(w io.Writer, r *analyze.Result, opt Options) error {
 	return nil
 }
 
-// A pprofColumn is something that units have a gain in.
+// A pprofColumn is a metric that units have a gain in.
 type pprofColumn struct {
-	name   string // without blanks, to be typed
+	name   string // without blanks, so that it can be typed
 	point  int
 	metric analyze.Metric
 }
@@ -107,8 +111,8 @@ func pprofColumns(r *analyze.Result) (columns []pprofColumn) {
 	return columns
 }
 
-// certain is a slope in thousandths and the end of its interval nearer to 0, if 0 is
-// not in the interval.
+// certain is a slope in thousandths, and the end of its interval nearer to 0; both are 0 if 0 is in
+// the interval.
 func certain(e analyze.Estimate) (value, least int64) {
 	if !e.Known || !e.Bounded || !finite(e.Value) || !finite(e.Low) || !finite(e.High) || e.Low <= 0 && e.High >= 0 {
 		return 0, 0
@@ -120,7 +124,8 @@ func certain(e analyze.Estimate) (value, least int64) {
 	return whole(1000 * e.Value), whole(1000 * end)
 }
 
-// samplingPeriod is what a sample stands for, in nanoseconds; of several runs in the first.
+// samplingPeriod is the time that a sample stands for, in nanoseconds; if there are several runs,
+// that of the first.
 func samplingPeriod(r *analyze.Result) int64 {
 	for _, run := range r.Runs {
 		if run.Run != nil && run.Run.PeriodNS > 0 && run.Run.PeriodNS <= 1e9 {
@@ -145,14 +150,15 @@ type pprofBuilder struct {
 	ids       map[string]string
 }
 
-// location is a unit as a place: what it is called, with the line and file that it has.
+// location is a unit as a place: its name, with its line and file.
 func (b *pprofBuilder) location(t *analyze.Target, name string) *profile.Location {
 	u := t.Unit
 	function := clean(u.Func)
 	if function == "" || u.Kind != "line" {
 		function = name
 	}
-	l := &profile.Location{ID: uint64(len(b.p.Location) + 1), Line: []profile.Line{{Function: b.function(function, clean(u.File)), Line: int64(max(0, u.Line))}}}
+	l := &profile.Location{ID: uint64(len(b.p.Location) + 1),
+		Line: []profile.Line{{Function: b.function(function, clean(u.File)), Line: int64(max(0, u.Line))}}}
 	if u.Binary != "" {
 		l.Mapping = b.mapping(u.Binary)
 	}

@@ -18,12 +18,13 @@ import (
 	"time"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// made is a run that was made up: deterministic, with every kind of verdict.
+// made is an invented run: deterministic, with every kind of verdict.
 func made() *profile.Data {
 	d := &profile.Data{
 		File: "whatif.profile",
@@ -31,7 +32,8 @@ func made() *profile.Data {
 			Args: []string{"./server", "--name", "a b"}, Host: "h", Kernel: "6.1", CPUs: 2, PeriodNS: 1e6,
 			Points: []profile.Point{{Name: "request", Kind: "func", Spec: "func:request"}}},
 		Units: map[uint32]profile.Unit{
-			1: {ID: 1, Kind: "line", Name: "parse.c:118", File: "/src/parse.c", Line: 118, Func: "parse_row", Binary: "/bin/server"},
+			1: {ID: 1, Kind: "line", Name: "parse.c:118", File: "/src/parse.c", Line: 118, Func: "parse_row",
+				Binary: "/bin/server"},
 			2: {ID: 2, Kind: "line", Name: "spin.c:7", File: "/src/spin.c", Line: 7, Func: "lock", Binary: "/bin/server"},
 			3: {ID: 3, Kind: "line", Name: "log.c:30", File: "/src/log.c", Line: 30, Func: "write_log", Binary: "/bin/server"},
 			4: {ID: 4, Kind: "func", Name: "checksum", File: "/src/sum.c", Line: 3, Func: "checksum", Binary: "/lib/libsum.so"},
@@ -41,9 +43,10 @@ func made() *profile.Data {
 	slopes := map[uint32]float64{1: 0.6, 2: -0.2, 3: 0}
 	add := func(unit uint32, speedup int) {
 		n := len(d.Experiments)
-		// Noise of one in a hundred that looks random and is not.
+		// Noise of one in a hundred, which looks random and is not.
 		noise := 1 + 0.01*math.Sin(float64(n*n)*1.7+float64(n))
-		e := profile.Experiment{Index: n, Unit: unit, Speedup: speedup, StartNS: int64(n) * 200e6, RealNS: 200e6, Pair: n/2 + 1, Samples: 400,
+		e := profile.Experiment{Index: n, Unit: unit, Speedup: speedup, StartNS: int64(n) * 200e6, RealNS: 200e6,
+			Pair: n/2 + 1, Samples: 400,
 			UnitSamples: map[uint32]int64{1: 240, 2: 80, 3: 40, 4: 20, 5: 4}, OwnNS: 1e6, PausedNS: 5e6}
 		s := float64(speedup) / 100
 		e.DelayNS = int64(s * 200e6 * float64(e.UnitSamples[unit]) / 400)
@@ -71,9 +74,10 @@ func made() *profile.Data {
 	return d
 }
 
-// unlucky profiles are what runs that went wrong leave.
+// unlucky profiles are those of runs that went wrong.
 func unlucky() map[string][]*profile.Data {
-	none := &profile.Data{Run: profile.Run{Version: 1, Points: []profile.Point{{Name: "request", Kind: "func"}}}, Units: map[uint32]profile.Unit{}}
+	none := &profile.Data{Run: profile.Run{Version: 1, Points: []profile.Point{{Name: "request", Kind: "func"}}},
+		Units: map[uint32]profile.Unit{}}
 
 	one := made()
 	one.Experiments = one.Experiments[:2]
@@ -114,7 +118,7 @@ func unlucky() map[string][]*profile.Data {
 	}
 	names.Warnings = []profile.Warning{{Code: "\x1b", Text: "a\x1b[31m warning\n of " + long}}
 
-	// Numbers that make NaN and infinity where somebody divides.
+	// Numbers for which divisions give NaN and infinity.
 	zero := made()
 	for i := range zero.Experiments {
 		e := &zero.Experiments[i]
@@ -131,7 +135,8 @@ func unlucky() map[string][]*profile.Data {
 			e.Points[0].Weight, e.Points[0].WindowNS = 9e18, 1
 		}
 	}
-	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline}, "oneunit": {oneUnit}, "never": {never}, "names": {names}, "zero": {zero}}
+	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline},
+		"oneunit": {oneUnit}, "never": {never}, "names": {names}, "zero": {zero}}
 }
 
 func analysed(runs ...*profile.Data) *analyze.Result { return analyze.Analyze(runs, analyze.Options{}) }
@@ -206,8 +211,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// waiting is made with units that also wait: one does hardly anything else, one for several
-// things, one so little that it is not worth a word.
+// waiting is the run made with units that also wait: one hardly does anything else, one waits for
+// several things, and one too little to be mentioned.
 func waiting() *profile.Data {
 	d := made()
 	d.Run.Waiting = []string{"disk", "net", "sleep"}
@@ -226,12 +231,13 @@ func TestWaits(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opt  Options
-	}{{"waits", Options{}}, {"waits100", Options{Width: 100}}, {"waits80", Options{Width: 80, Curves: true}}, {"waits60", Options{Width: 60}}} {
+	}{{"waits", Options{}}, {"waits100", Options{Width: 100}}, {"waits80", Options{Width: 80, Curves: true}},
+		{"waits60", Options{Width: 60}}} {
 		golden(t, c.name+".txt", text(t, r, c.opt))
 	}
 }
 
-// A run in which nobody's waiting was followed says nothing about how much there is.
+// TestWaitsOfSomeRuns: a run that did not record waits says nothing about their amount.
 func TestWaitsOfSomeRuns(t *testing.T) {
 	alone, beside := analysed(waiting()), analysed(waiting(), made())
 	seen := 0
@@ -244,7 +250,8 @@ func TestWaitsOfSomeRuns(t *testing.T) {
 				seen++
 			}
 			if one.Waited != both.Waited || !maps.Equal(one.Waiting, both.Waiting) {
-				t.Errorf("%s: waits %v%% %v, beside another run %v%% %v", one.Unit.Name, one.Waited, one.Waiting, both.Waited, both.Waiting)
+				t.Errorf("%s: waits %v%% %v, beside another run %v%% %v",
+					one.Unit.Name, one.Waited, one.Waiting, both.Waited, both.Waiting)
 			}
 		}
 	}
@@ -253,10 +260,12 @@ func TestWaitsOfSomeRuns(t *testing.T) {
 	}
 }
 
-// Verbose says where each run was made, of what, and what measuring took.
+// TestVerbose: with Verbose the report says where and from what each run was made, and what
+// measuring cost.
 func TestVerbose(t *testing.T) {
 	a, b := made(), made()
-	a.Run.CPUModel, a.Run.BuildIDs = "Model \x1b[1m T", map[string]string{"/bin/server": "aa", "/bin/\x1bx": "0123456789abcdef"}
+	a.Run.CPUModel, a.Run.BuildIDs = "Model \x1b[1m T", map[string]string{"/bin/server": "aa",
+		"/bin/\x1bx": "0123456789abcdef"}
 	a.End.CountingNS, a.End.Tables = []int64{36e6}, &profile.Tables{Rows: 12, MaxRows: 3000, Bytes: 3 << 20}
 	for i := range a.Experiments {
 		a.Experiments[i].HeldNS, a.Experiments[i].DealtNS = 2e6, 1e7
@@ -265,7 +274,7 @@ func TestVerbose(t *testing.T) {
 	golden(t, "verbose.txt", text(t, analysed(a, b), Options{Width: 100, Verbose: true}))
 }
 
-// What was not tried to the end is not said to be without effect to the end.
+// TestNoneUpTo: a unit that was not tried to the end is not said to be without effect to the end.
 func TestNoneUpTo(t *testing.T) {
 	d := made()
 	for i := range d.Experiments {
@@ -277,7 +286,8 @@ func TestNoneUpTo(t *testing.T) {
 	r := analysed(d)
 	for _, width := range []int{0, 70} {
 		got := string(text(t, r, Options{Width: width}))
-		if strings.Contains(got, "not on the critical path") || !strings.Contains(got, "no effect up to 25%: more was not tried") {
+		if strings.Contains(got, "not on the critical path") ||
+			!strings.Contains(got, "no effect up to 25%: more was not tried") {
 			t.Errorf("%s", got)
 		}
 	}
@@ -309,7 +319,7 @@ func toBytes(t *testing.T, r *analyze.Result) []byte {
 	return b.Bytes()
 }
 
-// TestContract reads a report with the words of DESIGN, section 5.
+// TestContract reads a report with the names that the documents promise.
 func TestContract(t *testing.T) {
 	var got struct {
 		Version int
@@ -347,12 +357,14 @@ func TestContract(t *testing.T) {
 		t.Fatalf("%d targets", len(got.Targets))
 	}
 	first := got.Targets[0]
-	if first.Unit != "line" || first.Name != "parse.c:118" || first.File != "/src/parse.c" || first.Line != 118 || first.Func != "parse_row" ||
+	if first.Unit != "line" || first.Name != "parse.c:118" || first.File != "/src/parse.c" || first.Line != 118 ||
+		first.Func != "parse_row" ||
 		first.Binary != "/bin/server" || first.Share != 60 || first.Samples != 240*289 {
 		t.Errorf("first target %+v", first)
 	}
 	e := first.Points[0]
-	if e.Name != "request" || e.Metric != "throughput" || e.Verdict != "faster" || math.Abs(*e.Slope-0.6) > 0.01 || len(e.SlopeCI) != 2 || e.Experiments != 48 {
+	if e.Name != "request" || e.Metric != "throughput" || e.Verdict != "faster" || math.Abs(*e.Slope-0.6) > 0.01 ||
+		len(e.SlopeCI) != 2 || e.Experiments != 48 {
 		t.Errorf("its effect %+v", e)
 	}
 	for i, l := range e.Curve {
@@ -372,7 +384,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// A result that has no business with NaN and infinity has them anyway.
+// TestJSONWithoutNumbers: a result that contains NaN and infinity, which it never should, is
+// written without them.
 func TestJSONWithoutNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	bad := analyze.Estimate{Value: nan, Low: -inf, High: inf, Known: true, Bounded: true}
@@ -398,7 +411,8 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWriteErrors(t *testing.T) {
-	for name, err := range map[string]error{"text": Text(failing{}, analysed(made()), Options{}), "JSON": JSON(failing{}, analysed(made()), Options{})} {
+	for name, err := range map[string]error{"text": Text(failing{}, analysed(made()), Options{}),
+		"JSON": JSON(failing{}, analysed(made()), Options{})} {
 		if err == nil || !strings.HasSuffix(err.Error(), ": full") {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -452,7 +466,8 @@ func Example() {
 	// Output: ./server --name 'a b'
 }
 
-// Shares of functions overlap: that is said where it shows, and nowhere else.
+// TestOverlappingShares: shares of functions overlap. The report says so where it shows, and
+// nowhere else.
 func TestOverlappingShares(t *testing.T) {
 	const note = "shares add up to more than 100%"
 	for _, c := range []struct {
@@ -480,15 +495,17 @@ func TestOverlappingShares(t *testing.T) {
 	}
 }
 
-// TestWarningPrefix: a warning looks the same in a report and in a comparison, so that one can look for it.
+// TestWarningPrefix: a warning has the same form in a report and in a comparison, so that it can be
+// searched for.
 func TestWarningPrefix(t *testing.T) {
 	busy := made()
 	busy.Warnings = []profile.Warning{{Code: "cpuset", Text: "some CPUs are not seen"}}
-	var diff bytes.Buffer
-	if err := Diff(&diff, analyze.Compare([]*profile.Data{busy}, []*profile.Data{made()}, analyze.Options{}), Options{}); err != nil {
+	var out bytes.Buffer
+	c := diff.Compare([]*profile.Data{busy}, []*profile.Data{made()}, analyze.Options{})
+	if err := Diff(&out, c, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for of, got := range map[string]string{"report": string(text(t, analysed(busy), Options{})), "diff": diff.String()} {
+	for of, got := range map[string]string{"report": string(text(t, analysed(busy), Options{})), "diff": out.String()} {
 		all := regexp.MustCompile(`(?m)^.*warning.*$`).FindAllString(got, -1)
 		if len(all) == 0 {
 			t.Errorf("%s: no warning:\n%s", of, got)
@@ -501,13 +518,14 @@ func TestWarningPrefix(t *testing.T) {
 	}
 }
 
-// TestNeverVisited: the rows of a point that was never visited do not blame the intervals; the verdict of the JSON
-// report stays.
+// TestNeverVisited: the rows of a point that was never visited do not blame the intervals; the
+// verdict of the JSON report stays.
 func TestNeverVisited(t *testing.T) {
 	r := analysed(unlucky()["never"]...)
 	for _, w := range []int{0, 60, 200} {
 		got := string(text(t, r, Options{Width: w}))
-		if !strings.Contains(got, "never visited: nothing to measure") || strings.Contains(got, "too wide") || strings.Contains(got, "unsure") {
+		if !strings.Contains(got, "never visited: nothing to measure") || strings.Contains(got, "too wide") ||
+			strings.Contains(got, "unsure") {
 			t.Errorf("%d columns:\n%s", w, got)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 type Sampled struct {
 	Unit    profile.Unit
 	Samples int64
-	Outside string // why it is not in scope; empty: it is
+	Outside string // why it is not in scope; empty if it is
 }
 
-// Units writes what was sampled, in and out of scope; total counts samples of
-// nothing that is listed, too. Widths are as in Text.
+// Units writes the units that were sampled, in and out of scope. total also counts the samples that
+// belong to none of them. Widths are as in Text.
 func Units(w io.Writer, sampled []Sampled, total int64, opt Options) error {
 	out := newPrinter(bufio.NewWriter(w), opt)
 	var in, outside int64
@@ -29,7 +29,8 @@ func Units(w io.Writer, sampled []Sampled, total int64, opt Options) error {
 			outside += s.Samples
 		}
 	}
-	text := fmt.Sprintf("%s: %.1f%% in scope, %.1f%% out of it", count(int(total), "sample"), percent(in, total), percent(outside, total))
+	text := fmt.Sprintf("%s: %.1f%% in scope, %.1f%% out of it",
+		count(int(total), "sample"), percent(in, total), percent(outside, total))
 	if rest := total - in - outside; rest > 0 {
 		text += fmt.Sprintf(", %.1f%% not attributed", percent(rest, total))
 	}
@@ -40,7 +41,8 @@ func Units(w io.Writer, sampled []Sampled, total int64, opt Options) error {
 	}
 	if outside > 0 {
 		out.line("")
-		out.hanging("", "What is out of scope counts for the line that called it. --include and --exclude change what is in scope.")
+		out.hanging("", "What is out of scope counts for the line that called it. --include and --exclude change "+
+			"what is in scope.")
 	}
 	if err := out.w.Flush(); err != nil {
 		return fmt.Errorf("writing the list of units: %w", err)
@@ -61,7 +63,8 @@ func sampledTable(p *printer, sampled []Sampled, units []profile.Unit, total int
 		if s.Outside != "" {
 			scope = "out: " + clean(s.Outside)
 		}
-		rows = append(rows, []string{share(percent(s.Samples, total)), clean(name(s.Unit)), clean(functionOf(s.Unit, file)), clean(binary[s.Unit.Binary]), scope})
+		rows = append(rows, []string{share(percent(s.Samples, total)), clean(name(s.Unit)), clean(functionOf(s.Unit, file)),
+			clean(binary[s.Unit.Binary]), scope})
 	}
 	const longest = 40 // of one cell
 	widths := make([]int, len(rows[0]))
@@ -73,7 +76,7 @@ func sampledTable(p *printer, sampled []Sampled, units []profile.Unit, total int
 	for n, row := range rows {
 		unit := colPlace
 		if n > 0 && sampled[n-1].Unit.Kind == "func" {
-			unit = colFunc // what tells functions apart is in front
+			unit = colFunc // a function's name differs at its beginning
 		}
 		p.line(cutRight(fmt.Sprintf("%*s  %s  %s  %s  %s", widths[0], row[0], cellText(unit, row[1], widths[1]),
 			cellText(colFunc, row[2], widths[2]), cellText(colFunc, row[3], widths[3]), row[4]), p.width))

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// validator checks values against the part of JSON Schema that schema.json uses, and
-// more strictly than that: what the schema does not mention must not be there.
+// A validator checks values against the part of JSON Schema that schema.json uses. It is stricter:
+// fields that the schema does not mention must not be there.
 type validator struct{ defs map[string]any }
 
 func newValidator(t *testing.T) (*validator, map[string]any) {
@@ -26,7 +26,8 @@ func newValidator(t *testing.T) (*validator, map[string]any) {
 	return &validator{defs}, root
 }
 
-var keywords = []string{"$schema", "$defs", "$ref", "title", "description", "type", "required", "properties", "additionalProperties",
+var keywords = []string{"$schema", "$defs", "$ref", "title", "description", "type", "required", "properties",
+	"additionalProperties",
 	"items", "minItems", "maxItems", "enum", "const", "minimum", "maximum"}
 
 func (v *validator) check(at string, schema map[string]any, value any) error {
@@ -137,7 +138,7 @@ func checkType(at string, want, value any) error {
 	return nil
 }
 
-// Every report and comparison that there is a golden of is as the schema says.
+// TestSchema: every report and comparison that has a golden conforms to the schema.
 func TestSchema(t *testing.T) {
 	v, root := newValidator(t)
 	goldens, err := filepath.Glob("testdata/*.json")
@@ -171,7 +172,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// The check itself finds what is wrong.
+// TestSchemaFindsFaults: the validator finds errors.
 func TestSchemaFindsFaults(t *testing.T) {
 	v, root := newValidator(t)
 	good := toBytes(t, analysed(made()))

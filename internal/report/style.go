@@ -8,12 +8,12 @@ import (
 	"whatif/internal/analyze"
 )
 
-// newPrinter makes a printer of lines as the options want them.
+// newPrinter makes a printer with the options' style.
 func newPrinter(w *bufio.Writer, opt Options) *printer {
 	return &printer{w: w, width: opt.Width, ascii: opt.ASCII, color: opt.Color, curves: opt.Curves}
 }
 
-// plain is text for a terminal that shows nothing but ASCII.
+// plain is text for a terminal that shows only ASCII.
 func (p *printer) plain(s string) string {
 	if !p.ascii {
 		return s
@@ -47,7 +47,8 @@ func (p *printer) tint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// tints are the colours of verdicts: which word it is says the same.
-var tints = map[analyze.Verdict]string{analyze.Faster: "32", analyze.Slower: "31", analyze.None: "2", analyze.Unsure: "33"}
+// tints are the colours of verdicts. The word says the same, so colour is not needed.
+var tints = map[analyze.Verdict]string{analyze.Faster: "32", analyze.Slower: "31", analyze.None: "2",
+	analyze.Unsure: "33"}
 
 const bold = "1"

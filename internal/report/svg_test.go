@@ -22,7 +22,7 @@ func svg(t *testing.T, r *analyze.Result, opt Options) []byte {
 	return b.Bytes()
 }
 
-// wellFormed checks that names have not become markup, and numbers are numbers.
+// wellFormed checks that names did not become markup, and that numbers are numbers.
 func wellFormed(t *testing.T, file []byte) {
 	t.Helper()
 	for d := xml.NewDecoder(bytes.NewReader(file)); ; {

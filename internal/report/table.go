@@ -24,17 +24,17 @@ var marks = []int{25, 50, 100}
 // A row is a unit's line in a table.
 type row struct {
 	rank    int
-	cells   []string // as in columns
+	cells   []string // one for each of columns
 	verdict analyze.Verdict
-	short   string // the verdict in a word or three
+	short   string // the verdict in one to three words
 	words   string
-	legend  string // what explains the word
+	legend  string // explanation of short
 	notes   []string
 	waits   []wait
 	curve   []float64 // see smallCurve
 }
 
-// verdictOf sets what is said of an effect.
+// verdictOf sets the texts of an effect's verdict.
 func (rw *row) verdictOf(e *analyze.Effect) {
 	rw.verdict = e.Verdict
 	rw.short, rw.words = verdictText(e)
@@ -44,11 +44,11 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 	}
 }
 
-// verdictText is a verdict in a word or three, and in a clause: a curve that turns says where, and one that does not
-// reach 100% that it does not.
+// verdictText is a verdict in one to three words, and in a clause. Of a curve that turns it says
+// where, and of one that does not reach 100% that it does not.
 func verdictText(e *analyze.Effect) (short, text string) {
 	short, text = string(e.Verdict), wordsOf(e.Metric)[e.Verdict]
-	switch most := e.Reaches(); {
+	switch most := e.LargestSpeedup(); {
 	case e.NeverVisited:
 		short, text = "never visited", e.Reason
 	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
@@ -66,7 +66,8 @@ func verdictText(e *analyze.Effect) (short, text string) {
 	return short, text
 }
 
-// reasonText is that where there is room for why the data do not tell, which a table shows by its intervals.
+// reasonText is like verdictText, for places with room for the reason why the data do not tell.
+// Tables show that by their intervals.
 func reasonText(e *analyze.Effect) (short, text string) {
 	short, text = verdictText(e)
 	if e.Verdict == analyze.Unsure && e.Slope.Bounded && e.Reason != "" {
@@ -83,14 +84,14 @@ func wordsOf(m analyze.Metric) map[analyze.Verdict]string {
 	return latencyWords
 }
 
-// The columns of a table. Those on the left are as wide as their content needs and
-// are cut if the line is too long; function goes before that, then waits, and then one
-// of the numbers, if there is still no room.
+// The columns of a table. Those on the left are as wide as their content, and are cut if the line
+// is too long. If there is still no room, the function column is left out first, then waits, then
+// one of the numbers.
 const (
 	colPlace = iota
 	colFunc
 	colShare
-	colWaits // empty if nobody waits
+	colWaits // empty if no unit waits
 	colMark  // len(marks) of them
 )
 
@@ -114,7 +115,8 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		more = len(rows) - opt.Top
 		rows = rows[:opt.Top]
 	}
-	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:", clean(r.Points[k].Name)))
+	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:",
+		clean(r.Points[k].Name)))
 	writeRows(p, rows, atMarks(), colMark)
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
@@ -138,10 +140,13 @@ func untriedLine(p *printer, untried []*analyze.Target, name func(profile.Unit) 
 			most = t
 		}
 	}
-	p.hanging("", fmt.Sprintf("never tried: %s, the largest of them %s with %s of the time", count(len(untried), "unit"), cutLeft(clean(name(most.Unit)), 40), share(most.Share)))
+	p.hanging("", fmt.Sprintf("never tried: %s, the largest of them %s with %s of the time",
+		count(len(untried), "unit"), cutLeft(clean(name(most.Unit)), 40), share(most.Share)))
 }
 
-func collectRows(r *analyze.Result, k int, names func(*analyze.Target) (place, function string)) (rows []row, untried []*analyze.Target) {
+func collectRows(
+	r *analyze.Result, k int, names func(*analyze.Target) (place, function string),
+) (rows []row, untried []*analyze.Target) {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Tried == 0 && t.SetAside == 0 {
@@ -158,8 +163,8 @@ func collectRows(r *analyze.Result, k int, names func(*analyze.Target) (place, f
 	return rows, untried
 }
 
-// functionOf is what stands beside a unit's name: of a line its function, of a
-// function the file that it is in, for there may be several of that name.
+// functionOf is the text beside a unit's name: the function of a line, or the file of a function,
+// because several functions may have that name.
 func functionOf(u profile.Unit, file map[string]string) string {
 	if u.Kind == "line" || u.File == "" || u.Func != u.Name && u.Func != "" {
 		return u.Func
@@ -173,7 +178,7 @@ func functionOf(u profile.Unit, file map[string]string) string {
 	return file[u.File]
 }
 
-// startRow is what is said of a unit whatever its effect is on.
+// startRow sets the cells of a unit that do not depend on the effect.
 func startRow(rank int, place, function string, t *analyze.Target) row {
 	all := waits(t)
 	return row{rank: rank, cells: []string{clean(place), clean(function), share(t.Share), waitsCell(all)}, waits: all}
@@ -200,8 +205,7 @@ func notes(t *analyze.Target, e *analyze.Effect) (all []string) {
 
 func share(percent float64) string { return fmt.Sprintf("%.1f%%", percent) }
 
-// gain writes an estimate with half of its interval, the digits as far as they
-// mean something.
+// gain formats an estimate with half of its interval, with as many digits as are meaningful.
 func gain(e analyze.Estimate, known bool) string {
 	if !known || !finite(e.Value) {
 		return "–"
@@ -231,9 +235,9 @@ func atMarks() (heads []string) {
 	return heads
 }
 
-// writeRows sets the table. With room for it, the verdict is written out in each
-// line; without, the line has one word, and each word is explained once below. spare is
-// the column of numbers that goes first where there is no room for all.
+// writeRows writes the table. If there is room, each line has the verdict in full. If not, it has
+// one word, and each word is explained once below. spare is the column of numbers that is left out
+// first.
 func writeRows(p *printer, rows []row, numbers []string, spare int) {
 	heads := append([]string{"unit", "function", "share", "waits"}, numbers...)
 	for _, rw := range rows {
@@ -241,6 +245,49 @@ func writeRows(p *printer, rows []row, numbers []string, spare int) {
 			rw.cells[c] = p.plain(rw.cells[c])
 		}
 	}
+	t := table{printer: p, widths: columnWidths(rows, heads)}
+	rank := width(fmt.Sprint(rows[len(rows)-1].rank)) + 1
+	longest, shortest := 0, len("verdict")
+	for _, rw := range rows {
+		longest = max(longest, width(rw.words))
+		shortest = max(shortest, width(rw.short))
+	}
+	curves := 0
+	if p.curves {
+		curves = curveCells + 2
+	}
+	written := p.width == 0 || rank+total(t.widths)+curves+2+longest <= p.width
+	last := longest
+	if !written {
+		last = shortest
+	}
+	if room := p.width - rank - 2 - last - curves; p.width > 0 && comfortable(t.widths) > room {
+		curves = 0 // names are more useful
+	}
+	fit(t.widths, p.width-rank-2-last-curves, p.width > 0, spare)
+	var drawn []string
+	if t.drawn = curves > 0; t.drawn {
+		drawn = drawCurves(rows, p.ascii)
+	}
+	t.row(fmt.Sprintf("%*s", rank, "#"), "curve", "verdict", "", heads)
+	for i, rw := range rows {
+		verdict, curve := rw.short, ""
+		if written {
+			verdict = rw.words
+		}
+		if t.drawn {
+			curve = drawn[i]
+		}
+		t.row(fmt.Sprintf("%*d", rank, rw.rank), curve, verdict, tints[rw.verdict], rw.cells)
+	}
+	if !written {
+		legend(p, rows)
+	}
+	waitsLegend(p, rows, t.widths[colWaits] > 0)
+}
+
+// columnWidths are the widths that the columns need; 0 for an empty function or waits column.
+func columnWidths(rows []row, heads []string) []int {
 	widths := make([]int, len(heads))
 	for c, head := range heads {
 		widths[c] = width(head)
@@ -253,65 +300,36 @@ func writeRows(p *printer, rows []row, numbers []string, spare int) {
 			widths[c] = 0
 		}
 	}
-	rank := width(fmt.Sprint(rows[len(rows)-1].rank)) + 1
-	longest, shortest := 0, len("verdict")
-	for _, rw := range rows {
-		longest = max(longest, width(rw.words))
-		shortest = max(shortest, width(rw.short))
-	}
-	curves := 0
-	if p.curves {
-		curves = curveCells + 2
-	}
-	written := p.width == 0 || rank+total(widths)+curves+2+longest <= p.width
-	last := longest
-	if !written {
-		last = shortest
-	}
-	if room := p.width - rank - 2 - last - curves; p.width > 0 && comfortable(widths) > room {
-		curves = 0 // names are worth more
-	}
-	fit(widths, p.width-rank-2-last-curves, p.width > 0, spare)
-	var drawn []string
-	if curves > 0 {
-		drawn = drawCurves(rows, p.ascii)
-	}
-	line := func(rank, curve, verdict, tint string, cells []string) {
-		s := rank
-		for c, cell := range cells {
-			if widths[c] == 0 {
-				continue
-			}
-			s += "  " + cellText(c, cell, widths[c])
-		}
-		if curves > 0 {
-			s += "  " + curve + strings.Repeat(" ", curveCells-width(curve))
-		}
-		if !p.color || tint == "" {
-			p.line(s + "  " + verdict)
-		} else {
-			p.write(p.plain(s+"  ") + p.tint(tint, p.plain(verdict)))
-		}
-	}
-	line(fmt.Sprintf("%*s", rank, "#"), "curve", "verdict", "", heads)
-	for i, rw := range rows {
-		verdict, curve := rw.short, ""
-		if written {
-			verdict = rw.words
-		}
-		if curves > 0 {
-			curve = drawn[i]
-		}
-		line(fmt.Sprintf("%*d", rank, rw.rank), curve, verdict, tints[rw.verdict], rw.cells)
-	}
-	if !written {
-		legend(p, rows)
-	}
-	waitsLegend(p, rows, widths[colWaits] > 0)
+	return widths
 }
 
-// cellText cuts and pads a cell. Of a place the end is worth more, of a function
-// the beginning; numbers stand to the right.
+// A table writes lines with columns of given widths.
+type table struct {
+	*printer
+	widths []int
+	drawn  bool // with a column for curves
+}
+
+func (t *table) row(rank, curve, verdict, tint string, cells []string) {
+	s := rank
+	for c, cell := range cells {
+		if t.widths[c] == 0 {
+			continue
+		}
+		s += "  " + cellText(c, cell, t.widths[c])
+	}
+	if t.drawn {
+		s += "  " + curve + strings.Repeat(" ", curveCells-width(curve))
+	}
+	if !t.color || tint == "" {
+		t.line(s + "  " + verdict)
+	} else {
+		t.write(t.plain(s+"  ") + t.tint(tint, t.plain(verdict)))
+	}
+}
+
+// cellText cuts and pads a cell. It keeps the end of a place and the beginning of a function, and
+// aligns numbers to the right.
 func cellText(column int, s string, n int) string {
 	switch column {
 	case colPlace:
@@ -341,8 +359,8 @@ func total(widths []int) int {
 	return n
 }
 
-// fit makes the columns as narrow as room demands; a width of 0 leaves a column
-// out, the last of all that of spare. Without a limit only monstrous names are cut.
+// fit makes the columns as narrow as the room demands. A width of 0 leaves a column out, at last
+// the column spare. Without a limit only very long names are cut.
 func fit(widths []int, room int, limited bool, spare int) {
 	const monstrous, least, leastFunc = 100, 12, 8
 	if !limited {
@@ -358,7 +376,7 @@ func fit(widths []int, room int, limited bool, spare int) {
 			widths[column] = max(min(widths[column], least), widths[column]-over)
 		}
 	}
-	// First both down to some comfort, then as far as it goes.
+	// First both columns down to some comfort, then as far as possible.
 	narrow(colFunc, 16)
 	narrow(colPlace, 20)
 	narrow(colFunc, leastFunc)
@@ -373,13 +391,13 @@ func fit(widths []int, room int, limited bool, spare int) {
 	}
 }
 
-// legend explains the verdicts that occur, in the order in which they do.
+// legend explains the verdicts that occur, in their order.
 func legend(p *printer, rows []row) {
 	seen := map[analyze.Verdict]bool{}
 	for _, rw := range rows {
 		if !seen[rw.verdict] {
 			seen[rw.verdict] = true
-			if strings.HasPrefix(rw.legend, rw.short+":") { // it begins with the word
+			if strings.HasPrefix(rw.legend, rw.short+":") { // the legend begins with the word
 				p.hanging("  ", rw.legend)
 				continue
 			}

@@ -1,6 +1,10 @@
-// Package report shows a result of package analyze, or a comparison of two: for people (Text,
-// GitHub, SVG, Diff) and for programs (JSON, CSV, Pprof, Coz, DiffJSON). It concludes nothing: all that
-// is said of a gain is analyze's.
+// Package report writes a result of package analyze, or a comparison of package diff: for people
+// (Text, GitHub, SVG, Diff, GitHubDiff) and for programs (JSON, CSV, Pprof, Coz, DiffJSON). It
+// draws no conclusions: all statements about gains are those of these packages.
+//
+// The normal sequence is profile.Read, analyze.Analyze or diff.Compare, and one of the functions
+// above with the Options that the user gave. Package web uses NewModel, which has the contents of
+// the JSON report.
 package report
 
 import (
@@ -15,21 +19,21 @@ import (
 
 // Options are choices of a report. The zero value shows everything.
 type Options struct {
-	Top   int    // units, those that rank first; 0: all
+	Top   int    // number of units, those that rank first; 0 for all
 	Point string // only this point
-	Unit  string // of an SVG: only this unit
+	Unit  string // of an SVG: only the curves of this unit
 
-	// Of text.
-	Width   int  // of the lines, in characters; 0: as long as they get
-	Verbose bool // where each run was made, and what measuring took
+	// For text.
+	Width   int  // columns of the lines; 0 for no limit
+	Verbose bool // adds where each run was made, and what measuring cost
 
-	// For a terminal. Without these the text is the same everywhere.
+	// For a terminal. Without these, the text is the same everywhere.
 	Color  bool // verdicts in colours
 	Curves bool // a small curve in each row
-	ASCII  bool // nothing but ASCII
+	ASCII  bool // only ASCII
 }
 
-// narrowest is the least width that is tried to be kept.
+// narrowest is the least width that a report is fitted to.
 const narrowest = 60
 
 // Text writes the result as tables, one for each point.
@@ -50,12 +54,12 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	if doubt := r.Doubt(); doubt != "" {
 		out.line("")
 		out.hanging("", clean(doubt))
-		if why, ok := r.Reason(); ok {
+		if why, ok := r.DoubtReason(); ok {
 			said[why] = true
 		}
 	}
-	// What is doubtful about a point or a latency stands beside its table, the rest at the end; but what
-	// may make the numbers wrong comes before them.
+	// Doubts about a point or a latency go beside its table, the others at the end; but doubts that
+	// may make the numbers wrong come before them.
 	beside := func(warnings []analyze.Warning) {
 		for _, w := range warnings {
 			if !said[w] {
@@ -65,7 +69,8 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 	}
 	elsewhere := ofPoints(r)
-	first := serious(slices.DeleteFunc(slices.Clone(r.Warnings), func(w analyze.Warning) bool { return said[w] || elsewhere[w] }))
+	first := serious(slices.DeleteFunc(slices.Clone(r.Warnings),
+		func(w analyze.Warning) bool { return said[w] || elsewhere[w] }))
 	if len(first) > 0 {
 		out.line("")
 	}
@@ -138,19 +143,19 @@ func ofPoints(r *analyze.Result) map[analyze.Warning]bool {
 	return all
 }
 
-// begins reports whether a point is only there for a latency to begin at.
+// begins says whether point k only is there for a latency to begin at.
 func begins(r *analyze.Result, k int) bool {
 	return slices.ContainsFunc(r.Latencies, func(l analyze.Latency) bool { return l.Begin == k })
 }
 
-// overlapping reports whether samples are in several units, and so often that it shows.
+// overlapping says whether samples are in several units, and so often that it shows.
 func overlapping(r *analyze.Result) bool {
 	sum, inclusive := 0.0, false
 	for i := range r.Targets {
 		sum += r.Targets[i].Share
 		inclusive = inclusive || r.Targets[i].Unit.Kind == "func" && !r.Targets[i].Unit.Self
 	}
-	return inclusive && sum > 101 // less is rounding
+	return inclusive && sum > 101 // a smaller excess is rounding
 }
 
 // selected gives the indices of the points to be shown.
@@ -164,7 +169,8 @@ func selected(r *analyze.Result, name string) ([]int, error) {
 	return points, KnownPoint(name, r)
 }
 
-// KnownPoint gives an error if a point is in none of the results; an empty name stands for all.
+// KnownPoint returns an error if none of the results has a point; an empty name stands for all
+// points.
 func KnownPoint(name string, results ...*analyze.Result) error {
 	var names []string
 	for _, r := range results {
@@ -186,7 +192,7 @@ func KnownPoint(name string, results ...*analyze.Result) error {
 	return fmt.Errorf("selecting point %s: the profile has %s", clean(name), strings.Join(names, ", "))
 }
 
-// printer writes lines; errors stay in w until Flush.
+// A printer writes lines. Errors stay in w until Flush.
 type printer struct {
 	w      *bufio.Writer
 	width  int
@@ -202,7 +208,7 @@ func (p *printer) line(s string) {
 	p.w.WriteString(p.plain(strings.TrimRight(s, " ")) + "\n")
 }
 
-// hanging writes text after a prefix, broken to the width and indented by it.
+// hanging writes text after a prefix, wrapped to the width and indented by the prefix.
 func (p *printer) hanging(prefix, text string) {
 	prefix, text = p.plain(prefix), p.plain(text)
 	n := 0
@@ -218,10 +224,10 @@ func (p *printer) hanging(prefix, text string) {
 // warning writes a warning as the command line does.
 func (p *printer) warning(w analyze.Warning) { p.hanging(WarningPrefix, withCode(w)) }
 
-// WarningPrefix is before every warning, whether a run prints it, a report or a check.
+// WarningPrefix begins every warning of a run, a report or a check.
 const WarningPrefix = "whatif: warning: "
 
-// withCode is a warning's text with its code, by which it is found in docs and in the JSON report.
+// withCode is a warning's text with its code, which documents and JSON reports use.
 func withCode(w analyze.Warning) string {
 	if w.Code == "" {
 		return clean(w.Text)
@@ -232,7 +238,7 @@ func withCode(w analyze.Warning) string {
 // WarningLine is a warning as a line of its own.
 func WarningLine(w analyze.Warning) string { return WarningPrefix + withCode(w) }
 
-// header says what was measured.
+// header describes what was measured.
 func header(p *printer, r *analyze.Result) {
 	if len(r.Runs) == 0 {
 		p.line("no run")
@@ -254,7 +260,8 @@ func header(p *printer, r *analyze.Result) {
 	runs := ""
 	if n := len(r.Runs); n > 1 {
 		runs = fmt.Sprintf(" in %d runs", n)
-		if slices.ContainsFunc(r.Runs, func(x analyze.RunFacts) bool { return !slices.Equal(x.Run.Args, r.Runs[0].Run.Args) }) {
+		isOther := func(x analyze.RunFacts) bool { return !slices.Equal(x.Run.Args, r.Runs[0].Run.Args) }
+		if slices.ContainsFunc(r.Runs, isOther) {
 			runs += ", not all of this command"
 		}
 	}
@@ -262,7 +269,8 @@ func header(p *printer, r *analyze.Result) {
 	for _, n := range r.SetAside {
 		aside += n
 	}
-	text := fmt.Sprintf("measured %.1f s%s: %s, %s", float64(r.RealNS)/1e9, runs, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
+	text := fmt.Sprintf("measured %.1f s%s: %s, %s",
+		float64(r.RealNS)/1e9, runs, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
 	if aside > 0 {
 		text += fmt.Sprintf(", %d set aside", aside)
 	}
@@ -279,7 +287,7 @@ func header(p *printer, r *analyze.Result) {
 	}
 }
 
-// pointText says what a point did without speed-ups.
+// pointText describes a point without speed-ups.
 func pointText(pt *analyze.Point) string {
 	where := clean(pt.Kind)
 	if pt.Sites > 1 {
@@ -295,7 +303,7 @@ func pointText(pt *analyze.Point) string {
 	return text
 }
 
-// figure writes a number with three digits or all before the point.
+// figure formats a number with three digits, or with all before the point.
 func figure(x float64) string {
 	switch {
 	case x < 10:

@@ -12,7 +12,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// provenance says of each run where, when and of what it was made, and what measuring took.
+// provenance describes where, when and from what each run was made, and what measuring cost.
 func provenance(p *printer, r *analyze.Result) {
 	for i := range r.Runs {
 		run := &r.Runs[i]
@@ -28,7 +28,8 @@ func provenance(p *printer, r *analyze.Result) {
 		}
 		text += fmt.Sprintf(", a sample every %s", analyze.Duration(float64(run.Run.PeriodNS)))
 		if run.Ticks > 1 {
-			text += fmt.Sprintf(", or every %s since threads were seen to wait busily", analyze.Duration(float64(run.Run.PeriodNS)/float64(run.Ticks)))
+			text += fmt.Sprintf(", or every %s since threads were seen to wait busily",
+				analyze.Duration(float64(run.Run.PeriodNS)/float64(run.Ticks)))
 		}
 		if run.End == nil {
 			text += ", killed"
@@ -43,14 +44,15 @@ func provenance(p *printer, r *analyze.Result) {
 		measuring(p, r, run)
 	}
 	if r.RealNS > 0 && r.PausedNS+r.HeldNS+r.DealtNS > 0 {
-		p.hanging("measuring: ", fmt.Sprintf("cores were stopped for %.1f s, threads held for %.1f s; others that the program deals with took %.1f%% of a core",
+		p.hanging("measuring: ", fmt.Sprintf("cores were stopped for %.1f s, threads held for %.1f s; others that the "+
+			"program deals with took %.1f%% of a core",
 			float64(r.PausedNS)/1e9, float64(r.HeldNS)/1e9, percent(r.DealtNS, r.RealNS)))
 	}
 	charges(p, r)
 	placebo(p, r)
 }
 
-// charges says why threads were charged for delays, or not.
+// charges describes why threads were charged for delays, or not.
 func charges(p *printer, r *analyze.Result) {
 	reasons := slices.SortedFunc(maps.Keys(r.LevelsNS), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.LevelsNS[b], r.LevelsNS[a]), cmp.Compare(a, b))
@@ -66,32 +68,34 @@ func charges(p *printer, r *analyze.Result) {
 	}
 }
 
-// placebo says what delays for nothing changed.
+// placebo describes the effect of the placebos.
 func placebo(p *printer, r *analyze.Result) {
 	if r.Placebo == nil {
 		return
 	}
 	for i := range r.Placebo.Effects {
 		e := &r.Placebo.Effects[i]
-		if delayed, gain := e.Nothing(); e.Metric == analyze.Throughput && gain.Bounded {
+		if delayed, gain := e.PlaceboChange(); e.Metric == analyze.Throughput && gain.Bounded {
 			corrected := ""
-			if r.Points[e.Point].Dragged {
+			if r.Points[e.Point].DelayBiased {
 				corrected = ": gains are corrected for it"
 			}
-			p.hanging("placebo: ", fmt.Sprintf("delays of %.0f%% of the time for nothing changed %s by %+.1f ± %.1f%%, which should be 0%s",
+			p.hanging("placebo: ", fmt.Sprintf("delays of %.0f%% of the time for nothing changed %s by %+.1f ± %.1f%%, "+
+				"which should be 0%s",
 				delayed, clean(r.Points[e.Point].Name), gain.Value, gain.Half(), corrected))
 		}
 	}
 }
 
-// measuring says what a run's counting took, and its tables.
+// measuring describes what a run's counting cost, and its unwind tables.
 func measuring(p *printer, r *analyze.Result, run *analyze.RunFacts) {
 	if run.End == nil {
 		return
 	}
 	for i, ns := range run.End.CountingNS {
 		if i < len(run.Run.Points) && i < len(run.End.Visits) && ns > 0 && run.End.Visits[i] > 0 {
-			p.hanging("  counting ", fmt.Sprintf("%s took %s a visit", clean(run.Run.Points[i].Name), analyze.Duration(float64(ns)/float64(run.End.Visits[i]))))
+			p.hanging("  counting ", fmt.Sprintf("%s took %s a visit", clean(run.Run.Points[i].Name),
+				analyze.Duration(float64(ns)/float64(run.End.Visits[i]))))
 		}
 	}
 	if t := run.End.Tables; t != nil && t.MaxRows > 0 {
@@ -99,7 +103,7 @@ func measuring(p *printer, r *analyze.Result, run *analyze.RunFacts) {
 	}
 }
 
-// Machine says where a run was made; "" if that is not known.
+// Machine describes where a run was made; "" if that is not known.
 func Machine(run *profile.Run) string {
 	var parts []string
 	if run.Host != "" {
@@ -118,7 +122,8 @@ func Machine(run *profile.Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// mainBuild is the build of the binary that most of the time was spent in, or of the first of those that are known.
+// mainBuild is the build of the binary with most of the CPU time, among those with a known build;
+// or else the first one that is known.
 func mainBuild(r *analyze.Result) string {
 	if len(r.Runs) == 0 || len(r.Runs[0].BuildIDs) == 0 {
 		return ""

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 )
 
-// Profiles of earlier versions can be reported and compared by each later one, and what it says of them changes only
-// on purpose.
+// TestVersions: each later version can report and compare the profiles of earlier ones, and its
+// output changes only on purpose.
 func TestVersions(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "profile", "testdata", "versions", "*.profile"))
 	if err != nil || len(files) == 0 {
@@ -33,7 +34,7 @@ func TestVersions(t *testing.T) {
 			}
 			golden(t, "versions/"+name+".json", bytes.Clone(b.Bytes()))
 
-			same := analyze.Compare(runs, runs, analyze.Options{})
+			same := diff.Compare(runs, runs, analyze.Options{})
 			b.Reset()
 			if err := Diff(&b, same, Options{Width: 100}); err != nil {
 				t.Fatal(err)

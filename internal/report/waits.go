@@ -10,19 +10,19 @@ import (
 	"whatif/internal/analyze"
 )
 
-// worthWaiting is the least waiting, in percent of the time, that is said.
+// worthWaiting is the least wait, in percent of the time, that is mentioned.
 const worthWaiting = 1
 
-// A wait is what threads waited in a unit for one class.
+// A wait is the time that threads waited in a unit, for one class.
 type wait struct {
 	class   string
 	percent float64
 }
 
-// Waits says what threads wait for in a unit, the most first; "" if they hardly do.
+// Waits lists what threads wait for in a unit, the largest first; "" if they hardly wait.
 func Waits(t *analyze.Target) string { return waitsText(waits(t)) }
 
-// waits lists a unit's classes of waiting that are worth a word, the most first.
+// waits lists a unit's classes of waits that are worth mentioning, the largest first.
 func waits(t *analyze.Target) []wait {
 	var all []wait
 	for _, class := range slices.Sorted(maps.Keys(t.Waiting)) {
@@ -34,10 +34,10 @@ func waits(t *analyze.Target) []wait {
 	return all
 }
 
-// String is as short as it gets.
+// String is the shortest form.
 func (w wait) String() string { return fmt.Sprintf("%s %s%%", w.class, number(w.percent, 0)) }
 
-// waitsCell is the most of a unit's waiting, with a + if there is more: waitsText has it.
+// waitsCell is the largest wait of a unit, with a + if there are more: waitsText has those.
 func waitsCell(all []wait) string {
 	switch len(all) {
 	case 0:
@@ -56,7 +56,7 @@ func waitsText(all []wait) string {
 	return strings.Join(text, ", ")
 }
 
-// waitsLegend says what the column is, and what did not get into it.
+// waitsLegend explains the column, and lists what had no room in it.
 func waitsLegend(p *printer, rows []row, shown bool) {
 	if !slices.ContainsFunc(rows, func(rw row) bool { return len(rw.waits) > 0 }) {
 		return

@@ -11,8 +11,8 @@ func width(s string) int {
 	return n
 }
 
-// runeWidth is the columns of one character: two for what is wide in Unicode's East
-// Asian Width and for pictures, none for what combines with the one before.
+// runeWidth is the columns of one character: two for those that are wide in Unicode's East Asian
+// Width and for pictures, none for those that combine with the one before.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -25,7 +25,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// wide is blocks: single characters of them that are not wide do no harm.
+// wide is whole blocks. A few characters in them are not wide, which does no harm.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, // Hangul's first letters

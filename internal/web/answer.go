@@ -6,16 +6,16 @@ import (
 	"whatif/internal/analyze"
 )
 
-// An answer is what a view says in a sentence.
+// An answer is the result of a view in a sentence.
 type answer struct {
 	Kind  string      `json:"kind"` // a verdict, or hopeless
-	Unit  int         `json:"unit"` // place in index.Units; -1: none
-	Text  string      `json:"text"` // what to do; the unit's name comes before it
+	Unit  int         `json:"unit"` // place in index.Units; -1 for none
+	Text  string      `json:"text"` // what to do; it follows the unit's name
 	Gains [][2]string `json:"gains"`
 }
 
-// answer finds the first unit that surely does something. Targets are ranked by their best
-// effect at any point, so the one for this view may be further down.
+// answer finds the first unit with a certain effect. Targets are ranked by their best effect at any
+// point, so the first one for this view may be further down.
 func (p *Page) answer(v *view, s int) answer {
 	a := answer{Kind: "unsure", Unit: -1, Gains: [][2]string{}}
 	for _, w := range append(p.index.Sides[s].Warnings, v.Warnings[s]...) {
@@ -46,7 +46,8 @@ func (p *Page) answer(v *view, s int) answer {
 		a.Kind = string(best.Verdict)
 		a.Gains = v.gains(best)
 		if best.Verdict == analyze.Slower {
-			a.Text = "Nothing that was tried makes the program faster. This makes it slower when it is made faster: look at what it contends for."
+			a.Text = "Nothing that was tried makes the program faster. This makes it slower when it is made faster: look at " +
+				"what it contends for."
 			if v.latency() {
 				a.Text = "Nothing that was tried makes the latency fall. It rises when this is made faster."
 			}
@@ -54,7 +55,8 @@ func (p *Page) answer(v *view, s int) answer {
 	case none > 0 && unsure == 0:
 		a.Kind, a.Text = "none", fmt.Sprintf("Nothing that was tried would help: %s, surely without effect.", were(none))
 	case none > 0:
-		a.Text = fmt.Sprintf("Not enough data to say what would help: %s, %d of them surely without effect. A longer run tells more.", were(none+unsure), none)
+		a.Text = fmt.Sprintf("Not enough data to say what would help: %s, %d of them surely without effect. A longer "+
+			"run tells more.", were(none+unsure), none)
 	case unsure > 0:
 		a.Text = fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
 	default:
@@ -70,7 +72,7 @@ func were(n int) string {
 	return fmt.Sprintf("%d units were tried", n)
 }
 
-// gains are those at the quarters but the third.
+// gains are those at 25, 50 and 100%.
 func (v *view) gains(e *analyze.Effect) [][2]string {
 	out := [][2]string{}
 	for _, c := range throughputColumns {
@@ -81,8 +83,8 @@ func (v *view) gains(e *analyze.Effect) [][2]string {
 	return out
 }
 
-// effectText says how much less time a visit, or a request, takes. The sign is that of the table and the curve beside it: a
-// reduction is positive, of a latency too.
+// effectText describes how much less time a visit, or a request, takes. The sign is that of the
+// table and the curve beside it: a reduction is positive, also of a latency.
 func (v *view) effectText(g analyze.Estimate) string {
 	text := fmt.Sprintf("%.0f%%", g.Value)
 	if text == "-0%" {

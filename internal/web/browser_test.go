@@ -25,7 +25,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// The browser is started once for all tests, each of which has tabs of its own.
+// The browser is started once for all tests. Each test has its own tabs.
 var browser struct {
 	sync.Once
 	ctx  context.Context
@@ -47,21 +47,22 @@ func startBrowser() {
 		browser.err = err
 		return
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox /* root has none */)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.NoSandbox /* root has none */)
 	all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(all)
 	browser.ctx, browser.stop = ctx, func() { stop(); stopAll() }
 	browser.err = chromedp.Do(ctx, chromedp.Navigate("about:blank"))
 }
 
-// A tab looks at one page, and fails the test if the page throws, breaks its own policy, or asks
-// for anything that is not at home.
+// A tab shows one page. It fails the test if the page throws, breaks its own policy, or asks for
+// anything outside of this machine.
 type tab struct {
 	*testing.T
 	ctx context.Context
 }
 
-// at opens an address; actions come before that.
+// at opens an address, after some actions.
 func at(t *testing.T, address string, actions ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	if _, err := exec.LookPath("chromium"); err != nil {
@@ -79,7 +80,8 @@ func at(t *testing.T, address string, actions ...chromedp.Action[chromedp.Void])
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			to, err := url.Parse(e.Request.URL)
-			if err != nil || to.Scheme != "data" && (to.Scheme != home.Scheme || to.Host != home.Host || to.Scheme == "file" && to.Path != home.Path) {
+			if err != nil || to.Scheme != "data" && (to.Scheme != home.Scheme || to.Host != home.Host ||
+				to.Scheme == "file" && to.Path != home.Path) {
 				t.Errorf("the page asks for %s", e.Request.URL)
 			}
 		case *runtime.EventExceptionThrown:
@@ -110,7 +112,8 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // until waits for a condition of the page.
 func (b *tab) until(condition string) {
 	b.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition,
+		chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
 		b.Fatalf("waiting for %s: %v\n%s", condition, err, b.text("body"))
 	}
 }
@@ -177,20 +180,25 @@ func (b *tab) enter(selector, text string) {
 // look chooses a point or latency.
 func (b *tab) look(view string) {
 	b.Helper()
-	b.run(fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event('change')) })(document.querySelector('#view'))`, view))
+	b.run(fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event('change')) })`+
+		`(document.querySelector('#view'))`, view))
 }
 
 func (b *tab) detail(unit string) {
 	b.Helper()
-	b.until(fmt.Sprintf(`!document.querySelector('#detail').hidden && document.querySelector('#detail').dataset.shown === %q && document.querySelector('#detail h2').textContent === %[1]q`, unit))
+	b.until(fmt.Sprintf(`!document.querySelector('#detail').hidden && `+
+		`document.querySelector('#detail').dataset.shown === %q && `+
+		`document.querySelector('#detail h2').textContent === %[1]q`, unit))
 }
 
 func size(w, h int64) chromedp.Action[chromedp.Void] {
-	return call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: w, Height: h, DeviceScaleFactor: 1, Mobile: w < 500})
+	return call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: w, Height: h,
+		DeviceScaleFactor: 1, Mobile: w < 500})
 }
 
 func scheme(name string) chromedp.Action[chromedp.Void] {
-	return call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	return call(emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
 // serve shows pages until the test ends.
@@ -245,36 +253,42 @@ func TestPage(t *testing.T) {
 
 	t.Run("answer", func(t *testing.T) {
 		b := &tab{t, b.ctx}
-		if s := b.text("#answer"); !strings.Contains(s, "Make parse.c:18 faster") || !strings.Contains(s, "50% faster →30% ± ") {
+		if s := b.text("#answer"); !strings.Contains(s, "Make parse.c:18 faster") ||
+			!strings.Contains(s, "50% faster →30% ± ") {
 			t.Errorf("answer %q", s)
 		}
 		if s := b.text("#detail figcaption"); s != "Less time per visit" { // 50% of it is twice the throughput
 			t.Errorf("the curve is one of %q", s)
 		}
-		if s := b.text("#about"); !strings.Contains(s, "flush (func): 0 visits – never visited") || !strings.Contains(s, "2 CPUs Model T, Linux 6.1") || !strings.Contains(s, "0a1b of /bin/server") {
+		if s := b.text("#about"); !strings.Contains(s, "flush (func): 0 visits – never visited") ||
+			!strings.Contains(s, "2 CPUs Model T, Linux 6.1") || !strings.Contains(s, "0a1b of /bin/server") {
 			t.Errorf("about %q", s)
 		}
 	})
 	t.Run("detail", func(t *testing.T) {
 		b := &tab{t, b.ctx}
-		b.detail("parse.c:18") // by itself, where there is room
+		b.detail("parse.c:18") // alone, if there is room
 		b.click(`tr[data-unit="spin.c:7"]`)
 		b.detail("spin.c:7")
 		if s := b.text("#detail"); !strings.Contains(s, "contention") || !strings.Contains(s, "48 experiments") {
 			t.Errorf("detail %q", s)
 		}
-		for selector, n := range map[string]int{"#detail svg.chart": 3, "#detail .mark": 4, "#detail .histogram .bars": 1, "#detail .timeline .own[d]": 1, "#detail [data-name=experiments] tbody tr": 48} {
+		for selector, n := range map[string]int{"#detail svg.chart": 3, "#detail .mark": 4, "#detail .histogram .bars": 1,
+			"#detail .timeline .own[d]": 1, "#detail [data-name=experiments] tbody tr": 48} {
 			if got := value[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector)); got != n {
 				t.Errorf("%d of %s, want %d", got, selector, n)
 			}
 		}
-		// The interval is drawn around every curve, the small ones of the rows too.
-		for _, selector := range []string{"#detail .band[d]", `#body tr[data-unit="parse.c:18"] .spark .band[d]`, `#body tr[data-unit="spin.c:7"] .spark .curve[d]`} {
-			if !value[bool](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].some(e => e.getBBox().height > 0 && e.getBBox().width > 0)`, selector)) {
+		// Each curve has its interval drawn around it, the small ones of the rows too.
+		for _, selector := range []string{"#detail .band[d]", `#body tr[data-unit="parse.c:18"] .spark .band[d]`,
+			`#body tr[data-unit="spin.c:7"] .spark .curve[d]`} {
+			const seen = `[...document.querySelectorAll(%q)].some(e => e.getBBox().height > 0 && e.getBBox().width > 0)`
+			if !value[bool](b, fmt.Sprintf(seen, selector)) {
 				t.Errorf("no %s to be seen", selector)
 			}
 		}
-		if dots := value[int](b, `document.querySelector('#detail .dots').getAttribute('d').split('M').length - 1`); dots != 48 {
+		dots := value[int](b, `document.querySelector('#detail .dots').getAttribute('d').split('M').length - 1`)
+		if dots != 48 {
 			t.Errorf("%d experiments drawn", dots)
 		}
 		if s := b.text("#source-note"); !strings.Contains(s, "not on this machine") {
@@ -283,8 +297,10 @@ func TestPage(t *testing.T) {
 	})
 	t.Run("waits", func(t *testing.T) {
 		b := &tab{t, b.ctx}
-		for unit, want := range map[string]string{"parse.c:18": "60.0%|waits: lock 200%+, disk 25%, sleep 5%", "spin.c:7": "20.0%|waits: sleep 50%", "parse.c:30": "10.0%"} {
-			if got := value[string](b, fmt.Sprintf(`[...document.querySelector('tr[data-unit=%q] .c-share').childNodes].map(x => x.textContent).join('|')`, unit)); got != want {
+		for unit, want := range map[string]string{"parse.c:18": "60.0%|waits: lock 200%+, disk 25%, sleep 5%",
+			"spin.c:7": "20.0%|waits: sleep 50%", "parse.c:30": "10.0%"} {
+			const cell = `[...document.querySelector('tr[data-unit=%q] .c-share').childNodes]`
+			if got := value[string](b, fmt.Sprintf(cell+`.map(x => x.textContent).join('|')`, unit)); got != want {
 				t.Errorf("%s: %q, want %q", unit, got, want)
 			}
 		}
@@ -300,7 +316,9 @@ func TestPage(t *testing.T) {
 		b.want("checksum cold.c:1 parse.c:18 parse.c:30 spin.c:7")
 		b.click(`[data-sort=name]`)
 		b.want("spin.c:7 parse.c:30 parse.c:18 cold.c:1 checksum")
-		if s := value[string](b, `document.querySelector('th[aria-sort]').textContent + document.querySelector('th[aria-sort]').ariaSort`); s != "Unitdescending" {
+		s := value[string](b, `document.querySelector('th[aria-sort]').textContent +
+			document.querySelector('th[aria-sort]').ariaSort`)
+		if s != "Unitdescending" {
 			t.Errorf("sorted: %s", s)
 		}
 		b.click(`[data-sort=share]`)
@@ -309,7 +327,7 @@ func TestPage(t *testing.T) {
 		if s := b.units(); !strings.HasPrefix(s, "parse.c:18 ") || !strings.HasSuffix(s, " cold.c:1") {
 			t.Errorf("by gain: %s", s)
 		}
-		b.click(`[data-sort=gain1]`) // what is not known stays last
+		b.click(`[data-sort=gain1]`) // unknown numbers stay last
 		if s := b.units(); !strings.HasPrefix(s, "spin.c:7 ") || !strings.HasSuffix(s, " cold.c:1") {
 			t.Errorf("by gain, the other way: %s", s)
 		}
@@ -328,7 +346,8 @@ func TestPage(t *testing.T) {
 		b.click("#clear")
 		b.want(everything(p))
 		b.click("#more summary")
-		for _, c := range [][3]string{{"#file", "parse.c", "parse.c:18 parse.c:30"}, {"#func", "lock", "spin.c:7"}, {"#binary", "libsum", "checksum"}, {"#min", "5", "parse.c:18 spin.c:7 parse.c:30"}} {
+		for _, c := range [][3]string{{"#file", "parse.c", "parse.c:18 parse.c:30"}, {"#func", "lock", "spin.c:7"},
+			{"#binary", "libsum", "checksum"}, {"#min", "5", "parse.c:18 spin.c:7 parse.c:30"}} {
 			b.enter(c[0], c[1])
 			b.want(c[2])
 			b.click("#clear")
@@ -347,11 +366,12 @@ func TestPage(t *testing.T) {
 	t.Run("points", func(t *testing.T) {
 		b := &tab{t, b.ctx}
 		b.look("latency:put")
-		b.until(`document.querySelectorAll('#heads .c-gain').length === 4 && document.querySelector('#answer').innerText.includes('50% faster →30% ± 4 less latency')`)
+		b.until(`document.querySelectorAll('#heads .c-gain').length === 4 &&
+			document.querySelector('#answer').innerText.includes('50% faster →30% ± 4 less latency')`)
 		if s := b.text("#heads"); !strings.Contains(strings.Join(strings.Fields(s), " "), "mean p50 p95 p99") {
 			t.Errorf("heads %q", s)
 		}
-		// The table, the chart and the answer have one sign for what takes less time.
+		// The table, the chart and the answer use one sign for less time.
 		b.until(`document.querySelector('#detail figcaption').textContent === 'Less latency: mean'`)
 		if s := b.text(`tr[data-unit="parse.c:18"] .c-g0`); !strings.HasPrefix(s, "30.") && !strings.HasPrefix(s, "29.") {
 			t.Errorf("the fall of the mean is %q in the table", s)
@@ -386,12 +406,12 @@ func TestLink(t *testing.T) {
 	c := at(t, link, size(1400, 900))
 	c.want("parse.c:18 parse.c:30")
 	c.detail("parse.c:30")
-	// Back and forth.
+	// Back and forward.
 	b.run(`void history.back()`)
 	b.detail("parse.c:18")
 	b.run(`void history.forward()`)
 	b.detail("parse.c:30")
-	// Where there is no clipboard the link is shown.
+	// Without a clipboard, the link is shown.
 	b.run(`void (navigator.clipboard.writeText = async () => { throw new Error('no') })`)
 	b.click("#copy")
 	b.until(`document.querySelector('#link').open && document.querySelector('#link-text').value === location.href`)
@@ -405,7 +425,8 @@ func TestKeyboard(t *testing.T) {
 	press("j")
 	b.detail("spin.c:7")
 	b.until(`document.activeElement.textContent === 'spin.c:7'`)
-	b.until(`document.querySelector('#beside[role=status]').textContent.includes('spin.c:7')`) // who does not see it is told
+	// screen readers announce it
+	b.until(`document.querySelector('#beside[role=status]').textContent.includes('spin.c:7')`)
 	press("k")
 	b.detail("parse.c:18")
 	press("\r")
@@ -414,7 +435,7 @@ func TestKeyboard(t *testing.T) {
 	b.until(`document.activeElement.textContent === 'parse.c:18'`)
 	press("/")
 	b.until(`document.activeElement.id === 'search'`)
-	press("s") // a letter there
+	press("s") // a letter in the text field
 	press("p")
 	b.want("spin.c:7")
 	press("\x1b")
@@ -428,10 +449,11 @@ func TestKeyboard(t *testing.T) {
 	b.until(`document.querySelectorAll('#heads .c-gain').length === 4`)
 	press("?")
 	b.until(`document.querySelector('#help').open`)
-	press("j") // is for nobody now
+	press("j") // without any function
 	press("\x1b")
 	b.until(`!document.querySelector('#help').open`)
-	// Letters can be had back for others who listen to keys (WCAG 2.1, 2.1.4), also when the page is opened again.
+	// The keyboard shortcuts can be turned off for screen readers and others that use keys (WCAG
+	// 2.1, 2.1.4), also when the page is opened again.
 	b.click("#help-button")
 	b.click("#single-keys")
 	press("\x1b")
@@ -455,7 +477,7 @@ func TestKeyboard(t *testing.T) {
 	b.until(`document.querySelector('#help').open`)
 	press("\x1b")
 	b.until(`!document.querySelector('#help').open`)
-	// The way by Tab goes first to where the table can be skipped to, and all that has focus shows it.
+	// Tab first reaches a link that skips to the table, and all elements show their focus.
 	b.run(`void (document.activeElement.blur(), document.querySelector('#skip').focus())`)
 	press("\r")
 	b.until(`document.activeElement.id === 'list'`)
@@ -476,39 +498,61 @@ func TestCompare(t *testing.T) {
 	if n := value[int](b, `document.querySelectorAll('#detail [data-side] .chart').length`); n != 6 {
 		t.Errorf("%d charts", n)
 	}
-	if s := b.text("#changes"); !strings.Contains(s, "request: ") || !strings.Contains(s, " → ") || !strings.Contains(s, "With care") {
+	if s := b.text("#changes"); !strings.Contains(s, "request: ") || !strings.Contains(s, " → ") ||
+		!strings.Contains(s, "With care") {
 		t.Errorf("what changed: %q", s)
 	}
 	narrowed := at(t, served(t, p), size(390, 844))
 	narrow(narrowed, "a comparison")
-	// Nothing of a row reaches out of the table, and a unit that was worth optimizing was not "faster".
+	// No row is wider than the table, and a unit that was worth optimizing was not "faster".
 	before = tutorialProfile(t, "before.profile")
 	real := at(t, served(t, New(tutorialProfile(t, "after.profile"), &before, 0, false)), size(1280, 900))
-	if s := real.text(`tr[data-unit="words.c:48"] .c-verdict`); strings.Join(strings.Fields(s), " ") != "not tried was worth optimizing" {
+	s := real.text(`tr[data-unit="words.c:48"] .c-verdict`)
+	if strings.Join(strings.Fields(s), " ") != "not tried was worth optimizing" {
 		t.Errorf("what a unit was before: %q", s)
 	}
-	if value[bool](real, `[...document.querySelectorAll('td.c-verdict .was')].some(e => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > document.querySelector('#units').getBoundingClientRect().right)`) {
+	if value[bool](real, `[...document.querySelectorAll('td.c-verdict .was')].some(e => e.scrollWidth > e.clientWidth ||
+		e.getBoundingClientRect().right > document.querySelector('#units').getBoundingClientRect().right)`) {
 		t.Error("a verdict from before reaches out of the table")
 	}
-	// Side by side.
-	if !value[bool](b, `(([a, b]) => a.top === b.top && a.right <= b.left)([...document.querySelectorAll('#detail [data-side]')].map(e => e.getBoundingClientRect()))`) {
+	// The two are side by side.
+	if !value[bool](b, `(([a, b]) => a.top === b.top && a.right <= b.left)(
+		[...document.querySelectorAll('#detail [data-side]')].map(e => e.getBoundingClientRect()))`) {
 		t.Error("not side by side")
 	}
 }
 
-// contrast finds texts that are hard to read: less than 4.5 to 1 (WCAG 2.1, 1.4.3).
+// contrast finds texts that are hard to read: below 4.5 to 1 (WCAG 2.1, 1.4.3).
 const contrast = `(() => {
-  const rgba = s => { const c = document.createElement('canvas').getContext('2d'); c.fillStyle = s; c.fillRect(0, 0, 1, 1); const d = c.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
-  const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
-  const behind = e => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255]; };
+  const rgba = s => {
+    const c = document.createElement('canvas').getContext('2d');
+    c.fillStyle = s;
+    c.fillRect(0, 0, 1, 1);
+    const d = c.getImageData(0, 0, 1, 1).data;
+    return [d[0], d[1], d[2], d[3] / 255];
+  };
+  const light = c => {
+    const [r, g, b] = c.map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = rgba(getComputedStyle(e).backgroundColor);
+      if (c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
   const bad = new Set();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n; n = texts.nextNode();) {
     const e = n.parentElement;
     if (!n.data.trim() || !e.checkVisibility() || e.closest('script, style, :disabled')) continue;
-    const style = getComputedStyle(e), a = light(rgba(e instanceof SVGElement ? style.fill : style.color)), b = light(behind(e));
+    const style = getComputedStyle(e);
+    const a = light(rgba(e instanceof SVGElement ? style.fill : style.color)), b = light(behind(e));
     const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) bad.add(e.tagName + '.' + e.getAttribute('class') + ' ' + ratio.toFixed(1) + ': ' + n.data.trim().slice(0, 40));
+    if (ratio < 4.5) {
+      bad.add(e.tagName + '.' + e.getAttribute('class') + ' ' + ratio.toFixed(1) + ': ' + n.data.trim().slice(0, 40));
+    }
   }
   return [...bad].join('\n');
 })()`
@@ -522,7 +566,8 @@ func TestLightAndDark(t *testing.T) {
 		if bad := value[string](b, contrast); bad != "" {
 			t.Errorf("%s: hard to read:\n%s", name, bad)
 		}
-		backgrounds[name] = value[string](b, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector('#detail .curve')).stroke`)
+		backgrounds[name] = value[string](b, `getComputedStyle(document.body).backgroundColor +
+			getComputedStyle(document.querySelector('#detail .curve')).stroke`)
 		b.run(`void document.querySelector('#help').showModal()`)
 		if bad := value[string](b, contrast); bad != "" {
 			t.Errorf("%s, help: hard to read:\n%s", name, bad)
@@ -533,7 +578,7 @@ func TestLightAndDark(t *testing.T) {
 	}
 }
 
-// narrow: nothing is wider than a phone.
+// narrow fails if anything is wider than a phone.
 func narrow(b *tab, where string) {
 	b.Helper()
 	if w := value[int](b, `document.documentElement.scrollWidth`); w > 390 {
@@ -549,10 +594,12 @@ func TestPhone(t *testing.T) {
 	if value[bool](b, `document.querySelector('#detail').checkVisibility()`) {
 		t.Error("details that nobody asked for")
 	}
-	// Its columns are few; it is sorted by any.
-	b.run(`(o => { o.value = 'share'; o.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('#order'))`)
+	// It has few columns, but can be sorted by any.
+	b.run(`(o => { o.value = 'share'; o.dispatchEvent(new Event('change', { bubbles: true })); })(
+		document.querySelector('#order'))`)
 	b.until(`new URLSearchParams(location.hash.slice(1)).get('sort') === 'share'`)
-	if !value[bool](b, `document.querySelector('#order').checkVisibility() && document.querySelector('#order').value === 'share'`) {
+	if !value[bool](b,
+		`document.querySelector('#order').checkVisibility() && document.querySelector('#order').value === 'share'`) {
 		t.Error("how the table is sorted is not to be seen")
 	}
 	b.click(`tr[data-unit="parse.c:18"]`)
@@ -565,7 +612,7 @@ func TestPhone(t *testing.T) {
 	narrow(b, "the filters")
 }
 
-// TestFile opens the file from disk: all is in it, and nothing else is asked for.
+// TestFile opens the file from disk: it holds everything, and asks for nothing else.
 func TestFile(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "parse.c")
 	if err := os.WriteFile(source, []byte(strings.Repeat("\tx = \"<b>&\";\n", 40)), 0o644); err != nil {
@@ -580,7 +627,8 @@ func TestFile(t *testing.T) {
 	if n := value[int](b, `document.querySelectorAll('#detail .chart').length`); n != 3 {
 		t.Errorf("%d charts", n)
 	}
-	if s := b.text("#detail .source .this"); !strings.Contains(s, "60.0%") || !strings.Contains(s, "29.9±3.8") || !strings.Contains(s, `x = "<b>&";`) {
+	if s := b.text("#detail .source .this"); !strings.Contains(s, "60.0%") || !strings.Contains(s, "29.9±3.8") ||
+		!strings.Contains(s, `x = "<b>&";`) {
 		t.Errorf("source line %q", s)
 	}
 	b.click(`#detail .source a[href*="parse.c%3A30"]`)
@@ -589,8 +637,8 @@ func TestFile(t *testing.T) {
 	b.until(`document.querySelectorAll('#detail figure').length === 6`)
 }
 
-// TestSourceChanged: where a file is no longer what was profiled that is said beside it, and its lines are shown as they
-// are now, or, in a page that has to stand for itself, not at all. A file that is gone is said to be.
+// TestSourceChanged: if a file differs from the profiled one, the page says so beside it. It shows
+// the lines as they are now, or none if the page is one file. A file that is gone has a note too.
 func TestSourceChanged(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "parse.c")
 	if err := os.WriteFile(source, []byte(strings.Repeat("\tx = old;\n", 40)), 0o644); err != nil {
@@ -637,11 +685,12 @@ func TestCozFiles(t *testing.T) {
 		most := slices.MaxFunc(p.index.Units, func(a, b unit) int { return a.Tried[0] - b.Tried[0] })
 		b := at(t, onDisk(t, p)+"#unit="+url.QueryEscape(most.ID), size(1400, 900))
 		b.until(`document.querySelectorAll('#body tr').length > 5`)
-		b.until(`document.querySelectorAll('#detail .chart').length > 0 && document.querySelectorAll('#detail [data-name=experiments] tbody tr').length > 0`)
+		b.until(`document.querySelectorAll('#detail .chart').length > 0 &&
+			document.querySelectorAll('#detail [data-name=experiments] tbody tr').length > 0`)
 	}
 }
 
-// TestOpenInBrowser: a browser of the user's gets in by the address on its command line, once.
+// TestOpenInBrowser: the user's browser gets in by the address on its command line, once.
 func TestOpenInBrowser(t *testing.T) {
 	p := pageOf(world{}.made())
 	s := server(t, func() *Page { return p })
@@ -652,7 +701,7 @@ func TestOpenInBrowser(t *testing.T) {
 	}
 }
 
-// TestLiveness: what comes while a run goes on is shown, and nothing jumps.
+// TestLiveness: new data of a run that goes on are shown, and nothing on the page jumps.
 func TestLiveness(t *testing.T) {
 	l := NewLive("whatif.profile", []string{"./server"})
 	b := at(t, serve(t, l.Page), size(1400, 900))
@@ -664,10 +713,13 @@ func TestLiveness(t *testing.T) {
 	b.until(`document.querySelectorAll('#body tr').length === 5`)
 	b.click(`tr[data-unit="spin.c:7"] a`)
 	b.detail("spin.c:7")
-	b.run(`void (document.querySelector('#detail [data-name=numbers]').open = true, document.querySelector('tr[data-unit="spin.c:7"] a').focus())`)
+	b.run(`void (document.querySelector('#detail [data-name=numbers]').open = true,
+		document.querySelector('tr[data-unit="spin.c:7"] a').focus())`)
 	l.Update(whole, true)
-	b.until(`document.querySelector('#live').hidden && document.querySelectorAll('#detail [data-name=experiments] tbody tr').length === 48`)
-	b.until(`document.querySelector('#detail [data-name=numbers]').open && document.activeElement.textContent === 'spin.c:7'`)
+	b.until(`document.querySelector('#live').hidden &&
+		document.querySelectorAll('#detail [data-name=experiments] tbody tr').length === 48`)
+	b.until(`document.querySelector('#detail [data-name=numbers]').open &&
+		document.activeElement.textContent === 'spin.c:7'`)
 }
 
 // TestPages: a long table has pages.
@@ -690,10 +742,10 @@ func TestPages(t *testing.T) {
 	b.until(`document.querySelector('#pages').hidden`)
 }
 
-// TestUnlucky: what went wrong is said first, and no name is executed, nor makes the page wider
-// than a phone.
+// TestUnlucky: errors come first, and no name is executed or makes the page wider than a phone.
 func TestUnlucky(t *testing.T) {
-	first := map[string]string{"empty": "No answer: no usable experiment", "one": "No answer", "nobaseline": "no usable baseline", "nothing": "the profile holds no run", "zero": "With care"}
+	first := map[string]string{"empty": "No answer: no usable experiment",
+		"one": "No answer", "nobaseline": "no usable baseline", "nothing": "the profile holds no run", "zero": "With care"}
 	for name, runs := range unlucky() {
 		b := at(t, served(t, pageOf(runs...)), size(390, 844))
 		if s := b.text("#first"); !strings.Contains(s, first[name]) {
@@ -713,21 +765,27 @@ func TestUnlucky(t *testing.T) {
 	}
 }
 
-// TestNames: whoever does not see the page is told what everything is.
+// TestNames: everything has a name for screen readers.
 func TestNames(t *testing.T) {
 	b := at(t, served(t, pageOf(world{latency: true}.made())), size(1400, 900))
 	b.detail("parse.c:18")
-	nameless := value[string](b, `[...document.querySelectorAll('button, a, input, select, summary, svg[role=img], section, nav, dialog')].filter(e => e.checkVisibility() && e.id !== 'skip' &&
-	  !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText || (e.labels && e.labels.length))).map(e => e.outerHTML.slice(0, 80)).join('\n')`)
+	nameless := value[string](b, `[...document.querySelectorAll(
+	    'button, a, input, select, summary, svg[role=img], section, nav, dialog')]
+	  .filter(e => e.checkVisibility() && e.id !== 'skip' &&
+	    !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.innerText ||
+	      (e.labels && e.labels.length)))
+	  .map(e => e.outerHTML.slice(0, 80)).join('\n')`)
 	if nameless != "" {
 		t.Errorf("without a name:\n%s", nameless)
 	}
-	for selector, n := range map[string]int{"header": 1, "main": 1, "footer": 1, "form[role=search]": 1, "#units caption": 1, "th[aria-sort]": 1, "tr[aria-current=true]": 2 - 1, "html[lang=en]": 1} {
+	for selector, n := range map[string]int{"header": 1, "main": 1, "footer": 1, "form[role=search]": 1,
+		"#units caption": 1, "th[aria-sort]": 1, "tr[aria-current=true]": 2 - 1, "html[lang=en]": 1} {
 		if got := value[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector)); got != n {
 			t.Errorf("%d of %s", got, selector)
 		}
 	}
-	if s := value[string](b, `document.querySelector('#detail svg').getAttribute('aria-label')`); !strings.Contains(s, "50% faster: 29.9% (") {
+	s := value[string](b, `document.querySelector('#detail svg').getAttribute('aria-label')`)
+	if !strings.Contains(s, "50% faster: 29.9% (") {
 		t.Errorf("the curve's words: %q", s)
 	}
 	if n := value[int](b, `[...document.querySelectorAll('#units th')].filter(e => !e.scope).length`); n != 0 {
@@ -735,8 +793,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestFirstView opens 5,000 units and 100,000 experiments from disk and from the server, and prints how long that
-// took: the best of three times has to be below a second, and what a key or a click changes is there soon.
+// TestFirstView opens 5,000 units and 100,000 experiments from disk and from the server, and prints
+// the times. The best of three has to be below a second, and the page has to react to keys and
+// clicks soon.
 func TestFirstView(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures")
@@ -752,12 +811,13 @@ func TestFirstView(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("written in %v: %.1f MB", time.Since(began), float64(fi.Size())/1e6)
-	// What each takes until the page is laid out anew, in ms.
+	// The time of each until the page has its new layout, in ms.
 	actions := []struct{ what, script string }{
 		{"another order", `document.querySelector('th[aria-sort] button, th button').click()`},
 		{"the next page", `document.querySelector('#next').click()`},
 		{"a unit's detail", `document.querySelector('#body tr a').click()`},
-		{"a search", `(e => { e.value = 'function_1'; e.dispatchEvent(new Event('input')) })(document.querySelector('#search'))`},
+		{"a search",
+			`(e => { e.value = 'function_1'; e.dispatchEvent(new Event('input')) })(document.querySelector('#search'))`},
 	}
 	for _, address := range []string{address, served(t, p)} {
 		first, took := math.Inf(1), map[string]float64{}
@@ -768,7 +828,8 @@ func TestFirstView(t *testing.T) {
 				t.Errorf("%d rows", n)
 			}
 			for _, a := range actions {
-				ms := value[float64](b, `(() => { const t = performance.now(); `+a.script+`; document.body.offsetHeight; return performance.now() - t })()`)
+				ms := value[float64](b, `(() => { const t = performance.now(); `+a.script+
+					`; document.body.offsetHeight; return performance.now() - t })()`)
 				if best, ok := took[a.what]; !ok || ms < best {
 					took[a.what] = ms
 				}

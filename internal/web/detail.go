@@ -9,32 +9,33 @@ import (
 	"whatif/internal/report"
 )
 
-// detail is a unit in a view.
+// A detail is a unit in a view.
 type detail struct {
 	ID    string        `json:"id"`
-	Sides []*sideDetail `json:"sides"` // null where it was not tried
+	Sides []*sideDetail `json:"sides"` // null if it was not tried
 }
 
 type sideDetail struct {
 	Effects     []effect `json:"effects"`
 	Histogram   string   `json:"histogram"`
-	Ticks       string   `json:"ticks"` // on the timeline
+	Ticks       string   `json:"ticks"` // marks on the timeline
 	Experiments []tried  `json:"experiments"`
-	More        int      `json:"more"` // that are not listed
+	More        int      `json:"more"` // number of experiments that are not listed
 }
 
-// effect is one of the JSON report's, with its drawing.
+// An effect is one of the JSON report, with its drawing.
 type effect struct {
 	report.Effect
 	Words string `json:"words"`
 	Chart string `json:"chart"`
 }
 
-// tried is one experiment: its run, number, start in s, speed-up, visits, ns for each, gain, and why it was set aside.
+// A tried is one experiment: run, number, start in s, speed-up, visits, ns for each visit, gain,
+// and why it was discarded.
 type tried [8]any
 
-// mostListed is how many experiments of a unit are listed. With a single unit there may be
-// a hundred thousand.
+// mostListed is how many experiments of a unit are listed. A single unit may have a hundred
+// thousand.
 const mostListed = 400
 
 // details is the resource of a chunk of units.
@@ -59,7 +60,7 @@ func (p *Page) details(v *view, chunk int) []detail {
 	return all
 }
 
-// width is how wide a drawing is, of a side that may be one of two.
+// width is the width of a drawing of one side, if there may be two.
 func (p *Page) width(w float64) float64 {
 	if len(p.runs) > 1 {
 		return w * 0.7
@@ -67,7 +68,7 @@ func (p *Page) width(w float64) float64 {
 	return w
 }
 
-// drawEffects draws a unit's curves, all to one scale, those of the other side included.
+// drawEffects draws a unit's curves, all to one scale, including those of the other side.
 func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 	var all []*analyze.Effect
 	for side := range p.runs {
@@ -78,7 +79,7 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 		}
 	}
 	w, h := 460.0, 280.0
-	if len(all) > 1 { // they stand beside each other
+	if len(all) > 1 { // the two sides stand beside each other
 		w, h = 320, 215
 	}
 	i := p.targets[s][at]
@@ -97,20 +98,20 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 	}
 }
 
-// occasion is an experiment of a unit.
+// An occasion is an experiment of a unit.
 type occasion struct {
 	run int
 	e   *profile.Experiment
 }
 
-// gathered is what the details of all units of a side need.
+// gathered is the data of a side that the details of all units need.
 type gathered struct {
 	starts    []float64          // of the runs, see Page.starts
 	base      *chart.Spread      // of the baselines
 	occasions map[int][]occasion // by target
 }
 
-// gather goes through all experiments, once for a view and side.
+// gather goes through all experiments of a view and a side. It does so once.
 func (p *Page) gather(v *view, s int) *gathered {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +133,7 @@ func (p *Page) gather(v *view, s int) *gathered {
 				if e.SetAside == "" {
 					base = append(base, v.spread(p, s, r, e)...)
 				}
-			} else if i, ok := byKey[d.Units[e.Unit].Key()]; ok { // else a placebo
+			} else if i, ok := byKey[d.Units[e.Unit].Key()]; ok { // otherwise a placebo
 				g.occasions[i] = append(g.occasions[i], occasion{r, e})
 			}
 		}
@@ -150,8 +151,8 @@ type gatheredKey struct {
 	side int
 }
 
-// spread is what an experiment adds to the histogram: its period, or, of a latency, the
-// durations themselves.
+// spread is what an experiment adds to the histogram: its period, or, for a latency, the durations
+// themselves.
 func (v *view) spread(p *Page, s, r int, e *profile.Experiment) []chart.Weighted {
 	if l := v.of[s].latency; l != nil {
 		d := p.results[s].Durations(r, e, l)
@@ -160,7 +161,8 @@ func (v *view) spread(p *Page, s, r int, e *profile.Experiment) []chart.Weighted
 		}
 		var all []chart.Weighted
 		for _, b := range d.Bins {
-			all = append(all, chart.Weighted{Value: (profile.BinStart(int(b[0])) + profile.BinStart(int(b[0])+1)) / 2, Weight: float64(b[1])})
+			all = append(all, chart.Weighted{Value: (profile.BinStart(int(b[0])) + profile.BinStart(int(b[0])+1)) / 2,
+				Weight: float64(b[1])})
 		}
 		return all
 	}
@@ -202,7 +204,8 @@ func (p *Page) listExperiments(sd *sideDetail, v *view, s, i int, g *gathered) {
 		if x := v.period(p, s, o.run, o.e); x > 0 && !math.IsInf(x, 0) {
 			period = analyze.Duration(x)
 		}
-		sd.Experiments = append(sd.Experiments, tried{o.run + 1, o.e.Index, math.Round(at/1e7) / 100, o.e.Speedup, visits, period, gain, report.Clean(o.e.SetAside)})
+		sd.Experiments = append(sd.Experiments, tried{o.run + 1, o.e.Index, math.Round(at/1e7) / 100, o.e.Speedup, visits,
+			period, gain, report.Clean(o.e.SetAside)})
 	}
 	sd.Ticks = v.timeline[s].Ticks(times)
 	what := "time per visit"

@@ -24,24 +24,24 @@ var (
 	pageJS string
 )
 
-// policy lets the page do nothing but run its own script and style; connect is what it may
-// fetch from.
+// policy lets the page only run its own script and style; connect is where it may fetch from.
 func policy(connect string) string {
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; script-src " + hash(pageJS) + "; style-src " + hash(style()) + "; img-src data:; connect-src " + connect + "; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; script-src " + hash(pageJS) + "; style-src " + hash(style()) +
+		"; img-src data:; connect-src " + connect + "; base-uri 'none'; form-action 'none'"
 }
 
 func style() string { return chart.Style + pageCSS }
 
-// WriteHTML writes the page as one file: nothing is fetched, everything lies in it.
+// WriteHTML writes the page as one file that holds everything and fetches nothing.
 func (p *Page) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	err := p.write(out, "'none'", func() error {
 		for _, name := range p.resources() {
-			if name == "rows-0" { // there already, as it is
+			if name == "rows-0" { // it is in the page already, uncompressed
 				continue
 			}
 			data, err := p.resource(name, true)
@@ -68,7 +68,8 @@ func (p *Page) WriteHTML(w io.Writer) error {
 // write writes the page with its first resources; more adds others.
 func (p *Page) write(w io.Writer, connect string, more func() error) error {
 	head, tail, _ := strings.Cut(pageHTML, "{{data}}\n")
-	head = strings.NewReplacer("{{policy}}", html.EscapeString(policy(connect)), "{{title}}", html.EscapeString(p.index.Title), "{{style}}", style()).Replace(head)
+	head = strings.NewReplacer("{{policy}}", html.EscapeString(policy(connect)),
+		"{{title}}", html.EscapeString(p.index.Title), "{{style}}", style()).Replace(head)
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
@@ -79,7 +80,8 @@ func (p *Page) write(w io.Writer, connect string, more func() error) error {
 		} else if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "<script type=\"application/json\" id=\"data-%s\">%s</script>\n", name, data); err != nil {
+		_, err = fmt.Fprintf(w, "<script type=\"application/json\" id=\"data-%s\">%s</script>\n", name, data)
+		if err != nil {
 			return err
 		}
 	}
@@ -90,7 +92,7 @@ func (p *Page) write(w io.Writer, connect string, more func() error) error {
 	return err
 }
 
-// pack compresses, and writes what comes out as text.
+// pack compresses data, and encodes it as text.
 func pack(data []byte) (string, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -7,63 +7,64 @@ import (
 	"slices"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 	"whatif/internal/report"
 )
 
-// perChunk is how many units have their details in one resource. It is a compromise: a chunk
-// is decompressed as a whole, and small ones compress badly.
+// perChunk is how many units have their details in one resource. It is a compromise: a chunk is
+// decompressed as a whole, and small chunks compress badly.
 const perChunk = 24
 
-// index is what the first view needs beside the rows.
+// index is what the first view needs, except the rows.
 type index struct {
 	Version string   `json:"version"`
 	Live    bool     `json:"live"`
 	Title   string   `json:"title"`
-	Sides   []side   `json:"sides"` // what is looked at, and what it is compared with
+	Sides   []side   `json:"sides"` // the profile, and the one to compare it with
 	Views   []view   `json:"views"`
-	Units   []unit   `json:"units"`             // by rank; those that only the other side has come last
-	Changes []change `json:"changes,omitempty"` // what diff says of the two sides
+	Units   []unit   `json:"units"`             // by rank; units that only the other side has come last
+	Changes []change `json:"changes,omitempty"` // the comparison of the two sides
 	Chunk   int      `json:"chunk"`
 }
 
-// side is what is known of a profile as a whole, as in the JSON report.
+// side describes a profile as a whole, as in the JSON report.
 type side struct {
 	Label     string           `json:"label"`
 	Summary   any              `json:"summary"`
 	Runs      []report.Run     `json:"runs"`
 	Points    []report.Point   `json:"points"`
 	Latencies []report.Latency `json:"latencies"`
-	Warnings  []warning        `json:"warnings"` // that are about no point or latency
+	Warnings  []warning        `json:"warnings"` // those that are about no point or latency
 }
 
-// change is a part of what diff says.
+// change is a part of the comparison.
 type change struct {
 	Head  string   `json:"head"`
 	Lines []string `json:"lines"`
 }
 
-// warning is one of the report's, and how bad it is: see health.go.
+// warning is one of the report, with its level (see health.go).
 type warning struct {
 	report.Warning
 	Level string `json:"level,omitempty"`
 }
 
-// unit is what rows have in common, whatever they are about.
+// unit is what rows of a unit have in common, in all views.
 type unit struct {
-	ID     string `json:"id"` // in links
+	ID     string `json:"id"` // used in links
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
-	Was    string `json:"was,omitempty"` // its name on the other side, if that is another
-	Beside string `json:"beside"`        // of a line its function, and so on
+	Was    string `json:"was,omitempty"` // its name on the other side, if it differs
+	Beside string `json:"beside"`        // such as the function of a line
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Func   string `json:"func,omitempty"`
 	Binary string `json:"binary,omitempty"`
-	Source int    `json:"source"` // which source resource; -1: none
+	Source int    `json:"source"` // number of its source resource; -1 for none
 	// By side.
 	Share    []float64   `json:"share"`
-	Waits    []string    `json:"waits,omitempty"` // what threads wait for in it, the most first
+	Waits    []string    `json:"waits,omitempty"` // what threads wait for in it, the largest first
 	Samples  []int64     `json:"samples"`
 	Tried    []int       `json:"tried"`
 	SetAside []int       `json:"set_aside"`
@@ -82,7 +83,8 @@ func title(r *analyze.Result) string {
 
 func newSide(label string, r *analyze.Result) side {
 	m := report.NewModel(r)
-	s := side{Label: report.Clean(label), Summary: m.Summary, Runs: m.Runs, Points: m.Points, Latencies: m.Latencies, Warnings: []warning{}}
+	s := side{Label: report.Clean(label), Summary: m.Summary, Runs: m.Runs, Points: m.Points, Latencies: m.Latencies,
+		Warnings: []warning{}}
 	particular := map[report.Warning]bool{}
 	for i := range s.Points {
 		s.Points[i].Name, s.Points[i].Kind = report.Clean(s.Points[i].Name), report.Clean(s.Points[i].Kind)
@@ -103,7 +105,8 @@ func newSide(label string, r *analyze.Result) side {
 	}
 	for i := range s.Runs {
 		s.Runs[i].Args = []string{report.Command(s.Runs[i].Args)}
-		s.Runs[i].Host, s.Runs[i].Kernel, s.Runs[i].File = report.Clean(s.Runs[i].Host), report.Clean(s.Runs[i].Kernel), report.Clean(s.Runs[i].File)
+		s.Runs[i].Host, s.Runs[i].Kernel = report.Clean(s.Runs[i].Host), report.Clean(s.Runs[i].Kernel)
+		s.Runs[i].File = report.Clean(s.Runs[i].File)
 		s.Runs[i].CPUModel = report.Clean(s.Runs[i].CPUModel)
 		ids := map[string]string{}
 		for file, id := range s.Runs[i].BuildIDs {
@@ -114,16 +117,16 @@ func newSide(label string, r *analyze.Result) side {
 	return s
 }
 
-// mergeUnits lists the units of all sides. What is the same in both is what analyze takes for the same.
+// mergeUnits lists the units of all sides. Package diff decides which units are the same on both.
 func (p *Page) mergeUnits() {
 	p.index.Units, p.index.Chunk = []unit{}, perChunk
 	ids := map[string]bool{}
-	var places map[int]int // of targets of the side before: where they are in the list already
+	var places map[int]int // places in the list of the first side's targets, by targets of this side
 	for s, r := range p.results {
 		if s == 1 {
 			places = map[int]int{}
-			for at, old := range analyze.Matches(r, p.results[0]) {
-				places[old] = at // those of the first side are in its order
+			for at, old := range diff.Matches(r, p.results[0]) {
+				places[old] = at // the first side's targets are in its order
 			}
 		}
 		model := report.NewModel(r)
@@ -156,16 +159,17 @@ func (p *Page) mergeUnits() {
 	}
 	n, sides := len(p.index.Units), len(p.results)
 	for s := range sides {
-		p.take(s, n-1, -2) // to its full length
+		p.take(s, n-1, -2) // extends the list to its full length
 	}
 	for i := range p.index.Units {
 		u := &p.index.Units[i]
-		u.Share, u.Samples, u.Tried, u.SetAside = full(u.Share, sides), full(u.Samples, sides), full(u.Tried, sides), full(u.SetAside, sides)
+		u.Share, u.Samples = full(u.Share, sides), full(u.Samples, sides)
+		u.Tried, u.SetAside = full(u.Tried, sides), full(u.SetAside, sides)
 		u.Warnings = full(u.Warnings, sides)
 	}
 }
 
-// take says that target i of side s is the unit at a place; -2 only makes room.
+// take records that target i of side s is the unit at a place; -2 only extends the list.
 func (p *Page) take(s, at, i int) {
 	for len(p.targets) <= s {
 		p.targets = append(p.targets, nil)
@@ -178,7 +182,7 @@ func (p *Page) take(s, at, i int) {
 	}
 }
 
-// extend sets what belongs to side s.
+// extend sets the value of side s.
 func extend[T any](of []T, s int, v T) []T { return append(full(of, s), v) }
 
 func full[T any](of []T, n int) []T {
@@ -200,7 +204,7 @@ func digest(k profile.UnitKey) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// listSources numbers the source files of the units, those of all sides.
+// listSources numbers the source files of the units of all sides.
 func (p *Page) listSources() {
 	number := map[string]int{}
 	for s, r := range p.results {
@@ -228,7 +232,7 @@ func (p *Page) listSources() {
 	}
 }
 
-// recorded is what a file was in the last run that knew it.
+// recorded is the sum of a file in the last run that knew it.
 func recorded(runs []*profile.Data, file string) (sum string) {
 	for _, d := range runs {
 		sum = cmp.Or(d.Sources[file], sum)

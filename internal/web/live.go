@@ -10,14 +10,14 @@ import (
 	"whatif/internal/profile"
 )
 
-// Live makes pages of a run that goes on. They are made when somebody looks, and not more
-// often than leaves the machine to the run.
+// Live makes pages of a run that goes on. It makes one on request, and seldom enough to leave the
+// machine to the run.
 type Live struct {
 	mu      sync.Mutex
 	label   string
 	data    *profile.Data
 	ended   bool
-	fresh   bool // data has not been shown
+	fresh   bool // data were not shown yet
 	version int
 
 	making sync.Mutex
@@ -27,16 +27,18 @@ type Live struct {
 
 // NewLive shows an empty run until the first Update.
 func NewLive(label string, args []string) *Live {
-	return &Live{label: label, data: &profile.Data{Run: profile.Run{Version: profile.Version, Args: args, Started: time.Now(), CPUs: runtime.NumCPU()}}, fresh: true}
+	run := profile.Run{Version: profile.Version, Args: args, Started: time.Now(), CPUs: runtime.NumCPU()}
+	return &Live{label: label, data: &profile.Data{Run: run}, fresh: true}
 }
 
-// Update takes over what was measured so far. The experiments themselves are not changed
-// once they are there, so a copy costs little.
+// Update takes over the data so far. Experiments do not change once they are there, so a copy costs
+// little.
 func (l *Live) Update(d *profile.Data, ended bool) {
 	snapshot := *d
 	snapshot.Run.Points = slices.Clone(d.Run.Points)
-	// The session goes on writing to its maps while a page is made of these.
-	snapshot.Units, snapshot.Sources, snapshot.Binaries = maps.Clone(d.Units), maps.Clone(d.Sources), maps.Clone(d.Binaries)
+	// The session goes on writing to its maps while a page is made from these copies.
+	snapshot.Units, snapshot.Sources, snapshot.Binaries = maps.Clone(d.Units), maps.Clone(d.Sources),
+		maps.Clone(d.Binaries)
 	snapshot.Experiments = slices.Clip(d.Experiments)
 	snapshot.Warnings = slices.Clip(d.Warnings)
 	l.mu.Lock()
@@ -46,7 +48,7 @@ func (l *Live) Update(d *profile.Data, ended bool) {
 
 // Page is the page of the present state, or of one shortly before.
 func (l *Live) Page() *Page {
-	// Analysing takes a part of the time that is hardly noticed.
+	// The analysis takes a part of the time that is hardly noticeable.
 	const share = 20
 	l.making.Lock()
 	defer l.making.Unlock()

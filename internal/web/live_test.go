@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestLiveShares: a page is made while the session writes to its maps. A map that both have ends the run: Go calls
-// "concurrent map iteration and map write" fatal. Under -race this finds slices, too.
+// TestLiveShares: a page is made while the session writes to its maps. A map used by both would end
+// the run, because Go calls "concurrent map iteration and map write" fatal. With -race this finds
+// slices, too.
 func TestLiveShares(t *testing.T) {
 	d := world{}.made()
 	d.Binaries = map[string]string{"/server": "1"}

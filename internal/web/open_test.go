@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestBrowserWithoutCapabilities: a browser that a whatif with ambient capabilities opens does not inherit them.
+// TestBrowserWithoutCapabilities: a browser does not inherit the ambient capabilities of the whatif
+// that opens it.
 func TestBrowserWithoutCapabilities(t *testing.T) {
 	if os.Getenv("TEST_OPEN") != "" {
 		if err := OpenBrowser("http://127.0.0.1:1/"); err != nil {
@@ -31,7 +32,8 @@ func TestBrowserWithoutCapabilities(t *testing.T) {
 		err = os.WriteFile(self, text, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(opener, []byte("#!/bin/sh\ngrep Cap /proc/self/status > "+said+".part; mv "+said+".part "+said+"\n"), 0o755)
+		err = os.WriteFile(opener,
+			[]byte("#!/bin/sh\ngrep Cap /proc/self/status > "+said+".part; mv "+said+".part "+said+"\n"), 0o755)
 	}
 	if err == nil {
 		err = os.Chmod(dir, 0o777)
@@ -40,7 +42,8 @@ func TestBrowserWithoutCapabilities(t *testing.T) {
 		t.Fatal(err)
 	}
 	const caps = "+bpf,+perfmon,+sys_ptrace"
-	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps="+caps, "--ambient-caps="+caps,
+	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+		"--inh-caps="+caps, "--ambient-caps="+caps,
 		self, "-test.run", "^TestBrowserWithoutCapabilities$")
 	cmd.Dir = dir
 	cmd.Env = []string{"TEST_OPEN=1", "DISPLAY=:0", "PATH=" + dir + ":/usr/bin:/bin"}
@@ -48,7 +51,8 @@ func TestBrowserWithoutCapabilities(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var got string
-	for until := time.Now().Add(10 * time.Second); got == "" && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+	until := time.Now().Add(10 * time.Second)
+	for ; got == "" && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		text, _ := os.ReadFile(said)
 		got = string(text)
 	}

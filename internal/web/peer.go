@@ -16,15 +16,16 @@ import (
 
 var errNoPeer = errors.New("the kernel lists no such connection")
 
-// peerUser is the user whose socket is at the other end of a connection on this machine: from is that end's address,
-// to this end's. The kernel writes down who made a socket, and nobody can make one in another user's name.
+// peerUser is the owner of the socket at the other end of a connection on this machine. from is the
+// address of that end, to of this end. The kernel records the user of each socket, and no user can
+// create a socket in another user's name.
 func peerUser(from, to netip.AddrPort) (uint32, error) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		// A line can be missed while sockets of other programs come and go.
+		// A line may be missed while sockets of other programs come and go.
 		for range 3 {
 			text, err := os.ReadFile(table)
 			if err != nil {
-				break // a kernel without IPv6
+				break // the kernel has no IPv6
 			}
 			if uid, ok := socketOwner(string(text), from, to); ok {
 				return uid, nil
@@ -38,12 +39,13 @@ func peerUser(from, to netip.AddrPort) (uint32, error) {
 //
 //	1: 0100007F:AB1F 0100007F:8124 01 00000000:00000000 00:00000000 00000000  1000  0 2345 …
 //
-// Only a connection that is established has the user: the kernel writes 0 for one that is closed.
+// Only an established connection has the user: the kernel writes 0 for a closed one.
 func socketOwner(table string, from, to netip.AddrPort) (uid uint32, ok bool) {
 	const local, remote, state, owner = 1, 2, 3, 7
 	for line := range strings.Lines(table) {
 		fields := strings.Fields(line)
-		if len(fields) <= owner || fields[state] != "01" || !isAddress(fields[local], from) || !isAddress(fields[remote], to) {
+		if len(fields) <= owner || fields[state] != "01" || !isAddress(fields[local], from) ||
+			!isAddress(fields[remote], to) {
 			continue
 		}
 		n, err := strconv.ParseUint(fields[owner], 10, 32)
@@ -52,8 +54,8 @@ func socketOwner(table string, from, to netip.AddrPort) (uid uint32, ok bool) {
 	return 0, false
 }
 
-// isAddress compares with an address of /proc/net: 32-bit words in the machine's byte order, then the port. A program
-// may use a socket of IPv6 for an address of IPv4.
+// isAddress compares with an address of /proc/net: 32-bit words in the machine's byte order, then
+// the port. A program may use an IPv6 socket for an IPv4 address.
 func isAddress(text string, a netip.AddrPort) bool {
 	host, port, _ := strings.Cut(text, ":")
 	if n, err := strconv.ParseUint(port, 16, 16); err != nil || uint16(n) != a.Port() {
@@ -71,7 +73,7 @@ func isAddress(text string, a netip.AddrPort) bool {
 	return ok && addr.Unmap() == a.Addr().Unmap()
 }
 
-// browserUser is the user as whom OpenBrowser starts the browser.
+// browserUser is the owner of the browser that OpenBrowser starts.
 func browserUser() (uint32, error) {
 	u, other, err := target.InvokingUser()
 	if err != nil || !other {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOpenAsAnother: the command line of a browser is there for all users to read. Another user who is faster than the
-// browser gets nothing with the key, and does not use it up.
+// TestOpenAsAnother: all users can read the command line of a browser. Another user, faster than
+// the browser, gets nothing with the key, and does not use it up.
 func TestOpenAsAnother(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to be another user")
@@ -32,20 +32,23 @@ func TestOpenAsAnother(t *testing.T) {
 	go s.Serve(context.Background())
 	defer s.Close()
 	const nobody = 65534
-	if status, text := getAs(t, nobody, s.OpenAddress()); status != http.StatusNotFound || strings.Contains(text, s.token) {
+	if status, text := getAs(t, nobody, s.OpenAddress()); status != http.StatusNotFound ||
+		strings.Contains(text, s.token) {
 		t.Errorf("another user: status %d\n%s", status, text)
 	}
-	if status, text := getAs(t, 0, s.OpenAddress()); status != http.StatusOK || !strings.Contains(text, `id="data-index"`) {
+	if status, text := getAs(t, 0, s.OpenAddress()); status != http.StatusOK ||
+		!strings.Contains(text, `id="data-index"`) {
 		t.Errorf("the browser's user: status %d, %d bytes", status, len(text))
 	}
 	if status, _ := getAs(t, 0, s.OpenAddress()); status != http.StatusNotFound {
 		t.Errorf("used twice: status %d", status)
 	}
-	// Who was told the address may look from any account: ssh -L connects as who logged in.
+	// With the address itself, any account may look: ssh -L connects as the user of the login.
 	if status, _ := getAs(t, nobody, s.Address()); status != http.StatusOK {
 		t.Errorf("by the address: status %d", status)
 	}
-	if status, _ := getAs(t, 0, strings.Replace(s.Address(), "127.0.0.1", "[::ffff:127.0.0.1]", 1)); status != http.StatusMisdirectedRequest {
+	mapped := strings.Replace(s.Address(), "127.0.0.1", "[::ffff:127.0.0.1]", 1)
+	if status, _ := getAs(t, 0, mapped); status != http.StatusMisdirectedRequest {
 		t.Errorf("by another name: status %d", status)
 	}
 }
@@ -71,11 +74,11 @@ func TestOpenAsInvoker(t *testing.T) {
 	}
 }
 
-// getAs asks for an address over a socket of a user's.
+// getAs asks for an address over a socket of a user.
 func getAs(t *testing.T, uid int, address string) (status int, text string) {
 	t.Helper()
 	dial := func(ctx context.Context, network, host string) (net.Conn, error) {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine
+		runtime.LockOSThread() // without unlocking: the thread ends with its goroutine
 		if err := unix.Setfsuid(uid); err != nil {
 			return nil, err
 		}
@@ -117,7 +120,7 @@ func TestSocketOwner(t *testing.T) {
 	}{
 		{"127.0.0.1:43807", 0, false}, // closed: the kernel says 0
 		{"127.0.0.1:43808", 1000, true},
-		{"127.0.0.1:43809", 1002, true}, // by a socket of IPv6
+		{"127.0.0.1:43809", 1002, true}, // an IPv6 socket
 		{"[::1]:43810", 1003, true},
 		{"127.0.0.1:43811", 0, false},
 	} {
@@ -133,7 +136,7 @@ func TestSocketOwner(t *testing.T) {
 
 func littleEndian() bool { return isAddress("0100007F:0001", netip.MustParseAddrPort("127.0.0.1:1")) }
 
-// TestPort: a port that was asked for is taken, or the error says what to do.
+// TestPort: a port that was asked for is used, or the error says what to do.
 func TestPort(t *testing.T) {
 	page := func() *Page { return nil }
 	s, err := Listen(0, page)

@@ -16,9 +16,10 @@ import (
 
 const tutorial = "../../docs/tutorial"
 
-// TestTutorialPictures: the tutorial's pictures of the page are of today's page and of the profiles beside them. With
-// -update (make pictures) it takes them anew. What is compared is a sum of all that the page is made of: the picture
-// itself looks a little different with each version of the browser, and with other fonts.
+// TestTutorialPictures: the tutorial's pictures are of today's page and of the profiles beside
+// them. With -update (make pictures) it takes them anew. It compares a checksum of all that the
+// page is made of, because the picture itself differs a little between versions of the browser, and
+// with other fonts.
 func TestTutorialPictures(t *testing.T) {
 	var made strings.Builder
 	for _, picture := range []struct {
@@ -60,7 +61,8 @@ func TestTutorialPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	if made.String() != string(want) {
-		t.Errorf("the tutorial's pictures are not those of today's page: make pictures takes them anew. %s is\n%s\nand should be\n%s", sums, want, made.String())
+		t.Errorf("the tutorial's pictures are not those of today's page: make pictures takes them anew. %s "+
+			"is\n%s\nand should be\n%s", sums, want, made.String())
 	}
 }
 
@@ -76,8 +78,8 @@ func tutorialProfile(t *testing.T, name string) Profile {
 	return Profile{Label: name, Runs: runs}
 }
 
-// pageSum is a sum of what the page is made of, but for source: that is further down than the pictures go, and is read
-// from this machine.
+// pageSum is a checksum of what the page is made of, without source files: they are below what the
+// pictures show, and are read from this machine.
 func pageSum(t *testing.T, p *Page) string {
 	t.Helper()
 	sum := sha256.New()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The resources of a page, by name: index; rows-V of view V; detail-V-C of the C-th chunk
-// of units in it; source-N of file N. single says that they go into one file.
+// resource makes one of the page's resources, by name: index; rows-V of view V; detail-V-C of the
+// C-th chunk of units in it; source-N of file N. single says that they go into one file.
 func (p *Page) resource(name string, single bool) ([]byte, error) {
 	kind, rest, _ := strings.Cut(name, "-")
 	var numbers []int
@@ -61,7 +61,7 @@ func (p *Page) resources() []string {
 
 func (p *Page) chunks() int { return (len(p.index.Units) + perChunk - 1) / perChunk }
 
-// once keeps what is asked for first, and again at each reload.
+// once keeps the resources that are needed first, and again at each reload.
 func (p *Page) once(name string, make func() any) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,11 +82,11 @@ func (p *Page) once(name string, make func() any) ([]byte, error) {
 // Prepare makes what the first view needs, so that no browser waits for it.
 func (p *Page) Prepare() {
 	for _, name := range []string{"index", "rows-0"} {
-		_, _ = p.resource(name, false) // an error is met again, and told, when it is asked for
+		_, _ = p.resource(name, false) // a request meets an error again, and gets it
 	}
 }
 
-// encode writes JSON in which there is no <, > or &: it can stand in a script element.
+// encode writes JSON without <, > and &, so that it can be in a script element.
 func encode(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -10,14 +10,15 @@ import (
 	"whatif/internal/profile"
 )
 
-// TestScreenshots takes pictures for people to look at: WHATIF_SCREENSHOTS is the directory
-// they go to, WHATIF_PROFILE, if set, the profile to be shown.
+// TestScreenshots takes pictures for people to look at: WHATIF_SCREENSHOTS is the directory for
+// them, WHATIF_PROFILE, if set, the profile to show.
 func TestScreenshots(t *testing.T) {
 	dir := os.Getenv("WHATIF_SCREENSHOTS")
 	if dir == "" {
 		t.Skip("WHATIF_SCREENSHOTS is not set")
 	}
-	pages := map[string]*Page{"made": pageOf(world{latency: true, waiting: true, units: 40, experiments: 800}.made()), "unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...)}
+	pages := map[string]*Page{"made": pageOf(world{latency: true, waiting: true, units: 40, experiments: 800}.made()),
+		"unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...)}
 	before := Profile{Label: "before.profile", Runs: pageRuns(world{scale: 0.5})}
 	pages["compared"] = New(Profile{Label: "after.profile", Runs: pageRuns(world{waiting: true})}, &before, 0, false)
 	if path := os.Getenv("WHATIF_PROFILE"); path != "" {

@@ -18,9 +18,11 @@ import (
 	"whatif/internal/hint"
 )
 
-// Server shows a page on loopback to whoever has its address, and to nobody else: other
-// users of the machine do not know the token in it, and a site that a browser shows
-// meanwhile has another origin, whatever name it gives to this machine.
+// Server shows a page on loopback to every client that has its address. Other users of the machine
+// do not know the token in it. A site that a browser shows meanwhile has another origin, whatever
+// name it gives to this machine.
+//
+// The normal sequence is Listen, Serve in a goroutine, OpenBrowser with OpenAddress, and Close.
 type Server struct {
 	latest   func() *Page
 	listener net.Listener
@@ -31,12 +33,13 @@ type Server struct {
 	peer func(*http.Request) (uint32, error)
 
 	mu   sync.Mutex
-	once string           // opens the page one time; "" when used up
+	once string           // key that opens the page once; "" when used up
 	kept map[string]*Page // the latest two, by version: a browser may still ask for the one before
 	last []string
 }
 
-// Listen makes a server of the page that latest returns whenever it is asked for, on a port; 0: any.
+// Listen makes a server of the page that latest returns for each request, on a port; 0 for any free
+// port.
 func Listen(port int, latest func() *Page) (*Server, error) {
 	l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
 	if errors.Is(err, unix.EADDRINUSE) || errors.Is(err, unix.EACCES) {
@@ -49,18 +52,20 @@ func Listen(port int, latest func() *Page) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening on loopback: %w", err)
 	}
-	s := &Server{latest: latest, listener: l, host: l.Addr().String(), token: rand.Text(), once: rand.Text(), kept: map[string]*Page{}}
+	s := &Server{latest: latest, listener: l, host: l.Addr().String(), token: rand.Text(), once: rand.Text(),
+		kept: map[string]*Page{}}
 	s.peer = s.peerOf
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	return s, nil
 }
 
-// Address is where the page is.
+// Address is the address of the page.
 func (s *Server) Address() string { return "http://" + s.host + "/" + s.token + "/" }
 
-// OpenAddress leads there once, and only the user whose browser OpenBrowser starts. It is for the command line of that
-// browser, which all users of the machine can read, perhaps sooner than the browser asks. A file with the key would be
-// hidden from them, but also from browsers that run in a sandbox (snap, flatpak).
+// OpenAddress leads to the page once, and only for the owner of the browser that OpenBrowser
+// starts. It is for the command line of that browser, which all users of the machine can read,
+// perhaps sooner than the browser asks. A file with the key would be hidden from them, but also
+// from browsers that run in a sandbox (snap, flatpak).
 func (s *Server) OpenAddress() string { return "http://" + s.host + "/open/" + s.once }
 
 // Serve answers until ctx is done.
@@ -73,10 +78,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// Port and Host, which has the port, too, are where it listens.
+// Port is the port on which the server listens.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
-// Host: see Port.
+// Host is the host and port on which the server listens.
 func (s *Server) Host() string { return s.host }
 
 // Close ends Serve.
@@ -111,8 +116,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, rest)
 }
 
-// refused says why a request is none of the page's: another method, or it came by another
-// name or from another site.
+// refused returns a status for requests that are not from the page: another method, another host
+// name, or another site.
 func (s *Server) refused(r *http.Request) int {
 	_, port, _ := net.SplitHostPort(s.host)
 	origin := r.Header.Get("Origin")
@@ -132,7 +137,7 @@ func (s *Server) refused(r *http.Request) int {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// use takes the key for opening the page, once.
+// use uses up the key for opening the page.
 func (s *Server) use(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +148,7 @@ func (s *Server) use(key string) bool {
 	return true
 }
 
-// fromBrowser tells whether a request is from the user whose browser OpenBrowser starts.
+// fromBrowser says whether a request is from the owner of the browser that OpenBrowser starts.
 func (s *Server) fromBrowser(r *http.Request) bool {
 	want, err := browserUser()
 	if err != nil {
@@ -161,14 +166,14 @@ func (s *Server) peerOf(r *http.Request) (uint32, error) {
 	return peerUser(from, s.listener.Addr().(*net.TCPAddr).AddrPort())
 }
 
-// answer serves what comes after the token: nothing is the page itself, latest the index
-// if it is not the version that the browser has, and VERSION/NAME a resource.
+// answer serves what comes after the token: "" is the page itself, latest the index if it is not
+// the version that the browser has, and VERSION/NAME a resource.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, rest string) {
 	version, name, isResource := strings.Cut(rest, "/")
 	switch {
 	case rest == "":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = s.page().write(w, "'self'", func() error { return nil }) // an error: the browser has gone
+		_ = s.page().write(w, "'self'", func() error { return nil }) // an error means that the browser has gone
 		return
 	case rest == "latest":
 		p := s.page()
@@ -197,10 +202,10 @@ func (s *Server) send(w http.ResponseWriter, p *Page, name string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // an error: the browser has gone
+	_, _ = w.Write(data) // an error means that the browser has gone
 }
 
-// page is the latest one, which is kept for what will be asked of it.
+// page is the latest page. It is kept for the requests that it leads to.
 func (s *Server) page() *Page {
 	p := s.latest()
 	s.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// TestServer asks for what is there, and for what nobody may have.
+// TestServer asks for what there is, and for what is forbidden.
 func TestServer(t *testing.T) {
 	page := pageOf(world{file: "/etc/passwd"}.made())
 	s, err := Listen(0, func() *Page { return page })
@@ -35,7 +35,8 @@ func TestServer(t *testing.T) {
 	if code != 200 || !strings.Contains(body, `id="data-index"`) {
 		t.Errorf("the page: status %d", code)
 	}
-	for name, part := range map[string]string{"Content-Security-Policy": "default-src 'none'", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
+	for name, part := range map[string]string{"Content-Security-Policy": "default-src 'none'", "Cache-Control": "no-store",
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
 		if !strings.Contains(header.Get(name), part) {
 			t.Errorf("%s: %q", name, header.Get(name))
 		}
@@ -109,7 +110,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestLive: pages are made when there is something new, and the one before can still be asked.
+// TestLive: a page is made when there are new data, and the page before can still be asked.
 func TestLive(t *testing.T) {
 	l := NewLive("whatif.profile", []string{"./server"})
 	s, err := Listen(0, l.Page)
@@ -130,7 +131,8 @@ func TestLive(t *testing.T) {
 	if s.page() != first {
 		t.Error("made anew without need")
 	}
-	d.Experiments = append(d.Experiments, profile.Experiment{Index: len(d.Experiments), RealNS: 1, Points: d.Experiments[0].Points})
+	d.Experiments = append(d.Experiments, profile.Experiment{Index: len(d.Experiments), RealNS: 1,
+		Points: d.Experiments[0].Points})
 	if n := len(l.data.Experiments); n != len(d.Experiments)-1 {
 		t.Errorf("the snapshot grew to %d", n)
 	}

@@ -9,18 +9,18 @@ import (
 	"whatif/internal/sourcefile"
 )
 
-// sourceFile is a file that the profile names as the source of units.
+// A sourceFile is a file that the profile names as the source of units.
 type sourceFile struct {
 	path  string
-	sum   string // when it was profiled; "" if not known
-	lines []int  // of units, ascending
+	sum   string // checksum at the time of the profile; "" if not known
+	lines []int  // lines of units, ascending
 }
 
-// source is the resource of a file: what it is now, around the units' lines.
+// source is the resource of a file: its present content around the units' lines.
 type source struct {
 	File string `json:"file"`
-	Note string `json:"note"` // what is wrong with it; "" if it is as it was
-	// Parts are stretches of lines; From is the number of the first.
+	Note string `json:"note"` // how it differs from the profiled file; "" if it does not
+	// Parts are stretches of lines. From is the number of the first.
 	Parts []part `json:"parts"`
 }
 
@@ -31,11 +31,11 @@ type part struct {
 
 const (
 	around   = 12  // lines before and after a unit's
-	longLine = 400 // characters; nobody reads more of a line
+	longLine = 400 // characters of a line that are shown
 )
 
-// source reads file n. What goes into a file to be given away (single) has to be what was
-// profiled, by its sum: a profile from elsewhere could name any file of the reader's.
+// source reads file n. If it goes into a file to be given away (single), it must be the profiled
+// one, by its checksum: a profile from elsewhere could name any file of the reader.
 func (p *Page) source(n int, single bool) source {
 	f := &p.files[n]
 	s := source{File: report.Clean(f.path), Parts: []part{}}
@@ -63,10 +63,10 @@ func (p *Page) source(n int, single bool) source {
 	return s
 }
 
-// parts are the lines around some.
+// parts are the lines around some lines.
 func parts(text []string, lines []int) []part {
 	all := []part{}
-	end := 0 // of the last part
+	end := 0 // end of the last part
 	for _, line := range lines {
 		from, to := max(1, line-around, end+1), min(len(text), line+around)
 		if from > to {
@@ -84,7 +84,7 @@ func parts(text []string, lines []int) []part {
 	return all
 }
 
-// tidy keeps tabs, and shows what reorders a line or cannot be seen.
+// tidy keeps tabs, and escapes characters that reorder a line or cannot be seen.
 func tidy(line string) string {
 	line = strings.TrimSuffix(line, "\r")
 	if r := []rune(line); len(r) > longLine {

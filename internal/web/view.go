@@ -15,8 +15,8 @@ type view struct {
 	ID       string      `json:"id"`
 	Title    string      `json:"title"`
 	Columns  []string    `json:"columns"`
-	About    string      `json:"about"` // what the columns' numbers are
-	Facts    []string    `json:"facts"` // by side: what is known without speed-ups
+	About    string      `json:"about"` // meaning of the columns' numbers
+	Facts    []string    `json:"facts"` // by side: figures without speed-ups
 	Warnings [][]warning `json:"warnings"`
 	Answers  []answer    `json:"answers"`
 	Zero     float64     `json:"zero"` // of the small curves
@@ -25,13 +25,13 @@ type view struct {
 	timeline []*chart.Timeline
 }
 
-// subject is what a view is about in one side; point is -1 if that side does not have it.
+// A subject is what a view is about on one side; point is -1 if that side does not have it.
 type subject struct {
 	point   int
-	latency *analyze.Latency // nil: the throughput
+	latency *analyze.Latency // nil for the throughput
 }
 
-// column is a number of a row: an effect's gain at a speed-up.
+// A column is a number of a row: an effect's gain at a speed-up.
 type column struct {
 	metric  analyze.Metric
 	speedup int
@@ -42,7 +42,7 @@ var throughputColumns = []column{{analyze.Throughput, 25}, {analyze.Throughput, 
 // latencyColumns are all at one speed-up, as in the text report.
 var latencyColumns = []column{{analyze.MeanLatency, 50}, {analyze.P50, 50}, {analyze.P95, 50}, {analyze.P99, 50}}
 
-// metrics are what a view's details show, the first of them what its verdict is on.
+// metrics are what a view's details show. The verdict is on the first.
 func (v *view) metrics() []analyze.Metric {
 	if v.latency() {
 		return []analyze.Metric{analyze.MeanLatency, analyze.P50, analyze.P95, analyze.P99}
@@ -61,7 +61,7 @@ func (v *view) columns() []column {
 	return throughputColumns
 }
 
-// mergeViews lists what the sides have tables of.
+// mergeViews lists the points and latencies of all sides, each of which has a table.
 func (p *Page) mergeViews() {
 	p.index.Views = []view{}
 	place := map[string]int{}
@@ -81,7 +81,7 @@ func (p *Page) mergeViews() {
 	for s, r := range p.results {
 		seen := map[string]bool{}
 		for k := range r.Points {
-			if name := report.Clean(r.Points[k].Name); !report.Begins(r, k) && !seen[name] {
+			if name := report.Clean(r.Points[k].Name); !report.BeginsLatency(r, k) && !seen[name] {
 				seen[name] = true
 				add(s, name, name+": time per visit", subject{point: k})
 			}
@@ -146,7 +146,7 @@ func judgedWarnings(from []analyze.Warning) []warning {
 	return to
 }
 
-// effect is what target i of side s does to what the view is about; nil if it was not tried.
+// effect is the effect of target i of side s on the view's subject; nil if it was not tried.
 func (v *view) effect(p *Page, s, i int, m analyze.Metric) *analyze.Effect {
 	if i < 0 || v.of[s].point < 0 {
 		return nil
@@ -168,7 +168,7 @@ type rows struct {
 
 type row struct {
 	Verdict     analyze.Verdict `json:"verdict"`
-	Visited     bool            `json:"visited"` // or there is nothing to measure
+	Visited     bool            `json:"visited"` // otherwise there is nothing to measure
 	Words       string          `json:"words"`
 	Cells       []string        `json:"cells"`
 	Values      []*float64      `json:"values"` // of the cells
@@ -193,7 +193,8 @@ func (p *Page) rows(v *view) *rows {
 }
 
 func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
-	r := &row{Verdict: first.Verdict, Visited: !first.NeverVisited, Words: report.Words(first), Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
+	r := &row{Verdict: first.Verdict, Visited: !first.NeverVisited, Words: report.Words(first),
+		Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
 	r.Spark[0], r.Spark[1] = v.sparks.Paths(first)
 	for _, c := range v.columns() {
 		text, value := "–", (*float64)(nil)
@@ -210,7 +211,7 @@ func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
 	return r
 }
 
-// newTimeline is the periods of a side's baselines.
+// newTimeline draws the periods of a side's baselines.
 func (p *Page) newTimeline(v *view, s int) *chart.Timeline {
 	var moments []chart.Moment
 	starts, end := p.starts(s)
@@ -225,8 +226,8 @@ func (p *Page) newTimeline(v *view, s int) *chart.Timeline {
 	return chart.NewTimeline(moments, end, p.width(460), 140)
 }
 
-// starts is when each run of a side begins on the timeline, one after the other, and when the last ends. The parts of a
-// run have its time in common.
+// starts is when each run of a side begins on the timeline, one after the other, and when the last
+// one ends. The parts of a run share its time.
 func (p *Page) starts(s int) (all []float64, end float64) {
 	start := 0.0
 	for _, d := range p.runs[s] {
@@ -242,8 +243,7 @@ func (p *Page) starts(s int) (all []float64, end float64) {
 	return all, end
 }
 
-// period is the time for each visit in an experiment of run r, or the mean latency; 0 if
-// not known.
+// period is the time per visit in an experiment of run r, or the mean latency; 0 if not known.
 func (v *view) period(p *Page, s, r int, e *profile.Experiment) float64 {
 	sub := v.of[s]
 	if sub.point < 0 {

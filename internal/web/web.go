@@ -1,20 +1,21 @@
-// Package web is the page: what `whatif view` serves on loopback, what `whatif run
-// --view` shows while a run goes on, and what `whatif report --format html` writes into one
-// file that needs nothing else.
+// Package web is the page: `whatif view` serves it on loopback, `whatif run --view` shows it while
+// a run goes on, and `whatif report --format html` writes it into one file that needs nothing else.
 //
-// A Page is what analyze says of some runs, cut into resources: an index, which is all that
-// the first view needs, the rows of each point or latency, the details of some units at a
-// time, and the source files. The index and the first rows are in the page. The others are fetched
-// when they are looked at: from the server, or, in the file, from the page itself, where
-// they lie compressed. So thousands of units and a hundred thousand experiments do
-// not delay what is seen first.
+// The normal sequence is New, and then WriteHTML for a file; or Listen, OpenBrowser and
+// Server.Serve for a browser. For a run that goes on, a Live makes the pages.
 //
-// All drawings are made here, by package chart; the page's script filters, sorts and shows.
-// It gets the effects as `report --format json` has them.
+// A Page is an analysis cut into resources: an index, which is all that the first view needs; the
+// rows of each point or latency; the details of some units at a time; and the source files. The
+// index and the first rows are in the page. The others are fetched when they are looked at: from
+// the server, or, in the file, from the page itself, where they are compressed. So thousands of
+// units and a hundred thousand experiments do not delay the first view.
 //
-// Whatever is in a profile may be anybody's: names reach the page as JSON and are set as
-// text, or are escaped in drawings; a Content-Security-Policy lets nothing run but the
-// page's own script; and only files that the profile names as its sources are read.
+// All drawings are made here, by package chart. The page's script filters, sorts and shows. It gets
+// the effects in the form of `report --format json`.
+//
+// Anybody may have written what is in a profile. So names reach the page as JSON and are set as
+// text, or are escaped in drawings. A Content-Security-Policy lets only the page's own script run.
+// And only files that the profile names as its sources are read.
 package web
 
 import (
@@ -22,22 +23,23 @@ import (
 	"sync"
 
 	"whatif/internal/analyze"
+	"whatif/internal/analyze/diff"
 	"whatif/internal/profile"
 	"whatif/internal/report"
 )
 
 // Profile is runs that are shown as one.
 type Profile struct {
-	Label string // the files' names
+	Label string // names of the files
 	Runs  []*profile.Data
-	// Warnings are about the reading of them, beside what the analysis has to say.
+	// Warnings are those of reading the files, which the analysis does not know.
 	Warnings []analyze.Warning
 }
 
-// Page is what can be seen of a profile, and of another to compare it with.
+// Page is everything that can be shown of a profile, and of another to compare it with.
 type Page struct {
 	index   index
-	results []*analyze.Result // of each side
+	results []*analyze.Result // by side
 	runs    [][]*profile.Data
 	targets [][]int // side, place in index.Units → place in the result's Targets, or -1
 	files   []sourceFile
@@ -47,15 +49,15 @@ type Page struct {
 	encoded  map[string][]byte // the resources that every view needs
 }
 
-// New makes the page of a profile; before, if it is not nil, is shown beside it. version
-// tells pages apart that are made of a run that goes on; live says that there will be more.
+// New makes the page of a profile. If before is not nil, it is shown beside it. version
+// distinguishes the pages of a run that goes on; live says that more will follow.
 func New(now Profile, before *Profile, version int, live bool) *Page {
 	p := &Page{}
 	opt := analyze.Options{Trials: true}
 	if before == nil {
 		p.add(now, analyze.Analyze(now.Runs, opt))
 	} else {
-		c := analyze.Compare(before.Runs, now.Runs, opt)
+		c := diff.Compare(before.Runs, now.Runs, opt)
 		p.add(now, c.New)
 		p.add(*before, c.Old)
 		p.compare(c)
@@ -69,8 +71,8 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 	return p
 }
 
-// compare says what changed, in the words of diff.
-func (p *Page) compare(c *analyze.Comparison) {
+// compare adds what changed, in the words of diff.
+func (p *Page) compare(c *diff.Comparison) {
 	const few = 5
 	doubts := change{Head: "with care", Lines: []string{}}
 	for _, w := range c.Warnings {

@@ -40,7 +40,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// stable is what a page holds, without its script and style: its resources, in order.
+// stable is a page without its script and style: its resources, in order.
 func stable(t *testing.T, p *Page) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -66,18 +66,20 @@ func TestResources(t *testing.T) {
 	golden(t, "waiting.txt", stable(t, pageOf(world{waiting: true}.made())))
 	golden(t, "latency.txt", stable(t, pageOf(world{latency: true}.made())))
 	before := Profile{Label: "old.profile", Runs: []*profile.Data{world{scale: 0.5}.made()}}
-	golden(t, "compared.txt", stable(t, New(Profile{Label: "new.profile", Runs: []*profile.Data{world{}.made()}}, &before, 0, false)))
+	now := Profile{Label: "new.profile", Runs: []*profile.Data{world{}.made()}}
+	golden(t, "compared.txt", stable(t, New(now, &before, 0, false)))
 	golden(t, "many.txt", sketch(t, pageOf(world{units: 5000, experiments: 20_000}.made())))
 	for name, runs := range unlucky() {
 		golden(t, name+".txt", stable(t, pageOf(runs...)))
-		// Beside what is in order, so that what is missing is on one side only.
+		// Beside a sound profile, so that data are missing on one side only.
 		compared := New(Profile{Label: "new.profile", Runs: runs}, &before, 0, false)
 		golden(t, "compared_"+name+".txt", sketch(t, compared))
-		stable(t, compared) // and is safe
+		stable(t, compared) // it is safe, too
 	}
 }
 
-// sketch is what a page holds where all of it would be megabytes: how its index begins, how large everything is, and a sum of all.
+// sketch is a short form of pages of megabytes: the beginning of the index, the sizes of all
+// resources, and a checksum.
 func sketch(t *testing.T, p *Page) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -120,7 +122,8 @@ func TestHTML(t *testing.T) {
 		}
 		body := strings.Replace(html, pageJS, "", 1)
 		for _, e := range elements.FindAllString(body, -1) {
-			if !slices.Contains([]string{"<script>", "</script>"}, e) && !regexp.MustCompile(`^<script type="(application/json|text/plain)" id="data-[a-z0-9-]+">$`).MatchString(e) {
+			if !slices.Contains([]string{"<script>", "</script>"}, e) &&
+				!regexp.MustCompile(`^<script type="(application/json|text/plain)" id="data-[a-z0-9-]+">$`).MatchString(e) {
 				t.Errorf("%s: element %s", name, e)
 			}
 		}
@@ -133,7 +136,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestLarge: what is needed first of 5,000 units is small, and chunks are.
+// TestLarge: of 5,000 units, what is needed first is small, and so are chunks.
 func TestLarge(t *testing.T) {
 	p := pageOf(world{units: 5000, experiments: 20_000}.made())
 	for name, most := range map[string]int{"index": 2 << 20, "rows-0": 6 << 20, "detail-0-1": 1 << 20} {
@@ -147,12 +150,13 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestManyExperiments of one unit: very many experiments: not all are listed, nor drawn.
+// TestManyExperiments: of a unit with very many experiments, not all are listed or drawn.
 func TestManyExperiments(t *testing.T) {
 	p := pageOf(world{units: 1, experiments: 20_000}.made())
 	at := slices.IndexFunc(p.index.Units, func(u unit) bool { return u.Name == "file0.c:0" })
 	d := p.details(&p.index.Views[0], at/perChunk)[at%perChunk]
-	if s := d.Sides[0]; len(s.Experiments) != mostListed || s.More != 10_000-mostListed || len(s.Effects[0].Chart) > 100_000 {
+	if s := d.Sides[0]; len(s.Experiments) != mostListed || s.More != 10_000-mostListed ||
+		len(s.Effects[0].Chart) > 100_000 {
 		t.Errorf("%d experiments and %d more, chart of %d bytes", len(s.Experiments), s.More, len(s.Effects[0].Chart))
 	}
 }
@@ -193,13 +197,14 @@ func TestSource(t *testing.T) {
 		if (s.Note != "") != c.note || (len(s.Parts) > 0) != c.hasText {
 			t.Errorf("%s, in one file: %v: note %q, %d parts", c.name, c.single, s.Note, len(s.Parts))
 		}
-		if c.hasText && (s.Parts[0].From != 6 || s.Parts[0].Lines[12] != "\tline(18); // <b>&\\u202e" || len(s.Parts) != 1 || len(s.Parts[0].Lines) != 37) {
+		if c.hasText && (s.Parts[0].From != 6 || s.Parts[0].Lines[12] != "\tline(18); // <b>&\\u202e" || len(s.Parts) != 1 ||
+			len(s.Parts[0].Lines) != 37) {
 			t.Errorf("%s: parts %+v", c.name, s.Parts)
 		}
 	}
 }
 
-// FuzzParts: any text and any lines.
+// FuzzParts takes any text and any lines.
 func FuzzParts(f *testing.F) {
 	f.Add("a\nb\nc", 1, 3)
 	f.Add("", -5, 1<<40)
@@ -217,7 +222,8 @@ func FuzzParts(f *testing.F) {
 	})
 }
 
-// Beside each other stand the units that diff takes for the same: of another build lines by their text, not their number.
+// TestComparedByText: units that diff matches are beside each other. Lines of another build are
+// matched by text, not by number.
 func TestComparedByText(t *testing.T) {
 	now, before := world{}.made(), world{}.made()
 	for _, d := range []*profile.Data{now, before} {
@@ -252,7 +258,7 @@ func TestComparedByText(t *testing.T) {
 	}
 }
 
-// The parts of a run of COZ's have its time in common: they do not follow each other.
+// TestTimelineOfParts: the parts of a run of COZ share its time, so they do not follow each other.
 func TestTimelineOfParts(t *testing.T) {
 	const text = "startup\ttime=1\n" +
 		"experiment\tselected=a.c:1\tspeedup=0.00\tduration=1000000000\nthroughput-point\tname=p\tdelta=10\n" +
@@ -271,7 +277,8 @@ func TestTimelineOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if starts, end := pageOf(append(runs, again...)...).starts(0); end != 8e9 || !slices.Equal(starts, []float64{0, 0, 0, 4e9, 4e9, 4e9}) {
+	if starts, end := pageOf(append(runs, again...)...).starts(0); end != 8e9 ||
+		!slices.Equal(starts, []float64{0, 0, 0, 4e9, 4e9, 4e9}) {
 		t.Errorf("two of them: from %v to %v", starts, end)
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"whatif/internal/sourcefile"
 )
 
-// A world is a made-up program: deterministic, with every kind of verdict.
+// A world is an invented program: deterministic, with every kind of verdict.
 type world struct {
-	units       int // besides the first four
-	experiments int // besides those of the first four
+	units       int // in addition to the first four
+	experiments int // in addition to those of the first four
 	latency     bool
 	waiting     bool    // threads wait in the first units
-	never       bool    // with a point that nobody visits
-	scale       float64 // of all gains; 0: 1
-	file        string  // source of the first units; "": none that exists
+	never       bool    // has a point that is never visited
+	scale       float64 // of all gains; 0 stands for 1
+	file        string  // source of the first units; "" for one that does not exist
 }
 
-// made makes the world's run. Its first units make the program faster, slower, nothing, and were
-// hardly tried; one was never.
+// made makes the world's run. Its first units make the program faster, slower, neither, and were
+// hardly tried; one was never tried.
 func (w world) made() *profile.Data {
 	file := w.file
 	if file == "" {
@@ -32,7 +32,8 @@ func (w world) made() *profile.Data {
 	d := &profile.Data{
 		File: "whatif.profile",
 		Run: profile.Run{Version: 1, ID: "r1", Started: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-			Args: []string{"./server", "--name", "a b"}, Host: "h", Kernel: "6.1", CPUs: 2, CPUModel: "Model T", BuildIDs: map[string]string{"/bin/server": "0a1b"}, PeriodNS: 1e6,
+			Args: []string{"./server", "--name", "a b"}, Host: "h", Kernel: "6.1", CPUs: 2, CPUModel: "Model T",
+			BuildIDs: map[string]string{"/bin/server": "0a1b"}, PeriodNS: 1e6,
 			Points: []profile.Point{{Name: "request", Kind: "func", Spec: "func:request"}}},
 		Units: map[uint32]profile.Unit{
 			1: {ID: 1, Kind: "line", Name: "parse.c:18", File: file, Line: 18, Func: "parse_row", Binary: "/bin/server"},
@@ -47,7 +48,8 @@ func (w world) made() *profile.Data {
 		w.scale = 1
 	}
 	if w.latency {
-		d.Run.Points = append(d.Run.Points, profile.Point{Name: "put/begin", Kind: "func"}, profile.Point{Name: "put", Kind: "func"})
+		d.Run.Points = append(d.Run.Points, profile.Point{Name: "put/begin", Kind: "func"},
+			profile.Point{Name: "put", Kind: "func"})
 		d.Run.Latencies = []profile.Latency{{Name: "put", Begin: 1, End: 2}}
 	}
 	if w.waiting {
@@ -66,7 +68,8 @@ func (w world) made() *profile.Data {
 	for i := range w.units {
 		id := uint32(10 + i)
 		f := fmt.Sprintf("file%d.c", i%97)
-		d.Units[id] = profile.Unit{ID: id, Kind: "line", Name: fmt.Sprintf("%s:%d", f, i), File: "/src/" + f, Line: i, Func: fmt.Sprintf("function_%d", i/3), Binary: fmt.Sprintf("/lib/lib%d.so", i%7)}
+		d.Units[id] = profile.Unit{ID: id, Kind: "line", Name: fmt.Sprintf("%s:%d", f, i), File: "/src/" + f, Line: i,
+			Func: fmt.Sprintf("function_%d", i/3), Binary: fmt.Sprintf("/lib/lib%d.so", i%7)}
 	}
 	for i := 0; i < w.experiments/2 && w.units > 0; i++ {
 		w.pair(d, uint32(10+i%w.units), 5*(i/w.units*7%20+1), i%2 == 0)
@@ -93,12 +96,14 @@ func (w world) pair(d *profile.Data, unit uint32, speedup int, first bool) {
 func (w world) experiment(d *profile.Data, unit uint32, speedup, pair int) {
 	slope := w.scale * map[uint32]float64{1: 0.6, 2: -0.2}[unit]
 	n := len(d.Experiments)
-	// Noise of one in a hundred that looks random and is not.
+	// Noise of one in a hundred, which looks random and is not.
 	noise := 1 + 0.01*math.Sin(float64(n%1000*(n%1000))*1.7+float64(n))
-	e := profile.Experiment{Index: n, Unit: unit, Speedup: speedup, StartNS: int64(n) * 200e6, RealNS: 200e6, Pair: pair, Samples: 400,
+	e := profile.Experiment{Index: n, Unit: unit, Speedup: speedup, StartNS: int64(n) * 200e6, RealNS: 200e6, Pair: pair,
+		Samples:     400,
 		UnitSamples: map[uint32]int64{1: 240, 2: 80, 3: 40, 4: 20, 5: 4}, OwnNS: 1e6, PausedNS: 5e6}
 	if w.waiting {
-		e.UnitWaitedNS = map[uint32]map[string]int64{1: {"disk": e.RealNS / 4, "lock": 2 * e.RealNS, "sleep": e.RealNS / 20}, 2: {"sleep": e.RealNS / 2}, 3: {"net": e.RealNS / 200}}
+		e.UnitWaitedNS = map[uint32]map[string]int64{1: {"disk": e.RealNS / 4, "lock": 2 * e.RealNS, "sleep": e.RealNS / 20},
+			2: {"sleep": e.RealNS / 2}, 3: {"net": e.RealNS / 200}}
 	}
 	if unit >= 10 {
 		e.UnitSamples[unit] = 16
@@ -120,7 +125,7 @@ func (w world) experiment(d *profile.Data, unit uint32, speedup, pair int) {
 	d.Experiments = append(d.Experiments, e)
 }
 
-// requests are n that take 1 to 5 ms, times a factor.
+// requests are n requests that take 1 to 5 ms, times a factor.
 func requests(n int64, seed int, factor float64) (l profile.Durations) {
 	bins := map[int64]int64{}
 	for k := range n {
@@ -142,9 +147,10 @@ func requests(n int64, seed int, factor float64) (l profile.Durations) {
 	return l
 }
 
-// unlucky are what runs that went wrong leave, and names that somebody chose with care.
+// unlucky are profiles of runs that went wrong, and of hostile names.
 func unlucky() map[string][]*profile.Data {
-	none := &profile.Data{Run: profile.Run{Version: 1, Points: []profile.Point{{Name: "request", Kind: "func"}}}, Units: map[uint32]profile.Unit{}}
+	none := &profile.Data{Run: profile.Run{Version: 1, Points: []profile.Point{{Name: "request", Kind: "func"}}},
+		Units: map[uint32]profile.Unit{}}
 	one := world{}.made()
 	one.Experiments, one.End, one.Torn = one.Experiments[:1], nil, true
 	noBaseline := world{}.made()
@@ -165,7 +171,8 @@ func unlucky() map[string][]*profile.Data {
 	}
 	oneUnit.Experiments, oneUnit.Units = kept, map[uint32]profile.Unit{1: oneUnit.Units[1]}
 	names := world{latency: true}.made()
-	evil := `</script><script>document.title="broken"</script><img src=x onerror="document.title='broken'">` + "\x1b]0;title\a\u202e\r\x00'\"&" + strings.Repeat("abcdefghi/", 30)
+	evil := `</script><script>document.title="broken"</script><img src=x onerror="document.title='broken'">` +
+		"\x1b]0;title\a\u202e\r\x00'\"&" + strings.Repeat("abcdefghi/", 30)
 	names.Run.Args = []string{evil, "\xff"}
 	names.Run.Host, names.Run.Kernel = evil, evil
 	for i := range names.Run.Points {
@@ -178,7 +185,7 @@ func unlucky() map[string][]*profile.Data {
 	}
 	names.Experiments[7].SetAside = evil
 	names.Warnings = []profile.Warning{{Code: evil, Text: evil}}
-	zero := world{}.made() // numbers that make NaN and infinity where somebody divides
+	zero := world{}.made() // numbers for which divisions give NaN and infinity
 	for i := range zero.Experiments {
 		e := &zero.Experiments[i]
 		e.Samples, e.UnitSamples = 0, nil
@@ -193,7 +200,8 @@ func unlucky() map[string][]*profile.Data {
 			e.Points[0].Weight, e.Points[0].WindowNS = 9e18, 1
 		}
 	}
-	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline}, "oneunit": {oneUnit}, "names": {names}, "zero": {zero}}
+	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline},
+		"oneunit": {oneUnit}, "names": {names}, "zero": {zero}}
 }
 
 func pageOf(runs ...*profile.Data) *Page {
@@ -202,7 +210,7 @@ func pageOf(runs ...*profile.Data) *Page {
 
 func pageRuns(w world) []*profile.Data { return []*profile.Data{w.made()} }
 
-// sumOf is what a run would record of a file.
+// sumOf is the checksum that a run would record of a file.
 func sumOf(t *testing.T, path string) string {
 	t.Helper()
 	text, err := sourcefile.Read(path)

@@ -7,8 +7,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// Samples whose stacks led nowhere are a share of all; that some came before their
-// tables were read is nothing to speak of.
+// TestStackDoubts: samples with stacks that led nowhere are given as a share of all. A few that
+// came before their tables were read need no warning.
 func TestStackDoubts(t *testing.T) {
 	for _, test := range []struct {
 		losses map[string]int64
@@ -22,10 +22,12 @@ func TestStackDoubts(t *testing.T) {
 		}},
 		{map[string]int64{profile.LossStack: 1, profile.LossTable: 100}, []string{
 			"of 0.1% of the samples the callers could not be found: stacks not followed to their end 1",
-			"10.0% of the samples came too early to be given to any code: stacks met before their unwind tables were read 100; a longer run has fewer",
+			"10.0% of the samples came too early to be given to any code: stacks met before their unwind tables were read " +
+				"100; a longer run has fewer",
 		}},
 		{map[string]int64{profile.LossPlace: 100, profile.LossTable: 20}, []string{
-			"12.0% of the samples came too early to be given to any code: samples at code met for the first time 100, stacks met before their unwind tables were read 20; a longer run has fewer",
+			"12.0% of the samples came too early to be given to any code: samples at code met for the first time 100, stacks " +
+				"met before their unwind tables were read 20; a longer run has fewer",
 		}},
 	} {
 		d := &profile.Data{
@@ -34,7 +36,7 @@ func TestStackDoubts(t *testing.T) {
 		}
 		var res Result
 		in := &input{runs: []*profile.Data{d}}
-		in.experimentDoubts(&res)
+		in.experimentWarnings(&res)
 		var got []string
 		for _, w := range res.Warnings {
 			if w.Code != "no-data" {

@@ -1,23 +1,28 @@
-package analyze
+package diff
 
-import "math"
+import (
+	"math"
+
+	"whatif/internal/analyze"
+	"whatif/internal/analyze/student"
+)
 
 // A part is what one baseline adds to a ratio of sums, such as time over visits.
 type part struct{ num, den float64 }
 
-// A sumRatio is such a ratio, estimated on the logarithm: what is compared are factors. A run's is that
-// of its sums; its variance is that of blocks of successive baselines, so that drift within the run is in it (batch means: Law,
-// Simulation Modeling and Analysis, 9.5). What the machine does from one run to the
-// next can be seen only where there are several.
+// A sumRatio is such a ratio. It is estimated as a logarithm, because factors are compared. The ratio of
+// a run is that of its sums. Its variance comes from blocks of successive baselines, so it includes
+// drift within the run (batch means: Law, Simulation Modeling and Analysis, 9.5). What the machine does
+// from one run to the next shows only if there are several runs.
 type sumRatio struct {
-	runs   []float64 // logarithms
+	runs   []float64 // logarithms of the runs' ratios
 	within float64   // variance of their mean, by the scatter within runs
-	df     float64   // of that
+	df     float64   // degrees of freedom of within; 0: within is not known
 }
 
 const (
 	ratioBlocks = 10 // at most
-	leastBlocks = 3  // fewer say nothing of the scatter
+	leastBlocks = 3  // fewer do not show the scatter
 )
 
 func newSumRatio(runs [][]part) (l sumRatio, ok bool) {
@@ -52,7 +57,8 @@ func newSumRatio(runs [][]part) (l sumRatio, ok bool) {
 	return l, true
 }
 
-// blockVariance is the relative variance of a ratio of sums, and its degrees of freedom.
+// blockVariance is the relative variance of a ratio of sums, and its degrees of freedom; 0 if there are
+// too few parts.
 func blockVariance(parts []part, num, den float64) (v, df float64) {
 	blocks := min(ratioBlocks, len(parts)/2)
 	if blocks < leastBlocks {
@@ -77,14 +83,14 @@ func (l sumRatio) mean() float64 {
 	return sum / float64(len(l.runs))
 }
 
-// A factor is by what a ratio changed, as a logarithm.
+// A factor is the change of a ratio, as a logarithm.
 type factor struct {
-	value, sd, df float64 // df 0: not known how certain
-	between       bool    // sd holds what differs from run to run
+	value, sd, df float64 // df 0: its certainty is not known
+	between       bool    // sd includes the differences from run to run
 }
 
-// changeOf compares ratios. With several runs on a side their scatter counts, for
-// both sides alike; and never less than what is seen within runs.
+// changeOf compares ratios. If a side has several runs, their scatter counts for both sides alike, and
+// never for less than the scatter within runs.
 func changeOf(old, new sumRatio) factor {
 	f := factor{value: new.mean() - old.mean()}
 	if old.df > 0 && new.df > 0 {
@@ -107,13 +113,13 @@ func changeOf(old, new sumRatio) factor {
 	return f
 }
 
-// gain is the part, in percent, by which a ratio became smaller; alpha is how often
-// the interval misses.
-func (f factor) gain(alpha float64) Estimate {
-	e := Estimate{Value: -100 * math.Expm1(f.value)}
+// gain is the part, in percent, by which a ratio became smaller. Its interval misses with probability
+// alpha.
+func (f factor) gain(alpha float64) analyze.Estimate {
+	e := analyze.Estimate{Value: -100 * math.Expm1(f.value)}
 	e.Known = !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0)
 	if e.Known && f.df > 0 && f.sd > 0 {
-		h := f.sd * tQuantile(alpha, f.df)
+		h := f.sd * student.Quantile(alpha, f.df)
 		e.Low, e.High = -100*math.Expm1(f.value+h), -100*math.Expm1(f.value-h)
 		e.Bounded = !math.IsNaN(h) && !math.IsInf(e.Low, 0) && e.Low > -1e6
 	}

@@ -7,7 +7,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// A run whose speed-ups end below half has something to say, too.
+// TestDoubtWithoutHalf: a run with speed-ups below half only is judged at its largest speed-up.
 func TestDoubtWithoutHalf(t *testing.T) {
 	for _, c := range []struct {
 		levels []int
@@ -20,7 +20,8 @@ func TestDoubtWithoutHalf(t *testing.T) {
 		{[]int{25, 50, 75, 100}, 60, 0.03, ""},
 		{[]int{10, 20}, 60, 0.5, "tells little: the best-known gain at 20% has an interval of ±"},
 	} {
-		w := world{pairs: c.pairs, levels: c.levels, units: []code{{share: 0.6, gain: linear(0.6)}}, noise: c.noise, targets: true}
+		w := world{pairs: c.pairs, levels: c.levels, units: []code{{share: 0.6, gain: linear(0.6)}}, noise: c.noise,
+			targets: true}
 		r := Analyze([]*profile.Data{w.run(1)}, Options{})
 		if got := r.Doubt(); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%v, noise %v: %q", c.levels, c.noise, got)
@@ -28,18 +29,19 @@ func TestDoubtWithoutHalf(t *testing.T) {
 	}
 }
 
-// "However fast it is" is said only of what was tried up to 100%.
+// TestNoneUpTo: "However fast it is" is said only of units that were tried up to 100%.
 func TestNoneUpTo(t *testing.T) {
 	for most, want := range map[int]string{25: "up to 25% faster; beyond that was not tried", 100: "however fast it is"} {
-		w := world{pairs: 400, levels: []int{most}, units: []code{{share: 0.06, gain: linear(0)}}, noise: 0.005, targets: true}
+		w := world{pairs: 400, levels: []int{most}, units: []code{{share: 0.06, gain: linear(0)}}, noise: 0.005,
+			targets: true}
 		e := Analyze([]*profile.Data{w.run(1)}, Options{}).Targets[0].Effects[0]
-		if e.Verdict != None || !strings.Contains(e.Reason, want) || e.Reaches() != most {
+		if e.Verdict != None || !strings.Contains(e.Reason, want) || e.LargestSpeedup() != most {
 			t.Errorf("%d%%: %s, %s", most, e.Verdict, e.Reason)
 		}
 	}
 }
 
-// Whatever a name has in it, the text is about that name.
+// TestLatencyNamedPercent: a name with percent signs is no format.
 func TestLatencyNamedPercent(t *testing.T) {
 	l := Latency{Name: "100%d"}
 	l.warn("c", "%d of them", 3)
@@ -48,7 +50,7 @@ func TestLatencyNamedPercent(t *testing.T) {
 	}
 }
 
-// Points of one name that were counted at other places are merged, but not silently.
+// TestOtherPoint: points of one name at different places are merged, with a warning.
 func TestOtherPoint(t *testing.T) {
 	w := world{pairs: 5, levels: []int{50}, units: []code{{share: 0.5, gain: linear(0.5)}}, noise: 0.01, targets: true}
 	a, b := w.run(1), w.run(2)
@@ -69,7 +71,7 @@ func TestOtherPoint(t *testing.T) {
 	}
 }
 
-// Records that a newer whatif wrote are mentioned.
+// TestNewerRecords: records of a newer whatif are mentioned.
 func TestNewerRecords(t *testing.T) {
 	w := world{pairs: 5, levels: []int{50}, units: []code{{share: 0.5, gain: linear(0.5)}}, targets: true}
 	d := w.run(1)
@@ -82,7 +84,8 @@ func TestNewerRecords(t *testing.T) {
 	t.Error("nothing is said of them")
 }
 
-// Where nothing that runs can be sped up, that is why there is no gain, however few visits there are.
+// TestDoubtWithoutUnits: if no running code can be sped up, this is the reason for the lack of
+// gains, even if visits are few too.
 func TestDoubtWithoutUnits(t *testing.T) {
 	w := world{pairs: 20, levels: []int{50}, units: []code{{share: 0.5, gain: linear(0.5)}}, noise: 0.01}
 	d := w.run(1)

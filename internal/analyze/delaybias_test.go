@@ -9,9 +9,10 @@ import (
 	"whatif/internal/profile"
 )
 
-// dragging is what code seems to gain that takes such a share of the time, where delays for nothing seem to gain so
-// much of what they take; soon says that what is dragged is this code itself, by the clock.
-func dragging(share, nothing float64, soon bool, gain func(s float64) float64) func(s float64) float64 {
+// biased is the apparent gain of code that takes a share of the time, in a program where placebos
+// gain a part (nothing) of what they delay. soon says that this code itself comes too often in
+// virtual time.
+func biased(share, nothing float64, soon bool, gain func(s float64) float64) func(s float64) float64 {
 	return func(s float64) float64 {
 		delay := share * s
 		if soon {
@@ -21,8 +22,8 @@ func dragging(share, nothing float64, soon bool, gain func(s float64) float64) f
 	}
 }
 
-// fewPlacebos leaves the first n placebos, and takes out the pairs of the others: of ten pairs one is a placebo, and
-// a world draws more.
+// fewPlacebos leaves the first n placebos and removes the pairs of the others: one pair in ten is a
+// placebo, and a world draws more.
 func fewPlacebos(d *profile.Data, n int) {
 	dropped := make(map[int]bool)
 	for i := range d.Experiments {
@@ -34,17 +35,18 @@ func fewPlacebos(d *profile.Data, n int) {
 	d.Experiments = slices.DeleteFunc(d.Experiments, func(e profile.Experiment) bool { return dropped[e.Pair] })
 }
 
-// With as few placebos as runs have, intervals hold the truth whichever way placebos err: where all code loses what
-// they lose, where code gains what they gain and nothing else, and where it gains nothing of that.
-func TestDragOfFewPlacebos(t *testing.T) {
+// TestDelayBiasOfFewPlacebos: with as few placebos as runs have, intervals hold the truth whichever
+// way placebos err: if all code loses what they lose, if code gains what they gain and nothing
+// else, and if it gains nothing of that.
+func TestDelayBiasOfFewPlacebos(t *testing.T) {
 	truth := linear(0.3)
 	sims := max(60, simulations(200))
 	for _, placebos := range []int{3, 5, 10} {
 		for _, test := range []struct {
 			name    string
-			nothing float64 // gained by placebos, as a part of their delays
+			nothing float64 // gain of placebos, as a part of their delays
 			part    float64 // of that in the gain of code
-			least   float64 // percent of intervals that hold
+			least   float64 // percent of intervals that hold the truth
 			most    float64 // points of half width on average
 		}{
 			{"nothing", 0, 0, 97, 3},
@@ -60,7 +62,8 @@ func TestDragOfFewPlacebos(t *testing.T) {
 				var off, half float64
 				for seed := range uint64(sims) {
 					w := world{pairs: 100, levels: []int{25, 50, 75, 100}, noise: 0.03, units: []code{
-						{share: 0.5, gain: dragging(0.5, test.nothing*test.part, false, truth)}, {share: 0.4, gain: linear(0.4 * test.nothing)}}}
+						{share: 0.5, gain: biased(0.5, test.nothing*test.part, false, truth)},
+						{share: 0.4, gain: linear(0.4 * test.nothing)}}}
 					d := w.run(seed)
 					becomePlacebo(d)
 					fewPlacebos(d, placebos)
@@ -76,7 +79,7 @@ func TestDragOfFewPlacebos(t *testing.T) {
 				}
 				n := float64(of)
 				t.Logf("%3.0f%% hold the truth, error %4.1f, half width %4.1f", 100*float64(held)/n, off/n, half/n)
-				slack := 100 / math.Sqrt(float64(sims)) // twice the standard deviation, at most, as a run's intervals err together
+				slack := 100 / math.Sqrt(float64(sims)) // at most twice the standard deviation: the intervals of a run err together
 				if x := 100 * float64(held) / n; x < test.least-slack {
 					t.Errorf("%.0f%% of the intervals hold the truth, want %.0f", x, test.least-slack)
 				}
@@ -88,15 +91,16 @@ func TestDragOfFewPlacebos(t *testing.T) {
 	}
 }
 
-// Nothing jumps where it becomes sure that placebos lose more than the margin.
-func TestDragIsContinuous(t *testing.T) {
+// TestDelayBiasIsContinuous: no result jumps when it becomes certain that placebos lose more than
+// the margin.
+func TestDelayBiasIsContinuous(t *testing.T) {
 	w := world{pairs: 60, levels: []int{25, 50, 75, 100}, noise: 0.02, units: []code{
 		{share: 0.5, gain: linear(0.3)}, {share: 0.4, gain: linear(-0.2)}}}
 	d := w.run(1)
 	becomePlacebo(d)
 	sure, doubtful := Analyze([]*profile.Data{d}, Options{Margin: 0.1}), Analyze([]*profile.Data{d}, Options{Margin: 20})
-	if !sure.Points[0].Dragged || doubtful.Points[0].Dragged {
-		t.Fatalf("dragged beyond a margin of 0.1: %v, of 20: %v", sure.Points[0].Dragged, doubtful.Points[0].Dragged)
+	if !sure.Points[0].DelayBiased || doubtful.Points[0].DelayBiased {
+		t.Fatalf("dragged beyond a margin of 0.1: %v, of 20: %v", sure.Points[0].DelayBiased, doubtful.Points[0].DelayBiased)
 	}
 	for i, m := range sure.Targets[0].Effects[0].Marks {
 		if other := doubtful.Targets[0].Effects[0].Marks[i].Gain; m.Gain != other {
@@ -105,8 +109,9 @@ func TestDragIsContinuous(t *testing.T) {
 	}
 }
 
-// What delays do by themselves is taken off from gains, if placebos tell it surely, and what remains is the truth.
-func TestDrag(t *testing.T) {
+// TestDelayBias: if placebos certainly show what delays do by themselves, this is subtracted from
+// gains, and the truth remains.
+func TestDelayBias(t *testing.T) {
 	const share = 0.5
 	truth := linear(0.3)
 	for _, test := range []struct {
@@ -122,7 +127,8 @@ func TestDrag(t *testing.T) {
 			held, of, told := 0, 0, 0
 			for seed := range uint64(sims) {
 				w := world{pairs: 60, levels: []int{25, 50, 75, 100}, noise: 0.02, units: []code{
-					{share: share, gain: dragging(share, test.nothing, test.soon, truth)}, {share: 0.4, gain: linear(0.4 * test.nothing)}}}
+					{share: share, gain: biased(share, test.nothing, test.soon, truth)},
+					{share: 0.4, gain: linear(0.4 * test.nothing)}}}
 				d := w.run(seed)
 				becomePlacebo(d)
 				for i := range d.Experiments {
@@ -131,7 +137,7 @@ func TestDrag(t *testing.T) {
 					}
 				}
 				r := Analyze([]*profile.Data{d}, Options{Simulated: true})
-				if !r.Points[0].Dragged {
+				if !r.Points[0].DelayBiased {
 					continue
 				}
 				told++
@@ -153,8 +159,9 @@ func TestDrag(t *testing.T) {
 	}
 }
 
-// Without a drag, or with too few placebos to tell one, nothing is corrected.
-func TestNoDrag(t *testing.T) {
+// TestNoDelayBias: without a delay bias, or with too few placebos to show one, nothing is
+// corrected.
+func TestNoDelayBias(t *testing.T) {
 	sims := simulations(200)
 	wrong := 0
 	for seed := range uint64(sims) {
@@ -162,7 +169,7 @@ func TestNoDrag(t *testing.T) {
 			units: []code{{share: 0.5, gain: linear(0.3)}, {share: 0.4, gain: linear(0)}}}
 		d := w.run(seed)
 		becomePlacebo(d)
-		if Analyze([]*profile.Data{d}, Options{}).Points[0].Dragged {
+		if Analyze([]*profile.Data{d}, Options{}).Points[0].DelayBiased {
 			wrong++
 		}
 		w.units[1].gain = linear(-0.3)
@@ -175,7 +182,7 @@ func TestNoDrag(t *testing.T) {
 			}
 			return e.Unit == placeboUnit && few >= leastTrials
 		})
-		if Analyze([]*profile.Data{d}, Options{}).Points[0].Dragged {
+		if Analyze([]*profile.Data{d}, Options{}).Points[0].DelayBiased {
 			t.Fatalf("seed %d: corrected by less than %d placebos", seed, leastTrials)
 		}
 	}

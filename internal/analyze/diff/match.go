@@ -1,42 +1,46 @@
-package analyze
+package diff
 
 import (
 	"path"
 	"slices"
 	"strings"
 
+	"whatif/internal/analyze"
 	"whatif/internal/profile"
 )
 
-// How a unit of one build was found in another.
+// How a unit of one build was found in another. The values are those of JSON reports.
 const (
 	SameUnit   = "same"   // its binary is the same, or the unit has a name of its own
 	SameText   = "text"   // a line of the same function with the same text
-	SameNumber = "number" // a line of the same function with the same number: nothing else is known of it
-	// Replaced: it is gone, and what is there in its place is the lines of its function that were not there before.
+	SameNumber = "number" // a line of the same function with the same number: its text is unknown
+	// Replaced says that the line is gone; new lines of its function took its place.
 	Replaced = "replaced"
 )
 
-// A match is a unit of two profiles; nil where it is in one of them only.
+// A match is a unit of two profiles; nil where one of them does not have it.
 type match struct {
-	old, new *Target
+	old, new *analyze.Target
 	how      string
 }
 
-// lineKey is what a line keeps when others are written above it.
+// lineKey is what a line keeps when lines are added above it.
 type lineKey struct{ file, function, text string }
 
-// sameBuilds tells of a unit whether the binary that it is in is known to be of the same build in both results.
-func sameBuilds(old, new *Result) func(profile.Unit) bool {
-	a, b := profile.Named(old.builds()), profile.Named(new.builds())
+// sameBuilds returns a function that says of a unit whether its binary is known to be of the same
+// build in both results.
+func sameBuilds(old, new *analyze.Result) func(profile.Unit) bool {
+	a, b := profile.Named(buildsOf(old)), profile.Named(buildsOf(new))
+	sorted := func(ids []string) []string { return slices.Sorted(slices.Values(ids)) }
 	return func(u profile.Unit) bool {
-		ids := a[path.Base(u.Binary)]
-		return len(ids) > 0 && slices.Equal(slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(b[path.Base(u.Binary)])))
+		binary := path.Base(u.Binary)
+		return len(a[binary]) > 0 && slices.Equal(sorted(a[binary]), sorted(b[binary]))
 	}
 }
 
-// builds are those of all runs, by path and build: with several, none is the build of a path.
-func (r *Result) builds() map[string]string {
+// buildsOf gives all build ids of each path, in one string. If there are several, the string is equal
+// only to that of the same builds.
+func buildsOf(r *analyze.Result) map[string]string {
 	met := map[string][]string{}
 	for _, run := range r.Runs {
 		for file, id := range run.BuildIDs {
@@ -51,26 +55,28 @@ func (r *Result) builds() map[string]string {
 	return all
 }
 
-// allTried says whether all units that were tried are in binaries of the same build; there has to be one. What
-// is in no binary, but in what threads do or in the kernel, has no build.
-func allTried(r *Result, same func(profile.Unit) bool) (yes bool) {
+// allTried says whether all units that were tried are in binaries of the same build, and there is at
+// least one. Waits, paths and kernel code are in no binary, so they have no build.
+func allTried(r *analyze.Result, same func(profile.Unit) bool) (yes bool) {
 	for i := range r.Targets {
-		if t := &r.Targets[i]; t.Tried > 0 && t.Unit.Kind != "wait" && t.Unit.Kind != "path" && !strings.HasPrefix(t.Unit.Binary, "[") {
-			if yes = same(t.Unit); !yes {
-				return false
-			}
+		t := &r.Targets[i]
+		if t.Tried == 0 || t.Unit.Kind == "wait" || t.Unit.Kind == "path" || strings.HasPrefix(t.Unit.Binary, "[") {
+			continue
+		}
+		if yes = same(t.Unit); !yes {
+			return false
 		}
 	}
 	return yes
 }
 
-// Matches says for each of now's targets which of before's it is, -1 for none.
-func Matches(before, now *Result) []int {
-	place := make(map[*Target]int, len(before.Targets))
+// Matches gives for each of now's targets the index of the same target in before, or -1.
+func Matches(before, now *analyze.Result) []int {
+	place := make(map[*analyze.Target]int, len(before.Targets))
 	for i := range before.Targets {
 		place[&before.Targets[i]] = i
 	}
-	of := make(map[*Target]int, len(now.Targets))
+	of := make(map[*analyze.Target]int, len(now.Targets))
 	for _, m := range matchUnits(before.Targets, now.Targets, sameBuilds(before, now)) {
 		if m.old != nil && m.new != nil {
 			of[m.new] = place[m.old]
@@ -86,10 +92,10 @@ func Matches(before, now *Result) []int {
 	return all
 }
 
-// matchUnits finds the units of one result in another. Lines move from build to build:
-// they are known again by their function and their text, the first of several by being
-// the first; where there is no text, by their number.
-func matchUnits(old, new []Target, same func(profile.Unit) bool) []match {
+// matchUnits finds the units of one result in another. Lines move from build to build, so they are
+// matched by function and text; among several with one text, by their order; without a text, by
+// their number.
+func matchUnits(old, new []analyze.Target, same func(profile.Unit) bool) []match {
 	m := matcher{used: make([]bool, len(new)), of: make([]match, len(old))}
 	for i := range old {
 		m.of[i].old = &old[i]
@@ -101,7 +107,7 @@ func matchUnits(old, new []Target, same func(profile.Unit) bool) []match {
 			k.File = path.Base(k.File)
 		}
 		if u.Kind != "line" && u.Kind != "file" {
-			k.Line = 0 // where a function begins is no part of its name
+			k.Line = 0 // the line at which a function begins is no part of its name
 		}
 		return k
 	}
@@ -129,10 +135,12 @@ type matcher struct {
 	of   []match
 }
 
-// pass matches what has the same key on both sides, as often on one as on the
-// other, by the order of lines.
-func (m *matcher) pass(old, new []Target, how string, fits func(profile.Unit) bool, key func(profile.Unit) any) {
-	gather := func(of []Target, taken func(int) bool) map[any][]int {
+// pass matches the units with the same key, if both sides have as many of them, in the order of their
+// lines.
+func (m *matcher) pass(
+	old, new []analyze.Target, how string, fits func(profile.Unit) bool, key func(profile.Unit) any,
+) {
+	gather := func(of []analyze.Target, taken func(int) bool) map[any][]int {
 		by := map[any][]int{}
 		for i := range of {
 			if u := of[i].Unit; fits(u) && !taken(i) {

@@ -1,0 +1,449 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"whatif/internal/profile"
+)
+
+// Limits from which a warning is given.
+const (
+	noisyPercent       = 10  // of a baseline's period: with 50 such baselines, ±3 points are the best possible
+	driftFactor        = 1.5 // between the slowest and the fastest tenth of a run
+	foreignPercent     = 5   // of all CPU time
+	networkPercent     = 5   // of all wake-ups
+	stealPercent       = 2
+	ownPercent         = 3  // whatif is meant to take at most 3% of a core
+	unpaidPercent      = 5  // of an experiment's time, in the median
+	discardedPercent   = 20 // of all experiments
+	spinFactor         = 0.8
+	fewVisitsPerWindow = 5  // the plan lengthens experiments until there are as many
+	fewSamples         = 50 // to know where a program's time goes
+)
+
+// Warnings are the warnings about one thing: a result, a point, a latency, a target or an effect.
+type Warnings []Warning
+
+// Add appends a warning. Its text is formatted as by fmt.Sprintf.
+func (w *Warnings) Add(code, format string, args ...any) {
+	*w = append(*w, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+// pointFacts sets the figures of a point, and adds the warnings about it.
+func (in *input) pointFacts(p *Point, t *track) {
+	k := slices.IndexFunc(in.points, func(q Point) bool { return q.Name == p.Name && q.Kind == p.Kind })
+	var seconds float64
+	for r, d := range in.runs {
+		slot := in.slot(r, k)
+		if slot < 0 {
+			continue
+		}
+		var visits int64
+		for i := range d.Experiments {
+			if measured(&d.Experiments[i], slot) {
+				visits += d.Experiments[i].Points[slot].Count
+			}
+			seconds += float64(d.Experiments[i].RealNS) / 1e9
+		}
+		// The run's total includes visits between experiments.
+		if d.End != nil && slot < len(d.End.Visits) {
+			visits = max(visits, d.End.Visits[slot])
+		}
+		p.Visits += visits
+		p.Sites = max(p.Sites, sitesOf(d, slot))
+	}
+	switch {
+	case p.Visits == 0:
+		p.Warnings.Add("never-visited", "point %s was visited 0 times in %.0f s", p.Name, seconds)
+		return
+	case t.count == 0:
+		p.Warnings.Add("no-baseline", "point %s: no usable baseline, so nothing to compare with", p.Name)
+		return
+	case t.visits == 0:
+		p.Warnings.Add("no-baseline", "point %s: no visit in any baseline, so nothing to compare with", p.Name)
+		return
+	}
+	p.Rate = 1e9 * t.visits / (t.mean * float64(t.count))
+	if t.df < 2 {
+		p.Warnings.Add("few-baselines", "point %s: %d %s, too few to know the noise: no intervals",
+			p.Name, t.count, plural(t.count, "baseline"))
+		return
+	}
+	p.Noise = 100 * math.Sqrt(t.variance)
+	if mean := t.visits / float64(t.count); mean < fewVisitsPerWindow {
+		p.Warnings.Add("few-visits", "point %s: %.2g visits in a baseline; longer experiments, or a point that is visited "+
+			"more often, would tell more", p.Name, mean)
+	} else if p.Noise > noisyPercent {
+		p.Warnings.Add("unstable-baseline", "point %s: the time per visit in one baseline differs by ±%.0f%% "+
+			"from its neighbours'", p.Name, min(p.Noise, 999))
+	}
+	if f := t.drift(); f > driftFactor {
+		p.Warnings.Add("drift", "point %s: its time per visit changed by a factor of %.3g while measuring", p.Name, f)
+	}
+}
+
+// drift is the largest factor, over the runs, between expected periods: that of
+// the slowest tenth of baselines over that of the fastest.
+func (t *track) drift() float64 {
+	worst := 1.0
+	for _, s := range t.segments {
+		var periods []float64
+		for _, p := range s.loo {
+			if p > 0 {
+				periods = append(periods, p)
+			}
+		}
+		if len(periods) < 10 {
+			continue
+		}
+		slices.Sort(periods)
+		worst = math.Max(worst, quantile(periods, 0.9)/quantile(periods, 0.1))
+	}
+	return worst
+}
+
+// effectWarnings adds the warnings about one target's effect on one point.
+func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
+	tg := &in.targets[u]
+	switch {
+	case f.total == 0 && (tg.Tried == 0 || t.visits == 0):
+		return // the target or the point has a warning about it
+	case f.total == 0:
+		e.Warnings.Add("no-data", "none of its %d %s can be compared at this point", tg.Tried, plural(tg.Tried, "experiment"))
+		return
+	case f.total < leastTrials:
+		e.Warnings.Add("few-experiments", "%d %s: needs at least %d for an interval",
+			f.total, plural(f.total, "experiment"), leastTrials)
+		return
+	}
+	if f.phase != 1 {
+		e.Warnings.Add("phases", "it runs in phases of the program: what was gained in them was multiplied by %.2f", f.phase)
+	}
+	var visits float64
+	for _, s := range f.levels {
+		visits += s.visits
+	}
+	if visits < 2*fewVisits {
+		e.Warnings.Add("few-visits", "%.0f visits in %d experiments", visits, f.total)
+	}
+	switch {
+	case f.clipped == 1:
+		e.Warnings.Add("outliers", "1 of %d experiments was an outlier: its weight was reduced", f.total)
+	case f.clipped > 1:
+		e.Warnings.Add("outliers", "%d of %d experiments were outliers: their weight was reduced", f.clipped, f.total)
+	}
+	if f.disagree > 1 {
+		e.Warnings.Add("runs-disagree", "its %d runs say different things, by more than their noise: intervals were made "+
+			"%.1f times as wide", f.runs, math.Sqrt(f.disagree))
+	}
+	if up, down := e.certainLevels(); up && down {
+		e.Warnings.Add("bends", "gains at some speed-ups, loses at others: look at the curve")
+	} else if e.Slope.Bounded && (e.Verdict == Faster && e.Slope.Low <= 0 || e.Verdict == Slower && e.Slope.High >= 0) {
+		e.Warnings.Add("bends", "the curve bends: its slope is not its effect")
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "experiment was"
+	}
+	return "experiments were"
+}
+
+func wereRecords(n int) string {
+	if n == 1 {
+		return "record was"
+	}
+	return "records were"
+}
+
+// addWarnings adds the warnings about targets and about the whole result.
+func (in *input) addWarnings(res *Result) {
+	for u := range in.targets {
+		tg := &in.targets[u]
+		switch {
+		case tg.Tried == 0 && tg.SetAside > 0:
+			tg.Warnings.Add("set-aside", "all of its %d %s set aside", tg.SetAside, were(tg.SetAside))
+		case tg.Tried == 0:
+			tg.Warnings.Add("few-experiments", "never tried")
+		case 100*tg.SetAside > discardedPercent*(tg.Tried+tg.SetAside):
+			tg.Warnings.Add("set-aside", "%d of its %d %s set aside",
+				tg.SetAside, tg.Tried+tg.SetAside, were(tg.Tried+tg.SetAside))
+		}
+	}
+	in.unitWarnings()
+	in.runWarnings(res)
+	for i := range res.Points {
+		res.Warnings = append(res.Warnings, res.Points[i].Warnings...)
+	}
+	for i := range res.Latencies {
+		res.Warnings = append(res.Warnings, res.Latencies[i].Warnings...)
+	}
+	in.experimentWarnings(res)
+}
+
+// unitWarnings looks at what was recorded beside the visits, for single units: a unit's experiments
+// may have been disturbed when most others were not.
+func (in *input) unitWarnings() {
+	var all disturbance
+	each := make([]disturbance, len(in.targets))
+	for r, d := range in.runs {
+		for i := range d.Experiments {
+			if e := &d.Experiments[i]; usable(e) {
+				all.add(&d.Run, e)
+				if !e.IsBaseline() {
+					each[in.unitOf[r][e.Unit]].add(&d.Run, e)
+				}
+			}
+		}
+	}
+	for u := range in.targets {
+		tg, own := &in.targets[u], &each[u]
+		if len(own.unpaid) < leastTrials {
+			continue
+		}
+		if x := 100 * median(own.unpaid); x > unpaidPercent {
+			tg.Warnings.Add("unpaid", "in half of its experiments %.0f%% or more of their time was still owed at the end", x)
+		}
+		const more = 2 // times the figure of all experiments; below that, the result has the warning
+		if x := 100 * own.foreign / own.cpu; x > foreignPercent && own.foreign*all.cpu > more*all.foreign*own.cpu {
+			tg.Warnings.Add("foreign-cpu", "other processes took %.0f%% of the CPU time during its experiments", x)
+		}
+		if x := 100 * own.steal / own.cpu; x > stealPercent && own.steal*all.cpu > more*all.steal*own.cpu {
+			tg.Warnings.Add("steal", "the hypervisor took %.0f%% of the CPU time during its experiments", x)
+		}
+	}
+}
+
+// A disturbance sums up what disturbed experiments, in ns, and the debt that each of them still
+// had.
+type disturbance struct {
+	cpu, foreign, steal float64
+	unpaid              []float64 // parts of the experiments' time
+}
+
+func (x *disturbance) add(run *profile.Run, e *profile.Experiment) {
+	x.cpu += float64(e.RealNS) * float64(max(1, run.CPUs))
+	x.foreign += float64(e.ForeignNS)
+	x.steal += float64(e.StealNS)
+	if !e.IsBaseline() {
+		x.unpaid = append(x.unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
+	}
+}
+
+// runWarnings passes on the warnings that the runs recorded, each text once.
+func (in *input) runWarnings(res *Result) {
+	seen := map[profile.Warning]bool{}
+	unknown := 0
+	for _, d := range in.runs {
+		unknown += d.Unknown
+		for _, w := range d.Warnings {
+			if !seen[w] {
+				seen[w] = true
+				res.Warnings = append(res.Warnings, Warning(w))
+			}
+		}
+		if d.Torn {
+			res.Warnings.Add("torn", "%s: the run at line %d was cut short; what it had measured is used", d.File, d.Line)
+		}
+	}
+	if unknown > 0 {
+		res.Warnings.Add("newer", "%d %s of the profile passed over: a newer whatif wrote them, and knows more",
+			unknown, wereRecords(unknown))
+	}
+}
+
+// experimentWarnings looks at what was recorded beside the visits, in all experiments.
+func (in *input) experimentWarnings(res *Result) {
+	if len(in.runs) == 0 {
+		res.Warnings.Add("no-data", "the profile holds no run")
+		return
+	}
+	if res.Experiments+res.Baselines == 0 {
+		res.Warnings.Add("no-data", "no usable experiment")
+	}
+	if aside := total(res.SetAside); aside > 0 && 100*aside > discardedPercent*(aside+res.Experiments+res.Baselines) {
+		res.Warnings.Add("set-aside", "%d of %d experiments and baselines were set aside: %s",
+			aside, aside+res.Experiments+res.Baselines, list(res.SetAside))
+	}
+	var cpu, foreign, steal float64
+	var wakes, network int64
+	var unpaid, turns []float64
+	for _, d := range in.runs {
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			if !usable(e) {
+				continue
+			}
+			cpu += float64(e.RealNS) * float64(max(1, d.Run.CPUs))
+			foreign += float64(e.ForeignNS)
+			steal += float64(e.StealNS)
+			wakes += e.Wakes
+			network += e.NetworkWakes
+			if e.IsBaseline() {
+				continue // baselines owe little, and their stops are too short for a rate
+			}
+			unpaid = append(unpaid, float64(e.UnpaidNS)/float64(e.RealNS))
+			if e.SpinTurns > 0 && e.SpinNS > 1e6 {
+				turns = append(turns, float64(e.SpinTurns)/float64(e.SpinNS))
+			}
+		}
+	}
+	in.machineWarnings(res, 100*foreign/cpu, 100*steal/cpu)
+	if 100*network > networkPercent*wakes {
+		res.Warnings.Add("remote-clients", "%.0f%% of the wake-ups came from other machines, which are not slowed down "+
+			"with the program: "+
+			"the gains hold for clients that wait for each answer, and are too large for others",
+			100*float64(network)/float64(wakes))
+	}
+	isMet := func(t Target) bool { return (t.Samples > 0 || t.Tried > 0) && !isPlacebo(t) }
+	if res.Samples >= fewSamples && !slices.ContainsFunc(res.Targets, isMet) {
+		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up; --list-units shows what runs, "+
+			"and why that cannot be", res.Samples)
+	}
+	if x := 100 * median(unpaid); x > unpaidPercent {
+		res.Warnings.Add("unpaid", "in half of the experiments %.0f%% or more of their time was still owed at the end", x)
+	}
+	slices.Sort(turns)
+	if len(turns) >= 10 && quantile(turns, 0.1) < spinFactor*quantile(turns, 0.5) {
+		res.Warnings.Add("hidden-contention", "in a tenth of the experiments pauses ran at %.0f%% of their usual speed: "+
+			"the cores were not all there",
+			100*quantile(turns, 0.1)/quantile(turns, 0.5))
+	}
+	losses := in.losses()
+	in.stackWarnings(res, losses)
+	if len(losses) > 0 {
+		res.Warnings.Add("losses", "lost in the kernel: %s", list(losses))
+	}
+}
+
+// stackWarnings removes the losses that are samples, and gives them as a share. Unwind tables are
+// read when a stack first needs them, so some early stacks are normal; too many of them are worth a
+// warning.
+func (in *input) stackWarnings(res *Result, losses map[string]int64) {
+	const manyEarly = 2 // percent
+	var samples int64
+	for _, d := range in.runs {
+		for i := range d.Experiments {
+			e := &d.Experiments[i]
+			samples += e.Samples * int64(e.TicksEach()) // losses are counted per tick
+		}
+	}
+	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }
+	if n := losses[profile.LossStack]; n > 0 {
+		res.Warnings.Add("stacks", "of %s of the samples the callers could not be found: %s %d",
+			percentText(percent(n)), profile.LossStack, n)
+	}
+	early := make(map[string]int)
+	for _, name := range []string{profile.LossTable, profile.LossPlace} {
+		if n := losses[name]; n > 0 {
+			early[name] = int(n)
+		}
+		delete(losses, name)
+	}
+	if x := percent(int64(total(early))); x > manyEarly {
+		res.Warnings.Add("early-stacks", "%s of the samples came too early to be given to any code: %s; "+
+			"a longer run has fewer", percentText(x), list(early))
+	}
+	delete(losses, profile.LossStack)
+}
+
+func percentText(percent float64) string {
+	if percent < 0.1 {
+		return "less than 0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", percent)
+}
+
+// losses adds up what was lost in the kernel. The end record has the total of a run; a run that was
+// killed has only the losses of its experiments.
+func (in *input) losses() map[string]int64 {
+	sum := map[string]int64{}
+	for _, d := range in.runs {
+		run := map[string]int64{}
+		for i := range d.Experiments {
+			for name, n := range d.Experiments[i].Losses {
+				run[name] += n
+			}
+		}
+		if d.End != nil {
+			for name, n := range d.End.Losses {
+				run[name] = max(run[name], n)
+			}
+		}
+		for name, n := range run {
+			if n > 0 {
+				sum[name] += n
+			}
+		}
+	}
+	return sum
+}
+
+// machineWarnings adds the warnings about other users of the machine.
+func (in *input) machineWarnings(res *Result, foreign, steal float64) {
+	if foreign > foreignPercent {
+		res.Warnings.Add("foreign-cpu", "other processes took %.0f%% of the CPU time: the gains are those "+
+			"on this busy machine", foreign)
+	}
+	if steal > stealPercent {
+		res.Warnings.Add("steal", "the hypervisor took %.0f%% of the CPU time", steal)
+	}
+	if own := 100 * float64(res.OwnNS) / math.Max(1, float64(res.RealNS)); own > ownPercent {
+		res.Warnings.Add("own-cpu", "whatif itself took %.1f%% of a core", own)
+	}
+}
+
+func total(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// list formats counts with their names, the largest first.
+func list[N int | int64](counts map[string]N) string {
+	names := slices.Collect(maps.Keys(counts))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	s := ""
+	for i, name := range names {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%s %d", name, counts[name])
+	}
+	return s
+}
+
+// sitesOf is the number of places at which a run counted one of its points.
+func sitesOf(d *profile.Data, slot int) int {
+	if d.End != nil && slot < len(d.End.Sites) {
+		return d.End.Sites[slot]
+	}
+	return d.Run.Points[slot].Sites
+}
+
+// markNeverVisited gives the reason for missing effects on points that were never visited.
+// addWarnings must have counted the visits.
+func (r *Result) markNeverVisited() {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Effects {
+			if e := &r.Targets[i].Effects[j]; r.Points[e.Point].Visits == 0 {
+				e.NeverVisited, e.Reason = true, "never visited: nothing to measure"
+			}
+		}
+	}
+}
