@@ -1,7 +1,7 @@
 package ledger
 
-// KernelCode says where in the running kernel the code is that does not belong to the interrupted or sleeping thread's
-// own work, and where functions begin.
+// KernelCode says where the running kernel has the code that is no work of the thread that it interrupts or puts to
+// sleep, and where functions begin.
 type KernelCode struct {
 	Entry Text // all ways into the kernel
 	Sleep Text // the scheduler, and locks: code in which a thread sleeps, whatever it waits for

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The kernel side stops threads and counts for this process only while the lease holds, which is so long after each
-// Renew. If the loop of experiments hangs or this process is stopped, the target is at full speed again after it.
 const (
+	// lease is how long after each Renew the kernel side works for this process. Then nothing is earned, stopped or
+	// counted. So if the loop of experiments hangs or this process is stopped, the target is at full speed again.
 	lease = 900 * time.Millisecond
 	// RenewEvery is how often Renew has to be called, at least.
 	RenewEvery = lease / 4

@@ -5,12 +5,12 @@
 // The normal sequence of its use:
 //
 //   - Open loads the programs. Nothing belongs to the target yet.
-//   - AddCounters and SetFile name the progress points that the program's source has. NextEvent is then called in a
-//     goroutine of its own; SetPlace, SetTable, SetFile and SetName answer its events.
+//   - AddCounters and SetFile say where the program counts the points in its source.
 //   - MeasureVisit, MeasureHooks and MeasureProbes find out what counting a visit costs.
 //   - SetSpan makes two points the ends of a latency.
 //   - AttachProbes and the Count methods count the visits of the other points.
 //   - Adopt makes a stopped program the target. Join and JoinAll take in processes that run already.
+//   - NextEvent is called in a goroutine of its own. SetPlace, SetTable, SetFile and SetName answer its events.
 //   - StartClock starts sampling.
 //   - Begin and End enclose one experiment after another. Renew is called every RenewEvery.
 //   - Detach ends all that. Close frees the memory, too.
