@@ -10,15 +10,16 @@ import (
 	"whatif/internal/privilege"
 )
 
-// attachAllowed is attach for code of a target. Where whatif's capabilities are lent, the file must be the caller's
-// own: the kernel sets a probe in every process that runs the file. The file's owner can change those processes anyway.
-func (l *Ledger) attachAllowed(handler string, probes []Probe) ([]link.Link, error) {
+// setAllowed sets probes in code of a target. Where whatif's capabilities are lent, the file must be the caller's own,
+// because the kernel sets a probe in every process that runs the file. A file's owner can change those processes
+// anyway.
+func (p *probes) setAllowed(handler string, in []Probe) ([]link.Link, error) {
 	if privilege.Lent() {
-		if err := checkOwn(probes[0].File); err != nil {
+		if err := checkOwn(in[0].File); err != nil {
 			return nil, err
 		}
 	}
-	return l.attach(handler, probes)
+	return p.set(handler, in)
 }
 
 // checkOwn refuses a file that is not the caller's.
@@ -28,7 +29,8 @@ func checkOwn(f *os.File) error {
 		return fmt.Errorf("looking at %s for a probe: %w", f.Name(), err)
 	}
 	if int(st.Uid) != os.Getuid() {
-		return privilege.Refuse("putting a probe into "+f.Name(), "the file is not yours, and the probe would slow everybody who runs it")
+		return privilege.Refuse("putting a probe into "+f.Name(),
+			"the file is not yours, and the probe would slow everybody who runs it")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"whatif/internal/hint"
 )
 
-// The file's owner counts, not that of a link to it.
+// The owner of the file decides, not the owner of a link to it.
 func TestCheckOwn(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, for a file of another user")

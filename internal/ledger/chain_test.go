@@ -14,7 +14,7 @@ func TestPackedSteps(t *testing.T) {
 	}
 }
 
-// The kernel takes the programs with all settings.
+// The kernel accepts the programs with all settings.
 func TestOpenWithStacks(t *testing.T) {
 	realkernel.Need(t)
 	for _, s := range []*Stacks{nil, {}, {Enough: 2}, {Enough: 1, BlamedOnly: true}} {

@@ -5,97 +5,142 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"whatif/bpf"
 )
 
-// StartClock starts sampling on these cores: the kernel side's timers, which set
-// themselves anew at each tick. A timer is started on the core that it is for. Kernels before 6.7 cannot
-// pin it there: then the clock of a core stands still while that is idle. It gives the
-// cores that this process may not be on, where nothing is sampled, and nobody stopped.
-func (l *Ledger) StartClock(cpus []int) (barred []int, err error) {
-	if err := <-l.clock; err != nil {
+// clock is the part of a Ledger that samples cores: their timers, the lease without which those become slow (lease.go),
+// and how often they tick (ticks.go).
+type clock struct {
+	*kernelSide
+	timers *ebpf.Map
+
+	loaded chan error // gets the error of loadClock
+	cores  []int      // that have a clock
+	barred []int      // cores whose clock the last Renew could not start again
+}
+
+func newClock(k *kernelSide, period time.Duration) *clock {
+	c := k.page.control
+	c.Seed = rand.Uint64()
+	c.Period, c.AskedPeriod, c.Parts = uint64(period), uint64(period), uint64(sampleParts)
+	return &clock{kernelSide: k, timers: k.maps.Timers}
+}
+
+// Now is the clock of the kernel side, in nanoseconds.
+func Now() uint64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic(err) // cannot fail on any kernel that BPF runs on
+	}
+	return uint64(t.Nano())
+}
+
+// loadClock begins to load the program that starts the timers. Most of what the kernel has to check is in that one, so
+// other work is done meanwhile.
+func (c *clock) loadClock() {
+	c.loaded = make(chan error, 1)
+	go func() {
+		_, err := c.programs.get("start_clock")
+		c.loaded <- err
+		close(c.loaded)
+	}()
+}
+
+// awaitClock waits until loadClock has ended, if it was called.
+func (c *clock) awaitClock() {
+	if c.loaded != nil {
+		<-c.loaded
+	}
+}
+
+// StartClock starts sampling on these cores. Each gets a timer of the kernel side, which sets itself anew at each tick,
+// and which is started on the core itself. Kernels before 6.7 cannot pin it there: then the clock of a core stands
+// still while the core is idle. StartClock returns the cores on which this process may not run: nothing is sampled
+// there, and no thread is stopped.
+func (c *clock) StartClock(cpus []int) (barred []int, err error) {
+	if err := <-c.loaded; err != nil {
 		return nil, err
 	}
-	l.renew()
-	return l.AddClocks(cpus)
+	c.renew()
+	return c.AddClocks(cpus)
 }
 
 // AddClocks starts sampling on cores that have no clock yet, as StartClock does.
-func (l *Ledger) AddClocks(cpus []int) (barred []int, err error) {
-	barred, err = l.startClocks(cpus)
+func (c *clock) AddClocks(cpus []int) (barred []int, err error) {
+	barred, err = c.startTimers(cpus)
 	if err != nil {
 		return nil, err
 	}
 	for _, cpu := range cpus {
 		if !slices.Contains(barred, cpu) {
-			l.clocks = append(l.clocks, cpu)
+			c.cores = append(c.cores, cpu)
 		}
 	}
 	return barred, nil
 }
 
-// unseen is a core's Left until a thread of the target runs there: no moment, as it is long ago.
-const unseen = 1
+// notSeen is when the last thread of the target has left a core, before any has been there. It is no real time.
+const notSeen = 1
 
-// Await marks these cores, which have no clock: Ran then tells whether threads of the target have run there.
-func (l *Ledger) Await(cpus []int) {
+// Await marks cores that have no clock. From then on Ran tells whether threads of the target have run there.
+func (c *clock) Await(cpus []int) {
 	for _, cpu := range cpus {
-		if cpu < len(l.page.cores) {
-			store(&l.page.cores[cpu].ShownLeft, unseen)
+		if cpu < len(c.page.cores) {
+			store(&c.page.cores[cpu].ShownLeft, notSeen)
 		}
 	}
 }
 
-// Ran gives those of the cores, which Await has marked, that threads of the target have run on. Where only samples are
-// taken, switches are not followed, and it gives none.
-func (l *Ledger) Ran(cpus []int) []int {
+// Ran returns the marked cores on which threads of the target have run since Await. With SamplesOnly it returns none,
+// as switches are not followed.
+func (c *clock) Ran(cpus []int) []int {
 	var ran []int
 	for _, cpu := range cpus {
-		if cpu < len(l.page.cores) && load(&l.page.cores[cpu].ShownLeft) != unseen {
+		if cpu < len(c.page.cores) && load(&c.page.cores[cpu].ShownLeft) != notSeen {
 			ran = append(ran, cpu)
 		}
 	}
 	return ran
 }
 
-// parked tells whether a core's clock stands still because the core is idle, on a kernel that cannot pin it.
-func (l *Ledger) parked(cpu int) bool {
-	var v bpf.LedgerTimer
-	return l.page.control.Unpinned != 0 && l.maps.Timers.Lookup(uint32(cpu), &v) == nil && v.Parked != 0
+// rests tells whether a core's clock stands still because the core is idle, on a kernel that cannot pin timers.
+func (c *clock) rests(cpu int) bool {
+	var t bpf.LedgerTimer
+	return c.page.control.Unpinned != 0 && c.timers.Lookup(uint32(cpu), &t) == nil && t.Parked != 0
 }
 
-// startClocks starts the clocks of cores, and gives those that this process may not be on.
-func (l *Ledger) startClocks(cpus []int) (barred []int, err error) {
-	program, err := l.programs.get("start_clock")
+// startTimers starts the timers of cores, and returns the cores on which this process may not run.
+func (c *clock) startTimers(cpus []int) (barred []int, err error) {
+	program, err := c.programs.get("start_clock")
 	if err != nil {
 		return nil, err
 	}
-	k, err := link.AttachIter(link.IterOptions{Program: program})
+	start, err := link.AttachIter(link.IterOptions{Program: program})
 	if err != nil {
 		return nil, fmt.Errorf("starting the sampling clock: %w", err)
 	}
-	defer k.Close()
-	// This goroutine's thread visits the cores; it is not used again.
+	defer start.Close()
+	// The thread of this goroutine moves from core to core, and is not used again.
 	done := make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		barred, err = l.startClockOn(cpus, k)
+		barred, err = c.startTimersOn(cpus, start)
 		close(done)
 	}()
 	<-done
 	return barred, err
 }
 
-func (l *Ledger) startClockOn(cpus []int, program *link.Iter) (barred []int, err error) {
+func (c *clock) startTimersOn(cpus []int, start *link.Iter) (barred []int, err error) {
 	for _, cpu := range cpus {
 		var set unix.CPUSet
 		set.Set(cpu)
@@ -107,12 +152,12 @@ func (l *Ledger) startClockOn(cpus []int, program *link.Iter) (barred []int, err
 		if err != nil {
 			return nil, fmt.Errorf("starting the sampling clock: moving to CPU %d: %w", cpu, err)
 		}
-		err = startTimer(program)
-		if errors.Is(err, unix.EINVAL) && l.page.control.Unpinned == 0 {
-			if err := l.unpin(); err != nil {
+		err = startTimer(start)
+		if errors.Is(err, unix.EINVAL) && c.page.control.Unpinned == 0 {
+			if err := c.unpin(); err != nil {
 				return nil, err
 			}
-			err = startTimer(program)
+			err = startTimer(start)
 		}
 		if errors.Is(err, unix.ERANGE) {
 			err = fmt.Errorf("whatif knows CPUs up to number %d", bpf.LedgerLimitMAX_CPUS-1)
@@ -121,30 +166,24 @@ func (l *Ledger) startClockOn(cpus []int, program *link.Iter) (barred []int, err
 			return nil, fmt.Errorf("starting the sampling clock of CPU %d: %w", cpu, err)
 		}
 	}
-	if len(barred) == len(cpus) && len(l.clocks) == 0 {
+	if len(barred) == len(cpus) && len(c.cores) == 0 {
 		return nil, errors.New("starting the sampling clock: this process may be on no CPU of those that are on line")
 	}
 	return barred, nil
 }
 
-// unpin has the clock do without timers that are pinned to their cores.
-func (l *Ledger) unpin() error {
-	l.page.control.Unpinned = 1
-	k, err := l.programs.attach("on_leave_idle")
-	if err != nil {
-		return err
-	}
-	l.links.add(k)
-	return nil
+// unpin makes the clock work without timers that are pinned to their cores.
+func (c *clock) unpin() error {
+	c.page.control.Unpinned = 1
+	return c.attach("on_leave_idle")
 }
 
-// startTimer starts the timer of the core that it runs on. The kernel makes a
-// timer of what memory of that size lies ready on the core, and does not wait for
-// more: sometimes there is none.
-func startTimer(program *link.Iter) error {
+// startTimer starts the timer of the core that it runs on. The kernel takes the memory for a timer from what lies ready
+// on that core for its size, and does not wait for more. So sometimes there is none.
+func startTimer(start *link.Iter) error {
 	const attempts = 100
 	for i := 1; ; i++ {
-		err := startTimerOnce(program)
+		err := startTimerOnce(start)
 		if !errors.Is(err, unix.ENOMEM) || i == attempts {
 			return err
 		}
@@ -153,8 +192,8 @@ func startTimer(program *link.Iter) error {
 	}
 }
 
-func startTimerOnce(program *link.Iter) error {
-	run, err := program.Open()
+func startTimerOnce(start *link.Iter) error {
+	run, err := start.Open()
 	if err != nil {
 		return err
 	}
@@ -169,8 +208,8 @@ func startTimerOnce(program *link.Iter) error {
 	return nil
 }
 
-// leaveMemory makes the kernel take small objects of all sizes, and give them back
-// to this core: pipes are of several.
+// leaveMemory makes the kernel allocate small objects of all sizes and give them back to this core. A pipe has objects
+// of several sizes.
 func leaveMemory() {
 	var open []int
 	for range 32 {
@@ -183,27 +222,4 @@ func leaveMemory() {
 	for _, fd := range open {
 		unix.Close(fd)
 	}
-}
-
-// parseCPUs reads the kernel's notation for a set: 0-3,8.
-func parseCPUs(s string) ([]int, error) {
-	var cpus []int
-	for _, part := range strings.Split(s, ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		if !isRange {
-			to = from
-		}
-		a, err := strconv.Atoi(from)
-		if err != nil {
-			return nil, err
-		}
-		b, err := strconv.Atoi(to)
-		if err != nil {
-			return nil, err
-		}
-		for ; a <= b; a++ {
-			cpus = append(cpus, a)
-		}
-	}
-	return cpus, nil
 }

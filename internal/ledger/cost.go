@@ -7,13 +7,35 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/cilium/ebpf"
 )
 
-// subjects are functions of this process to put probes on, one for each way in which
-// the kernel runs the instruction under one. Their first instructions leave the stack
-// alone, and nothing else is on it but the return address: also returns may be probed,
-// though it is Go.
-var subjects = map[Cost]struct {
+// MeasureVisit finds out how long it takes to count a visit during an experiment, without the way to the program that
+// counts. MeasureHooks and MeasureProbes add that way: they measure it in this process, whose visits are not counted.
+// As MeasureVisit is an experiment itself, it has to come before anything is counted.
+func (l *Ledger) MeasureVisit() error {
+	l.Begin(Experiment{Length: time.Second})
+	defer func() {
+		l.End(0)
+		store(&l.page.visits[0], 0)
+	}()
+	program, err := l.programs.get("measure_visits")
+	if err != nil {
+		return err
+	}
+	ns, err := program.Run(&ebpf.RunOptions{})
+	if err != nil {
+		return fmt.Errorf("measuring what counting a visit costs: %w", err)
+	}
+	l.visitCost = time.Duration(ns)
+	return nil
+}
+
+// probedFunctions are functions of this process to set probes on, one for each way in which the kernel runs a probed
+// instruction. Their first instructions do not use the stack, and there is nothing on it but the return address. So
+// even their returns can be probed, although this is a Go program.
+var probedFunctions = map[Cost]struct {
 	pc    func() uint64
 	batch func(n int)
 }{
@@ -24,19 +46,21 @@ var subjects = map[Cost]struct {
 	LongNop:       {longNopPC, callLongNop},
 }
 
-// MeasureProbes finds out what a visit by probes like these costs, so that it can be
-// booked as the delay that it is: once for each cost, after MeasureVisit and before AttachProbes.
-// locate finds the place of code of this process.
-func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path string, offset uint64, err error)) error {
+// MeasureProbes finds out what a visit by probes like these costs, so that the cost can be booked as the delay that it
+// is. Each Cost is measured once, after MeasureVisit and before AttachProbes. locate finds the place of an address of
+// this process's code.
+func (p *probes) MeasureProbes(
+	all []Probe, locate func(pc uint64) (path string, offset uint64, err error),
+) error {
 	// The thread must not move to another core within a batch.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for _, p := range probes {
-		if l.measured[p.Cost] {
+	for _, probe := range all {
+		if p.measured[probe.Cost] {
 			continue
 		}
-		subject := subjects[p.Cost]
-		path, offset, err := locate(subject.pc())
+		function := probedFunctions[probe.Cost]
+		path, offset, err := locate(function.pc())
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
@@ -44,25 +68,27 @@ func (l *Ledger) MeasureProbes(probes []Probe, locate func(pc uint64) (path stri
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
-		each, err := l.measureProbe(Probe{File: own, Offset: offset, Cost: p.Cost, Of: uint32(MaxPoints)}, subject.batch)
+		each, err := p.measureProbe(
+			Probe{File: own, Offset: offset, Cost: probe.Cost, Of: uint32(MaxPoints)}, function.batch)
 		own.Close()
 		if err != nil {
 			return fmt.Errorf("measuring what a probe costs: %w", err)
 		}
-		store(&l.page.control.ProbeCost[p.Cost], uint64(each+l.visit))
-		l.measured[p.Cost] = true
+		store(&p.page.control.ProbeCost[probe.Cost], uint64(each+p.visitCost))
+		p.measured[probe.Cost] = true
 	}
 	return nil
 }
 
-// ProbeCost is what MeasureProbes found that a visit costs.
-func (l *Ledger) ProbeCost(c Cost) time.Duration {
-	return time.Duration(load(&l.page.control.ProbeCost[c]))
+// ProbeCost is what a visit costs, as MeasureProbes found out.
+func (p *probes) ProbeCost(c Cost) time.Duration {
+	return time.Duration(load(&p.page.control.ProbeCost[c]))
 }
 
-func (l *Ledger) measureProbe(p Probe, batch func(n int)) (time.Duration, error) {
+// measureProbe is what a visit of the probe adds to the time of a call. batch makes n calls.
+func (p *probes) measureProbe(probe Probe, batch func(n int)) (time.Duration, error) {
 	bare := timeBatches(batch)
-	links, err := l.attach(visitedBy([]Probe{p}), []Probe{p})
+	links, err := p.set(visitHandler([]Probe{probe}), []Probe{probe})
 	probed := bare
 	if err == nil {
 		probed = timeBatches(batch)
@@ -74,8 +100,8 @@ func (l *Ledger) measureProbe(p Probe, batch func(n int)) (time.Duration, error)
 	return max(probed-bare, 0), errors.Join(errs...)
 }
 
-// timeBatches is the time of one call: the median over batches, which is not
-// moved by those in which something else ran.
+// timeBatches is the time of one call, where call makes n of them. It is the median over batches: those in which
+// something else ran do not move it.
 func timeBatches(call func(n int)) time.Duration {
 	const batches, size = 25, 40
 	var each []time.Duration

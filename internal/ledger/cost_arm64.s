@@ -34,7 +34,7 @@ TEXT ·steppedPC(SB), NOSPLIT, $0-8
 	MOVD R0, ret+0(FP)
 	RET
 
-// All instructions have one length: what is true of a no-op is true of this.
+// All instructions of arm64 have the same length, so the long no-op is a no-op.
 TEXT ·callLongNop(SB), NOSPLIT, $16-8
 	MOVD n+0(FP), R9
 again:

@@ -2,8 +2,8 @@
 
 package ledger
 
-// In cost_GOARCH.s: functions whose first instruction the kernel emulates under a
-// probe, or runs in a single step, or one of both, if it is a long no-op; and loops that call them n times.
+// cost_GOARCH.s has functions whose first instruction, under a probe, the kernel emulates or runs in a single step.
+// With the long no-op it does either. call... calls the function n times, ...PC is the function's address.
 
 func callEmulated(n int)
 func callStepped(n int)

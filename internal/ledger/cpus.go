@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// CPUs are those of the machine that are on line, and of them those that it keeps free.
+// CPUs are the CPUs of the machine that are on line, and among them those that it keeps free.
 type CPUs struct {
-	Online   []int
-	Isolated []int // the scheduler moves no thread there by itself: isolcpus=, isolated partitions of cpusets
-	Tickless []int // nohz_full=: while one thread runs there the kernel does not interrupt it
+	Online []int
+
+	isolated []int // the scheduler moves no thread there by itself: isolcpus=, isolated partitions of cpusets
+	tickless []int // nohz_full=: the kernel does not interrupt a thread that runs there alone
 }
 
-// ReadCPUs reads them where the kernel describes its devices, /sys/devices/system.
+// ReadCPUs reads the CPUs from system, which is the directory /sys/devices/system.
 func ReadCPUs(system fs.FS) (c CPUs, err error) {
 	for _, set := range []struct {
 		path string
 		cpus *[]int
-	}{{"cpu/online", &c.Online}, {"cpu/isolated", &c.Isolated}, {"cpu/nohz_full", &c.Tickless}} {
+	}{{"cpu/online", &c.Online}, {"cpu/isolated", &c.isolated}, {"cpu/nohz_full", &c.tickless}} {
 		text, err := fs.ReadFile(system, set.path)
 		if errors.Is(err, fs.ErrNotExist) && set.cpus != &c.Online {
 			continue // this kernel cannot have any
@@ -29,7 +31,7 @@ func ReadCPUs(system fs.FS) (c CPUs, err error) {
 			return c, fmt.Errorf("listing the CPUs: %w", err)
 		}
 		cpus := strings.TrimSpace(string(text))
-		if set.cpus != &c.Online && (cpus == "" || cpus == "(null)") { // none; the latter is printf's word for it
+		if set.cpus != &c.Online && (cpus == "" || cpus == "(null)") { // none; the kernel's printf writes "(null)"
 			continue
 		}
 		if *set.cpus, err = parseCPUs(cpus); err != nil {
@@ -39,14 +41,16 @@ func ReadCPUs(system fs.FS) (c CPUs, err error) {
 	return c, nil
 }
 
-// WithClock chooses the CPUs on which a target is sampled whose threads may run on these sets of CPUs: all, but for
-// those that are kept free of it. To an isolated one the scheduler moves no thread, so a thread runs there only if
-// somebody chose its CPUs, and that one among them. A set of all CPUs is nobody's choice: it is what the cpusets of
-// containers have by default. To a tickless one that is not isolated the scheduler moves whatever may run there.
+// WithClock chooses the CPUs on which to sample a target whose threads may run on these sets of CPUs. They are all but
+// the CPUs that are kept free of the target.
+//
+// To an isolated CPU the scheduler moves no thread. So a thread runs there only if its set was chosen, and the CPU is
+// in the set. A set of all CPUs is no choice: the cpusets of containers have it by default. To a tickless CPU that is
+// not isolated the scheduler moves any thread that may run there.
 func (c CPUs) WithClock(mayRun [][]int) []int {
 	var clocks []int
 	for _, cpu := range c.Online {
-		isolated, tickless := slices.Contains(c.Isolated, cpu), slices.Contains(c.Tickless, cpu)
+		isolated, tickless := slices.Contains(c.isolated, cpu), slices.Contains(c.tickless, cpu)
 		if !isolated && !tickless || slices.ContainsFunc(mayRun, func(set []int) bool {
 			return slices.Contains(set, cpu) && (!isolated || !c.allIn(set))
 		}) {
@@ -58,4 +62,27 @@ func (c CPUs) WithClock(mayRun [][]int) []int {
 
 func (c CPUs) allIn(set []int) bool {
 	return !slices.ContainsFunc(c.Online, func(cpu int) bool { return !slices.Contains(set, cpu) })
+}
+
+// parseCPUs reads the kernel's notation for a set: 0-3,8.
+func parseCPUs(s string) ([]int, error) {
+	var cpus []int
+	for _, part := range strings.Split(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, err := strconv.Atoi(from)
+		if err != nil {
+			return nil, err
+		}
+		b, err := strconv.Atoi(to)
+		if err != nil {
+			return nil, err
+		}
+		for ; a <= b; a++ {
+			cpus = append(cpus, a)
+		}
+	}
+	return cpus, nil
 }

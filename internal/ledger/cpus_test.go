@@ -13,6 +13,25 @@ import (
 	"whatif/internal/realkernel"
 )
 
+func TestParseCPUs(t *testing.T) {
+	for text, want := range map[string][]int{
+		"0":         {0},
+		"0-3":       {0, 1, 2, 3},
+		"0-1,4":     {0, 1, 4},
+		"2,5-6,127": {2, 5, 6, 127},
+		"7-7":       {7},
+	} {
+		if got, err := parseCPUs(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "x", "0-", "-3", "0,,2", "0-y", "0 1"} {
+		if got, err := parseCPUs(text); err == nil {
+			t.Errorf("%q: %v, no error", text, got)
+		}
+	}
+}
+
 func TestReadCPUs(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	for _, test := range []struct {
@@ -20,7 +39,10 @@ func TestReadCPUs(t *testing.T) {
 		isolated, tickless []int
 	}{
 		{fstest.MapFS{"cpu/online": file("0-3\n")}, nil, nil},
-		{fstest.MapFS{"cpu/online": file("0-3\n"), "cpu/isolated": file("\n"), "cpu/nohz_full": file(" (null)\n")}, nil, nil},
+		{
+			fstest.MapFS{"cpu/online": file("0-3\n"), "cpu/isolated": file("\n"), "cpu/nohz_full": file(" (null)\n")},
+			nil, nil,
+		},
 		{
 			fstest.MapFS{"cpu/online": file("0-3\n"), "cpu/isolated": file("2-3\n"), "cpu/nohz_full": file("1,3\n")},
 			[]int{2, 3}, []int{1, 3},
@@ -28,7 +50,7 @@ func TestReadCPUs(t *testing.T) {
 	} {
 		c, err := ReadCPUs(test.system)
 		if err != nil || !slices.Equal(c.Online, []int{0, 1, 2, 3}) ||
-			!slices.Equal(c.Isolated, test.isolated) || !slices.Equal(c.Tickless, test.tickless) {
+			!slices.Equal(c.isolated, test.isolated) || !slices.Equal(c.tickless, test.tickless) {
 			t.Errorf("%+v, %v; want %v isolated, %v tickless", c, err, test.isolated, test.tickless)
 		}
 	}
@@ -54,7 +76,7 @@ func TestWithClock(t *testing.T) {
 		want               []int
 	}{
 		{"nothing is kept free", nil, nil, [][]int{all}, all},
-		{"where it may not run it is cheap to know who does", nil, nil, [][]int{{1}}, all},
+		{"a clock costs little where it may not run", nil, nil, [][]int{{1}}, all},
 		{"isolated ones are left out", []int{2, 3}, nil, [][]int{{0, 1}}, []int{0, 1}},
 		{"whatever a container allows", []int{2, 3}, nil, [][]int{all}, []int{0, 1}},
 		{"pinned to one", []int{2, 3}, nil, [][]int{{2}}, []int{0, 1, 2}},
@@ -67,14 +89,14 @@ func TestWithClock(t *testing.T) {
 		{"nothing is known of it", []int{3}, []int{2}, nil, []int{0, 1}},
 		{"off line", []int{2, 9}, nil, [][]int{{9}}, []int{0, 1, 3}},
 	} {
-		c := CPUs{Online: all, Isolated: test.isolated, Tickless: test.tickless}
+		c := CPUs{Online: all, isolated: test.isolated, tickless: test.tickless}
 		if got := c.WithClock(test.mayRun); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.why, got, test.want)
 		}
 	}
 }
 
-// A thread of the target that runs on a CPU without a clock is noticed, and is sampled once that has one.
+// A thread of the target that runs on a CPU without a clock is noticed. It is sampled once the CPU has one.
 func TestRanWithoutClock(t *testing.T) {
 	realkernel.Need(t)
 	c, err := ReadCPUs(os.DirFS("/sys/devices/system"))
@@ -116,12 +138,12 @@ func TestRanWithoutClock(t *testing.T) {
 			}
 		}
 	}
-	await("it is not noticed where it runs", func() bool { return len(l.Ran([]int{second})) > 0 })
+	await("Ran does not notice the thread", func() bool { return len(l.Ran([]int{second})) > 0 })
 	if n := l.Totals(0).Samples; n > 0 {
 		t.Errorf("%d samples on a CPU without a clock", n)
 	}
 	if barred, err := l.AddClocks([]int{second}); err != nil || len(barred) > 0 {
 		t.Fatal(barred, err)
 	}
-	await("no sample where there is a clock now", func() bool { return l.Totals(0).Samples > 0 })
+	await("no sample by the new clock", func() bool { return l.Totals(0).Samples > 0 })
 }

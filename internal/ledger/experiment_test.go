@@ -10,7 +10,10 @@ import (
 
 // The bins are as narrow as they can be for the experiment to fit into them.
 func TestBinShift(t *testing.T) {
-	for _, length := range []time.Duration{1, 2047, 2048, 2049, time.Microsecond, 200 * time.Millisecond, 3200 * time.Millisecond, time.Second - 1, time.Hour, 24 * time.Hour, 365 * 24 * time.Hour} {
+	for _, length := range []time.Duration{
+		1, 2047, 2048, 2049, time.Microsecond, 200 * time.Millisecond, 3200 * time.Millisecond, time.Second - 1,
+		time.Hour, 24 * time.Hour, 365 * 24 * time.Hour,
+	} {
 		shift := binShift(length)
 		if last := uint64(length) >> shift; last >= uint64(bpf.LedgerLimitMAX_BINS) {
 			t.Errorf("%v: the last moment is in bin %d of %d", length, last, bpf.LedgerLimitMAX_BINS)
@@ -21,10 +24,10 @@ func TestBinShift(t *testing.T) {
 	}
 }
 
-// Minus leaves out no count.
+// Minus subtracts every count.
 func TestTotalsMinus(t *testing.T) {
-	// A unit that was met in between has none before.
-	before, after, want := Totals{Units: make([]int64, 2)}, Totals{Units: make([]int64, 2)}, Totals{Units: make([]int64, 2)}
+	units := func() Totals { return Totals{Units: make([]int64, 2)} }
+	before, after, want := units(), units(), units()
 	n := int64(1)
 	fill := func(b, a, w reflect.Value) {
 		b.SetInt(n)
@@ -42,6 +45,7 @@ func TestTotalsMinus(t *testing.T) {
 			fill(b.Field(i).Index(k), a.Field(i).Index(k), w.Field(i).Index(k))
 		}
 	}
+	// A unit that was first met in between had no samples before.
 	after.Units, want.Units = append(after.Units, 5), append(want.Units, 5)
 	if got := after.Minus(before); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

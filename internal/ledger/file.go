@@ -10,9 +10,8 @@ import (
 	"whatif/bpf"
 )
 
-// File is a file as the kernel tells them apart, by whatever path it was reached: what
-// a mapping of it leads to, and a probe is set on. On overlayfs, where two containers have
-// an image in common, and on btrfs that is not what stat says.
+// File is the identity of a file for the kernel, whatever path led to it: what its mappings refer to, and what probes
+// are set on. On btrfs, and on overlayfs where two containers have an image in common, stat gives another one.
 type File struct {
 	Dev   uint32
 	Inode uint64
@@ -21,16 +20,16 @@ type File struct {
 // fileOf is the file that a place is in.
 func fileOf(p Place) File { return File{p.Dev, p.Inode} }
 
-// File is the file that the event is about; zero if that is not known.
+// File is the file that the event is about. It is zero if the file is not known.
 func (e Event) File() File { return fileOf(e.Place) }
 
-// Identify says which file an image is, that this process has mapped.
-func (l *Ledger) Identify(image []byte) (File, error) {
+// Identify returns the file of which image is a mapping in this process.
+func (k *knownCode) Identify(image []byte) (File, error) {
 	const (
 		attempts = 1000
 		busy     = ^uint32(16) + 1 // EBUSY: another thread of this process changes its mappings
 	)
-	program, err := l.programs.get("identify")
+	program, err := k.programs.get("identify")
 	if err != nil {
 		return File{}, err
 	}

@@ -17,11 +17,12 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// Another tool that reads what the kernel notes about the target is woken by an interrupt in it, and not by it: it does not deal with the target.
+// A tool that reads the kernel's trace of the target is woken by an interrupt in the target, not by the target itself.
+// So it is no outsider that deals with the target.
 func TestReadersOfTracesAreNoPartners(t *testing.T) {
 	realkernel.Need(t)
 	l := opened(t)
-	// It computes in between, or its reader is never done, and never sleeps.
+	// It computes in between: else its reader would always have something to read, and never sleep.
 	target := exec.Command("sh", "-c", "while :; do umask 22; i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; done")
 	if err := target.Start(); err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func TestReadersOfTracesAreNoPartners(t *testing.T) {
 	if err := l.Join([]Process{{PID: target.Process.Pid}}); err != nil {
 		t.Fatal(err)
 	}
-	// A buffer of its own, for the one event.
+	// A trace buffer of this test's own, for one event.
 	buffer := filepath.Join("/sys/kernel/tracing/instances", "whatif-test-"+strconv.Itoa(os.Getpid()))
 	if err := os.Mkdir(buffer, 0o755); errors.Is(err, os.ErrNotExist) {
 		t.Skip("tracefs is not mounted")
@@ -73,7 +74,7 @@ func TestReadersOfTracesAreNoPartners(t *testing.T) {
 	defer unix.Close(fd)
 	account := make([]byte, l.maps.Outsiders.ValueSize())
 	if err := l.maps.Outsiders.Lookup(uint32(fd), &account); !errors.Is(err, ebpf.ErrKeyNotExist) {
-		t.Errorf("who reads traces is taken for one that deals with the target: %v, %v", account, err)
+		t.Errorf("the reader of traces is taken for an outsider that deals with the target: %v, %v", account, err)
 	}
 }
 

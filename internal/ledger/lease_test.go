@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+
 	"whatif/bpf"
 	"whatif/internal/realkernel"
 )
 
-// earning is a ledger of which this process is the target and whose unit is all of its samples that belong to none: so G grows
-// in an experiment for as long as the kernel side goes on, which is what stops cores.
+// earning opens a ledger whose target is a sleeping process, and starts its clocks. grown is by how much G grows in a
+// time: in an experiment, for as long as the kernel side works.
 func earning(t *testing.T) (l *Ledger, grown func(time.Duration) time.Duration) {
 	t.Helper()
 	l = opened(t)
@@ -32,8 +33,8 @@ func earning(t *testing.T) (l *Ledger, grown func(time.Duration) time.Duration) 
 	}
 }
 
-// An experiment that nobody renews ends by itself, however long it was to be, and its clocks become slow. The next Renew
-// tells it, and all goes on.
+// An experiment whose lease runs out ends by itself, however long it was to be, and the clocks become slow. The next
+// Renew reports it, and all goes on.
 func TestLease(t *testing.T) {
 	realkernel.Need(t)
 	l, grown := earning(t)
@@ -41,7 +42,7 @@ func TestLease(t *testing.T) {
 	placebo := Experiment{Placebo: true, Delay: time.Millisecond / 2, Length: time.Hour}
 	l.Begin(placebo)
 	for range 8 {
-		if i, err := l.Renew(); err != nil || i.Away != 0 {
+		if i, err := l.Renew(); err != nil || i.away != 0 {
 			t.Fatalf("renewed in time: %+v, %v", i, err)
 		}
 		if g := grown(RenewEvery); g < RenewEvery/4 {
@@ -60,13 +61,13 @@ func TestLease(t *testing.T) {
 	}
 	before := load(&l.page.control.Global)
 	if n := ticks(); n > 15 {
-		t.Errorf("%d ticks a second while nobody renews", n)
+		t.Errorf("%d ticks a second after the lease", n)
 	}
 	if after := load(&l.page.control.Global); after != before {
 		t.Errorf("G grew by %d ns after the lease", after-before)
 	}
 	i, err := l.Renew()
-	if err != nil || i.Away < lease || !i.InExperiment {
+	if err != nil || i.away < lease || !i.InExperiment {
 		t.Errorf("renewed too late: %+v, %v", i, err)
 	}
 	if r := l.End(0); r.Real > 9*RenewEvery+lease {
@@ -84,7 +85,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// A core whose timer is lost gets another, and only that one.
+// A core whose timer is lost gets another one, and no other core does.
 func TestLostClock(t *testing.T) {
 	realkernel.Need(t)
 	l, _ := earning(t)
@@ -93,9 +94,9 @@ func TestLostClock(t *testing.T) {
 	if i, err := l.Renew(); err != nil || len(i.Lost) > 0 {
 		t.Fatalf("nothing is lost: %+v, %v", i, err)
 	}
-	lost := l.clocks[len(l.clocks)-1]
-	// To write its place frees the timer; the rest stays as it is.
-	if err := l.maps.Timers.Update(uint32(lost), bpf.LedgerTimer{Counted: 1}, ebpf.UpdateAny); err != nil {
+	lost := l.cores[len(l.cores)-1]
+	// Writing the map's entry frees the timer, and changes nothing else.
+	if err := l.timers.Update(uint32(lost), bpf.LedgerTimer{Counted: 1}, ebpf.UpdateAny); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(150 * time.Millisecond)
@@ -113,8 +114,8 @@ func TestLostClock(t *testing.T) {
 	}
 }
 
-// Where the kernel counts how deep preemption is off, as this one, that is found out; and where it does not, a core is stopped in
-// user space all the same, and never in the kernel.
+// A kernel that counts how deep preemption is off, as this one, is found to do so. On a kernel that does not, a core is
+// stopped in user space all the same, and never in the kernel.
 func TestStopsInUserSpaceOnly(t *testing.T) {
 	realkernel.Need(t)
 	for _, uncounted := range []bool{false, true} {
@@ -135,7 +136,7 @@ func TestStopsInUserSpaceOnly(t *testing.T) {
 		if _, err := l.StartClock(onlineCPUs(t)); err != nil {
 			t.Fatal(err)
 		}
-		part := func(work func()) (stops, putOff int64) {
+		part := func(work func()) (stops, deferred int64) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			l.Begin(Experiment{Placebo: true, Delay: time.Millisecond / 2, Length: 500 * time.Millisecond})
@@ -144,15 +145,15 @@ func TestStopsInUserSpaceOnly(t *testing.T) {
 				work()
 			}
 			d := l.End(0).Totals.Minus(before)
-			return d.Stops, d.PutOff
+			return d.Stops, d.StopsDeferred
 		}
-		stops, putOff := part(func() {
+		stops, deferred := part(func() {
 			for i := range 1_000_000 {
 				sink += i
 			}
 		})
-		if stops < 50 || putOff > stops/5 {
-			t.Errorf("uncounted %v: in user space %d stops, %d put off", uncounted, stops, putOff)
+		if stops < 50 || deferred > stops/5 {
+			t.Errorf("uncounted %v: in user space %d stops, %d deferred", uncounted, stops, deferred)
 		}
 		zeros, err := os.Open("/dev/zero")
 		if err != nil {
@@ -160,17 +161,17 @@ func TestStopsInUserSpaceOnly(t *testing.T) {
 		}
 		defer zeros.Close()
 		buffer := make([]byte, 1<<20)
-		stops, putOff = part(func() {
+		stops, deferred = part(func() {
 			zeros.Read(buffer)
 		})
-		t.Logf("uncounted %v: in a long system call %d stops, %d put off", uncounted, stops, putOff)
-		if uncounted && putOff < 50 {
-			t.Errorf("in the kernel %d stops, %d put off", stops, putOff)
+		t.Logf("uncounted %v: in a long system call %d stops, %d deferred", uncounted, stops, deferred)
+		if uncounted && deferred < 50 {
+			t.Errorf("in the kernel %d stops, %d deferred", stops, deferred)
 		}
 	}
 }
 
-// However long the period is, and the debt, no stop takes more than 20 ms.
+// No stop takes more than 20 ms, however long the period is and however large the debt.
 func TestLongestStop(t *testing.T) {
 	realkernel.Need(t)
 	const period = 100 * time.Millisecond
@@ -203,7 +204,7 @@ func TestLongestStop(t *testing.T) {
 	if len(stops) < 5 {
 		t.Fatalf("stops of more than 10 ms: %v: this says nothing", stops)
 	}
-	// The host may take the core for longer, now and then.
+	// Now and then the host may take the core for longer.
 	if usual := stops[len(stops)/2]; usual > 22*time.Millisecond {
 		t.Errorf("stops take %v in the median: %v", usual, stops)
 	}
@@ -211,7 +212,8 @@ func TestLongestStop(t *testing.T) {
 
 var sink int
 
-// Of two sessions that stop cores the second one is refused, for as long as the first is open; one that stops none never is.
+// Of two sessions that stop cores, the second is refused as long as the first is open. A session that stops none is
+// never refused.
 func TestSessions(t *testing.T) {
 	realkernel.Need(t)
 	open := func(stops bool) (*Ledger, error) {
@@ -245,7 +247,7 @@ func TestSessions(t *testing.T) {
 	second.Close()
 }
 
-// onlineCPUs are those that clocks are started on.
+// onlineCPUs are the CPUs to start clocks on.
 func onlineCPUs(t *testing.T) []int {
 	t.Helper()
 	c, err := ReadCPUs(os.DirFS("/sys/devices/system"))

@@ -7,15 +7,15 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// links is all that is attached. A collected link detaches silently, so they are all
-// kept; they come from what answers events, too.
+// links are kept while they are attached: when the garbage collector frees a link, it is detached silently. Several
+// goroutines add links, as the answers to events do.
 type links struct {
 	mu     sync.Mutex
 	all    []link.Link
 	closed bool
 }
 
-// add tells whether it was not too late.
+// add keeps links. After close it detaches them, and gives false.
 func (l *links) add(more ...link.Link) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -24,7 +24,7 @@ func (l *links) add(more ...link.Link) bool {
 		return true
 	}
 	for _, k := range more {
-		k.Close() // too late: nobody is left to tell
+		k.Close() // an error would help nobody now
 	}
 	return false
 }

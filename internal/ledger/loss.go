@@ -7,7 +7,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// lossNames say what each of the kernel side's counts of losses means.
+// lossNames are the names of the losses that the kernel side counts.
 var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_THREAD:    "threads not followed",
 	bpf.LedgerLossLOSS_PROCESS:   "processes not counted",
@@ -27,7 +27,7 @@ var lossNames = map[bpf.LedgerLoss]string{
 	bpf.LedgerLossLOSS_GOROUTINE: "sleeps of goroutines that were too many at once",
 }
 
-// Losses are the names and counts of what was lost in the kernel.
+// Losses are the names and the counts of the losses that are not zero.
 func (t Totals) Losses() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		for kind, name := range lossNames {
@@ -38,9 +38,5 @@ func (t Totals) Losses() iter.Seq2[string, int64] {
 	}
 }
 
-// MissedEvents is the name under which session counts what Missed finds.
+// MissedEvents is the name of the loss that Missed counts.
 const MissedEvents = "events met within events"
-
-// Missed are events that the kernel side was not told of, because they came while it dealt with another of the
-// kind on that core. None is expected; the kernel counts them itself.
-func (l *Ledger) Missed() int64 { return l.programs.missed() }

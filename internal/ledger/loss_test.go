@@ -11,8 +11,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// Every kind of loss that the kernel side counts has a name of its own, and no name
-// stands for nothing.
+// Every loss that the kernel side counts has a name of its own, and every name is of a loss.
 func TestLossNames(t *testing.T) {
 	for _, object := range objects {
 		var enum *btf.Enum
@@ -47,7 +46,7 @@ func TestLossNames(t *testing.T) {
 	}
 }
 
-// Only what is not zero is reported, by its name.
+// Losses that are not zero are reported by their names.
 func TestLosses(t *testing.T) {
 	var totals Totals
 	totals.Lost[bpf.LedgerLossLOSS_THREAD] = 3

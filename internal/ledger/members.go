@@ -14,94 +14,102 @@ import (
 	"whatif/bpf"
 )
 
-// Process is one that is to be taken into the target, left out or let go.
-type Process struct {
-	PID    int    // in whatif's namespace of process numbers
-	Start  uint64 // in 10 ms since boot, as /proc/PID/stat has it: another that has got its number is not meant; 0: whichever has it
-	Unique uint64 // the inode of its pidfd, where numbers are taken again within 10 ms; 0: not known
+// membership is the part of a Ledger that decides which processes belong to the target.
+type membership struct {
+	*kernelSide
+	processes, chosen *ebpf.Map
+}
 
-	born uint32 // of those that Members gives: what no other member has been, also if it has got the number
+func newMembership(k *kernelSide) *membership {
+	return &membership{kernelSide: k, processes: k.maps.Processes, chosen: k.maps.Chosen}
+}
+
+// Process is a process that is to be taken into the target, left out or let go.
+type Process struct {
+	PID int // in whatif's namespace of process numbers
+	// Start is in 10 ms since boot, as in /proc/PID/stat. Another process that has got the number since is not meant.
+	// 0: any process with the number.
+	Start  uint64
+	Unique uint64 // the inode of its pidfd, as a number may be reused within 10 ms; 0: not known
+
+	born uint32 // of those from Members: no other member has it, even one with the same number
 }
 
 // Adopt makes a process, stopped before its first instruction, the root of the target.
-func (l *Ledger) Adopt(pid int) error {
-	before := l.Processes()
-	if err := l.look([]Process{{PID: pid}}, bpf.LedgerChoice{Fresh: 1}); err != nil {
+func (m *membership) Adopt(pid int) error {
+	before := m.Processes()
+	if err := m.takeIn([]Process{{PID: pid}}, bpf.LedgerChoice{Fresh: 1}); err != nil {
 		return fmt.Errorf("making process %d the target: %w", pid, err)
 	}
-	if l.Processes() == before && !l.everyone() {
+	if m.Processes() == before && !m.isEveryone() {
 		return fmt.Errorf("making process %d the target: it is gone", pid)
 	}
 	return nil
 }
 
-// Join takes in processes that run already, with all their threads, and from then on
-// their descendants. Those that are gone meanwhile are left out.
-func (l *Ledger) Join(all []Process) error {
-	l.watchFrom(bpf.LedgerMembershipModeMEMBERS_CHOSEN)
-	if err := l.look(all, bpf.LedgerChoice{}); err != nil {
+// Join takes in processes that run already, with all their threads, and their descendants from then on. Processes that
+// are gone by now are left out.
+func (m *membership) Join(all []Process) error {
+	m.raiseMode(bpf.LedgerMembershipModeMEMBERS_CHOSEN)
+	if err := m.takeIn(all, bpf.LedgerChoice{}); err != nil {
 		return fmt.Errorf("making %d processes the target: %w", len(all), err)
 	}
 	return nil
 }
 
-// JoinAll takes in every process, those to come included, but for this one and those
-// that are exempt. What an exempt one starts is taken in; what this one does, is not.
-func (l *Ledger) JoinAll(exempt []Process) error {
+// JoinAll takes in all processes, future ones included, except for this process, its descendants and the exempt
+// processes. The descendants of an exempt process are taken in.
+func (m *membership) JoinAll(exempt []Process) error {
 	exempt = append([]Process{{PID: os.Getpid()}}, exempt...)
-	if err := l.choose(exempt, bpf.LedgerChoice{Exempt: 1}); err != nil {
+	if err := m.choose(exempt, bpf.LedgerChoice{Exempt: 1}); err != nil {
 		return err
 	}
-	l.watchFrom(bpf.LedgerMembershipModeMEMBERS_EVERYONE)
-	if err := l.look(exempt, bpf.LedgerChoice{Exempt: 1}); err != nil {
+	m.raiseMode(bpf.LedgerMembershipModeMEMBERS_EVERYONE)
+	if err := m.takeIn(exempt, bpf.LedgerChoice{Exempt: 1}); err != nil {
 		return fmt.Errorf("making all processes the target: %w", err)
 	}
 	return nil
 }
 
-// Leave lets processes go that Members gave: they run on, and belong to the target no more. Those that
-// have ended meanwhile are gone by themselves.
-func (l *Ledger) Leave(all []Process) error {
-	for _, m := range all {
-		if err := l.maps.Chosen.Put(uint32(m.PID), bpf.LedgerChoice{Leaves: m.born}); err != nil {
-			return fmt.Errorf("letting process %d go: %w", m.PID, err)
+// Leave lets members go, as Members has returned them: they run on, and do not belong to the target any more. Members
+// that have ended since are gone anyway.
+func (m *membership) Leave(all []Process) error {
+	for _, p := range all {
+		if err := m.chosen.Put(uint32(p.PID), bpf.LedgerChoice{Leaves: p.born}); err != nil {
+			return fmt.Errorf("letting process %d go: %w", p.PID, err)
 		}
 	}
-	defer func() {
-		for _, m := range all {
-			l.maps.Chosen.Delete(uint32(m.PID)) // it is there
-		}
-	}()
-	if err := l.visitTasks("leave_threads"); err != nil {
+	defer m.unchoose(all)
+	if err := m.runOnTasks("leave_threads"); err != nil {
 		return fmt.Errorf("letting %d processes go: %w", len(all), err)
 	}
 	return nil
 }
 
-// Exempt lets members go that Members gave, and has them left out from then on as JoinAll does.
-func (l *Ledger) Exempt(all []Process) error {
-	if err := l.Leave(all); err != nil {
+// Exempt lets members go, as Members has returned them. From then on they are left out, as with JoinAll.
+func (m *membership) Exempt(all []Process) error {
+	if err := m.Leave(all); err != nil {
 		return err
 	}
-	if err := l.look(all, bpf.LedgerChoice{Exempt: 1}); err != nil {
+	if err := m.takeIn(all, bpf.LedgerChoice{Exempt: 1}); err != nil {
 		return fmt.Errorf("exempting %d processes: %w", len(all), err)
 	}
 	return nil
 }
 
-// Same tells whether a member is the one that Members gave before: a process of the same number may be another.
+// Same tells whether two results of Members are the same process. Their numbers do not tell, as they are reused.
 func (p Process) Same(as Process) bool { return p.PID == as.PID && p.born == as.born }
 
-// Members are the processes of the target that are alive.
-func (l *Ledger) Members() ([]Process, error) {
-	members, err := membersOf(l.maps.Processes)
+// Members returns the live processes of the target.
+func (m *membership) Members() ([]Process, error) {
+	members, err := membersIn(m.processes)
 	if err != nil {
 		return nil, fmt.Errorf("listing the target's processes: %w", err)
 	}
 	return members, nil
 }
 
-func membersOf(processes *ebpf.Map) ([]Process, error) {
+func membersIn(processes *ebpf.Map) ([]Process, error) {
 	var tgid uint32
 	var p bpf.LedgerProcess
 	var members []Process
@@ -117,38 +125,37 @@ func membersOf(processes *ebpf.Map) ([]Process, error) {
 	return members, nil
 }
 
-// Joined is how many threads were taken in that ran before.
-func (l *Ledger) Joined() int { return int(load(&l.page.membership.Joined)) }
+// Processes is how many processes of the target are alive.
+func (m *membership) Processes() int { return int(load(&m.page.control.Processes)) }
 
-func (l *Ledger) everyone() bool {
-	return atomic.LoadUint32(&l.page.membership.Mode) == uint32(bpf.LedgerMembershipModeMEMBERS_EVERYONE)
+// Joined is how many threads were taken in while they were running.
+func (m *membership) Joined() int { return int(load(&m.page.membership.Joined)) }
+
+func (m *membership) isEveryone() bool {
+	return atomic.LoadUint32(&m.page.membership.Mode) == uint32(bpf.LedgerMembershipModeMEMBERS_EVERYONE)
 }
 
-// watchFrom has processes that are not looked at yet watched, too. It is not undone.
-func (l *Ledger) watchFrom(mode bpf.LedgerMembershipMode) {
-	if !l.everyone() {
-		atomic.StoreUint32(&l.page.membership.Mode, uint32(mode))
+// raiseMode makes more processes members than those that descend from one. It is never undone.
+func (m *membership) raiseMode(mode bpf.LedgerMembershipMode) {
+	if !m.isEveryone() {
+		atomic.StoreUint32(&m.page.membership.Mode, uint32(mode))
 	}
 }
 
-// look takes in those processes that are chosen, or all where everyone is to be.
-func (l *Ledger) look(all []Process, how bpf.LedgerChoice) error {
-	if err := l.choose(all, how); err != nil {
+// takeIn takes in the chosen processes. Where everyone is a member, it takes in all that are not exempt.
+func (m *membership) takeIn(all []Process, how bpf.LedgerChoice) error {
+	if err := m.choose(all, how); err != nil {
 		return err
 	}
-	defer func() {
-		for _, p := range all {
-			l.maps.Chosen.Delete(uint32(p.PID)) // it is there
-		}
-	}()
-	// The kernel takes memory for a thread from what lies ready, and does not wait for more.
+	defer m.unchoose(all)
+	// The kernel takes the memory for a thread from what lies ready, and does not wait for more.
 	const attempts = 100
 	for i := 1; ; i++ {
-		store(&l.page.membership.Missed, 0)
-		if err := l.visitTasks("join_threads"); err != nil {
+		store(&m.page.membership.Missed, 0)
+		if err := m.runOnTasks("join_threads"); err != nil {
 			return err
 		}
-		missed := load(&l.page.membership.Missed)
+		missed := load(&m.page.membership.Missed)
 		if missed == 0 {
 			return nil
 		}
@@ -159,9 +166,9 @@ func (l *Ledger) look(all []Process, how bpf.LedgerChoice) error {
 	}
 }
 
-// choose tells the kernel side which processes are meant, by numbers of this process's namespace.
-func (l *Ledger) choose(all []Process, how bpf.LedgerChoice) error {
-	find, err := l.programs.get("find_namespace")
+// choose tells the kernel side which processes are meant, by their numbers in this process's namespace.
+func (m *membership) choose(all []Process, how bpf.LedgerChoice) error {
+	find, err := m.programs.get("find_namespace")
 	if err == nil {
 		_, err = find.Run(&ebpf.RunOptions{})
 	}
@@ -170,16 +177,22 @@ func (l *Ledger) choose(all []Process, how bpf.LedgerChoice) error {
 	}
 	for _, p := range all {
 		how.Start, how.Unique = p.Start, p.Unique
-		if err := l.maps.Chosen.Put(uint32(p.PID), how); err != nil {
+		if err := m.chosen.Put(uint32(p.PID), how); err != nil {
 			return fmt.Errorf("choosing process %d: %w", p.PID, err)
 		}
 	}
 	return nil
 }
 
-// visitTasks runs a program on every task of this process's namespace of process numbers.
-func (l *Ledger) visitTasks(name string) error {
-	program, err := l.programs.get(name)
+func (m *membership) unchoose(all []Process) {
+	for _, p := range all {
+		m.chosen.Delete(uint32(p.PID)) // it is there
+	}
+}
+
+// runOnTasks runs a program on every task in this process's namespace of process numbers.
+func (m *membership) runOnTasks(name string) error {
+	program, err := m.programs.get(name)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func opened(t *testing.T) *Ledger {
 	return l
 }
 
-// sleeping starts a shell that waits for a child, and gives its number.
+// sleeping starts a process that sleeps.
 func sleeping(t *testing.T) (cmd *exec.Cmd, end func()) {
 	t.Helper()
 	cmd = exec.Command("sleep", "100")
@@ -40,7 +40,7 @@ func sleeping(t *testing.T) (cmd *exec.Cmd, end func()) {
 	return cmd, end
 }
 
-// becomes waits until the target has so many processes.
+// becomes waits until the target has this many processes.
 func becomes(t *testing.T, l *Ledger, want int) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); l.Processes() != want; time.Sleep(time.Millisecond) {
@@ -50,6 +50,7 @@ func becomes(t *testing.T, l *Ledger, want int) {
 	}
 }
 
+// members are the numbers of the target's processes, ascending.
 func members(t *testing.T, l *Ledger) []int {
 	t.Helper()
 	all, err := l.Members()
@@ -64,7 +65,7 @@ func members(t *testing.T, l *Ledger) []int {
 	return pids
 }
 
-// member is the one of a number.
+// member is the member with a number.
 func member(t *testing.T, l *Ledger, pid int) []Process {
 	t.Helper()
 	all, err := l.Members()
@@ -74,7 +75,7 @@ func member(t *testing.T, l *Ledger, pid int) []Process {
 	return slices.DeleteFunc(all, func(m Process) bool { return m.PID != pid })
 }
 
-// Another member that has got the number of one that was to be let go stays, and so does one that was not meant.
+// A member stays if it has only the number of the process that is to be let go.
 func TestLeaveReusedNumber(t *testing.T) {
 	realkernel.Need(t)
 	l := opened(t)
@@ -102,7 +103,8 @@ func TestJoinAndLeave(t *testing.T) {
 		if err := l.Join(both); err != nil {
 			t.Fatal(err)
 		}
-		if got := members(t, l); !slices.Equal(got, []int{a.Process.Pid, b.Process.Pid}) || l.Processes() != 2 || l.Joined() != 2 {
+		got := members(t, l)
+		if !slices.Equal(got, []int{a.Process.Pid, b.Process.Pid}) || l.Processes() != 2 || l.Joined() != 2 {
 			t.Fatalf("members %v, %d processes, %d threads: want %v", got, l.Processes(), l.Joined(), both)
 		}
 	}
@@ -116,10 +118,13 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// Who leaves while it waits does not wait any more: G would grow for it in all experiments to come.
+// A thread that leaves while it waits does not count as waiting any more: else G would grow for it in all later
+// experiments.
 func TestLeaveEndsWaits(t *testing.T) {
 	realkernel.Need(t)
-	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond, Waits: []WaitClass{WaitSleep}})
+	l, err := Open(Options{
+		Period: time.Millisecond, Cap: 4 * time.Millisecond, Waits: []WaitClass{WaitSleep},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +159,7 @@ func TestLeaveEndsWaits(t *testing.T) {
 	}
 }
 
-// A number that has become another process's is not taken for it.
+// A process that has only the number of the one that is meant is not taken in.
 func TestJoinReusedNumber(t *testing.T) {
 	realkernel.Need(t)
 	l := opened(t)
@@ -189,7 +194,7 @@ func TestJoinReusedNumber(t *testing.T) {
 	}
 }
 
-// Everyone is taken in, also who comes later, but not this process and what is exempt.
+// All processes are taken in, later ones included, but not this process and exempt ones.
 func TestJoinAll(t *testing.T) {
 	realkernel.Need(t)
 	l := opened(t)
@@ -216,7 +221,7 @@ func TestJoinAll(t *testing.T) {
 	if slices.Contains(members(t, l), exempt.Process.Pid) {
 		t.Error("an exempt one became a member by its end")
 	}
-	// Adopting one's own child is possible all the same.
+	// A child of this process can be adopted all the same.
 	if err := l.Adopt(mine.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +230,8 @@ func TestJoinAll(t *testing.T) {
 	}
 }
 
-// One that is exempt later is no member any more, nor by a look at all tasks; one that it was taken for stays.
+// A member that is exempted is no member any more, not even after the next pass over all tasks. Another process with
+// its number stays.
 func TestExempt(t *testing.T) {
 	realkernel.Need(t)
 	l := opened(t)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"unsafe"
 
@@ -13,8 +14,7 @@ import (
 	"whatif/bpf"
 )
 
-// page is the memory that the kernel side and this process share: the variables
-// of the BPF programs, mapped.
+// page is the memory that the kernel side shares with this process: the mapped variables of the BPF programs.
 type page struct {
 	memory      []byte
 	control     *bpf.LedgerControlPage
@@ -37,22 +37,24 @@ type page struct {
 	rows        *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 }
 
-const section = ".bss"
+// sharedSection is the section of the kernel object that has the shared variables.
+const sharedSection = ".bss"
 
-// variables takes those that both sides share out of the spec, for the library not to make copies of them, which are 10 MiB of
-// zeros, and gives where they are in their section. The larger ones are hidden from it in the first place.
+// variables gives where in their section the shared variables are, and takes them out of the spec: else the library
+// would copy them, which are 10 MiB of zeros. The larger ones are hidden from the library anyway (LARGE).
 func variables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
-	m := spec.Maps[section]
+	m := spec.Maps[sharedSection]
 	if m == nil {
 		return nil, errors.New("reading the kernel programs: the kernel object has no variables: generate it anew")
 	}
 	layout, ok := m.Value.(*btf.Datasec)
 	if !ok {
-		return nil, errors.New("reading the kernel programs: the kernel object does not say where its variables are: generate it anew")
+		return nil, errors.New("reading the kernel programs: the kernel object does not say where its variables are: " +
+			"generate it anew")
 	}
-	m.Contents = nil // the kernel begins with zeros
+	m.Contents = nil // a new map of the kernel has zeros
 	for name, v := range spec.Variables {
-		if v.SectionName == section {
+		if v.SectionName == sharedSection {
 			delete(spec.Variables, name)
 		}
 	}
@@ -63,56 +65,51 @@ func variables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
 	return at, nil
 }
 
+// mapPage maps the variables, of which m is the map.
 func mapPage(m *ebpf.Map, at map[string]btf.VarSecinfo) (*page, error) {
 	memory, err := unix.Mmap(m.FD(), 0, int(m.ValueSize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping the page shared with the kernel: %w", err)
 	}
 	p := &page{memory: memory}
-	for name, to := range map[string]struct {
-		size uintptr
-		set  func(unsafe.Pointer)
-	}{
-		"control":      {unsafe.Sizeof(*p.control), func(at unsafe.Pointer) { p.control = (*bpf.LedgerControlPage)(at) }},
-		"membership":   {unsafe.Sizeof(*p.membership), func(at unsafe.Pointer) { p.membership = (*bpf.LedgerMembership)(at) }},
-		"cores":        {unsafe.Sizeof(*p.cores), func(at unsafe.Pointer) { p.cores = (*[bpf.LedgerLimitMAX_CPUS]bpf.LedgerCore)(at) }},
-		"unit_samples": {unsafe.Sizeof(*p.unitSamples), func(at unsafe.Pointer) { p.unitSamples = (*[bpf.LedgerLimitMAX_UNITS]uint64)(at) }},
-		"unit_waits":   {unsafe.Sizeof(*p.unitWaits), func(at unsafe.Pointer) { p.unitWaits = (*[bpf.LedgerLimitMAX_UNITS]bpf.LedgerWaits)(at) }},
-		"bins": {unsafe.Sizeof(*p.bins), func(at unsafe.Pointer) {
-			p.bins = (*[2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32)(at)
-		}},
-		"spent": {unsafe.Sizeof(*p.spent), func(at unsafe.Pointer) { p.spent = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
-		"calls": {unsafe.Sizeof(*p.calls), func(at unsafe.Pointer) {
-			p.calls = (*[2][bpf.LedgerLimitMAX_CALLS]uint32)(at)
-		}},
-		"span_points": {unsafe.Sizeof(*p.spanPoints), func(at unsafe.Pointer) {
-			p.spanPoints = (*[bpf.LedgerLimitMAX_POINTS]bpf.LedgerSpanPoint)(at)
-		}},
-		"span_ends": {unsafe.Sizeof(*p.spanEnds), func(at unsafe.Pointer) {
-			p.spanEnds = (*[bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanEnds)(at)
-		}},
-		"span_samples": {unsafe.Sizeof(*p.spanSamples), func(at unsafe.Pointer) {
-			p.spanSamples = (*[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitMAX_BINS]uint32)(at)
-		}},
-		"point_sets": {unsafe.Sizeof(*p.pointSets), func(at unsafe.Pointer) { p.pointSets = (*[bpf.LedgerLimitMAX_SETS]uint32)(at) }},
-		"span_bins": {unsafe.Sizeof(*p.spanBins), func(at unsafe.Pointer) {
-			p.spanBins = (*[2][bpf.LedgerLimitMAX_SPANS][bpf.LedgerLimitSPAN_BINS]uint32)(at)
-		}},
-		"span_counts": {unsafe.Sizeof(*p.spanCounts), func(at unsafe.Pointer) {
-			p.spanCounts = (*[2][bpf.LedgerLimitMAX_SPANS]bpf.LedgerSpanCounts)(at)
-		}},
-		"span_unbegun": {unsafe.Sizeof(*p.unbegun), func(at unsafe.Pointer) { p.unbegun = (*[bpf.LedgerLimitMAX_SPANS]uint64)(at) }},
-		"rules":        {unsafe.Sizeof(*p.rules), func(at unsafe.Pointer) { p.rules = (*[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule)(at) }},
-		"rows":         {unsafe.Sizeof(*p.rows), func(at unsafe.Pointer) { p.rows = (*[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow)(at) }},
-		"visits":       {unsafe.Sizeof(*p.visits), func(at unsafe.Pointer) { p.visits = (*[bpf.LedgerLimitMAX_POINTS]uint64)(at) }},
+	for name, mapped := range map[string]mappedVariable{
+		"control":      into(&p.control),
+		"membership":   into(&p.membership),
+		"cores":        into(&p.cores),
+		"unit_samples": into(&p.unitSamples),
+		"unit_waits":   into(&p.unitWaits),
+		"bins":         into(&p.bins),
+		"visits":       into(&p.visits),
+		"spent":        into(&p.spent),
+		"calls":        into(&p.calls),
+		"span_points":  into(&p.spanPoints),
+		"span_bins":    into(&p.spanBins),
+		"span_ends":    into(&p.spanEnds),
+		"span_samples": into(&p.spanSamples),
+		"span_counts":  into(&p.spanCounts),
+		"span_unbegun": into(&p.unbegun),
+		"point_sets":   into(&p.pointSets),
+		"rules":        into(&p.rules),
+		"rows":         into(&p.rows),
 	} {
 		v := at[name]
-		if uintptr(v.Size) != to.size || int(v.Offset)+int(to.size) > len(memory) {
-			return nil, errors.Join(fmt.Errorf("mapping the shared variable %s: the kernel object has another layout: generate it anew", name), p.unmap())
+		if uintptr(v.Size) != mapped.size || int(v.Offset)+int(mapped.size) > len(memory) {
+			return nil, errors.Join(fmt.Errorf("mapping the shared variable %s: the kernel object has another layout: "+
+				"generate it anew", name), p.unmap())
 		}
-		to.set(unsafe.Pointer(&memory[v.Offset]))
+		mapped.set(unsafe.Pointer(&memory[v.Offset]))
 	}
 	return p, nil
+}
+
+// mappedVariable is a pointer of page that is to point to a variable of the kernel programs.
+type mappedVariable struct {
+	size uintptr // of the variable
+	set  func(at unsafe.Pointer)
+}
+
+func into[T any](pointer **T) mappedVariable {
+	return mappedVariable{reflect.TypeFor[T]().Size(), func(at unsafe.Pointer) { *pointer = (*T)(at) }}
 }
 
 func (p *page) unmap() error {

@@ -24,7 +24,7 @@ func specOf(t *testing.T, object string) *ebpf.CollectionSpec {
 	return spec
 }
 
-// The Go types are laid out as the C ones, whose layout the objects tell.
+// The Go types have the layout of the C types, which the objects tell.
 func TestLayout(t *testing.T) {
 	for _, object := range objects {
 		spec := specOf(t, object)
@@ -82,7 +82,8 @@ func sameStruct(t *testing.T, where string, c *btf.Struct, g reflect.Type) {
 			continue
 		}
 		if uintptr(m.Offset.Bytes()) != f.Offset || uintptr(size) != f.Type.Size() {
-			t.Errorf("%s.%s is %d bytes at %d, in the Go type %d at %d", where, m.Name, size, m.Offset.Bytes(), f.Type.Size(), f.Offset)
+			t.Errorf("%s.%s is %d bytes at %d, in the Go type %d at %d",
+				where, m.Name, size, m.Offset.Bytes(), f.Type.Size(), f.Offset)
 		}
 		if inner, ok := btf.As[*btf.Struct](m.Type); ok && f.Type.Kind() == reflect.Struct {
 			sameStruct(t, where+"."+m.Name, inner, f.Type)
@@ -90,14 +91,14 @@ func sameStruct(t *testing.T, where string, c *btf.Struct, g reflect.Type) {
 	}
 }
 
-// What mapPage maps is there, in the shared section and as large as it thinks.
+// The variables that mapPage maps are in the shared section, with the sizes of their Go types.
 func TestVariables(t *testing.T) {
 	var p page
 	for _, object := range objects {
 		spec := specOf(t, object)
-		shared := spec.Maps[section]
+		shared := spec.Maps[sharedSection]
 		if shared == nil {
-			t.Fatalf("%s has no %s", object, section)
+			t.Fatalf("%s has no %s", object, sharedSection)
 		}
 		for _, name := range []string{"bins", "cores", "rows", "rules", "span_samples", "unit_samples", "unit_waits"} {
 			if spec.Variables[name] != nil {
@@ -109,7 +110,7 @@ func TestVariables(t *testing.T) {
 			t.Fatal(err)
 		}
 		if shared.Contents != nil {
-			t.Errorf("%s: the zeros of %s are copied", object, section)
+			t.Errorf("%s: the zeros of %s are copied", object, sharedSection)
 		}
 		for name, size := range map[string]uintptr{
 			"control":      unsafe.Sizeof(*p.control),
@@ -124,7 +125,8 @@ func TestVariables(t *testing.T) {
 		} {
 			v := at[name]
 			if uintptr(v.Size) != size || v.Offset%8 != 0 || v.Offset+v.Size > shared.ValueSize {
-				t.Errorf("%s: %s is %d bytes at %d of %d; the Go type has %d", object, name, v.Size, v.Offset, shared.ValueSize, size)
+				t.Errorf("%s: %s is %d bytes at %d of %d; the Go type has %d",
+					object, name, v.Size, v.Offset, shared.ValueSize, size)
 			}
 		}
 	}

@@ -24,8 +24,8 @@ __attribute__((noinline)) int here(int x) { __asm__ volatile("" : "+r"(x)); retu
 int main(void) { write(1, "x", 1); for (;;) { here(1); usleep(1000); } }
 `
 
-// TestProbeIsOnTheOpenFile: when another file has taken the place of the one that was identified, the probe and
-// its semaphore are in that one all the same, and the other is as it was.
+// TestProbeIsOnTheOpenFile exchanges the identified file for another one. The probe and its semaphore have to be in the
+// identified file all the same, and the other file unchanged.
 func TestProbeIsOnTheOpenFile(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("looks for an instruction of x86-64")
@@ -39,7 +39,8 @@ func TestProbeIsOnTheOpenFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"meant", "other"} {
-				if text, err := exec.Command("gcc", "-O1", "-static", "-no-pie", "-o", path(name), path("p.c")).CombinedOutput(); err != nil {
+				gcc := exec.Command("gcc", "-O1", "-static", "-no-pie", "-o", path(name), path("p.c"))
+				if text, err := gcc.CombinedOutput(); err != nil {
 					t.Skipf("%v: %s", err, text)
 				}
 			}
@@ -49,7 +50,8 @@ func TestProbeIsOnTheOpenFile(t *testing.T) {
 			}
 			defer meant.Close()
 			here, semaphore := symbolOf(t, path("meant"), "here"), symbolOf(t, path("meant"), "semaphore")
-			if err := unix.Renameat2(unix.AT_FDCWD, path("meant"), unix.AT_FDCWD, path("other"), unix.RENAME_EXCHANGE); err != nil {
+			err = unix.Renameat2(unix.AT_FDCWD, path("meant"), unix.AT_FDCWD, path("other"), unix.RENAME_EXCHANGE)
+			if err != nil {
 				t.Skip(err)
 			}
 
@@ -58,7 +60,7 @@ func TestProbeIsOnTheOpenFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			l.single = single
+			l.singly = single
 			probes := []Probe{{File: meant, Offset: here.offset, Semaphore: semaphore.offset, Cost: Stepped}}
 			if err := l.MeasureProbes(probes, target.OwnCode); err != nil {
 				t.Fatal(err)
@@ -102,7 +104,7 @@ func symbolOf(t *testing.T, path, name string) (p place) {
 	return p
 }
 
-// inProcess runs a program, and gives the byte and the short that it has at two addresses.
+// inProcess runs a program, and returns the byte and the short that it has at two addresses.
 func inProcess(t *testing.T, path string, code, count uint64) (byte, uint16) {
 	t.Helper()
 	cmd := exec.Command(path)

@@ -14,40 +14,45 @@ import (
 	"whatif/internal/privilege"
 )
 
-// programs are those of the kernel side, each loaded when it is first needed: the
-// kernel takes up to 0.1 s to check one, and need not be able to run what no one uses.
+// programs are those of the kernel side. Each is loaded when it is first needed: the kernel takes up to 0.1 s to check
+// one, and need not be able to run an unused one.
 type programs struct {
 	spec    *ebpf.CollectionSpec
-	options ebpf.CollectionOptions // with the maps, which all share
+	options ebpf.CollectionOptions // with the shared maps
 	types   kerneltypes.Types
 
 	mu     sync.Mutex
 	loaded map[string]*ebpf.Program
 }
 
-// following are the programs that follow who belongs to the target, whatever is measured.
-var following = []string{"on_fork", "on_exec", "on_exit"}
+// memberPrograms follow which processes belong to the target. They are needed whatever is measured.
+var memberPrograms = []string{"on_fork", "on_exec", "on_exit"}
 
-// scheduling are those that follow who runs, who waits, and for what.
-var scheduling = []string{
+// schedulerPrograms follow which threads run, which wait, and for what.
+var schedulerPrograms = []string{
 	"on_hrtimer_entry", "on_hrtimer_exit",
 	"on_irq_entry", "on_irq_exit",
 	"on_softirq_entry", "on_softirq_exit", "on_netif_rx",
 	"on_switch", "on_waking",
 }
 
-// irqWork are those that tell the interrupts in which a core does work that was put off. On arm64, which has no such
-// tracepoints, the ones for all interrupts do.
-var irqWork = []string{"on_irq_work_exit", "on_irq_work_entry"}
+// irqWorkPrograms tell in which interrupts a core does work that was put off. arm64 has no such tracepoints: there the
+// programs for all interrupts do it.
+var irqWorkPrograms = []string{"on_irq_work_exit", "on_irq_work_entry"}
 
-// attachable are those of the named programs whose tracepoint the kernel has.
+// sourcePrograms are needed to count the points in the program's source, where the kernel has their tracepoints.
+// Without the first, a child can lose what other threads of its parent count during the fork. Without the second, what
+// a process counts in the last millisecond before it runs another program is lost.
+var sourcePrograms = []string{"on_fault", "on_prepare_exec"}
+
+// attachable are the programs of these names whose tracepoint the kernel has.
 func (p *programs) attachable(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !p.types.HasTracepoint(p.spec.Programs[name].AttachTo)
 	})
 }
 
-// setVariable sets one of the kernel programs, before they are loaded.
+// setVariable sets a variable of the kernel programs, before they are loaded.
 func setVariable(spec *ebpf.CollectionSpec, name string, value any) error {
 	if err := spec.Variables[name].Set(value); err != nil {
 		return fmt.Errorf("setting %s of the kernel programs: %w", name, err)
@@ -55,7 +60,7 @@ func setVariable(spec *ebpf.CollectionSpec, name string, value any) error {
 	return nil
 }
 
-// newPrograms makes the maps, into which to puts those that it names.
+// newPrograms makes the maps that the fields of to name, and puts them there.
 func newPrograms(spec *ebpf.CollectionSpec, to any) (*programs, error) {
 	types, err := kerneltypes.Get()
 	if err != nil {
@@ -76,10 +81,10 @@ func newPrograms(spec *ebpf.CollectionSpec, to any) (*programs, error) {
 	return p, nil
 }
 
-// share makes the programs to come use these maps.
+// share makes the programs that are loaded from now on use these maps.
 func (p *programs) share(maps map[string]*ebpf.Map) { p.options.MapReplacements = maps }
 
-// get gives a program, which is loaded if it is not yet.
+// get gives a program. It loads the program if that has not happened yet.
 func (p *programs) get(name string) (*ebpf.Program, error) {
 	p.mu.Lock()
 	program := p.loaded[name]
@@ -93,21 +98,21 @@ func (p *programs) get(name string) (*ebpf.Program, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if first := p.loaded[name]; first != nil { // by another who needed it at the same time
+	if first := p.loaded[name]; first != nil { // another goroutine has loaded it meanwhile
 		return first, program.Close()
 	}
 	p.loaded[name] = program
 	return program, nil
 }
 
-// load gives a program of the caller's own.
+// load loads a program for the caller alone, which has to close it.
 func (p *programs) load(name string) (*ebpf.Program, error) {
-	// A struct with the program tells the library to load nothing else.
+	// A struct with one field for the program makes the library load nothing else.
 	only := reflect.New(reflect.StructOf([]reflect.StructField{{
 		Name: "Program", Type: reflect.TypeFor[*ebpf.Program](), Tag: reflect.StructTag(fmt.Sprintf("ebpf:%q", name)),
 	}}))
 	spec := *p.spec
-	spec.Programs = map[string]*ebpf.ProgramSpec{name: p.spec.Programs[name]} // the library goes through all that there are
+	spec.Programs = map[string]*ebpf.ProgramSpec{name: p.spec.Programs[name]} // the library looks at all of them
 	if err := spec.LoadAndAssign(only.Interface(), &p.options); err != nil {
 		return nil, fmt.Errorf("loading %s into the kernel: %w", name, err)
 	}
@@ -127,7 +132,7 @@ func (p *programs) attach(name string) (link.Link, error) {
 	return k, nil
 }
 
-// missed is how often the kernel left a program out because it ran on that core already.
+// missed is how often the kernel did not run a program because the same one was already running on that core.
 func (p *programs) missed() (n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +144,7 @@ func (p *programs) missed() (n int64) {
 	return n
 }
 
-// close gives them back; who is loading another one has to be through.
+// close frees the loaded programs. No other one may be in the middle of being loaded.
 func (p *programs) close() error {
 	var errs []error
 	for _, program := range p.loaded {

@@ -16,13 +16,13 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// sessionName is of the map that a session owns which stops cores: SESSION_NAME of bpf/base/sessions.h.
+// sessionName is the name of the map that a session owns while it stops cores: SESSION_NAME of bpf/base/sessions.h.
 const sessionName = "whatif_stops"
 
-// AnotherSession is the error where another session stops cores now. Each of the two would take the other's stops for
-// slowness of its own program, and together they could stop a core all the time.
+// AnotherSession is the error of Open where another session stops cores now. Each of the two would take the other's
+// stops for slowness of its own program, and together they could stop a core all the time.
 type AnotherSession struct {
-	PID int // of that whatif; 0: it could not be found out
+	PID int // of that whatif; 0: unknown
 }
 
 func (e *AnotherSession) Error() string {
@@ -32,30 +32,30 @@ func (e *AnotherSession) Error() string {
 	return fmt.Sprintf("another whatif stops cores now: process %d", e.PID)
 }
 
-// How long a claim waits for another session to be gone: one that a process still has may be about to end, and what nobody has
-// any more the kernel frees after a moment.
+// How long a claim waits for another session to end. If a process still has its map, the session may be about to end.
+// If none has it, the kernel frees the map after a moment.
 const (
 	endsWithin  = 300 * time.Millisecond
 	freedWithin = 3 * time.Second
 	lookAgain   = 50 * time.Millisecond
 )
 
-// claimCores makes this the one session of the machine that stops cores, until the map is closed. Of two that begin
-// at the same time the one whose map is older stays.
-func (l *Ledger) claimCores() (*ebpf.Map, error) {
+// claimCores makes this the one session of the machine that stops cores, until the map is closed. Of two sessions that
+// begin at the same time, the one with the older map stays.
+func claimCores(p *programs) (*ebpf.Map, error) {
 	claim, err := ebpf.NewMap(&ebpf.MapSpec{Name: sessionName, Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1})
 	if err != nil {
 		return nil, fmt.Errorf("claiming the cores: %w", err)
 	}
-	asked := false
+	searched := false
 	for begin := time.Now(); ; time.Sleep(lookAgain) {
-		older, err := l.olderSession(claim)
+		older, err := olderSession(p, claim)
 		if err == nil && older == 0 {
 			return claim, nil
 		}
 		waited := time.Since(begin)
-		if err == nil && (waited > endsWithin && !asked || waited > freedWithin) {
-			asked = true // to look through all processes takes its time
+		if err == nil && (waited > endsWithin && !searched || waited > freedWithin) {
+			searched = true // looking through all processes takes long
 			if owner := ownerOf(older); owner != 0 || waited > freedWithin {
 				err = &AnotherSession{PID: owner}
 			}
@@ -66,14 +66,14 @@ func (l *Ledger) claimCores() (*ebpf.Map, error) {
 	}
 }
 
-// olderSession is the map of another session that was there before this one's; 0: there is none.
-func (l *Ledger) olderSession(own *ebpf.Map) (ebpf.MapID, error) {
+// olderSession is the map of another session that existed before this session's own map; 0: there is none.
+func olderSession(p *programs, own *ebpf.Map) (ebpf.MapID, error) {
 	info, err := own.Info()
 	if err != nil {
 		return 0, fmt.Errorf("looking for another whatif: %w", err)
 	}
 	id, _ := info.ID()
-	program, err := l.programs.get("list_sessions")
+	program, err := p.get("list_sessions")
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +99,7 @@ func (l *Ledger) olderSession(own *ebpf.Map) (ebpf.MapID, error) {
 	return 0, nil
 }
 
-// ownerOf is a process that has a map open; 0: this process may see none.
+// ownerOf is a process that has a map open; 0: this process can see none.
 func ownerOf(id ebpf.MapID) int {
 	files, _ := filepath.Glob("/proc/[0-9]*/fdinfo/*") // the pattern is right
 	for _, f := range files {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestInBetween(t *testing.T) {
-	for name, readings := range map[string][][4]int64{ // begun, ended, strangers, in between
+	for name, readings := range map[string][][4]int64{ // begun, ended, ended without a begin, in between
 		"in threads":                                {{3, 2, 0, 1}, {9, 9, 0, 0}, {12, 10, 0, 2}},
 		"the same, two had begun before":            {{109, 110, 2, 1}, {120, 122, 2, 0}},
 		"with a key, five had begun before":         {{10, 9, 5, 6}, {20, 22, 5, 3}},
@@ -27,19 +27,21 @@ func TestInBetween(t *testing.T) {
 	}
 }
 
-// Who is in between as an experiment begins is told by the visits before it, also when some have come since.
+// The visits before an experiment tell how many requests are in between when it begins, even if some have come since.
 func TestCountInSystem(t *testing.T) {
 	p := &page{
 		bins:    new([2][bpf.LedgerLimitMAX_POINTS][bpf.LedgerLimitMAX_BINS]uint32),
 		visits:  new([bpf.LedgerLimitMAX_POINTS]uint64),
 		unbegun: new([bpf.LedgerLimitMAX_SPANS]uint64),
 	}
-	l := &Ledger{page: p, spans: []span{{begin: 2, end: 3, keyed: true}}}
+	v := &visitCounts{
+		kernelSide: &kernelSide{page: p}, sources: &sources{}, spans: []span{{begin: 2, end: 3, keyed: true}},
+	}
 	p.visits[2], p.visits[3] = 10, 9
 	p.bins[0][2][0] = 100 // another experiment's
 	p.bins[1][2][0], p.bins[1][2][7], p.bins[1][3][7] = 1, 2, 4
-	l.countInSystem(1)
-	if got := l.spans[0].inSystem; got != (10-3)-(9-4) {
+	v.countInSystem(1)
+	if got := v.spans[0].inSystem; got != (10-3)-(9-4) {
 		t.Errorf("%d in between, want 2", got)
 	}
 }

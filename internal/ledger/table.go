@@ -12,8 +12,7 @@ import (
 	"whatif/internal/unwind"
 )
 
-// TableBytes is how much of a file one table of rows is for; a table's place is at a
-// multiple of it.
+// TableBytes is the part of a file that one table of rows describes. A table's place is at a multiple of it.
 const TableBytes = uint64(bpf.LedgerLimitTABLE_BYTES)
 
 // Row says how to find the caller of the code from an offset in its page on.
@@ -22,43 +21,43 @@ type Row struct {
 	Rule   unwind.Rule
 }
 
-// The rules that are always there, RULES_UNKNOWN and RULES_FRAME_POINTER, and the rows
-// that have them for a whole page. All are at the same place.
+// The rules that always exist, RULES_UNKNOWN and RULES_FRAME_POINTER, and the rows that have them for a whole page. A
+// rule and its row have the same index.
 const (
 	rulesUnknown = iota
 	rulesFramePointer
 	reserved
 )
 
-// ErrTablesFull says that the memory for rows in the kernel is used up.
+// ErrTablesFull is returned when the kernel side's memory for rows is used up.
 var ErrTablesFull = errors.New("the kernel side's memory for unwind tables is full")
 
-// tables hands out the memory that the rows of all files share. Nothing is given
-// back: a file once sampled is sampled again.
-type tables struct {
-	mu    sync.Mutex
-	rules *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
-	rows  *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
-	known map[unwind.Rule]uint16
-	used  int // of rows
+// tableRows hands out the memory that the rows of all files share. None is given back: a file that was sampled once is
+// sampled again.
+type tableRows struct {
+	mu      sync.Mutex
+	rules   *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
+	rows    *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
+	numbers map[unwind.Rule]uint16 // of the rules
+	used    int                    // of rows
 }
 
-func newTables(p *page) *tables {
-	t := &tables{rules: p.rules, rows: p.rows, known: make(map[unwind.Rule]uint16), used: reserved}
+func newTableRows(p *page) *tableRows {
+	t := &tableRows{rules: p.rules, rows: p.rows, numbers: make(map[unwind.Rule]uint16), used: reserved}
 	for i, r := range []unwind.Rule{rulesUnknown: {}, rulesFramePointer: {Kind: unwind.FramePointer}} {
-		t.known[r] = uint16(i)
+		t.numbers[r] = uint16(i)
 		t.rules[i] = kernelRule(r)
 		t.rows[i] = bpf.LedgerRow{Rule: uint16(i)}
 	}
 	return t
 }
 
-// put writes rows and says where they are. The kernel side reads them once it is told.
-func (t *tables) put(rows []Row) (bpf.LedgerTable, error) {
+// put writes rows, and returns where they are. The kernel side reads them once it has the table.
+func (t *tableRows) put(rows []Row) (bpf.LedgerTable, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(rows) == 1 && rows[0].Offset == 0 {
-		if n, known := t.known[rows[0].Rule]; known && n < reserved {
+		if n, known := t.numbers[rows[0].Rule]; known && n < reserved {
 			return bpf.LedgerTable{First: uint32(n), Rows: 1}, nil
 		}
 	}
@@ -69,13 +68,13 @@ func (t *tables) put(rows []Row) (bpf.LedgerTable, error) {
 	if t.used+len(rows) > len(t.rows) {
 		return unknown, ErrTablesFull
 	}
-	place := bpf.LedgerTable{First: uint32(t.used), Rows: uint16(len(rows))}
+	table := bpf.LedgerTable{First: uint32(t.used), Rows: uint16(len(rows))}
 	var err error
 	for _, r := range rows {
-		n, known := t.known[r.Rule]
-		if !known && len(t.known) < len(t.rules) {
-			n = uint16(len(t.known))
-			t.known[r.Rule] = n
+		n, known := t.numbers[r.Rule]
+		if !known && len(t.numbers) < len(t.rules) {
+			n = uint16(len(t.numbers))
+			t.numbers[r.Rule] = n
 			t.rules[n] = kernelRule(r.Rule)
 		} else if !known {
 			n, err = rulesUnknown, ErrTablesFull
@@ -83,11 +82,10 @@ func (t *tables) put(rows []Row) (bpf.LedgerTable, error) {
 		t.rows[t.used] = bpf.LedgerRow{Offset: r.Offset, Rule: n}
 		t.used++
 	}
-	return place, err
+	return table, err
 }
 
-// kernelRule is a rule as the kernel side has it. The numbers of kinds, bases and
-// places are the same on both sides.
+// kernelRule is a rule as the kernel side has it. Kinds, bases and places have the same numbers on both sides.
 func kernelRule(r unwind.Rule) bpf.LedgerRule {
 	return bpf.LedgerRule{
 		Kind: uint8(r.Kind), Base: uint8(r.Base), Offset: r.Offset, Add: r.Add, Ra: r.RA,
@@ -96,23 +94,23 @@ func kernelRule(r unwind.Rule) bpf.LedgerRule {
 	}
 }
 
-// SetTable gives the kernel the rows of a page, in the order of their offsets, the
-// first at 0. Where they do not fit (ErrTablesFull) stacks end in that page. unitless
-// says that nothing there can be a unit: a sample there need not wait for SetPlace.
-func (l *Ledger) SetTable(page Place, rows []Row, unitless bool) error {
-	t, full := l.tables.put(rows)
+// SetTable gives the kernel side the rows of a page, in the order of their offsets, of which the first is 0. If they do
+// not fit (ErrTablesFull), stacks end in that page. With unitless, no code of the page can be a unit: a sample there
+// need not wait for SetPlace.
+func (k *knownCode) SetTable(page Place, rows []Row, unitless bool) error {
+	t, full := k.rows.put(rows)
 	if unitless {
 		t.Unitless = 1
 	}
-	if err := l.maps.Tables.Put(page, t); err != nil {
+	if err := k.tables.Put(page, t); err != nil {
 		return fmt.Errorf("giving the kernel a table of %d rows: %w", len(rows), err)
 	}
 	return full
 }
 
-// ForgetTable lets the kernel ask again, because nothing could be said now.
-func (l *Ledger) ForgetTable(page Place) error {
-	if err := l.maps.Tables.Delete(page); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+// ForgetTable makes the kernel side ask about a page again, because there is no answer now.
+func (k *knownCode) ForgetTable(page Place) error {
+	if err := k.tables.Delete(page); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("forgetting a table: %w", err)
 	}
 	return nil
@@ -120,18 +118,17 @@ func (l *Ledger) ForgetTable(page Place) error {
 
 // TableUse is how much of the memory for unwind tables is used, and how much there is.
 type TableUse struct {
-	Rows, MaxRows   int
-	Rules, MaxRules int
-	Bytes           int // of all of it, used or not
+	Rows, MaxRows int
+	Bytes         int // of all the memory, used or not
 }
 
-// TableUse reads it.
-func (l *Ledger) TableUse() TableUse {
-	t := l.tables
+// TableUse returns the current use.
+func (k *knownCode) TableUse() TableUse {
+	t := k.rows
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return TableUse{
-		Rows: t.used, MaxRows: len(t.rows), Rules: len(t.known), MaxRules: len(t.rules),
+		Rows: t.used, MaxRows: len(t.rows),
 		Bytes: int(unsafe.Sizeof(*t.rows) + unsafe.Sizeof(*t.rules)),
 	}
 }

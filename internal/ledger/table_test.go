@@ -38,8 +38,8 @@ func TestRuleNumbers(t *testing.T) {
 	}
 }
 
-func emptyTables() *tables {
-	return newTables(&page{
+func emptyTables() *tableRows {
+	return newTableRows(&page{
 		rules: new([bpf.LedgerLimitMAX_RULES]bpf.LedgerRule),
 		rows:  new([bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow),
 	})
@@ -51,7 +51,7 @@ var second = unwind.Rule{
 	FP: unwind.Saved{Where: unwind.AtFP, Offset: 5}, BX: unwind.Saved{Where: unwind.AtCFA, Offset: -24},
 }
 
-// Rows lie one behind the other, and rules are kept once.
+// Rows are one behind the other, and equal rules are one.
 func TestPut(t *testing.T) {
 	s := emptyTables()
 	a, err := s.put([]Row{{0, first}, {10, second}, {20, first}})
@@ -63,8 +63,11 @@ func TestPut(t *testing.T) {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	n := uint16(reserved)
-	if got, want := s.rows[a.First:b.First+1], []bpf.LedgerRow{{Offset: 0, Rule: n}, {Offset: 10, Rule: n + 1}, {Offset: 20, Rule: n}, {Offset: 0, Rule: n + 1}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("rows %+v, want %+v", got, want)
+	got, rows := s.rows[a.First:b.First+1], []bpf.LedgerRow{
+		{Offset: 0, Rule: n}, {Offset: 10, Rule: n + 1}, {Offset: 20, Rule: n}, {Offset: 0, Rule: n + 1},
+	}
+	if !reflect.DeepEqual(got, rows) {
+		t.Errorf("rows %+v, want %+v", got, rows)
 	}
 	want := bpf.LedgerRule{
 		Kind: uint8(bpf.LedgerRuleKindRULE_CFA_AT), Base: uint8(bpf.LedgerRuleBaseBASE_FP), Offset: -8, Add: 3, Ra: -8,
@@ -75,10 +78,12 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// What is the same for a whole page of very many takes no memory.
+// Rows that very many whole pages have take no memory.
 func TestPutReserved(t *testing.T) {
 	s := emptyTables()
-	for rule, want := range map[unwind.Rule]uint32{{}: rulesUnknown, {Kind: unwind.FramePointer}: rulesFramePointer} {
+	for rule, want := range map[unwind.Rule]uint32{
+		{}: rulesUnknown, {Kind: unwind.FramePointer}: rulesFramePointer,
+	} {
 		got, err := s.put([]Row{{0, rule}})
 		if err != nil || got != (bpf.LedgerTable{First: want, Rows: 1}) {
 			t.Errorf("%+v: %+v, %v", rule, got, err)
@@ -95,7 +100,7 @@ func TestPutReserved(t *testing.T) {
 	}
 }
 
-// When the memory is full stacks end there; nothing is overwritten.
+// When the memory is full, stacks end there, and nothing is overwritten.
 func TestPutFull(t *testing.T) {
 	s := emptyTables()
 	s.used = len(s.rows) - 1
@@ -108,8 +113,9 @@ func TestPutFull(t *testing.T) {
 	}
 
 	s = emptyTables()
-	for i := len(s.known); i < len(s.rules); i++ {
-		if _, err := s.put([]Row{{0, unwind.Rule{Kind: unwind.CFA, Base: unwind.SP, Offset: int32(8 * i), RA: -8}}}); err != nil {
+	for i := len(s.numbers); i < len(s.rules); i++ {
+		rule := unwind.Rule{Kind: unwind.CFA, Base: unwind.SP, Offset: int32(8 * i), RA: -8}
+		if _, err := s.put([]Row{{0, rule}}); err != nil {
 			t.Fatalf("rule %d: %v", i, err)
 		}
 	}

@@ -5,16 +5,30 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"whatif/bpf"
 )
 
-// MeasureTicks finds out what a tick of the clock, which must have been started,
-// takes from the thread that it hits: on a virtual machine most of that is the
-// host's work, which the kernel side cannot see. It keeps a core busy for a while,
-// and looks at the gaps where ticks are due.
-func (l *Ledger) MeasureTicks() {
+// sampleParts is how much a sample counts where ticks come once in a period.
+const sampleParts = int64(bpf.LedgerSharedNumberNUMBER_SAMPLE_PARTS)
+
+// Refine makes ticks come as often as they can from now on. Each sample then counts for less, so that samples are in
+// periods of Options, before as after.
+func (c *clock) Refine() {
+	store(&c.page.control.Parts, 1)
+	store(&c.page.control.Period, load(&c.page.control.AskedPeriod)/uint64(sampleParts))
+}
+
+// Ticks is how many ticks come in each period of Options.
+func (c *clock) Ticks() int { return int(uint64(sampleParts) / load(&c.page.control.Parts)) }
+
+// MeasureTicks finds out how much time a tick takes from the thread that it interrupts. On a virtual machine most of
+// that is the host's work, which the kernel side cannot see. So MeasureTicks keeps a core busy for a while, and looks
+// at the gaps where ticks are due. It is called after StartClock.
+func (c *clock) MeasureTicks() {
 	const (
 		measured = 30 * time.Millisecond
-		shortest = time.Microsecond // a reading of the clock is far shorter
+		shortest = time.Microsecond // reading the clock takes far less
 	)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -27,26 +41,26 @@ func (l *Ledger) MeasureTicks() {
 		}
 		last = now
 	}
-	period, seed := l.page.control.Period, l.page.control.Seed
+	period, seed := c.page.control.Period, c.page.control.Seed
 	if cost := costOfTick(gaps, begin, begin+uint64(measured), period, seed); cost > 0 {
-		store(&l.page.control.TickCost, cost)
+		store(&c.page.control.TickCost, cost)
 	}
 }
 
-// A gap is a time in which a thread did not run, from when to when.
+// gap is a time in which a thread did not run.
 type gap struct{ from, to uint64 }
 
-// How long before and after its moment a tick may seem to begin: clocks are read one after the other, and
-// longer after it something else took the core.
-const early, late = 10 * time.Microsecond, 50 * time.Microsecond
+// tickEarly and tickLate are how long before and after its moment a tick may seem to begin. It can be early as two
+// clocks are read one after the other. A gap that begins later has another cause.
+const tickEarly, tickLate = 10 * time.Microsecond, 50 * time.Microsecond
 
-// costOfTick is the mean of the gaps in which ticks are. There are about as many others, of a few
-// microseconds, so it is no use to take the usual gap of all; and as ticks differ, and each of them is a loss,
-// nor the usual one of those. The longest tenth is left out: that the core was taken away at a tick is chance.
+// costOfTick is the mean of the gaps in which ticks are due. The median of all gaps would say nothing, as about as many
+// are no ticks, and last a few microseconds. The median of the ticks would be wrong, too: they differ, and each is a
+// loss. The longest tenth is left out, because by chance another task took the core at such a tick.
 func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	var costs []uint64
-	const behind = 4 // periods that a tick may be behind
-	for i := begin/period - behind; ; i++ {
+	const mostBehind = 4 // periods that a tick may be behind
+	for i := begin/period - mostBehind; ; i++ {
 		due := tickDue(i, period, seed)
 		if due >= end {
 			break
@@ -54,9 +68,11 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 		if due < begin {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(gaps, due-uint64(early), func(g gap, from uint64) int { return cmp.Compare(g.from, from) })
+		at, _ := slices.BinarySearchFunc(gaps, due-uint64(tickEarly), func(g gap, from uint64) int {
+			return cmp.Compare(g.from, from)
+		})
 		longest := uint64(0)
-		for ; at < len(gaps) && gaps[at].from < due+uint64(late); at++ {
+		for ; at < len(gaps) && gaps[at].from < due+uint64(tickLate); at++ {
 			longest = max(longest, gaps[at].to-gaps[at].from)
 		}
 		if longest > 0 {
@@ -75,9 +91,9 @@ func costOfTick(gaps []gap, begin, end, period, seed uint64) uint64 {
 	return sum / uint64(len(costs))
 }
 
-// tickDue is when a tick is due, as tick_due in bpf/vtime/tick_times.h.
+// tickDue is when a tick is due: the same as tick_due of bpf/vtime/tick_times.h.
 func tickDue(tick, period, seed uint64) uint64 {
-	const sweep = 16 // SWEEP there
+	const sweep = 16 // SWEEP of tick_times.h
 	i := tick % (2 * sweep)
 	behind := (1 + scatter(^(tick/(2*sweep)), seed)%3) * min(i, 2*sweep-i)
 	return tick*period + behind*period/sweep + scatter(tick, seed)%(period/4)

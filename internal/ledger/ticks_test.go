@@ -9,8 +9,8 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// TestTickTimes compiles vtime/tick_times.h, which the kernel side includes, for user space: testdata/tick_times.c says what must
-// hold of it. This side has to know the same times.
+// TestTickTimes compiles the kernel side's vtime/tick_times.h for user space. testdata/tick_times.c checks what must
+// hold of it. This package has to know the same times.
 func TestTickTimes(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc: make test installs it")
@@ -54,7 +54,7 @@ func TestCostOfTick(t *testing.T) {
 		}
 	}
 	got := costOfTick(gaps, begin, end, period, seed)
-	// The longest are left out: most of those of 35 µs stay.
+	// The longest tenth is left out. Most ticks of 35 µs stay.
 	if got < want/ticks || got > 25_000 {
 		t.Errorf("%d, want %d to 25000", got, want/ticks)
 	}

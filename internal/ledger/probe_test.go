@@ -12,7 +12,7 @@ import (
 	"whatif/internal/target"
 )
 
-// Probes can be set in both ways, for each of their kinds, and cost something.
+// Probes of each kind can be set in both ways, and cost something.
 func TestMeasureProbes(t *testing.T) {
 	realkernel.Need(t)
 	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond})
@@ -21,28 +21,31 @@ func TestMeasureProbes(t *testing.T) {
 	}
 	defer l.Close()
 	for _, single := range []bool{false, true} {
-		l.single = single
+		l.singly = single
 		clear(l.measured[:])
 		var all []Probe
-		for c := range subjects {
+		for c := range probedFunctions {
 			all = append(all, Probe{Cost: c})
 		}
 		if err := l.MeasureProbes(all, target.OwnCode); err != nil {
 			t.Fatalf("single %v: %v", single, err)
 		}
 		costs := map[string]time.Duration{}
-		for name, c := range map[string]Cost{"emulated": Emulated, "stepped": Stepped, "long nop": LongNop, "return": Return, "return, stepped": ReturnStepped} {
+		for name, c := range map[string]Cost{
+			"emulated": Emulated, "stepped": Stepped, "long nop": LongNop, "return": Return,
+			"return, stepped": ReturnStepped,
+		} {
 			costs[name] = l.ProbeCost(c)
 			if costs[name] < 100*time.Nanosecond || costs[name] > time.Millisecond {
 				t.Errorf("single %v: %s costs %v", single, name, costs[name])
 			}
 		}
 		t.Logf("single %v: %v", single, costs)
-		if !single && l.single {
+		if !single && l.singly {
 			t.Log("this kernel has no links for several probes")
 		}
 	}
-	// What is measured is no visit of anything.
+	// Measuring is no visit of a point.
 	for p := range MaxPoints {
 		if l.Visits(p) != 0 || l.Spent(p) != 0 {
 			t.Errorf("point %d was visited", p)
@@ -50,7 +53,7 @@ func TestMeasureProbes(t *testing.T) {
 	}
 }
 
-// Only what is asked for is measured, and that once.
+// Only the costs of the given probes are measured, each once.
 func TestMeasureUsedProbes(t *testing.T) {
 	realkernel.Need(t)
 	l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond})
@@ -63,8 +66,8 @@ func TestMeasureUsedProbes(t *testing.T) {
 		located++
 		return target.OwnCode(pc)
 	}
-	// What it takes to count is a part of it, and the measuring thread is not counted.
-	l.visit = time.Second
+	// The cost of counting is a part of the probe's, as the visits of the measuring thread are not counted.
+	l.visitCost = time.Second
 	for range 2 {
 		if err := l.MeasureProbes([]Probe{{Cost: Emulated}, {Cost: Emulated, Offset: 1}}, locate); err != nil {
 			t.Fatal(err)
@@ -73,18 +76,22 @@ func TestMeasureUsedProbes(t *testing.T) {
 	if located != 1 || l.ProbeCost(Emulated) < time.Second {
 		t.Errorf("measured %d times, %v", located, l.ProbeCost(Emulated))
 	}
-	for c := range subjects {
+	for c := range probedFunctions {
 		if c != Emulated && l.ProbeCost(c) != 0 {
 			t.Errorf("cost %d was measured: %v", c, l.ProbeCost(c))
 		}
 	}
 }
 
-// Programs are loaded when they are needed.
+// Programs that are not needed are not loaded.
 func TestLoadsWhatIsNeeded(t *testing.T) {
 	realkernel.Need(t)
-	for samplesOnly, want := range map[bool][]string{false: slices.Concat(following, scheduling), true: following} {
-		l, err := Open(Options{Period: time.Millisecond, Cap: 4 * time.Millisecond, SamplesOnly: samplesOnly, NobodyPays: samplesOnly})
+	for samplesOnly, want := range map[bool][]string{
+		false: slices.Concat(memberPrograms, schedulerPrograms), true: memberPrograms,
+	} {
+		l, err := Open(Options{
+			Period: time.Millisecond, Cap: 4 * time.Millisecond, SamplesOnly: samplesOnly, NobodyPays: samplesOnly,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +100,7 @@ func TestLoadsWhatIsNeeded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !samplesOnly {
-			want = slices.Concat(want, l.programs.attachable(irqWork), []string{"see_preempt_count"})
+			want = slices.Concat(want, l.programs.attachable(irqWorkPrograms), []string{"see_preempt_count"})
 		}
 		want = slices.Sorted(slices.Values(append(slices.Clone(want), "start_clock")))
 		if loaded := slices.Sorted(maps.Keys(l.programs.loaded)); !slices.Equal(loaded, want) {
@@ -102,7 +109,7 @@ func TestLoadsWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// Whoever needs a program at the same time as another has the same one.
+// Goroutines that need a program at the same time get the same one.
 func TestLoadsOnce(t *testing.T) {
 	realkernel.Need(t)
 	l := opened(t)
@@ -119,7 +126,7 @@ func TestLoadsOnce(t *testing.T) {
 	}
 	for range users {
 		if program := <-got; program != l.programs.loaded["measure_visits"] || program.FD() < 0 {
-			t.Error("two have a program of their own, or one that is closed")
+			t.Error("a goroutine has a program of its own, or a closed one")
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"whatif/bpf"
 )
 
-// Each reason has a name, and a name of its own.
+// Each reason has a name of its own.
 func TestReasons(t *testing.T) {
 	names := map[string]bool{}
 	for why := bpf.LedgerWhyWHY_UNCOUNTED + 1; why < bpf.LedgerWhyWHY_MAX; why++ {

@@ -6,10 +6,10 @@ import (
 	"whatif/bpf"
 )
 
-// Changes are by how much levels changed, for each reason of the kernel side's (enum why).
+// Changes are by how much levels changed, for each reason of the kernel side (enum why).
 type Changes [bpf.LedgerWhyWHY_MAX]time.Duration
 
-// reasons are what the changes are called in profiles, and so never change.
+// reasons are the names of the reasons in profiles. So they never change.
 var reasons = map[bpf.LedgerWhy]string{
 	bpf.LedgerWhyWHY_EARNED:         "earned",
 	bpf.LedgerWhyWHY_WAIT_SPED_UP:   "wait sped up",
@@ -28,7 +28,7 @@ var reasons = map[bpf.LedgerWhy]string{
 	bpf.LedgerWhyWHY_CAUGHT:         "woken early",
 }
 
-// ByReason are the changes that are not zero.
+// ByReason are the changes that are not zero, in nanoseconds.
 func (c *Changes) ByReason() map[string]int64 {
 	var all map[string]int64
 	for why, name := range reasons {

@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"whatif/bpf"
+)
+
+// knownCode is the part of a Ledger that tells the kernel side whose code is at a place, and how to find the callers
+// there. The kernel side asks by events; the answers are in maps and in the shared memory.
+type knownCode struct {
+	*kernelSide
+	places, tables       *ebpf.Map // by place, and by page
+	chains, chainMembers *ebpf.Map
+	kernelFunctions      *ebpf.Map
+
+	events *events // nil: not open yet
+	rows   *tableRows
+
+	addedChains, addedMembers int
+}
+
+func newKnownCode(k *kernelSide) *knownCode {
+	return &knownCode{
+		kernelSide: k, places: k.maps.Places, tables: k.maps.Tables, chains: k.maps.Chains,
+		chainMembers: k.maps.Members, kernelFunctions: k.maps.KernelFunction, rows: newTableRows(k.page),
+	}
+}
+
+// Place is a place in code: an offset in a file, the same in every process that maps the file.
+type Place = bpf.LedgerPlace
+
+// Code is what the kernel side is told of a place.
+type Code struct {
+	Unit  uint32 // with Options.Stacks the place's chain; 0: none
+	Spins bool   // the instruction is in a busy-waiting loop
+	Line  bool   // the place is in the line of a sampled point, which is Point
+	Point int
+}
+
+// SetPlace says what is known of the code at a place.
+func (k *knownCode) SetPlace(p Place, c Code) error {
+	word := c.Unit
+	if c.Spins {
+		word |= 1 << 31
+	}
+	if c.Line {
+		word |= uint32(1+c.Point) << bpf.LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT
+	}
+	if err := k.places.Put(p, word); err != nil {
+		return fmt.Errorf("telling the kernel the unit of a place: %w", err)
+	}
+	return nil
+}
+
+// ForgetPlace makes the kernel side ask about a place again, because there is no answer now.
+func (k *knownCode) ForgetPlace(p Place) error {
+	if err := k.places.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("forgetting a place: %w", err)
+	}
+	return nil
+}
+
+// setKernelFunctions gives the kernel side the functions of the kernel.
+func (k *knownCode) setKernelFunctions(code *KernelCode) error {
+	if code == nil || len(code.Functions) == 0 {
+		return nil
+	}
+	keys := make([]uint32, len(code.Functions))
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	if _, err := k.kernelFunctions.BatchUpdate(keys, code.Functions, nil); err != nil {
+		return fmt.Errorf("telling the kernel programs where the kernel's functions are: %w", err)
+	}
+	return nil
+}
