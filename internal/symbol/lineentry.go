@@ -186,7 +186,7 @@ func (b *Binary) entriesOf(s dwarf.Statement, name string, g *flow.Graph, left *
 		}
 		e := LineEntry{File: s.File, FileOffset: offset, Func: name, Entry: c.Addr == s.Entry}
 		if g != nil {
-			e.Size = g.Straight(c.Addr, max(c.End, c.Addr+1))
+			e.Size = g.StraightSize(c.Addr, max(c.End, c.Addr+1))
 		}
 		for _, r := range s.Ranges {
 			if e.Entry && r.Low == c.Addr {
@@ -273,7 +273,7 @@ func (e *effort) isCopy(g *flow.Graph, s dwarf.Start, firsts []dwarf.Start, addr
 			return true
 		}
 	}
-	return column && e.spend(uint64(g.Len()+len(addresses))) && g.Repeats(s.Addr, addresses)
+	return column && e.spend(uint64(g.Len()+len(addresses))) && g.LoopsBack(s.Addr, addresses)
 }
 
 // funcAt names the function at an address.

@@ -34,7 +34,7 @@ func (b *Binary) returns(f Func) []uint64 {
 	code := b.bytesAt(addr, f.Size)
 	switch b.elf.Machine {
 	case elf.EM_X86_64:
-		return flow.New(addr, []flow.Code{{Addr: addr, Bytes: code}}, nil).Ends()
+		return flow.New(addr, []flow.Code{{Addr: addr, Bytes: code}}, nil).Returns()
 	case elf.EM_AARCH64:
 		return returnsARM64(addr, code)
 	}
