@@ -68,8 +68,8 @@ func (s *session) hookTracepoint(i int, spec point.Spec) error {
 	if err != nil {
 		return err
 	}
-	if call, over, ok := tracepoint.OfSyscall(spec.Category, spec.Event); ok {
-		return s.hookCall(i, call, over)
+	if call, atExit, ok := tracepoint.SyscallOf(spec.Category, spec.Event); ok {
+		return s.hookCall(i, call, atExit)
 	}
 	err = s.ledger.CountTracepoint(i, spec.Event)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,7 @@ func TestEveryTracepoint(t *testing.T) {
 	}
 	tried := map[string]bool{
 		"ftrace":   true, // records of its own, not tracepoints
-		"syscalls": true, // made of raw_syscalls, see tracepoint.OfSyscall
+		"syscalls": true, // made of raw_syscalls, see tracepoint.SyscallOf
 		// Probes that somebody may have added.
 		"kprobes": true, "uprobes": true, "fprobes": true, "eprobes": true, "synthetic": true,
 	}
