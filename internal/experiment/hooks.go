@@ -34,7 +34,7 @@ func (s *session) hook(programs []program) error {
 		var err error
 		switch spec.Kind {
 		case point.Syscall:
-			err = s.hookCall(i, spec.Event, spec.Over)
+			err = s.hookCall(i, spec.Event, spec.AtExit)
 		case point.Tracepoint:
 			err = s.hookTracepoint(i, spec)
 		case point.Exit:

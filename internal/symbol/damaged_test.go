@@ -49,7 +49,7 @@ func interrogate(t testing.TB, data []byte) {
 	}
 	b.USDTProbes()
 	var all []Func
-	b.Each(func(string) bool { return true }, func(f Func, _ bool) bool {
+	b.EachFunc(func(string) bool { return true }, func(f Func, _ bool) bool {
 		all = append(all, f)
 		return len(all) < 40
 	})

@@ -7,10 +7,10 @@ import (
 	"whatif/internal/symbol/pclntab"
 )
 
-// Each shows the binary's functions that have a name and an entry until visit returns false, ascending by
+// EachFunc shows the binary's functions that have a name and an entry until visit returns false, ascending by
 // address. possible is asked about a symbol before it is demangled, which is what takes time. What the
 // language brought along is left out. visit must not ask the binary for more.
-func (b *Binary) Each(possible func(symbol string) bool, visit func(f Func, exported bool) bool) (err error) {
+func (b *Binary) EachFunc(possible func(symbol string) bool, visit func(f Func, exported bool) bool) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	doing := "listing the functions of " + b.path
