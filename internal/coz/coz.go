@@ -31,10 +31,10 @@ import (
 //
 // The file stays after the run. Processes that outlive the run have its path in LD_PRELOAD, and so
 // have the programs that they start later. Without the file the dynamic linker would print an
-// error for each, and another user who could create a file of that name would have code in all of
-// them. So the directory, and every directory above it, belongs to root or to the calling user,
-// and no other user may write there. The file's name has a checksum of the content, because
-// another version of whatif may have another library.
+// error for each, and another user could create a file of that name, with code for all of them. So
+// the directory, and every directory above it, belongs to root or to the calling user, and no
+// other user may write there. The file's name has a checksum of the content, because another
+// version of whatif may have another library.
 func Install() (path string, err error) {
 	uid := os.Geteuid()
 	var errs []error

@@ -23,7 +23,7 @@ import (
 // MaxSize is the size, in bytes, of the largest source file that is read.
 const MaxSize = 8 << 20
 
-// Read reads a source file with the rights of the user who called whatif.
+// Read reads a source file with the rights of the user that called whatif.
 func Read(path string) ([]byte, error) {
 	f, err := openfile.Regular(openfile.Invoker(), "", path)
 	if err != nil {

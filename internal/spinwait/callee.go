@@ -2,8 +2,8 @@ package spinwait
 
 import "golang.org/x/arch/x86/x86asm"
 
-// Callee is the target of a call or a jump: the function at Addr or, with InTable, the function whose
-// address is stored at Addr, as in the GOT.
+// Callee is the target of a call or a jump: the function at Addr. With InTable, Addr is the address of a
+// pointer to the function, as in the GOT.
 type Callee struct {
 	Addr    uint64
 	InTable bool

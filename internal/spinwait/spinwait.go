@@ -270,8 +270,8 @@ func (f *function) loops(at int) []*loop {
 
 func smaller(a, b *loop) int { return cmp.Compare(a.size, b.size) }
 
-// closedBy returns the loops that are short enough for a wait, and whose jump back is one of the
-// instructions from..to-1 and leads to head or before it.
+// closedBy returns the loops that are short enough for a wait and end with a jump back to head or before
+// it. The jump is one of the instructions from..to-1.
 func (f *function) closedBy(from, to, head int) []*loop {
 	var loops []*loop
 	for back := from; back < to; back++ {

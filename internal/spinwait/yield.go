@@ -18,7 +18,9 @@ var pollers = []string{
 }
 
 // IsPoller reports whether all time in the function of a name is waiting.
-func IsPoller(name string) bool { return slices.Contains(Yielders, name) || slices.Contains(pollers, name) }
+func IsPoller(name string) bool {
+	return slices.Contains(Yielders, name) || slices.Contains(pollers, name)
+}
 
 // Wrapped returns the function that a stub or wrapper calls or jumps to, ok if the code does nothing
 // else. code is the wrapper's machine code, loaded at addr; WrapperSize bytes are enough.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +65,12 @@ func readelf(t *testing.T, path string) []function {
 	if err := cmd.Start(); err != nil {
 		t.Skipf("needs binutils: %v", err)
 	}
+	all := parseReadelf(out)
+	_ = cmd.Wait() // it fails, after its output, if a separate debug file is missing
+	return all
+}
+
+func parseReadelf(out io.Reader) []function {
 	var all []function
 	var f *function
 	var columns []string
@@ -121,7 +128,6 @@ func readelf(t *testing.T, path string) []function {
 		}
 	}
 	flush()
-	_ = cmd.Wait() // it fails, after its output, if a separate debug file is missing
 	return all
 }
 

@@ -42,8 +42,8 @@ func New(f *elf.File, image []byte, isGo bool, separate func() []byte) (*Table, 
 }
 
 // Rows returns the rows for the code from low up to high, which are addresses of the file. The first
-// row is at low. Code without tables has the kind FramePointer, code whose tables cannot be
-// understood has the kind Unknown. So the rows are complete even if there is an error, which is the
+// row is at low. Code without tables has the kind FramePointer. If the tables cannot be
+// understood, the kind is Unknown. So the rows are complete even if there is an error, which is the
 // first of those met.
 func (t *Table) Rows(low, high uint64) ([]Row, error) {
 	t.mu.Lock()
