@@ -1,7 +1,7 @@
 // Package flow builds the control flow graph of a function from its machine code. It answers
 // which of some places are reached first, and whether one place is reached only through another.
 // Call New once for a function, then the methods of the Graph. The package is pure, and knows
-// x86-64 only; Returns also knows arm64.
+// x86-64 only, except for ReturnsARM64.
 //
 // The bytes leave three things open, for which the package makes assumptions. An indirect jump,
 // as of a switch's table, goes to all code that nothing else leads to. Every call returns. An
@@ -27,6 +27,9 @@ type Code struct {
 // maxInstructions bounds the instructions of one function: more than the longest hand-written
 // function has.
 const maxInstructions = 1 << 20
+
+// MaxCode is the size, in bytes, of the largest function that callers pass to New.
+const MaxCode = 8 << 20
 
 // kind says what an instruction does to the control flow.
 type kind uint8

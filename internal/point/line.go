@@ -46,7 +46,7 @@ func oneFile(spec Spec, sites []Site, where string) error {
 	for _, s := range sites {
 		files = append(files, s.File)
 	}
-	return symbol.OneFile(files, spec.File, spec.Line, where)
+	return symbol.CheckOneFile(files, spec.File, spec.Line, where)
 }
 
 // probes finds the sites of a USDT probe.

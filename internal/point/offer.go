@@ -75,7 +75,7 @@ func usdtOffers(b Lister) (Offers, error) {
 // maxLikely bounds the functions that are offered.
 const maxLikely = 12
 
-// likelyOffers lists the functions whose names suggest a unit of work, best first.
+// likelyOffers lists the functions with names that suggest a unit of work, best first.
 func likelyOffers(b Lister) (Offers, error) {
 	o := Offers{Title: "functions named like a unit of work"}
 	type candidate struct {

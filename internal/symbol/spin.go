@@ -46,7 +46,7 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr, b.yields), nil
 }
 
-// maxFunctions bounds the functions whose waits are kept.
+// maxFunctions bounds the functions for which waits are kept.
 const maxFunctions = 1 << 16
 
 // waitsIn returns the parts of a function that are in busy-wait loops.

@@ -42,7 +42,7 @@ func Syscall(name string) (int, error) {
 	all := slices.Concat(slices.Sorted(maps.Keys(numbers)), slices.Sorted(maps.Keys(newer)))
 	return 0, &symbol.NotFound{
 		What: "system call", Name: name, Where: "Linux on this processor",
-		Near: symbol.Like(name, all, nearCount),
+		Near: symbol.NearestWhole(name, all, nearCount),
 	}
 }
 

@@ -106,11 +106,11 @@ func near(category, name string, all []string) []string {
 			here = append(here, last)
 		}
 	}
-	for _, last := range symbol.Like(name, here, nearCount) {
+	for _, last := range symbol.NearestWhole(name, here, nearCount) {
 		same = append(same, category+":"+last)
 	}
 	if len(same) > 0 {
 		return same[:min(nearCount, len(same))]
 	}
-	return symbol.Like(category+":"+name, all, nearCount)
+	return symbol.NearestWhole(category+":"+name, all, nearCount)
 }

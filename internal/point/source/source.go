@@ -61,7 +61,7 @@ type Code struct {
 // Points are the points of one file.
 type Points struct {
 	Counters []Counter
-	// Tables are the addresses of tables whose points get names while the program runs.
+	// Tables are the addresses of tables of points that get names while the program runs.
 	Tables   []uint64
 	Code     Code
 	Warnings []string
