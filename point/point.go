@@ -8,7 +8,7 @@
 //		requests.Visit() // one more unit of useful work is done
 //	}
 //
-// and, where the latency of something matters, where it begins and ends:
+// To measure a latency, mark its begin and its end:
 //
 //	var request = point.NewPair("request")
 //
@@ -16,11 +16,11 @@
 //	…
 //	request.End()
 //
-// or BeginID and EndID, where a request goes from one goroutine to another.
+// If the request goes from one goroutine to another, call BeginID and EndID instead.
 //
-// A visit adds one to a number in the program's own memory, whether it is profiled or
-// not. The profiler finds these numbers from outside, also in stripped programs; nothing
-// has to be set or started, and there is nothing else to import.
+// A visit adds one to a number in the program's own memory, whether the program is profiled or
+// not. The profiler finds these numbers from outside, also in stripped programs: the program
+// needs no setting, no start-up call and no other import.
 package point
 
 import (
@@ -28,16 +28,16 @@ import (
 	"unsafe"
 )
 
-// Most is how many points a program can have. Visits of those beyond are not seen.
+// Most is the largest number of points in a program. Visits of further points are not counted.
 const Most = 64
 
-// shards are the numbers of a point, so that cores do not fight for one.
+// shards is how many numbers a point has, so that cores do not contend for one.
 const shards = 16
 
-// mark tells the reader that it reads what it means to.
+// mark lets the profiler check that it reads an entry.
 const mark = 0x9d3f5a41c6e27b18
 
-// entry is a point, as the profiler reads it: bpf/base/shared.h in whatif's source.
+// entry is a point in the layout that the profiler reads: see bpf/base/shared.h.
 type entry struct {
 	mark   uint64 // set when the name is complete
 	event  uint32
@@ -50,7 +50,7 @@ type entry struct {
 type shard struct {
 	count  uint64
 	_      uint64
-	counts uint64 // of the first: the mark again
+	counts uint64 // in the first shard: the mark again
 	_      [5]uint64
 }
 
@@ -60,11 +60,11 @@ const (
 	end
 )
 
-// entries do not move, and hold no pointers: Go keeps them in a section of their own.
+// entries do not move. They have no pointers, so Go keeps them in .noptrbss.
 var entries [Most]entry
 
-// table is how the profiler finds the entries: it looks for the marker in the program's
-// file. So it must have no pointers, and not be empty before the program runs.
+// table leads the profiler to the entries: the profiler searches the program's file for the
+// marker, in .noptrdata. So the table has no pointers, and is not zero before the program runs.
 var table = struct {
 	marker  [24]byte
 	mark    uint64
@@ -74,7 +74,9 @@ var table = struct {
 	stride  uint32
 	_       uint32
 }{
-	marker: [24]byte{'w', 'h', 'a', 't', 'i', 'f', '/', 'p', 'o', 'i', 'n', 't', ':', ' ', 't', 'a', 'b', 'l', 'e', ',', ' ', '1', '\n'},
+	marker: [24]byte{
+		'w', 'h', 'a', 't', 'i', 'f', '/', 'p', 'o', 'i', 'n', 't', ':', ' ', 't', 'a', 'b', 'l', 'e', ',', ' ', '1', '\n',
+	},
 	mark:   mark,
 	shards: shards,
 	stride: uint32(unsafe.Sizeof(entry{})),
@@ -83,35 +85,34 @@ var table = struct {
 // Point is a progress point.
 type Point struct{ e *entry }
 
-// New makes a progress point of a name; several of one name are one point. Of a name of
-// more than 111 bytes the end is used.
+// New makes a progress point. Points of the same name count together. If a name is longer than
+// 111 bytes, only its end is used.
 func New(name string) *Point { return &Point{newEntry(name, progress)} }
 
-// Visit says that one more unit of useful work is done.
+// Visit counts one more unit of useful work.
 func (p *Point) Visit() { p.e.add() }
 
-// Pair is where something begins and ends.
+// Pair marks the begin and the end of something with a latency, such as a request.
 type Pair struct{ begin, end *entry }
 
-// NewPair makes the two points of a name.
+// NewPair makes the two points of a latency.
 func NewPair(name string) *Pair { return &Pair{newEntry(name, begin), newEntry(name, end)} }
 
-// Begin says that one has begun, which ends in the same goroutine.
+// Begin marks the begin of a request that ends in the same goroutine.
 func (p *Pair) Begin() { p.begin.begins() }
 
-// End says that one has ended.
+// End marks the end of the goroutine's request.
 func (p *Pair) End() { p.end.ends() }
 
-// BeginID says that the one with an id has begun, which is different from those of all
-// others that are under way.
+// BeginID marks the begin of the request with an id. No two requests that are under way may have
+// the same id.
 func (p *Pair) BeginID(id uint64) { p.begin.beginsWith(id) }
 
-// EndID says that the one with an id has ended, in whatever goroutine.
+// EndID marks the end of the request with an id, in any goroutine.
 func (p *Pair) EndID(id uint64) { p.end.endsWith(id) }
 
-// A profiler that has to know the moment puts probes on these functions, which it finds by
-// their names. So they must not be inlined, nor be begun twice because the stack has to
-// grow.
+// To measure latencies, the profiler attaches probes to these functions, which it finds by name.
+// So they must not be inlined, nor start twice because their stack grows.
 
 //go:noinline
 //go:nosplit
@@ -145,8 +146,7 @@ func newEntry(name string, event uint32) *entry {
 	return e
 }
 
-// add counts in the number of the goroutine: which one that is, is told by where its
-// stack is.
+// add increments one of the point's numbers. The address of the goroutine's stack chooses which.
 func (e *entry) add() {
 	var here byte
 	at := uint64(uintptr(unsafe.Pointer(&here))>>11) * 0x9e3779b97f4a7c15

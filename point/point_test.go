@@ -37,7 +37,7 @@ func TestVisits(t *testing.T) {
 	}
 }
 
-// Points may be made by several goroutines at a time: of interest under go test -race.
+// TestMadeAtOnce makes points in several goroutines at once, for go test -race.
 func TestMadeAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {

@@ -22,7 +22,7 @@ func (r *runFlags) scope(cfg *experiment.Config) error {
 	cfg.Scope.Shown = cfg.Paths.Apply
 	// Binaries know a target's file as it was recorded.
 	for i := range cfg.Targets {
-		cfg.Targets[i].Unfile(cfg.Paths.Undo)
+		cfg.Targets[i].MapFiles(cfg.Paths.Undo)
 	}
 	for i := range cfg.Points {
 		if p := &cfg.Points[i]; p.File != "" {

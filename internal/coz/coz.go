@@ -1,10 +1,10 @@
-// Package coz lets programs with COZ's macros (coz.h, Rust's coz crate) be profiled as
-// they are. They look for a function, _coz_get_counter, in the running program; here is
-// a tiny library that has it, to be preloaded. Its counters are read as those of
-// whatif.h are.
+// Package coz makes programs with COZ's macros (coz.h, Rust's coz crate) work without COZ. The
+// macros look for a function, _coz_get_counter, in the running program. Install writes a small
+// library with that function to a safe directory; the caller puts its path into LD_PRELOAD. The
+// profiler reads the library's counters like those of whatif.h.
 //
-// The library is committed, compiled for each architecture, so that building needs
-// only Go; go generate makes it anew.
+// The library (library/coz.c) is committed in compiled form for each architecture, so that
+// building whatif needs only Go. go generate compiles it again.
 package coz
 
 import (
@@ -26,13 +26,15 @@ import (
 //go:generate clang --target=x86_64-linux-gnu -O2 -Wall -Werror -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector -fno-ident -nostdlib -shared -fuse-ld=lld -Wl,--build-id=none,-soname,libwhatif-coz.so,-z,noexecstack -s -o coz_amd64.so library/coz.c
 //go:generate clang --target=aarch64-linux-gnu -O2 -Wall -Werror -ffreestanding -fPIC -fvisibility=hidden -mno-outline-atomics -fno-stack-protector -fno-ident -nostdlib -shared -fuse-ld=lld -Wl,--build-id=none,-soname,libwhatif-coz.so,-z,noexecstack -s -o coz_arm64.so library/coz.c
 
-// Install puts the library where the program's processes can load it, and gives its path.
+// Install writes the library to a directory from which the program's processes can load it, and
+// returns its path. If the right file is already there, it is kept.
 //
-// It stays there. Processes that outlive the run have the path in LD_PRELOAD, and so has every program that they start
-// later: if the file were removed, the dynamic linker would complain on the standard error of each, and whoever made
-// a file of that name would have his code in all of them. So no other user can make or change one: the directory
-// is root's, or for another user that user's own, and so is every directory above it. The name has a checksum of
-// the content: another version of whatif has another file.
+// The file stays after the run. Processes that outlive the run have its path in LD_PRELOAD, and so
+// have the programs that they start later. Without the file the dynamic linker would print an
+// error for each, and another user could create a file of that name, with code for all of them. So
+// the directory, and every directory above it, belongs to root or to the calling user, and no
+// other user may write there. The file's name has a checksum of the content, because another
+// version of whatif may have another library.
 func Install() (path string, err error) {
 	uid := os.Geteuid()
 	var errs []error
@@ -50,8 +52,8 @@ func Install() (path string, err error) {
 	return "", hint.New(fmt.Errorf("installing the library for COZ's macros: %w", errors.Join(errs...)), remedy)
 }
 
-// directories are those that the library may be in, best first. What is in /run is gone when the processes are that
-// could ask for it; Debian mounts it noexec.
+// directories returns the directories that the library may be in, best first. A file in /run lasts
+// until the next boot, as the processes that need it do; but Debian mounts /run noexec.
 func directories(uid int, getenv func(string) string) (dirs []string) {
 	if uid == 0 {
 		return []string{"/run/whatif", "/var/lib/whatif"}
@@ -65,7 +67,7 @@ func directories(uid int, getenv func(string) string) (dirs []string) {
 }
 
 func install(dir string, uid int) (string, error) {
-	// The dynamic linker splits LD_PRELOAD at blanks and colons, and replaces what begins with a dollar.
+	// The dynamic linker splits LD_PRELOAD at blanks and colons, and replaces words with a dollar.
 	if strings.ContainsAny(dir, " \t\n:$") {
 		return "", fmt.Errorf("%s: LD_PRELOAD cannot have such a path", dir)
 	}
@@ -76,7 +78,7 @@ func install(dir string, uid int) (string, error) {
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return "", err
 	}
-	dir, err := filepath.EvalSymlinks(dir) // what a link leads to is checked, and used
+	dir, err := filepath.EvalSymlinks(dir) // check and use the links' target
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +90,7 @@ func install(dir string, uid int) (string, error) {
 			break
 		}
 	}
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&mode != mode { // as a umask of 077 leaves it
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&mode != mode { // a umask of 077 cuts the mode
 		if err := errors.Join(err, os.Chmod(dir, mode)); err != nil {
 			return "", err
 		}
@@ -105,7 +107,7 @@ func install(dir string, uid int) (string, error) {
 	return path, write(path)
 }
 
-// unchangeable refuses a directory in which another user could make or rename files.
+// unchangeable returns an error for a directory in which another user can create or rename files.
 func unchangeable(dir string, uid int) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
@@ -122,7 +124,7 @@ func unchangeable(dir string, uid int) error {
 	return nil
 }
 
-// isInstalled tells whether an earlier run has put the library there, and nobody has changed it.
+// isInstalled reports whether the library is at the path, unchanged, from an earlier run.
 func isInstalled(path string, uid int) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -138,7 +140,8 @@ func isInstalled(path string, uid int) bool {
 	return err == nil && bytes.Equal(text, library)
 }
 
-// write gives the file its name when it is complete: another run may look for it.
+// write writes the library under a temporary name, and renames the complete file: another run may
+// look for it at the same time.
 func write(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".libwhatif-coz-")
 	if err != nil {

@@ -17,14 +17,15 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// What is committed is what the compiler that made it makes of the source.
+// TestGenerated compiles the library again with the same compiler: the result is the committed one.
 func TestGenerated(t *testing.T) {
 	used, err := os.ReadFile("../../bpf/compiler.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	version, err := exec.Command("clang", "--version").Output()
-	if _, lld := exec.LookPath("ld.lld"); err != nil || lld != nil || !strings.HasPrefix(string(version), strings.TrimSpace(string(used))) {
+	_, lld := exec.LookPath("ld.lld")
+	if err != nil || lld != nil || !strings.HasPrefix(string(version), strings.TrimSpace(string(used))) {
 		t.Skip("not the compiler that made the libraries, or no lld")
 	}
 	text, err := os.ReadFile("coz.go")
@@ -49,7 +50,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// The libraries need nothing, give what is looked for, and can be read.
+// TestLibraries checks that the libraries need no other library, export the function, and have a
+// table that the profiler finds.
 func TestLibraries(t *testing.T) {
 	for _, name := range []string{"coz_amd64.so", "coz_arm64.so"} {
 		f, err := object.Open(name)
@@ -61,7 +63,8 @@ func TestLibraries(t *testing.T) {
 			t.Errorf("%s needs %v: %v", name, needed, err)
 		}
 		symbols, err := f.ELF.DynamicSymbols()
-		if err != nil || len(symbols) != 1 || symbols[0].Name != "_coz_get_counter" || elf.ST_TYPE(symbols[0].Info) != elf.STT_FUNC {
+		if err != nil || len(symbols) != 1 || symbols[0].Name != "_coz_get_counter" ||
+			elf.ST_TYPE(symbols[0].Info) != elf.STT_FUNC {
 			t.Errorf("%s has %v: %v", name, symbols, err)
 		}
 		if p := source.Read(f); len(p.Tables) != 1 || len(p.Warnings) > 0 {
@@ -91,7 +94,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// ownDir is a directory that no other user can change, nor one above it: those of t.TempDir are below /tmp.
+// ownDir returns a directory that, like those above it, no other user can change. t.TempDir does
+// not do: its directories are below /tmp.
 func ownDir(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -105,7 +109,7 @@ func ownDir(t *testing.T) string {
 	return dir
 }
 
-// TestInstallRefuses: nothing is put where another user could put something else later.
+// TestInstallRefuses checks that nothing is installed where another user could replace it later.
 func TestInstallRefuses(t *testing.T) {
 	own := ownDir(t)
 	const nobody = 65534
@@ -153,7 +157,7 @@ func TestInstallRefuses(t *testing.T) {
 	}
 }
 
-// TestInstallReplaces: a file that is there but is not the library is replaced, and never written through.
+// TestInstallReplaces checks that a wrong file is replaced, and that a link's target is not written.
 func TestInstallReplaces(t *testing.T) {
 	own := ownDir(t)
 	path, err := install(own, 0)

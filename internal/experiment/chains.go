@@ -50,7 +50,7 @@ func (t *unitTable) chainOf(m module, frames []symbol.Frame) (uint32, error) {
 	}
 	if t.kind == "func" {
 		for _, f := range frames {
-			if t.scope.Outside(m.origin, f) == "" {
+			if t.scope.WhyOutside(m.origin, f) == "" {
 				t.joinFunction(&c, f, m, false)
 			}
 		}

@@ -74,7 +74,7 @@ func TestPathsThroughChains(t *testing.T) {
 		}
 		met, blamed, want := 0, false, false
 		for i, frames := range places {
-			first := symbol.First(frames, func(f symbol.Frame) bool { return f.Func != "d" })
+			first := symbol.FirstInScope(frames, func(f symbol.Frame) bool { return f.Func != "d" })
 			at := -1
 			if !target.Inclusive() {
 				at = ownCode(target, frames, first)

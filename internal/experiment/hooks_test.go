@@ -26,8 +26,8 @@ func TestEveryTracepoint(t *testing.T) {
 	}
 	tried := map[string]bool{
 		"ftrace":   true, // records of its own, not tracepoints
-		"syscalls": true, // made of raw_syscalls, see tracepoint.OfSyscall
-		// Probes that were added to the kernel.
+		"syscalls": true, // made of raw_syscalls, see tracepoint.SyscallOf
+		// Probes that somebody may have added.
 		"kprobes": true, "uprobes": true, "fprobes": true, "eprobes": true, "synthetic": true,
 	}
 	everyOne := os.Getenv("TRACEPOINTS") == "all"

@@ -37,7 +37,7 @@ func (l *trialLoop) listing(ctx context.Context, p subject) (subject, error) {
 // listed is the unit of the innermost frame, in scope or not. Code that was inlined into the user's counts for that
 // code: the reason says so.
 func (t *unitTable) listed(m module, frames []symbol.Frame) uint32 {
-	at, why := 0, t.scope.Outside(m.origin, frames[0])
+	at, why := 0, t.scope.WhyOutside(m.origin, frames[0])
 	if i := t.scope.First(m.origin, frames); i >= 0 && why == "" {
 		at = i
 		t.noteMissing(m)

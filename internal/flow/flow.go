@@ -1,12 +1,13 @@
-// Package flow knows which instructions of a function can follow which, as far as their bytes tell:
-// which of some places in it are come to first, and whether one of them is only ever
-// reached through another. It is pure, and for x86-64.
+// Package flow builds the control flow graph of a function from its machine code. It answers
+// which of some places are reached first, and whether one place is reached only through another.
+// Call New once for a function, then the methods of the Graph. The package is pure, and knows
+// x86-64 only, except for ReturnsARM64.
 //
-// What the bytes do not tell: where an indirect jump goes (a switch's table: it is taken to go
-// to all code that nothing else leads to), which calls never return (all are
-// taken to), and where an exception goes on (nowhere).
+// The bytes leave three things open, for which the package makes assumptions. An indirect jump,
+// as of a switch's table, goes to all code that nothing else leads to. Every call returns. An
+// exception continues nowhere.
 //
-// Nobody vouches for the bytes: anything is decoded to something.
+// The bytes are not trusted: any input is decoded to something.
 package flow
 
 import (
@@ -17,17 +18,20 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Code is a stretch of a function's code.
+// Code is a contiguous part of a function's code.
 type Code struct {
 	Addr  uint64
 	Bytes []byte
 }
 
-// most is how many instructions of a function are looked at: more than the longest has that
-// somebody wrote.
-const most = 1 << 20
+// maxInstructions bounds the instructions of one function: more than the longest hand-written
+// function has.
+const maxInstructions = 1 << 20
 
-// kind is what an instruction does to the order in which others run.
+// MaxCode is the size, in bytes, of the largest function that callers pass to New.
+const MaxCode = 8 << 20
+
+// kind says what an instruction does to the control flow.
 type kind uint8
 
 const (
@@ -42,24 +46,25 @@ const (
 
 type inst struct {
 	addr   uint64
-	target int32 // index of what is jumped to; -1: nothing in the function
+	target int32 // index of the jump's target; -1: not in the function
 	op     uint16
 	size   uint8
 	kind   kind
-	led    bool // something jumps to it
-	first  bool // nothing comes before it in its stretch
+
+	isTarget   bool // a jump leads to it
+	startsCode bool // it is the first of its Code
 }
 
-// Graph is the instructions of a function, and what follows what.
+// Graph holds the instructions of a function and the order in which they can run.
 type Graph struct {
-	insts   []inst // ascending by address
-	orphans []int32
-	calls   map[int32]uint64 // where the direct ones go
+	insts   []inst           // ascending by address
+	orphans []int32          // that nothing leads to
+	calls   map[int32]uint64 // targets of direct calls, by index
 	entry   uint64
 }
 
-// New decodes a function that is entered at entry. The starts are addresses at which
-// instructions are known to begin.
+// New decodes a function that is entered at entry. starts are addresses at which instructions
+// are known to begin.
 func New(entry uint64, code []Code, starts []uint64) *Graph {
 	g := &Graph{entry: entry, calls: map[int32]uint64{}}
 	code = slices.Clone(code)
@@ -68,11 +73,11 @@ func New(entry uint64, code []Code, starts []uint64) *Graph {
 	targets := map[int]uint64{}
 	for _, c := range code {
 		first := true
-		for at := 0; at < len(c.Bytes) && len(g.insts) < most; {
+		for at := 0; at < len(c.Bytes) && len(g.insts) < maxInstructions; {
 			i, rel, ok := decode(c.Bytes[at:])
-			i.addr, i.first = c.Addr+uint64(at), first
+			i.addr, i.startsCode = c.Addr+uint64(at), first
 			if n, _ := slices.BinarySearch(starts, i.addr+1); n < len(starts) && starts[n] < i.addr+uint64(i.size) {
-				i.size, ok = uint8(starts[n]-i.addr), false // not what was thought
+				i.size, ok = uint8(starts[n]-i.addr), false // these bytes are no instruction
 			}
 			switch to := i.addr + uint64(i.size) + uint64(rel); {
 			case ok && (i.kind == branch || i.kind == jump):
@@ -91,32 +96,33 @@ func New(entry uint64, code []Code, starts []uint64) *Graph {
 	for from, to := range targets {
 		if t := g.at(to); t >= 0 {
 			g.insts[from].target = int32(t)
-			g.insts[t].led = true
+			g.insts[t].isTarget = true
 		}
 	}
 	for i := range g.insts {
 		x := &g.insts[i]
-		if x.led || x.kind == filler || x.addr == entry {
+		if x.isTarget || x.kind == filler || x.addr == entry {
 			continue
 		}
-		if x.first || !g.insts[i-1].falls() {
+		if x.startsCode || !g.insts[i-1].fallsThrough() {
 			g.orphans = append(g.orphans, int32(i))
 		}
 	}
 	return g
 }
 
-// Len is how many instructions there are: what First and Repeats look at, each time.
+// Len returns the number of instructions: the most that one call of First or LoopsBack visits.
 func (g *Graph) Len() int { return len(g.insts) }
 
-// falls reports whether the next instruction can be run after it.
-func (x *inst) falls() bool { return x.kind != jump && x.kind != indirect && x.kind != end }
+// fallsThrough reports whether the instruction can be followed by the next one.
+func (x *inst) fallsThrough() bool { return x.kind != jump && x.kind != indirect && x.kind != end }
 
-// decode gives an instruction and how far it jumps. What is no instruction is a byte long.
+// decode returns the first instruction of the code and the distance of its jump. Bytes that are
+// no instruction count as one of a byte.
 func decode(code []byte) (i inst, rel int64, ok bool) {
 	i.target = -1
 	switch {
-	case bytes.HasPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}): // endbr64: where indirect jumps go
+	case bytes.HasPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}): // endbr64, which x86asm does not know
 		i.size = 4
 		return i, 0, true
 	case code[0] == 0xcc:
@@ -154,7 +160,7 @@ func decode(code []byte) (i inst, rel int64, ok bool) {
 	return i, int64(r), true
 }
 
-// at gives the index of the instruction at an address, -1 if none begins there.
+// at returns the index of the instruction that begins at an address, -1 if none does.
 func (g *Graph) at(addr uint64) int {
 	i, ok := slices.BinarySearchFunc(g.insts, addr, func(x inst, a uint64) int { return cmp.Compare(x.addr, a) })
 	if !ok {
@@ -163,13 +169,13 @@ func (g *Graph) at(addr uint64) int {
 	return i
 }
 
-// each shows the instructions that can be run right after i.
-func (g *Graph) each(i int32, visit func(int32)) {
+// successors calls visit for each instruction that can run right after i.
+func (g *Graph) successors(i int32, visit func(int32)) {
 	x := &g.insts[i]
 	if x.target >= 0 {
 		visit(x.target)
 	}
-	if x.falls() && int(i)+1 < len(g.insts) && !g.insts[i+1].first {
+	if x.fallsThrough() && int(i)+1 < len(g.insts) && !g.insts[i+1].startsCode {
 		visit(i + 1)
 	}
 	if x.kind == indirect {
@@ -179,7 +185,8 @@ func (g *Graph) each(i int32, visit func(int32)) {
 	}
 }
 
-// reach goes on from some instructions, but not beyond the stops, and gives the stops that it comes to.
+// reach follows the control flow from some instructions up to the stops, and returns the stops
+// that it meets.
 func (g *Graph) reach(from []int32, stops map[int32]bool) (met map[int32]bool) {
 	met = map[int32]bool{}
 	seen := make([]bool, len(g.insts))
@@ -200,11 +207,11 @@ func (g *Graph) reach(from []int32, stops map[int32]bool) (met map[int32]bool) {
 		}
 		if g.insts[i].kind == indirect {
 			if jumped {
-				continue // it leads where the one before did
+				continue // all indirect jumps have the same targets
 			}
 			jumped = true
 		}
-		g.each(i, visit)
+		g.successors(i, visit)
 	}
 	return met
 }
@@ -219,9 +226,9 @@ func (g *Graph) indices(addrs []uint64) map[int32]bool {
 	return is
 }
 
-// First gives those of the places that can be come to from the function's entry without
-// passing another of them, ascending. Places that only an exception leads to are come to
-// if there are no others.
+// First returns the places that the function's entry reaches without passing another place,
+// ascending. If the entry reaches none, First starts at the code that nothing leads to, such as
+// an exception's landing pad.
 func (g *Graph) First(places []uint64) []uint64 {
 	stops := g.indices(places)
 	var met map[int32]bool
@@ -239,9 +246,9 @@ func (g *Graph) First(places []uint64) []uint64 {
 	return first
 }
 
-// Repeats reports whether a place can be come to again from itself without passing
+// LoopsBack reports whether the code can return from a place to the same place without passing
 // any of the others.
-func (g *Graph) Repeats(place uint64, others []uint64) bool {
+func (g *Graph) LoopsBack(place uint64, others []uint64) bool {
 	i := g.at(place)
 	if i < 0 {
 		return false
@@ -249,13 +256,13 @@ func (g *Graph) Repeats(place uint64, others []uint64) bool {
 	stops := g.indices(others)
 	stops[int32(i)] = true
 	var after []int32
-	g.each(int32(i), func(n int32) { after = append(after, n) })
+	g.successors(int32(i), func(n int32) { after = append(after, n) })
 	return g.reach(after, stops)[int32(i)]
 }
 
-// Straight is how many bytes of code there are from an address up to end that are run whenever
-// that is, and only then: up to the first jump or call, included.
-func (g *Graph) Straight(addr, end uint64) uint64 {
+// StraightSize returns the size of the code that runs exactly as often as the instruction at
+// addr: from addr up to end, or to the first jump or call (included), or to a jump's target.
+func (g *Graph) StraightSize(addr, end uint64) uint64 {
 	i := g.at(addr)
 	if i < 0 {
 		return 0
@@ -263,7 +270,7 @@ func (g *Graph) Straight(addr, end uint64) uint64 {
 	at := addr
 	for n := i; n < len(g.insts); n++ {
 		x := &g.insts[n]
-		if n > i && (x.led || x.first || x.addr == g.entry) || x.addr >= end && n > i {
+		if n > i && (x.isTarget || x.startsCode || x.addr == g.entry) || x.addr >= end && n > i {
 			break
 		}
 		at = x.addr + uint64(x.size)
@@ -274,8 +281,9 @@ func (g *Graph) Straight(addr, end uint64) uint64 {
 	return at - addr
 }
 
-// Alike reports whether two stretches have the same instructions, their operands aside, or
-// first call the same function: as copies of one statement do that a compiler made of a loop.
+// Alike reports whether two pieces of code first call the same function or, without a call, have
+// the same instructions apart from operands. Copies of one statement that a compiler made of a
+// loop are alike.
 func (g *Graph) Alike(a, aEnd, b, bEnd uint64) bool {
 	i, j := g.at(a), g.at(b)
 	if i < 0 || j < 0 {
@@ -308,8 +316,8 @@ func (g *Graph) firstCall(i int, end uint64) (to uint64, ok bool) {
 	return 0, false
 }
 
-// Ends gives the addresses of the instructions that return.
-func (g *Graph) Ends() []uint64 {
+// Returns returns the addresses of the function's return instructions.
+func (g *Graph) Returns() []uint64 {
 	var ends []uint64
 	for _, x := range g.insts {
 		if x.kind == end && (x.op == uint16(x86asm.RET) || x.op == uint16(x86asm.LRET)) {

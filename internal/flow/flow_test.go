@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// assembled is instructions, laid out from 0x1000 on.
+// assembled has instructions, laid out from 0x1000 on.
 type assembled struct {
 	bytes []byte
 	at    []uint64 // of each instruction
@@ -28,7 +28,7 @@ var (
 	test  = []byte{0x85, 0xc0}                   // test eax, eax
 	ret   = []byte{0xc3}                         // ret
 	ind   = []byte{0xff, 0xe0}                   // jmp rax
-	nop5  = []byte{0x0f, 0x1f, 0x44, 0x00, 0x00} // what fills space
+	nop5  = []byte{0x0f, 0x1f, 0x44, 0x00, 0x00} // a filler
 	calls = []byte{0xe8, 0x00, 0x01, 0x00, 0x00} // call somewhere else
 	vadd  = []byte{0xc5, 0xf1, 0x58, 0xc2}       // vaddpd xmm0, xmm1, xmm2
 )
@@ -43,16 +43,16 @@ func TestFirst(t *testing.T) {
 		places []int // instructions, by their number
 		want   []int
 	}{
-		// The second is a piece behind the first.
+		// The second is a later piece of the same statement.
 		{"straight", assemble(inc, test, inc, ret), []int{0, 2}, []int{0}},
-		// Two ways, joined again: each comes to another of them first.
+		// Two branches: each reaches another of the places first.
 		{"branches", assemble(test, jne(5), inc, jmp(3), inc, ret), []int{2, 4}, []int{2, 4}},
 		{"joined", assemble(test, jne(3), inc, inc, ret), []int{2, 3}, []int{2, 3}},
 		// A loop that is entered at its test, which lies behind its body.
 		{"rotated", assemble(jmp(3), inc, test, jne(-7), ret), []int{1, 2}, []int{2}},
 		// A lower address is not an earlier time.
 		{"backwards", assemble(jmp(4), inc, ret, test, inc, jmp(-11)), []int{1, 4}, []int{4}},
-		// A switch: what nothing leads to is where it goes; what fills space is not.
+		// A switch goes to code that nothing else leads to, but not to fillers.
 		{"switch", assemble(ind, inc, ret, nop5, inc, ret), []int{1, 4}, []int{1}},
 		{"landing pad", assemble(calls, ret, inc, ret), []int{2}, []int{2}},
 		{"behind a landing pad", assemble(inc, ret, inc, ret), []int{0, 2}, []int{0}},
@@ -72,34 +72,34 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-func TestRepeats(t *testing.T) {
+func TestLoopsBack(t *testing.T) {
 	// 0 inc; 1 inc; 2 test; 3 jne 1; 4 ret
 	c := assemble(inc, inc, test, jne(-7), ret)
 	g := c.graph()
-	if !g.Repeats(c.at[1], []uint64{c.at[0]}) {
-		t.Error("the loop does not come around")
+	if !g.LoopsBack(c.at[1], []uint64{c.at[0]}) {
+		t.Error("the loop does not repeat")
 	}
-	if g.Repeats(c.at[1], []uint64{c.at[2]}) {
-		t.Error("the loop comes around past its test")
+	if g.LoopsBack(c.at[1], []uint64{c.at[2]}) {
+		t.Error("the loop repeats without its test")
 	}
-	if g.Repeats(c.at[0], nil) {
-		t.Error("what is before the loop comes again")
+	if g.LoopsBack(c.at[0], nil) {
+		t.Error("the code before the loop repeats")
 	}
 }
 
-func TestStraight(t *testing.T) {
-	// 0 jne 3; 1 inc; 2 inc; 3 inc (led to); 4 test; 5 call; 6 inc
+func TestStraightSize(t *testing.T) {
+	// 0 jne 3; 1 inc; 2 inc; 3 inc (a target); 4 test; 5 call; 6 inc
 	c := assemble(jne(6), inc, inc, inc, test, calls, inc)
 	g := c.graph()
 	for _, x := range []struct {
 		from, end, want int
 	}{
 		{0, 6, 2}, // a jump, included
-		{1, 6, 6}, // up to what is jumped to
-		{1, 2, 3}, // up to the end
+		{1, 6, 6}, // up to a jump's target
+		{1, 2, 3}, // up to end
 		{3, 6, 10},
 	} {
-		if got := g.Straight(c.at[x.from], c.at[x.end]); got != uint64(x.want) {
+		if got := g.StraightSize(c.at[x.from], c.at[x.end]); got != uint64(x.want) {
 			t.Errorf("from %d: %d bytes, want %d", x.from, got, x.want)
 		}
 	}
@@ -138,12 +138,12 @@ func FuzzFlow(f *testing.F) {
 				t.Errorf("%x was not asked about", p)
 			}
 		}
-		g.Repeats(places[0], places[1:])
+		g.LoopsBack(places[0], places[1:])
 		g.Alike(places[0], places[0]+8, places[1], places[1]+8)
-		if n := g.Straight(places[0], places[1]); n > uint64(len(code)) {
+		if n := g.StraightSize(places[0], places[1]); n > uint64(len(code)) {
 			t.Errorf("%d bytes straight on, of %d", n, len(code))
 		}
-		for _, e := range g.Ends() {
+		for _, e := range g.Returns() {
 			if e < 0x1000 || e >= 0x1000+uint64(len(code)) {
 				t.Errorf("a return at %x", e)
 			}

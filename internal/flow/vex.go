@@ -1,9 +1,9 @@
 package flow
 
-// vexLength is how long an instruction with a VEX or EVEX prefix is (AVX, AVX-512), which
-// x86asm does not know; 0 if the code does not begin with one. None of them jumps.
+// vexLength returns the length of an instruction with a VEX or EVEX prefix (AVX, AVX-512), which
+// x86asm does not know; 0 if the code does not begin with one. No such instruction jumps.
 func vexLength(code []byte) int {
-	var prefix, space int // space: of opcodes
+	var prefix, space int // the prefix's length, and the map of opcodes that it chooses
 	switch {
 	case len(code) < 4:
 		return 0
@@ -52,6 +52,8 @@ func vexLength(code []byte) int {
 	return n
 }
 
-// vexImmediate is the opcodes of the two-byte space that end in a byte of data: shuffles,
-// shifts, comparisons, inserts and extracts.
-var vexImmediate = map[byte]bool{0x70: true, 0x71: true, 0x72: true, 0x73: true, 0xc2: true, 0xc4: true, 0xc5: true, 0xc6: true}
+// vexImmediate has the opcodes of the two-byte map that end in a byte of data: shuffles, shifts,
+// comparisons, inserts and extracts.
+var vexImmediate = map[byte]bool{
+	0x70: true, 0x71: true, 0x72: true, 0x73: true, 0xc2: true, 0xc4: true, 0xc5: true, 0xc6: true,
+}

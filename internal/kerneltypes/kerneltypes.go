@@ -1,8 +1,8 @@
-// Package kerneltypes reads the types of the running kernel, once for all who load
-// programs into it: that takes some 20 ms each time.
+// Package kerneltypes reads the types of the running kernel (BTF), which loading BPF programs
+// needs. Reading takes some 20 ms, so it is done once for all callers. Start it early:
 //
-//	go kerneltypes.Get()           // where they will be needed soon
-//	types, err := kerneltypes.Get() // where they are
+//	go kerneltypes.Get()            // soon needed
+//	types, err := kerneltypes.Get() // needed now
 package kerneltypes
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// Types are what the library that loads programs is to be given.
+// Types has the kernel's types as package ebpf takes them.
 type Types struct {
 	Cache *btf.Cache
-	// Kernel is what structures are looked for in. None that whatif reads is a
-	// module's, and the types of all modules are read where this is not said.
+	// Kernel has the types of the kernel proper, without modules. whatif reads no structure
+	// of a module; without Kernel, package ebpf would read the types of all modules.
 	Kernel *btf.Spec
 }
 
@@ -29,18 +29,18 @@ var read = sync.OnceValues(func() (Types, error) {
 	return t, nil
 })
 
-// Get gives the types; the first call reads them.
+// Get returns the types. The first call reads them; the others wait for it.
 func Get() (Types, error) { return read() }
 
-// HasTracepoint tells whether the kernel has a tracepoint that programs with types
-// can be attached to.
+// HasTracepoint reports whether the kernel has a tracepoint to which typed programs (tp_btf) can
+// be attached.
 func (t Types) HasTracepoint(name string) bool {
 	var tracepoint *btf.Typedef
 	return t.Kernel.TypeByName("btf_trace_"+name, &tracepoint) == nil
 }
 
-// ListsMappings tells whether programs can go through what a process has mapped, which
-// those need that count points in the source. Since Linux 6.7.
+// ListsMappings reports whether programs can iterate over a process's mappings. The programs that
+// count points in the source need that; Linux has it since 6.7.
 func (t Types) ListsMappings() bool {
 	var function *btf.Func
 	return t.Kernel.TypeByName("bpf_iter_task_vma_new", &function) == nil

@@ -8,15 +8,15 @@ import (
 	"whatif/internal/symbol"
 )
 
-// Before is where a point was found already. What is met while the program runs must not make it mean more than
-// it did at the start: the zero value says that it was found nowhere yet.
+// Before records where a point was found before. Binaries that are loaded later must not widen
+// the point's meaning. The zero value stands for a point that has not been found yet.
 type Before struct {
-	own    bool     // in code that is not the system's
-	system []string // in libraries of the system: their names up to .so
+	own    bool     // in a binary that is not the system's
+	system []string // the system's libraries that have it, by their names up to .so
 	file   string   // of a line: the source file
 }
 
-// Add notes a site in a binary.
+// Add records that the point was found at a site, in the binary of a name.
 func (f *Before) Add(site Site, name string) {
 	f.file = site.File
 	if !isSystem(name) {
@@ -26,9 +26,10 @@ func (f *Before) Add(site Site, name string) {
 	}
 }
 
-// leavesOut tells of a binary that what was found before is all that is meant. In the first place
-// that is the program's own: what the system has of a pattern, or of a header's lines, counts if there is nothing
-// else. Other processes have libraries of the same name.
+// leavesOut reports whether a binary's code is not meant by the point, given where the point was
+// found before. The program's own code comes first: the system's libraries count only if no other
+// binary has the pattern or the header's line. Once a system library has the point, only
+// libraries of the same name, in other processes, are meant.
 func (f *Before) leavesOut(spec Spec, name string) bool {
 	switch {
 	case spec.Kind == USDT || spec.Binary != "" || !isSystem(name):
@@ -39,13 +40,13 @@ func (f *Before) leavesOut(spec Spec, name string) bool {
 	return spec.severalBinaries() && len(f.system) > 0 && !slices.Contains(f.system, stem(name))
 }
 
-// severalBinaries tells whether what is found in one binary may go on in another: a plain function's name
-// means the first that has it.
+// severalBinaries reports whether the point may be in more than one binary. A plain function name
+// means the first binary that has it.
 func (s *Spec) severalBinaries() bool { return s.Kind != Func || strings.Contains(s.Func, "*") }
 
 func isSystem(name string) bool { return symbol.Origin{Path: name}.System() }
 
-// stem is a library's name without what differs between its versions.
+// stem returns a library's file name without the version: the part before .so.
 func stem(name string) string {
 	stem, _, _ := strings.Cut(path.Base(name), ".so")
 	return stem

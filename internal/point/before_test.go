@@ -7,7 +7,7 @@ import (
 	"whatif/internal/symbol"
 )
 
-// What is met while the program runs does not make a point mean more than it did when it was found.
+// TestFindLater checks that binaries which are loaded later do not widen a point's meaning.
 func TestFindLater(t *testing.T) {
 	reads := map[string][]symbol.Func{"*_read": funcs(0x1100), "done": funcs(0x1200)}
 	line := func(path, file string, offset uint64) *fake {
@@ -20,7 +20,7 @@ func TestFindLater(t *testing.T) {
 	for _, c := range []struct {
 		spec  string
 		first *fake
-		later []*fake // that are looked into, of all
+		later []*fake // in which the point is found
 	}{
 		{"func:*_read", server, []*fake{plugin, own}},
 		{"func:done", server, []*fake{plugin, own}},
@@ -48,7 +48,7 @@ func TestFindLater(t *testing.T) {
 			}
 		}
 	}
-	// Two programs that have run from the start have different files of the name.
+	// The program and another one have different files of the name.
 	before := new(Before)
 	before.Add(Site{File: "/src/util.c"}, server.path)
 	if sites, err := Resolve(mustParse(t, "util.c:10"), []*fake{plugin}, before); err == nil {

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// Latency is what a user wrote to have the time from one point to another measured, or
-// that of a pair in the source.
+// Latency is the time from one point to another, as the user wrote it (-l).
 type Latency struct {
 	Name       string
-	Text       string // what was written after NAME=
+	Text       string // the text behind NAME=
 	Begin, End Spec
-	// BeginKey and EndKey are the argument, from 1, that says which begin an end
-	// belongs to; 0 for what begins and ends in one thread (of Go: one goroutine).
-	// Pairs in the source say it themselves.
+	// BeginKey and EndKey are the numbers, from 1, of the function's arguments that hold the
+	// key: an end belongs to the begin with the same key. 0: both are in one thread (in Go:
+	// one goroutine). Pairs in the source bring their own keys.
 	BeginKey, EndKey int
 }
 
-// mostArguments is how many arguments functions are given in registers.
-const mostArguments = 6
+// maxArguments is the number of arguments that functions get in registers.
+const maxArguments = 6
 
 const latencyForm = "NAME=BEGIN..END, BEGIN and END progress points, or the NAME of a pair in the source"
 
-// ParseLatency reads NAME=BEGIN..END, or [NAME=]PAIR. Either point may end in %argN: that argument
-// of the function is the key.
+// ParseLatency reads NAME=BEGIN..END, or [NAME=]PAIR. A point may end in %argN: then argument N of
+// its function is the key.
 func ParseLatency(s string) (Latency, error) {
 	l, err := parseLatency(strings.TrimSpace(s))
 	if err != nil {
@@ -48,8 +47,7 @@ func parseLatency(s string) (l Latency, err error) {
 		return l, fmt.Errorf("it has no name: expected %s", latencyForm)
 	}
 	err = fmt.Errorf("expected %s", latencyForm)
-	// Paths have dots too: of the places to cut at the first is right at which both
-	// sides are points.
+	// Paths have dots, too: cut at the first ".." with a point on both sides.
 	for at := 0; ; at++ {
 		i := strings.Index(l.Text[at:], "..")
 		if i < 0 {
@@ -67,7 +65,10 @@ func parseLatency(s string) (l Latency, err error) {
 func pairName(s string) (name string, ok bool) {
 	name, prefixed := strings.CutPrefix(s, string(Source)+":")
 	name = strings.TrimSpace(name)
-	if name == "" || strings.Contains(name, "..") || strings.Contains(name, "%") || !prefixed && (strings.ContainsAny(name, ":/") || name == string(Exit)) {
+	if name == "" || strings.Contains(name, "..") || strings.Contains(name, "%") {
+		return "", false
+	}
+	if !prefixed && (strings.ContainsAny(name, ":/") || name == string(Exit)) {
 		return "", false
 	}
 	return name, true
@@ -91,13 +92,13 @@ func (l *Latency) parsePoints(begin, end string) (err error) {
 	return nil
 }
 
-// keyed reads a point with or without %argN.
+// keyed reads a point and its %argN; key is 0 if there is none.
 func keyed(s string) (spec Spec, key int, err error) {
 	s = strings.TrimSpace(s)
 	if i := strings.LastIndex(s, "%arg"); i >= 0 {
 		key, err = strconv.Atoi(s[i+len("%arg"):])
-		if err != nil || key < 1 || key > mostArguments {
-			return spec, 0, fmt.Errorf("%q: the key is %%arg1 to %%arg%d", s[i:], mostArguments)
+		if err != nil || key < 1 || key > maxArguments {
+			return spec, 0, fmt.Errorf("%q: the key is %%arg1 to %%arg%d", s[i:], maxArguments)
 		}
 		s = s[:i]
 	}

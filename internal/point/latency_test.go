@@ -15,7 +15,8 @@ func TestParseLatency(t *testing.T) {
 		{"request=func:start..func:done", "request", "func:start", "func:done", 0, 0, Func, Func},
 		{" request = func:start .. func:done ", "request", "func:start", "func:done", 0, 0, Func, Func},
 		{"r=func:start%arg1..func:done%arg6", "r", "func:start", "func:done", 1, 6, Func, Func},
-		{"r=func:../lib/libx.so:start..func:../lib/libx.so:done", "r", "func:../lib/libx.so:start", "func:../lib/libx.so:done", 0, 0, Func, Func},
+		{"r=func:../lib/libx.so:start..func:../lib/libx.so:done", "r",
+			"func:../lib/libx.so:start", "func:../lib/libx.so:done", 0, 0, Func, Func},
 		{"r=func:main.(*T).Get..func:main.(*T).Put", "r", "func:main.(*T).Get", "func:main.(*T).Put", 0, 0, Func, Func},
 		{"request", "request", "request%begin", "request%end", 0, 0, Source, Source},
 		{" r = source:a:b ", "r", "a:b%begin", "a:b%end", 0, 0, Source, Source},
@@ -28,7 +29,8 @@ func TestParseLatency(t *testing.T) {
 			t.Errorf("%s: %v", c.in, err)
 			continue
 		}
-		if l.Name != c.name || l.Begin.Text != c.begin || l.End.Text != c.end || l.BeginKey != c.beginKey || l.EndKey != c.endKey || l.Begin.Kind != c.beginKind || l.End.Kind != c.endKind {
+		if l.Name != c.name || l.Begin.Text != c.begin || l.End.Text != c.end ||
+			l.BeginKey != c.beginKey || l.EndKey != c.endKey || l.Begin.Kind != c.beginKind || l.End.Kind != c.endKind {
 			t.Errorf("%s: %+v", c.in, l)
 		}
 		if l.End.Name != c.name || l.Begin.Name != c.name+"/begin" {
@@ -58,14 +60,18 @@ func TestParseLatencyErrors(t *testing.T) {
 		"r=g%arg1..h":                "given a key there",
 		"r=source:":                  "expected",
 	} {
-		if l, err := ParseLatency(in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		l, err := ParseLatency(in)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %+v, %v, not %q", in, l, err, want)
 		}
 	}
 }
 
 func FuzzParseLatency(f *testing.F) {
-	for _, s := range []string{"r=func:a..func:b", "r=func:a%arg1..func:b%arg2", "r=../a:3..../b:4", "r=..", "=..", "r=func:a.....func:b", "r=exit..usdt:x", "request", "r=source:a:b", "r=a..func:b%arg1"} {
+	for _, s := range []string{
+		"r=func:a..func:b", "r=func:a%arg1..func:b%arg2", "r=../a:3..../b:4", "r=..", "=..", "r=func:a.....func:b",
+		"r=exit..usdt:x", "request", "r=source:a:b", "r=a..func:b%arg1",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -73,7 +79,8 @@ func FuzzParseLatency(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if l.Name == "" || l.Begin.Text == "" || l.End.Text == "" || (l.BeginKey == 0) != (l.EndKey == 0) && l.Begin.Kind != Source && l.End.Kind != Source || l.BeginKey > mostArguments {
+		oneKey := (l.BeginKey == 0) != (l.EndKey == 0) && l.Begin.Kind != Source && l.End.Kind != Source
+		if l.Name == "" || l.Begin.Text == "" || l.End.Text == "" || oneKey || l.BeginKey > maxArguments {
 			t.Errorf("%q: %+v", s, l)
 		}
 		again, err := ParseLatency(l.Name + "=" + l.Text)

@@ -7,26 +7,28 @@ import (
 	"whatif/internal/symbol"
 )
 
-// lines finds the entries of a source line: where each execution of its statement
-// begins. Code of one file may be in several binaries, if it is a header's; two files of
-// the same name are a *symbol.Ambiguous.
+// lines finds the entries of a source line, at which each execution of its statement begins.
+// Several binaries may have code of one file, such as a header. If the name means several files,
+// the error is a *symbol.Ambiguous.
 func lines[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 	var in []string // binaries that have it
 	var best error
 	for _, b := range binaries {
 		if len(sites) > 0 && isSystem(b.Name()) {
-			continue // reading its debug information would take longer than it is worth
+			continue // not worth the time to read its debug information
 		}
 		entries, err := b.LineEntries(spec.File, spec.Line)
 		var missing *symbol.NotFound
 		if err != nil && !errors.As(err, &missing) {
 			return nil, err
 		}
-		if err != nil && (best == nil || closer(err, best)) {
+		if err != nil && (best == nil || moreSpecific(err, best)) {
 			best = err
 		}
 		for _, e := range entries {
-			sites = append(sites, Site{Binary: b.Path(), File: e.File, Offset: e.FileOffset, Size: e.Size, Func: e.Func, Entry: e.Entry})
+			sites = append(sites, Site{
+				Binary: b.Path(), File: e.File, Offset: e.FileOffset, Size: e.Size, Func: e.Func, Entry: e.Entry,
+			})
 		}
 		if len(entries) > 0 {
 			in = append(in, b.Name())
@@ -38,13 +40,13 @@ func lines[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 	return sites, oneFile(spec, sites, where(in))
 }
 
-// oneFile refuses a line of several files.
+// oneFile returns an error if the sites are in several source files.
 func oneFile(spec Spec, sites []Site, where string) error {
 	var files []string
 	for _, s := range sites {
 		files = append(files, s.File)
 	}
-	return symbol.OneFile(files, spec.File, spec.Line, where)
+	return symbol.CheckOneFile(files, spec.File, spec.Line, where)
 }
 
 // probes finds the sites of a USDT probe.
@@ -63,7 +65,7 @@ func probes[B Binary](spec Spec, binaries []B) (sites []Site, err error) {
 	return sites, nil
 }
 
-// noProbe says which USDT probes there are instead.
+// noProbe returns the error for a USDT probe that no binary has, with similar names.
 func noProbe[B Binary](spec Spec, binaries []B) error {
 	e := &symbol.NotFound{What: "USDT probe", Name: spec.Text[len("usdt:"):], Where: where(namesOf(binaries))}
 	var names []string

@@ -11,29 +11,29 @@ import (
 	"whatif/internal/symbol"
 )
 
-// Offer is something in a binary that could be a progress point.
+// Offer is a progress point or a latency that a binary could have.
 type Offer struct {
-	Spec string // to write behind -p
-	Note string // what it is
-	Pair bool   // behind -l
+	Spec string // the argument of -p, or of -l for a pair
+	Note string // for the user
+	Pair bool
 }
 
-// Offers is what a binary has of one kind.
+// Offers are a binary's offers of one kind.
 type Offers struct {
 	Title  string
 	Offers []Offer
-	Note   string // of what cannot be listed
+	Note   string // about points that cannot be listed
 }
 
-// Lister is what OffersOf asks of a *symbol.Binary.
+// Lister is the part of *symbol.Binary that OffersOf needs.
 type Lister interface {
 	USDTProbes() ([]symbol.USDTProbe, error)
-	Each(possible func(symbol string) bool, visit func(f symbol.Func, exported bool) bool) error
+	EachFunc(possible func(symbol string) bool, visit func(f symbol.Func, exported bool) bool) error
 	Frames(fileOffset uint64) ([]symbol.Frame, error)
 }
 
-// OffersOf lists what a binary offers as progress points, what was made for it first. Points in its
-// source, see SourceOffers, come before the others.
+// OffersOf lists what could be progress points in a binary: its USDT probes, then functions with
+// likely names. SourceOffers lists the points in its source, which are better than either.
 func OffersOf(b Lister) ([]Offers, error) {
 	usdt, err := usdtOffers(b)
 	if err != nil {
@@ -72,18 +72,18 @@ func usdtOffers(b Lister) (Offers, error) {
 	return o, nil
 }
 
-// mostLikely is how many functions are offered.
-const mostLikely = 12
+// maxLikely bounds the functions that are offered.
+const maxLikely = 12
 
-// likelyOffers lists the functions whose names sound like a unit of work, best first.
+// likelyOffers lists the functions with names that suggest a unit of work, best first.
 func likelyOffers(b Lister) (Offers, error) {
 	o := Offers{Title: "functions named like a unit of work"}
 	type candidate struct {
 		symbol.Func
 		score int
 	}
-	best := map[string]candidate{} // by name: instances of one template are one
-	err := b.Each(couldBeWork, func(f symbol.Func, exported bool) bool {
+	best := map[string]candidate{} // by name, which a template's instances share
+	err := b.EachFunc(couldBeWork, func(f symbol.Func, exported bool) bool {
 		score := likeWork(f.Name)
 		if score <= 0 {
 			return true
@@ -106,7 +106,7 @@ func likelyOffers(b Lister) (Offers, error) {
 	slices.SortFunc(found, func(x, y candidate) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
 	})
-	for _, c := range found[:min(len(found), mostLikely)] {
+	for _, c := range found[:min(len(found), maxLikely)] {
 		note := ""
 		if frames, err := b.Frames(c.FileOffset); err == nil && len(frames) > 0 && frames[len(frames)-1].Line > 0 {
 			f := frames[len(frames)-1]
@@ -117,23 +117,25 @@ func likelyOffers(b Lister) (Offers, error) {
 	return o, nil
 }
 
-// workWords are words in names of functions that are called once for each unit of useful
-// work, or not far from it, with how much they say.
+// workWords are words in names of functions that are called about once for each unit of useful
+// work. The number says how strongly the word suggests that.
 var workWords = map[string]int{
-	"request": 5, "requests": 3, "transaction": 5, "txn": 4, "commit": 5, "query": 4, "command": 4, "message": 3, "job": 4, "task": 3,
-	"handle": 4, "handler": 2, "process": 4, "serve": 5, "dispatch": 4, "execute": 4, "exec": 2, "reply": 4, "respond": 4, "response": 3,
-	"done": 5, "complete": 5, "completed": 5, "finish": 4, "finished": 4, "finalize": 2, "end": 2, "submit": 2, "flush": 1,
-	"batch": 3, "item": 2, "row": 1, "record": 1, "packet": 3, "frame": 2, "event": 2, "render": 2, "step": 2, "round": 2, "iteration": 4, "iterate": 3,
+	"request": 5, "requests": 3, "transaction": 5, "txn": 4, "commit": 5, "query": 4, "command": 4, "message": 3,
+	"job": 4, "task": 3, "handle": 4, "handler": 2, "process": 4, "serve": 5, "dispatch": 4, "execute": 4, "exec": 2,
+	"reply": 4, "respond": 4, "response": 3, "done": 5, "complete": 5, "completed": 5, "finish": 4, "finished": 4,
+	"finalize": 2, "end": 2, "submit": 2, "flush": 1, "batch": 3, "item": 2, "row": 1, "record": 1, "packet": 3,
+	"frame": 2, "event": 2, "render": 2, "step": 2, "round": 2, "iteration": 4, "iterate": 3,
 }
 
-// setupWords are in names of functions that are called once for all.
+// setupWords are words in names of functions that are called once, or do something else than work.
 var setupWords = map[string]bool{
-	"init": true, "initialize": true, "setup": true, "register": true, "unregister": true, "create": true, "new": true, "alloc": true, "free": true,
-	"destroy": true, "delete": true, "close": true, "open": true, "config": true, "parse": true, "print": true, "dump": true, "usage": true,
-	"error": true, "fail": true, "abort": true, "drop": true, "fmt": true, "get": true, "set": true, "is": true, "main": true, "cleanup": true, "exit": true,
+	"init": true, "initialize": true, "setup": true, "register": true, "unregister": true, "create": true, "new": true,
+	"alloc": true, "free": true, "destroy": true, "delete": true, "close": true, "open": true, "config": true,
+	"parse": true, "print": true, "dump": true, "usage": true, "error": true, "fail": true, "abort": true, "drop": true,
+	"fmt": true, "get": true, "set": true, "is": true, "main": true, "cleanup": true, "exit": true,
 }
 
-// couldBeWork tells of a symbol, still mangled, whether a name in it could sound like work.
+// couldBeWork reports whether a symbol, which may be mangled, has a word of workWords in it.
 func couldBeWork(s string) bool {
 	for _, library := range []string{"_ZNSt", "_ZSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZN4core", "_ZN5alloc", "_ZN3std"} {
 		if strings.HasPrefix(s, library) {
@@ -149,13 +151,15 @@ func couldBeWork(s string) bool {
 	return false
 }
 
-// likeWork says how much a function's name sounds like a unit of work; 0: not at all.
+// likeWork scores how much a function's name suggests a unit of work; not, if 0 or below.
 func likeWork(name string) int {
 	if strings.ContainsFunc(name, unicode.IsControl) {
-		return 0 // nobody could write it, and a terminal would obey it
+		return 0 // a user cannot type it, and a terminal would obey it
 	}
-	if strings.HasPrefix(name, "__") || strings.HasPrefix(name, "std::") || strings.HasPrefix(name, "core::") || strings.HasPrefix(name, "alloc::") || strings.HasPrefix(name, "<") {
-		return 0
+	for _, library := range []string{"__", "std::", "core::", "alloc::", "<"} {
+		if strings.HasPrefix(name, library) {
+			return 0
+		}
 	}
 	score, words := 0, wordsOf(symbol.LastComponent(name))
 	for _, w := range words {
@@ -164,11 +168,11 @@ func likeWork(name string) int {
 			score -= 4
 		}
 	}
-	// Longer names are of more special things.
+	// Long names are of special things.
 	return score - max(0, len(words)-3)
 }
 
-// wordsOf splits a name at underscores and at capitals, and puts it in lower case.
+// wordsOf splits a name into words at capitals and at everything but letters, in lower case.
 func wordsOf(name string) []string {
 	var words []string
 	var word []rune

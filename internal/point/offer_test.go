@@ -16,7 +16,7 @@ func (o offering) USDTProbes() ([]symbol.USDTProbe, error) { return o.probes, ni
 func (o offering) Frames(uint64) ([]symbol.Frame, error) {
 	return []symbol.Frame{{File: "/src/shop.c", Line: 7}}, nil
 }
-func (o offering) Each(possible func(string) bool, visit func(symbol.Func, bool) bool) error {
+func (o offering) EachFunc(possible func(string) bool, visit func(symbol.Func, bool) bool) error {
 	for _, f := range o.funcs {
 		if possible(f) {
 			visit(symbol.Func{Name: f, Symbol: f, Size: 1}, false)
@@ -27,15 +27,20 @@ func (o offering) Each(possible func(string) bool, visit func(symbol.Func, bool)
 
 func TestOffers(t *testing.T) {
 	o := offering{
-		probes: []symbol.USDTProbe{{Provider: "a", Name: "x"}, {Provider: "a", Name: "y"}, {Provider: "a", Name: "y", Semaphore: 3}},
-		funcs: []string{"main", "usage", "sqrt", "request_init", "request_done", "handleRequest", "__do_work_done", "shop::Cart::commit", "std::process",
-			"main.(*Server).serveHTTP", "bad\x1bprocess", "parse_request_config"},
+		probes: []symbol.USDTProbe{
+			{Provider: "a", Name: "x"}, {Provider: "a", Name: "y"}, {Provider: "a", Name: "y", Semaphore: 3},
+		},
+		funcs: []string{
+			"main", "usage", "sqrt", "request_init", "request_done", "handleRequest", "__do_work_done",
+			"shop::Cart::commit", "std::process", "main.(*Server).serveHTTP", "bad\x1bprocess", "parse_request_config",
+		},
 	}
 	all, err := OffersOf(o)
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)
 	}
-	if want := []Offer{{Spec: "usdt:a:x", Note: "1 site"}, {Spec: "usdt:a:y", Note: "2 sites, with a semaphore"}}; !slices.Equal(all[0].Offers, want) {
+	probes := []Offer{{Spec: "usdt:a:x", Note: "1 site"}, {Spec: "usdt:a:y", Note: "2 sites, with a semaphore"}}
+	if !slices.Equal(all[0].Offers, probes) {
 		t.Errorf("%+v", all[0].Offers)
 	}
 	var specs []string
@@ -45,7 +50,10 @@ func TestOffers(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	want := []string{"func:request_done", "func:handleRequest", "func:shop::Cart::commit", "func:main.(*Server).serveHTTP", "func:request_init"}
+	want := []string{
+		"func:request_done", "func:handleRequest", "func:shop::Cart::commit", "func:main.(*Server).serveHTTP",
+		"func:request_init",
+	}
 	if !slices.Equal(specs, want) {
 		t.Errorf("%q", specs)
 	}

@@ -8,8 +8,8 @@ import (
 	"whatif/internal/point/source"
 )
 
-// SourceOffers lists the points and pairs that a file has in its source, and in coz that it asks
-// for COZ's function.
+// SourceOffers lists the points and pairs that a program has in its source. coz says that the
+// program has COZ's macros.
 func SourceOffers(found *source.Points, coz bool) Offers {
 	o := Offers{Title: "points in the source"}
 	type places struct{ progress, begin, end int }
@@ -40,12 +40,14 @@ func SourceOffers(found *source.Points, coz bool) Offers {
 		}
 		switch {
 		case n.begin > 0 && n.end > 0:
-			o.Offers = append(o.Offers, Offer{Spec: spec, Note: fmt.Sprintf("latency: begins at %s, ends at %s", counted(n.begin, "place"), counted(n.end, "place")), Pair: true})
+			note := fmt.Sprintf("latency: begins at %s, ends at %s", counted(n.begin, "place"), counted(n.end, "place"))
+			o.Offers = append(o.Offers, Offer{Spec: spec, Note: note, Pair: true})
 		case n.begin > 0:
-			o.Offers = append(o.Offers, Offer{Spec: spec + "%" + string(AtBegin), Note: counted(n.begin, "place") + ", and no end"})
+			note := counted(n.begin, "place") + ", and no end"
+			o.Offers = append(o.Offers, Offer{Spec: spec + "%" + string(AtBegin), Note: note})
 		}
 	}
-	// Of these the names are made when the program runs.
+	// These points get their names while the program runs.
 	if len(found.Tables) > 0 {
 		o.Note = "named when it runs; whatif run finds them by itself"
 	} else if coz {
@@ -54,7 +56,7 @@ func SourceOffers(found *source.Points, coz bool) Offers {
 	return o
 }
 
-// needsPrefix tells of names that would be taken for another kind of point.
+// needsPrefix reports whether a name needs source: before it, as it reads like another kind.
 func needsPrefix(name string) bool {
 	return strings.ContainsAny(name, ":/=") || name == string(Exit)
 }

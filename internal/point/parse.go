@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NAME, tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE, exit or the NAME of a point in the source"
+const forms = "FILE:LINE, func:NAME[%return], func:PATH:NAME, usdt:[PROVIDER:]NAME, " +
+	"tracepoint:CATEGORY:NAME, syscall:NAME[%exit], sample:FILE:LINE, exit or the NAME of a point in the source"
 
-// overSuffix asks for the end of a system call.
-const overSuffix = "%exit"
+// exitSuffix counts a system call at its end.
+const exitSuffix = "%exit"
 
 // Parse reads [NAME=]SPEC.
 func Parse(s string) (Spec, error) {
@@ -25,8 +26,8 @@ func Parse(s string) (Spec, error) {
 	return spec, nil
 }
 
-// splitName cuts NAME= off. A name has no colon or slash, so that the "=" of
-// func:operator== or of a path is none.
+// splitName splits NAME=REST. A name has no colon or slash: the "=" of func:operator== or of a
+// path does not end one.
 func splitName(s string) (name, rest string) {
 	name, rest, ok := strings.Cut(s, "=")
 	if !ok || strings.ContainsAny(name, ":/") {
@@ -72,9 +73,9 @@ func (s *Spec) parse() error {
 			err = fmt.Errorf("expected tracepoint:CATEGORY:NAME")
 		}
 	case Syscall:
-		s.Event, s.Over = strings.CutSuffix(rest, overSuffix)
+		s.Event, s.AtExit = strings.CutSuffix(rest, exitSuffix)
 		if s.Event == "" || strings.ContainsAny(s.Event, ":/ %") {
-			err = fmt.Errorf("expected syscall:NAME or syscall:NAME%s", overSuffix)
+			err = fmt.Errorf("expected syscall:NAME or syscall:NAME%s", exitSuffix)
 		}
 	case Sample:
 		if s.File, s.Line, err = splitLine(rest); err != nil {
@@ -89,7 +90,7 @@ func (s *Spec) parse() error {
 	return err
 }
 
-// splitEdge cuts %begin or %end off.
+// splitEdge splits NAME%begin or NAME%end.
 func splitEdge(s string) (name string, edge Edge) {
 	for _, e := range []Edge{AtBegin, AtEnd} {
 		if name, ok := strings.CutSuffix(s, "%"+string(e)); ok {
@@ -99,12 +100,13 @@ func splitEdge(s string) (name string, edge Edge) {
 	return s, Whole
 }
 
-// splitFunc reads NAME or PATH:NAME. A path is told by its slash before the
-// first colon: C++ names hold colons, Go names hold slashes, none holds a
-// slash before a colon, but for Swift's operator main.Size./(_:_:), whose colon is in parentheses.
+// splitFunc reads NAME or PATH:NAME. A path has a slash before the first colon. Names do not: C++
+// names have colons, Go names have slashes. Swift's operator main.Size./(_:_:) has both, but the
+// colon is in parentheses.
 func splitFunc(s string) (binary, name string, err error) {
 	name = strings.TrimSpace(s)
-	if before, after, ok := strings.Cut(name, ":"); ok && strings.Contains(before, "/") && strings.Count(before, "(") <= strings.Count(before, ")") {
+	before, after, colon := strings.Cut(name, ":")
+	if colon && strings.Contains(before, "/") && strings.Count(before, "(") <= strings.Count(before, ")") {
 		binary, name = before, strings.TrimSpace(after)
 		if strings.HasPrefix(name, ":") {
 			return "", "", fmt.Errorf("expected func:PATH:NAME, PATH and NAME separated by one colon")
@@ -133,7 +135,7 @@ func splitLine(s string) (file string, line int, err error) {
 	return file, line, nil
 }
 
-// defaultName is what a point without NAME= is called.
+// defaultName returns the name of a point without NAME=.
 func (s *Spec) defaultName() string {
 	switch s.Kind {
 	case Func:
@@ -150,8 +152,8 @@ func (s *Spec) defaultName() string {
 			return s.Event + "%" + string(s.Edge)
 		}
 	case Syscall:
-		if s.Over {
-			return s.Event + overSuffix
+		if s.AtExit {
+			return s.Event + exitSuffix
 		}
 	}
 	return s.Event

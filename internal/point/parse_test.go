@@ -20,7 +20,8 @@ func TestParse(t *testing.T) {
 		{"func:net/http.(*conn).serve", Spec{Kind: Func, Func: "net/http.(*conn).serve"}},
 		{"func:ns::Foo::bar", Spec{Kind: Func, Func: "ns::Foo::bar"}},
 		{"func:operator==", Spec{Kind: Func, Func: "operator=="}},
-		{"eq=func:ns::operator==(A const&, A const&)", Spec{Name: "eq", Kind: Func, Func: "ns::operator==(A const&, A const&)"}},
+		{"eq=func:ns::operator==(A const&, A const&)",
+			Spec{Name: "eq", Kind: Func, Func: "ns::operator==(A const&, A const&)"}},
 		{"func:main.Size./(_:_:)", Spec{Kind: Func, Func: "main.Size./(_:_:)"}},
 		{"func:/opt/a (1)/x:f(_:)", Spec{Kind: Func, Func: "f(_:)", Binary: "/opt/a (1)/x"}},
 		{"func:/opt/x/libz.so:deflate", Spec{Kind: Func, Func: "deflate", Binary: "/opt/x/libz.so"}},
@@ -32,9 +33,11 @@ func TestParse(t *testing.T) {
 		{"a:b.c:3", Spec{Kind: Line, File: "a:b.c", Line: 3}},
 		{"usdt:hit", Spec{Name: "hit", Kind: USDT, Event: "hit"}},
 		{"usdt:app:hit", Spec{Name: "hit", Kind: USDT, Provider: "app", Event: "hit"}},
-		{"tracepoint:sched:sched_switch", Spec{Name: "sched_switch", Kind: Tracepoint, Category: "sched", Event: "sched_switch"}},
+		{"tracepoint:sched:sched_switch",
+			Spec{Name: "sched_switch", Kind: Tracepoint, Category: "sched", Event: "sched_switch"}},
 		{"syscall:write", Spec{Name: "write", Kind: Syscall, Event: "write"}},
-		{"syscall:write%exit", Spec{Name: "write%exit", Text: "syscall:write%exit", Kind: Syscall, Event: "write", Over: true}},
+		{"syscall:write%exit",
+			Spec{Name: "write%exit", Text: "syscall:write%exit", Kind: Syscall, Event: "write", AtExit: true}},
 		{"sample:src/parse.c:118", Spec{Name: "parse.c:118", Kind: Sample, File: "src/parse.c", Line: 118}},
 		{"exit", Spec{Name: "exit", Kind: Exit}},
 		{"run=exit", Spec{Name: "run", Kind: Exit}},
@@ -109,11 +112,15 @@ func TestParseTarget(t *testing.T) {
 		"func:f(int, char*)":  {Func: "f(int, char*)"},
 	} {
 		got, err := ParseTarget(in)
-		if err != nil || got.File != want.File || got.Line != want.Line || got.Func != want.Func || got.Self != want.Self || got.Callers != nil {
+		same := got.File == want.File && got.Line == want.Line && got.Func == want.Func && got.Self == want.Self
+		if err != nil || !same || got.Callers != nil {
 			t.Errorf("%q: %+v, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "func:", "func-self:", "parse.c", "a<", "<a", "a<<b", "a<func:", "a<b<c<d<e<f<g<h", "parse.c:0<a", "parse.c:x", ":3", "usdt:x"} {
+	for _, in := range []string{
+		"", "func:", "func-self:", "parse.c", "a<", "<a", "a<<b", "a<func:", "a<b<c<d<e<f<g<h", "parse.c:0<a", "parse.c:x",
+		":3", "usdt:x",
+	} {
 		if got, err := ParseTarget(in); err == nil || !strings.Contains(err.Error(), "expected") {
 			t.Errorf("%q: %+v, %v", in, got, err)
 		}
@@ -121,7 +128,10 @@ func TestParseTarget(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a=func:b", "func:/x/y:z::w", "parse.c:3", "usdt:a:b", "tracepoint:a:b", "exit", "=", ":", "func:operator==", "a<b<c", "operator<<b", "f<int>(a)<g", "f< (1>2)>< g"} {
+	for _, s := range []string{
+		"a=func:b", "func:/x/y:z::w", "parse.c:3", "usdt:a:b", "tracepoint:a:b", "exit", "=", ":", "func:operator==",
+		"a<b<c", "operator<<b", "f<int>(a)<g", "f< (1>2)>< g",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -133,16 +143,18 @@ func FuzzParse(f *testing.F) {
 			if spec.Kind == Func && spec.Func == "" || spec.Kind == Line && (spec.File == "" || spec.Line <= 0) {
 				t.Errorf("%q: %+v", s, spec)
 			}
-			// What was parsed says the same when it is written again.
+			// A point's name and text parse as the same point.
 			again, err2 := Parse(spec.Name + "=" + spec.Text)
-			if !strings.ContainsAny(spec.Name, ":/=") && strings.TrimSpace(spec.Name) == spec.Name && (again != spec || err2 != nil) {
+			plain := !strings.ContainsAny(spec.Name, ":/=") && strings.TrimSpace(spec.Name) == spec.Name
+			if plain && (again != spec || err2 != nil) {
 				t.Errorf("%q: %+v, then %+v", s, spec, again)
 			}
 		}
-		// A target's text means the same target, and is as short as that can be.
+		// A target's text parses as the same target, with the same text.
 		if target, err := ParseTarget(s); err == nil {
 			again, err := ParseTarget(target.Text)
-			if err != nil || again.Text != target.Text || again.Func != target.Func || len(again.Callers) != len(target.Callers) {
+			if err != nil || again.Text != target.Text || again.Func != target.Func ||
+				len(again.Callers) != len(target.Callers) {
 				t.Errorf("%q: %+v, then %+v, %v", s, target, again, err)
 			}
 		}

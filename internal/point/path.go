@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// splitPath cuts CODE<CALLER<CALLER… at its separators. A < is none where it is part
-// of a name: that of an operator (operator<, operator<<, Swift's main.Size.<(_:_:)), or the beginning of
-// template arguments, which is a < that a later > closes. So f<int> is one name, and
-// a<f<int> is a called from f<int>.
+// splitPath splits CODE<CALLER<CALLER… at its separators. Two kinds of < are part of a name: in an
+// operator (operator<, operator<<, Swift's main.Size.<(_:_:)), and before template arguments, where
+// a later > closes it. So f<int> is one name, and a<f<int> is a called from f<int>.
 func splitPath(s string) []string {
-	var open []int // brackets that are not closed yet
+	var open []int // positions of open brackets
 	for i := 0; i < len(s); i++ {
 		if n := operatorAt(s, i); n > 0 {
 			i += n - 1
@@ -20,7 +19,7 @@ func splitPath(s string) []string {
 		case '<', '(':
 			open = append(open, i)
 		case ')':
-			// What was opened since the parenthesis, and not closed, only looked like a bracket.
+			// A < that is still open inside the parentheses was no bracket.
 			for len(open) > 0 && s[open[len(open)-1]] != '(' {
 				open = open[:len(open)-1]
 			}
@@ -35,7 +34,7 @@ func splitPath(s string) []string {
 	var parts []string
 	from := 0
 	for _, i := range open {
-		if s[i] == '(' { // never closed: no name that could be split
+		if s[i] == '(' { // never closed: the rest cannot be split
 			break
 		}
 		parts = append(parts, strings.TrimSpace(s[from:i]))
@@ -44,12 +43,12 @@ func splitPath(s string) []string {
 	return append(parts, strings.TrimSpace(s[from:]))
 }
 
-// operators are those with brackets in their names, longer ones before their beginnings.
+// operators are the C++ operators with angle brackets, each before its own prefixes.
 var operators = []string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}
 
-// operatorAt gives the length of the name of an operator that begins at i, 0 if none
-// does. After it comes nothing, a blank, its arguments, its template arguments or a
-// separator: so operator<<f is operator<, called from f.
+// operatorAt returns the length of the operator's name that begins at i, 0 if none does. Behind
+// the name comes the end, a blank, the parameters, template arguments or a separator: so
+// operator<<f is operator<, called from f.
 func operatorAt(s string, i int) int {
 	if n := swiftOperatorAt(s, i); n > 0 {
 		return n
@@ -67,8 +66,8 @@ func operatorAt(s string, i int) int {
 	return 0
 }
 
-// swiftOperatorAt gives the length of an operator's name as Swift has it: it follows the dot after its
-// type or module, and the labels of its parameters follow it.
+// swiftOperatorAt returns the length of the Swift operator's name that begins at i, 0 if none
+// does. Before it is the dot behind its type or module, behind it the labels of its parameters.
 func swiftOperatorAt(s string, i int) int {
 	if i == 0 || s[i-1] != '.' {
 		return 0
@@ -76,7 +75,8 @@ func swiftOperatorAt(s string, i int) int {
 	rest := strings.TrimLeft(s[i:], "/=-+!*%<>&|^~?.")
 	n := len(s) - i - len(rest)
 	for _, fixity := range []string{"", " prefix", " postfix"} {
-		if labels, ok := strings.CutPrefix(rest, fixity+"(_:"); ok && n > 0 && (strings.HasPrefix(labels, ")") || strings.HasPrefix(labels, "_:)")) {
+		labels, ok := strings.CutPrefix(rest, fixity+"(_:")
+		if ok && n > 0 && (strings.HasPrefix(labels, ")") || strings.HasPrefix(labels, "_:)")) {
 			return n
 		}
 	}
@@ -87,5 +87,5 @@ func identifier(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c > 127
 }
 
-// lineNumber is the end of FILE:LINE, which no function's name has.
+// lineNumber matches the end of FILE:LINE. No function's name ends so.
 var lineNumber = regexp.MustCompile(`[^:]:[0-9]+$`)

@@ -63,7 +63,8 @@ func TestParsePath(t *testing.T) {
 		got.Callers[0].Line != 20 || got.Callers[1].Func != "handle<int>" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if got, err := ParseTarget("parse.c:118<handle_put"); err != nil || got.File != "parse.c" || got.Line != 118 || got.Inclusive() || !got.NeedsStack() {
+	got, err = ParseTarget("parse.c:118<handle_put")
+	if err != nil || got.File != "parse.c" || got.Line != 118 || got.Inclusive() || !got.NeedsStack() {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got, err := ParseTarget("parse_row<handle_put"); err != nil || got.Func != "parse_row" || !got.Inclusive() {
@@ -71,7 +72,7 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
-// Going through a stack place by place finds what looking for it does.
+// TestStep compares Step, place by place, with a search through whole stacks.
 func TestStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	targets := []string{"a<b", "a<b<c", "a<a", "b<a<b<a", "func:a"}
@@ -101,7 +102,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// subsequence looks for all names, in their order, with whatever between them.
+// subsequence reports whether all names occur in this order, with others in between.
 func subsequence(names, in []string) bool {
 	if len(names) == 0 {
 		return true
@@ -114,10 +115,11 @@ func subsequence(names, in []string) bool {
 	return false
 }
 
-// What a report shows can be given to -t.
+// TestTargetInKernel checks that -t takes the kernel's functions as reports show them.
 func TestTargetInKernel(t *testing.T) {
 	for text, want := range map[string]string{
-		"func:vfs_write [kernel]": "vfs_write", "func:ext4_create [ext4]": "ext4_create", "func:operator []": "operator []", "func:operator new[]": "operator new[]",
+		"func:vfs_write [kernel]": "vfs_write", "func:ext4_create [ext4]": "ext4_create",
+		"func:operator []": "operator []", "func:operator new[]": "operator new[]",
 	} {
 		if got, err := ParseTarget(text); err != nil || got.Func != want {
 			t.Errorf("%s: %q, %v", text, got.Func, err)

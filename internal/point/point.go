@@ -1,56 +1,58 @@
-// Package point turns what a user wrote on the command line into places in
-// code: progress points (-p) into the instructions to count, and targets (-t)
-// into a test of whether a sample belongs to them.
+// Package point parses what the user writes on the command line, and finds it in code: progress
+// points (-p) become instructions to count, targets (-t) become a test whether a sample belongs to
+// them, latencies (-l) are pairs of points.
 //
-// It is pure: it looks at binaries through package symbol and attaches
-// nothing. The sequence of calls is Parse when flags are read, then Resolve
-// once the binaries are known; likewise ParseTarget, Target.Check, then
-// Target.Match for each sampled address.
+// For a point call Parse when flags are read, then Resolve with the binaries that the program
+// starts with, then Find with each binary that is loaded later. For a target call ParseTarget,
+// then Check, then Target.Match or Target.Step for each sample. The package is pure: it reads
+// binaries through package symbol, and attaches nothing.
+//
+// Package whatif/point is another package: users put it into their programs. This one calls its
+// points source points.
 package point
 
-// Kind is a kind of progress point.
+// Kind is a kind of progress point: the event that is a visit.
 type Kind string
 
 const (
-	Func       Kind = "func"       // a function is entered
-	Line       Kind = "line"       // the code of a source line is reached
-	USDT       Kind = "usdt"       // a static probe in the program is passed
-	Tracepoint Kind = "tracepoint" // a tracepoint of the kernel is passed
-	Syscall    Kind = "syscall"    // a system call begins, or is over
-	Sample     Kind = "sample"     // a line's samples stand for its visits
+	Func       Kind = "func"       // a function is entered, or returns
+	Line       Kind = "line"       // the statement of a source line begins
+	USDT       Kind = "usdt"       // the program passes a static probe
+	Tracepoint Kind = "tracepoint" // the kernel passes a tracepoint
+	Syscall    Kind = "syscall"    // a system call begins, or ends
+	Sample     Kind = "sample"     // a sample falls on a source line
 	Exit       Kind = "exit"       // a process ends
-	Source     Kind = "source"     // a macro of whatif.h or its like is passed
+	Source     Kind = "source"     // the program passes a macro of whatif.h, or its like
 )
 
-// Spec is a progress point as its user wrote it.
+// Spec is a progress point as the user wrote it. Each kind uses some of the fields.
 type Spec struct {
-	Name string // how reports call it
-	Text string // what was written after NAME=
+	Name string // in reports
+	Text string // the text behind NAME=
 	Kind Kind
 
 	Func     string // Func: the function's name
-	Binary   string // Func: the path of the binary it is in, "" for any
+	Binary   string // Func: the path of its binary, "" for any
 	Return   bool   // Func: counted when it returns
 	File     string // Line, Sample
 	Line     int    // Line, Sample
 	Provider string // USDT: "" for any
 	Category string // Tracepoint
-	Event    string // USDT, Tracepoint, Syscall, Source: the probe's or call's or point's name
-	Over     bool   // Syscall: when the call is over, not when it begins
+	Event    string // USDT, Tracepoint, Syscall, Source: the name of the probe, call or point
+	AtExit   bool   // Syscall: counted when the call ends, not when it begins
 	Edge     Edge   // Source
 }
 
-// Edge is which event of its name a point in the source is.
+// Edge says which event of a name in the source is meant.
 type Edge string
 
 const (
 	Whole   Edge = ""      // a unit of work is done: a progress point, or the end of a pair
-	AtBegin Edge = "begin" // of a pair
-	AtEnd   Edge = "end"
+	AtBegin Edge = "begin" // the begin of a pair
+	AtEnd   Edge = "end"   // the end of a pair
 )
 
-// Probed reports whether the point is counted by probes in the code of binaries, where
-// Resolve finds it.
+// Probed reports whether probes in the code of binaries count the point: Resolve finds the places.
 func (s *Spec) Probed() bool {
 	switch s.Kind {
 	case Syscall, Tracepoint, Sample, Exit, Source:

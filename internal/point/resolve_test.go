@@ -23,7 +23,7 @@ type fake struct {
 	goCode  bool
 	entries []symbol.LineEntry
 	probes  []symbol.USDTProbe
-	asked   string // for which file's lines
+	asked   string // file of the last question for lines
 }
 
 func (f *fake) IsGoCode(uint64) bool                    { return f.goCode }
@@ -70,14 +70,19 @@ func mustParse(t *testing.T, s string) Spec {
 }
 
 func TestResolve(t *testing.T) {
-	exe := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"done": funcs(0x1100, 0x1200)}, imports: "deflate"}
-	lib := &fake{path: "/usr/lib/libz.so.1", funcs: map[string][]symbol.Func{"done": funcs(0x500), "deflate": funcs(0x700)}}
+	exe := &fake{path: "/home/u/server", imports: "deflate",
+		funcs: map[string][]symbol.Func{"done": funcs(0x1100, 0x1200)}}
+	lib := &fake{path: "/usr/lib/libz.so.1",
+		funcs: map[string][]symbol.Func{"done": funcs(0x500), "deflate": funcs(0x700)}}
 	all := []*fake{exe, lib}
+	site := func(binary string, offset uint64) Site {
+		return Site{Binary: binary, Offset: offset, Size: 8, Func: "done", Symbol: "done", Entry: true}
+	}
 	for spec, want := range map[string][]Site{
-		"func:done":                    {{Binary: "/home/u/server", Offset: 0x1100, Size: 8, Func: "done", Symbol: "done", Entry: true}, {Binary: "/home/u/server", Offset: 0x1200, Size: 8, Func: "done", Symbol: "done", Entry: true}},
-		"func:./server:done":           {{Binary: "/home/u/server", Offset: 0x1100, Size: 8, Func: "done", Symbol: "done", Entry: true}, {Binary: "/home/u/server", Offset: 0x1200, Size: 8, Func: "done", Symbol: "done", Entry: true}},
-		"func:/usr/lib/libz.so.1:done": {{Binary: "/usr/lib/libz.so.1", Offset: 0x500, Size: 8, Func: "done", Symbol: "done", Entry: true}},
-		"func:deflate":                 {{Binary: "/usr/lib/libz.so.1", Offset: 0x700, Size: 8, Func: "done", Symbol: "done", Entry: true}},
+		"func:done":                    {site("/home/u/server", 0x1100), site("/home/u/server", 0x1200)},
+		"func:./server:done":           {site("/home/u/server", 0x1100), site("/home/u/server", 0x1200)},
+		"func:/usr/lib/libz.so.1:done": {site("/usr/lib/libz.so.1", 0x500)},
+		"func:deflate":                 {site("/usr/lib/libz.so.1", 0x700)},
 	} {
 		if got, err := Resolve(mustParse(t, spec), all, new(Before)); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", spec, got, err)
@@ -126,11 +131,13 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// A pattern means functions of the program and its own libraries; of the system's if there are no others.
+// TestResolvePattern checks that a pattern means functions of the program and its own libraries, and
+// of the system's libraries only if there are no others.
 func TestResolvePattern(t *testing.T) {
 	exe := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"handle_*": funcs(0x1100, 0x1200)}}
 	own := &fake{path: "/home/u/libshop.so", funcs: map[string][]symbol.Func{"handle_*": funcs(0x300)}}
-	system := &fake{path: "/usr/lib/libz.so.1", funcs: map[string][]symbol.Func{"handle_*": funcs(0x500), "inflate*": funcs(0x700)}}
+	system := &fake{path: "/usr/lib/libz.so.1",
+		funcs: map[string][]symbol.Func{"handle_*": funcs(0x500), "inflate*": funcs(0x700)}}
 	all := []*fake{exe, own, system}
 	for spec, want := range map[string]string{
 		"func:handle_*":                    "/home/u/server+1100 /home/u/server+1200 /home/u/libshop.so+300 ",
@@ -150,35 +157,44 @@ func TestResolvePattern(t *testing.T) {
 	for i := range exe.funcs["*"] {
 		exe.funcs["*"][i] = symbol.Func{Name: "f", FileOffset: uint64(i), Size: 1}
 	}
-	if _, err := Resolve(mustParse(t, "func:*"), []*fake{exe}, new(Before)); err == nil || !strings.Contains(err.Error(), "4097 places, at most 4096") {
+	_, err := Resolve(mustParse(t, "func:*"), []*fake{exe}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "4097 places, at most 4096") {
 		t.Errorf("everything: %v", err)
 	}
 }
 
-// What chooses a function for the processor is not the function.
+// TestResolveResolver checks that a resolver, which chooses a function for the processor, is refused.
 func TestResolveResolver(t *testing.T) {
 	resolver := []symbol.Func{{Name: "memcpy", Symbol: "memcpy", FileOffset: 1, Size: 9, Resolver: true}}
 	libc := &fake{path: "/usr/lib/libc.so.6", funcs: map[string][]symbol.Func{"memcpy": resolver}}
-	if sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err == nil || !strings.Contains(err.Error(), "chooses an implementation") || strings.Contains(err.Error(), "func:__") {
+	sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "chooses an implementation") ||
+		strings.Contains(err.Error(), "func:__") {
 		t.Errorf("%+v, %v", sites, err)
 	}
 	libc.funcs["memcpy"] = append(funcs(7), resolver...) // memcpy@GLIBC_2.2.5
 	libc.funcs["memcpy"][0].Symbol = "memcpy"
-	libc.funcs["__memcpy_*"] = []symbol.Func{{Symbol: "__memcpy_avx_unaligned", Size: 9}, {Symbol: "__memcpy_chk", Size: 9, Resolver: true}}
-	if _, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err == nil || !strings.Contains(err.Error(), "func:__memcpy_avx_unaligned or another") {
+	libc.funcs["__memcpy_*"] = []symbol.Func{
+		{Symbol: "__memcpy_avx_unaligned", Size: 9}, {Symbol: "__memcpy_chk", Size: 9, Resolver: true},
+	}
+	_, err = Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "func:__memcpy_avx_unaligned or another") {
 		t.Error(err)
 	}
-	// Versions that the compiler made of one function are it.
+	// Versions that the compiler made of a function count as the function.
 	libc.funcs["memcpy"] = append(resolver, symbol.Func{Name: "memcpy", Symbol: "memcpy.avx2", FileOffset: 5, Size: 9})
-	if sites, err := Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before)); err != nil || len(sites) != 1 || sites[0].Offset != 5 {
+	sites, err = Resolve(mustParse(t, "func:memcpy"), []*fake{libc}, new(Before))
+	if err != nil || len(sites) != 1 || sites[0].Offset != 5 {
 		t.Errorf("%+v, %v", sites, err)
 	}
 }
 
-// A container's files are opened through /proc, and are named as its processes do.
+// TestResolveInContainer finds a container's files, which are opened through /proc, by the names
+// that its processes use.
 func TestResolveInContainer(t *testing.T) {
 	exe := &fake{path: "/proc/7/root/srv/server", funcs: map[string][]symbol.Func{"handle_*": funcs(0x1100)}}
-	libc := &fake{path: "/proc/7/root/usr/lib/libc.so.6", funcs: map[string][]symbol.Func{"handle_*": funcs(0x500), "read": funcs(0x600)}}
+	libc := &fake{path: "/proc/7/root/usr/lib/libc.so.6",
+		funcs: map[string][]symbol.Func{"handle_*": funcs(0x500), "read": funcs(0x600)}}
 	for spec, want := range map[string]string{
 		"func:handle_*":                   exe.path,
 		"func:/usr/lib/libc.so.6:read":    libc.path,
@@ -189,7 +205,8 @@ func TestResolveInContainer(t *testing.T) {
 			t.Errorf("%s: %+v, %v", spec, sites, err)
 		}
 	}
-	if _, err := Resolve(mustParse(t, "func:dome"), []*fake{exe}, new(Before)); err == nil || !strings.Contains(err.Error(), "in /srv/server") {
+	_, err := Resolve(mustParse(t, "func:dome"), []*fake{exe}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "in /srv/server") {
 		t.Error(err)
 	}
 }
@@ -202,14 +219,18 @@ func TestResolveReturn(t *testing.T) {
 	}
 	exe.goCode = true
 	_, err = Resolve(mustParse(t, "func:done%return"), []*fake{exe}, new(Before))
-	if err == nil || !strings.Contains(err.Error(), "is a Go function") || !strings.Contains(err.Error(), "-p a.go:7 -p a.go:9") {
+	if err == nil || !strings.Contains(err.Error(), "is a Go function") ||
+		!strings.Contains(err.Error(), "-p a.go:7 -p a.go:9") {
 		t.Errorf("of Go: %v", err)
 	}
 }
 
-// A line is counted in all binaries that the same file went into.
+// TestResolveLine finds a line in all binaries with code of the same file.
 func TestResolveLine(t *testing.T) {
-	exe := &fake{path: "/home/u/server", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 1, Size: 3, Func: "f"}, {File: "/src/a.h", FileOffset: 2, Size: 1, Func: "g", Entry: true}}}
+	exe := &fake{path: "/home/u/server", entries: []symbol.LineEntry{
+		{File: "/src/a.h", FileOffset: 1, Size: 3, Func: "f"},
+		{File: "/src/a.h", FileOffset: 2, Size: 1, Func: "g", Entry: true},
+	}}
 	own := &fake{path: "/home/u/libshop.so", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 3}}}
 	other := &fake{path: "/home/u/libother.so", entries: []symbol.LineEntry{{File: "/elsewhere/a.h", FileOffset: 4}}}
 	system := &fake{path: "/usr/lib/libz.so.1", entries: []symbol.LineEntry{{File: "/src/a.h", FileOffset: 5}}}
@@ -217,7 +238,9 @@ func TestResolveLine(t *testing.T) {
 	if err != nil || len(sites) != 3 || sites[0].Size != 3 || !sites[1].Entry || sites[2].Binary != own.path {
 		t.Errorf("%+v, %v", sites, err)
 	}
-	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{exe, other}, new(Before)); err == nil || !strings.Contains(err.Error(), "in /home/u/server, /home/u/libother.so: elsewhere/a.h:3, src/a.h:3") {
+	_, err = Resolve(mustParse(t, "a.h:3"), []*fake{exe, other}, new(Before))
+	const two = "in /home/u/server, /home/u/libother.so: elsewhere/a.h:3, src/a.h:3"
+	if err == nil || !strings.Contains(err.Error(), two) {
 		t.Errorf("two files: %v", err)
 	}
 	lacks := func(what string, near ...string) *fake {
@@ -226,18 +249,27 @@ func TestResolveLine(t *testing.T) {
 	if sites, err = Find(mustParse(t, "a.h:3"), []*fake{lacks("file")}, new(Before)); err != nil || sites != nil {
 		t.Errorf("%+v, %v", sites, err)
 	}
-	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{lacks("file"), lacks("line with code", "a.h:4")}, new(Before)); err == nil || !strings.Contains(err.Error(), "there is a.h:4") {
+	lack := []*fake{lacks("file"), lacks("line with code", "a.h:4")}
+	_, err = Resolve(mustParse(t, "a.h:3"), lack, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "there is a.h:4") {
 		t.Error(err)
 	}
-	twice := &fake{path: "/home/u/x", lines: &symbol.Ambiguous{Name: "a.h:3", Where: "x", Files: []string{"b/a.h", "c/a.h"}}}
-	if _, err = Resolve(mustParse(t, "a.h:3"), []*fake{twice}, new(Before)); err == nil || !strings.Contains(err.Error(), "b/a.h, c/a.h") {
+	twice := &fake{path: "/home/u/x",
+		lines: &symbol.Ambiguous{Name: "a.h:3", Where: "x", Files: []string{"b/a.h", "c/a.h"}}}
+	_, err = Resolve(mustParse(t, "a.h:3"), []*fake{twice}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "b/a.h, c/a.h") {
 		t.Error(err)
 	}
 }
 
 func TestResolveUSDT(t *testing.T) {
-	exe := &fake{path: "/home/u/server", probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 1, Semaphore: 9}, {Provider: "shop", Name: "sold", FileOffset: 2}, {Provider: "x", Name: "sold", FileOffset: 3}}}
-	lib := &fake{path: "/usr/lib/libz.so.1", probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 4}}}
+	exe := &fake{path: "/home/u/server", probes: []symbol.USDTProbe{
+		{Provider: "shop", Name: "sold", FileOffset: 1, Semaphore: 9},
+		{Provider: "shop", Name: "sold", FileOffset: 2},
+		{Provider: "x", Name: "sold", FileOffset: 3},
+	}}
+	lib := &fake{path: "/usr/lib/libz.so.1",
+		probes: []symbol.USDTProbe{{Provider: "shop", Name: "sold", FileOffset: 4}}}
 	for spec, want := range map[string]int{"usdt:shop:sold": 3, "usdt:sold": 4, "usdt:x:sold": 1} {
 		sites, err := Resolve(mustParse(t, spec), []*fake{exe, lib}, new(Before))
 		if err != nil || len(sites) != want || sites[0].Size != 0 {
@@ -247,10 +279,12 @@ func TestResolveUSDT(t *testing.T) {
 	if sites, err := Find(mustParse(t, "usdt:bought"), []*fake{exe}, new(Before)); err != nil || sites != nil {
 		t.Errorf("%+v, %v", sites, err)
 	}
-	if _, err := Resolve(mustParse(t, "usdt:shop:solt"), []*fake{exe}, new(Before)); err == nil || !strings.Contains(err.Error(), "there is x:sold, shop:sold") {
+	_, err := Resolve(mustParse(t, "usdt:shop:solt"), []*fake{exe}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "there is x:sold, shop:sold") {
 		t.Error(err)
 	}
-	if _, err := Resolve(mustParse(t, "usdt:x"), []*fake{{path: "/home/u/x"}}, new(Before)); err == nil || !strings.Contains(err.Error(), "no USDT probes at all") {
+	_, err = Resolve(mustParse(t, "usdt:x"), []*fake{{path: "/home/u/x"}}, new(Before))
+	if err == nil || !strings.Contains(err.Error(), "no USDT probes at all") {
 		t.Error(err)
 	}
 }
@@ -263,7 +297,8 @@ func TestTargetMatch(t *testing.T) {
 	}
 	for in, want := range map[string]int{
 		"move.h:204": 0, "cart.cc:30": 1, "src/cart.cc:30": 1, "/src/main.cc:9": 2, "cart.cc:31": -1, "art.cc:30": -1,
-		"func:std::swap": 0, "func:shop::Cart::add": 1, "func:shop::Cart::add(int)": 1, "func:main": 2, "func:add": -1, "func:shop::*": 1,
+		"func:std::swap": 0, "func:shop::Cart::add": 1, "func:shop::Cart::add(int)": 1, "func:main": 2, "func:add": -1,
+		"func:shop::*": 1,
 	} {
 		target, err := ParseTarget(in)
 		if err != nil {
@@ -280,10 +315,13 @@ func TestTargetMatch(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	noFile := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/lib/x.so"}
-	noLine := &symbol.NotFound{What: "line with code", Name: "parse.c:3", Where: "/home/u/server", Near: []string{"parse.c:4"}}
+	noLine := &symbol.NotFound{What: "line with code", Name: "parse.c:3", Where: "/home/u/server",
+		Near: []string{"parse.c:4"}}
 	unlike := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/home/u/server"}
-	system := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/usr/lib/x86_64-linux-gnu/libc.so.6", Near: []string{"parse_tz.c"}}
-	has := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"done": funcs(1)}, inlined: "small", near: []string{"done"}}
+	system := &symbol.NotFound{What: "file", Name: "parse.c", Where: "/usr/lib/x86_64-linux-gnu/libc.so.6",
+		Near: []string{"parse_tz.c"}}
+	has := &fake{path: "/home/u/server", funcs: map[string][]symbol.Func{"done": funcs(1)}, inlined: "small",
+		near: []string{"done"}}
 	for _, c := range []struct {
 		target   string
 		binaries []*fake
@@ -310,7 +348,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The real thing has what is asked of it.
+// *symbol.Binary has the methods of both interfaces.
 var (
 	_ Binary = (*symbol.Binary)(nil)
 	_ Code   = (*symbol.Binary)(nil)

@@ -1,7 +1,7 @@
 package point
 
-// CheckLine reports whether the line of a sample: point has code in some of the binaries: nil,
-// or a *symbol.NotFound that says what is near.
+// CheckLine returns nil if the line of a sample: point has code in one of the binaries, else a
+// *symbol.NotFound with the nearest names.
 func CheckLine[C Code](spec Spec, binaries []C) error {
 	return checkCode(spec.File, spec.Line, "", binaries)
 }

@@ -10,24 +10,23 @@ import (
 	"whatif/internal/symbol"
 )
 
-// Target is a unit that the user wants to be sped up, and nothing else: a line, a
-// function, or either as far as it is called from others.
+// Target is the only unit that is to be sped up: a line, a function, or either as far as it is
+// called from other code (a path).
 type Target struct {
-	Text string // as written, without what does not matter
+	Text string // as written, without blanks
 	File string // for a line; else ""
 	Line int
 	Func string // for a function; else ""
-	Self bool   // of the function its own code only, not what it calls
-	Wait string // for a class of waiting, whatever the code; else ""
+	Self bool   // only the function's own code, without what it calls
+	Wait string // for a class of waiting in any code; else ""
 
-	// Callers have to be on the stack, further out, in this order: each calls, by
-	// however many steps, what comes before it.
+	// Callers must be further out on the stack, in this order. Other code may be in between.
 	Callers []Caller
 
 	match symbol.FuncMatcher
 }
 
-// Caller is code that has to be further out on the stack.
+// Caller is code that must be further out on the stack.
 type Caller struct {
 	File string // for the line of a call; else ""
 	Line int
@@ -36,12 +35,13 @@ type Caller struct {
 	match symbol.FuncMatcher
 }
 
-// LongestPath is how much code a target can name: itself and its callers.
+// LongestPath is the most code that a target can name: itself and its callers.
 const LongestPath = 7
 
-const targetForms = "FILE:LINE, func:NAME, func-self:NAME, wait:CLASS, or CODE<CALLER, both a FILE:LINE or the name of a function"
+const targetForms = "FILE:LINE, func:NAME, func-self:NAME, wait:CLASS, or CODE<CALLER, " +
+	"both a FILE:LINE or the name of a function"
 
-// WaitClasses are the classes of waiting that can be a target.
+// WaitClasses are the classes of waiting that wait:CLASS takes.
 var WaitClasses = []string{"disk", "net", "sleep", "lock", "child", "cpu", "other"}
 
 // ParseTarget reads FILE:LINE, func:NAME, func-self:NAME, wait:CLASS, or CODE<CALLER<CALLER….
@@ -99,8 +99,7 @@ func parseCode(text string, isFunc bool) (file string, line int, function string
 	return "", 0, function, err
 }
 
-// withoutModule is a name without what reports show behind those of the kernel's functions: [kernel],
-// or a module.
+// withoutModule removes the [kernel] or [MODULE] that reports show behind the kernel's functions.
 func withoutModule(name string) string {
 	if at := strings.LastIndex(name, " ["); at > 0 && strings.HasSuffix(name, "]") && len(name) > at+len(" []") {
 		return name[:at]
@@ -108,14 +107,13 @@ func withoutModule(name string) string {
 	return name
 }
 
-// Inclusive reports whether what the target's code calls is sped up, too.
+// Inclusive reports whether the code that the target calls is sped up, too.
 func (t *Target) Inclusive() bool { return t.Func != "" && !t.Self }
 
-// NeedsStack reports whether a sample's whole stack has to be looked at to tell
-// whether it belongs to the target.
+// NeedsStack reports whether only a sample's whole stack tells if it belongs to the target.
 func (t *Target) NeedsStack() bool { return t.Inclusive() || len(t.Callers) > 0 }
 
-// Functions are the names of functions that the target gives, its callers' among them.
+// Functions returns the function names in the target and its callers.
 func (t *Target) Functions() []string {
 	var names []string
 	if t.Func != "" {
@@ -129,7 +127,7 @@ func (t *Target) Functions() []string {
 	return names
 }
 
-// Lines are the source lines that the target gives, its callers' among them.
+// Lines returns the source lines in the target and its callers.
 func (t *Target) Lines() iter.Seq2[string, int] {
 	return func(yield func(file string, line int) bool) {
 		if t.Func == "" && t.File != "" && !yield(t.File, t.Line) {
@@ -143,17 +141,18 @@ func (t *Target) Lines() iter.Seq2[string, int] {
 	}
 }
 
-// Unfile replaces the names of files, for instance by those that the compiler saw.
-func (t *Target) Unfile(recorded func(file string) string) {
-	t.File = recorded(t.File)
+// MapFiles replaces the file names of the target and its callers, for instance by the paths that
+// the compiler recorded.
+func (t *Target) MapFiles(mapped func(file string) string) {
+	t.File = mapped(t.File)
 	for i := range t.Callers {
-		t.Callers[i].File = recorded(t.Callers[i].File)
+		t.Callers[i].File = mapped(t.Callers[i].File)
 	}
 }
 
-// Match gives the index of the innermost frame of an inline chain that is the
-// target's, whoever calls it; -1 if none is. Frames further out count: the user asked for this
-// line or function by name, and what was inlined there is its work.
+// Match returns the index of the innermost frame of an inline chain that is the target's own code,
+// -1 if there is none. It does not look at the callers. Any frame counts: code that was inlined
+// into the target's line or function is the target's work.
 func (t *Target) Match(chain []symbol.Frame) int {
 	for i := range chain {
 		if t.Is(chain[i]) {
@@ -163,7 +162,7 @@ func (t *Target) Match(chain []symbol.Frame) int {
 	return -1
 }
 
-// Is reports whether a frame is in the target's own code, whoever calls it.
+// Is reports whether a frame is in the target's own code. It does not look at the callers.
 func (t *Target) Is(f symbol.Frame) bool { return isCode(t.File, t.Line, t.Func, &t.match, f) }
 
 // Is reports whether a frame is in the caller's own code.
@@ -176,14 +175,13 @@ func isCode(file string, line int, function string, match *symbol.FuncMatcher, f
 	return file != "" && f.Line == line && symbol.MatchFile(file, f.File)
 }
 
-// Length is how much code the target names: itself and its callers.
+// Length returns the number of codes that the target names: itself and its callers.
 func (t *Target) Length() int { return 1 + len(t.Callers) }
 
-// Step follows a stack, from the inside out, past the frames of one more place: met is
-// how much of what the target names has been met further in, and the result how much
-// has after the place. A frame is met once: a function that is its own caller
-// has to be on the stack twice. The target's own code may be met in the frames that
-// own tells.
+// Step follows a stack from the inside out, past the frames of one more place. met is how many of
+// the target's Length codes were met further in; the result is how many are met after the place. A
+// frame counts once: a function that is its own caller must be on the stack twice. The target's
+// own code counts only in frames for which own is true.
 func (t *Target) Step(met int, frames []symbol.Frame, own func(i int) bool) int {
 	for i, f := range frames {
 		switch {
@@ -200,15 +198,15 @@ func (t *Target) Step(met int, frames []symbol.Frame, own func(i int) bool) int 
 	return met
 }
 
-// Code is what Check asks of a *symbol.Binary.
+// Code is the part of *symbol.Binary that Check needs.
 type Code interface {
 	Binary
 	CheckLine(file string, line int) error
 }
 
-// Check reports whether a target can be met in some of the binaries: nil, or
-// a *symbol.NotFound that says what is near; its callers likewise. For a function that is inlined
-// everywhere it reads all debug information.
+// Check returns nil if the binaries have the code of a target and its callers, else a
+// *symbol.NotFound with the nearest names. To find a function that is inlined everywhere, it reads
+// all debug information.
 func Check[C Code](t Target, binaries []C) error {
 	if t.Wait != "" {
 		return nil
@@ -235,7 +233,7 @@ func checkCode[C Code](file string, line int, function string, binaries []C) err
 		if err == nil {
 			return nil
 		}
-		if best == nil || closer(err, best) {
+		if best == nil || moreSpecific(err, best) {
 			best = err
 		}
 	}
@@ -246,7 +244,7 @@ func checkCode[C Code](file string, line int, function string, binaries []C) err
 }
 
 func checkFunc[C Code](name string, binaries []C) error {
-	// Symbol tables first: nearly always that is enough.
+	// Symbol tables first: they are nearly always enough.
 	for _, b := range binaries {
 		if funcs, err := b.Functions(name); err == nil && len(funcs) > 0 {
 			return nil
@@ -260,15 +258,18 @@ func checkFunc[C Code](name string, binaries []C) error {
 	return notFound(name, binaries)
 }
 
-// closer reports whether a failure says more than another, of a binary before
-// it: a binary that has the file but not the line, over one that has neither; one
-// that has anything like it, over one that has not. But what is like it in libc, whose debug
-// information may be installed, is not what was meant.
-func closer(a, b error) bool {
+// moreSpecific reports whether error a says more than error b, which is of an earlier binary. A
+// binary that has the file without the line says more than one without the file. A binary with
+// similar names says more than one without; but the system's libraries do not, although their
+// debug information may be installed, because the user hardly means them.
+func moreSpecific(a, b error) bool {
 	var x, y *symbol.NotFound
 	if !errors.As(a, &x) || !errors.As(b, &y) {
 		return false
 	}
 	hasFile := func(e *symbol.NotFound) bool { return strings.HasPrefix(e.What, "line") }
-	return hasFile(x) && !hasFile(y) || hasFile(x) == hasFile(y) && !isSystem(x.Where) && len(x.Near) > 0 && len(y.Near) == 0
+	if hasFile(x) != hasFile(y) {
+		return hasFile(x)
+	}
+	return !isSystem(x.Where) && len(x.Near) > 0 && len(y.Near) == 0
 }

@@ -1,9 +1,9 @@
-// Package sourcefile reads the source files that a profile names, and knows them
-// again: a run records what each was when it was compiled from, or soon after, and the
-// page says when it is another by now.
+// Package sourcefile reads the source files that a profile names, and detects changes. A run reads
+// each file with From and records its Sum; the page reads the file again with Read, and says so if
+// the sum differs.
 //
-// Paths come from debug information and from profiles, which may be anybody's. So
-// what is no plain text of a sane size is not read.
+// Paths come from debug information and profiles, which are not trusted. So the package reads only
+// plain text of at most MaxSize.
 package sourcefile
 
 import (
@@ -20,10 +20,10 @@ import (
 	"whatif/internal/openfile"
 )
 
-// MaxSize is that of the largest file that is taken for source.
+// MaxSize is the size, in bytes, of the largest source file that is read.
 const MaxSize = 8 << 20
 
-// Read reads a source file with the rights of the user who called whatif.
+// Read reads a source file with the rights of the user that called whatif.
 func Read(path string) ([]byte, error) {
 	f, err := openfile.Regular(openfile.Invoker(), "", path)
 	if err != nil {
@@ -33,7 +33,7 @@ func Read(path string) ([]byte, error) {
 	return From(f)
 }
 
-// From reads a source file that is open, without waiting.
+// From reads a source file that is open. It refuses FIFOs and devices, so that it never waits.
 func From(f *os.File) ([]byte, error) {
 	path := f.Name()
 	fi, err := f.Stat()
@@ -58,7 +58,8 @@ func From(f *os.File) ([]byte, error) {
 
 var errNoText = errors.New("it is no text")
 
-// isText: no byte 0, and UTF-8 but for a few bytes, as of a name in a comment.
+// isText reports whether a content has no byte 0 and is UTF-8. Up to 1% of the bytes may be
+// wrong, as in a comment with a name in Latin-1.
 func isText(text []byte) bool {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return false
@@ -74,7 +75,7 @@ func isText(text []byte) bool {
 	return bad*100 <= len(text)
 }
 
-// Sum identifies a content.
+// Sum returns a checksum that identifies a content.
 func Sum(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])

@@ -17,7 +17,8 @@ func TestRead(t *testing.T) {
 		}
 		return path
 	}
-	good := write("a.c", []byte("int main;\n/* Grüße, Jos\xe9 */ int padding_of_some_length_so_that_one_byte_is_little_of_it_all_in_all;\n"))
+	good := write("a.c", []byte("int main;\n/* Grüße, Jos\xe9 */ "+
+		"int padding_of_some_length_so_that_one_byte_is_little_of_it_all_in_all;\n"))
 	if text, err := Read(good); err != nil || len(text) == 0 {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -1,14 +1,13 @@
-// Package sourcepath turns the paths of source files that a compiler recorded
-// into those that a user knows: --source-path OLD=NEW.
+// Package sourcepath turns the source paths that a compiler recorded into paths that the user
+// knows, by rules of the form OLD=NEW (--source-path).
 //
-// A binary may have been built elsewhere, in a container or by a distribution
-// (/build/app-1.2), or its paths may have been made independent of where that
-// was: -fdebug-prefix-map's replacement, Rust's /rustc/HASH, Go's -trimpath,
-// which leaves module@version/file. OLD is what such paths begin with, whole
-// components of it; a * in it stands for any text within one component. The
-// first rule that fits is applied, once.
+// A binary may have been built elsewhere: in a container or by a distribution (/build/app-1.2).
+// Or the build replaced its paths: -fdebug-prefix-map, Rust's /rustc/HASH, or Go's -trimpath,
+// which leaves module@version/file. OLD is the beginning of such paths, in whole components; a *
+// in OLD stands for any text within one component. The first rule that fits is applied, once.
 //
-// It is pure: whether a file exists is not looked at.
+// Call Parse for each rule, then Apply on recorded paths and Undo on paths from the user. The
+// package is pure: it does not check whether a file exists.
 package sourcepath
 
 import (
@@ -20,10 +19,10 @@ import (
 // Rule replaces the beginning of a path.
 type Rule struct{ Old, New string }
 
-// Map is rules in the order in which they are tried. A nil Map changes nothing.
+// Map is a list of rules, in the order in which they are tried. A nil Map changes nothing.
 type Map []Rule
 
-// Parse reads OLD=NEW. NEW may be empty: then what is left is relative.
+// Parse reads OLD=NEW. If NEW is empty, the rest of the path becomes relative.
 func Parse(s string) (Rule, error) {
 	before, after, ok := strings.Cut(s, "=")
 	if !ok || before == "" {
@@ -39,7 +38,7 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
-// Apply is the path that a user knows a file by.
+// Apply returns the user's path of a file that the compiler recorded.
 func (m Map) Apply(file string) string {
 	for _, r := range m {
 		if rest, ok := after(r.Old, file); ok {
@@ -49,8 +48,8 @@ func (m Map) Apply(file string) string {
 	return file
 }
 
-// Undo is the path that the compiler may have recorded for a file that the user
-// names: the inverse of Apply, as far as OLD says it.
+// Undo returns the path that the compiler may have recorded for a file that the user names: the
+// inverse of Apply. Rules with a * or without NEW have no inverse and are skipped.
 func (m Map) Undo(file string) string {
 	for _, r := range m {
 		if r.New == "" || strings.Contains(r.Old, "*") {
@@ -63,7 +62,7 @@ func (m Map) Undo(file string) string {
 	return file
 }
 
-// after cuts a prefix of whole components off a path.
+// after removes a prefix of whole components from a path.
 func after(prefix, file string) (rest string, ok bool) {
 	if prefix == "/" {
 		return strings.TrimPrefix(file, "/"), strings.HasPrefix(file, "/")

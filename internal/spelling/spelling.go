@@ -1,9 +1,9 @@
-// Package spelling tells how far apart two names are that may be meant to be the same.
+// Package spelling measures how much two names differ, to find what a misspelt name may mean.
 package spelling
 
-// Distance is the number of letters to insert, delete, change or swap with
-// their neighbour to make one of the other; some number above limit if it is
-// more than that. (Optimal string alignment.)
+// Distance returns the least number of edits that turn one name into the other: to insert, delete
+// or change a letter, or to swap two neighbours (optimal string alignment). If the distance is
+// above limit, or a name is longer than 256 bytes, the result is some number above limit.
 func Distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(a) > 256 || len(b) > 256 {
 		return limit + 1

@@ -2,9 +2,9 @@ package spinwait
 
 import "golang.org/x/arch/x86/x86asm"
 
-// place is a part of what an iteration can carry to the next: three parts of
-// each register (its first byte, its second, the rest), then bytes of stack
-// slots as they are met.
+// place is a part of the state that an iteration can carry to the next. The first places are three
+// parts of each register (its first byte, its second, the rest); the others are bytes of stack
+// slots, in the order in which the analysis meets them.
 type place int
 
 const (
@@ -12,8 +12,8 @@ const (
 	slotPlaces = 16 * partsOfReg
 )
 
-// register gives a general register's number and which of its parts a name of
-// it covers: bit 0 the first byte, bit 1 the second, bit 2 the rest.
+// register returns a general register's number, and which parts of it are meant: bit 0 is the first
+// byte, bit 1 the second, bit 2 the rest.
 func register(r x86asm.Reg) (n int, parts int, ok bool) {
 	switch {
 	case r >= x86asm.AL && r <= x86asm.BL:
@@ -34,7 +34,7 @@ func register(r x86asm.Reg) (n int, parts int, ok bool) {
 	return 0, 0, false
 }
 
-// The numbers of registers with a part of their own here.
+// The numbers of some registers.
 const (
 	regAX  = 0
 	regBX  = 3
@@ -43,8 +43,8 @@ const (
 	regR12 = 12
 )
 
-// frameAddr is an address in the stack frame: a base register that the loop
-// does not change, and a distance.
+// frameAddr is an address in the stack frame: a distance from a register that the loop does not
+// change.
 type frameAddr struct {
 	known bool
 	base  x86asm.Reg
@@ -64,5 +64,5 @@ func (b *bits) has(p place) bool { return b[p>>6]&(1<<(p&63)) != 0 }
 func (b *bits) add(p place)      { b[p>>6] |= 1 << (p & 63) }
 func (b *bits) remove(p place)   { b[p>>6] &^= 1 << (p & 63) }
 
-// maxPlaces is how many places fit; a loop that needs more is no wait.
+// maxPlaces bounds the places. A loop that needs more is no wait.
 const maxPlaces = place(len(bits{}) * 64)

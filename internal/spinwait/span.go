@@ -7,14 +7,15 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// MaxFunction is the longest function that Waits is for.
+// MaxFunction is the size of the longest function that Waits is meant for.
 const MaxFunction = maxBefore
 
-// A Span is a stretch of code.
+// Span is a range of code, High exclusive.
 type Span struct{ Low, High uint64 }
 
-// Waits gives where a function waits busily, ascending: where SpinWait would say so, with the same yields. To look
-// at the whole of a function once is far cheaper than at what is around each of its instructions.
+// Waits returns the parts of a function that are in a busy-wait loop, ascending. They are the
+// instructions for which SpinWait, with the same yields, is true. One call of Waits is far cheaper
+// than a call of SpinWait for each instruction.
 func Waits(code []byte, start uint64, yields func(Callee) bool) (spans []Span) {
 	if !mayLoop(code) {
 		return nil
@@ -25,7 +26,7 @@ func Waits(code []byte, start uint64, yields func(Callee) bool) (spans []Span) {
 	slices.SortStableFunc(loops, smaller)
 	judged := make([]bool, len(f.insts))
 	var waits []int
-	for _, l := range loops { // the innermost around an instruction comes first
+	for _, l := range loops { // the innermost loop around an instruction comes first
 		var v verdict
 		if slices.ContainsFunc(l.body, func(at int) bool { return !judged[at] }) {
 			v = f.judge(l)
@@ -49,8 +50,8 @@ func Waits(code []byte, start uint64, yields func(Callee) bool) (spans []Span) {
 	return spans
 }
 
-// mayLoop reports whether a function has a jump back that a wait may end with: most have
-// none, and what that takes is little.
+// mayLoop reports whether a function has a jump back that could end a wait. The check is cheap, and
+// most functions have none.
 func mayLoop(code []byte) bool {
 	for to := range backwardJumps(code) {
 		if to >= 0 {
@@ -60,8 +61,8 @@ func mayLoop(code []byte) bool {
 	return false
 }
 
-// backwardJumps gives the jumps in code that lead back no further than a wait's loop is long:
-// where each leads to, below 0 if before the code, and where it ends.
+// backwardJumps returns the jumps in code that lead back by at most maxSpan: the offset of the target,
+// which is below 0 if before the code, and the offset of the jump's end.
 func backwardJumps(code []byte) iter.Seq2[int, int] {
 	return func(yield func(to, end int) bool) {
 		for off := 0; off < len(code); {

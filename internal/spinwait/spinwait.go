@@ -1,28 +1,26 @@
-// Package spinwait tells from machine code whether an instruction is part of a
-// busy-wait loop: one that ends only when another thread changes memory. A
-// profiler must know, because a thread that waits by spinning looks busy, yet
-// making its loop faster gains nothing.
+// Package spinwait decides from machine code whether an instruction is in a busy-wait loop, which
+// ends only when another thread changes memory. A profiler must know that: a spinning thread looks
+// busy, but a faster loop gains nothing.
 //
-// The verdict is about code, not about an execution: the loop may have found
-// its condition true at once. A loop without calls, but for those that make room for
-// others (sched_yield), is a wait if either
+// The verdict is about code, not about an execution: the loop's condition may have been true at
+// once. The loop may call nothing, except functions that only yield the core (sched_yield). Such a
+// loop is a wait in two cases:
 //
-//   - it executes PAUSE, the hint that compilers and libraries give for this;
-//     bounded spins before sleeping, and back-off delays, count; or
-//   - nothing is carried from one iteration to the next in registers or stack
-//     slots, it reads memory, it can be left, and it writes to memory only
-//     with xchg or cmpxchg. Then every iteration does the same as the one
-//     before, unless memory has changed.
+//   - It executes PAUSE, the hint for busy-waiting. Bounded spins before sleeping, and back-off
+//     delays, count.
+//   - No iteration passes a value to the next in registers or stack slots. The loop reads memory,
+//     can be left, and writes to memory only with xchg or cmpxchg. Then every iteration does the
+//     same as the one before, unless memory has changed.
 //
-// The second catches test-and-set locks: their attempts write, but only what
-// they would have written before. It does not catch lock-free updates (load,
-// add, cmpxchg), although a failed attempt means that another thread was there:
-// what they store depends on what they read, so the next attempt succeeds by
-// itself. Loops that read the clock, or anything else that is not memory, are
-// no waits for another thread. A reader of a seqlock is one.
+// The second case covers test-and-set locks: each attempt writes the same value. It does not cover
+// lock-free updates (load, add, cmpxchg). There a failed attempt also means that another thread was
+// active, but the stored value depends on the loaded one, so the next attempt succeeds by itself.
+// A reader of a seqlock is a wait. A loop that reads the clock, or anything else that is not
+// memory, does not wait for another thread.
 //
-// Only x86-64 is known. SpinWait answers for an instruction, Waits for a whole function. Both
-// read only the bytes they are given, and ask the caller, package symbol, which callees only make room for others.
+// Call Waits for a whole function, or SpinWait for one instruction of a function that is too long.
+// Both know x86-64 only, read only the bytes that they are given, and ask the caller (package
+// symbol) which callees only yield. To answer, package symbol uses Yielders and Wrapped.
 package spinwait
 
 import (
@@ -33,30 +31,29 @@ import (
 )
 
 const (
-	// maxBefore bounds the code looked at before an address. An instruction that is known to begin
-	// Before it, or still earlier, saves work.
+	// maxBefore bounds the code before an instruction that SpinWait decodes.
 	maxBefore = 1 << 16
-	Before    = maxSpan
-	// maxSpan bounds a loop from its first to its last byte, blocks that
-	// belong to it moved out of line included; maxBytes the loop's own code.
-	// Real waits take 7 (two instructions) to some 70 bytes (gcc -O0).
+	// Margin is the least distance, in bytes, from the address known to pc at which SpinWait uses it.
+	Margin = maxSpan
+	// maxSpan bounds a loop from its first to its last byte, with other code in between; maxBytes
+	// bounds the loop's own code. Real waits take 7 bytes (two instructions) to some 70 (gcc -O0).
 	maxSpan, maxBytes = 512, 160
-	// prologue is where a function makes RBP its frame pointer, if it does: behind
-	// ENDBR and some PUSH.
+	// prologue bounds the code in which a function makes RBP its frame pointer: behind ENDBR and
+	// some PUSH.
 	prologue = 32
 )
 
-// SpinWait reports whether the x86-64 instruction at pc lies in a busy-wait
-// loop. code is machine code loaded at the address start, where an instruction
-// must begin: at best the whole function. known is another address where an instruction
-// begins, or 0: what lies between the function's first instructions and there is not
-// decoded. Code that cannot be decoded is none. yields says which functions only make room for others.
+// SpinWait reports whether the x86-64 instruction at pc is in a busy-wait loop. code is machine
+// code loaded at the address start, at which an instruction begins: best the whole function. known
+// is an address at which another instruction begins, or 0; code between the prologue and known is
+// not decoded. yields reports whether a function only yields the core. If the code cannot be
+// decoded, the answer is no.
 func SpinWait(code []byte, start, known, pc uint64, yields func(Callee) bool) bool {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return false
 	}
 	from := uint64(0)
-	if known > start && known <= pc && pc-known >= Before {
+	if known > start && known <= pc && pc-known >= Margin {
 		from = known - start
 	}
 	if pc-start-from > maxBefore {
@@ -77,10 +74,9 @@ func SpinWait(code []byte, start, known, pc uint64, yields func(Callee) bool) bo
 	return len(loops) > 0 && f.judge(loops[0]).isWait(at)
 }
 
-// jumpsBack reports whether a jump behind an instruction, the first of the code, leads to
-// it or to what is before it, as the end of a loop around it does. Most code is in no loop
-// that is short enough, and that is seen here by decoding some hundred
-// instructions instead of thousands.
+// jumpsBack reports whether a jump in the code leads to its first instruction or before it, as the
+// end of a loop around that instruction does. Most code is in no short loop; this check sees that
+// by decoding some hundred instructions instead of thousands.
 func jumpsBack(code []byte) bool {
 	for to := range backwardJumps(code) {
 		if to <= 0 {
@@ -90,15 +86,15 @@ func jumpsBack(code []byte) bool {
 	return false
 }
 
-// verdict is what has been found out about a loop.
+// verdict says which part of a loop is a wait.
 type verdict struct {
-	waits bool  // all of it
-	hint  *loop // otherwise this in it may; nil: nothing
+	waits bool  // the whole loop
+	hint  *loop // else this inner loop with a PAUSE; nil: nothing
 }
 
 func (v verdict) isWait(at int) bool { return v.waits || v.hint != nil && v.hint.has(at) }
 
-// judge judges a loop, as the innermost around an instruction.
+// judge judges a loop. It must be the innermost loop around the instruction in question.
 func (f *function) judge(l *loop) verdict {
 	pause := -1
 	for _, i := range l.body {
@@ -114,43 +110,42 @@ func (f *function) judge(l *loop) verdict {
 		}
 	}
 	if pause < 0 {
-		return verdict{waits: f.eitherCut(l, (*flow).pure)}
+		return verdict{waits: f.anyCut(l, (*iteration).pure)}
 	}
-	// The hint may be in a loop inside of this one: a lock that spins on
-	// reading, then tries again. But a thread's whole work may as well be
-	// around a wait: tell them apart by whether anything comes of it.
-	v := verdict{waits: f.eitherCut(l, (*flow).idle)}
+	// The PAUSE may be in an inner loop: a lock that spins reading, then tries again. But the outer
+	// loop may also be a thread's whole work around a wait. Only work carries or stores something.
+	v := verdict{waits: f.anyCut(l, (*iteration).idle)}
 	if own := f.loops(pause); len(own) > 0 {
 		v.hint = own[0]
 	}
 	return v
 }
 
-// eitherCut judges one iteration of a loop. Where an iteration begins is
-// arbitrary, as long as every turn passes there: its head first, then where a
-// constant is assigned, for loops that set up the next attempt at the end of
-// the one before (clang -O0). What is really carried is carried over any cut.
-func (f *function) eitherCut(l *loop, verdict func(*flow) bool) bool {
-	w := f.flow(l, l.head)
-	if verdict(w) || w.strange || w.stores || !w.carries() {
+// anyCut reports whether the verdict is true of a loop's iterations. An iteration may be cut at any
+// instruction that every turn passes: the head is tried first, then assignments of constants, for
+// loops that set up the next attempt at the end of the one before (clang -O0). A value that is
+// really carried is carried over every cut.
+func (f *function) anyCut(l *loop, verdict func(*iteration) bool) bool {
+	w := f.iteration(l, l.head)
+	if verdict(w) || w.unknown || w.stores || !w.carries() {
 		return verdict(w)
 	}
 	for _, i := range l.body {
-		if _, constant := f.insts[i].Args[1].(x86asm.Imm); constant && f.insts[i].Op == x86asm.MOV && !f.turnsWithout(l, i) {
-			if verdict(f.flow(l, i)) {
-				return true
-			}
+		_, constant := f.insts[i].Args[1].(x86asm.Imm)
+		if !constant || f.insts[i].Op != x86asm.MOV || f.repeatsWithout(l, i) {
+			continue
+		}
+		if verdict(f.iteration(l, i)) {
+			return true
 		}
 	}
 	return false
 }
 
-// turnsWithout reports whether the loop can turn without passing an
-// instruction.
-func (f *function) turnsWithout(l *loop, cut int) bool {
+// repeatsWithout reports whether the loop can repeat without passing an instruction.
+func (f *function) repeatsWithout(l *loop, cut int) bool {
 	done := map[int]bool{cut: true}
-	// Take away, again and again, what leads only to what is taken away; a
-	// cycle is what remains.
+	// Remove, again and again, instructions that lead only to removed ones. A cycle remains.
 	for changed := true; changed; {
 		changed = false
 		for _, i := range l.body {
@@ -180,8 +175,8 @@ type function struct {
 
 func (f *function) after(i int) uint64 { return f.addrs[i] + uint64(f.insts[i].Len) }
 
-// decode decodes code in a row. What is unknown to the decoder is stepped over
-// a byte at a time: the instructions come into step again soon.
+// decode decodes the code from front to back. It steps over unknown bytes one at a time; after some
+// bytes it meets the real instructions again.
 func decode(code []byte, start uint64) *function {
 	const typical = 4 // bytes an instruction
 	f := &function{insts: make([]x86asm.Inst, 0, len(code)/typical), addrs: make([]uint64, 0, len(code)/typical)}
@@ -204,7 +199,7 @@ func decode(code []byte, start uint64) *function {
 	return f
 }
 
-// find gives the index of the instruction that holds an address, -1 if none.
+// find returns the index of the instruction that contains an address, -1 if there is none.
 func (f *function) find(addr uint64) int {
 	i, ok := slices.BinarySearch(f.addrs, addr)
 	if !ok {
@@ -216,8 +211,8 @@ func (f *function) find(addr uint64) int {
 	return i
 }
 
-// successors gives where control goes after an instruction, as far as it is
-// in the decoded code. A call comes back.
+// successors returns the instructions that can follow one, as far as they are in the decoded code. A
+// call returns.
 func (f *function) successors(i int) [2]int {
 	next := i + 1
 	if next == len(f.insts) {
@@ -252,8 +247,8 @@ func isBranch(op x86asm.Op) bool {
 	return false
 }
 
-// loop is a natural loop: what can reach the jump back without passing the
-// instruction that it jumps to.
+// loop is a natural loop: its head, and the instructions that can reach the jump back to the head
+// without passing the head.
 type loop struct {
 	head int
 	body []int // ascending, head included
@@ -265,7 +260,7 @@ func (l *loop) has(i int) bool {
 	return ok
 }
 
-// loops gives the loops that an instruction is in, the innermost first.
+// loops returns the loops around an instruction, the innermost first.
 func (f *function) loops(at int) []*loop {
 	to, _ := slices.BinarySearch(f.addrs, f.addrs[at]+maxSpan+1)
 	loops := slices.DeleteFunc(f.closedBy(at, to, at), func(l *loop) bool { return !l.has(at) })
@@ -275,8 +270,8 @@ func (f *function) loops(at int) []*loop {
 
 func smaller(a, b *loop) int { return cmp.Compare(a.size, b.size) }
 
-// closedBy gives the loops that are short enough to be waits and are closed by jumps back from
-// one of the instructions from..to-1, to one that is not behind head.
+// closedBy returns the loops that are short enough for a wait and end with a jump back to head or before
+// it. The jump is one of the instructions from..to-1.
 func (f *function) closedBy(from, to, head int) []*loop {
 	var loops []*loop
 	for back := from; back < to; back++ {
@@ -292,10 +287,10 @@ func (f *function) closedBy(from, to, head int) []*loop {
 	return loops
 }
 
-// loopOf finds the loop that a jump back closes. A loop that is entered in the
-// middle, at its test, has the same instructions.
+// loopOf returns the loop that a jump back closes; its size is 0 if the head does not reach the jump.
+// A loop that is entered in the middle, at its test, has the same instructions.
 func (f *function) loopOf(head, back int) *loop {
-	// What the head reaches, between it and the jump.
+	// The instructions that the head reaches, up to the jump.
 	reached := map[int]bool{head: true}
 	for todo := []int{head}; len(todo) > 0; {
 		i := todo[len(todo)-1]
@@ -310,7 +305,7 @@ func (f *function) loopOf(head, back int) *loop {
 			}
 		}
 	}
-	// Of that, what reaches the jump.
+	// Of these, the instructions that reach the jump.
 	before := map[int][]int{}
 	for i := range reached {
 		for _, s := range f.succ[i] {

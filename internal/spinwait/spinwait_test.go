@@ -12,7 +12,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// builds is the ways in which the marked functions are compiled.
+// builds has the ways in which the marked functions are compiled.
 var builds = []struct {
 	name, source string
 	command      []string
@@ -35,8 +35,8 @@ var builds = []struct {
 	{"go", "gospin", []string{"go", "build"}},
 }
 
-// TestMarkedFunctions checks each instruction of functions that are named for
-// what they do: wait_*, those on a cycle; work_*, none.
+// TestMarkedFunctions checks each instruction of functions that are named for what they do: in
+// wait_* the instructions on a cycle are a wait, in work_* none is.
 func TestMarkedFunctions(t *testing.T) {
 	for _, b := range builds {
 		t.Run(b.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestMarkedFunctions(t *testing.T) {
 
 func noYields(Callee) bool { return false }
 
-// checkWaits: of a whole function the same is said as of each instruction.
+// checkWaits compares Waits with SpinWait for each instruction.
 func checkWaits(t *testing.T, fn marked) {
 	t.Helper()
 	spans := Waits(fn.code, fn.addr, noYields)
@@ -134,7 +134,7 @@ func functionsOf(t *testing.T, path string) []marked {
 	return fns
 }
 
-// cycles says which instructions can be executed twice in one call.
+// cycles returns which instructions can run twice in one call.
 func cycles(f *function) []bool {
 	on := make([]bool, len(f.insts))
 	for i := range f.insts {
@@ -183,8 +183,8 @@ func checkWork(t *testing.T, fn marked) {
 	}
 }
 
-// checkMixed wants the PAUSE flagged, and the multiplication by 31 (a shift or
-// IMUL) and the counter's increment not.
+// checkMixed checks that the PAUSE is a wait, but not the multiplication by 31 (a shift or IMUL) and
+// the counter's increment.
 func checkMixed(t *testing.T, fn marked) {
 	t.Helper()
 	f := decode(fn.code, fn.addr)
@@ -222,7 +222,7 @@ func listing(fn marked) string {
 	return s.String()
 }
 
-// TestSpinLock looks at glibc's own, wherever it is installed.
+// TestSpinLock checks glibc's pthread_spin_lock.
 func TestSpinLock(t *testing.T) {
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
 		f, err := elf.Open(path)
@@ -253,8 +253,8 @@ func TestSpinLock(t *testing.T) {
 	t.Skip("no libc.so.6 with pthread_spin_lock is installed")
 }
 
-// TestKnown has a wait far behind the prologue that says what its stack slots are: with
-// a known address in between the verdict is the same.
+// TestKnown has a wait whose stack slots depend on a prologue far before it. With a known address
+// in between, the verdict is the same.
 func TestKnown(t *testing.T) {
 	const far = 1000
 	loop := []byte{
@@ -275,7 +275,7 @@ func TestKnown(t *testing.T) {
 	} {
 		code := slices.Concat(c.prologue, bytes.Repeat([]byte{0x90}, far), loop)
 		at := uint64(len(c.prologue) + far)
-		for _, known := range []uint64{0, 4, 100, at - Before, at - 1, at, at + 1, 1 << 40} {
+		for _, known := range []uint64{0, 4, 100, at - Margin, at - 1, at, at + 1, 1 << 40} {
 			if got := SpinWait(code, 0, known, at, noYields); got != c.wait {
 				t.Errorf("%s, known %d: %v, want %v", c.name, known, got, c.wait)
 			}
@@ -288,7 +288,8 @@ func FuzzSpinWait(f *testing.F) {
 	f.Add([]byte{0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3}, uint16(0), uint16(0))
 	f.Add([]byte{0xf3, 0x90, 0xeb, 0xfc}, uint16(1), uint16(3))
 	f.Add([]byte{0xe8, 1, 0, 0, 0, 0x85, 0xc0, 0x74, 0xf7, 0xc3}, uint16(0), uint16(0))
-	f.Add([]byte{0x48, 0x8b, 0x1d, 0, 0, 0, 0, 0xff, 0xd3, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xf8, 0x5b, 0xc3}, uint16(7), uint16(0))
+	f.Add([]byte{0x48, 0x8b, 0x1d, 0, 0, 0, 0, 0xff, 0xd3, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xf8, 0x5b, 0xc3},
+		uint16(7), uint16(0))
 	f.Add([]byte{0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xfa}, uint16(0), uint16(9))
 	f.Add(append(bytes.Repeat([]byte{0x90}, 600), 0xf3, 0x90, 0xeb, 0xfc), uint16(600), uint16(20))
 	f.Fuzz(func(t *testing.T, code []byte, at, known uint16) {

@@ -2,23 +2,25 @@ package spinwait
 
 import "golang.org/x/arch/x86/x86asm"
 
-// scratch are the registers that a function need not keep (System V's convention).
-var scratch = []x86asm.Reg{x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI, x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11}
+// scratch has the registers that a call may change (System V's convention).
+var scratch = []x86asm.Reg{
+	x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI, x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11,
+}
 
-// step applies an instruction to what is known before it. Instructions that
-// are not listed make the loop strange: a wait needs few kinds.
-func (w *flow) step(i int, s *state) {
+// step applies an instruction to the state before it. Instructions that are not listed make the
+// iteration unknown: a wait needs few kinds.
+func (w *iteration) step(i int, s *state) {
 	inst := &w.f.insts[i]
 	dst, src := inst.Args[0], inst.Args[1]
 	switch op := inst.Op; op {
 	case x86asm.NOP, x86asm.PAUSE, x86asm.LFENCE, x86asm.SFENCE, x86asm.MFENCE:
-	case x86asm.CALL: // judge has seen to it that it only makes room for others: these are all that it changes
+	case x86asm.CALL: // judge has checked that the callee only yields: it changes nothing else
 		for _, r := range scratch {
 			w.assign(s, inst, r, false)
 		}
 	case x86asm.JMP:
 		if _, ok := dst.(x86asm.Rel); !ok {
-			w.strange = true
+			w.unknown = true
 		}
 	case x86asm.CMP, x86asm.TEST, x86asm.BT:
 		w.operand(s, inst, dst)
@@ -29,7 +31,7 @@ func (w *flow) step(i int, s *state) {
 		w.lea(s, dst, src)
 	case x86asm.XOR, x86asm.SUB:
 		if dst == src {
-			w.assign(s, inst, dst, false) // zero, whatever it was
+			w.assign(s, inst, dst, false) // always zero
 			return
 		}
 		w.update(s, inst, dst, src)
@@ -60,17 +62,17 @@ func (w *flow) step(i int, s *state) {
 		case isBranch(op) && op != x86asm.JCXZ && op != x86asm.JECXZ && op != x86asm.JRCXZ &&
 			op != x86asm.LOOP && op != x86asm.LOOPE && op != x86asm.LOOPNE:
 		default:
-			w.strange = true
+			w.unknown = true
 		}
 	}
-	// Stack slots are told apart by their distance from these.
+	// The addresses of stack slots are relative to these registers.
 	if w.written.has(regSP*partsOfReg+2) || w.f.frameBP && w.written.has(regBP*partsOfReg+2) {
-		w.strange = true
+		w.unknown = true
 	}
 }
 
-// operand reads an operand, and reports whether its value came from memory.
-func (w *flow) operand(s *state, inst *x86asm.Inst, a x86asm.Arg) (loaded bool) {
+// operand reads an operand, and reports whether its value may come from memory.
+func (w *iteration) operand(s *state, inst *x86asm.Inst, a x86asm.Arg) (loaded bool) {
 	switch a := a.(type) {
 	case nil, x86asm.Imm:
 		return false
@@ -87,12 +89,12 @@ func (w *flow) operand(s *state, inst *x86asm.Inst, a x86asm.Arg) (loaded bool) 
 		w.reads = true
 		return true
 	}
-	w.strange = true
+	w.unknown = true
 	return false
 }
 
-// address reads the registers that make an address.
-func (w *flow) address(s *state, m x86asm.Mem) {
+// address reads the registers of an address.
+func (w *iteration) address(s *state, m x86asm.Mem) {
 	for _, r := range []x86asm.Reg{m.Base, m.Index} {
 		if r != 0 && r != x86asm.RIP && r != x86asm.EIP {
 			w.read(s, w.regPlaces(r))
@@ -101,7 +103,7 @@ func (w *flow) address(s *state, m x86asm.Mem) {
 }
 
 // assign writes an operand.
-func (w *flow) assign(s *state, inst *x86asm.Inst, a x86asm.Arg, loaded bool) {
+func (w *iteration) assign(s *state, inst *x86asm.Inst, a x86asm.Arg, loaded bool) {
 	switch a := a.(type) {
 	case x86asm.Reg:
 		if n, _, ok := register(a); ok {
@@ -116,11 +118,11 @@ func (w *flow) assign(s *state, inst *x86asm.Inst, a x86asm.Arg, loaded bool) {
 		}
 		w.stores = true
 	default:
-		w.strange = true
+		w.unknown = true
 	}
 }
 
-func (w *flow) move(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
+func (w *iteration) move(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	loaded := w.operand(s, inst, src)
 	w.assign(s, inst, dst, loaded)
 	to, ok1 := dst.(x86asm.Reg)
@@ -137,14 +139,14 @@ func (w *flow) move(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	}
 }
 
-func (w *flow) lea(s *state, dst, src x86asm.Arg) {
+func (w *iteration) lea(s *state, dst, src x86asm.Arg) {
 	m, ok := src.(x86asm.Mem)
 	r, ok2 := dst.(x86asm.Reg)
 	if !ok || !ok2 {
-		w.strange = true
+		w.unknown = true
 		return
 	}
-	// Unlike a load's, the address's own value goes on.
+	// Unlike in a load, the result is the address itself.
 	loaded := false
 	for _, from := range []x86asm.Reg{m.Base, m.Index} {
 		if from != 0 && from != x86asm.RIP && from != x86asm.EIP && w.read(s, w.regPlaces(from)) {
@@ -158,8 +160,8 @@ func (w *flow) lea(s *state, dst, src x86asm.Arg) {
 	}
 }
 
-// update reads and writes an operand: an atomic one if it is locked memory.
-func (w *flow) update(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
+// update reads and writes an operand. An update of locked memory is atomic.
+func (w *iteration) update(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	if m, ok := dst.(x86asm.Mem); ok && isLocked(inst) {
 		if imm, ok := src.(x86asm.Imm); ok && imm == 0 && m.Base == x86asm.RSP {
 			return // lock or $0, (%rsp): a fence
@@ -174,7 +176,7 @@ func (w *flow) update(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	w.assign(s, inst, dst, own || from)
 }
 
-func (w *flow) imul(s *state, inst *x86asm.Inst) {
+func (w *iteration) imul(s *state, inst *x86asm.Inst) {
 	switch {
 	case inst.Args[1] == nil: // RDX:RAX = RAX * operand
 		from := w.operand(s, inst, inst.Args[0])
@@ -188,8 +190,8 @@ func (w *flow) imul(s *state, inst *x86asm.Inst) {
 	}
 }
 
-// xchg with memory is atomic, an attempt to take something.
-func (w *flow) xchg(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
+// xchg exchanges two operands. With memory that is atomic: an attempt to take a lock.
+func (w *iteration) xchg(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	if m, ok := src.(x86asm.Mem); ok {
 		dst, src = m, dst
 	}
@@ -203,19 +205,19 @@ func (w *flow) xchg(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	w.operand(s, inst, src)
 	w.address(s, mem)
 	w.assign(s, inst, src, true)
-	w.reads, w.attempts = true, true
+	w.reads = true
 }
 
-func (w *flow) cmpxchg(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
+func (w *iteration) cmpxchg(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	mem, ok := dst.(x86asm.Mem)
 	r, ok2 := src.(x86asm.Reg)
 	if !ok || !ok2 || !isLocked(inst) {
-		w.strange = true
+		w.unknown = true
 		return
 	}
 	w.address(s, mem)
 	if w.operand(s, inst, r) {
-		w.depends = true
+		w.storesLoaded = true
 	}
 	// RAX as wide as the operand.
 	_, parts, _ := register(r)
@@ -229,7 +231,7 @@ func (w *flow) cmpxchg(s *state, inst *x86asm.Inst, dst, src x86asm.Arg) {
 	w.read(s, ax)
 	w.write(s, ax, true)
 	s.frame[regAX] = frameAddr{}
-	w.reads, w.attempts = true, true
+	w.reads = true
 }
 
 func isLocked(inst *x86asm.Inst) bool {

@@ -6,9 +6,8 @@ import (
 	"whatif/internal/symbol/dwarf"
 )
 
-// address turns a file offset into the address that the ELF file gives it,
-// through the segment that is loaded from there. Segments may share a page of
-// the file, so that an offset can be in two: code is in the executable one.
+// address returns the ELF file's address of a file offset. An offset may be in two segments, as
+// segments can share a page of the file; then the executable segment counts.
 func (b *Binary) address(offset uint64) (addr uint64, ok bool) {
 	for _, p := range b.elf.Progs {
 		if p.Type != elf.PT_LOAD || offset-p.Off >= p.Filesz {
@@ -36,7 +35,7 @@ func (b *Binary) offset(addr uint64) (offset uint64, ok bool) {
 	return offset, ok
 }
 
-// bytesAt is up to n bytes of code at an address, fewer at a segment's end.
+// bytesAt returns up to n bytes of code at an address, fewer at a segment's end.
 func (b *Binary) bytesAt(addr, n uint64) []byte {
 	for _, p := range b.elf.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || addr-p.Vaddr >= p.Filesz {
@@ -52,8 +51,7 @@ func (b *Binary) bytesAt(addr, n uint64) []byte {
 	return nil
 }
 
-// text is the executable sections, or the executable segments of a binary
-// without section headers.
+// text returns the executable sections or, without section headers, the executable segments.
 func (b *Binary) text() []dwarf.Range {
 	var r []dwarf.Range
 	for _, s := range b.elf.Sections {

@@ -2,8 +2,7 @@ package symbol
 
 import "testing"
 
-// BenchmarkFirstLookup is what the first sample in a binary costs: opening it,
-// finding the unit, reading it, answering.
+// BenchmarkFirstLookup measures the first look-up in a binary: open the binary, find the unit, read it.
 func BenchmarkFirstLookup(b *testing.B) {
 	for _, p := range programs {
 		switch p.name {
@@ -35,7 +34,7 @@ func BenchmarkFirstLookup(b *testing.B) {
 	}
 }
 
-// BenchmarkLookup is what each further address costs.
+// BenchmarkLookup measures each further look-up.
 func BenchmarkLookup(b *testing.B) {
 	bin := open(b, build(b, "stl.cc", "g++", "-g", "-O2", "-std=c++17"))
 	addrs := textAddresses(bin, 1000)

@@ -32,21 +32,21 @@ type Binary struct {
 	looked    bool         // for separate
 	debug     *dwarf.Data
 	symbols   *symbols
-	names     map[string]names // demangled already
+	names     map[string]names // demangled names
 	namesSize int              // in bytes
 	ownLines  *bool            // whether the program itself was compiled with -g
-	goFuncs   *pclntab.Table   // nil where there is none
-	goRead    bool             // whether it was looked for
+	goFuncs   *pclntab.Table   // nil if there is none
+	goRead    bool             // goFuncs was searched
 	unwinding *unwind.Table
-	waits     map[uint64][]spinwait.Span // of functions, by address: see waitsIn
+	waits     map[uint64][]spinwait.Span // by the function's address; see waitsIn
 	yielding  map[spinwait.Callee]bool   // see yields
 	linkage   *linkage                   // see linked
 }
 
-// errClosed is what use after Close gives.
+// errClosed is the error of calls after Close.
 var errClosed = errors.New("binary is closed")
 
-// OpenAs opens a file that the processes which map it know by another path.
+// OpenAs opens a file that the processes know by another path, which becomes its Name.
 func OpenAs(path, name string) (*Binary, error) {
 	b, err := Open(path)
 	if err == nil && name != path {
@@ -58,7 +58,7 @@ func OpenAs(path, name string) (*Binary, error) {
 // Open opens the ELF file at path and reads its headers.
 func Open(path string) (b *Binary, err error) { return openWith(openfile.Own(), path) }
 
-// openWith is Open with the rights of whoever chose the path.
+// openWith is Open with other rights: those of the user that named the path.
 func openWith(rights openfile.Rights, path string) (b *Binary, err error) {
 	doing := "opening " + path
 	defer guard(doing, &err)()
@@ -85,7 +85,7 @@ func openWith(rights openfile.Rights, path string) (b *Binary, err error) {
 	return b, nil
 }
 
-// Close releases the file. The Binary gives only errors after it.
+// Close releases the file. Later calls of other methods return errors or nothing.
 func (b *Binary) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,24 +100,25 @@ func (b *Binary) Close() error {
 	return nil
 }
 
-// Path is the path that Open was given.
+// Path returns the path that Open was given.
 func (b *Binary) Path() string { return b.path }
 
-// Name is the path that the file has, or had, for the processes that map it: where Path
-// leads through /proc, because it was deleted or is in a container, that says nothing.
+// Name returns the path that the file has, or had, for the processes that map it. Path may lead
+// through /proc, for a deleted file or one in a container, and then means nothing to a user.
 func (b *Binary) Name() string { return b.name }
 
-// File is the ELF file, until Close. It is not safe for concurrent use with the Binary's methods.
+// File returns the ELF file, which is valid until Close. It must not be used while a method of the
+// Binary runs.
 func (b *Binary) File() *object.File { return b.file }
 
-// Owner is the user that the file belongs to.
+// Owner returns the user id of the file's owner.
 func (b *Binary) Owner() uint32 { return b.file.Owner() }
 
-// Opened is the file that is mapped, until Close: its path may lead elsewhere by now.
+// Opened returns the open file, which is valid until Close. Its path may by now lead to another file.
 func (b *Binary) Opened() *os.File { return b.file.Opened() }
 
-// Image is the file as it is mapped, until Close.
+// Image returns the mapped file, which is valid until Close.
 func (b *Binary) Image() []byte { return b.image }
 
-// Machine is the processor that the code is for.
+// Machine returns the processor that the code is for.
 func (b *Binary) Machine() elf.Machine { return b.elf.Machine }

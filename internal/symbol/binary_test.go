@@ -21,7 +21,8 @@ func TestOpenErrors(t *testing.T) {
 		return p
 	}
 	for _, p := range []string{
-		filepath.Join(dir, "nothing"), dir, write("empty", ""), write("script", "#!/bin/sh\n"), write("cut", "\x7fELF\x02\x01\x01"),
+		filepath.Join(dir, "nothing"), dir, write("empty", ""), write("script", "#!/bin/sh\n"),
+		write("cut", "\x7fELF\x02\x01\x01"),
 	} {
 		b, err := Open(p)
 		if err == nil {
@@ -81,7 +82,7 @@ func TestKindsOfBinary(t *testing.T) {
 	}
 }
 
-// Two builds have other contents, also where only a part of the file is looked at.
+// TestContentID checks that two builds have different ids, also if only a part of the file is read.
 func TestContentID(t *testing.T) {
 	plain := build(t, "inline.c", "gcc", "-O2", "-Wl,--build-id=none")
 	text, err := os.ReadFile(plain)
@@ -115,7 +116,7 @@ func TestContentID(t *testing.T) {
 	}
 }
 
-// TestStripped: the names are all that is known.
+// TestStripped looks up addresses of binaries without debug information: only names are known.
 func TestStripped(t *testing.T) {
 	path := build(t, "inline.c", "gcc", "-O2")
 	b := open(t, path)
@@ -127,7 +128,7 @@ func TestStripped(t *testing.T) {
 	if err != nil || len(frames) != 1 || frames[0] != (Frame{Func: "main", Short: "main"}) {
 		t.Errorf("%+v, %v", frames, err)
 	}
-	// Exported names remain when the symbol table is gone.
+	// Without a symbol table, exported names remain.
 	exported := open(t, build(t, "inline.c", "gcc", "-O2", "-s", "-rdynamic"))
 	if funcs, err := exported.Functions("main"); err != nil || len(funcs) != 1 {
 		t.Errorf("%v, %v", funcs, err)
@@ -153,7 +154,8 @@ func TestFunctions(t *testing.T) {
 		{cc, "main", 1}, {cc, "shop::Cart::add", 1}, {cc, "shop::Cart::text", -1}, {cc, "shop::Sum<long>::visit", 1},
 		{cc, "shop::*", -1}, {cc, "std::*", -1},
 		{rust, "coll::main", 1}, {rust, "coll::parse", 1}, {rust, "coll::words::count", -1},
-		{gob, "main.main", 1}, {gob, "main.done", 1}, {gob, "main.(*T).Get", -1}, {gob, "main.Map", 2}, {gob, "main.Map[...]", 2},
+		{gob, "main.main", 1}, {gob, "main.done", 1}, {gob, "main.(*T).Get", -1},
+		{gob, "main.Map", 2}, {gob, "main.Map[...]", 2},
 		{gob, "runtime.memmove", 1}, {gob, "main.half", 0}, {gob, "net/http.(*Server).Serve", 1},
 	} {
 		funcs, err := x.b.Functions(x.match)
@@ -173,7 +175,7 @@ func TestFunctions(t *testing.T) {
 			if strings.Contains(x.match, "*") {
 				continue
 			}
-			// What was found by name is resolved to that name.
+			// The address of a function that was found by name has that name.
 			frames, err := x.b.Frames(f.FileOffset)
 			if err != nil || len(frames) == 0 || !MatchFunc(x.match).Frame(frames[len(frames)-1]) {
 				t.Errorf("%s: its entry is in %+v, %v", x.match, frames, err)
@@ -193,7 +195,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestClones: local functions of one name and the compiler's copies of them.
+// TestClones finds local functions of one name, and the compiler's copies of them.
 func TestClones(t *testing.T) {
 	dir := t.TempDir()
 	src := func(name, text string) string {
@@ -208,7 +210,8 @@ func TestClones(t *testing.T) {
 	b := src("b.c", strings.NewReplacer("%", "5", "NAME", "b").Replace(static))
 	m := src("m.c", `
 int a(int), b(int);
-static __attribute__((noinline)) int cloned(int x, int n) { int s = 0; for (int i = 0; i < n; i++) s += a(x) ^ i; return s; }
+static __attribute__((noinline)) int cloned(int x, int n)
+{ int s = 0; for (int i = 0; i < n; i++) s += a(x) ^ i; return s; }
 __attribute__((noinline)) int original(int x) { return x + 1; }
 int copy(int) __attribute__((alias("original")));
 int main(int argc, char **argv) { return cloned(argc, 40) + cloned(b(argc), 40) + original(argc) + copy(argc); }`)
@@ -280,7 +283,8 @@ func TestCheckLine(t *testing.T) {
 			}
 		}
 		var missing *NotFound
-		if err := b.CheckLine("inline.c", 2); !errors.As(err, &missing) || len(missing.Near) != 3 || !strings.HasPrefix(missing.Near[0], "inline.c:") {
+		err = b.CheckLine("inline.c", 2)
+		if !errors.As(err, &missing) || len(missing.Near) != 3 || !strings.HasPrefix(missing.Near[0], "inline.c:") {
 			t.Errorf("%v: line 2: %v", command, err)
 		}
 		if err := b.CheckLine("inlin.c", 20); !errors.As(err, &missing) || !slices.Contains(missing.Near, "inline.c") {
@@ -297,7 +301,7 @@ func TestCheckLine(t *testing.T) {
 	}
 }
 
-// TestReturnAddress: a call's line is found one byte before its return.
+// TestReturnAddress finds a call's line one byte before the return address.
 func TestReturnAddress(t *testing.T) {
 	b := open(t, build(t, "inline.c", "gcc", "-g", "-O0"))
 	funcs, err := b.Functions("insert")
@@ -308,7 +312,7 @@ func TestReturnAddress(t *testing.T) {
 	if err != nil || len(main) != 1 {
 		t.Fatal(main, err)
 	}
-	// Find "call insert" in main: e8 and the distance.
+	// "call insert" in main: e8 and the distance.
 	addr, _ := b.address(main[0].FileOffset)
 	target, _ := b.address(funcs[0].FileOffset)
 	code := b.bytesAt(addr, main[0].Size)
@@ -354,7 +358,7 @@ func TestSpinWaits(t *testing.T) {
 	}
 }
 
-// A library's function that polls is known by its name; what it calls is not it.
+// TestPollers knows a library's polling function by its name, but not the functions that it calls.
 func TestPollers(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "poll.c")
 	code := "void opal_progress(int (**ask)(void), int n) { for (int i = 0; i < n; i++) if (ask[i]()) return; }\n" +

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// built holds the programs of this run: several tests look at the same ones.
+// built has the programs of this run, which several tests share.
 var built struct {
 	sync.Mutex
 	dir   string
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build compiles testdata/src/source with a command and gives the program's
-// path. It skips the test when the compiler is not installed.
+// build compiles testdata/src/source with a command and returns the program's path. It skips the test if
+// the compiler is not installed.
 func build(t testing.TB, source string, command ...string) string {
 	t.Helper()
 	src, err := filepath.Abs(filepath.Join("testdata", "src", source))
@@ -71,7 +71,7 @@ func buildFile(t testing.TB, src string, command ...string) string {
 	return out
 }
 
-// open opens a binary for the length of the test.
+// open opens a binary until the end of the test.
 func open(t testing.TB, path string) *Binary {
 	t.Helper()
 	b, err := Open(path)

@@ -8,11 +8,11 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// maxBuildID bounds a build id, in bytes: Go's has four hashes in base64, and slashes.
+// maxBuildID bounds a build id, in bytes. Go's has four hashes in base64, and slashes.
 const maxBuildID = 256
 
-// BuildID identifies the binary's contents wherever its file is: GNU's build
-// id in hexadecimal, else Go's own, else "".
+// BuildID returns a string that identifies the binary's contents: GNU's build id in hexadecimal, else
+// Go's own, else "".
 func (b *Binary) BuildID() (id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,14 +38,15 @@ func (b *Binary) BuildID() (id string) {
 	return goID
 }
 
+// The pieces of a large file that ContentID reads.
 const (
 	sumPieces = 64
-	sumPiece  = 256 << 10
+	sumPiece  = 256 << 10 // bytes
 )
 
-// ContentID stands for the build id where there is none: a sum of the file's size and content, "" if
-// that cannot be read. Of more than 16 MiB it takes pieces, evenly over the file, its end among them: another build
-// of a program that large is another in its tables, too.
+// ContentID returns a checksum of the file's size and content, for binaries without a build id; "" if
+// the file cannot be read. Of a file above 16 MiB it reads pieces, evenly spaced, with the end among
+// them: another build of so large a program differs in its tables, too.
 func (b *Binary) ContentID() (id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

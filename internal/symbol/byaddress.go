@@ -2,8 +2,8 @@ package symbol
 
 import "fmt"
 
-// FramesAt is Frames by an address as the ELF file has it, for images that are
-// not mapped from their file: the kernel's.
+// FramesAt is Frames for an address of the ELF file instead of an offset. It is for the kernel's
+// image, which is not mapped from its file.
 func (b *Binary) FramesAt(addr uint64) (frames []Frame, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -15,7 +15,7 @@ func (b *Binary) FramesAt(addr uint64) (frames []Frame, err error) {
 	return b.framesAt(addr), nil
 }
 
-// Address is where the ELF file has a symbol of code.
+// Address returns the ELF file's address of a code symbol.
 func (b *Binary) Address(symbol string) (addr uint64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,8 +33,8 @@ func (b *Binary) Address(symbol string) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// Named is a frame of which only the symbol is known.
-func Named(symbol string) Frame {
+// FrameOfSymbol returns a frame of which only the symbol is known.
+func FrameOfSymbol(symbol string) Frame {
 	n := namesOf(symbol, false)
 	return Frame{Func: n.full, Short: n.short}
 }

@@ -1,7 +1,7 @@
 package symbol
 
-// Code is up to n bytes of code at an offset in the file; nil where there is
-// none. It must not be changed, nor used after Close.
+// Code returns up to n bytes of code at an offset in the file, nil if there is none. The bytes must not
+// be changed, nor used after Close.
 func (b *Binary) Code(fileOffset, n uint64) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()

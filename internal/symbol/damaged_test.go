@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// slowest is how long one damaged file may take for all questions; the limits
-// in package dwarf are in units of work, this is what they are for.
+// slowest is the time that all questions about one damaged file may take. Package dwarf has its limits in
+// steps of work; they are chosen for this time.
 const slowest = 5 * time.Second
 
-// interrogate asks everything of a file that may be anything.
+// interrogate calls all methods on an arbitrary file.
 func interrogate(t testing.TB, data []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "binary")
@@ -49,7 +49,7 @@ func interrogate(t testing.TB, data []byte) {
 	}
 	b.USDTProbes()
 	var all []Func
-	b.Each(func(string) bool { return true }, func(f Func, _ bool) bool {
+	b.EachFunc(func(string) bool { return true }, func(f Func, _ bool) bool {
 		all = append(all, f)
 		return len(all) < 40
 	})
@@ -68,10 +68,11 @@ const smallProgram = `
 volatile int flag;
 static inline int twice(int x) { return x + x; }
 static int work(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= twice(i) * n; return s; }
-int main(int argc, char **argv) { while (argc > 9 && !flag) sched_yield(); printf("%d\n", work(argc) + work(argc + 3)); return 0; }
+int main(int argc, char **argv)
+{ while (argc > 9 && !flag) sched_yield(); printf("%d\n", work(argc) + work(argc + 3)); return 0; }
 `
 
-// small compiles a small program for mutation.
+// small compiles a small program, which the test damages.
 func small(t testing.TB, command ...string) []byte {
 	t.Helper()
 	if _, err := exec.LookPath(command[0]); err != nil {
@@ -82,7 +83,8 @@ func small(t testing.TB, command ...string) []byte {
 	if err := os.WriteFile(src, []byte(smallProgram), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command(command[0], append(append([]string{}, command[1:]...), "-o", out, src)...).CombinedOutput(); err != nil {
+	args := append(append([]string{}, command[1:]...), "-o", out, src)
+	if text, err := exec.Command(command[0], args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	data, err := os.ReadFile(out)
@@ -92,14 +94,15 @@ func small(t testing.TB, command ...string) []byte {
 	return data
 }
 
-// TestDamaged changes a few bytes of real binaries, mostly in what is parsed.
+// TestDamaged changes a few bytes of real binaries, mostly in parts that are parsed.
 func TestDamaged(t *testing.T) {
 	rounds := 400
 	if testing.Short() {
 		rounds = 50
 	}
 	for _, command := range [][]string{
-		{"gcc", "-g", "-O2"}, {"gcc", "-gdwarf-3", "-gstrict-dwarf", "-O2"}, {"clang", "-g", "-O2"}, {"gcc", "-g", "-gz", "-O2"},
+		{"gcc", "-g", "-O2"}, {"gcc", "-gdwarf-3", "-gstrict-dwarf", "-O2"},
+		{"clang", "-g", "-O2"}, {"gcc", "-g", "-gz", "-O2"},
 	} {
 		whole := small(t, command...)
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -122,8 +125,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestShrunk: the file gets shorter while it is mapped, as when a build writes
-// over it. That is an error, not a crash.
+// TestShrunk makes a file shorter while it is mapped, as a build does that writes over it. That must be an
+// error, and no crash.
 func TestShrunk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "binary")
 	if err := os.WriteFile(path, small(t, "gcc", "-g", "-O2"), 0o700); err != nil {

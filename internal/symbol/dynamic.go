@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// debug/elf reads whole tables for the dynamic linker, and copies each string that they name, however
-// long the file says they are. Here nothing is read but what is asked for.
+// debug/elf reads whole tables for the dynamic linker, of any size that the file states, and copies all
+// their strings. The code here reads only what is needed.
 const (
-	maxDynamic = 1 << 16 // entries of a dynamic section; those that there are have some dozens
-	maxPaths   = 1 << 12 // libraries and directories that are named
-	maxPath    = 1 << 12 // the kernel's limit
+	maxDynamic = 1 << 16 // entries of a dynamic section; real ones have some dozens
+	maxPaths   = 1 << 12 // names of libraries and directories
+	maxPath    = 1 << 12 // bytes of a path; the kernel's limit
 )
 
-// dynamicStrings is the strings that entries of the dynamic section name, by tag.
+// dynamicStrings returns the strings to which entries of the dynamic section with the tags refer.
 func (b *Binary) dynamicStrings(tags ...elf.DynTag) (names []string) {
 	entries, strings := b.dynamic()
 	for _, tag := range tags {
@@ -29,7 +29,7 @@ func (b *Binary) dynamicStrings(tags ...elf.DynTag) (names []string) {
 	return names
 }
 
-// dynamicEntry is what the file tells the dynamic linker.
+// dynamicEntry is an entry of the dynamic section.
 type dynamicEntry struct {
 	tag   elf.DynTag
 	value uint64
@@ -60,9 +60,10 @@ func (b *Binary) dynamic() (entries []dynamicEntry, strings []byte) {
 	return entries, strings
 }
 
-// dynamicSymbols is the symbols that relocations count, of a 64-bit file.
+// dynamicSymbols are the symbols that relocations refer to by number, of a 64-bit file.
 type dynamicSymbols struct{ table, strings []byte }
 
+// symbolSize is the size of an entry, in bytes.
 const symbolSize = 24
 
 func (b *Binary) dynamicSymbols() (d dynamicSymbols) {
@@ -75,7 +76,6 @@ func (b *Binary) dynamicSymbols() (d dynamicSymbols) {
 
 func (d dynamicSymbols) len() int { return min(len(d.table)/symbolSize, maxSymbols) }
 
-// value and section are those of a symbol.
 func (d dynamicSymbols) value(i int) uint64 {
 	return binary.LittleEndian.Uint64(d.table[i*symbolSize+8:])
 }
@@ -84,7 +84,7 @@ func (d dynamicSymbols) section(i int) elf.SectionIndex {
 	return elf.SectionIndex(binary.LittleEndian.Uint16(d.table[i*symbolSize+6:]))
 }
 
-// isOneOf reports whether a symbol has one of some names.
+// isOneOf reports whether symbol i has one of the names.
 func (d dynamicSymbols) isOneOf(i int, names []string) bool {
 	at := uint64(binary.LittleEndian.Uint32(d.table[i*symbolSize:]))
 	if at >= uint64(len(d.strings)) {

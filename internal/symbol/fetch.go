@@ -10,12 +10,11 @@ import (
 	"whatif/internal/symbol/debuginfod"
 )
 
-// servers is the client of debuginfod, nil unless the user asked for it.
+// servers returns the client of debuginfod, nil if the user has not set DEBUGINFOD_URLS.
 var servers = sync.OnceValue(func() *debuginfod.Client { return debuginfod.FromEnvironment(privilege.Getenv) })
 
-// fetcher is what may be asked over the network for the binary's debug
-// information: for programs and the user's own libraries. The system's
-// libraries are out of scope by default, so that their lines are not worth it.
+// fetcher returns the client that may fetch the binary's debug information over the network, nil for
+// the system's libraries: these are out of scope by default, so their lines are not worth the time.
 func (b *Binary) fetcher() debugfile.Fetcher {
 	c := servers()
 	if c == nil || systemBinary(b.name) && !b.isProgram() {
@@ -24,7 +23,7 @@ func (b *Binary) fetcher() debugfile.Fetcher {
 	return c
 }
 
-// isProgram reports whether the binary is a program rather than a library.
+// isProgram reports whether the binary is a program, and not a library.
 func (b *Binary) isProgram() bool {
 	if b.elf.Type == elf.ET_EXEC {
 		return true

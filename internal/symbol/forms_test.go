@@ -12,18 +12,17 @@ import (
 	"time"
 )
 
-// form is a way in which debug information comes with a program, made from the
-// program that has it in itself, or by compiling with other flags. Either way
-// the code is the same, and so the answers must be: the oracle of Debian 12
-// (LLVM 14) cannot read all forms itself.
+// form is a way in which debug information comes with a program. It is made from the program that contains
+// it, or by compiling with other flags. In both cases the code is the same, so the answers must be the same.
+// The oracle of Debian 12 (LLVM 14) cannot read all forms itself.
 type form struct {
 	name   string
-	flags  []string                               // compiled anew with these
+	flags  []string                               // to compile with
 	make   func(w *workshop, plain string) string // the program's path
 	oracle bool                                   // can read it
 }
 
-// post is the forms that tools make of a compiled program.
+// post has the forms that tools make of a compiled program.
 var post = []form{
 	{name: "zlib", make: compressed("zlib-gabi"), oracle: true},
 	{name: "zlib, old", make: compressed("zlib-gnu")},
@@ -38,7 +37,7 @@ var post = []form{
 	{name: "dwz alternate, stripped, zlib", make: (*workshop).distribution},
 }
 
-// split is the forms of one split program, each made of the one before it.
+// split has the forms of one split program, each made of the one before it.
 var split = []form{
 	{name: "split", flags: []string{"-gsplit-dwarf"}, oracle: true},
 	{name: "split, moved", make: (*workshop).moved},
@@ -50,8 +49,7 @@ var typeUnits = []form{
 	{name: "split type units", flags: []string{"-gsplit-dwarf", "-fdebug-types-section"}},
 }
 
-// TestForms compares every form of a program's debug information with the
-// oracle and with the plain form.
+// TestForms compares every form of a program's debug information with the oracle and with the plain form.
 func TestForms(t *testing.T) {
 	symbolizer := oracle(t)
 	for _, compiler := range []string{"g++", "clang++"} {
@@ -76,8 +74,7 @@ func TestForms(t *testing.T) {
 							f.check(w, symbolizer, f.make(w, plain), flags, addrs, want)
 						})
 					}
-					// gcc ignores -gsplit-dwarf with -flto; clang would need the
-					// linker to write the .dwo files.
+					// gcc ignores -gsplit-dwarf with -flto; with clang the linker would have to write .dwo files.
 					if testing.Short() || strings.Contains(level, "flto") {
 						return
 					}
@@ -114,8 +111,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// check compares the answers for a program with those for its plain twin, and
-// for some with the oracle's.
+// check compares the answers for a program with those for its plain twin, and some with the oracle's.
 func (f form) check(w *workshop, symbolizer, path string, flags []string, addrs []uint64, want [][]Frame) {
 	t := w.t
 	b := open(t, path)
@@ -174,7 +170,7 @@ func answersOf(b *Binary, addrs []uint64) [][]Frame {
 	return answers
 }
 
-// sameCode makes sure that two builds can be compared address by address.
+// sameCode checks that two builds have the same code, so that addresses can be compared.
 func sameCode(t *testing.T, a, b string) {
 	x, y := open(t, a), open(t, b)
 	s, u := x.elf.Section(".text"), y.elf.Section(".text")
@@ -183,7 +179,7 @@ func sameCode(t *testing.T, a, b string) {
 	}
 }
 
-// workshop is a directory in which one form is made.
+// workshop is the directory in which one form is made.
 type workshop struct {
 	t      *testing.T
 	dir    string
@@ -262,7 +258,8 @@ func (w *workshop) strip(plain, debug string, flags ...string) string {
 		w.t.Fatal(err)
 	}
 	w.run(append(append([]string{"objcopy", "--only-keep-debug"}, flags...), plain, debug)...)
-	w.run("objcopy", "--strip-all", "--remove-section=.gnu_debugaltlink", "--remove-section=.debug_sup", "--add-gnu-debuglink="+debug, plain, "stripped")
+	w.run("objcopy", "--strip-all", "--remove-section=.gnu_debugaltlink", "--remove-section=.debug_sup",
+		"--add-gnu-debuglink="+debug, plain, "stripped")
 	return w.path("stripped")
 }
 
@@ -270,13 +267,13 @@ func stripped(dir string) func(*workshop, string) string {
 	return func(w *workshop, plain string) string { return w.strip(plain, filepath.Join(dir, "zoo.debug")) }
 }
 
-// strippedWithoutID leaves only the checksum to tell that the file belongs.
+// strippedWithoutID leaves only the checksum to identify the file.
 func (w *workshop) strippedWithoutID(plain string) string {
 	w.run("objcopy", "--remove-section=.note.gnu.build-id", plain, "noid")
 	return w.strip(w.path("noid"), "zoo.debug")
 }
 
-// install moves a debug file to where distributions have it.
+// install moves a debug file to the directory in which distributions have it.
 func (w *workshop) install(debug, id string) {
 	w.t.Helper()
 	w.global = w.path("lib-debug")
@@ -295,7 +292,7 @@ func (w *workshop) installed(plain string) string {
 	return path
 }
 
-// dwz runs dwz, which cannot read everything that compilers write.
+// dwz runs dwz, which cannot read all output of compilers.
 func (w *workshop) deduplicate(args ...string) {
 	w.t.Helper()
 	if w.attempt(append([]string{"dwz"}, args...)...) != nil {
@@ -308,7 +305,7 @@ func (w *workshop) dwz(plain string) string {
 	return w.path("zoo")
 }
 
-// alternate has two copies of the program share one alternate file.
+// alternate makes two copies of the program share one alternate file.
 func alternate(how string) func(*workshop, string) string {
 	return func(w *workshop, plain string) string {
 		one := w.copy(plain, "one")
@@ -324,8 +321,8 @@ func alternate(how string) func(*workshop, string) string {
 	}
 }
 
-// distribution is how Debian's packages have it: the debug file is compressed,
-// found by build id, and refers to a file of its package.
+// distribution makes the form of Debian's packages: a compressed debug file, which is found by build id and
+// refers to a file of its package.
 func (w *workshop) distribution(plain string) string {
 	path := alternate("-m")(w, plain)
 	path = w.strip(path, "zoo.debug", "--compress-debug-sections=zlib")
@@ -340,7 +337,7 @@ func (w *workshop) distribution(plain string) string {
 	return path
 }
 
-// moved renames the directory that the program was compiled in.
+// moved renames the directory in which the program was compiled.
 func (w *workshop) moved(program string) string {
 	to := w.dir + "-moved"
 	if err := os.Rename(w.dir, to); err != nil {
@@ -350,8 +347,8 @@ func (w *workshop) moved(program string) string {
 	return w.path("zoo")
 }
 
-// packaged leaves a .dwp file only. dwp of binutils crashes or hangs on DWARF 5,
-// for which there is llvm-dwp.
+// packaged leaves only a .dwp file. The dwp of binutils crashes or hangs on DWARF 5, so llvm-dwp is used for
+// that.
 func (w *workshop) packaged(program string) string {
 	all, _ := filepath.Glob(w.path("*.dwo"))
 	if len(all) == 0 {

@@ -7,13 +7,12 @@ import (
 	"whatif/internal/symbol/swift"
 )
 
-// Frames says what the code at an offset in the file is, innermost first: the
-// instruction's own line and function, then for inlined code each place that
-// it was inlined at, with the function around it.
+// Frames returns the code at an offset in the file, innermost first: the instruction's own line and
+// function, then, for inlined code, each line at which it was inlined, with the function around it.
 //
-// Without debug information Go's own table tells the same; for other languages
-// it is then one frame, named by the symbol table, with line 0. It is empty, without an error, where nothing names the code: linkage
-// stubs, stripped code, an offset outside of what is loaded.
+// Without debug information the frames of Go code come from Go's own table. Other code has one
+// frame, named by the symbol table, with line 0. If nothing names the code, the result is empty,
+// without an error: linkage stubs, stripped code, offsets that are not loaded.
 func (b *Binary) Frames(fileOffset uint64) (frames []Frame, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +43,7 @@ func (b *Binary) framesAt(addr uint64) []Frame {
 			return frames
 		}
 	}
-	// No debug information here, or it does not name the function.
+	// There is no debug information, or none that names the function.
 	if x, ok := b.symbolTable().find(addr); ok {
 		n := b.cachedNames(b.symbols.name(x), isGo)
 		if len(frames) == 0 {
@@ -56,14 +55,14 @@ func (b *Binary) framesAt(addr uint64) []Frame {
 	return frames
 }
 
-// maxNames bounds the demangled names that are kept, maxNamesSize their bytes; the frames around the
-// addresses of a profile have a few hundred.
+// maxNames bounds the demangled names that are kept, maxNamesSize their bytes. The frames of a
+// profile have a few hundred names.
 const (
 	maxNames     = 10_000
 	maxNamesSize = 16 << 20
 )
 
-// cachedNames is namesOf, for names that come again with every address.
+// cachedNames is namesOf with a cache: many addresses have the same names.
 func (b *Binary) cachedNames(symbol string, isGo bool) names {
 	n, ok := b.names[symbol]
 	if !ok {
@@ -99,9 +98,8 @@ func (b *Binary) frameOf(c dwarf.Call, isGo bool) Frame {
 	return f
 }
 
-// What every look-up of a line needs: the whole of some sections, because they are searched or do not say
-// how far a table of theirs goes, and of the others what belongs to the units that
-// were sampled.
+// The sections that a look-up of a line needs. Some are needed whole, because they are searched or
+// do not state the size of their tables. Of the others the parts of the sampled units are needed.
 var (
 	neededWhole = []string{
 		".debug_abbrev", ".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_str_offsets", ".debug_aranges",
@@ -109,15 +107,15 @@ var (
 	neededPartly = []string{".debug_info", ".debug_line", ".debug_str", ".debug_line_str"}
 )
 
-// debugData is the binary's debug information, read as far as asked for.
+// debugData returns the binary's debug information, which is read as far as it is needed.
 func (b *Binary) debugData() *dwarf.Data {
 	if b.debug == nil {
 		f := b.debugFile()
 		if f != nil {
-			f.Ahead(neededWhole...)
-			f.Together(neededPartly...)
+			f.Decompress(neededWhole...)
+			f.DecompressTogether(neededPartly...)
 		}
-		b.debug = dwarf.New(debugSections{f}, b.text(), beside{b})
+		b.debug = dwarf.New(debugSections{f}, b.text(), otherFiles{b})
 	}
 	return b.debug
 }

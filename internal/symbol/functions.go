@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Functions finds the functions with an entry point that a name means: an ELF
-// symbol; a demangled name, with or without parameters or their labels, template or type
-// arguments or Rust's hash; if none is exactly that, a pattern with *.
+// Functions returns the functions with an entry point that a name means. The name is an ELF symbol,
+// or a demangled name. It may lack parameters, their labels, template or type arguments, or Rust's
+// hash. If no function has exactly the name, it may be a pattern with *.
 //
-// All instances are given, in the order of their addresses, one for each
-// address: static functions of the same name, instantiations, and the clones
-// that compilers make with other parameters (.constprop, .isra), which are
-// called in place of the function. What is no entry point is left out, unless
-// named exactly: cold halves (.cold), the rest of functions that were inlined
-// in part (.part), where functions go on that have waited or lent a variable, and resolvers (STT_GNU_IFUNC), which run once, in the
+// All instances are returned, by address, one for each address: static functions of the same name,
+// instantiations, and the clones that compilers make with other parameters (.constprop, .isra) and
+// call in place of the function. Other pieces are no entry points, and are returned only if the
+// name is their symbol: cold halves (.cold), the rest of a function that was partly inlined
+// (.part), the later parts of a coroutine, and resolvers (STT_GNU_IFUNC), which run once, in the
 // dynamic linker.
 func (b *Binary) Functions(match string) (funcs []Func, err error) {
 	b.mu.Lock()
@@ -53,7 +52,7 @@ func (b *Binary) functions(m FuncMatcher, fits func(names) bool) []Func {
 		}
 		f := Func{Name: n.full, Symbol: s, FileOffset: offset, Size: x.size, Resolver: x.kind == elf.STT_GNU_IFUNC}
 		if i > 0 && len(funcs) > 0 && funcs[len(funcs)-1].FileOffset == offset {
-			funcs[len(funcs)-1] = f // an alias: the better name comes last
+			funcs[len(funcs)-1] = f // an alias; the better name comes last
 			continue
 		}
 		funcs = append(funcs, f)
@@ -66,8 +65,8 @@ func (b *Binary) functions(m FuncMatcher, fits func(names) bool) []Func {
 	return funcs
 }
 
-// Imports reports whether the binary calls a function of this name that
-// another library defines, so that only a linkage stub of it is here.
+// Imports reports whether the binary calls a function of this name that another library defines. The
+// binary itself then has only a linkage stub.
 func (b *Binary) Imports(symbol string) (yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,9 +78,8 @@ func (b *Binary) Imports(symbol string) (yes bool) {
 	return b.symbolTable().imports[symbol]
 }
 
-// HasFunc reports whether a function exists in the binary: with an entry
-// point, or inlined wherever it was called. To find the latter it reads all
-// debug information.
+// HasFunc reports whether the binary has a function: with an entry point, or inlined wherever it is
+// called. To find an inlined function, HasFunc reads all debug information.
 func (b *Binary) HasFunc(name string) (bool, error) {
 	funcs, err := b.Functions(name)
 	if err != nil || len(funcs) > 0 {

@@ -2,11 +2,13 @@ package symbol
 
 import "testing"
 
-// The function that chooses one is found by its exact name only, and is marked; versions are found by theirs.
+// TestResolvers finds a resolver only by its exact name, and its versions by theirs.
 func TestResolvers(t *testing.T) {
 	for _, compiler := range []string{"gcc", "clang"} {
 		b := open(t, build(t, "resolver.c", compiler, "-O0", "-g"))
-		for name, want := range map[string][2]int{"total": {0, 1}, "tota*": {1, 0}, "total_plain": {1, 0}, "times": {2, 0}, "time*": {2, 0}} {
+		for name, want := range map[string][2]int{
+			"total": {0, 1}, "tota*": {1, 0}, "total_plain": {1, 0}, "times": {2, 0}, "time*": {2, 0},
+		} {
 			funcs, err := b.Functions(name)
 			var got [2]int
 			for _, f := range funcs {

@@ -5,12 +5,12 @@ import (
 	"runtime/debug"
 )
 
-// guard stands at the package's boundary: it is deferred by every exported
-// method that reads the file's contents. What the parsers (the standard
-// library's and the demangler's too) do not expect of a damaged file becomes an
-// error, and so does a fault when the file shrinks while it is mapped.
+// guard turns panics into errors. Every exported method that reads the file's contents defers it:
 //
-// Use: defer guard(doing, &err)().
+//	defer guard(doing, &err)()
+//
+// A damaged file may make a parser panic, also the standard library's or the demangler's. A file that
+// shrinks while it is mapped makes reading fault.
 func guard(doing string, err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {

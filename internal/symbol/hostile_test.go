@@ -14,7 +14,7 @@ import (
 	"whatif/internal/hostile"
 )
 
-// ask asks all that is asked of a binary whatever it is, of a file that claims to be large.
+// ask calls, on a file that claims to be large, the methods that whatif calls for any binary.
 func ask(t *testing.T, f *hostile.File) {
 	t.Helper()
 	b, err := Open(f.Write(t))
@@ -34,10 +34,12 @@ func ask(t *testing.T, f *hostile.File) {
 	b.linked(0x1000)
 }
 
-// text is a segment, and a section, of code.
-var textProg = elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Off: 0, Vaddr: 0, Filesz: 1 << 20, Memsz: 1 << 20}
+// textProg is a segment of code.
+var textProg = elf.Prog64{
+	Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Filesz: 1 << 20, Memsz: 1 << 20,
+}
 
-// TestSparseTables: tables for the dynamic linker, and of strings, that are holes.
+// TestSparseTables reads tables for the dynamic linker, and of strings, that are holes.
 func TestSparseTables(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		needed := binary.LittleEndian.AppendUint64(nil, uint64(elf.DT_NEEDED))
@@ -54,7 +56,7 @@ func TestSparseTables(t *testing.T) {
 	})
 }
 
-// TestRepeatedNames: each of many symbols and libraries has the same long name.
+// TestRepeatedNames reads many symbols and libraries with the same long name.
 func TestRepeatedNames(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		needed := binary.LittleEndian.AppendUint64(nil, uint64(elf.DT_NEEDED))
@@ -75,13 +77,16 @@ func TestRepeatedNames(t *testing.T) {
 	})
 }
 
-// TestManyTexts: a million symbols and tens of thousands of sections of code.
+// TestManyTexts reads a million symbols, and tens of thousands of sections of code.
 func TestManyTexts(t *testing.T) {
 	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
 		f := &hostile.File{Progs: []elf.Prog64{textProg}}
 		const sections, symbols = 60_000, 1 << 20
 		for i := range uint64(sections) {
-			f.Sections = append(f.Sections, hostile.Section{Name: ".t", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: i * 32, Data: []byte{0x90}})
+			f.Sections = append(f.Sections, hostile.Section{
+				Name: ".t", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR,
+				Addr: i * 32, Data: []byte{0x90},
+			})
 		}
 		var table []byte
 		for i := range uint64(symbols) {
@@ -96,7 +101,7 @@ func TestManyTexts(t *testing.T) {
 	})
 }
 
-// TestSections: whether a place is in the code is the same as if all sections were gone through.
+// TestSections compares the search for a section of code with a loop over all sections.
 func TestSections(t *testing.T) {
 	all := []textSection{{10, 20}, {20, 30}, {40, 50}, {45, 60}, {70, 70}, {90, 80}, {41, 42}}
 	table := &symbols{text: apart(append([]textSection{}, all...))}
@@ -114,8 +119,8 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestNamesOfStrangers: what a binary of nobody's names is opened with nobody's rights, and only if it
-// is a file: libraries here; package debugfile tests the others.
+// TestNamesOfStrangers checks that a file that a binary of nobody's names is opened with nobody's rights, and
+// only if it is a regular file. It tests libraries; package debugfile tests the other files.
 func TestNamesOfStrangers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has others' rights")
@@ -126,7 +131,10 @@ func TestNamesOfStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	library := (&hostile.File{Type: elf.ET_DYN, Progs: []elf.Prog64{textProg}, Sections: []hostile.Section{{Name: ".x", Type: elf.SHT_PROGBITS}}}).Write(t)
+	library := (&hostile.File{
+		Type: elf.ET_DYN, Progs: []elf.Prog64{textProg},
+		Sections: []hostile.Section{{Name: ".x", Type: elf.SHT_PROGBITS}},
+	}).Write(t)
 	data, err := os.ReadFile(library)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +162,8 @@ func TestNamesOfStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := (&hostile.File{Progs: []elf.Prog64{textProg}, Sections: []hostile.Section{
-		{Name: ".dynstr", Type: elf.SHT_STRTAB, Data: strings}, {Name: ".dynamic", Type: elf.SHT_DYNAMIC, Data: dynamic, Link: ".dynstr"},
+		{Name: ".dynstr", Type: elf.SHT_STRTAB, Data: strings},
+		{Name: ".dynamic", Type: elf.SHT_DYNAMIC, Data: dynamic, Link: ".dynstr"},
 	}}).Write(t)
 	opened := func(owner int) (names []string) {
 		if err := os.Chown(path, owner, owner); err != nil {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// large builds a program that links one object file many times, under other
-// names, until its debug information has about a size; once for each kind.
+// large builds a program that links one object file many times, under other names, until its debug
+// information has about the size. It does so once for each kind.
 var large = struct {
 	sync.Mutex
 	paths map[string]string
@@ -70,7 +70,7 @@ func buildLarge(t testing.TB, megabytes int, compiler ...string) string {
 	return large.paths[key]
 }
 
-// debugSize is the length of a file's .debug_ sections.
+// debugSize returns the size of a file's .debug_ sections.
 func debugSize(t testing.TB, path string) (n uint64) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -85,14 +85,14 @@ func debugSize(t testing.TB, path string) (n uint64) {
 	return n
 }
 
-// resetPeak makes the kernel forget how much memory the process had at most.
+// resetPeak resets the kernel's record of the process's peak memory.
 func resetPeak(b *testing.B) {
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		b.Skip(err)
 	}
 }
 
-// resident is a figure of the process's memory, in MiB.
+// resident returns a figure of the process's memory, in MiB.
 func resident(b *testing.B, field string) float64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -106,9 +106,8 @@ func resident(b *testing.B, field string) float64 {
 	return float64(n) / 1024
 }
 
-// BenchmarkLarge is what a binary with much debug information costs: the first
-// line, if that is in its first unit or in its last, the mean of a thousand
-// addresses all over it, and the memory of it all.
+// BenchmarkLarge measures a binary with much debug information: the time of the first line in its first or last
+// unit, the mean time of a thousand addresses all over it, and the memory.
 func BenchmarkLarge(b *testing.B) {
 	for _, c := range []struct {
 		name      string

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// libraryDirs is where the dynamic linker looks when nothing else is said. Its
-// cache, /etc/ld.so.cache, adds little to that in practice.
+// libraryDirs returns the dynamic linker's default directories. Its cache, /etc/ld.so.cache, adds little
+// to them in practice.
 func (b *Binary) libraryDirs() []string {
 	triple := map[elf.Machine]string{elf.EM_X86_64: "x86_64-linux-gnu", elf.EM_AARCH64: "aarch64-linux-gnu"}[b.Machine()]
 	return []string{
@@ -17,12 +17,12 @@ func (b *Binary) libraryDirs() []string {
 	}
 }
 
-// Libraries opens the shared libraries that the dynamic linker will load for
-// the binary, nearest first, theirs included, before it has: as far as
-// they can be found. searchPath is the program's LD_LIBRARY_PATH. A library is opened with the rights of the
-// owner of the file that names it.
+// Libraries opens the shared libraries that the dynamic linker will load for the binary, as far as they
+// can be found, before the program runs. Libraries of libraries are included; those that the binary
+// names come first. searchPath is the program's LD_LIBRARY_PATH. A library is opened with the rights of
+// the owner of the file that names it.
 func (b *Binary) Libraries(searchPath string) []*Binary {
-	const most = 1000 // of a hostile or circular set
+	const most = 1000 // a hostile set may be endless
 	type library struct {
 		path string
 		from *Binary
@@ -54,11 +54,11 @@ func (b *Binary) Libraries(searchPath string) []*Binary {
 }
 
 const (
-	maxDirs  = 64      // that are looked into for each library
-	maxTries = 100_000 // places of libraries that are looked at for one program
+	maxDirs  = 64      // directories that are searched for a library
+	maxTries = 100_000 // paths that are tried for one program
 )
 
-// needed lists the paths of the libraries that the binary itself names.
+// needed returns the paths of the libraries that the binary itself names.
 func (b *Binary) needed(searchPath string, left *int) (paths []string) {
 	var err error
 	defer guard("reading the list of libraries", &err)()

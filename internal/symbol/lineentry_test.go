@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// compileFiles makes a program of sources, by their names, in a directory of its own.
+// compileFiles compiles sources, given by name, in a directory of their own.
 func compileFiles(t *testing.T, sources map[string]string, command ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,8 +40,8 @@ func compileFiles(t *testing.T, sources map[string]string, command ...string) st
 	return out
 }
 
-// A name of a file that means several is an error which names them; more of the path, or a line that
-// only one of them has, decides.
+// TestAmbiguousFile checks the error for a file name that means several files. More of the path, or a line that
+// only one file has, makes the name unambiguous.
 func TestAmbiguousFile(t *testing.T) {
 	b := open(t, compileFiles(t, map[string]string{
 		"red/util.c":  "int red(int x) {\n  return x + 1;\n}\n",
@@ -70,18 +70,21 @@ func TestAmbiguousFile(t *testing.T) {
 	}
 }
 
-// A line of a header has an entry in each function that it was inlined into, whatever the version of the
-// debug information and wherever it lies.
+// TestLineEntriesForms finds a header's line in each function into which it was inlined, with several forms of
+// debug information.
 func TestLineEntriesForms(t *testing.T) {
 	sources := map[string]string{
 		"shared.h": "int work(int);\nstatic inline int twice(int x) {\n  return work(x) * 2;\n}\n",
 		"one.c":    "#include \"shared.h\"\nint one(int x) { return twice(x) + 1; }\n",
 		"two.c":    "#include \"shared.h\"\nint two(int x) { return twice(x + 1) + twice(x); }\n",
-		"main.c":   "int one(int), two(int);\n__attribute__((noinline)) int work(int x) { __asm__(\"\" : \"+r\"(x)); return x; }\nint main(int n, char **v) { return one(n) + two(n) + !v; }\n",
+		"main.c": "int one(int), two(int);\n" +
+			"__attribute__((noinline)) int work(int x) { __asm__(\"\" : \"+r\"(x)); return x; }\n" +
+			"int main(int n, char **v) { return one(n) + two(n) + !v; }\n",
 	}
 	for _, flags := range [][]string{
-		{"gcc", "-g", "-O2"}, {"gcc", "-gdwarf-4", "-O2"}, {"gcc", "-gdwarf-3", "-gstrict-dwarf", "-O2"}, {"gcc", "-g", "-gz", "-O2"},
-		{"clang", "-g", "-O2"}, {"clang", "-gdwarf-4", "-O2"}, {"gcc", "-g", "-O2", "-ffunction-sections", "-Wl,--gc-sections"},
+		{"gcc", "-g", "-O2"}, {"gcc", "-gdwarf-4", "-O2"}, {"gcc", "-gdwarf-3", "-gstrict-dwarf", "-O2"},
+		{"gcc", "-g", "-gz", "-O2"}, {"clang", "-g", "-O2"}, {"clang", "-gdwarf-4", "-O2"},
+		{"gcc", "-g", "-O2", "-ffunction-sections", "-Wl,--gc-sections"},
 	} {
 		b := open(t, compileFiles(t, sources, flags...))
 		e, err := b.LineEntries("shared.h", 3)
@@ -102,7 +105,7 @@ func TestLineEntriesForms(t *testing.T) {
 	}
 }
 
-// Lines on which a Go function returns.
+// TestReturnLines finds the lines on which a Go function returns.
 func TestReturnLines(t *testing.T) {
 	b := open(t, build(t, "goprog", "go", "build"))
 	funcs, err := b.Functions("main.(*T).Get")
@@ -121,16 +124,18 @@ func TestReturnLines(t *testing.T) {
 	}
 }
 
-// Lines of assembly, which is in no function that debug information knows of.
+// TestAssemblyLines finds lines of assembly, which is in no function of the debug information.
 func TestAssemblyLines(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "f.s")
-	const text = ".globl f\n.type f, @function\nf:\n\tnop\n\tpush %rbx\n\tpop %rbx\n\tret\n.size f, .-f\n.globl main\n.type main, @function\nmain:\n\tcall f\n\txor %eax, %eax\n\tret\n.size main, .-main\n.section .note.GNU-stack,\"\"\n"
+	const text = ".globl f\n.type f, @function\nf:\n\tnop\n\tpush %rbx\n\tpop %rbx\n\tret\n.size f, .-f\n" +
+		".globl main\n.type main, @function\nmain:\n\tcall f\n\txor %eax, %eax\n\tret\n.size main, .-main\n" +
+		".section .note.GNU-stack,\"\"\n"
 	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "f")
-	// Without the functions that newer assemblers describe by themselves.
+	// DWARF 4: in DWARF 5 newer assemblers describe the functions.
 	if text, err := exec.Command("gcc", "-Wa,-gdwarf-4", "-o", out, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -138,7 +143,8 @@ func TestAssemblyLines(t *testing.T) {
 	for line, in := range map[int]string{4: "f", 5: "f", 12: "main", 14: "main"} {
 		if e, err := b.LineEntries("f.s", line); err != nil || len(e) != 1 {
 			t.Errorf("line %d: %+v, %v", line, e, err)
-		} else if frames, err := b.Frames(e[0].FileOffset); err != nil || len(frames) == 0 || frames[0].Line != line || frames[0].Func != in {
+		} else if frames, err := b.Frames(e[0].FileOffset); err != nil || len(frames) == 0 ||
+			frames[0].Line != line || frames[0].Func != in {
 			t.Errorf("line %d: leads to %+v, %v", line, frames, err)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"whatif/internal/symbol/swift"
 )
 
-// MatchFile reports whether a file that a user wrote means the file at a full
-// path: all of it, or its end from a component on. "parse.c" and "x/parse.c"
-// mean "/src/x/parse.c"; neither means "/src/xparse.c".
+// MatchFile reports whether a file name from the user means the file at a full path. The name is the
+// whole path, or its last components: "parse.c" and "x/parse.c" mean "/src/x/parse.c", but not
+// "/src/xparse.c".
 func MatchFile(spec, full string) bool {
 	if spec == "" || full == "" {
 		return false
 	}
 	spec, full = path.Clean(spec), path.Clean(full)
 	for strings.HasPrefix(spec, "../") {
-		spec = spec[len("../"):] // relative to where the user is, not the compiler
+		spec = spec[len("../"):] // relative to the user's directory, not the compiler's
 	}
 	if spec == full {
 		return true
@@ -25,18 +25,18 @@ func MatchFile(spec, full string) bool {
 	return !path.IsAbs(spec) && strings.HasSuffix(full, "/"+spec)
 }
 
-// FuncMatcher matches functions by a name that a user wrote.
+// FuncMatcher matches functions by a name from the user.
 type FuncMatcher struct {
 	text  string
-	token string // must occur in a mangled name that can match, "" if not known
+	token string // occurs in every mangled name that can match; "" if not known
 }
 
-// rustHash is what old Rust appends to every name.
+// rustHash matches the end of a name by old Rust compilers.
 var rustHash = regexp.MustCompile(`::h[0-9a-f]{16}$`)
 
-// MatchFunc gives a matcher for a name: a symbol, a demangled name with or
-// without its parameters, their labels, template or type arguments or hash, or a pattern in
-// which * stands for anything.
+// MatchFunc returns a matcher for a name. The name is a symbol, or a demangled name that may lack
+// parameters, their labels, template or type arguments or the hash, or a pattern in which * stands
+// for anything.
 func MatchFunc(text string) FuncMatcher {
 	text = rustHash.ReplaceAllString(strings.TrimSpace(text), "")
 	return FuncMatcher{text: text, token: lastIdentifier(text)}
@@ -54,8 +54,8 @@ func (m FuncMatcher) pattern(n names) bool {
 		(Glob(m.text, n.symbol) || Glob(m.text, n.full) || Glob(m.text, n.short) || Glob(m.text, n.bare))
 }
 
-// possible reports whether a symbol can match at all, without demangling it:
-// that would cost seconds on a million symbols.
+// possible reports whether a symbol can match at all. It does not demangle the symbol: that would take
+// seconds for a million symbols.
 func (m FuncMatcher) possible(symbol string) bool {
 	if swift.Mangled(symbol) {
 		return swift.Possible(symbol, m.text)
@@ -72,7 +72,7 @@ func (m FuncMatcher) Frame(f Frame) bool {
 	return m.exactly(n) || m.pattern(n)
 }
 
-// withoutArguments cuts template or type arguments off the end of a name.
+// withoutArguments removes template or type arguments from the end of a name.
 func withoutArguments(short string) string {
 	if s := strings.TrimSuffix(short, "[...]"); s != short {
 		return s // Go
@@ -94,20 +94,22 @@ func withoutArguments(short string) string {
 	return short
 }
 
-// withoutLabels cuts the labels of parameters, which Swift's names have, off a name: (_:of:).
+// withoutLabels removes the labels of parameters from a Swift name: (_:of:).
 func withoutLabels(bare string) string {
 	i := strings.LastIndexByte(bare, '(')
-	if i <= 0 || !strings.HasSuffix(bare, ":)") && !strings.HasSuffix(bare, "()") || strings.HasSuffix(bare, "operator()") {
+	labels := strings.HasSuffix(bare, ":)") || strings.HasSuffix(bare, "()")
+	if i <= 0 || !labels || strings.HasSuffix(bare, "operator()") {
 		return bare
 	}
 	return bare[:i]
 }
 
-// lastIdentifier is the name in a qualified name that also stands in the
-// mangled one, "" where mangling may spell it differently.
+// lastIdentifier returns the last part of a qualified name if the mangled name has it, too; "" if
+// mangling may spell it differently.
 func lastIdentifier(text string) string {
-	// Substitutions abbreviate names of std; operators have codes.
-	if strings.Contains(text, "*") || strings.Contains(text, "operator") || strings.HasPrefix(text, "std::") || isMangled(text) {
+	// Mangling abbreviates names of std, and has codes for operators.
+	if strings.Contains(text, "*") || strings.Contains(text, "operator") || strings.HasPrefix(text, "std::") ||
+		isMangled(text) {
 		return ""
 	}
 	base := text
@@ -126,8 +128,8 @@ func lastIdentifier(text string) string {
 	return base
 }
 
-// Glob reports whether a pattern, in which * stands for any text, matches all
-// of s. It takes time in proportion to both lengths' product at worst.
+// Glob reports whether a pattern, in which * stands for any text, matches all of s. In the worst case it
+// takes time in proportion to the product of both lengths.
 func Glob(pattern, s string) bool {
 	star, mark := -1, 0
 	p, i := 0, 0

@@ -47,7 +47,8 @@ func TestNames(t *testing.T) {
 		{"main.(*L[go.shape.int]).Add", true, "main.(*L[...]).Add", "main.(*L[...]).Add", "main.(*L).Add"},
 		{"runtime.memmove.abi0", true, "runtime.memmove", "runtime.memmove", "runtime.memmove"},
 		{"main.run.func1.2", true, "main.run.func1.2", "main.run.func1.2", "main.run.func1.2"},
-		{"$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false, "specialized static main.Store.make(of:)", "specialized static main.Store.make(of:)", "main.Store.make(of:)"},
+		{"$s4main5StoreC4make2ofACSi_tFZTf4nd_n", false,
+			"specialized static main.Store.make(of:)", "specialized static main.Store.make(of:)", "main.Store.make(of:)"},
 		{"$s4main5StoreC.5", false, "$s4main5StoreC", "$s4main5StoreC", "$s4main5StoreC"},
 	} {
 		n := namesOf(c.symbol, c.isGo)
@@ -108,13 +109,17 @@ func TestMatchFunc(t *testing.T) {
 
 func TestMatchFuncFrame(t *testing.T) {
 	frame := Frame{Func: "int max<int>(int, int)", Short: "max<int>"}
-	for text, want := range map[string]bool{"max": true, "max<int>": true, "int max<int>(int, int)": true, "ma*": true, "min": false} {
+	for text, want := range map[string]bool{
+		"max": true, "max<int>": true, "int max<int>(int, int)": true, "ma*": true, "min": false,
+	} {
 		if got := MatchFunc(text).Frame(frame); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
 	frame = Frame{Func: "specialized static main.T.make(of:)", Short: "specialized static main.T.make(of:)"}
-	for text, want := range map[string]bool{"main.T.make(of:)": true, "main.T.make": true, frame.Func: true, "main.T*": true, "make": false, "main.T": false} {
+	for text, want := range map[string]bool{
+		"main.T.make(of:)": true, "main.T.make": true, frame.Func: true, "main.T*": true, "make": false, "main.T": false,
+	} {
 		if got := MatchFunc(text).Frame(frame); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
@@ -127,7 +132,8 @@ func TestMatchFuncFrame(t *testing.T) {
 func TestWithoutArguments(t *testing.T) {
 	for in, want := range map[string]string{
 		"max<int>": "max", "a::b<c<d>, e>": "a::b", "f::<u8>": "f", "A<int>::get": "A<int>::get",
-		"X::operator->": "X::operator->", "X::operator>": "X::operator>", "plain": "plain", "main.Map[...]": "main.Map", ">": ">",
+		"X::operator->": "X::operator->", "X::operator>": "X::operator>",
+		"plain": "plain", "main.Map[...]": "main.Map", ">": ">",
 	} {
 		if got := withoutArguments(in); got != want {
 			t.Errorf("%s: %s", in, got)

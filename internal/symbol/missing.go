@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Missing says in one sentence what debug information of the binary was not
-// there when it was needed, and how to get it; empty if nothing was missed.
+// Missing returns a sentence that says which debug information was needed but not found, and how to get
+// it; "" if none is missing.
 func (b *Binary) Missing() (text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,9 +30,9 @@ func (b *Binary) Missing() (text string) {
 	case has && why == "":
 		return ""
 	case has:
-		return fmt.Sprintf("%s: part of its debug information is missing, so inlined functions or lines are: %s", name, why)
+		return name + ": part of its debug information is missing, so inlined functions or lines are: " + why
 	case b.finder.Pending():
-		return fmt.Sprintf("%s: its debug information is still being fetched from DEBUGINFOD_URLS, so it has no lines; run again", name)
+		return name + ": its debug information is still being fetched from DEBUGINFOD_URLS, so it has no lines; run again"
 	}
 	if why != "" {
 		why = " (" + why + ")"
@@ -40,13 +40,10 @@ func (b *Binary) Missing() (text string) {
 	return fmt.Sprintf("%s has no debug information%s, so it has no lines: %s", name, why, b.remedy())
 }
 
-// remedy is how the user gets the debug information of a binary without.
+// remedy says how the user gets debug information for the binary.
 func (b *Binary) remedy() string {
-	if b.file.BuildID() == "" {
-		return "compile it with -g"
-	}
-	installed := systemBinary(b.name) || strings.HasPrefix(b.name, "/usr/") || strings.HasPrefix(b.name, "/bin/") || strings.HasPrefix(b.name, "/sbin/")
-	if !installed {
+	installed := systemBinary(b.name) || hasAnyPrefix(b.name, "/usr/", "/bin/", "/sbin/")
+	if b.file.BuildID() == "" || !installed {
 		return "compile it with -g"
 	}
 	ways := "install its package of debug symbols (-dbgsym, -dbg, -debuginfo)"

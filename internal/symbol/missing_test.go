@@ -12,7 +12,7 @@ import (
 	"whatif/internal/symbol/debuginfod"
 )
 
-// smallAt builds the small program in a directory of its own.
+// smallAt builds the small program in its own directory.
 func smallAt(t *testing.T, flags ...string) *workshop {
 	t.Helper()
 	w := newWorkshop(t)
@@ -23,7 +23,7 @@ func smallAt(t *testing.T, flags ...string) *workshop {
 	return w
 }
 
-// dwo is the program's only .dwo file.
+// dwo returns the program's only .dwo file.
 func (w *workshop) dwo() string {
 	w.t.Helper()
 	all, _ := filepath.Glob(w.path("*.dwo"))
@@ -45,7 +45,8 @@ func TestMissing(t *testing.T) {
 		{"no .dwo", []string{"-g", "-gsplit-dwarf", "-O2"}, func(w *workshop) { os.Remove(w.dwo()) },
 			[]string{".dwo not found", "inlined"}},
 		{"another .dwo", []string{"-g", "-gsplit-dwarf", "-O2"}, func(w *workshop) {
-			w.run("gcc", "-g", "-gsplit-dwarf", "-c", "-O0", "-Dwork=labour", "-o", strings.TrimSuffix(w.dwo(), ".dwo")+".o", "small.c")
+			w.run("gcc", "-g", "-gsplit-dwarf", "-c", "-O0", "-Dwork=labour",
+				"-o", strings.TrimSuffix(w.dwo(), ".dwo")+".o", "small.c")
 		}, []string{".dwo is from another compilation"}},
 		{"another debug file", []string{"-g"}, func(w *workshop) {
 			w.run("objcopy", "--only-keep-debug", "small", "small.debug")
@@ -92,8 +93,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestMiniSymbols: names of a stripped binary from .gnu_debugdata, made as
-// Fedora's packages are.
+// TestMiniSymbols reads names of a stripped binary from .gnu_debugdata, as in Fedora's packages.
 func TestMiniSymbols(t *testing.T) {
 	w := smallAt(t, "-g", "-rdynamic", "-fno-inline")
 	want := open(t, w.path("small"))
@@ -116,7 +116,7 @@ func TestMiniSymbols(t *testing.T) {
 	}
 }
 
-// TestServer: a stripped program's lines come from a server, and only then.
+// TestServer checks that a stripped program's lines come from a server.
 func TestServer(t *testing.T) {
 	w := smallAt(t, "-g")
 	stripped := w.strip(w.path("small"), "elsewhere")

@@ -9,24 +9,26 @@ import (
 	"whatif/internal/symbol/swift"
 )
 
-// names is the forms of one function's name that a user may write.
+// names has the forms of one function's name that a user may write.
 type names struct {
 	symbol string // as in the symbol table, or DWARF's name
 	full   string // demangled, as the language prints it
-	short  string // without parameters, return type and ABI tags
-	bare   string // without template or type arguments as well; of Swift's without "specialized" and "static"
+	short  string // full without parameters, return type and ABI tags
+	bare   string // short without template or type arguments; for Swift without "specialized" and "static"
 }
 
-// maxDemangled bounds a demangled name, as a power of two: substitutions can
-// make a short symbol explode.
+// maxDemangled bounds a demangled name, as a power of two: substitutions can expand a short symbol to a
+// huge name.
 const maxDemangled = 14
 
-// cloneSuffix is what compilers append to the name of a copy they made of a
-// function: gcc's clones, LLVM's promoted and uniquified locals, versions of
-// target_clones; and LLVM's parts of a coroutine, which is how Swift lets a variable be modified in place.
-var cloneSuffix = regexp.MustCompile(`(\.(constprop|isra|part|cold|localalias|lto_priv|llvm|clone|__uniq|default|resolver|avx[a-z0-9_]*|sse[a-z0-9_]*|arch_[a-z0-9_]+|resume\.[0-9]+|[0-9]+))+$`)
+// cloneSuffix matches the suffixes with which compilers name the copies and parts of a function: gcc's
+// clones, LLVM's promoted and uniquified locals, versions of target_clones, and LLVM's parts of a
+// coroutine (Swift modifies variables in place by coroutines).
+var cloneSuffix = regexp.MustCompile(
+	`(\.(constprop|isra|part|cold|localalias|lto_priv|llvm|clone|__uniq|default|resolver` +
+		`|avx[a-z0-9_]*|sse[a-z0-9_]*|arch_[a-z0-9_]+|resume\.[0-9]+|[0-9]+))+$`)
 
-// namesOf gives all forms of a symbol's name.
+// namesOf returns all forms of a symbol's name.
 func namesOf(symbol string, isGo bool) names {
 	n := names{symbol: symbol}
 	if name, ok := swift.Name(symbol); ok {
@@ -53,9 +55,9 @@ func namesOf(symbol string, isGo bool) names {
 	return n
 }
 
-// withoutClone cuts a compiler's suffix off a symbol.
+// withoutClone removes a compiler's suffix from a symbol.
 func withoutClone(symbol string) string {
-	// Cheap for nearly all: the expression is not even tried.
+	// Nearly all symbols have no dot, so the expression is not tried.
 	if strings.IndexByte(symbol, '.') <= 0 {
 		return symbol
 	}
@@ -65,23 +67,23 @@ func withoutClone(symbol string) string {
 	return symbol
 }
 
-// isPartial reports whether a symbol names a piece of a function that is
-// jumped into (its cold half), where it goes on after it waited, the rest of one whose start was inlined, or what
-// chooses one of its versions: no entry point of the function.
+// isPartial reports whether a symbol names a piece of a function that is no entry point: a cold half, a
+// later part of a coroutine, the rest of a partly inlined function, or the resolver that
+// chooses one of its versions.
 func isPartial(symbol string) bool {
 	whole := withoutClone(symbol)
 	suffix := symbol[len(whole):]
-	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.") || strings.Contains(suffix, ".resume.") ||
-		strings.HasSuffix(suffix, ".resolver") || swift.Piece(whole)
+	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.") ||
+		strings.Contains(suffix, ".resume.") || strings.HasSuffix(suffix, ".resolver") || swift.Piece(whole)
 }
 
-// isMangled reports whether a symbol is a mangled name in C++ or Rust.
+// isMangled reports whether a symbol is a mangled name of C++ or Rust.
 func isMangled(symbol string) bool {
 	return strings.HasPrefix(symbol, "_Z") || strings.HasPrefix(symbol, "_R") || strings.HasPrefix(symbol, "___Z")
 }
 
-// goName is a Go function's name as Go's runtime prints it: type arguments
-// become [...], and which calling convention a symbol is for is not said.
+// goName returns a Go function's name as Go's runtime prints it: with [...] for type arguments, and
+// without the calling convention.
 func goName(symbol string) string {
 	symbol = strings.TrimSuffix(symbol, ".abi0")
 	symbol = strings.TrimSuffix(symbol, ".abiinternal")

@@ -10,8 +10,8 @@ import (
 	"whatif/internal/symbol/pclntab"
 )
 
-// Nearest gives up to n names of functions of the binary that a user may have
-// meant by name: names that contain it first, then those a few letters away.
+// Nearest returns up to n names of the binary's functions that are most like a name: names that
+// contain it first, then names that differ in a few letters.
 func (b *Binary) Nearest(name string, n int) (near []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -22,7 +22,7 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 	defer guard("looking for similar names", &err)()
 	t, isGo := b.symbolTable(), b.IsGo()
 	r := newRanking(name, LastComponent)
-	// Demangling is what takes time: the first names of a giant must do.
+	// Demangling takes long, so of a giant only the first names are tried.
 	for _, x := range t.all[:min(len(t.all), maxNearest)] {
 		if s := t.name(x); x.kind == elf.STT_FUNC && !isPartial(s) {
 			r.add(namesOf(s, isGo).short)
@@ -39,16 +39,17 @@ func (b *Binary) Nearest(name string, n int) (near []string) {
 	return r.best(n)
 }
 
+// maxNearest bounds the names that Nearest compares.
 const maxNearest = 300_000
 
-// NearestOf gives up to n of some names that a user may have meant by name. What
-// counts most of them is what follows their last colon.
+// NearestOf returns up to n of the names that are most like a name. The part behind the last colon
+// counts most.
 func NearestOf(name string, names []string, n int) []string {
 	return nearestBy(func(s string) string { return s[strings.LastIndexByte(s, ':')+1:] }, name, names, n)
 }
 
-// Like is NearestOf for names that count as a whole.
-func Like(name string, names []string, n int) []string {
+// NearestWhole is NearestOf for names without such parts.
+func NearestWhole(name string, names []string, n int) []string {
 	return nearestBy(func(s string) string { return s }, name, names, n)
 }
 
@@ -60,7 +61,7 @@ func nearestBy(last func(string) string, name string, names []string, n int) []s
 	return r.best(n)
 }
 
-// ranking collects the candidates that are near to a wanted name.
+// ranking collects the candidates that are like a wanted name.
 type ranking struct {
 	want, wantLast string
 	last           func(string) string // the part of a name that counts most
@@ -85,15 +86,15 @@ func (r *ranking) add(name string) {
 	}
 }
 
-// distance says how far off a name is, false if too far to be meant.
+// distance returns how much a name differs from the wanted one, false if too much.
 func (r *ranking) distance(name string) (int, bool) {
 	last := r.last(name)
 	plain := plainReceiver.Replace(name)
 	switch {
-	case name == r.want: // other case of letters
+	case name == r.want: // except for capitals
 		return 0, true
 	case strings.HasSuffix(plain, "."+r.want) || strings.HasSuffix(plain, "::"+r.want):
-		return 0, true // not qualified, or not enough
+		return 0, true // the wanted name lacks a qualifier
 	case last == r.wantLast:
 		return 1, true
 	case len(r.wantLast) >= 3 && strings.Contains(last, r.wantLast):
@@ -101,7 +102,7 @@ func (r *ranking) distance(name string) (int, bool) {
 	case len(last) >= 4 && strings.Contains(r.wantLast, last):
 		return 4 + min(len(r.wantLast)-len(last), 20), true
 	}
-	// A letter in three may be wrong, but not both of two.
+	// One letter in three may be wrong; a name of one letter must be right.
 	if len(r.wantLast) < 2 {
 		return 0, false
 	}
@@ -124,10 +125,10 @@ func (r *ranking) best(n int) []string {
 	return names[:min(n, len(names))]
 }
 
-// plainReceiver makes "main.T.Get" of Go's "main.(*T).Get".
+// plainReceiver turns Go's "main.(*T).Get" into "main.T.Get".
 var plainReceiver = strings.NewReplacer(".(*", ".", ").", ".")
 
-// LastComponent is the function's own name in a qualified one.
+// LastComponent returns the function's own name in a qualified name.
 func LastComponent(name string) string {
 	name = plainReceiver.Replace(name)
 	if i := strings.IndexAny(name, "<(["); i > 0 {

@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// sampleSize is how many addresses of each binary are compared.
+// sampleSize is the number of addresses of each binary that are compared.
 const sampleSize = 10000
 
-// programs is the binaries that the answers are checked on; forms_test.go has
-// more, in which the debug information is not simply in the binary.
+// programs has the binaries on which the answers are checked. forms_test.go has more, whose debug information is
+// not simply in the binary.
 var programs = []struct {
 	name, source string
 	command      []string
@@ -46,9 +46,8 @@ var programs = []struct {
 	{"go unoptimized", "goprog", []string{"go", "build", "-gcflags=-N -l"}},
 }
 
-// TestFramesAgainstLLVM compares file, line, function and inline chain with
-// llvm-symbolizer's at random addresses. Where the two may differ, and why, is
-// in compareChains: nothing else is let pass.
+// TestFramesAgainstLLVM compares file, line, function and inline chain with llvm-symbolizer's at random addresses.
+// compareChains has the only differences that are allowed.
 func TestFramesAgainstLLVM(t *testing.T) {
 	symbolizer := oracle(t)
 	for _, p := range programs {
@@ -78,7 +77,8 @@ func TestFramesAgainstLLVM(t *testing.T) {
 					t.Logf("%#x: %s", addr, diff)
 				}
 			}
-			t.Logf("%d addresses, %d with a line, %d inlined; the same in every letter %d, by compareChains' rules %d more, %d disagree",
+			t.Logf("%d addresses, %d with a line, %d inlined; "+
+				"the same in every letter %d, by compareChains' rules %d more, %d disagree",
 				len(addrs), lines, inlined, len(addrs)-ruled-diffs, ruled, diffs)
 			if diffs > 0 {
 				t.Errorf("%d of %d addresses disagree for no reason that compareChains knows", diffs, len(addrs))
@@ -97,7 +97,7 @@ func oracle(t testing.TB) string {
 	return ""
 }
 
-// textAddresses draws addresses of the .text section, the same ones each time.
+// textAddresses returns random addresses of the .text section, the same ones each time.
 func textAddresses(b *Binary, n int) []uint64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := b.elf.Section(".text")
@@ -108,7 +108,7 @@ func textAddresses(b *Binary, n int) []uint64 {
 	return addrs
 }
 
-// answer is what llvm-symbolizer prints for an address.
+// answer is llvm-symbolizer's output for an address.
 type answer struct {
 	Symbol []struct {
 		FileName, FunctionName string
@@ -141,11 +141,12 @@ func symbolize(t testing.TB, symbolizer, path string, addrs []uint64) []answer {
 	return answers
 }
 
-// compareChains says how the binary's answer differs from the oracle's, and if it does not, whether that is in every letter. The same are, too:
-//   - a file's name that the oracle has from the symbol table, or one that the compiler made up for code that is nobody's, and none;
-//   - several names of one function, of which the symbol table has all (aliases, constructors that are the same code);
-//   - a name with its namespace and one without, where DWARF has no linkage name;
-//   - no answer, and the oracle's one empty frame.
+// compareChains returns how the binary's answer differs from the oracle's, "" if it does not. exact says that they
+// are the same in every letter. These differences are allowed:
+//   - no file name, where the oracle's is from the symbol table, or is the compiler's for generated code;
+//   - another name of the function in the symbol table (aliases, constructors that share their code);
+//   - a name with its namespace and one without, if DWARF has no linkage name;
+//   - no frame, where the oracle has one empty frame.
 func compareChains(b *Binary, addr uint64, want answer) (diff string, exact bool) {
 	got := b.framesAt(addr)
 	same := len(got) == len(want.Symbol)
@@ -157,7 +158,9 @@ func compareChains(b *Binary, addr uint64, want answer) (diff string, exact bool
 		if path.Base(w.FileName) == generated {
 			w.FileName, w.Line = "", 0
 		}
-		same = got[i].Line == w.Line && (sameFile(got[i].File, w.FileName) || fromSymbol(w.FileName, w.Line)) && (sameFunc(got[i].Func, full) || alias(b, addr, w.FunctionName))
+		same = got[i].Line == w.Line &&
+			(sameFile(got[i].File, w.FileName) || fromSymbol(w.FileName, w.Line)) &&
+			(sameFunc(got[i].Func, full) || alias(b, addr, w.FunctionName))
 	}
 	if len(got) == 0 && len(want.Symbol) == 1 && want.Symbol[0].FunctionName == "" && want.Symbol[0].Line == 0 {
 		same = true
@@ -175,16 +178,15 @@ func compareChains(b *Binary, addr uint64, want answer) (diff string, exact bool
 	return s.String(), false
 }
 
-// fromSymbol reports whether the oracle took a file's name from the symbol
-// table (STT_FILE), which it does where the line is not known.
+// fromSymbol reports whether the oracle took a file's name from the symbol table (STT_FILE), as it does if the line
+// is not known.
 func fromSymbol(file string, line int) bool { return line == 0 && !strings.Contains(file, "/") }
 
 func sameFile(got, want string) bool {
 	return want == "" && got == "" || got == path.Clean(want)
 }
 
-// alias reports whether a name is one of several that the symbol table has for
-// the code at an address.
+// alias reports whether a name is one of the symbol table's names for the code at an address.
 func alias(b *Binary, addr uint64, name string) bool {
 	t := b.symbolTable()
 	x, ok := t.find(addr)
@@ -200,6 +202,6 @@ func alias(b *Binary, addr uint64, name string) bool {
 }
 
 func sameFunc(got, full string) bool {
-	// Where DWARF has no linkage name ours is qualified all the same.
+	// Without a linkage name in DWARF, only our name is qualified.
 	return got == full || strings.HasSuffix(got, "::"+full)
 }

@@ -13,10 +13,9 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// TestFramesAgainstGo compares with runtime.CallersFrames, asked in the program
-// that is looked at: it reads Go's own tables. With debug information ours are
-// DWARF, without it the same tables (package pclntab compares those for more
-// versions of Go). What remains different is explained in sameAsRuntime.
+// TestFramesAgainstGo compares frames with those of runtime.CallersFrames in the program itself, which reads Go's own
+// tables. With debug information our frames come from DWARF, without it from the same tables (package pclntab
+// compares those for more versions of Go). sameAsRuntime has the only differences that are allowed.
 func TestFramesAgainstGo(t *testing.T) {
 	for _, args := range [][]string{
 		{"-trimpath=false"}, {"-buildmode=pie"}, {"-ldflags=-s -w"}, {"-buildmode=pie", "-ldflags=-s -w"}, {"-ldflags=-w"},
@@ -50,7 +49,7 @@ func TestFramesAgainstGo(t *testing.T) {
 	}
 }
 
-// askRuntime runs the program, which tells what it makes of its own addresses.
+// askRuntime runs the program, which prints the runtime's frames of its own addresses.
 func askRuntime(t *testing.T, path string, addrs []uint64) [][]Frame {
 	var in bytes.Buffer
 	for _, a := range addrs {
@@ -76,20 +75,19 @@ func askRuntime(t *testing.T, path string, addrs []uint64) [][]Frame {
 	return answers
 }
 
-// sameAsRuntime compares a chain with the runtime's, but for what it cannot or
-// will not tell.
+// sameAsRuntime compares a chain with the runtime's, apart from frames that the runtime cannot or does not show.
 func sameAsRuntime(b *Binary, addr uint64, got, want []Frame) bool {
 	if len(want) == 0 {
-		// The runtime takes the name that comes first in its table for none.
+		// The runtime shows no name for the function whose name comes first in its table.
 		return len(got) == 1
 	}
 	if want[0].File == "?" {
-		// Padding: the runtime gives it to the function before. So does the
-		// symbol table where that does not say how long the function is.
+		// To the runtime, padding belongs to the function before it. So it does in a symbol table that
+		// has no size for the function.
 		return len(got) == 0 || got[0].Line == 0
 	}
-	// Wrappers are not shown around what was inlined into them, and code that
-	// was generated has no line, or in DWARF that of what it initializes.
+	// The runtime does not show wrappers around code that was inlined into them. Generated code has no line
+	// or, in DWARF, the line of the initialized variable.
 	same := func(g, w Frame) bool {
 		return g.Func == w.Func && (g.File == w.File && g.Line == w.Line || w.File == generated)
 	}
@@ -97,7 +95,7 @@ func sameAsRuntime(b *Binary, addr uint64, got, want []Frame) bool {
 		return true
 	}
 	if f, ok := b.aroundGo(addr); ok && f.End == addr+1 {
-		return true // asked for the address after it, as for a call's, the runtime tells of the next function
+		return true // the runtime gets the address behind, as for a call, which is in the next function
 	}
 	shown := slices.Clone(got)
 	for i := len(shown) - 1; i > 0; i-- {
@@ -108,11 +106,12 @@ func sameAsRuntime(b *Binary, addr uint64, got, want []Frame) bool {
 	if slices.EqualFunc(shown, want, same) {
 		return true
 	}
-	// Padding before a jump is the line's after it to the runtime, and that before it to DWARF.
-	return isPadding(b, addr) && len(shown) == len(want) && shown[0].Func == want[0].Func && slices.EqualFunc(shown[1:], want[1:], same)
+	// Padding before a jump has the line after it in the runtime's table, and the line before it in DWARF.
+	return isPadding(b, addr) && len(shown) == len(want) && shown[0].Func == want[0].Func &&
+		slices.EqualFunc(shown[1:], want[1:], same)
 }
 
-// isPadding reports whether an address is in an instruction that does nothing.
+// isPadding reports whether an address is in a no-op.
 func isPadding(b *Binary, addr uint64) bool {
 	f, ok := b.aroundGo(addr)
 	if !ok {
@@ -131,8 +130,8 @@ func isPadding(b *Binary, addr uint64) bool {
 	return false
 }
 
-// hiddenByRuntime reports whether a function only wraps the call of another:
-// methods by pointer, deferred calls with arguments, reflection's.
+// hiddenByRuntime reports whether a function only wraps the call of another: a method by pointer, a deferred call with
+// arguments, reflection.
 func hiddenByRuntime(f Frame) bool {
 	return f.File == "" || strings.Contains(f.Func, ".deferwrap") || strings.Contains(f.Func, ".gowrap") ||
 		strings.HasSuffix(f.Func, "-fm") || f.Func == "reflect.callMethod" || f.Func == "reflect.callReflect"

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Origin gives the binary's Origin, for frames of a process whose main program
-// it is or is not.
+// Origin returns the binary's Origin. executable says whether the binary is the process's main program.
 func (b *Binary) Origin(executable bool) Origin {
 	o := Origin{Path: b.name, Executable: executable}
 	b.mu.Lock()
@@ -24,9 +23,8 @@ func (b *Binary) Origin(executable bool) Origin {
 	return o
 }
 
-// mainHasLines reports whether the program's main function has lines. Debug
-// information by itself does not say that the program was compiled with it:
-// Rust's library brings its own into every binary.
+// mainHasLines reports whether the program's main function has lines. Debug information alone does not
+// mean that the program was compiled with it: Rust's library brings its own into every binary.
 func (b *Binary) mainHasLines() bool {
 	t := b.symbolTable()
 	for _, x := range t.all {

@@ -37,9 +37,11 @@ func TestInScope(t *testing.T) {
 		{exe, Frame{Func: "std::sort", File: "/opt/gcc/include/c++/15/bits/stl_algo.h", Line: 1}, false},
 		{exe, Frame{Func: "_mm_add_ps", File: "/usr/lib/gcc/x86_64-linux-gnu/12/include/xmmintrin.h", Line: 1}, false},
 		{exe, Frame{Func: "core::ptr::read", File: "/rustc/59807616e1fa/library/core/src/ptr/mod.rs", Line: 1}, false},
-		{exe, Frame{Func: "core::ptr::read", File: "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/ptr/mod.rs", Line: 1}, false},
+		{exe, Frame{Func: "core::ptr::read", Line: 1,
+			File: "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/ptr/mod.rs"}, false},
 		{exe, Frame{Func: "hashbrown::raw::get", File: "/rust/deps/hashbrown-0.16.1/src/raw.rs", Line: 1}, false},
-		{exe, Frame{Func: "serde::de::x", File: "/root/.cargo/registry/src/index.crates.io/serde-1.0/src/de.rs", Line: 1}, true},
+		{exe, Frame{Func: "serde::de::x", Line: 1,
+			File: "/root/.cargo/registry/src/index.crates.io/serde-1.0/src/de.rs"}, true},
 		{exe, Frame{Func: "library::main", File: "/home/u/library/src/main.rs", Line: 1}, true},
 	} {
 		if got := c.origin.InScope(c.frame); got != c.want {
@@ -66,7 +68,8 @@ func TestInScopeGo(t *testing.T) {
 		{"internal/runtime/maps.(*Map).Put", "/usr/local/go/src/internal/runtime/maps/map.go", false},
 		{"encoding/json.Marshal", "/usr/local/go/src/encoding/json/encode.go", false},
 		{"slices.SortFunc[...]", "/usr/local/go/src/slices/sort.go", false},
-		{"vendor/golang.org/x/net/http2/hpack.(*Decoder).Write", "/usr/local/go/src/vendor/golang.org/x/net/http2/hpack/hpack.go", false},
+		{"vendor/golang.org/x/net/http2/hpack.(*Decoder).Write",
+			"/usr/local/go/src/vendor/golang.org/x/net/http2/hpack/hpack.go", false},
 		{"golang.org/x/net/http2.f", "/root/go/pkg/mod/golang.org/x/net@v0.1.0/http2/f.go", true},
 		{"github.com/u/log.Print", "/home/u/log/print.go", true},
 		{"log/mine.Print", "/home/u/log/mine/print.go", true}, // GOPATH or no dot in the module's path
@@ -94,14 +97,13 @@ func TestFirst(t *testing.T) {
 		{[]Frame{user}, 0}, {[]Frame{header, user}, 1}, {[]Frame{header}, -1}, {nil, -1},
 		{[]Frame{nowhere, user}, 1}, {[]Frame{header, nowhere}, 1},
 	} {
-		if got := First(c.chain, o.InScope); got != c.want {
+		if got := FirstInScope(c.chain, o.InScope); got != c.want {
 			t.Errorf("%+v: %d", c.chain, got)
 		}
 	}
 }
 
-// TestScopeOfPrograms looks at what compilers really write: the frames of all
-// of a program must not all be out of scope, nor all be in.
+// TestScopeOfPrograms checks compiled programs: some frames must be in scope, and some must be out of it.
 func TestScopeOfPrograms(t *testing.T) {
 	for _, p := range programs {
 		switch p.name {
@@ -117,7 +119,7 @@ func TestScopeOfPrograms(t *testing.T) {
 			}
 			in, out := 0, 0
 			for _, addr := range textAddresses(b, 2000) {
-				if chain := b.framesAt(addr); First(chain, o.InScope) >= 0 {
+				if chain := b.framesAt(addr); FirstInScope(chain, o.InScope) >= 0 {
 					in++
 				} else {
 					out++

@@ -6,8 +6,8 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// debugFile is the file that has the binary's debug information: itself, else
-// its separate debug file, which is looked for once; nil if there is neither.
+// debugFile returns the file with the binary's debug information: the binary itself, else its separate
+// debug file; nil if there is neither.
 func (b *Binary) debugFile() *object.File {
 	if b.file.Has(".debug_info") {
 		return b.file
@@ -15,8 +15,8 @@ func (b *Binary) debugFile() *object.File {
 	return b.separateFile()
 }
 
-// separateFile is the file of what was stripped from the binary, nil if none
-// is found. It may have a symbol table only.
+// separateFile returns the separate debug file, which is searched once; nil if there is none. It may
+// have only a symbol table.
 func (b *Binary) separateFile() *object.File {
 	if !b.looked {
 		b.looked = true
@@ -25,11 +25,11 @@ func (b *Binary) separateFile() *object.File {
 	return b.separate
 }
 
-// raw is a section's bytes as they are in the binary's file.
+// raw returns a section's bytes in the binary's file.
 func (b *Binary) raw(s *elf.Section) []byte { return b.file.Raw(s) }
 
-// HasDebugInfo reports whether there are DWARF lines and functions for the
-// binary, in it or beside it.
+// HasDebugInfo reports whether DWARF describes the binary's lines and functions, in the binary or in
+// a separate file.
 func (b *Binary) HasDebugInfo() (has bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,8 +46,8 @@ func (b *Binary) hasDebugInfo() bool {
 	return f != nil && f.Has(".debug_info") && f.Has(".debug_line")
 }
 
-// Compressed reports whether the debug information has to be decompressed before anything
-// can be looked up in it: that takes a while, where it is large.
+// Compressed reports whether the debug information must be decompressed before anything can be looked
+// up. That takes a while if it is large.
 func (b *Binary) Compressed() (yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,9 +60,9 @@ func (b *Binary) Compressed() (yes bool) {
 	return f != nil && f.Compressed(".debug_info")
 }
 
-// HasSymbols reports whether all functions of the binary have a name: there is a
-// full symbol table, in it or beside it, or Go's. Without one only what it exports
-// has a name.
+// HasSymbols reports whether all functions of the binary have a name: the binary or a separate file
+// has a full symbol table or mini debug information, or the binary has Go's table. Otherwise only
+// exported functions have a name.
 func (b *Binary) HasSymbols() (has bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// NotFound says that something a user named does not exist, and what exists
-// that is like it.
+// NotFound is the error for a name from the user that does not exist. It has similar names that do.
 type NotFound struct {
 	What  string   // "function", "file", "line with code"
 	Name  string   // as the user wrote it
 	Where string   // the binary or binaries
-	Near  []string // what may have been meant, best first
-	Note  string   // why, where that is known
+	Near  []string // similar names, best first
+	Note  string   // the reason, if known
 }
 
 func (e *NotFound) Error() string {
@@ -29,12 +28,12 @@ func (e *NotFound) Error() string {
 	return s
 }
 
-// nearCount is how many alternatives an error offers.
+// nearCount bounds the names that an error offers.
 const nearCount = 3
 
-// CheckLine reports whether some code belongs to a source line: nil, or a
-// *NotFound with the nearest file names, or the nearest lines that have code.
-// It reads the line tables of all units that contain the file.
+// CheckLine returns nil if some code belongs to a source line, else a *NotFound with similar file
+// names, or with the nearest lines that have code. It reads the line tables of all units that contain
+// the file.
 func (b *Binary) CheckLine(file string, line int) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +64,7 @@ func (b *Binary) CheckLine(file string, line int) (err error) {
 	return b.lineIn(lines, file, line)
 }
 
-// nearFiles is the names of source files most like a name.
+// nearFiles returns the names of source files that are most like a name.
 func (b *Binary) nearFiles(file string) []string {
 	r := newRanking(file, path.Base)
 	b.debugData().Files(func(p string) bool {
@@ -75,7 +74,7 @@ func (b *Binary) nearFiles(file string) []string {
 	return r.best(nearCount)
 }
 
-// nearLines is the lines nearest to a line, nearest first.
+// nearLines returns the lines nearest to a line, nearest first.
 func nearLines(lines []int, line int) []int {
 	near := slices.Clone(lines)
 	away := func(l int) int { return max(l-line, line-l) }

@@ -9,16 +9,9 @@ import (
 	"whatif/internal/spinwait"
 )
 
-// yielders make room for others and do nothing else.
-var yielders = []string{"sched_yield", "__sched_yield", "thrd_yield", "pthread_yield"}
-
-// pollers are functions that are waiting by what they are for, and nothing in their code tells that from work: Open MPI's that asks
-// one part of the library after the other whether something has come, and those with which loops that wait make room for others.
-var pollers = slices.Concat(yielders, []string{"opal_progress", "runtime.osyield", "runtime.osyield.abi0", "runtime.procyield", "runtime.procyield.abi0"})
-
-// SpinWaits reports whether the instruction at an offset in the file lies in a
-// busy-wait loop, see package spinwait, or in a function of pollers. False for loops of processors other
-// than x86-64, and where nothing says at which address the function begins.
+// SpinWaits reports whether the instruction at an offset in the file is in a busy-wait loop, or in a
+// function that only waits: see package spinwait. Loops are known for x86-64 only, and only if the
+// begin of the function is known.
 func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,7 +25,7 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 		return false, nil
 	}
 	table := b.symbolTable()
-	if x, found := table.find(addr); found && slices.Contains(pollers, table.name(x)) {
+	if x, found := table.find(addr); found && spinwait.IsPoller(table.name(x)) {
 		return true, nil
 	}
 	if b.elf.Machine != elf.EM_X86_64 {
@@ -43,19 +36,20 @@ func (b *Binary) SpinWaits(fileOffset uint64) (spins bool, err error) {
 		return false, nil
 	}
 	if end-start <= spinwait.MaxFunction {
-		return slices.ContainsFunc(b.waitsIn(start, end), func(s spinwait.Span) bool { return s.Low <= addr && addr < s.High }), nil
+		inside := func(s spinwait.Span) bool { return s.Low <= addr && addr < s.High }
+		return slices.ContainsFunc(b.waitsIn(start, end), inside), nil
 	}
 	line := uint64(0)
-	if b.debug != nil && addr-start > farAhead { // for this alone it need not be read
-		line, _ = b.debug.RowBefore(addr - spinwait.Before)
+	if b.debug != nil && addr-start > farAhead { // debug information is not read for this alone
+		line, _ = b.debug.RowBefore(addr - spinwait.Margin)
 	}
 	return spinwait.SpinWait(b.bytesAt(start, end-start), start, line, addr, b.yields), nil
 }
 
-// maxFunctions bounds the functions of which it is remembered where they wait.
+// maxFunctions bounds the functions for which waits are kept.
 const maxFunctions = 1 << 16
 
-// waitsIn gives where a function waits busily.
+// waitsIn returns the parts of a function that are in busy-wait loops.
 func (b *Binary) waitsIn(start, end uint64) []spinwait.Span {
 	waits, known := b.waits[start]
 	if !known {
@@ -68,12 +62,11 @@ func (b *Binary) waitsIn(start, end uint64) []spinwait.Span {
 	return waits
 }
 
-// farAhead is how far behind its function's start an instruction has to be for a look at
-// the lines to cost less than decoding all that is in between.
-const farAhead = 2 * spinwait.Before
+// farAhead is the distance from the function's begin from which a look-up of lines costs less than
+// decoding all code in between.
+const farAhead = 2 * spinwait.Margin
 
-// around gives the function around an address; where only its beginning is known, it ends
-// at the end of all code.
+// around returns the function around an address. If the end is not known, it is MaxUint64.
 func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
 	if x, found := b.symbolTable().find(addr); found {
 		if x.size == 0 {

@@ -8,25 +8,29 @@ import (
 	"testing"
 )
 
-// TestStrippedGo: a Go binary without symbols and debug information is as good
-// as one with them.
+// TestStrippedGo checks that a Go binary without symbols and debug information gives the same answers as one with
+// them.
 func TestStrippedGo(t *testing.T) {
 	for _, args := range [][]string{{"-ldflags=-s -w"}, {"-buildmode=pie", "-ldflags=-s -w"}} {
 		b := open(t, build(t, "goprog", append([]string{"go", "build"}, args...)...))
-		full := open(t, build(t, "goprog", slices.DeleteFunc(append([]string{"go", "build"}, args...), func(s string) bool { return strings.HasPrefix(s, "-ldflags") })...))
+		plain := slices.DeleteFunc(slices.Clone(args), func(s string) bool { return strings.HasPrefix(s, "-ldflags") })
+		full := open(t, build(t, "goprog", append([]string{"go", "build"}, plain...)...))
 		if !b.IsGo() || b.HasDebugInfo() || !b.HasSymbols() {
 			t.Errorf("%v: go %v, debug info %v, names %v", args, b.IsGo(), b.HasDebugInfo(), b.HasSymbols())
 		}
 		if o := b.Origin(true); !o.Lines {
 			t.Errorf("%v: no lines", args)
 		}
-		for _, name := range []string{"main.main", "main.done", "main.(*T).Get", "main.Map", "main.Map[...]", "main.half", "net/http.(*Server).Serve", "main.*", "encoding/json.*"} {
+		for _, name := range []string{
+			"main.main", "main.done", "main.(*T).Get", "main.Map", "main.Map[...]", "main.half",
+			"net/http.(*Server).Serve", "main.*", "encoding/json.*",
+		} {
 			got, err := b.Functions(name)
 			want, err2 := full.Functions(name)
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}
-			// Labels and assembly's other entries are in the symbol table only.
+			// Only the symbol table has labels and other entries of assembly.
 			if !slices.EqualFunc(got, want, func(g, w Func) bool {
 				return g.FileOffset == w.FileOffset && g.Name == w.Name && (g.Size == w.Size || strings.Contains(name, "*"))
 			}) {

@@ -1,49 +1,44 @@
-// Package symbol says which code an address belongs to: it turns an offset in
-// an ELF file into source lines, functions and the calls inlined there, and a
-// function's name or a source line that a user wrote into places in the file.
+// Package symbol maps addresses to code and back. It turns an offset in an ELF file into source
+// lines, functions and the calls inlined there. It turns a function's name or a source line, as a
+// user writes them, into offsets in the file.
 //
-// Addresses come in as (binary, file offset): that is what a mapping in
-// /proc/PID/maps gives, and it is the same in every process, wherever the
-// binary was loaded. A return address is not the call: it may already belong
-// to the next line, so look up the byte before it, Frames(offset-1).
+// An address is given as a binary and a file offset. /proc/PID/maps gives both, and they are the
+// same in every process, wherever the binary is loaded. A return address may already belong to the
+// next line, so look up the byte before it: Frames(offset-1).
 //
-// Open reads headers only. Everything else is read when it is first needed and
-// kept: the symbol table as a whole, debug information one compile unit at a
-// time (package dwarf). A Go binary without debug information is read by the
-// tables of its runtime (package pclntab). Methods of a Binary may be called concurrently.
+// Call Open, then Frames for each address, or Functions and LineEntries for what the user wrote,
+// and Close at the end. Open reads only headers. Everything else is read when it is first needed,
+// and kept: the symbol table as a whole, debug information one compile unit at a time (package
+// dwarf). Of a Go binary without debug information, the runtime's tables are read (package
+// pclntab). Debug information outside of the binary is searched when it is first needed (package
+// debugfile); Missing says what was not found. The methods of a Binary may be called concurrently.
 //
-// Binaries are input that nobody vouches for. A damaged one costs its answers,
-// never a panic, an endless loop or unbounded memory.
+// Origin decides whether a frame is the user's own code, or a library's or a runtime's. It is a
+// pure function.
 //
-// Which of the frames found should be blamed, and which are a library's or a
-// runtime's, is decided by Origin (scope.go), a pure function.
-//
-// Debug information that is not in the binary itself is looked for when it is
-// first needed (package debugfile); Missing says what was not found.
-//
-// Not here yet: code made at run time.
+// Binaries are not trusted. A damaged one costs its answers, but never a panic, an endless loop or
+// unbounded memory. Code that is generated at run time is not supported.
 package symbol
 
-// Frame is one level of the code at an address: a source line, and the
-// function around it.
+// Frame is one level of the code at an address: a source line, and the function around it.
 type Frame struct {
-	// Func is the function's name, demangled, as its language prints it.
-	// Empty if nothing names it.
+	// Func is the function's name, demangled, as its language prints it. It is empty if the name
+	// is not known.
 	Func string
-	// Short is Func without parameters and return type, what a user writes.
+	// Short is Func without parameters and return type, as users write it.
 	Short string
-	// File is the full path that the compiler recorded, empty if unknown.
+	// File is the full path that the compiler recorded, empty if not known.
 	File string
-	// Line is 0 if unknown.
+	// Line is 0 if not known.
 	Line int
 }
 
-// Func is a function that has an entry point in a binary.
+// Func is a function with an entry point in a binary.
 type Func struct {
 	Name       string // demangled
 	Symbol     string // as in the symbol table
 	FileOffset uint64 // of its first instruction
 	Size       uint64 // in bytes; 0 if the symbol table does not say
-	// Resolver is set where the code only chooses the function, for the dynamic linker.
+	// Resolver is set if the code only chooses one of several implementations, for the dynamic linker.
 	Resolver bool
 }

@@ -10,8 +10,8 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// sym is one function of the symbol table, its name left in the string table:
-// a browser has a million.
+// sym is one function of the symbol table. Its name stays in the string table, because a browser has a
+// million functions.
 type sym struct {
 	addr, size uint64
 	name       uint32
@@ -19,29 +19,28 @@ type sym struct {
 	bind       elf.SymBind
 }
 
-// symbols is the functions of a symbol table, ascending by address, those that
-// name an address best last.
+// symbols holds the functions of a symbol table, ascending by address. Of several at one address the
+// best name comes last.
 type symbols struct {
 	all     []sym
 	strings []byte
 	text    []textSection
-	// imports is what the binary calls and another library defines.
+	// imports has the functions that the binary calls and another library defines.
 	imports map[string]bool
 }
 
 type textSection struct{ low, high uint64 }
 
-// What is read of symbol tables: several times what the largest programs have, which are browsers.
+// Bounds of symbol tables: several times what browsers have, which are the largest programs.
 const (
-	maxSymbols = 16 << 20 // entries that are looked at
-	maxCode    = 4 << 20  // of which are code
-	maxStrings = 64 << 20 // of a second table, bytes
+	maxSymbols = 16 << 20 // entries that are read
+	maxCode    = 4 << 20  // entries that are code
+	maxStrings = 64 << 20 // bytes of a second string table
 	maxImports = 16 << 20 // bytes of the names of imports
 )
 
-// symbolTable reads the symbol table once: the full one, of the binary or of
-// its separate debug file; if both are stripped what the binary exports, and
-// the rest from mini debug information.
+// symbolTable reads the symbol table once: the full one, of the binary or of its separate debug file.
+// If both are stripped, it reads the exported functions, and the rest from mini debug information.
 func (b *Binary) symbolTable() *symbols {
 	if b.symbols != nil {
 		return b.symbols
@@ -72,7 +71,7 @@ func (b *Binary) symbolTable() *symbols {
 	return t
 }
 
-// fullSymbols is the file that has the binary's full symbol table, nil if none.
+// fullSymbols returns the file with the binary's full symbol table, nil if there is none.
 func (b *Binary) fullSymbols() *object.File {
 	if b.file.Has(".symtab") {
 		return b.file
@@ -83,11 +82,11 @@ func (b *Binary) fullSymbols() *object.File {
 	return nil
 }
 
-// releaseEvery is the number of symbols after which memory is let go of that
-// the file is mapped to: some 6 MiB of it.
+// releaseEvery is the number of symbols after which the memory of the mapped file is released: some
+// 6 MiB.
 const releaseEvery = 1 << 18
 
-// readSymbols appends a section's functions to t, or notes its imports.
+// readSymbols adds a section's functions, or with imports its imports, to t.
 func readSymbols(f *object.File, s *elf.Section, t *symbols, imports bool) {
 	if s == nil || s.Link >= uint32(len(f.ELF.Sections)) {
 		return
@@ -105,7 +104,7 @@ func readSymbols(f *object.File, s *elf.Section, t *symbols, imports bool) {
 	case t.strings == nil:
 		t.strings = strings
 	default:
-		// The second table: both strings in one, which then is a copy.
+		// The second table: copy both string tables into one.
 		base = uint32(min(len(t.strings), maxStrings))
 		t.strings = slices.Concat(t.strings[:min(len(t.strings), maxStrings)], strings[:min(len(strings), maxStrings)])
 	}
@@ -142,8 +141,7 @@ func readSymbols(f *object.File, s *elf.Section, t *symbols, imports bool) {
 	}
 }
 
-// isCode reports whether a symbol stands for code: a function, or a label
-// that assembly left in a section of code.
+// isCode reports whether a symbol stands for code: a function, or a label in a section of code.
 func (t *symbols) isCode(x sym) bool {
 	switch x.kind {
 	case elf.STT_FUNC, elf.STT_GNU_IFUNC:
@@ -160,7 +158,7 @@ func (t *symbols) isCode(x sym) bool {
 
 func (t *symbols) inText(addr uint64) bool { return t.section(addr) >= 0 }
 
-// section is the section of code that an address is in, -1 if it is in none.
+// section returns the index of the code section that an address is in, -1 if there is none.
 func (t *symbols) section(addr uint64) int {
 	i, found := slices.BinarySearchFunc(t.text, addr, func(s textSection, a uint64) int { return cmp.Compare(s.low, a) })
 	if !found {
@@ -172,7 +170,7 @@ func (t *symbols) section(addr uint64) int {
 	return i
 }
 
-// apart orders sections and joins those that overlap, which those of a file that is not damaged never do.
+// apart sorts sections and joins those that overlap. Only damaged files have such.
 func apart(text []textSection) (sorted []textSection) {
 	slices.SortFunc(text, func(x, y textSection) int { return cmp.Compare(x.low, y.low) })
 	for _, s := range text {
@@ -185,13 +183,13 @@ func apart(text []textSection) (sorted []textSection) {
 	return sorted
 }
 
-// compareNames orders symbols of one address by how well they name it.
+// compareNames orders the symbols of one address; the best name comes last.
 func (t *symbols) compareNames(x, y sym) int {
 	if c := cmp.Compare(rankKind(x), rankKind(y)); c != 0 {
 		return c
 	}
-	// "_IO_puts" and "puts", "__write" and "write": the plain one is the name,
-	// though in libc it is often the weak one.
+	// Of "_IO_puts" and "puts", "__write" and "write" the plain name is better, although in libc it is
+	// often the weak one.
 	a, b := t.beginning(x), t.beginning(y)
 	if c := cmp.Compare(underscores(b), underscores(a)); c != 0 {
 		return c
@@ -205,11 +203,11 @@ func (t *symbols) compareNames(x, y sym) int {
 	return cmp.Or(bytes.Compare(b, a), cmp.Compare(y.name, x.name))
 }
 
-// maxCompared is how much of a name is compared with others: aliases differ at once, and a sort of
-// names that do not would take as long as they are, each time.
+// maxCompared bounds the bytes of a name that are compared. Real aliases differ early; comparing long
+// equal names would make the sort slow.
 const maxCompared = 256
 
-// beginning is name, up to maxCompared of it.
+// beginning returns the first maxCompared bytes of name.
 func (t *symbols) beginning(x sym) []byte {
 	if uint64(x.name) >= uint64(len(t.strings)) {
 		return nil
@@ -253,7 +251,7 @@ func underscores(s []byte) int {
 	return n
 }
 
-// name is a symbol's name without a version ("memcpy@@GLIBC_2.14").
+// name returns a symbol's name without its version ("memcpy@@GLIBC_2.14").
 func (t *symbols) name(x sym) string {
 	s := stringAt(t.strings, x.name)
 	for i := 1; i < len(s); i++ {
@@ -264,11 +262,11 @@ func (t *symbols) name(x sym) string {
 	return s
 }
 
-// maxSteps bounds how many symbols before an address are tried: those of
-// functions nested in, or aliased with, the one that holds it.
+// maxSteps bounds the symbols before an address that are tried. Functions that are nested in the right
+// one, and aliases, come first.
 const maxSteps = 64
 
-// find gives the symbol whose code an address is in.
+// find returns the symbol with the code at an address.
 func (t *symbols) find(addr uint64) (sym, bool) {
 	i, _ := slices.BinarySearchFunc(t.all, addr, func(x sym, a uint64) int {
 		if x.addr <= a {
@@ -283,7 +281,7 @@ func (t *symbols) find(addr uint64) (sym, bool) {
 	for n := 0; i > 0 && n < maxSteps; n++ {
 		i--
 		x := t.all[i]
-		// Assembly may not say how long a function is: up to the next one.
+		// A function in assembly may have no size: it then goes up to the next one.
 		if addr-x.addr < x.size || x.size == 0 && addr < next && t.sameSection(x.addr, addr) {
 			return x, true
 		}
@@ -301,7 +299,7 @@ func (t *symbols) sameSection(a, b uint64) bool {
 // maxSymbol bounds a symbol's name.
 const maxSymbol = 1 << 16
 
-// stringAt is the string at an offset of a string table.
+// stringAt returns the string at an offset of a string table.
 func stringAt(table []byte, off uint32) string {
 	if uint64(off) >= uint64(len(table)) {
 		return ""

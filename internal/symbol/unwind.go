@@ -7,15 +7,14 @@ import (
 	"whatif/internal/unwind"
 )
 
-// UnwindRow says how to find the caller of the code from an offset in the file on.
+// UnwindRow is a rule that holds from an offset in the file up to the next row: how to find the caller.
 type UnwindRow struct {
 	Offset uint64
 	Rule   unwind.Rule
 }
 
-// Unwind gives the rows for the n bytes of the file from an offset on; the first row
-// is at that offset. They are complete also when there is an error: what could not be
-// read has no rule.
+// Unwind returns the rows for n bytes of the file from an offset on. The first row is at that offset.
+// The rows are complete even if there is an error: code without readable tables has no rule.
 func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,7 +52,7 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 	return rows, err
 }
 
-// debugFrame is the .debug_frame that was stripped from the binary; nil if there is none.
+// debugFrame returns the .debug_frame that was stripped from the binary, nil if there is none.
 func (b *Binary) debugFrame() []byte {
 	if f := b.debugFile(); f != nil && f != b.file {
 		return f.Section(".debug_frame")

@@ -9,10 +9,12 @@ import (
 	"whatif/internal/unwind"
 )
 
-// Tables for debuggers that were stripped from the file are read from where they are then.
+// TestUnwindStripped reads a .debug_frame that was stripped from the file.
 func TestUnwindStripped(t *testing.T) {
 	whole := compileFiles(t, map[string]string{
-		"a.c": "__attribute__((noinline)) int f(int x, int *p) { int room[99]; for (int i = 0; i < 99; i++) room[i] = p[x + i]; p[1] = room[x]; return x; }\nint main(int c, char **v) { int p[200] = {0}; (void)v; return f(c, p); }\n",
+		"a.c": "__attribute__((noinline)) int f(int x, int *p) { int room[99]; " +
+			"for (int i = 0; i < 99; i++) room[i] = p[x + i]; p[1] = room[x]; return x; }\n" +
+			"int main(int c, char **v) { int p[200] = {0}; (void)v; return f(c, p); }\n",
 	}, "gcc", "-g", "-O1", "-fomit-frame-pointer", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
 	dir := t.TempDir()
 	debug, stripped := filepath.Join(dir, "a.debug"), filepath.Join(dir, "a")

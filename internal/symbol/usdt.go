@@ -11,27 +11,26 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// USDTProbe is a site of a static probe: a no-op that a program has in its code for tracers to
-// put a breakpoint on.
+// USDTProbe is a site of a static probe: a no-op in a program's code, meant for a tracer's breakpoint.
 type USDTProbe struct {
 	Provider, Name string
 	FileOffset     uint64 // of the no-op
-	// Semaphore is the offset of a counter in the program's data; the program passes the no-op only
-	// while it is not zero. 0: there is none.
+	// Semaphore is the offset of a counter in the program's data, 0 if there is none. The program
+	// passes the no-op only while the counter is not zero.
 	Semaphore uint64
 }
 
-// What a note of SystemTap's is.
+// Owner and kind of SystemTap's notes.
 const (
 	stapOwner = "stapsdt"
 	stapKind  = 3
 )
 
-// maxUSDT is how many sites are read of one file: hundreds of times what the largest programs have.
+// maxUSDT bounds the sites of one file: hundreds of times what the largest programs have.
 const maxUSDT = 1 << 17
 
-// USDTProbes lists the sites of all static probes of the binary, by name. Notes that cannot be
-// right, such as one that leads out of the code, are left out.
+// USDTProbes returns the sites of all static probes of the binary, by name. It leaves out wrong notes,
+// such as one that leads out of the code.
 func (b *Binary) USDTProbes() (probes []USDTProbe, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,21 +59,22 @@ func (b *Binary) USDTProbes() (probes []USDTProbe, err error) {
 		return sites < maxUSDT
 	})
 	slices.SortFunc(probes, func(x, y USDTProbe) int {
-		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Name, y.Name), cmp.Compare(x.FileOffset, y.FileOffset))
+		return cmp.Or(
+			cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Name, y.Name), cmp.Compare(x.FileOffset, y.FileOffset))
 	})
-	// A note may be met twice, in its section and in its segment.
+	// A note is met twice: in its section and in its segment.
 	return slices.CompactFunc(probes, func(x, y USDTProbe) bool {
 		return x.Provider == y.Provider && x.Name == y.Name && x.FileOffset == y.FileOffset
 	}), nil
 }
 
-// stapNote is what a note says: addresses as they were when it was linked.
+// stapNote has the contents of a note. The addresses are those at link time.
 type stapNote struct {
 	pc, base, semaphore uint64
 	provider, name      string
 }
 
-// parseStap reads a note's description; what it lacks is zero.
+// parseStap reads a note's description. Missing parts are zero.
 func parseStap(desc []byte, word int) (n stapNote) {
 	if len(desc) < 3*word {
 		return n
@@ -98,13 +98,13 @@ func parseStap(desc []byte, word int) (n stapNote) {
 	return n
 }
 
-// usdtProbe finds the places that a note means.
+// usdtProbe returns the probe of a note, false if the note is wrong.
 func (b *Binary) usdtProbe(n stapNote, base uint64) (p USDTProbe, ok bool) {
 	if !plainWord(n.provider) || !plainWord(n.name) {
 		return p, false
 	}
-	// Prelink moves code and leaves notes as they are; by how much, the section shows whose
-	// address the note repeats.
+	// prelink moves code, but does not change notes. The distance is that between the address of
+	// .stapsdt.base and its copy in the note.
 	moved := uint64(0)
 	if base != 0 && n.base != 0 {
 		moved = base - n.base
@@ -114,7 +114,7 @@ func (b *Binary) usdtProbe(n stapNote, base uint64) (p USDTProbe, ok bool) {
 		return p, false
 	}
 	if n.semaphore != 0 {
-		// Without it the program would never pass the probe.
+		// A probe with a wrong semaphore would never be passed.
 		if p.Semaphore, ok = b.segmentOffset(n.semaphore+moved, elf.PF_W); !ok {
 			return p, false
 		}
@@ -122,7 +122,7 @@ func (b *Binary) usdtProbe(n stapNote, base uint64) (p USDTProbe, ok bool) {
 	return p, true
 }
 
-// segmentOffset is where in the file an address is, in a segment with a permission.
+// segmentOffset returns the file offset of an address that is in a segment with the flag.
 func (b *Binary) segmentOffset(addr uint64, flag elf.ProgFlag) (offset uint64, ok bool) {
 	for _, p := range b.elf.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&flag != 0 && addr-p.Vaddr < p.Filesz {
@@ -135,7 +135,7 @@ func (b *Binary) segmentOffset(addr uint64, flag elf.ProgFlag) (offset uint64, o
 // maxProbeName bounds the names of probes and their providers.
 const maxProbeName = 256
 
-// plainWord reports whether a name from a file can be shown and written on a command line.
+// plainWord reports whether a name from a file can be printed, and typed on a command line.
 func plainWord(s string) bool {
 	if s == "" || len(s) > maxProbeName {
 		return false

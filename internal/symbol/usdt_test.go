@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// usdtProgram has probes as internal/experiment/testdata/usdt.h makes them.
+// usdtProgram has probes by internal/experiment/testdata/usdt.h.
 const usdtProgram = `
 #include "usdt.h"
 USDT_SEMAPHORE(shop, enabled);
@@ -28,7 +28,8 @@ func usdtBinary(t *testing.T, flags ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compileFiles(t, map[string]string{"usdt.h": string(header), "main.c": usdtProgram}, append([]string{"gcc", "-O1", "-g"}, flags...)...)
+	sources := map[string]string{"usdt.h": string(header), "main.c": usdtProgram}
+	return compileFiles(t, sources, append([]string{"gcc", "-O1", "-g"}, flags...)...)
 }
 
 func TestUSDTProbes(t *testing.T) {
@@ -64,7 +65,7 @@ func TestUSDTProbes(t *testing.T) {
 	}
 }
 
-// note makes a description.
+// note makes a note's description.
 func note(pc, base, semaphore uint64, names ...string) []byte {
 	var d []byte
 	for _, v := range []uint64{pc, base, semaphore} {
@@ -76,7 +77,7 @@ func note(pc, base, semaphore uint64, names ...string) []byte {
 	return d
 }
 
-// Addresses in notes are from before the binary was moved; and may be anything.
+// TestUSDTNotes reads notes whose addresses are from before the binary was moved, or are wrong.
 func TestUSDTNotes(t *testing.T) {
 	b := open(t, usdtBinary(t, "-no-pie"))
 	probes, err := b.USDTProbes()
@@ -110,7 +111,8 @@ func TestUSDTNotes(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.what, p, ok)
 		}
 	}
-	if n := parseStap(append(binary.LittleEndian.AppendUint32(nil, 7), "\x08\x00\x00\x00\x09\x00\x00\x00p\x00n\x00\x00"...), 4); n != (stapNote{7, 8, 9, "p", "n"}) {
+	narrow := []byte("\x07\x00\x00\x00\x08\x00\x00\x00\x09\x00\x00\x00p\x00n\x00\x00")
+	if n := parseStap(narrow, 4); n != (stapNote{7, 8, 9, "p", "n"}) {
 		t.Errorf("of 32 bits: %+v", n)
 	}
 }
@@ -123,7 +125,8 @@ func FuzzStap(f *testing.F) {
 			word = 8
 		}
 		n := parseStap(desc, word)
-		b := &Binary{elf: &elf.File{Progs: []*elf.Prog{{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X | elf.PF_W, Filesz: 1 << 40}}}}}
+		segment := elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X | elf.PF_W, Filesz: 1 << 40}
+		b := &Binary{elf: &elf.File{Progs: []*elf.Prog{{ProgHeader: segment}}}}
 		if p, ok := b.usdtProbe(n, 0); ok && (!plainWord(p.Name) || !plainWord(p.Provider)) {
 			t.Errorf("%+v", p)
 		}

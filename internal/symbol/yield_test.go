@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A wait may make room for others in each turn, by a call that compilers and linkers make in many ways.
+// TestWaitsThatYield checks waits that yield the core in each turn. Compilers and linkers make the call in many ways.
 func TestWaitsThatYield(t *testing.T) {
 	for _, c := range []struct {
 		source  string
@@ -27,7 +27,10 @@ func TestWaitsThatYield(t *testing.T) {
 			b := open(t, build(t, c.source, c.command...))
 			names := []string{"wait_ready", "work_adds"}
 			if c.source == "yield.c" {
-				names = []string{"wait_turn", "wait_flag", "wait_either", "wait_lock", "wait_wrapped", "work_politely", "work_counts", "work_calls", "work_adds", "work_wakes", "work_hook", "work_either", "work_other"}
+				names = []string{
+					"wait_turn", "wait_flag", "wait_either", "wait_lock", "wait_wrapped", "work_politely", "work_counts",
+					"work_calls", "work_adds", "work_wakes", "work_hook", "work_either", "work_other",
+				}
 			}
 			for _, name := range names {
 				funcs, err := b.Functions(name)

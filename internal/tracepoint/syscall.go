@@ -10,8 +10,8 @@ import (
 
 //go:generate go run generate.go
 
-// inKernel is what the kernel calls some system calls in its own code, and so in the names of
-// its tracepoints.
+// inKernel maps the kernel's own names of some system calls, which its tracepoints use, to the
+// names of the table.
 var inKernel = map[string]string{
 	"newfstat":   "fstat",
 	"newlstat":   "lstat",
@@ -21,13 +21,15 @@ var inKernel = map[string]string{
 	"umount":     "umount2",
 }
 
-// newer are younger than the table; they have the same numbers on all processors.
+// newer has system calls that are younger than the table. Their numbers are the same on all
+// processors.
 var newer = map[string]int{
 	"file_getattr": 468,
 	"file_setattr": 469,
 }
 
-// Syscall gives the number of a system call. The error is a *symbol.NotFound with the nearest names.
+// Syscall returns the number of a system call. The error is a *symbol.NotFound with the nearest
+// names.
 func Syscall(name string) (int, error) {
 	for _, table := range []map[string]int{numbers, newer} {
 		if n, ok := table[name]; ok {
@@ -38,12 +40,16 @@ func Syscall(name string) (int, error) {
 		}
 	}
 	all := slices.Concat(slices.Sorted(maps.Keys(numbers)), slices.Sorted(maps.Keys(newer)))
-	return 0, &symbol.NotFound{What: "system call", Name: name, Where: "Linux on this processor", Near: symbol.Like(name, all, nearCount)}
+	return 0, &symbol.NotFound{
+		What: "system call", Name: name, Where: "Linux on this processor",
+		Near: symbol.NearestWhole(name, all, nearCount),
+	}
 }
 
-// OfSyscall gives the system call of a tracepoint that perf makes of one (syscalls:sys_enter_NAME, sys_exit_NAME): it is
-// no tracepoint of its own.
-func OfSyscall(category, name string) (call string, over, ok bool) {
+// SyscallOf returns the system call of syscalls:sys_enter_NAME or, with atExit,
+// syscalls:sys_exit_NAME. The kernel has no such tracepoints: ftrace makes the events from those
+// of the category raw_syscalls.
+func SyscallOf(category, name string) (call string, atExit, ok bool) {
 	if category != "syscalls" {
 		return "", false, false
 	}

@@ -1,8 +1,8 @@
-// Package tracepoint knows what the kernel's tracepoints and system calls are called.
+// Package tracepoint knows the names of the kernel's tracepoints and system calls.
 //
-// Tracepoints are looked up in tracefs, which need not be mounted: Open makes a mount of
-// its own, that no directory shows and that is gone with the process. System calls
-// are in a table, by the names that programs call them by.
+// For tracepoints call Open, then Check or All, then Close. They are listed in tracefs. If tracefs
+// is not mounted, Open makes a mount of its own, which no directory shows and which ends with the
+// process. For system calls call Syscall, which looks a name up in a generated table.
 package tracepoint
 
 import (
@@ -20,11 +20,11 @@ import (
 
 // Names is the kernel's list of tracepoints.
 type Names struct {
-	events fs.FS // a directory for each category, in it one for each name
+	events fs.FS // CATEGORY/NAME/…
 	close  func() error
 }
 
-// Open finds the list.
+// Open opens the list of the running kernel. It needs root.
 func Open() (*Names, error) {
 	const mounted = "/sys/kernel/tracing/events"
 	if _, err := os.Stat(mounted); err == nil {
@@ -41,7 +41,7 @@ func Open() (*Names, error) {
 	}, nil
 }
 
-// mountTracefs gives a file descriptor for tracefs, mounted nowhere.
+// mountTracefs returns a file descriptor of a tracefs that is mounted at no directory.
 func mountTracefs() (int, error) {
 	context, err := unix.Fsopen("tracefs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -51,13 +51,14 @@ func mountTracefs() (int, error) {
 	if err := unix.FsconfigCreate(context); err != nil {
 		return -1, err
 	}
-	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_NODEV)
+	const attributes = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC | unix.MOUNT_ATTR_NODEV
+	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// Close gives the list back.
+// Close closes the list.
 func (n *Names) Close() error { return n.close() }
 
-// Check reports whether a tracepoint exists: nil, or a *symbol.NotFound with the nearest names.
+// Check returns nil if a tracepoint exists, else a *symbol.NotFound with the nearest names.
 func (n *Names) Check(category, name string) error {
 	missing := &symbol.NotFound{What: "tracepoint", Name: category + ":" + name, Where: "this kernel"}
 	if fs.ValidPath(category + "/" + name) {
@@ -77,7 +78,7 @@ func (n *Names) Check(category, name string) error {
 	return missing
 }
 
-// All lists all tracepoints, as CATEGORY:NAME.
+// All returns the names of all tracepoints, as CATEGORY:NAME.
 func (n *Names) All() ([]string, error) {
 	paths, err := fs.Glob(n.events, "*/*/id")
 	if err != nil {
@@ -89,10 +90,11 @@ func (n *Names) All() ([]string, error) {
 	return paths, nil
 }
 
+// nearCount bounds the names that an error offers.
 const nearCount = 3
 
-// near gives tracepoints of the same name in other categories, then those of like names
-// in this one, then any.
+// near returns the names most like a missing one: the same name in other categories, then similar
+// names in this category. If there are none, it takes similar names anywhere.
 func near(category, name string, all []string) []string {
 	var same, here []string
 	for _, full := range all {
@@ -104,11 +106,11 @@ func near(category, name string, all []string) []string {
 			here = append(here, last)
 		}
 	}
-	for _, last := range symbol.Like(name, here, nearCount) {
+	for _, last := range symbol.NearestWhole(name, here, nearCount) {
 		same = append(same, category+":"+last)
 	}
 	if len(same) > 0 {
 		return same[:min(nearCount, len(same))]
 	}
-	return symbol.Like(category+":"+name, all, nearCount)
+	return symbol.NearestWhole(category+":"+name, all, nearCount)
 }

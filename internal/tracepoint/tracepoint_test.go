@@ -22,27 +22,31 @@ func TestSyscall(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", name, got, err, want)
 		}
 	}
-	for name, near := range map[string]string{"wirte": "write", "sendmesg": "sendmsg", "epol_wait": "epoll_pwait", "WRITE": "write", "": "", "sys_enter_write": "write", "xyzzy": ""} {
+	for name, near := range map[string]string{
+		"wirte": "write", "sendmesg": "sendmsg", "epol_wait": "epoll_pwait", "WRITE": "write", "": "",
+		"sys_enter_write": "write", "xyzzy": "",
+	} {
 		_, err := Syscall(name)
 		var missing *symbol.NotFound
-		if !errors.As(err, &missing) || near != "" && !slices.Contains(missing.Near, near) || near == "" && missing.Near != nil && len(missing.Near) > 0 {
+		if !errors.As(err, &missing) ||
+			near != "" && !slices.Contains(missing.Near, near) || near == "" && len(missing.Near) > 0 {
 			t.Errorf("%q: %v, without %q", name, err, near)
 		}
 	}
 }
 
-func TestOfSyscall(t *testing.T) {
+func TestSyscallOf(t *testing.T) {
 	for full, want := range map[string]string{
 		"syscalls:sys_enter_write":   "write",
-		"syscalls:sys_exit_newfstat": "newfstat over",
+		"syscalls:sys_exit_newfstat": "newfstat at exit",
 		"raw_syscalls:sys_enter":     "",
 		"sched:sys_enter_write":      "",
 		"syscalls:else":              "",
 	} {
 		category, name, _ := strings.Cut(full, ":")
-		got, over, ok := OfSyscall(category, name)
-		if over {
-			got += " over"
+		got, atExit, ok := SyscallOf(category, name)
+		if atExit {
+			got += " at exit"
 		}
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("%s: %q, %v, want %q", full, got, ok, want)
@@ -52,7 +56,10 @@ func TestOfSyscall(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	events := fstest.MapFS{}
-	for _, name := range []string{"sched/sched_switch", "sched/sched_wakeup", "sched/sched_waking", "block/block_rq_issue", "syscalls/sys_enter_write"} {
+	for _, name := range []string{
+		"sched/sched_switch", "sched/sched_wakeup", "sched/sched_waking", "block/block_rq_issue",
+		"syscalls/sys_enter_write",
+	} {
 		events[name+"/id"] = &fstest.MapFile{Data: []byte("1\n")}
 	}
 	events["sched/enable"] = &fstest.MapFile{}
@@ -79,8 +86,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The kernel's own list can be read, mounted or not, and the system calls that it has
-// tracepoints for are known.
+// TestOpen reads the kernel's list, and looks up the system calls that have tracepoints.
 func TestOpen(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -100,7 +106,7 @@ func TestOpen(t *testing.T) {
 	calls, unknown := 0, []string(nil)
 	for _, full := range all {
 		category, name, _ := strings.Cut(full, ":")
-		if call, _, ok := OfSyscall(category, name); ok {
+		if call, _, ok := SyscallOf(category, name); ok {
 			calls++
 			if _, err := Syscall(call); err != nil {
 				unknown = append(unknown, call)

@@ -1,10 +1,10 @@
-// Package trap chooses where in a function a breakpoint is put to count its
-// calls. It is pure.
+// Package trap chooses the instruction of a function on which a breakpoint counts its calls for
+// the least cost. It is pure: the caller reads the code and attaches the probe.
 //
-// The kernel runs most instructions under a breakpoint in single steps, out of
-// line, which takes a second exception; on a virtual machine that can cost ten
-// times the first. A few instructions it emulates instead. Any instruction that is
-// passed exactly once a call will do, so the first of those is taken.
+// The kernel runs most instructions under a breakpoint in a single step, out of line. That takes
+// a second exception, which on a virtual machine can cost ten times the first. A few kinds of
+// instructions the kernel emulates instead. Choose takes the first such instruction that runs
+// exactly once a call; First and Entry are for probes that need the arguments or the stack.
 package trap
 
 import (
@@ -13,20 +13,20 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Site is where the breakpoint goes.
+// Site is the place of a breakpoint.
 type Site struct {
 	Offset  int  // from the function's first instruction
-	Stepped bool // the instruction there is run in a single step
-	LongNop bool // unless the kernel is one that emulates long no-ops
+	Stepped bool // the kernel runs the instruction in a single step
+	LongNop bool // except if the kernel emulates long no-ops
 }
 
-// maxCode bounds what is decoded of a function; more than all but generated ones have.
+// maxCode bounds the code of a function that is decoded: only generated functions have more.
 const maxCode = 1 << 18
 
-// Choose decodes the code of a function, x86-64, up to its end. A Go function
-// begins with a check of its stack that may start it anew: the breakpoint is
-// put behind that, so that such a call is not counted twice. Where none is
-// emulated the answer is the first that the kernel puts a breakpoint on at all.
+// Choose returns the site for a function's x86-64 code: the first instruction that the kernel
+// emulates. A Go function begins with a check of its stack, which may restart the function; the
+// site is behind the check, so that such a call is counted once. If no instruction is emulated,
+// the site is the first on which the kernel accepts a breakpoint.
 func Choose(code []byte, isGo bool) Site {
 	if len(code) > maxCode {
 		code = code[:maxCode]
@@ -42,7 +42,7 @@ func Choose(code []byte, isGo bool) Site {
 		if err != nil {
 			break
 		}
-		// What is jumped to may be passed more often than once a call.
+		// A jump's target may run more often than once a call.
 		if at > 0 && targets[at] {
 			break
 		}
@@ -63,8 +63,8 @@ func Choose(code []byte, isGo bool) Site {
 	return siteAt(code, stepped)
 }
 
-// First is the first instruction that is passed once a call: behind Go's check of its
-// stack, which keeps the arguments in their registers.
+// First returns the first instruction that runs once a call. In a Go function that is behind the
+// check of its stack, which keeps the arguments in their registers.
 func First(code []byte, isGo bool) Site {
 	if len(code) > maxCode {
 		code = code[:maxCode]
@@ -76,16 +76,16 @@ func First(code []byte, isGo bool) Site {
 	return siteAt(code, first)
 }
 
-// siteAt is a breakpoint on the instruction at an offset.
+// siteAt returns the site at an offset of the code.
 func siteAt(code []byte, offset int) Site {
 	s := At(code[offset:])
 	s.Offset = offset
 	return s
 }
 
-// afterCheck is where a Go function goes on when it has checked that its stack is large enough: behind
-// the last of the conditional jumps at its beginning that lead to code which starts the
-// function anew. 0 if it has no check.
+// afterCheck returns the offset of the first instruction behind a Go function's check of its
+// stack, 0 if the function has no check. The check ends with the last of the function's first
+// conditional jumps that lead to code which restarts the function.
 func afterCheck(code []byte) (after int) {
 	for at := 0; at < len(code); {
 		i, err := decode(code[at:])
@@ -105,10 +105,10 @@ func afterCheck(code []byte) (after int) {
 	return after
 }
 
-// restarts reports whether the code at an offset jumps to the function's beginning, behind one call
-// at most: what it does besides is saving registers.
+// restarts reports whether the code at an offset jumps to the function's beginning. Before the
+// jump it may only call and save registers.
 func restarts(code []byte, at int) bool {
-	const longest = 64 // instructions: all registers that hold arguments, twice
+	const longest = 64 // instructions: save and load all argument registers
 	for range longest {
 		if at < 0 || at >= len(code) {
 			return false
@@ -129,11 +129,11 @@ func restarts(code []byte, at int) bool {
 	return false
 }
 
-// At is a breakpoint on the first instruction of the code, which cannot be elsewhere.
+// At returns the site on the first instruction of the code, for probes that must be there.
 func At(code []byte) Site { return Site{Stepped: !emulated(code), LongNop: longNop(code)} }
 
-// Entry chooses where a breakpoint is put that has to find the stack as it is at the
-// function's first instruction, with the return address on top.
+// Entry returns the site for a probe that needs the return address on top of the stack, as it is
+// at the function's first instruction.
 func Entry(code []byte) Site {
 	if rest, ok := bytes.CutPrefix(code, endbr64); ok && emulated(rest) {
 		return Site{Offset: len(endbr64)}
@@ -143,7 +143,7 @@ func Entry(code []byte) Site {
 
 var endbr64 = []byte{0xf3, 0x0f, 0x1e, 0xfa}
 
-// longNop tells whether the code begins with a no-op of several bytes, prefixes aside.
+// longNop reports whether the code begins with a no-op of several bytes, apart from prefixes.
 func longNop(code []byte) bool {
 	code = bytes.TrimLeft(code, "\x66\x2e")
 	if bytes.HasPrefix(code, []byte{0x48}) {
@@ -152,9 +152,9 @@ func longNop(code []byte) bool {
 	return bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
-// emulated tells whether the kernel emulates the instruction at the start of
-// code (arch/x86/kernel/uprobes.c): relative calls and jumps, one-byte nops,
-// and pushes of a register. Other nops only newer kernels do.
+// emulated reports whether the kernel emulates the code's first instruction (see
+// arch/x86/kernel/uprobes.c): relative calls and jumps, one-byte no-ops and pushes of a
+// register. Newer kernels also emulate other no-ops.
 func emulated(code []byte) bool {
 	if len(code) == 0 {
 		return false
@@ -175,14 +175,14 @@ func emulated(code []byte) bool {
 	return false
 }
 
-// refused tells whether the kernel puts no breakpoint on the instruction, for one of its prefixes: a lock, as of an atomic
-// counter, or a segment.
+// refused reports whether the kernel refuses a breakpoint on the instruction because of a
+// prefix: a lock, as of an atomic counter, or a segment.
 func refused(code []byte) bool {
 	for _, b := range code {
 		switch b {
 		case 0xf0, 0x26, 0x2e, 0x36, 0x3e:
 			return true
-		case 0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3: // more of them
+		case 0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3: // other prefixes
 		default:
 			return false
 		}
@@ -190,7 +190,8 @@ func refused(code []byte) bool {
 	return false
 }
 
-// decode knows endbr64, which many compilers put first, beside what x86asm does.
+// decode decodes the first instruction. It knows endbr64, which x86asm does not, and with which
+// many functions begin.
 func decode(code []byte) (x86asm.Inst, error) {
 	if bytes.HasPrefix(code, endbr64) {
 		return x86asm.Inst{Op: x86asm.NOP, Len: 4}, nil
@@ -208,7 +209,7 @@ func conditional(op x86asm.Op) bool {
 	return false
 }
 
-// jumps tells whether what follows an instruction may not be run after it.
+// jumps reports whether the next instruction need not run after this one.
 func jumps(op x86asm.Op) bool {
 	switch op {
 	case x86asm.JMP, x86asm.RET, x86asm.LRET, x86asm.CALL, x86asm.SYSCALL, x86asm.UD2, x86asm.HLT, x86asm.INT:
@@ -217,13 +218,13 @@ func jumps(op x86asm.Op) bool {
 	return conditional(op)
 }
 
-// jumpTargets are the offsets that instructions of the code jump to.
+// jumpTargets returns the offsets to which instructions of the code jump.
 func jumpTargets(code []byte) map[int]bool {
 	targets := make(map[int]bool)
 	for at := 0; at < len(code); {
 		i, err := decode(code[at:])
 		if err != nil {
-			at++ // padding or data: better a target too many
+			at++ // padding or data; a wrong target does no harm
 			continue
 		}
 		at += i.Len

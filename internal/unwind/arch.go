@@ -2,21 +2,21 @@ package unwind
 
 import "debug/elf"
 
-// arch is how a processor numbers its registers in DWARF.
+// arch has the DWARF numbers of a processor's registers.
 type arch struct {
 	sp, fp, bx, ra uint64
-	ip             uint64 // the number that stands for the instruction's own address
+	ip             uint64 // stands for the instruction's own address
 }
 
 const noRegister = ^uint64(0)
 
 var arches = map[elf.Machine]*arch{
 	elf.EM_X86_64: {sp: 7, fp: 6, bx: 3, ra: 16, ip: 16},
-	// The return address is in x30, the link register, until it is saved.
+	// x30, the link register, has the return address until the function saves it.
 	elf.EM_AARCH64: {sp: 31, fp: 29, bx: noRegister, ra: 30, ip: noRegister},
 }
 
-// base names a register; NoBase if it has a number that cannot be.
+// base returns the Base for a register's number, NoBase if there is no such register.
 func (a *arch) base(register uint64) Base {
 	switch {
 	case register == a.sp:
@@ -31,7 +31,7 @@ func (a *arch) base(register uint64) Base {
 	return NoBase
 }
 
-// registers that are followed.
+// The registers that are followed up the stack.
 const (
 	fp = iota
 	bx
@@ -39,7 +39,7 @@ const (
 	followed
 )
 
-// slot is the place of a register among those that are followed; -1 for others.
+// slot returns the index of a register among those that are followed, -1 for others.
 func (a *arch) slot(register uint64) int {
 	switch register {
 	case a.fp:

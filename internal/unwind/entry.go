@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// section is .eh_frame or .debug_frame: entries, each of them a CIE, which is what
-// functions have in common, or an FDE, a function.
+// section is .eh_frame or .debug_frame. Each of its entries is a CIE, which several functions
+// share, or an FDE, which describes one function.
 type section struct {
 	data    []byte
 	address uint64
@@ -15,18 +15,18 @@ type section struct {
 	cies    map[uint64]*cie
 }
 
-// cie is what the functions of one compilation have in common.
+// cie is a common information entry.
 type cie struct {
 	codeAlign uint64
 	dataAlign int64
 	ra        uint64 // register
 	encoding  byte   // of addresses in FDEs
 	augmented bool   // FDEs have augmentation data
-	signal    bool   // its functions are what signal handlers return to
+	signal    bool   // signal handlers return to its functions
 	start     reader // instructions
 }
 
-// fde is a function.
+// fde is a frame description entry: one function.
 type fde struct {
 	cie        *cie
 	begin, end uint64
@@ -38,15 +38,15 @@ var (
 	errNotCIE = errors.New("not a common entry")
 )
 
-// entry is what CIEs and FDEs begin with.
+// entry is the common beginning of CIEs and FDEs.
 type entry struct {
 	body  reader // after the id
-	id    uint64 // of an FDE, offset of its CIE
+	id    uint64 // of an FDE: offset of its CIE
 	isCIE bool
-	next  uint64 // offset of the entry after it
+	next  uint64 // offset of the next entry
 }
 
-// entry reads the entry at an offset. One of length 0 ends the section: body is empty.
+// entry reads the entry at an offset. An entry of length 0, with an empty body, ends the section.
 func (s *section) entry(offset uint64) (e entry, err error) {
 	if offset >= uint64(len(s.data)) {
 		return e, errTruncated
@@ -66,7 +66,7 @@ func (s *section) entry(offset uint64) (e entry, err error) {
 	}
 	at := body.address - s.address
 	switch {
-	case !s.debug: // also where lengths are wide, ids are not
+	case !s.debug: // ids have four bytes even if the length has eight
 		e.id = body.number(4)
 		e.isCIE = e.id == 0
 		e.id = at - e.id
@@ -81,11 +81,11 @@ func (s *section) entry(offset uint64) (e entry, err error) {
 	return e, body.err
 }
 
-// maxCIEs bounds what is kept of a damaged file. Ordinary ones have one a
-// compilation, merged where they are equal.
+// maxCIEs bounds the CIEs that are kept of a damaged file. An ordinary file has one for each
+// compilation, with equal ones merged.
 const maxCIEs = 1 << 16
 
-// cie is the common entry at an offset, read once.
+// cie returns the CIE at an offset, which it reads once.
 func (s *section) cie(offset uint64) (*cie, error) {
 	if c, known := s.cies[offset]; known {
 		return c, nil
@@ -150,22 +150,21 @@ func (s *section) augment(c *cie, augmentation string, b *reader) error {
 		case 'R':
 			c.encoding = data.byte()
 		case 'P':
-			// A routine for exceptions: relative to what does not matter.
-			data.plain(data.byte())
+			data.plain(data.byte()) // the exception routine's address, which is not needed
 		case 'L':
 			data.byte()
 		case 'S':
 			c.signal = true
-		case 'B', 'G': // how return addresses are signed: the kernel side cuts that off
+		case 'B', 'G': // how return addresses are signed: the kernel side removes signatures
 		default:
-			// What it means for the rest cannot be known, but where the rest ends.
+			// The rest cannot be understood, but its length is known.
 			return data.err
 		}
 	}
 	return data.err
 }
 
-// fde is the function at an offset.
+// fde reads the FDE at an offset.
 func (s *section) fde(offset uint64) (f fde, err error) {
 	e, err := s.entry(offset)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// value is what an expression comes to, as far as it can be known beforehand: a
-// constant, a register and a constant, or what is read there and a constant.
+// value is the result of an expression in terms of registers. Without read it is base + offset,
+// with read it is memory[base + offset] + add.
 type value struct {
-	base   Base // NoBase: a constant, in offset
+	base   Base // NoBase: none
 	offset int64
 	read   bool
 	add    int64
@@ -27,14 +27,13 @@ func (v value) plus(n int64) value {
 	return v
 }
 
-// Bounds of an expression. The longest that compilers and hand-written assembly
-// make, for linkage tables, has nine operations.
+// Bounds of an expression. The longest known one, of linkage tables, has nine operations.
 const (
-	maxExpression = 64
-	maxDepth      = 16
+	maxExpression = 64 // bytes
+	maxDepth      = 16 // of the stack
 )
 
-// evaluator works out expressions at one address.
+// evaluator evaluates expressions at one address.
 type evaluator struct {
 	arch   *arch
 	ip     uint64
@@ -53,14 +52,14 @@ func (e *evaluator) push(v value) error {
 func (e *evaluator) pop() value {
 	n := len(e.stack)
 	if n == 0 {
-		return value{base: Other + 63} // of no use to anything
+		return value{base: Other + 63} // no register: no rule can use it
 	}
 	v := e.stack[n-1]
 	e.stack = e.stack[:n-1]
 	return v
 }
 
-// evaluate works out an expression, beginning with what is on the stack.
+// evaluate evaluates an expression. The stack may have initial values.
 func (e *evaluator) evaluate(b reader) (value, error) {
 	if len(b.data) > maxExpression {
 		return value{}, errExpression
@@ -79,7 +78,7 @@ func (e *evaluator) evaluate(b reader) (value, error) {
 	return e.pop(), nil
 }
 
-// The operations of DWARF that tables use.
+// The DWARF operations that unwind tables use.
 const (
 	opDeref      = 0x06
 	opConst1u    = 0x08
@@ -146,7 +145,7 @@ func (e *evaluator) step(b *reader) error {
 		v.read = true
 		return e.push(v)
 	default:
-		return e.two(op)
+		return e.binary(op)
 	}
 }
 
@@ -162,8 +161,8 @@ func (e *evaluator) register(number uint64, offset int64) error {
 	return e.push(value{base: base, offset: offset})
 }
 
-// two are the operations that take two operands.
-func (e *evaluator) two(op byte) error {
+// binary runs an operation with two operands.
+func (e *evaluator) binary(op byte) error {
 	b, a := e.pop(), e.pop()
 	switch {
 	case op == opPlus && b.constant():
@@ -190,5 +189,5 @@ func (e *evaluator) two(op byte) error {
 	return e.push(a)
 }
 
-// small reports whether a number fits where a Rule keeps it.
+// small reports whether a number fits into a Rule.
 func small(n int64) bool { return n >= math.MinInt32 && n <= math.MaxInt32 }

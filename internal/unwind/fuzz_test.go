@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// check asks for rows, and that they are what Rows promises whatever the file says.
+// check checks what Rows promises for any file: rows in order, the first at low, in bounded time.
 func check(t *testing.T, table *Table, low, high uint64) {
 	t.Helper()
 	start := time.Now()
@@ -26,7 +26,8 @@ func check(t *testing.T, table *Table, low, high uint64) {
 	}
 	for i := 1; i < len(rows); i++ {
 		if rows[i].Address <= rows[i-1].Address || rows[i].Address >= high {
-			t.Fatalf("rows from %#x to %#x: row %d at %#x, after one at %#x", low, high, i, rows[i].Address, rows[i-1].Address)
+			t.Fatalf("rows from %#x to %#x: row %d at %#x, after one at %#x",
+				low, high, i, rows[i].Address, rows[i-1].Address)
 		}
 	}
 }
@@ -34,7 +35,9 @@ func check(t *testing.T, table *Table, low, high uint64) {
 // FuzzEHFrame reads arbitrary .eh_frame and .debug_frame sections, with and without a
 // search table.
 func FuzzEHFrame(f *testing.F) {
-	for _, path := range []string{"/lib/x86_64-linux-gnu/libz.so.1", "/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libm.so.6"} {
+	for _, path := range []string{
+		"/lib/x86_64-linux-gnu/libz.so.1", "/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libm.so.6",
+	} {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
@@ -54,7 +57,7 @@ func FuzzEHFrame(f *testing.F) {
 		for _, machine := range []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64} {
 			for _, debug := range []bool{false, true} {
 				s := &section{data: data, address: ehAddress, debug: debug}
-				table := &Table{arch: arches[machine], goes: debug, file: &elf.File{}, read: true}
+				table := &Table{arch: arches[machine], isGo: debug, file: &elf.File{}, read: true}
 				if eh, x, err := readHeader(header, headerAddress); err == nil && x != nil && !debug {
 					s.address = eh
 					table.sources = append(table.sources, source{s, x})
@@ -76,8 +79,7 @@ func FuzzEHFrame(f *testing.F) {
 	})
 }
 
-// FuzzFile reads damaged ELF files: the seeds are real ones, the input a place and what
-// is written there.
+// FuzzFile reads damaged ELF files: the input says where in a real file bytes are replaced.
 func FuzzFile(f *testing.F) {
 	var images [][]byte
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libz.so.1", "/lib64/ld-linux-x86-64.so.2"} {

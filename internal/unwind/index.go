@@ -8,16 +8,15 @@ import (
 	"sort"
 )
 
-// index finds functions by address: where in the section each entry is. All are
-// sorted by address.
+// index lists a section's functions, sorted by address.
 type index interface {
 	len() int
-	// at is the address that function i begins at, and its entry's offset.
+	// at returns the address at which function i begins, and the offset of its FDE.
 	at(i int) (begin, offset uint64)
 }
 
-// first is the last function that begins at or before an address, or the very first.
-func first(x index, address uint64) int {
+// lastBefore returns the last function that begins at or before an address, 0 if there is none.
+func lastBefore(x index, address uint64) int {
 	i := sort.Search(x.len(), func(i int) bool {
 		begin, _ := x.at(i)
 		return begin > address
@@ -25,8 +24,8 @@ func first(x index, address uint64) int {
 	return max(0, i-1)
 }
 
-// searchTable is that of .eh_frame_hdr, read where it lies: pairs of a function's
-// address and its entry's, four bytes each, relative to the section.
+// searchTable is the search table of .eh_frame_hdr, used in place: pairs of the addresses of a
+// function and of its FDE, four bytes each, relative to .eh_frame_hdr.
 type searchTable struct {
 	pairs     []byte
 	address   uint64 // of .eh_frame_hdr
@@ -42,8 +41,8 @@ func (t *searchTable) at(i int) (begin, offset uint64) {
 	return begin, offset
 }
 
-// readHeader reads .eh_frame_hdr: where .eh_frame is, and the search table; nil where
-// that is missing or in a form that no linker makes.
+// readHeader reads .eh_frame_hdr: the address of .eh_frame, and the search table. The table is nil
+// if it is missing or has a form that no linker writes.
 func readHeader(data []byte, address uint64) (eh uint64, t *searchTable, err error) {
 	b := reader{data: data, address: address}
 	if version := b.byte(); b.err == nil && version != 1 {
@@ -68,7 +67,7 @@ func readHeader(data []byte, address uint64) (eh uint64, t *searchTable, err err
 	return eh, &searchTable{pairs: b.data[:8*count], address: address, ehAddress: eh}, nil
 }
 
-// list is an index made by reading all entries.
+// list is an index that was made by reading all entries.
 type list []listed
 
 type listed struct{ begin, offset uint64 }
@@ -76,12 +75,12 @@ type listed struct{ begin, offset uint64 }
 func (l list) len() int                        { return len(l) }
 func (l list) at(i int) (begin, offset uint64) { return l[i].begin, l[i].offset }
 
-// maxFunctions bounds a list. The largest programs seen (browsers) have half as many,
+// maxFunctions bounds a list. The largest programs seen (browsers) have half as many functions,
 // and a search table.
 const maxFunctions = 1 << 20
 
-// list reads all entries of a section. Those that make no sense are left out; where
-// an entry ends cannot be told any more, so does the list.
+// list reads all entries of a section. It leaves out entries that make no sense, and stops at an
+// entry without a usable length.
 func (s *section) list() (list, error) {
 	var l list
 	for offset := uint64(0); offset < uint64(len(s.data)); {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,26 +33,27 @@ func open(t testing.TB, path string) (*Table, *elf.File) {
 	return table, f
 }
 
-// said is a row as readelf shows it.
-type said struct {
+// readelfRow is a row that readelf prints.
+type readelfRow struct {
 	address uint64
 	cells   map[string]string // by column: CFA, rbp, ra
 }
 
-// function is what readelf says of one.
+// function has the rows that readelf prints for a function.
 type function struct {
 	begin, end uint64
-	rows       []said
+	rows       []readelfRow
 	signal     bool
 }
 
 var (
-	fdeLine      = regexp.MustCompile(`^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE cie=([0-9a-f]+) pc=([0-9a-f]+)\.\.([0-9a-f]+)$`)
+	fdeLine = regexp.MustCompile(
+		`^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE cie=([0-9a-f]+) pc=([0-9a-f]+)\.\.([0-9a-f]+)$`)
 	registerName = regexp.MustCompile(` \([a-z0-9]+\)`) // after its number
 	cieLine      = regexp.MustCompile(`^([0-9a-f]+) [0-9a-f]+ [0-9a-f]+ CIE "(.*)" cf=`)
 )
 
-// readelf gives all functions of a file's tables, interpreted by binutils.
+// readelf returns all functions in a file's tables, as binutils reads them.
 func readelf(t *testing.T, path string) []function {
 	t.Helper()
 	cmd := exec.Command("readelf", "--debug-dump=frames-interp", "--wide", path)
@@ -63,16 +65,22 @@ func readelf(t *testing.T, path string) []function {
 	if err := cmd.Start(); err != nil {
 		t.Skipf("needs binutils: %v", err)
 	}
+	all := parseReadelf(out)
+	_ = cmd.Wait() // it fails, after its output, if a separate debug file is missing
+	return all
+}
+
+func parseReadelf(out io.Reader) []function {
 	var all []function
 	var f *function
 	var columns []string
-	start := map[string]map[string]string{} // what common entries say
+	start := map[string]map[string]string{} // initial cells, by CIE
 	signal := map[string]bool{}
 	cie, inCIE := "", false
 	flush := func() {
 		if f != nil {
-			if len(f.rows) == 0 { // readelf leaves out what is only the common entry's
-				f.rows = []said{{f.begin, start[cie]}}
+			if len(f.rows) == 0 { // readelf prints no row that is the CIE's
+				f.rows = []readelfRow{{f.begin, start[cie]}}
 			}
 			all = append(all, *f)
 			f = nil
@@ -116,34 +124,36 @@ func readelf(t *testing.T, path string) []function {
 		if inCIE {
 			start[cie] = cells
 		} else if f != nil {
-			f.rows = append(f.rows, said{address, cells})
+			f.rows = append(f.rows, readelfRow{address, cells})
 		}
 	}
 	flush()
-	_ = cmd.Wait() // it fails where a separate debug file is missing, having said everything
 	return all
 }
 
 var baseNames = map[Base]string{SP: "rsp", FP: "rbp", BX: "rbx"}
 
-var others = map[Base]string{Other + 0: "rax", Other + 1: "rdx", Other + 2: "rcx", Other + 4: "rsi", Other + 5: "rdi",
-	Other + 8: "r8", Other + 9: "r9", Other + 10: "r10", Other + 11: "r11", Other + 12: "r12", Other + 13: "r13", Other + 14: "r14", Other + 15: "r15"}
+var others = map[Base]string{
+	Other + 0: "rax", Other + 1: "rdx", Other + 2: "rcx", Other + 4: "rsi", Other + 5: "rdi",
+	Other + 8: "r8", Other + 9: "r9", Other + 10: "r10", Other + 11: "r11",
+	Other + 12: "r12", Other + 13: "r13", Other + 14: "r14", Other + 15: "r15",
+}
 
-// agrees compares a rule with a row; a cell that says "exp" is only that there is an
-// expression, which other tests look into.
-func agrees(r Rule, f *function, s said) bool {
+// agrees compares a rule with a row. A cell "exp" stands for any expression; other tests check
+// expressions.
+func agrees(r Rule, f *function, s readelfRow) bool {
 	if f.signal {
 		return r.Kind == Signal
 	}
 	if s.cells["ra"] == "u" || s.cells["ra"] == "" {
 		return r.Kind == End
 	}
-	if !strings.HasPrefix(s.cells["ra"], "c") { // in another register: setcontext has it so for an instruction
+	if !strings.HasPrefix(s.cells["ra"], "c") { // in another register, as at one instruction of setcontext
 		return r == Rule{}
 	}
 	if s.cells["CFA"] == "exp" {
 		if r == (Rule{}) {
-			return true // one of few; see below
+			return true // TestAgainstReadelf bounds their number
 		}
 		if r.Kind != CFA && r.Kind != CFAAt {
 			return false
@@ -169,7 +179,7 @@ func agreesOn(s Saved, cell string) bool {
 		return s.Where != Same
 	case cell == "" || cell == "s":
 		return s.Where == Same
-	case cell == "u": // readelf says the same of what is undefined and of what nothing is said
+	case cell == "u": // readelf prints that for undefined registers and for those without an entry
 		return s.Where == Same || s.Where == Gone
 	case strings.HasPrefix(cell, "c"):
 		return s.Where == AtCFA && cell == fmt.Sprintf("c%+d", s.Offset)
@@ -177,7 +187,7 @@ func agreesOn(s Saved, cell string) bool {
 	return s.Where == Gone
 }
 
-// ruleAt is the rule of an address.
+// ruleAt returns the rule at an address.
 func ruleAt(rows []Row, address uint64) Rule {
 	var r Rule
 	for _, row := range rows {
@@ -189,7 +199,7 @@ func ruleAt(rows []Row, address uint64) Rule {
 	return r
 }
 
-// Every row that binutils finds in these files is found, and no other.
+// TestAgainstReadelf compares all rows of some files with those of binutils.
 func TestAgainstReadelf(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -218,7 +228,7 @@ func TestAgainstReadelf(t *testing.T) {
 						end = f.rows[k+1].address
 					}
 					if s.address >= end {
-						continue // nothing lies between: the next row is meant
+						continue // empty: the next row replaces it
 					}
 					rows++
 					for _, address := range []uint64{s.address, end - 1} {
@@ -238,7 +248,7 @@ func TestAgainstReadelf(t *testing.T) {
 			if rows == 0 {
 				t.Error("nothing compared")
 			}
-			// OpenSSL's hand-written assembly has six that multiply a register, libc two.
+			// OpenSSL's hand-written assembly has six rows that multiply a register, libc two.
 			if unknown/2 > 8 {
 				t.Errorf("%d rows of %d without a rule", unknown/2, rows)
 			}
@@ -246,12 +256,12 @@ func TestAgainstReadelf(t *testing.T) {
 	}
 }
 
-// systemFiles are those of these that are there.
+// systemFiles returns some of the system's files, as far as they exist.
 func systemFiles(t *testing.T) (paths []string) {
 	for _, pattern := range []string{
 		"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6", "/lib/x86_64-linux-gnu/libz.so.1",
-		"/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
-		"/usr/bin/bash", "/usr/bin/python3",
+		"/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+		"/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/bin/bash", "/usr/bin/python3",
 	} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
 			paths = append(paths, found...)
@@ -260,17 +270,18 @@ func systemFiles(t *testing.T) (paths []string) {
 	return paths
 }
 
-// builtFiles are small programs of several compilers.
+// builtFiles compiles small programs with several compilers.
 func builtFiles(t *testing.T) (paths []string) {
 	dir := t.TempDir()
+	onlyDebug := []string{"-fno-asynchronous-unwind-tables", "-nostartfiles", "-Wl,-e,main", "testdata/shapes.c"}
 	for name, command := range map[string][]string{
 		"gcc-O0":       {"gcc", "-O0", "testdata/shapes.c"},
 		"gcc-O2":       {"gcc", "-O2", "-fomit-frame-pointer", "testdata/shapes.c"},
 		"gcc-O3-avx":   {"gcc", "-O3", "-mavx2", "-mstackrealign", "-fomit-frame-pointer", "testdata/shapes.c"},
 		"gcc-static":   {"gcc", "-O2", "-static", "testdata/shapes.c"},
 		"gcc-no-table": {"gcc", "-O2", "-Wl,--no-eh-frame-hdr", "testdata/shapes.c"},
-		"gcc-debug":    {"gcc", "-O2", "-g", "-fno-asynchronous-unwind-tables", "-nostartfiles", "-Wl,-e,main", "testdata/shapes.c"},
-		"gcc-debug-z":  {"gcc", "-O2", "-g", "-gz", "-fno-asynchronous-unwind-tables", "-nostartfiles", "-Wl,-e,main", "testdata/shapes.c"},
+		"gcc-debug":    append([]string{"gcc", "-O2", "-g"}, onlyDebug...),
+		"gcc-debug-z":  append([]string{"gcc", "-O2", "-g", "-gz"}, onlyDebug...),
 		"clang-O2":     {"clang", "-O2", "-fomit-frame-pointer", "testdata/shapes.c"},
 		"rustc":        {"rustc", "-O", "--edition", "2021", "testdata/shapes.rs"},
 	} {
@@ -279,8 +290,8 @@ func builtFiles(t *testing.T) (paths []string) {
 			continue
 		}
 		args := append(command[1:], "-o", out)
-		if said, err := exec.Command(command[0], args...).CombinedOutput(); err != nil {
-			t.Errorf("%v: %v\n%s", command, err, said)
+		if output, err := exec.Command(command[0], args...).CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", command, err, output)
 			continue
 		}
 		paths = append(paths, out)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// how a function keeps a register's value in its caller.
+// how says where a function keeps the value that a register had in its caller.
 type how uint8
 
 const (
 	same how = iota
 	undefined
 	atOffset     // saved at CFA + offset
-	atExpression // saved where an expression says
+	atExpression // saved at an expression's result
 	otherwise    // in another register, or computed: not followed
 )
 
@@ -22,19 +22,20 @@ type saved struct {
 	expression []byte
 }
 
-// state is what the instructions have said up to an address.
+// state is the result of the instructions up to an address. The CFA is register + offset, or an
+// expression if there is one.
 type state struct {
-	register   uint64 // the CFA is register + offset,
+	register   uint64
 	offset     int64
-	expression []byte // or what an expression says
+	expression []byte
 	saved      [followed]saved
 }
 
 // Bounds that only damaged files exceed.
 const (
 	maxRemembered = 64
-	// maxInstructions is for one call of Rows. The longest functions seen
-	// (interpreters' loops) have a few thousand.
+	// maxInstructions is for one call of Rows. The longest functions seen, interpreters' loops,
+	// have a few thousand instructions.
 	maxInstructions = 1 << 20
 )
 
@@ -50,23 +51,23 @@ type machine struct {
 	function   fde
 	at         uint64
 	state      state
-	first      state // after the common entry's instructions
-	starting   bool  // in them
+	initial    state // after the CIE's instructions
+	inCIE      bool  // these are running
 	remembered []state
 	left       *int // instructions that may still be run
-	// row is told what holds from an address up to another.
+	// row is called with the state that holds from one address up to another.
 	row func(from, to uint64, s *state)
 }
 
-// run goes through a function up to the address end.
+// run runs a function's instructions up to the address end.
 func (m *machine) run(end uint64) error {
 	m.at = m.function.begin
-	m.starting = true
+	m.inCIE = true
 	if err := m.execute(m.function.cie.start, end); err != nil {
 		return err
 	}
-	m.starting = false
-	m.first = m.state
+	m.inCIE = false
+	m.initial = m.state
 	if err := m.execute(m.function.program, end); err != nil {
 		return err
 	}
@@ -92,12 +93,12 @@ func (m *machine) execute(b reader, end uint64) error {
 	return nil
 }
 
-// moveTo goes on to an address: until then the state holds.
+// moveTo goes on to an address. The current state holds up to there.
 func (m *machine) moveTo(address, end uint64) error {
 	if address < m.at {
 		return errBackwards
 	}
-	if m.starting && address != m.at {
+	if m.inCIE && address != m.at {
 		return errBackwards
 	}
 	if to := min(address, end); to > m.at {
@@ -136,7 +137,7 @@ const (
 	cfaValOffset        = 0x14
 	cfaValOffsetSf      = 0x15
 	cfaValExpression    = 0x16
-	cfaAdvanceLoc8      = 0x1d // of MIPS, but some assemblers know it everywhere
+	cfaAdvanceLoc8      = 0x1d // MIPS's, but some assemblers write it for other processors
 	cfaNegateRAWithPC   = 0x2c
 	cfaNegateRA         = 0x2d
 	cfaArgsSize         = 0x2e
@@ -194,7 +195,7 @@ func (m *machine) step(b *reader, end uint64) error {
 	return nil
 }
 
-// define are the instructions that say where something is.
+// define runs an instruction that defines the CFA or the place of a register.
 func (m *machine) define(op byte, b *reader) error {
 	s, align := &m.state, m.function.cie.dataAlign
 	register := func() uint64 { return b.uleb() }
@@ -257,9 +258,9 @@ func (m *machine) save(register uint64, where saved) {
 	}
 }
 
-// restore is to what the common entry says.
+// restore gives a register the place that the CIE says.
 func (m *machine) restore(register uint64) {
 	if i := m.arch.slot(register); i >= 0 {
-		m.state.saved[i] = m.first.saved[i]
+		m.state.saved[i] = m.initial.saved[i]
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 var errTruncated = errors.New("truncated")
 
-// reader is a part of a section that is read from front to back. The first read
-// beyond its end makes everything after it zero, and stays as err.
+// reader reads a part of a section from front to back. After the first error, which stays in err,
+// all reads return zero.
 type reader struct {
 	data    []byte
 	address uint64 // of data[0]
@@ -23,7 +23,7 @@ func (b *reader) fail(err error) {
 	b.data = nil
 }
 
-// take is the next n bytes; nil where they are not there.
+// take returns the next n bytes, nil if there are fewer.
 func (b *reader) take(n uint64) []byte {
 	if n > uint64(len(b.data)) {
 		b.fail(errTruncated)
@@ -35,7 +35,7 @@ func (b *reader) take(n uint64) []byte {
 	return d
 }
 
-// sub is the next n bytes, to be read by themselves.
+// sub returns a reader for the next n bytes.
 func (b *reader) sub(n uint64) reader {
 	at := b.address
 	d := b.take(n)
@@ -70,7 +70,7 @@ func (b *reader) sleb() int64 {
 	return int64(v)
 }
 
-// leb reads a LEB128 number and the bits it had. Bits beyond 64 are dropped.
+// leb reads a LEB128 number and returns its length in bits. Bits beyond 64 are dropped.
 func (b *reader) leb() (v uint64, bits uint) {
 	for {
 		c := b.byte()
@@ -87,7 +87,7 @@ func (b *reader) leb() (v uint64, bits uint) {
 	}
 }
 
-// string reads up to a zero byte, which is never far.
+// string reads up to a zero byte. The strings of these sections are short.
 func (b *reader) string() string {
 	const longest = 32
 	for i, c := range b.data[:min(longest, len(b.data))] {
@@ -99,7 +99,7 @@ func (b *reader) string() string {
 	return ""
 }
 
-// How pointers in these sections are encoded: a format, and what it is relative to.
+// The encodings of pointers: a format, and a base.
 const (
 	encOmit     = 0xff
 	encFormat   = 0x0f
@@ -132,13 +132,12 @@ func (b *reader) plain(encoding byte) uint64 {
 	return 0
 }
 
-// pointer reads an encoded address; data is what those relative to data are
-// relative to.
+// pointer reads an encoded address. data is the base of addresses with the encoding relData.
 func (b *reader) pointer(encoding byte, data uint64) uint64 {
 	at := b.address
 	switch {
 	case encoding&encIndirect != 0:
-		// What it points at is known only when the program runs.
+		// The program's memory has the address, so it is unknown here.
 	case encoding&encRelative == 0:
 		return b.plain(encoding)
 	case encoding&encRelative == relPC:

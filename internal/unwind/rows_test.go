@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// usual is what every compiler's common entry says: CFA = rsp+8, the return address
-// at CFA-8.
+// usual has the instructions of every compiler's CIE: CFA = rsp+8, the return address at CFA-8.
 var usual = []byte{cfaDefCFA, 7, 8, cfaOffset | 16, 1}
 
 var entryRule = Rule{Kind: CFA, Base: SP, Offset: 8, RA: -8}
 
-// with changes a copy of entryRule.
+// with returns a changed copy of entryRule.
 func with(change func(r *Rule)) Rule {
 	r := entryRule
 	change(&r)
@@ -45,7 +44,8 @@ var handMade = []struct {
 		[]byte{
 			cfaAdvanceLoc | 5, cfaDefCFA, 10, 0, // lea 8(%rsp), %r10
 			cfaAdvanceLoc | 8, cfaExpression, 6, 2, opBreg0 + 6, 0, // push %rbp; mov %rsp, %rbp
-			cfaAdvanceLoc | 4, cfaDefCFAExpression, 3, opBreg0 + 6, 0x78, opDeref, cfaExpression, 3, 2, opBreg0 + 6, 0x70,
+			cfaAdvanceLoc | 4, cfaDefCFAExpression, 3, opBreg0 + 6, 0x78, opDeref,
+			cfaExpression, 3, 2, opBreg0 + 6, 0x70,
 		},
 		[]Row{
 			{0x1000, entryRule},
@@ -54,19 +54,29 @@ var handMade = []struct {
 			{0x1011, Rule{Kind: CFAAt, Base: FP, Offset: -8, FP: Saved{AtFP, 0}, BX: Saved{AtFP, -16}, RA: -8}},
 		}, nil},
 	{"saved in hand-written assembly", usual,
-		[]byte{cfaDefCFAExpression, 6, opBreg0 + 7, 0x98, 0x01, opDeref, opPlusUconst, 8, cfaNegativeOffset, 6, 0x7e, cfaValOffset, 3, 1},
-		[]Row{{0x1000, Rule{Kind: CFAAt, Base: SP, Offset: 152, Add: 8, FP: Saved{AtCFA, 126 * 8}, BX: Saved{Where: Gone}, RA: -8}}}, nil},
+		[]byte{
+			cfaDefCFAExpression, 6, opBreg0 + 7, 0x98, 0x01, opDeref, opPlusUconst, 8,
+			cfaNegativeOffset, 6, 0x7e, cfaValOffset, 3, 1,
+		},
+		[]Row{{0x1000, Rule{
+			Kind: CFAAt, Base: SP, Offset: 152, Add: 8, FP: Saved{AtCFA, 126 * 8}, BX: Saved{Where: Gone}, RA: -8,
+		}}}, nil},
 	{"the outermost function", append(usual, cfaUndefined, 16), nil, []Row{{0x1000, Rule{Kind: End}}}, nil},
 	{"no return address", usual[:3], nil, []Row{{0x1000, Rule{}}}, nil},
-	{"a multiplication", usual, []byte{cfaDefCFAExpression, 5, opBreg0 + 7, 8, opLit0 + 8, 0x1e, opDeref}, []Row{{0x1000, Rule{}}}, nil},
-	{"an expression of nothing", usual, []byte{cfaDefCFAExpression, 3, opPlus, opDup, opDrop}, []Row{{0x1000, Rule{}}}, nil},
+	{"a multiplication", usual, []byte{cfaDefCFAExpression, 5, opBreg0 + 7, 8, opLit0 + 8, 0x1e, opDeref},
+		[]Row{{0x1000, Rule{}}}, nil},
+	{"an expression of nothing", usual, []byte{cfaDefCFAExpression, 3, opPlus, opDup, opDrop},
+		[]Row{{0x1000, Rule{}}}, nil},
 	{"a far location", usual, []byte{cfaSetLoc, 0, 0x18, 0, 0, 0, 0, 0, 0, cfaDefCFAOffset, 16},
 		[]Row{{0x1000, entryRule}, {0x1800, with(func(r *Rule) { r.Offset = 16 })}}, nil},
 	{"back again", usual, []byte{cfaAdvanceLoc | 16, cfaSetLoc, 0, 0x10, 0, 0, 0, 0, 0, 0},
 		[]Row{{0x1000, entryRule}, {0x1010, Rule{}}}, errBackwards},
-	{"further than there is", usual, []byte{cfaAdvanceLoc8, 255, 255, 255, 255, 255, 255, 255, 255}, []Row{{0x1000, Rule{}}}, errBackwards},
-	{"nothing to restore", usual, []byte{cfaAdvanceLoc | 2, cfaRestoreState}, []Row{{0x1000, entryRule}, {0x1002, Rule{}}}, errRemembered},
-	{"cut short", usual, []byte{cfaAdvanceLoc | 2, cfaDefCFAExpression, 100, 1, 2}, []Row{{0x1000, entryRule}, {0x1002, Rule{}}}, errTruncated},
+	{"further than there is", usual, []byte{cfaAdvanceLoc8, 255, 255, 255, 255, 255, 255, 255, 255},
+		[]Row{{0x1000, Rule{}}}, errBackwards},
+	{"nothing to restore", usual, []byte{cfaAdvanceLoc | 2, cfaRestoreState},
+		[]Row{{0x1000, entryRule}, {0x1002, Rule{}}}, errRemembered},
+	{"cut short", usual, []byte{cfaAdvanceLoc | 2, cfaDefCFAExpression, 100, 1, 2},
+		[]Row{{0x1000, entryRule}, {0x1002, Rule{}}}, errTruncated},
 }
 
 // tableOf makes a table of a section.
@@ -91,7 +101,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Around a function there are frame pointers, and rows begin where they are asked for.
+// TestRowsAround checks the rows before, inside and behind a function.
 func TestRowsAround(t *testing.T) {
 	table := tableOf(t, elf.EM_X86_64, &section{data: frame(usual, []byte{cfaAdvanceLoc1, 0x80, cfaDefCFAOffset, 16})})
 	later := with(func(r *Rule) { r.Offset = 16 })
@@ -114,9 +124,12 @@ func TestRowsAround(t *testing.T) {
 	}
 }
 
-// A linkage table's expression asks for the address: it becomes rows.
+// TestRowsOfLinkageTable makes rows of a linkage table's expression, which uses the address.
 func TestRowsOfLinkageTable(t *testing.T) {
-	expression := []byte{cfaDefCFAExpression, 11, opBreg0 + 7, 8, opBreg0 + 16, 0, opLit0 + 15, opAnd, opLit0 + 11, opGe, opLit0 + 3, opShl, opPlus}
+	expression := []byte{
+		cfaDefCFAExpression, 11, opBreg0 + 7, 8, opBreg0 + 16, 0, opLit0 + 15, opAnd, opLit0 + 11, opGe,
+		opLit0 + 3, opShl, opPlus,
+	}
 	table := tableOf(t, elf.EM_X86_64, &section{data: frame(usual, expression)})
 	rows, err := table.Rows(0x1000, 0x1020)
 	pushed := with(func(r *Rule) { r.Offset = 16 })
@@ -126,12 +139,13 @@ func TestRowsOfLinkageTable(t *testing.T) {
 	}
 }
 
-// On arm64 the return address is in a register, until it is saved.
+// TestRowsOfArm64 finds the return address in the link register until it is saved.
 func TestRowsOfArm64(t *testing.T) {
 	const lr, frameRegister, sp = 30, 29, 31
 	data := frame([]byte{cfaDefCFA, sp, 0}, []byte{
 		cfaAdvanceLoc | 4, cfaNegateRA, // paciasp
-		cfaAdvanceLoc | 4, cfaDefCFAOffset, 32, cfaOffset | frameRegister, 4, cfaOffset | lr, 3, // stp x29, x30, [sp, -32]!
+		// stp x29, x30, [sp, -32]!
+		cfaAdvanceLoc | 4, cfaDefCFAOffset, 32, cfaOffset | frameRegister, 4, cfaOffset | lr, 3,
 		cfaAdvanceLoc | 4, cfaDefCFARegister, frameRegister, // mov x29, sp
 		cfaAdvanceLoc | 40, cfaRestore | lr, cfaRestore | frameRegister, cfaDefCFA, sp, 0,
 	})
@@ -150,10 +164,11 @@ func TestRowsOfArm64(t *testing.T) {
 	}
 }
 
-// Of Go's tables only what has no frame is used.
+// TestRowsOfGo checks that of Go's tables only the rules of frameless code are used.
 func TestRowsOfGo(t *testing.T) {
-	table := tableOf(t, elf.EM_X86_64, &section{data: debugFrame(frame(usual, []byte{cfaAdvanceLoc1, 0x80, cfaDefCFAOffset, 64})), debug: true})
-	table.goes = true
+	data := debugFrame(frame(usual, []byte{cfaAdvanceLoc1, 0x80, cfaDefCFAOffset, 64}))
+	table := tableOf(t, elf.EM_X86_64, &section{data: data, debug: true})
+	table.isGo = true
 	rows, err := table.Rows(0x1000, 0x2000)
 	want := []Row{{0x1000, entryRule}, {0x1080, Rule{Kind: FramePointer}}}
 	if !reflect.DeepEqual(rows, want) || err != nil {
@@ -161,7 +176,7 @@ func TestRowsOfGo(t *testing.T) {
 	}
 }
 
-// debugFrame turns what frame made into the other section's form.
+// debugFrame turns frame's .eh_frame into a .debug_frame.
 func debugFrame(eh []byte) []byte {
 	copy(eh[4:], []byte{255, 255, 255, 255})
 	cieSize := int(eh[0]) + 4
@@ -169,7 +184,7 @@ func debugFrame(eh []byte) []byte {
 	return eh
 }
 
-// Where a signal handler returns to is found by its code, too, from a byte before on.
+// TestSignalsByCode finds the code to which signal handlers return, from one byte before it.
 func TestSignalsByCode(t *testing.T) {
 	image := make([]byte, 0x100)
 	copy(image[0x40:], sigreturn)
@@ -180,7 +195,9 @@ func TestSignalsByCode(t *testing.T) {
 		low, high uint64
 		want      []Row
 	}{
-		{0x1000, 0x1100, []Row{{0x1000, Rule{Kind: FramePointer}}, {0x103f, Rule{Kind: Signal}}, {0x1049, Rule{Kind: FramePointer}}}},
+		{0x1000, 0x1100, []Row{
+			{0x1000, Rule{Kind: FramePointer}}, {0x103f, Rule{Kind: Signal}}, {0x1049, Rule{Kind: FramePointer}},
+		}},
 		{0x1044, 0x1100, []Row{{0x1044, Rule{Kind: Signal}}, {0x1049, Rule{Kind: FramePointer}}}},
 		{0x1000, 0x1040, []Row{{0x1000, Rule{Kind: FramePointer}}, {0x103f, Rule{Kind: Signal}}}},
 	} {
@@ -191,8 +208,7 @@ func TestSignalsByCode(t *testing.T) {
 	}
 }
 
-// Damaged tables that would take long: many functions with long programs, and many that
-// share one entry that cannot be read.
+// TestDamagedIsBounded reads damaged tables that would take long: many functions with long programs.
 func TestDamagedIsBounded(t *testing.T) {
 	long := make([]byte, 1<<20)
 	for i := range long {

@@ -1,8 +1,8 @@
 package unwind
 
-// rule is what a state means at an address, and whether it is another one at the
-// next address, because an expression asks for the address.
-func (a *arch) rule(s *state, address uint64) (r Rule, moving bool) {
+// rule returns the rule for a state at an address. With perAddress the rule may differ at the next
+// address, because an expression uses the address.
+func (a *arch) rule(s *state, address uint64) (r Rule, perAddress bool) {
 	if s.saved[ra].how == undefined {
 		return Rule{Kind: End}, false
 	}
@@ -13,10 +13,10 @@ func (a *arch) rule(s *state, address uint64) (r Rule, moving bool) {
 		if cfa, err = e.evaluate(reader{data: s.expression}); err != nil {
 			return Rule{}, false
 		}
-		moving = e.usedIP
+		perAddress = e.usedIP
 	}
 	if !cfa.usable() {
-		return Rule{}, moving
+		return Rule{}, perAddress
 	}
 	r = Rule{Kind: CFA, Base: cfa.base, Offset: int32(cfa.offset), Add: int32(cfa.add)}
 	if cfa.read {
@@ -27,19 +27,19 @@ func (a *arch) rule(s *state, address uint64) (r Rule, moving bool) {
 	} else if where := a.where(&s.saved[ra], address); where.Where == AtCFA && where.Offset != 0 {
 		r.RA = where.Offset
 	} else {
-		return Rule{}, moving
+		return Rule{}, perAddress
 	}
 	r.FP = a.where(&s.saved[fp], address)
 	r.BX = a.where(&s.saved[bx], address)
-	return r, moving
+	return r, perAddress
 }
 
-// usable reports whether a Rule can say that the CFA is this.
+// usable reports whether a Rule can have the value as its CFA.
 func (v value) usable() bool {
 	return (v.base >= SP && v.base <= BX || v.base >= Other && v.base < Other+32) && small(v.offset) && small(v.add)
 }
 
-// where says where a register is saved, as a Rule can.
+// where returns the place of a saved register, in a Rule's terms.
 func (a *arch) where(s *saved, address uint64) Saved {
 	switch s.how {
 	case same:
@@ -66,9 +66,9 @@ func (a *arch) where(s *saved, address uint64) Saved {
 	return Saved{Where: Gone}
 }
 
-// entry reports whether a rule is that of a function's first instruction, which has
-// no frame yet: so is all of a function that needs none.
-func (a *arch) entry(r Rule) bool {
+// isEntry reports whether a rule is that of a function's first instruction, which has no frame. A
+// function that needs no frame has this rule throughout.
+func (a *arch) isEntry(r Rule) bool {
 	if r.Kind != CFA || r.Base != SP {
 		return false
 	}

@@ -2,20 +2,20 @@ package unwind
 
 import "bytes"
 
-// sigreturn is what a signal handler returns to on x86-64: mov $15, %rax; syscall.
-// Where that is not in the C library (Go, musl) no tables tell of it.
+// sigreturn is the code to which signal handlers return on x86-64: mov $15, %rax; syscall. Only the
+// C library has tables for it; Go and musl do not.
 var sigreturn = []byte{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
 
-// signals corrects the rows for what signal handlers return to. It begins one byte
+// signals corrects the rows for the code to which signal handlers return. The rows begin one byte
 // early, because a return address is looked up at the byte before it.
-func (p *painter) signals(low, high uint64) {
+func (p *builder) signals(low, high uint64) {
 	if p.table.arch.ip == noRegister {
 		return
 	}
 	size := uint64(len(sigreturn))
 	from := low - min(low, size)
 	code := p.table.loaded(from, high+size-from)
-	if code == nil { // the segment begins here
+	if code == nil { // the segment begins at low
 		from = low
 		code = p.table.loaded(from, high+size-from)
 	}
@@ -31,9 +31,8 @@ func (p *painter) signals(low, high uint64) {
 	}
 }
 
-// override makes a rule hold from low up to high, whatever the rows said, which go up
-// to end.
-func (p *painter) override(low, high, end uint64, r Rule) {
+// override makes a rule hold from low up to high in the rows, which end at end.
+func (p *builder) override(low, high, end uint64, r Rule) {
 	if low >= min(high, end) {
 		return
 	}

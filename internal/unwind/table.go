@@ -13,15 +13,15 @@ import (
 
 // Table finds the rows of one ELF file. It may be used by several goroutines.
 type Table struct {
-	arch  *arch
-	goes  bool
-	file  *elf.File
-	image []byte
-	apart func() []byte
+	arch     *arch
+	isGo     bool
+	file     *elf.File
+	image    []byte
+	separate func() []byte
 
 	mu      sync.Mutex
 	read    bool
-	sources []source // in the order in which they are asked
+	sources []source // the first that knows an address is used
 }
 
 // source is a section with its index.
@@ -30,21 +30,21 @@ type source struct {
 	index   index
 }
 
-// New makes the table of an ELF file with its image; isGo says that Go's linker made
-// it. Nothing is read yet. The image must stay as it is. apart, if not nil, gives the .debug_frame that was
-// stripped from the file, for one that has none.
-func New(f *elf.File, image []byte, isGo bool, apart func() []byte) (*Table, error) {
+// New makes the table of an ELF file and its image, which must not change. It reads nothing yet.
+// isGo says that Go's linker made the file. If the file has no .debug_frame, separate (if not nil)
+// returns the one that was stripped from the file.
+func New(f *elf.File, image []byte, isGo bool, separate func() []byte) (*Table, error) {
 	a := arches[f.Machine]
 	if a == nil || f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
 		return nil, fmt.Errorf("unwinding %v, %v: not supported", f.Machine, f.Class)
 	}
-	return &Table{arch: a, goes: isGo, file: f, image: image, apart: apart}, nil
+	return &Table{arch: a, isGo: isGo, file: f, image: image, separate: separate}, nil
 }
 
-// Rows are the rows for the code from low up to high, addresses as the file has them.
-// The first is at low. What the tables say nothing of is of kind FramePointer, what
-// cannot be understood Unknown; so the rows are complete also when there is an error,
-// which is the first thing that was not understood.
+// Rows returns the rows for the code from low up to high, which are addresses of the file. The first
+// row is at low. Code without tables has the kind FramePointer. If the tables cannot be
+// understood, the kind is Unknown. So the rows are complete even if there is an error, which is the
+// first of those met.
 func (t *Table) Rows(low, high uint64) ([]Row, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *Table) Rows(low, high uint64) ([]Row, error) {
 		t.read = true
 		errs.keep(t.find())
 	}
-	p := painter{table: t, left: maxInstructions, err: &errs}
+	p := builder{table: t, left: maxInstructions, err: &errs}
 	p.fill(t.sources, low, high)
 	p.signals(low, high)
 	return p.rows, errs.err
@@ -67,9 +67,9 @@ func (e *firstError) keep(err error) {
 	}
 }
 
-// find reads the headers of the sections that there are. .debug_frame is what a
-// compiler writes for debuggers where nothing is needed at run time; Go does, beside
-// the .eh_frame of the C code that is linked in.
+// find reads the headers of the sections. Compilers write .eh_frame for use at run time, and
+// .debug_frame for debuggers. A Go program has its own functions in .debug_frame, and those of
+// linked C code in .eh_frame.
 func (t *Table) find() error {
 	var errs firstError
 	if eh, x, err := t.ehFrame(); err != nil {
@@ -87,8 +87,7 @@ func (t *Table) find() error {
 	return errs.err
 }
 
-// ehFrame finds .eh_frame, by its header, as the program itself does at run time, or
-// else by its name.
+// ehFrame finds .eh_frame: by its header, as the program itself does at run time, else by name.
 func (t *Table) ehFrame() (*section, index, error) {
 	var errs firstError
 	for _, p := range t.file.Progs {
@@ -115,7 +114,7 @@ func (t *Table) ehFrame() (*section, index, error) {
 	return nil, nil, errs.err
 }
 
-// loaded is up to n bytes of what is loaded at an address.
+// loaded returns up to n bytes of the file that are loaded at an address.
 func (t *Table) loaded(address, n uint64) []byte {
 	for _, p := range t.file.Progs {
 		at := address - p.Vaddr
@@ -132,7 +131,7 @@ func (t *Table) loaded(address, n uint64) []byte {
 	return nil
 }
 
-// maxDebugFrame bounds the section, unpacked: all of it is read for its index.
+// maxDebugFrame bounds the size of the section when unpacked, because its index needs all of it.
 const maxDebugFrame = 64 << 20
 
 func (t *Table) debugFrame() (*section, error) {
@@ -141,7 +140,7 @@ func (t *Table) debugFrame() (*section, error) {
 		h = t.file.Section(".zdebug_frame")
 	}
 	if h == nil || h.Type == elf.SHT_NOBITS {
-		return t.debugFrameApart()
+		return t.separateDebugFrame()
 	}
 	data, err := t.unpacked(h)
 	if err != nil {
@@ -150,11 +149,11 @@ func (t *Table) debugFrame() (*section, error) {
 	return &section{data: data, debug: true}, nil
 }
 
-func (t *Table) debugFrameApart() (*section, error) {
-	if t.apart == nil {
+func (t *Table) separateDebugFrame() (*section, error) {
+	if t.separate == nil {
 		return nil, nil
 	}
-	data := t.apart()
+	data := t.separate()
 	switch {
 	case len(data) == 0:
 		return nil, nil
@@ -189,7 +188,7 @@ func (t *Table) unpacked(h *elf.Section) ([]byte, error) {
 	return data, err
 }
 
-// contents is a section as it is in the file.
+// contents returns a section's bytes in the file.
 func (t *Table) contents(h *elf.Section) []byte {
 	if h.Offset > uint64(len(t.image)) {
 		return nil

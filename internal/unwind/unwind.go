@@ -1,45 +1,41 @@
-// Package unwind reads the tables by which a debugger or an exception finds the
-// caller of a function that keeps no frame pointer (.eh_frame, .debug_frame), and
-// turns them into rows that a small machine can follow: from this address on the
-// caller's stack pointer is found so, its frame pointer so, the return address so.
-// It follows no stack itself; the kernel side does (bpf/code/unwind.h).
+// Package unwind reads the tables by which debuggers and exceptions find the caller of a function
+// without a frame pointer (.eh_frame, .debug_frame). It turns them into rows for the kernel side: a
+// row says how, from an address on, the caller's stack pointer, frame pointer and return address
+// are found. The package follows no stack itself; the kernel side does (bpf/code/unwind.h).
 //
-// Nothing is read before it is asked for, and then only what covers the addresses
-// asked about, through the binary search table of .eh_frame_hdr where there is one.
-//
-// The normal sequence: New for an ELF file, then Rows for ranges of code.
+// Call New for an ELF file, then Rows for ranges of code. A call reads only the tables for its
+// range: the search table of .eh_frame_hdr finds them, if there is one.
 package unwind
 
 // Rule says how to find the caller of the code at an address. It is comparable:
 // a binary has thousands of rows, but few different rules.
 type Rule struct {
 	Kind   Kind
-	Base   Base  // the register that the canonical frame address, the CFA, is found from
-	Offset int32 // added to it
-	Add    int32 // of kind CFAAt, added to what is read there
+	Base   Base  // the register from which the CFA (canonical frame address) is computed
+	Offset int32 // added to Base
+	Add    int32 // for CFAAt, added to the value that is read
 	FP, BX Saved // the caller's frame pointer; the caller's rbx
-	RA     int32 // where the return address is, from the CFA; 0: in the link register
+	RA     int32 // distance of the return address from the CFA; 0: in the link register
 }
 
-// Kind is what sort of a Rule it is.
+// Kind is a kind of Rule.
 type Kind uint8
 
-// The kinds of rules. The CFA is the stack pointer that the caller has after the
-// return.
+// The kinds of rules. The CFA is the caller's stack pointer after the return.
 const (
-	Unknown      Kind = iota // the tables do not say, or in a way that is not understood
+	Unknown      Kind = iota // the tables say nothing, or cannot be understood
 	End                      // there is no caller: the outermost function
 	CFA                      // CFA = Base + Offset
-	CFAAt                    // CFA = what is read at Base + Offset, + Add
-	Signal                   // the registers are in the ucontext that the stack pointer points at
-	FramePointer             // no tables here: the frame pointer points at the caller's, and at the return address
+	CFAAt                    // CFA = memory[Base + Offset] + Add
+	Signal                   // the registers are in the ucontext at the stack pointer
+	FramePointer             // no tables: the caller's frame pointer and the return address are at the frame pointer
 )
 
-// Base is a register that a rule may need.
+// Base is a register from which a rule computes.
 type Base uint8
 
-// The registers that are followed up the stack. Another, Other + its DWARF number, is
-// known only where the thread was interrupted.
+// The registers that are followed up the stack. Any other register, Other + its DWARF number, is
+// known only in the innermost frame.
 const (
 	NoBase Base = iota
 	SP
@@ -55,19 +51,19 @@ type Saved struct {
 	Offset int32
 }
 
-// Where is the kind of a Saved.
+// Where is a kind of place.
 type Where uint8
 
-// Where a register is saved.
+// The places of a saved register.
 const (
 	Same  Where = iota // still in the register
 	AtCFA              // at CFA + Offset
 	AtFP               // at this function's own frame pointer + Offset
 	AtSP               // at this function's own stack pointer + Offset
-	Gone               // not to be found
+	Gone               // lost
 )
 
-// Row says that from an address on, up to the next row, a rule holds.
+// Row is a rule that holds from an address up to the next row.
 type Row struct {
 	Address uint64
 	Rule    Rule

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs with COZ's macros look for in the running program: a function that
- * gives a counter for a name. It is preloaded into such programs, needs no library,
- * and does nothing until it is called. The counters are in a table that the profiler
- * finds by the note and reads from outside; see struct source_table in bpf/shared.h.
+ * The function that COZ's macros look for in the running program: it returns a counter
+ * for a name. The library is preloaded into such programs, needs no other library, and
+ * does nothing until the function is called. The counters are in a table, which the
+ * profiler finds by the note and reads from outside: see struct source_table in
+ * bpf/base/shared.h.
  */
 typedef __UINT64_TYPE__ u64;
 typedef __UINT32_TYPE__ u32;
@@ -16,7 +17,7 @@ struct entry {
 	u32 event;
 	u32 length;
 	char name[112];
-	/* A cache line of its own: the program has the address of count, and may use the next word. */
+	/* A cache line of its own. The program gets the address of count, and may use the next word. */
 	u64 count;
 	u64 backoff;
 	u64 counts; /* the mark again */
@@ -42,7 +43,7 @@ __asm__(".pushsection .note.whatif, \"a\", %note\n"
 	".8byte whatif_coz_table - .\n"
 	".popsection\n");
 
-/* Of a long name, such as a path and a line, the end tells it from others. */
+/* Keeps the end of a long name, such as a path and a line: the end differs most. */
 static const char *tail(const char *name, u32 *length)
 {
 	u64 n = 0;
@@ -64,8 +65,9 @@ static int same(const struct entry *e, u32 event, const char *name, u32 length)
 }
 
 /*
- * Called once for each place in the source, at any time, in signal handlers too: so
- * without a lock. Two threads may give one name two counters; they are added up.
+ * The program calls it once for each place in the source, possibly in signal handlers, so
+ * it takes no lock. Two threads may create two counters of one name; the profiler adds
+ * them up.
  */
 __attribute__((visibility("default"))) void *_coz_get_counter(int event, const char *name)
 {

@@ -38,7 +38,7 @@ func (p *Probes) hook(programs []Program) error {
 		var err error
 		switch spec.Kind {
 		case point.Syscall:
-			err = p.hookCall(i, spec.Event, spec.Over)
+			err = p.hookCall(i, spec.Event, spec.AtExit)
 		case point.Tracepoint:
 			err = p.hookTracepoint(i, spec)
 		case point.Exit:
@@ -72,7 +72,7 @@ func (p *Probes) hookTracepoint(i int, spec point.Spec) error {
 	if err != nil {
 		return err
 	}
-	if call, over, ok := tracepoint.OfSyscall(spec.Category, spec.Event); ok {
+	if call, over, ok := tracepoint.SyscallOf(spec.Category, spec.Event); ok {
 		return p.hookCall(i, call, over)
 	}
 	err = p.ledger.CountTracepoint(i, spec.Event)

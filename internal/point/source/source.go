@@ -1,9 +1,9 @@
-// Package source finds the progress points that a program's source has: where in
-// the program's memory it counts visits, read from the notes and tables that
-// whatif.h, the Go package point and the Rust crate whatif leave in its file.
+// Package source finds the progress points that are in a program's source. It reads the notes and
+// tables that whatif.h, the Go package point and the Rust crate whatif leave in the program's file,
+// and says where in the program's memory the visits are counted. Call Read once for a file.
 //
-// It is pure, and nobody vouches for the files: what a note says is checked against
-// the segments of the file, and what is not right is left out with a warning.
+// The package is pure, and does not trust the files: it checks a note against the file's segments,
+// and leaves a wrong one out with a warning.
 package source
 
 import (
@@ -18,56 +18,56 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// Event is what happens at a point.
+// Event says what happens at a point.
 type Event int
 
 const (
 	Progress Event = 1 + iota // a unit of useful work is done
-	Begin                     // one begins
-	End                       // and ends
+	Begin                     // a latency begins
+	End                       // a latency ends
 )
 
-// Counter is one place of the source that counts.
+// Counter is one place in the source that counts visits.
 type Counter struct {
 	Name    string
 	Event   Event
-	Address uint64 // of its numbers, as the file has it
+	Address uint64 // of its numbers, as in the file
 	Shards  int    // how many numbers there are, Stride apart
-	Site    uint64 // address of an instruction that does nothing, passed at each visit
-	Keyed   bool   // at the site an id is in rax or x0
-	// SiteOffset is where in the file the site is; 0: there is nothing that a probe
-	// could be put on without a doubt.
+	Site    uint64 // address of a no-op that each visit passes
+	Keyed   bool   // at the site, rax or x0 has an id
+	// SiteOffset is the site's offset in the file; 0 if the bytes there are not the no-op, so that
+	// no probe can be attached.
 	SiteOffset uint64
 }
 
-// Stride is how far a counter's numbers are apart, in bytes.
+// Stride is the distance of a counter's numbers, in bytes.
 const Stride = 64
 
 const (
 	maxShards = 16
 	maxName   = 111 // bytes
-	// A program with more is none that somebody wrote.
+	// No hand-written program has more.
 	maxCounters = 8192
 	maxTables   = 8
 )
 
-// Code is the first segment that can be executed, by which what is mapped tells
-// where the file lies in memory.
+// Code is a file's first executable segment. The mapping of that segment tells at which address
+// the file is loaded.
 type Code struct {
 	From, To uint64 // offsets in the file, To exclusive
-	Ahead    uint64 // by how much addresses are ahead of offsets
+	Ahead    uint64 // what addresses are ahead of offsets
 }
 
-// Points are those of one file.
+// Points are the points of one file.
 type Points struct {
 	Counters []Counter
-	// Tables are addresses of tables whose points get names while the program runs.
+	// Tables are the addresses of tables of points that get names while the program runs.
 	Tables   []uint64
 	Code     Code
 	Warnings []string
 }
 
-// None tells whether there are no points.
+// None reports whether the file has no points.
 func (p *Points) None() bool { return len(p.Counters)+len(p.Tables) == 0 }
 
 // Read finds the points of a file.
@@ -83,11 +83,14 @@ func Read(f *object.File) *Points {
 		}
 	}
 	if !f.EachSegmentNote(r.note) {
-		return &Points{Warnings: []string{fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters)}}
+		return &Points{Warnings: []string{
+			fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters),
+		}}
 	}
 	r.goTable()
 	if r.more > 0 {
-		r.points.Warnings = append(r.points.Warnings, fmt.Sprintf("%d more progress points of %s are left out", r.more, f.Path))
+		r.points.Warnings = append(r.points.Warnings,
+			fmt.Sprintf("%d more progress points of %s are left out", r.more, f.Path))
 	}
 	return r.points
 }
@@ -97,13 +100,13 @@ const pageSize = 4096
 type reader struct {
 	file   *object.File
 	points *Points
-	more   int // notes that are left out, and of which no warning says why
+	more   int // notes that are left out without a warning of their own
 }
 
-// maxWarnings is how many reasons are told of one file.
+// maxWarnings bounds the warnings about one file.
 const maxWarnings = 8
 
-// warn leaves a note out, and says why, once a file and reason.
+// warn adds a warning about a note that is left out, once for each reason.
 func (r *reader) warn(why string) {
 	text := fmt.Sprintf("a progress point of %s is left out: %s", r.file.Path, why)
 	switch {
@@ -123,7 +126,7 @@ const (
 	noteTable   = 2
 )
 
-// note reads a note of a segment; false: there are too many.
+// note reads a note of a segment. It returns false if there are too many points.
 func (r *reader) note(segment *elf.Prog, n object.Note) bool {
 	if n.Name != owner {
 		return true
@@ -140,8 +143,8 @@ func (r *reader) note(segment *elf.Prog, n object.Note) bool {
 	return len(r.points.Counters) <= maxCounters && len(r.points.Tables) <= maxTables
 }
 
-// counter reads the description of one, which has address. Its own addresses are
-// relative to where they are.
+// counter reads the description of a counter's note. address is the description's own; the
+// addresses in it are relative to their own place.
 func (r *reader) counter(address uint64, desc []byte) {
 	const fixed = 32
 	le := binary.LittleEndian
@@ -162,7 +165,7 @@ func (r *reader) counter(address uint64, desc []byte) {
 	case c.Event < Progress || c.Event > End || c.Shards < 1 || c.Shards > maxShards || le.Uint32(desc[8:]) != Stride:
 		r.warn("it was made for another version of whatif")
 	case !r.within(c.Site, 1, elf.PF_X):
-		// The linker has removed the function.
+		// The linker removed the function.
 	case !r.within(c.Address, uint64(c.Shards)*Stride, elf.PF_W):
 		r.warn(fmt.Sprintf("its numbers, at %#x, would not be in the program's data", c.Address))
 	default:
@@ -171,7 +174,7 @@ func (r *reader) counter(address uint64, desc []byte) {
 	}
 }
 
-// tableSize is that of struct source_table.
+// tableSize is the size of struct source_table (bpf/base/shared.h).
 const tableSize = 32
 
 func (r *reader) table(address uint64) {
@@ -182,16 +185,16 @@ func (r *reader) table(address uint64) {
 	r.points.Tables = append(r.points.Tables, address)
 }
 
-// What a site has to be: a no-op of five bytes, or arm64's.
-var sites = map[elf.Machine]string{
+// siteNop is the instruction at a site: a no-op of five bytes, or arm64's no-op.
+var siteNop = map[elf.Machine]string{
 	elf.EM_X86_64:  "\x0f\x1f\x44\x00\x00",
 	elf.EM_AARCH64: "\x1f\x20\x03\xd5",
 }
 
-// siteOffset is where in the file a site is. A probe changes the instruction, so it must
-// be the one that belongs there.
+// siteOffset returns the offset of a site in the file, 0 if the instruction there is not siteNop: a
+// probe would change a wrong instruction.
 func (r *reader) siteOffset(address uint64) uint64 {
-	want := sites[r.file.ELF.Machine]
+	want := siteNop[r.file.ELF.Machine]
 	for _, p := range r.file.ELF.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
 			continue
@@ -204,19 +207,21 @@ func (r *reader) siteOffset(address uint64) uint64 {
 	return 0
 }
 
-// within tells whether the file has that much memory at an address, with the flag.
+// within reports whether one segment with the flag has the whole range of addresses.
 func (r *reader) within(address, size uint64, flag elf.ProgFlag) bool {
 	for _, p := range r.file.ELF.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&flag != 0 && address >= p.Vaddr && address-p.Vaddr <= p.Memsz && size <= p.Memsz-(address-p.Vaddr) {
+		if p.Type != elf.PT_LOAD || p.Flags&flag == 0 || address < p.Vaddr {
+			continue
+		}
+		if at := address - p.Vaddr; at <= p.Memsz && size <= p.Memsz-at {
 			return true
 		}
 	}
 	return false
 }
 
-// goMarker is what stands before the table of a Go program. It is looked for in
-// the data, because a stripped Go program has no symbols, and Go's linker leaves
-// no notes but its own.
+// goMarker stands before the table of a Go program. Only a search through the data finds it: a
+// stripped Go program has no symbols, and Go's linker writes no notes but its own.
 const goMarker = "whatif/point: table, 1\n\x00"
 
 // goTable finds the table of the Go package point.
@@ -242,8 +247,7 @@ func goodName(name string) bool {
 	return true
 }
 
-// Clean is a name as a program has it in a table, made fit to be printed. Empty: it
-// is none.
+// Clean makes a name from a program's table printable. The result is empty if the name is.
 func Clean(name []byte) string {
 	if utf8.Valid(name) && goodName(string(name)) {
 		return string(name)

@@ -14,7 +14,7 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// An executable with notes, a page of code and a page of data, by hand.
+// image makes an executable with notes, a page of code and a page of data.
 func image(notes []byte) []byte {
 	const codeAt, dataAt, notesAt = 0x1000, 0x2000, 0x3000
 	var b bytes.Buffer
@@ -28,7 +28,11 @@ func image(notes []byte) []byte {
 	for _, p := range []struct {
 		kind, flags    uint32
 		at, size, room uint64
-	}{{1, 5, codeAt, 0x1000, 0x1000}, {1, 6, dataAt, 0x1000, 0x1000}, {4, 4, notesAt, uint64(len(notes)), uint64(len(notes))}} {
+	}{
+		{1, 5, codeAt, 0x1000, 0x1000},
+		{1, 6, dataAt, 0x1000, 0x1000},
+		{4, 4, notesAt, uint64(len(notes)), uint64(len(notes))},
+	} {
 		le([]uint32{p.kind, p.flags})
 		le([]uint64{p.at, p.at, p.at, p.size, p.room, 0x1000})
 	}
@@ -37,7 +41,7 @@ func image(notes []byte) []byte {
 	return b.Bytes()
 }
 
-// note is one at an offset in the notes.
+// note makes a note that is to be at an offset in the notes.
 func note(offset int, name string, event, shards, stride uint32, numbers, site uint64) []byte {
 	desc := uint64(0x3000 + offset + 12 + 8)
 	var d bytes.Buffer
@@ -68,16 +72,20 @@ func TestNotes(t *testing.T) {
 		notes = append(notes, note(len(notes), n, 1, 16, 64, 0x2400, 0x1010)...)
 	}
 	p := read(t, image(notes))
-	want := []Counter{{"requests", Progress, 0x2400, 16, 0x1010, false, 0}, {"größe", Progress, 0x2400, 16, 0x1010, false, 0}}
+	want := []Counter{
+		{"requests", Progress, 0x2400, 16, 0x1010, false, 0},
+		{"größe", Progress, 0x2400, 16, 0x1010, false, 0},
+	}
 	if !slices.Equal(p.Counters, want) || len(p.Warnings) > 0 || p.Code != (Code{0x1000, 0x2000, 0}) {
 		t.Errorf("%+v", p)
 	}
 }
 
-// A probe is put on nothing but the instruction that belongs at a site.
+// TestSites checks that a site is only at the right no-op.
 func TestSites(t *testing.T) {
 	const nop = "\x0f\x1f\x44\x00\x00"
-	file := image(slices.Concat(note(0, "good", 2, 16, 64, 0x2400, 0x1010), note(len(note(0, "good", 2, 16, 64, 0x2400, 0x1010)), "bad", 2, 16, 64, 0x2400, 0x1011)))
+	good := note(0, "good", 2, 16, 64, 0x2400, 0x1010)
+	file := image(slices.Concat(good, note(len(good), "bad", 2, 16, 64, 0x2400, 0x1011)))
 	copy(file[0x1010:], nop)
 	p := read(t, file)
 	if len(p.Counters) != 2 || p.Counters[0].SiteOffset != 0x1010 || p.Counters[1].SiteOffset != 0 {
@@ -90,7 +98,8 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// What is wrong is left out, and said; what a linker removed is only left out.
+// TestWrongNotes checks that a wrong note is left out with a warning, and without one if the linker
+// removed its function.
 func TestWrongNotes(t *testing.T) {
 	for why, n := range map[string][]byte{
 		"not printable":       note(0, "a\x1b[2Jb", 1, 16, 64, 0x2400, 0x1010),
@@ -123,7 +132,7 @@ func TestTooManyNotes(t *testing.T) {
 	}
 }
 
-// A file full of notes that are wrong in different ways is told of in a few lines.
+// TestManyWrongNotes checks that many wrong notes lead to few warnings.
 func TestManyWrongNotes(t *testing.T) {
 	var notes []byte
 	for i := range 1000 {
@@ -157,7 +166,8 @@ func FuzzRead(f *testing.F) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
-		"requests": "requests", "": "", "a\x1bb": "a\ufffdb", "a\xffb": "a\ufffdb", strings.Repeat("x", 200): strings.Repeat("x", 111),
+		"requests": "requests", "": "", "a\x1bb": "a\ufffdb", "a\xffb": "a\ufffdb",
+		strings.Repeat("x", 200): strings.Repeat("x", 111),
 	} {
 		if got := Clean([]byte(in)); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -165,11 +175,19 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// The header compiles without a warning in every dialect, and leaves notes that are right.
+// TestHeader compiles whatif.h without a warning in every dialect, and reads its notes.
 func TestHeader(t *testing.T) {
 	dir := t.TempDir()
 	body := `#include "whatif.h"
-int main(int c, char **v) { WHATIF_PROGRESS("requests"); WHATIF_BEGIN("request"); WHATIF_END("request"); WHATIF_BEGIN_ID("keyed", c); WHATIF_END_ID("keyed", v); return 0; }
+int main(int c, char **v)
+{
+	WHATIF_PROGRESS("requests");
+	WHATIF_BEGIN("request");
+	WHATIF_END("request");
+	WHATIF_BEGIN_ID("keyed", c);
+	WHATIF_END_ID("keyed", v);
+	return 0;
+}
 `
 	for _, name := range []string{"p.c", "p.cc"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o644); err != nil {
@@ -190,7 +208,8 @@ int main(int c, char **v) { WHATIF_PROGRESS("requests"); WHATIF_BEGIN("request")
 			if strings.Contains(compiler, "++") {
 				source += "c"
 			}
-			args := append(flags, "-std="+dialect, "-Wall", "-Wextra", "-pedantic", "-Werror", "-I../../..", "-o", out, source)
+			args := append(flags,
+				"-std="+dialect, "-Wall", "-Wextra", "-pedantic", "-Werror", "-I../../..", "-o", out, source)
 			if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 				t.Errorf("%s %v: %v\n%s", compiler, args, err, text)
 				continue

@@ -6,9 +6,8 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// Alternate finds the file that dwz moved into what several files of debug
-// information have in common. from is the file that refers to it: the binary,
-// or its separate debug file.
+// Alternate returns the file into which dwz moved the common parts of several files of debug information,
+// nil if it is not found. from is the file that refers to it: the binary, or its separate debug file.
 func (f *Finder) Alternate(from *object.File) *object.File {
 	name, id, ok := altLink(from.Section(".gnu_debugaltlink"))
 	if !ok {
@@ -31,7 +30,7 @@ func (f *Finder) Alternate(from *object.File) *object.File {
 	if path.IsAbs(name) {
 		names = append(names, path.Clean(name))
 	} else {
-		// Relative to where the file that says so really is.
+		// The path is relative to the real directory of the file that has it.
 		dirs := f.dirs
 		if from != f.binary {
 			dirs = []string{path.Dir(absolute(from.Path)), path.Dir(object.Real(from.Root, absolute(from.Path)))}

@@ -1,14 +1,12 @@
-// Package debugfile finds the files that hold a binary's debug information when
-// the binary itself does not: separate debug files, dwz's supplementary files,
-// split DWARF, mini debug information, and what debuginfod has.
+// Package debugfile finds the files with a binary's debug information outside of the binary: separate debug
+// files, dwz's supplementary files, split DWARF, mini debug information, and files from debuginfod.
 //
-// New says where to look for a binary; each method looks for one kind of file
-// and opens it, and gives nil where there is none that belongs to the binary.
-// Why a file that was there is not used, and what was missing, is kept for
-// Problems. Close closes all that was opened.
+// Call New for a binary, then the method for the kind of file that is needed, and Close at the end. A method
+// opens the first file that belongs to the binary, or returns nil. Problems says why files were not used,
+// and which are missing.
 //
-// Where a process has another root directory (a container), its files are
-// looked for below that first, then in whatif's own.
+// If a process has another root directory (a container), its files are searched below that first, then
+// below whatif's own.
 package debugfile
 
 import (
@@ -20,7 +18,7 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// Finder looks for the files of one binary.
+// Finder finds the files of one binary.
 type Finder struct {
 	binary *object.File
 	roots  []string // "" is whatif's own
@@ -28,7 +26,7 @@ type Finder struct {
 	names  []string // the binary's paths, below any of the roots
 	fetch  Fetcher
 
-	// Global is the directories where debug files are installed.
+	// Global has the directories in which debug files are installed.
 	Global []string
 
 	opened   []*object.File
@@ -37,14 +35,14 @@ type Finder struct {
 	pending  bool
 }
 
-// Fetcher gets a file by the build id in its name from elsewhere: the path of a
-// file of whatif's, "" if there is none. It says pending if there may be one
-// later, and it does not wait for that.
+// Fetcher fetches debug files from elsewhere.
 type Fetcher interface {
+	// Fetch returns the path of the local file for a build id, "" if there is none. pending says that
+	// there may be one later; Fetch does not wait for it.
 	Fetch(buildID string) (path string, pending bool)
 }
 
-// New gives a finder for an open binary. fetch may be nil.
+// New returns a finder for an open binary. fetch may be nil.
 func New(binary *object.File, fetch Fetcher) *Finder {
 	f := &Finder{binary: binary, Global: globalDirs(), fetch: fetch}
 	root, inside := locate(binary.Path)
@@ -61,12 +59,12 @@ func New(binary *object.File, fetch Fetcher) *Finder {
 	return f
 }
 
-// Inside is the binary's path as the processes have it whose files whatif reaches
+// Inside returns the binary's path below the root directory of its processes, also if whatif opened it
 // through /proc.
 func (f *Finder) Inside() string { return f.names[0] }
 
-// Problems says what was wrong with files that were found, and which were
-// missing: a few words each.
+// Problems returns, in a few words each, what was wrong with files that were found, and which files are
+// missing.
 func (f *Finder) Problems() []string {
 	p := slices.Clone(f.problems)
 	for _, o := range append(slices.Clone(f.opened), f.split...) {
@@ -77,8 +75,8 @@ func (f *Finder) Problems() []string {
 	return p
 }
 
-// maxProblems bounds what is kept: a binary may have thousands of .dwo files,
-// and the first few tell.
+// maxProblems bounds the problems that are kept: a binary may have thousands of .dwo files, and the first
+// few say enough.
 const maxProblems = 4
 
 func (f *Finder) problem(text string) {
@@ -87,10 +85,10 @@ func (f *Finder) problem(text string) {
 	}
 }
 
-// Pending reports whether something was being fetched when it was asked for.
+// Pending reports whether a file was still being fetched when it was needed.
 func (f *Finder) Pending() bool { return f.pending }
 
-// Close closes all files that were opened.
+// Close closes all files.
 func (f *Finder) Close() {
 	f.Forget()
 	for _, o := range f.opened {
@@ -99,12 +97,11 @@ func (f *Finder) Close() {
 	f.opened = nil
 }
 
-// try opens a file if it is there and accepted; a file that is there and is
-// not is a problem.
+// try opens a file and returns it if accept returns "". Otherwise it adds a problem.
 func (f *Finder) try(rights openfile.Rights, root, name string, accept func(*object.File) string) *object.File {
 	o, err := object.OpenIn(rights, root, name)
 	if err != nil {
-		return nil // nearly always: there is none
+		return nil // nearly always, there is no such file
 	}
 	if why := accept(o); why != "" {
 		f.problem(path.Join("/", root, name) + " " + why)
@@ -114,7 +111,7 @@ func (f *Finder) try(rights openfile.Rights, root, name string, accept func(*obj
 	return o
 }
 
-// tryAll tries names, which a file has or which follow from its own, below all roots.
+// tryAll tries names below all roots, with the rights of the file from which the names come.
 func (f *Finder) tryAll(from *object.File, names []string, accept func(*object.File) string) *object.File {
 	for _, root := range f.roots {
 		for _, name := range names {
@@ -126,7 +123,7 @@ func (f *Finder) tryAll(from *object.File, names []string, accept func(*object.F
 	return nil
 }
 
-// fetched asks the fetcher.
+// fetched returns the file from the fetcher.
 func (f *Finder) fetched(buildID string, accept func(*object.File) string) *object.File {
 	if f.fetch == nil || buildID == "" {
 		return nil
@@ -139,7 +136,7 @@ func (f *Finder) fetched(buildID string, accept func(*object.File) string) *obje
 	return f.try(openfile.Invoker(), "", name, accept)
 }
 
-// keep registers a file to be closed with the finder.
+// keep registers a file, which may be nil, to be closed with the finder.
 func (f *Finder) keep(o *object.File) *object.File {
 	if o != nil {
 		f.opened = append(f.opened, o)
@@ -147,8 +144,8 @@ func (f *Finder) keep(o *object.File) *object.File {
 	return o
 }
 
-// locate splits a path by which whatif opens a file into the root directory of
-// the process that it belongs to, "" for whatif's own, and the path below that.
+// locate splits a path of whatif's into a process's root directory and the path below it. The root is "" if
+// it is whatif's own.
 func locate(name string) (root, inside string) {
 	rest, ok := strings.CutPrefix(name, "/proc/")
 	if !ok {
@@ -163,7 +160,7 @@ func locate(name string) (root, inside string) {
 	case "root":
 		return root, "/" + below
 	case "exe", "map_files":
-		// A link that says where the file was when it was mapped.
+		// The link has the file's path when it was mapped.
 		if was := readlink(name); was != "" {
 			return root, strings.TrimSuffix(was, " (deleted)")
 		}

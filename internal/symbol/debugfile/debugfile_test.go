@@ -30,12 +30,13 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// program compiles a small program with debug information; its path.
+// program compiles a small program with debug information, and returns its path.
 func program(t testing.TB, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	src := filepath.Join(dir, "small.c")
-	if err := os.WriteFile(src, []byte("static int twice(int x) { return x + x; }\nint main(int n, char **v) { return twice(n); }\n"), 0o600); err != nil {
+	const text = "static int twice(int x) { return x + x; }\nint main(int n, char **v) { return twice(n); }\n"
+	if err := os.WriteFile(src, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run(t, dir, append([]string{"gcc", "-g", "-Wl,--build-id=sha1", "-o", "small", src}, flags...)...)
@@ -78,8 +79,7 @@ func copyTo(t testing.TB, from, to string) {
 	}
 }
 
-// finder looks for files of the binary at path below root, as for a process
-// with that root directory.
+// finder returns a finder for the binary at a path below root, as for a process with that root directory.
 func finder(t testing.TB, root, path string) *Finder {
 	t.Helper()
 	o, err := object.OpenIn(openfile.Own(), root, path)
@@ -92,8 +92,7 @@ func finder(t testing.TB, root, path string) *Finder {
 	return f
 }
 
-// TestOrder: of all places where a debug file may be, the first in gdb's order
-// counts; when that is taken away the next.
+// TestOrder checks that the first debug file in gdb's order is used, and when it is removed, the next.
 func TestOrder(t *testing.T) {
 	small := program(t)
 	dir := filepath.Dir(small)
@@ -120,7 +119,7 @@ func TestOrder(t *testing.T) {
 		if len(f.Problems()) > 0 {
 			t.Error(f.Problems())
 		}
-		// One of another build in its place is passed over, and said.
+		// A file of another build in its place is a problem, and is not used.
 		copyTo(t, program(t, "-DX", "-O2"), root+p)
 		f = finder(t, root, "/opt/app/bin/small")
 		if got := f.Separate(); got != nil && got.Path == p {
@@ -138,7 +137,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestChecksum: without a build id the checksum tells.
+// TestChecksum checks that without a build id the checksum is compared.
 func TestChecksum(t *testing.T) {
 	small := program(t, "-Wl,--build-id=none")
 	dir := filepath.Dir(small)
@@ -161,7 +160,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestItself: what refers to itself is not followed for ever.
+// TestItself reads files that refer to themselves.
 func TestItself(t *testing.T) {
 	small := program(t)
 	dir := filepath.Dir(small)
@@ -199,7 +198,7 @@ func (f *fetch) Fetch(id string) (string, bool) {
 	return f.path, f.pending
 }
 
-// TestFetched: a server is asked last.
+// TestFetched checks that a server is asked last.
 func TestFetched(t *testing.T) {
 	small := program(t)
 	dir := filepath.Dir(small)
@@ -261,7 +260,9 @@ func TestLinks(t *testing.T) {
 	if name, sum, ok := debugLink(padded); !ok || name != "ab" || sum != 1 {
 		t.Error(name, sum, ok)
 	}
-	for _, bad := range [][]byte{nil, {0}, []byte("a"), []byte("a\x00\x00\x00"), append([]byte("../a\x00\x00\x00\x00"), 1, 2, 3, 4), link[:11]} {
+	for _, bad := range [][]byte{
+		nil, {0}, []byte("a"), []byte("a\x00\x00\x00"), append([]byte("../a\x00\x00\x00\x00"), 1, 2, 3, 4), link[:11],
+	} {
 		if name, _, ok := debugLink(bad); ok {
 			t.Errorf("%q: %s", bad, name)
 		}
@@ -269,7 +270,8 @@ func TestLinks(t *testing.T) {
 	if name, id, ok := altLink([]byte("/x/y\x00\xab\xcd")); !ok || name != "/x/y" || id != "abcd" {
 		t.Error(name, id, ok)
 	}
-	if name, sum, is, ok := supplementary([]byte("\x05\x00\x00/x\x00\x02\xab\xcd")); !ok || is || name != "/x" || sum != "abcd" {
+	name, sum, is, ok := supplementary([]byte("\x05\x00\x00/x\x00\x02\xab\xcd"))
+	if !ok || is || name != "/x" || sum != "abcd" {
 		t.Error(name, sum, is, ok)
 	}
 	if _, sum, is, ok := supplementary([]byte("\x05\x00\x01\x00\x02\xab\xcd")); !ok || !is || sum != "abcd" {
@@ -277,7 +279,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzLinks takes sections that are anything.
+// FuzzLinks reads arbitrary sections.
 func FuzzLinks(f *testing.F) {
 	f.Add([]byte("a.debug\x00\x01\x02\x03\x04"))
 	f.Add([]byte("\x05\x00\x00/x\x00\x02\xab\xcd"))
@@ -294,7 +296,7 @@ func FuzzLinks(f *testing.F) {
 	})
 }
 
-// FuzzMini takes compressed files that are anything.
+// FuzzMini reads arbitrary compressed files.
 func FuzzMini(f *testing.F) {
 	if xz, err := exec.LookPath("xz"); err == nil {
 		for _, text := range []string{"", "abcabcabcabcabcabc", strings.Repeat("\x7fELF", 10_000)} {

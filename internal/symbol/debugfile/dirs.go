@@ -7,8 +7,8 @@ import (
 	"whatif/internal/privilege"
 )
 
-// globalDirs is where distributions install debug files: /usr/lib/debug, and
-// on Nix what its variable names, as for gdb there.
+// globalDirs returns the directories in which distributions install debug files: /usr/lib/debug and, on Nix,
+// those in the variable that gdb uses there.
 func globalDirs() []string {
 	dirs := []string{"/usr/lib/debug"}
 	for _, d := range filepath.SplitList(privilege.Getenv("NIX_DEBUG_INFO_DIRS")) {
@@ -34,8 +34,7 @@ func readlink(name string) string {
 	return to
 }
 
-// byBuildID is the names that a file with a build id has in the global
-// directories.
+// byBuildID returns the paths of a file with a build id in the global directories.
 func (f *Finder) byBuildID(id string) []string {
 	if len(id) < 4 {
 		return nil

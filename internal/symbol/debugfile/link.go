@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// maxName bounds a file's name in a section; the kernel's limit is 4096.
+// maxName bounds a file's name in a section. The kernel's limit is 4096.
 const maxName = 4096
 
-// debugLink reads .gnu_debuglink: a name without directories, padding to four
-// bytes, a checksum.
+// debugLink reads .gnu_debuglink: a name without directories, padding to four bytes, a checksum.
 func debugLink(data []byte) (name string, sum uint32, ok bool) {
 	n := bytes.IndexByte(data, 0)
 	at := (n + 4) &^ 3
@@ -30,11 +29,11 @@ func altLink(data []byte) (name, id string, ok bool) {
 	return string(data[:n]), hex.EncodeToString(data[n+1:]), true
 }
 
-// maxID bounds a build id, in bytes; they are hashes, of 8 to 32.
+// maxID bounds a build id, in bytes. It is a hash of 8 to 32 bytes.
 const maxID = 64
 
-// supplementary reads .debug_sup, DWARF 5 section 7.3.6: which file has the
-// rest, or, if is is set, that this is such a file, and its checksum.
+// supplementary reads .debug_sup: DWARF 5, section 7.3.6. If is is set, the file itself is a supplementary
+// file, else name is such a file. sum is the supplementary file's checksum.
 func supplementary(data []byte) (name, sum string, is, ok bool) {
 	if len(data) < 4 || binary.LittleEndian.Uint16(data) != 5 {
 		return "", "", false, false

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// maxMini bounds mini debug information, decompressed: the largest seen
-	// are a few megabytes.
+	// maxMini bounds decompressed mini debug information. The largest seen has a few megabytes.
 	maxMini = 64 << 20
-	// maxDict bounds what xz looks back; "xz -9" needs this much.
+	// maxDict bounds xz's dictionary; "xz -9" needs this size.
 	maxDict = 64 << 20
 )
 
-// Mini gives the ELF file in .gnu_debugdata: a symbol table of the functions
-// that the binary does not export, as Fedora leaves them in stripped binaries.
+// Mini returns the ELF file in .gnu_debugdata, nil if there is none. Fedora leaves it in stripped binaries; it
+// has a symbol table of the functions that the binary does not export.
 func (f *Finder) Mini() *object.File {
 	data := f.binary.Section(".gnu_debugdata")
 	if len(data) == 0 {

@@ -7,9 +7,9 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// Separate finds the file with the debug information, and often the symbol
-// table, that was stripped from the binary: by build id, then by the name in
-// .gnu_debuglink, in gdb's order, then from the fetcher.
+// Separate returns the file with the debug information that was stripped from the binary, and often the
+// symbol table; nil if it is not found. It searches by build id, then by the name in .gnu_debuglink, in
+// gdb's order, and last asks the fetcher.
 func (f *Finder) Separate() *object.File {
 	id := f.binary.BuildID()
 	sameID := func(o *object.File) string {
@@ -27,7 +27,7 @@ func (f *Finder) Separate() *object.File {
 			case id != "" && other != "" && other != id:
 				return "has another build id"
 			case id != "" && other == id:
-				// No need to read all of it for its checksum.
+				// The checksum need not be computed, which would read the whole file.
 			case crc32.ChecksumIEEE(o.Image) != sum:
 				return "has another checksum than .gnu_debuglink says"
 			}
@@ -40,8 +40,8 @@ func (f *Finder) Separate() *object.File {
 	return f.keep(f.fetched(id, sameID))
 }
 
-// noDebugInfo says that a file is of no use: the binary itself, which an
-// administrator may have linked to under the name of its debug file.
+// noDebugInfo returns why a file is of no use, "" if it is. An administrator may have linked to the binary
+// itself under the name of its debug file.
 func noDebugInfo(o *object.File) string {
 	if o.Has(".debug_info") || o.Has(".symtab") {
 		return ""
@@ -49,7 +49,7 @@ func noDebugInfo(o *object.File) string {
 	return "has no debug information"
 }
 
-// byLink is where gdb looks for a linked file.
+// byLink returns the paths at which gdb searches a linked file.
 func (f *Finder) byLink(name string) []string {
 	var names []string
 	for _, dir := range f.dirs {

@@ -7,9 +7,9 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// Package finds the .dwp file with all of the binary's split debug information:
-// beside the binary or its separate debug file, under the name of either, or
-// in the same directory below a global one. debug may be nil.
+// Package returns the .dwp file with all of the binary's split debug information, nil if it is not found. It is
+// beside the binary or its separate debug file, with the name of either, or in the same directory below a
+// global one. debug is the separate debug file; it may be nil.
 func (f *Finder) Package(debug *object.File) *object.File {
 	names := slices.Clone(f.names)
 	if debug != nil && debug != f.binary {
@@ -35,9 +35,9 @@ func (f *Finder) Package(debug *object.File) *object.File {
 	}))
 }
 
-// Split finds a .dwo file: where the compiler put it, in the same place
-// relative to the binary's directory, or beside the binary. It is closed by
-// Forget. from is the file that names it.
+// Split returns a .dwo file, nil if it is not found. It is where the compiler wrote it, in the same place
+// relative to the binary's directory, or beside the binary. Forget closes it. from is the file that names
+// it.
 func (f *Finder) Split(from *object.File, name, dir string, accept func(*object.File) bool) *object.File {
 	if name == "" || len(name) > maxName || len(dir) > maxName {
 		return nil
@@ -74,7 +74,7 @@ func (f *Finder) Split(from *object.File, name, dir string, accept func(*object.
 	return o
 }
 
-// Forget closes what Split gave.
+// Forget closes the files of Split.
 func (f *Finder) Forget() {
 	for _, o := range f.split {
 		o.Close()

@@ -12,8 +12,8 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// TestNamesOfStrangers: a .dwo file or a package that a binary names is opened only if it is a file, and with the
-// rights of the binary's owner.
+// TestNamesOfStrangers checks that a .dwo file or a package that a binary names is opened only if it is a regular file,
+// and with the rights of the binary's owner.
 func TestNamesOfStrangers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has others' rights")
@@ -26,13 +26,16 @@ func TestNamesOfStrangers(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
 	file := &hostile.File{Sections: []hostile.Section{
-		{Name: ".debug_info.dwo", Type: elf.SHT_PROGBITS, Data: []byte("x")}, {Name: ".debug_cu_index", Type: elf.SHT_PROGBITS, Data: []byte("x")},
+		{Name: ".debug_info.dwo", Type: elf.SHT_PROGBITS, Data: []byte("x")},
+		{Name: ".debug_cu_index", Type: elf.SHT_PROGBITS, Data: []byte("x")},
 	}}
 	data, err := os.ReadFile(file.Write(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, mode := range map[string]os.FileMode{"plain.dwo": 0o644, "secret.dwo": 0o600, "binary": 0o755, "binary.dwp": 0o600} {
+	for name, mode := range map[string]os.FileMode{
+		"plain.dwo": 0o644, "secret.dwo": 0o600, "binary": 0o755, "binary.dwp": 0o600,
+	} {
 		if err := os.WriteFile(at(name), data, mode); err != nil {
 			t.Fatal(err)
 		}

@@ -12,16 +12,16 @@ import (
 	"whatif/internal/target"
 )
 
-// cache is elfutils' directory: HEX/debuginfo is the file of a build id; an
-// empty one says that no server had it when it was made. Under sudo it is the
-// cache of the user who called it, and is read and written with that user's rights.
+// cache is the directory of elfutils' client. HEX/debuginfo is the file for a build id; if it is empty, no server
+// had the file when it was written. Under sudo it is the calling user's cache, and is read and written with
+// that user's rights.
 type cache struct{ dir string }
 
-// missAge is after which time servers are asked again for what they did not
-// have; the file cache_miss_s in the cache may say another, in seconds.
+// missAge is the time after which servers are asked again for a missing file. The file cache_miss_s in the
+// cache may state another time, in seconds.
 const missAge = 10 * time.Minute
 
-// cacheDir is where elfutils' client keeps its files, "" if nothing says.
+// cacheDir returns the directory in which elfutils' client keeps its files, "" if no variable names one.
 func cacheDir(getenv func(string) string) string {
 	if dir := getenv("DEBUGINFOD_CACHE_PATH"); dir != "" {
 		return dir
@@ -35,8 +35,8 @@ func cacheDir(getenv func(string) string) string {
 	return ""
 }
 
-// ownCacheDir is cacheDir of whoever the files will belong to: under sudo of
-// the user who called it, and for root of no directory that others can change.
+// ownCacheDir is cacheDir for the user to whom the files will belong: under sudo the calling user. For root it
+// returns no directory that others can change.
 func ownCacheDir(getenv func(string) string) string {
 	home := func(home string, getenv func(string) string) func(string) string {
 		return func(name string) string {
@@ -57,7 +57,7 @@ func ownCacheDir(getenv func(string) string) string {
 	if dir == "" || outfile.Own(dir) {
 		return dir
 	}
-	// As with su, which keeps the HOME of a user.
+	// HOME is another user's, for instance under su.
 	root, err := target.LookupUser("0")
 	if dir = cacheDir(home(root.Home, func(string) string { return "" })); err != nil || !outfile.Own(dir) {
 		return ""
@@ -67,7 +67,8 @@ func ownCacheDir(getenv func(string) string) string {
 
 func (c cache) file(id string) string { return filepath.Join(c.dir, id, "debuginfo") }
 
-// look says what the cache knows of a build id: a file, or that there is none.
+// look returns the cached file for a build id. known says that the cache has an answer, which may be that
+// there is no file.
 func (c cache) look(id string) (path string, known bool) {
 	err := target.AsInvokingUser(func() error {
 		path, known = c.lookUp(id)
@@ -99,7 +100,7 @@ func (c cache) missAge() time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// create makes a file in which a transfer arrives; store or discard ends it.
+// create creates a temporary file for a transfer. Then store or discard must be called.
 func (c cache) create(id string) (f *os.File, err error) {
 	err = target.AsInvokingUser(func() error {
 		dir := filepath.Join(c.dir, id)
@@ -113,10 +114,10 @@ func (c cache) create(id string) (f *os.File, err error) {
 	return f, err
 }
 
-// store gives the file its name, at once and as a whole.
+// store renames the complete file to its final name.
 func (c cache) store(id string, f *os.File) (path string, err error) {
 	err = target.AsInvokingUser(func() error {
-		// As elfutils leaves them: nobody is to change what is shared.
+		// Read-only, as elfutils does, because several programs share the file.
 		if err := errors.Join(f.Chmod(0o400), f.Close()); err != nil {
 			return err
 		}
@@ -129,21 +130,20 @@ func (c cache) store(id string, f *os.File) (path string, err error) {
 	return c.file(id), nil
 }
 
-// discard removes a file that is of no use.
+// discard removes a transfer's file.
 func discard(f *os.File) {
 	f.Close()
 	_ = target.AsInvokingUser(func() error { return os.Remove(f.Name()) })
 }
 
-// miss notes that no server has the file. Where it cannot, they are asked again.
+// miss records that no server has the file. If that fails, the servers are asked again.
 func (c cache) miss(id string) {
 	if f, err := c.create(id); err == nil {
 		_, _ = c.store(id, f)
 	}
 }
 
-// removeStale removes what transfers left that were cut off, by the end of
-// their program: those in which nothing has arrived for a day.
+// removeStale removes files of transfers that ended with their program: those that did not change for a day.
 func removeStale(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, "debuginfo.*"))
 	for _, name := range left {

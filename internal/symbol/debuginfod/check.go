@@ -10,8 +10,7 @@ import (
 
 var errOther = errors.New("the file is of another build id")
 
-// check refuses a file that is not what was asked for: an error page, another
-// build, half of it.
+// check returns an error for a wrong file: an error page, another build, or a part of the file.
 func check(path, id string) (err error) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {

@@ -1,11 +1,10 @@
-// Package debuginfod gets debug information by build id from the servers in
-// DEBUGINFOD_URLS; without that variable it does nothing. It shares the cache
-// of elfutils' client, so that a file is fetched once for gdb, perf and whatif.
+// Package debuginfod fetches debug information by build id from the servers in DEBUGINFOD_URLS. Without that
+// variable it does nothing. It shares the cache of elfutils' client, so gdb, perf and whatif fetch a file
+// once.
 //
-// FromEnvironment gives a client, Fetch asks it. A profile must not wait for
-// a network: Fetch waits a second for all files together, and says "pending"
-// after that. The transfer goes on in the background while the program lives,
-// and the file is there for the next run; this run does without.
+// Call FromEnvironment, then Fetch for each build id. A profile must not wait for a network. So all calls of
+// Fetch together wait one second, and later answers are "pending". The transfer continues in the background
+// while the program runs. This run does not use the file, but the next does.
 package debuginfod
 
 import (
@@ -19,22 +18,20 @@ import (
 )
 
 const (
-	// patience is what all calls of Fetch together may wait. A server next
-	// door sends a usual file in that time; one on the other side of the
-	// world does not, and then waiting longer helps little.
+	// patience is the time that all calls of Fetch together may wait. A near server sends a usual file
+	// in that time. A far one does not, and waiting longer would help little.
 	patience = time.Second
-	// silence is how long a server may send nothing at all.
+	// silence is the longest time in which a server may send nothing.
 	silence = 30 * time.Second
-	// maxTime bounds one transfer, however much comes.
+	// maxTime bounds one transfer.
 	maxTime = time.Hour
-	// maxSize bounds one file, where DEBUGINFOD_MAXSIZE does not; that of a
-	// browser is two gigabytes.
+	// maxSize bounds one file; DEBUGINFOD_MAXSIZE may lower it. A browser's file is two gigabytes.
 	maxSize = 4 << 30
-	// atOnce is how many files are fetched at a time.
+	// atOnce is the number of files that are fetched at once.
 	atOnce = 2
 )
 
-// Client asks a list of servers. Its methods may be called concurrently.
+// Client fetches files from a list of servers. Its methods may be called concurrently.
 type Client struct {
 	urls    []string
 	cache   cache
@@ -45,17 +42,16 @@ type Client struct {
 
 	mu       sync.Mutex
 	asked    map[string]*transfer // by build id
-	patience time.Duration        // what is left of it
+	patience time.Duration        // the rest of it
 }
 
-// transfer is a file being fetched; path may be read when done is closed.
+// transfer is a file that is being fetched. path may be read when done is closed.
 type transfer struct {
 	done chan struct{}
 	path string
 }
 
-// FromEnvironment gives the client that the variables of elfutils' describe,
-// nil if they name no server.
+// FromEnvironment returns a client for elfutils' variables, nil if they name no server.
 func FromEnvironment(getenv func(string) string) *Client {
 	var urls []string
 	for _, u := range strings.Fields(getenv("DEBUGINFOD_URLS")) {
@@ -75,8 +71,7 @@ func FromEnvironment(getenv func(string) string) *Client {
 			DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   10 * time.Second,
 			ResponseHeaderTimeout: silence,
-			// The size bound is of what is stored, and debug files are
-			// compressed inside where they are at all.
+			// The bound of the size is of the stored bytes, and debug files have their own compression.
 			DisableCompression: true,
 		}},
 	}
@@ -86,16 +81,15 @@ func FromEnvironment(getenv func(string) string) *Client {
 	return c
 }
 
-// Fetch gives the path of the file with the debug information for a build id,
-// in hexadecimal. It is empty if no server has one, or, with pending, if it is
-// not here yet. The first answer for a build id is the answer for good: what
-// comes later would give one address two meanings in one profile.
+// Fetch returns the path of the file with the debug information for a build id, in hexadecimal. The path is
+// empty if no server has the file or, with pending, if the file has not arrived yet. Later calls for the same
+// build id return the first answer: otherwise one address would have two meanings in one profile.
 func (c *Client) Fetch(buildID string) (path string, pending bool) {
 	if c == nil || !validID(buildID) {
 		return "", false
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock() // others wait for the same second, which is used once
+	defer c.mu.Unlock() // other calls wait here, in the same second
 	t, ok := c.asked[buildID]
 	if !ok {
 		t = c.start(buildID)
@@ -118,7 +112,7 @@ func (c *Client) Fetch(buildID string) (path string, pending bool) {
 	case <-t.done:
 		return t.path, false
 	default:
-		// Not looked at again, even if it arrives.
+		// The file is not used in this run, even if it arrives.
 		c.asked[buildID] = &transfer{done: t.done}
 		return "", true
 	}
@@ -143,8 +137,8 @@ func (c *Client) start(id string) *transfer {
 	return t
 }
 
-// validID reports whether a build id is hexadecimal, of a sensible length: it
-// becomes part of paths and addresses.
+// validID reports whether a build id is hexadecimal and has a sensible length, as it becomes a part of paths and
+// URLs.
 func validID(id string) bool {
 	return len(id) >= 8 && len(id) <= 128 && strings.Trim(id, "0123456789abcdef") == ""
 }

@@ -20,7 +20,7 @@ import (
 	"whatif/internal/target"
 )
 
-// debugFile is an ELF file of a build id, and of some length.
+// debugFile returns an ELF file with a build id, of some length.
 func debugFile(id string, length int) []byte {
 	desc, err := hex.DecodeString(id)
 	if err != nil {
@@ -49,7 +49,7 @@ func debugFile(id string, length int) []byte {
 
 const id = "0123456789abcdef0123456789abcdef01234567"
 
-// environment is a look-up of variables, with a cache of the test's own.
+// environment returns a look-up of variables, with a cache for the test.
 func environment(t *testing.T, urls string, more ...string) func(string) string {
 	dir := t.TempDir()
 	return func(name string) string {
@@ -62,7 +62,7 @@ func environment(t *testing.T, urls string, more ...string) func(string) string 
 	}
 }
 
-// server answers with what answer writes, and counts.
+// server answers requests by answer, and counts them.
 func server(t *testing.T, answer http.HandlerFunc) (url string, asked *atomic.Int32) {
 	asked = new(atomic.Int32)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func has(data []byte) http.HandlerFunc {
 	}
 }
 
-// patient gives a client that waits long enough for a test.
+// patient returns a client that waits long enough for a test.
 func patient(t *testing.T, getenv func(string) string) *Client {
 	t.Helper()
 	c := FromEnvironment(getenv)
@@ -126,7 +126,7 @@ func TestFetch(t *testing.T) {
 	alone(t, env)
 }
 
-// alone checks that no part of a transfer was left in the cache.
+// alone checks that no part of a transfer is left in the cache.
 func alone(t *testing.T, env func(string) string) {
 	t.Helper()
 	left, _ := filepath.Glob(filepath.Join(env("DEBUGINFOD_CACHE_PATH"), "*", "debuginfo?*"))
@@ -135,7 +135,7 @@ func alone(t *testing.T, env func(string) string) {
 	}
 }
 
-// TestMiss: what no server has is not asked for again for a while.
+// TestMiss checks that servers are not asked again for a while for a file that none has.
 func TestMiss(t *testing.T) {
 	url, asked := server(t, http.NotFound)
 	env := environment(t, url)
@@ -165,7 +165,7 @@ func TestMiss(t *testing.T) {
 	}
 }
 
-// TestRefused: answers that are not the file.
+// TestRefused checks wrong answers.
 func TestRefused(t *testing.T) {
 	good := debugFile(id, 1000)
 	for name, answer := range map[string]http.HandlerFunc{
@@ -174,8 +174,11 @@ func TestRefused(t *testing.T) {
 		"nothing":       has(nil),
 		"too large":     has(debugFile(id, 1<<20)),
 		"an error":      func(w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", 503) },
-		"cut":           func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Length", "5000"); w.Write(good) },
-		"a circle":      func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) },
+		"cut": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "5000")
+			w.Write(good)
+		},
+		"a circle": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) },
 		"too large, unsaid": func(w http.ResponseWriter, r *http.Request) {
 			for range 64 {
 				w.Write(debugFile(id, 10_000))
@@ -189,7 +192,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %q, pending %v", name, path, pending)
 		}
 		alone(t, env)
-		// A server that has it makes up for one that fails.
+		// If one server fails, the next is asked.
 		works, _ := server(t, has(good))
 		env = environment(t, url+" "+works, "DEBUGINFOD_MAXSIZE", "100000")
 		if path, _ := patient(t, env).Fetch(id); path == "" {
@@ -198,7 +201,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSlow: a profile does not wait; the file is there the next time.
+// TestSlow checks that a profile does not wait, and that the next run has the file.
 func TestSlow(t *testing.T) {
 	release := make(chan struct{})
 	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -222,7 +225,7 @@ func TestSlow(t *testing.T) {
 		t.Errorf("waited for %v", d)
 	}
 	close(release)
-	// In this run it stays absent, even when it has come.
+	// This run does not use the file, even after it has arrived.
 	c.mu.Lock()
 	transfers := []*transfer{c.asked[id], c.asked[other]}
 	c.mu.Unlock()
@@ -253,7 +256,9 @@ func TestUnreachable(t *testing.T) {
 func TestBuildIDs(t *testing.T) {
 	url, asked := server(t, http.NotFound)
 	c := patient(t, environment(t, url))
-	for _, bad := range []string{"", "ab", "../../../../etc/passwd", "ABCDEF0123456789", "0123456789abcdef/..", strings.Repeat("a", 1000)} {
+	for _, bad := range []string{
+		"", "ab", "../../../../etc/passwd", "ABCDEF0123456789", "0123456789abcdef/..", strings.Repeat("a", 1000),
+	} {
 		if path, pending := c.Fetch(bad); path != "" || pending {
 			t.Errorf("%q: %q, %v", bad, path, pending)
 		}
@@ -279,7 +284,8 @@ func TestCacheDir(t *testing.T) {
 	}
 }
 
-// TestOfTheUser: under sudo the cache is the user's, and root makes nothing in it, or by way of it.
+// TestOfTheUser checks that under sudo the cache is the user's, and that root creates nothing in it, nor through links
+// in it.
 func TestOfTheUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -293,7 +299,8 @@ func TestOfTheUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.Mkdir(users, 0o755), os.Mkdir(roots, 0o755), os.Mkdir(linked, 0o755),
+	must(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755),
+		os.Mkdir(users, 0o755), os.Mkdir(roots, 0o755), os.Mkdir(linked, 0o755),
 		os.Symlink(roots, linked+"/"+id), os.Chown(users, caller, caller), os.Chown(linked, caller, caller))
 	url, _ := server(t, has(debugFile(id, 1000)))
 	t.Setenv("SUDO_UID", strconv.Itoa(caller))

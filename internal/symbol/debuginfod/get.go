@@ -11,8 +11,7 @@ import (
 	"whatif/internal/target"
 )
 
-// get asks one server after the other and gives the path of the file, "" if
-// there is none.
+// get asks one server after the other, and returns the path of the file, "" if there is none.
 func (c *Client) get(ctx context.Context, id string) string {
 	allMiss := true
 	for _, url := range c.urls {
@@ -22,14 +21,14 @@ func (c *Client) get(ctx context.Context, id string) string {
 		}
 		allMiss = allMiss && errors.Is(err, errMiss)
 	}
-	// A server that could not be reached may have it after all.
+	// A server that could not be reached may have the file.
 	if allMiss {
 		c.cache.miss(id)
 	}
 	return ""
 }
 
-// errMiss is a server's word that it does not have the file.
+// errMiss is the error for a server that does not have the file.
 var errMiss = errors.New("not there")
 
 func (c *Client) getFrom(ctx context.Context, url, id string) (path string, err error) {
@@ -51,7 +50,7 @@ func (c *Client) getFrom(ctx context.Context, url, id string) (path string, err 
 	case resp.StatusCode != http.StatusOK:
 		return "", fmt.Errorf("status %d", resp.StatusCode)
 	case resp.ContentLength > c.maxSize:
-		return "", errMiss // too large today is too large tomorrow
+		return "", errMiss // the file will be too large later, too
 	}
 	f, err := c.cache.create(id)
 	if err != nil {
@@ -62,7 +61,7 @@ func (c *Client) getFrom(ctx context.Context, url, id string) (path string, err 
 			discard(f)
 		}
 	}()
-	// A server that stops sending is given up.
+	// Give up a server that stops sending.
 	watch := time.AfterFunc(silence, cancel)
 	defer watch.Stop()
 	n, err := io.Copy(f, io.LimitReader(&alive{resp.Body, watch}, c.maxSize+1))
@@ -78,7 +77,7 @@ func (c *Client) getFrom(ctx context.Context, url, id string) (path string, err 
 	return c.cache.store(id, f)
 }
 
-// alive puts off a deadline whenever something arrives.
+// alive is a reader that moves a deadline whenever bytes arrive.
 type alive struct {
 	io.Reader
 	watch *time.Timer

@@ -1,13 +1,12 @@
 package dwarf
 
-// abbrev describes how entries of one kind are encoded.
+// abbrev describes the encoding of one kind of entries.
 type abbrev struct {
 	tag      uint32
 	children bool
 	attrs    []attrSpec
-	// fixed is the size of the attributes when none of them is of interest
-	// and all have a size that does not depend on the data; else -1. Most
-	// entries of a unit describe types and variables: this skips them.
+	// fixed is the size of the attributes if none is wanted and the size of each is fixed; else -1. It
+	// serves to skip types and variables, which most entries of a unit describe.
 	fixed int32
 }
 
@@ -16,8 +15,8 @@ type attrSpec struct {
 	implicit   int64 // the value itself, for DW_FORM_implicit_const
 }
 
-// abbrevs maps an abbreviation code to its meaning. Compilers number them from
-// 1 without gaps, so that a slice nearly always does.
+// abbrevs maps abbreviation codes to abbreviations. Compilers number them from 1 without gaps, so a slice
+// is nearly always enough.
 type abbrevs struct {
 	dense  []abbrev
 	sparse map[uint64]abbrev
@@ -33,8 +32,7 @@ func (a *abbrevs) get(code uint64) *abbrev {
 	return nil
 }
 
-// abbrevKey is what a table's meaning depends on: units of different formats
-// may share one.
+// abbrevKey has all that a table's meaning depends on: units of different formats may share one table.
 type abbrevKey struct {
 	src      *source
 	off      uint64
@@ -43,8 +41,8 @@ type abbrevKey struct {
 	addrSize int
 }
 
-// abbrevTable reads the unit's table, up to the code only (0: all of it), and
-// keeps whole tables.
+// abbrevTable reads the unit's table, up to the abbreviation with the code only (0: all). It keeps whole
+// tables.
 func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
 	key := abbrevKey{u.src, u.abbrevOff, u.is64, u.version, u.addrSize}
 	if t, ok := d.abbrevs[key]; ok {
@@ -54,14 +52,14 @@ func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
 	c := at(data, u.abbrevOff, uint64(len(data)))
 	var t abbrevs
 	attrs := 0
-	for c.more() && d.burn() {
+	for c.more() && d.step() {
 		code := c.uleb()
 		if code == 0 || c.bad {
 			break
 		}
 		ab := readAbbrev(&c, u)
 		d.spend(len(ab.attrs))
-		d.took(64 + 24*len(ab.attrs))
+		d.keepBytes(64 + 24*len(ab.attrs))
 		if c.bad {
 			break
 		}
@@ -85,13 +83,13 @@ func (d *Data) abbrevTable(u *unit, only uint64) abbrevs {
 	return t
 }
 
-// maxAttrs bounds the attributes of an entry; compilers stay below fifty.
+// maxAttrs bounds the attributes of an entry. Compilers write fewer than fifty.
 const maxAttrs = 1024
 
 func readAbbrev(c *cursor, u *unit) abbrev {
 	ab := abbrev{tag: uint32(c.uleb()), children: c.u8() != 0}
 	if ab.children && isEnclosing(ab.tag) {
-		ab.fixed = -1 // an anonymous one is of interest without attributes
+		ab.fixed = -1 // such an entry is wanted even without a name
 	}
 	for !c.bad {
 		s := attrSpec{attr: uint32(c.uleb()), form: uint32(c.uleb())}

@@ -2,26 +2,26 @@ package dwarf
 
 import "math"
 
-// unitRanges says which unit an address lies in. Two sources: .debug_aranges,
-// cheap but written by some compilers only; then, for addresses that it does
-// not know, the root entries of the units that it does not mention.
+// unitRanges maps addresses to units. The first source is .debug_aranges, which is cheap, but only some
+// compilers write it. For addresses that are not in it, the second source is the root entries of the
+// units that are not in it.
 type unitRanges struct {
 	listed  owners
 	offsets []uint64 // owner → offset of the unit
 
-	mentioned map[uint64]bool
-	rooted    bool
+	mentioned map[uint64]bool // units in .debug_aranges, by offset
+	rooted    bool            // the second source was read
 	rest      owners
 	restOff   []uint64
 }
 
-// What is kept of a unit's ranges, in bytes: what says which unit it is; a span, which is painted.
+// The memory that is kept for a unit and for one of its ranges, in bytes.
 const (
 	setSize  = 64
 	spanSize = 24 + 40
 )
 
-// unitFor finds the unit that holds an address.
+// unitFor returns the unit that contains an address, nil if none does.
 func (d *Data) unitFor(pc uint64) *unit {
 	if d.byRange == nil {
 		d.byRange = d.aranges()
@@ -45,7 +45,7 @@ func (d *Data) aranges() *unitRanges {
 	r := &unitRanges{mentioned: map[uint64]bool{}}
 	data := d.main.section("aranges")
 	var spans []span
-	for c := at(data, 0, uint64(len(data))); c.more() && d.burn(); {
+	for c := at(data, 0, uint64(len(data))); c.more() && d.step(); {
 		start := c.off
 		n, is64 := c.length()
 		if c.bad || n > c.left() {
@@ -65,35 +65,35 @@ func (d *Data) aranges() *unitRanges {
 		r.mentioned[unitOff] = true
 		owner := int32(len(r.offsets))
 		r.offsets = append(r.offsets, unitOff)
-		d.took(setSize)
-		for set.more() && d.burn() {
+		d.keepBytes(setSize)
+		for set.more() && d.step() {
 			low, size := set.sized(addrSize), set.sized(addrSize)
 			if set.bad || low == 0 && size == 0 {
 				break
 			}
 			if s := (Range{low, low + size}); d.live(s) {
-				d.took(spanSize)
+				d.keepBytes(spanSize)
 				spans = append(spans, span{s, owner})
 			}
 		}
-		if d.fuel < 0 || d.room < 0 {
-			// There is more than can be kept: its unit has to say itself where it is.
+		if d.stepsLeft < 0 || d.bytesLeft < 0 {
+			// There is more than can be kept: the unit's root entry is read instead.
 			delete(r.mentioned, unitOff)
 		}
 	}
-	d.room = maxRoom // it is kept apart from what is read of units
-	r.listed = paint(spans)
+	d.bytesLeft = maxKept // units have a limit of their own
+	r.listed = flatten(spans)
 	return r
 }
 
-// rootRanges fills in the units that .debug_aranges left out.
+// rootRanges adds the units that are not in .debug_aranges.
 func (d *Data) rootRanges(r *unitRanges) {
 	var spans []span
 	for _, off := range d.scan(d.main, math.MaxUint64) {
-		if !d.burn() {
+		if !d.step() {
 			break
 		}
-		d.took(setSize)
+		d.keepBytes(setSize)
 		if r.mentioned[off] {
 			continue
 		}
@@ -102,12 +102,12 @@ func (d *Data) rootRanges(r *unitRanges) {
 			continue
 		}
 		d.root(u)
-		d.took(spanSize * len(u.ranges))
+		d.keepBytes(spanSize * len(u.ranges))
 		for _, s := range u.ranges {
 			spans = append(spans, span{s, int32(len(r.restOff))})
 		}
 		r.restOff = append(r.restOff, off)
 	}
-	r.rest = paint(spans)
-	d.room = maxRoom
+	r.rest = flatten(spans)
+	d.bytesLeft = maxKept
 }

@@ -1,6 +1,6 @@
 package dwarf
 
-// Tags and attributes that matter here, DWARF 5 sections 7.5.3 and 7.5.4.
+// The tags and attributes that are read: DWARF 5, sections 7.5.3 and 7.5.4.
 const (
 	tagClassType         = 0x02
 	tagEnumerationType   = 0x04
@@ -44,7 +44,7 @@ const (
 	attrGNUAddrBase    = 0x2133
 )
 
-// wanted reports whether an attribute of an entry of this kind is read.
+// wanted reports whether an attribute of entries with a tag is read.
 func wanted(attr, tag uint32) bool {
 	switch tag {
 	case tagSubprogram, tagInlinedSubroutine:
@@ -56,14 +56,13 @@ func wanted(attr, tag uint32) bool {
 			return tag == tagInlinedSubroutine
 		}
 	case tagEnumerationType, tagArrayType, tagSubroutineType:
-		// No code is described below these: jump over their children.
+		// These have no code below them: attrSibling leads past their children.
 		return attr == attrSibling
 	}
 	return isEnclosing(tag) && attr == attrName
 }
 
-// isEnclosing reports whether entries of this kind qualify the names of the
-// functions in them.
+// isEnclosing reports whether entries with a tag qualify the names of the functions in them.
 func isEnclosing(tag uint32) bool {
 	switch tag {
 	case tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:

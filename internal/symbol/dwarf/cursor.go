@@ -5,15 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// cursor reads forward through a section. Reading past the end sets bad and
-// gives zeros; every loop over a cursor must end when it is bad.
+// cursor reads forward through a section. A read past the end sets bad and returns zero. Every loop over
+// a cursor must end when it is bad.
 type cursor struct {
-	data []byte // the section, or its part up to where reading must stop
+	data []byte // the section up to the end of reading
 	off  uint64
 	bad  bool
 }
 
-// at gives a cursor on data from off up to end.
+// at returns a cursor on data from off up to end.
 func at(data []byte, off, end uint64) cursor {
 	if end > uint64(len(data)) {
 		end = uint64(len(data))
@@ -103,7 +103,7 @@ func (c *cursor) sized(n int) uint64 {
 	return 0
 }
 
-// offset reads a section offset, whose size the unit's format decides.
+// offset reads a section offset: of 8 bytes in 64-bit DWARF, else of 4.
 func (c *cursor) offset(is64 bool) uint64 {
 	if is64 {
 		return c.u64()
@@ -111,7 +111,7 @@ func (c *cursor) offset(is64 bool) uint64 {
 	return uint64(c.u32())
 }
 
-// length reads an initial length and says whether it announces 64-bit DWARF.
+// length reads an initial length, which also says whether the unit is 64-bit DWARF.
 func (c *cursor) length() (n uint64, is64 bool) {
 	v := c.u32()
 	if v == 0xffffffff {
@@ -153,7 +153,7 @@ func (c *cursor) sleb() int64 {
 	}
 }
 
-// cstring reads up to a zero byte and returns what came before it.
+// cstring reads a string that ends with a zero byte.
 func (c *cursor) cstring() []byte {
 	if c.bad {
 		return nil
@@ -168,9 +168,8 @@ func (c *cursor) cstring() []byte {
 	return s
 }
 
-// stringAt is the string at an offset of a string section, nil if there is none.
-// More than is looked at of a string is not looked for, or else one that never ends would be gone through
-// each time.
+// stringAt returns the string at an offset of a string section, nil if there is none. It searches at most
+// longestString bytes for the end; otherwise a string without an end would be searched each time.
 func stringAt(section []byte, off uint64) []byte {
 	if off >= uint64(len(section)) {
 		return nil
@@ -187,8 +186,8 @@ func stringAt(section []byte, off uint64) []byte {
 	return s
 }
 
-// maxName bounds a function's name; C++ templates reach a few thousand bytes.
+// maxName bounds a function's name. Names of C++ templates have a few thousand bytes.
 const maxName = 1 << 16
 
-// text copies a string out of its section, cut to limit.
+// text copies a string out of its section, up to limit bytes.
 func text(s []byte, limit int) string { return string(s[:min(len(s), limit)]) }

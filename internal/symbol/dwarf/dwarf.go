@@ -1,26 +1,21 @@
-// Package dwarf answers one question about a binary with debug information:
-// which source line is the instruction at this address, in which function, and
-// through which inlined calls did it get there?
+// Package dwarf maps addresses to code by a binary's debug information: to the instruction's source line,
+// its function, and the inlined calls around it.
 //
-// It reads DWARF 2 to 5 itself, because debug/dwarf of the standard library
-// cannot do what a profiler needs: New there reads every abbreviation table of
-// the binary, allocates for each attribute of each entry, believes counts that
-// the file states (a hostile line table header makes it allocate any amount),
-// and it has no notion of an inline chain. Here nothing is read until an
-// address is looked up, then only the unit that holds it, and that unit's
-// answers are kept as two sorted arrays: address → line, address → scope.
+// Call New, then Lookup for each address. Files, Lines, Statements and Functions search all units, and
+// take time in proportion to the debug information. A Data is not safe for concurrent use.
 //
-// It is not a general DWARF reader: types, variables and locations are skipped.
-// It is little-endian (x86-64, arm64). The files that the sections refer to, of
-// split DWARF and dwz, are opened through Beside; without them lines are found
-// and some names are not.
+// The package reads DWARF 2 to 5 itself, because the standard library's debug/dwarf cannot do what a
+// profiler needs. Its New reads every abbreviation table of the binary. It allocates for each attribute
+// of each entry. It trusts counts in the file, so a hostile line table header makes it allocate any
+// amount. It does not know inline chains. Here a look-up reads only the unit that contains the address,
+// and keeps two sorted arrays for it: address → line, address → scope.
 //
-// The sequence of calls is New, then Lookup as often as wanted; Files, Lines
-// and Functions search all units and cost time in proportion to the debug
-// information. A Data is not safe for concurrent use. Damaged input costs an
-// answer: the work of a call and the memory kept stay below a small multiple of
-// the input; sections that
-// are mapped from a file that shrinks fault, and that is the caller's to catch.
+// The package is no general DWARF reader: it skips types, variables and locations. It reads
+// little-endian sections (x86-64, arm64). The files of split DWARF and dwz are opened through
+// OtherFiles; without them lines are found, but some names are not.
+//
+// Damaged input costs an answer. The work of a call and the memory that is kept stay below a small
+// multiple of the input. If a mapped file shrinks, reading faults, which the caller must catch.
 package dwarf
 
 import (
@@ -28,87 +23,85 @@ import (
 	"slices"
 )
 
-// A Range is a half-open interval of addresses.
+// Range is a half-open interval of addresses.
 type Range struct{ Low, High uint64 }
 
-// Sections is the sections of one file.
+// Sections are the sections of one file.
 type Sections interface {
-	// Section gives a section's bytes by its name without the leading ".debug_",
-	// nil when there is none. Those from end on may be zeros: of a compressed section
-	// they need not be read yet. It is asked again with a higher end.
+	// Section returns a section's bytes, nil if there is none. The name lacks the leading ".debug_".
+	// Bytes from end on may be zeros, because a compressed section need not be decompressed any
+	// further. A later call with a higher end returns more.
 	Section(name string, end uint64) []byte
-	// Touch notes that n bytes in a row were read, so that what is no longer
-	// needed in memory can be let go of.
+	// Touch says that n bytes in a row were read, so that memory can be released.
 	Touch(n uint64)
 }
 
-// A Call is one level of an inline chain: a place, and the function around it.
+// Call is one level of an inline chain: a line, and the function around it.
 type Call struct {
-	// Name is the function's name as DWARF has it, qualified by namespaces and
-	// classes where there is no linkage name to tell them.
+	// Name is the function's name in DWARF. Without a linkage name it is qualified by namespaces and
+	// classes.
 	Name string
 	// Linkage is the mangled name, empty for languages without one.
 	Linkage string
 	File    string
-	// Line is 0 where the compiler attributes the code to no line.
+	// Line is 0 if the compiler gives the code no line.
 	Line int
-	// Low is where the function's (or inlined body's) first range starts.
+	// Low is the start of the first range of the function, or of the inlined body.
 	Low uint64
 }
 
 // Data is the debug information of one binary.
 type Data struct {
 	main   *source
-	text   []Range // executable sections: what lies outside is dead code
-	beside Beside
+	text   []Range // executable sections: code outside of them is dead
+	others OtherFiles
 
 	alternate      *source
 	alternateTried bool
 	pack           *pack
 	packageTried   bool
-	skeletons      []*unit // whose .dwo files are open
+	skeletons      []*unit // with an open .dwo file
 
 	abbrevs map[abbrevKey]abbrevs
 	byRange *unitRanges
 	indexes map[*unit]*index
 	lines   map[uint64]*lineTable // by offset in .debug_line
-	weight  int                   // what indexes and lines hold, in entries
-	fuel    int                   // what is left of the current call's work
-	given   int                   // fuel of the current call
-	tank    int                   // what calls may take beyond their own share; see refuel
-	filled  bool                  // tank has been
-	room    int                   // what the current call, or its current unit, may still keep, in bytes
+	weight  int                   // entries in indexes and lines
 
-	// KeepLineZero makes Lookup say line 0 where the compiler did, for
-	// comparison with other readers.
+	// See startCall.
+	stepsLeft  int  // of the current call
+	stepsGiven int  // to the current call
+	reserve    int  // steps that calls may take beyond callShare
+	started    bool // reserve is set
+	bytesLeft  int  // that the current call, or its current unit, may still keep
+
+	// KeepLineZero makes Lookup return line 0 where the compiler did. It serves to compare the answers
+	// with those of other readers.
 	KeepLineZero bool
 }
 
-// maxWeight bounds what stays in memory: at 16 bytes an entry, 64 MiB. Units
-// beyond it push everything out; what is sampled is read again.
+// maxWeight bounds the entries in memory: 64 MiB at 16 bytes an entry. If there are more, all are
+// dropped; units that are sampled are read again.
 const maxWeight = 4 << 20
 
-// New prepares to read the sections of a file. Only code inside text is
-// believed to exist: linkers leave the debug information of functions that
-// they discarded in place, at addresses 0, 1 or -1.
-//
-// beside may be nil.
-func New(sections Sections, text []Range, beside Beside) *Data {
+// New prepares to read the sections of a file. Only code inside text exists: linkers keep the debug
+// information of functions that they discarded, with addresses 0, 1 or -1. others may be nil.
+func New(sections Sections, text []Range, others OtherFiles) *Data {
 	text = slices.Clone(text)
 	slices.SortFunc(text, func(a, b Range) int { return cmp.Compare(a.Low, b.Low) })
-	d := &Data{main: newSource(sections, ""), text: text, beside: beside}
+	d := &Data{main: newSource(sections, ""), text: text, others: others}
 	d.forget()
 	return d
 }
 
-// forget drops what was read of single units, and their .dwo files.
+// forget drops what was read of single units, and closes their .dwo files.
 func (d *Data) forget() {
 	if len(d.skeletons) > 0 {
 		for _, u := range d.skeletons {
 			u.split, u.splitTried = nil, false
 		}
 		d.skeletons = nil
-		d.beside.Forget()
+		d.others.Forget()
 	}
 	d.abbrevs = map[abbrevKey]abbrevs{}
 	d.indexes = map[*unit]*index{}
@@ -116,86 +109,87 @@ func (d *Data) forget() {
 	d.weight = 0
 }
 
+// Bounds of work, in steps of reading, and of memory.
 const (
-	// least is the work that a call may do on a file of any size, in steps: some milliseconds.
-	least = 1 << 20
-	// share is the work of each call that is not counted together with that of others: most units take less.
-	share = 1 << 16
-	// maxWork bounds one call, however large the sections are: some seconds. Three gigabytes of real
-	// debug information take as much.
+	// minWork is the work that a call may do on a file of any size: some milliseconds.
+	minWork = 1 << 20
+	// callShare is the work of a call that is not taken from the reserve. Most units need less.
+	callShare = 1 << 16
+	// maxWork bounds one call on sections of any size: some seconds. Three gigabytes of real debug
+	// information take as much.
 	maxWork = 1 << 30
-	// readings is how often all debug information may be read beyond the shares of calls. What was pushed out of
-	// memory is read again, so once is not enough.
-	readings = 4
-	// splitWork is what to open a .dwo file counts for.
+	// maxReadings is how often the reserve suffices to read all debug information. Units that were
+	// dropped from memory are read again, so once is not enough.
+	maxReadings = 4
+	// splitWork is the work of opening a .dwo file.
 	splitWork = 1 << 12
-	// maxRoom bounds what is kept of one unit while it is read, in bytes: two million rows of a line table. A
-	// slice that grows takes twice as much at times.
-	maxRoom = 64 << 20
+	// maxKept bounds the bytes that are kept of one unit: two million rows of a line table. A slice
+	// that grows takes twice as much for a moment.
+	maxKept = 64 << 20
 )
 
-// refuel starts a call. Real files refer to each list, table and string about
-// once; hostile ones refer a million times to the same long one. What a call
-// may read in all is therefore bounded by the size of the sections. And all calls
-// together take no more than a few readings of the sections beyond a share each: or else a
-// small file whose every place costs as much as all of it would occupy the caller for ever.
-func (d *Data) refuel() {
-	whole := least + d.main.worth()
+// startCall gives a call its steps. Real files refer to each list, table and string about once, but a
+// hostile file may refer to the same long one a million times. So the size of the sections bounds the
+// work of a call. The reserve bounds the work of all calls together: otherwise a small file of which
+// each place costs a reading of the whole would keep the caller busy forever.
+func (d *Data) startCall() {
+	whole := minWork + d.main.work()
 	if d.alternate != nil {
-		whole += d.alternate.worth()
+		whole += d.alternate.work()
 	}
 	if d.pack != nil {
-		whole += d.pack.src.worth()
+		whole += d.pack.src.work()
 	}
 	for _, u := range d.skeletons {
 		if d.pack == nil || u.split.src != d.pack.src {
-			whole += u.split.src.worth()
+			whole += u.split.src.work()
 		}
 	}
 	whole = min(whole, maxWork)
-	if !d.filled {
-		d.filled, d.tank = true, readings*whole
+	if !d.started {
+		d.started, d.reserve = true, maxReadings*whole
 	} else {
-		d.tank -= max(0, d.given-max(d.fuel, 0)-share)
+		d.reserve -= d.beyondShare()
 	}
-	d.given = min(whole, max(d.tank, share))
-	d.fuel = d.given
-	d.room = maxRoom
+	d.stepsGiven = min(whole, max(d.reserve, callShare))
+	d.stepsLeft = d.stepsGiven
+	d.bytesLeft = maxKept
 }
 
-// another makes what a call may do include reading of another file's sections, which was found.
-func (d *Data) another(s *source) {
-	n := min(s.worth(), maxWork-min(d.given, maxWork))
-	if d.tank > 0 {
-		d.given, d.fuel = d.given+n, d.fuel+n
+// beyondShare returns the steps that the current call has taken beyond its share.
+func (d *Data) beyondShare() int { return max(0, d.stepsGiven-max(d.stepsLeft, 0)-callShare) }
+
+// addWork adds the work of reading another file's sections to the current call's steps.
+func (d *Data) addWork(s *source) {
+	n := min(s.work(), maxWork-min(d.stepsGiven, maxWork))
+	if d.reserve > 0 {
+		d.stepsGiven, d.stepsLeft = d.stepsGiven+n, d.stepsLeft+n
 	}
 }
 
-// GaveUp reports whether reading took more work than the files are worth, so that what else is asked may
-// have no answer.
-func (d *Data) GaveUp() bool { return d.filled && d.tank-max(0, d.given-max(d.fuel, 0)-share) <= share }
+// GaveUp reports whether the reserve is used up, so that later calls may return no answer.
+func (d *Data) GaveUp() bool { return d.started && d.reserve-d.beyondShare() <= callShare }
 
-// took notes that memory was taken for what is kept of a unit. Where there is no room left, burn ends
-// the reading.
-func (d *Data) took(bytes int) { d.room -= bytes }
+// keepBytes records that memory of a unit is kept. If too much is kept, step ends the reading.
+func (d *Data) keepBytes(bytes int) { d.bytesLeft -= bytes }
 
 // spend takes several steps of work.
-func (d *Data) spend(steps int) { d.fuel -= steps }
+func (d *Data) spend(steps int) { d.stepsLeft -= steps }
 
-// tidy stands where nothing is held of what forget drops.
-func (d *Data) tidy() {
+// trim calls forget if too much is kept. The caller must hold nothing that forget drops.
+func (d *Data) trim() {
 	if d.weight > maxWeight || len(d.skeletons) >= maxSplit {
 		d.forget()
 	}
 }
 
-// burn takes one step of work and reports whether it may be done.
-func (d *Data) burn() bool {
-	d.fuel--
-	return d.fuel >= 0 && d.room >= 0
+// step takes one step of work, and reports whether it may be done.
+func (d *Data) step() bool {
+	d.stepsLeft--
+	return d.stepsLeft >= 0 && d.bytesLeft >= 0
 }
 
-// live reports whether code at r can exist.
+// live reports whether code at r exists.
 func (d *Data) live(r Range) bool {
 	if r.Low >= r.High {
 		return false

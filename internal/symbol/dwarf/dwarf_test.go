@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPaint compares with laying the spans down one address at a time.
-func TestPaint(t *testing.T) {
+// TestFlatten compares flatten with laying the spans over each other address by address.
+func TestFlatten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
 		var spans []span
@@ -29,7 +29,7 @@ func TestPaint(t *testing.T) {
 				want[a] = s.owner
 			}
 		}
-		o := paint(spans)
+		o := flatten(spans)
 		for a := range want {
 			if got, stretch := o.find(uint64(a)); got != want[a] {
 				t.Fatalf("%+v: address %d belongs to %d, not %d", spans, a, got, want[a])
@@ -64,7 +64,7 @@ func TestLEB(t *testing.T) {
 	}
 }
 
-// lineZero is a table with a row of line 0 in its middle.
+// lineZero has a table with a row of line 0 in its middle.
 var lineZero = &lineTable{
 	header: &lineHeader{files: []lineFile{{name: []byte("/a.c")}}},
 	paths:  map[uint32]string{},
@@ -95,7 +95,7 @@ func TestLineZero(t *testing.T) {
 	}
 }
 
-// TestHostileLineTable: counts that the header cannot hold.
+// TestHostileLineTable reads headers with counts above their size.
 func TestHostileLineTable(t *testing.T) {
 	for _, count := range []uint64{0, 1, 1 << 20, 1 << 40, ^uint64(0)} {
 		var h []byte
@@ -115,22 +115,23 @@ func TestHostileLineTable(t *testing.T) {
 			}
 			return nil
 		}), nil, nil)
-		d.refuel()
+		d.startCall()
 		if h, ok := d.lineHeader(&unit{src: d.main, version: 5, addrSize: 8}); ok && len(h.files) > len(line) {
 			t.Errorf("%d files in %d bytes", len(h.files), len(line))
 		}
 	}
 }
 
-// TestLinesAgainstStandardLibrary compares whole line tables with what
-// debug/dwarf makes of them: every row, not a sample.
+// TestLinesAgainstStandardLibrary compares every row of line tables with debug/dwarf.
 func TestLinesAgainstStandardLibrary(t *testing.T) {
-	// The standard library does not make relative paths absolute.
+	// debug/dwarf does not make relative paths absolute.
 	source, err := filepath.Abs("../testdata/src/inline.c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"go", "build"}, {"gcc", "-g", "-O2", source}, {"clang", "-gdwarf-4", "-O2", source}} {
+	for _, command := range [][]string{
+		{"go", "build"}, {"gcc", "-g", "-O2", source}, {"clang", "-gdwarf-4", "-O2", source},
+	} {
 		t.Run(command[0], func(t *testing.T) {
 			if _, err := exec.LookPath(command[0]); err != nil {
 				t.Skipf("%s is not installed", command[0])
@@ -199,7 +200,7 @@ func compareLines(t *testing.T, path string) {
 	}
 }
 
-// FuzzLookup takes sections that are anything.
+// FuzzLookup reads arbitrary sections.
 func FuzzLookup(f *testing.F) {
 	f.Add([]byte{0x10, 0, 0, 0, 5, 0, 1, 8}, []byte{1, 0x11, 1, 0, 0}, []byte{}, []byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, info, abbrev, line, lists, str []byte) {

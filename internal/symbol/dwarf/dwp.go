@@ -2,20 +2,18 @@ package dwarf
 
 import "math"
 
-// pack is a .dwp file: the sections of many .dwo files, concatenated, and an
-// index that says where the parts of each are. DWARF 5 section 7.3.5; GNU's
-// version 2 differs in the numbers of the sections.
+// pack is a .dwp file: the concatenated sections of many .dwo files, and an index of their parts. See
+// DWARF 5, section 7.3.5; GNU's version 2 has other numbers for the sections.
 type pack struct {
 	src     *source
 	version int
-	columns []uint32 // what the columns of the tables are
+	columns []uint32 // kinds of the tables' columns
 	units   uint32   // rows of the tables
 	slots   uint64
 	hashes  cursor // at the hash table
 }
 
-// Columns of the index; those of GNU's version 2 have the same numbers as far
-// as they are of interest here.
+// Kinds of columns. Those that are needed have the same numbers in GNU's version 2.
 const (
 	columnInfo       = 1
 	columnAbbrev     = 3
@@ -23,10 +21,10 @@ const (
 	columnRnglists   = 8
 )
 
-// part is where one section's part for a unit is.
+// part is the place of a unit's part of a section.
 type part struct{ off, size uint64 }
 
-// newPack reads the index's header. A damaged one gives nil.
+// newPack reads the index's header. The result is nil if the header is damaged.
 func newPack(src *source) *pack {
 	// The index has no suffix.
 	data := src.from.Section("cu_index", math.MaxUint64)
@@ -40,7 +38,7 @@ func newPack(src *source) *pack {
 		return nil
 	}
 	p.hashes = c
-	// Behind hashes and rows: what the columns are.
+	// The kinds of the columns are behind hashes and rows.
 	c.skip(p.slots * 12)
 	for range columns {
 		p.columns = append(p.columns, c.u32())
@@ -52,11 +50,11 @@ func newPack(src *source) *pack {
 }
 
 const (
-	maxProbes = 1 << 12 // of the hash table, which is never full
-	maxInPart = 1 << 14 // units of one part: those of types, and one of code
+	maxProbes = 1 << 12 // slots that are tried; real hash tables are never full
+	maxInPart = 1 << 14 // units of one part: of types, and one of code
 )
 
-// row finds the row of a unit, counted from 1; 0 if it is not there.
+// row returns the row of a unit, counted from 1; 0 if there is none.
 func (p *pack) row(id uint64) uint32 {
 	mask := p.slots - 1
 	step := id>>32&mask | 1
@@ -79,7 +77,7 @@ func (p *pack) row(id uint64) uint32 {
 	return 0
 }
 
-// part is where a unit's part of a section is.
+// part returns the place of a unit's part of a section.
 func (p *pack) part(row uint32, column uint32) (part, bool) {
 	for i, c := range p.columns {
 		if c != column {
@@ -96,7 +94,7 @@ func (p *pack) part(row uint32, column uint32) (part, bool) {
 	return part{}, false
 }
 
-// unit finds the unit that belongs to a skeleton.
+// unit returns the unit that belongs to a skeleton, nil if there is none.
 func (p *pack) unit(u *unit) *unit {
 	row := p.row(u.id)
 	if row == 0 || !u.hasID {
@@ -116,7 +114,7 @@ func (p *pack) unit(u *unit) *unit {
 		if s.kind == unitType || s.kind == unitSplitType || s.version != u.version || s.version == 5 && s.id != u.id {
 			continue
 		}
-		if !s.hasStrOffsets { // not met before
+		if !s.hasStrOffsets { // not located yet
 			p.locate(s, row)
 		}
 		return s
@@ -124,7 +122,7 @@ func (p *pack) unit(u *unit) *unit {
 	return nil
 }
 
-// locate adds where the unit's parts of the sections begin.
+// locate adds the begins of the unit's parts to its offsets.
 func (p *pack) locate(u *unit, row uint32) {
 	if x, ok := p.part(row, columnAbbrev); ok {
 		u.abbrevOff += x.off

@@ -1,10 +1,10 @@
 package dwarf
 
-// entry is what is read of one debugging information entry.
+// entry holds the wanted parts of a debugging information entry.
 type entry struct {
 	off   uint64
 	tag   uint32
-	depth int // of the root: 0
+	depth int // 0 for the root
 
 	name, linkage                 value
 	low, high, ranges, entryPC    value
@@ -14,17 +14,17 @@ type entry struct {
 	hasChildren                   bool
 }
 
-// maxDepth bounds how deeply entries nest; compilers stay below a hundred.
+// maxDepth bounds the nesting of entries. Compilers nest them less than a hundred deep.
 const maxDepth = 4096
 
-// walk reads the unit's entries in order and shows the subprograms, inlined
-// calls and enclosing namespaces and types; leave is called when what is below
-// an entry of a depth, of whatever kind, has been read. Damage ends it early.
+// walk reads the unit's entries in order. It calls visit for subprograms, inlined calls, and enclosing
+// namespaces and types. It calls leave with an entry's depth, for entries of any kind, when all below
+// the entry is read. Damage ends the walk early.
 func (d *Data) walk(u *unit, visit func(e *entry), leave func(depth int)) {
 	table := d.abbrevTable(u, 0)
 	c := at(u.src.upto("info", u.end), u.entries, u.end)
 	var e entry
-	for depth := 0; c.more() && d.burn(); {
+	for depth := 0; c.more() && d.step(); {
 		off := c.off
 		code := c.uleb()
 		if code == 0 {
@@ -49,7 +49,8 @@ func (d *Data) walk(u *unit, visit func(e *entry), leave func(depth int)) {
 				return
 			}
 			switch ab.tag {
-			case tagSubprogram, tagInlinedSubroutine, tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:
+			case tagSubprogram, tagInlinedSubroutine,
+				tagNamespace, tagStructureType, tagClassType, tagUnionType, tagInterfaceType:
 				visit(&e)
 			default:
 				if ab.children && e.sibling > c.off && e.sibling <= u.end {
@@ -107,7 +108,7 @@ func (u *unit) attributes(c *cursor, ab *abbrev, e *entry) {
 	}
 }
 
-// entryAt reads a single entry, wherever it is.
+// entryAt reads the entry at an offset.
 func (d *Data) entryAt(u *unit, off uint64) (e entry, ok bool) {
 	c := at(u.src.upto("info", u.end), off, u.end)
 	code := c.uleb()

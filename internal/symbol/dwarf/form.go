@@ -1,6 +1,6 @@
 package dwarf
 
-// Attribute forms, DWARF 5 section 7.5.6, and GNU's for split and dwz files.
+// The attribute forms of DWARF 5, section 7.5.6, and GNU's for split and dwz files.
 const (
 	formAddr          = 0x01
 	formBlock2        = 0x03
@@ -51,7 +51,7 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// class says how to understand a value's number.
+// class says what a value's number means.
 type class uint8
 
 const (
@@ -71,16 +71,15 @@ const (
 	classAlternateStrp // an offset in .debug_str of that file
 )
 
-// value is an attribute's value, not yet looked up anywhere: the bases that
-// indices need may be attributes further on in the same entry.
+// value is an attribute's value before any look-up. An index may need a base that is a later attribute
+// of the same entry.
 type value struct {
 	class class
 	n     uint64
 	s     []byte
 }
 
-// value reads one attribute of the unit. Forms without a use here give
-// classNone.
+// value reads one attribute of the unit. Forms that are not needed have the class classNone.
 func (u *unit) value(c *cursor, s attrSpec) value {
 	form := s.form
 	if form == formIndirect {
@@ -98,7 +97,7 @@ func (u *unit) value(c *cursor, s attrSpec) value {
 	case formData2:
 		return value{class: classConst, n: uint64(c.u16())}
 	case formData4:
-		// Before DWARF 4 this is a section offset as well.
+		// Before DWARF 4 it may also be a section offset.
 		return value{class: classConst, n: uint64(c.u32())}
 	case formData8:
 		return value{class: classConst, n: c.u64()}
@@ -186,8 +185,7 @@ func (u *unit) stringValue(c *cursor, form uint32) value {
 	return value{class: classStrx, n: c.uleb()}
 }
 
-// skipForm passes over a value; an unknown form makes the cursor bad, since
-// nothing says how long it is.
+// skipForm skips a value. An unknown form makes the cursor bad, because its size is not known.
 func (u *unit) skipForm(c *cursor, form uint32) {
 	if n := fixedSize(form, u); n >= 0 {
 		c.skip(uint64(n))
@@ -204,7 +202,8 @@ func (u *unit) skipForm(c *cursor, form uint32) {
 		c.skip(c.uleb())
 	case formString:
 		c.cstring()
-	case formUdata, formSdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
+	case formUdata, formSdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx,
+		formGNUAddrIndex, formGNUStrIndex:
 		c.uleb()
 	case formIndirect:
 		u.value(c, attrSpec{form: formIndirect})
@@ -213,8 +212,7 @@ func (u *unit) skipForm(c *cursor, form uint32) {
 	}
 }
 
-// fixedSize is the size of a form's values in the unit, -1 if it depends on
-// the value.
+// fixedSize returns the size of a form's values in the unit, -1 if the size depends on the value.
 func fixedSize(form uint32, u *unit) int {
 	switch form {
 	case formFlagPresent, formImplicitConst:

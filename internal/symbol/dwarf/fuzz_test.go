@@ -6,11 +6,16 @@ import (
 	"time"
 )
 
-// FuzzLine takes line tables that are anything, of a unit that has one.
+// FuzzLine reads arbitrary line tables of a unit.
 func FuzzLine(f *testing.F) {
-	v4 := []byte{4, 0, 16, 0, 0, 0, 1, 1, 1, 0xfb, 14, 4, 0, 1, 1, 'd', 0, 0, 'f', 0, 1, 0, 0, 0, 0, 9, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 1, 1}
+	v4 := []byte{
+		4, 0, 16, 0, 0, 0, 1, 1, 1, 0xfb, 14, 4, 0, 1, 1, 'd', 0, 0, 'f', 0, 1, 0, 0, 0,
+		0, 9, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 1, 1,
+	}
 	f.Add(append(binary.LittleEndian.AppendUint32(nil, uint32(len(v4))), v4...), []byte{})
-	f.Add(header64(64, []byte{1, lnctPath, formLineStrp, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, lnctPath, formString, 1, 'f', 0, 0x20, 0x21}), []byte("dir\x00"))
+	f.Add(header64(64, []byte{
+		1, lnctPath, formLineStrp, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, lnctPath, formString, 1, 'f', 0, 0x20, 0x21,
+	}), []byte("dir\x00"))
 	f.Fuzz(func(t *testing.T, line, str []byte) {
 		info, abbrev := oneUnit()
 		began := time.Now()
@@ -21,7 +26,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzRanges takes .debug_aranges that are anything.
+// FuzzRanges reads arbitrary .debug_aranges.
 func FuzzRanges(f *testing.F) {
 	set := []byte{2, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0}
 	set = binary.LittleEndian.AppendUint64(set, 0x1000)

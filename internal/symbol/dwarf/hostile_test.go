@@ -11,8 +11,8 @@ import (
 	"whatif/internal/hostile"
 )
 
-// hole is memory that takes none as long as it is only read: what a sparse file is when it is mapped. The rest of
-// the tables is written into its beginning.
+// hole returns memory like a mapped sparse file: reading it takes no memory. The tables are written into its
+// beginning.
 func hole(t *testing.T, size int, data []byte) []byte {
 	t.Helper()
 	m, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
@@ -24,7 +24,7 @@ func hole(t *testing.T, size int, data []byte) []byte {
 	return m
 }
 
-// oneUnit is a unit of DWARF 5 with code from 0 to 0x10000 and a line table at 0.
+// oneUnit has a unit of DWARF 5 with code from 0 to 0x10000 and a line table at 0.
 func oneUnit() (info, abbrev []byte) {
 	abbrev = []byte{1, tagCompileUnit, 0, attrStmtList, formSecOffset, attrLowPC, formAddr, attrHighPC, formData4, 0, 0, 0}
 	body := []byte{5, 0, 1, 8, 0, 0, 0, 0, 1, 0, 0, 0, 0}
@@ -33,7 +33,7 @@ func oneUnit() (info, abbrev []byte) {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...), abbrev
 }
 
-// lookUp asks all that reads the sections, of which some are given.
+// lookUp calls all methods that read sections, on the given ones.
 func lookUp(sections map[string][]byte) {
 	d := New(contents(func(name string) []byte { return sections[name] }), []Range{{0, 1 << 20}}, nil)
 	for _, pc := range []uint64{0, 0x10, 0x1000, 1 << 19} {
@@ -43,7 +43,7 @@ func lookUp(sections map[string][]byte) {
 	d.Statements(func(string) bool { return true }, 1)
 }
 
-// header64 is the header of a line table of DWARF 5 in the 64-bit format, size bytes long, followed by tables.
+// header64 returns the header of a line table of DWARF 5 in the 64-bit format, of a size, and then tables.
 func header64(size uint64, tables []byte) []byte {
 	h := []byte{0xff, 0xff, 0xff, 0xff}
 	h = binary.LittleEndian.AppendUint64(h, size-12)
@@ -53,7 +53,7 @@ func header64(size uint64, tables []byte) []byte {
 	return append(h, tables...)
 }
 
-// TestEntriesOfNothing: a table of a gigabyte of files that no byte stands for.
+// TestEntriesOfNothing reads a table that states a gigabyte of files, which take no bytes.
 func TestEntriesOfNothing(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		const size = 1 << 30
@@ -68,7 +68,7 @@ func TestEntriesOfNothing(t *testing.T) {
 	})
 }
 
-// TestDirectories: a table of DWARF 4 with a directory in every two bytes.
+// TestDirectories reads a table of DWARF 4 with a directory in every two bytes.
 func TestDirectories(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		const size = 96 << 20
@@ -85,7 +85,7 @@ func TestDirectories(t *testing.T) {
 	})
 }
 
-// TestManyRows: a line table with a row in every byte.
+// TestManyRows reads a line table with a row in every byte.
 func TestManyRows(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		const size = 64 << 20
@@ -100,7 +100,7 @@ func TestManyRows(t *testing.T) {
 	})
 }
 
-// TestManySpans: .debug_aranges that is one range after the other.
+// TestManySpans reads .debug_aranges full of ranges.
 func TestManySpans(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		const size = 96 << 20
@@ -116,7 +116,8 @@ func TestManySpans(t *testing.T) {
 	})
 }
 
-// TestManyUnits: a hole where each four bytes are a unit of no known version, and units of which each has but a header.
+// TestManyUnits reads a hole, of which each four bytes are a unit of an unknown version, and units with only
+// a header.
 func TestManyUnits(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		_, abbrev := oneUnit()
@@ -126,18 +127,20 @@ func TestManyUnits(t *testing.T) {
 	})
 }
 
-// TestManyAttributes: an abbreviation that goes on and on.
+// TestManyAttributes reads an abbreviation without an end.
 func TestManyAttributes(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {
 		info, _ := oneUnit()
-		lookUp(map[string][]byte{"info": info, "abbrev": append([]byte{1, tagCompileUnit, 0}, bytes.Repeat([]byte{3, formFlagPresent}, 32<<20)...)})
+		abbrev := append([]byte{1, tagCompileUnit, 0}, bytes.Repeat([]byte{3, formFlagPresent}, 32<<20)...)
+		lookUp(map[string][]byte{"info": info, "abbrev": abbrev})
 	})
 }
 
-// TestWork: a file each of whose places costs as much as all of it occupies nobody for ever.
+// TestWork checks that all calls together are bounded on a file of which each place costs a reading of the
+// whole.
 func TestWork(t *testing.T) {
 	hostile.Limited(t, 2*time.Minute, func(t *testing.T) {
-		// Each unit has the same long line table, one byte further on.
+		// All units have the same long line table, each one byte further on.
 		const units, size = 4000, 8 << 20
 		var info []byte
 		var aranges []byte
@@ -151,7 +154,7 @@ func TestWork(t *testing.T) {
 			body := append([]byte{5, 0, 1, 8, 0, 0, 0, 0, 1}, binary.LittleEndian.AppendUint32(nil, 64*i)...)
 			info = append(binary.LittleEndian.AppendUint32(info, uint32(len(body))), body...)
 		}
-		// Wherever it begins: a length that is right, version 4, a header without tables.
+		// At each begin: a right length, version 4, a header without tables.
 		line := make([]byte, 0, size+64*units)
 		for range units {
 			at := len(line)
@@ -168,10 +171,10 @@ func TestWork(t *testing.T) {
 		work := 0
 		for i := range uint64(units) {
 			d.Lookup(i*16 + 8)
-			work += d.given - max(d.fuel, 0)
+			work += d.stepsGiven - max(d.stepsLeft, 0)
 		}
-		whole := least + d.main.worth()
-		if most := (readings+1)*whole + units*share; work > most || !d.GaveUp() {
+		whole := minWork + d.main.work()
+		if most := (maxReadings+1)*whole + units*callShare; work > most || !d.GaveUp() {
 			t.Errorf("%d steps, more than %d for %d bytes; gave up: %v", work, most, whole, d.GaveUp())
 		}
 		t.Logf("%d steps", work)

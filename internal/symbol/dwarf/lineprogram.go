@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Opcodes of the line number program, DWARF 5 section 7.22.
+// The opcodes of line number programs: DWARF 5, section 7.22.
 const (
 	lnsCopy           = 1
 	lnsAdvancePC      = 2
@@ -21,26 +21,26 @@ const (
 	lneDefineFile  = 3
 )
 
-// lineState is the state machine that the program drives.
+// lineState is the state machine of a line number program.
 type lineState struct {
 	addr uint64
 	op   uint64 // operation within a VLIW bundle
 	file uint64
 	line int64
 	rows []row
-	sort bool // addresses went back
+	sort bool // rows are not ascending
 
 	column uint64
 	stmt   bool
-	each   func(mark) // if set, it is shown every row, and rows stay empty
+	each   func(mark) // if set, it is called for every row, and rows stay empty
 }
 
 func (s *lineState) reset(stmt bool) {
 	*s = lineState{file: 1, line: 1, rows: s.rows[:0], stmt: stmt, each: s.each}
 }
 
-// emit appends a row. Of several at one address the last one counts: those
-// before it cover no code. A row that repeats its line covers nothing new.
+// emit appends a row. Of several rows at one address only the last covers code. A row with the same line
+// as the one before adds nothing.
 func (s *lineState) emit() {
 	line := s.line
 	if line < 0 || line > 1<<31 {
@@ -67,14 +67,14 @@ func (s *lineState) emit() {
 	s.rows = append(s.rows, r)
 }
 
-// run executes the program and gives each sequence's rows and end. The rows
-// are only valid during the call.
+// run executes the program, and calls sequence with the rows and the end of each sequence. The rows are
+// valid only during the call.
 func (d *Data) run(h *lineHeader, sequence func(rows []row, end uint64)) {
-	d.runShowing(h, nil, sequence)
+	d.runEach(h, nil, sequence)
 }
 
-// runShowing is run for who wants to see the rows as they are, each by itself.
-func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []row, end uint64)) {
+// runEach is run that calls each, if it is set, for every row of the program.
+func (d *Data) runEach(h *lineHeader, each func(mark), sequence func(rows []row, end uint64)) {
 	s := lineState{each: each}
 	s.reset(h.defaultStmt)
 	c := h.program
@@ -88,12 +88,12 @@ func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []r
 	}
 	kept := 2 * 16 // bytes a row, here and in the table
 	if each != nil {
-		kept = 96 // marks, which are sorted
+		kept = 96 // bytes a mark, which are sorted
 	}
-	for c.more() && d.burn() {
+	for c.more() && d.step() {
 		op := int(c.u8())
 		if op >= h.opcodeBase {
-			d.took(kept)
+			d.keepBytes(kept)
 			if h.lineRange == 0 {
 				return
 			}
@@ -105,9 +105,9 @@ func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []r
 		}
 		switch op {
 		case 0:
-			d.took(h.extended(&c, &s, sequence))
+			d.keepBytes(h.extended(&c, &s, sequence))
 		case lnsCopy:
-			d.took(kept)
+			d.keepBytes(kept)
 			s.emit()
 		case lnsAdvancePC:
 			advance(c.uleb())
@@ -135,7 +135,7 @@ func (d *Data) runShowing(h *lineHeader, each func(mark), sequence func(rows []r
 	}
 }
 
-// extended executes an opcode that carries its own length, and says how much it keeps, in bytes.
+// extended executes an opcode that has its own length, and returns how many bytes it keeps.
 func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row, end uint64)) (kept int) {
 	n := c.uleb()
 	body := at(c.data, c.off, c.off+min(n, c.left()))
@@ -146,7 +146,7 @@ func (h *lineHeader) extended(c *cursor, s *lineState, sequence func(rows []row,
 	switch body.u8() {
 	case lneEndSequence:
 		if s.sort {
-			// Stable: of equal addresses the last one counts here as well.
+			// The sort is stable, as of equal addresses the last row counts.
 			slices.SortStableFunc(s.rows, func(a, b row) int { return cmp.Compare(a.addr, b.addr) })
 		}
 		sequence(s.rows, s.addr)

@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// row says which line the code from addr up to the next row belongs to.
+// row gives the line of the code from addr up to the next row.
 type row struct {
 	addr uint64
 	file uint32
 	line uint32
 }
 
-// sequence is a stretch of code that the line table describes without a gap:
-// rows[first:end].
+// sequence is code that the line table describes without a gap, by rows[first:end].
 type sequence struct {
 	Range
 	first, end int
@@ -21,7 +20,7 @@ type sequence struct {
 
 const sequenceSize = 32 // bytes
 
-// lineTable is a unit's line table, sorted.
+// lineTable is a unit's sorted line table.
 type lineTable struct {
 	header *lineHeader
 	rows   []row
@@ -38,7 +37,7 @@ func (t *lineTable) path(file uint32) string {
 	return p
 }
 
-// find gives the index of the row that covers an address, -1 if none does.
+// find returns the index of the row that covers an address, -1 if none does.
 func (t *lineTable) find(pc uint64) (i int, seq sequence) {
 	n, found := slices.BinarySearchFunc(t.seqs, pc, func(s sequence, a uint64) int { return cmp.Compare(s.Low, a) })
 	if !found {
@@ -48,17 +47,17 @@ func (t *lineTable) find(pc uint64) (i int, seq sequence) {
 		return -1, sequence{}
 	}
 	seq = t.seqs[n]
-	i, found = slices.BinarySearchFunc(t.rows[seq.first:seq.end], pc, func(r row, a uint64) int { return cmp.Compare(r.addr, a) })
+	rows := t.rows[seq.first:seq.end]
+	i, found = slices.BinarySearchFunc(rows, pc, func(r row, a uint64) int { return cmp.Compare(r.addr, a) })
 	if !found {
 		i--
 	}
 	return seq.first + i, seq
 }
 
-// place is the file and line of an address. Code that the compiler attributes
-// to no line (line 0) is given the line before it, else after it, of the same
-// stretch: it was made for what stands around it, and a profile has no use for
-// line 0.
+// place returns the file and line of an address. If the compiler gave the code no line (line 0), the
+// result is the line before it in the same stretch, else the line after it: the compiler made the code
+// for one of these, and a profile cannot use line 0. With exact the result is line 0.
 func (t *lineTable) place(pc uint64, stretch Range, exact bool) (file string, line int) {
 	i, seq := t.find(pc)
 	if i < 0 {

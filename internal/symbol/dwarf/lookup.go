@@ -1,13 +1,12 @@
 package dwarf
 
-// Lookup gives the inline chain at an address, innermost first: the first
-// call's place is the instruction's own line, each following one's is where
-// the one before it was inlined. It is empty if the debug information does not
-// cover the address. A single call without a name means that the line is known
-// and the function is not: assembly, or a unit with lines only.
+// Lookup returns the inline chain at an address, innermost first. The line of the first call is the
+// instruction's own; the line of each further call is where the one before it was inlined. The chain is
+// empty if the debug information does not cover the address. A single call without a name means that the
+// line is known, but not the function: assembly, or a unit with lines only.
 func (d *Data) Lookup(pc uint64) []Call {
-	d.tidy()
-	d.refuel()
+	d.trim()
+	d.startCall()
 	u := d.unitFor(pc)
 	if u == nil || u.version == 0 {
 		return nil
@@ -28,11 +27,11 @@ func (d *Data) Lookup(pc uint64) []Call {
 		return []Call{at}
 	}
 	var chain []Call
-	for owner >= 0 && d.burn() {
+	for owner >= 0 && d.step() {
 		s := &x.all[owner]
 		at.Name, at.Linkage = d.name(x.unit, s.entry)
 		at.Low = s.low
-		d.took(len(at.Name) + len(at.Linkage) + len(at.File))
+		d.keepBytes(len(at.Name) + len(at.Linkage) + len(at.File))
 		chain = append(chain, at)
 		owner = s.parent
 		at = Call{Line: int(s.callLine)}
@@ -43,7 +42,7 @@ func (d *Data) Lookup(pc uint64) []Call {
 	return chain
 }
 
-// index reads what the unit's functions are, once.
+// index reads the unit's functions, once.
 func (d *Data) index(u *unit) *index {
 	if x, ok := d.indexes[u]; ok {
 		return x
@@ -52,15 +51,15 @@ func (d *Data) index(u *unit) *index {
 	code.src.from.Touch(code.end - code.off)
 	x := d.scopes(code)
 	d.indexes[u] = x
-	d.weight += 2*len(x.all) + len(x.byPC.starts) + len(x.members) + len(x.before) + 3*len(x.around)
+	d.weight += 2*len(x.all) + len(x.byPC.starts) + len(x.members) + len(x.begins) + 3*len(x.around)
 	return x
 }
 
-// RowBefore gives the start of the line table's row that covers an address: an
-// instruction begins there.
+// RowBefore returns the start of the line table's row that covers an address. An instruction begins
+// there.
 func (d *Data) RowBefore(pc uint64) (addr uint64, ok bool) {
-	d.tidy()
-	d.refuel()
+	d.trim()
+	d.startCall()
 	u := d.unitFor(pc)
 	if u == nil || u.version == 0 {
 		return 0, false

@@ -1,10 +1,10 @@
 package dwarf
 
-// maxOrigins bounds a chain of abstract origins and specifications. Real ones
-// have at most three: an inlined body, its abstract instance, its declaration.
+// maxOrigins bounds a chain of abstract origins and specifications. Real chains have at most three
+// entries: an inlined body, its abstract instance, its declaration.
 const maxOrigins = 16
 
-// name follows an entry to its function's names.
+// name returns the names of an entry's function.
 func (d *Data) name(u *unit, off uint64) (name, linkage string) {
 	for range maxOrigins {
 		e, ok := d.entryAt(u, off)
@@ -36,7 +36,7 @@ func (d *Data) name(u *unit, off uint64) (name, linkage string) {
 	return name, linkage
 }
 
-// whole is the unit under which the index of a unit is kept.
+// whole returns the unit under which the index of a unit is kept: a split unit's skeleton.
 func (u *unit) whole() *unit {
 	if u.skeleton != nil {
 		return u.skeleton
@@ -44,9 +44,8 @@ func (u *unit) whole() *unit {
 	return u
 }
 
-// hasNamespaces reports whether functions of the unit's language can be in a
-// namespace or class: where they cannot, the unit that a name leads to need
-// not be read.
+// hasNamespaces reports whether the unit's language has namespaces or classes. Without them, a name
+// needs no qualifier, so the unit need not be read for it.
 func (u *unit) hasNamespaces() bool {
 	switch u.language {
 	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x16, 0x8001: // C89, C, C99, C11, C17, Go, assembly

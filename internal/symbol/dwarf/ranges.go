@@ -1,6 +1,6 @@
 package dwarf
 
-// codeRanges appends the live ranges that an entry's attributes describe.
+// codeRanges appends the live ranges of an entry's attributes.
 func (d *Data) codeRanges(u *unit, low, high, ranges value, to []Range) []Range {
 	switch ranges.class {
 	case classList:
@@ -34,20 +34,19 @@ func (d *Data) codeRanges(u *unit, low, high, ranges value, to []Range) []Range 
 
 func (d *Data) keep(r Range, to []Range) []Range {
 	if d.live(r) {
-		d.took(16)
+		d.keepBytes(16)
 		return append(to, r)
 	}
 	return to
 }
 
-// oldRanges reads a list of .debug_ranges, DWARF 2 to 4; those of split units
-// are in the binary too.
+// oldRanges reads a list of .debug_ranges (DWARF 2 to 4). The binary also has the lists of split units.
 func (d *Data) oldRanges(u *unit, off uint64, to []Range) []Range {
 	data := d.main.section("ranges")
 	c := at(data, off, uint64(len(data)))
 	base := u.low
 	selector := ^uint64(0) >> (64 - 8*u.addrSize)
-	for c.more() && d.burn() {
+	for c.more() && d.step() {
 		low, high := c.sized(u.addrSize), c.sized(u.addrSize)
 		switch {
 		case c.bad || low == 0 && high == 0:
@@ -61,7 +60,7 @@ func (d *Data) oldRanges(u *unit, off uint64, to []Range) []Range {
 	return to
 }
 
-// listOffset turns an index of DW_FORM_rnglistx into an offset.
+// listOffset returns the offset of range list i of the unit (DW_FORM_rnglistx).
 func (d *Data) listOffset(u *unit, i uint64) (uint64, bool) {
 	if !u.hasRnglists || i > 1<<32 {
 		return 0, false
@@ -72,7 +71,7 @@ func (d *Data) listOffset(u *unit, i uint64) (uint64, bool) {
 	return u.rnglistsBase + off, !c.bad
 }
 
-// Range list entries, DWARF 5 section 7.25.
+// The kinds of range list entries: DWARF 5, section 7.25.
 const (
 	rleEndOfList    = 0x00
 	rleBaseAddressx = 0x01
@@ -84,12 +83,12 @@ const (
 	rleStartLength  = 0x07
 )
 
-// rnglist reads a list of .debug_rnglists, DWARF 5.
+// rnglist reads a list of .debug_rnglists (DWARF 5).
 func (d *Data) rnglist(u *unit, off uint64, to []Range) []Range {
 	data := u.src.section("rnglists")
 	c := at(data, off, uint64(len(data)))
 	base := u.low
-	for c.more() && d.burn() {
+	for c.more() && d.step() {
 		var r Range
 		ok := true
 		switch c.u8() {

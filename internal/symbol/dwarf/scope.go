@@ -6,33 +6,34 @@ import (
 	"strings"
 )
 
-// scope is a function's body, or the body of one inlined call.
+// scope is a function's body, or the body of an inlined call.
 type scope struct {
-	entry    uint64 // offset in .debug_info: leads to the name
-	parent   int32  // the scope that it was inlined into, -1 for a function
+	entry    uint64 // offset in .debug_info
+	parent   int32  // the scope into which it was inlined, -1 for a function
 	callFile uint32
 	callLine uint32
 	low      uint64
 }
 
-// enclosing is a namespace or type that functions are declared in.
+// enclosing is a namespace or type in which functions are declared.
 type enclosing struct {
 	name   value
 	parent int32
 }
 
-// index is what is known of a unit's functions.
+// index describes a unit's functions.
 type index struct {
-	unit    *unit // that the entries are in: of a .dwo file, if split
+	unit    *unit // with the entries: of a .dwo file, if split
 	all     []scope
 	byPC    owners
 	around  []enclosing
 	members []member // ascending by entry
-	// before are the inlined calls that begin, says the compiler, where other code is; ascending by address.
-	before []beginning
+	// begins has the inlined calls that, according to the compiler, begin at other code. It is ascending
+	// by address.
+	begins []beginning
 }
 
-// beginning is where a scope begins.
+// beginning is the address at which a scope begins.
 type beginning struct {
 	addr  uint64
 	scope int32
@@ -44,7 +45,7 @@ type member struct {
 	around int32
 }
 
-// level is what the walk knows of the entries above the current one.
+// level describes an entry above the current one in the walk.
 type level struct {
 	depth  int
 	scope  int32
@@ -66,7 +67,7 @@ func (d *Data) scopes(u *unit) *index {
 		switch e.tag {
 		case tagSubprogram, tagInlinedSubroutine:
 			if e.linkage.class == classNone && e.name.class != classNone && top.around >= 0 {
-				d.took(16)
+				d.keepBytes(16)
 				s.members = append(s.members, member{e.off, top.around})
 			}
 			if ranges = d.codeRanges(u, e.low, e.high, e.ranges, ranges[:0]); len(ranges) == 0 {
@@ -78,11 +79,11 @@ func (d *Data) scopes(u *unit) *index {
 				sc.parent = top.scope
 				sc.callFile, sc.callLine = clip(e.callFile), clip(e.callLine)
 				if at, ok := d.entryPC(u, e, ranges[0].Low); ok && at != ranges[0].Low {
-					s.before = append(s.before, beginning{at, next.scope})
+					s.begins = append(s.begins, beginning{at, next.scope})
 				}
 			}
 			s.all = append(s.all, sc)
-			d.took(48 + spanSize*len(ranges))
+			d.keepBytes(48 + spanSize*len(ranges))
 			for _, r := range ranges {
 				spans = append(spans, span{r, next.scope})
 			}
@@ -90,7 +91,7 @@ func (d *Data) scopes(u *unit) *index {
 			if !e.hasChildren {
 				return
 			}
-			d.took(48)
+			d.keepBytes(48)
 			next.around = int32(len(s.around))
 			s.around = append(s.around, enclosing{e.name, top.around})
 		}
@@ -102,13 +103,13 @@ func (d *Data) scopes(u *unit) *index {
 			levels = levels[:len(levels)-1]
 		}
 	})
-	s.byPC = paint(spans)
-	slices.SortStableFunc(s.before, func(a, b beginning) int { return cmp.Compare(a.addr, b.addr) })
+	s.byPC = flatten(spans)
+	slices.SortStableFunc(s.begins, func(a, b beginning) int { return cmp.Compare(a.addr, b.addr) })
 	return s
 }
 
-// entryPC is where an entry says that its code begins: an address, or from DWARF 5 on a distance
-// from its lowest.
+// entryPC returns the address at which, according to an entry, its code begins. The attribute is an
+// address or, from DWARF 5 on, a distance from the lowest address.
 func (d *Data) entryPC(u *unit, e *entry, low uint64) (uint64, bool) {
 	if e.entryPC.class == classConst {
 		return low + e.entryPC.n, true
@@ -123,10 +124,11 @@ func clip(n uint64) uint32 {
 	return uint32(n)
 }
 
-// qualifier is the names of the namespaces and types around a function,
-// joined by "::", empty if there are none or they are not known.
+// qualifier returns the names of the namespaces and types around a function, joined by "::". It is empty
+// if there are none or they are not known.
 func (d *Data) qualifier(s *index, entry uint64) string {
-	i, found := slices.BinarySearchFunc(s.members, entry, func(m member, off uint64) int { return cmp.Compare(m.entry, off) })
+	i, found := slices.BinarySearchFunc(s.members, entry,
+		func(m member, off uint64) int { return cmp.Compare(m.entry, off) })
 	if !found {
 		return ""
 	}

@@ -5,28 +5,27 @@ import (
 	"slices"
 )
 
-// everyUnit shows all units of code until visit returns false. What they hold
-// is dropped again as it goes.
+// everyUnit calls visit for all units of code until visit returns false. It drops units as it goes.
 func (d *Data) everyUnit(visit func(u *unit) bool) {
-	d.refuel()
+	d.startCall()
 	for _, off := range d.scan(d.main, math.MaxUint64) {
 		u := d.main.unitAt(off)
 		if u == nil || u.kind == unitType || u.kind == unitSplitType {
 			continue
 		}
-		d.tidy()
-		d.room = maxRoom
+		d.trim()
+		d.bytesLeft = maxKept
 		if d.root(u); u.tag == tagPartialUnit {
-			continue // what dwz moved out of units of code
+			continue // common parts that dwz moved out of units
 		}
-		if !visit(u) || d.fuel < 0 {
+		if !visit(u) || d.stepsLeft < 0 {
 			return
 		}
 	}
 }
 
-// Files shows the path of every source file of every unit, some repeatedly,
-// until visit returns false.
+// Files calls visit with the path of every source file of every unit, until visit returns false. A path
+// may come several times.
 func (d *Data) Files(visit func(path string) bool) {
 	seen := map[uint64]bool{}
 	d.everyUnit(func(u *unit) bool {
@@ -47,9 +46,9 @@ func (d *Data) Files(visit func(path string) bool) {
 	})
 }
 
-// Lines gives the lines with code of the files that match, ascending; it stops
-// early, and says so, at one that has the wanted line. A line has code if an
-// instruction belongs to it or a call on it was inlined.
+// Lines returns the lines with code of the files that match, ascending. If a file has the wanted line,
+// the search stops, and found is true. A line has code if an instruction belongs to it, or if a call on
+// it was inlined.
 func (d *Data) Lines(match func(path string) bool, want int) (lines []int, found bool) {
 	have := map[int]bool{}
 	d.unitsOf(match, func(u *unit, _ *lineHeader, files map[uint32]string) bool {
@@ -65,8 +64,8 @@ func (d *Data) Lines(match func(path string) bool, want int) (lines []int, found
 	return lines, found
 }
 
-// unitsOf visits the units whose line tables name files that match, with the paths of
-// those by number, until visit returns false.
+// unitsOf calls visit for the units with matching files in their line tables, until visit returns false. files
+// has the paths of these files by number.
 func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *lineHeader, files map[uint32]string) bool) {
 	d.everyUnit(func(u *unit) bool {
 		if !u.hasLines {
@@ -78,8 +77,8 @@ func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *line
 		}
 		files := map[uint32]string{}
 		for i := range h.files {
-			if p := h.path(uint64(i)); p != "" && match(p) && d.burn() {
-				d.took(64 + len(p))
+			if p := h.path(uint64(i)); p != "" && match(p) && d.step() {
+				d.keepBytes(64 + len(p))
 				files[uint32(i)] = p
 			}
 		}
@@ -87,7 +86,7 @@ func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *line
 	})
 }
 
-// maxLines bounds the lines with code of files of one name.
+// maxLines bounds the lines that Lines returns.
 const maxLines = 1 << 20
 
 func (d *Data) linesOf(u *unit, files map[uint32]string, have map[int]bool) {
@@ -105,8 +104,8 @@ func (d *Data) linesOf(u *unit, files map[uint32]string, have map[int]bool) {
 	}
 }
 
-// Functions shows every function that has code of its own or was inlined
-// somewhere, some repeatedly, until visit returns false.
+// Functions calls visit with every function that has code of its own or was inlined, until visit returns
+// false. A function may come several times.
 func (d *Data) Functions(visit func(name, linkage string) bool) {
 	d.everyUnit(func(u *unit) bool {
 		x := d.index(u)
@@ -118,7 +117,7 @@ func (d *Data) Functions(visit func(name, linkage string) bool) {
 		for _, s := range x.all {
 			o := origin{classRef, s.entry}
 			if e, ok := d.entryAt(x.unit, s.entry); ok && e.abstractOrigin.class != classNone {
-				// Inlined a hundred times, named once.
+				// A function that was inlined a hundred times is named once.
 				o = origin{e.abstractOrigin.class, e.abstractOrigin.n}
 			}
 			if seen[o] {

@@ -5,39 +5,39 @@ import (
 	"slices"
 )
 
-// source is a set of sections that refer to each other: the binary's own, those
-// of dwz's alternate file, of a .dwo file or of a package of them.
+// source is a set of sections that refer to each other: those of the binary, of dwz's alternate file, of
+// a .dwo file, or of a package of such files.
 type source struct {
 	from     Sections
 	suffix   string // of the sections' names, ".dwo" in split files
 	sections map[string]prefix
 	units    map[uint64]*unit // by offset of the header
 	headers  []uint64         // offsets of headers, ascending
-	scanned  uint64           // headers has all before it
-	passed   int              // how many units that were
+	scanned  uint64           // headers is complete up to this offset
+	passed   int              // units up to there
 }
 
-// Each unit that is known takes some 300 bytes. Browsers have some fifty thousand. Of a version that is not known
-// there may be more: they are passed over.
+// Bounds of the units. A unit takes some 300 bytes, and browsers have some fifty thousand units. Units of
+// an unknown version are skipped; there may be more of them.
 const (
 	maxUnits  = 1 << 18
 	maxPassed = 4 * maxUnits
 )
 
-// prefix is a section up to an offset.
+// prefix is a section that is read up to an offset.
 type prefix struct {
-	data []byte // the whole section, but not all of it may have been read
-	end  uint64 // where what was read ends
+	data []byte // the whole section; bytes from end on may not be read yet
+	end  uint64
 }
 
 func newSource(from Sections, suffix string) *source {
 	return &source{from: from, suffix: suffix, sections: map[string]prefix{}, units: map[uint64]*unit{}}
 }
 
-// section is a section's bytes, by its name without ".debug_" and ".dwo".
+// section returns a section's bytes. The name lacks ".debug_" and ".dwo".
 func (s *source) section(name string) []byte { return s.upto(name, math.MaxUint64) }
 
-// upto is section for who reads no further than end.
+// upto is section for a caller that reads no bytes from end on.
 func (s *source) upto(name string, end uint64) []byte {
 	p, known := s.sections[name]
 	if known && end <= p.end {
@@ -46,15 +46,15 @@ func (s *source) upto(name string, end uint64) []byte {
 	if data := s.from.Section(name+s.suffix, end); data != nil || !known {
 		p = prefix{data, end}
 	} else {
-		// Damaged: it ends where it could be read to.
+		// The section is damaged: it ends with the bytes that were read.
 		p = prefix{p.data[:min(p.end, uint64(len(p.data)))], math.MaxUint64}
 	}
 	s.sections[name] = p
 	return p.data
 }
 
-// worth is the work that the sections may cost in one call: each twice.
-func (s *source) worth() int {
+// work returns the steps that a call may spend on the sections: twice their size.
+func (s *source) work() int {
 	n := 0
 	for _, name := range []string{"info", "abbrev", "line", "ranges", "rnglists", "aranges"} {
 		if s.suffix == "" || name == "info" || name == "abbrev" || name == "rnglists" {
@@ -64,7 +64,7 @@ func (s *source) worth() int {
 	return n
 }
 
-// unitAt reads the unit whose header is at off, nil if none can be there.
+// unitAt returns the unit with the header at off, nil if there is none.
 func (s *source) unitAt(off uint64) *unit {
 	if u, ok := s.units[off]; ok {
 		return u
@@ -82,9 +82,9 @@ func (s *source) unitAt(off uint64) *unit {
 	return u
 }
 
-// scan finds the headers of all units that begin before an offset. It touches each header
-// only, but that is a page of each unit: done when an address is in no unit of
-// .debug_aranges, or a reference leads to another unit.
+// scan returns the offsets of all units that begin before an offset. It reads only headers, but still a
+// page of each unit. So it is used only if an address is in no unit of .debug_aranges, or if a reference
+// leads to another unit.
 func (d *Data) scan(s *source, end uint64) []uint64 {
 	for s.scanned < min(end, uint64(len(s.upto("info", 0)))) {
 		off := s.scanned
@@ -97,12 +97,12 @@ func (d *Data) scan(s *source, end uint64) []uint64 {
 		if u.version != 0 {
 			s.headers = append(s.headers, off)
 		}
-		s.scanned = u.end // beyond off: the length field itself is counted
+		s.scanned = u.end // above off, as the length field counts
 	}
 	return s.headers
 }
 
-// unitOf finds the unit that an entry lies in.
+// unitOf returns the unit that contains an entry, nil if there is none.
 func (d *Data) unitOf(s *source, entry uint64) *unit {
 	headers := d.scan(s, entry+1)
 	i, found := slices.BinarySearch(headers, entry)
@@ -118,8 +118,8 @@ func (d *Data) unitOf(s *source, entry uint64) *unit {
 	return nil
 }
 
-// referred finds the unit and offset of the entry that an attribute of u refers
-// to: in u itself, elsewhere in its file, or in dwz's alternate file.
+// referred returns the unit and offset of the entry to which an attribute of u refers: in u itself, in
+// another unit of its file, or in dwz's alternate file.
 func (d *Data) referred(u *unit, v value) (*unit, uint64) {
 	src := u.src
 	switch v.class {
@@ -141,17 +141,17 @@ func (d *Data) referred(u *unit, v value) (*unit, uint64) {
 	return to, v.n
 }
 
-// alternateOf is the file that attributes in a source may refer to: only those
-// of the binary itself do; nil if there is none.
+// alternateOf returns dwz's alternate file, nil if there is none. Only the binary's own attributes may
+// refer to it.
 func (d *Data) alternateOf(src *source) *source {
-	if src != d.main || d.beside == nil {
+	if src != d.main || d.others == nil {
 		return nil
 	}
 	if !d.alternateTried {
 		d.alternateTried = true
-		if other := d.beside.Alternate(); other != nil {
+		if other := d.others.Alternate(); other != nil {
 			d.alternate = newSource(other, "")
-			d.another(d.alternate)
+			d.addWork(d.alternate)
 		}
 	}
 	return d.alternate

@@ -2,30 +2,29 @@ package dwarf
 
 import "math"
 
-// Beside opens the files that debug information refers to beside its own.
-type Beside interface {
-	// Alternate gives the sections of the file that dwz moved to what
-	// several binaries share; nil if it is not found.
+// OtherFiles opens the other files to which debug information refers.
+type OtherFiles interface {
+	// Alternate returns the sections of the file into which dwz moved the common parts of several
+	// binaries; nil if it is not found.
 	Alternate() Sections
-	// Package gives the sections of the binary's .dwp file, nil if there is none.
+	// Package returns the sections of the binary's .dwp file, nil if there is none.
 	Package() Sections
-	// Split gives the sections of the .dwo file of a name, as compiled in a
-	// directory: the first that is found and accepted; nil if there is none.
+	// Split returns the sections of the .dwo file that the compiler wrote under a name, in a directory:
+	// the first that is found and accepted; nil if there is none.
 	Split(name, dir string, accept func(Sections) bool) Sections
-	// Forget says that what Split gave is no longer used.
+	// Forget says that the files of Split are no longer used.
 	Forget()
 }
 
-// maxSplit bounds the .dwo files that are open at a time.
+// maxSplit bounds the .dwo files that are open at once.
 const maxSplit = 512
 
-// code is the unit that has the entries of a unit's functions: itself, or the
-// one in a .dwo file that it is the skeleton of. Where that is missing, what
-// the skeleton has must do: lines, and functions only if the compiler repeated
-// them there.
+// code returns the unit with the entries of a unit's functions: itself or, of a skeleton, the unit in a
+// .dwo file. Without that file it is the skeleton, which has lines, but functions only if the compiler
+// repeated them there.
 func (d *Data) code(u *unit) *unit {
 	d.root(u)
-	if !u.splitTried && u.dwoName != "" && d.beside != nil && u.src == d.main {
+	if !u.splitTried && u.dwoName != "" && d.others != nil && u.src == d.main {
 		u.splitTried = true
 		if s := d.split(u); s != nil {
 			d.root(s)
@@ -40,13 +39,13 @@ func (d *Data) code(u *unit) *unit {
 	return u
 }
 
-// split finds the unit that belongs to a skeleton.
+// split returns the split unit that belongs to a skeleton, nil if there is none.
 func (d *Data) split(u *unit) *unit {
 	if !d.packageTried {
 		d.packageTried = true
-		if all := d.beside.Package(); all != nil {
+		if all := d.others.Package(); all != nil {
 			if d.pack = newPack(newSource(all, ".dwo")); d.pack != nil {
-				d.another(d.pack.src)
+				d.addWork(d.pack.src)
 			}
 		}
 	}
@@ -55,20 +54,20 @@ func (d *Data) split(u *unit) *unit {
 			return s
 		}
 	}
-	if d.tank -= splitWork; d.GaveUp() {
+	if d.reserve -= splitWork; d.GaveUp() {
 		return nil
 	}
 	var found *unit
-	d.beside.Split(u.dwoName, u.compDir, func(s Sections) bool {
+	d.others.Split(u.dwoName, u.compDir, func(s Sections) bool {
 		src := newSource(s, ".dwo")
-		d.another(src)
+		d.addWork(src)
 		found = d.belonging(src, u)
 		return found != nil
 	})
 	return found
 }
 
-// belonging finds the unit of a .dwo file that carries the skeleton's id.
+// belonging returns the unit of a .dwo file that has the skeleton's id, nil if there is none.
 func (d *Data) belonging(src *source, u *unit) *unit {
 	for _, off := range d.scan(src, math.MaxUint64) {
 		s := src.unitAt(off)
@@ -86,8 +85,8 @@ func (d *Data) belonging(src *source, u *unit) *unit {
 	return nil
 }
 
-// implicitBases sets the bases that a split unit does not state, because it is
-// alone: behind the header of each section. DWARF 4's have none.
+// implicitBases sets the bases that a split unit does not state: each is behind its section's header,
+// because the unit is alone in the file. The sections of DWARF 4 have no header.
 func (u *unit) implicitBases() {
 	u.hasStrOffsets = true
 	if u.version < 5 {
@@ -102,7 +101,7 @@ func (u *unit) implicitBases() {
 	}
 }
 
-// inherit gives a split unit what its skeleton knows.
+// inherit copies values of the skeleton to its split unit.
 func (u *unit) inherit(skeleton *unit) {
 	u.skeleton = skeleton
 	u.compDir, u.low = skeleton.compDir, skeleton.low

@@ -5,46 +5,45 @@ import (
 	"slices"
 )
 
-// Statement is the code of one source line in one function, or in one inlined copy of
-// a function: what the line was compiled to there. Where the line calls a function that was
-// inlined, that code is part of it.
+// Statement is the code of one source line in one function, or in one inlined copy of a function. If the
+// line calls a function that was inlined, the inlined code is part of the statement.
 type Statement struct {
 	File string
-	// Entry and Ranges are those of the function in which the code lies, whole.
+	// Entry and Ranges are those of the whole function around the code.
 	Entry  uint64
 	Ranges []Range
 	Starts []Start // ascending
-	// Exact is set where the compiler marked the beginnings of statements, and of every copy that it made of
-	// one, rather than all places where code of another line ends.
+	// Exact is set if the compiler marks only the beginnings of statements, and of the copies that it
+	// made of one. Otherwise it marks all places at which code of another line ends.
 	Exact bool
 }
 
-// Start is a place where code of the statement begins, after other code or after
-// more of its own.
+// Start is a place at which code of the statement begins.
 type Start struct {
 	Addr   uint64
 	End    uint64 // of the line's code that begins there
 	Column uint32
-	Run    bool // what stands before is not the line's
-	// Stmt is set where the compiler says that a statement begins, and not only some code of one;
-	// Inlined where that is one of a function that the line calls.
+	// AfterOther is set if the code before belongs to another line, and not to this statement.
+	AfterOther bool
+	// Stmt is set if, according to the compiler, a statement begins there. Inlined is set if that is a
+	// statement of an inlined function that the line calls.
 	Stmt, Inlined bool
 }
 
-// mark is a row of a line table as it is there.
+// mark is a row as the line table has it.
 type mark struct {
 	row
 	column uint32
 	stmt   bool
 }
 
-// What is kept of the code of one line, and of one function while it is cut up: more is damage.
+// Bounds of the code of one line, and of the pieces of one function. Only damaged files have more.
 const (
 	maxStarts    = 1 << 20
 	maxStretches = 1 << 20
 )
 
-// Statements finds the code of a line of the files that match.
+// Statements returns the code of a line in the files that match.
 func (d *Data) Statements(match func(path string) bool, line int) []Statement {
 	var found []Statement
 	starts := 0
@@ -64,8 +63,7 @@ type stretch struct {
 	Range
 	mark
 	owner int32
-	// empty are marks at its beginning that another one took the place of: nothing is left of their
-	// statements there but the place.
+	// empty has the earlier marks at the same address: their statements begin there, but without code.
 	empty []mark
 }
 
@@ -73,9 +71,9 @@ func (d *Data) statementsOf(u *unit, h *lineHeader, files map[uint32]string, lin
 	marks, ends := d.marks(h)
 	x := d.index(u)
 	is := func(file, l uint32) bool { return l == line && files[file] != "" }
-	// Of a split unit only the part in the .dwo file says who made it.
+	// Of a split unit only the part in the .dwo file names the compiler.
 	exact := x.unit.gnu && slices.ContainsFunc(marks, func(m mark) bool { return !m.stmt })
-	// Functions with code of the line, by their outermost scope.
+	// The functions with code of the line, by their outermost scope.
 	wanted, roots := map[int32]bool{}, x.outermost()
 	for _, m := range marks {
 		if is(m.file, m.line) {
@@ -115,12 +113,11 @@ func (d *Data) statementsOf(u *unit, h *lineHeader, files map[uint32]string, lin
 	return found
 }
 
-// marks gives all rows of a line table that are about code which exists, ascending by address, in
-// the order of the program where addresses are the same; and for each where
-// its sequence ends.
+// marks returns all rows of a line table for existing code, and the end of each row's sequence. They are
+// ascending by address; rows of one address are in the order of the line number program.
 func (d *Data) marks(h *lineHeader) (marks []mark, ends []uint64) {
 	first := 0
-	d.runShowing(h, func(m mark) { marks = append(marks, m) }, func(_ []row, end uint64) {
+	d.runEach(h, func(m mark) { marks = append(marks, m) }, func(_ []row, end uint64) {
 		low := end
 		for _, m := range marks[first:] {
 			low = min(low, m.addr)
@@ -134,7 +131,7 @@ func (d *Data) marks(h *lineHeader) (marks []mark, ends []uint64) {
 		}
 		first = len(marks)
 	})
-	marks = marks[:first] // what has no end is damaged
+	marks = marks[:first] // a sequence without an end is damaged
 	order := make([]int, len(marks))
 	for i := range order {
 		order[i] = i
@@ -147,7 +144,7 @@ func (d *Data) marks(h *lineHeader) (marks []mark, ends []uint64) {
 	return sorted, sortedEnds
 }
 
-// outermost gives, of each scope, the function that it was inlined into in however many steps.
+// outermost returns, for each scope, the function into which it was inlined directly or indirectly.
 func (x *index) outermost() []int32 {
 	roots := make([]int32, len(x.all))
 	for i, s := range x.all {
@@ -159,7 +156,7 @@ func (x *index) outermost() []int32 {
 	return roots
 }
 
-// rangesOf is all code of functions, what was inlined into them included.
+// rangesOf returns all code of the wanted functions, including inlined code.
 func (x *index) rangesOf(wanted map[int32]bool, roots []int32) map[int32][]Range {
 	of := map[int32][]Range{}
 	for i, o := range x.byPC.owner {
@@ -177,13 +174,13 @@ func (x *index) rangesOf(wanted map[int32]bool, roots []int32) map[int32][]Range
 	return of
 }
 
-// stretches cuts code at every mark and at every scope's limits.
+// stretches splits code at every mark and at every scope's limits.
 func stretches(x *index, ranges []Range, marks []mark, ends []uint64) []stretch {
 	var out []stretch
 	for _, r := range ranges {
 		i, _ := slices.BinarySearchFunc(marks, r.Low, func(m mark, a uint64) int { return cmp.Compare(m.addr, a) })
 		if i == len(marks) || marks[i].addr > r.Low {
-			i-- // the one that the range begins in
+			i-- // the mark before the range's begin
 		}
 		for at := r.Low; at < r.High && len(out) < maxStretches; {
 			owner, limit := x.byPC.find(at)
@@ -208,11 +205,13 @@ func stretches(x *index, ranges []Range, marks []mark, ends []uint64) []stretch 
 	return out
 }
 
-// deepest is how many inlined calls, one in the other, a line is looked for in; compilers make some dozens.
+// deepest bounds the nesting of inlined calls that are searched for a line. Compilers nest some dozens.
 const deepest = 256
 
-// collect adds a stretch of code to the statements that it is part of, and reports whether there are any.
-func (x *index) collect(by map[int32]*Statement, s stretch, files map[uint32]string, is func(file, line uint32) bool) (part bool) {
+// collect adds a stretch of code to the statements to which it belongs, and reports whether there are any.
+func (x *index) collect(
+	by map[int32]*Statement, s stretch, files map[uint32]string, is func(file, line uint32) bool,
+) (part bool) {
 	begins := s.addr == s.Low
 	column, empty := s.emptyStmt(is)
 	if !empty {
@@ -228,7 +227,10 @@ func (x *index) collect(by map[int32]*Statement, s stretch, files map[uint32]str
 		n := len(st.Starts)
 		run := n == 0 || st.Starts[n-1].End != s.Low
 		if run || begins && own && s.stmt || empty {
-			st.Starts = append(st.Starts, Start{Addr: s.Low, Column: column, Run: run, Stmt: begins && s.stmt || empty, Inlined: !own && !empty})
+			st.Starts = append(st.Starts, Start{
+				Addr: s.Low, Column: column, AfterOther: run,
+				Stmt: begins && s.stmt || empty, Inlined: !own && !empty,
+			})
 			n++
 		}
 		st.Starts[n-1].End = s.High
@@ -247,20 +249,22 @@ func (x *index) collect(by map[int32]*Statement, s stretch, files map[uint32]str
 	return part
 }
 
-// endRuns makes every start of a run end where the run does.
+// endRuns makes every start end where the line's code without a gap ends.
 func (s *Statement) endRuns() {
 	for i := len(s.Starts) - 2; i >= 0; i-- {
-		if !s.Starts[i+1].Run {
+		if !s.Starts[i+1].AfterOther {
 			s.Starts[i].End = s.Starts[i+1].End
 		}
 	}
 }
 
-// place adds to the statements the places where the line begins but where nothing is left of it. Which
-// copy of a function such a place belongs to is not said: to one that begins there and has code
-// elsewhere, best of all.
-func (x *index) place(by map[int32]*Statement, places []stretch, files map[uint32]string, is func(file, line uint32) bool) {
-	marked := map[int32]bool{} // that have their beginning
+// place adds to the statements the places at which the line begins, but has no code. Debug information
+// does not say to which copy of a function such a place belongs. Best is a copy that begins there and has
+// code elsewhere.
+func (x *index) place(
+	by map[int32]*Statement, places []stretch, files map[uint32]string, is func(file, line uint32) bool,
+) {
+	marked := map[int32]bool{} // scopes with a beginning of the statement
 	for scope, s := range by {
 		marked[scope] = slices.ContainsFunc(s.Starts, func(s Start) bool { return s.Stmt && !s.Inlined })
 	}
@@ -276,7 +280,7 @@ func (x *index) place(by map[int32]*Statement, places []stretch, files map[uint3
 				s = &Statement{File: files[m.file]}
 				by[scope] = s
 			}
-			s.Starts = append(s.Starts, Start{Addr: p.Low, End: p.Low, Column: m.column, Run: true, Stmt: true})
+			s.Starts = append(s.Starts, Start{Addr: p.Low, End: p.Low, Column: m.column, AfterOther: true, Stmt: true})
 		}
 	}
 	for _, s := range by {
@@ -284,12 +288,12 @@ func (x *index) place(by map[int32]*Statement, places []stretch, files map[uint3
 	}
 }
 
-// beginsAt is the scope among those that may begin where a stretch does which lacks its beginning; the
-// stretch's own if none does.
+// beginsAt returns a scope that may begin where a stretch begins, and that lacks a beginning of the
+// statement; the stretch's own scope if there is none.
 func (x *index) beginsAt(p stretch, lacks func(scope int32) bool) int32 {
-	const most = 64 // that begin at one place
-	i, _ := slices.BinarySearchFunc(x.before, p.Low, func(b beginning, a uint64) int { return cmp.Compare(b.addr, a) })
-	for _, b := range x.before[i:min(i+most, len(x.before))] {
+	const most = 64 // scopes that begin at one address
+	i, _ := slices.BinarySearchFunc(x.begins, p.Low, func(b beginning, a uint64) int { return cmp.Compare(b.addr, a) })
+	for _, b := range x.begins[i:min(i+most, len(x.begins))] {
 		if b.addr != p.Low {
 			break
 		}
@@ -312,9 +316,9 @@ func (x *index) beginsAt(p stretch, lacks func(scope int32) bool) int32 {
 	return p.owner
 }
 
-// emptyStmt reports whether a statement of the line begins where the stretch does, though the code
-// there is another's, and in which column: of several parts of it that begin at one place
-// (a loop's counter that is set, and its first test), that of the first.
+// emptyStmt reports whether a statement of the line begins where the stretch begins, although the code
+// there is another line's. It also returns the statement's column. Of several parts that begin there (a
+// loop's assignment and its first test) the first counts.
 func (s *stretch) emptyStmt(is func(file, line uint32) bool) (column uint32, ok bool) {
 	for _, m := range s.empty {
 		if m.stmt && is(m.file, m.line) {
@@ -324,9 +328,11 @@ func (s *stretch) emptyStmt(is func(file, line uint32) bool) (column uint32, ok 
 	return 0, false
 }
 
-// unowned is the line's code that is in no function that debug information knows of:
-// assembly, or a unit with lines only. Each sequence of the line table stands for a function.
-func unowned(x *index, marks []mark, ends []uint64, files map[uint32]string, is func(file, line uint32) bool) []Statement {
+// unowned returns the line's code outside of the functions in the debug information: assembly, or a unit
+// with lines only. Each sequence of the line table counts as a function.
+func unowned(
+	x *index, marks []mark, ends []uint64, files map[uint32]string, is func(file, line uint32) bool,
+) []Statement {
 	var found []Statement
 	for i := 0; i < len(marks); {
 		n := i

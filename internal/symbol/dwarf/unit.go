@@ -2,7 +2,7 @@ package dwarf
 
 import "bytes"
 
-// unit is one unit's header and what its root entry says.
+// unit has a unit's header, and values of its root entry.
 type unit struct {
 	src       *source
 	off, end  uint64 // in .debug_info, the header included
@@ -23,23 +23,22 @@ type unit struct {
 	low      uint64
 	ranges   []Range
 
-	// Where indices count from, and whether that is known: 0 may be right.
+	// The bases of indices, and whether they are known: 0 may be right.
 	strOffsetsBase, addrBase, rnglistsBase  uint64
 	hasStrOffsets, hasAddrBase, hasRnglists bool
-	// rangesBase is what offsets of a split unit's range lists count from.
+	// rangesBase is the base of a split unit's range lists.
 	rangesBase uint64
 
-	// A skeleton names the .dwo file that has its entries, and the id of the
-	// unit there.
+	// A skeleton has the name of the .dwo file with its entries, and the id of the unit there.
 	dwoName    string
 	id         uint64
 	hasID      bool
-	split      *unit // found
+	split      *unit // of a skeleton, if found
 	splitTried bool
 	skeleton   *unit // of a split unit
 }
 
-// Unit types of DWARF 5, section 7.5.1.
+// The unit types of DWARF 5, section 7.5.1.
 const (
 	unitType         = 0x02
 	unitSkeleton     = 0x04
@@ -54,12 +53,12 @@ func (u *unit) offsetSize() int {
 	return 4
 }
 
-// longestHeader of a unit: length, version, type, address size, offset of the abbreviations,
-// a type's signature and offset.
+// longestHeader is the size of the longest unit header: length, version, type, address size, offset of
+// the abbreviations, a type's signature and offset.
 const longestHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 
-// header reads a unit's header. For a version that is not known it gives a
-// unit with version 0, so that the units after it can be reached.
+// header reads a unit's header. A unit of an unknown version has the version 0, so that later units can
+// be reached.
 func (s *source) header(off uint64) *unit {
 	info := s.upto("info", off+longestHeader)
 	c := at(info, off, uint64(len(info)))
@@ -96,7 +95,7 @@ func (s *source) header(off uint64) *unit {
 	return u
 }
 
-// root reads the unit's own entry once.
+// root reads the unit's root entry, once.
 func (d *Data) root(u *unit) {
 	if u.rooted || u.version == 0 {
 		return
@@ -110,7 +109,7 @@ func (d *Data) root(u *unit) {
 		return
 	}
 	u.tag = ab.tag
-	// The bases come in any order among the attributes that need them.
+	// Bases may come after the attributes that need them.
 	var low, high, ranges, compDir, producer, lines, dwoName value
 	for _, s := range ab.attrs {
 		v := u.value(&c, s)
@@ -156,13 +155,13 @@ func (d *Data) root(u *unit) {
 	}
 }
 
-// longestString is what is looked at of a string: names and paths are no longer.
+// longestString bounds the bytes of a string that are read: names and paths are cut anyway.
 const longestString = max(maxName, maxPath) + 1
 
-// str is the text of a string attribute.
+// str returns the text of a string attribute.
 func (d *Data) str(u *unit, v value) []byte {
 	if v.class >= classStrp {
-		u.src.from.Touch(0) // strings lie all over their section
+		u.src.from.Touch(0) // a unit's strings are all over the section
 	}
 	switch v.class {
 	case classString:
@@ -190,7 +189,7 @@ func (d *Data) str(u *unit, v value) []byte {
 	return nil
 }
 
-// addr is the address that an attribute means.
+// addr returns the address in an attribute.
 func (d *Data) addr(u *unit, v value) (uint64, bool) {
 	switch v.class {
 	case classAddr:
@@ -201,8 +200,8 @@ func (d *Data) addr(u *unit, v value) (uint64, bool) {
 	return 0, false
 }
 
-// indexed is an address of the unit's part of .debug_addr, which the binary
-// itself has for split units too.
+// indexed returns address i of the unit's part of .debug_addr. The binary also has the parts of split
+// units.
 func (d *Data) indexed(u *unit, i uint64) (uint64, bool) {
 	if !u.hasAddrBase || i > 1<<32 {
 		return 0, false

@@ -10,16 +10,15 @@ import (
 	"strings"
 )
 
-// Bounds of what is read: a distribution's kernel has 200,000 symbols in 13 MB,
-// of which a third is code.
+// Bounds of the symbols. A distribution's kernel has 200,000 symbols in 13 MB; a third of them is code.
 const (
 	maxBytes   = 256 << 20
 	maxSymbols = 4 << 20
 	maxLine    = 4096 // a name has up to 512 bytes
 )
 
-// Parse reads the text of /proc/kallsyms: lines of address, type, name and,
-// after a tab, the module in brackets. Only code is kept.
+// Parse reads the text of /proc/kallsyms: lines of address, type, name and, after a tab, the module in
+// brackets. It keeps only code.
 func Parse(r io.Reader) (*Table, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxBytes), 64<<10)
 	t := &Table{modules: []string{""}}
@@ -65,8 +64,7 @@ type parsed struct {
 	module []byte
 }
 
-// parseLine reads a symbol of code. Symbols of data and of what only marks a
-// place are left out, except those that say where the code begins and ends.
+// parseLine reads a symbol of code; ok is false for other symbols.
 func parseLine(line []byte) (s parsed, ok bool) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	if len(line) > maxLine {
@@ -87,7 +85,7 @@ func parseLine(line []byte) (s parsed, ok bool) {
 	}
 	s.kind = rest[1]
 	switch s.kind {
-	case 't', 'T', 'w', 'W': // weak ones are data as 'v' and 'V'
+	case 't', 'T', 'w', 'W': // weak data would be 'v' and 'V'
 	default:
 		return s, false
 	}
@@ -117,17 +115,19 @@ func (t *Table) add(s parsed, modules map[string]uint16) {
 	m, known := modules[string(s.module)]
 	if !known {
 		if len(t.modules) > 1<<15 {
-			return // nobody loads that many
+			return // no kernel has so many modules
 		}
 		m = uint16(len(t.modules))
 		t.modules = append(t.modules, string(s.module))
 		modules[string(s.module)] = m
 	}
-	t.all = append(t.all, entry{addr: s.addr, name: uint32(len(t.names)), length: uint16(len(s.name)), module: m, kind: s.kind})
+	t.all = append(t.all, entry{
+		addr: s.addr, name: uint32(len(t.names)), length: uint16(len(s.name)), module: m, kind: s.kind,
+	})
 	t.names = append(t.names, s.name...)
 }
 
-// sort orders symbols by address, the best name of an address last.
+// sort sorts symbols by address. The best name of an address comes last.
 func (t *Table) sort() {
 	slices.SortFunc(t.all, func(a, b entry) int {
 		switch {
@@ -140,8 +140,8 @@ func (t *Table) sort() {
 	})
 }
 
-// compareNames: global symbols before local ones before weak, then what has
-// fewer underscores in front, then the shorter.
+// compareNames orders the names of an address; the best comes last. Global symbols are better than local ones,
+// which are better than weak ones; then fewer leading underscores are better, then shorter names.
 func (t *Table) compareNames(a, b entry) int {
 	if x, y := rank(a.kind), rank(b.kind); x != y {
 		return x - y

@@ -1,17 +1,16 @@
-// Package kernel says which function of the Linux kernel an address belongs to,
-// from /proc/kallsyms, and which line, from a vmlinux with debug information.
+// Package kernel maps addresses of the running Linux kernel to functions, by /proc/kallsyms, and to lines, by a
+// vmlinux with debug information.
 //
-// Addresses are those of the running kernel. It lies elsewhere after every boot
-// (KASLR): by how much is the difference between where kallsyms and vmlinux have
-// _stext. Modules lie where they were loaded; a vmlinux does not hold them, so
-// they have functions only, and so does code that was generated (BPF programs).
+// Call New, then Frames for each sampled address, or Functions and CheckLine for names from the user.
+// kallsyms is read when it is first needed: 120,000 lines take a tenth of a second, four fifths of it in
+// the kernel. vmlinux is read as package symbol reads any binary.
 //
-// The sequence of calls is New, then Frames for each sampled address, or
-// Functions and CheckLine for what the user named. kallsyms is read when it is
-// first needed (120,000 lines take a tenth of a second, four fifths of it in the
-// kernel), vmlinux as package symbol reads any binary. Addresses are only told to
-// those who may know: without the capability CAP_SYSLOG or with
-// kernel.kptr_restrict=2 all of them are zero, and that is a *HiddenError.
+// The running kernel is at another address after every boot (KASLR). The distance from vmlinux is the
+// difference between the addresses of _stext in kallsyms and vmlinux. A vmlinux has no modules, so modules,
+// and generated code (BPF programs), have functions but no lines.
+//
+// The kernel hides its addresses without CAP_SYSLOG, or with kernel.kptr_restrict=2: all are zero. Then the
+// error is a *HiddenError.
 package kernel
 
 import (
@@ -32,18 +31,18 @@ type Kernel struct {
 	once  sync.Once
 	table *Table
 	image *symbol.Binary
-	slide uint64 // what the running kernel's addresses are higher than vmlinux's
+	slide uint64 // distance of the running kernel's addresses from vmlinux's
 	err   error
 }
 
-// New is the running kernel, with lines if vmlinux is the path of its image with
-// debug information. Nothing is read yet.
+// New returns the running kernel. If vmlinux is the path of its image with debug information, lines are known; it
+// may be "". New reads nothing yet.
 func New(vmlinux string) *Kernel {
 	return &Kernel{kallsyms: "/proc/kallsyms", notes: "/sys/kernel/notes", vmlinux: vmlinux}
 }
 
-// Load reads what is needed, once. Frames and Functions do so themselves; it is
-// for those who want to know of errors first.
+// Load reads kallsyms and opens vmlinux, once. The other methods call it, too; a caller may do so to get errors
+// early.
 func (k *Kernel) Load() error {
 	k.once.Do(func() { k.err = k.load() })
 	return k.err
@@ -75,10 +74,9 @@ func (k *Kernel) Close() error {
 	return k.image.Close()
 }
 
-// Frames says what the code at an address of the running kernel is, innermost
-// first: with vmlinux as symbol.Binary does, else one frame with line 0. Empty
-// where nothing is known. File is the module's name, as kallsyms has it, for
-// code of one: [ext4].
+// Frames returns the code at an address of the running kernel, innermost first: with vmlinux as symbol.Binary
+// does, else one frame with line 0. The result is empty if the address is not known. For code of a module,
+// File is the module's name as in kallsyms: [ext4].
 func (k *Kernel) Frames(addr uint64) ([]symbol.Frame, error) {
 	if err := k.Load(); err != nil {
 		return nil, err
@@ -96,10 +94,10 @@ func (k *Kernel) Frames(addr uint64) ([]symbol.Frame, error) {
 	return []symbol.Frame{s.frame()}, nil
 }
 
-// Name is what the kernel's own code is shown to be in, as a module's is in [ext4].
+// Name stands for the kernel's own code in reports, as [ext4] does for a module's.
 const Name = "[kernel]"
 
-// Module is what Frames says of code that is in a module, such as [ext4]; "" for the kernel's own.
+// Module returns the module of the frames that Frames returned, such as [ext4]; "" for the kernel's own code.
 func Module(frames []symbol.Frame) string {
 	if len(frames) == 1 && frames[0].Line == 0 && strings.HasPrefix(frames[0].File, "[") {
 		return frames[0].File
@@ -107,8 +105,7 @@ func Module(frames []symbol.Frame) string {
 	return ""
 }
 
-// Between gives the addresses of two symbols that mark where a part of the kernel's code
-// begins and ends.
+// Between returns the addresses of two symbols that mark the begin and the end of a part of the kernel's code.
 func (k *Kernel) Between(begin, end string) (first, last uint64, err error) {
 	if err := k.Load(); err != nil {
 		return 0, 0, err
@@ -121,8 +118,8 @@ func (k *Kernel) Between(begin, end string) (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// Starts are the addresses, ascending, from each of which to the next all code is one
-// function's, or nobody's. None where lines are known, which change within functions.
+// Starts returns addresses, ascending, such that all code from one to the next belongs to one function, or to
+// none. It returns none if lines are known, because lines change within functions.
 func (k *Kernel) Starts() ([]uint64, error) {
 	if err := k.Load(); err != nil || k.image != nil {
 		return nil, err
@@ -130,7 +127,7 @@ func (k *Kernel) Starts() ([]uint64, error) {
 	return k.table.starts(), nil
 }
 
-// HasFunc tells whether a name means some function of the kernel: with vmlinux also one that was
+// HasFunc reports whether a name means a function of the kernel. With vmlinux that may be a function that was
 // inlined wherever it is called.
 func (k *Kernel) HasFunc(match string) (bool, error) {
 	found, err := k.Functions(match)
@@ -140,7 +137,7 @@ func (k *Kernel) HasFunc(match string) (bool, error) {
 	return k.image.HasFunc(match)
 }
 
-// Functions finds the functions that a name means, as symbol.MatchFunc has it.
+// Functions returns the functions that a name means: see symbol.MatchFunc.
 func (k *Kernel) Functions(match string) ([]Symbol, error) {
 	if err := k.Load(); err != nil {
 		return nil, err
@@ -148,8 +145,7 @@ func (k *Kernel) Functions(match string) ([]Symbol, error) {
 	return k.table.Functions(match), nil
 }
 
-// CheckLine reports whether some code of the kernel belongs to a source line;
-// see symbol.Binary.CheckLine.
+// CheckLine returns nil if some code of the kernel belongs to a source line: see symbol.Binary.CheckLine.
 func (k *Kernel) CheckLine(file string, line int) error {
 	if err := k.Load(); err != nil {
 		return err
@@ -161,18 +157,18 @@ func (k *Kernel) CheckLine(file string, line int) error {
 	return k.image.CheckLine(file, line)
 }
 
-// frame is a symbol as a frame without a line.
+// frame returns the symbol's frame, without a line.
 func (s Symbol) frame() symbol.Frame {
-	f := symbol.Named(s.Name)
+	f := symbol.FrameOfSymbol(s.Name)
 	if s.Module != "" {
 		f.File = "[" + s.Module + "]"
 	}
 	return f
 }
 
-// HiddenError says that the kernel does not tell its addresses.
+// HiddenError is the error for a kernel that hides its addresses.
 type HiddenError struct {
-	Restrict string // kernel.kptr_restrict, "" if that cannot be read
+	Restrict string // kernel.kptr_restrict, "" if it cannot be read
 }
 
 func (e *HiddenError) Error() string {
@@ -182,7 +178,7 @@ func (e *HiddenError) Error() string {
 	return "the kernel hides its addresses (kernel.kptr_restrict=" + e.Restrict + ")"
 }
 
-// hidden is the error, with the remedy that helps.
+// hidden returns a HiddenError with its remedy.
 func hidden() error {
 	text, _ := os.ReadFile("/proc/sys/kernel/kptr_restrict") // only for the wording
 	e := &HiddenError{Restrict: strings.TrimSpace(string(text))}

@@ -45,7 +45,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	s, _ := table.Find(0xffffffffc0400050)
-	if s.Module != "ext4" || s.Size != 0x100 || s.frame() != (symbol.Frame{Func: "ext4_read", Short: "ext4_read", File: "[ext4]"}) {
+	want := symbol.Frame{Func: "ext4_read", Short: "ext4_read", File: "[ext4]"}
+	if s.Module != "ext4" || s.Size != 0x100 || s.frame() != want {
 		t.Errorf("%+v, %+v", s, s.frame())
 	}
 }
@@ -62,7 +63,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// From each start to the next all addresses have the same answer.
+// TestStarts checks that all addresses from one start to the next have the same answer.
 func TestStarts(t *testing.T) {
 	table := recorded(t)
 	starts := table.starts()
@@ -90,14 +91,16 @@ func TestHidden(t *testing.T) {
 	if !errors.As(err, &hidden) || hint.Of(err) == "" {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
-	for _, text := range []string{"", "\n\n", "not a symbol table\n", "ffffffff9b000000 D jiffies\n", strings.Repeat("x", 1<<20)} {
+	for _, text := range []string{
+		"", "\n\n", "not a symbol table\n", "ffffffff9b000000 D jiffies\n", strings.Repeat("x", 1<<20),
+	} {
 		if _, err := Parse(strings.NewReader(text)); err == nil || errors.As(err, &hidden) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 }
 
-// TestRunningKernel: what kallsyms says is found again, by address and by name.
+// TestRunningKernel finds the symbols of kallsyms by address and by name.
 func TestRunningKernel(t *testing.T) {
 	k := New("")
 	defer k.Close()
@@ -130,7 +133,7 @@ func TestRunningKernel(t *testing.T) {
 	}
 }
 
-// image links a kernel's image: code at its addresses, with a build id.
+// image links a kernel's image: code at the kernel's addresses, with a build id.
 func image(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -150,7 +153,8 @@ void begin(void) { for (;;) pick(counter); }
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "vmlinux")
-	cmd := exec.Command("gcc", "-g", "-O1", "-ffreestanding", "-fno-toplevel-reorder", "-mcmodel=kernel", "-fno-pie", "-no-pie", "-nostdlib", "-static", "-Wl,--build-id=0x1234abcd",
+	cmd := exec.Command("gcc", "-g", "-O1", "-ffreestanding", "-fno-toplevel-reorder", "-mcmodel=kernel",
+		"-fno-pie", "-no-pie", "-nostdlib", "-static", "-Wl,--build-id=0x1234abcd",
 		"-Wl,-Ttext=0xffffffff81000000", "-Wl,--defsym=_stext=0xffffffff81000000", "-Wl,-e,begin", "-o", out, source)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("this compiler makes no such image: %v\n%s", err, text)
@@ -158,7 +162,7 @@ void begin(void) { for (;;) pick(counter); }
 	return out
 }
 
-// running is a kernel made of that image, loaded elsewhere.
+// running returns a kernel with that image, loaded at other addresses.
 func running(t *testing.T, vmlinux string, slide uint64, notes []byte) *Kernel {
 	t.Helper()
 	b, err := symbol.Open(vmlinux)
@@ -174,7 +178,8 @@ func running(t *testing.T, vmlinux string, slide uint64, notes []byte) *Kernel {
 		}
 		fmt.Fprintf(&kallsyms, "%016x T %s\n", addr+slide, name)
 	}
-	fmt.Fprintf(&kallsyms, "%016x T _etext\n%016x t ext4_read\t[ext4]\n", 0xffffffff81001000+slide, 0xffffffffc0400000+slide)
+	fmt.Fprintf(&kallsyms, "%016x T _etext\n", 0xffffffff81001000+slide)
+	fmt.Fprintf(&kallsyms, "%016x t ext4_read\t[ext4]\n", 0xffffffffc0400000+slide)
 	dir := t.TempDir()
 	k := New(vmlinux)
 	k.kallsyms, k.notes = filepath.Join(dir, "kallsyms"), filepath.Join(dir, "notes")
@@ -220,7 +225,8 @@ func TestVmlinux(t *testing.T) {
 	if !inlined {
 		t.Error("twice is nowhere in pick")
 	}
-	if frames, err := k.Frames(0xffffffffc0400010 + slide); err != nil || len(frames) != 1 || frames[0].Func != "ext4_read" || frames[0].Line != 0 {
+	frames, err := k.Frames(0xffffffffc0400010 + slide)
+	if err != nil || len(frames) != 1 || frames[0].Func != "ext4_read" || frames[0].Line != 0 {
 		t.Errorf("a module: %+v, %v", frames, err)
 	}
 	if err := k.CheckLine("core.c", 5); err != nil {
@@ -234,7 +240,8 @@ func TestVmlinux(t *testing.T) {
 
 func TestWrongVmlinux(t *testing.T) {
 	vmlinux := image(t)
-	if err := running(t, vmlinux, 0, note(0x12, 0x34, 0xab, 0xce)).Load(); err == nil || !strings.Contains(err.Error(), "of another kernel") {
+	err := running(t, vmlinux, 0, note(0x12, 0x34, 0xab, 0xce)).Load()
+	if err == nil || !strings.Contains(err.Error(), "of another kernel") {
 		t.Errorf("another build id: %v", err)
 	}
 	if err := running(t, vmlinux, 0, nil).Load(); err != nil {
@@ -276,7 +283,8 @@ func FuzzParse(f *testing.F) {
 			if s.Size == 0 || s.Addr != e.addr || len(s.Name) == 0 {
 				t.Errorf("symbol %d: %+v", i, s)
 			}
-			if found, ok := table.Find(e.addr); !ok && !marks[found.Name] && !marks[s.Name] && i+1 < len(table.all) && table.all[i+1].addr > e.addr {
+			followed := i+1 < len(table.all) && table.all[i+1].addr > e.addr
+			if found, ok := table.Find(e.addr); !ok && !marks[found.Name] && !marks[s.Name] && followed {
 				t.Errorf("%+v is not found at its address", s)
 			}
 		}
@@ -285,7 +293,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkParse is what the first use of the kernel's symbols costs.
+// BenchmarkParse measures the first use of the kernel's symbols.
 func BenchmarkParse(b *testing.B) {
 	text, err := os.ReadFile("/proc/kallsyms")
 	if err != nil || bytes.HasPrefix(text, []byte("0000000000000000 T _stext")) {
@@ -299,7 +307,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is the same with what the kernel takes to print them.
+// BenchmarkLoad measures the same, with the time in which the kernel prints them.
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if err := New("").Load(); err != nil {

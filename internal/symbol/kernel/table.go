@@ -6,9 +6,9 @@ import (
 	"whatif/internal/symbol"
 )
 
-// Table is the kernel's functions.
+// Table has the kernel's functions.
 type Table struct {
-	all     []entry // ascending by address, the best name of each last
+	all     []entry // ascending by address; the best name of an address comes last
 	names   []byte
 	modules []string
 }
@@ -23,23 +23,24 @@ type entry struct {
 
 // Symbol is a function of the running kernel.
 type Symbol struct {
-	Name   string // as kallsyms has it
-	Module string // empty for the kernel's own
+	Name   string // as in kallsyms
+	Module string // empty for the kernel's own code
 	Addr   uint64
-	Size   uint64 // up to the next one: kallsyms does not say
+	Size   uint64 // up to the next function, because kallsyms has no sizes
 }
 
-// longestTail bounds a function that no other of its module follows.
+// longestTail bounds the last function of a module.
 const longestTail = 64 << 10
 
-// marks are symbols that say where code ends, or what comes after it begins.
+// marks are symbols at the end of code, which are no functions.
 var marks = map[string]bool{
-	"_etext": true, "_einittext": true, "__init_end": true, "__irqentry_text_end": true, "__softirqentry_text_end": true,
-	"__sched_text_end": true, "__lock_text_end": true, "__kprobes_text_end": true, "__noinstr_text_end": true,
-	"__cpuidle_text_end": true, "__entry_text_end": true, "__static_call_text_end": true, "__exittext_end": true,
+	"_etext": true, "_einittext": true, "__init_end": true, "__irqentry_text_end": true,
+	"__softirqentry_text_end": true, "__sched_text_end": true, "__lock_text_end": true,
+	"__kprobes_text_end": true, "__noinstr_text_end": true, "__cpuidle_text_end": true,
+	"__entry_text_end": true, "__static_call_text_end": true, "__exittext_end": true,
 }
 
-// Find gives the function that an address is in.
+// Find returns the function that contains an address.
 func (t *Table) Find(addr uint64) (Symbol, bool) {
 	i := sort.Search(len(t.all), func(i int) bool { return t.all[i].addr > addr }) - 1
 	if i < 0 {
@@ -52,7 +53,7 @@ func (t *Table) Find(addr uint64) (Symbol, bool) {
 	return s, true
 }
 
-// at is symbol i with its size.
+// at returns symbol i with its size.
 func (t *Table) at(i int) Symbol {
 	e := t.all[i]
 	s := Symbol{Name: t.name(e), Module: t.modules[e.module], Addr: e.addr, Size: longestTail}
@@ -69,7 +70,7 @@ func (t *Table) at(i int) Symbol {
 
 func (t *Table) name(e entry) string { return string(t.names[e.name:][:e.length]) }
 
-// Address is where a symbol is; the first of several.
+// Address returns the address of a symbol; of several, the first.
 func (t *Table) Address(name string) (uint64, bool) {
 	for _, e := range t.all {
 		if int(e.length) == len(name) && string(t.names[e.name:][:e.length]) == name {
@@ -79,18 +80,18 @@ func (t *Table) Address(name string) (uint64, bool) {
 	return 0, false
 }
 
-// Functions finds the functions that a name or a pattern means, by address.
+// Functions returns the functions that a name or a pattern means, by address.
 func (t *Table) Functions(match string) []Symbol {
 	m := symbol.MatchFunc(match)
 	var found []Symbol
 	for i, e := range t.all {
 		name := t.name(e)
-		if marks[name] || name != match && !m.Frame(symbol.Named(name)) {
+		if marks[name] || name != match && !m.Frame(symbol.FrameOfSymbol(name)) {
 			continue
 		}
 		s := t.at(i)
 		if n := len(found); n > 0 && found[n-1].Addr == s.Addr {
-			found[n-1] = s // the better name comes last
+			found[n-1] = s // an alias; the better name comes last
 			continue
 		}
 		found = append(found, s)
@@ -98,7 +99,7 @@ func (t *Table) Functions(match string) []Symbol {
 	return found
 }
 
-// starts are the addresses, ascending, from each of which to the next all code is one symbol's, or none's.
+// starts returns addresses, ascending, such that all code from one to the next belongs to one symbol, or to none.
 func (t *Table) starts() []uint64 {
 	var all []uint64
 	for i, e := range t.all {

@@ -10,12 +10,11 @@ import (
 	"whatif/internal/symbol/object"
 )
 
-// start is the symbol by which the running kernel and its image are laid over
-// each other: it begins the code, and both have it.
+// start is the symbol at the begin of the code. Both the running kernel and its image have it, so it gives the
+// distance between them.
 const start = "_stext"
 
-// openImage opens vmlinux, refuses one of another kernel, and finds out how far
-// from it the running kernel lies.
+// openImage opens vmlinux, checks that it belongs to the running kernel, and computes the distance between them.
 func (k *Kernel) openImage() (err error) {
 	b, err := symbol.Open(k.vmlinux)
 	if err != nil {
@@ -27,13 +26,15 @@ func (k *Kernel) openImage() (err error) {
 		}
 	}()
 	if !b.HasDebugInfo() {
-		return hint.New(fmt.Errorf("%s has no debug information", k.vmlinux), "distributions have it in a package of its own, such as linux-image-…-dbg")
+		return hint.New(fmt.Errorf("%s has no debug information", k.vmlinux),
+			"distributions have it in a package of its own, such as linux-image-…-dbg")
 	}
-	// Where one of the two has no build id nothing can be said.
+	// Without one of the two build ids nothing is compared.
 	if notes, readErr := os.ReadFile(k.notes); readErr == nil {
 		running, file := object.NotesBuildID(notes), b.BuildID()
 		if running != "" && file != "" && running != file {
-			return fmt.Errorf("%s is of another kernel: its build id is %s, the running one's is %s", k.vmlinux, file, running)
+			return fmt.Errorf("%s is of another kernel: its build id is %s, the running one's is %s",
+				k.vmlinux, file, running)
 		}
 	}
 	linked, ok := b.Address(start)

@@ -9,10 +9,12 @@ import (
 	"whatif/internal/hostile"
 )
 
-// FuzzFile takes files that are anything: headers, names of sections, notes.
+// FuzzFile reads arbitrary files: headers, names of sections, notes.
 func FuzzFile(f *testing.F) {
 	for _, file := range []*hostile.File{
-		{Sections: []hostile.Section{{Name: ".note", Type: elf.SHT_NOTE, Data: []byte("\x04\x00\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00GNU\x00x")}}},
+		{Sections: []hostile.Section{{
+			Name: ".note", Type: elf.SHT_NOTE, Data: []byte("\x04\x00\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00GNU\x00x"),
+		}}},
 		{Progs: []elf.Prog64{{Type: uint32(elf.PT_NOTE), Off: 64, Filesz: 40}}},
 		{Claim: 7},
 	} {

@@ -8,18 +8,18 @@ import (
 	"fmt"
 )
 
-// debug/elf believes the counts and sizes in a file's headers, up to the file's length: a sparse file of
-// some gigabytes costs its owner nothing, and debug/elf as much memory. So headers are checked before it
-// reads them.
+// Bounds of a file's headers. debug/elf trusts the counts and sizes in headers up to the file's length.
+// For a sparse file of some gigabytes, which costs its owner nothing, it takes as much memory. So the
+// headers are checked before.
 const (
-	// maxProgs is what the kernel takes at most: 64 KiB of program headers. More have to be
-	// counted elsewhere (PN_XNUM), which is for core dumps.
+	// maxProgs is the most that the kernel accepts: 64 KiB of program headers. More are possible only
+	// with PN_XNUM, in core dumps.
 	maxProgs = 65536 / 56
-	// maxSections is several times what compilers make of the largest .dwo files, where each type
-	// has a section of its own. Programs and libraries have some dozens.
+	// maxSections is several times what the largest .dwo files have, in which each type has a section.
+	// Programs and libraries have some dozens of sections.
 	maxSections = 100_000
-	// maxSectionName and maxSectionNames bound the names of sections: debug/elf copies each of them, and all
-	// may begin in one long string.
+	// maxSectionName and maxSectionNames bound the names of sections, in bytes. debug/elf copies each
+	// name, and all may be ends of one long string.
 	maxSectionName  = 1 << 12
 	maxSectionNames = 16 << 20
 )
@@ -29,23 +29,29 @@ var (
 	errEntry    = errors.New("damaged file: its headers are of an unknown size")
 )
 
-// fields is where an ELF header and section headers have what is checked, for one class.
+// fields has the offsets of the checked fields of ELF headers and section headers, for one class.
 type fields struct {
-	header                        int
-	phentsize, phnum              int
-	shoff, shentsize, shnum, shst int
-	prog, section                 int // sizes of one header
-	offset, size, link            int // in a section header
-	wide                          bool
+	header                            int // size of the ELF header
+	phentsize, phnum                  int
+	shoff, shentsize, shnum, shstrndx int
+	prog, section                     int // sizes of a program header and a section header
+	offset, size, link                int // in a section header
+	wide                              bool
 }
 
 var classes = map[elf.Class]fields{
-	elf.ELFCLASS32: {header: 52, shoff: 32, phentsize: 42, phnum: 44, shentsize: 46, shnum: 48, shst: 50, prog: 32, section: 40, offset: 16, size: 20, link: 24},
-	elf.ELFCLASS64: {header: 64, shoff: 40, phentsize: 54, phnum: 56, shentsize: 58, shnum: 60, shst: 62, prog: 56, section: 64, offset: 24, size: 32, link: 40, wide: true},
+	elf.ELFCLASS32: {
+		header: 52, shoff: 32, phentsize: 42, phnum: 44, shentsize: 46, shnum: 48, shstrndx: 50,
+		prog: 32, section: 40, offset: 16, size: 20, link: 24,
+	},
+	elf.ELFCLASS64: {
+		header: 64, shoff: 40, phentsize: 54, phnum: 56, shentsize: 58, shnum: 60, shstrndx: 62,
+		prog: 56, section: 64, offset: 24, size: 32, link: 40, wide: true,
+	},
 }
 
-// checkHeaders refuses a file whose headers would take more than a few dozen megabytes. What else is wrong
-// with them, debug/elf says.
+// checkHeaders refuses a file if its headers would take more than a few dozen megabytes. debug/elf finds
+// other errors in them.
 func checkHeaders(image []byte) error {
 	if len(image) < elf.EI_NIDENT {
 		return errTooShort
@@ -57,7 +63,7 @@ func checkHeaders(image []byte) error {
 	}
 	switch {
 	case !known:
-		return nil // debug/elf says so
+		return nil // debug/elf reports the class
 	case len(image) < f.header:
 		return errTooShort
 	}
@@ -85,9 +91,9 @@ func checkHeaders(image []byte) error {
 		return errTooShort
 	}
 	first := image[start:]
-	names := uint64(order.Uint16(image[f.shst:]))
+	names := uint64(order.Uint16(image[f.shstrndx:]))
 	if count == 0 {
-		// More than 16 bits hold: section 0, which is none, says how many.
+		// The count does not fit into 16 bits: section 0, which is no section, has it.
 		if count = word(first[f.size:]); int(order.Uint16(image[f.shentsize:])) != f.section && count > 0 {
 			return errEntry
 		}
@@ -108,7 +114,7 @@ func checkHeaders(image []byte) error {
 	return checkNames(headers[:count*uint64(f.section)], f, order, image, headers[names*uint64(f.section):], word)
 }
 
-// checkNames adds up how long the names of sections are.
+// checkNames refuses a file if the names of its sections are too long, one by one or together.
 func checkNames(headers []byte, f fields, order binary.ByteOrder, image, table []byte, word func([]byte) uint64) error {
 	from, size := word(table[f.offset:]), word(table[f.size:])
 	if from > uint64(len(image)) || size > uint64(len(image))-from || size > maxSectionNames {
@@ -119,7 +125,7 @@ func checkNames(headers []byte, f fields, order binary.ByteOrder, image, table [
 	for ; len(headers) > 0; headers = headers[f.section:] {
 		at := uint64(order.Uint32(headers))
 		if at >= size {
-			continue // debug/elf says so
+			continue // debug/elf reports it
 		}
 		name := text[at:]
 		n := bytes.IndexByte(name[:min(len(name), maxSectionName)], 0)

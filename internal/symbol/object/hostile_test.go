@@ -10,7 +10,7 @@ import (
 	"whatif/internal/hostile"
 )
 
-// refused opens a file that is none of any sense.
+// refused checks that a file is refused.
 func refused(t *testing.T, f *hostile.File) {
 	t.Helper()
 	if o, err := Open(f.Write(t)); err == nil {
@@ -19,7 +19,7 @@ func refused(t *testing.T, f *hostile.File) {
 	}
 }
 
-// TestManySections: a hole of eight gigabytes that section 0 says is headers.
+// TestManySections opens a file whose section 0 states eight gigabytes of headers, which are a hole.
 func TestManySections(t *testing.T) {
 	hostile.Limited(t, 30*time.Second, func(t *testing.T) { refused(t, &hostile.File{Claim: 8 << 30 / 64}) })
 }
@@ -28,7 +28,7 @@ func TestManyProgs(t *testing.T) {
 	refused(t, &hostile.File{Same: elf.Prog64{Type: uint32(elf.PT_NOTE)}, Times: 65534})
 }
 
-// TestLongSectionNames: many sections, the names of which all begin in one long string.
+// TestLongSectionNames opens a file with many sections, whose names are all ends of one long string.
 func TestLongSectionNames(t *testing.T) {
 	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
 		f := &hostile.File{}
@@ -48,7 +48,7 @@ func TestLongSectionNames(t *testing.T) {
 	})
 }
 
-// TestManyNotes: a thousand segments that are all the same run of empty notes.
+// TestManyNotes reads a thousand segments of the same empty notes.
 func TestManyNotes(t *testing.T) {
 	const size = 16 << 20
 	f := &hostile.File{
@@ -72,7 +72,7 @@ func TestManyNotes(t *testing.T) {
 	}
 }
 
-// TestLongNoteName: a note whose owner has a name of a gigabyte.
+// TestLongNoteName reads a note whose owner has a name of a gigabyte.
 func TestLongNoteName(t *testing.T) {
 	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
 		f := &hostile.File{Sections: []hostile.Section{{
@@ -92,7 +92,7 @@ func TestLongNoteName(t *testing.T) {
 	})
 }
 
-// TestRatio: a quarter of a megabyte that is 256 of them when it is decompressed.
+// TestRatio reads a section of a quarter of a megabyte that decompresses to 256 MiB.
 func TestRatio(t *testing.T) {
 	var stream bytes.Buffer
 	z := zlib.NewWriter(&stream)
@@ -104,7 +104,8 @@ func TestRatio(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o, err := New("x", image(section{".debug_info", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, hostile.Packed(elf.COMPRESS_ZLIB, 256<<20, stream.Bytes())}))
+	packed := hostile.Packed(elf.COMPRESS_ZLIB, 256<<20, stream.Bytes())
+	o, err := New("x", image(section{".debug_info", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, packed}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +115,15 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// TestShareOfDisk: one file does not get all of the room for decompressed sections.
+// TestShareOfDisk checks that one file does not use all of maxDisk.
 func TestShareOfDisk(t *testing.T) {
 	const size = 1 << 30 // claimed, of as much that is no stream
 	data := hostile.Packed(elf.COMPRESS_ZLIB, size, []byte("\x78\x9c"))
 	f := &hostile.File{}
 	for _, name := range []string{".debug_info", ".debug_line", ".debug_str", ".debug_abbrev", ".debug_ranges"} {
-		f.Sections = append(f.Sections, hostile.Section{Name: name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: data, Hole: size / largeRatio})
+		f.Sections = append(f.Sections, hostile.Section{
+			Name: name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: data, Hole: size / largeRatio,
+		})
 	}
 	o, err := Open(f.Write(t))
 	if err != nil {
@@ -128,7 +131,7 @@ func TestShareOfDisk(t *testing.T) {
 	}
 	defer o.Close()
 	for _, s := range f.Sections {
-		o.Upto(s.Name, 0)
+		o.SectionUpto(s.Name, 0)
 	}
 	if _, taken := Inflated(); taken > maxDisk*7/8 {
 		t.Errorf("one file has %d of %d MiB", taken>>20, maxDisk>>20)

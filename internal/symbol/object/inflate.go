@@ -15,26 +15,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Bounds of decompressed sections, in bytes.
 const (
-	// maxInflated bounds one section, decompressed. The debug information of
-	// the largest programs seen (browsers) is a few gigabytes; that is not
-	// compressed, or nobody could debug it.
+	// maxInflated bounds one section. The debug information of the largest programs seen (browsers) is
+	// a few gigabytes, but it is not compressed, because nobody could debug them then.
 	maxInflated = 1 << 30
-	// maxRatio is what deflate can make of a byte at most. Debug information gives 3 to 10, tables that
-	// repeat themselves some 30. A section that is large when it is decompressed and claims more than
-	// largeRatio is there to cost time and memory.
+	// maxRatio is the most that deflate can make of a byte. Debug information grows by a factor of 3 to
+	// 10, repetitive tables by some 30. A section that is large and claims more than largeRatio is
+	// hostile.
 	maxRatio   = 1032
 	largeRatio = 64
 	large      = 16 << 20
-	// maxWindow bounds what zstd looks back, which it keeps in memory: that of
-	// "zstd --long". Linkers use 2 MiB.
+	// maxWindow bounds zstd's window, which it keeps in memory: the window of "zstd --long". Linkers
+	// use 2 MiB.
 	maxWindow = 128 << 20
-	// inMemory is the size from which a section is put into a file without a
-	// name and mapped, so that it does not take memory that nobody can take back.
+	// inMemory is the size from which a section goes into a mapped file without a name. The kernel can
+	// take that memory back.
 	inMemory = 1 << 20
-	// maxMemory bounds what all sections in memory take together, maxDisk
-	// those in files. One section gets no more than half of what is left of that, so that one file cannot
-	// have all of it, and a quarter of what the file system has for users: others need it, too.
+	// maxMemory bounds all sections in memory together, maxDisk all those in files. One section gets at
+	// most half of the rest of maxDisk, so that one file cannot use all. It also gets at most a quarter
+	// (freeShare) of the free space of the file system.
 	maxMemory = 64 << 20
 	maxDisk   = 4 << 30
 	freeShare = 4
@@ -45,29 +45,32 @@ var (
 	errTooLong = errors.New("it claims to be too long")
 )
 
-// memory and disk are what decompressed sections take at present.
+// memory and disk count the bytes of all decompressed sections.
 var memory, disk atomic.Int64
 
-// Inflated says how many bytes all decompressed sections of all files take at
-// present, in memory and in temporary files.
+// Inflated returns the bytes of all decompressed sections of all files, in memory and in temporary files.
 func Inflated() (inMemory, onDisk int64) { return memory.Load(), disk.Load() }
 
-// stream is a compressed section, decompressed as far as it was asked for. Deflate and zstd
-// can be read from the beginning only, but need not be read to the end: there the
-// last units are, and most of their code is never sampled.
+// stream is a compressed section, which is decompressed as far as it is needed. Deflate and zstd must be
+// read from the beginning, but need not be read to the end. The last units are there, and most of their
+// code is never sampled.
 type stream struct {
 	data   []byte // of the stated size, zeros from done on
 	done   uint64
-	from   io.ReadCloser // nil when all was read
-	file   *os.File      // that data is mapped from; nil: it is memory
+	from   io.ReadCloser // nil when all is read
+	file   *os.File      // from which data is mapped; nil if data is in memory
 	mapped bool
-	given  bool // somebody has read from data
+	used   bool // a caller has bytes of data
 	err    error
 }
 
-// begin prepares to decompress a section of a stated size.
-func begin(kind elf.CompressionType, packed []byte, size uint64) (*stream, error) {
-	if size > maxInflated || size > maxRatio*uint64(len(packed)) || size > large && size > largeRatio*uint64(len(packed)) {
+// newStream prepares to decompress a section of a stated size.
+func newStream(kind elf.CompressionType, packed []byte, size uint64) (*stream, error) {
+	ratio := uint64(maxRatio)
+	if size > large {
+		ratio = largeRatio
+	}
+	if size > maxInflated || size > ratio*uint64(len(packed)) {
 		return nil, errTooLong
 	}
 	from, err := decompressor(kind, packed)
@@ -95,14 +98,15 @@ func begin(kind elf.CompressionType, packed []byte, size uint64) (*stream, error
 	return z, nil
 }
 
-// spill makes data a mapped file without a name: the kernel can take that memory back, and
-// gives it back when whatif ends, however it does.
+// spill makes data a mapped file without a name. The kernel can take its memory back, and removes the
+// file when whatif ends, even by a signal.
 func (z *stream) spill(size int64) (err error) {
-	if z.file, err = nameless(); err != nil {
+	if z.file, err = unnamedFile(); err != nil {
 		return err
 	}
 	if free, known := available(z.file); known && uint64(size) > free/freeShare {
-		return fmt.Errorf("%d MiB are too much for the %d MiB that are free on the file system of %s", size>>20, free>>20, z.file.Name())
+		return fmt.Errorf("%d MiB are too much for the %d MiB that are free on the file system of %s",
+			size>>20, free>>20, z.file.Name())
 	}
 	if err = z.file.Truncate(size); err != nil {
 		return err
@@ -114,7 +118,7 @@ func (z *stream) spill(size int64) (err error) {
 	return nil
 }
 
-// available is what the file system that a file is on has left for users.
+// available returns the bytes that are free for users on a file's file system.
 func available(f *os.File) (bytes uint64, known bool) {
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil {
@@ -123,10 +127,10 @@ func available(f *os.File) (bytes uint64, known bool) {
 	return fs.Bavail * uint64(fs.Bsize), true
 }
 
-// step is what is decompressed at least: asking is not free.
+// step is the least number of bytes that are decompressed at once, because a call has a cost.
 const step = 256 << 10
 
-// upto decompresses until the bytes before end are there, or all.
+// upto decompresses the bytes before end, or all.
 func (z *stream) upto(end uint64) error {
 	size := uint64(len(z.data))
 	if z.from == nil || end <= z.done && end < size {
@@ -138,7 +142,7 @@ func (z *stream) upto(end uint64) error {
 		for z.done < end && z.err == nil {
 			part := buffer[:min(step, size-z.done)]
 			if _, z.err = io.ReadFull(z.from, part); z.err == nil {
-				// Written, not through the mapping: a full disk is then an error.
+				// Not written through the mapping: so a full disk is an error, and no fault.
 				_, z.err = z.file.WriteAt(part, int64(z.done))
 			}
 			if z.err == nil {
@@ -159,7 +163,7 @@ func (z *stream) upto(end uint64) error {
 	return z.err
 }
 
-// finish ends reading.
+// finish closes the decompressor and the file.
 func (z *stream) finish() {
 	if z.from != nil {
 		z.from.Close()
@@ -182,7 +186,7 @@ func (z *stream) free() {
 	z.data = nil
 }
 
-// atEnd makes sure that a stream has ended: only there is its checksum compared.
+// atEnd checks that a stream has ended: its checksum is compared only there.
 func atEnd(r io.Reader) error {
 	switch _, err := io.ReadFull(r, make([]byte, 1)); err {
 	case io.EOF:
@@ -209,16 +213,16 @@ func decompressor(kind elf.CompressionType, packed []byte) (io.ReadCloser, error
 	return nil, fmt.Errorf("compression %v is not known", kind)
 }
 
-// nameless makes a temporary file without a name: in /var/tmp if possible,
-// because /tmp may be in memory.
-func nameless() (*os.File, error) {
+// unnamedFile creates a temporary file without a name: in /var/tmp if possible, because /tmp may be in
+// memory.
+func unnamedFile() (*os.File, error) {
 	for _, dir := range []string{"/var/tmp", os.TempDir()} {
 		fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 		if err == nil {
 			return os.NewFile(uintptr(fd), dir), nil
 		}
 	}
-	// Not all file systems can.
+	// The file system has no O_TMPFILE.
 	f, err := os.CreateTemp("", "whatif-debug")
 	if err != nil {
 		return nil, err

@@ -6,14 +6,14 @@ import (
 	"encoding/hex"
 )
 
-// BuildID is GNU's build id, in hexadecimal: the same for a binary and the
-// separate files of its debug information. Empty if there is none.
+// BuildID returns GNU's build id in hexadecimal, "" if there is none. A binary and the separate files of
+// its debug information have the same.
 func (f *File) BuildID() (id string) {
 	f.EachNote(buildIDInto(&id))
 	return id
 }
 
-// NotesBuildID is GNU's build id in a section of notes, empty if there is none.
+// NotesBuildID returns GNU's build id in a section of notes, "" if there is none.
 func NotesBuildID(notes []byte) (id string) {
 	EachNoteIn(notes, buildIDInto(&id))
 	return id
@@ -28,7 +28,7 @@ func buildIDInto(id *string) func(Note) bool {
 	}
 }
 
-// maxBuildID bounds a build id, in bytes: it is a hash, of 8 to 32.
+// maxBuildID bounds a build id, in bytes. It is a hash of 8 to 32 bytes.
 const maxBuildID = 64
 
 // Note is one of a file's notes.
@@ -39,14 +39,15 @@ type Note struct {
 	Offset uint64 // of Desc in the section or segment
 }
 
-// maxNotes is how many notes of a file are looked at, those that are met twice included: headers may
+// maxNotes bounds the notes of a file that are read. Notes that are met twice count twice: headers may
 // lead to the same bytes over and over. The largest programs have some thousands.
 const maxNotes = 1 << 18
 
-// maxNoteName bounds a note's owner; those that there are have a few letters.
+// maxNoteName bounds the name of a note's owner. Real names have a few letters.
 const maxNoteName = 64
 
-// EachNote shows the file's notes until visit returns false.
+// EachNote calls visit for the file's notes until visit returns false. A note in a section and in a
+// segment comes twice.
 func (f *File) EachNote(visit func(Note) bool) {
 	left := maxNotes
 	for _, s := range f.ELF.Sections {
@@ -57,8 +58,8 @@ func (f *File) EachNote(visit func(Note) bool) {
 	f.eachSegmentNote(&left, func(_ *elf.Prog, n Note) bool { return visit(n) })
 }
 
-// EachSegmentNote shows the notes in the file's segments until visit returns false, and reports whether it
-// never did.
+// EachSegmentNote calls visit for the notes in the file's segments until visit returns false. The result
+// is false if visit returned false.
 func (f *File) EachSegmentNote(visit func(*elf.Prog, Note) bool) bool {
 	left := maxNotes
 	return f.eachSegmentNote(&left, visit)
@@ -73,15 +74,15 @@ func (f *File) eachSegmentNote(left *int, visit func(*elf.Prog, Note) bool) bool
 	return true
 }
 
-// Segment is what the file has of a segment.
+// Segment returns a segment's bytes in the file.
 func (f *File) Segment(p *elf.Prog) []byte {
 	size := uint64(len(f.Image))
 	from := min(p.Off, size)
 	return f.Image[from : from+min(p.Filesz, size-from)]
 }
 
-// EachNoteIn shows the notes of a section or segment until visit returns false, and reports
-// whether it never did.
+// EachNoteIn calls visit for the notes of a section or segment until visit returns false. The result is
+// false if visit returned false.
 func EachNoteIn(data []byte, visit func(Note) bool) bool {
 	left := maxNotes
 	return eachNote(data, &left, visit)

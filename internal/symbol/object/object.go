@@ -1,15 +1,13 @@
-// Package object maps ELF files and gives the contents of their sections,
-// decompressed. A file may be an executable, a library, or one of the files
-// that hold debug information for them: separate, supplementary (dwz's), .dwo,
-// .dwp.
+// Package object maps ELF files and returns the contents of their sections, decompressed. A file may be an
+// executable, a library, or a file with debug information for these: separate, supplementary (dwz's),
+// .dwo or .dwp.
 //
-// Open reads headers only; Section gives a view of the mapped file, or
-// decompresses when it is first asked for. Close ends the use of all that was
-// given. A File is not safe for concurrent use.
+// Call Open, which reads only headers, then Section, which returns a part of the mapped file or
+// decompresses it when it is first needed. After Close no returned bytes may be used. A File is not safe
+// for concurrent use.
 //
-// Nobody vouches for the files: a section that cannot be read is nil, and
-// Problem says why. A file that is cut short while it is mapped faults, and
-// that is the caller's to catch.
+// The files are not trusted. A section that cannot be read is nil, and Problem says why. If a mapped file
+// shrinks, reading faults, which the caller must catch.
 package object
 
 import (
@@ -26,9 +24,9 @@ import (
 
 // File is a mapped ELF file.
 type File struct {
-	// Path is how the file was named; below Root, if that is not empty.
+	// Path is the path that was opened: below Root, if that is not empty.
 	Path, Root string
-	// Image is the file, mapped read-only.
+	// Image is the read-only mapping of the file.
 	Image []byte
 	ELF   *elf.File
 
@@ -37,17 +35,17 @@ type File struct {
 	owner    uint32
 	streams  map[string]*stream // by the section's name; nil: it cannot be read
 	joined   map[string][]byte
-	together []string // see Together
+	together []string // see DecompressTogether
 	problem  error
 	touched  uint64 // bytes since the last Release
 }
 
-// Open maps the ELF file at path, which the user or the kernel named.
+// Open maps the ELF file at a path from the user or the kernel.
 func Open(path string) (*File, error) { return OpenIn(openfile.Own(), "", path) }
 
-// OpenIn maps the file at path below root, another root directory: symbolic
-// links lead where they lead for a process that has it, and never out of it.
-// An empty root is the caller's own. A path that another file names is opened with that one's Rights.
+// OpenIn maps the file at path below root, another root directory. Symbolic links lead where they lead for
+// a process with that root, and never out of it. An empty root is the caller's own. If another file names
+// the path, rights should be that file's Rights.
 func OpenIn(rights openfile.Rights, root, path string) (f *File, err error) {
 	opened, err := openfile.Regular(rights, root, path)
 	if err != nil {
@@ -77,16 +75,16 @@ func OpenIn(rights openfile.Rights, root, path string) (f *File, err error) {
 	return f, nil
 }
 
-// Opened is the file that is mapped, nil if it was in memory already. Its name may lead elsewhere by now.
+// Opened returns the open file, nil if the File is from New. Its path may by now lead to another file.
 func (f *File) Opened() *os.File { return f.opened }
 
-// Owner is the user that the file belongs to; nobody, if it was in memory.
+// Owner returns the user id of the file's owner; nobody's, if the File is from New.
 func (f *File) Owner() uint32 { return f.owner }
 
-// Rights are those with which names in the file are opened: its owner's.
+// Rights returns the rights with which paths in the file should be opened: its owner's.
 func (f *File) Rights() openfile.Rights { return openfile.Owner(f.owner) }
 
-// New gives a File of what is in memory already.
+// New returns a File for an image in memory.
 func New(path string, image []byte) (f *File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -103,8 +101,8 @@ func New(path string, image []byte) (f *File, err error) {
 	return &File{Path: path, Image: image, ELF: e, owner: openfile.Nobody}, nil
 }
 
-// mapped maps a file, in small pages: in large ones, which kernels since 6.16
-// have for files on ext4, a byte here and there maps a gigabyte.
+// mapped maps a file in small pages. With large pages, which kernels since 6.16 use for files on ext4,
+// reading a few bytes here and there would map a gigabyte.
 func mapped(f *os.File, size int64, flags int) ([]byte, error) {
 	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, flags)
 	if err == nil {
@@ -113,8 +111,8 @@ func mapped(f *os.File, size int64, flags int) ([]byte, error) {
 	return data, err
 }
 
-// Real is the path, below root, that path leads to when all symbolic links are
-// followed; path itself if that cannot be found out.
+// Real returns the path, below root, to which a path leads when all symbolic links are followed; the path
+// itself if that is not known.
 func Real(root, path string) string {
 	if root == "" {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -126,8 +124,7 @@ func Real(root, path string) string {
 	if err != nil || !filepath.IsAbs(real) {
 		return path
 	}
-	// Of a root in this mount namespace the kernel gives the whole path; of
-	// one in another, the path in that.
+	// For a root in this mount namespace the kernel returns the whole path, else the path below the root.
 	if prefix, err := filepath.EvalSymlinks(root); err == nil && prefix != "/" {
 		if rest, err := filepath.Rel(prefix, real); err == nil && filepath.IsLocal(rest) {
 			return "/" + rest
@@ -136,30 +133,28 @@ func Real(root, path string) string {
 	return real
 }
 
-// Problem is why a section could not be read, nil if none was asked for in vain.
+// Problem returns why a section could not be read, nil if all could.
 func (f *File) Problem() error { return f.problem }
 
-// maxTouched is how much of a mapped file may stay in memory after reading. The kernel
-// would take it back when needed, but until then it counts as ours.
+// maxTouched bounds the bytes of a mapped file that stay in memory after reading. The kernel would take
+// them back when needed, but until then they count as whatif's memory.
 const maxTouched = 16 << 20
 
-// faultAround is what the kernel maps when one page of a file is touched that
-// it has in memory.
+// faultAround is the number of bytes that the kernel maps when one cached page of a file is touched.
 const faultAround = 64 << 10
 
-// Touch notes that n bytes in a row are read, and lets go of what was read before when
-// it is much.
+// Touch says that n bytes in a row are read. If much was read since the last Release, it calls Release.
 func (f *File) Touch(n uint64) {
 	if f.touched += max(n, faultAround); f.touched > maxTouched {
 		f.Release()
 	}
 }
 
-// Release lets go of the memory that reading took: what is needed again comes
-// from the page cache. Until then it would count as the caller's.
+// Release releases the memory that reading took, so that it no longer counts as whatif's. Bytes that are
+// needed again come from the page cache.
 func (f *File) Release() {
 	f.touched = 0
-	// Only advice: if it is refused nothing is lost.
+	// This is only advice: a refusal does no harm.
 	if f.mapped {
 		_ = syscall.Madvise(f.Image, syscall.MADV_DONTNEED)
 	}
@@ -170,7 +165,7 @@ func (f *File) Release() {
 	}
 }
 
-// Close unmaps the file and everything that was given of it.
+// Close unmaps the file and all sections.
 func (f *File) Close() error {
 	for _, z := range f.streams {
 		if z != nil {

@@ -19,7 +19,7 @@ import (
 	"whatif/internal/openfile"
 )
 
-// section is one of a file that image makes.
+// section is a section for image.
 type section struct {
 	name  string
 	kind  elf.SectionType
@@ -73,7 +73,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// text is n bytes that compress like debug information.
+// text returns n bytes that compress like debug information.
 func text(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -126,8 +126,8 @@ func testCompressed(t *testing.T, size int, ahead bool) {
 	}
 	names := []string{".debug_info", ".debug_str", ".debug_line"}
 	if ahead {
-		f.Ahead(append(names, ".debug_none")...)
-		f.Ahead(names...)
+		f.Decompress(append(names, ".debug_none")...)
+		f.Decompress(names...)
 	}
 	for _, name := range names {
 		if got := f.Section(name); !bytes.Equal(got, want) || f.Problem() != nil {
@@ -148,9 +148,9 @@ func testCompressed(t *testing.T, size int, ahead bool) {
 	}
 }
 
-// TestUpto: what is compressed is decompressed as far as it is asked for, and what goes with
-// it to the same part.
-func TestUpto(t *testing.T) {
+// TestSectionUpto checks that a compressed section is decompressed as far as it is needed, and the sections
+// that are needed with it up to the same part.
+func TestSectionUpto(t *testing.T) {
 	const size = 8 << 20
 	want := text(size)
 	cut := deflated(want)
@@ -164,12 +164,12 @@ func TestUpto(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	f.Together(".debug_info", ".debug_line")
+	f.DecompressTogether(".debug_info", ".debug_line")
 	furthest := uint64(0)
 	for _, end := range []uint64{0, 1, 1 << 20, 3 << 20, 2 << 20} {
 		furthest = max(furthest, end)
 		for _, name := range []string{".debug_info", ".debug_line"} {
-			got := f.Upto(name, end)
+			got := f.SectionUpto(name, end)
 			if len(got) != size || !bytes.Equal(got[:end], want[:end]) {
 				t.Fatalf("%s up to %d: %d bytes, and others", name, end, len(got))
 			}
@@ -181,13 +181,14 @@ func TestUpto(t *testing.T) {
 			}
 		}
 	}
-	if got := f.Upto(".debug_str", 1<<20); len(got) != size || !bytes.Equal(got[:1<<20], want[:1<<20]) || f.Problem() != nil {
+	got := f.SectionUpto(".debug_str", 1<<20)
+	if len(got) != size || !bytes.Equal(got[:1<<20], want[:1<<20]) || f.Problem() != nil {
 		t.Errorf("%d bytes, %v", len(got), f.Problem())
 	}
 	if got := f.Section(".debug_str"); got != nil || f.Problem() == nil {
 		t.Errorf("of a section that is cut: %d bytes, %v", len(got), f.Problem())
 	}
-	if got := f.Upto(".debug_str", 1<<20); !bytes.Equal(got[:1<<20], want[:1<<20]) {
+	if got := f.SectionUpto(".debug_str", 1<<20); !bytes.Equal(got[:1<<20], want[:1<<20]) {
 		t.Error("what was there is lost")
 	}
 	if got := f.Section(".debug_info"); !bytes.Equal(got, want) {
@@ -195,7 +196,7 @@ func TestUpto(t *testing.T) {
 	}
 }
 
-// TestHostileCompression: sizes that are lies, streams that are damaged.
+// TestHostileCompression reads sections with wrong sizes and damaged streams.
 func TestHostileCompression(t *testing.T) {
 	stream := deflated(text(100_000))
 	zstream := zstandard(text(100_000))
@@ -212,10 +213,10 @@ func TestHostileCompression(t *testing.T) {
 	} {
 		f, err := New("x", image(section{".debug_info", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, data}))
 		if err != nil {
-			continue // the standard library looks at the header too
+			continue // debug/elf checks the header, too
 		}
 		if strings.Contains(name, "zstd") || strings.Contains(name, "not") { // both ways
-			f.Ahead(".debug_info")
+			f.Decompress(".debug_info")
 		}
 		if got := f.Section(".debug_info"); got != nil || f.Problem() == nil {
 			t.Errorf("%s: %d bytes, %v", name, len(got), f.Problem())
@@ -237,7 +238,7 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestRoot: links below another root lead below it.
+// TestRoot checks that links below another root lead below it.
 func TestRoot(t *testing.T) {
 	root := t.TempDir()
 	write(t, root+"/lib/a", image(section{".inside", elf.SHT_PROGBITS, 0, []byte("x")}))
@@ -271,7 +272,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestPipe: a named pipe where a file should be must not be waited for.
+// TestPipe checks that a named pipe in place of a file is not waited for.
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -308,7 +309,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// FuzzSection takes compressed sections that are anything.
+// FuzzSection reads arbitrary compressed sections.
 func FuzzSection(f *testing.F) {
 	f.Add(packed(elf.COMPRESS_ZLIB, 1000, deflated(text(1000))), true)
 	f.Add(packed(elf.COMPRESS_ZSTD, 1000, zstandard(text(1000))), true)

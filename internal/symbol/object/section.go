@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// find gives a section by its name, such as ".debug_info"; GNU's old form of
-// compression calls it ".zdebug_info".
+// find returns a section by its name, such as ".debug_info", nil if there is none. In GNU's old form of
+// compression the section is called ".zdebug_info".
 func (f *File) find(name string) *elf.Section {
 	if s := f.ELF.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
 		return s
@@ -23,13 +23,13 @@ func (f *File) find(name string) *elf.Section {
 	return nil
 }
 
-// Has reports whether there is a section of the name with something in it.
+// Has reports whether there is a section of the name that is not empty.
 func (f *File) Has(name string) bool {
 	s := f.find(name)
 	return s != nil && s.FileSize > 0
 }
 
-// Raw is a section's bytes as they are in the file.
+// Raw returns a section's bytes in the file, still compressed.
 func (f *File) Raw(s *elf.Section) []byte {
 	if s.Type == elf.SHT_NOBITS || s.Offset > uint64(len(f.Image)) {
 		return nil
@@ -37,13 +37,13 @@ func (f *File) Raw(s *elf.Section) []byte {
 	return f.Image[s.Offset:min(s.Offset+s.FileSize, uint64(len(f.Image)))]
 }
 
-// Section is the contents of the section of a name, nil if there is none. One
-// that is compressed is decompressed when it is first asked for.
-func (f *File) Section(name string) []byte { return f.Upto(name, math.MaxUint64) }
+// Section returns the contents of the section of a name, nil if there is none. A compressed section is
+// decompressed when it is first needed.
+func (f *File) Section(name string) []byte { return f.SectionUpto(name, math.MaxUint64) }
 
-// Upto is Section for who reads no further than end: of what is compressed the rest may
-// be zeros. It is nil if it cannot be decompressed so far.
-func (f *File) Upto(name string, end uint64) []byte {
+// SectionUpto is Section for a caller that reads no bytes from end on: those of a compressed section may
+// be zeros. The result is nil if the section cannot be decompressed so far.
+func (f *File) SectionUpto(name string, end uint64) []byte {
 	s := f.find(name)
 	if s == nil {
 		return nil
@@ -56,11 +56,11 @@ func (f *File) Upto(name string, end uint64) []byte {
 		if z.from != nil && (end > z.done || end >= uint64(len(z.data))) {
 			f.grow(name, z, end)
 		}
-		if z.err != nil && end > z.done || z.err != nil && !z.given {
-			f.note(s, z.err)
+		if z.err != nil && end > z.done || z.err != nil && !z.used {
+			f.addProblem(s, z.err)
 			return nil
 		}
-		z.given = z.given || end > 0
+		z.used = z.used || end > 0
 		return z.data
 	}
 	if f.ELF.Type != elf.ET_REL || !f.repeated(name) {
@@ -70,7 +70,7 @@ func (f *File) Upto(name string, end uint64) []byte {
 	if !known {
 		var err error
 		if data, err = f.join(name); err != nil {
-			f.note(s, err)
+			f.addProblem(s, err)
 		}
 		if f.joined == nil {
 			f.joined = map[string][]byte{}
@@ -80,14 +80,14 @@ func (f *File) Upto(name string, end uint64) []byte {
 	return data
 }
 
-// note remembers why a section cannot be read.
-func (f *File) note(s *elf.Section, err error) {
+// addProblem records why a section cannot be read.
+func (f *File) addProblem(s *elf.Section, err error) {
 	if f.problem == nil {
 		f.problem = fmt.Errorf("reading %s of %s: %w", s.Name, f.Path, err)
 	}
 }
 
-// stream is that of a compressed section; nil if it has none that can be read.
+// stream returns the stream of a compressed section, nil if it cannot be read.
 func (f *File) stream(name string) *stream {
 	s := f.find(name)
 	if s == nil || !f.Compressed(name) {
@@ -97,7 +97,7 @@ func (f *File) stream(name string) *stream {
 	if !known {
 		var err error
 		if z, err = f.unpack(s, f.Raw(s)); err != nil {
-			f.note(s, err)
+			f.addProblem(s, err)
 		}
 		if f.streams == nil {
 			f.streams = map[string]*stream{}
@@ -107,9 +107,8 @@ func (f *File) stream(name string) *stream {
 	return z
 }
 
-// repeated reports whether several sections have a name. Compilers put each
-// type's unit into one of its own, which the linker then joins: but nothing
-// links a .dwo file.
+// repeated reports whether several sections have a name. Compilers put each type's unit into a section of
+// its own. A linker joins them, but .dwo files are not linked.
 func (f *File) repeated(name string) bool {
 	n := 0
 	for _, s := range f.ELF.Sections {
@@ -120,7 +119,7 @@ func (f *File) repeated(name string) bool {
 	return n > 1
 }
 
-// join puts all sections of a name one after the other.
+// join concatenates all sections of a name.
 func (f *File) join(name string) ([]byte, error) {
 	var data []byte
 	for _, s := range f.ELF.Sections {
@@ -138,7 +137,7 @@ func (f *File) join(name string) ([]byte, error) {
 	return data, nil
 }
 
-// unpack prepares to decompress a section, whose header says how and to what size.
+// unpack prepares to decompress a section. The section's header has the kind of compression and the size.
 func (f *File) unpack(s *elf.Section, raw []byte) (*stream, error) {
 	le := binary.LittleEndian
 	if s.Flags&elf.SHF_COMPRESSED == 0 {
@@ -146,13 +145,13 @@ func (f *File) unpack(s *elf.Section, raw []byte) (*stream, error) {
 		if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
 			return nil, errHeader
 		}
-		return begin(elf.COMPRESS_ZLIB, raw[12:], binary.BigEndian.Uint64(raw[4:]))
+		return newStream(elf.COMPRESS_ZLIB, raw[12:], binary.BigEndian.Uint64(raw[4:]))
 	}
 	switch {
 	case f.ELF.Class == elf.ELFCLASS64 && len(raw) >= 24:
-		return begin(elf.CompressionType(le.Uint32(raw)), raw[24:], le.Uint64(raw[8:]))
+		return newStream(elf.CompressionType(le.Uint32(raw)), raw[24:], le.Uint64(raw[8:]))
 	case f.ELF.Class == elf.ELFCLASS32 && len(raw) >= 12:
-		return begin(elf.CompressionType(le.Uint32(raw)), raw[12:], uint64(le.Uint32(raw[4:])))
+		return newStream(elf.CompressionType(le.Uint32(raw)), raw[12:], uint64(le.Uint32(raw[4:])))
 	}
 	return nil, errHeader
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// selfBuild compiles the program that tells what the runtime makes of its own
-// addresses, away from this module: it is for other versions of Go, too.
+// selfBuild compiles the program that prints the runtime's frames of its own addresses. It does so outside of this
+// module, because other versions of Go compile the program, too.
 func selfBuild(t testing.TB, command, version string, args []string, cgo bool) string {
 	t.Helper()
 	if cgo {
@@ -47,7 +47,7 @@ func selfBuild(t testing.TB, command, version string, args []string, cgo bool) s
 	return out
 }
 
-// open finds the table of a binary.
+// open returns the table of a binary.
 func open(t testing.TB, path string) *Table {
 	t.Helper()
 	image, err := os.ReadFile(path)

@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// Find finds the table of a Go binary, given its headers and its bytes; nil
-// and no error for a binary that has none.
+// Find returns the table of a Go binary, given its headers and its bytes; nil and no error if there is none.
 //
-// Go's linker gives the table a section of its own. In a position-independent
-// binary that another linker finished it lies somewhere in the read-only data,
-// and where there are no sections at all, in some segment: then it is searched
-// for.
+// Go's linker puts the table into a section of its own. In a position-independent binary by another linker the
+// table is somewhere in the read-only data. Without sections it is in some segment. In both cases Find
+// searches for it.
 func Find(f *elf.File, image []byte) (*Table, error) {
 	m := &memory{f, image}
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
@@ -40,11 +38,11 @@ func Find(f *elf.File, image []byte) (*Table, error) {
 	return nil, nil
 }
 
-// search looks for the start of a table.
+// search returns the address of a table in a range of addresses.
 func (m *memory) search(addr, size uint64) (uint64, bool) {
 	data := m.at(addr)
 	data = data[:min(size, uint64(len(data)))]
-	// All the magic numbers have three bytes and two zeros in common.
+	// All magic numbers end in the same three bytes, and two zeros follow.
 	common := []byte{0xff, 0xff, 0xff, 0, 0}
 	for off := 0; ; {
 		i := bytes.Index(data[off:], common)
@@ -62,8 +60,7 @@ func (m *memory) search(addr, size uint64) (uint64, bool) {
 	}
 }
 
-// table reads the table at an address, and what the runtime's description of
-// the module says about it.
+// table reads the table at an address, and the runtime's description of the module.
 func (m *memory) table(addr uint64) (*Table, error) {
 	t, err := parse(m.at(addr))
 	if err != nil {
@@ -76,18 +73,17 @@ func (m *memory) table(addr uint64) (*Table, error) {
 			t.text = m.goText()
 		}
 	} else {
-		// Whether the pointers in the table were filled in, and what the number
-		// of its inline trees is, cannot be told from the table.
+		// The table does not say whether its pointers are filled in, nor the number of its inline trees.
 		t.inlined = t.version == go116 || m.builtBy("go1.14", "go1.15")
 	}
 	if t.entryAt(0) == 0 || t.entryAt(t.nfunc) <= t.entryAt(0) {
-		return nil, errNone // pointers that only the dynamic linker fills in
+		return nil, errNone // only the dynamic linker fills in the pointers
 	}
 	return t, nil
 }
 
-// Fields of runtime.moduledata, in words: the header's address, the table of
-// names (address, length, capacity), …, minpc, maxpc, text, …
+// Offsets in runtime.moduledata, in words: the header's address, the table of names (address, length, capacity),
+// …, minpc, maxpc, text, …
 const (
 	moduleNames  = 1
 	moduleText   = 22
@@ -95,10 +91,9 @@ const (
 	coverage     = 2  // words that Go 1.20 put before it
 )
 
-// module finds the runtime's description of the module and takes from it where
-// the code begins and what funcdata is relative to. It has no name in a stripped
-// binary, but it is the only one that begins with the table's address and goes on
-// with that of the names.
+// module finds the runtime's description of the module, and reads from it the address of the code and the base of
+// funcdata. A stripped binary has no symbol for it, but nothing else begins with the address of the table
+// and then the address of the names.
 func (m *memory) module(t *Table, table uint64) bool {
 	names := table + uint64(len(m.at(table))-len(t.names))
 	slot := moduleGofunc
@@ -106,7 +101,7 @@ func (m *memory) module(t *Table, table uint64) bool {
 		slot += coverage
 	}
 	found := false
-	m.holds(table, t.ptr, func(at uint64) bool {
+	m.pointersTo(table, t.ptr, func(at uint64) bool {
 		w := m.pointers(at, t.ptr, slot+1)
 		if w == nil || w[moduleNames] != names {
 			return true
@@ -118,8 +113,8 @@ func (m *memory) module(t *Table, table uint64) bool {
 	return found
 }
 
-// goText is where Go's code begins when nothing says it: the header of Go 1.18
-// to 1.25 does, but another linker leaves that to a relocation.
+// goText returns the begin of Go's code if the table's header does not have it: with linkers other than Go's, a
+// relocation fills it in.
 func (m *memory) goText() uint64 {
 	if s := m.elf.Section(".text"); s != nil {
 		return s.Addr
@@ -127,7 +122,7 @@ func (m *memory) goText() uint64 {
 	return 0
 }
 
-// builtBy reports whether one of some versions of Go made the binary.
+// builtBy reports whether one of the versions of Go made the binary.
 func (m *memory) builtBy(versions ...string) bool {
 	made := GoVersion(m.elf, m.image)
 	for _, v := range versions {

@@ -11,24 +11,23 @@ type function struct {
 	pcln       uint32
 	npcdata    uint32
 	nfuncdata  uint32
-	unit       uint32 // where the compile unit's files begin in units
+	unit       uint32 // index in units of the compile unit's files
 	pcdata     uint64 // offset in funcs of the first
 
-	work *int // what is left of the call's
+	work *int // steps that the call may still take
 }
 
-// lookupWork bounds what one look-up may read, in steps of tables: a hundred
-// times what the longest function needs. What a search may read is bounded by
-// the size of the tables: in a damaged binary every function can claim all of
-// them.
+// lookupWork bounds the steps of tables that one look-up may read: a hundred times what the longest function
+// needs.
 const lookupWork = 1 << 22
 
+// searchWork bounds the steps that a search may read by the size of the tables: in a damaged binary every function
+// can claim all of them.
 func (t *Table) searchWork() int {
 	return lookupWork + 16*(len(t.steps)+int(t.nfunc))
 }
 
-// entryAt is the address at which function i begins; that of nfunc is where
-// the last one ends.
+// entryAt returns the address at which function i begins. entryAt(nfunc) is the end of the last function.
 func (t *Table) entryAt(i uint64) uint64 {
 	off := t.functab() + i*t.entrySize()
 	if t.version >= go118 {
@@ -39,7 +38,7 @@ func (t *Table) entryAt(i uint64) uint64 {
 	return n
 }
 
-// find gives the number of the function that an address is in.
+// find returns the number of the function that contains an address.
 func (t *Table) find(pc uint64) (uint64, bool) {
 	n := int(t.nfunc)
 	if pc < t.entryAt(0) || pc >= t.entryAt(t.nfunc) {
@@ -64,9 +63,9 @@ func (t *Table) function(i uint64, work *int) (function, bool) {
 	if !ok || f.end < f.entry {
 		return f, false
 	}
-	// The entry, then 32-bit numbers: name, size of arguments, deferreturn,
-	// pcsp, pcfile, pcln, npcdata, from 1.16 on the unit, from 1.20 on the line
-	// that the function starts on, then bytes, the last of which is nfuncdata.
+	// The record has the entry, then 32-bit numbers: name, size of arguments, deferreturn, pcsp, pcfile,
+	// pcln, npcdata, from 1.16 on the unit, from 1.20 on the function's first line. Then come four bytes,
+	// the last of which is nfuncdata.
 	at := f.record + t.ptr
 	if t.version >= go118 {
 		at = f.record + 4
@@ -92,8 +91,8 @@ func (t *Table) function(i uint64, work *int) (function, bool) {
 	return f, true
 }
 
-// value is what the table of steps at an offset says for a program counter;
-// false where it says nothing.
+// value returns the value of a table of steps for a program counter, false if there is none. table is the offset
+// in steps.
 func (t *Table) value(f *function, table uint32, pc uint64) (int32, bool) {
 	var found bool
 	var v int32
@@ -107,10 +106,9 @@ func (t *Table) value(f *function, table uint32, pc uint64) (int32, bool) {
 	return v, found
 }
 
-// walk shows the stretches of a table of steps until visit returns false:
-// pairs of varints, by how much the value changes (zigzag) and how far the
-// program counter goes on with it. No change ends the table, except at the
-// start.
+// walk calls visit for the ranges of a table of steps until visit returns false. A step is two varints: the
+// change of the value (zigzag), and the distance to the range's end. A change of 0 ends the table, except
+// in the first step.
 func (t *Table) walk(f *function, table uint32, visit func(low, high uint64, value int32) bool) {
 	if table == 0 || uint64(table) >= uint64(len(t.steps)) {
 		return
@@ -134,14 +132,14 @@ func (t *Table) walk(f *function, table uint32, visit func(low, high uint64, val
 		if !visit(pc, next, value) {
 			return
 		}
-		// What is beyond the function is not its own: a damaged table.
+		// The table is damaged if it goes on beyond the function.
 		if pc = next; pc >= f.end {
 			return
 		}
 	}
 }
 
-// varint reads a number and says how long it is, 0 if there is none.
+// varint reads a number and returns its length in bytes, 0 if there is none.
 func varint(p []byte) (v uint32, n int) {
 	for n < len(p) && n < 5 {
 		b := p[n]
@@ -154,7 +152,7 @@ func varint(p []byte) (v uint32, n int) {
 	return 0, 0
 }
 
-// file is the path of a file of the function's compile unit.
+// file returns the path of a file of the function's compile unit, "" if there is none.
 func (t *Table) file(f *function, number int32) string {
 	if number < 0 {
 		return ""
@@ -173,8 +171,7 @@ func (t *Table) file(f *function, number int32) string {
 	return stringAt(t.files, uint64(off))
 }
 
-// line is the place that an instruction of the function belongs to; false for
-// what is none: the padding after it.
+// line returns the file and line of an instruction of the function; ok is false for the padding behind it.
 func (t *Table) line(f *function, pc uint64) (file string, line int, ok bool) {
 	number, ok := t.value(f, f.pcfile, pc)
 	if !ok {

@@ -6,15 +6,13 @@ import (
 	"fmt"
 )
 
-// errNone is for what is no table at all.
+// errNone is the error for data that is no table.
 var errNone = errors.New("no function table of Go")
 
-// maxFuncs bounds the number of functions: the largest programs seen have a
-// few hundred thousand.
+// maxFuncs bounds the number of functions. The largest programs seen have a few hundred thousand.
 const maxFuncs = 1 << 26
 
-// isHeader reports whether a table may begin here. The pattern is specific
-// enough to be searched for.
+// isHeader reports whether data may begin with a table. The check is specific enough for a search.
 func isHeader(data []byte) bool {
 	if len(data) < 16 {
 		return false
@@ -24,8 +22,7 @@ func isHeader(data []byte) bool {
 	return known && data[4] == 0 && data[5] == 0 && (minLC == 1 || minLC == 2 || minLC == 4) && (ptr == 4 || ptr == 8)
 }
 
-// parse reads the header of the table that data begins with; data may go on
-// beyond the table's end.
+// parse reads the header of the table at the begin of data. data may be longer than the table.
 func parse(data []byte) (*Table, error) {
 	if !isHeader(data) {
 		return nil, errNone
@@ -39,13 +36,12 @@ func parse(data []byte) (*Table, error) {
 		return nil, fmt.Errorf("a function table of %d functions", t.nfunc)
 	}
 	if t.version == go12 {
-		// One table: all offsets are from its start, but for functab, which
-		// follows the header.
+		// All offsets are from the start of the table; functab follows the header.
 		t.names, t.files, t.steps, t.funcs = data, data, data, data
 		return t, t.oldFiles(data)
 	}
-	// Words of the header: the number of functions, of files, from 1.18 on where
-	// the code begins, then where each table does.
+	// The header has the number of functions and of files, from 1.18 on the address of the code, then the
+	// offset of each table.
 	first := 8 + 2*t.ptr
 	if t.version >= go118 {
 		t.text, _ = t.word(data, first)
@@ -64,8 +60,7 @@ func parse(data []byte) (*Table, error) {
 	return t, nil
 }
 
-// oldFiles finds the list of files of a table before Go 1.16: its offset comes
-// after the last function's end.
+// oldFiles finds the list of files before Go 1.16: its offset follows the end of the last function.
 func (t *Table) oldFiles(data []byte) error {
 	off, ok := t.u32(data, t.functab()+t.nfunc*t.entrySize()+t.ptr)
 	if !ok || uint64(off) >= uint64(len(data)) {
@@ -75,7 +70,7 @@ func (t *Table) oldFiles(data []byte) error {
 	return nil
 }
 
-// functab is where in funcs the pairs of program counter and record begin.
+// functab returns the offset in funcs of the pairs of program counter and record.
 func (t *Table) functab() uint64 {
 	if t.version == go12 {
 		return 8 + t.ptr
@@ -83,7 +78,7 @@ func (t *Table) functab() uint64 {
 	return 0
 }
 
-// entrySize is the size of such a pair.
+// entrySize returns the size of such a pair.
 func (t *Table) entrySize() uint64 {
 	if t.version >= go118 {
 		return 8

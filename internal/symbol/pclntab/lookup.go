@@ -1,10 +1,10 @@
 package pclntab
 
-// maxDepth bounds an inline chain; compilers stop at some dozens.
+// maxDepth bounds an inline chain. Compilers stop at some dozens.
 const maxDepth = 200
 
-// Lookup says what the code at an address is, innermost first. It is empty for
-// addresses outside of Go's code, and for the padding between functions.
+// Lookup returns the code at an address, innermost first. The result is empty outside of Go's code, and in the
+// padding between functions.
 func (t *Table) Lookup(pc uint64) []Call {
 	i, ok := t.find(pc)
 	if !ok {
@@ -22,8 +22,7 @@ func (t *Table) Lookup(pc uint64) []Call {
 	var chain []Call
 	in, inlines := t.tree(&f)
 	for inlines && len(chain) < maxDepth {
-		// Each node leads to an instruction on the line of its call, and that
-		// may be inlined in turn.
+		// Each node leads to an instruction on the line of its call, which may also be inlined.
 		n, ok := t.value(&f, in.index, pc)
 		if !ok || n < 0 {
 			break

@@ -6,13 +6,13 @@ import (
 	"encoding/binary"
 )
 
-// memory is the binary as a loader would lay it out, as far as it is in the file.
+// memory gives access to a binary by the addresses at which it would be loaded.
 type memory struct {
 	elf   *elf.File
 	image []byte
 }
 
-// at is what is loaded from an address on, up to the end of its segment.
+// at returns the bytes from an address up to the end of its segment.
 func (m *memory) at(addr uint64) []byte {
 	for _, p := range m.elf.Progs {
 		if p.Type != elf.PT_LOAD || addr-p.Vaddr >= p.Filesz {
@@ -32,9 +32,9 @@ func (m *memory) segment(p *elf.Prog) []byte {
 	return m.image[p.Off:min(p.Off+p.Filesz, uint64(len(m.image)))]
 }
 
-// holds finds an aligned pointer to an address: where one lies in the file, or
-// where the dynamic linker would put one.
-func (m *memory) holds(addr, size uint64, visit func(at uint64) bool) {
+// pointersTo calls visit for the aligned pointers to addr until visit returns false: those in the file, and those
+// that the dynamic linker would write.
+func (m *memory) pointersTo(addr, size uint64, visit func(at uint64) bool) {
 	pattern := make([]byte, size)
 	if size == 8 {
 		binary.LittleEndian.PutUint64(pattern, addr)
@@ -61,9 +61,9 @@ func (m *memory) holds(addr, size uint64, visit func(at uint64) bool) {
 	m.relocations(func(at, to uint64) bool { return to != addr || visit(at) })
 }
 
-// relocations shows the pointers that the dynamic linker makes by adding the
-// load address to an addend, until visit returns false. Linkers other than Go's
-// leave zero where the pointer will be. Packed relocations (DT_RELR) do not.
+// relocations calls visit for the pointers that the dynamic linker computes from the load address and an addend,
+// until visit returns false. Linkers other than Go's leave zero in the file at such a place. With packed
+// relocations (DT_RELR), which are not read here, the pointer is in the file.
 func (m *memory) relocations(visit func(at, to uint64) bool) {
 	rela, relative := m.rela()
 	for len(rela) >= 24 {
@@ -75,8 +75,7 @@ func (m *memory) relocations(visit func(at, to uint64) bool) {
 	}
 }
 
-// rela is the dynamic relocations with addends, and which type of them is
-// relative to the load address.
+// rela returns the dynamic relocations with addends, and the type that is relative to the load address.
 func (m *memory) rela() (table []byte, relative uint64) {
 	switch m.elf.Machine {
 	case elf.EM_X86_64:
@@ -107,8 +106,7 @@ func (m *memory) rela() (table []byte, relative uint64) {
 	return nil, relative
 }
 
-// pointers reads n words from an address on, as they are once the dynamic
-// linker is done.
+// pointers reads n words from an address on, with the values that the dynamic linker will write.
 func (m *memory) pointers(addr, size uint64, n int) []uint64 {
 	data := m.at(addr)
 	if uint64(len(data)) < size*uint64(n) {

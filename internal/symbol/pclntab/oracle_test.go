@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// sampleSize is how many addresses of each binary are compared.
+// sampleSize is the number of addresses of each binary that are compared.
 const sampleSize = 10000
 
-// builds is how the program that is asked about itself is made.
+// builds has the ways in which the program is built.
 var builds = []struct {
 	name string
 	args []string
@@ -34,8 +34,8 @@ var builds = []struct {
 	{"pie linked by gcc", []string{"-buildmode=pie", "-ldflags=-s -w -linkmode=external"}, true},
 }
 
-// toolchains is the Go versions to build with: the one that runs the test, and
-// those whose directories are in WHATIF_GO_TOOLCHAINS, separated by colons.
+// toolchains returns the Go versions that build the program: the one that runs the test, and those in the directories
+// of WHATIF_GO_TOOLCHAINS, separated by colons.
 func toolchains() map[string]string {
 	all := map[string]string{"this": "go"}
 	for _, dir := range filepath.SplitList(os.Getenv("WHATIF_GO_TOOLCHAINS")) {
@@ -44,16 +44,14 @@ func toolchains() map[string]string {
 	return all
 }
 
-// TestAgainstRuntime compares file, line, function and the whole inline chain
-// with runtime.CallersFrames at random addresses, asked in the program itself.
+// TestAgainstRuntime compares file, line, function and the whole inline chain at random addresses with
+// runtime.CallersFrames in the program itself.
 //
-// They disagree in three ways. At the last byte of a function that no padding
-// follows the runtime is given the address after it, as for a call, and takes
-// that for the next function's first. And the runtime does not show functions
-// that only wrap the call of another, which is inlined there; here they are
-// kept, for the wrapper of a deferred call has the line of the defer statement.
-// Nor has the function whose name comes first in the table a name: the runtime
-// takes offset 0 for none.
+// There are three known differences. The runtime gets the address behind an instruction, as for a call: at the last
+// byte of a function without padding that is the next function's first instruction. The runtime does not show
+// functions that only wrap the call of another, which is inlined there; we show them, because the wrapper of a
+// deferred call has the line of the defer statement. And the runtime shows no name for the function whose name
+// comes first in the table, because it takes offset 0 for no name.
 func TestAgainstRuntime(t *testing.T) {
 	for version, command := range toolchains() {
 		for _, b := range builds {
@@ -72,7 +70,7 @@ func compareWithRuntime(t *testing.T, path string) {
 	var in bytes.Buffer
 	padding := 0
 	for _, a := range addrs {
-		// Old runtimes give up on addresses that are in no line.
+		// Old runtimes stop at addresses without a line.
 		if table.Lookup(a) == nil {
 			if padding++; table.mem.at(a)[0] != 0xcc { // int3
 				t.Errorf("%#x: nothing, but it is no padding", a)
@@ -120,25 +118,27 @@ func compareWithRuntime(t *testing.T, path string) {
 			t.Logf("%#x:\n\tgot  %v\n\twant %v", addr, got, want)
 		}
 	}
-	t.Logf("%d addresses, %d of them padding, %d inlined, %d with a wrapper, %d at a function's very end; %d others disagree", len(addrs), padding, deep, wrappers, ends, diffs)
+	t.Logf("%d addresses, %d of them padding, %d inlined, %d with a wrapper, %d at a function's very end; "+
+		"%d others disagree", len(addrs), padding, deep, wrappers, ends, diffs)
 	if diffs > 0 || padding > sampleSize/5 || ends > sampleSize/100 || wrappers > sampleSize/50 || len(asked) == 0 {
 		t.Errorf("%d of %d addresses disagree", diffs, len(asked))
 	}
 }
 
-// sameChain compares as the runtime prints: type arguments are [...], which is
-// what runtimes that know of them print for an array's length, too.
+// sameChain compares chains as the runtime prints them: with [...] for type arguments, and in newer runtimes also for
+// an array's length.
 func sameChain(got, want []Call) bool {
 	return slices.EqualFunc(got, want, func(g, w Call) bool {
-		if from, to := strings.IndexByte(g.Func, '['), strings.LastIndexByte(g.Func, ']'); g.Func != w.Func && from >= 0 && to > from {
+		from, to := strings.IndexByte(g.Func, '['), strings.LastIndexByte(g.Func, ']')
+		if g.Func != w.Func && from >= 0 && to > from {
 			g.Func = g.Func[:from] + "[...]" + g.Func[to+1:]
 		}
 		return g == w
 	})
 }
 
-// withoutWrappers leaves out what the runtime does not show: wrappers around
-// calls that were inlined, not ones in their own code.
+// withoutWrappers leaves out the frames that the runtime does not show: wrappers around inlined calls, but not wrappers
+// in their own code.
 func withoutWrappers(chain []Call) []Call {
 	kept := chain[:1:1]
 	for _, c := range chain[1:] {
@@ -155,7 +155,7 @@ func withoutFirstName(table *Table, chain []Call) []Call {
 	return slices.DeleteFunc(chain, func(c Call) bool { return c.Func == stringAt(table.names, 0) })
 }
 
-// textAddresses draws addresses of all of Go's code, the same ones each time.
+// textAddresses returns random addresses of Go's code, the same ones each time.
 func textAddresses(t *Table, n int) []uint64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	from, to := t.entryAt(0), t.entryAt(t.nfunc)

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// TestWithoutSections: a binary without section headers, as packers leave it,
-// gives the same answers.
+// TestWithoutSections checks that a binary without section headers, as by packers, gives the same answers.
 func TestWithoutSections(t *testing.T) {
 	for _, b := range builds {
 		switch b.name {
@@ -96,17 +95,18 @@ func TestSearch(t *testing.T) {
 }
 
 func TestNone(t *testing.T) {
-	for _, data := range [][]byte{nil, {1, 2, 3}, bytes.Repeat([]byte{0xff}, 100), append([]byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}, bytes.Repeat([]byte{0xff}, 100)...)} {
+	ff := bytes.Repeat([]byte{0xff}, 100)
+	for _, data := range [][]byte{nil, {1, 2, 3}, ff, append([]byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}, ff...)} {
 		if table, err := parse(data); err == nil {
 			t.Errorf("%v is a table: %+v", data, table)
 		}
 	}
 }
 
-// slowest is how long one damaged table may take for all questions.
+// slowest is the time that all questions about one damaged table may take.
 const slowest = 5 * time.Second
 
-// interrogate asks everything of bytes that may be anything.
+// interrogate calls all methods on arbitrary bytes.
 func interrogate(t *testing.T, image []byte) {
 	began := time.Now()
 	f, err := elf.NewFile(bytes.NewReader(image))
@@ -135,8 +135,7 @@ func interrogate(t *testing.T, image []byte) {
 	}
 }
 
-// FuzzTable changes a table that a linker wrote: one that is small, and with all
-// that belongs to it.
+// FuzzTable changes a small table by a linker, in a binary with all that belongs to it.
 func FuzzTable(f *testing.F) {
 	whole := selfContained(f)
 	f.Add(uint32(0), []byte{0xf1}, uint32(200), []byte{1, 2, 3, 4})
@@ -151,7 +150,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzImage reads what is no binary at all.
+// FuzzImage reads arbitrary images.
 func FuzzImage(f *testing.F) {
 	f.Add([]byte("\x7fELF\x02\x01\x01"))
 	f.Fuzz(interrogate)
@@ -162,7 +161,7 @@ type contained struct {
 	off, size uint64
 }
 
-// selfContained is a program with its table's place in the file.
+// selfContained returns a program, and the place of its table in the file.
 func selfContained(t testing.TB) contained {
 	path := selfBuild(t, "go", "this", []string{"-ldflags=-s -w"}, false)
 	image, err := os.ReadFile(path)

@@ -1,14 +1,14 @@
 package pclntab
 
-// Piece is a stretch of code that belongs to a source line.
+// Piece is contiguous code of a source line.
 type Piece struct {
-	Entry, End uint64 // of the function that it is in
-	Node       int32  // which inlined call of that function it is in, -1: none
+	Entry, End uint64 // of the function around it
+	Node       int32  // inlined call of that function around it, -1: none
 	Low, High  uint64
 	File       string
 }
 
-// Pieces gives the code of a line of the files that match, ascending by address.
+// Pieces returns the code of a line in the files that match, ascending by address.
 func (t *Table) Pieces(match func(path string) bool, line int) []Piece {
 	matching := map[string]bool{}
 	var pieces []Piece
@@ -18,7 +18,7 @@ func (t *Table) Pieces(match func(path string) bool, line int) []Piece {
 		if !ok {
 			continue
 		}
-		var spans []Piece // of the files
+		var spans []Piece // the function's code in the files
 		t.walk(&f, f.pcfile, func(low, high uint64, number int32) bool {
 			path := t.file(&f, number)
 			m, known := matching[path]
@@ -57,8 +57,8 @@ func (t *Table) Pieces(match func(path string) bool, line int) []Piece {
 	return pieces
 }
 
-// byNode cuts pieces of a function where another inlined call begins: copies of a line may
-// follow each other.
+// byNode splits the pieces of a function at which another inlined call begins, because copies of a line may follow
+// each other.
 func (t *Table) byNode(f *function, pieces []Piece) []Piece {
 	in, ok := t.tree(f)
 	if !ok {

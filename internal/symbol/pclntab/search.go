@@ -2,8 +2,7 @@ package pclntab
 
 import "slices"
 
-// Functions shows every function with an entry point, ascending by address,
-// until visit returns false.
+// Functions calls visit for every function with an entry point, ascending by address, until visit returns false.
 func (t *Table) Functions(visit func(Func) bool) {
 	work := 0
 	for i := range t.nfunc {
@@ -14,7 +13,7 @@ func (t *Table) Functions(visit func(Func) bool) {
 	}
 }
 
-// Around is the function that an address is in.
+// Around returns the function that contains an address.
 func (t *Table) Around(pc uint64) (Func, bool) {
 	i, ok := t.find(pc)
 	if !ok {
@@ -25,8 +24,8 @@ func (t *Table) Around(pc uint64) (Func, bool) {
 	return Func{t.funcName(&f), f.entry, f.end}, ok
 }
 
-// Inlined shows the name of every function that was inlined somewhere, some
-// repeatedly, until visit returns false.
+// Inlined calls visit with the name of every function that was inlined, until visit returns false. A name may come
+// several times.
 func (t *Table) Inlined(visit func(name string) bool) {
 	more, work := true, t.searchWork()
 	for i := uint64(0); more && i < t.nfunc; i++ {
@@ -40,8 +39,8 @@ func (t *Table) Inlined(visit func(name string) bool) {
 		}
 		seen := map[int32]bool{}
 		t.walk(&f, in.index, func(_, _ uint64, n int32) bool {
-			// A call in which all of the code was inlined from further in has no
-			// code of its own, but its instructions for tracebacks.
+			// A call may have no code of its own, because all was inlined from further in. It still has
+			// instructions for tracebacks.
 			if n < 0 || seen[n] {
 				return true
 			}
@@ -54,8 +53,8 @@ func (t *Table) Inlined(visit func(name string) bool) {
 	}
 }
 
-// Files shows the path of every source file with code, some repeatedly, until
-// visit returns false.
+// Files calls visit with the path of every source file with code, until visit returns false. A path may come
+// several times.
 func (t *Table) Files(visit func(path string) bool) {
 	type key struct {
 		unit   uint32
@@ -82,9 +81,9 @@ func (t *Table) Files(visit func(path string) bool) {
 	}
 }
 
-// Lines gives the lines with code of the files that match, ascending.
+// Lines returns the lines with code of the files that match, ascending.
 func (t *Table) Lines(match func(path string) bool) []int {
-	matching := map[string]bool{} // each is asked for once: every unit numbers its files anew
+	matching := map[string]bool{} // a cache: each compile unit has numbers of its own for the same files
 	matches := func(path string) bool {
 		m, known := matching[path]
 		if !known {

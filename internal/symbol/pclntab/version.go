@@ -6,7 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// What Go's linker puts before what debug/buildinfo reads: that package believes lengths up to the file's.
+// buildMagic is the begin of Go's description of the build. debug/buildinfo reads it, too, but trusts lengths up to
+// the file's length.
 var buildMagic = []byte("\xff Go buildinf:")
 
 const (
@@ -15,7 +16,7 @@ const (
 	maxGoVersion = 256
 )
 
-// GoVersion is the version of Go that made a binary, such as "go1.22.1"; "" if the binary does not say.
+// GoVersion returns the version of Go that made a binary, such as "go1.22.1"; "" if it is not known.
 func GoVersion(f *elf.File, image []byte) string {
 	m := &memory{f, image}
 	if s := f.Section(".go.buildinfo"); s != nil && s.Type != elf.SHT_NOBITS {
@@ -23,13 +24,13 @@ func GoVersion(f *elf.File, image []byte) string {
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&(elf.PF_X|elf.PF_W) == elf.PF_W {
-			return m.versionIn(m.segment(p)) // where the linker puts it that makes no sections
+			return m.versionIn(m.segment(p)) // its place in files without sections
 		}
 	}
 	return ""
 }
 
-// versionIn finds the description of the build in data, which begins at a multiple of its alignment.
+// versionIn finds the description of the build in data, at a multiple of its alignment.
 func (m *memory) versionIn(data []byte) string {
 	for at := 0; ; at += buildAlign {
 		i := bytes.Index(data[at:], buildMagic)
@@ -47,7 +48,7 @@ func (m *memory) versionIn(data []byte) string {
 	}
 }
 
-// version reads the description. Since Go 1.18 the version stands in it; before, a pointer to a string did.
+// version reads the description. Since Go 1.18 it contains the version, before it had a pointer to a string.
 func (m *memory) version(build []byte) string {
 	const inline = 2
 	size, flags := uint64(build[14]), build[15]

@@ -1,13 +1,12 @@
-// Package scope says which code the user wants to hear of: --include and
-// --exclude KIND:GLOB, on top of the default that package symbol's Origin gives.
+// Package scope decides which code may be sped up, by the user's --include and --exclude KIND:GLOB, and by the
+// default of symbol.Origin.
 //
-// Without --include the scope is the default: code of the program and of its own
-// libraries, not what the system or the language brought along. With any
-// --include it is what is included and nothing else, as in coz: so system
-// libraries and runtimes can be looked at, and one directory alone. What is
-// excluded is out in any case.
+// Without --include the scope is the default: code of the program and of its own libraries, without the
+// system's and the language's code. With --include the scope is only the included code, as in coz. So it
+// may be system libraries and runtimes, or one directory alone. Excluded code is never in scope.
 //
-// It is pure.
+// Call Parse for each rule, put the rules into a Scope, then call WhyOutside or First for frames. The package
+// is pure.
 package scope
 
 import (
@@ -18,19 +17,19 @@ import (
 	"whatif/internal/symbol"
 )
 
-// Kind is what a rule is about.
+// Kind says which name of the code a rule matches.
 type Kind string
 
 const (
-	Binary Kind = "binary" // the executable or library that the code is in
+	Binary Kind = "binary" // the executable or library with the code
 	Source Kind = "source" // the source file of the line
 	Func   Kind = "func"   // the function, inlined or not
 )
 
-// Rule fits code by one of its names.
+// Rule matches code by one of its names.
 type Rule struct {
 	Kind Kind
-	Glob string // a * stands for any text, slashes too
+	Glob string // a * stands for any text, including slashes
 
 	fn symbol.FuncMatcher
 }
@@ -48,27 +47,27 @@ func Parse(s string) (Rule, error) {
 	return r, nil
 }
 
-// String is the rule as it is written.
+// String returns the rule as the user writes it.
 func (r Rule) String() string { return string(r.Kind) + ":" + r.Glob }
 
-// Scope is the rules of a run. The zero value is the default scope.
+// Scope has the rules of a run. The zero value is the default scope.
 type Scope struct {
 	Include, Exclude []Rule
-	// Shown is the path that the user knows a source file by, see package
-	// sourcepath; nil: as it was recorded. Rules may be about either.
+	// Shown returns the user's path of a source file, see package sourcepath; nil if that is the recorded
+	// path. A rule may match either path.
 	Shown func(file string) string
 }
 
-// Outside says why a frame is out of scope; "" if it is in.
-func (s *Scope) Outside(o symbol.Origin, f symbol.Frame) string {
+// WhyOutside returns why a frame is not in scope, "" if it is in scope.
+func (s *Scope) WhyOutside(o symbol.Origin, f symbol.Frame) string {
 	if r := s.first(s.Exclude, o, f); r != nil {
 		return "excluded by " + r.String()
 	}
 	if len(s.Include) == 0 {
-		return o.Outside(f)
+		return o.WhyOutside(f)
 	}
 	if s.first(s.Include, o, f) == nil {
-		if why := o.Outside(f); why != "" {
+		if why := o.WhyOutside(f); why != "" {
 			return why
 		}
 		return "not included"
@@ -76,13 +75,13 @@ func (s *Scope) Outside(o symbol.Origin, f symbol.Frame) string {
 	return ""
 }
 
-// First gives the index of the frame that a chain is blamed on, -1 if none is in
-// scope.
+// First returns the index of the frame to which a chain's time belongs, -1 if none is in scope: see
+// symbol.FirstInScope.
 func (s *Scope) First(o symbol.Origin, chain []symbol.Frame) int {
-	return symbol.First(chain, func(f symbol.Frame) bool { return s.Outside(o, f) == "" })
+	return symbol.FirstInScope(chain, func(f symbol.Frame) bool { return s.WhyOutside(o, f) == "" })
 }
 
-// first gives the first rule that fits.
+// first returns the first rule that matches, nil if none does.
 func (s *Scope) first(rules []Rule, o symbol.Origin, f symbol.Frame) *Rule {
 	for i := range rules {
 		r := &rules[i]
@@ -102,10 +101,8 @@ func (s *Scope) first(rules []Rule, o symbol.Origin, f symbol.Frame) *Rule {
 	return nil
 }
 
-// matchPath reports whether a pattern fits a path or, as a file that is named on
-// the command line does, its end from the beginning of a component on. So
-// parse.c, *.c, lib/*, and /usr/src/* are all what they look like, and a
-// directory is named dir/*.
+// matchPath reports whether a pattern matches a path or its last components, as for files on the command line.
+// So parse.c, *.c, lib/* and /usr/src/* mean what they look like, and dir/* means a directory.
 func matchPath(glob, p string) bool {
 	if symbol.Glob(glob, p) {
 		return true

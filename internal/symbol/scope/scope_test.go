@@ -37,8 +37,10 @@ func TestOutside(t *testing.T) {
 	libz := symbol.Origin{Path: "/usr/lib/x86_64-linux-gnu/libz.so.1.2.13"}
 	libc := symbol.Origin{Path: "/usr/lib/x86_64-linux-gnu/libc.so.6 (deleted)"}
 	parse := symbol.Frame{Func: "parse_row(char const*)", Short: "parse_row", File: "/src/app/parse.c", Line: 118}
-	vendored := symbol.Frame{Func: "ZSTD_compress", Short: "ZSTD_compress", File: "/src/app/third_party/zstd/zstd.c", Line: 3}
-	vector := symbol.Frame{Func: "std::vector<int>::push_back(int)", Short: "std::vector<int>::push_back", File: "/usr/include/c++/12/bits/stl_vector.h", Line: 9}
+	vendored := symbol.Frame{Func: "ZSTD_compress", Short: "ZSTD_compress",
+		File: "/src/app/third_party/zstd/zstd.c", Line: 3}
+	vector := symbol.Frame{Func: "std::vector<int>::push_back(int)", Short: "std::vector<int>::push_back",
+		File: "/usr/include/c++/12/bits/stl_vector.h", Line: 9}
 	deflate := symbol.Frame{Func: "deflate", Short: "deflate"}
 	swift := symbol.Frame{Func: "specialized main.Store.add(item:)", Short: "specialized main.Store.add(item:)"}
 	for _, c := range []struct {
@@ -82,8 +84,9 @@ func TestOutside(t *testing.T) {
 	} {
 		s := Scope{Include: rules(t, strings.Fields(c.include)...), Exclude: rules(t, strings.Fields(c.exclude)...),
 			Shown: func(file string) string { return strings.Replace(file, "/src/app/", "/home/u/mine/", 1) }}
-		if got := s.Outside(c.origin, c.frame); got != c.want {
-			t.Errorf("--include %q --exclude %q: %s in %s: %q, want %q", c.include, c.exclude, c.frame.Func, c.origin.Path, got, c.want)
+		if got := s.WhyOutside(c.origin, c.frame); got != c.want {
+			t.Errorf("--include %q --exclude %q: %s in %s: %q, want %q",
+				c.include, c.exclude, c.frame.Func, c.origin.Path, got, c.want)
 		}
 	}
 }
@@ -120,6 +123,6 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		s := Scope{Exclude: []Rule{r}}
-		s.Outside(symbol.Origin{Path: file}, symbol.Frame{Func: file, Short: file, File: file, Line: 1})
+		s.WhyOutside(symbol.Origin{Path: file}, symbol.Frame{Func: file, Short: file, File: file, Line: 1})
 	})
 }

@@ -1,11 +1,11 @@
 package swift
 
-// genericStep executes the operators that say what generic parameters there are. Nothing of that is shown.
+// genericStep executes the operators that declare generic parameters. They are not part of a name.
 func (p *parser) genericStep(c byte) *node {
 	switch c {
 	case 'R':
 		return p.requirement()
-	case 'r': // how many there are, for each level of types
+	case 'r': // their number, for each level of types
 		for !p.nextIs('l') {
 			if !p.nextIs('z') {
 				if _, ok := p.index(); !ok {
@@ -19,7 +19,8 @@ func (p *parser) genericStep(c byte) *node {
 	return of(signature, "")
 }
 
-// requirement takes a protocol or a type, and perhaps the names that lead from a parameter to what it is required of.
+// requirement takes a protocol or a type off the stack. For a requirement of a parameter's associated type it also
+// takes the names that lead from the parameter to that type.
 func (p *parser) requirement() *node {
 	c := p.peek()
 	switch c {
@@ -33,7 +34,7 @@ func (p *parser) requirement() *node {
 	default:
 		c = 0
 	}
-	switch c { // of what
+	switch c { // the type that must meet the requirement
 	case 'c', 't', 'm', 'p', 'j':
 		base := p.parameter()
 		if p.remember(of(typ, "%.%", base, p.associated())) == nil {
@@ -45,7 +46,7 @@ func (p *parser) requirement() *node {
 		if !ok || base == nil || len(names) == 0 {
 			return nil
 		}
-		p.remember(of(typ, several(len(names)+1, "."), append([]*node{base}, names...)...))
+		p.remember(of(typ, placeholders(len(names)+1, "."), append([]*node{base}, names...)...))
 	case 'B', 'S', 'L', 'Q', 'I':
 		if p.pop(typ) == nil {
 			return nil
@@ -55,7 +56,7 @@ func (p *parser) requirement() *node {
 			return nil
 		}
 	}
-	switch c { // what
+	switch c { // the requirement
 	case 0, 'p', 'P', 'Q':
 		return of(requirement, "%", p.protocol())
 	case 'v', 'i', 'I', 'j', 'J':
@@ -66,7 +67,7 @@ func (p *parser) requirement() *node {
 	return of(requirement, "%", p.pop(typ))
 }
 
-// layout reads how a type has to lie in memory.
+// layout reads a requirement for a type's layout in memory.
 func (p *parser) layout() *node {
 	numbers := 0
 	switch p.next() {
@@ -86,7 +87,7 @@ func (p *parser) layout() *node {
 	return of(requirement, "")
 }
 
-// conformanceStep executes the operators that say how a type has a protocol. Nothing of that is shown.
+// conformanceStep executes the operators for a type's conformance to a protocol. They are not part of a name.
 func (p *parser) conformanceStep(c byte) *node {
 	if c == 'g' {
 		_, ok := p.index()
@@ -102,7 +103,7 @@ func (p *parser) conformanceStep(c byte) *node {
 			return nil
 		}
 		return of(mark, "H")
-	case 'C': // of a type, with the conformances that are its conditions
+	case 'C': // of a type, with the conformances on which it depends
 		if _, ok := p.list(func() *node { return p.pop(conformance) }); !ok {
 			return nil
 		}

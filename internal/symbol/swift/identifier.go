@@ -1,11 +1,12 @@
 package swift
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// identifier reads a name with its length before it, some of whose words may be those of earlier names.
+// identifier reads a name, which has its length before it. Letters may stand for words of earlier names.
 func (p *parser) identifier() *node {
 	var b strings.Builder
 	parts, coded := false, false
@@ -16,7 +17,7 @@ func (p *parser) identifier() *node {
 	for again := true; again; again = parts {
 		for parts && isLetter(p.peek()) {
 			c := p.next()
-			if isUpper(c) { // the last one
+			if isUpper(c) { // the last letter
 				parts = false
 				c += 'a' - 'A'
 			}
@@ -30,7 +31,7 @@ func (p *parser) identifier() *node {
 		}
 		n, ok := p.natural()
 		if coded {
-			p.nextIs('_') // keeps the length from what begins with a digit
+			p.nextIs('_') // separates the length from a digit
 		}
 		if !ok || n == 0 || n > len(p.text)-p.pos {
 			return nil
@@ -42,7 +43,7 @@ func (p *parser) identifier() *node {
 				return nil
 			}
 		} else {
-			p.learn(s)
+			p.addWords(s)
 		}
 		b.WriteString(s)
 	}
@@ -52,11 +53,11 @@ func (p *parser) identifier() *node {
 	return p.remember(of(identifier, b.String()))
 }
 
-// maxWords is how many words have a letter.
+// maxWords is the number of words to which letters can refer.
 const maxWords = 26
 
-// learn keeps the words of a name: what is between underscores, and what begins with a capital letter.
-func (p *parser) learn(s string) {
+// addWords keeps the words of a name: a word begins with a capital letter, or is between underscores.
+func (p *parser) addWords(s string) {
 	start := -1
 	for i := 0; i <= len(s); i++ {
 		ends := i == len(s) || s[i] == '_' || i > 0 && isUpper(s[i]) && !isUpper(s[i-1])
@@ -72,12 +73,12 @@ func (p *parser) learn(s string) {
 	}
 }
 
-// printable is true of what may be shown on a terminal.
+// printable reports whether a name may be printed on a terminal.
 func printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) < 0
 }
 
-// operatorName makes an operator of the name on the stack.
+// operatorName turns the name on the stack into an operator's name.
 func (p *parser) operatorName() *node {
 	n := p.pop(identifier)
 	if n == nil {
@@ -106,16 +107,22 @@ func (p *parser) operatorName() *node {
 	return &node{kind: declName, text: b.String()}
 }
 
-// maxCoded bounds a coded name, which takes time in proportion to its square.
+// maxCoded bounds a coded name, which takes time in proportion to the square of its length.
 const maxCoded = 1 << 10
 
-// decode reads Punycode (RFC 3492) with Swift's digits: a to z and A to J. Characters that ASCII has, but
-// identifiers have not, are moved to where no character is.
+// The parameters of Punycode.
+const (
+	punyBase = 36
+	punyTmin = 1
+	punyTmax = 26
+	punySkew = 38
+	punyDamp = 700
+	punyBias = 72   // initial
+	punyCode = 0x80 // initial
+)
+
+// decode reads Punycode (RFC 3492).
 func decode(s string) (string, bool) {
-	const (
-		base, tmin, tmax, skew, damp = 36, 1, 26, 38, 700
-		moved                        = 0xd800
-	)
 	var out []rune
 	if i := strings.LastIndexByte(s, '_'); i >= 0 {
 		out, s = []rune(s[:i]), s[i+1:]
@@ -123,61 +130,79 @@ func decode(s string) (string, bool) {
 	if len(s) > maxCoded {
 		return "", false
 	}
-	code, i, bias := rune(0x80), 0, 72
-	for pos := 0; pos < len(s); {
-		old, weight := i, 1
-		for k := base; ; k += base {
-			if pos == len(s) {
-				return "", false
-			}
-			var digit int
-			switch c := s[pos]; {
-			case 'a' <= c && c <= 'z':
-				digit = int(c - 'a')
-			case 'A' <= c && c <= 'J':
-				digit = int(c-'A') + 26
-			default:
-				return "", false
-			}
-			pos++
-			i += digit * weight
-			if i > 1<<31 {
-				return "", false
-			}
-			t := min(max(k-bias, tmin), tmax)
-			if digit < t {
-				break
-			}
-			if weight *= base - t; weight > 1<<31 {
-				return "", false
-			}
+	code, i, bias := rune(punyCode), 0, punyBias
+	for s != "" {
+		old := i
+		var ok bool
+		if i, s, ok = addDelta(i, s, bias); !ok {
+			return "", false
 		}
 		n := len(out) + 1
-		delta := i - old
-		if delta /= 2; old == 0 {
-			delta = (i - old) / damp
-		}
-		delta += delta / n
-		k := 0
-		for ; delta > (base-tmin)*tmax/2; k += base {
-			delta /= base - tmin
-		}
-		bias = k + (base-tmin+1)*delta/(delta+skew)
+		bias = adaptBias(i-old, n, old == 0)
 		if code += rune(i / n); code > utf8.MaxRune {
 			return "", false
 		}
 		i %= n
-		r := code
-		switch {
-		case r >= moved && r < moved+utf8.RuneSelf:
-			r -= moved
-		case r == 0xa0: // how a blank is written
-			r = ' '
-		}
-		out = append(out[:i], append([]rune{r}, out[i:]...)...)
+		out = slices.Insert(out, i, plainRune(code))
 		i++
 	}
 	return string(out), true
+}
+
+// addDelta reads a number of variable length and adds it to i. Swift's digits are a to z and A to J.
+func addDelta(i int, s string, bias int) (sum int, rest string, ok bool) {
+	weight := 1
+	for k := punyBase; s != ""; k += punyBase {
+		var digit int
+		switch c := s[0]; {
+		case 'a' <= c && c <= 'z':
+			digit = int(c - 'a')
+		case 'A' <= c && c <= 'J':
+			digit = int(c-'A') + 26
+		default:
+			return 0, "", false
+		}
+		s = s[1:]
+		if i += digit * weight; i > 1<<31 {
+			return 0, "", false
+		}
+		t := min(max(k-bias, punyTmin), punyTmax)
+		if digit < t {
+			return i, s, true
+		}
+		if weight *= punyBase - t; weight > 1<<31 {
+			return 0, "", false
+		}
+	}
+	return 0, "", false
+}
+
+// adaptBias returns the bias after a delta, when n characters are decoded.
+func adaptBias(delta, n int, first bool) int {
+	if first {
+		delta /= punyDamp
+	} else {
+		delta /= 2
+	}
+	delta += delta / n
+	k := 0
+	for ; delta > (punyBase-punyTmin)*punyTmax/2; k += punyBase {
+		delta /= punyBase - punyTmin
+	}
+	return k + (punyBase-punyTmin+1)*delta/(delta+punySkew)
+}
+
+// plainRune returns the character for a decoded one. Swift moves ASCII characters that identifiers cannot have to
+// the surrogates, which are no characters, and writes a blank as 0xa0.
+func plainRune(r rune) rune {
+	const moved = 0xd800
+	switch {
+	case r >= moved && r < moved+utf8.RuneSelf:
+		return r - moved
+	case r == 0xa0:
+		return ' '
+	}
+	return r
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

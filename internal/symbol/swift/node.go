@@ -2,25 +2,25 @@ package swift
 
 import "strings"
 
-// kind is the part that a node can play in what follows it.
+// kind says which operands a node can be.
 type kind uint8
 
 const (
-	mark        kind = iota + 1 // of the beginning of a list, of an empty one, of a property of a function
+	mark        kind = iota + 1 // a list's begin, an empty list, or a property of a function
 	identifier                  // in a name, a label, a module
 	declName                    // a name that is more than an identifier
 	module                      //
 	typ                         //
-	entity                      // what is declared in code: functions, variables, accessors, closures
-	signature                   // generic parameters and what is required of them
+	entity                      // a declaration: a function, variable, accessor, closure
+	signature                   // generic parameters and their requirements
 	requirement                 // one of these
 	conformance                 // of a type to a protocol
-	retroactive                 // a conformance that some third module has declared
-	attribute                   // what a function is besides: text is put before its name
-	thunk                       // what the compiler made, around a function or for a type
+	retroactive                 // a conformance that a third module declares
+	attribute                   // a property of a function; its text comes before the name
+	thunk                       // code that the compiler adds, for a function or a type
 )
 
-// form is what matters of a type.
+// form says of which form a type is, as far as that matters.
 type form uint8
 
 const (
@@ -38,25 +38,27 @@ type node struct {
 	kind kind
 	form form // of a type
 
-	// text is an identifier; else a pattern, in which % stands for one of the parts after the other.
+	// text is an identifier, or a pattern in which each % stands for the next part.
 	text  string
 	parts []*node
 
-	// Of what is declared, instead of text: where, its name, if it has one, and what of it is meant: its getter, a
-	// closure in it. Such words follow the name. Two words cannot have their context before them: it follows after join.
+	// A declaration has these instead of text: its context, its name, if any, and words for the meant part
+	// of it, such as its getter or a closure in it. One word follows the name ("name.getter"). Several
+	// words come first, and the context after join ("closure #1 in name").
 	context *node
 	name    *node
 	words   string
 	join    string
-	labels  string // of parameters, in parentheses; "" if it has none
-	storage bool   // a variable or subscript, or a function of it: it has a type, which is not shown
+	labels  string // of parameters, in parentheses; "" if there are none
+	storage bool   // a variable or subscript, or a function of one, with a type that is not shown
 	static  bool
 
 	local   bool // a name within a function, such as "helper #1"
-	private bool // a name that a file is told with
+	private bool // a name that is private to a file
 	count   int  // parameters, or elements of a tuple
 }
 
+// of returns a node, nil if one of the parts is nil.
 func of(k kind, text string, parts ...*node) *node {
 	for _, p := range parts {
 		if p == nil {
@@ -66,10 +68,10 @@ func of(k kind, text string, parts ...*node) *node {
 	return &node{kind: k, text: text, parts: parts}
 }
 
-// declared is true of what has a context.
+// declared reports whether a node is a declaration, which has a context.
 func (n *node) declared() bool { return n.context != nil }
 
-// writer puts a tree into words.
+// writer writes a tree as a name.
 type writer struct {
 	out    strings.Builder
 	depth  int
@@ -110,9 +112,9 @@ func (w *writer) node(n *node) {
 	}
 }
 
-// declaration writes a name in its context, which is before it (module.Type.name) or after it
-// (closure #1 in module.name()). If it is itself the context before another name it
-// cannot be one that has something after it; then it is given back, to follow that other name.
+// declaration writes a name with its context before it (module.Type.name) or behind it (closure #1 in
+// module.name()). With before, n is the context before another name, so nothing may follow it: if
+// something would, declaration writes nothing and returns n, which the caller writes behind the name.
 func (w *writer) declaration(n *node, before bool) (after *node) {
 	w.depth++
 	defer func() { w.depth-- }()

@@ -10,10 +10,10 @@ type parser struct {
 	text     string
 	pos      int
 	stack    []*node
-	earlier  []*node // what A stands for: names and types met before
-	words    []string
-	pushed   int // values so far
-	textUsed int // bytes of identifiers so far
+	earlier  []*node  // names and types to which A refers
+	words    []string // of earlier names
+	pushed   int      // values so far
+	textUsed int      // bytes of identifiers so far
 }
 
 // run executes the whole text.
@@ -34,7 +34,7 @@ func (p *parser) push(n *node) bool {
 	return true
 }
 
-// pop takes the top of the stack if it is of a kind, else it gives nil.
+// pop takes the top of the stack if it is of a kind, else it returns nil.
 func (p *parser) pop(k kind) *node {
 	if n := p.top(); n != nil && n.kind == k {
 		p.stack = p.stack[:len(p.stack)-1]
@@ -43,7 +43,7 @@ func (p *parser) pop(k kind) *node {
 	return nil
 }
 
-// popMark takes a mark off the stack if it is the top.
+// popMark takes a mark off the stack, and reports whether it was the top.
 func (p *parser) popMark(text string) bool {
 	n := p.top()
 	return n != nil && n.kind == mark && n.text == text && p.pop(mark) != nil
@@ -63,7 +63,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// next is 0 at the end, which is no operator.
+// next reads a character. At the end it returns 0, which is no operator.
 func (p *parser) next() byte {
 	c := p.peek()
 	p.pos = min(p.pos+1, len(p.text))
@@ -78,7 +78,7 @@ func (p *parser) nextIs(c byte) bool {
 	return false
 }
 
-// skip passes one of some characters, if it comes next.
+// skip reads one of some characters, and reports whether it came next.
 func (p *parser) skip(any string) bool {
 	if p.pos < len(p.text) && strings.IndexByte(any, p.text[p.pos]) >= 0 {
 		p.pos++
@@ -98,7 +98,7 @@ func (p *parser) natural() (n int, ok bool) {
 	return n, ok
 }
 
-// index reads a number that counts from 0 and ends in _.
+// index reads an index that ends in _: _ is 0, 0_ is 1.
 func (p *parser) index() (int, bool) {
 	if p.nextIs('_') {
 		return 0, true
@@ -107,7 +107,7 @@ func (p *parser) index() (int, bool) {
 	return n + 1, ok && p.nextIs('_')
 }
 
-// remember keeps what can be referred to later.
+// remember keeps a node, which may be nil, for later references.
 func (p *parser) remember(n *node) *node {
 	if n != nil {
 		p.earlier = append(p.earlier, n)
@@ -115,7 +115,7 @@ func (p *parser) remember(n *node) *node {
 	return n
 }
 
-// step executes one operator, and gives what it leaves; nil if it is none, or its operands are missing.
+// step executes one operator and returns its result, nil if it is no operator or an operand is missing.
 func (p *parser) step() *node {
 	switch c := p.next(); c {
 	case 'y', '_', 'd', 'K':
@@ -168,10 +168,10 @@ func (p *parser) step() *node {
 	}
 }
 
-// maxRepeat is how often a substitution may be said to be repeated.
+// maxRepeat bounds the repetitions of a substitution.
 const maxRepeat = 2048
 
-// substitution gives what was met before, one or several: Aab2C.
+// substitution returns one or several earlier nodes: Aab2C.
 func (p *parser) substitution() *node {
 	for {
 		number, given := p.natural()
@@ -181,23 +181,23 @@ func (p *parser) substitution() *node {
 			if number += 26; given {
 				number++
 			}
-			return p.met(number)
-		case isUpper(c): // the last one
-			return p.repeat(p.met(int(c-'A')), number)
-		case !isLetter(c) || !p.push(p.repeat(p.met(int(c-'a')), number)):
+			return p.earlierNode(number)
+		case isUpper(c): // the last letter
+			return p.repeat(p.earlierNode(int(c-'A')), number)
+		case !isLetter(c) || !p.push(p.repeat(p.earlierNode(int(c-'a')), number)):
 			return nil
 		}
 	}
 }
 
-func (p *parser) met(i int) *node {
+func (p *parser) earlierNode(i int) *node {
 	if i >= len(p.earlier) {
 		return nil
 	}
 	return p.earlier[i]
 }
 
-// repeat puts all but one of some copies on the stack, and gives the last one.
+// repeat pushes times-1 copies of a node, and returns the last one.
 func (p *parser) repeat(n *node, times int) *node {
 	if times > maxRepeat {
 		return nil
@@ -210,7 +210,7 @@ func (p *parser) repeat(n *node, times int) *node {
 	return n
 }
 
-// standard gives what Swift's own library has.
+// standard returns a type of Swift's own library.
 func (p *parser) standard() *node {
 	switch {
 	case p.nextIs('o'):
@@ -239,7 +239,8 @@ func swiftType(name string, f form) *node {
 	return &node{kind: typ, form: f, context: of(module, "Swift"), name: of(identifier, name)}
 }
 
-// localName makes a name of one that is private to a file (LL, Ll), local to a function (L_), or derived from a C type's (La).
+// localName makes a name that is private to a file (LL, Ll), local to a function (L_), or derived from a C type's
+// name (La).
 func (p *parser) localName() *node {
 	switch c := p.peek(); {
 	case c == 'L':
@@ -290,7 +291,7 @@ func (p *parser) module() *node {
 	return p.pop(module)
 }
 
-// context takes what something is declared in.
+// context takes the context of a declaration.
 func (p *parser) context() *node {
 	if n := p.module(); n != nil {
 		return n
@@ -326,7 +327,7 @@ func (p *parser) nominal(f form) *node {
 	return n
 }
 
-// extension gives the type that is extended, as what is in the extension belongs to it.
+// extension returns the extended type, because the declarations in an extension belong to it.
 func (p *parser) extension() *node {
 	p.pop(signature)
 	if p.module() == nil {
@@ -354,7 +355,7 @@ func (p *parser) function() *node {
 	return n
 }
 
-// labels takes the labels of a function's parameters off the stack; "" if its type is not one of functions.
+// labels takes the labels of a function's parameters off the stack; "" if the type is no function type.
 func (p *parser) labels(f *node) (string, bool) {
 	for f != nil && f.form == generic {
 		f = f.parts[0]
@@ -380,7 +381,7 @@ func (p *parser) labels(f *node) (string, bool) {
 	return all, len(all) < maxName
 }
 
-// variable and subscript make a variable's or subscript's accessor.
+// variable makes a variable's accessor.
 func (p *parser) variable() *node {
 	t := p.pop(typ)
 	_, ok := p.labels(t)
@@ -392,6 +393,7 @@ func (p *parser) variable() *node {
 	return p.accessor(n)
 }
 
+// subscript makes a subscript's accessor.
 func (p *parser) subscript() *node {
 	p.popPrivate()
 	t := p.pop(typ)
@@ -437,14 +439,14 @@ func (p *parser) static() *node {
 	return &s
 }
 
-// specials are functions that have no name: what they are called, of what stands before.
+// specials has the words for functions without a name.
 var specials = map[byte]string{
 	'D': "__deallocating_deinit", 'd': "deinit", 'Z': "__isolated_deallocating_deinit", 'E': "__ivar_destroyer",
 	'e': "__ivar_initializer", 'i': "variable initialization expression", 'P': "property wrapper backing initializer",
 	'W': "property wrapper init from projected value", 'F': "property wrapped field init accessor",
 }
 
-// special makes a function that has no name.
+// special makes a function without a name.
 func (p *parser) special() *node {
 	switch c := p.next(); c {
 	case 'C', 'c':
@@ -483,13 +485,13 @@ func (p *parser) special() *node {
 	default:
 		join := " of "
 		if !strings.Contains(specials[c], " ") {
-			join = " in " // as of what has a name
+			join = " in " // as for a name
 		}
 		return part(p.context(), specials[c], join)
 	}
 }
 
-// part makes what belongs to a declaration and is told by words.
+// part makes a part of a declaration that has words instead of a name.
 func part(context *node, words, join string) *node {
 	if context == nil || words == "" {
 		return nil
@@ -497,7 +499,7 @@ func part(context *node, words, join string) *node {
 	return &node{kind: entity, context: context, words: words, join: join}
 }
 
-// macro makes a macro's expansion, or a name that was made in one.
+// macro makes a macro's expansion, or a name that the expansion declares.
 func (p *parser) macro() *node {
 	switch c := p.next(); c {
 	case 'X': // the line and column of the expansion

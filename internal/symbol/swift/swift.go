@@ -1,20 +1,19 @@
-// Package swift reads the names that the Swift compiler gives to functions in
-// an object file, such as $s4main5StoreC3add4itemySi_tF, and gives the name that a
-// person would write: main.Store.add(item:).
+// Package swift demangles the names of Swift functions. It turns a symbol such as $s4main5StoreC3add4itemySi_tF into
+// the name that a person would write: main.Store.add(item:). Call Name for a symbol; call Possible first if
+// many symbols are compared with one name.
 //
-// A name is that of the function in its type and module, with the labels of its
-// parameters, and no types of parameters or results, no generic parameters, no
-// file that a private declaration is told apart by. What is not written by a person has
-// a name of words: "closure #1 in main.run()", "protocol witness for
-// Swift.Equatable.==(_:_:) in conformance main.Store". The pieces of an asynchronous function have
-// the name of the function, as the cold part of a C function has.
+// A name has the function's module and type, and the labels of its parameters. It lacks the types of parameters
+// and results, generic parameters, and the file of a private declaration. Functions that no person wrote have
+// words for a name: "closure #1 in main.run()", "protocol witness for Swift.Equatable.==(_:_:) in conformance
+// main.Store". The parts of an asynchronous function have the name of the function, as the cold part of a C
+// function has.
 //
-// The grammar is that of docs/ABI/Mangling.rst in the compiler's repository,
-// from Swift 4.2 ($S) on. A mangled name is a program for a stack machine: each operator takes what
-// it is made of from the stack, and leaves what it has made.
+// The grammar is in docs/ABI/Mangling.rst in the compiler's repository; names from Swift 4.2 ($S) on are read. A
+// mangled name is a program for a stack machine: an operator takes its operands off the stack and pushes its
+// result.
 //
-// Names are input that nobody vouches for. One that is not understood to its end is not
-// read at all, rather than half; time and memory are bounded.
+// Symbols are not trusted. Name returns nothing for a symbol that it does not understand to the end. Time and
+// memory are bounded.
 package swift
 
 import (
@@ -27,15 +26,15 @@ import (
 const (
 	maxSymbol = 1 << 16 // bytes of a mangled name
 	maxName   = 1 << 14 // bytes of a name, and of the names in it
-	maxPushed = 1 << 17 // values put on the stack: a short operator may repeat one two thousand times
-	maxText   = 1 << 18 // bytes of all identifiers: they are made of parts of others
-	maxDepth  = 200     // of what is in each other
+	maxPushed = 1 << 17 // values that are pushed: a short operator may repeat one two thousand times
+	maxText   = 1 << 18 // bytes of all identifiers, which may consist of parts of others
+	maxDepth  = 200     // of nested nodes
 )
 
-// prefixes are what mangled names begin with; the underscore is for systems whose linker wants one.
+// prefixes has the begins of mangled names. The linkers of some systems need an underscore.
 var prefixes = []string{"$s", "$S", "$e", "_$s", "_$S", "_$e"}
 
-// Mangled reports whether a symbol looks like the name of something in Swift.
+// Mangled reports whether a symbol looks like a mangled Swift name.
 func Mangled(symbol string) bool { return prefixOf(symbol) != "" }
 
 func prefixOf(symbol string) string {
@@ -47,20 +46,19 @@ func prefixOf(symbol string) string {
 	return ""
 }
 
-// piece is the end of the name of a part of a function that goes on after it waited.
+// piece matches the end of the symbol of a later part of an asynchronous function.
 var piece = regexp.MustCompile(`T[QY][0-9]*_(Tm)?$`)
 
-// Piece reports whether a symbol is a later part of an asynchronous function: no
-// entry point of it.
+// Piece reports whether a symbol is a later part of an asynchronous function, which is no entry point.
 func Piece(symbol string) bool { return Mangled(symbol) && piece.MatchString(symbol) }
 
-// Name reads a symbol; false if it is none of Swift's, or not a function's, or not understood.
+// Name returns the name of a symbol, false if the symbol is not Swift's, not a function's, or not understood.
 func Name(symbol string) (string, bool) {
 	prefix := prefixOf(symbol)
 	if prefix == "" || len(symbol) > maxSymbol {
 		return "", false
 	}
-	text, _, _ := strings.Cut(symbol[len(prefix):], ".") // .17: one of several copies
+	text, _, _ := strings.Cut(symbol[len(prefix):], ".") // .17 is the suffix of a copy
 	p := &parser{text: text}
 	if !p.run() {
 		return "", false
@@ -80,8 +78,9 @@ func Name(symbol string) (string, bool) {
 	return w.out.String(), true
 }
 
-// Possible reports whether a symbol can have a name, or a pattern with *, without reading it: in a large program that
-// takes a second for all. A name without blanks begins with a module, and its symbol does, too.
+// Possible reports whether a symbol can have a name, or match a pattern with *. It does not demangle the symbol,
+// which takes a second for all symbols of a large program. A name without blanks begins with a module, and so
+// does its symbol.
 func Possible(symbol, name string) bool {
 	if strings.ContainsAny(name, " *$`") {
 		return true
@@ -100,11 +99,10 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// specialized is what a copy of a function for certain types or arguments is called.
+// specialized comes before the name of a copy of a function for certain types or arguments.
 const specialized = "specialized "
 
-// Plain is a name as it is in the source: without the words that say which copy of
-// the function it is, and that its type has it, not a value.
+// Plain returns a name as in the source: without "specialized" and "static".
 func Plain(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, specialized), "static ")
 }

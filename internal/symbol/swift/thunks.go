@@ -5,24 +5,59 @@ import (
 	"strings"
 )
 
-// attributes are what a function can be besides, by what is after T.
+// attributes has the properties of a function, by their code behind T.
 var attributes = map[byte]string{
-	'A': "partial apply for ", 'a': "partial apply for ", 'o': "@objc ", 'O': "@nonobjc ", 'D': "dynamic ", 'd': "super ",
-	'E': "distributed thunk ", 'F': "distributed accessor for ", 'm': "merged ", 'I': "dynamically replaceable thunk for ",
+	'A': "partial apply for ", 'a': "partial apply for ", 'o': "@objc ", 'O': "@nonobjc ", 'D': "dynamic ",
+	'd': "super ", 'E': "distributed thunk ", 'F': "distributed accessor for ", 'm': "merged ",
+	'I': "dynamically replaceable thunk for ",
 }
 
-// thunk makes what the compiler adds to a function: a way to call it, or a copy of it.
+// thunk makes code that the compiler adds to a function: a way to call it, or a copy of it. The latter, and
+// other properties, are attributes.
 func (p *parser) thunk() *node {
 	c := p.next()
 	if text := attributes[c]; text != "" {
 		return of(attribute, text)
 	}
 	switch c {
-	case 'Y', 'Q': // a part of an asynchronous function: it is still that function
+	case 'Y', 'Q': // a part of an asynchronous function, which has the function's name
 		if _, ok := p.index(); !ok {
 			return nil
 		}
 		return of(attribute, "")
+	case 'v':
+		i, ok := p.index()
+		if !ok {
+			return nil
+		}
+		p.skip("r")
+		return of(attribute, "outlined variable #"+strconv.Itoa(i)+" of ")
+	case 'w':
+		switch p.next() {
+		case 'b':
+			return of(attribute, "back deployment thunk for ")
+		case 'B':
+			return of(attribute, "back deployment fallback for ")
+		case 'd':
+			return of(attribute, "default override of ")
+		}
+		return nil
+	case 'g', 'G', 'B', 's', 'i', 't':
+		return p.specialization(c)
+	case 'p', 'P':
+		if !p.pass() || p.pop(typ) == nil {
+			return nil
+		}
+		return of(attribute, specialized)
+	case 'f':
+		return p.signatureSpecialization()
+	}
+	return p.callThunk(c)
+}
+
+// callThunk makes a way to call a function.
+func (p *parser) callThunk(c byte) *node {
+	switch c {
 	case 'c':
 		return of(entity, "curry thunk of %", p.entity())
 	case 'j':
@@ -55,45 +90,20 @@ func (p *parser) thunk() *node {
 		return p.pop(thunk)
 	case 'K', 'k', 'H', 'h':
 		return p.keyPath(c)
-	case 'v':
-		i, ok := p.index()
-		if !ok {
-			return nil
-		}
-		p.skip("r")
-		return of(attribute, "outlined variable #"+strconv.Itoa(i)+" of ")
-	case 'w':
-		switch p.next() {
-		case 'b':
-			return of(attribute, "back deployment thunk for ")
-		case 'B':
-			return of(attribute, "back deployment fallback for ")
-		case 'd':
-			return of(attribute, "default override of ")
-		}
-		return nil
 	case 'T':
 		if p.next() != 'I' {
 			return nil
 		}
 		return of(thunk, "identity thunk of %", p.entity())
-	case 'g', 'G', 'B', 's', 'i', 't':
-		return p.specialization(c)
-	case 'p', 'P':
-		if !p.pass() || p.pop(typ) == nil {
-			return nil
-		}
-		return of(attribute, specialized)
-	case 'f':
-		return p.signatureSpecialization()
 	}
 	return nil
 }
 
-// keyPath makes a function that a key path such as \Store.name is made of.
+// keyPath makes a function of a key path such as \Store.name.
 func (p *parser) keyPath(c byte) *node {
 	what := map[byte]string{
-		'K': "key path getter for %", 'k': "key path setter for %", 'H': "key path equality operator", 'h': "key path hash operator",
+		'K': "key path getter for %", 'k': "key path setter for %",
+		'H': "key path equality operator", 'h': "key path hash operator",
 	}[c]
 	if c == 'K' || c == 'k' {
 		if strings.HasPrefix(p.text[p.pos:], "mu") || strings.HasPrefix(p.text[p.pos:], "MA") {
@@ -118,7 +128,7 @@ func (p *parser) popTypes() {
 
 // specialization makes a copy of a generic function for certain types.
 func (p *parser) specialization(c byte) *node {
-	for c == 't' { // an argument is dropped, as it is always the same
+	for c == 't' { // an argument is dropped, because it is always the same
 		p.natural()
 		if c = p.next(); c != 't' && c != 'g' && c != 'G' && c != 'B' {
 			return nil
@@ -133,19 +143,19 @@ func (p *parser) specialization(c byte) *node {
 	return of(attribute, specialized)
 }
 
-// pass reads which part of the compiler has made a copy.
+// pass reads which pass of the compiler made a copy.
 func (p *parser) pass() bool {
 	for p.skip("qmar") {
 	}
 	return isDigit(p.next())
 }
 
-// signatureSpecialization makes a copy of a function for certain arguments: fewer, or constants, or closures.
+// signatureSpecialization makes a copy of a function for certain arguments: fewer arguments, constants, closures.
 func (p *parser) signatureSpecialization() *node {
 	if !p.pass() {
 		return nil
 	}
-	var operands []byte // what of the arguments stands before, in their order
+	var operands []byte // the arguments' operands on the stack, in their order
 	for !p.nextIs('_') {
 		what, ok := p.argument()
 		if !ok {
@@ -169,7 +179,8 @@ func (p *parser) signatureSpecialization() *node {
 	return of(attribute, specialized)
 }
 
-// argument reads what a copy's argument has become: c and k stand for a name and types that were given before, f for a name.
+// argument reads how a copy's argument is specialized. operand says what is on the stack for it: c and k for a
+// name and types, f for a name, 0 for nothing.
 func (p *parser) argument() (operand byte, ok bool) {
 	switch p.next() {
 	case 'n', 'i', 's', 'x', 'r':
@@ -206,7 +217,7 @@ func (p *parser) argument() (operand byte, ok bool) {
 	return 0, false
 }
 
-// typeAndProtocol takes a type and a protocol that it has, and the module that says so.
+// typeAndProtocol takes a type, a protocol to which it conforms, and the module that declares that.
 func (p *parser) typeAndProtocol() *node {
 	p.pop(signature)
 	if p.module() == nil {
@@ -216,7 +227,7 @@ func (p *parser) typeAndProtocol() *node {
 	return of(thunk, "% : %", p.pop(typ), proto)
 }
 
-// metadata makes the functions by which the descriptions of types are found and completed.
+// metadata makes a function that finds or completes the description of a type.
 func (p *parser) metadata() *node {
 	what := map[byte]string{
 		'a': "type metadata accessor for %", 'b': "specialized type metadata accessor for %",
@@ -237,7 +248,7 @@ func (p *parser) valueWitness() *node {
 	return of(thunk, valueWitnesses[code]+" value witness for %", p.pop(typ))
 }
 
-// witness makes the functions by which the tables of a type's protocols are found, and some others for one place in the code.
+// witness makes a function that finds the table of a type's protocol, or another helper.
 func (p *parser) witness() *node {
 	switch c := p.next(); c {
 	case 'O':
@@ -273,7 +284,7 @@ func (p *parser) witness() *node {
 			return nil
 		}
 		return of(thunk, "associated type witness table accessor for % : % in %",
-			of(typ, several(len(path), "."), path...), proto, conformance.parts[0])
+			of(typ, placeholders(len(path), "."), path...), proto, conformance.parts[0])
 	case 'b':
 		proto := p.pop(typ)
 		conformance := p.typeAndProtocol()
@@ -287,7 +298,7 @@ func (p *parser) witness() *node {
 	return nil
 }
 
-// globalInit makes the function that gives global variables their values, once.
+// globalInit makes the function that initializes global variables, once.
 func (p *parser) globalInit() *node {
 	var names []*node
 	for p.popMark("_") {
@@ -302,6 +313,6 @@ func (p *parser) globalInit() *node {
 	if context == nil || len(names) == 0 {
 		return nil
 	}
-	name := of(declName, several(len(names), ", "), names...)
+	name := of(declName, placeholders(len(names), ", "), names...)
 	return of(thunk, "one-time initialization function for %", declare(context, name))
 }

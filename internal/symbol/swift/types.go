@@ -26,7 +26,7 @@ func (p *parser) typeStep(c byte) *node {
 		return of(typ, "%.Type", p.pop(typ))
 	case 'p':
 		return p.protocols("")
-	case 'u': // with generic parameters of its own, which are not shown
+	case 'u': // with its own generic parameters, which are not shown
 		if p.pop(signature) == nil {
 			return nil
 		}
@@ -59,7 +59,7 @@ func (p *parser) typeStep(c byte) *node {
 	return nil
 }
 
-// annotation reads what is said of a function's type, or of a parameter's.
+// annotation reads a property of a function type or of a parameter.
 func (p *parser) annotation() *node {
 	switch c := p.next(); c {
 	case 'a', 'b', 'A', 'C', 'T': // async, @Sendable, isolation, sending
@@ -80,7 +80,7 @@ func (p *parser) annotation() *node {
 	return nil
 }
 
-// functionType takes a result and parameters.
+// functionType makes a function type of a result and parameters.
 func (p *parser) functionType() *node {
 	for p.popMark("Y") || p.popMark("K") {
 	}
@@ -106,7 +106,7 @@ func (p *parser) typeOrNothing() *node {
 	return p.pop(typ)
 }
 
-// list takes the elements of a list, the first of which has a mark behind it, off the stack.
+// list takes the elements of a list off the stack. A mark follows the first element.
 func (p *parser) list(element func() *node) (all []*node, ok bool) {
 	if p.popMark("y") {
 		return nil, true
@@ -147,17 +147,17 @@ func (p *parser) tuple() *node {
 	if !ok {
 		return nil
 	}
-	n := of(typ, "("+several(len(elements), ", ")+")", elements...)
+	n := of(typ, "("+placeholders(len(elements), ", ")+")", elements...)
 	n.form, n.count = tuple, len(elements)
 	return n
 }
 
-// several is a pattern for some parts.
-func several(n int, between string) string {
+// placeholders returns a pattern for n parts.
+func placeholders(n int, between string) string {
 	return strings.TrimSuffix(strings.Repeat("%"+between, n), between)
 }
 
-// arguments takes the arguments of generic types: a list for each type that the type is in, innermost first.
+// arguments takes the arguments of generic types: a list for the type and for each type around it, innermost first.
 func (p *parser) arguments() (lists [][]*node, ok bool) {
 	for p.pop(retroactive) != nil {
 	}
@@ -186,14 +186,14 @@ func (p *parser) bound() *node {
 	return bind(t, lists)
 }
 
-// bind gives a type its arguments, and those that are left to the types that it is in.
+// bind gives a type its arguments, and the rest of the lists to the types around it.
 func bind(t *node, lists [][]*node) *node {
 	if !t.declared() || len(lists) > maxDepth {
 		return nil
 	}
 	list, takes := lists[0], t.name != nil && !t.storage
 	if takes {
-		lists = lists[1:] // else they are the context's
+		lists = lists[1:] // otherwise the first list is the context's
 	}
 	if len(lists) > 0 {
 		context := bind(t.context, lists)
@@ -217,7 +217,7 @@ func bind(t *node, lists [][]*node) *node {
 			return of(typ, "[% : %]", list...)
 		}
 	}
-	return of(typ, "%<"+several(len(list), ", ")+">", append([]*node{t}, list...)...)
+	return of(typ, "%<"+placeholders(len(list), ", ")+">", append([]*node{t}, list...)...)
 }
 
 func optional(t *node) *node {
@@ -227,14 +227,14 @@ func optional(t *node) *node {
 	return of(typ, "%?", t)
 }
 
-// protocols makes a type of all that has some protocols, and perhaps a class.
+// protocols makes the type of all values that conform to protocols, or extend a class.
 func (p *parser) protocols(end string, more ...*node) *node {
 	all, ok := p.list(p.protocol)
 	if !ok {
 		return nil
 	}
 	all = append(more, all...)
-	text := several(len(all), " & ")
+	text := placeholders(len(all), " & ")
 	switch {
 	case len(all) == 0 && end == "":
 		text = "Any"
@@ -246,7 +246,7 @@ func (p *parser) protocols(end string, more ...*node) *node {
 	return of(typ, text, all...)
 }
 
-// protocol takes a protocol, or makes one of a name.
+// protocol takes a protocol, or makes one from a name.
 func (p *parser) protocol() *node {
 	if t := p.pop(typ); t != nil {
 		if t.form != protocol {
@@ -280,8 +280,8 @@ func (p *parser) builtin() *node {
 	return of(typ, "Builtin."+builtinTypes[c])
 }
 
-// implementation makes the type of a function as it is called: each parameter and result has a letter
-// for how it is passed, which is not shown.
+// implementation makes the type of a compiled function. Each parameter and result has letters that say how it is
+// passed; they are not shown.
 func (p *parser) implementation() *node {
 	if p.nextIs('s') {
 		if _, ok := p.arguments(); !ok || p.pop(signature) == nil {
@@ -337,16 +337,16 @@ func (p *parser) implementation() *node {
 			return nil
 		}
 	}
-	result := several(results, ", ")
+	result := placeholders(results, ", ")
 	if results != 1 {
 		result = "(" + result + ")"
 	}
-	f := of(typ, "("+several(parameters, ", ")+") -> "+result, all...)
+	f := of(typ, "("+placeholders(parameters, ", ")+") -> "+result, all...)
 	f.form = function
 	return f
 }
 
-// representation passes the convention by which a function is called; of a C function with its type.
+// representation reads a function's calling convention, and for a C function its type.
 func (p *parser) representation() bool {
 	if p.nextIs('z') {
 		return p.skip("BC") && p.cType()
@@ -364,7 +364,7 @@ func (p *parser) cType() bool {
 	return true
 }
 
-// archetype makes a type that depends on others: what a protocol associates, an opaque result, a pack.
+// archetype makes a type that depends on others: an associated type, an opaque result, a pack.
 func (p *parser) archetype() *node {
 	switch c := p.next(); c {
 	case 'a':
@@ -390,7 +390,7 @@ func (p *parser) archetype() *node {
 		if !ok || base == nil || len(names) == 0 {
 			return nil
 		}
-		return p.remember(of(typ, several(len(names)+1, "."), append([]*node{base}, names...)...))
+		return p.remember(of(typ, placeholders(len(names)+1, "."), append([]*node{base}, names...)...))
 	case 'O':
 		return of(entity, "opaque result of %", p.context())
 	case 'o':
@@ -423,12 +423,12 @@ func (p *parser) archetype() *node {
 		if !ok || c == 'S' && !p.skip("id") {
 			return nil
 		}
-		return of(typ, "Pack{"+several(len(all), ", ")+"}", all...)
+		return of(typ, "Pack{"+placeholders(len(all), ", ")+"}", all...)
 	}
 	return nil
 }
 
-// associated takes the name of a type that a protocol associates.
+// associated takes the name of an associated type.
 func (p *parser) associated() *node {
 	t := p.pop(typ)
 	name := p.pop(identifier)
@@ -441,7 +441,7 @@ func (p *parser) associated() *node {
 	return of(typ, "%.%", t, name)
 }
 
-// parameter reads which generic parameter is meant.
+// parameter reads a reference to a generic parameter.
 func (p *parser) parameter() *node {
 	depth := 0
 	switch {
@@ -466,7 +466,7 @@ func (p *parser) parameter() *node {
 	return parameter(depth, i)
 }
 
-// parameter is what a generic parameter is called, A to Z, AB, and with its depth: B1.
+// parameter returns a generic parameter. Its name is A to Z, AB and so on, with its depth: B1.
 func parameter(depth, i int) *node {
 	name := string(rune('A' + i%26))
 	for i /= 26; i > 0; i /= 26 {
@@ -490,7 +490,8 @@ func (p *parser) specialType() *node {
 		}
 		return unlabelled(p.functionType())
 	case 'o', 'u', 'w', 'b':
-		return of(typ, map[byte]string{'o': "unowned %", 'u': "unowned(unsafe) %", 'w': "weak %", 'b': "@box %"}[c], p.pop(typ))
+		text := map[byte]string{'o': "unowned %", 'u': "unowned(unsafe) %", 'w': "weak %", 'b': "@box %"}[c]
+		return of(typ, text, p.pop(typ))
 	case 'D':
 		if p.pop(typ) == nil {
 			return nil
@@ -526,7 +527,7 @@ func (p *parser) specialType() *node {
 	return nil
 }
 
-// unlabelled makes a type of functions one whose parameters never have labels: they are called in another way.
+// unlabelled removes labels from a function type: functions with other calling conventions have none.
 func unlabelled(f *node) *node {
 	if f != nil {
 		f.form = other
@@ -534,7 +535,7 @@ func unlabelled(f *node) *node {
 	return f
 }
 
-// box makes the type of variables that a closure has captured.
+// box makes the type of variables that a closure captures.
 func (p *parser) box(isGeneric bool) *node {
 	if isGeneric {
 		if p.pop(signature) == nil {
@@ -548,5 +549,5 @@ func (p *parser) box(isGeneric bool) *node {
 	if !ok {
 		return nil
 	}
-	return of(typ, "{ "+several(len(fields), ", ")+" }", fields...)
+	return of(typ, "{ "+placeholders(len(fields), ", ")+" }", fields...)
 }

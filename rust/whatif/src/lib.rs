@@ -4,22 +4,22 @@
 //! ```
 //! whatif::progress!("requests"); // one more unit of useful work is done
 //!
-//! whatif::begin!("request"); // where one begins …
-//! whatif::end!("request"); // … and ends, for its latency
+//! whatif::begin!("request"); // a latency begins …
+//! whatif::end!("request"); // … and ends, in the same thread
 //!
-//! whatif::begin_id!("request", 7); // the same where several are under way,
-//! whatif::end_id!("request", 7); // and a number tells them apart
+//! whatif::begin_id!("request", 7); // a latency that may end in another thread:
+//! whatif::end_id!("request", 7); // an integer tells it from others
 //! ```
 //!
-//! A visit adds one to a number in the program's own memory, whether it is profiled or
-//! not. The profiler finds these numbers from outside, by notes in the program's file,
-//! and reads them: see whatif.h, which does the same for C, for how. Names are string
-//! literals without quotes, backslashes and braces.
+//! A visit adds one to a number in the program's own memory, whether the program is profiled
+//! or not. The profiler finds these numbers from outside, by notes in the program's file: see
+//! whatif.h, which does the same for C. Names are string literals without quotes, backslashes
+//! and braces.
 //!
-//! Elsewhere than on Linux on x86-64 and arm64 the macros do nothing.
+//! The macros work on Linux on x86-64 and arm64, and do nothing elsewhere.
 #![no_std]
 
-/// One more unit of useful work is done.
+/// Counts one more unit of useful work.
 #[macro_export]
 macro_rules! progress {
     ($name:literal) => {
@@ -27,7 +27,7 @@ macro_rules! progress {
     };
 }
 
-/// Something begins whose latency matters.
+/// Marks the begin of a latency that ends in the same thread.
 #[macro_export]
 macro_rules! begin {
     ($name:literal) => {
@@ -35,7 +35,7 @@ macro_rules! begin {
     };
 }
 
-/// It ends.
+/// Marks the end of a latency that began in the same thread.
 #[macro_export]
 macro_rules! end {
     ($name:literal) => {
@@ -43,7 +43,7 @@ macro_rules! end {
     };
 }
 
-/// Something begins, of several that are under way: an integer tells which.
+/// Marks the begin of a latency with an id. No two that are under way may have the same id.
 #[macro_export]
 macro_rules! begin_id {
     ($name:literal, $id:expr) => {
@@ -51,7 +51,7 @@ macro_rules! begin_id {
     };
 }
 
-/// It ends, in whatever thread.
+/// Marks the end of the latency with an id, in any thread.
 #[macro_export]
 macro_rules! end_id {
     ($name:literal, $id:expr) => {
@@ -81,7 +81,7 @@ macro_rules! __event {
 macro_rules! __visit {
     ($event:literal, $keyed:literal, $name:literal, $($id:tt)*) => {{
         #[cfg(all(target_os = "linux", target_pointer_width = "64", any(target_arch = "x86_64", target_arch = "aarch64")))]
-        // The address is that of memory which only this line and the profiler use.
+        // SAFETY: only this place and the profiler use the memory at the address.
         unsafe {
             let numbers: usize;
             let thread: usize;

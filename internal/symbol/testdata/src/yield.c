@@ -1,4 +1,4 @@
-// wait_*: somewhere in it is a wait. work_*: nowhere.
+// wait_* contains a wait, work_* does not.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ void wait_either(void) { do sched_yield(); while (!flag && atomic_load(&turn) < 
 void wait_lock(void) { while (atomic_exchange(&turn, 1)) sched_yield(); }
 void wait_wrapped(void) { while (!flag) relax(); }
 
-/* Work that makes room for others now and then. */
+/* Work that yields the core now and then. */
 unsigned long work_politely(unsigned long x, int n) {
   for (int i = 0; i < n; i++) {
     x = x * 6364136223846793005u + 1442695040888963407u;

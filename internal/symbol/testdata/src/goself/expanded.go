@@ -3,6 +3,6 @@
 
 package main
 
-// expanded gives return addresses for which CallersFrames tells the whole inline
-// chain. It does if there is another address after it; this one is no code.
+// expanded returns return addresses for which CallersFrames returns the whole inline
+// chain. It does so if another address follows; this one is no code.
 func expanded(pc uintptr) []uintptr { return []uintptr{pc, 1} }

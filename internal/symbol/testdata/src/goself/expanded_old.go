@@ -5,8 +5,8 @@ package main
 
 import _ "unsafe" // for go:linkname
 
-// expanded gives the return addresses that stand for the inline chain, as the
-// runtime itself does for package runtime/pprof.
+// expanded returns the return addresses for the inline chain, as the runtime itself
+// does for package runtime/pprof.
 func expanded(pc uintptr) []uintptr { return expandFinalInlineFrame([]uintptr{pc}) }
 
 //go:linkname expandFinalInlineFrame runtime/pprof.runtime_expandFinalInlineFrame

@@ -45,5 +45,7 @@ func generic() {
 	}
 	words.each(func(s string) { fmt.Println(s) })
 	lengths.each(func(n int) { fmt.Println(n) })
-	fmt.Println(convert(os.Args, func(s string) int { return len(s) }), convert(lengths.items, func(n int) string { return fmt.Sprint(n) }))
+	fmt.Println(
+		convert(os.Args, func(s string) int { return len(s) }),
+		convert(lengths.items, func(n int) string { return fmt.Sprint(n) }))
 }

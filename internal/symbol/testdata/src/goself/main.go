@@ -1,5 +1,5 @@
-// Reads addresses of its own code, as in the file, and prints what the runtime
-// makes of them: one line of JSON each. It builds with any Go from 1.14 on.
+// Reads addresses of its own code, as in the file, and prints the runtime's frames
+// for each: one line of JSON. It builds with any Go from 1.14 on.
 package main
 
 import (
@@ -21,7 +21,7 @@ type frame struct {
 }
 
 func main() {
-	// Some code to look at.
+	// Some code with inlined calls.
 	if len(os.Args) > 3 {
 		fmt.Println(regexp.MustCompile(os.Args[1]).FindAllString(os.Args[2], -1))
 		sort.Slice(os.Args, func(a, b int) bool { return os.Args[a] < os.Args[b] })
@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// loadAddress is by how much the program lies higher than its file says.
+// loadAddress returns the distance of the program's addresses from those in its file.
 func loadAddress() uintptr {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {

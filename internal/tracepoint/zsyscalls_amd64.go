@@ -2,7 +2,7 @@
 
 package tracepoint
 
-// numbers is the numbers of system calls, by name.
+// numbers has the numbers of the system calls, by name.
 var numbers = map[string]int{
 	"read":                    0,
 	"write":                   1,

@@ -6,15 +6,14 @@ import (
 	"testing"
 )
 
-// mirror gives, whatever file is asked for, the same sections again: what
-// refers elsewhere refers to itself.
+// mirror returns the same sections as every other file, so that references to other files lead back.
 type mirror struct {
 	contents
-	packed          bool
-	split, forgiven int
+	packed           bool
+	split, forgotten int
 }
 
-// contents is sections by name.
+// contents has sections by name.
 type contents func(name string) []byte
 
 func (c contents) Section(name string, _ uint64) []byte { return c(strings.TrimSuffix(name, ".dwo")) }
@@ -38,10 +37,10 @@ func (m *mirror) Split(_, _ string, accept func(Sections) bool) Sections {
 	return nil
 }
 
-func (m *mirror) Forget() { m.forgiven++ }
+func (m *mirror) Forget() { m.forgotten++ }
 
-// skeleton is a unit of DWARF 5 that says its entries are in "x", with one
-// function that is named by an entry of the alternate file: itself.
+// skeleton has a unit of DWARF 5 whose entries are in the file "x", with one function. An entry of the
+// alternate file names the function.
 func skeleton() (info, abbrev []byte) {
 	abbrev = []byte{
 		1, tagSkeletonUnit, 1, attrDwoName, formString, attrLowPC, formAddr, attrHighPC, formData4, 0, 0,
@@ -65,7 +64,7 @@ func skeleton() (info, abbrev []byte) {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...), abbrev
 }
 
-// TestMirror: files that refer to themselves.
+// TestMirror reads files that refer to themselves.
 func TestMirror(t *testing.T) {
 	info, abbrev := skeleton()
 	for _, packed := range []bool{false, true} {
@@ -84,7 +83,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// indexOf is a package's index of one unit.
+// indexOf returns a package's index of one unit.
 func indexOf(id uint64, info part) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, 5)
@@ -144,7 +143,7 @@ func TestPackIndex(t *testing.T) {
 	}
 }
 
-// FuzzPack takes an index, and units, that are anything.
+// FuzzPack reads an arbitrary index and units.
 func FuzzPack(f *testing.F) {
 	info, abbrev := skeleton()
 	f.Add(indexOf(77, part{0, uint64(len(info))}), info, abbrev, []byte{})

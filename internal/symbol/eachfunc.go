@@ -7,10 +7,11 @@ import (
 	"whatif/internal/symbol/pclntab"
 )
 
-// Each shows the binary's functions that have a name and an entry until visit returns false, ascending by
-// address. possible is asked about a symbol before it is demangled, which is what takes time. What the
-// language brought along is left out. visit must not ask the binary for more.
-func (b *Binary) Each(possible func(symbol string) bool, visit func(f Func, exported bool) bool) (err error) {
+// EachFunc calls visit for the binary's functions with a name and an entry, ascending by address, until
+// visit returns false. Functions of the language's own library are left out. possible decides, before
+// a symbol is demangled, whether the function is of interest: demangling takes long. visit must not
+// call methods of the Binary.
+func (b *Binary) EachFunc(possible func(symbol string) bool, visit func(f Func, exported bool) bool) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	doing := "listing the functions of " + b.path
@@ -21,7 +22,7 @@ func (b *Binary) Each(possible func(symbol string) bool, visit func(f Func, expo
 	t := b.symbolTable()
 	for i, x := range t.all {
 		if x.kind != elf.STT_FUNC || x.size == 0 || i+1 < len(t.all) && t.all[i+1].addr == x.addr {
-			continue // of several names of one address the last is best
+			continue // the last name of an address is the best
 		}
 		s := t.name(x)
 		if isPartial(s) || !possible(s) || b.isGo && goStandard(s, "") {

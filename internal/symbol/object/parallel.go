@@ -10,10 +10,9 @@ import (
 	"sync"
 )
 
-// Ahead decompresses sections that will be asked for, all at the same time. Each is one
-// stream, which one core has to go through, but there are several; and the one that takes
-// the longest is then all there is to wait for.
-func (f *File) Ahead(names ...string) {
+// Decompress decompresses sections that will be needed, in parallel. Each is one stream, which takes one
+// core; the call takes as long as the slowest.
+func (f *File) Decompress(names ...string) {
 	ends := make(map[*stream]uint64, len(names))
 	for _, name := range names {
 		if z := f.stream(name); z != nil {
@@ -23,17 +22,17 @@ func (f *File) Ahead(names ...string) {
 	advance(ends)
 }
 
-// Together says which sections are needed at the same places: compilers and linkers write
-// them unit by unit. As far as one of them has to be decompressed the others are, too,
-// at the same time.
-func (f *File) Together(names ...string) { f.together = names }
+// DecompressTogether names sections that are needed together: compilers and linkers write them unit by
+// unit. When one of them is decompressed up to a part of its size, the others are decompressed in
+// parallel up to the same part.
+func (f *File) DecompressTogether(names ...string) { f.together = names }
 
-// advance decompresses streams, each so far.
+// advance decompresses streams in parallel, each up to an offset.
 func advance(ends map[*stream]uint64) {
 	var all sync.WaitGroup
 	for z, end := range ends {
 		all.Go(func() {
-			// A fault is a goroutine's own: see the caller's about damaged files.
+			// The caller's handling of faults in a damaged file does not cover this goroutine.
 			debug.SetPanicOnFault(true)
 			defer func() {
 				if r := recover(); r != nil {
@@ -46,7 +45,7 @@ func advance(ends map[*stream]uint64) {
 	all.Wait()
 }
 
-// grow decompresses a section's stream, and those that go with it.
+// grow decompresses a section's stream, and those that are needed with it.
 func (f *File) grow(name string, z *stream, end uint64) {
 	ends := map[*stream]uint64{z: end}
 	size := uint64(len(z.data))
@@ -62,7 +61,7 @@ func (f *File) grow(name string, z *stream, end uint64) {
 	advance(ends)
 }
 
-// Compressed reports whether a section has to be decompressed before it can be read.
+// Compressed reports whether a section must be decompressed before it can be read.
 func (f *File) Compressed(name string) bool {
 	s := f.find(name)
 	return s != nil && (s.Flags&elf.SHF_COMPRESSED != 0 || strings.HasPrefix(s.Name, ".z"))

@@ -1,4 +1,4 @@
-package symbol
+package flow
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ func TestReturnsARM64(t *testing.T) {
 		code = binary.LittleEndian.AppendUint32(code, i)
 	}
 	code = append(code, 0xc0, 0x03) // cut off
-	if got, want := returnsARM64(0x1000, code), []uint64{0x1004, 0x1010}; !slices.Equal(got, want) {
+	if got, want := ReturnsARM64(0x1000, code), []uint64{0x1004, 0x1010}; !slices.Equal(got, want) {
 		t.Errorf("%#x, want %#x", got, want)
 	}
 }

@@ -2,21 +2,20 @@ package unwind
 
 import "fmt"
 
-// painter makes the rows of one range.
-type painter struct {
+// builder builds the rows of one range.
+type builder struct {
 	table *Table
 	rows  []Row
 	left  int // instructions that may still be run
 	err   *firstError
 }
 
-// padding is what may lie between two functions without being code: what fills up to
-// a multiple of 16.
+// padding is the size from which bytes between two functions count as code. Less is padding to a
+// multiple of 16.
 const padding = 16
 
-// fill makes the rows from low up to high, of the first source that knows the code
-// there.
-func (p *painter) fill(sources []source, low, high uint64) {
+// fill builds the rows from low up to high. The first source that knows an address gives its row.
+func (p *builder) fill(sources []source, low, high uint64) {
 	if low >= high {
 		return
 	}
@@ -27,9 +26,9 @@ func (p *painter) fill(sources []source, low, high uint64) {
 		return
 	}
 	s, at := sources[0], low
-	// No range has more functions than bytes, but damaged ones.
+	// Only a damaged range has more functions than bytes.
 	most := int(min(high-low, 1<<16)) + 1
-	for i, n := first(s.index, low), s.index.len(); i < n && most > 0; i, most = i+1, most-1 {
+	for i, n := lastBefore(s.index, low), s.index.len(); i < n && most > 0; i, most = i+1, most-1 {
 		begin, offset := s.index.at(i)
 		if begin >= high {
 			break
@@ -58,8 +57,9 @@ func (p *painter) fill(sources []source, low, high uint64) {
 	p.fill(sources[1:], at, high)
 }
 
-// function makes the rows of a function from low up to high.
-func (p *painter) function(s *section, f fde, low, high uint64) {
+// function builds the rows of a function from low up to high. Go's .debug_frame describes frames
+// that the frame pointer describes as well, so of it only the rule of a frameless function is used.
+func (p *builder) function(s *section, f fde, low, high uint64) {
 	a := p.table.arch
 	switch {
 	case f.cie.signal:
@@ -69,19 +69,19 @@ func (p *painter) function(s *section, f fde, low, high uint64) {
 		p.add(low, Rule{})
 		return
 	}
-	goes := p.table.goes && s.debug
-	at := low // up to here there are rows
+	goTable := p.table.isGo && s.debug
+	at := low // rows are complete up to here
 	m := machine{arch: a, function: f, left: &p.left, row: func(from, to uint64, s *state) {
 		if to <= low {
 			return
 		}
 		for from = max(from, low); from < to; from++ {
-			r, moving := a.rule(s, from)
-			if goes && !a.entry(r) {
+			r, perAddress := a.rule(s, from)
+			if goTable && !a.isEntry(r) {
 				r = Rule{Kind: FramePointer}
 			}
 			p.add(from, r)
-			if !moving {
+			if !perAddress {
 				break
 			}
 		}
@@ -93,8 +93,8 @@ func (p *painter) function(s *section, f fde, low, high uint64) {
 	}
 }
 
-// add says what holds from an address on.
-func (p *painter) add(address uint64, r Rule) {
+// add makes a rule hold from an address on.
+func (p *builder) add(address uint64, r Rule) {
 	n := len(p.rows)
 	if n > 0 && p.rows[n-1].Rule == r {
 		return

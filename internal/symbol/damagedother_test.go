@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestDamagedBeside changes bytes of the files beside a binary.
-func TestDamagedBeside(t *testing.T) {
+// TestDamagedOther changes bytes of the files to which a binary's debug information refers.
+func TestDamagedOther(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		flags      []string
@@ -58,7 +58,7 @@ func TestDamagedBeside(t *testing.T) {
 	}
 }
 
-// askAll asks for every part of what the binary's debug information says.
+// askAll reads every part of the binary's debug information.
 func askAll(t *testing.T, path string) {
 	t.Helper()
 	began := time.Now()

@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// span is an interval of addresses that belongs to owner.
+// span is an interval of addresses with its owner.
 type span struct {
 	Range
 	owner int32
 }
 
-// owners maps addresses to owners: starts[i] up to starts[i+1] is owned by
-// owner[i]; -1 is nobody.
+// owners maps addresses to owners: owner[i] owns the addresses from starts[i] up to starts[i+1]. -1 is
+// no owner.
 type owners struct {
 	starts []uint64
 	owner  []int32
 }
 
-// paint lays spans over each other in their order, later ones on top: a scope
-// after the scope that it is in. Compilers nest them properly; nothing here
-// depends on it.
-func paint(spans []span) owners {
-	// By start; the order of arrival decides who is on top, so it is kept.
+// flatten resolves overlapping spans: a later span hides an earlier one. A scope comes after the scope
+// around it. Compilers nest spans properly, but flatten does not depend on that.
+func flatten(spans []span) owners {
+	// Sorted by start, as indices: the index decides which span is on top.
 	order := make([]int32, len(spans))
 	ends := make([]uint64, len(spans))
 	for i := range spans {
@@ -32,7 +31,7 @@ func paint(spans []span) owners {
 	slices.Sort(ends)
 
 	var o owners
-	var top latest
+	var top maxHeap
 	for s, e := 0, 0; e < len(ends); {
 		at := ends[e]
 		if s < len(order) && spans[order[s]].Low < at {
@@ -59,7 +58,7 @@ func paint(spans []span) owners {
 	return o
 }
 
-// find gives the owner of an address and where its stretch begins.
+// find returns the owner of an address, and the range around the address with the same owner.
 func (o *owners) find(pc uint64) (owner int32, stretch Range) {
 	i, found := slices.BinarySearch(o.starts, pc)
 	if !found {
@@ -79,11 +78,11 @@ func (o *owners) find(pc uint64) (owner int32, stretch Range) {
 	return o.owner[i], stretch
 }
 
-// latest is a heap of span indices, the greatest first. container/heap would
-// allocate for every element.
-type latest []int32
+// maxHeap is a heap of span indices with the greatest on top. container/heap would allocate for every
+// element.
+type maxHeap []int32
 
-func (h *latest) push(x int32) {
+func (h *maxHeap) push(x int32) {
 	s := append(*h, x)
 	i := len(s) - 1
 	for i > 0 && s[(i-1)/2] < x {
@@ -94,7 +93,7 @@ func (h *latest) push(x int32) {
 	*h = s
 }
 
-func (h *latest) pop() {
+func (h *maxHeap) pop() {
 	s := *h
 	n := len(s) - 1
 	x := s[n]
