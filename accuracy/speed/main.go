@@ -22,9 +22,13 @@ import (
 	"time"
 
 	"whatif/accuracy/internal/rig"
+	"whatif/internal/target"
 )
 
-func main() { rig.Main(run) }
+func main() {
+	target.Main()
+	rig.Main(run)
+}
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &study{progress: stderr}

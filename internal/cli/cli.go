@@ -29,9 +29,10 @@ const (
 // Version is printed by `whatif version`.
 const Version = "0.1"
 
-// Startup must be the first call of main: it does not return in an instance of
-// whatif that is the demo's program.
+// Startup must be the first call of main. It does not return in two kinds of processes that are whatif's own binary:
+// one that becomes the profiled program (target.Main), and the demo's program (demo.Init).
 func Startup() {
+	target.Main()
 	demo.Init()
 }
 

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/doctor"
+	"whatif/internal/target"
 )
 
 // missing says what keeps whatif from working here; see judge.
@@ -153,8 +154,9 @@ func Cleanup() {
 	}
 }
 
-// Main is the TestMain of a package that does nothing but clean up.
+// Main is the TestMain of a package that has no other preparations. Tests of the package may call target.Start.
 func Main(m *testing.M) {
+	target.Main()
 	status := m.Run()
 	Cleanup()
 	os.Exit(status)
