@@ -60,7 +60,8 @@ func TestParseLatency(t *testing.T) {
 
 func TestMarkedLine(t *testing.T) {
 	for mark, want := range map[string]string{"// TARGET": "", "// TARGET<put": "<put", "// TARGET<f<g\r": "<f<g"} {
-		if line, callers, err := markedLine("a\nb " + mark + "\nthe // TARGET is above\n"); line != 2 || callers != want || err != nil {
+		line, callers, err := markedLine("a\nb " + mark + "\nthe // TARGET is above\n")
+		if line != 2 || callers != want || err != nil {
 			t.Errorf("%q: line %d, callers %q, %v, want 2", mark, line, callers, err)
 		}
 	}
@@ -71,7 +72,7 @@ func TestMarkedLine(t *testing.T) {
 	}
 }
 
-// Every program of the table must have a source with one target and a model for the usual levels or none.
+// Every program must have a source with one target, and a model for the usual four levels or none.
 func TestPrograms(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range programs {
@@ -148,14 +149,14 @@ func TestGainOfCoverage(t *testing.T) {
 	}
 }
 
-// There are more rounds where the truth is not known yet. What is known in the end is less sure than it says.
+// There are more rounds if the truth is not known well enough. The final intervals are a little too narrow.
 func TestWantsMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct {
 		rounds        int
 		within, noise float64
 		from, to      float64 // rounds, on average
-		sure          float64 // so many of the intervals contain the truth at least
+		sure          float64 // the least share of intervals that contain the truth
 	}{
 		{rounds: 4, within: 3, noise: 0.005, from: 4, to: 4.1, sure: 0.93},
 		{rounds: 3, within: 3, noise: 0.05, from: 5, to: 8.9, sure: 0.86},
@@ -287,8 +288,8 @@ func FuzzParseCoz(f *testing.F) {
 	})
 }
 
-// A straight line must come out as it went in, at the ends of the range too, and an experiment with more delay than
-// time must not count.
+// A straight line must be reproduced, also at the ends of the range, and an experiment with more delay than time must
+// not count.
 func TestCozGains(t *testing.T) {
 	var experiments []cozExperiment
 	for i := 0; i <= 20; i++ {
@@ -360,7 +361,7 @@ func TestMissed(t *testing.T) {
 	}
 	for k, misses := range map[kind]int{ordinary: 1, crossing: 1} {
 		near := synthetic("near", k, false)
-		for i := range near.Levels { // more than the mean may be, and less than a program may
+		for i := range near.Levels { // above the limit of the mean, and below that of a program
 			near.Levels[i].Prediction = &estimate{14.5, 9, 18}
 		}
 		if m := missed(slices.Repeat([]result{near}, suitePrograms)); len(m) != misses {
@@ -426,13 +427,14 @@ func TestChunksAfter(t *testing.T) {
 	}
 }
 
-// -quick gives way to what is said.
+// Flags on the command line override those of -quick.
 func TestQuick(t *testing.T) {
 	o, err := parseOptions(io.Discard, []string{"-quick", "-rounds", "3", "-only", "spin,lock"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.plan.rounds != 3 || o.plan.truthWithin != 0 || o.plan.chunks != 1 || o.plan.predict != 6*time.Second || len(o.chosen) != 2 {
+	if o.plan.rounds != 3 || o.plan.truthWithin != 0 || o.plan.chunks != 1 || o.plan.predict != 6*time.Second ||
+		len(o.chosen) != 2 {
 		t.Errorf("options %+v", o)
 	}
 	for _, wrong := range []string{"-levels=0", "-levels=a", "-rounds=1", "-seconds=0", "-only=nothing", "more"} {

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// binaries is what is built of one program.
+// binaries are the files that are built for one program.
 type binaries struct {
 	plain  string
-	coz    string // "" where coz cannot run the program
+	coz    string // "" if coz cannot run the program, or is not asked
 	target place
 }
 
-// build compiles a program of the checkout at root into accuracy/build, once as anyone would, and once more for
-// coz when that is asked for.
+// build compiles a program of the checkout at root into accuracy/build, and with withCoz a second time for coz.
 func build(ctx context.Context, root string, p *program, withCoz bool) (binaries, error) {
 	source := filepath.Join(root, "accuracy", "programs", p.source)
 	out := filepath.Join(root, "accuracy", "build")
@@ -49,7 +48,7 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	return b, nil
 }
 
-// compiler is the command line that builds source: optimized, with debug information, as in real use.
+// compiler is the command line that builds source: optimized and with debug information, as in real use.
 func compiler(source, out string, p *program, forCoz bool) []string {
 	var c []string
 	switch filepath.Ext(source) {
@@ -67,7 +66,7 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	}
 	c = append(c, "-O2", "-Wall", "-pthread")
 	if forCoz {
-		// Debian's coz reads only old debug information.
+		// Debian's coz reads only old versions of DWARF.
 		c = append(c, "-gdwarf-3", "-gno-variable-location-views", "-DUSE_COZ")
 	} else {
 		c = append(c, "-g")
@@ -83,7 +82,7 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	return c
 }
 
-// runCommand runs a command in dir, and gives what it prints.
+// runCommand runs a command in dir, and returns its output.
 func runCommand(ctx context.Context, dir string, command []string) (string, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir

@@ -12,8 +12,8 @@ import (
 	"whatif/internal/load"
 )
 
-// Programs of all languages find the same speed of the processor, take it from the environment where it is said
-// there, and believe in another one where that is asked for. The best of many loops is the same on a busy machine.
+// Programs of all languages measure the same speed of the processor. They take it from the environment if it is set
+// there, and scale it on request. The best of many loops is the same on a busy machine.
 func TestCalibration(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestCalibration(t *testing.T) {
 	for _, language := range []struct {
 		name    string
 		build   []string
-		perStep float64 // steps of this language that take as long as one of C's
+		perStep float64 // the number of steps in this language that take as long as one in C
 	}{
 		{"C", []string{"gcc", "-O2", "-Wall", "-Wno-unused-function", "-o", filepath.Join(dir, "C"), c}, 1},
 		{"Rust", []string{"rustc", "-O", "--edition", "2021", "-Adead_code", "-o", filepath.Join(dir, "Rust"), rust}, 4. / 6},
@@ -75,7 +75,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// The driver measures the speed once and tells all programs.
+// The driver measures the speed once, and tells it to all programs.
 func TestShareCalibration(t *testing.T) {
 	t.Setenv(load.StepsVariable, "")
 	t.Setenv(load.ScaleVariable, "")
@@ -91,7 +91,7 @@ func TestShareCalibration(t *testing.T) {
 	}
 }
 
-// The order of levels differs between runs and programs, unless it is asked for again.
+// The order of levels differs between runs and programs, unless the seed is given.
 func TestOrder(t *testing.T) {
 	seed := func(args ...string) uint64 {
 		o, err := parseOptions(os.Stderr, args)

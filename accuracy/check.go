@@ -6,28 +6,31 @@ import (
 	"slices"
 )
 
-// limits are the targets, in percentage points unless said otherwise.
+// limits are the targets of accuracy, in percentage points unless stated otherwise.
 var limits = struct {
-	mean     float64          // over the suite
-	crossing float64          // over programs of this kind alone
+	mean     float64          // error over the suite
+	crossing float64          // error over programs that are all of this kind
 	program  map[kind]float64 // mean error of one program
-	zero     float64          // any level of a program whose truth is 0
+	zero     float64          // error at any level of a program with a truth of 0
 	coverage float64          // share of the 95% intervals that contain the truth
-	coz      float64          // our error as a share of coz's, on the programs that coz can run
+	coz      float64          // whatif's error as a share of coz's, on the programs that coz can run
 }{
 	mean:     3,
 	crossing: 4,
-	program:  map[kind]float64{ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8, waiting: 8, library: 4},
+	program: map[kind]float64{
+		ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8, waiting: 8, library: 4,
+	},
 	zero:     2,
 	coverage: 0.9,
 	coz:      1.0 / 3,
 }
 
-// suitePrograms is how many programs make a suite. The mean of fewer, and how many of their few intervals hold the
-// truth, is chance: of them each is judged by itself. The processes that wake each other are a suite of their own.
+// suitePrograms is the least number of programs of a suite. With fewer, their mean error and the share of intervals
+// that contain the truth are chance, so each program is only judged by itself. crossingPrograms is the same for a suite
+// of processes that wake each other.
 const suitePrograms, crossingPrograms = 12, 9
 
-// missed names every target that the results miss.
+// missed lists the targets that the results miss.
 func missed(results []result) []string {
 	var found []string
 	miss := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
@@ -44,7 +47,7 @@ func missed(results []result) []string {
 			if l.Prediction == nil {
 				continue
 			}
-			// A latency is to be right at each of these, not on average. Without any of the code little is left of it to be right about.
+			// A latency has to be right at each level, not on average. At 100% it is too short to be judged.
 			if off := math.Abs(l.Prediction.Gain - l.Truth.Gain); latency && l.Level <= 75 && off > limits.program[r.Kind] {
 				miss("%s: error %.1f at %d%%, at most %.0f allowed", r.name(), off, l.Level, limits.program[r.Kind])
 			}

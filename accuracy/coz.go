@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// cozRun has coz profile one program as its users would: one run with the target as its fixed line. By level,
-// the gain that coz predicts.
+// cozRun profiles a program with coz like coz's users: one run, with the target as the fixed line. It returns the
+// predicted gains by level.
 func cozRun(ctx context.Context, b binaries, levels []int, seconds float64) (map[int]float64, error) {
 	profile := b.coz + ".coz"
 	if err := os.Remove(profile); err != nil && !os.IsNotExist(err) {
@@ -49,11 +49,11 @@ type cozExperiment struct {
 	speedup  float64 // of the line, 0 to 1
 	duration float64 // in ns; coz has already subtracted the delays it inserted
 	visits   float64
-	samples  float64 // in the line; a whole profile without any has not seen it
+	samples  float64 // in the line; if a whole profile has none, coz has not seen the line
 }
 
-// parseCoz reads coz's profile: lines of tab-separated key=value fields after a word that says what the line is.
-// A throughput-point line belongs to the experiment line before it.
+// parseCoz parses coz's profile. A line is a word for its kind, and key=value fields separated by tabs. A line
+// throughput-point belongs to the experiment line before it.
 func parseCoz(r io.Reader, point string) ([]cozExperiment, error) {
 	var experiments []cozExperiment
 	lines := bufio.NewScanner(r)
@@ -78,7 +78,7 @@ func parseCoz(r io.Reader, point string) ([]cozExperiment, error) {
 				return nil, fmt.Errorf("parsing %q: speedup, duration or selected-samples are missing", lines.Text())
 			}
 			experiments = append(experiments, e)
-		case "throughput-point", "progress-point": // the second in older versions
+		case "throughput-point", "progress-point": // the latter in older versions
 			if fields["name"] != point {
 				continue
 			}
@@ -95,18 +95,17 @@ func parseCoz(r io.Reader, point string) ([]cozExperiment, error) {
 	return experiments, nil
 }
 
-// cozBandwidth is how far, in line speed-up, an experiment may be from the level that it helps to predict. Coz
-// spreads its experiments over 21 levels, of which a run of 40 s visits each once or twice.
+// cozBandwidth is the greatest distance, in line speed-up, of an experiment from the level that it helps to predict.
+// coz spreads its experiments over 21 levels, and a run of 40 s has one or two experiments at each.
 const cozBandwidth = 0.2
 
-// cozGains computes program speed-ups as coz's viewer does: the experiments of one line speed-up are pooled, the
-// period of each is compared with that at 0, and the points are smoothed by a local linear regression (tricube
-// weights) in place of the viewer's loess.
+// cozGains computes gains like coz's viewer. It pools the experiments of each line speed-up, and compares their period
+// with that at 0. A local linear regression with tricube weights, instead of the viewer's loess, smooths the results.
 func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error) {
 	pooled := map[float64]cozExperiment{}
 	samples := 0.0
 	for _, e := range experiments {
-		if e.duration <= 0 { // the viewer drops these too: more delay than time
+		if e.duration <= 0 { // more delay than time: the viewer also ignores these
 			continue
 		}
 		p := pooled[e.speedup]
@@ -119,7 +118,7 @@ func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error
 	if base.visits == 0 {
 		return nil, errors.New("judging coz's profile: no visits in its baseline experiments")
 	}
-	if samples == 0 { // its curve is then flat, whatever the truth
+	if samples == 0 { // coz's curve would be flat, whatever the truth is
 		return nil, errors.New("judging coz's profile: no samples in the target")
 	}
 	gains := map[int]float64{}
@@ -132,7 +131,7 @@ func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error
 				continue
 			}
 			gain := 1 - (p.duration/p.visits)/(base.duration/base.visits)
-			if gain < -1 || gain > 2 { // which the viewer does not show either
+			if gain < -1 || gain > 2 { // the viewer does not show these, either
 				continue
 			}
 			k := math.Pow(1-u*u*u, 3) * p.duration
@@ -144,7 +143,7 @@ func cozGains(experiments []cozExperiment, levels []int) (map[int]float64, error
 		}
 		if d := w*wxx - wx*wx; d > 1e-9*w*w {
 			gains[level] = 100 * (wxx*wy - wx*wxy) / d
-		} else { // one speed-up only: no slope
+		} else { // a single speed-up has no slope
 			gains[level] = 100 * wy / w
 		}
 	}

@@ -17,22 +17,22 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// gatePrograms are predicted to a point on a quiet machine (README.md), and have little in common: threads that meet
-// at a barrier, a lock, spinning, a pipe between processes, goroutines with a channel, and sleep.
+// gatePrograms are predicted within a point on a quiet machine (README.md), and have little in common: threads that
+// meet at a barrier, a lock, spinning, a pipe between processes, goroutines with a channel, and sleep.
 const gatePrograms = "barrier,timed_lock,spin,fork_pipe,go_channels,sleep_barrier"
 
-// fewGatePrograms are those that make test has time for.
+// fewGatePrograms are the programs of make test, which has little time.
 const fewGatePrograms = "barrier,fork_pipe,go_channels,sleep_barrier"
 
-// gateBias is the environment variable with points that are added to all predictions, to see that the gate finds them.
+// gateBias is an environment variable with points that are added to all predictions, to check that the gate fails.
 const gateBias = "WHATIF_GATE_BIAS"
 
-// gateTime is how long the gate begins to measure programs. On a quiet machine half of that is enough for all of them.
+// gateTime is the time after which the gate begins no further program. On a quiet machine all programs take half of it.
 const gateTime = 5 * time.Minute
 
-// TestGate fails when predictions become bad, and only then: a few programs at two levels, judged by how well each
-// prediction and its truth are known, and by the noise of the machine meanwhile. Two to three minutes where it is
-// quiet.
+// TestGate fails if predictions become bad, and only then. It measures a few programs at two levels, and judges them by
+// the precision of each prediction and truth, and by the noise of the machine. On a quiet machine it takes two to three
+// minutes.
 func TestGate(t *testing.T) {
 	realkernel.Need(t)
 	bias := 0.0
@@ -47,7 +47,8 @@ func TestGate(t *testing.T) {
 		names = fewGatePrograms
 	}
 	o, err := parseOptions(io.Discard, []string{"-levels", "25,75", "-rounds", "3", "-truth-within", "2",
-		"-truth-seconds", "0.4", "-chunks", "1", "-seconds", "12", "-patience", "10s", "-only", names, "-whatif", realkernel.Whatif(t)})
+		"-truth-seconds", "0.4", "-chunks", "1", "-seconds", "12", "-patience", "10s", "-only", names,
+		"-whatif", realkernel.Whatif(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestGate(t *testing.T) {
 	}
 	var all []noise.Prediction
 	chosen := o.chosen
-	again := 3 // that many programs are measured twice, where once does not do
+	again := 3 // the number of programs that may be measured a second time
 	begin := time.Now()
 	for i := range chosen {
 		if time.Since(begin) > gateTime {
@@ -88,7 +89,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// gateMeasure studies the one program that is chosen, when the machine is quiet.
+// gateMeasure waits for a quiet machine, and studies the only chosen program.
 func gateMeasure(t *testing.T, o *options, bias float64) []noise.Prediction {
 	t.Helper()
 	watched := realkernel.Watch(t)
@@ -104,7 +105,7 @@ func gateMeasure(t *testing.T, o *options, bias float64) []noise.Prediction {
 	return predictions
 }
 
-// gatePredictions gives the predictions for one program, and the part of the machine that others used.
+// gatePredictions returns the predictions for one program, and the share of the machine that other programs used.
 func gatePredictions(t *testing.T, r *result, bias float64) (predictions []noise.Prediction, foreign float64) {
 	t.Helper()
 	runs, err := profile.ReadFiles([]string{filepath.Join("build", r.Program+".profile")})

@@ -10,8 +10,8 @@ import (
 	"whatif/internal/load"
 )
 
-// shareCalibration tells all programs that are started from now on how fast this machine is. A figure that is
-// measured once cannot differ between the runs that are compared.
+// shareCalibration tells all programs that are started from now on how fast this machine is. If each program measured
+// that itself, the runs that are compared would differ.
 func shareCalibration() error {
 	if os.Getenv(load.StepsVariable) != "" {
 		return nil
@@ -22,9 +22,8 @@ func shareCalibration() error {
 	return nil
 }
 
-// adoptOrphans makes this process the parent of every descendant whose own parent has died, so that
-// [reapOrphans] can wait for it: its time on the processors is counted as the program's, and nothing that
-// a program forked outlives its run.
+// adoptOrphans makes this process the parent of each descendant whose own parent has ended, so that [reapOrphans] can
+// wait for it. So its processor time counts as the program's, and no descendant of a program outlives the run.
 func adoptOrphans() error {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0); errno != 0 {
@@ -33,9 +32,8 @@ func adoptOrphans() error {
 	return nil
 }
 
-// reapOrphans waits for the children that are left after a run and returns the processor time they used.
-// It must not be called while a command of os/exec is running. Children that do not end by themselves
-// within the patience are left.
+// reapOrphans waits for the children that are left after a run, and returns the processor time that they used. It must
+// not be called while a command of os/exec is running. Children that do not end within patience are left alone.
 func reapOrphans(patience time.Duration) time.Duration {
 	var used time.Duration
 	deadline := time.Now().Add(patience)
@@ -44,7 +42,7 @@ func reapOrphans(patience time.Duration) time.Duration {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, &usage)
 		switch {
 		case err == syscall.EINTR:
-		case err != nil: // ECHILD: none is left
+		case err != nil: // ECHILD: no child is left
 			return used
 		case pid > 0:
 			used += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())

@@ -24,14 +24,14 @@ type options struct {
 	plan     plan
 	chosen   []program
 	jsonFile string
-	// The file to write the tables to, and the section of it that this run replaces.
+	// The file for the tables, and the section of it that this run replaces.
 	resultsFile, resultsSection string
 	check                       bool
 	truthOnly                   bool
 }
 
-// run is the command: 0, or 1 when something failed or, with -check, a target is missed; 2 for a wrong command
-// line.
+// run is the command. Its status is 2 for a wrong command line, 1 if something fails or, with -check, a target is
+// missed, else 0.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	o, err := parseOptions(stderr, args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -62,7 +62,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	return 0
 }
 
-// studyAll goes on where a program fails: what was measured of the others is not lost.
+// studyAll studies all chosen programs. If one fails it goes on, so that the results of the others are not lost.
 func studyAll(ctx context.Context, o *options, stderr io.Writer) (results []result, failed bool) {
 	if err := errors.Join(adoptOrphans(), shareCalibration()); err != nil {
 		fmt.Fprintf(stderr, "accuracy: %v\n", err)
@@ -94,7 +94,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	quick := f.Bool("quick", false, "measure little: do the programs and the profilers work at all?")
 	f.IntVar(&o.plan.rounds, "rounds", 6, "rounds of truth for each program")
 	f.Float64Var(&o.plan.truthWithin, "truth-within", 3,
-		fmt.Sprintf("more rounds, up to %d times as many, until the throughput's truth is known to so many `points` at each level; 0: no more", moreRounds))
+		fmt.Sprintf("more rounds, up to %d times as many, until the throughput's truth is known to so many `points` "+
+			"at each level; 0: no more", moreRounds))
 	f.Float64Var(&o.plan.truthSeconds, "truth-seconds", 0.6, "length of one truth run")
 	f.IntVar(&o.plan.chunks, "chunks", 2, "split the prediction into this many runs, between rounds of truth")
 	f.BoolVar(&o.plan.coz, "coz", false, "ask coz too, where it can run the program")
@@ -105,7 +106,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		"`seed` of the random order of levels; 0: another one each time, which is printed")
 	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth and ask nobody")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
-	f.StringVar(&o.resultsFile, "results", "", "replace the tables of the suite, or of the group, in this `file`, RESULTS.md")
+	f.StringVar(&o.resultsFile, "results", "",
+		"replace the tables of the suite, or of the group, in this `file`, RESULTS.md")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target of the suite is missed")
 	if err := rig.Parse(f, args); err != nil {
 		return nil, err
@@ -136,12 +138,12 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	return o, err
 }
 
-// quickSettings are the defaults under -quick.
+// quickSettings are the defaults with -quick.
 var quickSettings = map[string]string{
 	"rounds": "2", "truth-within": "0", "truth-seconds": "0.4", "chunks": "1", "seconds": "6", "coz-seconds": "15",
 }
 
-// setUnsaid sets the flags that the command line does not mention.
+// setUnsaid sets those flags that the command line does not have.
 func setUnsaid(f *flag.FlagSet, settings map[string]string) error {
 	said := map[string]bool{}
 	f.Visit(func(g *flag.Flag) { said[g.Name] = true })
@@ -168,7 +170,7 @@ func parseLevels(text string) ([]int, error) {
 	return levels, nil
 }
 
-// locate finds the checkout, upwards from the working directory, and whatif in it.
+// locate finds the checkout, in the working directory or above it, and whatif in it.
 func (o *options) locate() error {
 	dir, err := rig.FindRoot()
 	if err != nil {
@@ -188,7 +190,7 @@ func (o *options) locate() error {
 	return nil
 }
 
-// print writes the table and the summary, and the files that are asked for.
+// print writes the table and the summary, and the requested files.
 func (o *options) print(w io.Writer, results []result) error {
 	if err := resultTable(results).writeText(w); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// startPartner starts what a program talks to that is outside of it: "NAME client", which waits until the program is
-// there. stop ends it, and gives the processor time that it used, its children's apart: those are left to [reapOrphans].
+// startPartner starts a program's partner, "NAME client", which waits until the program runs. stop ends the partner and
+// returns the processor time that it used, without that of its children, which [reapOrphans] counts.
 func startPartner(ctx context.Context, binary string) (stop func() time.Duration, err error) {
 	cmd := exec.CommandContext(ctx, binary, "client")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -17,7 +17,8 @@ func startPartner(ctx context.Context, binary string) (stop func() time.Duration
 		return nil, fmt.Errorf("starting the clients of %s: %w", binary, err)
 	}
 	return func() time.Duration {
-		// The whole group; that it has ended with the program is no error, and its status tells nothing.
+		// The signal is for the whole group. It is no error if the group has ended with the program, and the partner's
+		// exit status means nothing.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 		return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

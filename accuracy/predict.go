@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// pointName is what we call the progress point in profiles.
+// pointName is the name of the progress point in profiles.
 const pointName = "done"
 
-// forever is the SECONDS of a program that the profiler ends.
+// forever is the SECONDS argument of a program that the profiler ends.
 const forever = "100000"
 
-// predictor asks whatif about one program: some chunks of profiling, all appended to one profile, then a report.
+// predictor asks whatif about one program. It profiles in chunks, which all go to one profile, and then makes a report.
 type predictor struct {
 	whatif  string
 	program *program
 	built   binaries
 	levels  []int
 	profile string
-	log     string // what whatif and the program said
+	log     string // the output of whatif and of the program
 }
 
-// newPredictor starts with nothing measured.
+// newPredictor makes a predictor without any measurement.
 func newPredictor(whatif string, p *program, b binaries, levels []int) (*predictor, error) {
 	profile, log := b.plain+".profile", b.plain+".log"
 	for _, old := range []string{profile, log} {
@@ -51,7 +51,7 @@ func (p *predictor) arguments(duration time.Duration) []string {
 		speedups = append(speedups, strconv.Itoa(level))
 	}
 	args := []string{"run"}
-	if !p.program.batch { // the end of a run is a point of its own, which is found without being named
+	if !p.program.batch { // the end of a batch program is a point that needs no name
 		args = append(args, "-p", pointName+"=func:"+p.program.pointFunc())
 	}
 	if p.program.latency != "" {
@@ -69,7 +69,7 @@ func (p *predictor) arguments(duration time.Duration) []string {
 	return append(args, p.program.command(p.built.plain, "0", seconds)...)
 }
 
-// chunk profiles the program for a while. What it says is kept beside the profile.
+// chunk profiles the program for duration. Its output goes to a file beside the profile.
 func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 	doing := "predicting " + p.program.name
 	said, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -81,7 +81,7 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.whatif, p.arguments(duration)...)
 	cmd.Stdout, cmd.Stderr = said, said
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the program and saves
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // whatif ends the program and saves
 	cmd.WaitDelay = 5 * time.Second
 	stopPartner := func() time.Duration { return 0 }
 	if p.program.partner {
@@ -95,14 +95,14 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, ctx.Err())
 	}
-	// The program's own status, a signal's too, is passed through: only these two are whatif's.
+	// whatif exits with the program's own status, also after a signal. Only 125 and 2 are whatif's.
 	if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 {
 		return fmt.Errorf("%s: %s ended with %v, see %s", doing, filepath.Base(p.whatif), err, said.Name())
 	}
 	return nil
 }
 
-// gains reads the prediction of a metric out of the profile.
+// gains reads the predicted gains of a metric from the profile.
 func (p *predictor) gains(ctx context.Context, metric string) (map[int]estimate, []string, error) {
 	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *predictor) gains(ctx context.Context, metric string) (map[int]estimate,
 	return gains, warnings, nil
 }
 
-// report is the part of whatif's JSON report that is used here (DESIGN.md section 5).
+// report is the part of whatif's JSON report that is used here.
 type report struct {
 	Targets []struct {
 		File   string
@@ -142,8 +142,8 @@ type report struct {
 	Warnings []struct{ Code, Text string }
 }
 
-// parseReport finds the target's curve of the metric for the point, or for the first point when no name is given. The level
-// 0, which is 0 by definition, is left out.
+// parseReport finds the target's curve of the metric for the point, or for the first point if point is empty. The level
+// 0 is left out, because its gain is 0 by definition.
 func parseReport(text []byte, target place, point, metric string) (map[int]estimate, []string, error) {
 	var r report
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -155,7 +155,7 @@ func parseReport(text []byte, target place, point, metric string) (map[int]estim
 	}
 	for _, t := range r.Targets {
 		line := filepath.Base(t.File) == target.file && t.Line == target.line && target.callers == ""
-		// A target with callers is no line in the report, but has the name that it was given.
+		// A target with callers is no line in the report; it has the name that was given to -t.
 		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && t.Name != target.String() {
 			continue
 		}

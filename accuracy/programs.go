@@ -14,52 +14,54 @@ type kind string
 
 const (
 	ordinary kind = "ordinary"
-	spinning kind = "spinning" // threads wait for each other without ever sleeping
-	timed    kind = "timed"    // how long requests take, on average
-	tail     kind = "tail"     // how long the longest of them take
-	zero     kind = "zero"     // the target is off the critical path: nothing is to be gained
+	spinning kind = "spinning" // threads wait for each other without sleeping
+	timed    kind = "timed"    // the mean latency of requests
+	tail     kind = "tail"     // quantiles of the latency
+	zero     kind = "zero"     // the target is off the critical path, so the gain is 0
 	crossing kind = "crossing" // processes wake each other
-	waiting  kind = "waiting"  // the target is what threads wait for
+	waiting  kind = "waiting"  // the target is something that threads wait for
 	library  kind = "library"  // the target's time is in a system library
 )
 
 // program is one entry of the suite.
 type program struct {
 	name string
-	// group is what the program is studied with, when that is asked for by its name; without one it is a part of
-	// the suite that is studied when nothing is.
+	// group is the name by which the program is chosen together with others. A program without a group is a part of the
+	// suite, which is studied if no names are given.
 	group   string
 	source  string   // below accuracy/programs
 	defines []string // for the compiler
-	flags   []string // for it too, libraries at their end
-	config  []string // a command that prints more of them; not for coz
+	flags   []string // for the compiler, too; libraries come last
+	config  []string // a command that prints further flags; not for coz
 	point   string   // the function that is called once a visit
 	kind    kind
-	// latency is what is given to --latency, for programs whose requests are timed: the latency's mean and its
-	// quantiles are predicted too, and compared with what the program says of itself.
+	// latency is the value of --latency, for programs that time their requests. The latency's mean and quantiles are
+	// then predicted, too, and compared with those that the program prints.
 	latency string
-	// coz says that coz can run the program at all: one process, C or C++. It interposes no fork, and needs
-	// its macro in the source.
+	// coz means that coz can run the program: one process, in C or C++. coz does not follow forks, and needs its macro in
+	// the source.
 	coz bool
-	// seconds is the length of one truth run where the usual one is too short: few visits.
+	// seconds is the length of a truth run, for programs with so few visits that the usual length is too short.
 	seconds float64
-	// batch: the program ends by itself, and seconds is its SECONDS argument, in predictions too.
+	// batch: the program ends by itself, and seconds is its SECONDS argument, also in predictions.
 	batch bool
-	// partner: what the program talks to is outside of it, "NAME client", and not profiled with it.
+	// partner: the program communicates with a process outside of the target, which is started as "NAME client".
 	partner bool
-	// kernel is the function of the kernel's that does the target's work, and is asked about in place of the line.
+	// kernel is the kernel's function that does the target's work. The prediction is for this function instead of the
+	// line.
 	kernel string
-	// wait is a class of waiting that is asked about in place of the line, which does all of the program's.
+	// wait is a class of waiting. The prediction is for this class instead of the line, which does all such waiting of
+	// the program.
 	wait string
-	// ranks is how many processes mpirun starts of it; 0: it is no MPI program.
+	// ranks is the number of processes that mpirun starts; 0: it is not an MPI program.
 	ranks int
-	// model is what arithmetic says that a perfect machine would gain at 25, 50, 75 and 100%; nil where only
-	// measuring tells. It is printed beside the truth as a check of the program itself and judges nothing.
+	// model has the gains of a perfect machine at 25, 50, 75 and 100%, by arithmetic; nil if only a measurement can
+	// tell. It is printed beside the truth as a check of the program, and judges nothing.
 	model []float64
 }
 
-// requestLatency is the latency of the programs that have some: they hand requests from thread to thread, so these
-// are known by their number.
+// requestLatency is the latency of the programs that have one. They pass requests from thread to thread, so a request
+// is identified by its number.
 const requestLatency = "request=func:request_begin%arg1..func:request_end%arg1"
 
 var programs = append([]program{
@@ -73,14 +75,18 @@ var programs = append([]program{
 	{name: "poll_children", source: "poll_children/poll_children.c", kind: ordinary, model: []float64{15, 29, 42, 42}},
 	{name: "independent", source: "independent/independent.c", kind: ordinary, coz: true,
 		model: []float64{17, 33, 50, 67}},
-	{name: "independent_beside", source: "independent/independent.c", defines: []string{"BESIDE"}, kind: ordinary, partner: true,
-		model: []float64{17, 33, 50, 67}},
-	{name: "thread_each", source: "thread_each/thread_each.c", kind: ordinary, coz: true, model: []float64{25, 33, 33, 33}},
+	{name: "independent_beside", source: "independent/independent.c", defines: []string{"BESIDE"}, kind: ordinary,
+		partner: true,
+		model:   []float64{17, 33, 50, 67}},
+	{name: "thread_each", source: "thread_each/thread_each.c", kind: ordinary, coz: true,
+		model: []float64{25, 33, 33, 33}},
 	{name: "alternate", source: "alternate/alternate.c", kind: ordinary, coz: true, model: []float64{12.5, 25, 37.5, 50}},
 	{name: "two_kinds", source: "two_kinds/two_kinds.c", kind: ordinary, coz: true, model: []float64{19, 38, 56, 75}},
-	{name: "two_kinds_nice", source: "two_kinds/two_kinds.c", defines: []string{"PROGRESSING_NICE=5"}, kind: ordinary, coz: true,
+	{name: "two_kinds_nice", source: "two_kinds/two_kinds.c", defines: []string{"PROGRESSING_NICE=5"}, kind: ordinary,
+		coz:   true,
 		model: []float64{19, 38, 56, 75}},
-	{name: "two_kinds_background", source: "two_kinds/two_kinds.c", defines: []string{"COMPUTING_NICE=5"}, kind: ordinary, coz: true,
+	{name: "two_kinds_background", source: "two_kinds/two_kinds.c", defines: []string{"COMPUTING_NICE=5"}, kind: ordinary,
+		coz:   true,
 		model: []float64{19, 38, 56, 75}},
 	{name: "pipeline", source: "pipeline/pipeline.c", kind: ordinary, coz: true, model: []float64{25, 44, 56, 63}},
 	{name: "pipeline_fine", source: "pipeline/pipeline.c", defines: []string{"FINE"}, kind: ordinary, coz: true,
@@ -90,7 +96,8 @@ var programs = append([]program{
 	{name: "spin", source: "spin/spin.c", kind: spinning, coz: true, model: []float64{17, 33, 50, 67}},
 	{name: "spin_fine", source: "spin/spin.c", defines: []string{"FINE"}, kind: spinning, coz: true,
 		model: []float64{12.5, 25, 37.5, 50}},
-	{name: "spin_yield", source: "spin/spin.c", defines: []string{"YIELD"}, kind: spinning, coz: true, model: []float64{16, 31, 47, 62}},
+	{name: "spin_yield", source: "spin/spin.c", defines: []string{"YIELD"}, kind: spinning, coz: true,
+		model: []float64{16, 31, 47, 62}},
 	{name: "spin_barrier", source: "spin_barrier/spin_barrier.c", kind: spinning, coz: true,
 		model: []float64{25, 33, 33, 33}},
 	{name: "contended_spin", source: "contended_spin/contended_spin.c", kind: spinning, coz: true},
@@ -99,10 +106,13 @@ var programs = append([]program{
 		model: []float64{12.5, 25, 33, 33}},
 	{name: "libc_call", source: "libc_call/libc_call.c", kind: ordinary, coz: true,
 		model: []float64{13, 27, 40, 53}},
-	{name: "qsort_call", source: "qsort_call/qsort_call.c", flags: []string{"-fomit-frame-pointer"}, kind: library, coz: true},
-	{name: "memcpy_call", source: "memcpy_call/memcpy_call.c", flags: []string{"-fomit-frame-pointer"}, kind: library, coz: true},
-	{name: "deflate_call", source: "deflate_call/deflate_call.c", flags: []string{"-fomit-frame-pointer", "-lz"}, kind: library,
+	{name: "qsort_call", source: "qsort_call/qsort_call.c", flags: []string{"-fomit-frame-pointer"}, kind: library,
 		coz: true},
+	{name: "memcpy_call", source: "memcpy_call/memcpy_call.c", flags: []string{"-fomit-frame-pointer"}, kind: library,
+		coz: true},
+	{name: "deflate_call", source: "deflate_call/deflate_call.c", flags: []string{"-fomit-frame-pointer", "-lz"},
+		kind: library,
+		coz:  true},
 	{name: "call_path", source: "call_path/call_path.c", flags: []string{"-fomit-frame-pointer"}, kind: ordinary,
 		model: []float64{17, 33, 50, 50}},
 	{name: "mmap_kernel", source: "mmap_kernel/mmap_kernel.c", kind: ordinary, coz: true},
@@ -111,17 +121,20 @@ var programs = append([]program{
 	{name: "scan_entries", source: "scan_entries/scan_entries.c", kernel: "iterate_dir", kind: ordinary},
 	{name: "sleep_compute", source: "sleep_compute/sleep_compute.c", kind: waiting, model: []float64{10, 20, 30, 40}},
 	{name: "sleep_barrier", source: "sleep_barrier/sleep_barrier.c", kind: waiting, model: []float64{25, 33, 33, 33}},
-	{name: "compute_barrier", source: "sleep_barrier/sleep_barrier.c", defines: []string{"COMPUTE"}, kind: zero, model: []float64{0, 0, 0, 0}},
+	{name: "compute_barrier", source: "sleep_barrier/sleep_barrier.c", defines: []string{"COMPUTE"}, kind: zero,
+		model: []float64{0, 0, 0, 0}},
 	{name: "sleep_eight", source: "sleep_eight/sleep_eight.c", kind: waiting},
 	{name: "lock_sleep", source: "lock_sleep/lock_sleep.c", kind: waiting, model: []float64{25, 50, 75, 75}},
 	{name: "backoff", source: "backoff/backoff.c", kind: waiting},
 	{name: "direct_read", source: "direct_read/direct_read.c", kind: waiting},
 	{name: "fsync_barrier", source: "fsync_barrier/fsync_barrier.c", kind: waiting},
 	{name: "io_barrier_read", source: "io_barrier/read.c", defines: []string{"LONG_READ"}, kind: waiting},
-	{name: "io_barrier_work", source: "io_barrier/work.c", defines: []string{"LONG_READ"}, kind: waiting, model: []float64{0, 0, 0, 0}},
+	{name: "io_barrier_work", source: "io_barrier/work.c", defines: []string{"LONG_READ"}, kind: waiting,
+		model: []float64{0, 0, 0, 0}},
 	{name: "work_barrier_read", source: "io_barrier/read.c", kind: waiting, model: []float64{0, 0, 0, 0}},
 	{name: "work_barrier_work", source: "io_barrier/work.c", kind: waiting},
-	{name: "wait_sleep", source: "sleep_compute/sleep_compute.c", wait: "sleep", kind: waiting, model: []float64{10, 20, 30, 40}},
+	{name: "wait_sleep", source: "sleep_compute/sleep_compute.c", wait: "sleep", kind: waiting,
+		model: []float64{10, 20, 30, 40}},
 	{name: "wait_disk", source: "direct_read/direct_read.c", defines: []string{"WAITING"}, wait: "disk", kind: waiting},
 	{name: "wait_net", source: "slow_server/slow_server.c", wait: "net", kind: waiting, partner: true},
 	{name: "slow_server", source: "slow_server/slow_server.c", kind: waiting, partner: true},
@@ -154,7 +167,8 @@ var programs = append([]program{
 		model: []float64{0, 0, 0, 0}},
 	{name: "open_loop_two", source: "open_loop/open_loop.c", defines: []string{"TWO"}, latency: requestLatency,
 		kind: ordinary, seconds: 3, model: []float64{0, 0, 0, 0}},
-	{name: "omp_for", source: "omp_for/omp_for.c", flags: []string{"-fopenmp"}, kind: ordinary, model: []float64{25, 33, 33, 33}},
+	{name: "omp_for", source: "omp_for/omp_for.c", flags: []string{"-fopenmp"}, kind: ordinary,
+		model: []float64{25, 33, 33, 33}},
 	{name: "rw_lock", source: "rw_lock/rw_lock.c", kind: ordinary},
 	{name: "epoll_loop", source: "epoll_loop/epoll_loop.c", kind: ordinary, model: []float64{17, 33, 50, 58}},
 	{name: "memory_walk", source: "memory_walk/memory_walk.c", kind: ordinary},
@@ -164,7 +178,8 @@ var programs = append([]program{
 	{name: "mpi_sort_four", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: crossing, ranks: 4, seconds: 0.5},
 }, slices.Concat(across(), forms())...)
 
-// across are processes that wake each other, in every way that there is. Pipes and socketpairs are in the suite itself.
+// across lists programs with processes that wake each other, one program for each way. Pipes and socketpairs are in the
+// suite itself.
 func across() []program {
 	var group []program
 	for _, way := range []string{"tcp", "eventfd", "signal", "mutex", "posix", "sysv", "epoll", "uring", "exit"} {
@@ -174,7 +189,7 @@ func across() []program {
 	return group
 }
 
-// metrics are what is predicted of a program, throughput first.
+// metrics lists the metrics that are predicted for a program, throughput first.
 func (p *program) metrics() []string {
 	if p.latency == "" {
 		return []string{throughput}
@@ -182,15 +197,16 @@ func (p *program) metrics() []string {
 	return []string{throughput, "latency", "p50", "p95", "p99"}
 }
 
-// kindOf says what is asked of predictions of a latency.
+// kindOf is the kind of a latency's metrics.
 var kindOf = map[string]kind{"latency": timed, "p50": tail, "p95": tail, "p99": tail}
 
 // command is the command line that runs what was built of the program.
 func (p *program) command(binary string, args ...string) []string {
 	var command []string
 	if p.ranks > 0 {
-		// It chooses its processors itself, as the other programs.
-		command = []string{"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(p.ranks)}
+		// The program chooses its processors itself, like the other programs.
+		command = []string{"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
+			"-n", strconv.Itoa(p.ranks)}
 	}
 	return append(append(command, binary), args...)
 }
@@ -203,11 +219,11 @@ func (p *program) pointFunc() string {
 	return "progress_done"
 }
 
-// choose gives the programs and groups with these names, in the suite's order; all that are in no group when there
-// are no names.
+// choose returns the programs and groups with these names, in the suite's order. Without names it returns the programs
+// that are in no group.
 func choose(names []string) ([]program, error) {
 	if len(names) == 0 {
-		names = []string{""} // the group of those that are in none
+		names = []string{""} // the programs without a group
 	}
 	found := map[string]bool{}
 	var chosen []program
@@ -225,18 +241,18 @@ func choose(names []string) ([]program, error) {
 	return chosen, nil
 }
 
-// targetMark is the comment on a program's target line. With "<" and the name of a function at its end only
-// what that calls is the target.
+// targetMark is the comment on a program's target line. If "<" and the name of a function follow, the line is the
+// target only when that function calls it.
 const targetMark = "// TARGET"
 
-// place is a line of a program's source.
+// place is a target: a line of a program's source, or what replaces it.
 type place struct {
-	file string // base name: profilers take the end of a path
+	file string // the base name: profilers match the end of a path
 	line int
-	// callers is empty, or what the line has to be called from: "<put".
+	// callers is empty, or the function from which the line must be called: "<put".
 	callers string
-	kernel  string // the kernel's function that is the target in place of the line
-	wait    string // or the class of waiting
+	kernel  string // the kernel's function that is the target instead of the line
+	wait    string // the class of waiting that is the target instead of the line
 }
 
 func (t place) String() string {
@@ -249,7 +265,7 @@ func (t place) String() string {
 	return fmt.Sprintf("%s:%d%s", t.file, t.line, t.callers)
 }
 
-// targetOf finds the one marked line of a source file.
+// targetOf finds the only marked line of a source file.
 func targetOf(path string) (place, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

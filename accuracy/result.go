@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// levelResult is one level of one program. Prediction and Coz are nil where there is none.
+// levelResult is one level of one program. Prediction and Coz are nil if there is none.
 type levelResult struct {
 	Level      int       `json:"level"`
 	Truth      estimate  `json:"truth"`
@@ -10,22 +10,22 @@ type levelResult struct {
 	Coz        *float64  `json:"coz,omitempty"`
 }
 
-// result is what was found about one program.
+// result has the measurements of one metric of one program.
 type result struct {
 	Program string        `json:"program"`
 	Metric  string        `json:"metric,omitempty"` // empty: throughput
 	Kind    kind          `json:"kind"`
 	Levels  []levelResult `json:"levels"`
 	Rounds  int           `json:"rounds"` // of truth
-	// Disturbed is the share of the truth's runs during which others used too much of the machine.
+	// Disturbed is the share of the truth's runs during which other programs used too much of the machine.
 	Disturbed float64 `json:"disturbed"`
-	// Foreign is the share of the machine that others used during those runs, on average.
+	// Foreign is the mean share of the machine that other programs used during the truth's runs.
 	Foreign  float64  `json:"foreign"`
 	Warnings []string `json:"warnings,omitempty"`
 	model    []float64
 }
 
-// name is the program's, with the metric if that is not throughput.
+// name is the program's name, with the metric if that is not throughput.
 func (r *result) name() string {
 	if r.Metric == "" {
 		return r.Program
@@ -33,8 +33,8 @@ func (r *result) name() string {
 	return r.Program + " " + r.Metric
 }
 
-// errorOf is the mean absolute error of whatif's prediction over the levels, in points; NaN unless every level
-// has one.
+// errorOf is the mean absolute error of whatif's predictions over the levels, in points; NaN unless every level has a
+// prediction.
 func (r *result) errorOf() float64 {
 	return r.meanError(func(l levelResult) float64 {
 		if l.Prediction == nil {
@@ -44,7 +44,7 @@ func (r *result) errorOf() float64 {
 	})
 }
 
-// cozError is the same for coz.
+// cozError is errorOf for coz's predictions.
 func (r *result) cozError() float64 {
 	return r.meanError(func(l levelResult) float64 {
 		if l.Coz == nil {
@@ -76,20 +76,20 @@ func (r *result) covered() (inside, of int) {
 	return inside, of
 }
 
-// summary is what is found about the whole suite.
+// summary has the figures of the whole suite.
 type summary struct {
-	programs     int     // that have a prediction
-	missing      int     // that have none
-	meanError    float64 // over the programs that have one
+	programs     int     // with a prediction
+	missing      int     // programs without one
+	meanError    float64 // over the programs with a prediction
 	worstProgram string
 	worstError   float64
 	inside, of   int
-	// Over the programs that coz could run: both errors, side by side.
+	// Both errors over the programs that coz could run.
 	cozPrograms       int
 	cozError, ourSame float64
 }
 
-// summarize takes means over programs, each of which counts the same, by their throughput. It is NaN where there is nothing to average.
+// summarize averages the results of throughput. Each program has the same weight. A mean over no programs is NaN.
 func summarize(results []result) summary {
 	var s summary
 	var sum, coz, same float64

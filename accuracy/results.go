@@ -12,14 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resultsIntro is how RESULTS.md begins.
+// resultsIntro is the beginning of RESULTS.md.
 const resultsIntro = `# Results
 
-Written by ` + "`make accuracy`, `make across`, `make forms` and `make mpi`" + `: the newest table of each. ` + "`README.md`" + ` says how
+Written by ` + "`make accuracy`, `make across`, `make forms` and `make mpi`" +
+	`: the newest table of each. ` + "`README.md`" + ` says how
 they are measured, ` + "`NOTEBOOK.md`" + ` has older ones.
 `
 
-// sectionOf is the section of RESULTS.md that a run replaces: the suite's, or a group's. What is no whole group has none.
+// sectionOf is the section of RESULTS.md that a run replaces: the suite's, or a group's. It is an error if the run is
+// of neither.
 func sectionOf(only []string) (string, error) {
 	switch {
 	case len(only) == 0:
@@ -34,7 +36,7 @@ func isGroup(name string) bool {
 	return slices.ContainsFunc(programs, func(p program) bool { return p.group == name })
 }
 
-// section is a run's part of RESULTS.md.
+// section is the text of a run's section of RESULTS.md.
 func (o *options) section(results []result) (string, error) {
 	var text strings.Builder
 	var host unix.Utsname
@@ -54,7 +56,7 @@ func (o *options) section(results []result) (string, error) {
 	return text.String(), nil
 }
 
-// replaceSection gives the file's text with one section replaced, or added.
+// replaceSection replaces one section in the file's text, or adds it.
 func replaceSection(text, name, section string) string {
 	const mark = "\n## "
 	parts := strings.Split(text, mark)
@@ -81,7 +83,8 @@ func (o *options) writeResults(results []result) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(o.resultsFile, []byte(replaceSection(string(old), o.resultsSection, section)), 0o644); err != nil {
+	text := replaceSection(string(old), o.resultsSection, section)
+	if err := os.WriteFile(o.resultsFile, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("writing the results: %w", err)
 	}
 	return nil

@@ -9,7 +9,8 @@ func TestReplaceSection(t *testing.T) {
 	one := replaceSection("", "suite", "first\n")
 	two := replaceSection(one, "forms", "second\n")
 	three := replaceSection(two, "suite", "third\n")
-	if !strings.HasPrefix(three, "# Results\n") || !strings.HasSuffix(three, "\n## suite\n\nthird\n\n## forms\n\nsecond\n") {
+	const sections = "\n## suite\n\nthird\n\n## forms\n\nsecond\n"
+	if !strings.HasPrefix(three, "# Results\n") || !strings.HasSuffix(three, sections) {
 		t.Errorf("got %q", three)
 	}
 	if again := replaceSection(three, "suite", "third\n"); again != three {

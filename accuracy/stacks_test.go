@@ -10,8 +10,9 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// TestStacksReachMain: with functions as units a sample counts for main only if its stack is followed to main, here through
-// libraries without frame pointers. 99% must be. TestStacks in internal/experiment has more libraries.
+// TestStacksReachMain checks that whatif follows at least 99% of the stacks to main, through libraries without frame
+// pointers. With functions as units, a sample counts for main only if its stack is followed to main. TestStacks in
+// internal/experiment has more libraries.
 func TestStacksReachMain(t *testing.T) {
 	realkernel.Need(t)
 	root, err := rig.FindRoot()
@@ -34,11 +35,12 @@ func TestStacksReachMain(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := filepath.Join(t.TempDir(), "whatif.profile")
-			cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-u", "func", "-s", "0", "--period", "1ms", "--warmup", "500ms", "-d", "2s", "-o", file,
-				"-p", "func:"+p.pointFunc(), "--")
+			cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-u", "func", "-s", "0", "--period", "1ms",
+				"--warmup", "500ms", "-d", "2s", "-o", file, "-p", "func:"+p.pointFunc(), "--")
 			cmd.Args = append(cmd.Args, p.command(built.plain, "0", forever)...)
 			out, err := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code == 125 || code == 2 || code == -1 { // whatif's own; else the program's
+			code := cmd.ProcessState.ExitCode()
+			if code == 125 || code == 2 || code == -1 { // these are whatif's; others are the program's
 				t.Fatalf("%v\n%s", err, out)
 			}
 			runs, err := profile.ReadFiles([]string{file})

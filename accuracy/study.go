@@ -11,128 +11,160 @@ import (
 	"whatif/internal/noise"
 )
 
-// plan is how much is measured of each program.
+// plan says how much is measured of each program.
 type plan struct {
 	root         string
-	whatif       string // "" measures the truth alone
+	whatif       string // "" measures only the truth
 	levels       []int
 	rounds       int     // of truth
-	truthWithin  float64 // points: there are more rounds until the throughput's truth is known to so many; 0: there are not
+	truthWithin  float64 // there are more rounds until the throughput's truth is known to so many points; 0: there are not
 	truthSeconds float64 // of one truth run
 	predict      time.Duration
-	chunks       int // that the prediction is split into
+	chunks       int // the number of runs that make up the prediction
 	coz          bool
 	cozSeconds   float64
-	patience     time.Duration // that each program has for a busy machine to become quiet
+	patience     time.Duration // the time that each program may wait for a quiet machine
 	seed         uint64
 }
 
-// study finds out everything about one program. The prediction's chunks lie between the rounds of truth
-// that were asked for, and coz's run in the middle, so that each sees the machine as the others do; more rounds come after that. What fails without making the truth
-// wrong is a warning in the result.
-//
-// There is a result for each metric, throughput first.
+// study measures everything about one program. It returns a result for each metric, throughput first. An error that
+// does not affect the truth is a warning in the result.
 func (pl *plan) study(ctx context.Context, p *program, progress io.Writer) ([]result, error) {
-	say := func(format string, args ...any) {
-		fmt.Fprintf(progress, "%s %s: %s\n", time.Now().Format("15:04:05"), p.name, fmt.Sprintf(format, args...))
+	s, err := pl.begin(ctx, p, progress)
+	if err != nil {
+		return nil, err
 	}
+	if err := s.measure(ctx); err != nil {
+		return nil, err
+	}
+	return s.results(ctx), nil
+}
+
+// studying is the study of one program while it goes on.
+type studying struct {
+	*plan
+	program    *program
+	built      binaries
+	progress   io.Writer
+	truth      *truthRun
+	prediction *predictor      // nil: whatif is not asked
+	cozGains   map[int]float64 // nil: coz is not asked, or failed
+	done       int             // rounds of truth
+	warnings   []string
+}
+
+// begin builds a program, and prepares its study.
+func (pl *plan) begin(ctx context.Context, p *program, progress io.Writer) (*studying, error) {
 	built, err := build(ctx, pl.root, p, pl.coz)
 	if err != nil {
 		return nil, err
 	}
-	seconds := pl.truthSeconds
+	s := &studying{plan: pl, program: p, built: built, progress: progress}
+	s.truth = &truthRun{program: p, binary: built.plain, seconds: pl.truthSeconds, levels: pl.levels,
+		patience: pl.patience, rng: pl.order(p), ratios: map[string]map[int][]float64{}}
 	if p.seconds > 0 {
-		seconds = p.seconds
+		s.truth.seconds = p.seconds
 	}
-	truth := &truthRun{program: p, binary: built.plain, seconds: seconds, levels: pl.levels, patience: pl.patience,
-		rng: pl.order(p), ratios: map[string]map[int][]float64{}}
-	r := result{Program: p.name, Kind: p.kind, model: p.model}
-	warn := func(err error) {
-		r.Warnings = append(r.Warnings, err.Error())
-		say("%v", err)
-	}
-
-	var prediction *predictor
 	if pl.whatif != "" {
-		if prediction, err = newPredictor(pl.whatif, p, built, pl.levels); err != nil {
-			return nil, err
-		}
+		s.prediction, err = newPredictor(pl.whatif, p, built, pl.levels)
 	}
-	var coz map[int]float64
-	round := 0
-	for ; pl.wantsMore(round, truth); round++ {
-		if round < pl.rounds {
-			say("truth, round %d of %d", round+1, pl.rounds)
+	return s, err
+}
+
+// measure makes all runs. The prediction's chunks are between the planned rounds of truth, and coz's run is in the
+// middle of these, so that all have the same machine. Further rounds of truth come last.
+func (s *studying) measure(ctx context.Context) error {
+	for ; s.wantsMore(s.done, s.truth); s.done++ {
+		if s.done < s.rounds {
+			s.say("truth, round %d of %d", s.done+1, s.rounds)
 		} else {
-			say("truth, round %d of at most %d", round+1, moreRounds*pl.rounds)
+			s.say("truth, round %d of at most %d", s.done+1, moreRounds*s.rounds)
 		}
-		if err := truth.round(ctx); err != nil {
-			return nil, err
+		if err := s.truth.round(ctx); err != nil {
+			return err
 		}
-		for range chunksAfter(round, pl.rounds, pl.chunks) {
-			if prediction == nil {
+		for range chunksAfter(s.done, s.rounds, s.chunks) {
+			if s.prediction == nil {
 				break
 			}
-			say("prediction, %v", pl.predict/time.Duration(pl.chunks))
-			if err := prediction.chunk(ctx, pl.predict/time.Duration(pl.chunks)); err != nil {
-				warn(err)
+			length := s.predict / time.Duration(s.chunks)
+			s.say("prediction, %v", length)
+			if err := s.prediction.chunk(ctx, length); err != nil {
+				s.warn(err)
 			}
 		}
-		if built.coz != "" && round == pl.rounds/2 {
-			say("coz, %v s", pl.cozSeconds)
-			if coz, err = cozRun(ctx, built, pl.levels, pl.cozSeconds); err != nil {
-				warn(err)
+		if s.built.coz != "" && s.done == s.rounds/2 {
+			s.say("coz, %v s", s.cozSeconds)
+			var err error
+			if s.cozGains, err = cozRun(ctx, s.built, s.levels, s.cozSeconds); err != nil {
+				s.warn(err)
 			}
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("studying %s: %w", p.name, ctx.Err())
+			return fmt.Errorf("studying %s: %w", s.program.name, ctx.Err())
 		}
 	}
+	return nil
+}
 
-	results := []result{r}
-	for _, metric := range p.metrics()[1:] {
-		results = append(results, result{Program: p.name, Metric: metric, Kind: kindOf[metric]})
-	}
-	for i, metric := range p.metrics() {
+// results makes a result for each metric of what was measured. coz predicts only throughput.
+func (s *studying) results(ctx context.Context) (results []result) {
+	for i, metric := range s.program.metrics() {
+		r, coz := result{Program: s.program.name, Metric: metric, Kind: kindOf[metric]}, map[int]float64(nil)
+		if i == 0 {
+			r = result{Program: s.program.name, Kind: s.program.kind, model: s.program.model, Warnings: s.warnings}
+			coz = s.cozGains
+		}
 		var predicted map[int]estimate
-		if prediction != nil {
-			gains, warnings, err := prediction.gains(ctx, metric)
+		if s.prediction != nil {
+			gains, warnings, err := s.prediction.gains(ctx, metric)
 			if i == 0 {
-				results[i].Warnings = append(results[i].Warnings, warnings...)
+				r.Warnings = append(r.Warnings, warnings...)
 			}
 			if err != nil {
-				results[i].Warnings = append(results[i].Warnings, err.Error())
-				say("%v", err)
+				r.Warnings = append(r.Warnings, err.Error())
+				s.say("%v", err)
 			}
 			predicted = gains
 		}
-		results[i].Rounds = round
-		results[i].Foreign, _ = noise.Mean(truth.foreign)
-		results[i].Disturbed = float64(truth.disturbed) / float64(truth.runs)
-		results[i].Levels = joinLevels(pl.levels, truth.gains(metric), predicted, coz)
-		coz = nil // it knows throughput only
+		r.Rounds = s.done
+		r.Foreign, _ = noise.Mean(s.truth.foreign)
+		r.Disturbed = float64(s.truth.disturbed) / float64(s.truth.runs)
+		r.Levels = joinLevels(s.levels, s.truth.gains(metric), predicted, coz)
+		results = append(results, r)
 	}
-	return results, nil
+	return results
 }
 
-// order is where the program's order of levels comes from: another one for each program, or the effect of one order
-// would be in all results.
+// say prints what the study does now.
+func (s *studying) say(format string, args ...any) {
+	now := time.Now().Format("15:04:05")
+	fmt.Fprintf(s.progress, "%s %s: %s\n", now, s.program.name, fmt.Sprintf(format, args...))
+}
+
+func (s *studying) warn(err error) {
+	s.warnings = append(s.warnings, err.Error())
+	s.say("%v", err)
+}
+
+// order gives the random numbers for a program's order of levels. They differ between programs, so that the effect of
+// one order is not in all results.
 func (pl *plan) order(p *program) *rand.Rand {
 	name := fnv.New64a()
 	name.Write([]byte(p.name))
 	return rand.New(rand.NewPCG(pl.seed, name.Sum64()))
 }
 
-// moreRounds times as many rounds as were asked for there may be, where the truth is not known yet.
+// moreRounds limits the rounds to moreRounds times the planned number, if the truth is still not known well enough.
 const moreRounds = 3
 
-// wantsMore says whether there is one more round of truth, after so many. As the last is the one after which the spread seems small, what is
-// known then is a little less sure than its interval says, the more so the fewer rounds were asked for (TestWantsMore).
+// wantsMore tells whether another round of truth follows after so many rounds. The rounds end as soon as the spread
+// seems small, so the final interval is a little too narrow, the more so the fewer rounds are planned (TestWantsMore).
 func (pl *plan) wantsMore(rounds int, truth *truthRun) bool {
 	return rounds < pl.rounds || pl.truthWithin > 0 && rounds < moreRounds*pl.rounds && !truth.known(pl.truthWithin)
 }
 
-// chunksAfter is how many of the chunks follow this round, so that they are spread evenly over those that were asked for.
+// chunksAfter is the number of chunks that follow a round, so that all are spread evenly over the planned rounds.
 func chunksAfter(round, rounds, chunks int) int {
 	if round >= rounds {
 		return 0
@@ -140,7 +172,7 @@ func chunksAfter(round, rounds, chunks int) int {
 	return (round+1)*chunks/rounds - round*chunks/rounds
 }
 
-// joinLevels puts what is known about each level side by side.
+// joinLevels puts truth and predictions of each level side by side.
 func joinLevels(levels []int, truth, predicted map[int]estimate, coz map[int]float64) []levelResult {
 	var joined []levelResult
 	for _, level := range levels {

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 )
 
-// table is rows of cells, the first row the heading.
+// table is rows of cells; the first row is the heading.
 type table [][]string
 
-// resultTable has one row a program. Columns for which no program has anything are left out.
+// resultTable has one row for each result. Columns that would be empty are left out.
 func resultTable(results []result) table {
 	var predicted, coz, modelled bool
 	for i := range results {
@@ -22,7 +22,7 @@ func resultTable(results []result) table {
 			coz = coz || l.Coz != nil
 		}
 	}
-	modelled = modelled && !predicted // the arithmetic is a check of the programs: for those who work on them
+	modelled = modelled && !predicted // the arithmetic is a check for the authors of programs
 	heading := []string{"program", "truth " + levelNames(results)}
 	if modelled {
 		heading = append(heading, "arithmetic")
@@ -97,7 +97,7 @@ func modelCell(model []float64) string {
 	return strings.Join(cells, ", ")
 }
 
-// number writes an error in points; one that does not exist is a dash.
+// number formats an error in points; NaN is a dash.
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -130,7 +130,7 @@ func (t table) writeMarkdown(w io.Writer) error {
 	return nil
 }
 
-// lines says the same in sentences.
+// lines gives the summary in sentences.
 func (s summary) lines() []string {
 	if s.programs == 0 {
 		return nil

@@ -14,26 +14,26 @@ import (
 	"whatif/internal/load"
 )
 
-// maxTries is how often a disturbed run is repeated before it is taken as it is, and counted.
+// maxTries is the number of times that a disturbed run is made before it counts as it is.
 const maxTries = 3
 
-// truthRun measures the truth of one program, round by round.
+// truthRun measures the truth of one program in rounds.
 type truthRun struct {
 	program *program
 	binary  string
 	seconds float64 // of one run
 	levels  []int
 	rng     *rand.Rand
-	// ratios has, by metric and level, ln(what it is at the level / in the baselines beside it), one a round.
+	// ratios has, by metric and level, ln(value at the level / value in the baselines beside it), one for each round.
 	ratios    map[string]map[int][]float64
-	patience  time.Duration // left for waiting until others are quiet
+	patience  time.Duration // that is left for waiting for a quiet machine
 	runs      int
 	disturbed int
-	foreign   []float64 // of each run, those that were repeated too
+	foreign   []float64 // of each run, also of those that were repeated
 }
 
-// round runs every level once, in random order, with a baseline before and after each. The machine's speed
-// drifts, by a factor of two within minutes on a shared one, so a level is compared with its neighbours only.
+// round runs every level once, in random order, with a baseline before and after each. The speed of a shared machine
+// may drift by a factor of two within minutes, so a level is compared only with its neighbours.
 func (t *truthRun) round(ctx context.Context) error {
 	before, err := t.period(ctx, 0)
 	if err != nil {
@@ -53,18 +53,19 @@ func (t *truthRun) round(ctx context.Context) error {
 			if t.ratios[metric] == nil {
 				t.ratios[metric] = map[int][]float64{}
 			}
-			t.ratios[metric][level] = append(t.ratios[metric][level], math.Log(x)-(math.Log(before[metric])+math.Log(after[metric]))/2)
+			base := (math.Log(before[metric]) + math.Log(after[metric])) / 2
+			t.ratios[metric][level] = append(t.ratios[metric][level], math.Log(x)-base)
 		}
 		before = after
 	}
 	return nil
 }
 
-// throughput is the metric of which a period is the inverse; the others are latencies, as they are.
+// throughput is the metric for which periods are measured, its inverse. The other metrics are latencies.
 const throughput = "throughput"
 
-// period runs the program with its target shrunk by level percent; seconds a visit, and of the latencies. A run
-// that others disturbed is repeated a few times.
+// period runs the program with its target's work reduced by level percent. It returns the time per visit and the
+// latencies, in seconds. A run that other programs disturbed is repeated a few times.
 func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, error) {
 	for try := 1; ; try++ {
 		period, foreign, err := t.run(ctx, level)
@@ -86,10 +87,11 @@ func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, e
 	}
 }
 
-// run is one run: its seconds a visit and latencies, and the share of the machine that others used meanwhile.
+// run makes one run. It returns the time per visit and the latencies, and the share of the machine that other programs
+// used during the run.
 func (t *truthRun) run(ctx context.Context, level int) (period map[string]float64, foreign float64, err error) {
 	doing := fmt.Sprintf("running %s %d", t.binary, level)
-	limit := time.Duration((10*t.seconds + 10) * float64(time.Second)) // far too long: the program hangs
+	limit := time.Duration((10*t.seconds + 10) * float64(time.Second)) // beyond it the program must hang
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	before, err := load.Read()
@@ -127,7 +129,7 @@ func (t *truthRun) run(ctx context.Context, level int) (period map[string]float6
 	return period, t.foreign[len(t.foreign)-1], nil
 }
 
-// words is what a command that failed said last, in brackets.
+// words is the last line of a failed command's stderr, in brackets.
 func words(err error) string {
 	var failed *exec.ExitError
 	if !errors.As(err, &failed) {
@@ -140,7 +142,7 @@ func words(err error) string {
 	return " (" + said[strings.LastIndexByte(said, '\n')+1:] + ")"
 }
 
-// parseVisits reads the line "visits N seconds T" that a program prints at its end.
+// parseVisits parses the line "visits N seconds T" that a program prints at its end.
 func parseVisits(output string) (visits int64, seconds float64, err error) {
 	for line := range strings.Lines(output) {
 		f := strings.Fields(line)
@@ -163,8 +165,8 @@ func parseVisits(output string) (visits int64, seconds float64, err error) {
 	return 0, 0, errors.New(`parsing the program's output: no line "visits N seconds T"`)
 }
 
-// parseLatency reads the line "latency mean T p50 T p95 T p99 T" that programs with requests print; without one
-// there are none.
+// parseLatency parses the line "latency mean T p50 T p95 T p99 T" that programs with requests print. Without that line
+// the result is empty.
 func parseLatency(output string) (map[string]float64, error) {
 	latencies := map[string]float64{}
 	for line := range strings.Lines(output) {
@@ -190,7 +192,7 @@ func parseLatency(output string) (map[string]float64, error) {
 	return latencies, nil
 }
 
-// gains is the truth: by level, what the program really gained.
+// gains is the truth: the program's real gains, by level.
 func (t *truthRun) gains(metric string) map[int]estimate {
 	gains := map[int]estimate{}
 	for level, ratios := range t.ratios[metric] {
@@ -199,10 +201,11 @@ func (t *truthRun) gains(metric string) map[int]estimate {
 	return gains
 }
 
-// known says whether the throughput's truth is known to so many points at each level. Of latencies it may take any number of rounds.
+// known tells whether the throughput's truth is known to so many points at each level. Latencies do not count, because
+// they might need any number of rounds.
 func (t *truthRun) known(within float64) bool {
 	for _, e := range t.gains(throughput) {
-		if !(max(e.High-e.Gain, e.Gain-e.Low) <= within) { // or it is NaN: of one round nothing is known
+		if !(max(e.High-e.Gain, e.Gain-e.Low) <= within) { // also if it is NaN, as after one round
 			return false
 		}
 	}

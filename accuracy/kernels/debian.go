@@ -12,13 +12,14 @@ import (
 	"strings"
 )
 
-// packages is an apt of its own: it knows all of Debian's releases, and leaves the machine's alone.
+// packages is an apt with a configuration of its own: it has all of Debian's releases, and does not change the
+// machine's apt.
 type packages struct {
 	dir    string
 	config string
 }
 
-// The newest of what they have is tried; a release that the mirror has given up is left out.
+// suites are Debian's releases. A release that the mirror no longer has is ignored.
 var suites = []string{
 	"debian bullseye", "debian-security bullseye-security",
 	"debian bookworm", "debian bookworm-backports", "debian-security bookworm-security",
@@ -55,7 +56,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 	}
 	_, err := p.apt(ctx, "apt-get", "update", "-q")
 	if _, known := p.apt(ctx, "apt-cache", "show", "linux-image-cloud-amd64"); known == nil {
-		err = nil // enough of the releases are there
+		err = nil // some releases could be read
 	}
 	return p, err
 }
@@ -71,19 +72,21 @@ func (p *packages) apt(ctx context.Context, command string, args ...string) (str
 	return string(out), nil
 }
 
-// kernel is one that Debian has.
+// kernel is one of Debian's kernels.
 type kernel struct {
-	release     string // as uname says it
-	version     string // the first two numbers of it
+	release     string // in the form of uname -r
+	version     string // the first two numbers of the release
 	arch        string
 	packageName string
 	realTime    bool // PREEMPT_RT
 }
 
-// realTime is the version whose kernel with PREEMPT_RT is tried. One is enough: whatif refuses them all, by name.
+// realTime is the version of the kernel with PREEMPT_RT that is tried. One is enough, because whatif refuses all by
+// their name.
 const realTime = "6.1"
 
-// kernels are the newest of each version, small ones for virtual machines, and one with PREEMPT_RT: the older first.
+// kernels lists the newest kernel of each version, of the small ones for virtual machines, and one with PREEMPT_RT, in
+// ascending order.
 func (p *packages) kernels(ctx context.Context, arch string, only []string) ([]kernel, error) {
 	names, err := p.apt(ctx, "apt-cache", "search", "--names-only", "^linux-(image|binary)-[0-9].*-(cloud|rt)-"+arch+"$")
 	if err != nil {
@@ -92,7 +95,7 @@ func (p *packages) kernels(ctx context.Context, arch string, only []string) ([]k
 	return newest(names, arch, only), nil
 }
 
-// newest chooses among package names, the first words of lines.
+// newest chooses the newest kernels. The names of their packages are the first words of the lines in names.
 func newest(names, arch string, only []string) []kernel {
 	var all []kernel
 	for line := range strings.Lines(names) {
@@ -103,7 +106,7 @@ func newest(names, arch string, only []string) []kernel {
 		}
 		all = append(all, k)
 	}
-	// Newer Debians have the kernel itself in linux-binary, and linux-image is empty.
+	// In newer releases linux-binary has the kernel, and linux-image is empty.
 	slices.SortStableFunc(all, func(a, b kernel) int {
 		return cmp.Or(slices.Compare(numbers(a.version), numbers(b.version)), cmp.Compare(a.version, b.version),
 			slices.Compare(numbers(a.release), numbers(b.release)), cmp.Compare(b.packageName, a.packageName))
@@ -119,7 +122,7 @@ func newest(names, arch string, only []string) []kernel {
 	return chosen
 }
 
-// kernelOf is what a package's name says; metapackages have no third number.
+// kernelOf parses a package's name. Metapackages are left out: their names have no third number.
 func kernelOf(name, arch string) (kernel, bool) {
 	for _, prefix := range []string{"linux-image-", "linux-binary-"} {
 		release, found := strings.CutPrefix(name, prefix)
@@ -140,7 +143,7 @@ func kernelOf(name, arch string) (kernel, bool) {
 	return kernel{}, false
 }
 
-// numbers are those in a release, up to its flavour: 6, 1, 0, 56 of 6.1.0-56-cloud-amd64.
+// numbers lists the numbers in a release, up to its flavour: 6, 1, 0, 56 for 6.1.0-56-cloud-amd64.
 func numbers(release string) []int {
 	release, _, _ = strings.Cut(release, "-cloud")
 	release, _, _ = strings.Cut(release, "-rt")
@@ -153,7 +156,7 @@ func numbers(release string) []int {
 	return all
 }
 
-// image downloads a kernel, if it has not yet, and gives the file to boot.
+// image downloads a kernel, unless that was done before, and returns the file to boot.
 func (p *packages) image(ctx context.Context, k kernel) (string, error) {
 	dir := filepath.Join(p.dir, k.release)
 	if found := images(dir); len(found) > 0 {

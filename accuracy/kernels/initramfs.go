@@ -7,20 +7,21 @@ import (
 	"os"
 )
 
-// file is one of the machine's, in its root.
+// file is a file in the machine's root directory.
 type file struct {
 	name string
-	path string // here
+	path string // on the host
 }
 
-// Of a file's mode.
+// Modes of files.
 const (
 	regular   = 0o100755
 	directory = 0o040755
 	device    = 0o020600
 )
 
-// writeInitramfs writes what a kernel begins with, in the cpio format "newc" that it wants: the console, and files.
+// writeInitramfs writes the files with which a kernel starts, in the kernel's cpio format "newc": the console, and
+// files.
 func writeInitramfs(path string, files []file) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -44,7 +45,7 @@ func writeInitramfs(path string, files []file) (err error) {
 	return f.Close()
 }
 
-// cpio keeps the first error in its writer.
+// cpio writes an archive. Its bufio.Writer keeps the first error.
 type cpio struct {
 	w      *bufio.Writer
 	inode  int
@@ -53,7 +54,8 @@ type cpio struct {
 
 func (c *cpio) add(name string, mode, major, minor int, content []byte) {
 	c.inode++
-	// Magic, inode, mode, owner, group, links, time, size, its device, the device that it is, length of the name, checksum.
+	// Magic, inode, mode, owner, group, links, time, size, device of the file, device that the file is, length of the
+	// name, checksum.
 	c.write(fmt.Sprintf("070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s\x00",
 		c.inode, mode, 0, 0, 1, 0, len(content), 0, 0, major, minor, len(name)+1, 0, name))
 	c.pad()
@@ -67,7 +69,7 @@ func (c *cpio) write(s string) {
 	c.length += n
 }
 
-// pad: what follows begins at a multiple of 4.
+// pad writes zeros up to a multiple of 4 bytes.
 func (c *cpio) pad() {
 	for c.length%4 != 0 {
 		c.write("\x00")

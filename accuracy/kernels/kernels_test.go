@@ -46,10 +46,10 @@ linux-image-7.3.4+deb13-cloud-arm64 - Linux 7.3.4 for arm64 cloud
 	}
 }
 
-// cpio itself reads what is written for the kernel.
+// The program cpio can read the archive for the kernel.
 func TestInitramfs(t *testing.T) {
 	dir := t.TempDir()
-	content := []byte("odd") // neither it nor its name fills four bytes
+	content := []byte("odd") // the lengths of neither the content nor the names are multiples of 4
 	path := filepath.Join(dir, "content")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)

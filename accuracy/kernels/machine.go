@@ -13,7 +13,7 @@ import (
 	"whatif/accuracy/kernels/internal/said"
 )
 
-// architecture is how programs are made for one, and how it is booted.
+// architecture has the compiler, the emulator and the console of an architecture.
 type architecture struct {
 	gcc     string
 	qemu    []string
@@ -25,10 +25,10 @@ var architectures = map[string]architecture{
 	"arm64": {"aarch64-linux-gnu-gcc", []string{"qemu-system-aarch64", "-machine", "virt"}, "ttyAMA0"},
 }
 
-// machine is a virtual one, without disks: all that it needs is in the memory that it starts with.
+// machine is a virtual machine without disks. Its files are in the initramfs.
 type machine struct {
 	architecture
-	memory string // the file
+	memory string // the path of the initramfs
 }
 
 func newMachine(ctx context.Context, root, dir, arch string, kvm bool) (*machine, error) {
@@ -64,13 +64,13 @@ func newMachine(ctx context.Context, root, dir, arch string, kvm bool) (*machine
 	if kvm && arch == runtime.GOARCH {
 		m.qemu = append(m.qemu, "-accel", "kvm", "-cpu", "host")
 	} else {
-		// In one thread: with several, qemu 7.2 runs what the kernel has just changed in its own code, and that crashes.
+		// With several threads, qemu 7.2 crashes when the kernel changes its own code while it runs.
 		m.qemu = append(m.qemu, "-accel", "tcg,thread=single", "-cpu", "max")
 	}
 	return m, nil
 }
 
-// boot runs a kernel until the guest has tried everything, and writes what the console says to the log.
+// boot runs a kernel until the guest has made all trials, and writes the console's output to the log.
 func (m *machine) boot(ctx context.Context, image, log, settings string) ([]said.Result, error) {
 	const patience = 30 * time.Minute
 	ctx, cancel := context.WithTimeout(ctx, patience)

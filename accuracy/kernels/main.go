@@ -1,10 +1,10 @@
-// Kernels finds out what whatif can do on other kernels than the one that runs: it boots those that Debian has, the
-// newest of each version, in virtual machines, and tries everything there.
+// Kernels finds out what whatif can do on other kernels. It boots Debian's kernels, the newest of each version, in
+// virtual machines, and tries everything there.
 //
 //	go run ./accuracy/kernels [-only 6.1,6.1-rt,6.12] [-arch amd64,arm64] [-seconds 10] [-kvm]
 //
-// It needs qemu, and apt to download packages with; nothing of them is installed. The machines are emulated, which is
-// slow. How well predictions come out there means nothing; that there are some, and that counts are exact, does.
+// It needs qemu, and apt to download packages; nothing is installed. The machines are emulated, which is slow. So the
+// accuracy of predictions there means nothing. But there must be predictions, and counts must be exact.
 //
 // The normal sequence: [newPackages], for each architecture [newMachine], for each kernel [machine.boot], one [table].
 package main
@@ -64,7 +64,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	return o, nil
 }
 
-// try boots everything and prints the table, of what there is when something fails too.
+// try boots all kernels and prints the table. If one fails, it prints the results so far.
 func (o *options) try(ctx context.Context, stdout, stderr io.Writer) error {
 	root, err := rig.FindRoot()
 	if err != nil {
@@ -90,7 +90,10 @@ func (o *options) try(ctx context.Context, stdout, stderr io.Writer) error {
 	return t.write(stdout)
 }
 
-func (o *options) tryAll(ctx context.Context, root, dir, arch string, packages *packages, t *table, stderr io.Writer) error {
+// tryAll boots all kernels of one architecture, and adds their results to the table.
+func (o *options) tryAll(
+	ctx context.Context, root, dir, arch string, packages *packages, t *table, stderr io.Writer,
+) error {
 	kernels, err := packages.kernels(ctx, arch, o.only)
 	if err != nil {
 		return err

@@ -10,20 +10,20 @@ import (
 	"whatif/accuracy/kernels/internal/said"
 )
 
-// table says, for each kernel, what works.
+// table tells for each kernel what works.
 type table struct{ rows []row }
 
 type row struct {
 	kernel  kernel
 	results []said.Result
-	err     error // it was not tried to the end
+	err     error // the reason if not all trials were made
 }
 
 func (t *table) add(k kernel, results []said.Result, err error) {
 	t.rows = append(t.rows, row{k, results, err})
 }
 
-// write writes the table, and under it why what does not work does not.
+// write writes the table, and below it the reasons of failures.
 func (t *table) write(w io.Writer) error {
 	var trials []string
 	for _, r := range t.rows {

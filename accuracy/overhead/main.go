@@ -1,14 +1,16 @@
-// Overhead measures what whatif costs: the program that it watches, and by itself.
+// Overhead measures what whatif costs: the slowdown of the profiled program, the time to start, and the time and memory
+// that whatif itself uses.
 //
 //	go run ./accuracy/overhead [-rounds 9] [-seconds 3] [-quick] [-only NAMES] [-whatif bin/whatif]
 //
-// A program's own rate under whatif is compared with its rate without, in runs that alternate (A B A C A …), each
-// with the bare runs before and after it: the speed of a shared machine drifts by far more than the few percent
-// looked for. It is done with -s 0, which is whatif's cost alone, and for some with the default plan, where
-// the delays that whatif inserts on purpose come on top; their share is printed beside it. Then the time to
-// start, and what whatif itself uses. The exit status is 0 also where a target is missed: the table says so.
+// It compares a program's rate under whatif with the rate without whatif. The runs alternate (A B A C A …), and each
+// is compared with the bare runs before and after it, because the speed of a shared machine drifts by far more than the
+// few percent to be measured. Runs with -s 0 show the cost of whatif alone. For some programs there are also runs with
+// the default plan, which include the delays that whatif inserts on purpose; their share is printed, too. The exit
+// status is 0 also if a target is missed: the table says so.
 //
-// The normal sequence: each [part] in turn ([study.ratios] of a [subject], [study.startUp], [study.self]) adds rows to one [table].
+// The normal sequence: each [part] in turn ([study.ratios] of a [subject], [study.startUp], [study.self]) adds rows to
+// one [table].
 package main
 
 import (
@@ -58,7 +60,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	return o, err
 }
 
-// measure goes through everything and prints the table, of what there is when something fails too.
+// measure makes all measurements and prints the table. If one fails, it prints the results so far.
 func (o *options) measure(ctx context.Context, stdout io.Writer) error {
 	r, err := rig.Open(o.whatif)
 	if err != nil {

@@ -23,7 +23,8 @@ func TestCells(t *testing.T) {
 		row  row
 		want [5]string
 	}{
-		{row{"a", "", "%.2f", of(0.97, 0.98, 0.99), 0.97, 0}, [5]string{"a", "0.98", "0.97 to 0.99 (range of 3)", ">= 0.97", "ok"}},
+		{row{"a", "", "%.2f", of(0.97, 0.98, 0.99), 0.97, 0},
+			[5]string{"a", "0.98", "0.97 to 0.99 (range of 3)", ">= 0.97", "ok"}},
 		{row{"b", " s", "%.1f", of(0.6), 0, 0.5}, [5]string{"b", "0.6 s", "", "<= 0.5 s", "MISSED"}},
 		{row{"c", "%", "%.0f", of(6), 0, 0}, [5]string{"c", "6%"}},
 	} {
@@ -42,8 +43,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestSmoke measures for half a minute, and holds it against the limits of the whole study, as far as so short runs
-// can keep these and the machine's noise lets them be judged.
+// TestSmoke measures for half a minute, and judges the figures by the limits of the whole study. The limits are wider,
+// because the runs are short, and the noise of the machine widens them further.
 func TestSmoke(t *testing.T) {
 	realkernel.Need(t)
 	r := rigtest.Open(t)
@@ -67,14 +68,14 @@ func TestSmoke(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = got.write(t.Output())
-		// All programs are this process's children, or children of those. The rest of the busy time is
-		// others', but for interrupts: whatif's ticks are there.
+		// All programs are descendants of this process. The rest of the busy time belongs to other programs, except
+		// interrupts, which include whatif's ticks.
 		own := childrenTime(t) - ran + after.Interrupts - before.Interrupts
 		return figures(&got), load.Foreign(before, after, own)
 	})
 }
 
-// childrenTime is what this process's children, and theirs, have had of the processors.
+// childrenTime is the processor time of this process's descendants that have ended.
 func childrenTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage unix.Rusage
@@ -84,7 +85,7 @@ func childrenTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// figures are those of a table's rows that have a target, with the limits of so short a study.
+// figures makes figures of a table's rows with a target, with limits for a short study.
 func figures(got *table) (all []noise.Figure) {
 	for i := range got.rows {
 		r := &got.rows[i]
@@ -92,17 +93,17 @@ func figures(got *table) (all []noise.Figure) {
 		f.Half = (r.measured.High - r.measured.Low) / 2
 		switch {
 		case r.least != 0:
-			// The rate of a perfect whatif is 1. Machines on which a tick costs most miss the target by some points,
-			// and so does a run as short as this, in part of which whatif still resolves what it samples.
+			// The rate of a perfect whatif is 1. Machines with expensive ticks miss the target by some points. So does a
+			// short run, because at its beginning whatif still resolves symbols.
 			least := r.least - 0.06
 			f.Low, f.High, f.Usual = least, 2-least, 0.04
 		case r.most != 0:
-			// The start is most of so short a run, and is no part of what an experiment costs.
+			// In so short a run the start takes most of the time, and the start is not a cost of experiments.
 			most := r.most
 			switch {
 			case strings.Contains(r.figure, "start included"):
 				most *= 5
-			case strings.Contains(r.figure, "start-up"): // 0.45 to 0.6 s on slow machines, as the target says 0.5
+			case strings.Contains(r.figure, "start-up"): // 0.45 to 0.6 s on slow machines; the target is 0.5
 				most *= 1.5
 			}
 			f.Low, f.High = 0, most
@@ -119,7 +120,7 @@ func figures(got *table) (all []noise.Figure) {
 	return all
 }
 
-// An overhead of several times what is promised passes on no machine, and the promised overhead passes.
+// The promised overhead passes, and several times as much fails on every machine.
 func TestFigures(t *testing.T) {
 	promised := table{rows: []row{
 		{figure: "busy", measured: spread.Of([]float64{0.97, 0.98, 0.975, 0.985}), least: 0.97},
@@ -143,7 +144,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A study that is interrupted ends with an error and without a process.
+// An interrupted study ends with an error, and leaves no process behind.
 func TestInterrupted(t *testing.T) {
 	r, err := rig.Open("bin/whatif")
 	if errors.Is(err, rig.ErrNotRoot) {

@@ -9,8 +9,7 @@ import (
 	"whatif/accuracy/internal/spread"
 )
 
-// startUp adds how long it takes from launching whatif to the program's first instruction and to the first
-// experiment.
+// startUp adds the times from the start of whatif to the program's first instruction, and to the first experiment.
 func (s *study) startUp(ctx context.Context, t *table) error {
 	program, err := s.rig.Compile(ctx, "overhead/programs/first.c")
 	if err != nil {
@@ -27,18 +26,19 @@ func (s *study) startUp(ctx context.Context, t *table) error {
 		}
 		launch := float64(p.Started.UnixNano()) / 1e9
 		first := p.Said["first"] - launch
-		// The run record is written a moment before the clock that experiments are on is started; but no
-		// experiment comes before the program.
+		// The run record is written a moment before the experiments' clock starts. But no experiment begins before the
+		// program.
 		began := p.Data.Run.Started.Add(time.Duration(p.Data.Experiments[0].StartNS)).Sub(p.Started).Seconds()
 		instruction = append(instruction, first)
 		experiment = append(experiment, max(first, began))
 	}
 	t.add(row{figure: "start-up: first instruction", unit: " s", format: "%.3f", measured: spread.Of(instruction)})
-	t.add(row{figure: "start-up: first experiment", unit: " s", format: "%.3f", measured: spread.Of(experiment), most: 0.5})
+	t.add(row{figure: "start-up: first experiment", unit: " s", format: "%.3f",
+		measured: spread.Of(experiment), most: 0.5})
 	return nil
 }
 
-// self adds what whatif itself uses while it profiles two busy threads with the default plan.
+// self adds the time and memory that whatif itself uses while it profiles two busy threads with the default plan.
 func (s *study) self(ctx context.Context, t *table) error {
 	program, err := s.rig.Compile(ctx, "overhead/programs/busy.c")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"whatif/accuracy/internal/spread"
 )
 
-// study is what to measure, how much, with what.
+// study says what to measure, how much, and with which rig.
 type study struct {
 	rig         *rig.Rig
 	parts       []part
@@ -22,15 +22,17 @@ type study struct {
 	selfSeconds float64
 }
 
-// part is something that can be measured by itself.
+// part is a measurement that can be made by itself.
 type part struct {
 	name    string
 	measure func(*study, context.Context, *table) error
 }
 
 var parts = []part{
-	ratiosOf("busy", subject{name: "two busy threads", source: "busy.c", point: "progress_done", target: 0.97, plan: true}),
-	ratiosOf("deep", subject{name: "two busy threads, 60 calls deep", source: "deep.c", point: "progress_done", target: 0.97}),
+	ratiosOf("busy", subject{name: "two busy threads", source: "busy.c", point: "progress_done",
+		target: 0.97, plan: true}),
+	ratiosOf("deep", subject{name: "two busy threads, 60 calls deep", source: "deep.c", point: "progress_done",
+		target: 0.97}),
 	ratiosOf("switches", subject{name: "switches on one core", source: "switches.c", point: "progress_done", pairs: 1,
 		target: 0.97, plan: true}),
 	ratiosOf("switches2", subject{name: "switches on two cores", source: "switches.c", point: "progress_done", pairs: 2,
@@ -44,7 +46,7 @@ func ratiosOf(name string, sub subject) part {
 	return part{name, func(s *study, ctx context.Context, t *table) error { return s.ratios(ctx, &sub, t) }}
 }
 
-// choose gives the parts with these names, in their order; all of them when there are no names.
+// choose returns the parts with these names, in the order of the table; all parts if there are no names.
 func choose(names string) ([]part, error) {
 	if names == "" {
 		return parts, nil
@@ -71,16 +73,16 @@ type subject struct {
 	name   string
 	source string // below accuracy/overhead/programs
 	point  string
-	// pairs of threads that hand over, in a program whose hand-overs are made so rare that there are switchRate
-	// a second in all.
+	// pairs is the number of pairs of threads that hand over to each other. Their turns are made so long that there are
+	// switchRate hand-overs a second in all. 0: the program is of another kind.
 	pairs int
-	// target is the least ratio that is wanted with -s 0; 0 for none.
+	// target is the least ratio of rates with -s 0; 0: none.
 	target float64
-	// plan says that the default plan is tried too.
+	// plan means that the program also runs with the default plan.
 	plan bool
 }
 
-// switchRate is what the target for context switches is stated for, a second.
+// switchRate is the number of context switches a second to which the target applies.
 const switchRate = 100_000
 
 func (s *study) all(ctx context.Context, t *table) error {
@@ -92,7 +94,7 @@ func (s *study) all(ctx context.Context, t *table) error {
 	return nil
 }
 
-// command is the subject's command line, compiled and tuned.
+// command compiles the subject, tunes it, and returns its command line.
 func (s *study) command(ctx context.Context, sub *subject) ([]string, error) {
 	program, err := s.rig.Compile(ctx, "overhead/programs/"+sub.source)
 	if err != nil {
@@ -109,8 +111,8 @@ func (s *study) command(ctx context.Context, sub *subject) ([]string, error) {
 	return append(command, strconv.Itoa(sub.pairs), strconv.Itoa(steps)), nil
 }
 
-// tune finds how many steps of work a turn needs for switchRate hand-overs a second in all: the time of a
-// turn is taken for a straight line, and drawn through two points. 0 where the machine is too slow.
+// tune finds how many steps of work a turn needs for switchRate hand-overs a second in all. It measures the time of a
+// turn with few and with many steps, and interpolates linearly. The result is 0 if the machine is too slow.
 func (s *study) tune(ctx context.Context, program string, pairs int) (steps int, err error) {
 	const few, many = 0, 10000
 	turn := func(steps int) (float64, error) {
@@ -132,21 +134,21 @@ func (s *study) tune(ctx context.Context, program string, pairs int) (steps int,
 	return int(max(0, (wanted-short)/(long-short)*(many-few))), nil
 }
 
-// What the programs are made with.
+// Constants of the programs.
 const (
 	handoversPerVisit = 256                    // A_VISIT of switches.c
 	leadIn            = 700 * time.Millisecond // LEAD_IN_NS of measured.h
 	cores             = 2                      // that they run on: see bench_init
 )
 
-// comparison is what came of a subject's runs.
+// comparison has the figures of a subject's runs.
 type comparison struct {
-	idle, planned []float64 // ratios of rates: with -s 0, with the default plan
-	ticking       []float64 // … and with -s 0 and as many samples as experiments need
-	delays        []float64 // shares of the time, in percent, with the default plan: see rig.Profiled.Delays
-	stopped       []float64
-	switches      []float64 // a second, of the bare runs
-	voluntary     []float64 // of them
+	idle, planned []float64 // ratios of rates with -s 0, and with the default plan
+	ticking       []float64 // ratios with -s 0 and as many samples as experiments need
+	delays        []float64 // percent of the time with the default plan: see rig.Profiled.Delays
+	stopped       []float64 // the same for stopped cores
+	switches      []float64 // context switches a second in the bare runs
+	voluntary     []float64 // the voluntary ones of these
 }
 
 // compare makes all runs of a command.
@@ -166,7 +168,7 @@ func (s *study) compare(ctx context.Context, sub *subject, command []string) (*c
 	if err != nil {
 		return nil, err
 	}
-	// beside compares a run with its neighbours, the later of which is the next one's earlier.
+	// beside makes a run and the bare run after it, and compares the run with the bare runs before and after.
 	beside := func(flags ...string) (float64, *rig.Profiled, error) {
 		p, err := s.rig.Whatif(ctx, append(flags, "-p", "func:"+sub.point), command...)
 		if err != nil {
@@ -214,7 +216,8 @@ func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
 	if err != nil {
 		return fmt.Errorf("comparing the rates of %s: %w", sub.name, err)
 	}
-	t.add(row{figure: sub.name + ": rate with -s 0 / without", format: "%.3f", measured: spread.Of(c.idle), least: sub.target})
+	t.add(row{figure: sub.name + ": rate with -s 0 / without", format: "%.3f",
+		measured: spread.Of(c.idle), least: sub.target})
 	if sub.plan {
 		t.add(row{figure: "  sampled each 1 ms, as in experiments", format: "%.3f", measured: spread.Of(c.ticking)})
 		t.add(row{figure: "  with the default plan", format: "%.3f", measured: spread.Of(c.planned)})
@@ -222,7 +225,7 @@ func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
 		t.add(row{figure: "  cores stopped for them", unit: "%", format: "%.1f", measured: spread.Of(c.stopped)})
 	}
 	switches := spread.Of(c.switches)
-	if switches.Median < 1000 { // too few to say anything about
+	if switches.Median < 1000 { // too few for a figure
 		return nil
 	}
 	t.add(row{figure: "  context switches a second, bare", format: "%.0f", measured: switches})
@@ -233,8 +236,8 @@ func (s *study) ratios(ctx context.Context, sub *subject, t *table) error {
 	return nil
 }
 
-// costs turns ratios into what whatif adds to one hand-over, in nanoseconds: bare it takes pairs/rate seconds, so this
-// holds for any rate.
+// costs computes the time that whatif adds to one hand-over, in nanoseconds. A bare hand-over takes pairs/rate seconds,
+// so the result does not depend on the rate.
 func costs(c *comparison, pairs int) []float64 {
 	rate := spread.Of(c.switches).Median
 	var ns []float64

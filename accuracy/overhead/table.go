@@ -8,7 +8,7 @@ import (
 	"whatif/accuracy/internal/spread"
 )
 
-// row is one figure. A figure has a target when least or most is not 0; its median is held against it.
+// row is one figure. If least or most is not 0, it is the target of the figure's median.
 type row struct {
 	figure      string
 	unit        string
@@ -21,7 +21,7 @@ type table struct{ rows []row }
 
 func (t *table) add(r row) { t.rows = append(t.rows, r) }
 
-// cells are the row's texts: figure, median, spread, target, verdict.
+// cells returns the row's texts: figure, median, interval, target, verdict.
 func (r *row) cells() [5]string {
 	number := func(v float64) string { return fmt.Sprintf(r.format, v) }
 	c := [5]string{r.figure, number(r.measured.Median) + r.unit}

@@ -1,23 +1,23 @@
 package main
 
-// kind is a way to count, of which the program has a point.
+// kind is a kind of progress point. The program has a point of each kind.
 type kind struct {
 	name string
 	spec string
-	// visits is how often a round visits it.
+	// visits is the number of visits in a round.
 	visits int64
 }
 
-// source is the program, below accuracy.
+// source is the program's path below accuracy.
 const source = "points/programs/visits.c"
 
-// nothing is a point that costs nothing: the program ends once.
+// nothing is a point without a cost: its only visit is the program's end.
 var nothing = kind{"", "exit", 0}
 
-// visitMark stands for the number of the line with this at its end.
+// visitMark stands for the number of the line that ends with it.
 const visitMark = "/* LINE */"
 
-// everyCall is visited by the start of the program, too.
+// everyCall is a point that the program's start visits, too.
 const everyCall = "tracepoint:raw_syscalls:sys_enter"
 
 var kinds = []kind{

@@ -2,10 +2,12 @@
 //
 //	go run ./accuracy/points [-rounds 9] [-seconds 0.3] [-whatif bin/whatif]
 //
-// One program visits points of all kinds in each of its rounds. It is run under whatif without experiments: with one of
-// the points, and with one that costs nothing; the difference of a round's time is the cost of that point's visit. Runs
-// with all kinds take turns, because the speed of a shared machine drifts. What whatif counted must be exactly what the
-// program did, or there is no table. Then what points in the source cost, whether they are profiled or not.
+// One program visits points of all kinds in each of its rounds. It runs under whatif without experiments: with one of
+// the points, and with a point that costs nothing. The difference between the times of a round is the cost of a visit.
+// Runs with all kinds alternate, because the speed of a shared machine drifts. whatif's counts must be equal to the
+// program's, or there is no table. A second table has the cost of points in the source, with and without whatif.
+//
+// The normal sequence: [study.measure], then [study.measureSource].
 package main
 
 import (

@@ -48,8 +48,8 @@ a visit              2.35 ns   2.30 to 2.40 ns (range of 2)  <= 2 ns
 	}
 }
 
-// TestSmoke measures for a few seconds, with limits that a busy machine keeps too; that what whatif counts is
-// what the program did is exact on any.
+// TestSmoke measures for a few seconds, with limits that hold on a busy machine, too. The counts must be exact on every
+// machine.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	s := study{rig: r, rounds: 2, seconds: 0.1}
@@ -67,7 +67,7 @@ func TestSmoke(t *testing.T) {
 		_ = write(t.Output(), costs)
 	}
 	if testing.Short() {
-		return // what follows measures nothing of the kernel's
+		return // the rest does not depend on the kernel
 	}
 	figures, err := s.measureSource(t.Context())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"whatif/accuracy/internal/spread"
 )
 
-// Points in the source: what a visit costs the program, profiled or not, and what a program that visits
-// one a million times a second loses by it.
+// Programs with points in the source. They measure the cost of a visit, with and without whatif, and the loss of a
+// program that visits a point a million times a second.
 const (
 	million = "points/programs/million.c"
 	goTight = "points/programs/gotight"
@@ -24,7 +24,8 @@ type figure struct {
 	most       float64 // the target
 }
 
-// measureSource takes turns, because the speed of a shared machine drifts.
+// measureSource measures the cost of points in the source. Runs of all kinds alternate, because the speed of a shared
+// machine drifts.
 func (s *study) measureSource(ctx context.Context) ([]figure, error) {
 	inC, err := s.rig.Compile(ctx, million)
 	if err != nil {
@@ -35,28 +36,13 @@ func (s *study) measureSource(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	seconds := strconv.FormatFloat(s.seconds, 'f', -1, 64)
-	bare := func(args ...string) (float64, error) {
-		b, err := s.rig.Bare(ctx, args...)
-		if err != nil {
-			return 0, err
-		}
-		return b.Said.Rate(), nil
-	}
-	profiled := func(point, how string) (float64, error) {
-		p, err := s.rig.Whatif(ctx, []string{"-s", "0", "-p", point}, inC, "1", seconds, how)
-		if err != nil {
-			return 0, err
-		}
-		if point == "rounds" && p.Visits() != p.Said.Visits() {
-			return 0, fmt.Errorf("measuring the throughput: whatif counted %d visits, the program made %d", p.Visits(), p.Said.Visits())
-		}
-		return p.Said.Rate(), nil
-	}
 	var each [4][]float64
 	var off, on []float64
 	for range s.rounds {
-		for i, args := range [][]string{{inC, "1", seconds, "tight"}, {inC, "2", seconds, "tight"}, {inGo, "1", seconds}, {inGo, "2", seconds}} {
-			rate, err := bare(args...)
+		for i, args := range [][]string{
+			{inC, "1", seconds, "tight"}, {inC, "2", seconds, "tight"}, {inGo, "1", seconds}, {inGo, "2", seconds},
+		} {
+			rate, err := s.bareRate(ctx, args...)
 			if err != nil {
 				return nil, err
 			}
@@ -66,19 +52,19 @@ func (s *study) measureSource(ctx context.Context) ([]figure, error) {
 			}
 			each[i] = append(each[i], threads*1e9/rate)
 		}
-		without, err := bare(inC, "1", seconds, "without")
+		without, err := s.bareRate(ctx, inC, "1", seconds, "without")
 		if err != nil {
 			return nil, err
 		}
-		with, err := bare(inC, "1", seconds, "with")
+		with, err := s.bareRate(ctx, inC, "1", seconds, "with")
 		if err != nil {
 			return nil, err
 		}
 		off = append(off, 100*(1-with/without))
-		if without, err = profiled("exit", "without"); err != nil {
+		if without, err = s.profiledRate(ctx, "exit", inC, "1", seconds, "without"); err != nil {
 			return nil, err
 		}
-		if with, err = profiled("rounds", "with"); err != nil {
+		if with, err = s.profiledRate(ctx, "rounds", inC, "1", seconds, "with"); err != nil {
 			return nil, err
 		}
 		on = append(on, 100*(1-with/without))
@@ -91,6 +77,27 @@ func (s *study) measureSource(ctx context.Context) ([]figure, error) {
 		{"throughput lost by a million visits a second", "%", spread.Of(off), 1},
 		{"the same under whatif", "%", spread.Of(on), 1},
 	}, nil
+}
+
+func (s *study) bareRate(ctx context.Context, args ...string) (float64, error) {
+	b, err := s.rig.Bare(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return b.Said.Rate(), nil
+}
+
+// profiledRate is the rate under whatif, which counts a point.
+func (s *study) profiledRate(ctx context.Context, point string, args ...string) (float64, error) {
+	p, err := s.rig.Whatif(ctx, []string{"-s", "0", "-p", point}, args...)
+	if err != nil {
+		return 0, err
+	}
+	if point == "rounds" && p.Visits() != p.Said.Visits() {
+		return 0, fmt.Errorf("measuring the throughput: whatif counted %d visits, the program made %d",
+			p.Visits(), p.Said.Visits())
+	}
+	return p.Said.Rate(), nil
 }
 
 func writeSource(w io.Writer, figures []figure) error {

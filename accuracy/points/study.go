@@ -12,21 +12,21 @@ import (
 	"whatif/accuracy/internal/spread"
 )
 
-// study is how much to measure, with what.
+// study says how much to measure, and with which rig.
 type study struct {
 	rig     *rig.Rig
 	rounds  int
 	seconds float64
 }
 
-// cost is what a visit of a kind costs, in nanoseconds.
+// cost is the cost of a visit of a kind, in nanoseconds.
 type cost struct {
 	kind
 	ns spread.Summary
 }
 
-// measure makes all runs: in each round one of each kind, and between the rounds those without a cost, with
-// both of which the round's are compared.
+// measure makes all runs: one of each kind in a round, and one without a cost before and after the round, with which
+// they are compared.
 func (s *study) measure(ctx context.Context) ([]cost, error) {
 	program, err := s.rig.Compile(ctx, source)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *study) measure(ctx context.Context) ([]cost, error) {
 	return costs, nil
 }
 
-// spec is a kind's point, with the number of the line.
+// spec is a kind's point, with the number of the line in place of visitMark.
 func (s *study) spec(k kind) (string, error) {
 	file, marked := strings.CutSuffix(k.spec, visitMark)
 	if !marked {

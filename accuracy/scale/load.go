@@ -11,19 +11,19 @@ import (
 	"whatif/internal/profile"
 )
 
-// load is one kind of coming and going.
+// load is a program whose threads or processes come and go.
 type load struct {
 	name   string
 	what   string
 	source string // below accuracy/scale/programs
-	rate   int    // asked for: a second, or at the same time; 0: as fast as it can
+	rate   int    // the requested number, a second or at the same time; 0: as fast as possible
 	args   []string
-	// visits that each of what is asked for makes, where what is achieved is a rate.
+	// visits is the number of visits that each thread or process makes, if the program achieves a rate.
 	visits int
-	// achieved is what the program says it had at the same time; "" where it is a rate.
+	// achieved is the name of the program's figure for what existed at the same time; "": the program achieves a rate.
 	achieved string
-	// layouts says that the program runs its own file again and again, each time loaded at another address, and
-	// works on one line that has to be one unit for all of them.
+	// layouts means that the program executes its own file again and again, each time at another address. The line on
+	// which all of these processes work has to be one unit.
 	layouts bool
 }
 
@@ -39,7 +39,7 @@ var loads = []load{
 	{name: "orphans", what: "children that outlive their parent", source: "orphans.c", rate: 100, achieved: "orphans"},
 }
 
-// result is what came of a load.
+// result has the runs of a load.
 type result struct {
 	load     *load
 	bare     *rig.Bare
@@ -47,7 +47,7 @@ type result struct {
 	target   int // the line marked TARGET
 }
 
-// measure runs the load once bare and once under whatif, with the default plan of experiments.
+// measure runs the load once bare, and once under whatif with the default plan of experiments.
 func (l *load) measure(ctx context.Context, r *rig.Rig, seconds float64) (*result, error) {
 	program, err := r.Compile(ctx, "scale/programs/"+l.source)
 	if err != nil {
@@ -69,12 +69,13 @@ func (l *load) measure(ctx context.Context, r *rig.Rig, seconds float64) (*resul
 	return res, nil
 }
 
-// check compares both counts, and looks into the profile for what must be there once.
+// check compares both counts of visits, and checks that the profile has each unit once.
 func (r *result) check() error {
 	var errs []error
 	p := r.profiled
 	if own, counted := p.Said.Visits(), p.Visits(); own != counted {
-		errs = append(errs, fmt.Errorf("checking %s: whatif counted %d visits, the program %d", r.load.name, counted, own))
+		errs = append(errs,
+			fmt.Errorf("checking %s: whatif counted %d visits, the program %d", r.load.name, counted, own))
 	}
 	if err := unitsOnce(p.Data.Units); err != nil {
 		errs = append(errs, fmt.Errorf("checking %s: %w", r.load.name, err))
@@ -83,15 +84,17 @@ func (r *result) check() error {
 		return errors.Join(errs...)
 	}
 	if layouts := p.Said["layouts"]; layouts < 2 {
-		errs = append(errs, fmt.Errorf("checking %s: all was loaded at one address: turn address randomization on", r.load.name))
+		errs = append(errs,
+			fmt.Errorf("checking %s: all was loaded at one address: turn address randomization on", r.load.name))
 	}
 	if found, _ := r.targetUnits(); found != 1 {
-		errs = append(errs, fmt.Errorf("checking %s: the line that its children work on is %d units, want 1", r.load.name, found))
+		errs = append(errs,
+			fmt.Errorf("checking %s: the line that its children work on is %d units, want 1", r.load.name, found))
 	}
 	return errors.Join(errs...)
 }
 
-// unitsOnce is an error when a line, or a function, is more than one unit.
+// unitsOnce returns an error if a line or a function is more than one unit.
 func unitsOnce(units map[uint32]profile.Unit) error {
 	seen := map[profile.UnitKey]uint32{}
 	for id, u := range units {
@@ -104,7 +107,7 @@ func unitsOnce(units map[uint32]profile.Unit) error {
 	return nil
 }
 
-// targetUnits counts the units that are the line marked TARGET, and its share of the samples.
+// targetUnits counts the units for the line marked TARGET, and computes their share of the samples.
 func (r *result) targetUnits() (units int, share float64) {
 	var hits, all int64
 	for id, u := range r.profiled.Data.Units {

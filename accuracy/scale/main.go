@@ -1,11 +1,13 @@
-// Scale runs programs whose threads and processes come and go by the thousands, bare and under whatif, and checks
-// that whatif counts every visit of their progress point: what is not followed is not counted.
+// Scale runs programs whose threads and processes come and go by the thousands, bare and under whatif. It checks that
+// whatif counts every visit of their progress point, because whatif misses visits of threads that it does not follow.
 //
 //	go run ./accuracy/scale [-seconds 8] [-only NAMES] [-whatif bin/whatif]
 //
-// It prints one line a program: what was asked for, what was achieved bare and under whatif, both counts, what
-// whatif reports as lost, and its peak memory. The exit status is 1 when a count is wrong, or the profile is. Each
-// program ends by itself: only then does it know its own count for good.
+// It prints one line for each program: the requested rate, the rates bare and under whatif, both counts, the losses
+// that whatif reports, and its peak memory. The exit status is 1 if a count or the profile is wrong. Each program ends
+// by itself, because only then its own count is final.
+//
+// The normal sequence: [load.measure] and [result.check] for each [load], then [write].
 package main
 
 import (
@@ -51,7 +53,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	return o, err
 }
 
-// measure goes on where a load fails, and prints what there is.
+// measure measures all chosen loads and prints the results. If one load fails it goes on.
 func (o *options) measure(ctx context.Context, stdout io.Writer) error {
 	r, err := rig.Open(o.whatif)
 	if err != nil {
@@ -78,7 +80,7 @@ func (o *options) measure(ctx context.Context, stdout io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// choose gives the loads with these names, in their order; all of them when there are no names.
+// choose returns the loads with these names, in the order of the table; all loads if there are no names.
 func choose(names string) ([]load, error) {
 	if names == "" {
 		return loads, nil

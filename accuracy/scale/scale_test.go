@@ -25,13 +25,18 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// made is a result as a run would leave it.
+// made makes a result like that of a run.
 func made(l load, own, counted int64, units map[uint32]profile.Unit) *result {
 	said := rig.Said{"visits": float64(own), "seconds": 1, "layouts": 7}
-	return &result{load: &l, target: 12, bare: &rig.Bare{Said: said}, profiled: &rig.Profiled{Said: said, Data: &profile.Data{
-		Units: units, Experiments: []profile.Experiment{{RealNS: 100, DelayNS: 10, Samples: 4, UnitSamples: map[uint32]int64{1: 3}}},
+	data := &profile.Data{
+		Units: units,
+		Experiments: []profile.Experiment{
+			{RealNS: 100, DelayNS: 10, Samples: 4, UnitSamples: map[uint32]int64{1: 3}},
+		},
 		End: &profile.End{Visits: []int64{counted}, Losses: map[string]int64{"stacks not readable": 2}},
-	}}}
+	}
+	profiled := &rig.Profiled{Said: said, Data: data}
+	return &result{load: &l, target: 12, bare: &rig.Bare{Said: said}, profiled: profiled}
 }
 
 func TestCheck(t *testing.T) {
@@ -69,15 +74,17 @@ func TestWrite(t *testing.T) {
 	if err := write(&text, []result{*made(l, 20, 20, units)}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"10/s", "20 / 20 exact", "4 samples; delays inserted: 10.0% of the time; 7 load addresses",
-		"with 75% of the samples", "lost: 2 stacks not readable"} {
+	for _, want := range []string{
+		"10/s", "20 / 20 exact", "4 samples; delays inserted: 10.0% of the time; 7 load addresses",
+		"with 75% of the samples", "lost: 2 stacks not readable",
+	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
 }
 
-// TestSmoke runs every load for a moment. The counts must be exact however busy the machine is; rates are not judged.
+// TestSmoke runs every load for a moment. The counts must be exact on every machine; rates are not judged.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	for _, l := range loads {

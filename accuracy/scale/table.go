@@ -11,7 +11,7 @@ import (
 	"whatif/accuracy/internal/rig"
 )
 
-// write prints a line for each result, and below the table what whatif said it had lost.
+// write prints a line for each result, and below the table the losses and warnings that whatif reported.
 func write(w io.Writer, results []result) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "load\tasked for\tbare\twith whatif\tslower by\tcounted / own count\tmemory\ttables\twhat")
@@ -55,7 +55,7 @@ func (l *load) unit() string {
 	return "/s"
 }
 
-// reached is what a run achieved of what was asked for.
+// reached is the rate or number that a run achieved.
 func (l *load) reached(said rig.Said) string {
 	if l.achieved != "" {
 		return fmt.Sprintf("%.0f", said[l.achieved])
@@ -63,7 +63,7 @@ func (l *load) reached(said rig.Said) string {
 	return fmt.Sprintf("%.0f/s", said.Rate()/float64(l.visits))
 }
 
-// writeNotes prints what does not fit in the table.
+// writeNotes prints the figures that do not fit in the table.
 func (r *result) writeNotes(w io.Writer) error {
 	data := r.profiled.Data
 	var samples int64

@@ -1,14 +1,14 @@
-// Servers checks whatif on servers that were not written for it and are not changed: memcached, nginx and PostgreSQL, as
-// Debian has them, under load from clients that come with them.
+// Servers checks whatif on unchanged servers that were not written for it: Debian's memcached, nginx and PostgreSQL,
+// under load from clients of the same packages.
 //
 //	go run ./accuracy/servers [-only NAMES] [-rounds 4] [-size 1]
 //
-// Of each it asks what would be gained if one function took no time, once with the clients profiled with the server and
-// once with the clients outside; then it changes the server's configuration so that the function has nothing, or
-// little, to do, and prints what that gains. Each visit that whatif counts must be a request that the clients made.
+// For each server it predicts the gain if one function took no time, once with the clients in the target and once with
+// the clients outside. Then it changes the server's configuration so that the function has little or nothing to do, and
+// measures the real gain. whatif's count of visits must be equal to the number of requests that the clients made.
 //
-// It needs root, and the packages that make servers installs; what it starts is on a free port of 127.0.0.1, runs as the
-// package's own user, and is gone at the end, with its files. docs/servers.md is what came of it.
+// It needs root, and the packages that make servers installs. A server uses a free port of 127.0.0.1 and runs as the
+// package's own user. At the end it is stopped, and its files are removed. docs/servers.md has the results.
 //
 // The normal sequence: [newPlace], then [study.predict] and [study.truth].
 package main
@@ -51,14 +51,15 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		return nil, err
 	}
 	if o.rounds < 0 || !(o.size > 0) || o.size > 100 {
-		return nil, errors.New("reading the command line: rounds are 0, for predictions only, or more, and a size is above 0, up to 100")
+		return nil, errors.New("reading the command line: rounds are 0, for predictions only, or more, " +
+			"and a size is above 0, up to 100")
 	}
 	var err error
 	o.servers, err = choose(*only)
 	return o, err
 }
 
-// choose gives the servers with these names; all of them when there are none.
+// choose returns the servers with these names; all servers if there are no names.
 func choose(only string) ([]server, error) {
 	if only == "" {
 		return servers, nil
@@ -78,7 +79,7 @@ func choose(only string) ([]server, error) {
 	return chosen, nil
 }
 
-// studyAll goes through the servers, and prints what it finds as it goes.
+// studyAll studies the chosen servers, and prints each result when it is known.
 func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
 	r, err := rig.Open(o.whatif)
 	if err != nil {
@@ -91,7 +92,9 @@ func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	for i := range o.servers {
-		s := study{whatif: r.Command(), server: &o.servers[i], requests: int(o.size * float64(o.servers[i].requests)), rounds: o.rounds, progress: stderr}
+		server := &o.servers[i]
+		requests := int(o.size * float64(server.requests))
+		s := study{whatif: r.Command(), server: server, requests: requests, rounds: o.rounds, progress: stderr}
 		if err := s.run(ctx, r.Root()); err != nil {
 			return fmt.Errorf("%s: %w", s.server.name, err)
 		}

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// place is where a server lives: a directory and a port of its own, and the user that both are for.
+// place has what a server needs: a directory and a port of its own, and the user as which it runs.
 type place struct {
-	root     string    // the checkout's
-	progress io.Writer // told what takes long
+	root     string    // the checkout
+	progress io.Writer // for steps that take long
 	dir      string
 	port     int
 	user     string
@@ -40,7 +40,7 @@ func newPlace(root, name string, progress io.Writer) (*place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	// A port that was free a moment ago.
+	// This port is free now, and probably still when the server starts.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
@@ -56,7 +56,8 @@ func newPlace(root, name string, progress io.Writer) (*place, error) {
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", doing, err), os.RemoveAll(dir))
 	}
-	return &place{root: root, progress: progress, dir: dir, port: port, user: name, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+	cred := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return &place{root: root, progress: progress, dir: dir, port: port, user: name, cred: cred}, nil
 }
 
 func (p *place) remove() error { return os.RemoveAll(p.dir) }
@@ -65,7 +66,7 @@ func (p *place) file(name string) string { return filepath.Join(p.dir, name) }
 
 func (p *place) portText() string { return strconv.Itoa(p.port) }
 
-// as is a command that runs as the place's user, in a process group of its own.
+// as makes a command that runs as the place's user, in a process group of its own.
 func (p *place) as(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = p.dir
@@ -74,7 +75,7 @@ func (p *place) as(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// command runs to its end.
+// command runs a command to its end.
 func (p *place) command(ctx context.Context, args ...string) error {
 	output, err := p.as(ctx, args...).CombinedOutput()
 	if err != nil {
@@ -83,14 +84,14 @@ func (p *place) command(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// patience is how long a server may take to start, and to end.
+// patience is the longest time that a server may take to start, and to end.
 const patience = 30 * time.Second
 
-// running is a server, or whatif with a server in it.
+// running is a server that runs, by itself or under whatif.
 type running struct {
 	cmd   *exec.Cmd
 	said  strings.Builder
-	ended chan struct{} // closed when err is known
+	ended chan struct{} // closed when err is set
 	err   error
 }
 
@@ -107,7 +108,7 @@ func start(cmd *exec.Cmd) (*running, error) {
 	return r, nil
 }
 
-// untilReady returns when the server can be asked.
+// untilReady waits until the server accepts requests. ready is a bash command that then succeeds.
 func (r *running) untilReady(ctx context.Context, p *place, ready string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -123,7 +124,7 @@ func (r *running) untilReady(ctx context.Context, p *place, ready string) error 
 	return nil
 }
 
-// stop asks it to end, and waits until it has; one that does not is killed, with its group.
+// stop sends SIGTERM, and waits for the end. A server that does not end is killed, with its process group.
 func (r *running) stop() error {
 	select {
 	case <-r.ended:

@@ -8,25 +8,26 @@ import (
 	"strings"
 )
 
-// server is a server with its load, and one change to it that can be predicted.
+// server is a server with its load, and a change to it that can be predicted.
 type server struct {
 	name string
-	user string // that runs it
-	// prepare makes what it needs in its place.
+	user string // as which it runs
+	// prepare makes the files that the server needs.
 	prepare func(ctx context.Context, p *place) error
-	// command starts it in the foreground, as it is or changed; ready succeeds when it can be asked.
+	// command starts the server in the foreground, unchanged or changed. ready is a bash command that succeeds when the
+	// server accepts requests.
 	command func(p *place, changed bool) []string
 	ready   func(p *place) string
-	// load makes n requests or a few less, made says exactly how many.
+	// load is the command of the clients, which make n requests or a few less; made is the exact number.
 	load     func(p *place, n int) []string
 	made     func(n int) int64
-	requests int // by default: some seconds' worth
+	requests int // the default number, for some seconds
 	point    string
 	target   string
 	change   string // in words
 }
 
-// listening is a bash command that succeeds when the port is open; it asks for nothing.
+// listening is a bash command that succeeds when the port is open. It makes no request.
 func listening(p *place) string {
 	return fmt.Sprintf("(exec 3<>/dev/tcp/127.0.0.1/%d) 2>/dev/null", p.port)
 }
@@ -41,10 +42,11 @@ var servers = []server{
 			if changed {
 				hash = "hashpower=20"
 			}
-			return []string{p.file("memcached"), "-l", "127.0.0.1", "-p", p.portText(), "-U", "0", "-m", "2048", "-t", "2", "-o", hash}
+			return []string{p.file("memcached"), "-l", "127.0.0.1", "-p", p.portText(), "-U", "0", "-m", "2048",
+				"-t", "2", "-o", hash}
 		},
 		ready: listening,
-		// It sets each key, and then each of two threads gets each of them.
+		// memcslap sets each key, and then each of two threads gets all keys.
 		load: func(p *place, n int) []string {
 			return []string{"memcslap", "-s", "127.0.0.1:" + p.portText(), "-t", "get", "-c", "2", "-e", fmt.Sprint(n / 3)}
 		},
@@ -64,7 +66,8 @@ var servers = []server{
 		},
 		ready: listening,
 		load: func(p *place, n int) []string {
-			return []string{"ab", "-q", "-c", "4", "-n", fmt.Sprint(n), "-H", "Accept-Encoding: gzip", "http://127.0.0.1:" + p.portText() + "/page.html"}
+			return []string{"ab", "-q", "-c", "4", "-n", fmt.Sprint(n), "-H", "Accept-Encoding: gzip",
+				"http://127.0.0.1:" + p.portText() + "/page.html"}
 		},
 		made:     func(n int) int64 { return int64(n) },
 		requests: 16_000,
@@ -78,13 +81,13 @@ var servers = []server{
 			if changed {
 				plan = "force_generic_plan"
 			}
-			return []string{postgres + "postgres", "-D", p.file("data"), "-p", p.portText(), "-k", p.dir, "-c", "listen_addresses=127.0.0.1",
-				"-c", "autovacuum=off", "-c", "plan_cache_mode=" + plan}
+			return []string{postgres + "postgres", "-D", p.file("data"), "-p", p.portText(), "-k", p.dir,
+				"-c", "listen_addresses=127.0.0.1", "-c", "autovacuum=off", "-c", "plan_cache_mode=" + plan}
 		},
 		ready: func(p *place) string { return postgres + "pg_isready -q -h 127.0.0.1 -p " + p.portText() },
 		load: func(p *place, n int) []string {
-			return []string{"pgbench", "-h", "127.0.0.1", "-p", p.portText(), "-U", "postgres", "-n", "-M", "prepared", "-f", p.file("join.sql"),
-				"-c", "2", "-t", fmt.Sprint(n / 2), "postgres"}
+			return []string{"pgbench", "-h", "127.0.0.1", "-p", p.portText(), "-U", "postgres", "-n", "-M", "prepared",
+				"-f", p.file("join.sql"), "-c", "2", "-t", fmt.Sprint(n / 2), "postgres"}
 		},
 		made:     func(n int) int64 { return int64(n / 2 * 2) },
 		requests: 120_000,
@@ -93,7 +96,7 @@ var servers = []server{
 	},
 }
 
-// prepareMemcached copies the program, and puts its symbols beside it: Debian's program has none.
+// prepareMemcached copies the program and puts a file with its symbols beside it, because Debian's program has none.
 func prepareMemcached(ctx context.Context, p *place) error {
 	found, err := symbols(ctx, p.root, p.progress)
 	if err != nil {
@@ -156,11 +159,14 @@ INSERT INTO account SELECT i, 1 + i % 10, i FROM generate_series(1, 100000) i;
 	if err := p.write("tables.sql", tables); err != nil {
 		return err
 	}
-	if err := p.write("join.sql", "\\set aid random(1, 100000)\nSELECT name, balance FROM account JOIN branch USING (bid) WHERE aid = :aid;\n"); err != nil {
+	join := "\\set aid random(1, 100000)\n" +
+		"SELECT name, balance FROM account JOIN branch USING (bid) WHERE aid = :aid;\n"
+	if err := p.write("join.sql", join); err != nil {
 		return err
 	}
-	// In single-user mode: each line is a command. ANALYZE last, for the plans.
-	return p.command(ctx, "sh", "-c", fmt.Sprintf("(cat %s; echo ANALYZE) | %spostgres --single -D %s postgres", p.file("tables.sql"), postgres, p.file("data")))
+	// In single-user mode each line is a command. ANALYZE comes last, so that the planner knows the tables.
+	return p.command(ctx, "sh", "-c", fmt.Sprintf("(cat %s; echo ANALYZE) | %spostgres --single -D %s postgres",
+		p.file("tables.sql"), postgres, p.file("data")))
 }
 
 func (p *place) write(name, text string) error {

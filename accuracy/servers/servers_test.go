@@ -43,7 +43,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// TestStop: nothing is left of a server, whether it ends when it is asked to or ended before.
+// TestStop checks that nothing is left of a server, whether it ends on request or has ended before.
 func TestStop(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to become another user")
@@ -89,7 +89,8 @@ func TestWrite(t *testing.T) {
 	if err := s.write(&row); err != nil {
 		t.Fatal(err)
 	}
-	const want = "| nginx | `func:deflate` | `func:ngx_http_free_request` | 10, 10, 10 | 30.0%, 60.0% | 2.0 ± 1.0 | 2.5 ± 0.5 | gzip off | 2.0 (1.0 to 3.0) |\n"
+	const want = "| nginx | `func:deflate` | `func:ngx_http_free_request` | 10, 10, 10 | 30.0%, 60.0% | " +
+		"2.0 ± 1.0 | 2.5 ± 0.5 | gzip off | 2.0 (1.0 to 3.0) |\n"
 	if row.String() != want {
 		t.Errorf("%s", row.String())
 	}

@@ -18,7 +18,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// study is what is found out about one server.
+// study measures one server.
 type study struct {
 	whatif   string
 	server   *server
@@ -28,10 +28,10 @@ type study struct {
 	progress io.Writer
 
 	inside, outside prediction
-	gains           []float64 // really, one a round
+	gains           []float64 // the real gains, one for each round
 }
 
-// prediction is what whatif says of a run.
+// prediction has whatif's figures of a run.
 type prediction struct {
 	share  float64
 	visits int64
@@ -61,19 +61,20 @@ func (s *study) say(what string) {
 	fmt.Fprintf(s.progress, "%s %s: %s\n", time.Now().Format("15:04:05"), s.server.name, what)
 }
 
-// script runs a server and its clients, whose status is its own.
+// script runs a server and its clients. Its exit status is that of the clients.
 const script = `"${@:1:$SERVER_WORDS}" & server=$!
 trap 'kill $server 2>/dev/null' EXIT
 until eval "$READY"; do kill -0 $server || exit 1; sleep 0.05; done
 "${@:$SERVER_WORDS + 1}" && kill $server && { wait $server; true; }`
 
-// predict asks whatif, with the clients started by it, or by us.
+// predict asks whatif for a prediction. whatif starts the clients if they are inside; else this command starts them.
 func (s *study) predict(ctx context.Context, inside bool) (p prediction, err error) {
 	file := s.place.file("whatif.profile")
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return p, fmt.Errorf("predicting: %w", err)
 	}
-	args := []string{"run", "--quiet", "--repeat", "1", "--user", s.place.user, "-o", file, "-p", "done=" + s.pointIn(), "-t", s.server.target, "-s", "0,50,100", "--"}
+	args := []string{"run", "--quiet", "--repeat", "1", "--user", s.place.user, "-o", file,
+		"-p", "done=" + s.pointIn(), "-t", s.server.target, "-s", "0,50,100", "--"}
 	server, load := s.server.command(s.place, false), s.server.load(s.place, s.requests)
 	if inside {
 		args = append(args, "bash", "-c", script, "bash")
@@ -86,7 +87,7 @@ func (s *study) predict(ctx context.Context, inside bool) (p prediction, err err
 	cmd.Dir = s.place.dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("SERVER_WORDS=%d", len(server)), "READY="+s.server.ready(s.place))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends what it runs
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // whatif then ends the server
 	r, err := start(cmd)
 	if err != nil {
 		return p, fmt.Errorf("predicting: %w", err)
@@ -109,7 +110,8 @@ func (s *study) predict(ctx context.Context, inside bool) (p prediction, err err
 	return s.read(file)
 }
 
-// pointIn names the point in the server's own program: bash, which starts it, has none of it.
+// pointIn names the point with the path of the server's program. Inside, whatif starts bash, which does not have the
+// point.
 func (s *study) pointIn() string {
 	words := s.server.command(s.place, false)
 	program := words[0]
@@ -150,8 +152,8 @@ func (s *study) read(file string) (prediction, error) {
 	return p, nil
 }
 
-// truth runs the server as it is and changed in turn. A run is compared with the two beside it only: the speed of a
-// shared machine drifts.
+// truth runs the server unchanged and changed alternately. A changed run is compared only with the runs before and
+// after it, because the speed of a shared machine drifts.
 func (s *study) truth(ctx context.Context) error {
 	if s.rounds == 0 {
 		return nil
@@ -176,7 +178,7 @@ func (s *study) truth(ctx context.Context) error {
 	return nil
 }
 
-// took is how long the clients were served.
+// took runs the server, and returns the time that it took for all requests.
 func (s *study) took(ctx context.Context, changed bool) (time.Duration, error) {
 	r, err := start(s.place.as(ctx, s.server.command(s.place, changed)...))
 	if err != nil {
@@ -191,7 +193,7 @@ func (s *study) took(ctx context.Context, changed bool) (time.Duration, error) {
 	return ended.Sub(began), errors.Join(err, r.stop())
 }
 
-// head is of write's rows.
+// head is the head of the table; write prints the rows.
 const head = "| server | if this took no time | point | visits with clients inside, outside, requests made | share | " +
 	"predicted, clients inside | clients outside | really changed | really (lowest to highest) |\n" +
 	"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -201,8 +203,10 @@ func (s *study) write(w io.Writer) error {
 	if g := slices.Sorted(slices.Values(s.gains)); len(g) > 0 {
 		really = fmt.Sprintf("%.1f (%.1f to %.1f)", (g[(len(g)-1)/2]+g[len(g)/2])/2, g[0], g[len(g)-1])
 	}
-	_, err := fmt.Fprintf(w, "| %s | `%s` | `%s` | %d, %d, %d | %.1f%%, %.1f%% | %.1f ± %.1f | %.1f ± %.1f | %s | %s |\n",
-		s.server.name, s.server.target, s.server.point, s.inside.visits, s.outside.visits, s.server.made(s.requests), s.inside.share, s.outside.share,
+	_, err := fmt.Fprintf(w, "| %s | `%s` | `%s` | %d, %d, %d | %.1f%%, %.1f%% | "+
+		"%.1f ± %.1f | %.1f ± %.1f | %s | %s |\n",
+		s.server.name, s.server.target, s.server.point,
+		s.inside.visits, s.outside.visits, s.server.made(s.requests), s.inside.share, s.outside.share,
 		s.inside.gain.Value, s.inside.gain.Half(), s.outside.gain.Value, s.outside.gain.Half(), s.server.change, really)
 	return err
 }

@@ -14,9 +14,9 @@ import (
 	"whatif/internal/hint"
 )
 
-// symbols finds the debug information of Debian's memcached, or makes it, once: it is in no archive that everybody has,
-// but Debian's packages are reproducible, so building the source package again makes the file that belongs to the
-// program as it is. Whether it does its name says, the program's build id.
+// symbols returns the debug information of Debian's memcached, and makes it the first time. No common archive has it.
+// But Debian's packages are reproducible, so building the source package makes the file that belongs to the installed
+// program. The file's name has the program's build id, which proves it.
 func symbols(ctx context.Context, root string, progress io.Writer) (string, error) {
 	const program = "/usr/bin/memcached"
 	id, err := buildID(program)
@@ -39,16 +39,18 @@ dpkg-deb -x memcached-dbgsym_*.deb symbols`
 	cmd.Dir = dir
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", hint.New(fmt.Errorf("making symbols: %w\n%s", err, output[max(0, len(output)-1000):]),
-			`apt needs the source packages: a line that begins with "deb-src", or "Types: deb-src", in its sources, then apt-get update`)
+			`apt needs the source packages: a line that begins with "deb-src", or "Types: deb-src", in its sources, `+
+				`then apt-get update`)
 	}
 	if _, err := os.Stat(made); err != nil {
-		return "", hint.New(fmt.Errorf("making symbols: what was built is another program than %s, whose build id is %s", program, id),
-			"upgrade the compiler and the libraries to those of Debian's own build, or install memcached-dbgsym")
+		err := fmt.Errorf("making symbols: what was built is another program than %s, whose build id is %s", program, id)
+		return "", hint.New(err, "upgrade the compiler and the libraries to those of Debian's own build, "+
+			"or install memcached-dbgsym")
 	}
 	return made, nil
 }
 
-// buildID is what an ELF file's note says.
+// buildID is the build id in an ELF file's note.
 func buildID(file string) (string, error) {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -13,18 +13,19 @@ import (
 	"whatif/internal/analyze"
 )
 
-// Whether learning from the data biases what they say: the same programs with each plan in turn, all for the same time and with
-// experiments of the same length, and what each says of the units on the average. The plan that draws evenly learns nothing; it
-// draws all levels alike, too, so where a curve bends it may be off by itself.
+// This file measures whether learning from the data biases the results. It profiles each program with each plan
+// alternately, for the same time and with experiments of the same length, and compares the mean gains of the units. The
+// plan that draws evenly does not learn. But it also draws all levels with the same probability, so its own result may
+// be off if a curve bends.
 
-// Of the plans that learn one is for runs that are not asked to end at some width, the other for those that are.
+// compared are the plans. Of those that learn, "race" is for runs with --until, and "usual" for others.
 var compared = []way{
 	{name: "even", even: true, length: short, race: true},
 	{name: "usual", length: short},
 	{name: "race", length: short, race: true},
 }
 
-// said is what runs with one plan said of a unit's gain.
+// said has the gains of a unit from runs with one plan.
 type said []float64
 
 func (x said) mean() float64 {
@@ -35,7 +36,7 @@ func (x said) mean() float64 {
 	return sum / float64(len(x))
 }
 
-// squaredError is that of the mean.
+// squaredError is the squared standard error of the mean.
 func (x said) squaredError() float64 {
 	sum, m, n := 0.0, x.mean(), float64(len(x))
 	for _, g := range x {
@@ -44,13 +45,13 @@ func (x said) squaredError() float64 {
 	return sum / (n - 1) / n
 }
 
-// biases are what was said of the units of one program, by name and plan.
+// biases has the gains of a program's units, by name and plan.
 type biases struct {
 	program program
 	units   map[string][]said
 }
 
-// bias profiles a program with all plans in turn.
+// bias profiles a program with all plans alternately.
 func (s *study) bias(ctx context.Context, r *rig.Rig, p program) (biases, error) {
 	b := biases{p, map[string][]said{}}
 	path, err := r.Compile(ctx, p.source)
@@ -59,12 +60,12 @@ func (s *study) bias(ctx context.Context, r *rig.Rig, p program) (biases, error)
 	}
 	for round := range s.biasRounds {
 		for k := range compared {
-			i := (k + round) % len(compared) // none is always the first
+			i := (k + round) % len(compared) // another plan comes first in each round
 			way := compared[i]
 			if ctx.Err() != nil {
 				return b, ctx.Err()
 			}
-			// A plan that learns has the data analysed; the even one takes as much time with it.
+			// The plans that learn have to analyse the data. With never, the even plan analyses them, too.
 			never := func(*analyze.Result) bool { return false }
 			if !way.race {
 				never = nil
@@ -93,8 +94,8 @@ func (s *study) bias(ctx context.Context, r *rig.Rig, p program) (biases, error)
 	return b, nil
 }
 
-// known are the units of which all runs say something, the one with the largest gain first: were those left out that
-// a plan soon gave up, so would be what biases it.
+// known lists the units with a gain from each run, the largest gain first. Where a plan gave up a unit early, its gain
+// still counts: leaving such runs out would hide the bias.
 func (b *biases) known(runs int) (names []string) {
 	for name, by := range b.units {
 		if !slices.ContainsFunc(by, func(x said) bool { return len(x) < runs }) {
@@ -105,15 +106,17 @@ func (b *biases) known(runs int) (names []string) {
 	return names
 }
 
-// writeBias prints how far what is said with a plan that learns is from what is said with an even one.
+// writeBias prints the differences between the plans that learn and the even one.
 func (s *study) writeBias(w io.Writer, all []biases) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "\nmean gain at %d%% of %d runs of %v with each plan, and how far a plan that learns is from the even one, with the standard error of that\n\n", at, s.biasRounds, s.length)
+	fmt.Fprintf(tw, "\nmean gain at %d%% of %d runs of %v with each plan, and how far a plan that learns is from the "+
+		"even one, with the standard error of that\n\n", at, s.biasRounds, s.length)
 	fmt.Fprintln(tw, "program\tunit\teven\tusual\trace\tusual - even\trace - even")
 	for _, b := range all {
 		for _, name := range b.known(s.biasRounds) {
 			by := b.units[name]
-			fmt.Fprintf(tw, "%s\t%s\t%.1f\t%.1f\t%.1f\t%s\t%s\n", b.program.name, name, by[0].mean(), by[1].mean(), by[2].mean(), difference(by[1], by[0]), difference(by[2], by[0]))
+			fmt.Fprintf(tw, "%s\t%s\t%.1f\t%.1f\t%.1f\t%s\t%s\n", b.program.name, name,
+				by[0].mean(), by[1].mean(), by[2].mean(), difference(by[1], by[0]), difference(by[2], by[0]))
 		}
 	}
 	if err := tw.Flush(); err != nil {

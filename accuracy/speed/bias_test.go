@@ -14,7 +14,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// Only units of which every run says something are compared.
+// Only units with a gain from every run are compared.
 func TestKnown(t *testing.T) {
 	b := biases{units: map[string][]said{
 		"a.c:1": {{1, 2}, {1, 2}, {1, 2}},

@@ -16,7 +16,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// study is what to measure.
+// study says what to measure.
 type study struct {
 	programs []program
 	rounds   int
@@ -25,15 +25,15 @@ type study struct {
 	progress io.Writer
 
 	biasRounds int
-	length     time.Duration // of a run of these
+	length     time.Duration // of a run in these rounds
 }
 
 // A way is a plan that is measured.
 type way struct {
 	name   string
-	even   bool
+	even   bool          // the paper's plan
 	length time.Duration // least length of an experiment
-	// race: of those that learn, the plan of --until. Where times are measured that goes without saying.
+	// race: among the plans that learn, the one of --until. It is only for bias; times are always measured with it.
 	race bool
 }
 
@@ -44,23 +44,23 @@ var ways = []way{
 	{name: "whatif's plan", length: short},
 }
 
-// outcome is how long a run took, from its start, until the interval was narrow enough (+Inf: not within the limit), and what it
-// said at its end.
+// outcome has the times in seconds from a run's start until an interval was narrow enough (+Inf: not within the limit),
+// and the run's answer at its end.
 type outcome struct {
-	curve  float64 // the interval that our curve through all speed-ups has
-	single float64 // the one that the experiments at that speed-up have by themselves
-	unit   string  // that was leading
+	curve  float64 // for the interval of whatif's curve through all speed-ups
+	single float64 // for the interval of the experiments at that speed-up by themselves
+	unit   string  // the leading unit
 	gain   analyze.Estimate
 }
 
-// result is a program's outcomes, by way.
+// result has a program's outcomes, by way.
 type result struct {
 	program program
 	by      [][]outcome
 }
 
 func (s *study) report(ctx context.Context, w io.Writer) error {
-	r, err := rig.Open("bin/whatif") // which is not asked: the packages it is made of are
+	r, err := rig.Open("bin/whatif") // not used: this command calls whatif's packages
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *study) report(ctx context.Context, w io.Writer) error {
 	return s.writeBias(w, learned)
 }
 
-// measure profiles a program with both plans in turn.
+// measure profiles a program with both plans alternately.
 func (s *study) measure(ctx context.Context, r *rig.Rig, p program) (result, error) {
 	res := result{program: p, by: make([][]outcome, len(ways))}
 	path, err := r.Compile(ctx, p.source)
@@ -95,7 +95,7 @@ func (s *study) measure(ctx context.Context, r *rig.Rig, p program) (result, err
 	}
 	for round := range s.rounds {
 		for i, way := range ways {
-			if ctx.Err() != nil { // a run would not begin, and its program not end
+			if ctx.Err() != nil { // a run would not begin, and its program would not end
 				return res, ctx.Err()
 			}
 			o, err := s.run(ctx, p, path, way, uint64(round+1))
@@ -123,7 +123,7 @@ func (s *study) run(ctx context.Context, p program, path string, by way, seed ui
 			o.single = min(o.single, now)
 		}
 		slowest := o.curve
-		if by.even { // of the paper's plan both are asked for
+		if by.even { // of the paper's plan both times are measured
 			slowest = max(slowest, o.single)
 		}
 		return !math.IsInf(slowest, 1)
@@ -138,8 +138,10 @@ func (s *study) run(ctx context.Context, p program, path string, by way, seed ui
 	return o, nil
 }
 
-// profile profiles a program for so long, or until enough says so.
-func (s *study) profile(ctx context.Context, path string, by way, seed uint64, long time.Duration, enough func(*analyze.Result) bool) (*analyze.Result, error) {
+// profile profiles a program for the time long, or until enough returns true.
+func (s *study) profile(
+	ctx context.Context, path string, by way, seed uint64, long time.Duration, enough func(*analyze.Result) bool,
+) (*analyze.Result, error) {
 	spec, err := point.Parse("done=func:progress_done")
 	if err != nil {
 		return nil, err
@@ -164,10 +166,10 @@ func (s *study) profile(ctx context.Context, path string, by way, seed uint64, l
 	return analyze.Analyze([]*profile.Data{done.Data}, analyze.Options{}), nil
 }
 
-// at is the speed-up whose gain is to be known.
+// at is the speed-up for which the gain is measured, in percent.
 const at = 50
 
-// leading is the unit that is ranked first.
+// leading is the unit that is ranked first; nil if there is none.
 func leading(r *analyze.Result) *analyze.Target {
 	if len(r.Targets) == 0 || len(r.Targets[0].Effects) == 0 {
 		return nil
@@ -175,8 +177,8 @@ func leading(r *analyze.Result) *analyze.Target {
 	return &r.Targets[0]
 }
 
-// known tells whether the leading unit's gain is known well enough: by all that is known of the unit, and by the experiments at
-// that speed-up alone, which is how the paper draws its graphs.
+// known tells whether the leading unit's gain is known well enough: by the curve through all of the unit's experiments,
+// and by the experiments at that speed-up alone, as in the paper's graphs.
 func (s *study) known(r *analyze.Result) (curve, single bool) {
 	first := leading(r)
 	if first == nil || first.Effects[0].Verdict != analyze.Faster {

@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// change is a piece of code whose work can really be changed, without the program's
-// results becoming others.
+// change is a real change of the work of a piece of code that does not change the program's results.
 type change struct {
 	name string
-	// target is the code for whatif; where it is empty, it is the line that replaces[0] is in.
+	// target is the code for whatif; if it is empty, it is the line with replaces[0].
 	target string
-	// replaces are pairs of texts: one of the library's, once in it and within a line,
-	// and what it becomes. Line numbers stay what they are.
+	// replaces are pairs of texts. The first one is in the library's source once, within a line, and the second one
+	// replaces it, also within a line, so that line numbers do not change.
 	replaces [][2]string
 	levels   []int // percent
-	// doubled: the work is done twice at 100%, so that the program loses what it would gain
-	// without.
+	// doubled means that at 100% the work is done twice. The program then loses as much as it would gain without the
+	// work.
 	doubled bool
 }
 
-// changes are what insert.c knows by these names.
+// changes are the changes that insert.c knows by these names.
 var changes = []change{
 	{
-		// The log's checksum over a part of each page: by it pages are only recognised after a
-		// crash, by the same program.
+		// The checksum in the log then covers only a part of each page. It matters only after a crash, to the same
+		// program.
 		name: "checksum", target: "func:walChecksumBytes", levels: []int{25, 50, 100},
 		replaces: [][2]string{{
 			"  u32 *aEnd = (u32 *)&a[nByte];",
@@ -32,8 +31,8 @@ var changes = []change{
 		}},
 	},
 	{
-		// pwrite instead of lseek and write, as SQLite itself does when compiled with
-		// -DUSE_PREAD: the line has nothing left to do.
+		// pwrite instead of lseek and write, as in a SQLite that is compiled with -DUSE_PREAD. The line then does
+		// nothing.
 		name: "seek", levels: []int{100},
 		replaces: [][2]string{{
 			"    i64 iSeek = lseek(fd, iOff, SEEK_SET);",
@@ -41,14 +40,15 @@ var changes = []change{
 		}},
 	},
 	{
-		// Every write is done twice: the same bytes to the same place.
+		// Every write is done twice, with the same bytes at the same offset.
 		name: "write", levels: []int{100}, doubled: true,
 		replaces: [][2]string{{
 			"    rc = osWrite(fd, pBuf, nBuf);",
-			"    rc = change_seek ? pwrite(fd, pBuf, nBuf, iOff) : osWrite(fd, pBuf, nBuf); if( change_write ) rc = pwrite(fd, pBuf, nBuf, iOff);",
+			"    rc = change_seek ? pwrite(fd, pBuf, nBuf, iOff) : osWrite(fd, pBuf, nBuf); " +
+				"if( change_write ) rc = pwrite(fd, pBuf, nBuf, iOff);",
 		}},
 	},
-	// The application makes up less of each row.
+	// The application generates less of each row.
 	{name: "fill", target: "func:fill", levels: []int{25, 50, 100}},
 }
 
@@ -60,12 +60,13 @@ func names(list []change) []string {
 	return n
 }
 
-// apply makes all changes to the library's source, each depending on its variable.
+// apply adds all changes to the library's source. A variable of the program turns each of them on.
 func apply(source string, list []change) (string, error) {
 	for i := range list {
 		for _, r := range list[i].replaces {
 			if n := strings.Count(source, r[0]); n != 1 {
-				return "", fmt.Errorf("changing sqlite3.c for %s: %q is in it %d times, not once: another version of SQLite?", list[i].name, r[0], n)
+				return "", fmt.Errorf("changing sqlite3.c for %s: %q is in it %d times, not once: another version of SQLite?",
+					list[i].name, r[0], n)
 			}
 			source = strings.Replace(source, r[0], r[1], 1)
 		}
@@ -73,7 +74,7 @@ func apply(source string, list []change) (string, error) {
 	return source, nil
 }
 
-// targetIn is the change's code as whatif names it.
+// targetIn is the change's code in the form that -t takes.
 func (c *change) targetIn(source string) string {
 	if c.target != "" {
 		return c.target

@@ -3,9 +3,9 @@
 //
 //	go run ./accuracy/sqlite [-only CHANGES] [-modes shared,private] [-rounds 6] [-seconds 1] [-predict 20]
 //
-// For each change (changes.go) it asks whatif what the program would gain if the code were faster, makes the code
-// really faster (or slower) and runs the program again, and prints both. It needs root, gcc, tclsh, and apt-get with
-// Debian's source packages; what it builds stays in accuracy/build/sqlite. docs/sqlite.md is what came of it.
+// For each change (changes.go) it asks whatif for the program's gain if the code were faster. Then it makes the code
+// really faster (or slower), runs the program again, and prints both gains. It needs root, gcc, tclsh, and apt-get with
+// Debian's source packages. The built files stay in accuracy/build/sqlite. docs/sqlite.md has the results.
 //
 // The normal sequence: [fetch], [compile], then for each mode and change [study.predict] and [study.truth].
 package main
@@ -31,9 +31,9 @@ type options struct {
 	changes []change
 	rounds  int
 	seconds float64 // of one run for the truth
-	predict float64 // of the run under whatif
+	predict float64 // the seconds of the run under whatif
 	whatif  string
-	build   bool // and nothing else
+	build   bool // only build
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
@@ -64,7 +64,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		for name := range strings.SplitSeq(*only, ",") {
 			i := slices.Index(names(changes), name)
 			if i < 0 {
-				return nil, fmt.Errorf("reading the command line: there is no change %q, but %s", name, strings.Join(names(changes), ", "))
+				return nil, fmt.Errorf("reading the command line: there is no change %q, but %s",
+					name, strings.Join(names(changes), ", "))
 			}
 			o.changes = append(o.changes, changes[i])
 		}
@@ -78,7 +79,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	return o, nil
 }
 
-// studyAll goes through everything, and prints what it finds as it goes.
+// studyAll studies all chosen modes and changes, and prints each result when it is known.
 func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error {
 	r, err := rig.Open(o.whatif)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"whatif/internal/hint"
 )
 
-// fetch gets the package's source and makes of it the one file that SQLite is distributed as, once; it
-// returns the path of that.
+// fetch gets the package's source, and makes the single file as which SQLite is distributed, if that was not done
+// before. It returns the file's path.
 func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) {
 	made := filepath.Join(dir, "make", "sqlite3.c")
 	if _, err := os.Stat(made); err == nil {
@@ -24,7 +24,8 @@ func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) 
 		return "", fmt.Errorf("fetching the source: %w", err)
 	}
 	if err := command(ctx, dir, "apt-get", "source", "-q", "sqlite3"); err != nil {
-		return "", hint.New(err, `apt needs the source packages: a line that begins with "deb-src", or "Types: deb-src", in its sources, then apt-get update; dpkg-dev unpacks them`)
+		return "", hint.New(err, `apt needs the source packages: a line that begins with "deb-src", or "Types: deb-src", `+
+			`in its sources, then apt-get update; dpkg-dev unpacks them`)
 	}
 	trees, err := filepath.Glob(filepath.Join(dir, "sqlite3-*", "configure"))
 	if err != nil || len(trees) != 1 {
@@ -38,13 +39,14 @@ func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) 
 	return made, nil
 }
 
-// programs are insert.c with the library as it is, and with its changes.
+// programs are insert.c with the unchanged library, and with the changed one.
 type programs struct {
 	plain, changed string
-	source         string // the library's, as it is
+	source         string // of the unchanged library
 }
 
-// compile builds both as a distribution would, and with debug information; what is there already stays.
+// compile builds both programs like a distribution, with debug information. It does not compile an unchanged library
+// again.
 func compile(ctx context.Context, root, dir, source string, progress io.Writer) (programs, error) {
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -59,7 +61,7 @@ func compile(ctx context.Context, root, dir, source string, progress io.Writer) 
 		if err := library(ctx, program+".lib", text, progress); err != nil {
 			return programs{}, err
 		}
-		// bench.h offers more than one program needs.
+		// The program does not need all functions of bench.h.
 		err := command(ctx, root, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-I", filepath.Dir(source),
 			"-o", program, "accuracy/sqlite/programs/insert.c", filepath.Join(program+".lib", "sqlite3.o"), "-lm", "-ldl")
 		if err != nil {
@@ -69,7 +71,7 @@ func compile(ctx context.Context, root, dir, source string, progress io.Writer) 
 	return p, nil
 }
 
-// library compiles SQLite into dir/sqlite3.o, unless that was done with the same text.
+// library compiles SQLite into dir/sqlite3.o, unless that was done before with the same text.
 func library(ctx context.Context, dir, text string, progress io.Writer) error {
 	file, object := filepath.Join(dir, "sqlite3.c"), filepath.Join(dir, "sqlite3.o")
 	if before, err := os.ReadFile(file); err == nil && string(before) == text {
@@ -84,8 +86,9 @@ func library(ctx context.Context, dir, text string, progress io.Writer) error {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("compiling SQLite: %w", err)
 	}
-	// Renamed when it is whole: a run that was interrupted leaves none.
-	if err := command(ctx, dir, "gcc", "-O2", "-g", "-c", "-DSQLITE_THREADSAFE=1", "-o", object+".part", file); err != nil {
+	// The file gets its name when it is complete, so that an interrupted run leaves no incomplete one.
+	err := command(ctx, dir, "gcc", "-O2", "-g", "-c", "-DSQLITE_THREADSAFE=1", "-o", object+".part", file)
+	if err != nil {
 		return err
 	}
 	if err := os.Rename(object+".part", object); err != nil {

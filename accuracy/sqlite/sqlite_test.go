@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestApply: each change is made once, within its line, and where it cannot be made that is said.
+// TestApply checks that each change is made once, within its line, and that there is an error if it cannot be made.
 func TestApply(t *testing.T) {
 	var source strings.Builder
 	for _, c := range changes {
@@ -55,7 +55,9 @@ func TestOptions(t *testing.T) {
 	if err != nil || strings.Join(names(o.changes), " ") != "seek fill" || len(o.modes) != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, wrong := range [][]string{{"-only", "nothing"}, {"-modes", "both"}, {"-rounds", "1"}, {"-seconds", "0"}, {"-predict", "NaN"}, {"more"}} {
+	for _, wrong := range [][]string{
+		{"-only", "nothing"}, {"-modes", "both"}, {"-rounds", "1"}, {"-seconds", "0"}, {"-predict", "NaN"}, {"more"},
+	} {
 		if _, err := parseOptions(io.Discard, wrong); err == nil {
 			t.Errorf("%v: taken", wrong)
 		}

@@ -24,25 +24,27 @@ type study struct {
 
 	share     float64
 	predicted map[int]analyze.Estimate // by level
-	measured  map[int][]float64        // gains, one a round
+	measured  map[int][]float64        // the real gains, one for each round
 }
 
 func (s *study) arguments(percent int, seconds float64) []string {
-	return []string{s.programs.changed, s.mode, s.change.name, strconv.Itoa(percent), strconv.FormatFloat(seconds, 'f', -1, 64)}
+	return []string{s.programs.changed, s.mode, s.change.name, strconv.Itoa(percent),
+		strconv.FormatFloat(seconds, 'f', -1, 64)}
 }
 
-// predict asks whatif, with nothing changed.
+// predict asks whatif for a prediction, without a change.
 func (s *study) predict(ctx context.Context) error {
 	levels := []string{"0"}
 	for _, l := range s.change.levels {
 		levels = append(levels, strconv.Itoa(l))
 	}
-	flags := []string{"-p", "func:progress_done", "-t", s.change.targetIn(s.programs.source), "-s", strings.Join(levels, ",")}
+	flags := []string{"-p", "func:progress_done", "-t", s.change.targetIn(s.programs.source),
+		"-s", strings.Join(levels, ",")}
 	run, err := s.rig.Whatif(ctx, flags, s.arguments(0, s.options.predict)...)
 	if err != nil {
 		return err
 	}
-	// The units that are no targets are there too, with their shares.
+	// The result also has other units, with their shares.
 	tried := slices.DeleteFunc(analyze.Analyze([]*profile.Data{run.Data}, analyze.Options{}).Targets,
 		func(t analyze.Target) bool { return t.Tried == 0 })
 	if len(tried) != 1 || len(tried[0].Effects) != 1 {
@@ -63,8 +65,8 @@ func (s *study) predict(ctx context.Context) error {
 	return nil
 }
 
-// truth runs the program with the change and without in turn. A run is compared with the two
-// beside it only: the speed of a shared machine drifts.
+// truth runs the program with and without the change alternately. A changed run is compared only with the runs before
+// and after it, because the speed of a shared machine drifts.
 func (s *study) truth(ctx context.Context) error {
 	s.measured = map[int][]float64{}
 	before, err := s.period(ctx, 0)
@@ -98,7 +100,8 @@ func (s *study) period(ctx context.Context, percent int) (float64, error) {
 }
 
 func writeHead(w io.Writer) error {
-	_, err := fmt.Fprint(w, "| databases | change | share | by | predicted | really (lowest to highest of the rounds) |\n| --- | --- | --- | --- | --- | --- |\n")
+	_, err := fmt.Fprint(w, "| databases | change | share | by | predicted | "+
+		"really (lowest to highest of the rounds) |\n| --- | --- | --- | --- | --- | --- |\n")
 	return err
 }
 
@@ -119,7 +122,7 @@ func (s *study) write(w io.Writer) error {
 	return nil
 }
 
-// median is that of ascending values.
+// median is the median of values in ascending order.
 func median(m []float64) float64 {
 	n := len(m)
 	return (m[(n-1)/2] + m[n/2]) / 2

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"strconv"
@@ -17,7 +15,7 @@ import (
 	"whatif/internal/target"
 )
 
-func attachCommand(sh *shell, args []string) (int, error) {
+func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("attach")
 	var r runFlags
 	var names list
@@ -26,32 +24,24 @@ func attachCommand(sh *shell, args []string) (int, error) {
 	f.seconds(&r.duration, "duration", 0, "stop profiling after `TIME`; the processes run on")
 	f.short("d", "duration")
 	f.Var(&names, "name", "processes whose name matches `GLOB`, repeatable: those that run now")
-	f.StringVar(&how.Cgroup, "cgroup", "", "the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+
-		"                               a directory, its path as in /proc/PID/cgroup, or a systemd service's name")
+	f.StringVar(&how.Cgroup, "cgroup", "",
+		"the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+
+			"a directory, its path as in /proc/PID/cgroup, or a systemd service's name")
 	f.BoolVar(&how.Children, "children", false, "also the descendants that they have already")
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
 	how.Names = names
-	for _, text := range r.points {
-		if _, err := strconv.ParseUint(text, 10, 32); err == nil { // as other profilers take a process
-			return 0, hint.New(usageError{fmt.Errorf("reading the command line: -p %s: a number is no progress point", text)},
-				"did you mean whatif attach "+text+"? A process stands without a flag; -p names a progress point")
-		}
-	}
-	for _, word := range args {
-		pid, err := strconv.ParseInt(word, 10, 32)
-		if err != nil || pid <= 0 {
-			return 0, hint.New(usageError{fmt.Errorf("reading the command line: %q is not the number of a process", word)}, "for a name: whatif attach --name "+word)
-		}
-		how.PIDs = append(how.PIDs, int(pid))
+	if how.PIDs, err = attachedPIDs(r.points, args); err != nil {
+		return 0, err
 	}
 	if len(how.PIDs) == 0 && len(how.Names) == 0 && how.Cgroup == "" {
-		return 0, hint.New(usageError{errors.New("reading the command line: nothing to attach to")}, "usage: "+usageOf("attach"))
+		return 0, hint.New(wrongLine("nothing to attach to"), "usage: "+usageOf("attach"))
 	}
 	if how.Cgroup != "" && (len(how.PIDs) > 0 || len(how.Names) > 0 || how.Children) {
-		return 0, hint.New(usageError{errors.New("reading the command line: with --cgroup the processes in it are profiled, and no others")}, "leave the processes out, or the cgroup")
+		return 0, hint.New(wrongLine("with --cgroup the processes in it are profiled, and no others"),
+			"leave the processes out, or the cgroup")
 	}
 	cfg, err := r.config(nil)
 	if err != nil {
@@ -62,19 +52,38 @@ func attachCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	target.PreferSelf()
-	defer sh.untilSignal()()
-	return sh.profileAndTell(cfg, &r)
+	return sh.profileAndTell(ctx, cfg, &r)
 }
 
-func systemCommand(sh *shell, args []string) (int, error) {
+// attachedPIDs reads the operands, which are numbers of processes. Other profilers take a process with -p, so a point
+// that is a number is an error with a hint.
+func attachedPIDs(points, operands []string) (pids []int, err error) {
+	for _, text := range points {
+		if _, err := strconv.ParseUint(text, 10, 32); err == nil {
+			return nil, hint.New(wrongLine("-p %s: a number is no progress point", text),
+				"did you mean whatif attach "+text+"? A process stands without a flag; -p names a progress point")
+		}
+	}
+	for _, word := range operands {
+		pid, err := strconv.ParseInt(word, 10, 32)
+		if err != nil || pid <= 0 {
+			return nil, hint.New(wrongLine("%q is not the number of a process", word),
+				"for a name: whatif attach --name "+word)
+		}
+		pids = append(pids, int(pid))
+	}
+	return pids, nil
+}
+
+func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("system")
 	var r runFlags
 	r.define(f, executions)
 	r.defineStart(f, "stop profiling after `TIME`, and LOAD with SIGTERM; a LOAD that ends\n"+
-		"                               sooner, with status 0, is run again until then")
+		"sooner, with status 0, is run again until then")
 	var exempt list
 	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names,\n"+
-		"                               also of those that start later (default: what the machine and your terminal need)")
+		"also of those that start later (default: what the machine and your terminal need)")
 	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
@@ -87,7 +96,7 @@ func systemCommand(sh *shell, args []string) (int, error) {
 	cfg.System = true
 	for _, word := range exempt {
 		if err := cfg.Exempt.Parse(word); err != nil {
-			return 0, usageError{fmt.Errorf("reading the command line: --exempt: %w", err)}
+			return 0, wrongLine("--exempt: %w", err)
 		}
 	}
 	if privilege.Lent() {
@@ -96,27 +105,19 @@ func systemCommand(sh *shell, args []string) (int, error) {
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}
-	if !cfg.Starts() {
-		defer sh.untilSignal()()
-	}
-	return sh.profileAndTell(cfg, &r)
+	return sh.profileAndTell(ctx, cfg, &r)
 }
 
-// untilSignal has profiling end, as when the time is up, by what would end a program: what
-// is profiled is not whatif's to end. A second one ends whatif.
-func (sh *shell) untilSignal() (restore func()) {
+// untilSignal gives a context that is done at the first SIGINT, SIGTERM or SIGHUP. Profiling then ends as if the time
+// were up, and the profiled processes run on. A second signal has its default action: it ends whatif.
+func untilSignal(ctx context.Context) (until context.Context, restore func()) {
 	var signals []os.Signal
 	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP} {
-		if !signal.Ignored(sig) { // as under nohup
+		if !signal.Ignored(sig) { // nohup ignores SIGHUP, for example
 			signals = append(signals, sig)
 		}
 	}
-	outer := sh.ctx
-	ctx, stop := signal.NotifyContext(outer, signals...)
-	sh.ctx = ctx
-	context.AfterFunc(ctx, stop)
-	return func() {
-		stop()
-		sh.ctx = outer
-	}
+	until, stop := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(until, stop)
+	return until, stop
 }

@@ -15,18 +15,19 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// TestRunViewInBrowser looks at a run in a browser while it goes on: units come with the experiments, and at the end
-// the page says what came out of it. The run ends when the test has seen all of that, however slow the machine is.
+// TestRunViewInBrowser shows a run in a browser while it goes on. Units appear with the experiments, and at the end the
+// page has the result. The test ends the run when it has seen all of that, so a slow machine does no harm.
 func TestRunViewInBrowser(t *testing.T) {
 	realkernel.Need(t)
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium")
 	}
-	// All that takes time before the run begins, which is not to be over before it is looked at.
+	// What takes long comes before the run begins, so that the run is not over before the browser shows it.
 	dir := town(t)
 	realkernel.Whatif(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox /* root has none */)
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium), chromedp.NoSandbox /* root has none */)
 	all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stopAll()
 	tab, stop := chromedp.NewContext(all)
@@ -41,22 +42,26 @@ func TestRunViewInBrowser(t *testing.T) {
 	}
 	until := func(what, condition string) {
 		t.Helper()
-		if _, err := chromedp.Run(tab, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(70*time.Second))); err != nil {
+		poll := chromedp.Poll[chromedp.Void](condition,
+			chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(70*time.Second))
+		if _, err := chromedp.Run(tab, poll); err != nil {
 			text, _ := chromedp.Run(tab, chromedp.Evaluate[string](`document.body.innerText`))
 			t.Fatalf("waiting for %s: %v\n%s", what, err, text)
 		}
 	}
-	until("the run to be shown as going on", `document.documentElement.dataset.ready !== undefined && !document.querySelector('#live').hidden`)
-	until("units while the run goes on", `!document.querySelector('#live').hidden && document.querySelectorAll('#body tr').length > 0`)
-	until("an answer while the run goes on", `!document.querySelector('#live').hidden && document.querySelector('#answer').innerText.includes('parse.c:')`)
+	const goesOn = `!document.querySelector('#live').hidden && `
+	const answer = `document.querySelector('#answer').innerText.includes('parse.c:')`
+	until("the run to be shown as going on", goesOn+`document.documentElement.dataset.ready !== undefined`)
+	until("units while the run goes on", goesOn+`document.querySelectorAll('#body tr').length > 0`)
+	until("an answer while the run goes on", goesOn+answer)
 	terminate(t, filepath.Join(dir, "server"))
 	v.address("the run has ended")
 	until("the end", `document.querySelector('#live').hidden`)
-	until("what came out of it", `document.querySelector('#answer').innerText.includes('parse.c:') && document.body.innerText.includes('exit status 143')`)
+	until("what came out of it", answer+` && document.body.innerText.includes('exit status 143')`)
 	v.end(128 + int(syscall.SIGTERM))
 }
 
-// terminate ends the one process that runs a program.
+// terminate ends the only process that runs a program.
 func terminate(t *testing.T, program string) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
@@ -65,7 +70,7 @@ func terminate(t *testing.T, program string) {
 	}
 	for _, link := range links {
 		if to, err := os.Readlink(link); err != nil || to != program {
-			continue // another one, or it has ended meanwhile
+			continue // another process, or one that has ended
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
 		if err != nil {

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,10 +13,10 @@ import (
 	"whatif/internal/report"
 )
 
-// statusCheck is what check exits with when a limit surely does not hold.
+// statusCheck is the exit status of check if a limit does not hold, by the whole interval.
 const statusCheck = 1
 
-// percentage is a flag that may be left out.
+// percentage is the value of a flag that may be left out.
 type percentage struct {
 	value float64
 	given bool
@@ -33,13 +33,14 @@ func (p *percentage) Set(s string) error {
 	return nil
 }
 
-// checkCommand exits with 1 only where the whole interval says that a limit does not hold, or, with --strict, does not
-// say that it holds.
-func checkCommand(sh *shell, args []string) (int, error) {
+// checkCommand exits with 1 if the whole interval violates a limit. With --strict it exits with 1 also if the interval
+// does not tell.
+func checkCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("check")
 	var least, loss percentage
 	f.Var(&least, "min-gain", "of FILE: some unit would gain at least `PERCENT`; of OLD NEW: the program did")
-	f.Var(&loss, "max-regress", "of FILE: no unit, made faster, would cost more than `PERCENT`; of OLD NEW: the program lost no more")
+	f.Var(&loss, "max-regress",
+		"of FILE: no unit, made faster, would cost more than `PERCENT`; of OLD NEW: the program lost no more")
 	point := f.String("point", "", "only at the progress point `NAME`")
 	strict := f.Bool("strict", false, "exit with 1 also where it cannot be told whether a limit holds")
 	var profiles profilesFlags
@@ -49,42 +50,25 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	if !least.given && !loss.given {
-		return 0, hint.New(usageError{errors.New("reading the command line: nothing to check")}, "give --min-gain PERCENT or --max-regress PERCENT")
+		return 0, hint.New(wrongLine("nothing to check"), "give --min-gain PERCENT or --max-regress PERCENT")
 	}
-	var check interface {
-		CheckLeast(limit float64, point string) analyze.Finding
-		CheckLoss(limit float64, point string) analyze.Finding
+	c, err := profiles.checked(files, *point)
+	if err != nil {
+		return 0, err
 	}
-	var doubts []analyze.Warning
-	var known []*analyze.Result
-	missing := false // what is asked about cannot be compared, and never will be
-	if len(files) == 2 {
-		c, err := profiles.compare(files)
-		if err != nil {
-			return 0, err
-		}
-		missing = !slices.ContainsFunc(c.Points, func(p diff.PointChange) bool { return *point == "" || p.Name == *point })
-		check, doubts, known = c, append(report.Doubts(c), c.Warnings...), []*analyze.Result{c.Old, c.New}
-	} else {
-		runs, more, err := profiles.read(files)
-		if err != nil {
-			return 0, err
-		}
-		r := analyze.Analyze(runs, analyze.Options{})
-		check, doubts, known = r, append(r.Warnings, more...), []*analyze.Result{r}
-	}
-	if err := report.KnownPoint(*point, known...); err != nil {
+	if err := report.KnownPoint(*point, c.results...); err != nil {
 		return 0, fmt.Errorf("checking: %w", err)
 	}
-	for _, d := range doubts {
+	for _, d := range c.doubts {
 		fmt.Fprintln(sh.stderr, report.WarningLine(d))
 	}
-	if missing {
+	if c.missing {
 		what := "no progress point in common"
 		if *point != "" {
 			what = fmt.Sprintf("no point %q in common that can be compared", *point)
 		}
-		return 0, hint.New(fmt.Errorf("checking: the profiles have %s", what), "give the points of both the same name: -p NAME=WHERE")
+		return 0, hint.New(fmt.Errorf("checking: the profiles have %s", what),
+			"give the points of both the same name: -p NAME=WHERE")
 	}
 	status := 0
 	say := func(f analyze.Finding) {
@@ -94,10 +78,42 @@ func checkCommand(sh *shell, args []string) (int, error) {
 		}
 	}
 	if least.given {
-		say(check.CheckLeast(least.value, *point))
+		say(c.limits.CheckLeast(least.value, *point))
 	}
 	if loss.given {
-		say(check.CheckLoss(loss.value, *point))
+		say(c.limits.CheckLoss(loss.value, *point))
 	}
 	return status, nil
+}
+
+// checked is what limits are checked on: the result of one profile, or the comparison of two.
+type checked struct {
+	limits interface {
+		CheckLeast(limit float64, point string) analyze.Finding
+		CheckLoss(limit float64, point string) analyze.Finding
+	}
+	results []*analyze.Result
+	doubts  []analyze.Warning
+	missing bool // the profiles have no point in common that the check is about
+}
+
+// checked reads one profile, or two to compare. point is the only point to check; "": all.
+func (p *profilesFlags) checked(files []string, point string) (checked, error) {
+	if len(files) == 2 {
+		c, err := p.compare(files)
+		if err != nil {
+			return checked{}, err
+		}
+		asked := func(change diff.PointChange) bool { return point == "" || change.Name == point }
+		return checked{
+			limits: c, results: []*analyze.Result{c.Old, c.New}, doubts: append(report.Doubts(c), c.Warnings...),
+			missing: !slices.ContainsFunc(c.Points, asked),
+		}, nil
+	}
+	runs, doubts, err := p.read(files)
+	if err != nil {
+		return checked{}, err
+	}
+	r := analyze.Analyze(runs, analyze.Options{})
+	return checked{limits: r, results: []*analyze.Result{r}, doubts: append(r.Warnings, doubts...)}, nil
 }

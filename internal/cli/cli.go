@@ -1,8 +1,10 @@
-// Package cli is whatif's command line: one file per command, and here what they
-// share. It parses, calls the packages that do the work, and prints. Its own
-// words go to stderr, since the profiled program owns stdin and stdout; an error
-// is one line, `whatif: doing X: why`, and where there is a remedy a second,
-// `whatif: hint: what to do`.
+// Package cli is whatif's command line. It parses, calls the packages that do the work, and prints.
+//
+// The normal sequence is that of cmd/whatif: Startup, then Run with the arguments, whose result is the exit status.
+// Each command has a file of its own; cli.go has what they share.
+//
+// The profiled program owns stdin and stdout, so whatif's own messages go to stderr. An error is one line,
+// `whatif: doing X: why`. If there is a remedy, a second line follows, `whatif: hint: what to do`.
 package cli
 
 import (
@@ -20,35 +22,36 @@ import (
 	"whatif/internal/target"
 )
 
-// Exit statuses of whatif's own; any other is the profiled program's, or says that it cannot be executed (target.NotExecuted).
+// The exit statuses of whatif itself. Any other status is that of the profiled program, or says that the program
+// cannot be executed (target.NotExecuted).
 const (
 	statusFailed = 125 // whatif itself failed
 	statusUsage  = 2   // the command line is wrong
 )
 
-// Version is printed by `whatif version`.
+// Version is what `whatif version` prints.
 const Version = "0.1"
 
-// Startup must be the first call of main: it does not return in an instance of
-// whatif that is the demo's program.
+// Startup must be the first call of main. It does not return in two kinds of processes that are whatif's own binary:
+// one that becomes the profiled program (target.Main), and the demo's program (demo.Init).
 func Startup() {
+	target.Main()
 	demo.Init()
 }
 
-// shell is what a command runs in.
+// shell has what a command reads and writes.
 type shell struct {
-	ctx            context.Context
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// describe, where it is set, gets the command's flags, and no more is done; see describe.go.
+	// describe, if set, gets the command's flags, and the command does nothing else; see describe.go.
 	describe func(*flags)
 }
 
 type command struct {
 	name    string
-	usage   string // after the name
+	usage   string // what follows the name on a command line
 	summary string
-	run     func(sh *shell, args []string) (int, error)
+	run     func(ctx context.Context, sh *shell, args []string) (int, error)
 }
 
 func commands() []command {
@@ -59,7 +62,8 @@ func commands() []command {
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},
-		{"diff", "[flags] OLD NEW", "what changed from one profile to another, and did the promised gain arrive", diffCommand},
+		{"diff", "[flags] OLD NEW",
+			"what changed from one profile to another, and did the promised gain arrive", diffCommand},
 		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
 		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
@@ -71,7 +75,7 @@ func commands() []command {
 
 // Run executes a command line and returns the exit status.
 func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []string) int {
-	sh := &shell{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
+	sh := &shell{stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) == 0 {
 		usage(stderr)
 		return statusUsage
@@ -88,18 +92,24 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 			if err := sh.settle(name); err != nil {
 				return sh.finish(0, err)
 			}
-			status, err := c.run(sh, args[1:])
+			status, err := c.run(ctx, sh, args[1:])
 			return sh.finish(status, usageHint(c.name, err))
 		}
 	}
-	err := hint.New(usageError{fmt.Errorf("reading the command line: unknown command %q", name)}, "whatif help lists the commands; to profile a program: whatif run -- "+name)
+	err := hint.New(wrongLine("unknown command %q", name),
+		"whatif help lists the commands; to profile a program: whatif run -- "+name)
 	return sh.finish(0, err)
 }
 
-// usageError marks an error as the command line's.
+// usageError marks an error of the command line: the exit status is 2 then.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// wrongLine makes the error for a command line that is wrong.
+func wrongLine(format string, args ...any) error {
+	return usageError{fmt.Errorf("reading the command line: %w", fmt.Errorf(format, args...))}
+}
 
 // finish prints the error, if there is one, and chooses the exit status.
 func (sh *shell) finish(status int, err error) int {
@@ -119,7 +129,7 @@ func (sh *shell) finish(status int, err error) int {
 	return statusFailed
 }
 
-// complain prints an error, and what to do about it.
+// complain prints an error, and its remedy if it has one.
 func (sh *shell) complain(err error) {
 	sh.say("whatif: ", err.Error())
 	if h := hint.Of(err); h != "" {
@@ -127,7 +137,7 @@ func (sh *shell) complain(err error) {
 	}
 }
 
-// say prints lines with a prefix. What is in them may be from a file, and so anybody's.
+// say prints lines with a prefix. The text may come from a file that anybody wrote, so control characters are removed.
 func (sh *shell) say(prefix, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(sh.stderr, "%s%s\n", prefix, report.Clean(strings.TrimSuffix(line, "\n")))
@@ -139,10 +149,12 @@ func usage(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  whatif %-38s %s\n", strings.TrimSpace(c.name+" "+c.usage), c.summary)
 	}
-	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\nwhatif help COMMAND lists a command's flags. They may stand before or after operands, but before PROGRAM and LOAD.\n")
+	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\n"+
+		"whatif help COMMAND lists a command's flags. "+
+		"They may stand before or after operands, but before PROGRAM and LOAD.\n")
 }
 
-func helpCommand(sh *shell, args []string) (int, error) {
+func helpCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		usage(sh.stdout)
 		return 0, nil
@@ -153,13 +165,14 @@ func helpCommand(sh *shell, args []string) (int, error) {
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
-			return c.run(&shell{ctx: sh.ctx, stdin: sh.stdin, stdout: sh.stdout, stderr: sh.stdout}, []string{"-h"})
+			return c.run(ctx, &shell{stdin: sh.stdin, stdout: sh.stdout, stderr: sh.stdout}, []string{"-h"})
 		}
 	}
-	return 0, hint.New(usageError{fmt.Errorf("printing help: unknown command %q", args[0])}, "whatif help lists the commands")
+	return 0, hint.New(usageError{fmt.Errorf("printing help: unknown command %q", args[0])},
+		"whatif help lists the commands")
 }
 
-func versionCommand(sh *shell, args []string) (int, error) {
+func versionCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if _, err := parse(sh, newFlags("version"), args, 0, 0); err != nil {
 		return 0, err
 	}
@@ -167,12 +180,12 @@ func versionCommand(sh *shell, args []string) (int, error) {
 	return 0, nil
 }
 
-// flags is a flag set that knows how its command is used.
+// flags is a command's flag set, with what the command takes besides.
 type flags struct {
 	*flag.FlagSet
-	shorts map[string]string // of long names
-	starts bool              // the first operand is a program, and what follows are its arguments
-	// How many operands there can be; most < 0 is any number.
+	shorts map[string]string // the one-letter names, by the long ones
+	starts bool              // the first operand is a program, and all that follows are its arguments
+	// How many operands the command takes; most < 0 is any number.
 	least, most int
 }
 
@@ -180,19 +193,19 @@ func newFlags(name string) *flags {
 	return &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), shorts: make(map[string]string)}
 }
 
-// short gives a flag a one-letter name beside its long one.
+// short gives a flag a one-letter name in addition to its long one.
 func (f *flags) short(letter, long string) {
 	f.Var(f.Lookup(long).Value, letter, "")
 	f.shorts[long] = letter
 }
 
-// given says whether a flag is on the command line.
+// given tells whether a flag is on the command line.
 func (f *flags) given(name string) (yes bool) {
 	f.Visit(func(g *flag.Flag) { yes = yes || g.Name == name || g.Name == f.shorts[name] })
 	return yes
 }
 
-// parse reads args and checks how many operands there are; most < 0 is any number.
+// parse reads args, and returns the operands if there are at least least and at most most; most < 0 is any number.
 func parse(sh *shell, f *flags, args []string, least, most int) ([]string, error) {
 	f.least, f.most = least, most
 	if sh.describe != nil {
@@ -206,14 +219,14 @@ func parse(sh *shell, f *flags, args []string, least, most int) ([]string, error
 	return rest, err
 }
 
-// operands sets the flags in args, and gives the operands if there are as many as there can be.
+// operands sets the flags in args, and returns the operands if the command takes so many.
 func (f *flags) operands(args []string) ([]string, error) {
 	rest, err := f.read(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
 	case err != nil:
-		return nil, usageError{fmt.Errorf("reading the command line: %w", err)}
+		return nil, wrongLine("%w", err)
 	case len(rest) < f.least:
 		err = errors.New("missing argument")
 	case f.most >= 0 && len(rest) > f.most:
@@ -221,7 +234,7 @@ func (f *flags) operands(args []string) ([]string, error) {
 	default:
 		return rest, nil
 	}
-	return nil, hint.New(usageError{fmt.Errorf("reading the command line: %w", err)}, "usage: "+usageOf(f.Name()))
+	return nil, hint.New(wrongLine("%w", err), "usage: "+usageOf(f.Name()))
 }
 
 func usageOf(name string) string {
@@ -233,7 +246,7 @@ func usageOf(name string) string {
 	panic("no command " + name)
 }
 
-// descriptionOf is what the man page says of a command, too.
+// descriptionOf describes a command in sentences, as the man page does.
 func descriptionOf(name string) string {
 	for _, c := range commands() {
 		if c.name == name {
@@ -243,6 +256,10 @@ func descriptionOf(name string) string {
 	panic("no command " + name)
 }
 
+// textColumn is where the texts of flags begin in a command's help.
+const textColumn = 31
+
+// help prints how the command is used, and its flags. A flag's text has its line breaks where help is to break it.
 func (f *flags) help(w io.Writer) {
 	fmt.Fprintf(w, "usage: %s\n\n", usageOf(f.Name()))
 	for _, line := range report.Wrap(descriptionOf(f.Name()), 80) {
@@ -250,7 +267,7 @@ func (f *flags) help(w io.Writer) {
 	}
 	space := "\n"
 	f.VisitAll(func(g *flag.Flag) {
-		if g.Usage == "" { // a short name
+		if g.Usage == "" { // a one-letter name
 			return
 		}
 		fmt.Fprint(w, space)
@@ -269,6 +286,7 @@ func (f *flags) help(w io.Writer) {
 		if g.DefValue != "" && g.DefValue != "0" && g.DefValue != "0s" && g.DefValue != "false" {
 			text += " (default " + g.DefValue + ")"
 		}
-		fmt.Fprintf(w, "  %-28s %s\n", names, text)
+		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", textColumn))
+		fmt.Fprintf(w, "  %-*s %s\n", textColumn-3, names, text)
 	})
 }

@@ -1,26 +1,29 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"strings"
 
 	"whatif/internal/hint"
 )
 
-var shells = map[string]func([]description) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
+var shells = map[string]func([]description) string{
+	"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion,
+}
 
-func completionCommand(sh *shell, args []string) (int, error) {
+func completionCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	rest, err := parse(sh, newFlags("completion"), args, 1, 1)
 	if err != nil {
 		return 0, err
 	}
 	write := shells[rest[0]]
 	if write == nil {
-		return 0, hint.New(usageError{fmt.Errorf("writing completions: unknown shell %q", rest[0])}, "the shells are bash, zsh and fish")
+		return 0, hint.New(usageError{fmt.Errorf("writing completions: unknown shell %q", rest[0])},
+			"the shells are bash, zsh and fish")
 	}
 	if _, err := fmt.Fprint(sh.stdout, write(describe())); err != nil {
-		return 0, errors.Join(errors.New("writing completions"), err)
+		return 0, fmt.Errorf("writing completions: %w", err)
 	}
 	return 0, nil
 }
@@ -33,15 +36,12 @@ func commandNames(all []description) string {
 	return strings.Join(names, " ")
 }
 
-// helpTopics are the words that whatif help knows.
+// helpTopics lists the words that whatif help takes.
 func helpTopics(all []description) string { return commandNames(all) + " json" }
 
-// flagWords is the flags of a command as they are typed; takesValue those with a value.
-func flagWords(d description, takesValue bool) (words []string) {
+// flagWords lists the flags of a command as they are typed.
+func flagWords(d description) (words []string) {
 	for _, f := range d.flags {
-		if takesValue && (f.value == "" || f.words != nil) {
-			continue
-		}
 		if f.short != "" {
 			words = append(words, "-"+f.short)
 		}
@@ -65,28 +65,53 @@ _whatif() {
 	for _, d := range all {
 		for _, f := range d.flags {
 			if f.words != nil {
-				fmt.Fprintf(&b, "    \"%s --%s\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", d.name, f.long, strings.Join(f.words, " "))
+				fmt.Fprintf(&b, "    \"%s --%s\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
+					d.name, f.long, strings.Join(f.words, " "))
 			}
 		}
 	}
 	fmt.Fprintf(&b, "    \"help help\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", helpTopics(all))
-	b.WriteString("    \"completion completion\") COMPREPLY=($(compgen -W \"bash zsh fish\" -- \"$cur\")); return ;;\n    esac\n    if [[ $cur == -* ]]; then\n        case $cmd in\n")
+	b.WriteString(`    "completion completion") COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        case $cmd in
+`)
 	for _, d := range all {
-		if words := flagWords(d, false); words != nil {
-			fmt.Fprintf(&b, "        %s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")) ;;\n", d.name, strings.Join(words, " "))
+		if words := flagWords(d); words != nil {
+			fmt.Fprintf(&b, "        %s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")) ;;\n",
+				d.name, strings.Join(words, " "))
 		}
 	}
-	b.WriteString("        esac\n        return\n    fi\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -o bashdefault -F _whatif whatif\n")
+	b.WriteString(`        esac
+        return
+    fi
+    COMPREPLY=($(compgen -f -- "$cur"))
+}
+complete -o filenames -o bashdefault -F _whatif whatif
+`)
 	return b.String()
 }
 
 func zshCompletion(all []description) string {
 	var b strings.Builder
-	b.WriteString("#compdef whatif\n# zsh completion of whatif\n_whatif() {\n    if (( CURRENT == 2 )); then\n        local -a commands=(\n")
+	b.WriteString(`#compdef whatif
+# zsh completion of whatif
+_whatif() {
+    if (( CURRENT == 2 )); then
+        local -a commands=(
+`)
 	for _, d := range all {
 		fmt.Fprintf(&b, "            %s\n", zshQuote(d.name+":"+d.summary))
 	}
-	b.WriteString("        )\n        _describe command commands\n        return\n    fi\n    local cmd=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $cmd in\n")
+	b.WriteString(`        )
+        _describe command commands
+        return
+    fi
+    local cmd=$words[2]
+    shift words
+    (( CURRENT-- ))
+    case $cmd in
+`)
 	for _, d := range all {
 		fmt.Fprintf(&b, "    %s)\n        _arguments -s", d.name)
 		for _, f := range d.flags {

@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// contract is the JSON report as those outside rely on it: fields may be added to
-// it, none may be renamed. Pointers are what must be there.
+// contract is the part of the JSON report that other programs rely on. Fields may be added to the report; none of these
+// may be renamed. Pointers are fields that must be present.
 type contract struct {
 	Version *int             `json:"version"`
 	Points  *[]pointContract `json:"points"`
@@ -53,8 +53,7 @@ type effectContract struct {
 	} `json:"curve"`
 }
 
-// contractCommand is `contract FILE...`: each is one JSON object as the contract
-// wants it.
+// contractCommand is `contract FILE...`: each file is one JSON object that satisfies the contract.
 func contractCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: contract FILE...")

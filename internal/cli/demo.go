@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 // demoLevels are the speed-ups that the demo's table shows.
 var demoLevels = []int{25, 50, 75, 100}
 
-func demoCommand(sh *shell, args []string) (int, error) {
+func demoCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("demo")
 	var duration time.Duration
 	f.seconds(&duration, "duration", 15*time.Second, "profile for `TIME`")
@@ -44,8 +45,9 @@ func demoCommand(sh *shell, args []string) (int, error) {
 	status := newStatus(sh.stderr, false)
 	cfg.Log = newLog(sh.stderr, status, false)
 	cfg.Progress = status.show
-	fmt.Fprintf(sh.stderr, "whatif: profiling a built-in program for %v: two threads meet at a barrier, then one goes on alone\n", duration)
-	outcome, err := experiment.Profile(sh.ctx, cfg)
+	fmt.Fprintf(sh.stderr, "whatif: profiling a built-in program for %v: two threads meet at a barrier, "+
+		"then one goes on alone\n", duration)
+	outcome, err := experiment.Profile(ctx, cfg)
 	status.clear()
 	if outcome == nil {
 		return 0, err
@@ -73,9 +75,10 @@ func demoConfig(duration time.Duration) (experiment.Config, error) {
 	return cfg, nil
 }
 
-// demoTable prints what was found beside what is true.
+// demoTable prints the predictions beside the truth.
 func demoTable(w io.Writer, r *analyze.Result) error {
-	fmt.Fprint(w, "\nIf this line took so much less time, each round would take so much less (found ± 95% interval, and the truth):\n\n")
+	fmt.Fprint(w, "\nIf this line took so much less time, each round would take so much less "+
+		"(found ± 95% interval, and the truth):\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "line\tshare of time")
 	for _, s := range demoLevels {
@@ -106,7 +109,8 @@ func demoTable(w io.Writer, r *analyze.Result) error {
 	for _, line := range demo.Truth() {
 		fmt.Fprintf(w, "%s: %s\n", line.Name, line.What)
 	}
-	_, err := fmt.Fprint(w, "\nA usual profiler would show the second column. Your own program:\n  sudo whatif run -p func:YOUR_PROGRESS_FUNCTION -d 30s -- ./program\n")
+	_, err := fmt.Fprint(w, "\nA usual profiler would show the second column. Your own program:\n"+
+		"  sudo whatif run -p func:YOUR_PROGRESS_FUNCTION -d 30s -- ./program\n")
 	return err
 }
 

@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"context"
 	"flag"
 	"slices"
 	"strings"
 )
 
-// A description is what a command takes: help, the man page and completions are made of it.
+// A description is what a command takes. The man page and the completions are made of descriptions.
 type description struct {
 	name, usage, summary string
 	flags                []flagDescription
@@ -14,20 +15,20 @@ type description struct {
 
 type flagDescription struct {
 	long, short string
-	value       string   // what stands for its value; empty: it has none
+	value       string   // the word that stands for the flag's value; empty: the flag has none
 	text        string   // one line
-	def         string   // its default, where that is worth saying
-	words       []string // the values there are, if it is one of a few
+	def         string   // the default, unless it is zero
+	words       []string // all possible values, if these are a few words
 }
 
-// describe asks every command for its flags: each defines them and then calls parse, which goes no
-// further here. So there is one place that says what flags a command has.
+// describe asks every command for its flags. Each command defines its flags and then calls parse, which returns there
+// if shell.describe is set. So the flags of a command are defined in one place.
 func describe() (all []description) {
 	for _, c := range commands() {
 		d := description{name: c.name, usage: c.usage, summary: c.summary}
 		if c.name != "help" && c.name != "completion" {
-			// It cannot fail: parse has not looked at anything yet.
-			_, _ = c.run(&shell{describe: func(f *flags) { d.flags = f.describe() }}, nil)
+			// The error is always flag.ErrHelp.
+			_, _ = c.run(context.Background(), &shell{describe: func(f *flags) { d.flags = f.describe() }}, nil)
 		}
 		all = append(all, d)
 	}
@@ -36,11 +37,12 @@ func describe() (all []description) {
 
 func (f *flags) describe() (all []flagDescription) {
 	f.VisitAll(func(g *flag.Flag) {
-		if g.Usage == "" { // a short name
+		if g.Usage == "" { // a one-letter name
 			return
 		}
 		value, text := flag.UnquoteUsage(g)
-		d := flagDescription{long: g.Name, short: f.shorts[g.Name], value: value, text: strings.Join(strings.Fields(text), " ")}
+		text = strings.ReplaceAll(text, "\n", " ")
+		d := flagDescription{long: g.Name, short: f.shorts[g.Name], value: value, text: text}
 		if !slices.Contains([]string{"", "0", "0s", "false"}, g.DefValue) {
 			d.def = g.DefValue
 		}
@@ -52,7 +54,7 @@ func (f *flags) describe() (all []flagDescription) {
 	return all
 }
 
-// oneOf is the words of a value that is one of a few: text|json.
+// oneOf splits a value such as text|json into its words; nil: the value is not of this form.
 func oneOf(value string) []string {
 	if strings.ToLower(value) != value || !strings.Contains(value, "|") {
 		return nil
@@ -60,17 +62,37 @@ func oneOf(value string) []string {
 	return strings.Split(value, "|")
 }
 
-// about is what the man page says of a command beyond its summary.
+// about has what help and the man page say about a command after its summary.
 var about = map[string]string{
-	"run":        "Runs PROGRAM and experiments with it: units of its code are made faster, virtually, and the visits of progress points counted. A status line shows how far it is; in the end there is a table, and a profile to which the next run adds. Without --duration, --until and --repeat the program runs once, to its end; when the leading units are known to +-2 points experiments end before, and the program runs on undisturbed (--repeat 1 measures all of it). The exit status is the program's own, but 0 where --duration or --until ended it.",
-	"attach":     "As run, with processes that run already and what they start from now on. They go on at full speed when whatif ends, however it ends.",
-	"system":     "As run, with every process of the machine and the kernel; after a stop everyone else has the core for as long as that took.",
-	"view":       "One page: ranked units with their curves, each unit's experiments, the source around it. It is served to this machine only, on a port and under an address that nobody can guess. report --format html writes the same page into a file.",
-	"demo":       "Takes some 15 seconds, and needs no compiler.",
-	"doctor":     "Looks at privileges, the kernel, the clock and the processors, and at what other programs do with them; leaves nothing behind.",
-	"points":     "Lists functions, points in the source and static probes that can be counted, in the words of --point.",
-	"report":     "Reads profiles of whatif and of COZ, both forms of them (default: whatif.profile). Runs of several files are merged; those of other builds of the program than the latest are left out unless --mixed is given. The formats: text; json, whose schema \"whatif help json\" prints; csv, a row for each unit, point, metric and speed-up; github, a short summary in Markdown; pprof, for go tool pprof (use -lines); coz and coz-json, for COZ's viewer and scripts.",
-	"diff":       "Compares two profiles: by how much the program became faster, whether units that became faster brought what was promised, and whose promises changed. Lines that moved are found by their text; what became of one that was written anew, by what is new in its function. The format github is a summary in Markdown, for the change's pull request.",
-	"check":      "For use in a build: exits with 1 if a limit surely does not hold, that is with the whole 95% interval, and with 0 if it holds or if that cannot be told; it says which. With --strict it exits with 1 where it cannot be told, too. Of two profiles it is sure only with more than one run in one of them. Percent of OLD NEW are of the time per visit, or of the mean latency.",
-	"completion": "Prints the completions of a shell. bash: source <(whatif completion bash); zsh: whatif completion zsh > a file _whatif in $fpath; fish: whatif completion fish | source.",
+	"run": "Runs PROGRAM and experiments with it: units of its code are made faster, virtually, and the visits of " +
+		"progress points counted. A status line shows how far it is; in the end there is a table, and a profile to " +
+		"which the next run adds. Without --duration, --until and --repeat the program runs once, to its end; when the " +
+		"leading units are known to +-2 points experiments end before, and the program runs on undisturbed (--repeat 1 " +
+		"measures all of it). The exit status is the program's own, but 0 where --duration or --until ended it.",
+	"attach": "As run, with processes that run already and what they start from now on. They go on at full speed when " +
+		"whatif ends, however it ends.",
+	"system": "As run, with every process of the machine and the kernel; after a stop everyone else has the core for as " +
+		"long as that took.",
+	"view": "One page: ranked units with their curves, each unit's experiments, the source around it. It is served to " +
+		"this machine only, on a port and under an address that nobody can guess. report --format html writes the same " +
+		"page into a file.",
+	"demo": "Takes some 15 seconds, and needs no compiler.",
+	"doctor": "Looks at privileges, the kernel, the clock and the processors, and at what other programs do with them; " +
+		"leaves nothing behind.",
+	"points": "Lists functions, points in the source and static probes that can be counted, in the words of --point.",
+	"report": "Reads profiles of whatif and of COZ, both forms of them (default: whatif.profile). Runs of several files " +
+		"are merged; those of other builds of the program than the latest are left out unless --mixed is given. The " +
+		"formats: text; json, whose schema \"whatif help json\" prints; csv, a row for each unit, point, metric and " +
+		"speed-up; github, a short summary in Markdown; pprof, for go tool pprof (use -lines); coz and coz-json, for " +
+		"COZ's viewer and scripts.",
+	"diff": "Compares two profiles: by how much the program became faster, whether units that became faster brought " +
+		"what was promised, and whose promises changed. Lines that moved are found by their text; what became of one " +
+		"that was written anew, by what is new in its function. The format github is a summary in Markdown, for the " +
+		"change's pull request.",
+	"check": "For use in a build: exits with 1 if a limit surely does not hold, that is with the whole 95% interval, " +
+		"and with 0 if it holds or if that cannot be told; it says which. With --strict it exits with 1 where it cannot be " +
+		"told, too. Of two profiles it is sure only with more than one run in one of them. Percent of OLD NEW are of " +
+		"the time per visit, or of the mean latency.",
+	"completion": "Prints the completions of a shell. bash: source <(whatif completion bash); zsh: whatif completion " +
+		"zsh > a file _whatif in $fpath; fish: whatif completion fish | source.",
 }

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"io"
 	"slices"
 
@@ -10,7 +10,7 @@ import (
 	"whatif/internal/report"
 )
 
-func diffCommand(sh *shell, args []string) (int, error) {
+func diffCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("diff")
 	format := f.String("format", "text", "`text|json|github`")
 	output := f.String("output", "", "write to `FILE` (default: stdout)")
@@ -27,7 +27,7 @@ func diffCommand(sh *shell, args []string) (int, error) {
 		return 0, unknownFormat(*format, "text|json|github")
 	}
 	if *top < 0 {
-		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
+		return 0, wrongLine("--top cannot be negative")
 	}
 	c, err := profiles.compare(files)
 	if err != nil {
@@ -48,7 +48,7 @@ func diffCommand(sh *shell, args []string) (int, error) {
 	})
 }
 
-// compare compares two files.
+// compare compares the profiles in two files.
 func (p *profilesFlags) compare(files []string) (*diff.Comparison, error) {
 	old, doubts, err := p.read(files[:1])
 	if err != nil {

@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"context"
+
 	"whatif/internal/doctor"
 )
 
-// doctorCommand exits 0 when whatif can work here, 125 when something that it
-// needs is missing.
-func doctorCommand(sh *shell, args []string) (int, error) {
+// doctorCommand exits with 0 if whatif can work on this machine, and with 125 if something is missing that it needs.
+func doctorCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if _, err := parse(sh, newFlags("doctor"), args, 0, 0); err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"whatif/internal/point"
 )
 
-// CheckLine parses a command line with the flags that its command has, and goes no further: nothing is opened or run.
+// CheckLine parses a command line with the flags of its command. Nothing is opened or run.
 func CheckLine(args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -29,7 +30,7 @@ func CheckLine(args []string) error {
 		if c.name == "help" { // it has no flags
 			return checkTopic(args[1:])
 		}
-		_, _ = c.run(sh, args[1:]) // ends where flags are described
+		_, _ = c.run(context.Background(), sh, args[1:]) // returns where the command parses its flags
 		return wrong
 	}
 	return fmt.Errorf("no command %s", args[0])
@@ -42,7 +43,7 @@ func checkTopic(args []string) error {
 	return nil
 }
 
-// checkSpecs parses what names code in flags of commands that profile.
+// checkSpecs parses the values of those flags that name code.
 func (f *flags) checkSpecs() error {
 	var all []error
 	f.Visit(func(g *flag.Flag) {
@@ -68,7 +69,7 @@ func (f *flags) checkSpecs() error {
 	return errors.Join(all...)
 }
 
-// HelpTexts are the texts of all commands' help, with the names of the commands.
+// HelpTexts returns the help of all commands, by the command's name.
 func HelpTexts() map[string]string {
 	all := map[string]string{}
 	for _, c := range commands() {
@@ -76,7 +77,7 @@ func HelpTexts() map[string]string {
 			continue
 		}
 		var b strings.Builder
-		_, _ = c.run(&shell{stdout: &b, stderr: &b, describe: func(f *flags) { f.help(&b) }}, nil)
+		_, _ = c.run(context.Background(), &shell{describe: func(f *flags) { f.help(&b) }}, nil)
 		all[c.name] = b.String()
 	}
 	var b strings.Builder

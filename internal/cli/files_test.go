@@ -14,7 +14,7 @@ import (
 
 const nobody = 65534
 
-// directoryOf makes a directory that everybody may enter, and that belongs to uid.
+// directoryOf makes a directory of user uid that everybody may enter.
 func directoryOf(t *testing.T, uid int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func directoryOf(t *testing.T, uid int) string {
 	return dir
 }
 
-// whatifIn runs whatif in a directory, as if user had called sudo; none if that is empty.
+// whatifIn runs whatif in a directory, as if user had called sudo. If user is empty, nobody has.
 func whatifIn(t *testing.T, dir, user string, args ...string) (status int, stderr string) {
 	t.Helper()
 	cmd := exec.Command(realkernel.Whatif(t), args...)
@@ -51,7 +51,7 @@ func ownerAndMode(t *testing.T, path string) (uid uint32, mode os.FileMode) {
 	return fi.Sys().(*syscall.Stat_t).Uid, fi.Mode()
 }
 
-// TestFilesOfRun: what run leaves behind, under sudo and in a directory of somebody else.
+// TestFilesOfRun checks the files that run writes under sudo, and in a directory of another user.
 func TestFilesOfRun(t *testing.T) {
 	realkernel.Need(t)
 	dir := directoryOf(t, nobody)
@@ -65,7 +65,7 @@ func TestFilesOfRun(t *testing.T) {
 		}
 	}
 
-	// Root may write here, and the user may not.
+	// Root may write in this directory, the user may not.
 	roots := directoryOf(t, 0)
 	status, out := whatifIn(t, roots, "65534", "run", "--", "touch", ran)
 	const denied = "whatif: opening profile whatif.profile: permission denied\n" +
@@ -74,7 +74,7 @@ func TestFilesOfRun(t *testing.T) {
 		t.Errorf("where the user may not write: status %d, %s", status, out)
 	}
 
-	// A link that waits for root.
+	// A symbolic link by which a user tries to have root overwrite a file.
 	trap := directoryOf(t, nobody)
 	link := filepath.Join(trap, "whatif.profile")
 	if err := errors.Join(os.Symlink(roots+"/ld.so.preload", link), os.Lchown(link, nobody, nobody)); err != nil {
@@ -96,7 +96,7 @@ func TestFilesOfRun(t *testing.T) {
 	}
 }
 
-// TestFilesOfReport needs root, and no kernel of its own.
+// TestFilesOfReport checks the files that report writes. It needs root, but profiles nothing.
 func TestFilesOfReport(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

@@ -19,8 +19,8 @@ const (
 	firstScreen = 60 // lines
 )
 
-// TestReadmeShows compares the table at the top of the README with what whatif prints today of the profile that it was
-// made from, and that profile with what the README says of it. With -update the table is written anew.
+// TestReadmeShows compares the table at the top of the README with the report on the profile from which the table was
+// made. It also checks what the README says about that profile. With -update the table is written again.
 func TestReadmeShows(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestReadmeShows(t *testing.T) {
 		t.Errorf("the table ends at line %d", n)
 	}
 
-	// What is said of it: no gain is seen of the line with the largest share, and the leading one has less of the time.
+	// The README says: the line with the largest share has no visible gain, and the leading line has a smaller share.
 	first, hottest := &result.Targets[0], &result.Targets[0]
 	for i := range result.Targets {
 		if result.Targets[i].Share > hottest.Share {
@@ -62,7 +62,8 @@ func TestReadmeShows(t *testing.T) {
 	gain, known := hottest.Effects[0].At(50)
 	nothing := known && gain.Bounded && gain.Low < 0 && gain.High > 0
 	if first == hottest || !nothing || first.Effects[0].Verdict != analyze.Faster {
-		t.Errorf("%s leads (%s); %s has the largest share, and gains %+v at 50%%", first.Unit.Name, first.Effects[0].Verdict, hottest.Unit.Name, gain)
+		t.Errorf("%s leads (%s); %s has the largest share, and gains %+v at 50%%",
+			first.Unit.Name, first.Effects[0].Verdict, hottest.Unit.Name, gain)
 	}
 	for name, line := range map[string]string{"sends you to line ": hottest.Unit.Name, "Line ": first.Unit.Name} {
 		if !strings.Contains(string(text), name+strings.TrimPrefix(line, "orders.c:")) {
@@ -71,7 +72,7 @@ func TestReadmeShows(t *testing.T) {
 	}
 }
 
-// TestReadmeFigures compares the figures of accuracy that the README begins with and those of the suite.
+// TestReadmeFigures compares the README's figures of accuracy with those of the suite.
 func TestReadmeFigures(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -81,7 +82,8 @@ func TestReadmeFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	screen := strings.Join(strings.SplitN(string(text), "\n", firstScreen+1)[:firstScreen], " ") // a sentence goes on in the next line
+	lines := strings.SplitN(string(text), "\n", firstScreen+1)[:firstScreen]
+	screen := strings.Join(lines, " ") // sentences go over line ends
 	find := func(pattern string) []string {
 		found := regexp.MustCompile(pattern).FindStringSubmatch(string(said))
 		if found == nil {
@@ -95,7 +97,8 @@ func TestReadmeFigures(t *testing.T) {
 	forms := find(`(?s)mean absolute error over 64 programs.*?intervals that contain the truth: \d+ of \d+ \((\d+)%\)`)
 	for _, want := range []string{
 		"in each of " + all[0] + " programs", "off by " + all[1] + " percentage points", "On the " + coz[0] + " of them",
-		"off by " + coz[1] + " points and COZ by " + coz[2] + ".", "in " + within[0] + "% of the cases", "in " + forms[0] + "% of a group",
+		"off by " + coz[1] + " points and COZ by " + coz[2] + ".",
+		"in " + within[0] + "% of the cases", "in " + forms[0] + "% of a group",
 	} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("the first %d lines do not say %q", firstScreen, want)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -11,24 +10,24 @@ import (
 	"whatif/internal/report"
 )
 
-// input is what a report is made of: what was measured, and what it says.
+// input is what a report is made from.
 type input struct {
 	runs   []*profile.Data
 	result *analyze.Result
 	opt    report.Options
 }
 
-// A format is a form of the report.
+// A format is one form of the report.
 type format struct {
 	name  string
 	write func(w io.Writer, in *input) error
 }
 
-// forPrograms says that a format is for programs, which get all that there is unless less is asked for.
+// forPrograms tells whether programs read the format. It then has all units unless --top is given.
 func (f *format) forPrograms() bool { return f.name == "json" || f.name == "csv" || f.name == "pprof" }
 
-// whole says that a format has always all in it: the page shows what is asked of it, and COZ's profiles have
-// experiments and no units.
+// whole tells whether the format is always complete, so that --top and --point cannot apply. The page filters by
+// itself, and COZ's profiles have experiments but no units.
 func (f *format) whole() bool { return f.name == "html" || f.name == "coz" || f.name == "coz-json" }
 
 func formats() []format {
@@ -63,5 +62,5 @@ func formatNamed(name string) (format, error) {
 }
 
 func unknownFormat(name, known string) error {
-	return hint.New(usageError{fmt.Errorf("reading the command line: unknown format %q", name)}, "the formats are "+strings.ReplaceAll(known, "|", ", "))
+	return hint.New(wrongLine("unknown format %q", name), "the formats are "+strings.ReplaceAll(known, "|", ", "))
 }

@@ -11,23 +11,25 @@ import (
 	"whatif/internal/cli"
 )
 
-// inText finds commands in running text: code between backticks, and, for the help and the man page, which have none,
-// what a usage line or an example says.
+// inText finds commands in running text: code between backticks, and the usage lines and examples of the help and the
+// man page, which have no backticks.
 var (
 	codeSpan = regexp.MustCompile("`([^`]+)`")
 	ofWhatif = regexp.MustCompile(`^(?:sudo )?(?:env \S+ )?(?:bin/)?whatif(?:$|\s)`)
 	plainUse = regexp.MustCompile(`(?m)(?:^usage: |^  |: )((?:sudo )?whatif [a-z]+ .*?)(?:$|   |[;)])`)
 )
 
-// standIns are the words of a document that stand for others: all are capitals, with what they need to be parsed.
-// A word in brackets may be left out, so both ways are parsed; "..." is nothing.
-var standIns = map[string]string{"PID": "1234", "N": "3", "PERCENT": "5", "P": "5", "TIME": "30s", "PERIOD": "1ms", "LENGTH": "200ms",
-	"SPEC": "func:f", "POINT": "func:f", "UNIT": "a.c:1", "BEGIN": "func:f", "END": "func:g", "COMMAND": "run", "KIND": "line", "LIST": "all",
+// standIns has values for the documents' placeholders, which are words in capitals. A word in brackets may be left out,
+// so the command is parsed with it and without it; "..." is dropped.
+var standIns = map[string]string{
+	"PID": "1234", "N": "3", "PERCENT": "5", "P": "5", "TIME": "30s", "PERIOD": "1ms", "LENGTH": "200ms",
+	"SPEC": "func:f", "POINT": "func:f", "UNIT": "a.c:1", "BEGIN": "func:f", "END": "func:g", "COMMAND": "run",
+	"KIND": "line", "LIST": "all",
 	"SHELL": "bash", "PATH": "p"}
 
 var standIn = regexp.MustCompile(`[A-Z]{1,}`)
 
-// lines are the command lines that a shown command stands for.
+// lines lists the command lines that a shown command stands for.
 func lines(command string) (all [][]string) {
 	command = strings.NewReplacer("…", "", "...", "", "\\\n", " ", "FILE:LINE", "a.c:1").Replace(command)
 	for _, optional := range []bool{false, true} {
@@ -51,7 +53,8 @@ func lines(command string) (all [][]string) {
 			}
 			words := shellWords(one)
 			words = words[slices.IndexFunc(words, func(w string) bool { return w == "whatif" || w == "bin/whatif" })+1:]
-			if end := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{">", "&&", ";", "&"}, w) }); end >= 0 {
+			ends := func(w string) bool { return slices.Contains([]string{">", "&&", ";", "&"}, w) }
+			if end := slices.IndexFunc(words, ends); end >= 0 {
 				words = words[:end]
 			}
 			for i, word := range words {
@@ -75,7 +78,7 @@ func lines(command string) (all [][]string) {
 	return all
 }
 
-// shellWords splits a command as a shell does: at blanks, but not in quotes or in $(...).
+// shellWords splits a command like a shell: at blanks, but not in quotes or in $(...).
 func shellWords(s string) (words []string) {
 	var b strings.Builder
 	quote, depth, any := rune(0), 0, false
@@ -101,7 +104,7 @@ func shellWords(s string) (words []string) {
 			b.WriteRune(r)
 		}
 	}
-	for i, w := range words { // a shell makes numbers of it
+	for i, w := range words { // a shell replaces $(...) by numbers here
 		if strings.HasPrefix(w, "$") {
 			words[i] = "1234"
 		}
@@ -109,10 +112,11 @@ func shellWords(s string) (words []string) {
 	return words
 }
 
-// TestInlineCommands parses every command of whatif that stands in the documents, in the man page and in the help,
-// with the flags that commands really have. Those of code blocks are executed by TestDocumentedCommands.
+// TestInlineCommands parses every whatif command in the running text of the documents, the man page and the help, with
+// the flags that commands really have. TestDocumentedCommands executes the commands of code blocks.
 func TestInlineCommands(t *testing.T) {
-	texts := map[string]string{"man": strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\(ga`, "`", `\fB`, "", `\fI`, "", `\fR`, "").Replace(cli.ManPage())}
+	plain := strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\(ga`, "`", `\fB`, "", `\fI`, "", `\fR`, "")
+	texts := map[string]string{"man": plain.Replace(cli.ManPage())}
 	names, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +134,7 @@ func TestInlineCommands(t *testing.T) {
 		for _, words := range lines(command) {
 			found++
 			err := cli.CheckLine(words)
-			// A text may name a command, or a flag of it, without the rest: `whatif diff` does this and that.
+			// A text may name a command or a flag without the rest, such as `whatif diff`.
 			if err != nil && len(words) <= 3 && incomplete.MatchString(err.Error()) {
 				continue
 			}
@@ -155,7 +159,8 @@ func TestInlineCommands(t *testing.T) {
 			}
 		}
 		for _, m := range codeSpan.FindAllStringSubmatch(prose.String(), -1) {
-			if c := strings.Join(strings.Fields(m[1]), " "); ofWhatif.MatchString(c) && !strings.HasPrefix(c, "whatif =") { // Cargo's
+			c := strings.Join(strings.Fields(m[1]), " ")
+			if ofWhatif.MatchString(c) && !strings.HasPrefix(c, "whatif =") { // the latter is in Cargo.toml
 				check(where, c)
 			}
 		}
@@ -172,13 +177,15 @@ func TestInlineCommands(t *testing.T) {
 
 var incomplete = regexp.MustCompile(`missing argument$|needs a value$`)
 
-// TestInlineRule: what the rule for words that stand for others makes of a command.
+// TestInlineRule checks what lines makes of commands with placeholders.
 func TestInlineRule(t *testing.T) {
 	for command, want := range map[string][]string{
-		"whatif diff OLD NEW [--format json|github]":     {"diff OLD NEW", "diff OLD NEW --format json"},
-		"whatif attach PID...":                           {"attach 1234", "attach 1234"},
-		"sudo whatif run -p [NAME=]SPEC -- ./server PID": {"run -p func:f -- ./server PID", "run -p NAME=func:f -- ./server PID"},
-		"whatif attach $(pgrep -n server) -d 30":         {"attach 1234 -d 30", "attach 1234 -d 30"},
+		"whatif diff OLD NEW [--format json|github]": {"diff OLD NEW", "diff OLD NEW --format json"},
+		"whatif attach PID...":                       {"attach 1234", "attach 1234"},
+		"sudo whatif run -p [NAME=]SPEC -- ./server PID": {
+			"run -p func:f -- ./server PID", "run -p NAME=func:f -- ./server PID",
+		},
+		"whatif attach $(pgrep -n server) -d 30": {"attach 1234 -d 30", "attach 1234 -d 30"},
 	} {
 		var got []string
 		for _, words := range lines(command) {

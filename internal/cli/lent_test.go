@@ -17,14 +17,14 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// An install is a whatif that another user than root runs, and what that user owns.
+// An install is a whatif that a user other than root runs, and the files of that user.
 type install struct {
 	*testing.T
 	dir, whatif string
 	env         []string
 }
 
-// installed copies whatif to where everybody may run it, with capabilities in the file or another mode.
+// installed copies whatif into a directory where everybody may run it, with capabilities in the file or another mode.
 func installed(t *testing.T, capabilities string, mode os.FileMode) *install {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -33,7 +33,7 @@ func installed(t *testing.T, capabilities string, mode os.FileMode) *install {
 	if _, err := exec.LookPath("setcap"); err != nil {
 		t.Skip("needs setcap")
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "whatif-lent") // what is mounted nosuid lends nothing
+	dir, err := os.MkdirTemp("/var/tmp", "whatif-lent") // files that are mounted nosuid lend no capabilities
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,9 @@ func installed(t *testing.T, capabilities string, mode os.FileMode) *install {
 	in := &install{T: t, dir: dir, whatif: filepath.Join(dir, "whatif")}
 	copyTo(t, realkernel.Whatif(t), in.whatif)
 	home := filepath.Join(dir, "home")
-	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(home, 0o755), os.Chown(home, nobody, nobody), os.Chmod(in.whatif, mode)); err != nil {
+	err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(home, 0o755), os.Chown(home, nobody, nobody),
+		os.Chmod(in.whatif, mode))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if capabilities != "" {
@@ -63,7 +65,7 @@ func copyTo(t *testing.T, from, to string) {
 	}
 }
 
-// command is one of whatif's, run by another user in a directory of that user's.
+// command makes a whatif command that runs as another user, in a directory of that user.
 func (in *install) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(in.whatif, args...)
 	cmd.Dir = filepath.Join(in.dir, "home")
@@ -72,7 +74,7 @@ func (in *install) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// says runs a command, which must end with a status, and gives what it writes.
+// says runs a command, checks its exit status, and returns its output.
 func (in *install) says(status int, args ...string) string {
 	in.Helper()
 	cmd := in.command(args...)
@@ -96,8 +98,8 @@ func (in *install) refuses(want string, args ...string) {
 
 const lent = "cap_bpf,cap_perfmon,cap_sys_ptrace=ep"
 
-// TestLentCapabilities: a whatif that has its capabilities from its file profiles what is the caller's own, and
-// lends them for nothing else.
+// TestLentCapabilities checks that a whatif with capabilities from its file profiles the caller's own processes, and
+// lends the capabilities for nothing else.
 func TestLentCapabilities(t *testing.T) {
 	realkernel.Need(t)
 	in := installed(t, lent, 0o755)
@@ -116,12 +118,13 @@ func TestLentCapabilities(t *testing.T) {
 	if said := in.says(0, "report", "whatif.profile"); !strings.Contains(said, "request_done") {
 		t.Errorf("one's own program: no visits:\n%s", said)
 	}
-	// By the kernel's own filter only the target is counted: no probe is set.
+	// With the kernel's own filter whatif counts only the target, and sets no probe.
 	in.says(0, "run", "--quiet", "-o", "b.profile", "-p", "syscall:write", "-d", "1s", "--", theirs)
 
 	in.refuses("profiling the machine: that stops other users' processes, too", "system", "-p", "syscall:read", "-d", "1s")
 	in.refuses("theirs: the file is not yours", "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", theirs)
-	in.refuses("theirs: the file is not yours", "run", "--quiet", "-p", "func:"+theirs+":request_done", "-d", "1s", "--", mine)
+	in.refuses("theirs: the file is not yours",
+		"run", "--quiet", "-p", "func:"+theirs+":request_done", "-d", "1s", "--", mine)
 	in.refuses("the file is not yours", "run", "--quiet", "-p", "func:"+in.whatif+":main.main", "-d", "1s", "--", mine)
 	in.refuses("the file is not yours", "run", "--quiet", "-p", "func:/proc/self/exe:main.main", "-d", "1s", "--", mine)
 	in.refuses("it belongs to root", "attach", "--quiet", "-p", "syscall:write", "-d", "1s", fmt.Sprint(os.Getpid()))
@@ -144,7 +147,7 @@ func libcOf(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLentCgroup: a cgroup that has other users' processes is refused, and not profiled in part.
+// TestLentCgroup checks that whatif refuses a cgroup with processes of other users, and does not profile a part of it.
 func TestLentCgroup(t *testing.T) {
 	realkernel.Need(t)
 	in := installed(t, lent, 0o755)
@@ -159,20 +162,23 @@ func TestLentCgroup(t *testing.T) {
 	in.refuses("it belongs to root", "attach", "--quiet", "-p", "syscall:write", "-d", "1s", "--cgroup", path)
 }
 
-// TestLentReading: no file is read with capabilities that are lent. The mappings of another user's process have the
-// addresses that its layout was randomised for.
+// TestLentReading checks that no file is read with lent capabilities. The mappings of another user's process, for
+// example, would reveal its randomised addresses.
 func TestLentReading(t *testing.T) {
 	in := installed(t, lent, 0o755)
 	maps := fmt.Sprintf("/proc/%d/maps", os.Getpid())
-	for _, args := range [][]string{{"report", maps}, {"diff", maps, maps}, {"check", "--min-gain", "1", maps}, {"points", fmt.Sprintf("/proc/%d/exe", os.Getpid())}} {
+	for _, args := range [][]string{
+		{"report", maps}, {"diff", maps, maps}, {"check", "--min-gain", "1", maps},
+		{"points", fmt.Sprintf("/proc/%d/exe", os.Getpid())},
+	} {
 		if said := in.says(125, args...); !strings.Contains(said, "permission denied") {
 			t.Errorf("whatif %s:\n%s", strings.Join(args, " "), said)
 		}
 	}
 }
 
-// TestLentThreads: what does not profile has no capability at all, in any thread; what does has those that overrule
-// protections only for moments.
+// TestLentThreads checks the capabilities of all threads. A command that does not profile has none. A command that
+// profiles has those that override protections only for moments.
 func TestLentThreads(t *testing.T) {
 	realkernel.Need(t)
 	in := installed(t, lent, 0o755)
@@ -181,12 +187,13 @@ func TestLentThreads(t *testing.T) {
 	}
 	ptrace := uint64(1) << unix.CAP_SYS_PTRACE
 	in.during([]string{"view"}, func(permitted, effective uint64) bool { return permitted == 0 && effective == 0 })
-	in.during([]string{"run", "--quiet", "-o", "run.profile", "-p", "syscall:write", "--", "sleep", "3"}, func(permitted, effective uint64) bool {
+	run := []string{"run", "--quiet", "-o", "run.profile", "-p", "syscall:write", "--", "sleep", "3"}
+	in.during(run, func(permitted, effective uint64) bool {
 		return permitted&ptrace != 0 && effective != 0 && effective&ptrace == 0
 	})
 }
 
-// during looks at the threads of a command that goes on, and ends it.
+// during checks the threads of a command while it runs, and then ends it.
 func (in *install) during(args []string, right func(permitted, effective uint64) bool) {
 	in.Helper()
 	cmd := in.command(args...)
@@ -216,7 +223,7 @@ func (in *install) during(args []string, right func(permitted, effective uint64)
 	_ = cmd.Wait()
 }
 
-// TestSetUserID: an install that is root for everybody is refused, whatever it is asked for.
+// TestSetUserID checks that a set-user-ID install refuses every command.
 func TestSetUserID(t *testing.T) {
 	in := installed(t, "", 0o755|os.ModeSetuid)
 	in.refuses("installed set-user-ID, which it does not support", "run", "--user", "nosuch", "--", "true")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,14 +9,14 @@ import (
 	"whatif/internal/report"
 )
 
-// listedUnits is how many units whatif run --list-units shows.
+// listedUnits is the number of units that --list-units shows.
 const listedUnits = 40
 
-// listUnits is whatif run --list-units: it writes no profile.
-func (sh *shell) listUnits(cfg experiment.Config, r *runFlags) (int, error) {
+// listUnits does what --list-units asks for. It writes no profile.
+func (sh *shell) listUnits(ctx context.Context, cfg experiment.Config, r *runFlags) (int, error) {
 	cfg.List = true
 	cfg.Log = newLog(sh.stderr, newStatus(sh.stderr, true), r.verbose)
-	outcome, err := experiment.Profile(sh.ctx, cfg)
+	outcome, err := experiment.Profile(ctx, cfg)
 	if outcome == nil {
 		return 0, err
 	}

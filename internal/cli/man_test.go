@@ -10,8 +10,7 @@ import (
 	"whatif/internal/cli"
 )
 
-// TestManPage compares the committed man page with what the command line says of
-// itself.
+// TestManPage compares the committed man page with ManPage.
 func TestManPage(t *testing.T) {
 	const name = "../../man/whatif.1"
 	got := cli.ManPage()
@@ -41,7 +40,7 @@ func TestManPage(t *testing.T) {
 	lint(t, name)
 }
 
-// lint asks what formatters think of a man page, those that are there.
+// lint checks a man page with those formatters that are installed.
 func lint(t *testing.T, name string) {
 	t.Helper()
 	if mandoc, err := exec.LookPath("mandoc"); err == nil {

@@ -9,9 +9,9 @@ import (
 	"whatif/internal/hint"
 )
 
-// read sets the flags in args and gives the operands. Flags may stand before or after operands. Package flag stops
-// at the first operand, and names a flag in its errors by one dash, so args are read here. Everything after "--" is
-// an operand; for a command that starts a program so is everything after its first operand, the program.
+// read sets the flags in args and returns the operands. Flags may stand before or after operands. Package flag stops at
+// the first operand, and its errors name a flag with one dash, so whatif reads args itself. Everything after "--" is an
+// operand. If the command starts a program (starts), everything after its first operand, the program, is an operand.
 func (f *flags) read(args []string) (operands []string, err error) {
 	for len(args) > 0 {
 		word := args[0]
@@ -32,7 +32,7 @@ func (f *flags) read(args []string) (operands []string, err error) {
 	return operands, nil
 }
 
-// readFlag sets the flag that word names, and gives what of args is left behind its value.
+// readFlag sets the flag that word names, and returns args without the flag's value.
 func (f *flags) readFlag(word string, args []string) ([]string, error) {
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 	name, value, has := strings.Cut(name, "=")
@@ -59,7 +59,7 @@ func (f *flags) readFlag(word string, args []string) ([]string, error) {
 	return args, nil
 }
 
-// typed is a flag's name as it is typed: a letter after one dash, a word after two.
+// typed gives a flag as it is typed: a letter after one dash, a word after two.
 func typed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -67,7 +67,7 @@ func typed(name string) string {
 	return "--" + name
 }
 
-// readable is an error of package flag with the value that is wrong, which that does not repeat.
+// readable adds the wrong value to those errors of package flag that do not have it.
 func readable(err error, value string) error {
 	switch err.Error() {
 	case "parse error":
@@ -78,7 +78,7 @@ func readable(err error, value string) error {
 	return err
 }
 
-// usageHint gives every error of the command line a remedy: where it has none of its own, where the flags are listed.
+// usageHint gives a hint to an error of the command line that has none: the command that lists the flags.
 func usageHint(command string, err error) error {
 	if usage := (usageError{}); errors.As(err, &usage) && hint.Of(err) == "" {
 		return hint.New(err, fmt.Sprintf("whatif help %s lists the flags", command))

@@ -12,7 +12,7 @@ import (
 	"whatif/internal/hint"
 )
 
-// TestFlagsAnywhere: flags stand before or after operands, as documents show them.
+// TestFlagsAnywhere checks that flags may stand before or after operands.
 func TestFlagsAnywhere(t *testing.T) {
 	parsed := func(starts bool, line string) (top int, d time.Duration, verbose bool, rest []string, err error) {
 		f := newFlags("report")
@@ -70,7 +70,8 @@ func TestFlagsAnywhere(t *testing.T) {
 	}
 }
 
-// TestUsageNamesFlags: a command's usage says [flags] exactly where it has some, and every wrong command line has a hint.
+// TestUsageNamesFlags checks that the usage of a command says [flags] if and only if it has flags, and that every error
+// of the command line has a hint.
 func TestUsageNamesFlags(t *testing.T) {
 	for _, d := range describe() {
 		if has := len(d.flags) > 0; has != strings.Contains(d.usage, "[flags]") {
@@ -80,8 +81,11 @@ func TestUsageNamesFlags(t *testing.T) {
 	if !slices.Contains(strings.Fields(helpTopics(describe())), "json") || !strings.Contains(usageOf("help"), "json") {
 		t.Error("nobody finds the topic json")
 	}
-	for _, line := range []string{"report --format pie", "report --top -1", "report --unit x", "run -p / x", "run -t x x", "run --waiting x x", "run --unit x x",
-		"run --include x x", "check x", "attach x", "attach", "completion x", "help x", "x", "diff x", "demo -d x", "run --period 1us x", "run --seed x x"} {
+	for _, line := range []string{
+		"report --format pie", "report --top -1", "report --unit x", "run -p / x", "run -t x x", "run --waiting x x",
+		"run --unit x x", "run --include x x", "check x", "attach x", "attach", "completion x", "help x", "x", "diff x",
+		"demo -d x", "run --period 1us x", "run --seed x x",
+	} {
 		var out bytes.Buffer
 		if status := Run(t.Context(), nil, &out, &out, strings.Fields(line)); status != statusUsage {
 			t.Errorf("%s: status %d\n%s", line, status, &out)
@@ -96,7 +100,7 @@ func TestUsageNamesFlags(t *testing.T) {
 	}
 }
 
-// TestLiveWarning: what a run warns of while it goes on looks as in its report.
+// TestLiveWarning checks that a warning during a run has the same form as in the report.
 func TestLiveWarning(t *testing.T) {
 	var out bytes.Buffer
 	log := newLog(&out, newStatus(&out, true), true)

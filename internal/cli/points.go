@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -14,15 +15,15 @@ import (
 	"whatif/internal/symbol"
 )
 
-// pointsCommand is whatif points PROGRAM: what could be written behind -p.
-func pointsCommand(sh *shell, args []string) (int, error) {
+// pointsCommand lists what -p and -l take for a program.
+func pointsCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	args, err := parse(sh, newFlags("points"), args, 1, 1)
 	if err != nil {
 		return 0, err
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		path = args[0] // a library may be no executable
+		path = args[0] // a library need not be executable
 	}
 	b, err := symbol.Open(path)
 	if err != nil {
@@ -35,7 +36,7 @@ func pointsCommand(sh *shell, args []string) (int, error) {
 	return 0, sh.printLibraries(b)
 }
 
-// printOffers prints what one binary offers.
+// printOffers prints the progress points that one binary offers.
 func (sh *shell) printOffers(b *symbol.Binary) error {
 	all, err := point.OffersOf(b)
 	if err != nil {
@@ -70,7 +71,7 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 	return nil
 }
 
-// sourceOffers lists the points in the source of a binary, and warns of what is left out.
+// sourceOffers lists the points in the source of a binary, and warns about points that are left out.
 func (sh *shell) sourceOffers(b *symbol.Binary) point.Offers {
 	found := source.Read(b.File())
 	for _, text := range found.Warnings {
@@ -79,8 +80,8 @@ func (sh *shell) sourceOffers(b *symbol.Binary) point.Offers {
 	return point.SourceOffers(found, source.AsksForCoz(b.File()))
 }
 
-// printLibraries prints what the program's own libraries offer, and which of the system's offer
-// probes: those have a meaning of their own, such as memory that is asked for.
+// printLibraries prints what the program's own libraries offer. Of the system's libraries it names only those with USDT
+// probes, because such probes stand for something by themselves, such as an allocation of memory.
 func (sh *shell) printLibraries(b *symbol.Binary) error {
 	libraries := b.Libraries("")
 	defer func() {
@@ -103,11 +104,13 @@ func (sh *shell) printLibraries(b *symbol.Binary) error {
 	return nil
 }
 
-// quoted is a word as a shell takes it.
+// quoted quotes a word for a shell, if the word needs that.
 func quoted(s string) string {
-	if s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=%+,@", r))
-	}) < 0 {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:=%+,@", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -10,7 +10,7 @@ import (
 	"whatif/internal/hostile"
 )
 
-// TestPointsPrintsNothingRaw: what a binary says of its points moves no cursor.
+// TestPointsPrintsNothingRaw checks that no name in a binary can send control sequences to the terminal.
 func TestPointsPrintsNothingRaw(t *testing.T) {
 	note := append([]byte("\x07\x00\x00\x00\x28\x00\x00\x00\x01\x00\x00\x00whatif\x00\x00"), make([]byte, 40)...)
 	path := (&hostile.File{

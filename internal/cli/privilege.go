@@ -8,7 +8,7 @@ import (
 	"whatif/internal/privilege"
 )
 
-// settle takes from whatif what a command does not need of its privileges, before that opens anything.
+// settle drops the privileges that the command does not need. It comes before the command opens anything.
 func (sh *shell) settle(command string) error {
 	profiles := slices.Contains([]string{"run", "attach", "system", "demo", "doctor"}, command)
 	if err := privilege.Settle(profiles); err != nil {

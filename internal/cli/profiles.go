@@ -18,10 +18,12 @@ type profilesFlags struct {
 
 func (p *profilesFlags) define(f *flags) {
 	f.Var(&p.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
-	f.BoolVar(&p.mixed, "mixed", false, "merge runs of different builds of the program, too (default: those of the latest)")
+	f.BoolVar(&p.mixed, "mixed", false,
+		"merge runs of different builds of the program, too (default: those of the latest)")
 }
 
-// read reads files, leaves runs of other builds than the latest out, and says so.
+// read reads profiles. It leaves out runs of builds other than the latest, unless --mixed is given. The warnings say
+// so, and name other differences between the runs.
 func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning, error) {
 	moved, err := sourcePaths(p.paths)
 	if err != nil {
@@ -39,15 +41,18 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 	builds, unknown := profile.Builds(runs)
 	if builds > 1 {
 		if p.mixed {
-			doubt("mixed-builds", fmt.Sprintf("runs of %d builds of the program are merged (--mixed): the numbers are those of none of them", builds))
+			doubt("mixed-builds", fmt.Sprintf("runs of %d builds of the program are merged (--mixed): "+
+				"the numbers are those of none of them", builds))
 		} else {
 			var left int
 			runs, left = profile.Latest(runs)
-			doubt("other-builds", fmt.Sprintf("%d of the runs left out: they are of other builds of the program; --mixed merges them, whatif diff compares builds", left))
+			doubt("other-builds", fmt.Sprintf("%d of the runs left out: they are of other builds of the program; "+
+				"--mixed merges them, whatif diff compares builds", left))
 		}
 	}
 	if unknown > 0 && unknown+builds > 1 {
-		doubt("unknown-build", fmt.Sprintf("of %d of the runs the build of the program is not known: whether they are of the same is yours to know", unknown))
+		doubt("unknown-build", fmt.Sprintf("of %d of the runs the build of the program is not known: "+
+			"whether they are of the same is yours to know", unknown))
 	}
 	for _, differs := range []struct {
 		code, what string
@@ -55,16 +60,18 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 	}{
 		{"several-machines", "from %d different machines", machineOf},
 		{"several-kernels", "under %d different kernels", func(run profile.Run) string { return run.Kernel }},
-		{"several-arguments", "of %d different command lines", func(run profile.Run) string { return strings.Join(run.Args, " ") }},
+		{"several-arguments", "of %d different command lines",
+			func(run profile.Run) string { return strings.Join(run.Args, " ") }},
 	} {
 		if all := different(runs, differs.of); len(all) > 1 {
-			doubt(differs.code, fmt.Sprintf("runs "+differs.what+" are merged: gains may differ between them: %s", len(all), strings.Join(all, "; ")))
+			doubt(differs.code, fmt.Sprintf("runs "+differs.what+" are merged: gains may differ between them: %s",
+				len(all), strings.Join(all, "; ")))
 		}
 	}
 	return runs, doubts, nil
 }
 
-// different gives what runs differ in, once each, as far as it is known.
+// different lists the distinct values that of gives for the runs, without empty ones.
 func different(runs []*profile.Data, of func(profile.Run) string) (all []string) {
 	for _, d := range runs {
 		if is := of(d.Run); is != "" && !slices.Contains(all, is) {
@@ -74,7 +81,7 @@ func different(runs []*profile.Data, of func(profile.Run) string) (all []string)
 	return all
 }
 
-// machineOf says where a run was made, whatever the kernel; "" if that is not known.
+// machineOf describes the machine of a run without its kernel; "" if the host is unknown.
 func machineOf(run profile.Run) string {
 	if run.Host == "" {
 		return ""

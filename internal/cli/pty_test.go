@@ -15,7 +15,7 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// onScreen is what comes out of a command that has a terminal for its output and its errors.
+// onScreen returns the output of a command whose stdout and stderr are a terminal.
 func onScreen(t *testing.T, columns uint16, args ...string) string {
 	t.Helper()
 	screen, program := pty.Open(t)
@@ -26,7 +26,7 @@ func onScreen(t *testing.T, columns uint16, args ...string) string {
 	}
 	shown := make(chan string, 1)
 	go func() {
-		text, _ := io.ReadAll(screen) // ends with EIO when the program's end is closed
+		text, _ := io.ReadAll(screen) // fails with EIO when the command has closed the terminal
 		shown <- string(text)
 	}()
 	cmd := exec.Command(realkernel.Whatif(t), args...)
@@ -40,7 +40,7 @@ func onScreen(t *testing.T, columns uint16, args ...string) string {
 
 var sequence = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
-// On a terminal a table has colours, but for those who do not want them, and fits.
+// On a terminal a table fits the width, and has colours unless the environment says otherwise.
 func TestTerminal(t *testing.T) {
 	before, err := filepath.Abs("../../docs/tutorial/before.profile")
 	if err != nil {
@@ -79,7 +79,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// While a program runs there is one line at the foot, drawn over itself, and none of it is left at the end.
+// While a program runs there is one status line, which is overwritten in place and cleared at the end.
 func TestStatusLine(t *testing.T) {
 	realkernel.Need(t)
 	t.Setenv("TERM", "xterm")

@@ -15,17 +15,17 @@ import (
 	"whatif/internal/realkernel"
 )
 
-// shorter makes of a documented command one that takes less time.
-var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
+// shorter changes a documented command so that it takes less time.
+var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms",
+	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
 
-// command is a line of a document that shows what to type.
+// command is a line of a document that shows a command to type.
 type command struct {
 	document string
 	text     string
 }
 
-// documented gives the commands of the documents that a user reads: lines of code blocks
-// that start with "$ ".
+// documented lists the commands of the user's documents: the lines of code blocks that start with "$ ".
 func documented(t *testing.T) []command {
 	t.Helper()
 	names, err := filepath.Glob("../../docs/*.md")
@@ -33,7 +33,8 @@ func documented(t *testing.T) []command {
 		t.Fatal(err)
 	}
 	var found []command
-	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Base(name) == "tutorial.md" }) // TestTutorial goes that way
+	// TestTutorial executes the tutorial.
+	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Base(name) == "tutorial.md" })
 	for _, name := range append(names, "../../README.md") {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -57,9 +58,8 @@ func documented(t *testing.T) []command {
 
 var whatifCommand = regexp.MustCompile(`^(sudo )?(bin/)?whatif( |$)`)
 
-// TestDocumentedCommands executes every command that the documents show, once, as far as it
-// can be: whatif's own with less time, on programs such as they are about, and make's
-// as make -n, since they run this test.
+// TestDocumentedCommands executes every command of the documents once, as far as possible. whatif's commands run for a
+// shorter time, on programs like those in the text. Those of make run as make -n, because make runs this test.
 func TestDocumentedCommands(t *testing.T) {
 	commands := documented(t)
 	var profiling []command
@@ -91,13 +91,14 @@ func TestDocumentedCommands(t *testing.T) {
 	})
 }
 
-// town is a directory in which the documents' programs are, and whatif as they call it.
+// town makes a directory with the programs of the documents, and with whatif under the names that the documents use.
 func town(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, source := range []string{"testdata/programs/server.c", "testdata/programs/convert.c", example + "/orders.c"} {
 		name := strings.TrimSuffix(filepath.Base(source), ".c")
-		out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-I../..", "-o", filepath.Join(dir, name), source).CombinedOutput()
+		out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-I../..",
+			"-o", filepath.Join(dir, name), source).CombinedOutput()
 		if err != nil {
 			t.Fatalf("compiling %s: %v\n%s", name, err, out)
 		}
@@ -121,14 +122,16 @@ func town(t *testing.T) string {
 			t.Fatal("formats.txtar has lost its profiles: ", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("all:\n\t./convert input.dat\nclean:\n"), 0o644); err != nil {
+	makefile := []byte("all:\n\t./convert input.dat\nclean:\n")
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), makefile, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// Two ranks, without a library to bring them together.
-	if err := os.WriteFile(filepath.Join(dir, "bin", "mpirun"), []byte("#!/bin/sh\nshift 2\n\"$@\" & a=$!\n\"$@\" & b=$!\ntrap 'kill $a $b; exit 143' TERM\nwait\n"), 0o755); err != nil {
+	// A stand-in for mpirun with two ranks, which do not communicate.
+	mpirun := "#!/bin/sh\nshift 2\n\"$@\" & a=$!\n\"$@\" & b=$!\ntrap 'kill $a $b; exit 143' TERM\nwait\n"
+	if err := os.WriteFile(filepath.Join(dir, "bin", "mpirun"), []byte(mpirun), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("server", filepath.Join(dir, "solver")); err != nil {
@@ -140,28 +143,31 @@ func town(t *testing.T) string {
 	return dir
 }
 
-// table is what the table of a run has to have: a row with a unit.
+// table gives a pattern for a row with a unit, which the table of a run must have.
 func table(command string) *regexp.Regexp {
 	switch {
 	case strings.Contains(command, "--list-units"):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
-	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), strings.Contains(command, "--kernel"): // file, func, binary
+	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), // file, func, binary
+		strings.Contains(command, "--kernel"):
 		return regexp.MustCompile(`(?m)^\s*1 +\S+ .*`)
-	case strings.Contains(command, "<"): // most of the time is the path's
+	case strings.Contains(command, "<"): // a path, which has most of the time
 		return regexp.MustCompile(`(?m)^\s*1 +parse_row<handle_put +parse_row +([789]\d|100)\.\d% `)
 	}
 	return regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`)
 }
 
-// says is what commands that compare have to say of the profiles in town.
+// says has patterns for the output of the commands that compare the profiles in town.
 var says = map[string]*regexp.Regexp{
-	"diff":  regexp.MustCompile(`(?m)^done: (no certain change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n(.*\n)*what units promise: less time per visit of done`),
+	"diff": regexp.MustCompile(
+		`(?m)^done: (no certain change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n` +
+			`(.*\n)*what units promise: less time per visit of done`),
 	"check": regexp.MustCompile(`(?m)^(holds|not sure): .*\bdone\b`),
 }
 
 var profiles = regexp.MustCompile(` (run|attach|system) `)
 
-// serving starts the program that a documented command attaches to.
+// serving starts the program to which a documented command attaches.
 func serving(t *testing.T, dir string) (end func()) {
 	t.Helper()
 	server := exec.Command("./server")
@@ -175,7 +181,7 @@ func serving(t *testing.T, dir string) (end func()) {
 	}
 }
 
-// executeDocumented runs a command in dir: it must do what it is shown for, and end well.
+// executeDocumented runs a command in dir, and checks its output and that it succeeds.
 func executeDocumented(t *testing.T, dir string, c command) {
 	t.Helper()
 	text := shorter.Replace(strings.TrimPrefix(c.text, "sudo "))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 	"whatif/internal/report"
 )
 
-func reportCommand(sh *shell, args []string) (int, error) {
+func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("report")
 	name := f.String("format", "text", "`"+formatNames()+"`")
 	output := f.String("output", "", "write to `FILE` (default: stdout)")
@@ -36,16 +37,16 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	}
 	switch {
 	case *unit != "" && form.name != "svg":
-		return 0, usageError{errors.New("reading the command line: --unit is for --format svg")}
+		return 0, wrongLine("--unit is for --format svg")
 	case *verbose && form.name != "text":
-		return 0, usageError{errors.New("reading the command line: --verbose is for --format text")}
+		return 0, wrongLine("--verbose is for --format text")
 	case form.whole() && (f.given("top") || *point != ""):
-		return 0, usageError{fmt.Errorf("reading the command line: --top and --point do nothing with --format %s: all is in it", form.name)}
+		return 0, wrongLine("--top and --point do nothing with --format %s: all is in it", form.name)
 	case *against != "" && form.name != "html":
-		return 0, usageError{errors.New("reading the command line: --compare is for --format html")}
+		return 0, wrongLine("--compare is for --format html")
 	}
 	if *top < 0 {
-		return 0, usageError{errors.New("reading the command line: --top cannot be negative")}
+		return 0, wrongLine("--top cannot be negative")
 	}
 	if form.name == "html" {
 		page, err := profiles.page(files, *against)
@@ -73,7 +74,7 @@ func reportCommand(sh *shell, args []string) (int, error) {
 	})
 }
 
-// explainProfile adds what to do about a profile that cannot be read.
+// explainProfile adds the remedy to the error about a profile that cannot be read.
 func explainProfile(err error) error {
 	var newer *profile.VersionError
 	switch {
@@ -89,8 +90,8 @@ func explainProfile(err error) error {
 	return err
 }
 
-// writeTo calls write with stdout, or makes a file of what it writes. An older file is
-// replaced by the whole report: one that cannot be made, or has no room, leaves it as it was.
+// writeTo calls write with stdout if name is empty. Else it writes the report to a file, whole or not at all: if write
+// fails, or the disk is full, an old file stays as it was.
 func (sh *shell) writeTo(name string, write func(io.Writer) error) error {
 	if name == "" {
 		if err := write(sh.stdout); err != nil {

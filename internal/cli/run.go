@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -21,17 +22,18 @@ const (
 	defaultOutput = "whatif.profile"
 	defaultLength = 200 * time.Millisecond // of an experiment
 
-	// settledWithin is how well the leading units are to be known where neither a time, nor executions, nor --until were
-	// asked for: the precision of the documentation's examples, below which a difference hardly matters.
+	// settledWithin is the precision at which experiments end if there is no --duration, --repeat or --until. It is the
+	// precision of the documentation's examples; smaller differences hardly matter.
 	settledWithin percent = 2
 
 	defaultPeriod = time.Millisecond
-	// Where nothing is sped up nobody has to be stopped in time, and samples need not be taken more often than by
-	// profilers that are left running all day: they are what whatif costs a program that computes.
+	// restingPeriod is the sampling period if nothing is sped up. No thread has to be stopped in time then, so samples
+	// need not be more frequent than those of profilers that run all day. Samples are what whatif costs a program that
+	// computes.
 	restingPeriod = 10 * time.Millisecond
 )
 
-// runFlags are the flags of run, as given.
+// runFlags are the flags of the commands that profile, as given.
 type runFlags struct {
 	points, targets    list
 	latencies          list
@@ -39,7 +41,7 @@ type runFlags struct {
 	paths              list
 	unit, user, output string
 	overwrite          bool
-	written            string // what became of the output: "added run 3 to whatif.profile"
+	written            string // what was done with the output file: "added run 3 to whatif.profile"
 	waiting            string
 	speedups           levels
 	period, length     time.Duration
@@ -56,68 +58,91 @@ type runFlags struct {
 	typed              []string // the command and its arguments
 }
 
-// define defines the flags that all commands have which profile. What is different is
-// where points can be: of what whatif starts itself each execution can be an experiment.
+// define defines the flags that all commands have which profile. withoutPoints ends the text of --point: it tells what
+// is measured without a progress point. Each execution of a program that whatif starts can be an experiment.
 func (r *runFlags) define(f *flags, withoutPoints string) {
-	f.Var(&r.points, "point", "progress point `[NAME=]SPEC`, repeatable: the NAME of one in the source (see whatif.h), FILE:LINE,\n"+
-		"                               func:NAME[%return] (NAME may have a *), func:PATH:NAME in another binary,\n"+
-		"                               usdt:[PROVIDER:]NAME (see whatif points), syscall:NAME[%exit], tracepoint:CATEGORY:NAME,\n"+
-		"                               sample:FILE:LINE, exit (of a process); without any, all in the source"+withoutPoints)
-	f.short("p", "point")
-	f.Var(&r.latencies, "latency", "time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
-		"                               both with %argN: what has the same argument belongs together (default: the same thread);\n"+
-		"                               or the NAME of a pair in the source (WHATIF_BEGIN, WHATIF_END)")
-	f.short("l", "latency")
-	f.Var(&r.targets, "target", "speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
-		"                               CODE<CALLER, a line or function only when called from another, or wait:CLASS, all waiting\n"+
-		"                               for disk, net, sleep, lock, child, cpu, other (default: what runs)")
-	f.short("t", "target")
-	f.StringVar(&r.unit, "unit", "line", "`KIND` of unit that is sped up: line, func (a function with all that it calls), func-self (without\n"+
-		"                               what it calls), file or binary")
-	f.short("u", "unit")
-	f.StringVar(&r.waiting, "waiting", "", "what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
-		"                               thread), child, other; or none, or all (default: disk,net,sleep; with -s 0 none)")
-	f.Var(&r.include, "include", "only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
-		"                               (default: the program and its own libraries)")
-	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
-	f.BoolVar(&r.kernel, "kernel", false, "the kernel's functions can be units, too, and targets, and be in --include and --exclude\n"+
-		"                               (default: the kernel's time counts for the code that calls it)")
-	f.StringVar(&r.vmlinux, "vmlinux", "", "with --kernel: lines of the kernel's source, by its image with debug information, `FILE`")
-	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
-	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
-	r.speedups = everyFive()
-	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas")
-	f.short("s", "speedups")
-	f.Var(&r.until, "until", "stop as after --duration when the intervals of the leading units are as narrow as +-`PERCENT`, beside the\n"+
-		"                               method's own error; with --duration: then at the latest")
+	r.definePoints(f, withoutPoints)
+	r.defineUnits(f)
+	r.defineExperiments(f)
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.BoolVar(&r.overwrite, "overwrite", false, "replace the runs that the output file has, instead of adding to them")
-	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
-	f.length(&r.period, "period", 0, "sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
-		"                               with -s 0, as nothing is sped up)")
-	f.length(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
-	f.seconds(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
 	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved, and of what measuring took")
 }
 
-// defineStart defines the flags of commands that start a program, after.
+func (r *runFlags) definePoints(f *flags, withoutPoints string) {
+	f.Var(&r.points, "point",
+		"progress point `[NAME=]SPEC`, repeatable: the NAME of one in the source (see whatif.h), FILE:LINE,\n"+
+			"func:NAME[%return] (NAME may have a *), func:PATH:NAME in another binary,\n"+
+			"usdt:[PROVIDER:]NAME (see whatif points), syscall:NAME[%exit], tracepoint:CATEGORY:NAME,\n"+
+			"sample:FILE:LINE, exit (of a process); without any, all in the source"+withoutPoints)
+	f.short("p", "point")
+	f.Var(&r.latencies, "latency",
+		"time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
+			"both with %argN: what has the same argument belongs together (default: the same thread);\n"+
+			"or the NAME of a pair in the source (WHATIF_BEGIN, WHATIF_END)")
+	f.short("l", "latency")
+}
+
+func (r *runFlags) defineUnits(f *flags) {
+	f.Var(&r.targets, "target",
+		"speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
+			"CODE<CALLER, a line or function only when called from another, or wait:CLASS, all waiting\n"+
+			"for disk, net, sleep, lock, child, cpu, other (default: what runs)")
+	f.short("t", "target")
+	f.StringVar(&r.unit, "unit", "line",
+		"`KIND` of unit that is sped up: line, func (a function with all that it calls), func-self (without\n"+
+			"what it calls), file or binary")
+	f.short("u", "unit")
+	f.StringVar(&r.waiting, "waiting", "",
+		"what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
+			"thread), child, other; or none, or all (default: disk,net,sleep; with -s 0 none)")
+	f.Var(&r.include, "include",
+		"only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
+			"(default: the program and its own libraries)")
+	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
+	f.BoolVar(&r.kernel, "kernel", false,
+		"the kernel's functions can be units, too, and targets, and be in --include and --exclude\n"+
+			"(default: the kernel's time counts for the code that calls it)")
+	f.StringVar(&r.vmlinux, "vmlinux", "",
+		"with --kernel: lines of the kernel's source, by its image with debug information, `FILE`")
+	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
+	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
+}
+
+func (r *runFlags) defineExperiments(f *flags) {
+	r.speedups = everyFive()
+	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas")
+	f.short("s", "speedups")
+	f.Var(&r.until, "until",
+		"stop as after --duration when the intervals of the leading units are as narrow as +-`PERCENT`, beside the\n"+
+			"method's own error; with --duration: then at the latest")
+	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
+	f.length(&r.period, "period", 0,
+		"sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
+			"with -s 0, as nothing is sped up)")
+	f.length(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
+	f.seconds(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
+}
+
+// defineStart defines the flags of the commands that start a program. duration is the text of --duration.
 func (r *runFlags) defineStart(f *flags, duration string) {
 	f.starts = true
 	f.seconds(&r.duration, "duration", 0, duration)
 	f.short("d", "duration")
 	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
 	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
-	f.BoolVar(&r.preserveStatus, "preserve-status", false, "exit with the program's own status also where --duration or --until ended it")
+	f.BoolVar(&r.preserveStatus, "preserve-status", false,
+		"exit with the program's own status also where --duration or --until ended it")
 }
 
 const (
 	executions = ", and where there\n" +
-		"                               are none each execution is one experiment (see --repeat, --duration)"
+		"are none each execution is one experiment (see --repeat, --duration)"
 	stopsProgram = "stop profiling after `TIME`, and the program, and what it leaves behind, with\n" +
-		"                               SIGTERM; one that ends sooner, with status 0, is run again until then"
+		"SIGTERM; one that ends sooner, with status 0, is run again until then"
 )
 
 // config checks the flags and turns them into the session's configuration.
@@ -130,7 +155,8 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	}
 	within := r.until
 	if within == 0 && cfg.Starts() && r.duration == 0 && r.repeat == 0 {
-		// Nobody said how long to measure: no longer than it helps. When the program ends is its own affair.
+		// The command line does not say how long to measure. Experiments end when more of them would not help, and the
+		// program runs on to its own end.
 		within, cfg.RunsOn = settledWithin, true
 	}
 	if within > 0 {
@@ -139,74 +165,85 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64()
 	}
-	var err error
-	for _, text := range r.points {
-		spec, err := point.Parse(text)
-		if err != nil {
-			return cfg, usageError{err}
-		}
-		cfg.Points = append(cfg.Points, spec)
-	}
-	for _, text := range r.latencies {
-		l, err := point.ParseLatency(text)
-		if err != nil {
-			return cfg, usageError{err}
-		}
-		cfg.Latencies = append(cfg.Latencies, l)
-	}
-	for _, text := range r.targets {
-		t, err := point.ParseTarget(text)
-		if err != nil {
-			return cfg, usageError{err}
-		}
-		cfg.Targets = append(cfg.Targets, t)
+	if err := r.parseCode(&cfg); err != nil {
+		return cfg, usageError{err}
 	}
 	cfg.Finer = r.period == 0
 	r.setDefaults(cfg.Rests())
 	cfg.Period = r.period
+	var err error
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
 		return cfg, usageError{err}
 	}
 	if err := r.scope(&cfg); err != nil {
 		return cfg, usageError{err}
 	}
-	wrong := ""
-	switch {
-	case len(cfg.Latencies) > experiment.MaxLatencies:
-		wrong = fmt.Sprintf("%d latencies, %d are possible", len(cfg.Latencies), experiment.MaxLatencies)
-	case len(cfg.Points)+2*len(cfg.Latencies) > experiment.MaxPoints:
-		wrong = fmt.Sprintf("%d progress points, those of latencies included, %d are possible", len(cfg.Points)+2*len(cfg.Latencies), experiment.MaxPoints)
-	case !slices.Contains([]string{"line", "func", "func-self", "file", "binary"}, r.unit):
-		wrong = fmt.Sprintf("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
-	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
-		wrong = fmt.Sprintf("--period %v is not between 100us and 100ms", r.period)
-	case r.vmlinux != "" && !r.kernel:
-		wrong = "--vmlinux without --kernel: the kernel's lines would not be looked at"
-	case r.length < 10*r.period:
-		wrong = fmt.Sprintf("--experiment %v is shorter than ten sampling periods", r.length)
-	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
-		wrong = "--duration, --warmup and --repeat cannot be negative"
-	}
-	if wrong != "" {
-		return cfg, usageError{errors.New("reading the command line: " + wrong)}
-	}
-	return cfg, nil
+	return cfg, r.check(&cfg)
 }
 
-// setDefaults sets what was not asked for. Where nothing is sped up measuring is to cost little. Waiting for another
-// thread of the target is a consequence of what that one does, and no cause.
+// parseCode reads the flags that name code: points, latencies and targets.
+func (r *runFlags) parseCode(cfg *experiment.Config) error {
+	for _, text := range r.points {
+		spec, err := point.Parse(text)
+		if err != nil {
+			return err
+		}
+		cfg.Points = append(cfg.Points, spec)
+	}
+	for _, text := range r.latencies {
+		l, err := point.ParseLatency(text)
+		if err != nil {
+			return err
+		}
+		cfg.Latencies = append(cfg.Latencies, l)
+	}
+	for _, text := range r.targets {
+		t, err := point.ParseTarget(text)
+		if err != nil {
+			return err
+		}
+		cfg.Targets = append(cfg.Targets, t)
+	}
+	return nil
+}
+
+// check refuses values that are too many, out of range, or of no use together.
+func (r *runFlags) check(cfg *experiment.Config) error {
+	points := len(cfg.Points) + 2*len(cfg.Latencies)
+	switch {
+	case len(cfg.Latencies) > experiment.MaxLatencies:
+		return wrongLine("%d latencies, %d are possible", len(cfg.Latencies), experiment.MaxLatencies)
+	case points > experiment.MaxPoints:
+		return wrongLine("%d progress points, those of latencies included, %d are possible", points, experiment.MaxPoints)
+	case !slices.Contains([]string{"line", "func", "func-self", "file", "binary"}, r.unit):
+		return wrongLine("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
+	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
+		return wrongLine("--period %v is not between 100us and 100ms", r.period)
+	case r.vmlinux != "" && !r.kernel:
+		return wrongLine("--vmlinux without --kernel: the kernel's lines would not be looked at")
+	case r.length < 10*r.period:
+		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
+	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
+		return wrongLine("--duration, --warmup and --repeat cannot be negative")
+	}
+	return nil
+}
+
+// setDefaults sets what the command line does not. If nothing is sped up (rests), measuring is to cost little. By
+// default waiting for another thread of the target is not a unit's time: it is an effect of what that thread does, not
+// a cause.
 func (r *runFlags) setDefaults(rests bool) {
 	period, waiting := defaultPeriod, "disk,net,sleep"
 	if rests {
 		waiting = "none"
-		if r.length >= 10*restingPeriod { // or an experiment would have too few
+		if r.length >= 10*restingPeriod { // else an experiment would have too few samples
 			period = restingPeriod
 		}
 	}
 	r.period, r.waiting = cmp.Or(r.period, period), cmp.Or(r.waiting, waiting)
 }
 
-func runCommand(sh *shell, args []string) (int, error) {
+func runCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("run")
 	var r runFlags
 	r.define(f, executions)
@@ -223,20 +260,27 @@ func runCommand(sh *shell, args []string) (int, error) {
 	if err := doctor.Require(); err != nil {
 		return 0, err
 	}
-	return sh.profileAndTell(cfg, &r)
+	return sh.profileAndTell(ctx, cfg, &r)
 }
 
-// profileAndTell profiles and prints the table.
-func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error) {
-	if r.listUnits {
-		return sh.listUnits(cfg, r)
+// profileAndTell profiles and prints the table. If whatif has started a program, signals are that program's. Else they
+// end profiling.
+func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *runFlags) (int, error) {
+	profiling := ctx
+	if !cfg.Starts() {
+		var restore func()
+		profiling, restore = untilSignal(ctx)
+		defer restore()
 	}
-	page, err := sh.watch(r, cfg.Args)
+	if r.listUnits {
+		return sh.listUnits(profiling, cfg, r)
+	}
+	page, err := sh.watch(ctx, r, cfg.Args)
 	if err != nil {
 		return 0, err
 	}
 	defer page.close()
-	outcome, err := sh.profile(cfg, r, page)
+	outcome, err := sh.profile(profiling, cfg, r, page)
 	if outcome == nil {
 		return 0, err
 	}
@@ -251,12 +295,13 @@ func (sh *shell) profileAndTell(cfg experiment.Config, r *runFlags) (int, error)
 		sh.adviseRepeat(outcome, cfg, r)
 	}
 	if page != nil {
-		err = errors.Join(err, page.wait(sh, outcome.Data))
+		err = errors.Join(err, page.wait(profiling, sh, outcome.Data))
 	}
 	return r.status(outcome), err
 }
 
-// status is what whatif exits with. A program that whatif ended, as it was asked to, has not failed.
+// status is the exit status of whatif. If whatif ended the program, as the command line says, the program has not
+// failed, and the status is 0.
 func (r *runFlags) status(outcome *experiment.Outcome) int {
 	if outcome.Ended && !r.preserveStatus {
 		return 0
@@ -265,7 +310,9 @@ func (r *runFlags) status(outcome *experiment.Outcome) int {
 }
 
 // profile runs a session that writes to r.output.
-func (sh *shell) profile(cfg experiment.Config, r *runFlags, page *watcher) (*experiment.Outcome, error) {
+func (sh *shell) profile(ctx context.Context, cfg experiment.Config, r *runFlags, page *watcher) (
+	*experiment.Outcome, error,
+) {
 	output, err := r.open()
 	if err != nil {
 		return nil, err
@@ -277,12 +324,12 @@ func (sh *shell) profile(cfg experiment.Config, r *runFlags, page *watcher) (*ex
 		status.show(p)
 		page.update(p.Data)
 	}
-	outcome, err := experiment.Profile(sh.ctx, cfg)
+	outcome, err := experiment.Profile(ctx, cfg)
 	status.clear()
 	return outcome, errors.Join(err, output.Close())
 }
 
-// open opens the profile, and notes what is to be said of it in the end.
+// open opens the profile, and notes what the last message says about it.
 func (r *runFlags) open() (*profile.Writer, error) {
 	open := profile.Append
 	if r.overwrite {
@@ -302,12 +349,14 @@ func (r *runFlags) open() (*profile.Writer, error) {
 	return output, nil
 }
 
-// untilReached says what became of --until.
+// untilReached says whether the precision of --until was reached.
 func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 	if outcome.Settled {
-		fmt.Fprintf(sh.stderr, "whatif: stopped: the leading units are known to +-%v, beside the method's own error\n", &until)
+		fmt.Fprintf(sh.stderr,
+			"whatif: stopped: the leading units are known to +-%v, beside the method's own error\n", &until)
 	} else {
-		fmt.Fprintf(sh.stderr, "whatif: the leading units are not known to +-%v, beside the method's own error: a longer run would tell more\n", &until)
+		fmt.Fprintf(sh.stderr, "whatif: the leading units are not known to +-%v, beside the method's own error: "+
+			"a longer run would tell more\n", &until)
 	}
 }
 
@@ -315,7 +364,8 @@ func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 func (sh *shell) summary(outcome *experiment.Outcome, verbose bool) {
 	fmt.Fprintln(sh.stderr)
 	result := analyze.Analyze([]*profile.Data{outcome.Data}, analyze.Options{})
-	if err := report.Text(sh.stderr, result, terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})); err != nil {
+	opt := terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})
+	if err := report.Text(sh.stderr, result, opt); err != nil {
 		sh.complain(err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"whatif/internal/experiment"
 )
 
-// Experiments end when the answer is settled only where nothing was said about how long to measure, and a program runs
-// on: nobody can know whether whoever attached to something, or gave a time, has seen enough.
+// Experiments end when the answer is settled, and the program runs on, only if the command line does not say how long
+// to measure. Attached to running processes, or with a time given, whatif cannot know whether the user has seen enough.
 func TestRunsOn(t *testing.T) {
 	run := []string{"./server"}
 	for _, c := range []struct {
@@ -30,12 +30,13 @@ func TestRunsOn(t *testing.T) {
 			t.Fatal(c.name, ": ", err)
 		}
 		if cfg.RunsOn != c.runsOn || (cfg.Enough != nil) != c.until {
-			t.Errorf("%s: runs on %v, stops when enough is known %v; want %v and %v", c.name, cfg.RunsOn, cfg.Enough != nil, c.runsOn, c.until)
+			t.Errorf("%s: runs on %v, stops when enough is known %v; want %v and %v",
+				c.name, cfg.RunsOn, cfg.Enough != nil, c.runsOn, c.until)
 		}
 	}
 }
 
-// The program's status is whatif's, unless whatif ended the program as it was asked to.
+// whatif exits with the program's status, unless whatif ended the program as the command line says.
 func TestStatusOfRun(t *testing.T) {
 	for _, c := range []struct {
 		outcome  experiment.Outcome

@@ -6,8 +6,7 @@ import (
 	"whatif/internal/symbol/scope"
 )
 
-// scope reads the flags that say which code is the user's and how its files are
-// called.
+// scope reads the flags that say which code is in scope, and where its source files are.
 func (r *runFlags) scope(cfg *experiment.Config) error {
 	var err error
 	if cfg.Paths, err = sourcePaths(r.paths); err != nil {
@@ -20,7 +19,7 @@ func (r *runFlags) scope(cfg *experiment.Config) error {
 		return err
 	}
 	cfg.Scope.Shown = cfg.Paths.Apply
-	// Binaries know a target's file as it was recorded.
+	// Targets and points name files by their present paths; binaries have the recorded ones.
 	for i := range cfg.Targets {
 		cfg.Targets[i].MapFiles(cfg.Paths.Undo)
 	}

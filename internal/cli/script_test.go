@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write the scripts' golden files anew")
 
 func TestMain(m *testing.M) {
-	// testscript leaves its empty directory behind.
+	// testscript leaves an empty directory behind, so it gets a directory that is removed here.
 	dir, err := os.MkdirTemp("", "whatif-scripts")
 	if err == nil {
 		err = os.Setenv("GOTMPDIR", dir)
@@ -38,11 +38,11 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// TestScripts runs testdata/*.txtar. Those that profile start with
+// TestScripts runs testdata/*.txtar. Scripts that profile start with
 //
 //	[!able] skip $WHY
 //
-// which is false only where a probe says so; see realkernel.Able.
+// and are skipped only if a probe says that the machine cannot profile; see realkernel.Able.
 func TestScripts(t *testing.T) {
 	able, why, err := realkernel.Able()
 	if err != nil {
@@ -76,8 +76,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS, in
-// $WHY what keeps it from profiling, and the machine for itself.
+// setup gives a script whatif in its PATH, the programs' sources in $PROGRAMS, the reason why whatif cannot profile in
+// $WHY, and the machine for itself.
 func setup(t *testing.T, why string) func(*testscript.Env) error {
 	whatif := realkernel.Whatif(t)
 	programs, err := filepath.Abs("testdata/programs")
@@ -120,18 +120,19 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// compileCommand is `compile PROGRAM [FLAG...]`: makes it of $PROGRAMS/PROGRAM.c, by
-// gcc, with debug information unless a flag says otherwise.
+// compileCommand is `compile PROGRAM [FLAG...]`: gcc compiles $PROGRAMS/PROGRAM.c, with debug information unless a flag
+// says otherwise.
 func compileCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: compile PROGRAM [flags...]")
 	}
-	flags := append([]string{"-I" + filepath.Join(ts.Getenv("PROGRAMS"), "../../../.."), "-O1", "-g", "-fno-omit-frame-pointer", "-Wall", "-Werror", "-o", args[0]}, args[1:]...)
+	flags := []string{"-I" + filepath.Join(ts.Getenv("PROGRAMS"), "../../../.."),
+		"-O1", "-g", "-fno-omit-frame-pointer", "-Wall", "-Werror", "-o", args[0]}
+	flags = append(flags, args[1:]...)
 	ts.Check(ts.Exec("gcc", append(flags, filepath.Join(ts.Getenv("PROGRAMS"), args[0]+".c"))...))
 }
 
-// countCommand is `count N FILE TEXT`: so many lines of the file (or stdout, stderr)
-// contain the text.
+// countCommand is `count N FILE TEXT`: N lines of the file (or stdout, stderr) contain the text.
 func countCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: count N FILE TEXT")
@@ -149,9 +150,8 @@ func countCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fieldCommand is `field FILE PATH OP NUMBER` on a JSON file: PATH are keys and
-// indices separated by dots, KEY=WORD for the first of a list in which KEY is that;
-// OP is one of = < >; for = a word will do.
+// fieldCommand is `field FILE PATH OP VALUE` on a JSON file. PATH is keys and indices, separated by dots; KEY=WORD
+// finds the first object of a list in which KEY is WORD. OP is =, < or >. VALUE is a number, or for = also a word.
 func fieldCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: field FILE PATH OP VALUE")
@@ -192,8 +192,7 @@ func fieldCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// tmpfsCommand is `tmpfs DIR SIZE`: mounts a file system of that size until the
-// script ends.
+// tmpfsCommand is `tmpfs DIR SIZE`: a file system of that size is mounted until the script ends.
 func tmpfsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: tmpfs DIR SIZE")

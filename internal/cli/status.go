@@ -16,15 +16,14 @@ import (
 	"whatif/internal/report"
 )
 
-// status is the line at the foot of the terminal while a program is profiled.
-// The program may print there too: the line is drawn anew after each change and
-// wiped before anything of whatif's own is printed. Where stderr is no terminal,
-// or one that takes no control sequences, there is none.
+// status is the line at the bottom of the terminal while a program is profiled. The program may print to the same
+// terminal, so the line is drawn again after each change, and is cleared before whatif prints something else. There is
+// no line if stderr is not a terminal, or a terminal without control sequences.
 type status struct {
 	w    io.Writer
 	f    *os.File // nil: no line
 	mu   sync.Mutex
-	last bool // the line is there
+	last bool // the line is on the terminal
 }
 
 func newStatus(w io.Writer, quiet bool) *status {
@@ -43,12 +42,12 @@ func (s *status) show(p experiment.Progress) {
 	text := report.Fit(statusLine(p), width(s.f)-1, !utf8Locale())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Over the old one, and then what is left of that: nothing is blank in between.
+	// Overwriting the old line, and then clearing its rest, does not flicker.
 	fmt.Fprintf(s.w, "\r%s\x1b[K", text)
 	s.last = true
 }
 
-// clear wipes the line.
+// clear clears the line.
 func (s *status) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +57,7 @@ func (s *status) clear() {
 	}
 }
 
-// statusLine says how far a run has come.
+// statusLine summarizes a run so far.
 func statusLine(p experiment.Progress) string {
 	result := analyze.Analyze([]*profile.Data{p.Data}, analyze.Options{})
 	var b strings.Builder
@@ -78,8 +77,8 @@ func statusLine(p experiment.Progress) string {
 	return b.String()
 }
 
-// newLog makes the logger of a run: a line on stderr for each warning, in the
-// same words as errors; details only when asked for.
+// newLog makes the logger of a run. Each warning is one line in the form of error messages; details are written only if
+// verbose is set.
 func newLog(w io.Writer, s *status, verbose bool) *slog.Logger {
 	level := slog.LevelWarn
 	if verbose {
@@ -88,7 +87,8 @@ func newLog(w io.Writer, s *status, verbose bool) *slog.Logger {
 	return slog.New(&lineHandler{w: w, status: s, level: level})
 }
 
-// lineHandler writes a record as one line, whatif: message key=value, or, of a warning, whatif: warning: message [code].
+// lineHandler writes a record as one line: `whatif: message key=value`, or for a warning
+// `whatif: warning: message [code]`.
 type lineHandler struct {
 	w      io.Writer
 	status *status
@@ -106,7 +106,7 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 		b.WriteString("whatif: " + r.Message)
 	}
 	put := func(a slog.Attr) bool {
-		if a.Key == "code" { // as a report writes it
+		if a.Key == "code" { // in the form that reports use
 			fmt.Fprintf(&b, " [%v]", a.Value)
 		} else {
 			fmt.Fprintf(&b, " %s=%v", a.Key, a.Value)
@@ -132,5 +132,5 @@ func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &with
 }
 
-// WithGroup ignores the group: nothing here uses one.
+// WithGroup ignores the group, because no logger here uses one.
 func (h *lineHandler) WithGroup(string) slog.Handler { return h }

@@ -15,7 +15,7 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// width is how many columns the terminal has; 0 when it is none.
+// width is the number of columns of the terminal; 0 if f is not a terminal.
 func width(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -24,13 +24,13 @@ func width(f *os.File) int {
 	return int(size.Col)
 }
 
-// dumb says that the terminal takes no control sequences, or that nobody knows whether.
+// dumb tells whether the terminal takes no control sequences, or that is unknown.
 func dumb() bool {
 	t := os.Getenv("TERM")
 	return t == "" || t == "dumb"
 }
 
-// terminalOptions fits a text report to the terminal that w is; it leaves the options alone where w is none.
+// terminalOptions fits the options of a text report to the terminal w. If w is not a terminal, they stay as they are.
 func terminalOptions(w io.Writer, opt report.Options) report.Options {
 	f, ok := w.(*os.File)
 	if !ok || !isTerminal(f) {
@@ -43,7 +43,7 @@ func terminalOptions(w io.Writer, opt report.Options) report.Options {
 	return opt
 }
 
-// utf8Locale looks at the variables that decide on the character set, as setlocale(3) does.
+// utf8Locale tells whether the character set is UTF-8. It reads the same variables as setlocale(3).
 func utf8Locale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {

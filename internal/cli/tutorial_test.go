@@ -19,13 +19,13 @@ import (
 
 const tutorial = "../../docs/tutorial"
 
-// A shown is a command of the tutorial, with what it says that comes of it.
+// A shown is a command of the tutorial, with the output that the tutorial shows.
 type shown struct {
 	text   string
 	output []string
 }
 
-// steps reads the tutorial: its commands, and the code that it shows.
+// steps reads the commands and the code that the tutorial shows.
 func steps(t *testing.T) (commands []shown, code []string) {
 	t.Helper()
 	text, err := os.ReadFile(tutorial + ".md")
@@ -57,8 +57,8 @@ func steps(t *testing.T) (commands []shown, code []string) {
 	return commands, code
 }
 
-// TestTutorialShows compares what the tutorial shows with what whatif prints today of the
-// profiles that it was written with; with -update it writes that into the tutorial.
+// TestTutorialShows compares the tutorial's output with what whatif prints about the same profiles. With -update it
+// writes the new output into the tutorial.
 func TestTutorialShows(t *testing.T) {
 	whatif := realkernel.Whatif(t)
 	commands, code := steps(t)
@@ -92,7 +92,7 @@ func TestTutorialShows(t *testing.T) {
 				t.Errorf("$ %s: %v", c.text, err)
 			}
 		default:
-			continue // no profile has it
+			continue // the profiles cannot give this output
 		}
 		compared++
 		want := strings.Join(c.output, "\n") + "\n"
@@ -112,7 +112,7 @@ func TestTutorialShows(t *testing.T) {
 	}
 }
 
-// firstRun is what the first run printed at its end.
+// firstRun is the output at the end of the first run.
 func firstRun(t *testing.T) []byte {
 	t.Helper()
 	runs, err := profile.ReadFiles([]string{filepath.Join(tutorial, "before.profile")})
@@ -120,15 +120,16 @@ func firstRun(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := report.Text(&b, analyze.Analyze(runs[:1], analyze.Options{}), report.Options{Width: 100, Top: 20}); err != nil {
+	result := analyze.Analyze(runs[:1], analyze.Options{})
+	if err := report.Text(&b, result, report.Options{Width: 100, Top: 20}); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "\nwhatif: wrote before.profile; see whatif report --top 0 before.profile\n")
 	return b.Bytes()
 }
 
-// TestTutorial goes the tutorial's way, with shorter runs. Their numbers are others, so what is
-// compared is the lines that have to be there whatever the numbers are.
+// TestTutorial executes the tutorial's commands, with shorter runs. Their numbers differ, so the test compares only the
+// lines that do not depend on numbers.
 func TestTutorial(t *testing.T) {
 	realkernel.Need(t)
 	dir := t.TempDir()
@@ -149,7 +150,7 @@ func TestTutorial(t *testing.T) {
 		}
 		statuses := []int{0}
 		if strings.Contains(text, "whatif check ") {
-			statuses = []int{0, 1} // the machine may be half as fast by now
+			statuses = []int{0, 1} // the machine may have become half as fast
 		}
 		cmd := exec.Command("sh", "-c", text)
 		cmd.Dir = dir
@@ -170,18 +171,20 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// always are the beginnings of lines that do not depend on how the numbers come out.
+// always matches the beginnings of lines that do not depend on numbers.
 var (
-	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|    -p func:process_page.*|measured |` +
-		`point process_page \(func\): \d+ visits|gain at point .*|whatif: wrote .*| +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
+	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|` +
+		`    -p func:process_page.*|measured |point process_page \(func\): \d+ visits|gain at point .*|whatif: wrote .*|` +
+		` +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
 		`(holds|fails|not sure): (whether )?process_page )`)
-	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // one of them is tried first, in a run however short
-	// How much less time a visit takes now, or more.
-	theChange = regexp.MustCompile(`^process_page: (no certain change: )?[\d.]+% (less|more) time per visit \(.*\): .* → .* \(.*/s → .*/s\)$`)
-	digits    = regexp.MustCompile(`\d[\d.]*`)
+	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // even the shortest run tries one of these two lines
+	// By how much the time per visit has changed.
+	theChange = regexp.MustCompile(`^process_page: (no certain change: )?[\d.]+% (less|more) time per visit \(.*\): ` +
+		`.* → .* \(.*/s → .*/s\)$`)
+	digits = regexp.MustCompile(`\d[\d.]*`)
 )
 
-// steady is what stays of a line from run to run; "" if nothing has to.
+// steady returns the part of a line that is the same in every run; "" if there is none.
 func steady(line string) string {
 	line = strings.TrimSuffix(line, "\n")
 	if theRow.MatchString(line) {

@@ -10,7 +10,7 @@ import (
 	"whatif/internal/hint"
 )
 
-// percent is the flag for a width in percent: 2%, or 2.
+// percent is the value of a flag for a width in percent: 2%, or 2.
 type percent float64
 
 func (p *percent) String() string {
@@ -29,13 +29,13 @@ func (p *percent) Set(s string) error {
 	return nil
 }
 
-// list is a flag that may be given more than once.
+// list is the value of a flag that may be given more than once.
 type list []string
 
 func (l *list) String() string     { return strings.Join(*l, " ") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
-// levels is the flag for speed-ups in percent: 0,25,50.
+// levels is the value of the flag for speed-ups in percent: 0,25,50.
 type levels []int
 
 // everyFive is 0 to 100 percent in steps of 5, as in the COZ paper.
@@ -68,19 +68,19 @@ func (l *levels) Set(s string) error {
 	return nil
 }
 
-// span is a flag for a length of time, 30s or 1ms.
+// span is the value of a flag for a length of time: 30s or 1ms.
 type span struct {
 	d     *time.Duration
 	plain bool // a number without a unit is seconds
 }
 
-// seconds defines a flag whose value is mostly some seconds: 30 is 30s.
+// seconds defines a flag with a value that is usually some seconds: 30 is 30s.
 func (f *flags) seconds(d *time.Duration, name string, def time.Duration, usage string) {
 	*d = def
 	f.Var(span{d, true}, name, usage)
 }
 
-// length defines a flag whose value may be of any size, and so needs its unit.
+// length defines a flag with a value of any size, which therefore needs its unit.
 func (f *flags) length(d *time.Duration, name string, def time.Duration, usage string) {
 	*d = def
 	f.Var(span{d, false}, name, usage)

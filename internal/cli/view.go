@@ -16,7 +16,7 @@ import (
 	"whatif/internal/web"
 )
 
-func viewCommand(sh *shell, args []string) (int, error) {
+func viewCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("view")
 	against := f.String("compare", "", "show the profile `FILE` beside it, from before a change")
 	noBrowser := f.Bool("no-browser", false, "only print the address")
@@ -28,8 +28,7 @@ func viewCommand(sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	if *port < 0 || *port > 65535 {
-		return 0, hint.New(usageError{fmt.Errorf("reading the command line: --port %d: there is no such port", *port)},
-			"a port is a number from 1 to 65535")
+		return 0, hint.New(wrongLine("--port %d: there is no such port", *port), "a port is a number from 1 to 65535")
 	}
 	page, err := profiles.page(files, *against)
 	if err != nil {
@@ -40,13 +39,14 @@ func viewCommand(sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, stop := signal.NotifyContext(sh.ctx, syscall.SIGINT, syscall.SIGTERM)
+	// Not sooner: until here a signal ends whatif at once.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	sh.announce(server, *noBrowser)
 	return 0, server.Serve(ctx)
 }
 
-// announce prints the address of the page, and opens it where there is a display.
+// announce prints the address of the page, and opens the page in a browser if there is a display.
 func (sh *shell) announce(server *web.Server, noBrowser bool) {
 	fmt.Fprintf(sh.stderr, "whatif: the page is at %s (Ctrl-C ends it)\n", server.Address())
 	if isRemote(os.Getenv) {
@@ -66,10 +66,10 @@ func isRemote(getenv func(string) string) bool {
 	return getenv("SSH_CONNECTION") != "" || getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == ""
 }
 
-// forwarding is the command that brings the page to another machine. The port is the same there: the page is refused
-// by any other name.
+// forwarding is the command that forwards the page to another machine. The port is the same there, because the server
+// refuses requests that name another host or port.
 func forwarding(getenv func(string) string, server *web.Server) string {
-	// The addresses and ports of the client and of this machine. What is not known the user has to put in.
+	// SSH_CONNECTION has the addresses and ports of the client and of this machine. Without it, the user replaces HOST.
 	words := strings.Fields(getenv("SSH_CONNECTION"))
 	host, option := "HOST", ""
 	if len(words) == 4 {
@@ -83,7 +83,7 @@ func forwarding(getenv func(string) string, server *web.Server) string {
 	return fmt.Sprintf("ssh -L %d:%s %s%s@%s", server.Port(), server.Host(), option, userName(getenv), host)
 }
 
-// userName is as whom the user logs in.
+// userName is the name that the user logs in with.
 func userName(getenv func(string) string) string {
 	if u, other, err := target.InvokingUser(); err == nil && other {
 		return u.Name
@@ -94,7 +94,7 @@ func userName(getenv func(string) string) string {
 	return cmp.Or(getenv("USER"), "USER")
 }
 
-// page is the page of some profiles, and of one to compare them with.
+// page makes the page of some profiles, with one to compare them with if against is not empty.
 func (p *profilesFlags) page(files []string, against string) (*web.Page, error) {
 	now, err := p.side(files)
 	if err != nil {
@@ -118,15 +118,15 @@ func (p *profilesFlags) side(files []string) (web.Profile, error) {
 	return web.Profile{Label: strings.Join(files, ", "), Runs: runs, Warnings: doubts}, err
 }
 
-// watcher is the page of a run that goes on.
+// watcher is the page that shows a run while it goes on.
 type watcher struct {
 	live   *web.Live
 	server *web.Server
 	served chan error
 }
 
-// watch serves the page from now on; nil if it is not wanted.
-func (sh *shell) watch(r *runFlags, args []string) (*watcher, error) {
+// watch serves the page from now on; it returns nil without --view.
+func (sh *shell) watch(ctx context.Context, r *runFlags, args []string) (*watcher, error) {
 	if !r.view {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func (sh *shell) watch(r *runFlags, args []string) (*watcher, error) {
 	if w.server, err = web.Listen(0, w.live.Page); err != nil {
 		return nil, err
 	}
-	go func() { w.served <- w.server.Serve(context.Background()) }()
+	go func() { w.served <- w.server.Serve(ctx) }()
 	sh.announce(w.server, false)
 	return w, nil
 }
@@ -146,10 +146,10 @@ func (w *watcher) update(d *profile.Data) {
 	}
 }
 
-// wait shows what came out of the run until Ctrl-C.
-func (w *watcher) wait(sh *shell, d *profile.Data) error {
+// wait shows the result of the run until Ctrl-C, or until ctx is done.
+func (w *watcher) wait(ctx context.Context, sh *shell, d *profile.Data) error {
 	w.live.Update(d, true)
-	ctx, stop := signal.NotifyContext(sh.ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	fmt.Fprintf(sh.stderr, "whatif: the run has ended; the page stays until Ctrl-C: %s\n", w.server.Address())
 	select {

@@ -21,11 +21,17 @@ import (
 )
 
 // small is a profile with a single experiment.
-const small = `{"run":{"version":1,"id":"a","started":"2026-01-02T03:04:05Z","args":["server"],"host":"h","kernel":"6.7","cpus":2,"period_ns":1000000,"seed":1,"speedups":[50],"points":[{"name":"done","kind":"func","spec":"func:done"}]}}
+const (
+	small = `{"run":{"version":1,"id":"a","started":"2026-01-02T03:04:05Z","args":["server"],"host":"h",` +
+		`"kernel":"6.7","cpus":2,"period_ns":1000000,"seed":1,"speedups":[50],` +
+		`"points":[{"name":"done","kind":"func","spec":"func:done"}]}}
 {"unit":{"id":1,"kind":"line","name":"a.c:3","file":"/a.c","line":3,"func":"f","binary":"/server"}}
-{"experiment":{"n":0,"start_ns":0,"real_ns":200000000,"delay_ns":0,"unit":0,"speedup":0,"points":[{"count":10,"weight":8,"window_ns":100000000}],"samples":200,"unit_samples":{"1":100},"paused_ns":0,"unpaid_ns":0}}
-{"experiment":{"n":1,"start_ns":200000000,"real_ns":200000000,"delay_ns":0,"unit":1,"speedup":50,"points":[{"count":10,"weight":8,"window_ns":100000000}],"samples":200,"unit_samples":{"1":100},"paused_ns":0,"unpaid_ns":0}}
+{"experiment":{"n":0,"start_ns":0,"unit":0,"speedup":0,` + smallCounts + `}}
+{"experiment":{"n":1,"start_ns":200000000,"unit":1,"speedup":50,` + smallCounts + `}}
 `
+	smallCounts = `"real_ns":200000000,"delay_ns":0,"points":[{"count":10,"weight":8,"window_ns":100000000}],` +
+		`"samples":200,"unit_samples":{"1":100},"paused_ns":0,"unpaid_ns":0`
+)
 
 var pageAddress = regexp.MustCompile(`http://\S+/`)
 
@@ -35,17 +41,18 @@ type viewing struct {
 	command string
 	cmd     *exec.Cmd
 	lines   *bufio.Scanner
-	said    string // on stderr so far
+	said    string // the command's stderr so far
 }
 
-// start starts a command that shows a page. What hangs is ended, as by Ctrl-C and then for good.
+// start starts a command that shows a page. A command that hangs gets SIGINT, and later SIGKILL.
 func start(t *testing.T, dir, command string) *viewing {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	v := &viewing{T: t, command: command, cmd: exec.CommandContext(ctx, "sh", "-c", "exec "+command)}
 	v.cmd.Dir = dir
-	v.cmd.Env = append(os.Environ(), "DISPLAY=", "WAYLAND_DISPLAY=", fmt.Sprintf("PATH=%s:%s", filepath.Dir(realkernel.Whatif(t)), os.Getenv("PATH")))
+	v.cmd.Env = append(os.Environ(), "DISPLAY=", "WAYLAND_DISPLAY=",
+		fmt.Sprintf("PATH=%s:%s", filepath.Dir(realkernel.Whatif(t)), os.Getenv("PATH")))
 	v.cmd.Cancel = func() error { return v.cmd.Process.Signal(syscall.SIGINT) }
 	v.cmd.WaitDelay = 10 * time.Second
 	stderr, err := v.cmd.StderrPipe()
@@ -59,7 +66,7 @@ func start(t *testing.T, dir, command string) *viewing {
 	return v
 }
 
-// address reads on to a line of stderr that has the words, and is the address in it.
+// address reads stderr up to a line that has the words, and returns the address in that line.
 func (v *viewing) address(words string) string {
 	v.Helper()
 	for v.lines.Scan() {
@@ -73,7 +80,7 @@ func (v *viewing) address(words string) string {
 	return ""
 }
 
-// end ends the command by Ctrl-C.
+// end sends the command SIGINT, and waits for its end.
 func (v *viewing) end(status int) {
 	v.Helper()
 	if err := v.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -88,8 +95,8 @@ func (v *viewing) end(status int) {
 	}
 }
 
-// view runs a command that shows a page, looks at that as soon as a line of stderr has the
-// words, and ends it by Ctrl-C. It returns the page, and what was said.
+// view runs a command that shows a page, gets the page as soon as a line of stderr has the words, and ends the command
+// with SIGINT. It returns the page and the command's stderr.
 func view(t *testing.T, dir, command, words string, status int) (page, said string) {
 	t.Helper()
 	v := start(t, dir, command)
@@ -108,7 +115,7 @@ func view(t *testing.T, dir, command, words string, status int) (page, said stri
 	return page, v.said
 }
 
-// TestView serves a page until Ctrl-C.
+// TestView checks that view serves a page until Ctrl-C.
 func TestView(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"whatif.profile", "old.profile"} {
@@ -120,7 +127,7 @@ func TestView(t *testing.T) {
 	if !strings.Contains(page, `"name":"a.c:3"`) || strings.Count(said, "\n") != 2 {
 		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
 	}
-	// Without a display, what brings the page to one is there to be copied.
+	// Without a display, view prints the command that forwards the page to another machine.
 	words := regexp.MustCompile(`: ssh -L (\d+):127\.0\.0\.1:(\d+) \S+@\S+\n$`).FindStringSubmatch(said)
 	if words == nil || words[1] != words[2] || !strings.Contains(said, "http://127.0.0.1:"+words[1]+"/") {
 		t.Errorf("no line for ssh:\n%s", said)
@@ -131,7 +138,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestRunView watches a run, and what stays of it.
+// TestRunView checks the page of run --view while the run goes on, and after its end.
 func TestRunView(t *testing.T) {
 	realkernel.Need(t)
 	dir := town(t)
@@ -141,13 +148,13 @@ func TestRunView(t *testing.T) {
 	}
 }
 
-// TestViewPort serves on the port that was asked for, and says what to type at another machine.
+// TestViewPort checks --port, and the command that view prints for another machine.
 func TestViewPort(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "whatif.profile"), []byte(small), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // one that is free
+	l, err := net.Listen("tcp", "127.0.0.1:0") // finds a free port
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,13 +165,15 @@ func TestViewPort(t *testing.T) {
 		t.Errorf("a port that is taken: %v\n%s", err, out)
 	}
 	l.Close()
-	command := fmt.Sprintf("env DISPLAY=:0 PATH=$(dirname $(command -v whatif)) SSH_CONNECTION='198.51.100.7 50000 192.0.2.1 2222' whatif view --port %d", port)
+	command := fmt.Sprintf("env DISPLAY=:0 PATH=$(dirname $(command -v whatif)) "+
+		"SSH_CONNECTION='198.51.100.7 50000 192.0.2.1 2222' whatif view --port %d", port)
 	page, said := view(t, dir, command, "the page is at", 0)
-	if !strings.Contains(page, `"name":"a.c:3"`) || !strings.Contains(said, fmt.Sprintf(": ssh -L %d:127.0.0.1:%d -p 2222 ", port, port)) ||
+	forward := fmt.Sprintf(": ssh -L %d:127.0.0.1:%d -p 2222 ", port, port)
+	if !strings.Contains(page, `"name":"a.c:3"`) || !strings.Contains(said, forward) ||
 		!strings.HasSuffix(said, "@192.0.2.1\n") {
 		t.Errorf("page of %d bytes; said:\n%s", len(page), said)
 	}
-	// Before a display there is nothing to forward.
+	// With a display on this machine there is nothing to forward.
 	_, said = view(t, dir, "env -u SSH_CONNECTION DISPLAY=:0 whatif view --no-browser", "the page is at", 0)
 	if strings.Contains(said, "ssh") {
 		t.Errorf("with a display:\n%s", said)

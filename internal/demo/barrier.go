@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A barrier is where the two workers meet. They are threads that wake each other
-// with futexes, as C programs do: a hand-over through Go's scheduler would involve
-// further threads.
+// A barrier lets the two workers meet. They are threads that wake each other with futexes, like those of C programs. A
+// hand-over through Go's scheduler would involve further threads.
 type barrier struct {
 	start word // the round that worker 2 may do
 	_     [60]byte
@@ -20,7 +19,7 @@ type barrier struct {
 	stop  atomic.Uint32
 }
 
-// worker1 leads: it does A, waits for B, does C, and reports the round.
+// worker1 starts the rounds: it does A, waits for B, does C, and reports the round.
 func (b *barrier) worker1(p pieces, done func()) int {
 	x, n := uint64(1), uint32(0)
 	for b.stop.Load() == 0 {
@@ -45,9 +44,8 @@ func (b *barrier) worker2(p pieces) {
 	sink.Add(x)
 }
 
-// alone ties the goroutine to its thread and keeps the runtime's preemption signal
-// (SIGURG, every 10 ms, with two hand-overs between threads) from it. Nothing in a
-// worker's loop would yield by itself.
+// alone locks the goroutine to its thread, and blocks the signal by which the runtime preempts it: SIGURG, every 10 ms,
+// with two hand-overs between threads. A worker's loop has no other point at which it yields.
 func alone() {
 	runtime.LockOSThread()
 	mask := uint64(1) << (unix.SIGURG - 1)
@@ -59,7 +57,7 @@ const (
 	futexWakePrivate = 0x81
 )
 
-// noMore is published after the last round.
+// noMore is the word that is published after the last round.
 const noMore = ^uint32(0)
 
 // A word is a number that one thread publishes and another waits for.
@@ -71,7 +69,7 @@ func (w *word) publish(n uint32) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(&w.value)), futexWakePrivate, 1, 0, 0, 0)
 }
 
-// await waits for n to be published; false: nothing more will be.
+// await waits until n is published; it returns false if no further round will be.
 //
 //go:nosplit
 func (w *word) await(n uint32) bool {
@@ -80,6 +78,7 @@ func (w *word) await(n uint32) bool {
 		if now == n || now == noMore {
 			return now == n
 		}
-		_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(&w.value)), futexWaitPrivate, uintptr(now), 0, 0, 0)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX,
+			uintptr(unsafe.Pointer(&w.value)), futexWaitPrivate, uintptr(now), 0, 0, 0)
 	}
 }

@@ -1,19 +1,17 @@
-// Package demo is the program that `whatif demo` profiles, with an answer that is
-// known beforehand. It is whatif itself under a hidden first argument, so no
-// compiler is needed.
+// Package demo is the program that `whatif demo` profiles. Its answer is known in advance. The program is whatif itself
+// with a hidden first argument, so no compiler is needed.
 //
-// Rounds of some 7.5 ms, each with two workers that meet at a barrier and then a
-// piece that runs alone:
+// It repeats a round of some 7.5 ms. In each round two workers meet at a barrier, and then one works alone:
 //
 //	worker 1  |AAAAAAAAAAAAAAA|CCCCC|      A: 3 units of work, line A
 //	worker 2  |BBBBBBBBBB     |            B: 2 units, line B;  C: 1 unit, line C
 //	                                ^ RoundDone
 //
-// Making A faster helps until A is as short as B, and no further. Making B faster
-// helps nothing, however hot it is. Making C faster helps in proportion.
+// Making A faster helps until A is as short as B, and no further. Making B faster does not help, however hot it is.
+// Making C faster helps in proportion.
 //
-// What whatif does with it: profile Command with the progress point Point, and
-// compare what it finds with Truth.
+// The normal sequence: main calls Init; whatif profiles Command with the progress point Point, and compares the result
+// with Truth.
 package demo
 
 import (
@@ -27,24 +25,23 @@ import (
 	"time"
 )
 
-// argument is the hidden first argument that makes whatif the demo.
+// argument is the hidden first argument with which whatif is the demo.
 const argument = "__demo"
 
-// Init never returns if this process is the demo. It belongs at the start of main.
+// Init runs the demo and does not return, if this process is the demo. It must be called at the start of main.
 func Init() {
 	if len(os.Args) > 1 && os.Args[1] == argument {
 		os.Exit(Main(os.Args[2:]))
 	}
 }
 
-// Command is the command line of the demo; extra arguments are those of Main.
+// Command is the command line of the demo; extra are arguments for Main.
 func Command(extra ...string) []string {
 	return append([]string{"/proc/self/exe", argument}, extra...)
 }
 
-// Main is the demo. Its flags: -for how long (0: until killed), -a, -b, -c percent
-// of that line's work to leave out, which is what a real speed-up would be.
-// The number of rounds and the time go to stdout at the end.
+// Main runs the demo. Its flags: -for is the time to run (0: until killed). -a, -b and -c are the percentages of a
+// line's work to leave out, which is a real speed-up. At the end it prints the number of rounds and the time.
 func Main(args []string) int { return run(args, os.Stdout, os.Stderr) }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -66,17 +63,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// prepare keeps Go's runtime out of the workers' way: nothing is collected, and
-// each worker has a processor of Go's for itself.
+// prepare keeps Go's runtime from disturbing the workers: there is no garbage collection, and each worker has a Go
+// processor of its own.
 func prepare() {
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(4)
 }
 
-// unit is how long one unit of work is meant to take. It and the round are no
-// multiple of a millisecond, so that samples taken every millisecond fall on all
-// parts of a round. The two hand-overs, some 50 µs each where waking is dear, are
-// to be little beside a round.
+// unit is the intended length of a unit of work. A unit and a round are no multiples of a millisecond, so that samples
+// every millisecond fall on all parts of a round. A round is much longer than its two hand-overs, which take up to some
+// 50 µs each.
 const unit = 1870 * time.Microsecond
 
 // The pieces of a round, in units.
@@ -95,8 +91,8 @@ func newPieces(less [3]int) pieces {
 	return pieces{cut(unitsA, less[0]), cut(unitsB, less[1]), cut(unitsC, less[2])}
 }
 
-// perUnit finds how many iterations take one unit on this machine. Only the length
-// of a round depends on it, not the proportions.
+// perUnit measures how many iterations take one unit on this machine. Only the length of a round depends on it; the
+// proportions do not.
 func perUnit() int {
 	const n = 10000
 	best := time.Duration(1 << 62)
@@ -108,11 +104,10 @@ func perUnit() int {
 	return max(1, int(n*unit/max(best, 1)))
 }
 
-// sink keeps the compiler from leaving work out.
+// sink keeps the compiler from removing the work.
 var sink atomic.Uint64
 
-// rounds runs until the time is up, 0: for ever, calls done after each round and
-// returns how many it was.
+// rounds runs rounds for a time (0: for ever), calls done after each one, and returns their number.
 func (p pieces) rounds(length time.Duration, done func()) int {
 	var b barrier
 	var n int

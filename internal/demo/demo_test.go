@@ -16,7 +16,9 @@ func TestTruth(t *testing.T) {
 		parallel bool
 		gains    map[int][3]float64 // by speed-up: A, B, C
 	}{
-		{true, map[int][3]float64{0: {0, 0, 0}, 20: {15, 0, 5}, 33: {24.75, 0, 8.25}, 34: {25, 0, 8.5}, 50: {25, 0, 12.5}, 100: {25, 0, 25}}},
+		{true, map[int][3]float64{
+			0: {0, 0, 0}, 20: {15, 0, 5}, 33: {24.75, 0, 8.25}, 34: {25, 0, 8.5}, 50: {25, 0, 12.5}, 100: {25, 0, 25},
+		}},
 		{false, map[int][3]float64{0: {0, 0, 0}, 50: {25, 100. / 6, 50. / 6}, 100: {50, 100. / 3, 100. / 6}}},
 	} {
 		for speedup, want := range test.gains {
@@ -29,7 +31,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// The lines that Truth names are the lines that do the work.
+// The lines that Truth names do the work.
 func TestLines(t *testing.T) {
 	text, err := os.ReadFile("work.go")
 	if err != nil {
@@ -41,11 +43,12 @@ func TestLines(t *testing.T) {
 		if got := lines[l.Number-1]; !strings.HasSuffix(got, "// line "+letter) {
 			t.Errorf("%s is %q, want line %s", l.Name, got, letter)
 		}
-		if l.Name != fmt.Sprintf("work.go:%d", l.Number) || l.Func != "whatif/internal/demo.work"+letter || !strings.HasSuffix(l.File, "demo/work.go") {
+		if l.Name != fmt.Sprintf("work.go:%d", l.Number) || l.Func != "whatif/internal/demo.work"+letter ||
+			!strings.HasSuffix(l.File, "demo/work.go") {
 			t.Errorf("%+v", l)
 		}
 	}
-	// And all do the same.
+	// All three lines do the same work.
 	work := regexp.MustCompile(`x = [^/\n]*[^/\n ]`).FindAllString(string(text), -1)
 	if slices.Sort(work); len(work) != 4 || work[0] != work[3] {
 		t.Errorf("the lines differ: %q", work)
@@ -58,9 +61,11 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// Every round does every piece once, whatever is left out of it.
+// Every round does every piece once, even if parts of the work are left out.
 func TestRounds(t *testing.T) {
-	for _, args := range [][]string{{}, {"-a", "100"}, {"-b", "100", "-c", "100"}, {"-a", "100", "-b", "100", "-c", "100"}} {
+	for _, args := range [][]string{
+		{}, {"-a", "100"}, {"-b", "100", "-c", "100"}, {"-a", "100", "-b", "100", "-c", "100"},
+	} {
 		before := roundsDone
 		var out, errs bytes.Buffer
 		if status := run(append(args, "-for", "60ms"), &out, &errs); status != 0 {

@@ -8,34 +8,35 @@ import (
 	"strings"
 )
 
-// Point is the demo's progress point, as a SPEC.
+// Point is the demo's progress point, in the form that -p takes.
 func Point() string { return "func:" + nameOf(RoundDone) }
 
-// A Line is a line of the demo, with what is true of it.
+// A Line is a line of the demo, with the truth about it.
 type Line struct {
-	Name   string // as reports name it: work.go:27
-	File   string // as the debug information names it
+	Name   string // in the form of reports: work.go:27
+	File   string // in the form of the debug information
 	Number int
 	Func   string
-	What   string // in words
+	What   string // the truth in words
 
 	units float64
-	round func(units float64) float64 // the length of a round if the line takes so many
+	round func(units float64) float64 // the length of a round if the line takes so many units
 }
 
-// Gain is how much faster the program becomes, in percent, if the line is made
-// faster by that many percent: 1 - p_s/p_0 with the round as the period.
+// Gain is the program's gain in percent if the line is faster by speedup percent: 1 - p_s/p_0, where the period is a
+// round.
 func (l Line) Gain(speedup float64) float64 {
 	return 100 * (1 - l.round(l.units*(1-speedup/100))/l.round(l.units))
 }
 
-// Truth is what whatif should find, from the proportions of the work alone. The
-// hand-overs between the threads, 1% of a round where waking is dear, are left out.
+// Truth lists the lines with the gains that whatif should find. The gains follow from the proportions of the work
+// alone. The hand-overs between the threads, up to 1% of a round, are left out.
 func Truth() []Line {
 	return truth(runtime.NumCPU() > 1)
 }
 
-// truth: on a single CPU the two workers take turns, and everything counts.
+// truth is Truth for a machine with several CPUs (parallel) or one. On one CPU the workers run one after the other, so
+// all work counts.
 func truth(parallel bool) []Line {
 	round := func(a, b, c float64) float64 {
 		if parallel {
@@ -68,13 +69,13 @@ func newLine(work func(int, uint64) uint64, units float64, what string, round fu
 	}
 }
 
-// lineOf finds the line that most of a function's code belongs to.
+// lineOf finds the line to which most of a function's code belongs.
 func lineOf(f *runtime.Func) (file string, line int) {
 	size := make(map[int]int)
 	for pc := f.Entry(); runtime.FuncForPC(pc) == f; pc++ {
 		name, at := f.FileLine(pc)
 		size[at]++
-		if size[at] > size[line] { // the filling behind its end has no file, and is short
+		if size[at] > size[line] { // the padding after the function has no file, and is short
 			file, line = name, at
 		}
 	}

@@ -11,14 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkTruth compares Truth with what really happens when work is left out:
+// BenchmarkTruth compares Truth with the real gains if work is left out:
 //
 //	go test -run=NONE -bench=Truth -benchtime=1x ./internal/demo
 //
-// Each measurement stands between two of the unchanged program, since a shared
-// machine's speed drifts; of the ratios the median counts. A measurement is the
-// lower decile of the lengths of some 25 rounds: rounds in which somebody else had
-// one of the CPUs are longer and drop out, unless there are hardly any others.
+// The speed of a shared machine drifts, so each measurement is between two of the unchanged program. The result is the
+// median of the ratios. A measurement is the lower decile of the lengths of some 25 rounds: rounds in which another
+// program had one of the CPUs are longer and do not count, unless nearly all rounds are disturbed.
 func BenchmarkTruth(b *testing.B) {
 	const tolerance = 3 // percentage points; hand-overs alone are 1
 	prepare()
@@ -37,7 +36,7 @@ func BenchmarkTruth(b *testing.B) {
 	}
 }
 
-// measure returns the median gain in percent and the distance of its quartiles.
+// measure returns the median gain in percent, and the distance between the quartiles.
 func measure(n, line, speedup int) (median, spread float64) {
 	base := pieces{unitsA * n, unitsB * n, unitsC * n}
 	less := base
@@ -66,9 +65,8 @@ func period(p pieces) float64 {
 	return lengths[len(lengths)/10]
 }
 
-// TestProportions: the three lines take CPU time in the proportions that Truth
-// builds on. The least of several measurements, which on a shared machine is the
-// one nobody disturbed.
+// TestProportions checks that the three lines take CPU time in the proportions that Truth assumes. The least of several
+// measurements counts, because on a shared machine it is the undisturbed one.
 func TestProportions(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

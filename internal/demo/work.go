@@ -1,10 +1,10 @@
 package demo
 
-// The work: a chain of multiplications, each of which waits for the one before.
-// So it takes the same time wherever the code lies, and the loop around it, which
-// is on another line, costs nothing beside it.
+// The work is a chain of multiplications, each of which depends on the one before.
+// So its time does not depend on the code's address. The loop around it is on
+// another line, and runs in parallel to it at no cost.
 
-// odd and mix are variables so that the chain cannot be worked out beforehand.
+// odd and mix are variables, so that the compiler cannot compute the chain.
 var odd, mix uint64 = 0x9e3779b97f4a7c15, 0x2545f4914f6cdd1d
 
 //go:noinline
@@ -34,8 +34,8 @@ func workC(n int, x uint64) uint64 {
 	return x
 }
 
-// calibrate is the same again, so that finding the machine's speed does not count
-// for one of the lines.
+// calibrate does the same work on a line of its own, so that measuring the
+// machine's speed does not count for one of the lines.
 //
 //go:noinline
 func calibrate(n int, x uint64) uint64 {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuClock: the sampler. A clock that ticks every millisecond on one CPU runs a
-// program.
+// cpuClock checks that a clock which ticks every millisecond on one CPU can run a program, as whatif's sampling does.
 func cpuClock(fs.FS) answer {
 	return needs(tryClock(), "", "use a kernel with CONFIG_PERF_EVENTS=y and CONFIG_BPF_EVENTS=y")
 }

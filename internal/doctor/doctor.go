@@ -1,7 +1,6 @@
-// Package doctor finds out whether this machine can run whatif: what is missing
-// for it to work at all, and what would make its answers less true. It asks the
-// kernel by trying (small programs are loaded, a clock and a probe on whatif itself
-// run for a moment) and changes nothing that outlives the question.
+// Package doctor finds out whether whatif works on this machine: what is missing for whatif to work at all, and what
+// makes its answers less accurate. It tries things out: it loads small programs into the kernel, and for a moment runs
+// a clock and a probe on whatif itself. Nothing of that remains afterwards.
 //
 //	findings := doctor.Check()   // everything, for `whatif doctor`
 //	err := doctor.Require()      // only what `whatif run` cannot do without
@@ -21,19 +20,19 @@ import (
 type Finding struct {
 	Name string
 	OK   bool
-	// Needed: without it whatif does not work. Otherwise it is advice.
+	// Needed means that whatif does not work if this finding is not OK. Other findings are advice.
 	Needed bool
-	// Skipped: not asked, since without something above there is no answer.
+	// Skipped means that the check was not made, because a check before it failed.
 	Skipped bool
 	Why     string // what was found
-	Fix     string // what to do about it; "" when it is OK or nothing can be done
+	Fix     string // the remedy; "" if the finding is OK, or there is no remedy
 }
 
-// A check answers one question.
+// A check answers one question about the machine.
 type check struct {
 	name   string
 	needed bool
-	// privileged checks only repeat that the privilege is missing when it is.
+	// privileged checks are skipped if the capabilities are missing: they would only say so again.
 	privileged bool
 	run        func(root fs.FS) answer
 }
@@ -51,7 +50,7 @@ func bad(fix, format string, args ...any) answer {
 	return answer{why: fmt.Sprintf(format, args...), fix: fix}
 }
 
-// checks are in the order in which a missing thing explains those after it.
+// checks lists all checks. A check comes before those whose failure it would explain.
 func checks() []check {
 	return []check{
 		{"kernel", false, false, kernelVersion},
@@ -64,7 +63,7 @@ func checks() []check {
 		{"task storage", true, true, taskStorage},
 		{"ring buffer", true, true, ringBuffer},
 		{"bpf_loop", true, true, loop},
-		{"softirqs", true, false, softirqThreads}, // where they are threads some kernels have no bpf_timer, either
+		{"softirqs", true, false, softirqThreads}, // some kernels with softirq threads have no bpf_timer, either
 		{"bpf_timer", true, true, timer},
 		{"cpu-clock", true, true, cpuClock},
 		{"uprobes", true, true, uprobes},
@@ -85,7 +84,7 @@ func checks() []check {
 	}
 }
 
-// Check asks everything.
+// Check makes all checks.
 func Check() []Finding { return run(checks(), os.DirFS("/")) }
 
 func run(list []check, root fs.FS) []Finding {
@@ -107,7 +106,7 @@ func run(list []check, root fs.FS) []Finding {
 	return findings
 }
 
-// Able says whether nothing that whatif needs is missing.
+// Able tells whether whatif works: no finding that is Needed is not OK.
 func Able(findings []Finding) bool { return firstMissing(findings) == nil }
 
 func firstMissing(findings []Finding) *Finding {
@@ -119,9 +118,9 @@ func firstMissing(findings []Finding) *Finding {
 	return nil
 }
 
-// Require returns the first thing missing that whatif cannot work without, with
-// its remedy as a hint, or nil. It takes the time of a run's start, so it tries
-// everything at once first and leaves out what takes long (the probe).
+// Require returns an error if whatif does not work on this machine: the first needed thing that is missing, with a
+// remedy as a hint. It delays the start of each run, so it first tries everything together, and leaves out the probe,
+// which takes long.
 func Require() error {
 	root := os.DirFS("/")
 	able := capabilities(root).ok && ptraceScope(root).ok && softirqThreads(root).ok
@@ -140,8 +139,7 @@ func Require() error {
 	return nil
 }
 
-// Text writes one line for each finding: ok, FAIL for what is needed, warn for
-// advice, skip for what could not be asked.
+// Text writes one line for each finding, with a mark: ok, FAIL (needed and not OK), warn (advice) or skip.
 func Text(w io.Writer, findings []Finding) error {
 	width := 0
 	for _, f := range findings {

@@ -72,7 +72,7 @@ func TestAble(t *testing.T) {
 	}
 }
 
-// What depends on a missing privilege is not reported as missing from the kernel.
+// A check that needs a missing privilege does not report that the kernel lacks a feature.
 func TestUnprivileged(t *testing.T) {
 	asked := false
 	findings := run([]check{
@@ -85,14 +85,14 @@ func TestUnprivileged(t *testing.T) {
 	}
 }
 
-// otherTracepoints are those that only some points, latencies and --kernel need; that they are
-// missing is said where they are asked for; or that the kernel side does without.
+// otherTracepoints are those that doctor does not check. Some are only for certain points, latencies and --kernel,
+// which report it if one is missing. The kernel side works without the others.
 var otherTracepoints = []string{
 	"sys_enter", "sys_exit", "page_fault_user", "sched_prepare_exec", "softirq_raise",
 	"irq_work_entry", "irq_work_exit",
 }
 
-// The tracepoints asked for are the ones that the kernel side attaches to, whatever is asked of it.
+// usedTracepoints and otherTracepoints together are the tracepoints to which the kernel side attaches.
 func TestUsedTracepoints(t *testing.T) {
 	spec, err := bpf.LoadLedger()
 	if err != nil {
@@ -105,7 +105,8 @@ func TestUsedTracepoints(t *testing.T) {
 		}
 	}
 	slices.Sort(attached)
-	if want := slices.Sorted(slices.Values(slices.Concat(usedTracepoints, otherTracepoints))); !slices.Equal(attached, want) {
+	want := slices.Sorted(slices.Values(slices.Concat(usedTracepoints, otherTracepoints)))
+	if !slices.Equal(attached, want) {
 		t.Errorf("attached to\n%v\nasked for\n%v", attached, want)
 	}
 }

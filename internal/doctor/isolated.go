@@ -3,15 +3,18 @@ package doctor
 import (
 	"io/fs"
 	"strings"
+
+	"whatif/internal/cpulist"
 )
 
-// isolated: somebody keeps these CPUs free of interruptions, for work that must not wait.
+// isolated warns of CPUs that are configured to be free of interruptions, for work that must not wait.
 func isolated(root fs.FS) answer {
 	var kept []string
-	for _, name := range []string{"isolated", "nohz_full"} {
-		text := strings.TrimSpace(read(root, "sys/devices/system/cpu/"+name))
-		if text != "" && text != "(null)" {
-			kept = append(kept, text+" ("+name+")")
+	if system, err := fs.Sub(root, "sys/devices/system"); err == nil {
+		for _, name := range []string{"isolated", "nohz_full"} {
+			if list, err := cpulist.Text(system, name); err == nil && list != "" {
+				kept = append(kept, list+" ("+name+")")
+			}
 		}
 	}
 	if len(kept) == 0 {

@@ -8,12 +8,14 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	machineload "whatif/internal/load"
 )
 
-// These checks are about the truth of the answers, not about whether there are any.
+// These checks are about the accuracy of the answers. whatif works whatever they find.
 
-// sampleRate: the kernel lowers it by itself when samples take long, and then
-// leaves some out. whatif takes 1000 a second on each CPU.
+// sampleRate checks the limit of perf events. The kernel lowers it if samples take long, and then leaves samples out.
+// whatif takes 1000 a second on each CPU.
 func sampleRate(root fs.FS) answer {
 	const wanted = 1000
 	rate := number(root, "proc/sys/kernel/perf_event_max_sample_rate")
@@ -21,7 +23,8 @@ func sampleRate(root fs.FS) answer {
 	case rate == 0:
 		return good("unlimited")
 	case rate < wanted:
-		return bad("sysctl kernel.perf_event_max_sample_rate=100000", "the kernel allows %d samples a second, whatif takes %d", rate, wanted)
+		return bad("sysctl kernel.perf_event_max_sample_rate=100000",
+			"the kernel allows %d samples a second, whatif takes %d", rate, wanted)
 	}
 	return good("up to %d a second", rate)
 }
@@ -30,7 +33,8 @@ func clockSource(root fs.FS) answer {
 	name := strings.TrimSpace(read(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"))
 	switch name {
 	case "hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit":
-		return bad("see why the kernel distrusts the TSC: dmesg | grep -i -e tsc -e clocksource", "%s: reading it takes a microsecond or more", name)
+		return bad("see why the kernel distrusts the TSC: dmesg | grep -i -e tsc -e clocksource",
+			"%s: reading it takes a microsecond or more", name)
 	case "":
 		return good("unknown")
 	}
@@ -47,14 +51,15 @@ func cpus(fs.FS) answer {
 
 func smt(root fs.FS) answer {
 	if strings.TrimSpace(read(root, "sys/devices/system/cpu/smt/active")) == "1" {
-		return bad("echo off > /sys/devices/system/cpu/smt/control, or keep the program on one thread of each core with taskset",
+		return bad("echo off > /sys/devices/system/cpu/smt/control, "+
+			"or keep the program on one thread of each core with taskset",
 			"two threads share a core: while one is stopped the other runs faster")
 	}
 	return good("off")
 }
 
-// worrySteal is the share of time taken by other virtual machines from which on
-// whatif sees more set-aside experiments than it should.
+// worrySteal is the share of the time that other virtual machines may take. Above it, too many experiments are
+// discarded.
 const worrySteal = 0.02
 
 func virtualMachine(root fs.FS) answer {
@@ -67,7 +72,8 @@ func virtualMachine(root fs.FS) answer {
 	}
 	steal := stealShare(read(root, "proc/stat"))
 	if steal > worrySteal {
-		return bad("measure on a machine of your own, or when the neighbours are quiet", "other machines took %.1f%% of the CPU time since boot", 100*steal)
+		return bad("measure on a machine of your own, or when the neighbours are quiet",
+			"other machines took %.1f%% of the CPU time since boot", 100*steal)
 	}
 	if strings.Contains(flags, " hypervisor") {
 		return good("yes; other machines took %.1f%% of the CPU time since boot", 100*steal)
@@ -75,45 +81,27 @@ func virtualMachine(root fs.FS) answer {
 	return good("no")
 }
 
-// stealShare reads the first line of /proc/stat: user nice system idle iowait irq
-// softirq steal. Idle time does not count: nothing could be stolen from it.
+// stealShare is the share of the CPU time since boot that other virtual machines took, by /proc/stat. Idle time does
+// not count, because other machines cannot take it.
 func stealShare(stat string) float64 {
-	line, _, _ := strings.Cut(stat, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
+	t, err := machineload.Parse(stat)
+	if err != nil || t.Busy+t.Steal == 0 {
 		return 0
 	}
-	var busy, steal float64
-	for i, field := range fields[1:9] {
-		n, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return 0
-		}
-		switch i {
-		case 3, 4: // idle, waiting for a disk
-		case 7:
-			steal = n
-			busy += n
-		default:
-			busy += n
-		}
-	}
-	if busy == 0 {
-		return 0
-	}
-	return steal / busy
+	return float64(t.Steal) / float64(t.Busy+t.Steal)
 }
 
 func quota(root fs.FS) answer {
 	limit, where := tightestQuota(root)
 	if limit < float64(runtime.NumCPU()) {
-		return bad("give the container or service no CPU limit while it is profiled (docker: without --cpus; systemd: CPUQuota=)",
+		return bad("give the container or service no CPU limit while it is profiled "+
+			"(docker: without --cpus; systemd: CPUQuota=)",
 			"%s allows %.2g of %d CPUs: the kernel stops all threads when it is used up", where, limit, runtime.NumCPU())
 	}
 	return good("none")
 }
 
-// tightestQuota looks at whatif's own cgroup and all above it, in version 2 and 1.
+// tightestQuota finds the smallest quota of whatif's own cgroup and those above it, in versions 2 and 1.
 func tightestQuota(root fs.FS) (cpus float64, where string) {
 	cpus = math.Inf(1)
 	consider := func(quota, period float64, name string) {
@@ -137,7 +125,8 @@ func tightestQuota(root fs.FS) (cpus float64, where string) {
 				}
 			} else if hasController(parts[1], "cpu") {
 				name := path.Join("sys/fs/cgroup/cpu", dir, "cpu.cfs_quota_us")
-				consider(float64(number(root, name)), float64(number(root, path.Join(path.Dir(name), "cpu.cfs_period_us"))), name)
+				period := number(root, path.Join(path.Dir(name), "cpu.cfs_period_us"))
+				consider(float64(number(root, name)), float64(period), name)
 			}
 			if dir == "/" || dir == "." || dir == "" {
 				break
@@ -156,7 +145,7 @@ func hasController(list, name string) bool {
 	return false
 }
 
-// number reads a file that holds one; 0 if it does not.
+// number reads the number in a file; 0 if there is none.
 func number(root fs.FS, name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(read(root, name)), 10, 64)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"whatif/internal/privilege"
 )
 
-// neededCapabilities and those that include them.
+// neededCapabilities lists the needed capabilities (has), and those that include them (alt).
 var neededCapabilities = []struct {
 	name     string
 	has, alt int
@@ -24,16 +24,18 @@ var neededCapabilities = []struct {
 	{"cap_sys_ptrace", unix.CAP_SYS_PTRACE, unix.CAP_SYS_PTRACE, "read other processes' mappings"},
 }
 
-// A file with capabilities lends them to everybody who may run it, so only a group may.
+// Commands that give whatif its capabilities. A file with capabilities lends them to everybody who may run it, so only
+// a group may.
 const (
 	oneRun = `sudo systemd-run --uid=$USER --pty --same-dir ` +
 		`-p AmbientCapabilities="CAP_BPF CAP_PERFMON CAP_SYS_PTRACE" $(command -v whatif) run …`
 	setcap = "sudo groupadd -f whatif; f=$(readlink -f $(command -v whatif)); " +
 		"sudo chgrp whatif $f && sudo chmod 0750 $f && sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f " +
-		"(this lends the capabilities to the group's members, for their own processes only; sudo gpasswd -a NAME whatif adds one)"
+		"(this lends the capabilities to the group's members, for their own processes only; " +
+		"sudo gpasswd -a NAME whatif adds one)"
 )
 
-// capabilityRemedy is what to do without root, best first.
+// capabilityRemedy lists the remedies for missing capabilities, the best one first.
 func capabilityRemedy(root fs.FS) string {
 	remedy := "run whatif with sudo; or, for one run as yourself: " + oneRun
 	if strings.TrimSpace(read(root, "proc/1/comm")) != "systemd" {
@@ -70,7 +72,7 @@ func judgeCapabilities(root fs.FS, permitted privilege.Set, namespaced, isRoot b
 	return good("cap_bpf, cap_perfmon, cap_sys_ptrace")
 }
 
-// inUserNamespace: the first one maps all ids to themselves.
+// inUserNamespace tells whether whatif is in a user namespace other than the first, which maps all ids to themselves.
 func inUserNamespace(root fs.FS) bool {
 	fields := strings.Fields(read(root, "proc/self/uid_map"))
 	return len(fields) >= 3 && (fields[0] != "0" || fields[1] != "0" || fields[2] != "4294967295")
@@ -84,7 +86,8 @@ func lockdown(root fs.FS) answer {
 	case "":
 		return good("none")
 	case "confidentiality":
-		return bad("boot without lockdown=confidentiality (integrity is fine), or without secure boot", "confidentiality: the kernel lets no program look into it")
+		return bad("boot without lockdown=confidentiality (integrity is fine), or without secure boot",
+			"confidentiality: the kernel lets no program look into it")
 	}
 	return good("%s", mode)
 }
@@ -94,20 +97,22 @@ func seccomp(root fs.FS) answer {
 		return good("no filter")
 	}
 	var blocked []string
-	// Calls that cannot do anything: a filter answers before the kernel looks at them.
-	if _, _, errno := unix.Syscall(unix.SYS_BPF, 1<<16, 0, 0); errno == unix.EPERM || errno == unix.ENOSYS {
+	refused := func(errno unix.Errno) bool { return errno == unix.EPERM || errno == unix.ENOSYS }
+	// These calls have invalid arguments and so no effect. A filter answers before the kernel checks the arguments.
+	if _, _, errno := unix.Syscall(unix.SYS_BPF, 1<<16, 0, 0); refused(errno) {
 		blocked = append(blocked, "bpf")
 	}
-	if _, _, errno := unix.Syscall6(unix.SYS_PERF_EVENT_OPEN, 0, 0, 0, 0, 1<<31, 0); errno == unix.EPERM || errno == unix.ENOSYS {
+	if _, _, errno := unix.Syscall6(unix.SYS_PERF_EVENT_OPEN, 0, 0, 0, 0, 1<<31, 0); refused(errno) {
 		blocked = append(blocked, "perf_event_open")
 	}
 	if len(blocked) > 0 {
-		return bad("start the container with --security-opt seccomp=unconfined", "a filter blocks %s", strings.Join(blocked, " and "))
+		return bad("start the container with --security-opt seccomp=unconfined",
+			"a filter blocks %s", strings.Join(blocked, " and "))
 	}
 	return good("a filter that lets bpf and perf_event_open pass")
 }
 
-// memlock: before Linux 5.11 BPF maps counted as locked memory.
+// memlock checks the limit of locked memory, which includes BPF maps before Linux 5.11.
 func memlock(root fs.FS) answer {
 	const enough = 64 << 20 // whatif's maps take some 40 MiB
 	var l unix.Rlimit
@@ -126,7 +131,8 @@ func memlock(root fs.FS) answer {
 func ptraceScope(root fs.FS) answer {
 	switch text := strings.TrimSpace(read(root, "proc/sys/kernel/yama/ptrace_scope")); text {
 	case "3":
-		return bad("reboot with kernel.yama.ptrace_scope=2 or less, or use whatif attach", "kernel.yama.ptrace_scope is 3: no program can be held before its first instruction")
+		return bad("reboot with kernel.yama.ptrace_scope=2 or less, or use whatif attach",
+			"kernel.yama.ptrace_scope is 3: no program can be held before its first instruction")
 	case "":
 		return good("unrestricted")
 	default:
@@ -134,7 +140,7 @@ func ptraceScope(root fs.FS) answer {
 	}
 }
 
-// paranoid: cap_perfmon overrules it.
+// paranoid checks perf_event_paranoid, which cap_perfmon overrides.
 func paranoid(root fs.FS) answer {
 	text := strings.TrimSpace(read(root, "proc/sys/kernel/perf_event_paranoid"))
 	if capabilities(root).ok {
@@ -166,7 +172,7 @@ func zeroAddresses(root fs.FS) bool {
 	if err != nil {
 		return true
 	}
-	// The first symbol may be at 0 on a kernel with per-CPU symbols there: any other will do.
+	// On a kernel with per-CPU symbols the first symbol may really be at 0, so any symbol with an address counts.
 	for line := range strings.Lines(string(head[:n])) {
 		if address, _, ok := strings.Cut(line, " "); ok && strings.Trim(address, "0") != "" {
 			return false
@@ -175,7 +181,7 @@ func zeroAddresses(root fs.FS) bool {
 	return true
 }
 
-// read returns a small file's text, "" if there is none.
+// read returns the text of a small file; "" if the file cannot be read.
 func read(root fs.FS, name string) string {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -193,5 +199,5 @@ func statusField(root fs.FS, name string) string {
 	return ""
 }
 
-// permission says whether an error is the kernel's refusal rather than its ignorance.
+// permission tells whether an error means that the kernel refuses, and not that it lacks the feature.
 func permission(err error) bool { return errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) }

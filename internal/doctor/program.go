@@ -14,7 +14,7 @@ import (
 	"whatif/internal/privilege"
 )
 
-// usedTracepoints are those that whatif's kernel side always attaches to.
+// usedTracepoints are the tracepoints to which whatif's kernel side always attaches.
 var usedTracepoints = []string{
 	"sched_process_fork", "sched_process_exec", "sched_process_exit", "sched_switch", "sched_waking",
 	"hrtimer_expire_entry", "hrtimer_expire_exit", "irq_handler_entry", "irq_handler_exit",
@@ -60,7 +60,7 @@ func tracepointPrograms() []*ebpf.ProgramSpec {
 	return specs
 }
 
-// passive is a program that does nothing, as the given hook would want it.
+// passive is a program for a hook that does nothing.
 func passive(t ebpf.ProgramType, at ebpf.AttachType, to string) *ebpf.ProgramSpec {
 	return &ebpf.ProgramSpec{
 		Name: "doctor", Type: t, AttachType: at, AttachTo: to,
@@ -85,7 +85,7 @@ func newCounter() (*ebpf.Map, error) {
 	return ebpf.NewMap(&ebpf.MapSpec{Name: "doctor", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
 }
 
-// reaches waits, briefly, for the counter to move.
+// reaches waits until the counter has reached n, for at most patience.
 func reaches(counter *ebpf.Map, n uint64, patience time.Duration) error {
 	var got uint64
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -113,16 +113,18 @@ func lookUp(fd int) asm.Instructions {
 	}
 }
 
-// function starts a function: the verifier wants types for programs that pass
-// functions to helpers.
+// function marks the first instruction of a function, with the function's type. The verifier requires types in programs
+// that pass functions to helpers.
 func function(name string, linkage btf.FuncLinkage, first asm.Instruction, params ...btf.FuncParam) asm.Instruction {
-	f := &btf.Func{Name: name, Linkage: linkage, Type: &btf.FuncProto{Return: &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}, Params: params}}
+	result := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
+	f := &btf.Func{Name: name, Linkage: linkage, Type: &btf.FuncProto{Return: result, Params: params}}
 	return btf.WithFuncMetadata(first.WithSymbol(name), f)
 }
 
 // loadFunction puts the address of a function into a register.
 func loadFunction(dst asm.Register, name string) asm.Instruction {
-	return asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: dst, Src: asm.PseudoFunc, Constant: -1}.WithReference(name)
+	load := asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: dst, Src: asm.PseudoFunc, Constant: -1}
+	return load.WithReference(name)
 }
 
 func newTaskStorage() (*ebpf.Map, error) {
@@ -158,14 +160,16 @@ func tryTaskStorage() error {
 func loopProgram() *ebpf.ProgramSpec {
 	spec := passive(ebpf.Tracing, ebpf.AttachTraceRawTp, "sched_switch")
 	spec.Instructions = asm.Instructions{
-		function("doctor", btf.GlobalFunc, asm.Mov.Imm(asm.R1, 10), btf.FuncParam{Name: "ctx", Type: &btf.Pointer{Target: u64}}),
+		function("doctor", btf.GlobalFunc, asm.Mov.Imm(asm.R1, 10),
+			btf.FuncParam{Name: "ctx", Type: &btf.Pointer{Target: u64}}),
 		loadFunction(asm.R2, "turn"),
 		asm.Mov.Imm(asm.R3, 0),
 		asm.Mov.Imm(asm.R4, 0),
 		asm.FnLoop.Call(),
 		asm.Mov.Imm(asm.R0, 0),
 		asm.Return(),
-		function("turn", btf.StaticFunc, asm.Mov.Imm(asm.R0, 0), btf.FuncParam{Name: "i", Type: u32}, btf.FuncParam{Name: "ctx", Type: &btf.Pointer{Target: &btf.Void{}}}),
+		function("turn", btf.StaticFunc, asm.Mov.Imm(asm.R0, 0),
+			btf.FuncParam{Name: "i", Type: u32}, btf.FuncParam{Name: "ctx", Type: &btf.Pointer{Target: &btf.Void{}}}),
 		asm.Return(),
 	}
 	return spec
@@ -173,7 +177,7 @@ func loopProgram() *ebpf.ProgramSpec {
 
 func tryLoop() error { return tryAll(loopProgram()) }
 
-// timerProgram starts a timer of 0 ns and returns what bpf_timer_start said.
+// timerProgram is a program that starts a timer of 0 ns and returns the result of bpf_timer_start.
 func timerProgram(spec *ebpf.ProgramSpec, timers *ebpf.Map, flags int32) *ebpf.ProgramSpec {
 	pointer := &btf.Pointer{Target: &btf.Void{}}
 	body := lookUp(timers.FD())
@@ -193,7 +197,8 @@ func timerProgram(spec *ebpf.ProgramSpec, timers *ebpf.Map, flags int32) *ebpf.P
 		asm.FnTimerStart.Call(),
 		asm.Return().WithSymbol("exit"),
 		function("fired", btf.StaticFunc, asm.Mov.Imm(asm.R1, 1),
-			btf.FuncParam{Name: "map", Type: pointer}, btf.FuncParam{Name: "key", Type: pointer}, btf.FuncParam{Name: "value", Type: pointer}),
+			btf.FuncParam{Name: "map", Type: pointer}, btf.FuncParam{Name: "key", Type: pointer},
+			btf.FuncParam{Name: "value", Type: pointer}),
 		asm.StoreMem(asm.R3, 16, asm.R1, asm.DWord),
 		asm.Mov.Imm(asm.R0, 0),
 		asm.Return(),
@@ -213,7 +218,7 @@ func newTimers() (*ebpf.Map, error) {
 	})
 }
 
-// tracingTimerProgram is the same for a tracepoint, whose programs may return only 0.
+// tracingTimerProgram is timerProgram for a tracepoint, whose programs must return 0.
 func tracingTimerProgram(timers *ebpf.Map) *ebpf.ProgramSpec {
 	spec := timerProgram(passive(ebpf.Tracing, ebpf.AttachTraceRawTp, "hrtimer_expire_exit"), timers, 0)
 	for i, ins := range spec.Instructions {
@@ -235,8 +240,8 @@ func tryTimer() error {
 	return tryAll(tracingTimerProgram(timers))
 }
 
-// tryTogether is the short way to learn that every kind of program loads; what it
-// is that does not, the single tries tell.
+// tryTogether loads programs of all kinds at once, which takes less time than loading them one by one. If it fails, the
+// single tries find the reason.
 func tryTogether() error {
 	timers, err := newTimers()
 	if err != nil {
@@ -251,8 +256,8 @@ func tryTogether() error {
 	return tryAll(append(tracepointPrograms(), taskStorageProgram(tasks), loopProgram(), tracingTimerProgram(timers))...)
 }
 
-// tryPinnedTimer lets a timer fire once, from a program of a kind that can be run
-// on demand without further capabilities.
+// tryPinnedTimer lets a pinned timer fire once. A socket filter starts it, because that kind of program can be run on
+// demand without further capabilities.
 func tryPinnedTimer() error {
 	timers, err := newTimers()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // softirqThreads refuses kernels that run the softirqs of timers in threads of their own. The sampling clock is such a
-// softirq: it has to interrupt the thread that it samples and stops. In a thread it would meet itself at each tick,
-// and would keep its core by that thread's real-time priority.
+// softirq, and has to interrupt the thread that it samples and stops. In its own thread it would find only itself at
+// each tick, and would occupy the core, because that thread has a real-time priority.
 func softirqThreads(root fs.FS) answer {
 	switch {
 	case realTime(root):
@@ -21,14 +21,15 @@ func softirqThreads(root fs.FS) answer {
 	return good("in interrupts")
 }
 
-// realTime tells whether the kernel has PREEMPT_RT. Older ones have it from a patch, and say so in
-// /sys/kernel/realtime. All say it in what uname -v prints, the first of them with a blank.
+// realTime tells whether the kernel has PREEMPT_RT. Older kernels have it from a patch, and the file
+// /sys/kernel/realtime. All have it in the output of uname -v, the oldest with a blank in place of the underscore.
 func realTime(root fs.FS) bool {
 	version := strings.Fields(strings.ReplaceAll(read(root, "proc/sys/kernel/version"), "PREEMPT RT", "PREEMPT_RT"))
 	return strings.TrimSpace(read(root, "sys/kernel/realtime")) == "1" || slices.Contains(version, "PREEMPT_RT")
 }
 
-// forcesThreads reads the kernel's command line. A value does not matter to the kernel; what follows -- is for init.
+// forcesThreads tells whether the kernel's command line has threadirqs. The kernel ignores a value of it, and words
+// after -- are for init.
 func forcesThreads(commandLine string) bool {
 	for _, word := range strings.Fields(commandLine) {
 		name, _, _ := strings.Cut(word, "=")

@@ -10,7 +10,7 @@ func TestSoftirqThreads(t *testing.T) {
 	const ordinary = "#1 SMP PREEMPT_DYNAMIC Debian 6.12.95-1 (2026-01-01)\n"
 	for _, test := range []struct {
 		name, version, commandLine, realTime string
-		refused                              string // what it has to name; "": it works
+		refused                              string // a part of the reason; "": the kernel is accepted
 	}{
 		{"ordinary", ordinary, "root=/dev/vda1 quiet\n", "", ""},
 		{"PREEMPT_RT", "#1 SMP PREEMPT_RT Debian 6.1.192-2 (2026-01-01)\n", "quiet\n", "", "PREEMPT_RT"},
@@ -42,7 +42,8 @@ func TestSoftirqThreads(t *testing.T) {
 	}
 }
 
-// It is needed, so that run, attach and system refuse such a kernel; and asked before what is missing because of it.
+// The check is needed, so that run, attach and system refuse such a kernel. It comes before the checks of features that
+// such a kernel lacks.
 func TestSoftirqThreadsAreNeeded(t *testing.T) {
 	for _, c := range checks() {
 		switch c.name {

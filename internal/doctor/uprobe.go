@@ -16,8 +16,8 @@ import (
 	"whatif/internal/target"
 )
 
-// uprobes: progress points. A probe is set on a function of whatif itself, in this
-// process only, and the function is called.
+// uprobes checks for probes, which count progress points: it sets a probe on a function of whatif itself, in this
+// process only, and calls the function.
 func uprobes(fs.FS) answer {
 	err := tryUprobe()
 	if permission(err) && os.Geteuid() != 0 {
@@ -29,8 +29,8 @@ func uprobes(fs.FS) answer {
 
 const multiLinks = "Linux 6.6 or newer, whose links for several probes need no cap_sys_admin"
 
-// uprobesWithout: whether a whatif that is not root's could set probes, which cap_bpf and cap_perfmon allow on some
-// kernels only. Root finds out on a thread that has nothing else.
+// uprobesWithout checks whether a whatif without root's rights could set probes. On some kernels cap_bpf and
+// cap_perfmon are enough for that. Root tries it on a thread that has only these.
 func uprobesWithout(fs.FS) answer {
 	if os.Geteuid() != 0 {
 		if privilege.Permitted().Has(unix.CAP_SYS_ADMIN) {
@@ -43,8 +43,9 @@ func uprobesWithout(fs.FS) answer {
 	case err == nil:
 		return good("cap_bpf and cap_perfmon are enough")
 	case permission(err):
-		return bad("use sudo; or "+multiLinks, "this kernel wants cap_sys_admin for them, as since the fix of CVE-2025-38466: "+
-			"a whatif with capabilities counts no points in code")
+		return bad("use sudo; or "+multiLinks,
+			"this kernel wants cap_sys_admin for them, as since the fix of CVE-2025-38466: "+
+				"a whatif with capabilities counts no points in code")
 	}
 	return bad("", "not known: trying it without root: %s", oneLine(err))
 }
@@ -54,8 +55,8 @@ func probed() { calls++ }
 
 var calls int
 
-// tryUprobe tries the newer kind of probe first (Linux 6.6): the older one needs
-// cap_sys_admin on newer kernels.
+// tryUprobe tries the newer kind of probe first (Linux 6.6), because the older one needs cap_sys_admin on newer
+// kernels.
 func tryUprobe() error {
 	offset, err := fileOffset(reflect.ValueOf(probed).Pointer())
 	if err != nil {
@@ -66,12 +67,14 @@ func tryUprobe() error {
 		return fmt.Errorf("opening whatif itself: %w", err)
 	}
 	multi := tryProbe(ebpf.AttachTraceUprobeMulti, func(p *ebpf.Program) (link.Link, error) {
-		return self.UprobeMulti(nil, p, &link.UprobeMultiOptions{PID: uint32(os.Getpid()), Addresses: []uint64{offset}, Cookies: []uint64{1}})
+		return self.UprobeMulti(nil, p, &link.UprobeMultiOptions{
+			PID: uint32(os.Getpid()), Addresses: []uint64{offset}, Cookies: []uint64{1},
+		})
 	})
 	if multi == nil {
 		return nil
 	}
-	// The cookie, which tells points apart, needs Linux 5.15.
+	// The cookie, which distinguishes points, needs Linux 5.15.
 	return tryProbe(ebpf.AttachNone, func(p *ebpf.Program) (link.Link, error) {
 		return self.Uprobe("", p, &link.UprobeOptions{PID: os.Getpid(), Address: offset, Cookie: 1})
 	})
@@ -99,7 +102,7 @@ func tryProbe(kind ebpf.AttachType, attach func(*ebpf.Program) (link.Link, error
 	return reaches(counter, 1, 100*time.Millisecond)
 }
 
-// fileOffset of a function of this program.
+// fileOffset is the offset of a function in this program's file.
 func fileOffset(pc uintptr) (uint64, error) {
 	entry := uint64(runtime.FuncForPC(pc).Entry())
 	maps, err := target.Maps(os.Getpid())

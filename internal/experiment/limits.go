@@ -20,7 +20,7 @@ type limits struct {
 
 // watchLimits begins to watch, and says what is known at once.
 func watchLimits(rec *recorder) *limits {
-	l := &limits{rec: rec, cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
+	l := &limits{rec: rec, cpus: onlineCPUs(), suspended: suspendedTime()}
 	for _, w := range unevenCores(machine) {
 		rec.note(w.Code, "%s", w.Text)
 	}
@@ -40,7 +40,7 @@ func (l *limits) wasSuspended() reason {
 
 // otherCPUs tells whether other CPUs are online than when profiling began.
 func (l *limits) otherCPUs() reason {
-	now := kernelSays(machine, "cpu/online")
+	now := onlineCPUs()
 	if now == l.cpus {
 		return usable
 	}

@@ -118,7 +118,7 @@ func TestMachineChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &watchers{lease: &lease{}, quotas: &quotas{rec: rec}, clocks: &clocks{}}
-			w.limits = &limits{rec: rec, cpus: kernelSays(machine, "cpu/online"), suspended: suspendedTime()}
+			w.limits = &limits{rec: rec, cpus: onlineCPUs(), suspended: suspendedTime()}
 			x.before(w)
 			if why := w.exceeded(); why != x.why {
 				t.Errorf("set aside for %q, want %q", why, x.why)

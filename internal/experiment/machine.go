@@ -1,14 +1,15 @@
 package experiment
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"whatif/internal/cpulist"
+	"whatif/internal/load"
 )
 
 // machine is where the kernel describes the machine.
@@ -22,24 +23,22 @@ func kernelSays(system fs.FS, path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// stealTime is the time that the hypervisor has taken from all cores together since boot; 0 where the kernel does not
-// tell.
+// onlineCPUs is the kernel's list of the CPUs that are online; "" if it cannot be read.
+func onlineCPUs() string {
+	list, err := cpulist.Text(machine, "online")
+	if err != nil {
+		return ""
+	}
+	return list
+}
+
+// stealTime is the time that the hypervisor has taken from all cores together since boot; 0 if it cannot be read.
 func stealTime() time.Duration {
-	text, err := os.ReadFile("/proc/stat")
+	t, err := load.Read()
 	if err != nil {
 		return 0
 	}
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	fields := strings.Fields(string(line)) // cpu user nice system idle iowait irq softirq steal …
-	if len(fields) < 9 {
-		return 0
-	}
-	ticks, err := strconv.ParseInt(fields[8], 10, 64)
-	if err != nil {
-		return 0
-	}
-	const userHZ = 100 // fixed for /proc/stat on every architecture that Linux runs on
-	return time.Duration(ticks) * time.Second / userHZ
+	return t.Steal
 }
 
 // ownTime is the CPU time of this process so far.

@@ -1,5 +1,6 @@
-// Package hostile is for tests with files that claim to be large: sparse ones, which cost their owner nothing,
-// and such as compress well. Limited runs a test where memory and time are short; ELF makes the files.
+// Package hostile helps tests with files that claim to be large: sparse files, which take no room on the disk, and
+// files that compress well. A test makes a File, writes it with Write, and reads it inside Limited, where memory and
+// time are limited.
 package hostile
 
 import (
@@ -18,17 +19,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory is how much a limited test may have, in bytes: of data, which mapped files are not.
+// Memory is the limit of data in a limited test, in bytes. Mapped files do not count.
 const Memory = 512 << 20
 
 const variable = "WHATIF_LIMITED_TEST"
 
-// Limited runs a test, whose name is t's, in a process of its own with little memory and time. "Out of
-// memory" is fatal in Go, so it cannot be tested otherwise.
+// Limited runs test in a process of its own with little memory and time. "Out of memory" is fatal in Go, so it cannot
+// be tested in this process.
 func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(variable) == t.Name() {
-		debug.SetMemoryLimit(Memory * 3 / 4) // the rest is for what the runtime itself takes
+		debug.SetMemoryLimit(Memory * 3 / 4) // the rest is for the runtime itself
 		if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: Memory, Max: Memory}); err != nil {
 			t.Fatal(err)
 		}
@@ -51,14 +52,14 @@ func Limited(t *testing.T, limit time.Duration, test func(t *testing.T)) {
 	}
 }
 
-// Section is one of an ELF file.
+// Section is a section of an ELF file.
 type Section struct {
 	Name  string
 	Type  elf.SectionType
 	Flags elf.SectionFlag
 	Addr  uint64
 	Data  []byte
-	Hole  uint64 // bytes of zeros behind Data, which take no room on the disk
+	Hole  uint64 // bytes of zeros after Data, which take no room on the disk
 	Link  string // the name of another section
 }
 
@@ -67,14 +68,14 @@ type File struct {
 	Type     elf.Type
 	Sections []Section
 	Progs    []elf.Prog64
-	// Same gives all program headers beyond Progs: Times times that one.
+	// Same is a program header that is repeated Times times after Progs.
 	Same  elf.Prog64
 	Times int
-	// Claim is how many sections section 0 says there are; they are zeros in a hole.
+	// Claim is the number of sections that section 0 claims. Their headers are zeros in a hole.
 	Claim uint64
 }
 
-// Write writes the file into a directory of the test's, and gives its path.
+// Write writes the file into a temporary directory, and returns its path.
 func (f *File) Write(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hostile")
@@ -92,7 +93,10 @@ func (f *File) Write(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	h := elf.Header64{Type: uint16(max(f.Type, elf.ET_EXEC)), Machine: uint16(elf.EM_X86_64), Version: 1, Ehsize: 64, Phentsize: 56, Shentsize: 64}
+	h := elf.Header64{
+		Type: uint16(max(f.Type, elf.ET_EXEC)), Machine: uint16(elf.EM_X86_64), Version: 1,
+		Ehsize: 64, Phentsize: 56, Shentsize: 64,
+	}
 	copy(h.Ident[:], elf.ELFMAG+"\x02\x01\x01")
 	progs := append([]elf.Prog64{}, f.Progs...)
 	for range f.Times {
@@ -133,7 +137,7 @@ func (f *File) Write(t testing.TB) string {
 	return path
 }
 
-// Packed is the contents of a compressed section that gives so many zeros behind data.
+// Packed makes the contents of a compressed section: a header that claims size bytes, and stream.
 func Packed(kind elf.CompressionType, size uint64, stream []byte) []byte {
 	head := binary.LittleEndian.AppendUint32(nil, uint32(kind))
 	head = binary.LittleEndian.AppendUint32(head, 0)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	got, err := parse("cpu  100 1 20 4000 5 3 2 7 0 0\n")
+	got, err := Parse("cpu  100 1 20 4000 5 3 2 7 0 0\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,8 +22,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("steal %v, want %v", got.Steal, want)
 	}
 	for _, line := range []string{"", "cpu0 1 2 3 4 5 6 7 8 9 10", "cpu 1 2 3", "cpu 1 2 3 x 5 6 7 8 9 10"} {
-		if _, err := parse(line); err == nil {
-			t.Errorf("parse(%q): no error", line)
+		if _, err := Parse(line); err == nil {
+			t.Errorf("Parse(%q): no error", line)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestWaitForQuiet(t *testing.T) {
 	}
 }
 
-// The scale is exact as far as the measurement is, which on any machine is the best of many loops.
+// The scale is as exact as the measurement, which is the best of many loops on any machine.
 func TestStepsPerMicrosecond(t *testing.T) {
 	of := func(scale string) float64 {
 		return float64(StepsPerMicrosecond(func(name string) string {

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// StepsVariable is the environment variable by which accuracy/ tells all programs of a study how many steps of their
-// work take a microsecond. Programs that are not told measure it themselves, a little differently each time: for runs
-// that are to be compared that would be noise.
+// StepsVariable is the environment variable by which accuracy/ tells all programs of a study how many steps of work
+// take a microsecond. Without it each program measures this figure itself, with a slightly different result each time,
+// which would be noise in a comparison of runs.
 const StepsVariable = "WHATIF_STEPS"
 
-// ScaleVariable is the environment variable that makes programs believe in a processor that is faster or slower than
-// it is: with 0.7 all of their work takes 0.7 of the time that they say.
+// ScaleVariable is the environment variable that makes programs assume a processor of another speed: with 0.7 all of
+// their work takes 0.7 of the time that they intend.
 const ScaleVariable = "WHATIF_CALIBRATION"
 
 // sink keeps the compiler from leaving work out.
 var sink uint64
 
-// steps does some steps of the programs' work: multiply, then add, each waiting for the one before.
+// steps does n steps of the programs' work: multiply, then add. Each step depends on the one before.
 //
 //go:noinline
 func steps(n int, x uint64) uint64 {
@@ -28,10 +28,10 @@ func steps(n int, x uint64) uint64 {
 	return x
 }
 
-// lap is how many steps are timed at once: some 0.1 ms.
+// lap is the number of steps that are timed together: some 0.1 ms.
 const lap = 100_000
 
-// laps times some laps on the current thread.
+// laps times n laps on the current thread.
 func laps(n int) (best, mean time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -50,8 +50,8 @@ func laps(n int) (best, mean time.Duration) {
 	return max(best, 1), all / time.Duration(n)
 }
 
-// StepsPerMicrosecond is how many steps take a microsecond where nothing disturbs them: the best of some short loops.
-// The environment may scale it: see [ScaleVariable].
+// StepsPerMicrosecond measures how many steps take a microsecond without disturbances: it is the best of 40 short
+// loops. The environment may scale it: see [ScaleVariable].
 func StepsPerMicrosecond(getenv func(string) string) int {
 	best, _ := laps(40)
 	perUS := lap * float64(time.Microsecond) / float64(best)
@@ -61,8 +61,8 @@ func StepsPerMicrosecond(getenv func(string) string) int {
 	return max(1, int(perUS+0.5))
 }
 
-// Spread is by how much a loop takes longer on average than at its best, 0.1 for a tenth, when all processors run it
-// for some 0.2 s: others that run, a host that is shared, and a processor that changes its speed, all show in it.
+// Spread measures by how much a loop takes longer on average than at best: 0.1 is a tenth. All processors run the loop
+// for some 0.2 s. Other programs, a shared host and a processor that changes its speed all increase it.
 func Spread() float64 {
 	var wait sync.WaitGroup
 	cpus := runtime.NumCPU()

@@ -1,12 +1,14 @@
-// Package openfile opens files whose names strangers chose: names in ELF files, debug information and
-// profiles, and those that /proc gives.
+// Package openfile opens files by names that other users chose: names in ELF files, debug information and profiles, and
+// names from /proc.
 //
-// Such a name may lead to anything. To open a device can have effects: a watchdog starts, a tape is wound
-// back. To open a named pipe may wait. So a name is first looked up without opening what it
-// leads to (O_PATH), and only a regular file with contents is opened then: that very file, by its descriptor.
+// Such a name may lead to anything. Opening a device can have effects: a watchdog starts, a tape rewinds. Opening a
+// named pipe may wait. So the name is first resolved without opening the file (O_PATH, see Found). Then that file
+// itself is opened, by its descriptor, if it is a regular file with contents.
 //
-// The name is looked up, and the file opened, with the rights of whoever chose the name (Rights): a name in
-// a file of bob's leads nowhere that bob could not go.
+// Both steps use the rights of the user who chose the name (Rights): a name in a file of the user bob leads to no file
+// that bob could not open.
+//
+// The normal use is Regular(rights, root, path).
 package openfile
 
 import (
@@ -20,7 +22,7 @@ import (
 	"whatif/internal/target"
 )
 
-// Rights say with whose rights a file is opened.
+// Rights are the rights of a user, with which a file is opened. The zero Rights are those of Nobody.
 type Rights struct {
 	kind  kind
 	owner uint32
@@ -35,17 +37,17 @@ const (
 	owners
 )
 
-// Own are the rights that whatif has. They are for names that the user gave, or the kernel.
+// Own are the rights that whatif has. They are for names from the user's command line or from the kernel.
 func Own() Rights { return Rights{kind: own} }
 
-// Invoker are those of the user who called sudo, whatif's own outside of it.
+// Invoker are the rights of the user who called sudo, or whatif's own without sudo.
 func Invoker() Rights { return Rights{kind: invokers} }
 
-// Owner are those of a user, the owner of the file that has the name. A whatif that is not
-// root's cannot have other rights than its own. The zero Rights are nobody's.
+// Owner are the rights of user uid, the owner of the file that has the name. Without root's rights whatif can only use
+// its own.
 func Owner(uid uint32) Rights { return Rights{kind: owners, owner: uid} }
 
-// Nobody is the user id that the kernel shows for those that have none.
+// Nobody is the user id that the kernel shows for users without an id in this namespace.
 const Nobody = 65534
 
 // as calls f with the rights.
@@ -61,18 +63,17 @@ func (r Rights) as(f func() error) error {
 	return target.AsOwner(Nobody, f)
 }
 
-// ErrNotRegular is the reason to open no device, directory, pipe or socket, and no file without contents,
-// as those are that the kernel makes up.
+// ErrNotRegular means that the file is a device, directory, pipe or socket, or has no contents. The kernel's virtual
+// files have none.
 var ErrNotRegular = errors.New("not a regular file with contents")
 
-// Regular opens a file to be read. Below root, if that is not empty, symbolic links lead where they lead for a
-// process that has that root directory, and never out of it. Links of the kernel's own, such as /proc/PID/root, are
-// followed only where the rights are whatif's own and there is no root. The error leaves the path for the caller
-// to say.
+// Regular opens a file for reading. If root is not empty, path is below root, and symbolic links lead where they lead
+// for a process with that root directory; they never lead out of it. The kernel's magic links, such as /proc/PID/root,
+// are followed only with whatif's own rights and without root. The error does not name the path.
 func Regular(rights Rights, root, path string) (f *os.File, err error) {
 	dir := unix.AT_FDCWD
 	if root != "" {
-		// The way to another's root directory is whatif's own.
+		// whatif uses its own rights to reach the root directory of another process.
 		if dir, err = unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 			return nil, err
 		}
@@ -86,58 +87,51 @@ func Regular(rights Rights, root, path string) (f *os.File, err error) {
 }
 
 func regular(rights Rights, dir int, path string) (*os.File, error) {
-	found, err := find(rights, dir, path)
+	file, err := resolve(rights, dir, path)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(found)
-	var st unix.Stat_t
-	if err := unix.Fstat(found, &st); err != nil {
-		return nil, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size == 0 {
+	defer file.Close()
+	if file.Mode&unix.S_IFMT != unix.S_IFREG || file.Size == 0 {
 		return nil, ErrNotRegular
 	}
-	// Not to wait for who has a lease on it.
-	fd, err := unix.Open(Path(found), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
+	// Another process may have a lease on the file. With O_NONBLOCK the kernel does not wait for it.
+	return file.Open(unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, path)
 }
 
-// find looks a name up without opening what it leads to.
-func find(rights Rights, dir int, path string) (fd int, err error) {
+// resolve finds the file that a name leads to.
+func resolve(rights Rights, dir int, path string) (*Found, error) {
 	const flags = unix.O_PATH | unix.O_CLOEXEC
 	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	switch {
 	case dir != unix.AT_FDCWD:
 		how.Resolve = unix.RESOLVE_IN_ROOT
 	case rights.kind == own:
-		return unix.Open(path, flags, 0)
+		return found(unix.Open(path, flags, 0))
 	default:
-		// What Bazel has compilers write for the directory that it is called in.
+		// Bazel makes compilers write this for the directory in which it is called.
 		if rest, ok := strings.CutPrefix(path, "/proc/self/cwd/"); ok {
 			path = "./" + rest
 		}
 	}
-	return unix.Openat2(dir, path, &how)
+	return found(unix.Openat2(dir, path, &how))
 }
 
-// Path is a name of an open file that leads to that very file, for this process.
+// Path is a name of an open file that leads to exactly that file, for this process.
 func Path(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// Real is the path, below root, that path leads to when all symbolic links are followed, as the kernel says it.
+// Real is the path below root that path leads to when the kernel follows all symbolic links.
 func Real(root, path string) (string, error) {
 	dir, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err
 	}
 	defer unix.Close(dir)
-	found, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
+	file, err := unix.Openat2(dir, path, &how)
 	if err != nil {
 		return "", err
 	}
-	defer unix.Close(found)
-	return os.Readlink(Path(found))
+	defer unix.Close(file)
+	return os.Readlink(Path(file))
 }

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// place is a directory that everybody can go into, with a file for everybody and one for root.
+// place makes a directory that everybody may enter, with a file that everybody may read and one that only root may
+// read.
 func place(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,7 +40,7 @@ func place(t *testing.T) string {
 	return dir
 }
 
-// opens tells whether a name can be opened.
+// opens opens a file by its name, checks its contents, and returns the error.
 func opens(t *testing.T, r Rights, root, path string) error {
 	t.Helper()
 	f, err := Regular(r, root, path)
@@ -52,7 +53,7 @@ func opens(t *testing.T, r Rights, root, path string) error {
 	return err
 }
 
-// TestNothingElseIsOpened: a name that leads to what is no file opens nothing.
+// TestNothingElseIsOpened checks that names of pipes, devices, directories and empty files are refused.
 func TestNothingElseIsOpened(t *testing.T) {
 	dir := place(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -84,8 +85,8 @@ func TestNothingElseIsOpened(t *testing.T) {
 	}
 }
 
-// TestDeviceIsNotOpened: to find out that a name leads to a device does not open it. Who opens
-// a terminal's other side is told by a hang-up when that is closed.
+// TestDeviceIsNotOpened checks that a device is not opened to find out that it is a device. The device is a terminal:
+// if it is opened and closed, its master side sees a hang-up.
 func TestDeviceIsNotOpened(t *testing.T) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -110,7 +111,7 @@ func TestDeviceIsNotOpened(t *testing.T) {
 	if err := opens(t, Own(), "", name); !errors.Is(err, ErrNotRegular) || hangUp() {
 		t.Errorf("%v; it was opened: %v", err, hangUp())
 	}
-	// That is how it would be seen.
+	// If it is opened, the hang-up is seen.
 	if f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOCTTY, 0); err == nil {
 		if f.Close(); !hangUp() {
 			t.Error("a terminal that was opened shows nothing of it")
@@ -120,13 +121,15 @@ func TestDeviceIsNotOpened(t *testing.T) {
 
 func itoa(n int) string { return filepath.Base(Path(n)) }
 
-// TestRights: a name leads where the one could go whose rights they are, and nowhere else.
+// TestRights checks that a name leads only to files that the owner of the rights may open.
 func TestRights(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has others' rights")
 	}
 	dir := place(t)
-	for name, nobodyMay := range map[string]bool{"plain": true, "link": true, "secret": false, "leak": false, "private/plain": false} {
+	for name, nobodyMay := range map[string]bool{
+		"plain": true, "link": true, "secret": false, "leak": false, "private/plain": false,
+	} {
 		for _, root := range []string{"", dir} {
 			path := name
 			if root == "" {
@@ -145,7 +148,7 @@ func TestRights(t *testing.T) {
 			}
 		}
 	}
-	// Through a descriptor of whatif's own a name leads nowhere.
+	// Names do not lead through whatif's own descriptors.
 	f, err := os.Open(filepath.Join(dir, "private", "plain"))
 	if err != nil {
 		t.Fatal(err)
@@ -160,13 +163,13 @@ func TestRights(t *testing.T) {
 	if err := opens(t, Owner(Nobody), dir, "out"); err == nil {
 		t.Error("a link led out of the root")
 	}
-	// Nothing of it is left.
+	// Afterwards root has its own rights again.
 	if err := opens(t, Own(), "", filepath.Join(dir, "secret")); err != nil {
 		t.Errorf("root's rights are gone: %v", err)
 	}
 }
 
-// TestLease: a file of which somebody has a lease is not waited for.
+// TestLease checks that opening a file does not wait for another process that has a lease on it.
 func TestLease(t *testing.T) {
 	dir := place(t)
 	f, err := os.OpenFile(filepath.Join(dir, "plain"), os.O_RDWR, 0)

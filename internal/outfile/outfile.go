@@ -1,19 +1,19 @@
-// Package outfile opens the files that whatif writes. whatif runs as root in directories of other
-// users, so a name that it is given may lead to a file that nobody meant.
+// Package outfile opens the files that whatif writes. whatif runs as root in directories of other users, who may make
+// the given name lead to another file.
 //
-// Append opens a file to which lines are added. Replace makes a file that is written as a whole.
-// Own tells whether a directory is safe from other users. All of them obey these rules:
+// Append opens a file to which lines are added. Replace writes a whole file. Own tells whether a directory is safe from
+// other users. All obey these rules:
 //
-//   - Where an invoking user exists (sudo), the kernel checks that user's rights, not root's. A new
-//     file belongs to that user from the moment it exists.
+//   - If there is an invoking user (sudo), the kernel checks that user's rights, not root's. A new file belongs to that
+//     user from the moment it exists.
 //   - The last component of a path is never a symbolic link.
-//   - With root's rights, a symbolic link further up is followed only if neither the link nor its
-//     place can be changed by anybody but root and the invoking user.
-//   - The file is regular, or /dev/null or /dev/full. With root's rights, it belongs to root or to
-//     the invoking user, and has one name only.
+//   - With root's rights, a symbolic link further up is followed only if no users but root and the invoking user can
+//     change the link or its directory.
+//   - The file is regular, or is /dev/null or /dev/full. With root's rights, it belongs to root or to the invoking
+//     user, and has only one name.
 //
-// A directory of somebody else is no reason to refuse: a new file in it takes nothing from anybody,
-// and an old one has to obey the rules above.
+// whatif also writes into a directory of another user: a new file there overwrites nothing, and an old file has to obey
+// the rules above.
 package outfile
 
 import (
@@ -27,18 +27,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
+	"whatif/internal/openfile"
 	"whatif/internal/target"
 )
 
 const (
-	// appended is the mode of a new file to which lines are added: a profile has command lines,
-	// and people put secrets there.
+	// appended is the mode of a new file to which lines are added. A profile has command lines, which may contain
+	// secrets.
 	appended = 0o600
-	// whole is the mode of a new file that is written as a whole: a report is made to be given away.
+	// whole is the mode of a new file that is written as a whole. A report is made to be passed on.
 	whole = 0o644
 )
 
-// Append opens the file at path for reading, and for writing at its end. It is created if it is not there.
+// Append opens the file at path for reading, and for writing at its end. It creates a file that does not exist.
 func Append(path string) (f *os.File, err error) {
 	err = asUser(func(u user) error {
 		f, err = u.append(path)
@@ -53,11 +54,11 @@ func (u user) append(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer unix.Close(dir)
-	for range 100 { // the file may come and go meanwhile, but not for ever
-		old, err := u.look(dir, name)
+	for range 100 { // another process may create and remove the file meanwhile, but not for ever
+		old, err := u.find(dir, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			fd, err := openat(dir, name, unix.O_RDWR|unix.O_APPEND|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, appended)
+			fd, err := openfile.At(dir, name, unix.O_RDWR|unix.O_APPEND|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, appended)
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
@@ -69,14 +70,14 @@ func (u user) append(path string) (*os.File, error) {
 		case err != nil:
 			return nil, err
 		}
-		defer unix.Close(old.fd)
-		return old.open(unix.O_RDWR|unix.O_APPEND, path)
+		defer old.Close()
+		return old.Open(unix.O_RDWR|unix.O_APPEND, path)
 	}
 	return nil, unix.EBUSY
 }
 
-// Replace makes content the file at path. The old file stays as it was unless all of the new one is
-// on the disk; its mode stays, and its owner where that is possible.
+// Replace writes content to the file at path. An old file stays as it was unless all of the new one is on the disk. The
+// new file has the old one's mode, and its owner if possible.
 func Replace(path string, content []byte) error {
 	return asUser(func(u user) error { return u.replace(path, content) })
 }
@@ -88,27 +89,27 @@ func (u user) replace(path string, content []byte) error {
 	}
 	defer unix.Close(dir)
 	mode := uint32(whole)
-	old, err := u.look(dir, name)
+	old, err := u.find(dir, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	default:
-		defer unix.Close(old.fd)
-		// A file that may not be written is not replaced either.
-		f, err := old.open(unix.O_WRONLY, path)
+		defer old.Close()
+		// A file that may not be written must not be replaced, either.
+		f, err := old.Open(unix.O_WRONLY, path)
 		if err != nil {
 			return &fs.PathError{Op: "open", Path: path, Err: err}
 		}
 		defer f.Close()
-		if old.isDevice() {
+		if isDevice(old) {
 			_, err := f.Write(content)
 			return err
 		}
-		mode &= old.Mode // what the old one hides is never seen in the new one
+		mode &= old.Mode // at no moment may more users read the new file than the old one
 	}
 	temp := ".whatif-" + strconv.FormatUint(rand.Uint64(), 36)
-	fd, err := openat(dir, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
+	fd, err := openfile.At(dir, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
 	if err != nil {
 		return fmt.Errorf("creating a file beside %s: %w", path, err)
 	}
@@ -131,8 +132,8 @@ func (u user) replace(path string, content []byte) error {
 	return nil
 }
 
-// Own tells whether only root and the invoking user can change the directory at path, or put another in its place. Of
-// one that is not there yet, the directory above it counts.
+// Own tells whether only root and the invoking user can change the directory at path, or replace it. If the directory
+// does not exist yet, the one above it counts.
 func Own(path string) (own bool) {
 	err := asUser(func(u user) error {
 		dir, err := u.nearest(path)
@@ -144,7 +145,7 @@ func Own(path string) (own bool) {
 			return err
 		}
 		for {
-			above, err := openat(dir, "..", unix.O_PATH|unix.O_DIRECTORY, 0)
+			above, err := openfile.At(dir, "..", unix.O_PATH|unix.O_DIRECTORY, 0)
 			if err != nil {
 				return err
 			}
@@ -162,7 +163,7 @@ func Own(path string) (own bool) {
 	return own && err == nil
 }
 
-// asUser calls f with the rights of the invoking user where there is one.
+// asUser calls f with the rights of the invoking user if there is one.
 func asUser(f func(user) error) error {
 	u := user{privileged: os.Geteuid() == 0}
 	invoker, other, err := target.InvokingUser()
@@ -180,10 +181,10 @@ func asUser(f func(user) error) error {
 	return err
 }
 
-// syncDirectory puts the names in dir on the disk, as far as that can be done: dir may not be
-// readable, and some file systems know no such thing.
+// syncDirectory writes the names in dir to the disk. Errors are ignored: dir may be unreadable, and some file systems
+// cannot do it.
 func syncDirectory(dir int) {
-	if fd, err := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0); err == nil {
+	if fd, err := openfile.At(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0); err == nil {
 		_ = unix.Fsync(fd)
 		unix.Close(fd)
 	}

@@ -18,10 +18,10 @@ import (
 
 const (
 	caller   = 65534 // the user who called sudo
-	stranger = 4711  // somebody else
+	stranger = 4711  // another user
 )
 
-// needRoot gives a directory of root's that everybody may enter.
+// needRoot makes a directory of root that everybody may enter.
 func needRoot(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -33,7 +33,7 @@ func needRoot(t *testing.T) string {
 	return dir
 }
 
-// underSudo has the test run as if uid had called sudo; 0: in a root shell.
+// underSudo makes the test run as if uid had called sudo; 0: in a root shell.
 func underSudo(t *testing.T, uid int) {
 	t.Helper()
 	for _, name := range []string{"SUDO_UID", "SUDO_GID", "PKEXEC_UID", "DOAS_USER"} {
@@ -52,21 +52,21 @@ func check(t *testing.T, errs ...error) {
 	}
 }
 
-// mkdir makes a directory of uid's.
+// mkdir makes a directory of user uid.
 func mkdir(t *testing.T, path string, uid int, mode os.FileMode) string {
 	t.Helper()
 	check(t, os.Mkdir(path, 0o700), os.Chown(path, uid, uid), os.Chmod(path, mode))
 	return path
 }
 
-// file makes a file of uid's with some text.
+// file makes a file of user uid with some text.
 func file(t *testing.T, path string, uid int, mode os.FileMode, text string) string {
 	t.Helper()
 	check(t, os.WriteFile(path, []byte(text), 0o600), os.Chown(path, uid, uid), os.Chmod(path, mode))
 	return path
 }
 
-// link makes a symbolic link of uid's.
+// link makes a symbolic link of user uid.
 func link(t *testing.T, to, path string, uid int) {
 	t.Helper()
 	check(t, os.Symlink(to, path), os.Lchown(path, uid, uid))
@@ -79,7 +79,7 @@ func content(t *testing.T, path string) string {
 	return string(text)
 }
 
-// about says what a file is: owner:group mode.
+// about describes a file: owner:group mode.
 func about(t *testing.T, path string) string {
 	t.Helper()
 	var st unix.Stat_t
@@ -87,7 +87,7 @@ func about(t *testing.T, path string) string {
 	return fmt.Sprintf("%d:%d %o", st.Uid, st.Gid, st.Mode&0o7777)
 }
 
-// alone fails if a temporary file was left in dir.
+// alone fails the test if a temporary file is left in dir.
 func alone(t *testing.T, dir string) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(dir, ".whatif-*")); len(left) > 0 {
@@ -95,7 +95,7 @@ func alone(t *testing.T, dir string) {
 	}
 }
 
-// add appends a line as a profile's writer does.
+// add appends a line, like the writer of a profile.
 func add(path string) error {
 	f, err := Append(path)
 	if err != nil {
@@ -107,11 +107,11 @@ func add(path string) error {
 
 func replace(path string) error { return Replace(path, []byte("line\n")) }
 
-// both are the two ways to write a file.
+// both has the two ways to write a file.
 var both = map[string]func(string) error{"append": add, "replace": replace}
 
-// device is a character device of the kernel's memory driver. Root tests with a node of its own: a mistake must not
-// replace the machine's.
+// device is a character device of the kernel's memory driver. Root tests with a node of its own, so that a mistake does
+// not replace the machine's node.
 func device(t *testing.T, name string, minor uint32) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -129,7 +129,7 @@ func device(t *testing.T, name string, minor uint32) string {
 	return path
 }
 
-// TestPlain needs no privilege: files that are written as everywhere.
+// TestPlain writes ordinary files, without privileges.
 func TestPlain(t *testing.T) {
 	underSudo(t, 0)
 	dir := t.TempDir()
@@ -165,7 +165,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestRefusedToAll are names that are refused whoever asks.
+// TestRefusedToAll checks names that are refused for every user.
 func TestRefusedToAll(t *testing.T) {
 	underSudo(t, 0)
 	zero := device(t, "zero", 5)
@@ -190,7 +190,7 @@ func TestRefusedToAll(t *testing.T) {
 		strings.Repeat("x", 300): "file name too long",
 	} {
 		for name, write := range both {
-			// A FIFO without a reader must not be waited for.
+			// Opening must not wait for a FIFO without a reader.
 			done := make(chan error, 1)
 			go func() { done <- write(path) }()
 			select {
@@ -212,16 +212,16 @@ func TestRefusedToAll(t *testing.T) {
 	alone(t, ".")
 }
 
-// TestLayouts: what others leave where root writes. Each layout is made in a directory of its own; victim is a file
-// of root's elsewhere, which must stay as it is.
+// TestLayouts checks what other users may have prepared where root writes. Each layout has a directory of its own;
+// victim is a file of root elsewhere, which must not change.
 func TestLayouts(t *testing.T) {
 	dir := needRoot(t)
 	const link1 = "that another user can change"
 	for i, l := range []struct {
 		name string
-		uid  int // who called sudo
+		uid  int // the user who called sudo
 		make func(dir, victim string) (path string)
-		want string // in the error; empty: it is written
+		want string // a part of the error; empty: the file is written
 	}{
 		{"a new file in a stranger's directory", 0, func(dir, _ string) string {
 			return mkdir(t, dir+"/d", stranger, 0o755) + "/p"
@@ -372,7 +372,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestSwapped: a stranger renames a link to root's file to and fro while root writes.
+// TestSwapped checks that root writes safely while another user renames a link to root's file back and forth.
 func TestSwapped(t *testing.T) {
 	dir := needRoot(t)
 	underSudo(t, 0)
@@ -395,7 +395,7 @@ func TestSwapped(t *testing.T) {
 			for _, name := range []string{"p", "way"} {
 				_ = unix.Renameat2(unix.AT_FDCWD, theirs+"/"+name, unix.AT_FDCWD, theirs+"/"+name+".other", unix.RENAME_EXCHANGE)
 			}
-			_ = os.Remove(theirs + "/q") // at times there is nothing
+			_ = os.Remove(theirs + "/q") // sometimes it does not exist
 			_ = os.Symlink(victim+".new", theirs+"/q")
 		}
 	})
@@ -422,7 +422,7 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestOwnerFromTheStart: there is no moment in which the user's new file belongs to root.
+// TestOwnerFromTheStart checks that the user's new file never belongs to root, not even for a moment.
 func TestOwnerFromTheStart(t *testing.T) {
 	dir := needRoot(t)
 	underSudo(t, caller)
@@ -456,7 +456,7 @@ func TestOwnerFromTheStart(t *testing.T) {
 	}
 }
 
-// TestFullDisk: what cannot be written whole leaves the old file, and nothing else.
+// TestFullDisk checks that a report which does not fit leaves the old file, and nothing else.
 func TestFullDisk(t *testing.T) {
 	dir := needRoot(t)
 	underSudo(t, 0)
@@ -482,7 +482,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestMayNotBeWritten: a file that is protected from writing is not replaced either.
+// TestMayNotBeWritten checks that a write-protected file is not replaced.
 func TestMayNotBeWritten(t *testing.T) {
 	dir := needRoot(t)
 	underSudo(t, caller)
@@ -501,8 +501,8 @@ func TestOwn(t *testing.T) {
 	mkdir(t, dir+"/theirs", stranger, 0o755)
 	mkdir(t, dir+"/open", 0, 0o777|os.ModeSticky)
 	mkdir(t, dir+"/caller", caller, 0o755)
-	mkdir(t, dir+"/theirs/roots", 0, 0o755) // its owner may put another in its place
-	mkdir(t, dir+"/open/roots", 0, 0o755)   // the sticky bit forbids that
+	mkdir(t, dir+"/theirs/roots", 0, 0o755) // the owner of theirs may replace it
+	mkdir(t, dir+"/open/roots", 0, 0o755)   // the sticky bit forbids this
 	for path, want := range map[string]bool{
 		"/theirs/roots": false, "/open/roots": true,
 		"": true, "/not/yet/there": true,

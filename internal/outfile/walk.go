@@ -4,28 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
+	"whatif/internal/openfile"
 )
 
-// maxLinks is how many symbolic links a path may lead through, as in the kernel.
+// maxLinks is the number of symbolic links that a path may lead through, as in the kernel.
 const maxLinks = 40
 
-// user is on whose behalf a file is written: the invoking user, else root, with root's rights.
+// user is the user for whom a file is written: the invoking user, or root.
 type user struct {
-	privileged bool // whatif has root's rights: what others can change is not trusted
+	privileged bool // whatif has root's rights, so it does not trust what other users can change
 	uid, gid   uint32
 }
 
 func (u user) trusts(uid uint32) bool { return !u.privileged || uid == 0 || uid == u.uid }
 
-// parent opens the directory of the file at path, and gives the last component of path.
+// parent opens the directory of the file at path, and returns the last component of path.
 func (u user) parent(path string) (dir int, name string, err error) {
 	i := strings.LastIndexByte(path, '/') + 1
 	switch name = path[i:]; name {
@@ -39,7 +38,7 @@ func (u user) parent(path string) (dir int, name string, err error) {
 	return dir, name, err
 }
 
-// nearest opens the directory at path, or the nearest one above it that is there.
+// nearest opens the directory at path, or the nearest one above it that exists.
 func (u user) nearest(path string) (dir int, err error) {
 	for {
 		dir, err = u.walk(path)
@@ -51,8 +50,8 @@ func (u user) nearest(path string) (dir int, err error) {
 	}
 }
 
-// walk opens the directory at path, one component after the other: what is checked is what is
-// entered, also if somebody renames and links meanwhile. An empty path is the current directory.
+// walk opens the directory at path, one component after the other. So it enters exactly the directories that it has
+// checked, even if another user renames and links meanwhile. An empty path is the current directory.
 func (u user) walk(path string) (dir int, err error) {
 	if dir, err = start(path); err != nil {
 		return -1, err
@@ -64,7 +63,7 @@ func (u user) walk(path string) (dir int, err error) {
 		if name == "" || name == "." {
 			continue
 		}
-		next, err := openat(dir, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		next, err := openfile.At(dir, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		if errors.Is(err, unix.ENOTDIR) {
 			var text string
 			if text, err = u.readLink(dir, name); err == nil {
@@ -95,12 +94,12 @@ func start(path string) (int, error) {
 	if filepath.IsAbs(path) {
 		begin = "/"
 	}
-	return openat(unix.AT_FDCWD, begin, unix.O_PATH|unix.O_DIRECTORY, 0)
+	return openfile.At(unix.AT_FDCWD, begin, unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
-// readLink gives the text of a symbolic link in dir, if nobody else can change it.
+// readLink returns the text of a symbolic link in dir, if no other user can change the link.
 func (u user) readLink(dir int, name string) (string, error) {
-	fd, err := openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	fd, err := openfile.At(dir, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +124,7 @@ func (u user) readLink(dir int, name string) (string, error) {
 	return string(text[:max(n, 0)]), err
 }
 
-// keepsEntries tells whether nobody else can replace what a trusted user has in dir.
+// keepsEntries tells whether no other user can replace an entry of dir that belongs to a trusted user.
 func (u user) keepsEntries(dir int) (bool, error) {
 	own, err := u.owns(dir)
 	if own || err != nil {
@@ -136,8 +135,8 @@ func (u user) keepsEntries(dir int) (bool, error) {
 	return u.trusts(st.Uid) && st.Mode&unix.S_ISVTX != 0, err
 }
 
-// owns tells whether nobody else can change dir. A directory may be writable for the user's own group: many
-// systems give each user one.
+// owns tells whether no other user can change dir. The user's own group may write to dir, because on many systems each
+// user has a group.
 func (u user) owns(dir int) (bool, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(dir, &st); err != nil {
@@ -147,31 +146,21 @@ func (u user) owns(dir int) (bool, error) {
 	return !u.privileged || u.trusts(st.Uid) && !group && st.Mode&0o002 == 0, nil
 }
 
-// found is a file that is there. It has been looked at, and not opened yet: opening a device or a FIFO has effects.
-type found struct {
-	unix.Stat_t
-	fd int
-}
-
-// look finds a file in dir, and refuses one that must not be written.
-func (u user) look(dir int, name string) (*found, error) {
-	fd, err := openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+// find finds a file in dir, and refuses one that must not be written.
+func (u user) find(dir int, name string) (*openfile.Found, error) {
+	f, err := openfile.Find(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	f := &found{fd: fd}
-	if err = unix.Fstat(fd, &f.Stat_t); err == nil {
-		err = u.refuse(f)
-	}
-	if err != nil {
-		unix.Close(fd)
+	if err := u.refuse(f); err != nil {
+		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// refuse says why f must not be written; nil if it may.
-func (u user) refuse(f *found) error {
+// refuse says why f must not be written; nil: it may.
+func (u user) refuse(f *openfile.Found) error {
 	const another = "choose another file with -o FILE"
 	switch kind := f.Mode & unix.S_IFMT; {
 	case kind == unix.S_IFLNK:
@@ -179,7 +168,7 @@ func (u user) refuse(f *found) error {
 			"give the path of the file itself with -o FILE")
 	case kind == unix.S_IFDIR:
 		return hint.New(unix.EISDIR, "give the path of a file with -o FILE")
-	case f.isDevice():
+	case isDevice(f):
 		return nil
 	case kind != unix.S_IFREG:
 		return hint.New(errors.New("it is not a regular file"), another)
@@ -191,31 +180,12 @@ func (u user) refuse(f *found) error {
 	return nil
 }
 
-// isDevice tells whether f is one of the devices that may be written: /dev/null and /dev/full.
-func (f *found) isDevice() bool {
+// isDevice tells whether f is a device that may be written: /dev/null or /dev/full.
+func isDevice(f *openfile.Found) bool {
 	return f.Mode&unix.S_IFMT == unix.S_IFCHR && (f.Rdev == unix.Mkdev(1, 3) || f.Rdev == unix.Mkdev(1, 7))
 }
 
-// open opens the very file that was looked at. path is its name in errors.
-func (f *found) open(flags int, path string) (*os.File, error) {
-	fd, err := openat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(f.fd), flags, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
-// openat opens as openat(2) does, and begins again where a signal comes in between.
-func openat(dir int, name string, flags int, mode uint32) (int, error) {
-	for {
-		fd, err := unix.Openat(dir, name, flags|unix.O_CLOEXEC, mode)
-		if !errors.Is(err, unix.EINTR) {
-			return fd, err
-		}
-	}
-}
-
-// same tells whether two directories are one, as the topmost and the one above it are.
+// same tells whether two directories are the same, as are the root directory and the one above it.
 func same(one, other int) (bool, error) {
 	var a, b unix.Stat_t
 	if err := unix.Fstat(one, &a); err != nil {

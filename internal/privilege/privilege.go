@@ -1,13 +1,14 @@
-// Package privilege is what whatif may do beyond the user who calls it, where that is not root.
+// Package privilege limits what whatif does with capabilities, if a user other than root runs it.
 //
-// Capabilities come in two ways. An administrator gives them to one user's process, as ambient capabilities
-// (systemd's AmbientCapabilities=): they are meant for that user. Or they are in whatif's file (setcap), and
-// everybody who may run the file has them: whatif lends them. A lent capability is for profiling one's own processes
-// and nothing else: no other user's process is stopped, no code that other users run gets a probe, and no file is
-// read with it. Root is not concerned by any of this.
+// Capabilities come from two sources. An administrator gives them to the process of one user, as ambient capabilities
+// (systemd's AmbientCapabilities=); these are meant for that user. Or whatif's file has them (setcap), and everybody
+// who may run the file gets them: whatif lends them. A lent capability is only for profiling one's own processes. With
+// it, whatif stops no process of another user, sets no probe on code that other users run, and reads no file. None of
+// this applies to root.
 //
-// Settle is called once, before anything is opened. After it the capabilities that overrule the protection of files
-// and processes are not in effect; InTarget has them for a moment, where whatif looks at a process of the target.
+// The normal sequence: Settle is called once, before anything is opened. After it, the capabilities that override the
+// protection of files and processes are not in effect. InTarget puts them into effect for a moment, to read a process
+// of the target.
 package privilege
 
 import (
@@ -24,7 +25,7 @@ import (
 	"whatif/internal/hint"
 )
 
-// A Set is a set of capabilities, by number.
+// A Set is a set of capabilities: bit n stands for capability n.
 type Set uint64
 
 func setOf(capabilities ...int) (s Set) {
@@ -37,15 +38,15 @@ func setOf(capabilities ...int) (s Set) {
 // Has tells whether a capability is in a set.
 func (s Set) Has(capability int) bool { return s>>capability&1 != 0 }
 
-// inTarget are those that InTarget has: to read what a process of the target has mapped, to hold it before its first
-// instruction, and to open a file that it has mapped and nobody else can reach.
+// inTarget are the capabilities for InTarget: to read the mappings of a process of the target, to stop it before its
+// first instruction, and to open a file that the process has mapped and that has no other path.
 var inTarget = setOf(unix.CAP_SYS_PTRACE, unix.CAP_CHECKPOINT_RESTORE)
 
-// always are those that are in effect all the time. None opens a file or another user's process.
+// always are the capabilities that are always in effect. None gives access to a file or to another user's process.
 var always = setOf(unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_ADMIN,
 	unix.CAP_SYS_RESOURCE, unix.CAP_SYSLOG, unix.CAP_SYS_NICE)
 
-// had is what whatif had when it was started.
+// had are the capabilities that whatif was started with.
 var had = sync.OnceValue(func() (h struct{ permitted, ambient Set }) {
 	if s, err := get(); err == nil {
 		h.permitted = s.permitted
@@ -62,30 +63,30 @@ var had = sync.OnceValue(func() (h struct{ permitted, ambient Set }) {
 	return h
 })
 
-// Permitted are the capabilities that this process had when it was started, in effect or not.
+// Permitted are the capabilities that this process was started with, in effect or not.
 func Permitted() Set { return had().permitted }
 
-// Lent tells whether capabilities come from whatif's file. An exec by a user other than root leaves only those of the
-// file and the ambient ones; and where the file has any, none are ambient. AT_SECURE says nearly the same, but also
-// that a security module has changed the domain, as when systemd starts a program under SELinux.
+// Lent tells whether capabilities come from whatif's file. After an exec by a user other than root, only the file's
+// capabilities and the ambient ones remain, and there are no ambient ones if the file has any. AT_SECURE is nearly the
+// same, but is also set if a security module has changed the domain, as when systemd starts a program under SELinux.
 func Lent() bool {
 	h := had()
 	return os.Geteuid() != 0 && h.permitted&^h.ambient != 0
 }
 
-// Remedy is what to do for what a capability install may not.
+// Remedy is the hint for what a whatif with lent capabilities must not do.
 const Remedy = "run whatif with sudo; " +
 	"one that has its capabilities from its file (setcap) profiles only your own processes and programs"
 
-// Refuse is the error for what is not the caller's own, where capabilities are lent.
+// Refuse makes the error for a process or file that is not the user's own, if capabilities are lent.
 func Refuse(doing, why string) error {
 	return hint.New(fmt.Errorf("%s: %s", doing, why), Remedy)
 }
 
 var errCgo = errors.New("this whatif was built with cgo, so it cannot take them from all its threads")
 
-// Settle takes from this process the capabilities that it does not need now: all of them, unless it is going to
-// profile. Set-user-ID installs are refused: the environment of the user would be root's.
+// Settle drops the capabilities that this process does not need now: all of them, unless the command profiles. It
+// refuses a set-user-ID install, because root would then use the user's environment.
 func Settle(profiles bool) error {
 	if os.Geteuid() == 0 {
 		if os.Getuid() != 0 {
@@ -94,10 +95,10 @@ func Settle(profiles bool) error {
 		}
 		return nil
 	}
-	had() // before they are changed
+	had() // reads them before they are changed
 	now, err := get()
 	if err != nil || now.permitted == 0 {
-		return nil // nothing to take
+		return nil // nothing to drop
 	}
 	next := sets{}
 	if profiles {
@@ -113,7 +114,7 @@ func Settle(profiles bool) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.ENOTSUP) && !Lent():
-		return nil // they were given to this user, who does without the precaution
+		return nil // they were given to this user, so dropping them is only a precaution
 	case errors.Is(err, unix.ENOTSUP):
 		err = errCgo
 	}
@@ -121,13 +122,13 @@ func Settle(profiles bool) error {
 		"build it with CGO_ENABLED=0, as make does; or take them from the file (setcap -r), and run whatif with sudo")
 }
 
-// InTarget calls f, on this thread, with the capabilities to look at a process of the target in effect.
+// InTarget calls f on this thread. While f runs, the capabilities for reading a process of the target are in effect.
 func InTarget(f func()) {
 	if os.Geteuid() == 0 || Permitted()&inTarget == 0 {
 		f()
 		return
 	}
-	// No thread is made of a locked one, so no other thread gets its capabilities.
+	// Go creates no thread from a locked one, so no other thread inherits the capabilities.
 	runtime.LockOSThread()
 	before, err := get()
 	raised := before
@@ -140,17 +141,17 @@ func InTarget(f func()) {
 	defer func() {
 		if set(before) == nil {
 			runtime.UnlockOSThread()
-		} // otherwise the thread ends with its goroutine
+		} // else the thread stays locked, and ends with its goroutine
 	}()
 	f()
 }
 
-// With calls f on a thread that has these capabilities and no others, of those that it has: as a process would that
-// was given them. Processes that f starts inherit none.
+// With calls f on a thread that keeps only these of its capabilities, like a process that was given no others.
+// Processes that f starts inherit none.
 func With(capabilities []int, f func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine
+		runtime.LockOSThread() // never unlocked, so that the thread ends with its goroutine
 		keep := setOf(capabilities...)
 		now, err := get()
 		if err == nil {
@@ -164,10 +165,10 @@ func With(capabilities []int, f func() error) error {
 	return <-done
 }
 
-// ignored are the variables that name directories or servers of which whatif takes what code is: symbols, libraries.
+// ignored are the variables that name directories or servers with symbols, debug information or libraries.
 var ignored = []string{"NIX_DEBUG_INFO_DIRS", "DEBUGINFOD_URLS", "LD_LIBRARY_PATH"}
 
-// Getenv is the value of a variable that says where symbols, debug information or libraries are: none, where
+// Getenv is the value of a variable that says where symbols, debug information or libraries are. It is empty if
 // capabilities are lent.
 func Getenv(name string) string {
 	if Lent() {
@@ -176,7 +177,7 @@ func Getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// Ignored are those of these variables that are set and not used.
+// Ignored lists the variables that are set, and not used because capabilities are lent.
 func Ignored() (names []string) {
 	if !Lent() {
 		return nil
@@ -189,12 +190,12 @@ func Ignored() (names []string) {
 	return names
 }
 
-// KernelVersion is for the description of programs on probes. The kernel ignores it since Linux 5.0, but where there is
-// none the library that loads programs reads the version from this process's memory, and the kernel makes
-// that root's file where capabilities come from whatif's file.
+// KernelVersion is a value for the description of programs on probes. The kernel ignores it since Linux 5.0. Without a
+// value, the library that loads programs reads the version from this process's memory. It may not read that if
+// capabilities come from whatif's file, because the kernel then makes root the owner.
 const KernelVersion = 1
 
-// sets are those of a thread.
+// sets are the capability sets of a thread.
 type sets struct{ effective, permitted, inheritable Set }
 
 func get() (s sets, err error) {
@@ -226,7 +227,7 @@ func set(s sets) error {
 	return unix.Capset(&hdr, &s.data()[0])
 }
 
-// inAllThreads sets those of all threads that there are. Go cannot where it shares them with C.
+// inAllThreads sets the capabilities of all threads. Go cannot do that in a program with cgo.
 func inAllThreads(s sets) error {
 	hdr := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	data := s.data()

@@ -13,7 +13,7 @@ import (
 	"whatif/internal/hint"
 )
 
-// A test runs itself with other capabilities, and says what it has then.
+// The tests run this binary with other capabilities and the argument "say". It then prints what the package reports.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "say" {
 		os.Exit(say())
@@ -26,7 +26,8 @@ func say() int {
 	if Lent() {
 		words[0] = "lent"
 	}
-	words = append(words, "HOME="+os.Getenv("HOME"), "LD_LIBRARY_PATH="+Getenv("LD_LIBRARY_PATH"), strings.Join(Ignored(), "+"))
+	words = append(words, "HOME="+os.Getenv("HOME"), "LD_LIBRARY_PATH="+Getenv("LD_LIBRARY_PATH"),
+		strings.Join(Ignored(), "+"))
 	if err := Settle(true); err != nil {
 		words = append(words, err.Error(), hint.Of(err))
 	}
@@ -34,7 +35,7 @@ func say() int {
 	return 0
 }
 
-// ask gives what this program says as another user, started through a command, or directly.
+// ask runs this program as another user, directly or through a command, and returns its output.
 func ask(t *testing.T, self string, through ...string) string {
 	t.Helper()
 	args := append(through, self, "say")
@@ -51,18 +52,18 @@ func ask(t *testing.T, self string, through ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLent: capabilities of the file are told from those that an administrator gave to the process.
+// TestLent checks that capabilities of the file are distinguished from those that an administrator gave to the process.
 func TestLent(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to give a file capabilities")
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "whatif-privilege") // what is mounted nosuid lends nothing
+	dir, err := os.MkdirTemp("/var/tmp", "whatif-privilege") // files that are mounted nosuid lend no capabilities
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
 	self := dir + "/self"
-	// Without cgo, as whatif is built: Settle cannot do with it.
+	// Built without cgo, like whatif: with cgo Settle cannot work.
 	build := exec.Command("go", "test", "-c", "-o", self, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -72,7 +73,8 @@ func TestLent(t *testing.T) {
 		t.Fatal(err)
 	}
 	const caps = "+bpf,+perfmon,+sys_ptrace"
-	ambient := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=" + caps, "--ambient-caps=" + caps}
+	ambient := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+		"--inh-caps=" + caps, "--ambient-caps=" + caps}
 	const used, unused = "not lent|HOME=/x|LD_LIBRARY_PATH=/y|", "lent|HOME=/x|LD_LIBRARY_PATH=|LD_LIBRARY_PATH"
 	if got := ask(t, self); got != used {
 		t.Errorf("no capabilities: %s", got)
@@ -90,7 +92,7 @@ func TestLent(t *testing.T) {
 			t.Errorf("%s in the file: %s", of, got)
 		}
 		if _, err := exec.LookPath("setpriv"); err == nil {
-			// Those of the file replace the ambient ones: who has both has them from the file.
+			// The file's capabilities replace the ambient ones. A process with both has them from the file.
 			if got := ask(t, self, ambient...); got != unused {
 				t.Errorf("%s in the file, and ambient ones: %s", of, got)
 			}
@@ -98,7 +100,7 @@ func TestLent(t *testing.T) {
 	}
 }
 
-// TestWith: a thread with less, and after it the others as they were.
+// TestWith checks that f has fewer capabilities, and that other threads keep theirs.
 func TestWith(t *testing.T) {
 	before, err := get()
 	if err != nil {
@@ -107,7 +109,8 @@ func TestWith(t *testing.T) {
 	failure := errors.New("failed")
 	err = With([]int{unix.CAP_BPF, unix.CAP_PERFMON}, func() error {
 		now, err := get()
-		if want := before.permitted & setOf(unix.CAP_BPF, unix.CAP_PERFMON); err != nil || now != (sets{effective: want, permitted: want}) {
+		want := before.permitted & setOf(unix.CAP_BPF, unix.CAP_PERFMON)
+		if err != nil || now != (sets{effective: want, permitted: want}) {
 			t.Errorf("%+v, want %x: %v", now, want, err)
 		}
 		return failure
@@ -123,13 +126,15 @@ func TestWith(t *testing.T) {
 func TestSets(t *testing.T) {
 	s := sets{setOf(unix.CAP_BPF, unix.CAP_SYS_PTRACE), setOf(unix.CAP_CHECKPOINT_RESTORE), setOf(unix.CAP_CHOWN)}
 	d := s.data()
-	if d[0].Effective != 1<<unix.CAP_SYS_PTRACE || d[1].Effective != 1<<(unix.CAP_BPF-32) || d[0].Permitted != 0 || d[0].Inheritable != 1 {
+	if d[0].Effective != 1<<unix.CAP_SYS_PTRACE || d[1].Effective != 1<<(unix.CAP_BPF-32) ||
+		d[0].Permitted != 0 || d[0].Inheritable != 1 {
 		t.Errorf("%+v", d)
 	}
 	if !s.effective.Has(unix.CAP_BPF) || s.effective.Has(unix.CAP_PERFMON) {
 		t.Errorf("%x", s.effective)
 	}
-	if always&inTarget != 0 || always.Has(unix.CAP_DAC_OVERRIDE) || always.Has(unix.CAP_DAC_READ_SEARCH) || always.Has(unix.CAP_SETUID) {
+	opens := setOf(unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SETUID)
+	if always&(inTarget|opens) != 0 {
 		t.Error("what opens files is in effect all the time")
 	}
 }

@@ -1,4 +1,5 @@
-// Package pty opens pseudo-terminals, for tests.
+// Package pty opens pseudo-terminals for tests. A test gives one end to a program (Open), and reads and writes the
+// other.
 package pty
 
 import (
@@ -9,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open gives both ends of a new pseudo-terminal: what a program writes to its own can be read from
-// the other, the master.
+// Open opens a new pseudo-terminal and returns both ends. What a program writes to its end can be read from the master.
 func Open(t *testing.T) (master, program *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

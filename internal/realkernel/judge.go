@@ -12,15 +12,15 @@ import (
 	"whatif/internal/profile"
 )
 
-// patience is for how long the tests of a package wait for a quiet machine, in all. Each by itself would make a whole
-// test run on a busy machine last for hours.
+// patience is the time that all tests of a package together wait for a quiet machine. If each test waited by itself, a
+// test run on a busy machine would take hours.
 var patience = struct {
 	sync.Mutex
 	left time.Duration
 }{left: 2 * time.Minute}
 
-// Watch waits until the machine is quiet, for as long as patience is left, and watches it from then on. The function
-// that it gives ends that and tells the noise; foreign is the part of the machine that others used, for example by
+// Watch waits until the machine is quiet, as long as patience is left, and then begins to measure its noise. The
+// returned function ends the measurement. foreign is the share of the machine that other programs used, for example by
 // [ForeignShare].
 func Watch(t testing.TB) (seen func(foreign float64) noise.Seen) {
 	t.Helper()
@@ -38,8 +38,8 @@ func Watch(t testing.TB) (seen func(foreign float64) noise.Seen) {
 	}
 }
 
-// awaitQuiet waits until others use little of the machine and a loop takes about as long each time. It gives the
-// loop's spread.
+// awaitQuiet waits until other programs use little of the machine, and a loop takes about the same time each time. It
+// returns the loop's spread.
 func awaitQuiet(t testing.TB) noise.Seen {
 	t.Helper()
 	patience.Lock()
@@ -57,10 +57,10 @@ func awaitQuiet(t testing.TB) noise.Seen {
 	}
 }
 
-// Judge measures figures on a quiet machine, and fails the test where one is wrong. Noise widens their limits. Figures
-// that are beyond their limits, or that noise keeps from being judged, are measured again, and the mean of all
-// measurements is judged: one bad measurement among hundreds of tests is chance, a wrong mean of three is not.
-// measure also gives what part of the machine others used meanwhile.
+// Judge measures figures on a quiet machine, and fails the test if one is wrong. Noise widens the limits. If a figure
+// is beyond its limits, or too noisy to be judged, all are measured again, and the mean of all measurements is judged:
+// one bad measurement among hundreds of tests is chance, a wrong mean of three is not. measure also returns the share
+// of the machine that other programs used during the measurement.
 func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
 	t.Helper()
 	var all []noise.Measured
@@ -90,15 +90,15 @@ func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64
 	}
 }
 
-// Where it is said that nothing was judged, and whether that is a failure.
+// Environment variables for NotJudged.
 const (
-	strictVariable    = "WHATIF_STRICT"     // 1: it is
-	notJudgedVariable = "WHATIF_NOT_JUDGED" // a file for it
+	strictVariable    = "WHATIF_STRICT"     // 1: a figure that is not judged is a failure
+	notJudgedVariable = "WHATIF_NOT_JUDGED" // the file that lists such figures
 )
 
-// NotJudged says that noise kept a test from judging something: a failure where WHATIF_STRICT is 1, as in CI.
-// Elsewhere it is a line on standard error, and one in the file that WHATIF_NOT_JUDGED names, as "go test" shows
-// nothing of a package that passes. make test prints that file at its end.
+// NotJudged reports that a test could not judge a figure because of noise. If WHATIF_STRICT is 1, as in CI, the test
+// fails. Else a line goes to standard error, and to the file that WHATIF_NOT_JUDGED names, because "go test" does not
+// show the output of a package that passes. make test prints that file at its end.
 func NotJudged(t testing.TB, words string) {
 	t.Helper()
 	if os.Getenv(strictVariable) == "1" {
@@ -122,7 +122,7 @@ func NotJudged(t testing.TB, words string) {
 	}
 }
 
-// ForeignShare is the part of the machine that tasks outside the target used, by what a run's experiments say.
+// ForeignShare is the share of the machine that tasks outside the target used, by the experiments of a run.
 func ForeignShare(data *profile.Data) float64 {
 	var foreign, all int64
 	for _, e := range data.Experiments {

@@ -12,7 +12,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// recorder is a test that is not one: what is said to it is kept.
+// recorder stands for a test, and keeps its failures.
 type recorder struct {
 	testing.TB
 	failed []string
@@ -25,7 +25,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failed = append(r.failed, fmt.Sprintf(format, args...))
 }
 
-// A figure that is not judged fails the test in CI only. Elsewhere the user can read of it, although the test passes.
+// A figure that is not judged fails the test only in CI. Elsewhere the test passes, and the user can read about it.
 func TestNotJudged(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	t.Setenv(notJudgedVariable, said)
@@ -47,7 +47,7 @@ func TestNotJudged(t *testing.T) {
 	}
 }
 
-// Judge measures once what is right at once, and judges no figure that is not a number.
+// Judge does not repeat a measurement that is right, and does not accept a figure that is not a number.
 func TestJudgeFigures(t *testing.T) {
 	patience.Lock()
 	left := patience.left

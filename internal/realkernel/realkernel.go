@@ -1,8 +1,7 @@
-// Package realkernel is what tests share that run whatif on the real kernel, as
-// root: whether they can, and a whatif and programs to do it with. It is used by
-// tests only.
+// Package realkernel helps tests that run whatif on the real kernel, as root. It tells whether the machine can do that,
+// builds whatif and programs, and judges measured figures. Only tests use it.
 //
-//	realkernel.Need(t)            // skips with the reason, or takes its turn
+//	realkernel.Need(t)            // skips the test with a reason, or waits for its turn
 //	whatif := realkernel.Whatif(t)
 //	program := realkernel.Compile(t, "testdata/counts.c")
 package realkernel
@@ -19,9 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/doctor"
+	"whatif/internal/target"
 )
 
-// missing says what keeps whatif from working here; see judge.
+// missing says why whatif does not work on this machine; see judge.
 var missing = sync.OnceValues(func() (why string, wrong bool) {
 	if os.Geteuid() != 0 {
 		return "needs root", false
@@ -29,14 +29,15 @@ var missing = sync.OnceValues(func() (why string, wrong bool) {
 	return judge(doctor.Check())
 })
 
-// judge gives what is missing; "" if nothing is. wrong is set where it should not be:
-// where all is there that a user and a kernel must bring along, and still something
-// does not work.
+// judge says why whatif does not work; "" if it does. wrong means that it should work: the kernel and the user have all
+// that they must provide.
 func judge(findings []doctor.Finding) (why string, wrong bool) {
 	if doctor.Able(findings) {
 		return "", false
 	}
-	brought := map[string]bool{"kernel": true, "capabilities": true, "lockdown": true, "real-time kernel": true, "seccomp": true, "btf": true}
+	brought := map[string]bool{
+		"kernel": true, "capabilities": true, "lockdown": true, "real-time kernel": true, "seccomp": true, "btf": true,
+	}
 	wrong = true
 	var whys []string
 	for _, f := range findings {
@@ -53,8 +54,7 @@ func judge(findings []doctor.Finding) (why string, wrong bool) {
 	return strings.Join(whys, "; "), wrong
 }
 
-// Able tells whether whatif can work here, and if not, why. It is an error if it
-// should and cannot.
+// Able tells whether whatif works on this machine, and if not, why. It is an error if whatif should work and does not.
 func Able() (able bool, why string, err error) {
 	why, wrong := missing()
 	if wrong {
@@ -63,9 +63,8 @@ func Able() (able bool, why string, err error) {
 	return why == "", why, nil
 }
 
-// Need skips a test that cannot be run here, and fails it where it should be
-// possible. Otherwise the test has the machine for itself until it ends: such
-// tests measure, also those of other packages that run at the same time.
+// Need skips a test if whatif does not work on this machine, and fails it if whatif should work. Otherwise the test has
+// the machine for itself until it ends. Such tests measure, and those of other packages may run at the same time.
 func Need(t testing.TB) {
 	t.Helper()
 	able, why, err := Able()
@@ -82,8 +81,8 @@ func Need(t testing.TB) {
 	t.Cleanup(release)
 }
 
-// NeedWhole is Need for what takes long and is left to make test-whole: a figure of one mechanism, whose break the gate
-// (make gate) shows too where it is large.
+// NeedWhole is Need for a test that takes long and runs only in make test-whole. Such a test judges a figure of one
+// mechanism. If the mechanism breaks badly, make gate fails, too.
 func NeedWhole(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -92,9 +91,10 @@ func NeedWhole(t testing.TB) {
 	Need(t)
 }
 
-// Turn waits until no other test has the machine.
+// Turn waits until no other test uses the machine. release ends this test's turn.
 func Turn() (release func(), err error) {
-	f, err := os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("whatif-tests-%d.lock", os.Getuid())), os.O_RDWR|os.O_CREATE, 0o600)
+	name := filepath.Join(os.TempDir(), fmt.Sprintf("whatif-tests-%d.lock", os.Getuid()))
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the machine: %w", err)
 	}
@@ -111,12 +111,12 @@ func Turn() (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// Build builds whatif into a directory. Not the test binary: go test strips that
-// of symbols that whatif needs of itself.
+// Build builds whatif into a directory. The test binary would not do, because go test strips symbols that whatif needs
+// of itself.
 func Build(dir string) (path string, err error) {
 	path = filepath.Join(dir, "whatif")
 	cmd := exec.Command("go", "build", "-o", path, "whatif/cmd/whatif")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make does
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // like make
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building whatif: %w\n%s", err, out)
@@ -130,8 +130,8 @@ var (
 	fault error
 )
 
-// Whatif is a whatif built from this checkout, for all tests of a package. Cleanup
-// takes it away again.
+// Whatif returns the path of a whatif that is built from this checkout, once for all tests of a package. Cleanup
+// removes it.
 func Whatif(t testing.TB) string {
 	t.Helper()
 	once.Do(func() {
@@ -146,32 +146,34 @@ func Whatif(t testing.TB) string {
 	return built
 }
 
-// Cleanup belongs at the end of a package's TestMain.
+// Cleanup removes what Whatif has built. It belongs at the end of a package's TestMain.
 func Cleanup() {
 	if built != "" {
 		os.RemoveAll(filepath.Dir(built))
 	}
 }
 
-// Main is the TestMain of a package that does nothing but clean up.
+// Main is the TestMain of a package that has no other preparations. Tests of the package may call target.Start.
 func Main(m *testing.M) {
+	target.Main()
 	status := m.Run()
 	Cleanup()
 	os.Exit(status)
 }
 
-// Compile makes a program, with debug information, of a C file.
+// Compile compiles a C file, with debug information, and returns the program's path.
 func Compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
-	args := append([]string{"-O1", "-g", "-Wall", "-Werror", "-pthread", "-fno-omit-frame-pointer", "-o", program, source}, flags...)
+	args := []string{"-O1", "-g", "-Wall", "-Werror", "-pthread", "-fno-omit-frame-pointer", "-o", program, source}
+	args = append(args, flags...)
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("compiling %s: %v (make test installs gcc)\n%s", source, err, out)
 	}
 	return program
 }
 
-// Line is the number of the one line of a file that ends in a mark.
+// Line is the number of the only line of a file that ends in a mark.
 func Line(t testing.TB, file, mark string) int {
 	t.Helper()
 	text, err := os.ReadFile(file)

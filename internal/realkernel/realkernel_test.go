@@ -6,7 +6,7 @@ import (
 	"whatif/internal/doctor"
 )
 
-// A test may be skipped for what the kernel or its user lack, and for nothing else.
+// A test may be skipped only if the kernel or the user lacks something.
 func TestJudge(t *testing.T) {
 	ok := func(name string) doctor.Finding { return doctor.Finding{Name: name, Needed: true, OK: true} }
 	lacks := func(name string) doctor.Finding { return doctor.Finding{Name: name, Needed: true, Why: "none"} }

@@ -13,14 +13,15 @@ import (
 	"whatif/internal/noise"
 )
 
-// truthRounds and truthSeconds are how often and how long a program runs for its truth.
+// truthRounds and truthSeconds say how often and how long a program runs for its truth.
 const (
 	truthRounds  = 5
 	truthSeconds = "0.5"
 )
 
-// Truth measures what a program of accuracy/programs really gains, in percent, when its target is shrunk by so many
-// percent, and half of that figure's 95% interval. Each run stands between two of the whole program.
+// Truth measures the real gain of a program of accuracy/programs, in percent, if the work of its target is reduced by
+// percent. half is half the width of the gain's 95% interval. Each reduced run is between two runs of the whole
+// program.
 func Truth(t testing.TB, program string, percent int) (gain, half float64) {
 	t.Helper()
 	period := func(percent int) float64 {
@@ -46,7 +47,7 @@ func Truth(t testing.TB, program string, percent int) (gain, half float64) {
 	return 100 * (1 - math.Exp(mean)), 100 * math.Exp(mean) * math.Sinh(off)
 }
 
-// periodOf is the seconds a visit in what a program prints: "visits N seconds T".
+// periodOf is the time per visit in a program's output "visits N seconds T".
 func periodOf(output string) (float64, error) {
 	for line := range strings.Lines(output) {
 		var visits, seconds float64
@@ -57,8 +58,8 @@ func periodOf(output string) (float64, error) {
 	return 0, fmt.Errorf("it prints no line \"visits N seconds T\": %q", output)
 }
 
-// ShareCalibration tells all programs of a test how fast the machine is: a truth that is measured is then that of the
-// program whose prediction is compared with it.
+// ShareCalibration tells all programs of a test the same speed of the machine, so that a truth and a prediction are of
+// the same program.
 func ShareCalibration(t testing.TB) {
 	t.Helper()
 	t.Setenv(load.StepsVariable, strconv.Itoa(load.StepsPerMicrosecond(os.Getenv)))

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// AsOwner calls f, which opens files, with the rights of a user, the owner of a file. A whatif without root's
-// rights cannot have others', and simply calls it. Only f's own thread has them, so f must not start goroutines.
+// AsOwner calls f, which opens files, with the rights of user uid, the owner of a file. Without root's rights whatif
+// cannot take another user's, and calls f with its own. Only the thread that calls f has these rights, so f must not
+// start goroutines.
 func AsOwner(uid uint32, f func() error) error {
 	if os.Geteuid() != 0 || uid == 0 {
 		return f()
@@ -19,9 +20,9 @@ func AsOwner(uid uint32, f func() error) error {
 
 var owners sync.Map // uid → User
 
-// owner is a user with the groups that the user database says. Files of containers belong to users that are
-// not in it, and have no groups then. No program is asked, as LookupUser does: it may take long, and files are
-// opened while others wait.
+// owner is a user with the groups of the user database. Files of containers belong to users that the database does not
+// have; such a user has no groups. Unlike LookupUser it runs no program, because that may take long, and whatif opens
+// files while other work waits.
 func owner(uid uint32) User {
 	if u, known := owners.Load(uid); known {
 		return u.(User)

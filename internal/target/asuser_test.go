@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAsInvokingUser: what the user who called sudo may not read is not read for them, and
-// whatif itself goes on as root.
+// TestAsInvokingUser checks that whatif does not read a file for a user who may not read it, and that whatif itself
+// keeps root's rights.
 func TestAsInvokingUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

@@ -11,9 +11,8 @@ import (
 	"whatif/internal/privilege"
 )
 
-// Executable describes the file that a process executes, as a mapping without
-// addresses. For a script that is its interpreter. A kernel thread or a zombie
-// has none: the error wraps os.ErrNotExist.
+// Executable describes the file that a process executes, as a mapping without addresses. For a script, that is the
+// interpreter. A kernel thread or a zombie has none; the error then wraps os.ErrNotExist.
 func Executable(pid int) (m Mapping, err error) {
 	privilege.InTarget(func() { m, err = executable(pid) })
 	return m, err
@@ -40,8 +39,8 @@ func executable(pid int) (Mapping, error) {
 	return Mapping{}, fmt.Errorf("finding the program of process %d: %w", pid, err)
 }
 
-// BinaryOf is the path by which whatif can open what pid executes: the ordinary
-// one where it leads there, else one through /proc.
+// BinaryOf is a path by which whatif can open the file that pid executes: the ordinary path if that leads to the file,
+// else one through /proc.
 func BinaryOf(pid int) (string, error) {
 	m, err := Executable(pid)
 	if err != nil {
@@ -50,8 +49,8 @@ func BinaryOf(pid int) (string, error) {
 	return Reachable(pid, m)
 }
 
-// MappedFile is the path by which whatif can open the file that pid has mapped,
-// executable, at an address. The error wraps os.ErrNotExist where no file is.
+// MappedFile is a path by which whatif can open the file that pid has mapped, executable, at an address. If no file is
+// mapped there, the error wraps os.ErrNotExist.
 func MappedFile(pid int, address uint64) (string, error) {
 	m, err := mappingAt(pid, address)
 	if err != nil {
@@ -60,7 +59,7 @@ func MappedFile(pid int, address uint64) (string, error) {
 	return Reachable(pid, m)
 }
 
-// OwnCode is where in its file code of this process is, and a path of the file.
+// OwnCode gives the file that has the code at pc of this process, and the code's offset in it.
 func OwnCode(pc uint64) (path string, offset uint64, err error) {
 	m, err := mappingAt(os.Getpid(), pc)
 	if err != nil {
@@ -82,8 +81,8 @@ func mappingAt(pid int, address uint64) (Mapping, error) {
 	return Mapping{}, fmt.Errorf("finding what process %d has at %#x: %w", pid, address, os.ErrNotExist)
 }
 
-// Inside is the path of a file for a process, of which path is whatif's: what is above
-// the process's own root directory, if it has changed that, is not in it.
+// Inside converts whatif's path of a file to the process's path. They differ if the process has changed its root
+// directory.
 func Inside(pid int, path string) string {
 	var root string
 	privilege.InTarget(func() {
@@ -103,8 +102,8 @@ func Inside(pid int, path string) string {
 	return path
 }
 
-// OpenMapped opens the file behind a mapping of pid: the very file that is mapped,
-// also when it has been deleted or replaced, or lies in another mount namespace.
+// OpenMapped opens the file that pid has mapped, even if that file has been deleted or replaced, or is in another mount
+// namespace.
 func OpenMapped(pid int, m Mapping) (*os.File, error) {
 	path, err := Reachable(pid, m)
 	if err != nil {
@@ -119,15 +118,15 @@ func OpenMapped(pid int, m Mapping) (*os.File, error) {
 
 var errOtherFile = errors.New("another file has taken its place")
 
-// Reachable finds a path that leads to the mapped file itself. In this order:
+// Reachable finds a path that leads to the mapped file itself. It tries, in this order:
 //
-//  1. its own path, if what is there now, for whatif, is the file,
-//  2. that path below /proc/PID/root: another mount namespace or a chroot,
-//  3. /proc/PID/exe, if that is the file: also when it is deleted,
-//  4. /proc/PID/map_files, which has every file but needs CAP_CHECKPOINT_RESTORE
-//     or root, and is not to be had of a process whose first thread has ended.
+//  1. the path of the mapping, if whatif finds the same file there,
+//  2. that path below /proc/PID/root, for another mount namespace or a chroot,
+//  3. /proc/PID/exe, if that is the file, even if it is deleted,
+//  4. /proc/PID/map_files, which has every file, but needs CAP_CHECKPOINT_RESTORE or root, and is missing for a process
+//     whose first thread has ended.
 //
-// The last three work while the process lives.
+// The last three work only while the process lives.
 func Reachable(pid int, m Mapping) (path string, err error) {
 	privilege.InTarget(func() { path, err = reachable(pid, m) })
 	return path, err
@@ -160,9 +159,8 @@ func pathsTo(place string, m Mapping) (paths []string) {
 	return paths
 }
 
-// leadsTo says whether path names the mapped file. On btrfs (subvolumes) stat has
-// device numbers of its own, and overlayfs before Linux 6.8 shows the inode of the
-// layer below in maps: there the path has to be trusted.
+// leadsTo tells whether path names the mapped file. It trusts the path in two cases. On btrfs (subvolumes) stat and
+// maps have different device numbers, and overlayfs before Linux 6.8 shows the lower layer's inode in maps.
 func leadsTo(path string, m Mapping) (bool, error) {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -172,8 +170,8 @@ func leadsTo(path string, m Mapping) (bool, error) {
 	return isMapped(fd, m)
 }
 
-// IsMapped reports whether an open file is the mapped one, as far as that can be told: the path that
-// Reachable found may have led elsewhere when it was opened.
+// IsMapped tells whether an open file is the mapped one, with leadsTo's exceptions. The path that Reachable found may
+// have led to another file when it was opened.
 func IsMapped(f *os.File, m Mapping) bool {
 	same, err := isMapped(int(f.Fd()), m)
 	return same && err == nil

@@ -16,11 +16,11 @@ import (
 	"whatif/internal/hint"
 )
 
-// cgroupRoot is where every distribution mounts cgroups: version 2 itself, or the hierarchies of
-// version 1, one for each controller, and that of version 2 in unified.
+// cgroupRoot is the directory where every distribution mounts cgroups: version 2 itself, or the hierarchies of version
+// 1, one for each controller, with that of version 2 in unified.
 const cgroupRoot = "/sys/fs/cgroup"
 
-// hierarchies are the roots of all hierarchies of cgroups that there are.
+// hierarchies lists the roots of all hierarchies of cgroups.
 func hierarchies(root string) []string {
 	if isCgroup(root) {
 		return []string{root}
@@ -35,7 +35,7 @@ func hierarchies(root string) []string {
 			all = append(all, dir)
 		}
 	}
-	// Who uses both versions has the services in these.
+	// If both versions are mounted, these have the services.
 	first := func(dir string) int { return slices.Index([]string{"systemd", "unified"}, filepath.Base(dir)) }
 	slices.SortStableFunc(all, func(a, b string) int { return first(b) - first(a) })
 	return all
@@ -46,15 +46,16 @@ func isCgroup(dir string) bool {
 	return err == nil
 }
 
-// FindCgroup finds the directory of a cgroup: by its path, by that below the root of a
-// hierarchy, as /proc/PID/cgroup has it, or by its last part (nginx.service).
+// FindCgroup finds the directory of a cgroup by its path, by its path below the root of a hierarchy (as in
+// /proc/PID/cgroup), or by the last part of the path (nginx.service).
 func FindCgroup(name string) (string, error) { return findCgroup(cgroupRoot, name) }
 
 func findCgroup(root, name string) (string, error) {
 	doing := "looking for the cgroup " + name
 	all := hierarchies(root)
 	if len(all) == 0 {
-		return "", hint.New(fmt.Errorf("%s: there are none in %s", doing, root), "mount them there, or attach to processes: whatif attach PID...")
+		return "", hint.New(fmt.Errorf("%s: there are none in %s", doing, root),
+			"mount them there, or attach to processes: whatif attach PID...")
 	}
 	if name == "" {
 		return "", hint.New(errors.New("looking for a cgroup: no name"), "name one: --cgroup system.slice/nginx.service")
@@ -72,7 +73,8 @@ func findCgroup(root, name string) (string, error) {
 		if !st.IsDir() {
 			return "", hint.New(fmt.Errorf("%s: this is a file", doing), "name the directory that it is in")
 		}
-		return "", hint.New(fmt.Errorf("%s: this directory is no cgroup", doing), "cgroups are in "+root+"; /proc/PID/cgroup names that of a process")
+		return "", hint.New(fmt.Errorf("%s: this directory is no cgroup", doing),
+			"cgroups are in "+root+"; /proc/PID/cgroup names that of a process")
 	}
 	exact, near := likeNamed(all, filepath.Base(name))
 	if !strings.Contains(name, "/") && len(exact) > 0 {
@@ -85,19 +87,19 @@ func findCgroup(root, name string) (string, error) {
 	return "", hint.New(fmt.Errorf("%s: there is none", doing), remedy)
 }
 
-// inside tells whether a directory is in another, or that itself.
+// inside tells whether dir is root, or below root.
 func inside(root, dir string) bool {
 	rest, err := filepath.Rel(root, dir)
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, "../")
 }
 
-// likeNamed are the cgroups with a name, and those with a name like it (a container's is
-// known by its beginning).
+// likeNamed lists the cgroups with a name, and those with a similar name. Users often know only the beginning of a
+// container's name.
 func likeNamed(hierarchies []string, base string) (exact, near []string) {
 	for _, h := range hierarchies {
 		walk := func(dir string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
-				return nil // gone meanwhile
+				return nil // the cgroup has been removed
 			}
 			switch is := d.Name(); {
 			case is == base || is == base+".service" || is == base+".scope" || is == base+".slice":
@@ -107,16 +109,16 @@ func likeNamed(hierarchies []string, base string) (exact, near []string) {
 			}
 			return nil
 		}
-		_ = filepath.WalkDir(h, walk) // walk gives no errors
+		_ = filepath.WalkDir(h, walk) // walk returns no errors
 	}
 	return exact, near
 }
 
-// ErrNoCgroup says that a cgroup is gone.
+// ErrNoCgroup means that a cgroup has been removed.
 var ErrNoCgroup = errors.New("the cgroup is gone")
 
-// CgroupMembers are the numbers of the processes in a cgroup and those below it, without
-// those that this process cannot see.
+// CgroupMembers lists the numbers of the processes in a cgroup and in those below it, without processes that whatif
+// cannot see.
 func CgroupMembers(dir string) ([]int, error) {
 	var all []int
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -124,7 +126,7 @@ func CgroupMembers(dir string) ([]int, error) {
 			if at == dir {
 				return fmt.Errorf("%w: %s", ErrNoCgroup, dir)
 			}
-			return nil // gone meanwhile
+			return nil // the cgroup has been removed
 		}
 		if !d.IsDir() {
 			return nil
@@ -133,11 +135,12 @@ func CgroupMembers(dir string) ([]int, error) {
 		gone := errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENODEV)
 		switch {
 		case errors.Is(err, unix.EOPNOTSUPP) && at == dir:
-			return hint.New(fmt.Errorf("reading the processes of %s: it is a part of a threaded cgroup", dir), "name the cgroup above it")
+			return hint.New(fmt.Errorf("reading the processes of %s: it is a part of a threaded cgroup", dir),
+				"name the cgroup above it")
 		case gone && at == dir:
 			return fmt.Errorf("%w: %s", ErrNoCgroup, dir)
 		case gone, errors.Is(err, unix.EOPNOTSUPP):
-			return nil // a threaded one's processes are those of the cgroup above
+			return nil // the processes of a threaded cgroup are listed in the cgroup above it
 		case err != nil:
 			return fmt.Errorf("reading the processes of %s: %w", at, err)
 		}
@@ -147,8 +150,8 @@ func CgroupMembers(dir string) ([]int, error) {
 	return all, err
 }
 
-// Lookup gives the process of a number, if it can be profiled: not this one, the
-// kernel's threads, one that has ended or another user's.
+// Lookup returns the process with a number, if whatif may profile it. It refuses whatif itself, the kernel's threads,
+// processes that have ended and those of other users.
 func Lookup(pid int) (r Running, ok bool) {
 	s, err := StatOf(pid)
 	if err != nil || pid == os.Getpid() || s.IsKernel() || s.Ended() || mayProfile(pid) != nil {
@@ -157,7 +160,7 @@ func Lookup(pid int) (r Running, ok bool) {
 	return runningOf(pid, s), true
 }
 
-// parsePIDs reads cgroup.procs. Processes of other namespaces are 0 there.
+// parsePIDs parses cgroup.procs, where processes of other namespaces are 0.
 func parsePIDs(text []byte) []int {
 	var pids []int
 	for line := range bytes.Lines(text) {

@@ -10,7 +10,7 @@ import (
 	"whatif/internal/hint"
 )
 
-// tree makes files below a directory of the test's.
+// tree makes files below a temporary directory.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -78,8 +78,10 @@ func TestCgroupMembers(t *testing.T) {
 
 func TestQuotas(t *testing.T) {
 	root := tree(t, map[string]string{
-		"a/cpu.max": "50000 100000\n", "a/b/cpu.max": "max 100000\n", "a/cpu.stat": "usage_usec 1\nnr_periods 3\nnr_throttled 2\n",
-		"cpu/v1/cpu.cfs_quota_us": "150000\n", "cpu/v1/cpu.cfs_period_us": "100000\n", "cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n",
+		"a/cpu.max": "50000 100000\n", "a/b/cpu.max": "max 100000\n",
+		"a/cpu.stat":              "usage_usec 1\nnr_periods 3\nnr_throttled 2\n",
+		"cpu/v1/cpu.cfs_quota_us": "150000\n", "cpu/v1/cpu.cfs_period_us": "100000\n",
+		"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n",
 	})
 	got := quotas(root, ParseCgroups([]byte("4:cpu,cpuacct:/v1/x\n3:memory:/v1\n0::/a/b\nnonsense\n")))
 	want := []Quota{{root + "/cpu/v1", 1.5}, {root + "/a", 0.5}}
@@ -98,9 +100,20 @@ func TestAllQuotas(t *testing.T) {
 		most  int
 		want  []string
 	}{
-		{map[string]string{"cgroup.procs": "", "a/cpu.max": quota, "b/cpu.max": none, "b/c/cpu.max": quota}, 100, []string{"a", "b/c"}},
+		{
+			map[string]string{"cgroup.procs": "", "a/cpu.max": quota, "b/cpu.max": none, "b/c/cpu.max": quota},
+			100, []string{"a", "b/c"},
+		},
 		{map[string]string{"cgroup.procs": "", "a/cpu.max": quota, "b/cpu.max": quota}, 2, []string{"a"}},
-		{map[string]string{"unified/cgroup.procs": "", "unified/a/cpu.max": quota, "memory/cgroup.procs": "", "memory/a/cpu.max": quota, "cpu,cpuacct/cgroup.procs": "", "cpu,cpuacct/v1/cpu.cfs_quota_us": "50000\n", "cpu,cpuacct/v1/cpu.cfs_period_us": "100000\n"}, 100, []string{"unified/a", "cpu,cpuacct/v1"}},
+		{
+			map[string]string{
+				"unified/cgroup.procs": "", "unified/a/cpu.max": quota,
+				"memory/cgroup.procs": "", "memory/a/cpu.max": quota,
+				"cpu,cpuacct/cgroup.procs": "", "cpu,cpuacct/v1/cpu.cfs_quota_us": "50000\n",
+				"cpu,cpuacct/v1/cpu.cfs_period_us": "100000\n",
+			},
+			100, []string{"unified/a", "cpu,cpuacct/v1"},
+		},
 		{map[string]string{}, 100, nil},
 	} {
 		root := tree(t, x.files)

@@ -12,18 +12,18 @@ import (
 	"whatif/internal/hint"
 )
 
-// An exemptKind is a kind of process that the machine, or the user's way to it, depends on. `whatif system` never
-// stops one on its own account.
+// An exemptKind is a kind of process that the machine depends on, or the user's access to the machine. `whatif system`
+// never stops such a process.
 type exemptKind struct {
 	name     string
 	comms    []string // patterns of the process's name, of which the kernel keeps 15 bytes
-	files    []string // patterns of what one of its open files is: known only of those that run already
-	children bool     // what it starts is exempt, too, with all that that starts
+	files    []string // patterns of open files; they are read only of processes that run when whatif starts
+	children bool     // its descendants are exempt, too
 	why      string
 }
 
-// exemptKinds is the whole list. What they start is the work of users, and is stopped like everything else, but for
-// the kinds whose children do the same job.
+// exemptKinds lists all kinds. What these processes start is usually the work of users, and is stopped like everything
+// else. It is exempt for the kinds whose children do the same job.
 var exemptKinds = []exemptKind{
 	{
 		name:  "init",
@@ -74,27 +74,27 @@ var exemptKinds = []exemptKind{
 	},
 }
 
-// Of what is exempt for other reasons.
+// Kinds of processes that are exempt for other reasons than those of the list.
 const (
 	ExemptAncestor = "whatif's ancestors"
 	ExemptByUser   = "--exempt"
 )
 
-// Exempt is a process that `whatif system` is not to stop.
+// Exempt is a process that `whatif system` must not stop.
 type Exempt struct {
 	Running
 	Kind     string
 	Why      string
-	Children bool // and what it starts
+	Children bool // the processes that it starts are exempt, too
 }
 
-// Exemptions are the processes that the user wants exempt, besides those of the list.
+// Exemptions are the processes that the user exempts, in addition to those of the list.
 type Exemptions struct {
 	PIDs  []int
 	Names []string // patterns, as for FindNamed
 }
 
-// Parse reads what --exempt is given.
+// Parse adds a value of --exempt: a number or a pattern.
 func (e *Exemptions) Parse(word string) error {
 	if pid, err := strconv.ParseInt(word, 10, 32); err == nil {
 		if pid <= 0 {
@@ -110,7 +110,7 @@ func (e *Exemptions) Parse(word string) error {
 	return nil
 }
 
-// Check says whether the processes that are named by number are there.
+// Check returns an error if a process that is exempt by number does not exist.
 func (e *Exemptions) Check() error {
 	for _, pid := range e.PIDs {
 		if s, err := StatOf(pid); err != nil || s.IsKernel() || s.Ended() {
@@ -121,8 +121,9 @@ func (e *Exemptions) Check() error {
 	return nil
 }
 
-// Find looks at all processes. Those below the load are a part of the work, whatever they are called: only the user
-// exempts them. A PID that no process has is an error; a name that none has may come later, and is given in missing.
+// Find lists the exempt processes. load is the number of the load's process, or 0. The load and its descendants are
+// part of the measured work, whatever their names are: only the user can exempt them. missing are the user's patterns
+// that match no process yet.
 func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) {
 	pids, err := processes()
 	if err != nil {
@@ -164,8 +165,8 @@ func (e *Exemptions) Find(load int) (all []Exempt, missing []string, err error) 
 	return all, missing, nil
 }
 
-// FindLater looks at one process that was not there when Find was called, or has run another program since, by its
-// name and its parent. Those that Find gave are again what they were.
+// FindLater tells whether a process is exempt that did not exist at the time of Find, or has run another program since.
+// It goes by the process's name and parent. before are the processes that were found so far; they stay exempt.
 func (e *Exemptions) FindLater(pid, load int, before map[int]Exempt) (Exempt, bool) {
 	s, err := StatOf(pid)
 	if err != nil || s.IsKernel() || s.Ended() || pid == os.Getpid() {
@@ -181,7 +182,7 @@ func (e *Exemptions) FindLater(pid, load int, before map[int]Exempt) (Exempt, bo
 	if !ok || !x.Children {
 		return Exempt{}, false
 	}
-	// Its parent's number may be another's by now.
+	// The parent's number may meanwhile belong to another process.
 	if p, err := StatOf(s.Parent); err != nil || p.Start != x.Start || p.Unique != x.Unique {
 		return Exempt{}, false
 	}
@@ -189,8 +190,8 @@ func (e *Exemptions) FindLater(pid, load int, before map[int]Exempt) (Exempt, bo
 	return x, true
 }
 
-// of looks at one process. Numbers and open files are for the first time only: later a number may be another
-// process's, and a new process has no files yet that would tell.
+// of tells whether one process is exempt by itself. It considers numbers and open files only if first is set: later a
+// number may belong to another process, and a new process has not opened its files yet.
 func (e *Exemptions) of(pid int, s Stat, first bool) (Exempt, bool) {
 	if first && slices.Contains(e.PIDs, pid) || len(e.Names) > 0 && matchesAny(e.Names, namesOf(pid, s)) {
 		return Exempt{Running: runningOf(pid, s), Kind: ExemptByUser, Why: "the user said so"}, true
@@ -205,7 +206,7 @@ func (e *Exemptions) of(pid int, s Stat, first bool) (Exempt, bool) {
 	return Exempt{}, false
 }
 
-// kindOf finds a process in the list by its number, its name and its open files; nil: it is not there.
+// kindOf finds a process in the list by its number, name or open files; nil: the list does not have it.
 func kindOf(pid int, comm string, files []string) *exemptKind {
 	if pid == 1 {
 		return &exemptKinds[0]
@@ -229,7 +230,7 @@ func matchesAny(globs, words []string) bool {
 	return false
 }
 
-// filesOf are the paths of a process's open files; those that may not be seen, or are gone, are left out.
+// filesOf lists the paths of a process's open files, without those that cannot be read.
 func filesOf(pid int) []string {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	entries, err := os.ReadDir(dir)
@@ -250,12 +251,12 @@ func under(pid, load int, stats map[int]Stat) bool {
 	return load != 0 && (pid == load || below(pid, map[int]bool{load: true}, stats))
 }
 
-// descends is under, asked of one process only.
+// descends is under for a single process, without a table of all processes.
 func descends(s Stat, load int) bool {
 	if load == 0 {
 		return false
 	}
-	const deepest = 1000 // what is read one after the other may be a circle
+	const deepest = 1000 // processes change between reads, so the parents could form a circle
 	for range deepest {
 		if s.Parent == load {
 			return true
@@ -272,7 +273,7 @@ func descends(s Stat, load int) bool {
 	return false
 }
 
-// above finds the nearest ancestor that is exempt with its children.
+// above finds the nearest ancestor whose descendants are exempt.
 func above(pid int, found map[int]Exempt, stats map[int]Stat) (Exempt, bool) {
 	for range len(stats) {
 		s, known := stats[pid]
@@ -287,7 +288,7 @@ func above(pid int, found map[int]Exempt, stats map[int]Stat) (Exempt, bool) {
 	return Exempt{}, false
 }
 
-// CommOf is a process's name as the kernel has it; "": it is gone.
+// CommOf is a process's name in the kernel; "" if the process has ended.
 func CommOf(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {

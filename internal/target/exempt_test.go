@@ -17,7 +17,7 @@ func TestExemptKinds(t *testing.T) {
 		pid   int
 		comm  string
 		files []string
-		kind  string // "": it is stopped like everything else
+		kind  string // "": the process is not exempt
 	}{
 		{1, "bash", nil, "init"},
 		{300, "systemd-logind", nil, "init"},
@@ -32,7 +32,7 @@ func TestExemptKinds(t *testing.T) {
 		{406, "anything", []string{"/dev/pts/ptmx"}, "login"},
 		{407, "vim", []string{"/dev/pts/3"}, ""},
 		{500, "containerd-shim", nil, "container runtime"},
-		{501, "runc:[2:INIT]", nil, ""}, // becomes the container's own process
+		{501, "runc:[2:INIT]", nil, ""}, // it becomes the container's own process
 		{502, "conmon", nil, "container runtime"},
 		{600, "anything", []string{"/dev/watchdog0"}, "watchdog"},
 		{601, "watchdog", nil, "watchdog"},
@@ -54,7 +54,7 @@ func TestExemptKinds(t *testing.T) {
 	}
 }
 
-// The kernel keeps 15 bytes of a name: a longer one of the list would never be found.
+// The kernel keeps 15 bytes of a name, so a longer name in the list would never match.
 func TestExemptNamesFit(t *testing.T) {
 	for _, k := range exemptKinds {
 		if k.why == "" || len(k.comms) == 0 {
@@ -85,7 +85,7 @@ func TestParseExemption(t *testing.T) {
 	}
 }
 
-// sleeper starts a copy of sleep that is called so, with a file open besides.
+// sleeper starts a copy of sleep with a given name and an open file.
 func sleeper(t *testing.T, name string, open *os.File) int {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
@@ -120,8 +120,8 @@ func sleeper(t *testing.T, name string, open *os.File) int {
 	return cmd.Process.Pid
 }
 
-// What runs is found by name and by what it has open, and what the user named by both ways to name it; the load and
-// what it started are found only if the user says so.
+// Running processes are found by their names and open files, and those that the user exempts by number or by name. The
+// load and its descendants are found only if the user exempts them.
 func TestFindExempt(t *testing.T) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestFindExempt(t *testing.T) {
 	}
 }
 
-// The children of a watchdog are exempt, those of a terminal are not; those that come later, too.
+// The children of a watchdog are exempt, also later ones. Those of a terminal are not.
 func TestExemptChildren(t *testing.T) {
 	watchdog, login := shellWithChild(t, "watchdog"), shellWithChild(t, "dropbear")
 	var e Exemptions
@@ -199,10 +199,10 @@ func TestExemptChildren(t *testing.T) {
 	}
 }
 
-// shellWithChild starts a shell that is called so, and waits for a child.
+// shellWithChild starts a shell with a given name, and waits until it has a child.
 func shellWithChild(t *testing.T, name string) int {
 	t.Helper()
-	// The child has the shell's name until it runs its own program.
+	// The child has the shell's name until it executes its own program.
 	const script = `printf %s "$0" > /proc/$$/comm; sleep 1000 &
 		until read comm < /proc/$!/comm && [ "$comm" = sleep ]; do :; done; echo started; wait`
 	cmd := exec.Command("sh", "-c", script, name)

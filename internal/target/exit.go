@@ -8,28 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What happened to a child, siginfo's si_code for SIGCHLD.
+// Values of siginfo's si_code for SIGCHLD: what happened to a child.
 const (
 	cldExited = 1
 	cldKilled = 2
 	cldDumped = 3
 )
 
-// ExitState is how a program ended.
+// ExitState describes how a program ended.
 type ExitState struct {
-	// Status is what a shell would report: the exit status, or 128 + the signal.
+	// Status is the status that a shell would report: the exit status, or 128 + the signal.
 	Status int
-	Signal syscall.Signal // 0: it exited by itself
-	// Err is not nil when the end of the program could not be learned; Status is
-	// then 125.
+	Signal syscall.Signal // 0: the program exited by itself
+	// Err is set if the program's end could not be observed. Status is then 125.
 	Err error
 }
 
-// NotExecuted is an error of Start: the program cannot be executed. Status is what a shell would end with, for scripts
-// that tell a program that fails from one that is not there.
+// NotExecuted is the error of Start for a program that cannot be executed. Status is a shell's exit status in this
+// case, by which scripts distinguish a program that fails from one that is missing.
 type NotExecuted struct {
 	Err    error
-	Status int // statusNotFound, or statusCannotExecute where there is such a file
+	Status int // statusNotFound, or statusCannotExecute if the file exists
 }
 
 const (
@@ -41,7 +40,7 @@ func (e *NotExecuted) Error() string { return e.Err.Error() }
 
 func (e *NotExecuted) Unwrap() error { return e.Err }
 
-// notExecuted gives an error its status.
+// notExecuted adds the status to an error; found tells whether the file exists.
 func notExecuted(err error, found bool) error {
 	if found {
 		return &NotExecuted{err, statusCannotExecute}
@@ -49,10 +48,11 @@ func notExecuted(err error, found bool) error {
 	return &NotExecuted{err, statusNotFound}
 }
 
-// missing tells whether an error says that there is no such file.
+// missing tells whether an error means that there is no such file.
 func missing(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) }
 
-// endsIn waits for a process, so many milliseconds at most, and tells whether it has ended; -1: however long that takes.
+// endsIn waits for the end of a process, at most ms milliseconds, and tells whether it has ended. With -1 it waits
+// without a limit.
 func endsIn(pidfd, ms int) bool {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, ms)

@@ -15,18 +15,19 @@ import (
 	"whatif/internal/hint"
 )
 
-// explain turns what the stage reports into words and a remedy.
+// explain makes an error with a hint of what the stage reports.
 func explain(name string, s *spec, f failure) error {
 	switch f.Step {
 	case stepExec:
-		// A script is found also where its interpreter is not.
+		// A script counts as found even if its interpreter is missing.
 		path := within(string(s.Dir), string(f.Path))
 		return notExecuted(explainExec(name, path, s, f), !missing(f.Errno) || startable(path) == nil)
 	case stepUser:
 		return hint.New(fmt.Errorf("becoming user %s: %w", s.User.Name, f.Errno),
 			"only root may run a program as another user: use sudo, or leave out --user")
 	case stepDir:
-		return hint.New(fmt.Errorf("changing to %s: %w", f.Path, f.Errno), "choose a directory that the program's user may enter")
+		return hint.New(fmt.Errorf("changing to %s: %w", f.Path, f.Errno),
+			"choose a directory that the program's user may enter")
 	}
 	return fmt.Errorf("%s: %w", f.Step, f.Errno)
 }
@@ -54,7 +55,7 @@ func explainExec(name, path string, s *spec, f failure) error {
 	return hint.New(err, remedyFor(f.Errno, path, name))
 }
 
-// unloadable says what a file is that the kernel does not take for a program.
+// unloadable says why the kernel does not accept a file as a program.
 func unloadable(path, name string) (why, remedy string) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -84,7 +85,9 @@ func unloadableELF(r io.ReaderAt) (why, remedy string) {
 	if err != nil {
 		return "it is a damaged ELF file", "build it again"
 	}
-	native := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "riscv64": elf.EM_RISCV}[runtime.GOARCH]
+	native := map[string]elf.Machine{
+		"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "riscv64": elf.EM_RISCV,
+	}[runtime.GOARCH]
 	switch {
 	case f.Machine != native:
 		return fmt.Sprintf("it is built for %v, this machine is %v", f.Machine, native), "build it for this machine"
@@ -94,8 +97,8 @@ func unloadableELF(r io.ReaderAt) (why, remedy string) {
 	return "the kernel cannot load this ELF file", "build it again"
 }
 
-// interpreterOf is what the kernel starts in place of the file: the #! program
-// or the dynamic linker; "" if it is neither kind.
+// interpreterOf is the program that the kernel starts instead of the file: the one after #!, or the dynamic linker; ""
+// if the file names neither.
 func interpreterOf(path string) string {
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()
@@ -146,7 +149,8 @@ func deniedRemedy(path string, u *User) string {
 	case unix.Statfs(path, &fs) == nil && fs.Flags&unix.ST_NOEXEC != 0:
 		return "its file system is mounted noexec: copy it elsewhere"
 	case u != nil:
-		return fmt.Sprintf("user %s may not execute it: give that user the right, or choose another with --user (--user root)", u.Name)
+		return fmt.Sprintf("user %s may not execute it: give that user the right, "+
+			"or choose another with --user (--user root)", u.Name)
 	}
 	return "a directory on its path, or its interpreter, is not accessible"
 }

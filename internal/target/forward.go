@@ -11,14 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passedOn are the signals that somebody may send to whatif and mean the program.
-// The real-time signals follow in Forward.
+// passedOn are signals that are meant for the program, though they are sent to whatif. Forward adds the real-time
+// signals.
 var passedOn = []os.Signal{
 	unix.SIGHUP, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGVTALRM, unix.SIGIO, unix.SIGPWR,
 }
 
-// fromTerminal are the signals that a terminal sends to its whole foreground
-// process group.
+// fromTerminal are the signals that a terminal sends to its whole foreground process group.
 var fromTerminal = []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH}
 
 // The first real-time signal that Go can catch, and the last.
@@ -27,25 +26,22 @@ const (
 	lastRealTime  = 64
 )
 
-// Forward passes signals on that are sent to whatif and meant for the program,
-// until ctx is done or p closed. It returns at once; from then on:
+// Forward passes signals that are sent to whatif on to the program, until ctx is done or p is closed. It returns at
+// once. From then on:
 //
-//   - SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGIO, SIGPWR and the
-//     real-time signals go on to the program. whatif lives on until the program
-//     ends by them.
-//   - SIGINT, SIGQUIT and SIGWINCH come from a terminal for the whole foreground
-//     process group. Where whatif and the program both are in it the program has
-//     received its own and nothing is sent on (it would get it twice); otherwise
-//     (no terminal, a background job, kill from a script) they go on too.
-//     Go cannot tell a kill -INT from a Ctrl-C: sent by hand to a whatif in the
-//     foreground of its terminal it has no effect; send it to the program.
-//   - SIGPIPE is swallowed: a closed stderr must not cost the profile.
-//   - SIGTSTP and SIGCONT keep their default: see jobcontrol.go.
+//   - SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGIO, SIGPWR and the real-time signals are sent on to the
+//     program. whatif lives on; the program may end by them.
+//   - SIGINT, SIGQUIT and SIGWINCH come from a terminal, for its whole foreground process group. If whatif and the
+//     program are both in that group, the program has its own signal, and nothing is sent on. Otherwise (no terminal, a
+//     background job, kill from a script) they are sent on, too. Go cannot distinguish kill -INT from Ctrl-C: a kill
+//     -INT for a whatif in the foreground of its terminal has no effect. Send it to the program.
+//   - SIGPIPE is ignored: a closed stderr must not cost the profile.
+//   - SIGTSTP and SIGCONT keep their default actions: see jobcontrol.go.
 //   - A signal that whatif's parent had ignored stays ignored, as under nohup.
 //
-// Once the program has ended whatif profiles what it has left, or is writing its profile. The first SIGINT,
-// SIGTERM, SIGHUP or SIGQUIT then only asks for the end, see Interrupted (the Ctrl-C that ended the program
-// is often pressed twice), the second ends whatif.
+// When the program has ended, whatif profiles its descendants, or writes the profile. The first SIGINT, SIGTERM, SIGHUP
+// or SIGQUIT then only asks for the end, because the Ctrl-C that ended the program is often pressed twice (see
+// Interrupted). The second one ends whatif.
 func (p *Process) Forward(ctx context.Context) {
 	signals := make(chan os.Signal, 64)
 	for _, sig := range slices.Concat(passedOn, fromTerminal) {
@@ -83,30 +79,33 @@ func (p *Process) forwardUntilEnd(ctx context.Context, signals <-chan os.Signal)
 		case <-ctx.Done():
 			return
 		case <-p.done:
-			for len(signals) > 0 { // the Ctrl-C that ended the program is not one of those after it
+			for len(signals) > 0 { // signals up to here, such as the Ctrl-C that ended the program, do not count as later
 				p.note(<-signals)
 			}
 			return
 		case sig := <-signals:
 			p.note(sig)
 			if !p.fromTerminal(sig) {
-				_ = p.Signal(sig.(syscall.Signal)) // EPERM: a set-user-ID program; it would not take it from its user either
+				// EPERM: a set-user-ID program, which would not take the signal from its user, either.
+				_ = p.Signal(sig.(syscall.Signal))
 			}
 		}
 	}
 }
 
-// Interrupted tells whether the program has ended and somebody wants all to end: by SIGINT or SIGTERM while it ran, by SIGHUP or SIGQUIT by which it
-// ended, it seems, or by one of those since.
+// Interrupted tells whether the program has ended and a signal asks for the end of everything: SIGINT or SIGTERM while
+// the program ran; SIGHUP or SIGQUIT by which the program ended, as far as can be told; or one of the four since then.
 func (p *Process) Interrupted() bool {
 	if !p.Ended() {
 		return false
 	}
 	hinted := p.hinted.Load()
-	return p.asked.Load() || p.state.Signal == unix.SIGHUP || p.state.Signal == unix.SIGQUIT || hinted != nil && p.ended.Sub(*hinted) < endsBy
+	return p.asked.Load() || p.state.Signal == unix.SIGHUP || p.state.Signal == unix.SIGQUIT ||
+		hinted != nil && p.ended.Sub(*hinted) < endsBy
 }
 
-// endsBy is how soon a program has ended if SIGHUP, which may just have it read its settings, or SIGQUIT, which may have it tell what it does, was why.
+// endsBy is the time within which a program ends if SIGHUP or SIGQUIT is the reason. SIGHUP may only make it read its
+// settings again, and SIGQUIT may only make it print its state.
 const endsBy = 3 * time.Second
 
 func (p *Process) note(sig os.Signal) {
@@ -119,7 +118,7 @@ func (p *Process) note(sig os.Signal) {
 	}
 }
 
-// fromTerminal says whether the program has received sig by itself.
+// fromTerminal tells whether the terminal has sent sig to the program, too.
 func (p *Process) fromTerminal(sig os.Signal) bool {
 	return slices.Contains(fromTerminal, sig) && foreground() && p.sharesGroup()
 }

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A session is a small whatif at work, its words read line by line.
+// A session is a small whatif that runs, with its output.
 type session struct {
 	cmd   *exec.Cmd
 	lines *bufio.Reader
-	pid   int // the program's
+	pid   int // of the program
 }
 
 // begin starts whatif without a terminal and waits for the program's first line, "ready".
@@ -49,7 +49,7 @@ func begin(t *testing.T, how string, args ...string) *session {
 	return s
 }
 
-// expect reads up to the line that begins so.
+// expect reads up to a line with a prefix, and returns that line.
 func (s *session) expect(t *testing.T, prefix string) string {
 	t.Helper()
 	for {
@@ -70,7 +70,7 @@ func (s *session) send(t *testing.T, sig syscall.Signal) {
 	}
 }
 
-// end returns the exit status of whatif as a shell sees it.
+// end waits for whatif's end, and returns the exit status that a shell would report.
 func (s *session) end() int {
 	_, _ = io.Copy(io.Discard, s.lines)
 	_ = s.cmd.Wait()
@@ -81,7 +81,8 @@ func (s *session) end() int {
 	return ws.ExitStatus()
 }
 
-const trapAll = `for s in HUP INT QUIT TERM USR1 USR2 WINCH ALRM PWR RTMIN+5; do trap "echo got $s" $s; done; trap 'exit 9' RTMIN+6
+const trapAll = `for s in HUP INT QUIT TERM USR1 USR2 WINCH ALRM PWR RTMIN+5; do trap "echo got $s" $s; done
+trap 'exit 9' RTMIN+6
 echo ready; while :; do sleep 0.02; done`
 
 func TestForwardsWithoutTerminal(t *testing.T) {
@@ -96,7 +97,7 @@ func TestForwardsWithoutTerminal(t *testing.T) {
 		s.send(t, sig.number)
 		s.expect(t, "got "+sig.name)
 	}
-	s.send(t, unix.SIGPIPE) // swallowed
+	s.send(t, unix.SIGPIPE) // whatif ignores it
 	s.send(t, 40)
 	s.expect(t, "ended 9")
 	if status := s.end(); status != 9 {
@@ -112,7 +113,7 @@ func TestForwardedSignalEndsBoth(t *testing.T) {
 	}
 }
 
-// After the program's end one Ctrl-C is swallowed and the second ends whatif.
+// After the program's end the first Ctrl-C has no effect, and the second one ends whatif.
 func TestInterruptAfterTheEnd(t *testing.T) {
 	s := begin(t, "late", "sh", "-c", "echo ready; exit 3")
 	s.expect(t, "ended 3")
@@ -138,21 +139,21 @@ func TestNohup(t *testing.T) {
 	s := begin(t, "", "sh", "-c", "trap '' HUP; exec "+whatifPath(t)+" sh -c 'echo ready; sleep 0.2; exit 6'")
 	s.send(t, unix.SIGHUP)
 	_ = s
-	// The outer whatif forwards to the inner one, which was started with SIGHUP ignored.
+	// The outer whatif sends SIGHUP on to the inner one, which was started with SIGHUP ignored.
 	if status := s.end(); status != 6 {
 		t.Errorf("status %d", status)
 	}
 }
 
-// Who asks for the end means it, and SIGHUP and SIGQUIT do where the program ended by them.
+// SIGINT and SIGTERM always ask for the end. SIGHUP and SIGQUIT do if the program ended by them.
 func TestInterrupted(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	for _, c := range []struct {
 		name   string
-		signal os.Signal // that whatif was sent
-		before time.Duration
-		by     syscall.Signal // that ended the program
+		signal os.Signal      // sent to whatif
+		before time.Duration  // from the signal to the program's end
+		by     syscall.Signal // ended the program
 		done   chan struct{}
 		want   bool
 	}{

@@ -16,28 +16,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// numSignals is Linux's highest signal number on every architecture Go knows
-// except MIPS.
+// numSignals is Linux's highest signal number, on every architecture of Go except MIPS.
 const numSignals = 64
 
-// A signalSet has bit n-1 set for signal n, as the kernel writes it.
+// A signalSet has bit n-1 set for signal n, as in the kernel.
 type signalSet uint64
 
 func (s signalSet) has(sig int) bool { return s>>(sig-1)&1 != 0 }
 
-// inheritance is the part of what whatif inherited that its own life has
-// changed, and that a program started by it must get unchanged.
+// inheritance is the part of what whatif inherited that whatif or Go's runtime has changed. The program must get it
+// unchanged.
 type inheritance struct {
 	Ignored signalSet
-	// Mask is nil when it is not known; the thread's own mask is then the best guess.
+	// Mask is nil if it is unknown. The thread's own mask is then the best guess.
 	Mask   *signalSet
 	Limits map[int]unix.Rlimit
 }
 
-// limitsAtStart are whatif's limits before it changed any (old kernels charge
-// BPF maps to RLIMIT_MEMLOCK, which is then raised). RLIMIT_NOFILE is not in
-// it: Go raises that one before any of our code runs, and package
-// syscall puts it back at exec.
+// limitsAtStart are the resource limits that whatif was started with, read before whatif changes any: old kernels count
+// BPF maps against RLIMIT_MEMLOCK, which is then raised. RLIMIT_NOFILE is left out: Go raises it before any code of
+// whatif runs, and package syscall restores it at exec.
 var limitsAtStart = readLimits()
 
 func readLimits() map[int]unix.Rlimit {
@@ -51,18 +49,16 @@ func readLimits() map[int]unix.Rlimit {
 	return limits
 }
 
-// leftAlone are the signals that Go's runtime touches only when asked to.
+// leftAlone are the signals that Go's runtime handles only on request.
 const leftAlone = signalSet(1<<(unix.SIGCONT-1) | 1<<(unix.SIGTSTP-1) | 1<<(unix.SIGTTIN-1) | 1<<(unix.SIGTTOU-1))
 
-// inherited finds out what whatif was started with. Go's runtime installs
-// handlers for nearly all signals before main, which forgets that a signal was
-// ignored (systemd ignores SIGPIPE for every service); a child would then
-// get the default action. The runtime does keep the old state in two variables
-// of its own, read here through the symbol table. In a stripped whatif (-ldflags
-// -s) only the signals that Go leaves alone, SIGHUP and SIGINT are exact.
+// inherited finds out what whatif was started with. Go's runtime installs handlers for nearly all signals before main.
+// A signal that was ignored (systemd ignores SIGPIPE for every service) would then have its default action in a child.
+// The runtime keeps the old state in two private variables, which are read here through the symbol table. In a stripped
+// whatif (-ldflags -s) the result is exact only for SIGHUP, SIGINT and the signals in leftAlone.
 var inherited = sync.OnceValue(func() inheritance {
 	in := inheritance{Limits: limitsAtStart}
-	now, _ := statusSignals("SigIgn") // no /proc: no profiling either
+	now, _ := statusSignals("SigIgn") // without /proc whatif cannot profile, either
 	ignored, mask, err := runtimeSignals()
 	if err != nil {
 		in.Ignored = now
@@ -72,8 +68,7 @@ var inherited = sync.OnceValue(func() inheritance {
 	return in
 })
 
-// runtimeSignals reads runtime.fwdSig (what each signal did at start, 1 is
-// SIG_IGN) and runtime.initSigmask.
+// runtimeSignals reads runtime.fwdSig, the action of each signal at the start (1 is SIG_IGN), and runtime.initSigmask.
 func runtimeSignals() (ignored, mask signalSet, err error) {
 	f, err := elf.Open("/proc/self/exe")
 	if err != nil {
@@ -84,8 +79,8 @@ func runtimeSignals() (ignored, mask signalSet, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	// Where a position-independent whatif was loaded is the distance between one
-	// of its functions and that function's symbol.
+	// The address at which a position-independent whatif was loaded is the distance between one of its functions and
+	// that function's symbol.
 	here := runtime.FuncForPC(reflect.ValueOf(runtimeSignals).Pointer())
 	self, err := syms.value(here.Name())
 	if err != nil {
@@ -109,8 +104,7 @@ func runtimeSignals() (ignored, mask signalSet, err error) {
 	return ignored, signalSet(blocked[0]), nil
 }
 
-// readOwn copies a variable of this process. A system call, not a pointer: a
-// wrong address is then an error.
+// readOwn copies a variable of this process. It uses a system call, so that a wrong address is an error.
 func readOwn(syms *symbolTable, name string, bias uint64, into []uint64) error {
 	addr, err := syms.value(name)
 	if err != nil {
@@ -132,7 +126,7 @@ func readOwn(syms *symbolTable, name string, bias uint64, into []uint64) error {
 	return nil
 }
 
-// A symbolTable answers for few names without building a list of all.
+// A symbolTable finds a few symbols without a list of all of them.
 type symbolTable struct {
 	syms, names []byte
 	order       binary.ByteOrder
@@ -166,7 +160,7 @@ func (t *symbolTable) value(name string) (uint64, error) {
 	return 0, fmt.Errorf("reading whatif's own symbols: no %s", name)
 }
 
-// statusSignals reads one of the signal sets in /proc/self/status.
+// statusSignals reads a signal set in /proc/self/status.
 func statusSignals(field string) (signalSet, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// compare runs a command as it is and through whatif, and compares what it prints.
-// setup is shell code that prepares what both inherit.
+// compare runs a command by itself and through whatif, and compares the outputs. setup is shell code that changes what
+// both inherit.
 func compare(t *testing.T, setup, command string) string {
 	t.Helper()
 	self := whatifPath(t)
@@ -37,13 +37,13 @@ func compare(t *testing.T, setup, command string) string {
 
 var ignoredMask = regexp.MustCompile(`SigIgn:\t[0-9a-f]{16}`)
 
-// withoutInternal takes the signals 32 and 33 out of the ignored ones: glibc's
-// posix_spawn, and so make, has its children ignore them.
+// withoutInternal removes the signals 32 and 33 from the ignored ones. Children of glibc's posix_spawn, and so those of
+// make, ignore them.
 func withoutInternal(status string) string {
 	return ignoredMask.ReplaceAllStringFunc(status, func(s string) string {
 		mask, err := strconv.ParseUint(s[len("SigIgn:\t"):], 16, 64)
 		if err != nil {
-			panic(err) // it matched
+			panic(err) // cannot be: the expression has matched
 		}
 		return fmt.Sprintf("SigIgn:\t%016x", mask&^(1<<31|1<<32))
 	})
@@ -51,7 +51,8 @@ func withoutInternal(status string) string {
 
 func TestInheritsUnchanged(t *testing.T) {
 	for _, test := range []struct{ setup, command, want string }{
-		// Signals that Go's runtime leaves alone, that it handles when not ignored, and that it always handles.
+		// Signals that Go's runtime does not handle, those that it handles unless they are ignored, and those that it
+		// always handles.
 		{"trap '' TSTP TTOU", "grep -E ^Sig(Ign|Blk) /proc/self/status", "280000"},
 		{"trap '' HUP INT", "grep -E ^Sig(Ign|Blk) /proc/self/status", "0003"},
 		{"trap '' PIPE TERM USR1 RTMIN+3 CHLD", "grep -E ^Sig(Ign|Blk) /proc/self/status", "1000015200"},
@@ -63,7 +64,8 @@ func TestInheritsUnchanged(t *testing.T) {
 		{"umask 027", "grep ^Umask /proc/self/status", "0027"},
 		{"cd /usr", "pwd", "/usr"},
 		{"renice -n 5 $$ >/dev/null", "nice", "5"},
-		{"", "grep -E ^(TracerPid|NoNewPrivs|Seccomp|Groups|Uid|Gid|CapInh|CapPrm|CapEff|CapBnd|CapAmb): /proc/self/status", "TracerPid:\t0"},
+		{"", "grep -E ^(TracerPid|NoNewPrivs|Seccomp|Groups|Uid|Gid|CapInh|CapPrm|CapEff|CapBnd|CapAmb): " +
+			"/proc/self/status", "TracerPid:\t0"},
 		{"", "cat /proc/self/personality", ""},
 		{"", "cat /proc/self/oom_score_adj", ""},
 		{"", "cat /proc/self/cgroup", ""},
@@ -73,7 +75,7 @@ func TestInheritsUnchanged(t *testing.T) {
 		{"taskset -cp 0 $$ >/dev/null", "grep Cpus_allowed_list /proc/self/status", "\t0\n"},
 		{"", "readlink /proc/self/ns/mnt", "mnt:"},
 	} {
-		// Words for bash: ( and | are meant literally.
+		// The words are quoted for bash, which would act on ( and |.
 		command := strings.NewReplacer("^Sig(Ign|Blk)", "'^Sig(Ign|Blk)'", "^Sig(Ign|Blk|Cgt)", "'^Sig(Ign|Blk|Cgt)'",
 			"^(Tracer", "'^(Tracer", "CapAmb):", "CapAmb):'", "%s\\n", "'%s\\n'").Replace(test.command)
 		var got string
@@ -89,7 +91,7 @@ func TestInheritsUnchanged(t *testing.T) {
 	}
 }
 
-// A program gets the session, group and terminal of whatif, and is its child.
+// A program is whatif's child, in whatif's session and process group, with whatif's terminal.
 func TestSameGroupAndSession(t *testing.T) {
 	out, _ := run(t, Config{Args: []string{"cat", "/proc/self/stat"}})
 	var pid, ppid, pgrp, session, tty int
@@ -121,7 +123,7 @@ os.execv(sys.argv[1],sys.argv[1:])`
 	}
 }
 
-// Files that whatif opened itself do not reach the program, at whatever number.
+// The program inherits none of the files that whatif has opened itself, whatever their numbers are.
 func TestOwnFilesStayClosed(t *testing.T) {
 	for range 40 {
 		f, err := os.Open("/dev/null")
@@ -131,7 +133,7 @@ func TestOwnFilesStayClosed(t *testing.T) {
 		defer f.Close()
 	}
 	out, _ := run(t, Config{Args: []string{"sh", "-c", "ls /proc/$$/fd"}})
-	var given []string // what this test was started with
+	var given []string // the files that this test has inherited
 	entries, _ := filepath.Glob("/proc/self/fd/*")
 	for _, entry := range entries {
 		var fd int
@@ -146,7 +148,7 @@ func TestOwnFilesStayClosed(t *testing.T) {
 	}
 }
 
-// A limit that whatif lowers for itself after its start is not the program's.
+// The program does not inherit a limit that whatif lowers after its own start.
 func TestLimitsOfTheStart(t *testing.T) {
 	var old unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &old); err != nil {

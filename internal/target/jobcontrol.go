@@ -10,17 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Job control. The program shares whatif's process group, so Ctrl-Z stops both
-// and the shell's fg and bg continue both. Left over are programs that catch
-// SIGTSTP, tidy the screen and then stop only themselves: the shell, which knows
-// whatif alone, would wait for ever. Then whatif stops too, as the program would
-// have been seen to do without it.
+// Job control. The program shares whatif's process group, so Ctrl-Z stops both, and the shell's fg and bg continue
+// both. Some programs catch SIGTSTP, restore the screen and then stop only themselves. The shell knows only whatif, and
+// would wait for ever. So whatif then stops, too; to the shell it looks as if the program had stopped by itself.
 
-// settle is how long whatif's own stop or continuation may trail the program's
-// before theirs are taken for two different events.
+// settle is the longest time between the program's stop or continuation and whatif's, if one event causes both.
 const settle = 20 * time.Millisecond
 
-// stopped takes note of the program's stop.
+// stopped handles a stop of the program.
 func (p *Process) stopped() {
 	var ws unix.WaitStatus
 	pid, err := unix.Wait4(p.pid, &ws, unix.WUNTRACED|unix.WNOHANG, nil)
@@ -28,14 +25,13 @@ func (p *Process) stopped() {
 		return
 	}
 	go func() {
-		// Where the terminal stopped both, whatif stops during this sleep, and when
-		// it goes on so does the program.
+		// If the terminal stopped both, whatif stops during this sleep; when whatif continues, so does the program.
 		time.Sleep(settle)
 		if !p.isStopped() || !foreground() {
 			return
 		}
 		_ = unix.Kill(os.Getpid(), unix.SIGTSTP)
-		time.Sleep(settle) // the signal may take another thread: not past it yet
+		time.Sleep(settle) // another thread may take the signal: wait until it has stopped this one
 		if p.isStopped() && !p.sharesGroup() {
 			_ = p.Signal(unix.SIGCONT)
 		}
@@ -52,13 +48,13 @@ func (p *Process) isStopped() bool {
 	return err == nil && state == 'T'
 }
 
-// sharesGroup says whether the program is still in whatif's process group.
+// sharesGroup tells whether the program is still in whatif's process group.
 func (p *Process) sharesGroup() bool {
 	group, err := unix.Getpgid(p.pid)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// foreground says whether what the terminal sends goes to whatif's process group.
+// foreground tells whether whatif's process group is in the foreground of its terminal.
 func foreground() bool {
 	tty, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -69,7 +65,7 @@ func foreground() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// processState is the letter in /proc/PID/stat: R, S, D, T, t, Z, X, I.
+// processState is the state in /proc/PID/stat: R, S, D, T, t, Z, X or I.
 func processState(pid int) (byte, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type terminal struct {
 	master *os.File
 	screen *lockedBuffer
-	seen   int // length of the screen's text already waited through
+	seen   int // length of the text that expect has searched
 }
 
 func openTerminal(t *testing.T) *terminal {
@@ -35,7 +35,7 @@ func openTerminal(t *testing.T) *terminal {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		master.Close() // hangs up what is left
+		master.Close() // sends SIGHUP to the remaining processes
 	})
 	return term
 }
@@ -47,7 +47,7 @@ func (term *terminal) enter(t *testing.T, text string) {
 	}
 }
 
-// expect waits for text after all that was expected before.
+// expect waits for text after the text of the last call.
 func (term *terminal) expect(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -60,7 +60,7 @@ func (term *terminal) expect(t *testing.T, text string) {
 	t.Fatalf("no %q on the screen within 5 s:\n%s", text, term.screen.String())
 }
 
-// The command line is echoed, so what is printed must differ from what was typed.
+// The terminal echoes the command line, so the output must differ from the typed text.
 const count100 = `'i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 4'`
 
 func TestCtrlZ(t *testing.T) {
@@ -84,7 +84,7 @@ func TestCtrlZ(t *testing.T) {
 	term.expect(t, "none")
 }
 
-// A program that stops only itself stops whatif too, and goes on with it.
+// If a program stops only itself, whatif stops, too, and both continue together.
 func TestProgramStopsItself(t *testing.T) {
 	term := openTerminal(t)
 	term.enter(t, "$W sh -c 'echo a''aa; kill -TSTP $$; echo b''bb; exit 5'\n")
@@ -101,7 +101,8 @@ func TestProgramStopsItself(t *testing.T) {
 // One Ctrl-C reaches the program once, and whatif lives on.
 func TestCtrlCOnce(t *testing.T) {
 	term := openTerminal(t)
-	term.enter(t, "$W bash -c 'trap \"echo got an int\" INT; trap \"echo got a quit\" QUIT; echo rea''dy; while :; do sleep 0.05; done'\n")
+	term.enter(t, "$W bash -c 'trap \"echo got an int\" INT; trap \"echo got a quit\" QUIT; echo rea''dy; "+
+		"while :; do sleep 0.05; done'\n")
 	term.expect(t, "ready\r\n")
 	term.enter(t, "\x03")
 	term.expect(t, "got an int")
@@ -117,7 +118,7 @@ func TestCtrlCOnce(t *testing.T) {
 	}
 }
 
-// An interactive shell as the program takes the terminal for itself and gives it back.
+// If the program is an interactive shell, it takes the terminal and gives it back.
 func TestShellAsProgram(t *testing.T) {
 	term := openTerminal(t)
 	term.enter(t, "$W bash --norc --noprofile --noediting -i\n")

@@ -11,33 +11,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Leftovers are processes that a program has started and that may outlive it: what a shell ran for it, say, when the shell was told to end.
+// Leftovers are processes that a program has started and that may outlive it. An example is a child of a shell, if only
+// the shell was told to end.
 type Leftovers struct {
-	groups []int          // of processes: who has left these, as daemons do, goes its own way
-	own    map[int]uint64 // whatif's children, the program too: when they began, by number
-	held   []leftover
-	adopts bool // it is the parent of who loses his
+	groups  []int          // the process groups that are told to end; daemons have left them
+	own     map[int]uint64 // the start times of whatif's children, the program included, by number
+	tracked []leftover
+	adopts  bool // whatif becomes the parent of processes whose parent ends
 }
 
 type leftover struct {
 	Running
 	pidfd int
-	told  bool // to end
-	fails bool // it cannot be told
+	told  bool // SIGTERM was sent
+	fails bool // SIGTERM cannot be sent
 }
 
-// Leftovers takes hold of these processes and of the program's descendants. Told to end will be those that a Ctrl-C for the program would reach: those in whatif's process
-// group, or in the program's. From now on whatif is the parent of who loses his, so that what is started meanwhile is not missed, unless it has children that are not the program's.
+// Leftovers begins to track the processes pids, and the program's descendants. Terminate will end those that a Ctrl-C
+// for the program would reach: those in whatif's process group, or in the program's. From now on whatif becomes the
+// parent of a process whose parent ends, so that no process that is started later is missed. This is left out if whatif
+// has children that are not the program's.
 func (p *Process) Leftovers(pids []int) (Leftovers, error) {
 	l := Leftovers{groups: []int{unix.Getpgrp(), p.pid}, own: make(map[int]uint64), adopts: true}
-	for _, pid := range pids { // at once: these are numbers, and no more
+	for _, pid := range pids { // first, because these are only numbers
 		if s, err := StatOf(pid); err == nil && pid != p.pid {
-			l.hold(pid, s)
+			l.track(pid, s)
 		}
 	}
 	err := eachChild(func(pid int, s Stat) {
 		l.own[pid] = s.Start
-		// Else it may be one of a shell that became whatif (exec): what that leaves behind is not the program's.
+		// Another child may be that of a shell that became whatif (exec). What it leaves behind is not the program's.
 		l.adopts = l.adopts && (pid == p.pid || slices.Contains(pids, pid) || s.Ended())
 	})
 	if l.adopts {
@@ -45,13 +48,13 @@ func (p *Process) Leftovers(pids []int) (Leftovers, error) {
 			err = errors.Join(err, fmt.Errorf("becoming the parent of what %s leaves behind: %w", p.name, failed))
 		}
 	}
-	return l, errors.Join(err, l.holdBelow(p))
+	return l, errors.Join(err, l.trackBelow(p))
 }
 
-// holdBelow takes hold of a program's descendants, and learns the program's process group.
-func (l *Leftovers) holdBelow(p *Process) error {
+// trackBelow tracks a program's descendants, and adds the program's process group to the groups.
+func (l *Leftovers) trackBelow(p *Process) error {
 	p.mu.Lock()
-	defer p.mu.Unlock() // until then the number is the program's
+	defer p.mu.Unlock() // until then no other process can get the program's number
 	if p.Ended() {
 		return nil
 	}
@@ -64,12 +67,12 @@ func (l *Leftovers) holdBelow(p *Process) error {
 	}
 	below, err := Descendants([]Running{{PID: p.pid, Start: self.Start, Unique: self.Unique}})
 	for _, r := range below {
-		l.hold(r.PID, Stat{Start: r.Start, Unique: r.Unique})
+		l.track(r.PID, Stat{Start: r.Start, Unique: r.Unique})
 	}
 	return err
 }
 
-// eachChild is about whatif's own children, and those that it has become the parent of.
+// eachChild calls do for each child of whatif, including processes that whatif has become the parent of.
 func eachChild(do func(pid int, s Stat)) error {
 	pids, err := processes()
 	for _, pid := range pids {
@@ -80,42 +83,44 @@ func eachChild(do func(pid int, s Stat)) error {
 	return err
 }
 
-// hold takes hold of a process that was seen to be this one, and tells whether it was not held yet.
-func (l *Leftovers) hold(pid int, seen Stat) bool {
-	if slices.ContainsFunc(l.held, func(h leftover) bool { return h.PID == pid && h.Start == seen.Start }) {
+// track opens a pidfd for a process, if the number still belongs to the process that was seen. It tells whether the
+// process is newly tracked.
+func (l *Leftovers) track(pid int, seen Stat) bool {
+	if slices.ContainsFunc(l.tracked, func(t leftover) bool { return t.PID == pid && t.Start == seen.Start }) {
 		return false
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return false // it has ended, or is a thread's number
+		return false // the process has ended, or pid is the number of a thread
 	}
 	s, err := StatOf(pid)
 	if err != nil || s.Start != seen.Start || s.Unique != seen.Unique {
 		unix.Close(fd)
 		return false
 	}
-	l.held = append(l.held, leftover{Running: runningOf(pid, s), pidfd: fd})
+	l.tracked = append(l.tracked, leftover{Running: runningOf(pid, s), pidfd: fd})
 	return true
 }
 
-// adopt takes hold of who has become whatif's child, and tells whether there was one. Who has ended is waited for, as its parent is to.
+// adopt tracks the processes that have become whatif's children, and tells whether there are new ones. It reaps those
+// that have ended, as their parent must.
 func (l *Leftovers) adopt() (more bool) {
 	if !l.adopts {
 		return false
 	}
-	_ = eachChild(func(pid int, s Stat) { // without /proc nothing was held, either
+	_ = eachChild(func(pid int, s Stat) { // without /proc nothing is tracked, either
 		switch {
 		case l.own[pid] == s.Start:
 		case s.Ended():
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		default:
-			more = l.hold(pid, s) || more
+			more = l.track(pid, s) || more
 		}
 	})
 	return more
 }
 
-// Await waits for the program, but no longer than that, and tells whether it has ended.
+// Await waits for the end of the program, at most within, and tells whether the program has ended.
 func (l *Leftovers) Await(p *Process, within time.Duration) bool {
 	for end := time.After(within); ; {
 		began := time.Now()
@@ -131,23 +136,25 @@ func (l *Leftovers) Await(p *Process, within time.Duration) bool {
 	}
 }
 
-// restAfter is until the next look at all processes, which may be many.
+// restAfter is the pause until all processes are read again. A pass over many processes takes long, so the pause is 20
+// times as long as the last pass.
 func restAfter(began time.Time) time.Duration {
 	return min(max(30*time.Millisecond, 20*time.Since(began)), time.Second)
 }
 
-// justTold is what who was told only when the time was up has left.
+// justTold is the time that remains for processes to which SIGTERM was sent in the last round.
 const justTold = 100 * time.Millisecond
 
-// Terminate sends SIGTERM to those that are still there, and to who loses his parent meanwhile, and waits for them, but no longer than that. What they run as they end is
-// left alone. Stubborn are those that go on, and away those that were not told.
+// Terminate sends SIGTERM to the tracked processes in the program's groups, and to those whose parent ends meanwhile.
+// It waits for their ends, at most within. Processes that they run while they end get no signal. stubborn are processes
+// that were told and go on; away are processes in other groups.
 func (l *Leftovers) Terminate(within time.Duration) (stubborn, away []Running, err error) {
 	told := false // in the last round
 	for end := time.Now().Add(within); ; {
 		began := time.Now()
-		// In this order: who ends after that has lost its children when the next round begins.
+		// The order matters: if a process ends after dropEnded, its children have become whatif's by the next round.
 		l.dropEnded()
-		going := slices.ContainsFunc(l.held, func(h leftover) bool { return h.told })
+		going := slices.ContainsFunc(l.tracked, func(t leftover) bool { return t.told })
 		more := l.adopt()
 		var failed error
 		told, failed = l.tell()
@@ -161,45 +168,48 @@ func (l *Leftovers) Terminate(within time.Duration) (stubborn, away []Running, e
 		time.Sleep(justTold)
 	}
 	l.dropEnded()
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // it could be set, or nothing was adopted
-	for _, h := range l.held {
-		unix.Close(h.pidfd)
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // cannot fail if it could be set
+	for _, t := range l.tracked {
+		unix.Close(t.pidfd)
 		switch {
-		case h.told:
-			stubborn = append(stubborn, h.Running)
-		case !h.fails:
-			away = append(away, h.Running)
+		case t.told:
+			stubborn = append(stubborn, t.Running)
+		case !t.fails:
+			away = append(away, t.Running)
 		}
 	}
-	l.held = nil
+	l.tracked = nil
 	return stubborn, away, err
 }
 
-// tell tells those of the groups that were not told yet, and whether there was one. Who was there first may start others anew, and is told first.
+// tell sends SIGTERM to those processes of the groups that have not had it yet, and tells whether there were any. The
+// oldest comes first, because an older process may restart a younger one that ends.
 func (l *Leftovers) tell() (told bool, err error) {
-	slices.SortStableFunc(l.held, func(a, b leftover) int { return cmp.Compare(a.Start, b.Start) })
-	for i := range l.held {
-		h := &l.held[i]
-		group, gone := unix.Getpgid(h.PID)
-		if h.told || h.fails || gone != nil || !slices.Contains(l.groups, group) {
+	slices.SortStableFunc(l.tracked, func(a, b leftover) int { return cmp.Compare(a.Start, b.Start) })
+	for i := range l.tracked {
+		t := &l.tracked[i]
+		group, gone := unix.Getpgid(t.PID)
+		if t.told || t.fails || gone != nil || !slices.Contains(l.groups, group) {
 			continue
 		}
-		sent := unix.PidfdSendSignal(h.pidfd, unix.SIGTERM, nil, 0)
-		h.told = sent == nil
-		told = told || h.told
+		sent := unix.PidfdSendSignal(t.pidfd, unix.SIGTERM, nil, 0)
+		t.told = sent == nil
+		told = told || t.told
 		if sent != nil && !errors.Is(sent, unix.ESRCH) {
-			h.fails = true
-			err = errors.Join(err, fmt.Errorf("sending SIGTERM to process %d, which the program has started: %w", h.PID, sent))
+			t.fails = true
+			err = errors.Join(err,
+				fmt.Errorf("sending SIGTERM to process %d, which the program has started: %w", t.PID, sent))
 		}
 	}
 	return told, err
 }
 
+// dropEnded forgets the processes that have ended.
 func (l *Leftovers) dropEnded() {
-	l.held = slices.DeleteFunc(l.held, func(h leftover) bool {
-		ended := endsIn(h.pidfd, 0)
+	l.tracked = slices.DeleteFunc(l.tracked, func(t leftover) bool {
+		ended := endsIn(t.pidfd, 0)
 		if ended {
-			unix.Close(h.pidfd)
+			unix.Close(t.pidfd)
 		}
 		return ended
 	})

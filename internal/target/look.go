@@ -25,9 +25,9 @@ func searchPath(env []string) string {
 	return defaultPath
 }
 
-// look finds what a shell would try for name, in its order; the program's own user
-// may be denied some of it, so which one it is only exec can tell. A relative
-// name and a relative part of PATH are relative to dir.
+// look lists the files that a shell would try for name, in the same order. The program's user may not have access to
+// some of them, so only exec can tell which one is executed. A relative name and a relative part of PATH are relative
+// to dir.
 func look(name, path, dir string) ([]string, error) {
 	if name == "" {
 		return nil, notExecuted(hint.New(errors.New("the name is empty"), "whatif run [flags] -- PROGRAM [ARG...]"), false)
@@ -68,7 +68,7 @@ func within(dir, name string) string {
 	return dir + "/" + name
 }
 
-// startable says why no user at all could exec path, or nil.
+// startable says why no user could exec path; nil: some user may.
 func startable(path string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -89,7 +89,7 @@ func remedyFor(err error, path, name string) string {
 	switch {
 	case missing(err):
 		if near := nearestIn(filepath.Dir(path), filepath.Base(path)); near != "" {
-			dir, _ := filepath.Split(strings.TrimRight(name, "/")) // not Dir: that cuts ./ off, which a shell needs
+			dir, _ := filepath.Split(strings.TrimRight(name, "/")) // filepath.Dir would remove ./, which a shell needs
 			return fmt.Sprintf("did you mean %s?", dir+near)
 		}
 		return "check the name and the directory whatif runs in"
@@ -97,21 +97,22 @@ func remedyFor(err error, path, name string) string {
 		return "name a program inside the directory"
 	case errors.Is(err, unix.EACCES):
 		if with := interpreterFor(name); with != "" {
-			return fmt.Sprintf("make it executable (chmod +x %s) or name its interpreter: whatif run -- %s %s", name, with, name)
+			return fmt.Sprintf("make it executable (chmod +x %s) or name its interpreter: whatif run -- %s %s",
+				name, with, name)
 		}
 		return fmt.Sprintf("make it executable: chmod +x %s", name)
 	}
 	return ""
 }
 
-// interpreterFor guesses from the name of a script what runs it.
+// interpreterFor guesses a script's interpreter from the script's name; "" if there is no guess.
 func interpreterFor(name string) string {
 	return map[string]string{
 		".py": "python3", ".sh": "sh", ".rb": "ruby", ".pl": "perl", ".js": "node", ".lua": "lua", ".php": "php",
 	}[filepath.Ext(name)]
 }
 
-// suggest names what may have been meant by a name that PATH does not have.
+// suggest gives a hint for a name that is not in PATH.
 func suggest(name, path, dir string) string {
 	if startable(within(dir, "./"+name)) == nil {
 		return fmt.Sprintf("did you mean ./%s?", name)
@@ -127,7 +128,7 @@ func suggest(name, path, dir string) string {
 	return "give the program's path; PATH is " + path
 }
 
-// nearestIn finds the program in dir whose name is one slip away from name.
+// nearestIn finds a program in dir whose name differs from name by one typing error; "" if there is none.
 func nearestIn(dir, name string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -141,8 +142,7 @@ func nearestIn(dir, name string) string {
 	return ""
 }
 
-// oneSlip says whether a becomes b by one slip of the fingers. Names of two letters are too
-// near to everything.
+// oneSlip tells whether a and b differ by one typing error. Names of one or two letters would be similar to too many.
 func oneSlip(a, b string) bool {
 	return len(a) >= 3 && len(b) >= 3 && spelling.Distance(a, b, 1) == 1
 }

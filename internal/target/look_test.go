@@ -21,7 +21,8 @@ func TestCannotStart(t *testing.T) {
 	write("noline", "echo hello\n", 0o755)
 	write("empty", "", 0o755)
 	write("binary", "\x00\x01\x02", 0o755)
-	write("arm", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xf3\x01\x01\x00\x00\x00"+strings.Repeat("\x00", 40), 0o755)
+	const armHeader = "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xf3\x01\x01\x00\x00\x00"
+	write("arm", armHeader+strings.Repeat("\x00", 40), 0o755)
 	write("dos", "#!/bin/sh\r\necho\r\n", 0o755)
 	write("lost", "#!/no/such/python3 -u\n", 0o755)
 	write("server", "#!/bin/sh\n", 0o755)
@@ -55,7 +56,9 @@ func TestCannotStart(t *testing.T) {
 			t.Errorf("%s: started", test.name)
 			continue
 		}
-		if text := err.Error(); !strings.HasPrefix(text, "starting "+test.name+": ") || !strings.Contains(text, test.why) || strings.Contains(text, "\n") {
+		text := err.Error()
+		if !strings.HasPrefix(text, "starting "+test.name+": ") || !strings.Contains(text, test.why) ||
+			strings.Contains(text, "\n") {
 			t.Errorf("%s: error %q, want %q in it", test.name, text, test.why)
 		}
 		if got := hint.Of(err); !strings.Contains(got, test.hint) {
@@ -93,7 +96,7 @@ func TestBusyProgram(t *testing.T) {
 	}
 }
 
-// As a shell: a file that may not be executed does not hide a later one.
+// As in a shell, a file that may not be executed does not hide a later one in PATH.
 func TestPathOrder(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for dir, mode := range map[string]os.FileMode{first: 0o644, second: 0o755} {
@@ -101,11 +104,12 @@ func TestPathOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, _ := run(t, Config{Args: []string{"prog"}, Env: []string{"PATH=/no/such:" + first + ":" + second + ":/usr/bin:/bin"}})
+	path := "PATH=/no/such:" + first + ":" + second + ":/usr/bin:/bin"
+	out, _ := run(t, Config{Args: []string{"prog"}, Env: []string{path}})
 	if out != "from "+second+"\n" {
 		t.Errorf("%q", out)
 	}
-	// An empty part is the working directory.
+	// An empty part of PATH is the working directory.
 	out, _ = run(t, Config{Args: []string{"prog"}, Dir: second, Env: []string{"PATH=:/usr/bin:/bin"}})
 	if out != "from "+second+"\n" {
 		t.Errorf("%q", out)

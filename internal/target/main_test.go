@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// buildWhatif builds the small whatif of testdata. Not the test binary itself: go
-// test strips that one of the symbols which runtimeSignals needs.
+// buildWhatif builds the small whatif of testdata. The test binary itself would not do: go test strips the symbols that
+// runtimeSignals needs.
 var buildWhatif = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("/var/tmp", "whatif-test")
 	if err != nil {
@@ -34,8 +34,9 @@ var buildWhatif = sync.OnceValues(func() (string, error) {
 var tempDirs []string
 
 func TestMain(m *testing.M) {
-	// The tests may have been started with signals ignored (nohup, a CI's shell in
-	// the background). A signal that is caught here is at its default in children.
+	Main()
+	// The tests may have been started with ignored signals, by nohup or a CI's shell in the background. A signal that is
+	// caught here has its default action in children.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	status := m.Run()
 	for _, dir := range tempDirs {
@@ -53,7 +54,7 @@ func whatifPath(t *testing.T) string {
 	return path
 }
 
-// whatif makes a command of the small whatif; how is its TEST_HOW.
+// whatif makes a command of the small whatif; how is the value of TEST_HOW.
 func whatif(t *testing.T, how string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(whatifPath(t), args...)
@@ -61,7 +62,7 @@ func whatif(t *testing.T, how string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run starts a program, lets it run to its end and returns what it wrote.
+// run runs a program to its end, and returns its output and state.
 func run(t *testing.T, cfg Config) (string, ExitState) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -86,7 +87,7 @@ func run(t *testing.T, cfg Config) (string, ExitState) {
 	return string(out), p.Wait()
 }
 
-// field reads a line such as "CapEff:\t0000" from /proc/PID/status.
+// field returns the value of a line such as "CapEff:\t0000" in the text of /proc/PID/status.
 func field(t *testing.T, status, name string) string {
 	t.Helper()
 	for line := range strings.Lines(status) {
@@ -115,7 +116,7 @@ func script(t *testing.T, name, text string) string {
 	return path
 }
 
-// eventually fails the test if cond does not come true within five seconds.
+// eventually fails the test if cond does not become true within five seconds.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

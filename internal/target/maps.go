@@ -13,17 +13,17 @@ import (
 	"whatif/internal/privilege"
 )
 
-// A Mapping is a part of a file that a process can execute.
+// A Mapping is an executable part of a file in a process's memory.
 type Mapping struct {
 	Start, End uint64 // addresses, End exclusive
-	Offset     uint64 // in the file, of Start
-	Dev        uint64 // as stat has it, but see leadsTo
+	Offset     uint64 // of Start in the file
+	Dev        uint64 // as in stat, with the exceptions of leadsTo
 	Inode      uint64
 	Path       string // in the process's own mount namespace
 	Deleted    bool   // Path no longer leads to this file
 }
 
-// Maps lists the executable file mappings of a process, by address. A zombie has none.
+// Maps lists the executable file mappings of a process, sorted by address. A zombie has none.
 func Maps(pid int) ([]Mapping, error) {
 	var text []byte
 	var err error
@@ -44,9 +44,8 @@ func Maps(pid int) ([]Mapping, error) {
 	return maps, nil
 }
 
-// ParseMaps reads the text of /proc/PID/maps and keeps the executable mappings
-// of files. A line that cannot be understood is an error: addresses would be
-// attributed to the wrong file.
+// ParseMaps parses the text of /proc/PID/maps and returns the executable mappings of files. A line that cannot be
+// parsed is an error, because without it addresses would be attributed to the wrong file.
 func ParseMaps(text []byte) ([]Mapping, error) {
 	var maps []Mapping
 	for len(text) > 0 {
@@ -68,11 +67,11 @@ func ParseMaps(text []byte) ([]Mapping, error) {
 
 const deletedMark = " (deleted)"
 
-// parseMapping reads a line such as
+// parseMapping parses a line such as
 //
 //	55d0c8a00000-55d0c8a9e000 r-xp 0000b000 fe:01 1234      /usr/bin/sh
 //
-// where everything after the blanks behind the inode is the path, blanks included.
+// The path begins after the blanks behind the inode, and may contain blanks.
 func parseMapping(line string) (m Mapping, keep bool, err error) {
 	addresses, rest, _ := strings.Cut(line, " ")
 	perms, rest, _ := strings.Cut(rest, " ")
@@ -94,13 +93,13 @@ func parseMapping(line string) (m Mapping, keep bool, err error) {
 	if m.Start >= m.End {
 		return m, false, errors.New("it ends before it starts")
 	}
-	// The only byte the kernel escapes is the one that would end the line.
+	// The kernel escapes only the byte that would end the line.
 	m.Path = strings.ReplaceAll(strings.TrimLeft(rest, " "), `\012`, "\n")
 	m.Path, m.Deleted = strings.CutSuffix(m.Path, deletedMark)
 	return m, perms[2] == 'x' && m.Inode != 0 && strings.HasPrefix(m.Path, "/"), nil
 }
 
-// fieldParser keeps the first error of several numbers.
+// fieldParser parses several numbers and keeps the first error.
 type fieldParser struct{ err error }
 
 func (p *fieldParser) parse(text string, base, bits int) uint64 {

@@ -30,7 +30,10 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
 	want := []Mapping{
 		{Start: 0x401000, End: 0x402000, Offset: 0x1000, Dev: unix.Mkdev(0xfe, 1), Inode: 100, Path: "/bin/a b"},
 		{Start: 0x7f0000000000, End: 0x7f0000001000, Dev: unix.Mkdev(0, 1), Inode: 2048, Path: "/memfd:jit", Deleted: true},
-		{Start: 0x7f0000004000, End: 0x7f0000005000, Offset: 0x2000, Dev: unix.Mkdev(0x103, 0x10f), Inode: 1<<64 - 1, Path: "/x\ny"},
+		{
+			Start: 0x7f0000004000, End: 0x7f0000005000, Offset: 0x2000,
+			Dev: unix.Mkdev(0x103, 0x10f), Inode: 1<<64 - 1, Path: "/x\ny",
+		},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -100,7 +103,8 @@ func TestGoneProcess(t *testing.T) {
 	}
 }
 
-// moved starts a copy of sleep whose mapped file then suffers what is done to it.
+// moved starts a copy of sleep, by a shell command in a mount namespace of its own if that is not empty, and then
+// changes the mapped file with happens.
 func moved(t *testing.T, command string, happens func(path string)) (*exec.Cmd, string) {
 	t.Helper()
 	path := t.TempDir() + "/sleeper with blank"
@@ -125,7 +129,7 @@ func moved(t *testing.T, command string, happens func(path string)) (*exec.Cmd, 
 	eventually(t, "the program runs", func() bool {
 		b, err := Executable(cmd.Process.Pid)
 		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", cmd.Process.Pid))
-		maps, _ := Maps(cmd.Process.Pid) // the last that an exec makes
+		maps, _ := Maps(cmd.Process.Pid) // the last step of an exec
 		mapped := slices.ContainsFunc(maps, func(m Mapping) bool { return strings.Contains(m.Path, "sleeper") })
 		return err == nil && strings.HasPrefix(string(comm), "sleeper") && strings.Contains(b.Path, "sleeper") && mapped
 	})
@@ -157,7 +161,7 @@ func checkOpen(t *testing.T, pid int, deleted bool, text string) {
 		if err != nil || string(got) != text {
 			t.Errorf("read %d bytes, %v; want %d", len(got), err, len(text))
 		}
-		// And without map_files, which ordinary users and old kernels lack.
+		// Also without map_files, which ordinary users and old kernels do not have.
 		m.Start++
 		f, err = OpenMapped(pid, m)
 		if err != nil {
@@ -197,7 +201,8 @@ func TestOpenReplaced(t *testing.T) {
 
 func TestOpenInOtherNamespace(t *testing.T) {
 	needRoot(t)
-	// The path exists in the program's namespace only.
-	cmd, text := moved(t, `cp "$0" /var/tmp/whatif-sleeper && mount -t tmpfs none /mnt && cp /var/tmp/whatif-sleeper /mnt/sleeper && rm /var/tmp/whatif-sleeper && set -- && exec /mnt/sleeper 60`, nil)
+	// The path exists only in the program's namespace.
+	cmd, text := moved(t, `cp "$0" /var/tmp/whatif-sleeper && mount -t tmpfs none /mnt &&
+		cp /var/tmp/whatif-sleeper /mnt/sleeper && rm /var/tmp/whatif-sleeper && set -- && exec /mnt/sleeper 60`, nil)
 	checkOpen(t, cmd.Process.Pid, false, text)
 }

@@ -15,43 +15,46 @@ import (
 	"whatif/internal/hint"
 )
 
-// Config says what to start. Only Args is needed.
+// Config is the program to start. Only Args is required.
 type Config struct {
-	Args []string // Args[0] is looked up in PATH as a shell would
+	Args []string // Args[0] is looked up in PATH, as a shell does
 	Dir  string   // "": whatif's own
-	Env  []string // nil: whatif's own, with USER, LOGNAME and HOME corrected when the user is switched
-	// Preload is a library that the dynamic linker loads into the program, and those
-	// that it runs, before all others; "": none.
+	Env  []string // nil: whatif's own, with USER, LOGNAME and HOME corrected if the user is switched
+	// Preload is a library that the dynamic linker loads into the program, and into programs that it runs, before all
+	// others; "": none.
 	Preload string
-	// User is a name or number; "": who called sudo, or else whatif's own user.
+	// User is a name or number; "": the user who called sudo, or else whatif's own user.
 	User string
-	// Standard files; nil: whatif's own.
+	// The standard files; nil: whatif's own.
 	Stdin, Stdout, Stderr *os.File
 }
 
-// A Process is a started program. Until Release it stands before its first
-// instruction. Its methods may be called from any goroutine.
+// A Process is a started program. It is stopped before its first instruction until Release is called. The methods may
+// be called from any goroutine.
 type Process struct {
 	name  string
 	pid   int
 	pidfd int
 
-	mu       sync.Mutex // guards what follows and the use of pid
+	mu       sync.Mutex // guards the next three fields, and the use of pid
 	released bool
 	closed   bool
 	state    ExitState
 
 	release chan chan error
-	done    chan struct{}             // closed when it has ended
+	done    chan struct{}             // closed when the program has ended
 	gone    chan struct{}             // closed by Close
-	asked   atomic.Bool               // see Interrupted
-	hinted  atomic.Pointer[time.Time] // perhaps, and when last
-	ended   time.Time                 // set before done is closed, as state is
+	asked   atomic.Bool               // a signal asked for the end: see Interrupted
+	hinted  atomic.Pointer[time.Time] // when the last signal came that may have asked for the end
+	ended   time.Time                 // set, like state, before done is closed
 }
 
-// Start starts the program and stops it before its first instruction. The
-// caller releases it with Release, or gives it up with Close.
+// Start starts the program and stops it before its first instruction. Release lets the program run, and Close gives it
+// up. Main must have been called before.
 func Start(cfg Config) (*Process, error) {
+	if !hasMain {
+		panic("target: Start without Main")
+	}
 	if len(cfg.Args) == 0 {
 		return nil, hint.New(errors.New("starting a program: none given"), "whatif run [flags] -- PROGRAM [ARG...]")
 	}
@@ -85,7 +88,7 @@ func start(cfg Config) (*Process, error) {
 	return p, nil
 }
 
-// describe collects everything the stage needs to know.
+// describe collects what the stage needs to know.
 func describe(cfg Config) (*spec, error) {
 	u, err := programUser(cfg.User)
 	if err != nil {
@@ -118,7 +121,7 @@ func describe(cfg Config) (*spec, error) {
 	return s, nil
 }
 
-// preloading adds a library to those that the user may have preloaded.
+// preloading adds a library to LD_PRELOAD, before those that the user preloads.
 func preloading(env []string, library string) []string {
 	const variable = "LD_PRELOAD="
 	changed := make([]string, 0, len(env)+1)
@@ -135,15 +138,14 @@ func preloading(env []string, library string) []string {
 	return append(changed, variable+value)
 }
 
-// PID is the program's process id. It names the program until Wait returns.
+// PID is the program's process id. Until Wait returns no other process can have it.
 func (p *Process) PID() int { return p.pid }
 
-// PIDFD refers to the program and never to another that reuses its number. It is
-// valid until Close; -1 on a kernel without pidfds.
+// PIDFD refers to the program, and never to another process with the same number. It is valid until Close; -1 on a
+// kernel without pidfds.
 func (p *Process) PIDFD() int { return p.pidfd }
 
-// Release lets the program run. It is no error if it has been killed meanwhile, nor
-// to call Release again.
+// Release lets the program run. It is no error if the program has been killed, or if Release was called before.
 func (p *Process) Release() error {
 	p.mu.Lock()
 	first := !p.released
@@ -160,15 +162,14 @@ func (p *Process) Release() error {
 	return nil
 }
 
-// Signal sends sig to the program (not to its descendants). It is no error if the
-// program has ended.
+// Signal sends sig to the program, but not to its descendants. It is no error if the program has ended.
 func (p *Process) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Ended() {
 		return nil
 	}
-	// reap takes the lock before it waits the zombie away, so the number is still ours.
+	// reap takes the lock before it reaps the zombie, so the number is still the program's.
 	if err := unix.Kill(p.pid, sig); err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("sending %s to %s: %w", signalName(sig), p.name, err)
 	}
@@ -178,7 +179,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ended tells whether Done is closed.
+// Ended tells whether the program has ended: Done is closed.
 func (p *Process) Ended() bool {
 	select {
 	case <-p.done:
@@ -188,15 +189,14 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Wait waits for the end of the program, of its own process that is:
-// descendants may live on.
+// Wait waits for the end of the program's own process. Descendants may live on.
 func (p *Process) Wait() ExitState {
 	<-p.done
 	return p.state
 }
 
-// Close frees what belongs to p. A program that was never released is killed: it
-// has done nothing yet, and nobody else would end it. A running one runs on.
+// Close frees p. A program that was never released is killed, because it has done nothing yet and nothing else would
+// end it. A running program runs on.
 func (p *Process) Close() error {
 	p.mu.Lock()
 	released, closed := p.released, p.closed
@@ -217,7 +217,7 @@ func (p *Process) Close() error {
 	return err
 }
 
-// reap waits for the end and publishes it, and follows stops on the way.
+// reap waits for the program's end and publishes it. Until then it handles stops.
 func (p *Process) reap() {
 	for {
 		var info unix.Siginfo
@@ -237,7 +237,7 @@ func (p *Process) reap() {
 	}
 }
 
-// collect reaps the zombie. The lock is held.
+// collect reaps the zombie. The caller has locked mu.
 func (p *Process) collect(err error) ExitState {
 	var ws unix.WaitStatus
 	for err == nil {

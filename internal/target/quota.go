@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// A Quota is a cgroup that may use only so much of the CPUs.
+// A Quota is a cgroup with a limit of CPU time.
 type Quota struct {
 	Dir  string
 	CPUs float64
 }
 
-// cpuControllers are the names that version 1's hierarchy with quotas can have.
+// cpuControllers are the possible names of the hierarchy of version 1 that has quotas.
 var cpuControllers = []string{"cpu", "cpu,cpuacct"}
 
-// QuotasOf are those that a process is under.
+// QuotasOf lists the quotas that apply to a process.
 func QuotasOf(pid int) []Quota {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
-		return nil // gone
+		return nil // the process has ended
 	}
 	return quotas(cgroupRoot, ParseCgroups(text))
 }
@@ -34,7 +34,7 @@ type Membership struct {
 	Path        string   // below the root of the hierarchy
 }
 
-// ParseCgroups reads /proc/PID/cgroup, lines such as
+// ParseCgroups parses /proc/PID/cgroup, with lines such as
 //
 //	4:cpu,cpuacct:/user.slice
 //	0::/system.slice/cron.service
@@ -54,9 +54,10 @@ func ParseCgroups(text []byte) []Membership {
 	return all
 }
 
-// quotas looks at the cgroups and at all above them.
+// quotas lists the quotas of cgroups and of all cgroups above them.
 func quotas(root string, of []Membership) []Quota {
 	var all []Quota
+	known := func(q Quota) bool { return slices.ContainsFunc(all, func(o Quota) bool { return o.Dir == q.Dir }) }
 	for _, m := range of {
 		dirs := []string{root, filepath.Join(root, "unified")}
 		if len(m.Controllers) > 0 {
@@ -70,7 +71,7 @@ func quotas(root string, of []Membership) []Quota {
 		}
 		for _, dir := range dirs {
 			for at := m.Path; ; at = path.Dir(at) {
-				if q := quotaOf(filepath.Join(dir, at)); q.CPUs > 0 && !slices.ContainsFunc(all, func(o Quota) bool { return o.Dir == q.Dir }) {
+				if q := quotaOf(filepath.Join(dir, at)); q.CPUs > 0 && !known(q) {
 					all = append(all, q)
 				}
 				if at == "/" {
@@ -82,19 +83,20 @@ func quotas(root string, of []Membership) []Quota {
 	return all
 }
 
-// AllQuotas are those of the machine's cgroups; of more than so many cgroups not all are looked at.
+// AllQuotas lists the quotas of the machine's cgroups. It reads at most most cgroups.
 func AllQuotas(most int) []Quota { return allQuotas(cgroupRoot, most) }
 
 func allQuotas(root string, most int) []Quota {
 	var all []Quota
 	for _, hierarchy := range hierarchies(root) {
-		// Only version 2, and of version 1 the controller cpu, have quotas: the bound is not spent on others.
-		if name := filepath.Base(hierarchy); hierarchy != root && name != "unified" && !slices.Contains(cpuControllers, name) {
+		// Only version 2, and the controller cpu of version 1, have quotas. The bound is not spent on other hierarchies.
+		name := filepath.Base(hierarchy)
+		if hierarchy != root && name != "unified" && !slices.Contains(cpuControllers, name) {
 			continue
 		}
 		filepath.WalkDir(hierarchy, func(dir string, entry fs.DirEntry, err error) error {
 			switch {
-			case err != nil || !entry.IsDir(): // err: gone meanwhile
+			case err != nil || !entry.IsDir(): // err: the cgroup has been removed
 				return nil
 			case most == 0:
 				return fs.SkipAll
@@ -109,7 +111,7 @@ func allQuotas(root string, most int) []Quota {
 	return all
 }
 
-// quotaOf has 0 CPUs where there is no limit.
+// quotaOf reads the quota of a cgroup; 0 CPUs mean that there is no limit.
 func quotaOf(dir string) Quota {
 	q := Quota{Dir: dir}
 	var quota, period float64
@@ -123,7 +125,7 @@ func quotaOf(dir string) Quota {
 	return q
 }
 
-// Throttled is how often the kernel has stopped all in the cgroup because the quota was used up.
+// Throttled is how often the kernel has stopped the cgroup's threads because the quota was used up.
 func (q Quota) Throttled() int64 {
 	for line := range strings.Lines(contents(q.Dir, "cpu.stat")) {
 		var n int64
@@ -134,7 +136,7 @@ func (q Quota) Throttled() int64 {
 	return 0
 }
 
-// contents of a file that may not be there.
+// contents is the text of a file; "" if the file cannot be read.
 func contents(dir, name string) string {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"whatif/internal/hint"
 )
 
-// A Running is a process that runs already. Its number may become another's: it is
-// this one only together with Start and Unique.
+// A Running is a process that already runs. PID alone may later name another process; together with Start and Unique it
+// does not.
 type Running struct {
 	PID    int
 	Start  uint64 // since boot, in 10 ms
@@ -28,7 +28,7 @@ func runningOf(pid int, s Stat) Running {
 	return Running{PID: pid, Start: s.Start, Unique: s.Unique, Args: argsOf(pid, s)}
 }
 
-// FindRunning looks up processes by number, to profile them. Each has to be one that can be.
+// FindRunning finds processes by number. It is an error if whatif cannot or may not profile one of them.
 func FindRunning(pids []int) ([]Running, error) {
 	var all []Running
 	for _, pid := range pids {
@@ -44,20 +44,25 @@ func FindRunning(pids []int) ([]Running, error) {
 func findOne(pid int) (Running, error) {
 	s, err := StatOf(pid)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
-		return Running{}, hint.New(errors.New("no such process"), "pgrep -a NAME gives numbers; whatif attach --name NAME looks by itself. In a container processes have other numbers than outside of it")
+		return Running{}, hint.New(errors.New("no such process"),
+			"pgrep -a NAME gives numbers; whatif attach --name NAME looks by itself. "+
+				"In a container processes have other numbers than outside of it")
 	}
 	if err != nil {
 		return Running{}, err
 	}
 	switch leader := leaderOf(pid); {
 	case leader != 0 && leader != pid:
-		return Running{}, hint.New(fmt.Errorf("it is a thread of process %d", leader), fmt.Sprintf("whatif attach %d profiles all threads of that", leader))
+		return Running{}, hint.New(fmt.Errorf("it is a thread of process %d", leader),
+			fmt.Sprintf("whatif attach %d profiles all threads of that", leader))
 	case pid == os.Getpid():
 		return Running{}, hint.New(errors.New("this is whatif itself"), "name the program that is to be profiled")
 	case s.IsKernel():
-		return Running{}, hint.New(fmt.Errorf("%s is a thread of the kernel", s.Name), "name a program; whatif system profiles all of them")
+		return Running{}, hint.New(fmt.Errorf("%s is a thread of the kernel", s.Name),
+			"name a program; whatif system profiles all of them")
 	case s.Ended():
-		return Running{}, hint.New(errors.New("it has ended, and only its number is left"), fmt.Sprintf("its parent, process %d, has not asked yet how it ended", s.Parent))
+		return Running{}, hint.New(errors.New("it has ended, and only its number is left"),
+			fmt.Sprintf("its parent, process %d, has not asked yet how it ended", s.Parent))
 	}
 	if err := mayProfile(pid); err != nil {
 		return Running{}, err
@@ -65,7 +70,7 @@ func findOne(pid int) (Running, error) {
 	return runningOf(pid, s), nil
 }
 
-// leaderOf is the process that a thread belongs to, which /proc has by its number, too.
+// leaderOf is the process that a thread belongs to; 0 if that is unknown. /proc has directories for threads, too.
 func leaderOf(pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -80,11 +85,11 @@ func leaderOf(pid int) int {
 	return 0
 }
 
-// mayProfile refuses other users' processes, unless whatif is root's: who may slow a
-// process down may also end it otherwise. Capabilities that whatif was given are not meant for that.
+// mayProfile refuses processes of other users, unless whatif has root's rights. whatif slows a process down, so it asks
+// for the same right as for ending one. Capabilities that whatif was given do not include this right.
 func mayProfile(pid int) error {
 	var st unix.Stat_t
-	// The directory of a process that is not to be dumped is root's: then only root may.
+	// The directory of a process that must not be dumped belongs to root, so only root may profile such a process.
 	if err := unix.Stat(fmt.Sprintf("/proc/%d", pid), &st); err != nil {
 		return err
 	}
@@ -101,7 +106,7 @@ func mayProfile(pid int) error {
 	return nil
 }
 
-// CheckOwn refuses a group of processes of which one may not be profiled.
+// CheckOwn returns an error if whatif may not profile one of the processes.
 func CheckOwn(pids []int) error {
 	for _, pid := range pids {
 		if err := mayProfile(pid); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
@@ -111,7 +116,7 @@ func CheckOwn(pids []int) error {
 	return nil
 }
 
-// argsOf is how a process was called, or its name where it has overwritten that.
+// argsOf is the command line of a process, or its name if the process has overwritten its command line.
 func argsOf(pid int, s Stat) []string {
 	for place := range placesOf(pid) {
 		text, err := os.ReadFile(place + "/cmdline")
@@ -122,11 +127,11 @@ func argsOf(pid int, s Stat) []string {
 	return []string{s.Name}
 }
 
-// FindNamed finds the processes whose name, program or first argument matches a
-// pattern as in a shell.
+// FindNamed finds the processes whose name, program or first argument matches a shell pattern.
 func FindNamed(glob string) ([]Running, error) {
 	if _, err := path.Match(glob, ""); err != nil || glob == "" {
-		return nil, hint.New(fmt.Errorf("looking for processes by the name %q: not a pattern", glob), "a pattern is a name in which * stands for anything, ? for a letter")
+		return nil, hint.New(fmt.Errorf("looking for processes by the name %q: not a pattern", glob),
+			"a pattern is a name in which * stands for anything, ? for a letter")
 	}
 	pids, err := processes()
 	if err != nil {
@@ -144,13 +149,14 @@ func FindNamed(glob string) ([]Running, error) {
 			others = append(others, names...)
 			continue
 		}
-		// Where a name is the question, who may not be profiled is not meant.
+		// A name does not select processes that whatif may not profile.
 		if mayProfile(pid) == nil {
 			all = append(all, runningOf(pid, s))
 		}
 	}
 	if len(all) == 0 {
-		return nil, hint.New(fmt.Errorf("looking for processes by the name %s: none that whatif may profile has it", glob), nearestName(glob, others))
+		err := fmt.Errorf("looking for processes by the name %s: none that whatif may profile has it", glob)
+		return nil, hint.New(err, nearestName(glob, others))
 	}
 	return all, nil
 }
@@ -164,7 +170,7 @@ func namesOf(pid int, s Stat) []string {
 	return slices.Compact(names)
 }
 
-// nearestName offers what may have been meant.
+// nearestName gives a hint with a similar name.
 func nearestName(glob string, names []string) string {
 	word := strings.ToLower(strings.Trim(glob, "*?"))
 	slices.Sort(names)
@@ -176,7 +182,7 @@ func nearestName(glob string, names []string) string {
 	return "ps -e lists the names of all processes; a * stands for anything"
 }
 
-// Descendants are the processes that those given have started, directly or not, and that still are.
+// Descendants lists the processes that the given ones have started, directly or not, and that still run.
 func Descendants(of []Running) ([]Running, error) {
 	pids, err := processes()
 	if err != nil {
@@ -190,7 +196,7 @@ func Descendants(of []Running) ([]Running, error) {
 	}
 	roots := make(map[int]bool)
 	for _, r := range of {
-		// Looked at last: who still is the one that is meant was it when the others were read.
+		// This check comes after all reads: a process that is the same now was the same during the reads.
 		if s, err := StatOf(r.PID); err == nil && s.Start == r.Start && s.Unique == r.Unique {
 			roots[r.PID] = true
 		}
@@ -207,7 +213,7 @@ func Descendants(of []Running) ([]Running, error) {
 }
 
 func below(pid int, roots map[int]bool, stats map[int]Stat) bool {
-	for range len(stats) { // what is read one after the other may be a circle
+	for range len(stats) { // processes change between reads, so the parents could form a circle
 		s, known := stats[pid]
 		if !known {
 			return false
@@ -220,16 +226,16 @@ func below(pid int, roots map[int]bool, stats map[int]Stat) bool {
 	return false
 }
 
-// PreferSelf gives this process precedence over those that it attaches to: beside hundreds of busy
-// threads it would take minutes to attach. It is for a whatif that starts no program, which
-// would inherit that; and only tried, because not everybody may.
+// PreferSelf raises the priority of whatif above that of the processes to which it attaches. Attaching to hundreds of
+// busy threads would otherwise take minutes. A whatif that starts a program must not call it, because the program would
+// inherit the priority. Errors are ignored, because not every user may raise a priority.
 func PreferSelf() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return
 	}
 	const precedence = -10
-	// The system call gives 20 less the nice value.
+	// The system call returns 20 minus the nice value.
 	if has, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err != nil || 20-has <= precedence {
 		return
 	}
@@ -240,7 +246,7 @@ func PreferSelf() {
 	}
 }
 
-// Ancestors are this process's parent, its parent, and so on: shell, terminal, session.
+// Ancestors lists whatif's parent, its parent, and so on: shell, terminal, session.
 func Ancestors() []Running {
 	var all []Running
 	for pid := os.Getppid(); pid > 0; {

@@ -38,7 +38,7 @@ func FuzzParseStat(f *testing.F) {
 	})
 }
 
-// What cannot be attached to is said to be that.
+// Processes that cannot be attached to give an error with a reason.
 func TestFindRunning(t *testing.T) {
 	sleeper := exec.Command("sleep", "100")
 	if err := sleeper.Start(); err != nil {
@@ -87,14 +87,16 @@ func TestFindNamed(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].PID != sleeper.Process.Pid {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	for glob, remedy := range map[string]string{"whatif-tests-slepeer": "did you mean whatif-tests-sleeper?", "[": "a pattern is", "nobody-has-this": "ps -e"} {
+	for glob, remedy := range map[string]string{
+		"whatif-tests-slepeer": "did you mean whatif-tests-sleeper?", "[": "a pattern is", "nobody-has-this": "ps -e",
+	} {
 		if _, err := FindNamed(glob); err == nil || !strings.Contains(hint.Of(err), remedy) {
 			t.Errorf("%s: %v, hint %q, want %q", glob, err, hint.Of(err), remedy)
 		}
 	}
 }
 
-// Whose number a process has got is another: that one's children are not meant.
+// If another process has the number now, its children are not listed.
 func TestDescendants(t *testing.T) {
 	parent := exec.Command("sh", "-c", "sleep 100 & echo; wait")
 	parent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// givenSlack is by how much the sleeps of what this process starts may be longer: what it was given itself. Some of its threads let
-// theirs take longer, and threads inherit that.
+// givenSlack is the timer slack that whatif was started with: the time by which a sleep may be longer. Some of whatif's
+// threads have a larger slack, which the threads that they start inherit.
 var givenSlack, errSlack = unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 
-// restoreTimerSlack gives it back to the calling thread, which starts a program.
+// restoreTimerSlack gives the calling thread givenSlack, so that the program it starts inherits that.
 func restoreTimerSlack() error {
 	if errSlack != nil {
 		return fmt.Errorf("asking for the timer slack: %w", errSlack)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,40 +14,60 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stageName is the first argument of the process between fork and the program.
+// stageName is the first argument of the stage, the process between fork and the program.
 const stageName = "whatif: starting a program"
 
-// stageReady is the first byte the stage says: it may be traced now.
+// stageReady is the first byte that the stage writes: from then on it may be traced.
 const stageReady = "r"
 
-// The stage is whatif's own binary in the child, which it leaves by becoming the
-// program. It lives in init, so that every binary that can call Start (whatif,
-// the accuracy suite, tests) has it; init runs on the process's main thread,
-// which is the one that is traced and that has to exec.
+// hasMain is set by Main. Without Main a stage would run the whole program again.
+var hasMain bool
+
+// Main must be the first call of main in every binary that calls Start: whatif, the accuracy suite, and tests in their
+// TestMain. Start makes a child that executes the same binary, the stage. There Main becomes the program, and does not
+// return. In every other process it returns at once.
+func Main() {
+	hasMain = true
+	control, ok := stageControl()
+	if !ok {
+		return
+	}
+	stage(control)
+	// Unlike os.Exit this calls no exit hooks, and writes nothing to the program's stderr.
+	syscall.Exit(125)
+}
+
+// init keeps a stage's main function on the process's main thread: that thread is traced, so it has to exec. Only
+// runtime.LockOSThread in an init function guarantees this.
 func init() {
-	if len(os.Args) == 2 && os.Args[0] == stageName {
-		if control, err := strconv.Atoi(os.Args[1]); err == nil {
-			stage(control)
-			// Not os.Exit: no exit hooks, nothing on the program's stderr.
-			syscall.Exit(125)
-		}
+	if _, ok := stageControl(); ok {
+		runtime.LockOSThread()
 	}
 }
 
-// A spec tells the stage which program to become and how.
+// stageControl gives the number of the stage's socket, if this process is a stage.
+func stageControl() (control int, ok bool) {
+	if len(os.Args) != 2 || os.Args[0] != stageName {
+		return 0, false
+	}
+	control, err := strconv.Atoi(os.Args[1])
+	return control, err == nil
+}
+
+// A spec tells the stage which program to become, and how.
 type spec struct {
 	Paths cStrings // candidates, in the order of PATH
 	Args  cStrings
 	Env   cStrings
 	Dir   []byte
-	User  *User // nil: stay who we are
-	// DropAll clears the inheritable and ambient capabilities, else only those
-	// that whatif needs go; KeepAll (root stays root) leaves them alone.
+	User  *User // nil: no change
+	// DropAll clears the inheritable and ambient capabilities. Else only those go that whatif needs. KeepAll, for a
+	// program that stays root, keeps all.
 	DropAll, KeepAll bool
 	Inherit          inheritance
 }
 
-// A failure is what the stage answers when it could not become the program.
+// A failure is the answer of a stage that could not become the program.
 type failure struct {
 	Step  string
 	Path  []byte
@@ -62,8 +83,7 @@ const (
 	stepExec   = "exec"
 )
 
-// cStrings are strings without NUL, kept as bytes because JSON would damage what
-// is not UTF-8.
+// cStrings are strings without NUL bytes. They are kept as bytes, because JSON would damage strings that are not UTF-8.
 type cStrings []byte
 
 func packStrings(list []string) (cStrings, error) {
@@ -84,7 +104,7 @@ func (c cStrings) unpack() []string {
 	return strings.Split(string(c[:len(c)-1]), "\x00")
 }
 
-// stage returns only when the program could not be started.
+// stage becomes the program. It returns only if that fails.
 func stage(control int) {
 	unix.CloseOnExec(control)
 	if _, err := unix.Write(control, []byte(stageReady)); err != nil {
@@ -92,7 +112,7 @@ func stage(control int) {
 	}
 	f := becomeProgram(control)
 	if answer, err := json.Marshal(f); err == nil {
-		_, _ = unix.Write(control, answer) // nobody is left to tell
+		_, _ = unix.Write(control, answer) // if this fails whatif is gone
 	}
 }
 
@@ -140,14 +160,13 @@ func readSpec(control int) (*spec, error) {
 		text = append(text, buf[:n]...)
 	}
 	s := new(spec)
-	if err := json.Unmarshal(text, s); err != nil { // whatif died half-way
+	if err := json.Unmarshal(text, s); err != nil { // whatif died before it had written all
 		return nil, unix.EPIPE
 	}
 	return s, nil
 }
 
-// become switches all three ids of each kind for good. The groups are left alone
-// where they are what is wanted: setting them needs CAP_SETGID.
+// become switches the groups, and all three group and user ids, for good.
 func become(u User) error {
 	groups := make([]int, len(u.Groups))
 	for i, g := range u.Groups {
@@ -162,15 +181,14 @@ func become(u User) error {
 	return syscall.Setresuid(int(u.UID), int(u.UID), int(u.UID))
 }
 
-// needed are the capabilities that whatif may have been given for its own use.
+// needed lists the capabilities that whatif may have been given for its own use.
 var needed = []int{
 	unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_PTRACE, unix.CAP_SYS_ADMIN,
 	unix.CAP_SYS_RESOURCE, unix.CAP_SYSLOG, unix.CAP_CHECKPOINT_RESTORE, unix.CAP_DAC_READ_SEARCH,
 }
 
-// dropCapabilities takes from this thread's inheritable and ambient sets, the two
-// that can survive an exec, what is whatif's own. The permitted set stays: the
-// exec drops it.
+// dropCapabilities takes the needed capabilities, or all, from this thread's inheritable and ambient sets, which can
+// survive an exec. The exec drops the permitted set.
 func dropCapabilities(all bool) error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -203,16 +221,14 @@ func restoreLimits(limits map[int]unix.Rlimit) error {
 	return nil
 }
 
-// sigaction is the kernel's, as rt_sigaction takes it on amd64, arm64 and the other
-// 64-bit architectures with SA_RESTORER in the middle or without it: with a
-// handler of SIG_DFL or SIG_IGN and the rest zero the layouts agree.
+// sigaction is the kernel's structure for rt_sigaction. Some 64-bit architectures have a restorer in the middle, others
+// (arm64) do not. If handler is SIG_DFL or SIG_IGN and the rest is zero, the layouts agree.
 type sigaction struct {
 	handler, flags, restorer, mask uintptr
 }
 
-// restoreSignals takes all signals from Go's runtime: handled ones go to their
-// default, as an exec would do; those that whatif's parent had ignored are
-// ignored again. From here on this process must not fault.
+// restoreSignals gives all signals their default action, as an exec would do, and ignores those again that whatif's
+// parent had ignored. Go's runtime handles no signal from here on, so this process must not fault.
 func restoreSignals(in inheritance) {
 	for sig := 1; sig <= numSignals; sig++ {
 		var act sigaction
@@ -220,16 +236,18 @@ func restoreSignals(in inheritance) {
 			act.handler = 1 // SIG_IGN
 		}
 		// EINVAL for SIGKILL and SIGSTOP.
-		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&act)), 0, numSignals/8, 0, 0)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION,
+			uintptr(sig), uintptr(unsafe.Pointer(&act)), 0, numSignals/8, 0, 0)
 	}
 	if in.Mask != nil {
 		mask := *in.Mask
-		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&mask)), 0, numSignals/8, 0, 0)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK,
+			unix.SIG_SETMASK, uintptr(unsafe.Pointer(&mask)), 0, numSignals/8, 0, 0)
 	}
 }
 
-// execFirst does what execvp does: a candidate that is missing or forbidden does
-// not hide the next one, but what forbade it is remembered.
+// execFirst executes the first candidate that can be executed, like execvp. If none can, the failure names one that is
+// forbidden rather than one that is missing.
 func execFirst(s *spec) failure {
 	f := failure{Step: stepExec, Errno: unix.ENOENT}
 	args, env := s.Args.unpack(), s.Env.unpack()

@@ -12,29 +12,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stat is what /proc/PID/stat says of a process, as far as it matters here, and which one it is.
+// Stat is the part of /proc/PID/stat that matters here, with what distinguishes the process from others that have had
+// its number.
 type Stat struct {
 	Name    string // comm: 15 bytes at most
 	State   byte   // R, S, …; Z and X: its first thread has ended
 	Parent  int
 	Flags   uint64
-	Threads int    // with that one
+	Threads int    // the first thread included
 	Start   uint64 // since boot, in 10 ms
-	Unique  uint64 // since Linux 6.9, what no other process has or had; before, the same for all; 0: not known
+	Unique  uint64 // since Linux 6.9 unique to a process for all time; before, the same for all; 0: unknown
 }
 
-// Of Stat.Flags.
-const kernelThread = 0x200000 // PF_KTHREAD
+// kernelThread is PF_KTHREAD, one of Stat.Flags.
+const kernelThread = 0x200000
 
-// Ended tells whether all that is left of the process is its number. Its first thread may have come to its end
-// before the others: by pthread_exit, or as one of them runs a new program just now, and takes its place.
+// Ended tells whether the process has ended and only its number is left. The first thread alone may end before the
+// others: by pthread_exit, or because another thread executes a new program and takes its place.
 func (s *Stat) Ended() bool { return (s.State == 'Z' || s.State == 'X') && s.Threads <= 1 }
 
-// IsKernel tells whether it is a thread of the kernel's.
+// IsKernel tells whether the process is a thread of the kernel.
 func (s *Stat) IsKernel() bool { return s.Flags&kernelThread != 0 }
 
-// StatOf reads it. Which one it is comes first: if that has ended and another one has got its number, what
-// is read of the other one is said of nobody that is alive.
+// StatOf reads the Stat of a process. It reads Unique first. If the process then ends and another gets its number, the
+// combination of Unique and the rest belongs to no living process.
 func StatOf(pid int) (Stat, error) {
 	for tries := 1; ; tries++ {
 		unique := uniqueOf(pid)
@@ -46,7 +47,7 @@ func StatOf(pid int) (Stat, error) {
 		if err != nil {
 			return Stat{}, fmt.Errorf("looking at process %d: %w", pid, err)
 		}
-		// The first thread was taken out while it was looked at: its number is another thread's by now, or nobody's.
+		// The first thread disappeared during the read. Its number now belongs to another thread or to none.
 		if s.Threads == 0 && tries < 10 {
 			continue
 		}
@@ -59,7 +60,7 @@ func StatOf(pid int) (Stat, error) {
 func uniqueOf(pid int) uint64 {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return 0 // it may not be asked for here, or there is no such process
+		return 0 // pidfds are forbidden, or there is no such process
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
@@ -71,11 +72,11 @@ func uniqueOf(pid int) uint64 {
 
 var errNoStat = errors.New("this is no /proc/PID/stat")
 
-// ParseStat reads a line such as
+// ParseStat parses a line such as
 //
 //	1234 (a name) S 1 1234 1234 0 -1 4194560 …
 //
-// where the name is the process's own choice: it may contain blanks and parentheses.
+// The process chooses its name, which may contain blanks and parentheses.
 func ParseStat(text []byte) (s Stat, err error) {
 	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
 	if open < 0 || end < open {
@@ -94,9 +95,9 @@ func ParseStat(text []byte) (s Stat, err error) {
 	return s, p.err
 }
 
-// placesOf are the directories of /proc that may show what a process has mapped, executes and was called as: its own,
-// and, as nothing is to be seen there once its first thread has ended, those of its other threads. If one of
-// those has taken the first one's place meanwhile it is the process's own again.
+// placesOf lists the directories of /proc that may show the mappings, the program and the arguments of a process. The
+// process's own directory comes first. It shows nothing once the first thread has ended; then those of the other
+// threads follow. Another thread may meanwhile have taken the first one's place, so the own directory comes last again.
 func placesOf(pid int) iter.Seq[string] {
 	own := fmt.Sprintf("/proc/%d", pid)
 	return func(yield func(string) bool) {
@@ -118,7 +119,7 @@ func placesOf(pid int) iter.Seq[string] {
 	}
 }
 
-// processes are the numbers of all processes, in order.
+// processes lists the numbers of all processes, in order.
 func processes() ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

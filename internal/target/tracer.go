@@ -16,8 +16,8 @@ import (
 	"whatif/internal/privilege"
 )
 
-// A tracer brings one program to its first instruction and holds it there. A
-// process is traced by a thread, so all of it happens on one.
+// A tracer starts one program and stops it before its first instruction. The kernel traces by thread, so one thread
+// does all of it.
 type tracer struct {
 	spec *spec
 	std  [3]*os.File
@@ -26,14 +26,14 @@ type tracer struct {
 	pidfd int
 }
 
-// stageError carries the stage's own account of why it could not go on.
+// stageError is the failure that the stage reports.
 type stageError struct{ failure }
 
 func (e *stageError) Error() string { return e.Step + ": " + e.Errno.Error() }
 
-// run reports on started once, and if that was nil then waits for release.
+// run starts the program and sends the result to started. If that is nil, it waits for release.
 func (t *tracer) run(started chan<- error, release <-chan chan error) {
-	runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+	runtime.LockOSThread() // never unlocked, so that the thread ends with this goroutine
 	if err := restoreTimerSlack(); err != nil {
 		started <- err
 		return
@@ -51,8 +51,8 @@ func (t *tracer) run(started chan<- error, release <-chan chan error) {
 	}
 }
 
-// outlive waits for the program's end. It may have asked to be killed when its parent ends
-// (PR_SET_PDEATHSIG), and to the kernel its parent is the thread that forked it.
+// outlive keeps this thread alive until the program's end. A program may ask to be killed when its parent ends
+// (PR_SET_PDEATHSIG), and for the kernel its parent is the thread that forked it.
 func outlive(pidfd int) {
 	defer unix.Close(pidfd)
 	endsIn(pidfd, -1)
@@ -71,18 +71,16 @@ func (t *tracer) bring() error {
 	if err != nil {
 		return err
 	}
-	// The fork returns in the middle of the stage's own exec. Traced too early,
-	// that exec would be taken for the program's.
+	// The fork returns during the stage's own exec. If the trace began now, this exec would count as the program's.
 	if _, err := control.Read(make([]byte, len(stageReady))); err != nil {
 		return fmt.Errorf("waiting for its first sign of life: it was %s: %w", endOf(t.abandon()), err)
 	}
-	// The stage has whatif's file and so, where capabilities come from that, its protection.
+	// The stage executes whatif's file. If whatif has its capabilities from that file, tracing the stage needs them, too.
 	privilege.InTarget(func() { err = ptrace(unix.PTRACE_SEIZE, t.pid, unix.PTRACE_O_TRACEEXEC) })
 	if err != nil {
 		return t.refused(err)
 	}
-	// In the background: the stage can stop for a signal while it reads, and it is
-	// this thread that makes it go on.
+	// This runs in the background: a signal can stop the stage while it reads, and only this thread can continue it.
 	answer := make(chan failure, 1)
 	go func() { answer <- converse(control, t.spec) }()
 	started, err := t.follow()
@@ -115,9 +113,9 @@ func (t *tracer) fork(control int) error {
 	return nil
 }
 
-// inheritedFiles lists the files of the stage up to the control socket, each
-// under its own number: what whatif inherited (no close-on-exec flag) stays open,
-// its own stay closed. Above the control socket the flag alone decides.
+// inheritedFiles lists the files of the stage up to the control socket, under their own numbers. Files that whatif
+// inherited (without close-on-exec flag) stay open; whatif's own are closed. Above the control socket the flag itself
+// has this effect.
 func inheritedFiles(std [3]*os.File, control int) []uintptr {
 	files := make([]uintptr, control+1)
 	for fd := range files {
@@ -136,18 +134,19 @@ func inheritedFiles(std [3]*os.File, control int) []uintptr {
 	return files
 }
 
-// refused explains why the stage could not be traced, and gives it up.
+// refused ends a stage that could not be traced, and gives the reason.
 func (t *tracer) refused(err error) error {
-	remedy := "a sandbox forbids ptrace: allow it (docker: --cap-add SYS_PTRACE), or start the program yourself and use whatif attach"
+	remedy := "a sandbox forbids ptrace: allow it (docker: --cap-add SYS_PTRACE), " +
+		"or start the program yourself and use whatif attach"
 	if scope, rerr := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); rerr == nil && scope[0] > '1' {
-		remedy = fmt.Sprintf("kernel.yama.ptrace_scope is %c: run whatif as root, or if it is 3, start the program yourself and use whatif attach", scope[0])
+		remedy = fmt.Sprintf("kernel.yama.ptrace_scope is %c: run whatif as root, "+
+			"or if it is 3, start the program yourself and use whatif attach", scope[0])
 	}
 	t.abandon()
 	return hint.New(fmt.Errorf("tracing it up to its first instruction: %w", err), remedy)
 }
 
-// abandon ends a stage that did not become the program, if it has not ended yet,
-// and reaps it: until then its number is its own.
+// abandon ends a stage that did not become the program, and reaps it. Until then no other process can have its number.
 func (t *tracer) abandon() unix.WaitStatus {
 	_ = unix.Kill(t.pid, unix.SIGKILL)
 	if t.pidfd >= 0 {
@@ -164,8 +163,8 @@ func (t *tracer) abandon() unix.WaitStatus {
 	}
 }
 
-// follow waits until the stage has become the program, or has ended without
-// (started is false then, and it is not reaped yet). Signals pass through.
+// follow waits until the stage has become the program. If the stage ends before that, started is false, and the stage
+// is not reaped yet. Signals for the stage are delivered.
 func (t *tracer) follow() (started bool, err error) {
 	for {
 		var info unix.Siginfo
@@ -179,7 +178,7 @@ func (t *tracer) follow() (started bool, err error) {
 			return false, nil
 		}
 		started, err := t.step()
-		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: just killed, the next wait tells
+		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: the stage was killed, which the next wait reports
 			return false, fmt.Errorf("leading it to its first instruction: %w", err)
 		}
 		if started {
@@ -188,7 +187,7 @@ func (t *tracer) follow() (started bool, err error) {
 	}
 }
 
-// step takes one ptrace-stop and lets the stage go on, unless it was the exec.
+// step handles one ptrace-stop. It continues the stage, unless the stop is that of the exec.
 func (t *tracer) step() (started bool, err error) {
 	var ws unix.WaitStatus
 	pid, err := unix.Wait4(t.pid, &ws, unix.WALL|unix.WNOHANG, nil)
@@ -200,7 +199,7 @@ func (t *tracer) step() (started bool, err error) {
 	case event == unix.PTRACE_EVENT_EXEC:
 		return true, nil
 	case event == unix.PTRACE_EVENT_STOP && sig != unix.SIGTRAP:
-		return false, ptrace(unix.PTRACE_LISTEN, t.pid, 0) // a group-stop (Ctrl-Z just now): leave it stopped
+		return false, ptrace(unix.PTRACE_LISTEN, t.pid, 0) // a group-stop (Ctrl-Z): the stage stays stopped
 	case event == unix.PTRACE_EVENT_STOP:
 		return false, ptrace(unix.PTRACE_CONT, t.pid, 0)
 	}
@@ -215,8 +214,8 @@ func ptrace(request uintptr, pid int, data uintptr) error {
 	return nil
 }
 
-// converse tells the stage what to become and hears how it went: silence and a
-// closed socket mean that the exec succeeded, or that the stage was killed.
+// converse sends the spec to the stage and reads its answer. If the socket is closed without an answer, the exec
+// succeeded or the stage was killed.
 func converse(control *os.File, s *spec) failure {
 	text, err := json.Marshal(s)
 	if err == nil {

@@ -14,22 +14,21 @@ import (
 	"whatif/internal/hint"
 )
 
-// A User is whom the program runs as.
+// A User is a user of the system, with what a program needs that runs as this user.
 type User struct {
-	Name   string // the number when it has no name
+	Name   string // the number if the user has no name
 	UID    uint32
 	GID    uint32
 	Groups []uint32 // supplementary
-	Home   string   // "" when not known
+	Home   string   // "" if unknown
 }
 
-// nobodysGroup is the group of a user id that no user has: a gid equal to the uid
-// could be one that opens doors.
+// nobodysGroup is the group of a user id that is not in the user database. A gid equal to the uid could be a group with
+// privileges.
 const nobodysGroup = 65534
 
-// InvokingUser returns the user on whose behalf a whatif with root's rights
-// runs: who called sudo, doas or pkexec.
-// ok is false when whatif simply is who it is.
+// InvokingUser returns the user for whom whatif runs with root's rights: the one who called sudo, doas or pkexec. ok is
+// false if there is none, or if that user is root.
 func InvokingUser() (u User, ok bool, err error) {
 	if os.Geteuid() != 0 {
 		return User{}, false, nil
@@ -47,7 +46,7 @@ func InvokingUser() (u User, ok bool, err error) {
 	return u, u.UID != 0, nil
 }
 
-// invoker names whoever called for root's rights, or "".
+// invoker is the name or number of the user who called sudo, doas or pkexec; "" if there is none.
 func invoker(getenv func(string) string) string {
 	for _, name := range []string{"SUDO_UID", "PKEXEC_UID", "DOAS_USER"} {
 		if key := getenv(name); key != "" {
@@ -57,8 +56,7 @@ func invoker(getenv func(string) string) string {
 	return ""
 }
 
-// LookupUser finds a user by name or number. A number needs no entry in the user
-// database.
+// LookupUser finds a user by name or number. A number need not be in the user database.
 func LookupUser(key string) (User, error) {
 	id, numErr := strconv.ParseUint(key, 10, 32)
 	var entry *user.User
@@ -69,7 +67,7 @@ func LookupUser(key string) (User, error) {
 		entry, err = user.Lookup(key)
 	}
 	if err != nil {
-		// Without cgo, os/user reads files only; getent also asks LDAP and the like.
+		// Without cgo, os/user only reads files; getent also asks LDAP and other services.
 		entry, err = getent(key)
 	}
 	switch {
@@ -82,7 +80,7 @@ func LookupUser(key string) (User, error) {
 		"give a name from /etc/passwd or a numeric user id")
 }
 
-// fromEntry is a user with the groups that /etc/group has, and further ones.
+// fromEntry makes a User of an entry of the user database, with the groups in /etc/group and further ones.
 func fromEntry(entry *user.User, further ...string) (User, error) {
 	uid, err := strconv.ParseUint(entry.Uid, 10, 32)
 	if err != nil {
@@ -105,8 +103,8 @@ func fromEntry(entry *user.User, further ...string) (User, error) {
 	return u, nil
 }
 
-// furtherGroups are a user's groups by the program id, which asks LDAP and the like. Without cgo, os/user reads
-// /etc/group only.
+// furtherGroups lists a user's groups by the program id, which asks LDAP and other services. Without cgo, os/user only
+// reads /etc/group.
 func furtherGroups(name string) []string {
 	if known, ok := groups.Load(name); ok {
 		return known.([]string)
@@ -120,7 +118,7 @@ func furtherGroups(name string) []string {
 	return ids
 }
 
-var groups sync.Map // of names, their ids: []string
+var groups sync.Map // user name → group ids, []string
 
 func getent(key string) (*user.User, error) {
 	out, err := exec.Command("getent", "passwd", key).Output()
@@ -134,7 +132,7 @@ func getent(key string) (*user.User, error) {
 	return &user.User{Username: fields[0], Uid: fields[2], Gid: fields[3], HomeDir: fields[5]}, nil
 }
 
-// programUser decides who the program runs as; nil means no switch.
+// programUser is the user that the program runs as; nil: whatif's own.
 func programUser(name string) (*User, error) {
 	if name == "" {
 		u, ok, err := InvokingUser()
@@ -153,8 +151,7 @@ func programUser(name string) (*User, error) {
 	return &u, nil
 }
 
-// environmentFor says in an environment inherited from sudo who the program
-// really runs as; the variables are the ones sudo changes.
+// environmentFor corrects the variables that sudo has changed, so that they name the user that the program runs as.
 func environmentFor(env []string, u *User) []string {
 	if u == nil {
 		return env

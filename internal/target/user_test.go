@@ -74,10 +74,12 @@ func TestNotUnderSudo(t *testing.T) {
 	}
 }
 
-// TestFurtherGroups: what the program id knows counts, as of a user of LDAP, who is in no group of /etc/group.
+// TestFurtherGroups checks that the groups count which the program id prints. A user of LDAP, for example, is in no
+// group of /etc/group.
 func TestFurtherGroups(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/id", []byte("#!/bin/sh\n[ \"$*\" = '-G -- nobody' ] && echo 65534 4711 4712\n"), 0o755); err != nil {
+	id := []byte("#!/bin/sh\n[ \"$*\" = '-G -- nobody' ] && echo 65534 4711 4712\n")
+	if err := os.WriteFile(dir+"/id", id, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -105,7 +107,7 @@ func TestUnknownUsers(t *testing.T) {
 	}
 }
 
-// What root may reach and the program's user may not is the user's business.
+// A file or directory that only root may enter gives an error with a hint for the program's user.
 func TestDeniedToTheUser(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
@@ -123,14 +125,15 @@ func TestDeniedToTheUser(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "changing to "+dir+": permission denied") {
 		t.Errorf("%v", err)
 	}
-	// In PATH the next one is taken.
-	out, _ := run(t, Config{Args: []string{"id", "-u"}, User: "nobody", Dir: "/", Env: []string{"PATH=" + dir + ":/usr/bin:/bin"}})
+	// In PATH the next directory is tried.
+	path := "PATH=" + dir + ":/usr/bin:/bin"
+	out, _ := run(t, Config{Args: []string{"id", "-u"}, User: "nobody", Dir: "/", Env: []string{path}})
 	if out != "65534\n" {
 		t.Errorf("%q", out)
 	}
 }
 
-// A set-user-ID program keeps its privilege although it is traced up to its start.
+// A set-user-ID program keeps its privilege, although it is traced up to its start.
 func TestSetUserIDProgram(t *testing.T) {
 	needRoot(t)
 	dir, err := os.MkdirTemp("/var/tmp", "whatif")
@@ -142,7 +145,9 @@ func TestSetUserIDProgram(t *testing.T) {
 	if unix.Statfs(dir, &fs) == nil && fs.Flags&unix.ST_NOSUID != 0 {
 		t.Skip("/var/tmp is mounted nosuid")
 	}
-	for _, args := range [][]string{{"cp", "/usr/bin/id", dir + "/id"}, {"chmod", "4755", dir + "/id"}, {"chmod", "755", dir}} {
+	for _, args := range [][]string{
+		{"cp", "/usr/bin/id", dir + "/id"}, {"chmod", "4755", dir + "/id"}, {"chmod", "755", dir},
+	} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -153,7 +158,7 @@ func TestSetUserIDProgram(t *testing.T) {
 	}
 }
 
-// whatif run by an ordinary user who gave it file capabilities.
+// An ordinary user runs a whatif with file capabilities.
 func TestFileCapabilities(t *testing.T) {
 	needRoot(t)
 	if _, err := exec.LookPath("setcap"); err != nil {
@@ -186,16 +191,16 @@ func TestFileCapabilities(t *testing.T) {
 	}
 }
 
-// whatif given its capabilities as ambient ones (systemd's AmbientCapabilities=):
-// its own stop at whatif, others are the program's.
+// whatif has its capabilities as ambient ones (systemd's AmbientCapabilities=). The program does not inherit those that
+// whatif needs, but does inherit others.
 func TestAmbientCapabilities(t *testing.T) {
 	needRoot(t)
 	if _, err := exec.LookPath("setpriv"); err != nil {
 		t.Skip("needs setpriv")
 	}
 	caps := "+bpf,+perfmon,+sys_ptrace,+net_bind_service"
-	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps="+caps, "--ambient-caps="+caps,
-		whatifPath(t), "cat", "/proc/self/status")
+	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+		"--inh-caps="+caps, "--ambient-caps="+caps, whatifPath(t), "cat", "/proc/self/status")
 	cmd.Dir = "/"
 	out, err := cmd.Output()
 	if err != nil {

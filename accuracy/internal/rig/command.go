@@ -13,16 +13,16 @@ import (
 	"whatif/internal/hint"
 )
 
-// Main is what the main functions of the commands built on this have in common: run is the command, which
-// an interrupt ends in order, and gives the exit status.
+// Main is the main function of the commands below accuracy. run is the command; it returns the exit status. An
+// interrupt cancels its context.
 func Main(run func(ctx context.Context, stdout, stderr io.Writer, args []string) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
 }
 
-// Status is a command's exit status: 2 if its command line was wrong, as parsed says, and 0 if help was all that it
-// asked for; else 1 if work fails. It tells why.
+// Status calls work unless parsed, the error of the command line, is set. It prints errors, and returns the command's
+// exit status: 2 for a wrong command line, 0 for one that only asks for help, 1 if work fails.
 func Status(stderr io.Writer, name string, parsed error, work func() error) int {
 	if errors.Is(parsed, flag.ErrHelp) {
 		return 0
@@ -42,7 +42,7 @@ func Status(stderr io.Writer, name string, parsed error, work func() error) int 
 	return 1
 }
 
-// Parse reads a command line that has flags only.
+// Parse parses a command line that has only flags.
 func Parse(f *flag.FlagSet, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err

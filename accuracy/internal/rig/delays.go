@@ -2,9 +2,10 @@ package rig
 
 import "time"
 
-// Delays is by how much the experiments after the first moments delayed the program on purpose, as parts of their
-// time: how much the common delay grew, and for how long cores were really stopped, summed over the cores.
-// The second is less where the selected code itself runs on several cores: what is sped up is not stopped.
+// Delays tells how much the experiments delayed the program on purpose, as shares of their time. Experiments before the
+// time after do not count. delayed is the growth of the common delay. stopped is the time for which cores were really
+// stopped, summed over the cores. If the selected code runs on several cores, stopped is less, because that code is not
+// stopped.
 func (p *Profiled) Delays(after time.Duration) (delayed, stopped float64) {
 	var delay, paused, real int64
 	for _, e := range p.Data.Experiments {

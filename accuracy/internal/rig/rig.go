@@ -1,9 +1,7 @@
-// Package rig runs test programs, bare or under whatif, and says what became of them: what the program
-// counted itself, what whatif counted, and what whatif used. The commands below accuracy are built on it;
-// what their figures mean is theirs to say.
+// Package rig runs test programs, bare or under whatif, for the commands below accuracy. It returns the figures that
+// the program printed, those that whatif counted, and the time and memory that whatif used. It does not judge them.
 //
-// The normal sequence: [Open], [Rig.Compile], then [Rig.Bare] and [Rig.Whatif] in turn. Each of these two ends
-// with nothing left running.
+// The normal sequence: [Open], [Rig.Compile], then [Rig.Bare] and [Rig.Whatif] in turn. Both leave no process behind.
 package rig
 
 import (
@@ -22,10 +20,10 @@ type Rig struct {
 	whatif string
 }
 
-// ErrNotRoot says that whatif cannot be run by this user.
+// ErrNotRoot means that this user cannot run whatif.
 var ErrNotRoot = errors.New("needs root: whatif loads programs into the kernel")
 
-// FindRoot finds the checkout, upwards from the working directory.
+// FindRoot finds the checkout: the working directory or one above it.
 func FindRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -42,7 +40,7 @@ func FindRoot() (string, error) {
 	}
 }
 
-// Open finds the checkout. The command whatif is relative to it.
+// Open finds the checkout. whatif is the path of the command, absolute or relative to the checkout.
 func Open(whatif string) (*Rig, error) {
 	dir, err := FindRoot()
 	if err != nil {
@@ -60,10 +58,10 @@ func Open(whatif string) (*Rig, error) {
 // Root is the checkout's directory.
 func (r *Rig) Root() string { return r.root }
 
-// Command is the whatif that is used, as an absolute path.
+// Command is the absolute path of the whatif that is used.
 func (r *Rig) Command() string { return r.whatif }
 
-// CheckWhatif tells whether the command is there at all.
+// CheckWhatif returns an error if that whatif does not exist.
 func (r *Rig) CheckWhatif() error {
 	if _, err := os.Stat(r.whatif); err != nil {
 		return fmt.Errorf("finding whatif: %w", err)
@@ -71,14 +69,15 @@ func (r *Rig) CheckWhatif() error {
 	return nil
 }
 
-// BuildWhatif builds the checkout's whatif into dir and uses it from now on. Tests do: a bin/whatif may be old.
+// BuildWhatif builds the checkout's whatif into dir and uses it from now on. It is for tests, because bin/whatif may be
+// old.
 func (r *Rig) BuildWhatif(ctx context.Context, dir string) error {
 	r.whatif = filepath.Join(dir, "whatif")
 	return r.command(ctx, "go", "build", "-o", r.whatif, "./cmd/whatif")
 }
 
-// Compile builds the C or C++ file or the Go package at source, a path below accuracy, into accuracy/build, and
-// returns the program's path: optimized, with debug information, as in real use.
+// Compile builds the C or C++ file or the Go package at source, a path below accuracy, into accuracy/build: optimized
+// and with debug information, as in real use. It returns the program's path.
 func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 	dir := filepath.Join(r.root, "accuracy", "build")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -87,15 +86,16 @@ func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 	from := filepath.Join(r.root, "accuracy", source)
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(source), ".cc"), ".c")
 	program := filepath.Join(dir, name)
+	// No program needs all functions of bench.h.
+	flags := []string{"-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from}
 	var err error
 	switch {
 	case name == filepath.Base(source):
 		err = r.command(ctx, "go", "build", "-o", program, from)
 	case strings.HasSuffix(source, ".cc"):
-		err = r.command(ctx, "g++", "-std=c++20", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from)
+		err = r.command(ctx, "g++", append([]string{"-std=c++20"}, flags...)...)
 	default:
-		// bench.h offers more than one program needs.
-		err = r.command(ctx, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from)
+		err = r.command(ctx, "gcc", flags...)
 	}
 	if err != nil {
 		return "", fmt.Errorf("compiling %s: %w", source, err)
@@ -103,7 +103,7 @@ func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 	return program, nil
 }
 
-// Line finds the one line of a source, a path below accuracy, that ends with the mark.
+// Line finds the only line of a source, a path below accuracy, that ends with the mark.
 func (r *Rig) Line(source, mark string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(r.root, "accuracy", source))
 	if err != nil {

@@ -38,9 +38,9 @@ func TestParseSaid(t *testing.T) {
 
 func TestUse(t *testing.T) {
 	var u Use
-	// Time is booked in ticks: how soon one falls into this loop is chance.
+	// The kernel counts time in ticks, and it is chance how soon one falls into this loop.
 	for end := time.Now().Add(5 * time.Second); u.CPU == 0 && time.Now().Before(end); {
-		u.look("/proc/self")
+		u.read("/proc/self")
 	}
 
 	if u.PeakRSS < 1<<20 || u.CPU < 10*time.Millisecond {
@@ -68,7 +68,7 @@ func TestExecute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Killed, not yet reaped perhaps: a zombie has no command line.
+	// The process was killed, but may not be reaped yet. A zombie has no command line.
 	path := "/proc/" + strconv.Itoa(int(said["pid"])) + "/cmdline"
 	for range 100 {
 		if line, err := os.ReadFile(path); err != nil || len(line) == 0 {

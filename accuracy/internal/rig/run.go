@@ -14,15 +14,15 @@ import (
 	"whatif/internal/profile"
 )
 
-// patience is how long any run may take: those of the two commands take a quarter of it.
+// patience is the longest time of a run. Usual runs take a quarter of it.
 const patience = time.Minute
 
 // Bare is a run without whatif.
 type Bare struct {
 	Said Said
-	// Context switches of the program and of the children that it waited for.
+	// Voluntary and Involuntary count the context switches of the program and of the children that it waited for.
 	Voluntary, Involuntary int64
-	Took                   time.Duration // from launch to end, start-up included
+	Took                   time.Duration // from the start to the end of the process
 }
 
 // Profiled is a run under whatif.
@@ -30,10 +30,10 @@ type Profiled struct {
 	Said    Said
 	Data    *profile.Data
 	Use     Use       // of whatif itself
-	Started time.Time // when whatif was launched
+	Started time.Time // the start of whatif
 }
 
-// Visits are whatif's count of its first point over the whole run; -1 when the profile does not say.
+// Visits is whatif's count of its first point over the whole run; -1 if the profile does not have it.
 func (p *Profiled) Visits() int64 {
 	if p.Data.End == nil || len(p.Data.End.Visits) == 0 {
 		return -1
@@ -41,7 +41,7 @@ func (p *Profiled) Visits() int64 {
 	return p.Data.End.Visits[0]
 }
 
-// Bare runs a program.
+// Bare runs a program without whatif.
 func (r *Rig) Bare(ctx context.Context, args ...string) (*Bare, error) {
 	doing := "running " + filepath.Base(strings.Join(args, " "))
 	start := time.Now()
@@ -56,8 +56,8 @@ func (r *Rig) Bare(ctx context.Context, args ...string) (*Bare, error) {
 	return &Bare{Said: said, Voluntary: usage.Nvcsw, Involuntary: usage.Nivcsw, Took: time.Since(start)}, nil
 }
 
-// Whatif runs a program under whatif, until it and all that it forked have ended by themselves: only then is the
-// program's own count of its visits complete.
+// Whatif runs a program under whatif, until the program and all its descendants have ended by themselves. Only then the
+// program's own count of its visits is complete.
 func (r *Rig) Whatif(ctx context.Context, flags []string, args ...string) (*Profiled, error) {
 	doing := "profiling " + filepath.Base(strings.Join(args, " "))
 	dir, err := os.MkdirTemp("", "whatif-rig")
@@ -83,9 +83,9 @@ func (r *Rig) Whatif(ctx context.Context, flags []string, args ...string) (*Prof
 	return p, nil
 }
 
-// execute runs a command in a process group of its own, which is killed when the command is done: nothing of it
-// is left. While it runs, what it uses is read into use, unless that is nil. It is done when its standard
-// output is closed too, by everyone who inherited it.
+// execute runs a command in a process group of its own, and kills the group at the end, so that no process is left. The
+// command has ended when all processes that inherited its standard output have closed it, too. While it runs, its time
+// and memory are read into use, unless that is nil.
 func execute(ctx context.Context, command []string, use *Use) (*os.ProcessState, Said, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -118,7 +118,7 @@ func execute(ctx context.Context, command []string, use *Use) (*os.ProcessState,
 	return cmd.ProcessState, said, err
 }
 
-// lastWords is what a command that failed said last, in brackets.
+// lastWords is the stderr of a failed command, in brackets.
 func lastWords(stderr string) string {
 	said := strings.TrimSpace(stderr)
 	if said == "" {

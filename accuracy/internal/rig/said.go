@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Said is what a program printed of itself: lines of names and numbers in turn, such as "visits 41 seconds 2.5".
+// Said has the figures that a program printed, in lines of names and numbers such as "visits 41 seconds 2.5".
 type Said map[string]float64
 
-// Visits are the visits of its progress point, by the program's own count.
+// Visits is the program's own count of the visits of its progress point.
 func (s Said) Visits() int64 { return int64(s["visits"]) }
 
-// Rate is visits a second.
+// Rate is the number of visits a second.
 func (s Said) Rate() float64 { return s["visits"] / s["seconds"] }
 
-// parseSaid reads a program's output. Lines of another shape are not the program's account of itself; a line
-// of the right shape that is repeated is a program that ran twice or forked with a full buffer, and an error.
+// parseSaid parses a program's output, and ignores lines of another form. A repeated name is an error: the program ran
+// twice, or forked with a full buffer.
 func parseSaid(output string) (Said, error) {
 	said := Said{}
 	for line := range strings.Lines(output) {

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Use is what whatif used while it ran. wait4's figures would not do: they include the children that a process
-// waited for, and whatif waits for the program.
+// Use has the time and memory that whatif used. wait4's figures would also include the program, because whatif waits
+// for it.
 type Use struct {
-	PeakRSS int64         // bytes, the most it ever had resident
-	Maps    int64         // bytes of its tables in the kernel, the most seen
+	PeakRSS int64         // bytes: the peak of resident memory
+	Maps    int64         // bytes: the peak of its tables in the kernel, as far as it was seen
 	CPU     time.Duration // of its own threads, start-up included; read in ticks of 10 ms
 }
 
-// glance is how often a running whatif is looked at. What it uses in its last moments is missed, the
-// peak before is not: the kernel keeps it.
+// glance is the time between two readings. The last moments are missed, but not an earlier peak of memory, which the
+// kernel keeps.
 const glance = 100 * time.Millisecond
 
-// watch reads what process pid uses until the returned function is called.
+// watch reads the use of process pid until the returned function is called.
 func (u *Use) watch(pid int) (stop func()) {
 	done := make(chan struct{})
 	var watching sync.WaitGroup
@@ -35,15 +35,15 @@ func (u *Use) watch(pid int) (stop func()) {
 			case <-done:
 				return
 			case <-ticker.C:
-				u.look(fmt.Sprintf("/proc/%d", pid))
+				u.read(fmt.Sprintf("/proc/%d", pid))
 			}
 		}
 	})
 	return func() { close(done); watching.Wait() }
 }
 
-// look takes one reading. A process that has just ended cannot be read: the reading before stays.
-func (u *Use) look(proc string) {
+// read takes one reading. A process that has just ended cannot be read; the figures then stay as they are.
+func (u *Use) read(proc string) {
 	if status, err := os.ReadFile(proc + "/status"); err == nil {
 		u.PeakRSS = max(u.PeakRSS, kibibytes(status, "VmHWM:"))
 	}
@@ -53,7 +53,7 @@ func (u *Use) look(proc string) {
 	u.Maps = max(u.Maps, mapMemory(proc+"/fdinfo"))
 }
 
-// mapMemory sums the memory of the BPF maps that are open.
+// mapMemory sums the memory of the open BPF maps.
 func mapMemory(dir string) int64 {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func mapMemory(dir string) int64 {
 
 func kibibytes(text []byte, name string) int64 { return number(text, name) << 10 }
 
-// number is the number after a name at the start of a line; 0 if there is none.
+// number finds a name at the start of a line, and returns the number after it; 0 if there is none.
 func number(text []byte, name string) int64 {
 	for line := range bytes.Lines(text) {
 		if f := bytes.Fields(line); len(f) > 1 && string(f[0]) == name {
@@ -83,10 +83,10 @@ func number(text []byte, name string) int64 {
 	return 0
 }
 
-// cpuTime reads utime and stime of /proc/PID/stat, the fields 14 and 15: see proc_pid_stat(5).
+// cpuTime is the sum of utime and stime in /proc/PID/stat, the fields 14 and 15: see proc_pid_stat(5).
 func cpuTime(stat []byte) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on every architecture that Go runs on
-	// From field 3 on; a program's name, field 2, may itself contain brackets.
+	// The fields from 3 on. The program's name, field 2, may itself contain parentheses.
 	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(f) < 13 {
 		return 0

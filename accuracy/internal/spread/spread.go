@@ -1,4 +1,4 @@
-// Package spread says what a few measurements of one thing tell: their median, and how sure that is.
+// Package spread summarizes a few measurements of one quantity, with Of: their median, and an interval for it.
 package spread
 
 import (
@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Summary is a median with the spread of it.
+// Summary is a median with an interval.
 type Summary struct {
 	N         int
 	Median    float64
@@ -15,11 +15,12 @@ type Summary struct {
 	Level float64
 }
 
-// Of gives the median and the narrowest interval between two order statistics, as far from the top as from
-// the bottom, that contains the true median with a probability of at least 95%; below six values there is
-// none, and all of their range is given with the probability that it has. The method assumes nothing of
-// the distribution but that the values are independent draws of one (the binomial: each is below the true
-// median with probability 1/2); a machine whose disturbances last for several runs makes it too narrow.
+// Of computes the median and an interval that contains the true median with a probability of at least 95%. It is the
+// narrowest interval between two order statistics that are as far from the top as from the bottom. With less than six
+// values there is none; then the interval is the whole range, and Level its probability.
+//
+// The method assumes only that the values are independent draws from one distribution: each is below the true median
+// with probability 1/2 (binomial). If disturbances of the machine last for several runs, the interval is too narrow.
 // Source: David and Nagaraja, Order Statistics, section 7.1.
 func Of(values []float64) Summary {
 	n := len(values)
@@ -27,7 +28,7 @@ func Of(values []float64) Summary {
 		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	// outside is the probability that the true median lies below the k-th lowest value: P(Bin(n, 1/2) < k).
+	// outside is the probability that the true median is below the k-th lowest value: P(Bin(n, 1/2) < k).
 	outside, term, k := math.Pow(0.5, float64(n)), math.Pow(0.5, float64(n)), 1
 	for {
 		term *= float64(n-k+1) / float64(k)

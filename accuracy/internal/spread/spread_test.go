@@ -27,7 +27,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The interval is checked against a distribution that is not symmetric, of known median.
+// The distribution of the test is asymmetric, and its median is known.
 func TestCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const trials = 4000

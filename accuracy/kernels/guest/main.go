@@ -1,6 +1,5 @@
-// Guest is the first and only process of a machine that is booted to see what whatif can do on its kernel. It tries
-// one thing after the other, writes all that is said to the console, a line for each result, and switches the
-// machine off.
+// Guest is the init process of a virtual machine that is booted to find out what whatif can do on its kernel. It makes
+// one trial after the other, writes all output and a line for each result to the console, and switches the machine off.
 package main
 
 import (
@@ -21,7 +20,7 @@ func main() {
 	if err := mount(); err != nil {
 		said.Write(os.Stdout, said.Result{Name: "mount", Text: err.Error()})
 	}
-	only := os.Getenv("TRIALS") // of the kernel's command line
+	only := os.Getenv("TRIALS") // from the kernel's command line
 	for _, t := range trials() {
 		if asked := slices.Contains(strings.Split(only, ","), t.name); !asked && (only != "" || t.name == refused) {
 			continue
@@ -42,7 +41,8 @@ func main() {
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-// mount mounts what whatif and Go's programs look into. tracefs is left out: whatif has to do without.
+// mount mounts the file systems that whatif and Go programs use. tracefs is left out, because whatif has to work
+// without it.
 func mount() error {
 	var errs []error
 	for _, m := range []struct{ kind, at string }{
@@ -57,7 +57,7 @@ func mount() error {
 	return errors.Join(errs...)
 }
 
-// complaints are the kernel's own, about what was done to it: there must be none.
+// complaints finds warnings and errors in the kernel's log. There must be none.
 func complaints() said.Result {
 	result := said.Result{Name: "kernel log", OK: true, Text: "nothing bad"}
 	log := make([]byte, 1<<20)
@@ -78,7 +78,7 @@ func complaints() said.Result {
 	return result
 }
 
-// output runs a command, lets all that it says be seen on the console, and gives what it wrote to its standard output.
+// output runs a command, copies its output to the console, and returns its standard output.
 func output(command string, args ...string) (string, error) {
 	fmt.Printf("# %s %s\n", command, strings.Join(args, " "))
 	c := exec.Command("/"+command, args...)

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// Each trial measures so long.
+// seconds is the length of each trial.
 var seconds = func() string {
-	if s := os.Getenv("SECONDS"); s != "" { // of the kernel's command line
+	if s := os.Getenv("SECONDS"); s != "" { // from the kernel's command line
 		return s
 	}
 	return "10"
 }()
 
-// A trial is one thing that whatif can do, as a user would do it.
+// A trial is one use of whatif, with the commands of a user.
 type trial struct {
 	name string
 	try  func() (string, error)
 }
 
-// refused is tried where it is asked for: on a kernel that whatif does not work on.
+// refused is a trial that is made only on request, on a kernel on which whatif does not work.
 const refused = "refused"
 
 func trials() []trial {
@@ -39,10 +39,12 @@ func trials() []trial {
 			return run("target", nil, visits{"round_done%return": perRound}, "-p", "func:round_done%return")
 		}},
 		{"syscall", func() (string, error) {
-			return run("target", nil, visits{"begun": perRound, "over": perRound}, "-p", "begun=syscall:getpriority", "-p", "over=syscall:getpriority%exit")
+			return run("target", nil, visits{"begun": perRound, "over": perRound},
+				"-p", "begun=syscall:getpriority", "-p", "over=syscall:getpriority%exit")
 		}},
 		{"tracepoint", func() (string, error) {
-			return run("target", nil, visits{"task_newtask": perChild, "exit": perChild}, "-p", "tracepoint:task:task_newtask", "-p", "exit")
+			return run("target", nil, visits{"task_newtask": perChild, "exit": perChild},
+				"-p", "tracepoint:task:task_newtask", "-p", "exit")
 		}},
 		{"usdt", func() (string, error) { return run("target", nil, visits{"round": perRound}, "-p", "usdt:round") }},
 		{"source", func() (string, error) { return run("source", nil, visits{"rounds": perRound}) }},
@@ -56,7 +58,8 @@ func trials() []trial {
 			return run("target", nil, visits{"round_done": perRound}, "--waiting", "all", "-p", "func:round_done")
 		}},
 		{"kernel", func() (string, error) {
-			return run("target", hasKernel, visits{"round_done": perRound}, "--kernel", "-u", "func", "-p", "func:round_done")
+			return run("target", hasKernel, visits{"round_done": perRound},
+				"--kernel", "-u", "func", "-p", "func:round_done")
 		}},
 		{"goroutines", goroutines},
 		{"gain", gain},
@@ -68,16 +71,16 @@ func trials() []trial {
 
 func quiet(_ string, err error) error { return err }
 
-// counted is what the program says of itself.
+// counted has the program's own counts.
 type counted struct{ rounds, children int64 }
 
-// visits are how many of a point there have to be.
+// visits has the expected number of visits, by point.
 type visits map[string]func(counted) int64
 
 func perRound(c counted) int64 { return c.rounds }
-func perChild(c counted) int64 { return c.children + 1 } // and its other thread, or itself
+func perChild(c counted) int64 { return c.children + 1 } // the children, and the other thread or the program itself
 
-// report is what is looked at of whatif's.
+// report is the part of whatif's JSON report that is checked.
 type report struct {
 	Points []struct {
 		Name   string
@@ -96,9 +99,11 @@ type report struct {
 	Summary struct{ Experiments, Samples int64 }
 }
 
-// run profiles a program, with short experiments, as an emulated one has time for few; all visits must have been counted, and experiments must have told something.
+// run profiles a program. All visits must be counted, and there must be a prediction. The experiments are short,
+// because an emulated program has time for few.
 func run(program string, also func(*report) error, want visits, args ...string) (string, error) {
-	args = append(append([]string{"run", "--repeat", "1", "-o", "profile", "--experiment", "100ms"}, args...), "--", "/"+program, seconds)
+	args = append([]string{"run", "--repeat", "1", "-o", "profile", "--experiment", "100ms"}, args...)
+	args = append(args, "--", "/"+program, seconds)
 	out, err := output("whatif", args...)
 	if err != nil {
 		return "", err
@@ -125,7 +130,8 @@ func run(program string, also func(*report) error, want visits, args ...string) 
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d rounds, %d samples, %d experiments", c.rounds, r.Summary.Samples, r.Summary.Experiments), predicted(r)
+	text := fmt.Sprintf("%d rounds, %d samples, %d experiments", c.rounds, r.Summary.Samples, r.Summary.Experiments)
+	return text, predicted(r)
 }
 
 func read() (*report, error) {
@@ -141,7 +147,7 @@ func read() (*report, error) {
 	return &r, nil
 }
 
-// predicted: samples were matched to code, and some of it has a prediction.
+// predicted returns an error unless some code has samples and a prediction.
 func predicted(r *report) error {
 	for _, t := range r.Targets {
 		for _, p := range t.Points {
@@ -169,7 +175,8 @@ func hasKernel(r *report) error {
 	return errors.New("no function of the kernel's was sampled")
 }
 
-// gain is the program's known answer: a third. How near the prediction comes depends on the machine: it is only shown.
+// gain prints the predicted gain of a function for which the true gain is a third. The error of the prediction depends
+// on the machine, so it is not judged.
 func gain() (string, error) {
 	line := ""
 	_, err := run("target", func(r *report) error {
@@ -185,7 +192,8 @@ func gain() (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// goroutines are those of whatif's demo: a kernel that does not take the programs that follow them is told so, and the rest goes on.
+// goroutines runs whatif's demo, which has goroutines. If the kernel refuses the programs that follow them, whatif says
+// so and goes on without them.
 func goroutines() (string, error) {
 	out, err := exec.Command("/whatif", "demo", "-d", seconds+"s").CombinedOutput()
 	fmt.Printf("%s", out)
@@ -195,7 +203,7 @@ func goroutines() (string, error) {
 	return "", err
 }
 
-// isRefused: whatif says by name what is in the way, and starts nothing.
+// isRefused checks that whatif names the reason, and does not start the program.
 func isRefused() (string, error) {
 	c := exec.Command("/whatif", "run", "-o", "profile", "--", "/target", seconds)
 	out, err := c.CombinedOutput()
@@ -210,7 +218,7 @@ func isRefused() (string, error) {
 	return first, nil
 }
 
-// attach: the program has been there before, and goes on afterwards.
+// attach profiles a program that already runs, and that must go on afterwards.
 func attach() (string, error) {
 	program := exec.Command("/target", "1000")
 	if err := program.Start(); err != nil {
@@ -221,7 +229,8 @@ func attach() (string, error) {
 		_ = program.Wait()
 	}()
 	time.Sleep(200 * time.Millisecond)
-	_, err := output("whatif", "attach", "-o", "profile", "-d", seconds+"s", "-p", "func:round_done", strconv.Itoa(program.Process.Pid))
+	_, err := output("whatif", "attach", "-o", "profile", "-d", seconds+"s", "-p", "func:round_done",
+		strconv.Itoa(program.Process.Pid))
 	if err != nil {
 		return "", err
 	}
@@ -235,9 +244,10 @@ func attach() (string, error) {
 	return fmt.Sprintf("%d visits, %d samples", r.Points[0].Visits, r.Summary.Samples), predicted(r)
 }
 
-// system: everything that runs, the program among it.
+// system profiles the whole machine, with the program as the load.
 func system() (string, error) {
-	if _, err := output("whatif", "system", "-o", "profile", "-p", "syscall:getpriority", "--", "/target", seconds); err != nil {
+	_, err := output("whatif", "system", "-o", "profile", "-p", "syscall:getpriority", "--", "/target", seconds)
+	if err != nil {
 		return "", err
 	}
 	r, err := read()

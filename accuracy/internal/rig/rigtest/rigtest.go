@@ -1,4 +1,4 @@
-// Package rigtest opens a rig for a test.
+// Package rigtest opens a rig for tests: a test calls Open and uses the rig.
 package rigtest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"whatif/accuracy/internal/rig"
 )
 
-// Open opens a rig with the checkout's whatif, built now. Without the privileges for it the test is skipped.
+// Open opens a rig with a whatif that is built from the checkout now. It skips the test if the user cannot run whatif.
 func Open(t *testing.T) *rig.Rig {
 	t.Helper()
 	r, err := rig.Open("bin/whatif")

@@ -1,5 +1,7 @@
-// Package said is the language in which the guest tells its host, on the console, what came of each trial. The
-// kernel writes there, too.
+// Package said formats and parses the results that a guest sends to its host on the console. The kernel writes to the
+// console, too.
+//
+// The guest calls Write for each trial, and WriteEnd at the end. The host calls Read with all of the console's output.
 package said
 
 import (
@@ -8,11 +10,11 @@ import (
 	"strings"
 )
 
-// Result is what came of one trial.
+// Result is the result of one trial.
 type Result struct {
 	Name string
 	OK   bool
-	Text string // figures, or why not
+	Text string // figures, or the reason of the failure
 }
 
 const (
@@ -20,7 +22,7 @@ const (
 	end  = "@end"
 )
 
-// Write writes a result, as a line of its own.
+// Write writes a result on a line of its own.
 func Write(w io.Writer, r Result) {
 	verdict := "failed"
 	if r.OK {
@@ -29,10 +31,10 @@ func Write(w io.Writer, r Result) {
 	fmt.Fprintf(w, "\n%s|%s|%s|%s\n", mark, r.Name, verdict, strings.ReplaceAll(strings.TrimSpace(r.Text), "\n", "; "))
 }
 
-// WriteEnd says that all has been tried.
+// WriteEnd writes the line that all trials have been made.
 func WriteEnd(w io.Writer) { fmt.Fprintf(w, "\n%s\n", end) }
 
-// Read finds the results in what a console said, and whether the guest came to its end.
+// Read finds the results in a console's output, and tells whether the guest has made all trials.
 func Read(console string) (results []Result, ended bool) {
 	for line := range strings.Lines(console) {
 		line = strings.TrimSpace(line)

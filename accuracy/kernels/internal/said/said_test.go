@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The kernel's own lines, and how a console ends lines, do no harm.
+// Read ignores the kernel's own lines, and the console's line ends.
 func TestReadBack(t *testing.T) {
 	want := []Result{{"doctor", true, "able"}, {"run", false, "a|b; c"}}
 	var out strings.Builder
@@ -31,7 +31,8 @@ func FuzzRead(f *testing.F) {
 		for _, r := range results {
 			var out strings.Builder
 			Write(&out, r)
-			if again, _ := Read(out.String()); len(again) != 1 || again[0].Name != strings.TrimSpace(r.Name) && again[0].Name != r.Name {
+			again, _ := Read(out.String())
+			if len(again) != 1 || again[0].Name != strings.TrimSpace(r.Name) && again[0].Name != r.Name {
 				t.Errorf("%+v is read back as %+v", r, again)
 			}
 		}

@@ -1,6 +1,6 @@
-// Command whatif is what package target's tests need of the real one: it runs
-// the program in its arguments and exits with its status. TEST_HOW holds words:
-// "hold" never releases the program, "late" waits 300 ms after its end.
+// Command whatif is a small whatif for the tests of package target. It runs the program in its arguments and exits with
+// the program's status. TEST_HOW has words: with "hold" the program is never released, with "late" the command waits
+// 300 ms after the program's end.
 package main
 
 import (
@@ -13,7 +13,10 @@ import (
 	"whatif/internal/target"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	target.Main()
+	os.Exit(run())
+}
 
 func run() int {
 	how := os.Getenv("TEST_HOW")
