@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
-	"strings"
+
+	"whatif/internal/cpulist"
 )
 
 // CPUs are the CPUs of the machine that are on line, and among them those that it keeps free.
@@ -20,22 +20,19 @@ type CPUs struct {
 // ReadCPUs reads the CPUs from system, which is the directory /sys/devices/system.
 func ReadCPUs(system fs.FS) (c CPUs, err error) {
 	for _, set := range []struct {
-		path string
+		name string
 		cpus *[]int
-	}{{"cpu/online", &c.Online}, {"cpu/isolated", &c.isolated}, {"cpu/nohz_full", &c.tickless}} {
-		text, err := fs.ReadFile(system, set.path)
-		if errors.Is(err, fs.ErrNotExist) && set.cpus != &c.Online {
-			continue // this kernel cannot have any
+	}{{"online", &c.Online}, {"isolated", &c.isolated}, {"nohz_full", &c.tickless}} {
+		list, err := cpulist.Text(system, set.name)
+		mayLack := set.cpus != &c.Online
+		if mayLack && (errors.Is(err, fs.ErrNotExist) || err == nil && list == "") {
+			continue // this kernel cannot have any, or has none
 		}
 		if err != nil {
-			return c, fmt.Errorf("listing the CPUs: %w", err)
+			return c, err
 		}
-		cpus := strings.TrimSpace(string(text))
-		if set.cpus != &c.Online && (cpus == "" || cpus == "(null)") { // none; the kernel's printf writes "(null)"
-			continue
-		}
-		if *set.cpus, err = parseCPUs(cpus); err != nil {
-			return c, fmt.Errorf("listing the CPUs: reading %s: %w", set.path, err)
+		if *set.cpus, err = cpulist.Parse(list); err != nil {
+			return c, fmt.Errorf("listing the CPUs: reading cpu/%s: %w", set.name, err)
 		}
 	}
 	return c, nil
@@ -62,27 +59,4 @@ func (c CPUs) WithClock(mayRun [][]int) []int {
 
 func (c CPUs) allIn(set []int) bool {
 	return !slices.ContainsFunc(c.Online, func(cpu int) bool { return !slices.Contains(set, cpu) })
-}
-
-// parseCPUs reads the kernel's notation for a set: 0-3,8.
-func parseCPUs(s string) ([]int, error) {
-	var cpus []int
-	for _, part := range strings.Split(s, ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		if !isRange {
-			to = from
-		}
-		a, err := strconv.Atoi(from)
-		if err != nil {
-			return nil, err
-		}
-		b, err := strconv.Atoi(to)
-		if err != nil {
-			return nil, err
-		}
-		for ; a <= b; a++ {
-			cpus = append(cpus, a)
-		}
-	}
-	return cpus, nil
 }
