@@ -68,6 +68,7 @@ PURE = $$(go list ./... | grep -vxF $(REAL:%=-e whatif/%))
 # What a developer runs all the time, in a minute and a half, without privileges.
 check: tools lint
 	go test -count=1 -short $(PURE)
+	@go test -count=1 -v -run 'TestOneFileChangesLevels|TestFunctions|TestGoFunctions' ./bpf ./docs | grep '_test.go:'
 
 # Tests of figures wait for a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
 # WHATIF_CALIBRATION=0.7 makes their programs believe in another processor.

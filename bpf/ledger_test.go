@@ -16,7 +16,8 @@ func TestLedgerArithmetic(t *testing.T) {
 		t.Skip("no gcc: make test installs it")
 	}
 	simulate := filepath.Join(t.TempDir(), "simulate")
-	if out, err := exec.Command(gcc, "-O2", "-Wall", "-Werror", "-o", simulate, "testdata/simulate.c").CombinedOutput(); err != nil {
+	args := []string{"-O2", "-Wall", "-Werror", "-o", simulate, "testdata/simulate.c"}
+	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for seed := range 20 {

@@ -88,7 +88,8 @@ func TestHeadersCompileAlone(t *testing.T) {
 			continue
 		}
 		args := []string{"-target", "bpf", "-D__TARGET_ARCH_x86", "-O2", "-fsyntax-only", "-Wall", "-Werror",
-			"-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-pragma-once-outside-header",
+			"-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-unused-function", "-Wno-unused-variable",
+			"-Wno-pragma-once-outside-header",
 			"-idirafter", "/usr/include/x86_64-linux-gnu", "-idirafter", "/usr/include/aarch64-linux-gnu", "-x", "c", name}
 		if out, err := exec.Command(clang, args...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
@@ -118,7 +119,8 @@ func columns(line string) int {
 	return n
 }
 
-var function = regexp.MustCompile(`(?m)^(?:SUBPROGRAM |static |SEC\([^)]*\)\n)?(?:__always_inline |__noinline )?[a-z][\w *]*?(\w+)\(([^;{}]*)\)\n\{\n`)
+var function = regexp.MustCompile(`(?m)^(?:SUBPROGRAM |static |SEC\([^)]*\)\n)?` +
+	`(?:__always_inline |__noinline )?[a-z][\w *]*?(\w+)\(([^;{}]*)\)\n\{\n`)
 
 // TestFunctions keeps functions short, and names the longest.
 func TestFunctions(t *testing.T) {

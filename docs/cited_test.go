@@ -1,4 +1,4 @@
-// Package docs_test checks the documents against the tree.
+// Package docs_test checks the documents against the tree, and the shape of its Go files.
 package docs_test
 
 import (
@@ -16,7 +16,9 @@ const root = ".."
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := make(map[string]string)
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "accuracy/README.md", "accuracy/programs/README.md"} {
+	for _, pattern := range []string{
+		"*.md", "docs/*.md", "docs/*/*.md", "accuracy/README.md", "accuracy/programs/README.md",
+	} {
 		names, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +73,8 @@ var (
 	// A name and the file that has it: `NAME` in `FILE`.
 	citedName = regexp.MustCompile("`([A-Za-z_][\\w.]*)`\\)?\\s+in\\s+`((?:[\\w.-]+/)*[\\w.-]+\\.(?:go|h|c|cc|rs))`")
 	// Files that are the users' own in the examples.
-	users = regexp.MustCompile(`^(server|parse|orders|io|a|main|file|prog|lock_sleep|visits|shop|work)\.(c|go|h|cc|rs)$|^report\.html$|^coz\.h$|^sys/sdt\.h$|^docs/design/NNNN-title\.md$`)
+	users = regexp.MustCompile(`^(server|parse|orders|io|a|main|file|prog|lock_sleep|visits|shop|work)\.(c|go|h|cc|rs)$` +
+		`|^report\.html$|^coz\.h$|^sys/sdt\.h$|^docs/design/NNNN-title\.md$`)
 )
 
 // TestCited looks for each file that a document cites, and for each name that it says a file has.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
  * Rules that can be switched off when whatif starts, each by itself, to measure what it is worth
- * (WHATIF_WITHOUT=polling). Not among them: the principle that a woken thread goes on
- * no earlier than what woke it, what keeps the machine safe, and what only counts.
+ * (WHATIF_WITHOUT=polling, see internal/ledger/rules.go). Not among them: the principle that a
+ * woken thread goes on no earlier than what woke it, what keeps the machine safe, and what only
+ * counts.
  */
 #ifndef WHATIF_RULES_H
 #define WHATIF_RULES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
 /*
- * What the programs share: the page that user space sees, the target's threads and their accounts.
+ * Run segments: what a thread runs between two hand-overs, where it begins and ends, and what it
+ * has earned.
  */
 #ifndef WHATIF_SEGMENT_H
 #define WHATIF_SEGMENT_H

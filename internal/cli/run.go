@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"time"
 
@@ -138,6 +139,9 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 		"exit with the program's own status also where --duration or --until ended it")
 }
 
+// withoutVariable switches rules of the kernel side off, for developers: ARCHITECTURE.md says what for.
+const withoutVariable = "WHATIF_WITHOUT"
+
 const (
 	executions = ", and where there\n" +
 		"are none each execution is one experiment (see --repeat, --duration)"
@@ -173,6 +177,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg.Period = r.period
 	var err error
 	if cfg.Waiting, err = experiment.ParseWaiting(r.waiting); err != nil {
+		return cfg, usageError{err}
+	}
+	if cfg.Without, err = experiment.ParseRules(os.Getenv(withoutVariable)); err != nil {
 		return cfg, usageError{err}
 	}
 	if err := r.scope(&cfg); err != nil {

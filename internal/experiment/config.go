@@ -64,6 +64,8 @@ type Config struct {
 	RunsOn bool
 	// Even makes the plan of the COZ paper, for comparison.
 	Even bool
+	// Without are rules of the kernel side that are switched off, as of ParseRules, to see what they are worth.
+	Without []string
 
 	Output *profile.Writer
 	Stdout *os.File // of the program; nil: whatif's own
@@ -73,6 +75,9 @@ type Config struct {
 	Progress func(Progress)
 	Log      *slog.Logger
 }
+
+// ParseRules reads a list of rules for Config.Without.
+func ParseRules(list string) ([]string, error) { return ledger.ParseRules(list) }
 
 // Starts tells whether a program is started for a session.
 func (c *Config) Starts() bool { return len(c.Args) > 0 }

@@ -52,7 +52,7 @@ func (m *meter) read(t plan.Trial, r ledger.Reading) (profile.Experiment, ledger
 		Unit: t.Unit, Speedup: t.Speedup, Pair: t.Pair, Chance: round(t.Chance),
 		StartNS: int64(r.Start - m.start), RealNS: int64(r.Real), DelayNS: int64(r.Delay),
 		Samples: d.Samples, PausedNS: int64(d.Stopped), ForeignNS: int64(d.Foreign), TooSoon: d.TooSoon,
-		SpinTurns: d.Turns, SpinNS: int64(d.Turning), HeldNS: int64(d.Held), UnpaidNS: int64(r.Unpaid),
+		SpinTurns: d.Turns, SpinNS: int64(d.Turning), HeldNS: int64(d.Delayed), UnpaidNS: int64(r.Unpaid),
 		DealtNS: int64(d.Dealt), Wakes: d.Wakes, NetworkWakes: d.NetworkWakes,
 		Losses: losses(d), LevelsNS: d.Changes.ByReason(),
 	}

@@ -27,8 +27,8 @@ func newReturnDelays(l *ledger.Ledger, cfg *Config, start uint64) *returnDelays 
 
 // attach begins with timeouts, and with periodic threads, once there have been many.
 func (d *returnDelays) attach() {
-	d.attachOnce("timeouts", d.ledger.Timeouts(), d.ledger.HoldExpired)
-	d.attachOnce("periodic threads", d.ledger.TimeKept(), d.ledger.HoldTimekeepers)
+	d.attachOnce("timeouts", d.ledger.Timeouts(), d.ledger.DelayTimeouts)
+	d.attachOnce("periodic threads", d.ledger.PeriodicSeen(), d.ledger.DelayPeriodic)
 }
 
 // attachOnce attaches what delays one kind, when more than manyWaits of it have ended in each second. If that fails it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,10 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	defer r.serve(ctx)()
 	if err := r.describe(); err != nil {
 		return nil, err
+	}
+	if len(cfg.Without) > 0 {
+		r.rec.warn("rules-off", "rules of the kernel side are switched off (WHATIF_WITHOUT): %s. The gains of programs that "+
+			"need them are wrong on purpose", strings.Join(cfg.Without, ", "))
 	}
 	if wantsSource && !countsSource {
 		r.rec.warn("no-source-points", "this kernel is too old to count points in the program's source (Linux 6.7): "+
@@ -117,7 +122,7 @@ func (r *run) openLedger() error {
 		Kernel: code, Stops: !cfg.Rests() && !cfg.List, Period: cfg.Period, Cap: cfg.longestStop(),
 		Stacks: wholeStacks(cfg), Keys: len(cfg.Latencies) > 0, Counters: r.source,
 		UnitWaits: cfg.Waiting, Waits: waitTargets(cfg),
-		SamplesOnly: !cfg.needsScheduler(r.source), NobodyPays: cfg.Rests(),
+		SamplesOnly: !cfg.needsScheduler(r.source), NobodyPays: cfg.Rests(), Without: cfg.Without,
 	})
 	if errors.As(err, new(*ledger.AnotherSession)) {
 		return hint.New(fmt.Errorf("profiling: %w", err), "wait until it is done, or end it. With -s 0, and neither -l nor "+

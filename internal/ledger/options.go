@@ -35,6 +35,8 @@ type Options struct {
 	// does, Open returns an AnotherSession.
 	Stops bool
 
+	Without []string // rules that are switched off, as of ParseRules
+
 	Keys     bool // latencies can have begins and ends with the same key
 	Counters bool // count the progress points in the program's source, see SetFile
 
@@ -70,6 +72,7 @@ func (opt *Options) settings() ([]setting, error) {
 			{"samples_only", flag(opt.SamplesOnly)},
 			{"nobody_pays", flag(opt.NobodyPays)},
 			{"counting", flag(opt.Counters)},
+			{"rules_off", rulesOff(opt.Without)},
 		},
 		opt.Stacks.settings(), opt.Kernel.settings(), preemptionSettings(types.Kernel, ofCores),
 	), nil

@@ -14,24 +14,24 @@ func newReturnDelays(k *kernelSide) *returnDelays {
 // Timeouts is how many timeouts have ended so far while threads of the target waited for others.
 func (d *returnDelays) Timeouts() int64 { return int64(load(&d.page.control.Timeouts)) }
 
-// TimeKept is how often periodic threads have been delayed so far, or should have been: see bpf/pay/periodic.h.
-func (d *returnDelays) TimeKept() int64 { return int64(load(&d.page.control.PeriodicSeen)) }
+// PeriodicSeen is how often periodic threads have been delayed so far, or should have been: see bpf/pay/periodic.h.
+func (d *returnDelays) PeriodicSeen() int64 { return int64(load(&d.page.control.PeriodicSeen)) }
 
-// HoldTimekeepers delays periodic threads from now on, when they wake up. That costs each system call of the machine
+// DelayPeriodic delays periodic threads from now on, when they wake up. That costs each system call of the machine
 // some 100 ns.
-func (d *returnDelays) HoldTimekeepers() error {
+func (d *returnDelays) DelayPeriodic() error {
 	return d.delay(&d.page.control.DelayPeriodic, "on_sys_exit")
 }
 
-// HoldSleepers delays threads that sleep by the clock from now on, when they wake up. That costs each system call of
+// DelaySleepers delays threads that sleep by the clock from now on, when they wake up. That costs each system call of
 // the machine some 100 ns.
-func (d *returnDelays) HoldSleepers() error {
+func (d *returnDelays) DelaySleepers() error {
 	return d.delay(&d.page.control.DelaySleepers, "on_sys_exit")
 }
 
-// HoldExpired delays threads from now on that have waited for another one until a timeout ended: they pay for that, or
-// wait on. That costs each system call of the machine some 200 ns.
-func (d *returnDelays) HoldExpired() error {
+// DelayTimeouts delays threads from now on that have waited for another one until a timeout ended: they pay for that,
+// or wait on. That costs each system call of the machine some 200 ns.
+func (d *returnDelays) DelayTimeouts() error {
 	return d.delay(&d.page.control.DelayTimeouts, "on_sys_exit", "on_futex")
 }
 

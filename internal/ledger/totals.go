@@ -17,7 +17,7 @@ type Totals struct {
 	Stopped       time.Duration // for which threads were stopped
 	Turns         int64         // of the stopping loop
 	Turning       time.Duration // in the stopping loop, without waiting for other cores
-	Held          time.Duration // for which threads were delayed before they returned from a system call
+	Delayed       time.Duration // for which threads were delayed before they returned from a system call
 	Foreign       time.Duration // by samples, of tasks that have nothing to do with the target
 	Dealt         time.Duration // by switches, of tasks outside the target that talk to it
 	Wakes         int64         // of threads of the target
@@ -38,7 +38,7 @@ func (t Totals) Minus(u Totals) Totals {
 	t.Stopped -= u.Stopped
 	t.Turns -= u.Turns
 	t.Turning -= u.Turning
-	t.Held -= u.Held
+	t.Delayed -= u.Delayed
 	t.Foreign -= u.Foreign
 	t.Dealt -= u.Dealt
 	t.Wakes -= u.Wakes
@@ -101,7 +101,7 @@ func (x *experiments) sums() Totals {
 		t.Stopped += time.Duration(load(&c.Stopped))
 		t.Turns += int64(load(&c.Turns))
 		t.Turning += time.Duration(load(&c.Turning))
-		t.Held += time.Duration(load(&c.Delayed))
+		t.Delayed += time.Duration(load(&c.Delayed))
 		t.Foreign += time.Duration(load(&c.Foreign))
 		t.Dealt += time.Duration(load(&c.Dealt))
 		t.Wakes += int64(load(&c.Wakes))

@@ -104,5 +104,6 @@ func (r *Run) printLatency() {
 		sum += took
 	}
 	at := func(percent int) float64 { return r.latency[len(r.latency)*percent/100].Seconds() }
-	fmt.Printf("latency mean %.9f p50 %.9f p95 %.9f p99 %.9f\n", sum.Seconds()/float64(len(r.latency)), at(50), at(95), at(99))
+	mean := sum.Seconds() / float64(len(r.latency))
+	fmt.Printf("latency mean %.9f p50 %.9f p95 %.9f p99 %.9f\n", mean, at(50), at(95), at(99))
 }

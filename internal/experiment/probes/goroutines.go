@@ -56,9 +56,9 @@ func sleepEnds(b *symbol.Binary) (ends []ledger.Probe) {
 	return ends
 }
 
-// goHandovers are functions of Go's runtime. When one begins, something happens to a goroutine that others may wait for.
-// A program has exitsyscallNoP, exitsyscall0 or neither. They are probed in this order, so that a goroutine that goes on
-// is known as soon as one that waits.
+// goHandovers are functions of Go's runtime. When one begins, something happens to a goroutine that others may wait
+// for. A program has exitsyscallNoP, exitsyscall0 or neither. They are probed in this order, so that a goroutine that
+// goes on is known as soon as one that waits.
 var goHandovers = []struct {
 	function string
 	moment   ledger.Moment

@@ -68,5 +68,5 @@ func (p *Probes) measure(more []profile.Latency) error {
 	if len(p.latencies) == 0 {
 		return nil
 	}
-	return p.ledger.HoldSleepers()
+	return p.ledger.DelaySleepers()
 }

@@ -122,8 +122,9 @@ func main() {
 		name string
 		of   *atomic.Int64
 	}{
-		{"body", &own.body}, {"header", &own.header}, {"inlined", &own.inlined}, {"generic", &own.generic}, {"closure", &own.closure},
-		{"deferred", &own.deferred}, {"arm", &own.arm}, {"deep", &own.deep}, {"adjacent", &own.adjacent},
+		{"body", &own.body}, {"header", &own.header}, {"inlined", &own.inlined}, {"generic", &own.generic},
+		{"closure", &own.closure}, {"deferred", &own.deferred}, {"arm", &own.arm},
+		{"deep", &own.deep}, {"adjacent", &own.adjacent},
 		{"started", &own.started},
 	} {
 		fmt.Println(p.name, p.of.Load())
