@@ -53,7 +53,7 @@ pictures: tools
 	go test -count=1 ./internal/web -run TestTutorialPictures -update
 
 # What shares memory between goroutines and needs no kernel side.
-RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... ./internal/chart ./internal/symbol/debuginfod ./internal/privilege
+RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... ./internal/chart ./internal/code/symbol/debuginfod ./internal/privilege
 
 # With cgo, as the race detector is written in C. Analyses take it minutes, and are done by one goroutine: without the
 # tests of the page that do little else.
@@ -61,8 +61,8 @@ race: tools
 	CGO_ENABLED=1 go test -race -short -count=1 -timeout 5m -skip 'TestFirstView|TestCozFiles|TestUnlucky' $(RACE)
 
 # Packages whose tests load the kernel side or measure: one at a time. All others run beside each other, and before.
-REAL := accuracy accuracy/overhead accuracy/points accuracy/scale internal/cli internal/demo internal/doctor internal/experiment internal/ledger internal/load \
-	internal/privilege internal/realkernel internal/target
+REAL := accuracy accuracy/overhead accuracy/points accuracy/scale internal/cli internal/demo internal/doctor internal/ledger internal/load \
+	internal/privilege internal/testing/realkernel internal/target test
 PURE = $$(go list ./... | grep -vxF $(REAL:%=-e whatif/%))
 
 # What a developer runs all the time, in a minute and a half, without privileges.
@@ -122,7 +122,7 @@ points: build tools
 ATTACHES := 100
 
 attach: build tools
-	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestRunStall|TestStorm|TestHotplug|TestMoments' ./internal/experiment -figures -attaches $(ATTACHES)
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestRunStall|TestStorm|TestHotplug|TestMoments' ./test -figures -attaches $(ATTACHES)
 
 # Needs Debian's source packages: "deb-src" in apt's sources.
 sqlite: build tools
@@ -149,7 +149,7 @@ kernels:
 FUZZTIME := 30s
 
 fuzz:
-	internal/hostile/fuzz $(FUZZTIME)
+	internal/testing/hostile/fuzz $(FUZZTIME)
 
 clean:
 	rm -rf bin accuracy/build || $(SUDO) rm -rf bin accuracy/build

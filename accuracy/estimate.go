@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"whatif/internal/noise"
+	"whatif/internal/testing/noise"
 )
 
 // estimate is a program speed-up in percent with its 95% interval.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"whatif/internal/analyze"
-	"whatif/internal/noise"
 	"whatif/internal/profile"
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/noise"
+	"whatif/internal/testing/realkernel"
 )
 
 // gatePrograms are predicted within a point on a quiet machine (README.md), and have little in common: threads that

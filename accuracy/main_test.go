@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 func TestMain(m *testing.M) { realkernel.Main(m) }

@@ -7,7 +7,7 @@ import (
 
 	"whatif/accuracy/internal/rig"
 	"whatif/internal/profile"
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // TestStacksReachMain checks that whatif follows at least 99% of the stacks to main, through libraries without frame

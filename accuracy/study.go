@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"whatif/internal/noise"
+	"whatif/internal/testing/noise"
 )
 
 // plan says how much is measured of each program.

@@ -13,8 +13,8 @@ import (
 	"whatif/accuracy/internal/rig/rigtest"
 	"whatif/accuracy/internal/spread"
 	"whatif/internal/load"
-	"whatif/internal/noise"
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/noise"
+	"whatif/internal/testing/realkernel"
 )
 
 func TestCells(t *testing.T) {

@@ -549,8 +549,9 @@ struct name_answer {
 };
 
 /*
- * How to find the caller of the code at an address. internal/unwind makes rules from the binary's
- * own tables. The CFA, the canonical frame address, is the caller's stack pointer after the return.
+ * How to find the caller of the code at an address. internal/code/unwind makes rules from the
+ * binary's own tables. The CFA, the canonical frame address, is the caller's stack pointer after
+ * the return.
  */
 enum rule_kind {
 	RULE_UNKNOWN,

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"whatif/internal/hostile"
 	"whatif/internal/profile"
+	"whatif/internal/testing/hostile"
 )
 
 // A queue is a simulated server with one thread. Requests come at random, and each has its own

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // TestRunViewInBrowser shows a run in a browser while it goes on. Units appear with the experiments, and at the end the

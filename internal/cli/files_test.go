@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 const nobody = 65534

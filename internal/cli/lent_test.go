@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // An install is a whatif that a user other than root runs, and the files of that user.

@@ -8,11 +8,11 @@ import (
 	"text/tabwriter"
 
 	"whatif/internal/analyze"
+	"whatif/internal/code/symbol"
 	"whatif/internal/hint"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
 	"whatif/internal/report"
-	"whatif/internal/symbol"
 )
 
 // pointsCommand lists what -p and -l take for a program.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"whatif/internal/hostile"
+	"whatif/internal/testing/hostile"
 )
 
 // TestPointsPrintsNothingRaw checks that no name in a binary can send control sequences to the terminal.

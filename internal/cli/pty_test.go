@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"whatif/internal/pty"
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/pty"
+	"whatif/internal/testing/realkernel"
 )
 
 // onScreen returns the output of a command whose stdout and stderr are a terminal.

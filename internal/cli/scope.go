@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/code/symbol/scope"
 	"whatif/internal/experiment"
-	"whatif/internal/sourcepath"
-	"whatif/internal/symbol/scope"
 )
 
 // scope reads the flags that say which code is in scope, and where its source files are.

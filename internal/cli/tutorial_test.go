@@ -13,8 +13,8 @@ import (
 
 	"whatif/internal/analyze"
 	"whatif/internal/profile"
-	"whatif/internal/realkernel"
 	"whatif/internal/report"
+	"whatif/internal/testing/realkernel"
 )
 
 const tutorial = "../../docs/tutorial"

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // small is a profile with a single experiment.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/code/symbol/object"
 	"whatif/internal/point/source"
-	"whatif/internal/symbol/object"
 )
 
 // TestGenerated compiles the library again with the same compiler: the result is the committed one.

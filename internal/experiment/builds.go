@@ -3,8 +3,8 @@ package experiment
 import (
 	"cmp"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/openfile"
-	"whatif/internal/symbol"
 )
 
 // A build is what is known of the binaries that processes have under one name.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
-	"whatif/internal/symbol"
 )
 
 // A target's code has to fit into the states that the kernel side has for it.

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
 )
 
 func targets(t *testing.T, texts ...string) []point.Target {

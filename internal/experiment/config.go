@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"whatif/internal/analyze"
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/code/symbol/scope"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
-	"whatif/internal/sourcepath"
-	"whatif/internal/symbol/scope"
 	"whatif/internal/target"
 )
 

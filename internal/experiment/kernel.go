@@ -4,12 +4,12 @@ import (
 	"errors"
 	"slices"
 
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/kernel"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
-	"whatif/internal/symbol/kernel"
 )
 
 // openKernel reads the running kernel's symbols, where its code may be sped up, and gives what the kernel side has to

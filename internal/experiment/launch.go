@@ -3,9 +3,9 @@ package experiment
 import (
 	"context"
 
+	"whatif/internal/code/symbol/object"
 	"whatif/internal/coz"
 	"whatif/internal/point/source"
-	"whatif/internal/symbol/object"
 	"whatif/internal/target"
 )
 

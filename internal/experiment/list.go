@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/profile"
-	"whatif/internal/symbol"
 )
 
 // Listing is what was sampled, and what of it may be sped up.

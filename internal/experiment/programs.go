@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/privilege"
-	"whatif/internal/symbol"
 	"whatif/internal/target"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/ledger"
-	"whatif/internal/symbol"
 	"whatif/internal/target"
 )
 

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/ledger"
-	"whatif/internal/realkernel"
-	"whatif/internal/symbol"
+	"whatif/internal/testing/realkernel"
 )
 
 // Until whatif looks, the process that asked about its code may run another program, or be gone, with its number given

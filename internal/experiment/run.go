@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"whatif/internal/code/symbol/kernel"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
-	"whatif/internal/symbol/kernel"
 )
 
 // Profile starts the program, runs experiments until it ends or the time is up, and writes what it measured. An error

@@ -1,8 +1,8 @@
 package experiment
 
 import (
+	"whatif/internal/code/symbol"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
 )
 
 // sampledLine is the line of a sample: point.

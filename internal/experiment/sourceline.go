@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"whatif/internal/code/sourcefile"
 	"whatif/internal/openfile"
-	"whatif/internal/sourcefile"
 	"whatif/internal/target"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/unwind"
 	"whatif/internal/ledger"
-	"whatif/internal/symbol"
-	"whatif/internal/unwind"
 )
 
 // answerTable gives the kernel side the unwind rows of a page of a binary.

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"sync"
 
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/kernel"
+	"whatif/internal/code/symbol/scope"
 	"whatif/internal/ledger"
 	"whatif/internal/plan"
 	"whatif/internal/point"
 	"whatif/internal/profile"
-	"whatif/internal/sourcepath"
-	"whatif/internal/symbol"
-	"whatif/internal/symbol/kernel"
-	"whatif/internal/symbol/scope"
 )
 
 // unitTable knows the units: which one the code at a place belongs to. It answers the kernel side's questions about

@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/unwind"
 	"whatif/internal/ledger"
-	"whatif/internal/symbol"
-	"whatif/internal/unwind"
 )
 
 // vdso is the library that the kernel maps into every process. Its file offsets are its addresses.

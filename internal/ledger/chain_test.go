@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 func TestPackedSteps(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 func TestReadCPUs(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // A tool that reads the kernel's trace of the target is woken by an interrupt in the target, not by the target itself.

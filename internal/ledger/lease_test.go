@@ -11,7 +11,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"whatif/bpf"
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // earning opens a ledger whose target is a sleeping process, and starts its clocks. grown is by how much G grows in a

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"whatif/internal/realkernel"
 	"whatif/internal/target"
+	"whatif/internal/testing/realkernel"
 )
 
 func opened(t *testing.T) *Ledger {

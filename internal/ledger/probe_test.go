@@ -8,8 +8,8 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"whatif/internal/realkernel"
 	"whatif/internal/target"
+	"whatif/internal/testing/realkernel"
 )
 
 // Probes of each kind can be set in both ways, and cost something.

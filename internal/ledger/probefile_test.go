@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"whatif/internal/realkernel"
 	"whatif/internal/target"
+	"whatif/internal/testing/realkernel"
 )
 
 const probedProgram = `

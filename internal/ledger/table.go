@@ -9,7 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"whatif/bpf"
-	"whatif/internal/unwind"
+	"whatif/internal/code/unwind"
 )
 
 // TableBytes is the part of a file that one table of rows describes. A table's place is at a multiple of it.

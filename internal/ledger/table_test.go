@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"whatif/bpf"
-	"whatif/internal/unwind"
+	"whatif/internal/code/unwind"
 )
 
 // The numbers in a rule mean the same on both sides.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"whatif/internal/realkernel"
+	"whatif/internal/testing/realkernel"
 )
 
 // TestTickTimes compiles the kernel side's vtime/tick_times.h for user space. testdata/tick_times.c checks what must

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // Before records where a point was found before. Binaries that are loaded later must not widen

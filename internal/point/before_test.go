@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // TestFindLater checks that binaries which are loaded later do not widen a point's meaning.

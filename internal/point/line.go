@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // lines finds the entries of a source line, at which each execution of its statement begins.

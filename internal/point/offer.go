@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // Offer is a progress point or a latency that a binary could have.

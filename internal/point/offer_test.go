@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 type offering struct {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 func TestSplitPath(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // Binary is the part of *symbol.Binary that Resolve needs.

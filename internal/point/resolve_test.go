@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // fake is a binary with a few functions.

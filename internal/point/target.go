@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 // Target is the only unit that is to be sped up: a line, a function, or either as far as it is

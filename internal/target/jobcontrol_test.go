@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"whatif/internal/pty"
+	"whatif/internal/testing/pty"
 )
 
 // A terminal runs an interactive bash on a pseudo-terminal.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 //go:generate go run generate.go

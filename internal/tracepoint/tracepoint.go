@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/hint"
-	"whatif/internal/symbol"
 )
 
 // Names is the kernel's list of tracepoints.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"whatif/internal/symbol"
+	"whatif/internal/code/symbol"
 )
 
 func TestSyscall(t *testing.T) {

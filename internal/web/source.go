@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"whatif/internal/code/sourcefile"
 	"whatif/internal/report"
-	"whatif/internal/sourcefile"
 )
 
 // A sourceFile is a file that the profile names as the source of units.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"whatif/internal/code/sourcefile"
 	"whatif/internal/profile"
-	"whatif/internal/sourcefile"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"whatif/internal/code/sourcefile"
 	"whatif/internal/profile"
-	"whatif/internal/sourcefile"
 )
 
 // A world is an invented program: deterministic, with every kind of verdict.

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../internal/experiment/testdata/usdt.h"
+#include "../../../test/testdata/usdt.h"
 #ifdef POINTS_IN_SOURCE
 #include "../../../whatif.h"
 #else

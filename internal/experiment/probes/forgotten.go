@@ -3,9 +3,9 @@ package probes
 import (
 	"fmt"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/hint"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
 )
 
 // checkForgotten refuses points by name that no source has, if there is a function or a static probe of the name: the

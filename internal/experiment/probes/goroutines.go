@@ -4,9 +4,9 @@ import (
 	"go/version"
 	"slices"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
 	"whatif/internal/target"
 )
 

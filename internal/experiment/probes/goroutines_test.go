@@ -7,14 +7,15 @@ import (
 	"runtime"
 	"testing"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
-	"whatif/internal/symbol"
 )
 
 func buildGoSleep(t *testing.T, flags string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "gosleep")
-	if out, err := exec.Command("go", "build", flags, "-o", program, "../testdata/gosleep").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", flags, "-o", program, "../../../test/testdata/gosleep")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program

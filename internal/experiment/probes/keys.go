@@ -4,8 +4,8 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
-	"whatif/internal/symbol"
 )
 
 // The registers in which functions are given their arguments, by DWARF number.

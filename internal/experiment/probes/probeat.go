@@ -3,10 +3,10 @@ package probes
 import (
 	"debug/elf"
 
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/trap"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
-	"whatif/internal/trap"
 )
 
 // longestInstruction of x86-64, in bytes.

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/profile"
-	"whatif/internal/symbol"
 )
 
 // Options say which points are counted, and what else is followed with probes.

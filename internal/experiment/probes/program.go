@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
-	"whatif/internal/symbol"
 )
 
 // Program is a program's own binary, which is first, and the libraries that it loads.

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
-	"whatif/internal/symbol"
 	"whatif/internal/target"
 )
 

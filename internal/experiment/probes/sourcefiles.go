@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/code/symbol/object"
 	"whatif/internal/ledger"
 	"whatif/internal/point/source"
-	"whatif/internal/symbol/object"
 	"whatif/internal/target"
 )
 

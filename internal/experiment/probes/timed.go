@@ -4,11 +4,11 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/object"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
-	"whatif/internal/symbol"
-	"whatif/internal/symbol/object"
 	"whatif/internal/target"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"whatif/internal/symbol/object"
+	"whatif/internal/code/symbol/object"
 )
 
 // cozFunction is the name of the function that COZ's coz.h and Rust's coz crate look for in the

@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"whatif/internal/symbol/object"
+	"whatif/internal/code/symbol/object"
 )
 
 // Event says what happens at a point.

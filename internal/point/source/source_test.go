@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"whatif/internal/symbol/object"
+	"whatif/internal/code/symbol/object"
 )
 
 // image makes an executable with notes, a page of code and a page of data.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../../experiment/testdata/usdt.h"
+#include "../../../../test/testdata/usdt.h"
 
 static volatile unsigned long odd = 0x9e3779b97f4a7c15;
 

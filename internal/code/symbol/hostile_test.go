@@ -1,0 +1,185 @@
+package symbol
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/testing/hostile"
+)
+
+// ask calls, on a file that claims to be large, the methods that whatif calls for any binary.
+func ask(t *testing.T, f *hostile.File) {
+	t.Helper()
+	b, err := Open(f.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	b.Origin(true)
+	b.GoVersion()
+	b.Libraries("")
+	b.isProgram()
+	for _, offset := range []uint64{0x1000, 0x1010} {
+		b.Frames(offset)
+		b.SpinWaits(offset)
+	}
+	b.HasFunc("no::such")
+	b.linked(0x1000)
+}
+
+// textProg is a segment of code.
+var textProg = elf.Prog64{
+	Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Filesz: 1 << 20, Memsz: 1 << 20,
+}
+
+// TestSparseTables reads tables for the dynamic linker, and of strings, that are holes.
+func TestSparseTables(t *testing.T) {
+	hostile.Limited(t, time.Minute, func(t *testing.T) {
+		needed := binary.LittleEndian.AppendUint64(nil, uint64(elf.DT_NEEDED))
+		needed = binary.LittleEndian.AppendUint64(needed, 0)
+		ask(t, &hostile.File{
+			Progs: []elf.Prog64{textProg},
+			Sections: []hostile.Section{
+				{Name: ".go.buildinfo", Type: elf.SHT_PROGBITS, Addr: 0x1000, Hole: 4 << 30},
+				{Name: ".dynstr", Type: elf.SHT_STRTAB, Hole: 4 << 30},
+				{Name: ".dynamic", Type: elf.SHT_DYNAMIC, Data: bytes.Repeat(needed, 1000), Hole: 4 << 30, Link: ".dynstr"},
+				{Name: ".dynsym", Type: elf.SHT_DYNSYM, Hole: 4 << 30, Link: ".dynstr"},
+			},
+		})
+	})
+}
+
+// TestRepeatedNames reads many symbols and libraries with the same long name.
+func TestRepeatedNames(t *testing.T) {
+	hostile.Limited(t, time.Minute, func(t *testing.T) {
+		needed := binary.LittleEndian.AppendUint64(nil, uint64(elf.DT_NEEDED))
+		needed = binary.LittleEndian.AppendUint64(needed, 0)
+		var symbols []byte
+		for i := range uint32(200_000) {
+			symbols = binary.LittleEndian.AppendUint32(symbols, i)
+			symbols = append(symbols, make([]byte, symbolSize-4)...)
+		}
+		ask(t, &hostile.File{
+			Progs: []elf.Prog64{textProg},
+			Sections: []hostile.Section{
+				{Name: ".dynstr", Type: elf.SHT_STRTAB, Data: append(bytes.Repeat([]byte{'a'}, 1<<20), 0)},
+				{Name: ".dynamic", Type: elf.SHT_DYNAMIC, Data: bytes.Repeat(needed, 100_000), Link: ".dynstr"},
+				{Name: ".dynsym", Type: elf.SHT_DYNSYM, Data: symbols, Link: ".dynstr"},
+			},
+		})
+	})
+}
+
+// TestManyTexts reads a million symbols, and tens of thousands of sections of code.
+func TestManyTexts(t *testing.T) {
+	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+		f := &hostile.File{Progs: []elf.Prog64{textProg}}
+		const sections, symbols = 60_000, 1 << 20
+		for i := range uint64(sections) {
+			f.Sections = append(f.Sections, hostile.Section{
+				Name: ".t", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR,
+				Addr: i * 32, Data: []byte{0x90},
+			})
+		}
+		var table []byte
+		for i := range uint64(symbols) {
+			table = binary.LittleEndian.AppendUint32(table, 1)
+			table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
+			table = binary.LittleEndian.AppendUint64(table, i*2) // most are between the sections
+			table = binary.LittleEndian.AppendUint64(table, 1)
+		}
+		f.Sections = append(f.Sections, hostile.Section{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00f\x00")},
+			hostile.Section{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: table, Link: ".strtab"})
+		ask(t, f)
+	})
+}
+
+// TestSections compares the search for a section of code with a loop over all sections.
+func TestSections(t *testing.T) {
+	all := []textSection{{10, 20}, {20, 30}, {40, 50}, {45, 60}, {70, 70}, {90, 80}, {41, 42}}
+	table := &symbols{text: apart(append([]textSection{}, all...))}
+	for a := range uint64(100) {
+		want := false
+		for _, s := range all {
+			want = want || s.low <= a && a < s.high
+		}
+		if table.inText(a) != want {
+			t.Errorf("%d: %v", a, !want)
+		}
+	}
+	if table.sameSection(15, 25) || !table.sameSection(10, 19) || table.sameSection(5, 6) {
+		t.Error("sections that meet are one")
+	}
+}
+
+// TestNamesOfStrangers checks that a file that a binary of nobody's names is opened with nobody's rights, and
+// only if it is a regular file. It tests libraries; package debugfile tests the other files.
+func TestNamesOfStrangers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root has others' rights")
+	}
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	library := (&hostile.File{
+		Type: elf.ET_DYN, Progs: []elf.Prog64{textProg},
+		Sections: []hostile.Section{{Name: ".x", Type: elf.SHT_PROGBITS}},
+	}).Write(t)
+	data, err := os.ReadFile(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strings, dynamic := []byte{0}, []byte{}
+	name := func(base string) string {
+		path := filepath.Join(dir, base)
+		dynamic = binary.LittleEndian.AppendUint64(dynamic, uint64(elf.DT_NEEDED))
+		dynamic = binary.LittleEndian.AppendUint64(dynamic, uint64(len(strings)))
+		strings = append(append(strings, path...), 0)
+		return path
+	}
+	for base, mode := range map[string]os.FileMode{"plain.so": 0o644, "secret.so": 0o600} {
+		if err := os.WriteFile(name(base), data, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("secret.so", name("leak.so")); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(name("fifo.so"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(name("directory.so"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := (&hostile.File{Progs: []elf.Prog64{textProg}, Sections: []hostile.Section{
+		{Name: ".dynstr", Type: elf.SHT_STRTAB, Data: strings},
+		{Name: ".dynamic", Type: elf.SHT_DYNAMIC, Data: dynamic, Link: ".dynstr"},
+	}}).Write(t)
+	opened := func(owner int) (names []string) {
+		if err := os.Chown(path, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, path)
+		for _, lib := range b.Libraries("") {
+			names = append(names, filepath.Base(lib.Path()))
+			lib.Close()
+		}
+		return names
+	}
+	if got := opened(65534); len(got) != 1 || got[0] != "plain.so" {
+		t.Errorf("a binary of nobody's opened %v", got)
+	}
+	if got := opened(0); len(got) != 3 {
+		t.Errorf("a binary of root's opened %v", got)
+	}
+}

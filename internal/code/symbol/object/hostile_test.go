@@ -1,0 +1,139 @@
+package object
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"testing"
+	"time"
+
+	"whatif/internal/testing/hostile"
+)
+
+// refused checks that a file is refused.
+func refused(t *testing.T, f *hostile.File) {
+	t.Helper()
+	if o, err := Open(f.Write(t)); err == nil {
+		o.Close()
+		t.Error("it was opened")
+	}
+}
+
+// TestManySections opens a file whose section 0 states eight gigabytes of headers, which are a hole.
+func TestManySections(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) { refused(t, &hostile.File{Claim: 8 << 30 / 64}) })
+}
+
+func TestManyProgs(t *testing.T) {
+	refused(t, &hostile.File{Same: elf.Prog64{Type: uint32(elf.PT_NOTE)}, Times: 65534})
+}
+
+// TestLongSectionNames opens a file with many sections, whose names are all ends of one long string.
+func TestLongSectionNames(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		f := &hostile.File{}
+		name := string(bytes.Repeat([]byte{'a'}, 1<<20))
+		f.Sections = append(f.Sections, hostile.Section{Name: name, Type: elf.SHT_PROGBITS})
+		path := f.Write(t)
+		o, err := Open(path)
+		if err == nil {
+			o.Close()
+			t.Error("a name of a megabyte was read")
+		}
+		f.Sections = nil
+		for range 20_000 {
+			f.Sections = append(f.Sections, hostile.Section{Name: name[:1000], Type: elf.SHT_PROGBITS})
+		}
+		refused(t, f)
+	})
+}
+
+// TestManyNotes reads a thousand segments of the same empty notes.
+func TestManyNotes(t *testing.T) {
+	const size = 16 << 20
+	f := &hostile.File{
+		Sections: []hostile.Section{{Name: ".note", Type: elf.SHT_NOTE, Hole: size}},
+		Same:     elf.Prog64{Type: uint32(elf.PT_NOTE), Off: 70_000, Filesz: size}, Times: maxProgs,
+	}
+	o, err := Open(f.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	n := 0
+	o.EachNote(func(Note) bool { n++; return true })
+	if n > maxNotes {
+		t.Errorf("%d notes were looked at", n)
+	}
+	n = 0
+	o.EachSegmentNote(func(*elf.Prog, Note) bool { n++; return true })
+	if n > maxNotes {
+		t.Errorf("%d notes of segments were looked at", n)
+	}
+}
+
+// TestLongNoteName reads a note whose owner has a name of a gigabyte.
+func TestLongNoteName(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		f := &hostile.File{Sections: []hostile.Section{{
+			Name: ".note", Type: elf.SHT_NOTE, Data: []byte{0, 0, 0, 0x40, 0, 0, 0, 0, 3, 0, 0, 0}, Hole: 2 << 30,
+		}}}
+		o, err := Open(f.Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		o.EachNote(func(n Note) bool {
+			if len(n.Name) > maxNoteName {
+				t.Errorf("a name of %d bytes", len(n.Name))
+			}
+			return true
+		})
+	})
+}
+
+// TestRatio reads a section of a quarter of a megabyte that decompresses to 256 MiB.
+func TestRatio(t *testing.T) {
+	var stream bytes.Buffer
+	z := zlib.NewWriter(&stream)
+	for range 256 {
+		if _, err := z.Write(make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	packed := hostile.Packed(elf.COMPRESS_ZLIB, 256<<20, stream.Bytes())
+	o, err := New("x", image(section{".debug_info", elf.SHT_PROGBITS, elf.SHF_COMPRESSED, packed}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if got := o.Section(".debug_info"); got != nil || o.Problem() == nil {
+		t.Errorf("%d bytes of %d, %v", len(got), stream.Len(), o.Problem())
+	}
+}
+
+// TestShareOfDisk checks that one file does not use all of maxDisk.
+func TestShareOfDisk(t *testing.T) {
+	const size = 1 << 30 // claimed, of as much that is no stream
+	data := hostile.Packed(elf.COMPRESS_ZLIB, size, []byte("\x78\x9c"))
+	f := &hostile.File{}
+	for _, name := range []string{".debug_info", ".debug_line", ".debug_str", ".debug_abbrev", ".debug_ranges"} {
+		f.Sections = append(f.Sections, hostile.Section{
+			Name: name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED, Data: data, Hole: size / largeRatio,
+		})
+	}
+	o, err := Open(f.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	for _, s := range f.Sections {
+		o.SectionUpto(s.Name, 0)
+	}
+	if _, taken := Inflated(); taken > maxDisk*7/8 {
+		t.Errorf("one file has %d of %d MiB", taken>>20, maxDisk>>20)
+	}
+}

@@ -1,0 +1,107 @@
+package test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"whatif/internal/load"
+	"whatif/internal/testing/realkernel"
+)
+
+// With -s 0 nothing is a delay, and the scheduler is not followed, unless waiting is asked for. It is still known how
+// many visits there are, and what runs.
+func TestResting(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/naps.c")
+	beside := exec.Command("sh", "-c", "while :; do :; done")
+	if err := beside.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer beside.Wait()
+	defer beside.Process.Kill()
+	const runs, naps = 20, 20
+	used := func() (loop time.Duration, all load.Time) {
+		var err error
+		if all, err = load.Read(); err != nil {
+			t.Fatal(err)
+		}
+		return cpuTimeOf(t, beside.Process.Pid), all
+	}
+	for _, waiting := range []string{"none", "sleep"} {
+		loopBefore, allBefore := used()
+		data, _ := profiled(t,
+			[]string{"-p", "syscall:clock_nanosleep", "-s", "0", "--repeat", strconv.Itoa(runs), "--waiting", waiting},
+			[]string{program}, 0)
+		if n := data.End.Visits[0]; n != runs*naps {
+			t.Errorf("--waiting %s: %d visits, %d were made", waiting, n, runs*naps)
+		}
+		var wakes, samples, delay int64
+		for _, e := range data.Experiments {
+			wakes += e.Wakes
+			samples += e.Samples
+			delay += e.DelayNS
+		}
+		if samples == 0 || delay != 0 {
+			t.Errorf("--waiting %s: %d samples, %d ns booked: expected some and none", waiting, samples, delay)
+		}
+		loopAfter, allAfter := used()
+		share := realkernel.ForeignShare(data)
+		if waiting == "none" {
+			if wakes != 0 || share != 0 {
+				t.Errorf("%d wake-ups seen, %.2f of the time others': expected none", wakes, share)
+			}
+			continue
+		}
+		// Foreign programs are the loop, which wants a core all of the time, and whatever else runs: they had no less time
+		// than the loop, and no more than all had. What whatif does between the executions is in no experiment.
+		took, cores := allAfter.At.Sub(allBefore.At), float64(data.Run.CPUs)
+		loop, all := float64(loopAfter-loopBefore)/float64(took), float64(allAfter.Busy-allBefore.Busy)/float64(took)
+		t.Logf("others had %.2f cores; the loop %.2f, all together %.2f", share*cores, loop, all)
+		if wakes == 0 || share*cores < 0.75*loop || share*cores > 1.25*all {
+			t.Errorf("--waiting %s: %d wake-ups seen, %.2f cores others'", waiting, wakes, share*cores)
+		}
+	}
+}
+
+// cpuTimeOf is how much of the processors a process has had so far.
+func cpuTimeOf(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
+	var ticks [2]int64
+	for i := range ticks {
+		if ticks[i], err = strconv.ParseInt(fields[11+i], 10, 64); err != nil { // utime, stime
+			t.Fatal(err)
+		}
+	}
+	const userHZ = 100
+	return time.Duration(ticks[0]+ticks[1]) * time.Second / userHZ
+}
+
+// The cost of following goroutines' sleep is no delay, either.
+func TestRestingGoroutines(t *testing.T) {
+	realkernel.Need(t)
+	const rounds = 100
+	data, _ := profiled(t, []string{"-p", "func:main.done", "-s", "0", "--waiting", "sleep"},
+		[]string{buildGoSleep(t, "-ldflags="), strconv.Itoa(rounds)}, 0)
+	if n := data.End.Visits[0]; n != rounds {
+		t.Errorf("%d visits, %d were made", n, rounds)
+	}
+	var slept, delay int64
+	for _, e := range data.Experiments {
+		slept += e.WaitedNS["sleep"]
+		delay += e.DelayNS
+	}
+	if slept == 0 || delay != 0 {
+		t.Errorf("slept for %d ns, %d ns booked: expected some and none", slept, delay)
+	}
+}
