@@ -34,7 +34,8 @@ tools:
 	if [ -n "$$missing" ] || [ ! -e /usr/include/bpf/bpf_helpers.h ] || [ ! -e /usr/include/zlib.h ]; then \
 		$(SUDO) apt-get update -q && $(SUDO) apt-get install -q -y --no-install-recommends $(PACKAGES); fi
 
-# The BPF objects and their Go are committed; what is generated now must be the same.
+# The BPF objects and their Go are committed; what is generated now must be the same. The generator's own dependencies are
+# in tools.mod.
 generate: tools
 	go generate ./bpf ./internal/coz
 	clang --version | head -1 > bpf/compiler.txt
@@ -46,6 +47,8 @@ lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt'ed: $$bad"; exit 1; fi
 	go vet ./...
 	go mod tidy -diff
+	@[ "$$(go list -m -modfile=tools.mod github.com/cilium/ebpf)" = "$$(go list -m github.com/cilium/ebpf)" ] || \
+		{ echo "tools.mod and go.mod name different versions of cilium/ebpf"; exit 1; }
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
 # The tutorial's pictures of the page. A test says when they are older than the page, or than the tutorial's profiles.
