@@ -29,7 +29,7 @@ enum named_rule {
 	RULE_IDLE_CORES,
 	/* earn/sample.h, earn/segment.h (0006): a thread that waits busily has waited. */
 	RULE_BUSY_WAITING,
-	/* wake/polling.h (0007): a thread sleeps, polls and sleeps again: it has waited. */
+	/* wake/polling.h (0007): a thread that sleeps, polls and sleeps again is still waiting. */
 	RULE_POLLING,
 	/*
 	 * wake/scheduling.h (0008): a timeout ends a thread's wait for a futex. The thread is

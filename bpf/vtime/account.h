@@ -41,8 +41,7 @@ static __always_inline u64 account_away(const struct account *a, u64 now)
 
 /*
  * The level after standing still from since to now, ended by an owner at level releaser. The
- * position stood still, so the level grew with the clock; but it need not be later than the
- * releaser.
+ * position stood still, so the level grew with the clock, but never above the releaser's.
  */
 static __always_inline u64 account_waited(const struct account *a, u64 now, u64 releaser)
 {

@@ -81,7 +81,7 @@ static __always_inline void account_get_core(struct account *a, u64 now, u64 cor
 	set_level(a, account_got_core(a, now, core, woken, idle), WHY_WAITED_CORE);
 }
 
-/* It was woken while it went to sleep: it has not waited, but goes on no later than its waker. */
+/* It was woken while it went to sleep: it has not waited, but goes on no earlier than its waker. */
 static __always_inline void account_catch(struct account *a, u64 waker, enum why why)
 {
 	set_level(a, lesser(a->level, waker), why);

@@ -274,7 +274,7 @@ static __always_inline void note_poll_wake(struct core *c, struct thread *t, boo
 	} else if (due) {
 		t->polling.since = 0; /* the sleep takes its own time */
 		t->polling.sped_up = 1;
-	} else if (!t->running && !t->polling.since && !is_periodic(t)) {
+	} else if (applies(RULE_POLLING) && !t->running && !t->polling.since && !is_periodic(t)) {
 		t->polling.since = t->account.since;
 		t->polling.sped_up = 0;
 	}

@@ -4,8 +4,8 @@
  *
  *	         on_switch                 on_waking                 on_switch
  *	runs ────────────────▶ sleeps ────────────────▶ can run ────────────────▶ runs
- *	     begin_wait, or        end_wait; the level goes         get_core; the level goes
- *	     continue_poll         where the policy table says      to the core's, if later
+ *	     begin_wait, or        end_wait; the level goes         get_core; it goes on at
+ *	     continue_poll         where the policy table says      the core's position, if later
  */
 #ifndef WHATIF_THREAD_WAKE_H
 #define WHATIF_THREAD_WAKE_H
