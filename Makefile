@@ -63,7 +63,7 @@ RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... .
 race: tools
 	CGO_ENABLED=1 go test -race -short -count=1 -timeout 5m -skip 'TestFirstView|TestCozFiles|TestUnlucky' $(RACE)
 
-# Packages whose tests load the kernel side or measure: one at a time. All others run beside each other, and before.
+# Packages whose tests measure, or run whatif: one at a time. All others run beside each other, and before.
 REAL := accuracy accuracy/overhead accuracy/points accuracy/scale internal/cli internal/demo internal/doctor internal/ledger internal/load \
 	internal/privilege internal/testing/realkernel internal/target test
 PURE = $$(go list ./... | grep -vxF $(REAL:%=-e whatif/%))

@@ -104,7 +104,7 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.DurationVar(&o.plan.patience, "patience", time.Minute, "wait up to this long, per program, for a quiet machine")
 	f.Uint64Var(&o.plan.seed, "seed", 0,
 		"`seed` of the random order of levels; 0: another one each time, which is printed")
-	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth and ask nobody")
+	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth, and make no prediction")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
 	f.StringVar(&o.resultsFile, "results", "",
 		"replace the tables of the suite, or of the group, in this `file`, RESULTS.md")

@@ -11,8 +11,8 @@ import (
 )
 
 // TestStacksReachMain checks that whatif follows at least 99% of the stacks to main, through libraries without frame
-// pointers. With functions as units, a sample counts for main only if its stack is followed to main. TestStacks in
-// internal/experiment has more libraries.
+// pointers. With functions as units, a sample counts for main only if its stack is followed to main. TestStacks
+// in test/ has more libraries.
 func TestStacksReachMain(t *testing.T) {
 	realkernel.Need(t)
 	root, err := rig.FindRoot()

@@ -209,7 +209,7 @@ func TestAttachEveryKind(t *testing.T) {
 			t.Error("a probe is left in the program")
 		}
 		if n := semaphore(t, p.pid(), "busy_watched_semaphore"); n != 0 {
-			t.Errorf("the static probe's counter of who watches it is %d", n)
+			t.Errorf("the static probe's counter of watchers is %d", n)
 		}
 	}
 }
@@ -496,7 +496,7 @@ func TestAttachCgroup(t *testing.T) {
 	awaitTicks(t, q.pid())
 	for i, got := range a.detach(t).End.Visits {
 		if got != made {
-			t.Errorf("point %d: %d visits counted, who came made %d", i, got, made)
+			t.Errorf("point %d: %d visits counted, the process that came made %d", i, got, made)
 		}
 	}
 	// When it is empty for long, profiling ends.

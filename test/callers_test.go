@@ -137,9 +137,6 @@ func TestWholeStacksOfOtherLanguages(t *testing.T) {
 			"main": 100, "work": 100, "twice<int>": 30, "twice<long>": 20, "less": 30, "Thing::operator<": 50}, cc, "-u", "func")
 	})
 	t.Run("c++ paths", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("takes 4 s; go has paths, too")
-		}
 		paths := []string{"work<twice<int>", "work<Thing::operator<", "Thing::operator<<less",
 			"Thing::operator<(Thing const&) const<main", "twice<long><main"}
 		var flags []string

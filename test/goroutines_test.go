@@ -53,7 +53,7 @@ func TestGoroutinesSleep(t *testing.T) {
 				continue
 			}
 			if e.DelayNS > e.RealNS*3/4 {
-				t.Errorf("%q: experiment %d: G grew by %v in %v: several who sleep earn once", flags, e.Index,
+				t.Errorf("%q: experiment %d: G grew by %v in %v: several sleeping goroutines earn once", flags, e.Index,
 					time.Duration(e.DelayNS), time.Duration(e.RealNS))
 			}
 		}

@@ -66,9 +66,6 @@ func TestQueueOnOneCore(t *testing.T) {
 	for name, latency := range map[string]string{
 		"keyed": "r=func:came%arg1..func:served%arg1", "by their order": "r=func:came..func:served",
 	} {
-		if testing.Short() && name != "keyed" {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			realkernel.Judge(t, func() ([]noise.Figure, float64) {
 				data, _ := profiled(t, []string{"-l", latency, "-t", line, "-s", "100", "-d", "6s"}, []string{program}, 143)

@@ -36,7 +36,7 @@ func TestKilled(t *testing.T) {
 	uprobesBefore := uprobeEvents(t)
 
 	kills := times(3, 5)
-	realkernel.Judge(t, func() (figures []noise.Figure, foreign float64) {
+	realkernel.JudgeEach(t, func() (figures []noise.Figure, foreign float64) {
 		file := filepath.Join(t.TempDir(), "whatif.profile")
 		var parts []float64
 		var changed float64

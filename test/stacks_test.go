@@ -138,9 +138,6 @@ func TestStacksOfOtherLanguages(t *testing.T) {
 	cc, rust, golang := filepath.Join(dir, "cc"), filepath.Join(dir, "rust"), filepath.Join(dir, "golang")
 	made(t, "g++", "-O2", "-std=c++20", "-fomit-frame-pointer", "-o", cc, "testdata/stacks.cc")
 	for _, how := range []string{"sort", "map", "stream", "exceptions"} {
-		if testing.Short() && how != "map" && how != "exceptions" {
-			continue
-		}
 		t.Run("c++ "+how, func(t *testing.T) { whole(t, cc, how) })
 	}
 	t.Run("rust", func(t *testing.T) {

@@ -4,6 +4,9 @@
  * (WHATIF_WITHOUT=polling, see internal/ledger/rules.go). Not among them: the principle that a
  * woken thread goes on no earlier than what woke it, what keeps the machine safe, and what only
  * counts.
+ *
+ * Some need another one: without return delays there are none of timeouts and periodic threads,
+ * without polling no timeout work, without outsiders no leads and replies.
  */
 #ifndef WHATIF_RULES_H
 #define WHATIF_RULES_H

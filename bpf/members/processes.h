@@ -56,7 +56,7 @@ static __always_inline struct process *process_of(struct task_struct *task)
 	return bpf_map_lookup_elem(&processes, &tgid);
 }
 
-/* Tasks that run no user's code, and whose making no hook tells. */
+/* Tasks that run no code of users. No hook tells that they are made. */
 static __always_inline bool is_kernels(struct task_struct *task)
 {
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);

@@ -178,8 +178,8 @@ static __always_inline void settle_deferrable(struct core *c, const struct threa
  * virtual time: only in how much of it each thread has the core.
  *
  * Where the scheduler does not count a stop as a part of the turn this would be in vain. Nor is it
- * done where waiting is sped up: what a waiting thread was spared it was spared off the core, and
- * the others owe it nothing for that.
+ * done where waiting is sped up: a waiting thread saved its time while it had no core, so it took
+ * no share from the others.
  */
 SUBPROGRAM u64 fairness_debt(struct core *c, struct thread *t)
 {

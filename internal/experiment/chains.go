@@ -35,8 +35,7 @@ func wholeStacks(cfg *Config) *ledger.Stacks {
 	return s
 }
 
-// chainOf gives the number of what the code at a place means for the units, where whole stacks are looked at; 0:
-// nothing.
+// chainOf gives the number of a place's chain: what its code means for units that depend on whole stacks. 0: nothing.
 func (t *unitTable) chainOf(m module, frames []symbol.Frame) (uint32, error) {
 	blamed := t.scope.First(m.origin, frames)
 	c := ledger.Chain{Blamed: blamed >= 0}

@@ -68,8 +68,8 @@ func (l *trialLoop) whileRunning(ctx context.Context, p subject) {
 	}
 }
 
-// nextExecution starts the program once more that has ended n times, and makes it the target, stopped; nil: that is not
-// to be done.
+// nextExecution starts the program again after it has ended n times, and makes it the target, stopped. It gives nil if
+// there is to be no other execution.
 func (l *trialLoop) nextExecution(ctx context.Context, last subject, n int) (subject, error) {
 	if l.over(ctx) || !l.again(last, n) {
 		return nil, nil

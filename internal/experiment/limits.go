@@ -10,8 +10,8 @@ import (
 	"whatif/internal/profile"
 )
 
-// limits watches what makes a stopped core something else than time withheld: CPUs that come and go, and a machine that
-// is suspended. It looks after each experiment.
+// limits looks after each experiment whether CPUs came or went, or the machine was suspended: then the stops of that
+// experiment are not what they should be.
 type limits struct {
 	rec       *recorder
 	cpus      string        // that were online when profiling began

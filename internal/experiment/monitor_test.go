@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"whatif/internal/testing/realkernel"
 )
 
 // The threads of Go's monitor sleep longer.
 func TestMonitorIsCalm(t *testing.T) {
+	realkernel.Need(t)
 	if err := calmMonitor(); err != nil {
 		t.Fatal(err)
 	}

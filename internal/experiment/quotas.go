@@ -90,7 +90,7 @@ func (q *quotas) usedUp(of []target.Quota) (used []target.Quota) {
 	return used
 }
 
-// warn tells of one quota, and, in words, of others.
+// warn names one quota that is used up; others is a text about further ones.
 func (q *quotas) warn(one target.Quota, others string) {
 	q.rec.warn("cpu-quota", "the CPU quota of %s (%.2g CPUs)%s is used up now and then, and the kernel stops all that is "+
 		"in it: a core that whatif stops uses it up, too, so what is found may be wrong. "+

@@ -18,7 +18,7 @@ type recorder struct {
 	sources *sourceLines
 	told    map[uint32]bool // units that are in the file
 	warned  map[string]bool // codes and texts of warnings that are in the file
-	lost    error           // why the first record could not be written that was not
+	lost    error           // why a record could not be written; of the first such record
 }
 
 // describer says what units are.

@@ -61,7 +61,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if !cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
 		r.ledger.MeasureTicks()
 	}
-	// Not sooner: to start takes long system calls, during which other goroutines of whatif need the processor.
+	// Not sooner: while whatif starts, it makes long system calls, and its other goroutines need the processor.
 	if err := calmMonitor(); err != nil {
 		cfg.Log.Debug(err.Error()) // it only costs more
 	}

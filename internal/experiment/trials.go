@@ -74,9 +74,9 @@ func (t *trials) learn(data *profile.Data) {
 	t.settled = t.enough != nil && t.enough(result) && t.placebosTold(result)
 }
 
-// placebosTold says whether it is known if points keep a pace of their own, and what delays cost them by themselves. If
-// there is such an effect, intervals are narrow and wrong until placebos have told. If they have not, the next pair
-// is a placebo.
+// placebosTold says whether there were enough placebos. They show whether a point keeps a pace of its own, and what
+// delays cost by themselves; until then intervals may be narrow and wrong. If there were not enough, the next pair is a
+// placebo.
 func (t *trials) placebosTold(r *analyze.Result) bool {
 	if r.Placebo != nil && r.Placebo.Tried >= analyze.EnoughPlacebos {
 		return true

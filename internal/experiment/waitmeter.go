@@ -83,7 +83,7 @@ func (w *waitMeter) read(e *profile.Experiment, all ledger.Waits) {
 
 // counted estimates for how long, within a length of time, at least one thread waited in a unit for what counts:
 // several that wait at once earn once. over is what has ended meanwhile. If nothing has, and a thread waits there at
-// both ends, this is one wait that lasts. class is what a unit is that is a class of waiting; nil: it is code.
+// both ends, this is one wait that lasts. If the unit is a class of waiting, class is that; for code it is nil.
 func (w *waitMeter) counted(class *ledger.WaitClass, over ledger.Waits, bothEnds bool, length time.Duration) int64 {
 	var sum time.Duration
 	for c, d := range over {

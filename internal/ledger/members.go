@@ -135,7 +135,7 @@ func (m *membership) isEveryone() bool {
 	return atomic.LoadUint32(&m.page.membership.Mode) == uint32(bpf.LedgerMembershipModeMEMBERS_EVERYONE)
 }
 
-// raiseMode makes more processes members than those that descend from one. It is never undone.
+// raiseMode lets processes become members that do not descend from one. It is never undone.
 func (m *membership) raiseMode(mode bpf.LedgerMembershipMode) {
 	if !m.isEveryone() {
 		atomic.StoreUint32(&m.page.membership.Mode, uint32(mode))

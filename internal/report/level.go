@@ -9,7 +9,7 @@ var levelOf = map[string]string{
 	"steal":           "careful",
 	"no-common-point": "hopeless", "early-stacks": "careful", "mixed-builds": "careful",
 	"hidden-contention": "careful", "placebo": "careful", "paced": "careful", "set-aside": "careful", "unpaid": "careful",
-	"unstable": "careful", "disagree": "careful",
+	"unstable": "careful", "disagree": "careful", "rules-off": "careful",
 }
 
 // Level is "hopeless" or "careful" for a doubt that belongs before the numbers that it is about;

@@ -26,8 +26,8 @@ type Options struct {
 
 // Probes are all that is set in programs, in tables and in the kernel to count the visits of a run's points.
 //
-// LookInto, Execed, Mapped and Named are for the goroutine that answers the kernel side; all other methods are for the
-// one that runs the session.
+// LookInto, Execed and Mapped are for the goroutine that answers the kernel side, and so is Named while a run lasts.
+// The session calls Named once more at its end. All other methods are for the session's goroutine.
 type Probes struct {
 	ledger   *ledger.Ledger
 	options  Options

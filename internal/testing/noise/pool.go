@@ -14,7 +14,8 @@ type Measured struct {
 
 // Pooled combines several measurements of the same figures. Each figure is the mean of its values,
 // known better by the square root of their number, and its limits are the means of theirs. A
-// measurement on a machine that was too noisy is left out if there is another.
+// measurement on a machine that was too noisy is left out if there is another. The noise is that
+// of the quietest one: noise in a later measurement must not excuse what was wrong in a quiet one.
 func Pooled(all []Measured) Measured {
 	var kept []Measured
 	for _, m := range all {
@@ -40,9 +41,16 @@ func Pooled(all []Measured) Measured {
 		f.Half = math.Sqrt(squares) / n
 	}
 	for _, m := range kept[1:] {
-		pooled.Seen = pooled.Seen.Or(m.Seen)
+		if m.Seen.Widen() < pooled.Seen.Widen() {
+			pooled.Seen = m.Seen
+		}
 	}
 	return pooled
+}
+
+// SameFigures tells whether two measurements are of the same figures, so that they can be pooled.
+func SameFigures(a, b Measured) bool {
+	return slices.EqualFunc(a.Figures, b.Figures, func(f, g Figure) bool { return f.Name == g.Name })
 }
 
 // tries is how often figures are measured, at most, before they are called wrong or not judged.

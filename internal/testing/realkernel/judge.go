@@ -70,7 +70,12 @@ func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64
 		if t.Failed() {
 			return
 		}
-		all = append(all, noise.Measured{Figures: figures, Seen: watched(foreign)})
+		now := noise.Measured{Figures: figures, Seen: watched(foreign)}
+		if len(all) > 0 && !noise.SameFigures(all[0], now) {
+			t.Errorf("measured again, the test gives other figures: %v, and before %v", now.Figures, all[0].Figures)
+			return
+		}
+		all = append(all, now)
 		var pooled noise.Measured
 		var verdict noise.Verdict
 		var words string
@@ -87,6 +92,31 @@ func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64
 		case verdict == noise.NotJudged:
 			NotJudged(t, words)
 		}
+	}
+}
+
+// JudgeEach judges each measurement by itself, for what has to hold every time: a figure that is wrong once fails the
+// test. Only what noise keeps from being judged is measured again.
+func JudgeEach(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
+	t.Helper()
+	for try := 1; ; try++ {
+		watched := Watch(t)
+		figures, foreign := measure()
+		if t.Failed() {
+			return
+		}
+		_, verdict, words, _ := noise.Decide([]noise.Measured{{Figures: figures, Seen: watched(foreign)}})
+		switch {
+		case verdict == noise.Right:
+			return
+		case verdict == noise.Wrong:
+			t.Errorf("%s", words)
+			return
+		case try == 3:
+			NotJudged(t, words)
+			return
+		}
+		t.Log("once more: " + words)
 	}
 }
 

@@ -81,8 +81,9 @@ func Need(t testing.TB) {
 	t.Cleanup(release)
 }
 
-// NeedWhole is Need for a test that takes long and runs only in make test-whole. Such a test judges a figure of one
-// mechanism. If the mechanism breaks badly, make gate fails, too.
+// NeedWhole is Need for a test that takes long and runs only in make test-whole: a figure of one rule or a kind of
+// stack. make test has the gate, which shows what all predictions have in common, and not each rule. So make test-whole
+// belongs to each change of the kernel side.
 func NeedWhole(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
