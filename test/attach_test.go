@@ -133,7 +133,7 @@ func startBusy(t *testing.T, command ...string) *pulse {
 
 func compileBusy(t *testing.T) string {
 	t.Helper()
-	return realkernel.Compile(t, "testdata/busy.c", "-I../..", "-no-pie")
+	return realkernel.Compile(t, "testdata/busy.c", "-I..", "-no-pie")
 }
 
 // exact attaches to the program and compares what is counted with what the program itself counts. The program rests

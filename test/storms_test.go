@@ -28,7 +28,7 @@ const (
 
 func compileStorm(t *testing.T) string {
 	t.Helper()
-	return realkernel.Compile(t, "testdata/storm.c", "-I../..", "-no-pie")
+	return realkernel.Compile(t, "testdata/storm.c", "-I..", "-no-pie")
 }
 
 func startStorm(t *testing.T, program, kind string) *pulse {
