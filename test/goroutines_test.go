@@ -94,7 +94,7 @@ func TestGoroutinesMeet(t *testing.T) {
 // A goroutine that sleeps by the clock and hands out a job is delayed as a thread is, once. If it is not delayed, code
 // that is worth nothing seems to be worth 8 to 12. If its thread is delayed as well, as latencies are measured, jobs
 // come less often.
-func TestGoroutinesAreHeld(t *testing.T) {
+func TestGoroutinesAreDelayed(t *testing.T) {
 	realkernel.NeedWhole(t)
 	source := form(t, "go_timed_jobs/main.go")
 	program := buildGo(t, filepath.Dir(source), "-ldflags=")

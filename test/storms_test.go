@@ -101,7 +101,7 @@ func TestStormOfExecs(t *testing.T) {
 
 // While one of a process's threads executes a program anew the first one has ended, and /proc calls the process a
 // zombie.
-func TestWhoRunsAnewIsFound(t *testing.T) {
+func TestExecIsFound(t *testing.T) {
 	p := startStorm(t, compileStorm(t), "execs")
 	p.rest(t) // they go on with that, and start no processes
 	of, err := target.FindRunning([]int{p.pid()})

@@ -18,7 +18,7 @@ const mostForCounting = 0.05
 
 // A thread that sleeps by the clock waits for its debt when it wakes up, and comes to run less often by as much. In
 // baselines that is little: the time that ticks and probes have taken from other threads meanwhile.
-func TestSleepersAreHeld(t *testing.T) {
+func TestSleepersAreDelayed(t *testing.T) {
 	realkernel.Need(t)
 	const source = "testdata/openloop.c"
 	program := realkernel.Compile(t, source)
@@ -91,7 +91,7 @@ func TestQueueOnOneCore(t *testing.T) {
 
 // A thread that has waited for a lock of some 10 ms for 2 ms asks for it, by the clock. Without the holder's code it
 // would not have to: in virtual time it still waits, and goes on when the holder unlocks.
-func TestTimeoutsAreHeld(t *testing.T) {
+func TestTimeoutsAreDelayed(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/ask.c"
 	program := realkernel.Compile(t, source)
@@ -128,11 +128,11 @@ func atLeast(name string, value, least float64) noise.Figure {
 
 // A thread that sleeps by the clock, hands out a job and sleeps again is delayed without being asked for. Otherwise its
 // jobs would come early, while their number does not grow however fast the work on them becomes.
-func TestErrandsAreHeld(t *testing.T) {
+func TestHandoffsAreDelayed(t *testing.T) {
 	realkernel.NeedWhole(t)
-	const source = "testdata/errands.c"
+	const source = "testdata/handoffs.c"
 	program := realkernel.Compile(t, source)
-	line := fmt.Sprintf("errands.c:%d", realkernel.Line(t, source, "/* WORK */"))
+	line := fmt.Sprintf("handoffs.c:%d", realkernel.Line(t, source, "/* WORK */"))
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
 		// In the first second whatif finds out that a thread is periodic. No job comes earlier; without delays for that
 		// thread the gain is 14 to 30%.
@@ -148,7 +148,7 @@ func TestErrandsAreHeld(t *testing.T) {
 
 // A periodic thread that takes a lock which other threads want is delayed before it has the lock, and not stopped
 // while it has it. Otherwise the gain is 8 to 16%, where some 43 are true; with it, 34 to 35.
-func TestTimekeepersAreHeld(t *testing.T) {
+func TestPeriodicThreadsAreDelayed(t *testing.T) {
 	realkernel.NeedWhole(t)
 	judgeForm(t, "housekeeper", time.Second, 14, 10)
 }
@@ -156,7 +156,7 @@ func TestTimekeepersAreHeld(t *testing.T) {
 // A thread that cannot be delayed, as another thread wants the only core, owes nothing, and neither does the thread
 // that it wakes. Otherwise a third thread, which has nothing to do with them, would be stopped for that. And it is
 // known that the first one comes too often.
-func TestWhoCannotBeHeldIsLetOff(t *testing.T) {
+func TestCrowdedThreadsAreForgiven(t *testing.T) {
 	realkernel.NeedWhole(t)
 	const source = "testdata/crowded.c"
 	program := realkernel.Compile(t, source)
