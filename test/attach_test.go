@@ -65,12 +65,18 @@ type attaching struct {
 	file string
 }
 
-// attach starts it and waits until it has.
+// attach starts it and waits until it measures.
 func attach(t *testing.T, args ...string) *attaching {
+	t.Helper()
+	return startMeasuring(t, "attach", args...)
+}
+
+// startMeasuring starts whatif attach or whatif system, and waits until it measures.
+func startMeasuring(t *testing.T, command string, args ...string) *attaching {
 	t.Helper()
 	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
 	a.cmd = exec.Command(realkernel.Whatif(t),
-		append([]string{"attach", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
+		append([]string{command, "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
 	a.start(t)
 	return a
 }

@@ -69,11 +69,7 @@ func executable(t *testing.T, p *pulse) string {
 // system starts whatif system and waits until it measures.
 func system(t *testing.T, args ...string) *attaching {
 	t.Helper()
-	a := &attaching{file: filepath.Join(t.TempDir(), "whatif.profile")}
-	a.cmd = exec.Command(realkernel.Whatif(t),
-		append([]string{"system", "--quiet", "--experiment", "20ms", "-o", a.file}, args...)...)
-	a.start(t)
-	return a
+	return startMeasuring(t, "system", args...)
 }
 
 // pausedIn is for how many ns cores were stopped in a run.

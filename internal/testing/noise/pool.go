@@ -66,3 +66,10 @@ func Decide(all []Measured) (pooled Measured, v Verdict, words string, again boo
 	return pooled, v, fmt.Sprintf("mean of %d: %s; %v", len(all), words, pooled.Seen),
 		v != Right && !undefined && len(all) < tries
 }
+
+// DecideEach judges the last measurement by itself. again asks for one more: it cannot be judged, and there were fewer
+// than three measurements.
+func DecideEach(all []Measured) (last Measured, v Verdict, words string, again bool) {
+	last, v, words, _ = Decide(all[len(all)-1:])
+	return last, v, words, v == NotJudged && len(all) < tries
+}

@@ -67,3 +67,27 @@ func TestPooled(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestDecideEach: the last measurement alone is judged. A wrong one is wrong at once, and right ones before it do not
+// help.
+func TestDecideEach(t *testing.T) {
+	measured := func(value float64, seen Seen) Measured {
+		return Measured{[]Figure{Around("a gain", value, 10, 5)}, seen}
+	}
+	for _, test := range []struct {
+		all   []Measured
+		v     Verdict
+		again bool
+	}{
+		{[]Measured{measured(10, quiet)}, Right, false},
+		{[]Measured{measured(90, quiet)}, Wrong, false},
+		{[]Measured{measured(90, loud)}, NotJudged, true},
+		{[]Measured{measured(90, loud), measured(10, quiet)}, Right, false},
+		{[]Measured{measured(10, loud), measured(17, quiet)}, Wrong, false},
+		{[]Measured{measured(90, loud), measured(90, loud), measured(90, loud)}, NotJudged, false},
+	} {
+		if _, v, words, again := DecideEach(test.all); v != test.v || again != test.again {
+			t.Errorf("%+v: %v (%s), again %v", test.all, v, words, again)
+		}
+	}
+}

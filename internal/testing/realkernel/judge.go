@@ -63,6 +63,20 @@ func awaitQuiet(t testing.TB) noise.Seen {
 // of the machine that other programs used during the measurement.
 func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
 	t.Helper()
+	judgeBy(t, noise.Decide, measure)
+}
+
+// JudgeEach judges each measurement by itself, for what has to hold every time: a figure that is wrong once fails the
+// test. Only what noise keeps from being judged is measured again.
+func JudgeEach(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
+	t.Helper()
+	judgeBy(t, noise.DecideEach, measure)
+}
+
+// judgeBy measures until decide, which gets all measurements so far, asks for no other one.
+func judgeBy(t testing.TB, decide func([]noise.Measured) (noise.Measured, noise.Verdict, string, bool),
+	measure func() (figures []noise.Figure, foreign float64)) {
+	t.Helper()
 	var all []noise.Measured
 	for again := true; again; {
 		watched := Watch(t)
@@ -76,12 +90,12 @@ func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64
 			return
 		}
 		all = append(all, now)
-		var pooled noise.Measured
+		var judged noise.Measured
 		var verdict noise.Verdict
 		var words string
-		pooled, verdict, words, again = noise.Decide(all)
-		for _, f := range pooled.Figures {
-			_, each := noise.Judge(f, pooled.Seen)
+		judged, verdict, words, again = decide(all)
+		for _, f := range judged.Figures {
+			_, each := noise.Judge(f, judged.Seen)
 			t.Log(each)
 		}
 		switch {
@@ -92,31 +106,6 @@ func Judge(t testing.TB, measure func() (figures []noise.Figure, foreign float64
 		case verdict == noise.NotJudged:
 			NotJudged(t, words)
 		}
-	}
-}
-
-// JudgeEach judges each measurement by itself, for what has to hold every time: a figure that is wrong once fails the
-// test. Only what noise keeps from being judged is measured again.
-func JudgeEach(t testing.TB, measure func() (figures []noise.Figure, foreign float64)) {
-	t.Helper()
-	for try := 1; ; try++ {
-		watched := Watch(t)
-		figures, foreign := measure()
-		if t.Failed() {
-			return
-		}
-		_, verdict, words, _ := noise.Decide([]noise.Measured{{Figures: figures, Seen: watched(foreign)}})
-		switch {
-		case verdict == noise.Right:
-			return
-		case verdict == noise.Wrong:
-			t.Errorf("%s", words)
-			return
-		case try == 3:
-			NotJudged(t, words)
-			return
-		}
-		t.Log("once more: " + words)
 	}
 }
 
