@@ -75,8 +75,8 @@ static __always_inline void note_timeout_work(struct thread *t, u64 place)
  */
 static __always_inline bool works_on_timeouts(const struct thread *t, u64 now)
 {
-	return applies(RULE_TIMEOUT_WORK) && t->wake.by_timer &&
-	       t->timeouts.woken_place == t->credit.from && t->timeouts.count < TIMEOUTS_OWN &&
+	return t->wake.by_timer && t->timeouts.woken_place == t->credit.from &&
+	       t->timeouts.count < TIMEOUTS_OWN &&
 	       credit_length(&t->credit, now) < control.asked_period;
 }
 
