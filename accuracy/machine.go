@@ -22,7 +22,7 @@ func shareCalibration() error {
 	return nil
 }
 
-// adoptOrphans makes this process the parent of each descendant whose own parent has ended, so that [reapOrphans] can
+// adoptOrphans makes this process the parent of each descendant that has lost its own parent, so that [reapOrphans] can
 // wait for it. So its processor time counts as the program's, and no descendant of a program outlives the run.
 func adoptOrphans() error {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER

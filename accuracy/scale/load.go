@@ -11,7 +11,7 @@ import (
 	"whatif/internal/profile"
 )
 
-// load is a program whose threads or processes come and go.
+// load is a program that starts and ends threads or processes all the time.
 type load struct {
 	name   string
 	what   string

@@ -1,4 +1,4 @@
-// Scale runs programs whose threads and processes come and go by the thousands, bare and under whatif. It checks that
+// Scale runs programs that start and end thousands of threads and processes, bare and under whatif. It checks that
 // whatif counts every visit of their progress point, because whatif misses visits of threads that it does not follow.
 //
 //	go run ./accuracy/scale [-seconds 8] [-only NAMES] [-whatif bin/whatif]

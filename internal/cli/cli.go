@@ -1,6 +1,6 @@
 // Package cli is whatif's command line. It parses, calls the packages that do the work, and prints.
 //
-// The normal sequence is that of cmd/whatif: Startup, then Run with the arguments, whose result is the exit status.
+// The normal sequence is that of cmd/whatif: Startup, then Run with the arguments. Run returns the exit status.
 // Each command has a file of its own; cli.go has what they share.
 //
 // The profiled program owns stdin and stdout, so whatif's own messages go to stderr. An error is one line,
