@@ -5,6 +5,7 @@ package hostile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/elf"
 	"encoding/binary"
@@ -94,7 +95,7 @@ func (f *File) Write(t testing.TB) string {
 		}
 	}
 	h := elf.Header64{
-		Type: uint16(max(f.Type, elf.ET_EXEC)), Machine: uint16(elf.EM_X86_64), Version: 1,
+		Type: uint16(cmp.Or(f.Type, elf.ET_EXEC)), Machine: uint16(elf.EM_X86_64), Version: 1,
 		Ehsize: 64, Phentsize: 56, Shentsize: 64,
 	}
 	copy(h.Ident[:], elf.ELFMAG+"\x02\x01\x01")

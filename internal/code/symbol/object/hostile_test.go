@@ -137,3 +137,18 @@ func TestShareOfDisk(t *testing.T) {
 		t.Errorf("one file has %d of %d MiB", taken>>20, maxDisk>>20)
 	}
 }
+
+// TestSparseParts reads a .dwo file in which two sections of a name are holes.
+func TestSparseParts(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		part := hostile.Section{Name: ".debug_info.dwo", Type: elf.SHT_PROGBITS, Hole: 2 << 30}
+		o, err := Open((&hostile.File{Type: elf.ET_REL, Sections: []hostile.Section{part, part}}).Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		if got := o.Section(part.Name); got != nil || o.Problem() == nil {
+			t.Errorf("%d bytes, %v", len(got), o.Problem())
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -121,20 +122,24 @@ func (f *File) repeated(name string) bool {
 
 // join concatenates all sections of a name.
 func (f *File) join(name string) ([]byte, error) {
-	var data []byte
+	var parts [][]byte
+	size := 0
 	for _, s := range f.ELF.Sections {
 		if s.Name != name || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 {
 			continue
 		}
-		if data = append(data, f.Raw(s)...); len(data) > len(f.Image) {
+		part := f.Raw(s)
+		parts = append(parts, part)
+		if size += len(part); size > len(f.Image) {
 			return nil, errTooLong // they overlap
 		}
 	}
-	if memory.Add(int64(len(data))) > maxMemory {
-		memory.Add(-int64(len(data)))
+	// This check comes before the copy: a file may be sparse, and a copy is not.
+	if memory.Add(int64(size)) > maxMemory {
+		memory.Add(-int64(size))
 		return nil, errTooLong
 	}
-	return data, nil
+	return slices.Concat(parts...), nil
 }
 
 // unpack prepares to decompress a section. The section's header has the kind of compression and the size.
