@@ -35,18 +35,18 @@ type fields struct {
 	phentsize, phnum                  int
 	shoff, shentsize, shnum, shstrndx int
 	prog, section                     int // sizes of a program header and a section header
-	offset, size, link                int // in a section header
+	flags, offset, size, link         int // in a section header
 	wide                              bool
 }
 
 var classes = map[elf.Class]fields{
 	elf.ELFCLASS32: {
 		header: 52, shoff: 32, phentsize: 42, phnum: 44, shentsize: 46, shnum: 48, shstrndx: 50,
-		prog: 32, section: 40, offset: 16, size: 20, link: 24,
+		prog: 32, section: 40, flags: 8, offset: 16, size: 20, link: 24,
 	},
 	elf.ELFCLASS64: {
 		header: 64, shoff: 40, phentsize: 54, phnum: 56, shentsize: 58, shnum: 60, shstrndx: 62,
-		prog: 56, section: 64, offset: 24, size: 32, link: 40, wide: true,
+		prog: 56, section: 64, flags: 8, offset: 24, size: 32, link: 40, wide: true,
 	},
 }
 
@@ -116,6 +116,10 @@ func checkHeaders(image []byte) error {
 
 // checkNames refuses a file if the names of its sections are too long, one by one or together.
 func checkNames(headers []byte, f fields, order binary.ByteOrder, image, table []byte, word func([]byte) uint64) error {
+	// debug/elf would decompress them, however long they are then.
+	if elf.SectionFlag(word(table[f.flags:]))&elf.SHF_COMPRESSED != 0 {
+		return errors.New("damaged file: the names of its sections are compressed")
+	}
 	from, size := word(table[f.offset:]), word(table[f.size:])
 	if from > uint64(len(image)) || size > uint64(len(image))-from || size > maxSectionNames {
 		return errors.New("damaged file: the names of its sections are too long")

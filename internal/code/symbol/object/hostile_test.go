@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"debug/elf"
+	"encoding/binary"
 	"testing"
 	"time"
 
@@ -46,6 +47,37 @@ func TestLongSectionNames(t *testing.T) {
 		}
 		refused(t, f)
 	})
+}
+
+// TestPackedSectionNames opens a file whose section names are a megabyte that decompresses to a gigabyte.
+func TestPackedSectionNames(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		packed := hostile.Packed(elf.COMPRESS_ZLIB, 1<<30, zeros(t, 1<<30))
+		data := image(section{".names", elf.SHT_STRTAB, elf.SHF_COMPRESSED, packed})
+		binary.LittleEndian.PutUint16(data[62:], 1) // they are in .names
+		if _, err := New("x", data); err == nil {
+			t.Error("it was opened")
+		}
+	})
+}
+
+// zeros returns a zlib stream of n zeros.
+func zeros(t *testing.T, n int) []byte {
+	t.Helper()
+	var stream bytes.Buffer
+	z, err := zlib.NewWriterLevel(&stream, zlib.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := make([]byte, 1<<20); n > 0; n -= len(part) {
+		if _, err := z.Write(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return stream.Bytes()
 }
 
 // TestManyNotes reads a thousand segments of the same empty notes.
