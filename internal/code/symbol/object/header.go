@@ -37,6 +37,18 @@ type fields struct {
 	prog, section                     int // sizes of a program header and a section header
 	flags, offset, size, link         int // in a section header
 	wide                              bool
+	order                             binary.ByteOrder // of the file
+}
+
+// longestELFHeader is the size of the ELF header of the wider class.
+const longestELFHeader = 64
+
+// word reads a number of the class's size.
+func (f *fields) word(at []byte) uint64 {
+	if f.wide {
+		return f.order.Uint64(at)
+	}
+	return uint64(f.order.Uint32(at))
 }
 
 var classes = map[elf.Class]fields{
@@ -51,83 +63,88 @@ var classes = map[elf.Class]fields{
 }
 
 // checkHeaders refuses a file if its headers would take more than a few dozen megabytes. debug/elf finds
-// other errors in them.
-func checkHeaders(image []byte) error {
-	if len(image) < elf.EI_NIDENT {
-		return errTooShort
+// other errors in them, and reads them again. So it must be given the snapshot, in which the headers stay
+// as they were checked: the file's owner may change them at any time.
+func checkHeaders(image []byte) (*snapshot, error) {
+	c := &snapshot{image: image}
+	h := c.keep(0, min(longestELFHeader, uint64(len(image))))
+	if len(h) < elf.EI_NIDENT {
+		return nil, errTooShort
 	}
-	f, known := classes[elf.Class(image[elf.EI_CLASS])]
-	var order binary.ByteOrder = binary.LittleEndian
-	if elf.Data(image[elf.EI_DATA]) == elf.ELFDATA2MSB {
-		order = binary.BigEndian
+	f, known := classes[elf.Class(h[elf.EI_CLASS])]
+	f.order = binary.LittleEndian
+	if elf.Data(h[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		f.order = binary.BigEndian
 	}
 	switch {
 	case !known:
-		return nil // debug/elf reports the class
-	case len(image) < f.header:
-		return errTooShort
+		return c, nil // debug/elf reports the class
+	case len(h) < f.header:
+		return nil, errTooShort
 	}
-	word := func(at []byte) uint64 {
-		if f.wide {
-			return order.Uint64(at)
-		}
-		return uint64(order.Uint32(at))
-	}
-	progs := int(order.Uint16(image[f.phnum:]))
+	progs := int(f.order.Uint16(h[f.phnum:]))
 	if progs > maxProgs {
-		return fmt.Errorf("it has %d program headers: more than %d are not read", progs, maxProgs)
+		return nil, fmt.Errorf("it has %d program headers: more than %d are not read", progs, maxProgs)
 	}
-	if progs > 0 && int(order.Uint16(image[f.phentsize:])) != f.prog {
+	if progs > 0 && int(f.order.Uint16(h[f.phentsize:])) != f.prog {
+		return nil, errEntry
+	}
+	if f.word(h[f.shoff:]) == 0 {
+		return c, nil
+	}
+	return c, checkSections(c, f, h)
+}
+
+// checkSections refuses a file if its section headers are too many. h is the ELF header.
+func checkSections(c *snapshot, f fields, h []byte) error {
+	start, count := f.word(h[f.shoff:]), uint64(f.order.Uint16(h[f.shnum:]))
+	size, names := int(f.order.Uint16(h[f.shentsize:])), uint64(f.order.Uint16(h[f.shstrndx:]))
+	if size != f.section && count > 0 {
 		return errEntry
 	}
-	start, count := word(image[f.shoff:]), uint64(order.Uint16(image[f.shnum:]))
-	if start == 0 {
-		return nil
-	}
-	if int(order.Uint16(image[f.shentsize:])) != f.section && count > 0 {
-		return errEntry
-	}
-	if start > uint64(len(image)) || uint64(len(image))-start < uint64(f.section) {
+	room := uint64(len(c.image)) - min(start, uint64(len(c.image)))
+	if room < uint64(f.section) {
 		return errTooShort
 	}
-	first := image[start:]
-	names := uint64(order.Uint16(image[f.shstrndx:]))
+	first := c.keep(start, uint64(f.section))
 	if count == 0 {
 		// The count does not fit into 16 bits: section 0, which is no section, has it.
-		if count = word(first[f.size:]); int(order.Uint16(image[f.shentsize:])) != f.section && count > 0 {
+		if count = f.word(first[f.size:]); size != f.section && count > 0 {
 			return errEntry
 		}
 	}
 	if names == uint64(elf.SHN_XINDEX) {
-		names = uint64(order.Uint32(first[f.link:]))
+		names = uint64(f.order.Uint32(first[f.link:]))
 	}
 	if count > maxSections {
 		return fmt.Errorf("it has %d sections: more than %d are not read", count, maxSections)
 	}
-	headers := image[start:]
-	if uint64(len(headers)) < count*uint64(f.section) {
+	if room < count*uint64(f.section) {
 		return errTooShort
 	}
+	headers := c.keep(start, count*uint64(f.section))
+	copy(headers, first)
 	if names == 0 || names >= count {
 		return nil
 	}
-	return checkNames(headers[:count*uint64(f.section)], f, order, image, headers[names*uint64(f.section):], word)
+	return checkNames(c, f, headers, headers[names*uint64(f.section):])
 }
 
-// checkNames refuses a file if the names of its sections are too long, one by one or together.
-func checkNames(headers []byte, f fields, order binary.ByteOrder, image, table []byte, word func([]byte) uint64) error {
+// checkNames refuses a file if the names of its sections are too long, one by one or together. table is
+// the header of the section that has them.
+func checkNames(c *snapshot, f fields, headers, table []byte) error {
 	// debug/elf would decompress them, however long they are then.
-	if elf.SectionFlag(word(table[f.flags:]))&elf.SHF_COMPRESSED != 0 {
+	if elf.SectionFlag(f.word(table[f.flags:]))&elf.SHF_COMPRESSED != 0 {
 		return errors.New("damaged file: the names of its sections are compressed")
 	}
-	from, size := word(table[f.offset:]), word(table[f.size:])
-	if from > uint64(len(image)) || size > uint64(len(image))-from || size > maxSectionNames {
+	from, size := f.word(table[f.offset:]), f.word(table[f.size:])
+	if from > uint64(len(c.image)) || size > uint64(len(c.image))-from || size > maxSectionNames {
 		return errors.New("damaged file: the names of its sections are too long")
 	}
-	text := image[from : from+size]
+	text := c.keep(from, size)
 	total := 0
 	for ; len(headers) > 0; headers = headers[f.section:] {
-		at := uint64(order.Uint32(headers))
+		at := uint64(f.order.Uint32(headers))
 		if at >= size {
 			continue // debug/elf reports it
 		}

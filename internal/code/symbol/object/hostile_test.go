@@ -61,6 +61,22 @@ func TestPackedSectionNames(t *testing.T) {
 	})
 }
 
+// TestHeadersStay changes a file after its headers were checked.
+func TestHeadersStay(t *testing.T) {
+	data := image(section{".text", elf.SHT_PROGBITS, 0, []byte{0x90}})
+	checked, err := checkHeaders(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		data[i] = 0xff
+	}
+	f, err := elf.NewFile(checked)
+	if err != nil || f.Section(".text") == nil || len(f.Sections) != 3 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // zeros returns a zlib stream of n zeros.
 func zeros(t *testing.T, n int) []byte {
 	t.Helper()

@@ -11,7 +11,6 @@
 package object
 
 import (
-	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -91,13 +90,15 @@ func New(path string, image []byte) (f *File, err error) {
 			err = fmt.Errorf("damaged file: %v", r)
 		}
 	}()
-	if err := checkHeaders(image); err != nil {
-		return nil, err
-	}
-	e, err := elf.NewFile(bytes.NewReader(image))
+	checked, err := checkHeaders(image)
 	if err != nil {
 		return nil, err
 	}
+	e, err := elf.NewFile(checked)
+	if err != nil {
+		return nil, err
+	}
+	checked.forget() // sections may be read through it
 	return &File{Path: path, Image: image, ELF: e, owner: openfile.Nobody}, nil
 }
 
