@@ -200,3 +200,59 @@ func TestSparseParts(t *testing.T) {
 		}
 	})
 }
+
+// emptyBlocks is the begin of a frame of zstd with a small window, whose blocks are empty: zeros follow.
+const emptyBlocks = "\x28\xb5\x2f\xfd\x00\x08"
+
+// TestHoleIsEmptyBlocks reads a section that is small, but is compressed to a hole of many gigabytes.
+func TestHoleIsEmptyBlocks(t *testing.T) {
+	f := &hostile.File{Sections: []hostile.Section{{
+		Name: ".debug_info", Type: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED,
+		Data: hostile.Packed(elf.COMPRESS_ZSTD, 1<<20, []byte(emptyBlocks)), Hole: 64 << 30,
+	}}}
+	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+		o, err := Open(f.Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		if got := o.Section(".debug_info"); got != nil || o.Problem() == nil {
+			t.Errorf("%d bytes, %v", len(got), o.Problem())
+		}
+	})
+}
+
+// TestLongWindows reads sections of zstd that take memory for long windows: stated, and of a single segment.
+func TestLongWindows(t *testing.T) {
+	const size, blocks = 128 << 20, 1 << 10
+	// Blocks of 128 KiB of one byte: a header of three bytes, and that byte.
+	block := bytes.Repeat([]byte{0x02, 0x00, 0x10, 'x'}, blocks)
+	stated := "\x28\xb5\x2f\xfd\x00\x88" // 128 MiB
+	single := "\x28\xb5\x2f\xfd\xa0" + string(binary.LittleEndian.AppendUint32(nil, size))
+	for _, head := range []string{stated, single} {
+		f := &hostile.File{}
+		for _, name := range []string{".debug_info", ".debug_line", ".debug_str", ".debug_abbrev", ".debug_ranges"} {
+			f.Sections = append(f.Sections, hostile.Section{
+				Name: name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_COMPRESSED,
+				Data: hostile.Packed(elf.COMPRESS_ZSTD, size, append([]byte(head), block...)), Hole: size / largeRatio,
+			})
+		}
+		path := f.Write(t)
+		hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+			o, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close()
+			for _, s := range f.Sections {
+				o.SectionUpto(s.Name, size/2) // it is open from then on
+			}
+			if got := windows.Load(); got > maxWindows {
+				t.Errorf("windows of %d MiB", got>>20)
+			}
+		})
+	}
+	if got := windows.Load(); got != 0 {
+		t.Errorf("windows of %d bytes are left", got)
+	}
+}

@@ -27,8 +27,10 @@ const (
 	largeRatio = 64
 	large      = 16 << 20
 	// maxWindow bounds zstd's window, which it keeps in memory: the window of "zstd --long". Linkers
-	// use 2 MiB.
-	maxWindow = 128 << 20
+	// use 2 MiB. maxWindows bounds all windows together that are longer than usualWindow.
+	maxWindow   = 128 << 20
+	maxWindows  = 256 << 20
+	usualWindow = 8 << 20
 	// inMemory is the size from which a section goes into a mapped file without a name. The kernel can
 	// take that memory back.
 	inMemory = 1 << 20
@@ -43,10 +45,11 @@ const (
 var (
 	errHeader  = errors.New("its header is damaged")
 	errTooLong = errors.New("it claims to be too long")
+	errWindow  = errors.New("to decompress it takes too much memory")
 )
 
-// memory and disk count the bytes of all decompressed sections.
-var memory, disk atomic.Int64
+// memory and disk count the bytes of all decompressed sections, windows those of zstd's long windows.
+var memory, disk, windows atomic.Int64
 
 // Inflated returns the bytes of all decompressed sections of all files, in memory and in temporary files.
 func Inflated() (inMemory, onDisk int64) { return memory.Load(), disk.Load() }
@@ -58,11 +61,15 @@ type stream struct {
 	data   []byte // of the stated size, zeros from done on
 	done   uint64
 	from   io.ReadCloser // nil when all is read
+	window int64         // of from, in windows
 	file   *os.File      // from which data is mapped; nil if data is in memory
 	mapped bool
 	used   bool // a caller has bytes of data
 	err    error
 }
+
+// smallest is the number of compressed bytes that are read of any section.
+const smallest = 64 << 10
 
 // newStream prepares to decompress a section of a stated size.
 func newStream(kind elf.CompressionType, packed []byte, size uint64) (*stream, error) {
@@ -73,11 +80,14 @@ func newStream(kind elf.CompressionType, packed []byte, size uint64) (*stream, e
 	if size > maxInflated || size > ratio*uint64(len(packed)) {
 		return nil, errTooLong
 	}
-	from, err := decompressor(kind, packed)
+	// More bytes than that hold no contents. A hole, which costs the file's owner nothing, is an endless row
+	// of zstd's empty blocks.
+	packed = packed[:min(uint64(len(packed)), size+size/8+smallest)]
+	from, window, err := decompressor(kind, packed)
 	if err != nil {
 		return nil, err
 	}
-	z := &stream{from: from}
+	z := &stream{from: from, window: window}
 	if size < inMemory {
 		if memory.Add(int64(size)) <= maxMemory {
 			z.data = make([]byte, size)
@@ -168,6 +178,7 @@ func (z *stream) finish() {
 	if z.from != nil {
 		z.from.Close()
 		z.from = nil
+		windows.Add(-z.window)
 	}
 	if z.file != nil {
 		z.file.Close()
@@ -198,19 +209,45 @@ func atEnd(r io.Reader) error {
 	}
 }
 
-func decompressor(kind elf.CompressionType, packed []byte) (io.ReadCloser, error) {
+// decompressor returns a reader of the contents of a stream. window is what it adds to windows.
+func decompressor(kind elf.CompressionType, packed []byte) (from io.ReadCloser, window int64, err error) {
 	switch kind {
 	case elf.COMPRESS_ZLIB:
-		return zlib.NewReader(bytes.NewReader(packed))
+		from, err = zlib.NewReader(bytes.NewReader(packed))
+		return from, 0, err
 	case elf.COMPRESS_ZSTD:
-		z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxInflated), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		return z.IOReadCloser(), nil
+		return unzstd(packed)
 	}
-	return nil, fmt.Errorf("compression %v is not known", kind)
+	return nil, 0, fmt.Errorf("compression %v is not known", kind)
+}
+
+func unzstd(packed []byte) (from io.ReadCloser, charged int64, err error) {
+	var h zstd.Header
+	if err := h.Decode(packed); err != nil {
+		return nil, 0, err
+	}
+	window := max(h.WindowSize, usualWindow)
+	if h.SingleSegment { // all of it is the window
+		window = max(h.FrameContentSize, usualWindow)
+	}
+	if window > maxWindow {
+		return nil, 0, errWindow
+	}
+	if window > usualWindow {
+		charged = int64(window)
+	}
+	if windows.Add(charged) > maxWindows {
+		windows.Add(-charged)
+		return nil, 0, errWindow
+	}
+	// Further frames of the stream get no longer window, nor frames of a single segment more memory.
+	z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(window), zstd.WithDecoderMaxWindow(window))
+	if err != nil {
+		windows.Add(-charged)
+		return nil, 0, err
+	}
+	return z.IOReadCloser(), charged, nil
 }
 
 // unnamedFile creates a temporary file without a name: in /var/tmp if possible, because /tmp may be in
