@@ -96,6 +96,27 @@ func zeros(t *testing.T, n int) []byte {
 	return stream.Bytes()
 }
 
+// TestManyFinds asks a file with many sections for one, as often as its strings are read.
+func TestManyFinds(t *testing.T) {
+	hostile.Limited(t, 10*time.Second, func(t *testing.T) {
+		f := &hostile.File{}
+		for range 60_000 {
+			f.Sections = append(f.Sections, hostile.Section{Name: ".a", Type: elf.SHT_PROGBITS})
+		}
+		f.Sections = append(f.Sections, hostile.Section{Name: ".debug_str", Type: elf.SHT_PROGBITS, Data: []byte("ab")})
+		o, err := Open(f.Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		for end := range uint64(200_000) {
+			if got := o.SectionUpto(".debug_str", end); string(got) != "ab" {
+				t.Fatalf("%q", got)
+			}
+		}
+	})
+}
+
 // TestManyNotes reads a thousand segments of the same empty notes.
 func TestManyNotes(t *testing.T) {
 	const size = 16 << 20

@@ -32,6 +32,7 @@ type File struct {
 	mapped   bool
 	opened   *os.File
 	owner    uint32
+	named    map[string]named   // see byName
 	streams  map[string]*stream // by the section's name; nil: it cannot be read
 	joined   map[string][]byte
 	together []string // see DecompressTogether
@@ -99,7 +100,7 @@ func New(path string, image []byte) (f *File, err error) {
 		return nil, err
 	}
 	checked.forget() // sections may be read through it
-	return &File{Path: path, Image: image, ELF: e, owner: openfile.Nobody}, nil
+	return &File{Path: path, Image: image, ELF: e, named: byName(e.Sections), owner: openfile.Nobody}, nil
 }
 
 // mapped maps a file in small pages. With large pages, which kernels since 6.16 use for files on ext4,

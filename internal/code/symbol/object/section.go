@@ -9,16 +9,37 @@ import (
 	"strings"
 )
 
+// named has the sections of one name.
+type named struct {
+	first *elf.Section
+	n     int
+}
+
+// byName returns a file's sections by name. A file may have many, and look-ups ask for sections over and
+// over.
+func byName(sections []*elf.Section) map[string]named {
+	all := make(map[string]named, len(sections))
+	for _, s := range sections {
+		of := all[s.Name]
+		if of.first == nil {
+			of.first = s
+		}
+		of.n++
+		all[s.Name] = of
+	}
+	return all
+}
+
 // find returns a section by its name, such as ".debug_info", nil if there is none. In GNU's old form of
 // compression the section is called ".zdebug_info".
 func (f *File) find(name string) *elf.Section {
-	if s := f.ELF.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+	if s := f.named[name].first; s != nil && s.Type != elf.SHT_NOBITS {
 		return s
 	}
 	if !strings.HasPrefix(name, ".debug_") {
 		return nil
 	}
-	if s := f.ELF.Section(".z" + name[1:]); s != nil && s.Type != elf.SHT_NOBITS {
+	if s := f.named[".z"+name[1:]].first; s != nil && s.Type != elf.SHT_NOBITS {
 		return s
 	}
 	return nil
@@ -110,15 +131,7 @@ func (f *File) stream(name string) *stream {
 
 // repeated reports whether several sections have a name. Compilers put each type's unit into a section of
 // its own. A linker joins them, but .dwo files are not linked.
-func (f *File) repeated(name string) bool {
-	n := 0
-	for _, s := range f.ELF.Sections {
-		if s.Name == name {
-			n++
-		}
-	}
-	return n > 1
-}
+func (f *File) repeated(name string) bool { return f.named[name].n > 1 }
 
 // join concatenates all sections of a name.
 func (f *File) join(name string) ([]byte, error) {
