@@ -1,13 +1,23 @@
 package symbol
 
-// Code returns up to n bytes of code at an offset in the file, nil if there is none. The bytes must not
-// be changed, nor used after Close.
-func (b *Binary) Code(fileOffset, n uint64) []byte {
+import "bytes"
+
+// maxCopied bounds the code that Code returns.
+const maxCopied = 1 << 18
+
+// Code returns a copy of up to n bytes of code at an offset in the file, nil if there is none. It returns at most
+// maxCopied bytes.
+func (b *Binary) Code(fileOffset, n uint64) (code []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	addr, ok := b.address(fileOffset)
-	if b.closed || !ok {
+	if b.closed {
 		return nil
 	}
-	return b.bytesAt(addr, n)
+	var err error
+	defer guard("reading code", &err)()
+	addr, ok := b.address(fileOffset)
+	if !ok {
+		return nil
+	}
+	return bytes.Clone(b.bytesAt(addr, min(n, maxCopied)))
 }

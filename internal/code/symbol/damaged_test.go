@@ -142,6 +142,9 @@ func TestShrunk(t *testing.T) {
 	if _, err := b.Frames(0x1080); err == nil {
 		t.Error("a file of no length still has lines")
 	}
+	if code := b.Code(0x1080, 16); code != nil {
+		t.Errorf("a file of no length still has code: %x", code)
+	}
 }
 
 func FuzzOpen(f *testing.F) {

@@ -70,8 +70,16 @@ type Points struct {
 // None reports whether the file has no points.
 func (p *Points) None() bool { return len(p.Counters)+len(p.Tables) == 0 }
 
-// Read finds the points of a file.
-func Read(f *object.File) *Points {
+// Read finds the points of a file. Of a damaged file, or one that shrinks meanwhile, there are none.
+func Read(f *object.File) (found *Points) {
+	doing := "looking for progress points in the source of " + f.Path
+	var err error
+	defer func() {
+		if err != nil {
+			found = &Points{Warnings: []string{err.Error()}}
+		}
+	}()
+	defer object.Guard(doing, &err)() // it is called before the function above
 	r := reader{file: f, points: new(Points)}
 	if f.ELF.Class != elf.ELFCLASS64 || f.ELF.Data != elf.ELFDATA2LSB {
 		return r.points
@@ -220,6 +228,9 @@ func (r *reader) within(address, size uint64, flag elf.ProgFlag) bool {
 	return false
 }
 
+// maxSearched bounds the bytes of a file that are searched. A file may be a hole of terabytes.
+const maxSearched = 256 << 20
+
 // goMarker stands before the table of a Go program. Only a search through the data finds it: a
 // stripped Go program has no symbols, and Go's linker writes no notes but its own.
 const goMarker = "whatif/point: table, 1\n\x00"
@@ -230,7 +241,8 @@ func (r *reader) goTable() {
 	if s == nil {
 		return
 	}
-	if at := bytes.Index(r.file.Raw(s), []byte(goMarker)); at >= 0 {
+	data := r.file.Raw(s)
+	if at := bytes.Index(data[:min(len(data), maxSearched)], []byte(goMarker)); at >= 0 {
 		r.table(s.Addr + uint64(at+len(goMarker)))
 	}
 }

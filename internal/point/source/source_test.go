@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -10,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"whatif/internal/code/symbol/object"
+	"whatif/internal/testing/hostile"
 )
 
 // image makes an executable with notes, a page of code and a page of data.
@@ -230,4 +233,44 @@ int main(int c, char **v)
 			f.Close()
 		}
 	}
+}
+
+// TestShrunk makes a file shorter while it is mapped.
+func TestShrunk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, image(note(0, "requests", 1, 16, 64, 0x2400, 0x1010)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := object.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if p := Read(f); !p.None() || len(p.Warnings) != 1 {
+		t.Errorf("%+v", p)
+	}
+	AsksForCoz(f)
+}
+
+// TestManySearched looks for COZ's macros in many sections that are the same hole.
+func TestManySearched(t *testing.T) {
+	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+		h := &hostile.File{Sections: []hostile.Section{
+			{Name: ".rodata", Type: elf.SHT_PROGBITS, Hole: 64 << 30}, {Name: ".noptrdata", Type: elf.SHT_PROGBITS, Hole: 64 << 30},
+		}}
+		f, err := object.Open(h.Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for range 1000 {
+			f.ELF.Sections = append(f.ELF.Sections, f.ELF.Section(".rodata"))
+		}
+		if AsksForCoz(f) || !Read(f).None() {
+			t.Error("it has points")
+		}
+	})
 }

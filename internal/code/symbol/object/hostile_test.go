@@ -5,6 +5,10 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +79,34 @@ func TestHeadersStay(t *testing.T) {
 	if err != nil || f.Section(".text") == nil || len(f.Sections) != 3 {
 		t.Errorf("%+v, %v", f, err)
 	}
+}
+
+// TestShrinks opens a file again and again, of which the length changes between nothing and all.
+func TestShrinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "library")
+	data := image(section{".text", elf.SHT_PROGBITS, 0, make([]byte, 1<<20)})
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	var changes sync.WaitGroup
+	changes.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				_ = errors.Join(os.Truncate(path, 0), os.WriteFile(path, data, 0o600))
+			}
+		}
+	})
+	for range 20_000 {
+		if o, err := Open(path); err == nil {
+			o.Close()
+		}
+	}
+	close(done)
+	changes.Wait()
 }
 
 // zeros returns a zlib stream of n zeros.

@@ -7,13 +7,12 @@
 // for concurrent use.
 //
 // The files are not trusted. A section that cannot be read is nil, and Problem says why. If a mapped file
-// shrinks, reading faults, which the caller must catch.
+// shrinks, reading its contents faults: the caller must defer Guard.
 package object
 
 import (
 	"debug/elf"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -86,11 +85,7 @@ func (f *File) Rights() openfile.Rights { return openfile.Owner(f.owner) }
 
 // New returns a File for an image in memory.
 func New(path string, image []byte) (f *File, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged file: %v", r)
-		}
-	}()
+	defer Guard("", &err)()
 	checked, err := checkHeaders(image)
 	if err != nil {
 		return nil, err
