@@ -101,6 +101,51 @@ func TestManyTexts(t *testing.T) {
 	})
 }
 
+// TestUnwindHoles looks up callers in unwind tables that are holes, and in a page that many segments have.
+func TestUnwindHoles(t *testing.T) {
+	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+		for _, name := range []string{".eh_frame", ".debug_frame"} {
+			b, err := Open((&hostile.File{
+				Progs:    []elf.Prog64{textProg},
+				Sections: []hostile.Section{{Name: name, Type: elf.SHT_PROGBITS, Hole: 64 << 30}},
+			}).Write(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows, _ := b.Unwind(0x1000, 4096); len(rows) == 0 {
+				t.Errorf("%s: no rows", name)
+			}
+			b.Close()
+		}
+	})
+}
+
+// TestUnwindManySegments looks up callers in a page that a thousand segments have, with a long program for it.
+func TestUnwindManySegments(t *testing.T) {
+	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+		// A function from 0x1000 on, whose program never gets anywhere: 4 MiB of no-ops.
+		cie := []byte{9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16}
+		body := binary.LittleEndian.AppendUint32(nil, uint32(len(cie)+4))
+		body = binary.LittleEndian.AppendUint64(body, 0x1000)
+		body = binary.LittleEndian.AppendUint64(body, 0x1000)
+		body = append(body, make([]byte, 4<<20)...)
+		frame := append(binary.LittleEndian.AppendUint32(cie, uint32(len(body))), body...)
+		b, err := Open((&hostile.File{
+			Sections: []hostile.Section{{Name: ".eh_frame", Type: elf.SHT_PROGBITS, Addr: 0x100000, Data: frame}},
+			Same:     textProg, Times: 1000,
+		}).Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		for range 16 {
+			if rows, err := b.Unwind(0x1000, 4096); len(rows) == 0 || err == nil {
+				t.Errorf("%d rows, %v", len(rows), err)
+			}
+		}
+	})
+}
+
 // TestSections compares the search for a section of code with a loop over all sections.
 func TestSections(t *testing.T) {
 	all := []textSection{{10, 20}, {20, 30}, {40, 50}, {45, 60}, {70, 70}, {90, 80}, {41, 42}}

@@ -13,6 +13,10 @@ type UnwindRow struct {
 	Rule   unwind.Rule
 }
 
+// maxCovering bounds the segments of code in which one page of the file is looked up. Linkers put a page into two at
+// most.
+const maxCovering = 4
+
 // Unwind returns the rows for n bytes of the file from an offset on. The first row is at that offset.
 // The rows are complete even if there is an error: code without readable tables has no rule.
 func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
@@ -30,14 +34,16 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 			return rows, fmt.Errorf("%s: %w", doing, err)
 		}
 	}
+	left := maxCovering
 	for _, p := range b.elf.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || left == 0 {
 			continue
 		}
 		from, to := max(fileOffset, p.Off), min(fileOffset+n, p.Off+p.Filesz)
 		if from >= to {
 			continue
 		}
+		left--
 		found, rowsErr := b.unwinding.Rows(from-p.Off+p.Vaddr, to-p.Off+p.Vaddr)
 		if rowsErr != nil {
 			err = fmt.Errorf("%s: %w", doing, rowsErr)

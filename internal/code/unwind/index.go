@@ -79,11 +79,15 @@ func (l list) at(i int) (begin, offset uint64) { return l[i].begin, l[i].offset 
 // and a search table.
 const maxFunctions = 1 << 20
 
+// maxEntries bounds the entries that are read for a list, including CIEs and empty entries. A hole in a
+// sparse file is a row of empty entries.
+const maxEntries = 4 * maxFunctions
+
 // list reads all entries of a section. It leaves out entries that make no sense, and stops at an
 // entry without a usable length.
 func (s *section) list() (list, error) {
 	var l list
-	for offset := uint64(0); offset < uint64(len(s.data)); {
+	for n, offset := 0, uint64(0); n < maxEntries && offset < uint64(len(s.data)); n++ {
 		e, err := s.entry(offset)
 		if err != nil {
 			break

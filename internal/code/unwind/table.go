@@ -167,6 +167,8 @@ func (t *Table) unpacked(h *elf.Section) ([]byte, error) {
 	raw := t.contents(h)
 	var r io.Reader
 	switch {
+	case len(raw) > maxDebugFrame && (h.Flags&elf.SHF_COMPRESSED != 0 || h.Name[1] == 'z'):
+		return nil, errors.New("too large") // unpacked it would be larger still
 	case h.Flags&elf.SHF_COMPRESSED != 0:
 		r = h.Open()
 	case h.Name[1] == 'z':
