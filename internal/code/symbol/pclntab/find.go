@@ -18,9 +18,10 @@ func Find(f *elf.File, image []byte) (*Table, error) {
 			return m.table(s.Addr)
 		}
 	}
+	left := uint64(maxSearched)
 	for _, s := range f.Sections {
 		if s.Name == ".data.rel.ro" || s.Name == ".rodata" {
-			if addr, ok := m.search(s.Addr, s.Size); ok {
+			if addr, ok := m.search(s.Addr, s.Size, &left); ok {
 				return m.table(addr)
 			}
 		}
@@ -30,7 +31,7 @@ func Find(f *elf.File, image []byte) (*Table, error) {
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X == 0 {
-			if addr, ok := m.search(p.Vaddr, p.Filesz); ok {
+			if addr, ok := m.search(p.Vaddr, p.Filesz, &left); ok {
 				return m.table(addr)
 			}
 		}
@@ -38,10 +39,11 @@ func Find(f *elf.File, image []byte) (*Table, error) {
 	return nil, nil
 }
 
-// search returns the address of a table in a range of addresses.
-func (m *memory) search(addr, size uint64) (uint64, bool) {
+// search returns the address of a table in a range of addresses. left is the number of bytes that may be searched.
+func (m *memory) search(addr, size uint64, left *uint64) (uint64, bool) {
 	data := m.at(addr)
-	data = data[:min(size, uint64(len(data)))]
+	data = data[:min(size, uint64(len(data)), *left)]
+	*left -= uint64(len(data))
 	// All magic numbers end in the same three bytes, and two zeros follow.
 	common := []byte{0xff, 0xff, 0xff, 0, 0}
 	for off := 0; ; {

@@ -10,7 +10,7 @@ import (
 var errNone = errors.New("no function table of Go")
 
 // maxFuncs bounds the number of functions. The largest programs seen have a few hundred thousand.
-const maxFuncs = 1 << 26
+const maxFuncs = 1 << 22
 
 // isHeader reports whether data may begin with a table. The check is specific enough for a search.
 func isHeader(data []byte) bool {

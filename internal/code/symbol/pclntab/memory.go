@@ -32,6 +32,15 @@ func (m *memory) segment(p *elf.Prog) []byte {
 	return m.image[p.Off:min(p.Off+p.Filesz, uint64(len(m.image)))]
 }
 
+// Bounds of searches, several times what the largest programs need. A hostile file may state terabytes that are a hole,
+// or have the same bytes in a thousand segments.
+const (
+	maxSearched    = 256 << 20 // bytes in which something is searched
+	maxRelocations = 64 << 20  // bytes of dynamic relocations
+	maxDynamic     = 1 << 20   // bytes of the dynamic section
+	maxPointers    = 64        // pointers to one address
+)
+
 // pointersTo calls visit for the aligned pointers to addr until visit returns false: those in the file, and those
 // that the dynamic linker would write.
 func (m *memory) pointersTo(addr, size uint64, visit func(at uint64) bool) {
@@ -41,24 +50,31 @@ func (m *memory) pointersTo(addr, size uint64, visit func(at uint64) bool) {
 	} else {
 		binary.LittleEndian.PutUint32(pattern, uint32(addr))
 	}
+	pointers, left := maxPointers, maxSearched
+	found := func(at uint64) bool {
+		pointers--
+		return visit(at) && pointers > 0
+	}
 	for _, p := range m.elf.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X != 0 || p.Flags&elf.PF_W == 0 {
 			continue
 		}
 		s := m.segment(p)
+		s = s[:min(len(s), left)]
+		left -= len(s)
 		for off := 0; ; {
 			i := bytes.Index(s[off:], pattern)
 			if i < 0 {
 				break
 			}
 			off += i
-			if uint64(off)%size == p.Vaddr%size && !visit(p.Vaddr+uint64(off)) {
+			if uint64(off)%size == p.Vaddr%size && !found(p.Vaddr+uint64(off)) {
 				return
 			}
 			off++
 		}
 	}
-	m.relocations(func(at, to uint64) bool { return to != addr || visit(at) })
+	m.relocations(func(at, to uint64) bool { return to != addr || found(at) })
 }
 
 // relocations calls visit for the pointers that the dynamic linker computes from the load address and an addend,
@@ -90,7 +106,8 @@ func (m *memory) rela() (table []byte, relative uint64) {
 			continue
 		}
 		var addr, size uint64
-		for d := m.segment(p); len(d) >= 16; d = d[16:] {
+		d := m.segment(p)
+		for d = d[:min(len(d), maxDynamic)]; len(d) >= 16; d = d[16:] {
 			switch elf.DynTag(binary.LittleEndian.Uint64(d)) {
 			case elf.DT_RELA:
 				addr = binary.LittleEndian.Uint64(d[8:])
@@ -98,10 +115,8 @@ func (m *memory) rela() (table []byte, relative uint64) {
 				size = binary.LittleEndian.Uint64(d[8:])
 			}
 		}
-		if table = m.at(addr); size < uint64(len(table)) {
-			table = table[:size]
-		}
-		return table, relative
+		table = m.at(addr)
+		return table[:min(uint64(len(table)), size, maxRelocations)], relative
 	}
 	return nil, relative
 }

@@ -32,6 +32,7 @@ func GoVersion(f *elf.File, image []byte) string {
 
 // versionIn finds the description of the build in data, at a multiple of its alignment.
 func (m *memory) versionIn(data []byte) string {
+	data = data[:min(len(data), maxSearched)]
 	for at := 0; ; at += buildAlign {
 		i := bytes.Index(data[at:], buildMagic)
 		if i < 0 {
