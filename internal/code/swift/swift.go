@@ -50,7 +50,10 @@ func prefixOf(symbol string) string {
 var piece = regexp.MustCompile(`T[QY][0-9]*_(Tm)?$`)
 
 // Piece reports whether a symbol is a later part of an asynchronous function, which is no entry point.
-func Piece(symbol string) bool { return Mangled(symbol) && piece.MatchString(symbol) }
+func Piece(symbol string) bool {
+	const longest = 32
+	return Mangled(symbol) && piece.MatchString(symbol[max(0, len(symbol)-longest):])
+}
 
 // Name returns the name of a symbol, false if the symbol is not Swift's, not a function's, or not understood.
 func Name(symbol string) (string, bool) {

@@ -33,12 +33,25 @@ func (b *Binary) Functions(match string) (funcs []Func, err error) {
 	return funcs, nil
 }
 
+// Bounds of a search for functions. The largest programs have a million symbols, with names of 150 MB.
+const (
+	maxMatches = 1 << 14   // functions that are found
+	maxNamed   = 512 << 20 // bytes of names that are compared
+)
+
 func (b *Binary) functions(m FuncMatcher, fits func(names) bool) []Func {
 	t := b.symbolTable()
 	isGo := b.IsGo()
 	var funcs []Func
+	left := maxNamed
 	for i, x := range t.all {
+		if !m.begins(t.stringsFrom(x)) {
+			continue
+		}
 		s := t.name(x)
+		if left -= len(s); left < 0 || len(funcs) > maxMatches {
+			break
+		}
 		if s != m.text && (x.kind != elf.STT_FUNC || isPartial(s) || !m.possible(s)) {
 			continue
 		}

@@ -102,7 +102,11 @@ func (b *Binary) goFunctions(m FuncMatcher, fits func(names) bool) []Func {
 	}
 	defer b.file.Release()
 	var funcs []Func
+	left := maxNamed
 	t.Functions(func(f pclntab.Func) bool {
+		if left -= len(f.Name); left < 0 || len(funcs) > maxMatches {
+			return false
+		}
 		n := namesOf(f.Name, true)
 		if f.Name != m.text && !fits(n) {
 			return true
@@ -115,12 +119,16 @@ func (b *Binary) goFunctions(m FuncMatcher, fits func(names) bool) []Func {
 	return funcs
 }
 
+// maxPadding bounds the padding that is looked for behind a function. Go's linker aligns functions to 64 bytes at most.
+const maxPadding = 256
+
 // withoutPadding returns the size of a function. The table's size includes padding up to the next
 // function.
 func (b *Binary) withoutPadding(f pclntab.Func) uint64 {
 	code := b.bytesAt(f.Entry, f.End-f.Entry)
 	const int3 = 0xcc
-	for b.elf.Machine == elf.EM_X86_64 && len(code) > 1 && code[len(code)-1] == int3 {
+	least := max(1, len(code)-maxPadding)
+	for b.elf.Machine == elf.EM_X86_64 && len(code) > least && code[len(code)-1] == int3 {
 		code = code[:len(code)-1]
 	}
 	return uint64(len(code))

@@ -101,6 +101,96 @@ func TestManyTexts(t *testing.T) {
 	})
 }
 
+// TestManyLongNames looks for a function among many with the same long name, but for its begin.
+func TestManyLongNames(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		const symbols = 200_000
+		for _, begin := range []string{"", "_Z"} {
+			name := "\x00" + begin + string(bytes.Repeat([]byte("a.0.b"), 60_000/5))
+			var table []byte
+			for i := range uint64(symbols) {
+				table = binary.LittleEndian.AppendUint32(table, 1)
+				table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
+				table = binary.LittleEndian.AppendUint64(table, i)
+				table = binary.LittleEndian.AppendUint64(table, 1)
+			}
+			b, err := Open((&hostile.File{
+				Progs: []elf.Prog64{textProg},
+				Sections: []hostile.Section{
+					{Name: ".strtab", Type: elf.SHT_STRTAB, Data: append([]byte(name), 0)},
+					{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: table, Link: ".strtab"},
+				},
+			}).Write(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if funcs, err := b.Functions("no.such"); len(funcs) > 0 || err != nil {
+				t.Errorf("%d functions, %v", len(funcs), err)
+			}
+			b.Close()
+		}
+	})
+}
+
+// goTable makes a Go program of functions of the same name. Its addresses are offsets in the file; its code is the
+// first megabyte.
+func goTable(name string, functab []byte, hole, last uint64) *hostile.File {
+	const codeAt, nameSize = 128, 24
+	le := binary.LittleEndian
+	head := []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+	functions := (uint64(len(functab)) + hole) / 8
+	for _, w := range []uint64{functions, 1, codeAt, 72, 72, 72, 72, 72 + nameSize} {
+		head = le.AppendUint64(head, w)
+	}
+	head = append(head, name...)
+	head = append(head, make([]byte, 72+nameSize-len(head))...)
+	return &hostile.File{
+		Progs: []elf.Prog64{{
+			Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: 1 << 40, Memsz: 1 << 40,
+		}},
+		Sections: []hostile.Section{
+			{Name: ".gopclntab", Type: elf.SHT_PROGBITS, Addr: codeAt, Data: append(head, functab...), Hole: hole},
+			{Name: ".end", Type: elf.SHT_PROGBITS, Data: append(le.AppendUint64(nil, last), make([]byte, 64)...)},
+			{Name: ".code", Type: elf.SHT_PROGBITS, Data: bytes.Repeat([]byte{0xcc}, 8<<20)},
+		},
+	}
+}
+
+// TestManyGoFunctions looks for a function in a table with millions of that name, which is a hole.
+func TestManyGoFunctions(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		const name, functions = "runtime.execute", 1 << 22
+		b, err := Open(goTable(name, nil, 8*functions, 16).Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if funcs, err := b.Functions(name); len(funcs) == 0 || err != nil {
+			t.Errorf("%d functions, %v", len(funcs), err)
+		}
+	})
+}
+
+// TestLongPadding looks for a function in a table with many of that name, each followed by megabytes of padding.
+func TestLongPadding(t *testing.T) {
+	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
+		const name, functions, size = "runtime.execute", 1 << 15, 8 << 20
+		var table []byte
+		for i := range uint32(functions) {
+			table = binary.LittleEndian.AppendUint32(table, i%2*size)
+			table = binary.LittleEndian.AppendUint32(table, 8*functions+16) // zeros behind the table are the record
+		}
+		b, err := Open(goTable(name, table, 0, size).Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if funcs, err := b.Functions(name); len(funcs) == 0 || err != nil {
+			t.Errorf("%d functions, %v", len(funcs), err)
+		}
+	})
+}
+
 // TestUnwindHoles looks up callers in unwind tables that are holes, and in a page that many segments have.
 func TestUnwindHoles(t *testing.T) {
 	hostile.Limited(t, 20*time.Second, func(t *testing.T) {

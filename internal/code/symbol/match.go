@@ -29,6 +29,7 @@ func MatchFile(spec, full string) bool {
 type FuncMatcher struct {
 	text  string
 	token string // occurs in every mangled name that can match; "" if not known
+	begin string // of every other name that can match
 }
 
 // rustHash matches the end of a name by old Rust compilers.
@@ -39,13 +40,31 @@ var rustHash = regexp.MustCompile(`::h[0-9a-f]{16}$`)
 // for anything.
 func MatchFunc(text string) FuncMatcher {
 	text = rustHash.ReplaceAllString(strings.TrimSpace(text), "")
-	return FuncMatcher{text: text, token: lastIdentifier(text)}
+	begin := text
+	if i := strings.IndexAny(text, "*["); i >= 0 {
+		begin = text[:i]
+	}
+	return FuncMatcher{text: text, token: lastIdentifier(text), begin: begin}
+}
+
+// begins reports whether a symbol can match, by its first bytes.
+func (m FuncMatcher) begins(symbol []byte) bool {
+	if head := string(symbol[:min(len(symbol), 4)]); isMangled(head) || swift.Mangled(head) {
+		return true
+	}
+	for i := range len(m.begin) {
+		if i >= len(symbol) || symbol[i] != m.begin[i] {
+			return i < len(symbol) && symbol[i] == '[' // the type arguments of a Go function can be left out
+		}
+	}
+	return true
 }
 
 // exactly reports whether the name is one of the function's names.
 func (m FuncMatcher) exactly(n names) bool {
 	return n.symbol == m.text || n.full == m.text || n.short == m.text || n.bare == m.text ||
-		withoutLabels(n.bare) == m.text || withoutClone(n.symbol) == m.text
+		withoutLabels(n.bare) == m.text ||
+		strings.HasPrefix(n.symbol, m.text) && withoutClone(n.symbol) == m.text
 }
 
 // pattern reports whether the name, as a pattern, matches the function.

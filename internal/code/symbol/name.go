@@ -35,7 +35,8 @@ func namesOf(symbol string, isGo bool) names {
 		n.full, n.short, n.bare = name, name, swift.Plain(name)
 		return n
 	}
-	if mangled := withoutClone(symbol); isMangled(mangled) {
+	if isMangled(symbol) {
+		mangled := withoutClone(symbol)
 		limit := demangle.MaxLength(maxDemangled)
 		if full, err := demangle.ToString(mangled, limit); err == nil {
 			n.full = full
@@ -55,14 +56,18 @@ func namesOf(symbol string, isGo bool) names {
 	return n
 }
 
+// longestSuffix bounds the end of a symbol in which a suffix is looked for.
+const longestSuffix = 256
+
 // withoutClone removes a compiler's suffix from a symbol.
 func withoutClone(symbol string) string {
 	// Nearly all symbols have no dot, so the expression is not tried.
 	if strings.IndexByte(symbol, '.') <= 0 {
 		return symbol
 	}
-	if i := cloneSuffix.FindStringIndex(symbol); i != nil && i[0] > 0 {
-		return symbol[:i[0]]
+	end := max(0, len(symbol)-longestSuffix)
+	if i := cloneSuffix.FindStringIndex(symbol[end:]); i != nil && end+i[0] > 0 {
+		return symbol[:end+i[0]]
 	}
 	return symbol
 }

@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"whatif/internal/code/symbol/object"
 )
@@ -254,12 +255,18 @@ func underscores(s []byte) int {
 // name returns a symbol's name without its version ("memcpy@@GLIBC_2.14").
 func (t *symbols) name(x sym) string {
 	s := stringAt(t.strings, x.name)
-	for i := 1; i < len(s); i++ {
-		if s[i] == '@' {
-			return s[:i]
-		}
+	if s == "" {
+		return ""
+	}
+	if i := strings.IndexByte(s[1:], '@'); i >= 0 {
+		return s[:1+i]
 	}
 	return s
+}
+
+// stringsFrom returns the string table from the name of a symbol on.
+func (t *symbols) stringsFrom(x sym) []byte {
+	return t.strings[min(uint64(x.name), uint64(len(t.strings))):]
 }
 
 // maxSteps bounds the symbols before an address that are tried. Functions that are nested in the right
