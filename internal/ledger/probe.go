@@ -121,6 +121,10 @@ func refusedProbe(err error) error {
 		"as of an atomic counter: name a line nearby (FILE:LINE), or a function that calls this one")
 }
 
+// maxProbes bounds the probes that one call sets in a file, which takes the kernel a moment and some memory for each. It
+// is twice the counters that one file can have.
+const maxProbes = 1 << 14
+
 // set sets probes in one file: all of them at returns, or none. If it fails, it returns the links that were made
 // before. The handler is two programs of the kernel side (bpf/base/program.h).
 //
@@ -128,6 +132,9 @@ func refusedProbe(err error) error {
 // of its own.
 func (p *probes) set(handler string, all []Probe) ([]link.Link, error) {
 	path := all[0].File.Name()
+	if len(all) > maxProbes {
+		return nil, fmt.Errorf("putting %d probes into %s: more than %d are too many", len(all), path, maxProbes)
+	}
 	defer runtime.KeepAlive(all[0].File)
 	// The kernel wants a path, too. This one leads to the open file.
 	x, err := link.OpenExecutable(openfile.Path(int(all[0].File.Fd())))

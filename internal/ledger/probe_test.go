@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -134,5 +135,18 @@ func TestLoadsOnce(t *testing.T) {
 func TestCookie(t *testing.T) {
 	if c := cookie(Probe{Cost: ReturnStepped, Of: 3}); c&0xffffffff != 3 || c>>32 != uint64(ReturnStepped) {
 		t.Errorf("%#x", c)
+	}
+}
+
+// TestTooManyProbes sets more probes than one file may have.
+func TestTooManyProbes(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := slices.Repeat([]Probe{{File: f}}, maxProbes+1)
+	if links, err := (&probes{}).set("probe", all); len(links) > 0 || err == nil {
+		t.Errorf("%d links, %v", len(links), err)
 	}
 }

@@ -53,8 +53,15 @@ func sleepEnds(b *symbol.Binary) (ends []ledger.Probe) {
 			ends = append(ends, p)
 		}
 	}
+	if len(ends) > mostProbed {
+		return nil
+	}
 	return ends
 }
+
+// mostProbed bounds the probes on one function of Go's runtime, which has a few returns. A program that was made to
+// keep whatif and the kernel busy may have thousands of the name.
+const mostProbed = 64
 
 // goHandovers are functions of Go's runtime. When one begins, something happens to a goroutine that others may wait
 // for. A program has exitsyscallNoP, exitsyscall0 or neither. They are probed in this order, so that a goroutine that
@@ -122,6 +129,9 @@ func probesOn(b *symbol.Binary, function string, moment ledger.Moment) (probes [
 			p.Of = uint32(moment)
 			probes = append(probes, p)
 		}
+	}
+	if len(probes) > mostProbed {
+		return nil
 	}
 	return probes
 }

@@ -2,6 +2,7 @@ package probes
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
+	"whatif/internal/testing/hostile"
 )
 
 func buildGoSleep(t *testing.T, flags string) string {
@@ -72,5 +74,35 @@ func TestHandovers(t *testing.T) {
 	}
 	if returned != 1 {
 		t.Errorf("a system call that took long: %d probes", returned)
+	}
+}
+
+// A program with many functions of the name of one of Go's runtime gets no probes.
+func TestManyRuntimeFunctions(t *testing.T) {
+	const function = "runtime.execute"
+	for _, many := range []int{1, mostProbed + 1} {
+		var table []byte
+		for i := range many {
+			table = binary.LittleEndian.AppendUint32(table, 1)
+			table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
+			table = binary.LittleEndian.AppendUint64(table, uint64(0x1000+16*i))
+			table = binary.LittleEndian.AppendUint64(table, 16)
+		}
+		b, err := symbol.Open((&hostile.File{
+			Progs: []elf.Prog64{{
+				Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Filesz: 1 << 20, Memsz: 1 << 20,
+			}},
+			Sections: []hostile.Section{
+				{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00" + function + "\x00")},
+				{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: table, Link: ".strtab"},
+			},
+		}).Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if got := probesOn(b, function, ledger.Runs); len(got) != many && many <= mostProbed || len(got) > mostProbed {
+			t.Errorf("%d functions: %d probes", many, len(got))
+		}
 	}
 }
