@@ -81,7 +81,7 @@ func unloadable(path, name string) (why, remedy string) {
 }
 
 func unloadableELF(r io.ReaderAt) (why, remedy string) {
-	f, err := elf.NewFile(r)
+	f, err := elfWithoutSections(r)
 	if err != nil {
 		return "it is a damaged ELF file", "build it again"
 	}
@@ -97,11 +97,49 @@ func unloadableELF(r io.ReaderAt) (why, remedy string) {
 	return "the kernel cannot load this ELF file", "build it again"
 }
 
+// sectionFields are where the header of an ELF file tells of its sections, for each class: from, to.
+var sectionFields = map[elf.Class][][2]int{
+	elf.ELFCLASS32: {{32, 36}, {48, 52}},
+	elf.ELFCLASS64: {{40, 48}, {60, 64}},
+}
+
+// elfWithoutSections reads the headers of a program, as the kernel does: without those of sections. A file may state
+// more of these than fit into memory, and be a hole.
+func elfWithoutSections(r io.ReaderAt) (*elf.File, error) {
+	head := make([]byte, 64)
+	n, err := r.ReadAt(head, 0)
+	if n < len(head) {
+		return nil, fmt.Errorf("reading the header: %w", err)
+	}
+	for _, at := range sectionFields[elf.Class(head[elf.EI_CLASS])] {
+		clear(head[at[0]:at[1]])
+	}
+	return elf.NewFile(&headed{head, r})
+}
+
+// headed reads a file with another beginning.
+type headed struct {
+	head []byte
+	rest io.ReaderAt
+}
+
+func (h *headed) ReadAt(p []byte, off int64) (n int, err error) {
+	n, err = h.rest.ReadAt(p, off)
+	if off < int64(len(h.head)) {
+		copy(p[:n], h.head[off:])
+	}
+	return n, err
+}
+
 // interpreterOf is the program that the kernel starts instead of the file: the one after #!, or the dynamic linker; ""
 // if the file names neither.
 func interpreterOf(path string) string {
-	if f, err := elf.Open(path); err == nil {
-		defer f.Close()
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	if f, err := elfWithoutSections(file); err == nil {
 		for _, p := range f.Progs {
 			if p.Type == elf.PT_INTERP && p.Filesz < unix.PathMax {
 				text, _ := io.ReadAll(p.Open())
@@ -110,13 +148,8 @@ func interpreterOf(path string) string {
 		}
 		return ""
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
 	head := make([]byte, 256) // BINPRM_BUF_SIZE
-	n, _ := io.ReadFull(f, head)
+	n, _ := io.ReadFull(file, head)
 	line, ok := bytes.CutPrefix(head[:n], []byte("#!"))
 	if !ok {
 		return ""
