@@ -191,6 +191,54 @@ func TestLongPadding(t *testing.T) {
 	})
 }
 
+// TestManyCalls looks for busy-waiting loops in functions full of loops with calls, in a program with relocations that
+// are a hole.
+func TestManyCalls(t *testing.T) {
+	hostile.Limited(t, 60*time.Second, func(t *testing.T) {
+		// call [rip+x]; jmp back. Each call is by another pointer.
+		var code, table []byte
+		const functions, size, loop = 16, 1 << 16, 8
+		for i := range uint32(functions * size / loop) {
+			code = binary.LittleEndian.AppendUint32(append(code, 0xff, 0x15), 0x1000+i*64)
+			code = append(code, 0xeb, 0xf8)
+		}
+		for i := range uint64(functions) {
+			table = binary.LittleEndian.AppendUint32(table, 1)
+			table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
+			table = binary.LittleEndian.AppendUint64(table, 0x1000+i*size)
+			table = binary.LittleEndian.AppendUint64(table, size)
+		}
+		dynamic := append(make([]byte, symbolSize), 1, 0, 0, 0)
+		f := &hostile.File{
+			Progs: []elf.Prog64{{
+				Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: 4 << 20, Memsz: 4 << 20,
+			}},
+			Sections: []hostile.Section{
+				{Name: ".pad", Type: elf.SHT_PROGBITS, Data: make([]byte, 0x1000-128)},
+				{Name: ".code", Type: elf.SHT_PROGBITS, Data: code},
+				{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00f\x00")},
+				{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: table, Link: ".strtab"},
+				{Name: ".dynstr", Type: elf.SHT_STRTAB, Data: []byte("\x00sched_yield\x00")},
+				{Name: ".dynsym", Type: elf.SHT_DYNSYM, Data: append(dynamic, make([]byte, symbolSize-4)...), Link: ".dynstr"},
+				{Name: ".rela", Type: elf.SHT_RELA, Flags: elf.SHF_ALLOC, Hole: maxRelocations, Link: ".dynsym"},
+			},
+		}
+		b, err := Open(f.Write(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		for i := range uint64(functions) {
+			if spins, err := b.SpinWaits(0x1000 + i*size); spins || err != nil {
+				t.Errorf("function %d: %v, %v", i, spins, err)
+			}
+		}
+		if b.linkage == nil || b.linkage.left == maxLooked {
+			t.Error("no relocation was looked at")
+		}
+	})
+}
+
 // TestUnwindHoles looks up callers in unwind tables that are holes, and in a page that many segments have.
 func TestUnwindHoles(t *testing.T) {
 	hostile.Limited(t, 20*time.Second, func(t *testing.T) {

@@ -50,10 +50,16 @@ type linkage struct {
 	symbols  dynamicSymbols
 	tables   [][]byte       // relocations
 	constant elf.ProgHeader // the part that is read-only after relocation
+	left     int            // relocations that may still be looked at, see maxLooked
 }
 
-// maxRelocations bounds the tables, in bytes: linked may read all of them for one call in the code.
-const maxRelocations = 64 << 20
+// maxRelocations bounds the tables, in bytes: linked may read all of them for one call in the code. maxLooked
+// bounds the relocations that are looked at for all calls, which takes some seconds. A hostile program has
+// a thousand calls in a function, and tables that are a hole.
+const (
+	maxRelocations = 64 << 20
+	maxLooked      = 1 << 31
+)
 
 func (b *Binary) readLinkage() *linkage {
 	l := &linkage{}
@@ -64,7 +70,7 @@ func (b *Binary) readLinkage() *linkage {
 	if !any {
 		return l
 	}
-	l.symbols = symbols
+	l.symbols, l.left = symbols, maxLooked
 	for _, p := range b.elf.Progs {
 		if p.Type == elf.PT_GNU_RELRO {
 			l.constant = p.ProgHeader
@@ -101,6 +107,9 @@ func (b *Binary) linked(at uint64) (addr uint64, yields, ok bool) {
 	l := b.linkage
 	for _, r := range l.tables {
 		for ; len(r) >= entry; r = r[entry:] {
+			if l.left--; l.left < 0 {
+				return 0, false, false
+			}
 			if binary.LittleEndian.Uint64(r) != at {
 				continue
 			}
