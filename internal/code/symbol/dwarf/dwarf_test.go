@@ -86,11 +86,12 @@ func TestLineZero(t *testing.T) {
 		{0x2f, Range{0, 0x100}, true, 0},
 		{0x3f, Range{0, 0x100}, false, 7},
 	} {
-		if _, line := lineZero.place(c.pc, c.stretch, c.exact); line != c.want {
+		d := &Data{KeepLineZero: c.exact, stepsLeft: 100}
+		if _, line := d.place(lineZero, c.pc, c.stretch); line != c.want {
 			t.Errorf("%+v: line %d", c, line)
 		}
 	}
-	if file, _ := lineZero.place(0x40, Range{0, 0x100}, false); file != "" {
+	if file, _ := (&Data{}).place(lineZero, 0x40, Range{0, 0x100}); file != "" {
 		t.Errorf("an address after the sequence is in %s", file)
 	}
 }

@@ -100,6 +100,38 @@ func TestManyRows(t *testing.T) {
 	})
 }
 
+// TestLineZeroWork checks that the search for a line around code without one is counted as work.
+func TestLineZeroWork(t *testing.T) {
+	const rows, steps = 1 << 20, 1000
+	table := &lineTable{header: &lineHeader{}, paths: map[uint32]string{}, rows: make([]row, rows)}
+	for i := range table.rows {
+		table.rows[i] = row{addr: uint64(i), file: uint32(i % 2)}
+	}
+	table.seqs = []sequence{{Range{0, rows}, 0, rows}}
+	d := &Data{stepsLeft: steps}
+	d.place(table, rows/2, Range{0, rows})
+	if d.stepsLeft >= 0 {
+		t.Errorf("%d of %d steps are left", d.stepsLeft, steps)
+	}
+}
+
+// TestLongPaths searches for a file in a unit with many files that have the same long path.
+func TestLongPaths(t *testing.T) {
+	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
+		const files = 1 << 20
+		info, abbrev := oneUnit()
+		name := append(bytes.Repeat([]byte("a/"), maxPath/2-1), 0)
+		table := append([]byte{0}, 1, lnctPath, formLineStrp)
+		table = binary.AppendUvarint(table, files)
+		table = append(table, make([]byte, 4*files)...)
+		table = append([]byte{1, lnctPath, formLineStrp, 1, 0, 0, 0, 0}, table[1:]...)
+		line := header64(uint64(42+len(table)), table)
+		binary.LittleEndian.PutUint64(line[4:], uint64(len(line)-12))
+		binary.LittleEndian.PutUint64(line[16:], uint64(len(line)-24))
+		lookUp(map[string][]byte{"info": info, "abbrev": abbrev, "line": line, "line_str": name})
+	})
+}
+
 // TestManySpans reads .debug_aranges full of ranges.
 func TestManySpans(t *testing.T) {
 	hostile.Limited(t, time.Minute, func(t *testing.T) {

@@ -57,26 +57,26 @@ func (t *lineTable) find(pc uint64) (i int, seq sequence) {
 
 // place returns the file and line of an address. If the compiler gave the code no line (line 0), the
 // result is the line before it in the same stretch, else the line after it: the compiler made the code
-// for one of these, and a profile cannot use line 0. With exact the result is line 0.
-func (t *lineTable) place(pc uint64, stretch Range, exact bool) (file string, line int) {
+// for one of these, and a profile cannot use line 0. With KeepLineZero the result is line 0.
+func (d *Data) place(t *lineTable, pc uint64, stretch Range) (file string, line int) {
 	i, seq := t.find(pc)
 	if i < 0 {
 		return "", 0
 	}
 	r := t.rows[i]
-	if r.line == 0 && !exact {
-		r = t.near(i, seq, stretch)
+	if r.line == 0 && !d.KeepLineZero {
+		r = d.near(t, i, seq, stretch)
 	}
 	return t.path(r.file), int(r.line)
 }
 
-func (t *lineTable) near(i int, seq sequence, stretch Range) row {
-	for j := i - 1; j >= seq.first && t.rows[j].addr >= stretch.Low; j-- {
+func (d *Data) near(t *lineTable, i int, seq sequence, stretch Range) row {
+	for j := i - 1; j >= seq.first && t.rows[j].addr >= stretch.Low && d.step(); j-- {
 		if t.rows[j].line != 0 {
 			return t.rows[j]
 		}
 	}
-	for j := i + 1; j < seq.end && t.rows[j].addr < stretch.High; j++ {
+	for j := i + 1; j < seq.end && t.rows[j].addr < stretch.High && d.step(); j++ {
 		if t.rows[j].line != 0 {
 			return t.rows[j]
 		}

@@ -18,7 +18,7 @@ func (d *Data) Lookup(pc uint64) []Call {
 	}
 	var at Call
 	if lines != nil {
-		at.File, at.Line = lines.place(pc, stretch, d.KeepLineZero)
+		at.File, at.Line = d.place(lines, pc, stretch)
 	}
 	if owner < 0 {
 		if at.File == "" {

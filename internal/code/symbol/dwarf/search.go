@@ -24,6 +24,9 @@ func (d *Data) everyUnit(visit func(u *unit) bool) {
 	}
 }
 
+// stepBytes is how many bytes of a path cost a step of work.
+const stepBytes = 32
+
 // Files calls visit with the path of every source file of every unit, until visit returns false. A path
 // may come several times.
 func (d *Data) Files(visit func(path string) bool) {
@@ -38,7 +41,11 @@ func (d *Data) Files(visit func(path string) bool) {
 			return true
 		}
 		for i := range h.files {
-			if p := h.path(uint64(i)); p != "" && !visit(p) {
+			p := h.path(uint64(i))
+			if d.spend(len(p) / stepBytes); !d.step() {
+				return false
+			}
+			if p != "" && !visit(p) {
 				return false
 			}
 		}
@@ -77,7 +84,11 @@ func (d *Data) unitsOf(match func(path string) bool, visit func(u *unit, h *line
 		}
 		files := map[uint32]string{}
 		for i := range h.files {
-			if p := h.path(uint64(i)); p != "" && match(p) && d.step() {
+			p := h.path(uint64(i))
+			if d.spend(len(p) / stepBytes); !d.step() {
+				break
+			}
+			if p != "" && match(p) {
 				d.keepBytes(64 + len(p))
 				files[uint32(i)] = p
 			}
