@@ -86,6 +86,24 @@ func Regular(rights Rights, root, path string) (f *os.File, err error) {
 	return f, err
 }
 
+// ErrDevice means that the file is a device.
+var ErrDevice = errors.New("it is a device")
+
+// Named opens, with whatif's own rights, a file that the user has named, for reading. It may be a pipe, but no device
+// other than /dev/null. The name may be that of a link which somebody else has made.
+func Named(path string) (*os.File, error) {
+	file, err := resolve(Own(), unix.AT_FDCWD, path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	switch kind := file.Mode & unix.S_IFMT; {
+	case kind == unix.S_IFBLK, kind == unix.S_IFCHR && file.Rdev != unix.Mkdev(1, 3):
+		return nil, ErrDevice
+	}
+	return file.Open(unix.O_RDONLY|unix.O_NOCTTY, path)
+}
+
 func regular(rights Rights, dir int, path string) (*os.File, error) {
 	file, err := resolve(rights, dir, path)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,5 +190,39 @@ func TestLease(t *testing.T) {
 	}
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNamed opens what a user may name: files and pipes, also by links, and no device but /dev/null.
+func TestNamed(t *testing.T) {
+	dir := t.TempDir()
+	link := func(to string) string {
+		path := filepath.Join(dir, strings.ReplaceAll(to, "/", "_"))
+		if err := os.Symlink(to, path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for path, want := range map[string]error{
+		plain: nil, link(plain): nil, Path(int(r.Fd())): nil, os.DevNull: nil, link("/dev/zero"): ErrDevice,
+		"/dev/tty": ErrDevice, link("/dev/full"): ErrDevice, dir + "/none": unix.ENOENT,
+	} {
+		f, err := Named(path)
+		if err == nil {
+			f.Close()
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"reflect"
 	"strings"
+
+	"whatif/internal/openfile"
 )
 
 // MaxLine is the longest line, in bytes, that is written or read. The longest that occurs is an
@@ -36,7 +37,7 @@ func ReadFiles(paths []string) ([]*Data, error) {
 }
 
 func readFile(path string) ([]*Data, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Named(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, pathless(err))
 	}
