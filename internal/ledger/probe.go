@@ -121,7 +121,7 @@ func refusedProbe(err error) error {
 		"as of an atomic counter: name a line nearby (FILE:LINE), or a function that calls this one")
 }
 
-// maxProbes bounds the probes that one call sets in a file, which takes the kernel a moment and some memory for each. It
+// maxProbes bounds the probes that one call sets in a file. Each takes the kernel a moment and some memory. It
 // is twice the counters that one file can have.
 const maxProbes = 1 << 14
 

@@ -259,7 +259,8 @@ func TestShrunk(t *testing.T) {
 func TestManySearched(t *testing.T) {
 	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
 		h := &hostile.File{Sections: []hostile.Section{
-			{Name: ".rodata", Type: elf.SHT_PROGBITS, Hole: 64 << 30}, {Name: ".noptrdata", Type: elf.SHT_PROGBITS, Hole: 64 << 30},
+			{Name: ".rodata", Type: elf.SHT_PROGBITS, Hole: 64 << 30},
+			{Name: ".noptrdata", Type: elf.SHT_PROGBITS, Hole: 64 << 30},
 		}}
 		f, err := object.Open(h.Write(t))
 		if err != nil {
