@@ -53,15 +53,20 @@ func sleepEnds(b *symbol.Binary) (ends []ledger.Probe) {
 			ends = append(ends, p)
 		}
 	}
-	if len(ends) > mostProbed {
-		return nil
-	}
-	return ends
+	return unlessMany(ends)
 }
 
 // mostProbed bounds the probes on one function of Go's runtime, which has a few returns. A program that was made to
 // keep whatif and the kernel busy may have thousands of the name.
 const mostProbed = 64
+
+// unlessMany gives the probes on one function of the runtime, and none if there are more than mostProbed.
+func unlessMany(probes []ledger.Probe) []ledger.Probe {
+	if len(probes) > mostProbed {
+		return nil
+	}
+	return probes
+}
 
 // goHandovers are functions of Go's runtime. When one begins, something happens to a goroutine that others may wait
 // for. A program has exitsyscallNoP, exitsyscall0 or neither. They are probed in this order, so that a goroutine that
@@ -130,8 +135,5 @@ func probesOn(b *symbol.Binary, function string, moment ledger.Moment) (probes [
 			probes = append(probes, p)
 		}
 	}
-	if len(probes) > mostProbed {
-		return nil
-	}
-	return probes
+	return unlessMany(probes)
 }

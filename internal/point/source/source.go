@@ -71,18 +71,20 @@ type Points struct {
 func (p *Points) None() bool { return len(p.Counters)+len(p.Tables) == 0 }
 
 // Read finds the points of a file. Of a damaged file, or one that shrinks meanwhile, there are none.
-func Read(f *object.File) (found *Points) {
-	doing := "looking for progress points in the source of " + f.Path
-	var err error
-	defer func() {
-		if err != nil {
-			found = &Points{Warnings: []string{err.Error()}}
-		}
-	}()
-	defer object.Guard(doing, &err)() // it is called before the function above
+func Read(f *object.File) *Points {
+	points, err := readGuarded(f)
+	if err != nil {
+		return &Points{Warnings: []string{err.Error()}}
+	}
+	return points
+}
+
+// readGuarded gives an error for a damaged file, or one that shrinks meanwhile.
+func readGuarded(f *object.File) (_ *Points, err error) {
+	defer object.Guard("looking for progress points in the source of "+f.Path, &err)()
 	r := reader{file: f, points: new(Points)}
 	if f.ELF.Class != elf.ELFCLASS64 || f.ELF.Data != elf.ELFDATA2LSB {
-		return r.points
+		return r.points, nil
 	}
 	for _, p := range f.ELF.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
@@ -93,14 +95,14 @@ func Read(f *object.File) (found *Points) {
 	if !f.EachSegmentNote(r.note) {
 		return &Points{Warnings: []string{
 			fmt.Sprintf("%s has more than %d progress points in its notes: they are not used", f.Path, maxCounters),
-		}}
+		}}, nil
 	}
 	r.goTable()
 	if r.more > 0 {
 		r.points.Warnings = append(r.points.Warnings,
 			fmt.Sprintf("%d more progress points of %s are left out", r.more, f.Path))
 	}
-	return r.points
+	return r.points, nil
 }
 
 const pageSize = 4096

@@ -2,9 +2,7 @@ package object
 
 import (
 	"debug/elf"
-	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -33,12 +31,7 @@ func advance(ends map[*stream]uint64) {
 	for z, end := range ends {
 		all.Go(func() {
 			// The caller's handling of faults in a damaged file does not cover this goroutine.
-			debug.SetPanicOnFault(true)
-			defer func() {
-				if r := recover(); r != nil {
-					z.err = fmt.Errorf("damaged file: %v", r)
-				}
-			}()
+			defer Guard("", &z.err)()
 			_ = z.upto(end) // the error is kept in z
 		})
 	}
