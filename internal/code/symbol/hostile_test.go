@@ -90,10 +90,7 @@ func TestManyTexts(t *testing.T) {
 		}
 		var table []byte
 		for i := range uint64(symbols) {
-			table = binary.LittleEndian.AppendUint32(table, 1)
-			table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
-			table = binary.LittleEndian.AppendUint64(table, i*2) // most are between the sections
-			table = binary.LittleEndian.AppendUint64(table, 1)
+			table = hostile.AppendFunction(table, i*2, 1) // most are between the sections
 		}
 		f.Sections = append(f.Sections, hostile.Section{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00f\x00")},
 			hostile.Section{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: table, Link: ".strtab"})
@@ -109,10 +106,7 @@ func TestManyLongNames(t *testing.T) {
 			name := "\x00" + begin + string(bytes.Repeat([]byte("a.0.b"), 60_000/5))
 			var table []byte
 			for i := range uint64(symbols) {
-				table = binary.LittleEndian.AppendUint32(table, 1)
-				table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
-				table = binary.LittleEndian.AppendUint64(table, i)
-				table = binary.LittleEndian.AppendUint64(table, 1)
+				table = hostile.AppendFunction(table, i, 1)
 			}
 			b, err := Open((&hostile.File{
 				Progs: []elf.Prog64{textProg},
@@ -132,8 +126,8 @@ func TestManyLongNames(t *testing.T) {
 	})
 }
 
-// goTable makes a Go program of functions of the same name. Its addresses are offsets in the file; its code is the
-// first megabyte.
+// goTable makes a Go program of functions of the same name. Its addresses are offsets in the file, and its code begins
+// with the table itself.
 func goTable(name string, functab []byte, hole, last uint64) *hostile.File {
 	const codeAt, nameSize = 128, 24
 	le := binary.LittleEndian
@@ -156,18 +150,24 @@ func goTable(name string, functab []byte, hole, last uint64) *hostile.File {
 	}
 }
 
+// lookForGoFunction looks for a function in a Go program that has it.
+func lookForGoFunction(t *testing.T, program *hostile.File, name string) {
+	t.Helper()
+	b, err := Open(program.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if funcs, err := b.Functions(name); len(funcs) == 0 || err != nil {
+		t.Errorf("%d functions, %v", len(funcs), err)
+	}
+}
+
 // TestManyGoFunctions looks for a function in a table with millions of that name, which is a hole.
 func TestManyGoFunctions(t *testing.T) {
 	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
 		const name, functions = "runtime.execute", 1 << 22
-		b, err := Open(goTable(name, nil, 8*functions, 16).Write(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		if funcs, err := b.Functions(name); len(funcs) == 0 || err != nil {
-			t.Errorf("%d functions, %v", len(funcs), err)
-		}
+		lookForGoFunction(t, goTable(name, nil, 8*functions, 16), name)
 	})
 }
 
@@ -180,14 +180,7 @@ func TestLongPadding(t *testing.T) {
 			table = binary.LittleEndian.AppendUint32(table, i%2*size)
 			table = binary.LittleEndian.AppendUint32(table, 8*functions+16) // zeros behind the table are the record
 		}
-		b, err := Open(goTable(name, table, 0, size).Write(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		if funcs, err := b.Functions(name); len(funcs) == 0 || err != nil {
-			t.Errorf("%d functions, %v", len(funcs), err)
-		}
+		lookForGoFunction(t, goTable(name, table, 0, size), name)
 	})
 }
 
@@ -203,10 +196,7 @@ func TestManyCalls(t *testing.T) {
 			code = append(code, 0xeb, 0xf8)
 		}
 		for i := range uint64(functions) {
-			table = binary.LittleEndian.AppendUint32(table, 1)
-			table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
-			table = binary.LittleEndian.AppendUint64(table, 0x1000+i*size)
-			table = binary.LittleEndian.AppendUint64(table, size)
+			table = hostile.AppendFunction(table, 0x1000+i*size, size)
 		}
 		dynamic := append(make([]byte, symbolSize), 1, 0, 0, 0)
 		f := &hostile.File{
@@ -239,7 +229,7 @@ func TestManyCalls(t *testing.T) {
 	})
 }
 
-// TestUnwindHoles looks up callers in unwind tables that are holes, and in a page that many segments have.
+// TestUnwindHoles looks up callers in unwind tables that are holes.
 func TestUnwindHoles(t *testing.T) {
 	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
 		for _, name := range []string{".eh_frame", ".debug_frame"} {
@@ -261,7 +251,7 @@ func TestUnwindHoles(t *testing.T) {
 // TestUnwindManySegments looks up callers in a page that a thousand segments have, with a long program for it.
 func TestUnwindManySegments(t *testing.T) {
 	hostile.Limited(t, 20*time.Second, func(t *testing.T) {
-		// A function from 0x1000 on, whose program never gets anywhere: 4 MiB of no-ops.
+		// A function from 0x1000 on. Its unwind program is 4 MiB of no-ops.
 		cie := []byte{9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16}
 		body := binary.LittleEndian.AppendUint32(nil, uint32(len(cie)+4))
 		body = binary.LittleEndian.AppendUint64(body, 0x1000)

@@ -2,7 +2,6 @@ package probes
 
 import (
 	"debug/elf"
-	"encoding/binary"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -83,10 +82,7 @@ func TestManyRuntimeFunctions(t *testing.T) {
 	for _, many := range []int{1, mostProbed + 1} {
 		var table []byte
 		for i := range many {
-			table = binary.LittleEndian.AppendUint32(table, 1)
-			table = append(table, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
-			table = binary.LittleEndian.AppendUint64(table, uint64(0x1000+16*i))
-			table = binary.LittleEndian.AppendUint64(table, 16)
+			table = hostile.AppendFunction(table, uint64(0x1000+16*i), 16)
 		}
 		b, err := symbol.Open((&hostile.File{
 			Progs: []elf.Prog64{{

@@ -76,6 +76,14 @@ type File struct {
 	Claim uint64
 }
 
+// AppendFunction adds a function to the contents of a .symtab. Its name is at offset 1 of the string table.
+func AppendFunction(symtab []byte, addr, size uint64) []byte {
+	symtab = binary.LittleEndian.AppendUint32(symtab, 1)
+	symtab = append(symtab, byte(elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)), 0, 1, 0)
+	symtab = binary.LittleEndian.AppendUint64(symtab, addr)
+	return binary.LittleEndian.AppendUint64(symtab, size)
+}
+
 // Write writes the file into a temporary directory, and returns its path.
 func (f *File) Write(t testing.TB) string {
 	t.Helper()

@@ -53,7 +53,7 @@ func TestLongSectionNames(t *testing.T) {
 	})
 }
 
-// TestPackedSectionNames opens a file whose section names are a megabyte that decompresses to a gigabyte.
+// TestPackedSectionNames opens a file with compressed section names: a megabyte that becomes a gigabyte.
 func TestPackedSectionNames(t *testing.T) {
 	hostile.Limited(t, 30*time.Second, func(t *testing.T) {
 		packed := hostile.Packed(elf.COMPRESS_ZLIB, 1<<30, zeros(t, 1<<30))
@@ -254,7 +254,7 @@ func TestSparseParts(t *testing.T) {
 	})
 }
 
-// emptyBlocks is the begin of a frame of zstd with a small window, whose blocks are empty: zeros follow.
+// emptyBlocks is the begin of a frame of zstd with a small window. The zeros that follow are empty blocks.
 const emptyBlocks = "\x28\xb5\x2f\xfd\x00\x08"
 
 // TestHoleIsEmptyBlocks reads a section that is small, but is compressed to a hole of many gigabytes.
