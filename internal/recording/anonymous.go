@@ -131,6 +131,7 @@ func (a *anonymizer) frames(frames []Frame) []Frame {
 		}
 		f.Line = lines[at]
 		f.Function = a.name("function ", f.Function)
+		f.Short = "" // the same
 		f.File = a.name("file ", f.File)
 		f.Binary = a.name("binary ", f.Binary)
 	}

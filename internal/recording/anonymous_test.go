@@ -12,7 +12,7 @@ import (
 func TestAnonymous(t *testing.T) {
 	r := small()
 	r.Places = append(r.Places, r.Places[0])
-	r.Frames = append(r.Frames, Frame{"work", "/src/app.c", 12, "/bin/app", false})
+	r.Frames = append(r.Frames, Frame{Function: "work(int)", File: "/src/app.c", Line: 12, Binary: "/bin/app"})
 	was, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

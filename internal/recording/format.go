@@ -41,7 +41,7 @@ const (
 	threadCost = 128
 	pointCost  = 32
 	objectCost = 32
-	frameCost  = 80
+	frameCost  = 96
 	stackCost  = 32
 	placeCost  = 32
 	nameCost   = 32
@@ -129,6 +129,9 @@ func (b *body) frames() []column {
 		field(3, plain, func(i int) *int32 { return &f[i].Line }),
 		b.names.column(4, func(i int) *string { return &f[i].Binary }),
 		yesNo(5, func(i int) *bool { return &f[i].Kernel }),
+		b.names.column(6, func(i int) *string { return &f[i].Short }),
+		yesNo(7, func(i int) *bool { return &f[i].Inlined }),
+		yesNo(8, func(i int) *bool { return &f[i].InScope }),
 	}
 }
 

@@ -22,8 +22,11 @@ func small() *Recording {
 		Objects: []Object{{Futex, 100, 0x7f00_0000_1000}, {Socket, No, 77}, {Channel, 100, 0xc000_0120}},
 		Places:  []Place{{0, 0x401000, 0x7ffe_0000}, {No, 0x402000, 0}, {1, 0x403000, 0xc000_8000}},
 		Stacks:  []Stack{{0, 1}, {1}, {2, 0, 1}},
-		Frames: []Frame{{"work", "/src/app.c", 10, "/bin/app", false}, {"main", "/src/app.c", 99, "/bin/app", false},
-			{"futex_wait", "", 0, "", true}},
+		Frames: []Frame{
+			{Function: "work(int)", Short: "work", File: "/src/app.c", Line: 10, Binary: "/bin/app", Inlined: true, InScope: true},
+			{Function: "main", File: "/src/app.c", Line: 99, Binary: "/bin/app", InScope: true},
+			{Function: "futex_wait", Kernel: true},
+		},
 		Losses: Losses{Events: 3, Repaired: 2, LeftOut: 5, Outside: 1e6},
 		Windows: []Window{
 			{Begin: 0, End: 4e6, Events: []Event{

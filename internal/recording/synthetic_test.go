@@ -34,7 +34,7 @@ func synthesize(seed uint64, events int) *Recording {
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), r: pool(), cores: make([]int32, poolCores),
 		until: make([]int64, poolCores), sampled: make([]int64, poolCores), lives: make([]condition, poolThreads)}
 	for c := range w.cores {
-		w.cores[c], w.until[c], w.sampled[c] = Idle, 1<<60, int64(w.IntN(1e6))
+		w.cores[c], w.until[c], w.sampled[c] = Idle, int64(c), int64(w.IntN(1e6))
 	}
 	for t := range w.lives {
 		w.event(Event{Kind: State, Thread: int32(t), Condition: Runnable, CPU: No})
@@ -58,8 +58,8 @@ func pool() *Recording {
 		r.Objects = append(r.Objects, Object{Futex, 4000, 0x7f12_3400_1000 + 64*uint64(t)})
 	}
 	for f := range 300 {
-		r.Frames = append(r.Frames, Frame{fmt.Sprint("handle_request_", f), fmt.Sprintf("/src/server/part_%d.c", f/10),
-			int32(20 + 7*f), "/usr/sbin/server", f%5 == 0})
+		r.Frames = append(r.Frames, Frame{Function: fmt.Sprint("handle_request_", f), Line: int32(20 + 7*f),
+			File: fmt.Sprintf("/src/server/part_%d.c", f/10), Binary: "/usr/sbin/server", Kernel: f%5 == 0})
 	}
 	for s := range 500 {
 		var stack Stack
