@@ -23,7 +23,8 @@ func small() *Recording {
 		Places:  []Place{{0, 0x401000, 0x7ffe_0000}, {No, 0x402000, 0}, {1, 0x403000, 0xc000_8000}},
 		Stacks:  []Stack{{0, 1}, {1}, {2, 0, 1}},
 		Frames: []Frame{
-			{Function: "work(int)", Short: "work", File: "/src/app.c", Line: 10, Binary: "/bin/app", Inlined: true, InScope: true},
+			{Function: "work(int)", Short: "work", File: "/src/app.c", Line: 10, Binary: "/bin/app", Inlined: true,
+				InScope: true},
 			{Function: "main", File: "/src/app.c", Line: 99, Binary: "/bin/app", InScope: true},
 			{Function: "futex_wait", Kernel: true},
 		},

@@ -219,16 +219,13 @@ func (m *mender) initial(given []Event) []Event {
 		if exists {
 			states = append(states, is)
 		}
-		if exists != (was != nil) || exists && (was.Condition != is.Condition || is.Condition == Running && was.CPU != is.CPU) {
+		if exists != (was != nil) {
+			m.repairs++
+		} else if exists && (was.Condition != is.Condition || is.Condition == Running && was.CPU != is.CPU) {
 			m.repairs++
 		}
 	}
 	return states
-}
-
-func state(time int64, thread int32, condition Condition) Event {
-	return Event{Time: time, Kind: State, Thread: thread, Condition: condition, CPU: No,
-		Other: No, Place: No, Object: No, Stack: No, Point: No}
 }
 
 // stateOf gives the state of a thread at the window's begin, by its first event and by the state that was recorded.
