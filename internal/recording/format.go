@@ -201,8 +201,8 @@ func byKind(events []Event) (lists [noKind][]int32) {
 
 // Write writes a recording, which must be well-formed.
 func Write(w io.Writer, r *Recording) error {
-	if err := Check(r); err != nil {
-		return fmt.Errorf("writing %w", err)
+	if err := r.check(); err != nil {
+		return fmt.Errorf("writing recording: %w", err)
 	}
 	var packed bytes.Buffer
 	packed.WriteString(magic + strconv.Itoa(Version) + "\n")
@@ -402,7 +402,10 @@ func readBody(in io.Reader, budget uint64) (*Recording, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	return b.Recording, Check(b.Recording)
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	return b.Recording, nil
 }
 
 func (b *body) section(s *source, section uint64, g *guesser) {

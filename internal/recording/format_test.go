@@ -165,7 +165,7 @@ func TestReadRefusesBodies(t *testing.T) {
 		"a list of -1":                       with(stacksSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0),
 		"overflow":                           with(pointsSection, bytes.Repeat([]byte{255}, 12)...),
 		"section 9 after section 40":         append(append(bytes.Clone(good), section(40)...), section(windowSection)...),
-		"recording: window 0 is from 1 to 0": with(windowSection, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		"window 0 is from 1 to 0": with(windowSection, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 	} {
 		if r, err := readBody(bytes.NewReader(body), 2000); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s: %v, %+v", want, err, r)

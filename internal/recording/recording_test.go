@@ -354,6 +354,43 @@ func TestRepairRefuses(t *testing.T) {
 	}
 }
 
+// TestNoRoom: all events of some stretches found no room.
+func TestNoRoom(t *testing.T) {
+	for seed := range uint64(10) {
+		r := synthesize(seed, 5000)
+		random := rand.New(rand.NewPCG(seed, 4))
+		var stretches [][2]int64
+		for range 3 {
+			from := random.Int64N(r.Length)
+			stretches = append(stretches, [2]int64{from, from + random.Int64N(r.Length/20)})
+		}
+		for _, s := range stretches {
+			r.Windows[0].Events = slices.DeleteFunc(r.Windows[0].Events, func(e Event) bool {
+				return e.Kind != State && e.Time > s[0] && e.Time <= s[1]
+			})
+		}
+		for _, s := range stretches {
+			LeaveOut(r, s[0], s[1])
+		}
+		if err := Repair(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(r); err != nil {
+			t.Errorf("%d: %v", seed, err)
+		}
+		if covered(r)+r.Losses.LeftOut != r.Length-1 || covered(r) < r.Length*8/10 {
+			t.Errorf("%d: losses are %+v of %d, %d are left", seed, r.Losses, r.Length, covered(r))
+		}
+		for _, w := range r.Windows {
+			for _, s := range stretches {
+				if w.Begin < s[1] && s[0] < w.End {
+					t.Errorf("%d: the window from %d to %d has the stretch from %d to %d", seed, w.Begin, w.End, s[0], s[1])
+				}
+			}
+		}
+	}
+}
+
 // TestLeaveOut: what was going on before a stretch goes on after it.
 func TestLeaveOut(t *testing.T) {
 	r := synthesize(3, 5000)

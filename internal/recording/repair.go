@@ -18,7 +18,7 @@ import (
 //   - What becomes of a thread that left its core unseen is told by the next event that names it: if that is a Wake, it
 //     waited; if it runs, it could.
 //   - A Wake may come a moment before the Switch to which it belongs, as another core sends it: it is moved behind it.
-//   - A thread that goes on and was not woken leaves a stretch out: nobody knows what woke it.
+//   - Where a thread goes on and was not woken, a stretch is left out: the cause is not known.
 //   - A goroutine that goes on and was not made ready was so by the runtime, from outside: others are seen.
 //
 // Events that are out of order are sorted. An event whose numbers are out of range is an error, and nothing is changed.
