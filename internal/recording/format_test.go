@@ -153,19 +153,19 @@ func TestReadRefusesBodies(t *testing.T) {
 		return append(bytes.Clone(good), section(number, text...)...)
 	}
 	for want, body := range map[string][]byte{
-		"section 3 after section 0":          section(threadsSection),
-		"section 1 after section 1":          append(bytes.Clone(good), good...),
-		"column 1 after 1, of 1 rows":        section(headSection, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
-		"coding 9":                           section(headSection, 1, 9, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0),
-		"1 bytes where 2 were announced":     section(headSection, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0),
-		"column 5 after 0, of 0 rows":        with(pointsSection, 0, 5, 0),
-		"claims more than its size":          with(pointsSection, 0x80, 0x80, 0x80, 1),
-		"column 1 has 3":                     with(pointsSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 6, 0),
-		"an event of kind 9":                 with(windowSection, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 18, 0),
-		"a list of -1":                       with(stacksSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0),
-		"overflow":                           with(pointsSection, bytes.Repeat([]byte{255}, 12)...),
-		"section 9 after section 40":         append(append(bytes.Clone(good), section(40)...), section(windowSection)...),
-		"window 0 is from 1 to 0": with(windowSection, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		"section 3 after section 0":      section(threadsSection),
+		"section 1 after section 1":      append(bytes.Clone(good), good...),
+		"column 1 after 1, of 1 rows":    section(headSection, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
+		"coding 9":                       section(headSection, 1, 9, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0),
+		"1 bytes where 2 were announced": section(headSection, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0),
+		"column 5 after 0, of 0 rows":    with(pointsSection, 0, 5, 0),
+		"claims more than its size":      with(pointsSection, 0x80, 0x80, 0x80, 1),
+		"column 1 has 3":                 with(pointsSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 6, 0),
+		"an event of kind 9":             with(windowSection, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 18, 0),
+		"a list of -1":                   with(stacksSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0),
+		"overflow":                       with(pointsSection, bytes.Repeat([]byte{255}, 12)...),
+		"section 9 after section 40":     append(append(bytes.Clone(good), section(40)...), section(windowSection)...),
+		"window 0 is from 1 to 0":        with(windowSection, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 	} {
 		if r, err := readBody(bytes.NewReader(body), 2000); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s: %v, %+v", want, err, r)
