@@ -1,0 +1,187 @@
+// Package recording is what a target did during some seconds in which nothing was delayed: which thread ran where and
+// when, what let a waiting thread go on, in which code samples fell, and when points were visited. Package simulate runs
+// it again. A recording is complete in itself: it can be read on another machine, without the target's files.
+package recording
+
+// Recording is one recording. Threads, points, objects, places and stacks are named by their number in its lists.
+type Recording struct {
+	Cores   int   // that the target could use
+	Period  int64 // ns of running between two samples, on average
+	Began   int64 // ns since 1970
+	Length  int64 // ns from its begin to its end, whatever share of it the windows cover
+	Windows []Window
+	Threads []Thread
+	Points  []Point
+	Objects []Object
+	Places  []Place
+	Stacks  []Stack
+	Frames  []Frame
+	Losses  Losses
+}
+
+// Window is a stretch of time in which everything was recorded. There are several where events came too often to record
+// all of them. Times are ns since the recording's begin.
+type Window struct {
+	Begin, End int64
+	Events     []Event // by time. The first ones are State, one for each thread that exists at the begin.
+}
+
+// No is the number of no thread, point, object, place or stack.
+const No = -1
+
+// Numbers of what a core runs besides the target's threads.
+const (
+	Idle     = -1 // nothing
+	Stranger = -2 // a thread that is not of the target
+)
+
+// Kind is what happened in an event.
+type Kind uint8
+
+// The fields that a kind uses are named behind it. All have Time, and CPU where it is known.
+const (
+	State  Kind = iota // Thread is, as the window begins, in Condition. Waiting: Place, Object.
+	Switch             // Thread leaves the core, and Other comes. Thread is then in Condition. Waiting: Place, Object.
+	Wake               // Other need not wait any more. Cause and Class; ByThread: Thread, Place, Object.
+	Sample             // Thread ran at Stack
+	Visit              // Thread visits Point. Role and Key for a latency.
+	Fork               // Thread makes Other
+	Run                // Thread, a thread of the kernel, begins to run Other, a goroutine; or No goroutine
+	Park               // Thread, a goroutine, waits from now on, for another goroutine or for outside. Place, Object.
+	Ready              // Other, a goroutine, need not wait any more. Cause; ByThread: Thread is a goroutine, or No.
+)
+
+// Condition is what a thread does that is on no core, or comes from one.
+type Condition uint8
+
+// The conditions.
+const (
+	Running  Condition = iota // on the core CPU
+	Runnable                  // it has been preempted, or has given up its core, and can go on
+	Waiting                   // until a Wake
+	Ended
+)
+
+// Cause is who or what ended a wait.
+type Cause uint8
+
+// The causes.
+const (
+	ByThread   Cause = iota // of the target, itself or by what it sent
+	ByStranger              // a thread that is not of the target
+	ByTimer
+	ByDevice
+)
+
+// Class is what a thread waited for. The numbers are those of the kernel side.
+type Class uint8
+
+// The classes of waiting.
+const (
+	Other Class = iota
+	Disk
+	Net // a network, or a process outside the target
+	Sleep
+	Lock // another thread of the target, whatever it was asked for
+	Child
+	CPU // a core
+	Classes
+)
+
+// Role is what a visit is to a point whose latency is asked for.
+type Role uint8
+
+// The roles.
+const (
+	Whole Role = iota // visits are counted, and that is all
+	Begin
+	End
+)
+
+// Event is something that happened at one moment.
+type Event struct {
+	Time      int64
+	Key       uint64 // of a request that begins or ends, where the program says which
+	Thread    int32
+	Other     int32
+	Place     int32
+	Object    int32
+	Stack     int32
+	Point     int32
+	CPU       int16
+	Kind      Kind
+	Condition Condition
+	Cause     Cause
+	Class     Class
+	Role      Role
+}
+
+// Thread is a thread of the kernel, or a goroutine.
+type Thread struct {
+	ID, Process int32 // as the kernel numbers them; a goroutine's by its runtime
+	Name        string
+	Program     string // the file that its process runs
+	Goroutine   bool
+	Nice        int8
+	Allowed     []int16 // the cores that it may run on; empty: all
+}
+
+// Point is a progress point.
+type Point struct {
+	Name    string
+	Latency bool // visits have roles
+}
+
+// ObjectKind is what kind of object threads wait at.
+type ObjectKind uint8
+
+// The kinds, as far as the system call tells.
+const (
+	Unknown ObjectKind = iota
+	Futex
+	Pipe
+	Socket
+	Poll
+	File
+	Process
+	Channel // of a language's runtime
+)
+
+// Object is something that threads wait at. Address tells objects of one kind apart, within Process or, if that is No,
+// on the whole machine.
+type Object struct {
+	Kind    ObjectKind
+	Process int32
+	Address uint64
+}
+
+// Place is where a thread waits, or wakes another: its stack, and where in the program it was.
+type Place struct {
+	Stack   int32 // No: unknown
+	Address uint64
+	Pointer uint64 // the stack pointer, which tells apart two calls of a function
+}
+
+// Stack is the frames of one sample or place, the innermost first. Inlined functions have frames of their own.
+type Stack []int32
+
+// Frame is one function in a stack.
+type Frame struct {
+	Function string // as its language prints it, with parameters
+	Short    string // Function as users write it, without parameters; "": the same
+	File     string // the full path that a report shows; "": not known
+	Line     int32  // 0: not known
+	Binary   string
+	Kernel   bool
+	Inlined  bool // the next frame of the stack is the code that this one was inlined into
+	InScope  bool // this code can be sped up; time elsewhere belongs to the frame that called it
+}
+
+// Losses are how much a recording does not have.
+type Losses struct {
+	Events   int64 // that found no room
+	Repaired int64 // that were missing, and follow from others
+	LeftOut  int64 // ns of windows that could not be repaired
+	Outside  int64 // ns between windows
+	Stops    int64 // of cores, made by whatif meanwhile: always 0
+}
