@@ -21,6 +21,11 @@ type EstimatedPoint struct {
 	Name   string
 	Visits int
 	Rate   float64 // visits per second
+	// Mean is the mean latency of the requests that end there, in ns, and Quantiles are its quantiles
+	// in the order of the variable Quantiles; 0 and nil if they are not known.
+	Mean      float64
+	Quantiles []float64
+	Matched   int // requests with a known latency
 }
 
 // EstimatedUnit is a unit of the recording. Its time is in the same figures as in Target.
@@ -80,6 +85,7 @@ func (e *Effect) EstimateAt(speedup int) (gain Estimate, ok bool) {
 // says so.
 func (r *Result) AddEstimates(from *Estimates) {
 	r.Estimates = from
+	r.describePoints(from)
 	index := map[profile.UnitKey]int{}
 	for i := range r.Targets {
 		index[r.Targets[i].Unit.Key()] = i
@@ -94,7 +100,6 @@ func (r *Result) AddEstimates(from *Estimates) {
 		}
 		r.addUnit(&r.Targets[t], u)
 	}
-	r.describePoints(from)
 	if len(from.Units) > 0 && from.Refused == "" {
 		r.forgetUntried()
 	}
@@ -230,6 +235,11 @@ func (r *Result) describePoints(from *Estimates) {
 		}
 		r.Points[k].Visits = max(r.Points[k].Visits, int64(p.Visits))
 		r.Points[k].Rate = cmp.Or(r.Points[k].Rate, p.Rate)
+		for i := range r.Latencies {
+			if l := &r.Latencies[i]; l.End == k && l.Mean == 0 && l.Quantiles == nil && p.Mean > 0 {
+				l.Mean, l.Quantiles, l.InSystem, l.Matched = p.Mean, p.Quantiles, p.Rate*p.Mean/1e9, int64(p.Matched)
+			}
+		}
 	}
 }
 

@@ -128,13 +128,26 @@ func (e *Estimator) All() *analyze.Estimates {
 func (e *Estimator) recordedPoints() (all []analyze.EstimatedPoint) {
 	was := recorded(e.rec)
 	for k, p := range e.rec.Points {
-		n := 0
-		for _, w := range was.Windows {
-			n += len(w.Visits[k])
+		point := analyze.EstimatedPoint{Name: p.Name}
+		var latencies []float64
+		for i := range was.Windows {
+			visits := visitsOf(&was.Windows[i], k)
+			point.Visits += len(visits)
+			for _, v := range visits {
+				if v.Latency >= 0 {
+					latencies = append(latencies, float64(v.Latency))
+				}
+			}
 		}
-		point := analyze.EstimatedPoint{Name: p.Name, Visits: n}
 		if e.time.length > 0 {
-			point.Rate = 1e9 * float64(n) / float64(e.time.length)
+			point.Rate = 1e9 * float64(point.Visits) / float64(e.time.length)
+		}
+		if point.Matched = len(latencies); point.Matched > 0 {
+			slices.Sort(latencies)
+			point.Mean = total(latencies) / float64(point.Matched)
+			for _, q := range analyze.Quantiles {
+				point.Quantiles = append(point.Quantiles, latencies[int(q.Quantile*float64(point.Matched-1))])
+			}
 		}
 		all = append(all, point)
 	}
