@@ -18,9 +18,6 @@ type Data struct {
 	// known; else nil.
 	Sampled map[uint32]int64
 
-	// Recording is what package recording wrote of the run; nil if it has none.
-	Recording []byte
-
 	// Part says that this is another part of the run before it. The baselines of one part are none
 	// for the experiments of another.
 	Part bool

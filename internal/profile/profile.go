@@ -33,7 +33,6 @@ type Record struct {
 	Latency    *Latency    `json:"latency,omitempty"` // likewise
 	Source     *Source     `json:"source,omitempty"`
 	Warning    *Warning    `json:"warning,omitempty"`
-	Recording  *Recording  `json:"recording,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }
 
@@ -68,9 +67,6 @@ type Run struct {
 	// Waiting is the classes of waits that count as time of the unit that a thread waits in: disk,
 	// net, sleep, lock, child, other.
 	Waiting []string `json:"waiting,omitempty"`
-	// Unit is the kind of unit that code without a target belongs to (-u); "" in older files, where it
-	// is that of the units.
-	Unit string `json:"unit,omitempty"`
 	// BuildIDs maps the path of a program to its build id, for those known at the start.
 	BuildIDs map[string]string `json:"build_ids,omitempty"`
 }
@@ -207,12 +203,6 @@ type Visits struct {
 type Warning struct {
 	Code string `json:"code"` // such as foreign-cpu or never-visited
 	Text string `json:"text"`
-}
-
-// Recording is a part of what package recording wrote of the run, as its text is long. All parts of a
-// run, one after the other, are the whole.
-type Recording struct {
-	Data []byte `json:"data"`
 }
 
 // End is the last record of a run that was not killed.

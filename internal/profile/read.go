@@ -303,11 +303,6 @@ func (rd *reader) add(rec Record) error {
 		d.Sources[rec.Source.File] = rec.Source.Sum
 	case rec.Warning != nil:
 		d.Warnings = append(d.Warnings, *rec.Warning)
-	case rec.Recording != nil:
-		if len(d.Recording)+len(rec.Recording.Data) > MaxRecording {
-			return fmt.Errorf("recording of more than %d MiB", MaxRecording>>20)
-		}
-		d.Recording = append(d.Recording, rec.Recording.Data...)
 	case rec.End != nil:
 		d.End = rec.End
 	}

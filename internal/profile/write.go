@@ -152,22 +152,6 @@ func (w *Writer) Write(r Record) error {
 	return err
 }
 
-// MaxRecording is the most bytes of a recording that a run may have.
-const MaxRecording = 64 << 20
-
-// WriteRecording appends a recording, in as many records as it takes.
-func (w *Writer) WriteRecording(data []byte) error {
-	const part = MaxLine / 2 // in base64 it takes four thirds of that
-	for len(data) > 0 {
-		n := min(len(data), part)
-		if err := w.Write(Record{Recording: &Recording{Data: data[:n]}}); err != nil {
-			return err
-		}
-		data = data[n:]
-	}
-	return nil
-}
-
 // finish makes sure that a run that has ended is on the disk, not only in memory.
 func (w *Writer) finish(r Record) error {
 	if r.End == nil || !w.regular {
@@ -211,7 +195,7 @@ func encode(r Record, torn bool) ([]byte, error) {
 func (r *Record) kinds() int {
 	n := 0
 	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil,
-		r.Latency != nil, r.Source != nil, r.Warning != nil, r.Recording != nil, r.End != nil} {
+		r.Latency != nil, r.Source != nil, r.Warning != nil, r.End != nil} {
 		if set {
 			n++
 		}
