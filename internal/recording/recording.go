@@ -167,11 +167,14 @@ type Stack []int32
 
 // Frame is one function in a stack.
 type Frame struct {
-	Function string
-	File     string
-	Line     int32
+	Function string // as its language prints it, with parameters
+	Short    string // Function as users write it, without parameters; "": the same
+	File     string // the full path that a report shows; "": not known
+	Line     int32  // 0: not known
 	Binary   string
 	Kernel   bool
+	Inlined  bool // the next frame of the stack is the code that this one was inlined into
+	InScope  bool // this code can be sped up; time elsewhere belongs to the frame that called it
 }
 
 // Losses are how much a recording does not have.
