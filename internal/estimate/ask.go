@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -35,8 +36,12 @@ type Answer struct {
 
 // Ask answers a question.
 func (e *Estimator) Ask(q Question) (answers []Answer) {
-	if e.doubt != "" {
-		for _, effect := range e.refuse(e.doubt) {
+	why := e.doubt
+	for _, f := range q.Faster {
+		why = cmp.Or(why, f.Unit.refused)
+	}
+	if why != "" {
+		for _, effect := range e.refuse(why) {
 			answers = append(answers, Answer{Point: effect.Point, Metric: effect.Metric, Refused: effect.Refused})
 		}
 		return answers
@@ -96,12 +101,29 @@ func (q *Question) shareError() (most float64) {
 
 func abs(x float64) float64 { return max(x, -x) }
 
+// CheckUnit says whether a text can name a unit.
+func CheckUnit(text string) error {
+	if _, _, ok := fileUnit(text); ok {
+		return nil
+	}
+	_, err := point.ParseTarget(text)
+	return err
+}
+
+// fileUnit reads file:NAME and binary:NAME.
+func fileUnit(text string) (kind, name string, ok bool) {
+	for _, kind := range []string{"file", "binary"} {
+		if name, ok := strings.CutPrefix(text, kind+":"); ok && strings.TrimSpace(name) != "" {
+			return kind, strings.TrimSpace(name), true
+		}
+	}
+	return "", "", false
+}
+
 // Find gives the unit that a text names: what -t takes, file:NAME or binary:NAME.
 func (e *Estimator) Find(text string) (Unit, error) {
-	for _, kind := range []string{"file", "binary"} {
-		if name, ok := strings.CutPrefix(text, kind+":"); ok {
-			return e.findFile(kind, strings.TrimSpace(name))
-		}
+	if kind, name, ok := fileUnit(text); ok {
+		return e.findFile(kind, name)
 	}
 	t, err := point.ParseTarget(text)
 	if err != nil {
@@ -121,7 +143,7 @@ func (e *Estimator) findFile(kind, name string) (Unit, error) {
 		if kind == "binary" {
 			of = m.unit.Binary
 		}
-		if name == "" || m.unit.Kind != kind || !symbol.MatchFile(name, of) {
+		if m.unit.Kind != kind || !symbol.MatchFile(name, of) {
 			continue
 		}
 		u := e.unit(m)

@@ -71,8 +71,60 @@ func (d *draws) compare(m *metricBase, now *sums) measured {
 		return found
 	}
 	variance := max(0, (squares-sum*sum/n)/(n-1))
-	found.sd = math.Sqrt(variance * d.blocks() / found.df)
+	found.sd = math.Sqrt(variance*d.blocks()/found.df) * d.longMemory(m, now)
 	return found
+}
+
+// longMemory is by how much blocks that are shorter than the program's memory make the standard deviation too small. The
+// memory is that of an autoregressive process of order 1, with the correlation that neighbouring pieces have.
+func (d *draws) longMemory(m *metricBase, now *sums) float64 {
+	if m.quantile > 0 {
+		return 1 // being above or below a percentile is remembered for less long
+	}
+	influence := influences(&m.base, now)
+	if len(influence) != d.pieces {
+		return 1
+	}
+	var products, squares float64
+	for i, x := range influence {
+		squares += x * x
+		if i > 0 {
+			products += x * influence[i-1]
+		}
+	}
+	n := float64(d.pieces)
+	if squares == 0 {
+		return 1
+	}
+	r := products / squares
+	r = min(mostMemory, r+(1+3*r)/n) // the estimate is biased (Kendall, Biometrika 41, 1954)
+	if r <= 0 {
+		return 1
+	}
+	length := float64(d.length)
+	whole := (1 + r) / (1 - r) // variance of a long sum, and of a block, in terms of independent pieces
+	block := whole - 2*r*(1-math.Pow(r, length))/(length*(1-r)*(1-r))
+	return math.Sqrt(whole / block)
+}
+
+// mostMemory bounds the correlation of neighbours: beyond it, a recording is too short for any statement.
+const mostMemory = 0.9
+
+// influences are by how much each piece moves the gain of a ratio of sums.
+func influences(base, now *sums) []float64 {
+	if len(base.amount) != len(now.amount) {
+		return nil
+	}
+	counted, countedNow := total(base.count), total(now.count)
+	v, is := total(base.amount)/counted, total(now.amount)/countedNow
+	all := make([]float64, len(base.amount))
+	for p := range all {
+		all[p] = is/(v*v)*(base.amount[p]-v*base.count[p])/counted - (now.amount[p]-is*now.count[p])/(countedNow*v)
+		if math.IsNaN(all[p]) || math.IsInf(all[p], 0) {
+			return nil
+		}
+	}
+	return all
 }
 
 // gainOf is by which part a time falls.

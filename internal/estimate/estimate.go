@@ -38,6 +38,7 @@
 package estimate
 
 import (
+	"cmp"
 	"slices"
 
 	"whatif/internal/analyze"
@@ -110,6 +111,9 @@ func (e *Estimator) Doubt() string { return e.doubt }
 // Seconds is how long the recording's windows are together.
 func (e *Estimator) Seconds() float64 { return float64(e.time.length) / 1e9 }
 
+// Cores is how many cores the target could use.
+func (e *Estimator) Cores() int { return e.rec.Cores }
+
 // All estimates all units of the kind that have enough of the time, and those that were named. Units are spread over the
 // processor's cores.
 func (e *Estimator) All() *analyze.Estimates {
@@ -156,8 +160,8 @@ func (e *Estimator) recordedPoints() (all []analyze.EstimatedPoint) {
 
 // effects estimates one unit at all metrics of all points.
 func (e *Estimator) effects(u *Unit) (all []analyze.EstimatedEffect) {
-	if e.doubt != "" {
-		return e.refuse(e.doubt)
+	if why := cmp.Or(e.doubt, u.refused); why != "" {
+		return e.refuse(why)
 	}
 	c := newCurves(func(percent int) []measured {
 		return e.measure(simulate.Change{Faster: []simulate.Faster{{Unit: u.sim, By: float64(percent) / 100}}})

@@ -13,10 +13,13 @@ import (
 // middles. TestLevels measures how far interpolated levels are off, and how many runs that takes.
 const (
 	step     = 5     // percent, between two estimates
-	straight = 0.004 // how far off the line a middle may be, as a part: less than any interval
+	straight = 0.004 // how far off the line a middle may be, as a part; or half a standard deviation, if that is more
 	flat     = 0.01  // of a small unit: a gain up to this much at 100% is taken for a straight line
 	// flatSlack is how far such a line may be off, as a part of the gain at 100%: a unit whose effect ends halfway.
 	flatSlack = 0.3
+	// cornerSlack is how far a corner between two levels can be off the line between them, in terms of how far the
+	// middle was off.
+	cornerSlack = 2
 )
 
 // curves are the gains of one unit as far as they were simulated: at each level one for each metric of each point.
@@ -67,8 +70,8 @@ func (c *curves) refine(low, high int) {
 	bent := false
 	for i, m := range c.simulate(middle) {
 		x := math.Abs(m.gain - c.between(i, low, high, middle).gain)
-		off = append(off, x)
-		bent = bent || !(x <= straight)
+		off = append(off, cornerSlack*x)
+		bent = bent || !(x <= max(straight, m.sd/2))
 	}
 	if bent {
 		c.refine(low, middle)

@@ -22,6 +22,7 @@ type Unit struct {
 	Waited       float64            // the part of it that counts as the unit's time; at most 100
 
 	running float64 // percent of the time that threads ran in it, added up over the cores
+	refused string  // why it cannot be simulated
 	sim     simulate.Unit
 }
 
@@ -203,6 +204,9 @@ func (e *Estimator) class(c recording.Class) Unit {
 	e.addTimes(&u, sum, u.sim.Classes)
 	for p := range u.sim.Places {
 		u.sim.Places[p] = true
+	}
+	if c == recording.CPU {
+		u.refused = "waiting for a core follows from what else runs; ask with --cores what more cores would bring"
 	}
 	return u
 }
