@@ -15,6 +15,9 @@ const vagueAt = 50
 // Doubt says in words that the whole run tells little or nothing, and why; "" if it tells
 // something. It belongs before everything else.
 func (r *Result) Doubt() string {
+	if r.recordedOnly() {
+		return r.estimatesDoubt()
+	}
 	best, at, tried := math.Inf(1), 0, 0
 	for i := range r.Targets {
 		tried += r.Targets[i].Tried

@@ -43,11 +43,16 @@ func keyOf(t *Target) rankKey {
 	for i := range t.Effects {
 		e := &t.Effects[i]
 		k := rankKey{class: slices.Index(classes, e.Verdict)}
+		slope := e.Slope
+		if e.Basis() == Estimated { // the gain at 100%
+			slope = e.Estimated[len(e.Estimated)-1].Gain
+			slope.Low, slope.High = slope.Low/100, slope.High/100
+		}
 		switch e.Verdict {
 		case Faster:
-			k.certain = e.Slope.Low
+			k.certain = slope.Low
 		case Slower:
-			k.certain = -e.Slope.High
+			k.certain = -slope.High
 		}
 		if k.class < best.class || k.class == best.class && k.certain > best.certain {
 			best = k

@@ -10,6 +10,8 @@ type Result struct {
 	Latencies []Latency
 	Targets   []Target // in the order of rank: certain and large effects first
 	Placebo   *Target  // the placebo, which is no code; nil if it was not tried
+	// Estimates is what a recording says; nil: there is none. See AddEstimates.
+	Estimates *Estimates
 	Warnings  Warnings
 
 	Margin float64 // Options.Margin as used
@@ -171,6 +173,10 @@ type Effect struct {
 	Warnings Warnings
 	// Trials are the single experiments, if Options.Trials is set.
 	Trials []Trial
+	// Estimated is what a recording says, at every 5%, without experiments; nil if it says nothing.
+	// Refused is why not, if there is a recording.
+	Estimated []Level
+	Refused   string
 
 	uncertainty uncertainty // of Slope
 	chance      float64     // probability of so large an effect by chance, see judge

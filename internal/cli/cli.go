@@ -61,6 +61,7 @@ func commands() []command {
 		{"system", "[flags] [-- LOAD [ARG...]]", "profile the whole machine (while LOAD runs)", systemCommand},
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
+		{"ask", "[flags] [FILE]", "what several changes at once would bring, from a recording", askCommand},
 		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},
 		{"diff", "[flags] OLD NEW",
 			"what changed from one profile to another, and did the promised gain arrive", diffCommand},

@@ -89,6 +89,9 @@ var about = map[string]string{
 		"what was promised, and whose promises changed. Lines that moved are found by their text; what became of one " +
 		"that was written anew, by what is new in its function. The format github is a summary in Markdown, for the " +
 		"change's pull request.",
+	"ask": "Answers from the last recording in a profile (default: whatif.profile), in which nothing was delayed: the " +
+		"program is run again in a simulated machine, with everything that --together and --cores name. Every point is " +
+		"answered, with an interval, or with the reason why the recording does not tell.",
 	"check": "For use in a build: exits with 1 if a limit surely does not hold, that is with the whole 95% interval, " +
 		"and with 0 if it holds or if that cannot be told; it says which. With --strict it exits with 1 where it cannot be " +
 		"told, too. Of two profiles it is sure only with more than one run in one of them. Percent of OLD NEW are of " +

@@ -30,6 +30,9 @@ func (f *format) forPrograms() bool { return f.name == "json" || f.name == "csv"
 // itself, and COZ's profiles have experiments but no units.
 func (f *format) whole() bool { return f.name == "html" || f.name == "coz" || f.name == "coz-json" }
 
+// hasEstimates tells whether the format shows what a recording says.
+func (f *format) hasEstimates() bool { return f.name == "text" || f.name == "json" }
+
 func formats() []format {
 	return []format{
 		{"text", func(w io.Writer, in *input) error { return report.Text(w, in.result, in.opt) }},

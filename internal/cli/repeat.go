@@ -44,6 +44,9 @@ func (sh *shell) adviseRepeat(outcome *experiment.Outcome, cfg experiment.Config
 
 // toldSomething tells whether a run gives an answer about any unit.
 func toldSomething(d *profile.Data) bool {
+	if d.HasRecording() {
+		return true
+	}
 	for _, t := range analyze.Analyze([]*profile.Data{d}, analyze.Options{}).Targets {
 		if slices.ContainsFunc(t.Effects, func(e analyze.Effect) bool { return e.Verdict != analyze.Unsure }) {
 			return true

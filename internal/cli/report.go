@@ -63,6 +63,13 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && *unit != ""})
+	if form.hasEstimates() {
+		moved, err := sourcePaths(profiles.paths)
+		if err != nil {
+			return 0, usageError{err}
+		}
+		addEstimates(result, runs, moved)
+	}
 	result.Warnings = append(result.Warnings, doubts...)
 	in := &input{runs, result, report.Options{Top: *top, Point: *point, Unit: *unit, Verbose: *verbose}}
 	if form.forPrograms() && !f.given("top") {

@@ -370,7 +370,9 @@ func (sh *shell) untilReached(outcome *experiment.Outcome, until percent) {
 // summary prints the table of one run.
 func (sh *shell) summary(outcome *experiment.Outcome, verbose bool) {
 	fmt.Fprintln(sh.stderr)
-	result := analyze.Analyze([]*profile.Data{outcome.Data}, analyze.Options{})
+	runs := []*profile.Data{outcome.Data}
+	result := analyze.Analyze(runs, analyze.Options{})
+	addEstimates(result, runs, nil)
 	opt := terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})
 	if err := report.Text(sh.stderr, result, opt); err != nil {
 		sh.complain(err)

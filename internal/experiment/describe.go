@@ -23,7 +23,7 @@ func (r *run) record() profile.Run {
 		Version: profile.Version, ID: strconv.FormatUint(r.cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
 		Started: time.Now(),
 		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
-		PeriodNS: int64(r.cfg.Period), Seed: r.cfg.Seed, Speedups: r.cfg.Speedups,
+		PeriodNS: int64(r.cfg.Period), Seed: r.cfg.Seed, Speedups: r.cfg.Speedups, Unit: r.cfg.Kind,
 		WholeRuns: !r.probes.HasPoints(), BuildIDs: r.buildIDs,
 		Latencies: slices.Clone(r.probes.Latencies()), // the recorder adds to it
 	}

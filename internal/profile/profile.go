@@ -68,6 +68,9 @@ type Run struct {
 	// Waiting is the classes of waits that count as time of the unit that a thread waits in: disk,
 	// net, sleep, lock, child, other.
 	Waiting []string `json:"waiting,omitempty"`
+	// Unit is the kind of unit that code without a target belongs to (-u); "" in older files, where it
+	// is that of the units.
+	Unit string `json:"unit,omitempty"`
 	// BuildIDs maps the path of a program to its build id, for those known at the start.
 	BuildIDs map[string]string `json:"build_ids,omitempty"`
 }

@@ -20,6 +20,9 @@ var (
 // smallCurve is the gains at the steps; NaN where the curve is not known.
 func smallCurve(e *analyze.Effect) []float64 {
 	levels := slices.Concat(e.Curve, e.Marks)
+	if e.Basis() == analyze.Estimated {
+		levels = append([]analyze.Level{{Gain: analyze.Estimate{Known: true}}}, e.Estimated...)
+	}
 	levels = slices.DeleteFunc(levels, func(l analyze.Level) bool { return !l.Gain.Known || !finite(l.Gain.Value) })
 	slices.SortStableFunc(levels, func(a, b analyze.Level) int { return a.Speedup - b.Speedup })
 	gains := make([]float64, curveCells)

@@ -72,6 +72,8 @@ type jsonSummary struct {
 	Delay       float64        `json:"delay"` // percent of the time that was virtual delay
 	OwnCPU      float64        `json:"own_cpu"`
 	Doubt       string         `json:"doubt"` // why the whole run tells little; "" if it does not
+	// Recorded is the length of the recording that estimates are from, in seconds.
+	Recorded float64 `json:"recorded,omitempty"`
 }
 
 type jsonRun struct {
@@ -154,8 +156,19 @@ type jsonEffect struct {
 	// Curve has 0 and the speed-ups that were tried.
 	Curve []jsonLevel `json:"curve"`
 	// Marks are 25, 50, 75 and 100%, tried or not, as far as the curve reaches.
-	Marks    []jsonLevel   `json:"marks"`
-	Warnings []jsonWarning `json:"warnings"`
+	Marks []jsonLevel `json:"marks"`
+	// Estimate is what a recording says, without experiments, at every 5%. If there is a recording and it says
+	// nothing, Refused is the reason.
+	Estimate []jsonEstimate `json:"estimate"`
+	Basis    analyze.Basis  `json:"basis"`
+	Refused  string         `json:"refused,omitempty"`
+	Warnings []jsonWarning  `json:"warnings"`
+}
+
+type jsonEstimate struct {
+	Speedup int         `json:"speedup"`
+	Gain    float64     `json:"gain"`
+	CI      *[2]float64 `json:"ci"`
 }
 
 type jsonLevel struct {
@@ -181,6 +194,9 @@ func toJSON(r *analyze.Result) jsonReport {
 			SetAside: r.SetAside, Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2),
 			OwnCPU: round(percent(r.OwnNS, r.RealNS), 2), Doubt: r.Doubt(),
 		}}
+	if r.Estimates != nil {
+		out.Summary.Recorded = round(r.Estimates.Seconds, 3)
+	}
 	if r.SetAside == nil {
 		out.Summary.SetAside = map[string]int{}
 	}
@@ -251,7 +267,8 @@ func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 		e := &t.Effects[i]
 		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape,
 			Experiments: e.Experiments, Phase: round(e.Phase, 4),
-			Curve: levels(e.Curve), Marks: levels(e.Marks), Warnings: warnings(e.Warnings)}
+			Curve: levels(e.Curve), Marks: levels(e.Marks), Estimate: estimates(e.Estimated), Basis: e.Basis(),
+			Refused: e.Refused, Warnings: warnings(e.Warnings)}
 		je.Slope, je.SlopeCI = estimate(e.Slope, 5)
 		if e.Shape == analyze.Plateau || e.Shape == analyze.Peak {
 			je.ShapeAt = &e.ShapeAt
@@ -271,6 +288,16 @@ func levels(from []analyze.Level) []jsonLevel {
 		j := jsonLevel{Speedup: l.Speedup, Gain: *gain, CI: ci, Experiments: l.Experiments}
 		j.RawGain, j.RawCI = estimate(l.Raw, 3)
 		to = append(to, j)
+	}
+	return to
+}
+
+func estimates(from []analyze.Level) []jsonEstimate {
+	to := []jsonEstimate{}
+	for _, l := range from {
+		if gain, ci := estimate(l.Gain, 3); gain != nil {
+			to = append(to, jsonEstimate{Speedup: l.Speedup, Gain: *gain, CI: ci})
+		}
 	}
 	return to
 }

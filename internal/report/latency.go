@@ -52,7 +52,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		effects := latencyEffects(t, l)
-		if len(effects) == 0 || t.Tried == 0 {
+		if len(effects) == 0 || t.Tried == 0 && !hasEstimates(t.Effects) {
 			continue
 		}
 		place := name(t.Unit)
@@ -61,13 +61,14 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 			cell := "–"
 			for _, e := range effects {
 				if columnOf(e.Metric) == head {
-					cell = gain(e.At(latencyMark))
+					cell = gainCell(e, latencyMark)
 				}
 			}
 			rw.cells = append(rw.cells, cell)
 		}
 		rw.verdictOf(effects[0])
 		rw.curve = smallCurve(effects[0])
+		rw.refused = refusal(effects[0])
 		rw.notes = latencyNotes(effects)
 		rows = append(rows, rw)
 		if advice == "" {
@@ -75,7 +76,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 		}
 	}
 	if len(rows) == 0 {
-		p.line(fmt.Sprintf("no unit was tried for latency %s", clean(l.Name)))
+		p.line(noRows(r, "latency "+clean(l.Name)))
 		return
 	}
 	more := 0
@@ -89,6 +90,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
+	estimatesLegend(p, r, rows)
 	if advice != "" {
 		p.hanging("", advice)
 	}

@@ -32,6 +32,7 @@ type row struct {
 	notes   []string
 	waits   []wait
 	curve   []float64 // see smallCurve
+	refused string    // why it has neither a tested gain nor an estimate
 }
 
 // verdictOf sets the texts of an effect's verdict.
@@ -39,7 +40,7 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 	rw.verdict = e.Verdict
 	rw.short, rw.words = verdictText(e)
 	rw.legend = wordsOf(e.Metric)[e.Verdict]
-	if e.Verdict == analyze.None || e.NeverVisited {
+	if e.Verdict == analyze.None || e.NeverVisited || e.Experiments == 0 && e.Refused != "" {
 		rw.legend = rw.words
 	}
 }
@@ -49,6 +50,10 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 func verdictText(e *analyze.Effect) (short, text string) {
 	short, text = string(e.Verdict), wordsOf(e.Metric)[e.Verdict]
 	switch most := e.LargestSpeedup(); {
+	case e.Basis() == analyze.Estimated:
+		text = estimatedWords[e.Verdict]
+	case e.Basis() == analyze.Nothing && e.Refused != "":
+		text = "not tested, and no estimate"
 	case e.NeverVisited:
 		short, text = "never visited", e.Reason
 	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
@@ -106,7 +111,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		return name(t.Unit), function
 	})
 	if len(rows) == 0 {
-		p.line(fmt.Sprintf("no unit was tried for point %s", clean(r.Points[k].Name)))
+		p.line(noRows(r, "point "+clean(r.Points[k].Name)))
 		untriedLine(p, untried, name)
 		return
 	}
@@ -122,6 +127,7 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
 	untriedLine(p, untried, name)
+	estimatesLegend(p, r, rows)
 	for _, rw := range rows {
 		for _, note := range rw.notes {
 			p.hanging(fmt.Sprintf("#%d: ", rw.rank), note)
@@ -149,8 +155,10 @@ func collectRows(
 ) (rows []row, untried []*analyze.Target) {
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Tried == 0 && t.SetAside == 0 {
-			untried = append(untried, t)
+		if t.Tried == 0 && t.SetAside == 0 && !hasEstimates(t.Effects) {
+			if r.Estimates == nil { // else it has too little of the time to be of interest
+				untried = append(untried, t)
+			}
 			continue
 		}
 		for j := range t.Effects {
@@ -188,9 +196,10 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 	rw := startRow(rank, place, function, t)
 	rw.curve = smallCurve(e)
 	for _, mark := range marks {
-		rw.cells = append(rw.cells, gain(e.At(mark)))
+		rw.cells = append(rw.cells, gainCell(e, mark))
 	}
 	rw.verdictOf(e)
+	rw.refused = refusal(e)
 	rw.notes = notes(t, e)
 	return rw
 }

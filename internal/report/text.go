@@ -278,7 +278,14 @@ func header(p *printer, r *analyze.Result) {
 	if r.OwnNS > 0 {
 		text += fmt.Sprintf(", whatif %.1f%% of a core", percent(r.OwnNS, r.RealNS))
 	}
-	p.hanging("", text)
+	switch {
+	case r.Estimates != nil && r.RealNS == 0:
+		p.hanging("", recordedText(r)+runs)
+	case r.Estimates != nil:
+		p.hanging("", text+"; "+recordedText(r))
+	default:
+		p.hanging("", text)
+	}
 	for i := range r.Points {
 		p.hanging("point ", pointText(&r.Points[i]))
 	}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"whatif/internal/estimate"
+	"whatif/internal/hint"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+// change is one value of --together.
+type change struct {
+	unit    string
+	percent float64
+}
+
+// changes is the value of --together.
+type changes []change
+
+func (c *changes) String() string { return "" }
+
+// Set reads UNIT=PERCENT. A unit may have a = in its name, as operators have.
+func (c *changes) Set(s string) error {
+	at := strings.LastIndexByte(s, '=')
+	if at < 0 {
+		return hint.New(fmt.Errorf("%q has no percentage", s), "write it as UNIT=PERCENT: parse.c:118=50")
+	}
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s[at+1:]), "%"), 64)
+	if err != nil || !(percent >= -leastSpeed && percent <= 100) {
+		return fmt.Errorf("%q is not a percentage up to 100; less than 0, down to -%d, is slower", s[at+1:], leastSpeed)
+	}
+	unit := strings.TrimSpace(s[:at])
+	if err := estimate.CheckUnit(unit); err != nil {
+		return err
+	}
+	*c = append(*c, change{unit, percent})
+	return nil
+}
+
+const (
+	leastSpeed = 1000 // percent of its time that a unit may take longer
+	mostCores  = 4096
+)
+
+func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
+	f := newFlags("ask")
+	var together changes
+	f.Var(&together, "together", "a unit that is faster, repeatable, all at once: `UNIT=PERCENT`, with UNIT as for\n"+
+		"--target of whatif run, or file:NAME, or binary:NAME; below 0 it is slower")
+	cores := f.Int("cores", 0, "with `N` cores (default: as many as when it was recorded)")
+	format := f.String("format", "text", "`text|json`")
+	files, err := parse(sh, f, args, 0, 1)
+	switch {
+	case err != nil:
+		return 0, err
+	case !slices.Contains([]string{"text", "json"}, *format):
+		return 0, unknownFormat(*format, "text|json")
+	case *cores < 0 || *cores > mostCores || f.given("cores") && *cores == 0:
+		return 0, wrongLine("--cores %d: from 1 to %d are possible", *cores, mostCores)
+	case len(together) == 0 && *cores == 0:
+		return 0, hint.New(wrongLine("nothing to ask"), "give --together UNIT=PERCENT or --cores N")
+	}
+	answer, err := ask(together, *cores, files)
+	if err != nil {
+		return 0, fmt.Errorf("asking: %w", explainRecording(explainProfile(err)))
+	}
+	return 0, sh.writeTo("", func(w io.Writer) error {
+		if *format == "json" {
+			return report.AskJSON(w, answer)
+		}
+		return report.Ask(w, answer, terminalOptions(w, report.Options{}))
+	})
+}
+
+// ask answers the question from the last recording in a file.
+func ask(together changes, cores int, files []string) (*report.Asked, error) {
+	if len(files) == 0 {
+		files = []string{defaultOutput}
+	}
+	runs, err := profile.ReadFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	d := recordedRun(runs)
+	if d == nil {
+		return nil, fmt.Errorf("%s: %w", files[0], profile.ErrNoRecording)
+	}
+	e, err := openRecording(d, nil)
+	if err != nil {
+		return nil, err
+	}
+	q := estimate.Question{Cores: cores}
+	answer := &report.Asked{Args: d.Run.Args, Seconds: e.Seconds(), Cores: cores, Recorded: e.Cores()}
+	for _, c := range together {
+		u, err := e.Find(c.unit)
+		if err != nil {
+			return nil, err
+		}
+		q.Faster = append(q.Faster, estimate.Faster{Unit: u, Percent: c.percent})
+		answer.Together = append(answer.Together, report.AskedUnit{Unit: u.Unit, Percent: c.percent, Share: u.Share,
+			Waited: u.Waited})
+	}
+	for _, a := range e.Ask(q) {
+		answer.Points = append(answer.Points, report.Answer(a))
+	}
+	return answer, nil
+}
+
+// largest is the hint that names the largest units of a recording.
+func largest(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "most of the recorded time is in " + strings.Join(names, ", ")
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+
+	"whatif/internal/analyze"
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/estimate"
+	"whatif/internal/hint"
+	"whatif/internal/point"
+	"whatif/internal/profile"
+)
+
+// recordedRun is the last of the runs that has a recording; nil: none has.
+func recordedRun(runs []*profile.Data) *profile.Data {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].HasRecording() {
+			return runs[i]
+		}
+	}
+	return nil
+}
+
+// openRecording prepares the recording of a run. Its files are shown at their present paths.
+func openRecording(d *profile.Data, moved sourcepath.Map) (*estimate.Estimator, error) {
+	r, err := d.Recording()
+	if err != nil {
+		return nil, err
+	}
+	estimate.MapFiles(r, moved.Apply)
+	opt := estimate.Options{Kind: unitKind(d), Waiting: d.Run.Waiting}
+	for _, text := range d.Run.Targets {
+		if t, err := point.ParseTarget(text); err == nil { // a profile may be from anybody
+			opt.Targets = append(opt.Targets, t)
+		}
+	}
+	return estimate.Open(r, opt)
+}
+
+// unitKind is the kind of unit that a run was about. Older runs do not say so, but have units.
+func unitKind(d *profile.Data) string {
+	counts := map[string]int{}
+	for _, u := range d.Units {
+		switch {
+		case u.Kind == "func" && u.Self:
+			counts["func-self"]++
+		case u.Kind == "line" || u.Kind == "func" || u.Kind == "file" || u.Kind == "binary":
+			counts[u.Kind]++
+		}
+	}
+	most := ""
+	for _, kind := range []string{"line", "func", "func-self", "file", "binary"} { // lines also have functions without lines
+		if counts[kind] > 0 && most == "" {
+			most = kind
+		}
+	}
+	return cmp.Or(d.Run.Unit, most, "line")
+}
+
+// addEstimates puts what the recording of the last run says beside what all experiments say.
+func addEstimates(result *analyze.Result, runs []*profile.Data, moved sourcepath.Map) {
+	d := recordedRun(runs)
+	if d == nil {
+		return
+	}
+	e, err := openRecording(d, moved)
+	if err != nil {
+		result.Warnings.Add("no-estimates", "the recording gives no estimates: %v", err)
+		return
+	}
+	result.AddEstimates(e.All())
+}
+
+// explainRecording adds the remedy to the error about a recording that cannot be used.
+func explainRecording(err error) error {
+	var unknown *estimate.NotFoundError
+	switch {
+	case errors.Is(err, profile.ErrNoRecording):
+		return hint.New(err, "whatif record, or whatif run --no-delays, records a program without delaying it")
+	case errors.As(err, &unknown):
+		return hint.New(err, largest(unknown.Largest))
+	}
+	return err
+}

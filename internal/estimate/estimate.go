@@ -1,0 +1,221 @@
+// Package estimate says from a recording what a program would gain if its code were faster, for all units of the
+// recording: nothing was delayed, and nothing has to be tried. The engine is package simulate, which runs the recording
+// again with a change. This package decides which changes to try, turns simulated visits into gains with intervals, and
+// says where no estimate is to be believed.
+//
+//	e, err := estimate.Open(rec, estimate.Options{Kind: "line"})
+//	all := e.All()                 // an estimate at every 5% for every unit that matters
+//	result.AddEstimates(all)       // beside what experiments say, see package analyze
+//	answer := e.Ask(question)      // several units at once, other numbers of cores
+//
+// The package is pure, and the same recording gives the same numbers.
+//
+// # Method
+//
+// A gain compares a simulated run with a change with the simulated run without one, never with the recording: what the
+// simulated machine does wrong in both cancels out.
+//
+//   - Throughput: by how much the time per visit falls. Latency: by how much the mean, or a percentile, falls.
+//   - The levels that are simulated are chosen unit by unit. First 100%, then the middle of each interval, until a
+//     straight line between neighbours is exact enough (levels.go). Other levels are interpolated.
+//   - A unit is what package experiment takes it for: the code that a sample is blamed on, functions with all that they
+//     call, code as far as it is called from other code, and classes of waiting (units.go, stacks.go).
+//
+// # Uncertainty
+//
+// Each interval has three parts, added up as squares (interval.go):
+//
+//   - Which stretch of time was recorded: a block bootstrap over stretches of the recording (bootstrap.go). The visits
+//     of a stretch without the change and the same visits with it are drawn together.
+//   - How much of the time is in the unit: a share is known from a number of samples.
+//   - The model's own error. For now that is what the unchanged run shows: by how much its rate and latencies differ from
+//     the recorded ones. What programs that were really changed say about the rest is not in it yet.
+//
+// # Refusals
+//
+// Where the simulated machine without a change does not do what was recorded, there are no estimates. A point, or a
+// percentile, with too few visits has none either. The reason is given in words.
+package estimate
+
+import (
+	"cmp"
+	"slices"
+
+	"whatif/internal/analyze"
+	"whatif/internal/point"
+	"whatif/internal/recording"
+	"whatif/internal/simulate"
+)
+
+// Options say what is estimated. The zero value is for lines.
+type Options struct {
+	Kind    string         // of unit: line, func, func-self, file or binary; "": line
+	Targets []point.Target // units by name, which are estimated as well
+	// Waiting is the classes of waiting that count as time of the code that waits, and that are units themselves.
+	Waiting []string
+	Least   float64 // share of the time, in percent, that a unit without a name needs; 0: DefaultLeast
+}
+
+// DefaultLeast is the share of the time, in percent, from which a unit gets an estimate.
+const DefaultLeast = 0.5
+
+// DefaultWaiting are the classes of waiting that count as time of the code that waits unless a run says otherwise.
+var DefaultWaiting = []string{"disk", "net", "sleep"}
+
+// machine is the part of *simulate.Machine that estimates need.
+type machine interface {
+	Run(simulate.Change) simulate.Outcome
+}
+
+// Estimator answers questions about one recording.
+type Estimator struct {
+	rec     *recording.Recording
+	machine machine
+	opt     Options
+	code    *code
+	time    times
+	points  []pointBase
+	doubt   string // why nothing can be estimated; "": estimates are good
+}
+
+// Open prepares a recording: it runs it once without a change.
+func Open(r *recording.Recording, opt Options) (*Estimator, error) {
+	m, err := simulate.New(r)
+	if err != nil {
+		return nil, err
+	}
+	doubt := ""
+	if check := m.Check(); !check.Trusted() {
+		doubt = check.Reason()
+	}
+	return newEstimator(r, m, doubt, opt), nil
+}
+
+func newEstimator(r *recording.Recording, m machine, doubt string, opt Options) *Estimator {
+	if opt.Kind == "" {
+		opt.Kind = "line"
+	}
+	if opt.Least == 0 {
+		opt.Least = DefaultLeast
+	}
+	e := &Estimator{rec: r, machine: m, opt: opt, doubt: doubt, code: newCode(r), time: measureTimes(r)}
+	if e.doubt == "" {
+		e.points = newBases(r, m.Run(simulate.Change{}))
+	}
+	return e
+}
+
+// Doubt says why the recording gives no estimates at all; "" if it gives some.
+func (e *Estimator) Doubt() string { return e.doubt }
+
+// Seconds is how long the recording's windows are together.
+func (e *Estimator) Seconds() float64 { return float64(e.time.length) / 1e9 }
+
+// Cores is how many cores the target could use.
+func (e *Estimator) Cores() int { return e.rec.Cores }
+
+// All estimates all units of the kind that have enough of the time, and those that were named. Units are spread over the
+// processor's cores.
+func (e *Estimator) All() *analyze.Estimates {
+	all := &analyze.Estimates{Seconds: e.Seconds(), Refused: e.doubt, Points: e.recordedPoints()}
+	units := e.Units()
+	all.Units = make([]analyze.EstimatedUnit, len(units))
+	inParallel(len(units), func(i int) {
+		u := &units[i]
+		all.Units[i] = analyze.EstimatedUnit{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting,
+			Waited: u.Waited, Effects: e.effects(u)}
+	})
+	return all
+}
+
+// recordedPoints are the points as they were recorded.
+func (e *Estimator) recordedPoints() (all []analyze.EstimatedPoint) {
+	was := recorded(e.rec)
+	for k, p := range e.rec.Points {
+		point := analyze.EstimatedPoint{Name: p.Name}
+		var latencies []float64
+		for i := range was.Windows {
+			visits := visitsOf(&was.Windows[i], k)
+			point.Visits += len(visits)
+			for _, v := range visits {
+				if v.Latency >= 0 {
+					latencies = append(latencies, float64(v.Latency))
+				}
+			}
+		}
+		if e.time.length > 0 {
+			point.Rate = 1e9 * float64(point.Visits) / float64(e.time.length)
+		}
+		if point.Matched = len(latencies); point.Matched > 0 {
+			slices.Sort(latencies)
+			point.Mean = total(latencies) / float64(point.Matched)
+			for _, q := range analyze.Quantiles {
+				point.Quantiles = append(point.Quantiles, latencies[int(q.Quantile*float64(point.Matched-1))])
+			}
+		}
+		all = append(all, point)
+	}
+	return all
+}
+
+// effects estimates one unit at all metrics of all points.
+func (e *Estimator) effects(u *Unit) (all []analyze.EstimatedEffect) {
+	if why := cmp.Or(e.doubt, u.refused); why != "" {
+		return e.refuse(why)
+	}
+	c := newCurves(func(percent int) []measured {
+		return e.measure(simulate.Change{Faster: []simulate.Faster{{Unit: u.sim, By: float64(percent) / 100}}})
+	}, u.most() < smallUnit)
+	n := 0
+	for k := range e.points {
+		for i := range e.points[k].metrics {
+			m := &e.points[k].metrics[i]
+			effect := analyze.EstimatedEffect{Point: e.rec.Points[k].Name, Metric: m.metric, Refused: m.refused}
+			if m.refused == "" {
+				effect.Levels = c.levels(n, m, u)
+			}
+			all = append(all, effect)
+			n++
+		}
+	}
+	return all
+}
+
+// refuse gives no estimate anywhere.
+func (e *Estimator) refuse(why string) (all []analyze.EstimatedEffect) {
+	for _, p := range e.rec.Points {
+		for _, m := range metricsOf(p) {
+			all = append(all, analyze.EstimatedEffect{Point: p.Name, Metric: m, Refused: why})
+		}
+	}
+	return all
+}
+
+// measure runs the recording with a change, and compares: one result for each metric of each point, in order.
+func (e *Estimator) measure(c simulate.Change) (all []measured) {
+	outcome := e.machine.Run(c)
+	for k := range e.points {
+		all = append(all, e.points[k].compare(outcome, k)...)
+	}
+	return all
+}
+
+// metricsOf are what can be estimated at a point.
+func metricsOf(p recording.Point) []analyze.Metric {
+	all := []analyze.Metric{analyze.Throughput}
+	if p.Latency {
+		all = append(all, analyze.MeanLatency)
+		for _, q := range analyze.Quantiles {
+			all = append(all, q.Metric)
+		}
+	}
+	return all
+}
+
+// counted are the classes of waiting that count as time of code.
+func (e *Estimator) counted() (classes [recording.Classes]bool) {
+	for c, name := range classNames {
+		classes[c] = slices.Contains(e.opt.Waiting, name)
+	}
+	return classes
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// estimateMark is in front of gains that were not tested.
+const estimateMark = "~"
+
+// estimatedWords explains verdicts of estimates.
+var estimatedWords = map[analyze.Verdict]string{
+	analyze.Faster: "the program would gain",
+	analyze.Slower: "contention: the program would become slower",
+	analyze.None:   "no effect",
+	analyze.Unsure: "the intervals are too wide to tell",
+}
+
+// gainCell is the gain at a speed-up as experiments say or, if they do not, as a recording says.
+func gainCell(e *analyze.Effect, speedup int) string {
+	tested, known := e.At(speedup)
+	if known {
+		return gain(tested, true)
+	}
+	if estimated, known := e.EstimateAt(speedup); known {
+		return estimateMark + gain(estimated, true)
+	}
+	return gain(tested, false)
+}
+
+// hasEstimates says whether a recording says something of a unit, or why it says nothing.
+func hasEstimates(effects []analyze.Effect) bool {
+	return slices.ContainsFunc(effects, func(e analyze.Effect) bool { return len(e.Estimated) > 0 || e.Refused != "" })
+}
+
+// refusal is why nothing is known of an effect; "" if something is.
+func refusal(e *analyze.Effect) string {
+	if e.Basis() == analyze.Nothing {
+		return e.Refused
+	}
+	return ""
+}
+
+// noRows says that a table would be empty.
+func noRows(r *analyze.Result, where string) string {
+	if r.Estimates != nil {
+		return fmt.Sprintf("no unit was tried for %s, and none has enough of the recorded time for an estimate", where)
+	}
+	return "no unit was tried for " + where
+}
+
+// estimatesLegend explains the mark, and says once why rows have no estimate.
+func estimatesLegend(p *printer, r *analyze.Result, rows []row) {
+	if r.Estimates == nil {
+		return
+	}
+	isMarked := func(cell string) bool { return strings.HasPrefix(cell, estimateMark) }
+	if slices.ContainsFunc(rows, func(rw row) bool { return slices.ContainsFunc(rw.cells[colMark:], isMarked) }) {
+		p.hanging("  "+estimateMark+"       ", fmt.Sprintf("not tested: estimated from %.1f s in which nothing was delayed",
+			r.Estimates.Seconds))
+	}
+	var said []string
+	for _, rw := range rows {
+		if rw.refused != "" && !slices.Contains(said, rw.refused) {
+			said = append(said, rw.refused)
+			p.hanging("no estimate: ", clean(rw.refused))
+		}
+	}
+}
+
+// recordedText says what there is besides, or instead of, experiments.
+func recordedText(r *analyze.Result) string {
+	return fmt.Sprintf("recorded %.1f s, in which nothing was delayed", r.Estimates.Seconds)
+}
