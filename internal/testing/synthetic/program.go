@@ -142,8 +142,9 @@ func (p *Program) Changes(n int) []Change {
 		case what < 8 && p.Waits.Nets:
 			c.Nets = level
 		case what < 11 && p.Kinds > 1:
+			// Not by 100%: a loop in which nothing is left takes no time.
 			for kind := range c.Kinds {
-				c.Kinds[kind] = levels[r.IntN(len(levels))] * float64(r.IntN(2))
+				c.Kinds[kind] = levels[r.IntN(3)] * float64(r.IntN(2))
 			}
 		case what == 11:
 			c.Kinds[r.IntN(p.Kinds)] = -0.3

@@ -50,9 +50,9 @@ func Families() []string {
 	return names
 }
 
-// Random draws a program of any family. The same seed gives the same program.
+// Random draws a program. The same seed gives the same program, and consecutive seeds go through all families.
 func Random(seed uint64) *Program {
-	return RandomOf(families[mix(seed, 3)%uint64(len(families))].name, seed)
+	return RandomOf(families[seed%uint64(len(families))].name, seed)
 }
 
 // RandomOf draws a program of a family.

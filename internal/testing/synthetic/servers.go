@@ -98,11 +98,12 @@ func draftBroadcast(d *draft) func(*Machine) {
 // draftSleep: threads that compute and sleep, beside one that only computes.
 func draftSleep(d *draft) func(*Machine) {
 	n := d.between(1, 5)
-	work, busy, sleep := d.code(50e3, 1e6), d.code(100e3, 1e6), d.duration(200e3, 4e6)
+	work, sleep := d.code(50e3, 1e6), d.duration(200e3, 4e6)
+	busy, rest := d.code(100e3, 1e6), d.code(30e3, 300e3)
 	beside := d.chance(0.6)
 	d.Waits.Sleeps = true
 	d.round = float64(work.Mean+sleep.Mean) / float64(n)
-	d.note("%d threads: %v, then %s; beside %v: %t", n, work, sleep, busy, beside)
+	d.note("%d threads: %v, then %s; beside %v, %v: %t", n, work, sleep, busy, rest, beside)
 	return func(m *Machine) {
 		point := m.Point("turn", false)
 		for i := range n {
@@ -119,6 +120,7 @@ func draftSleep(d *draft) func(*Machine) {
 			m.Thread("busy", How{}, func(t *Task) {
 				for {
 					t.do(busy)
+					t.do(rest)
 					t.Visit(other)
 				}
 			})
@@ -294,18 +296,19 @@ func draftBackground(d *draft) func(*Machine) {
 	inner := pick(d, draftBarrier, draftLock, draftPipeline, draftPool, draftForkJoin, draftRequests, draftCommit)
 	build := inner(d)
 	n := d.between(1, 2)
-	work, sleep := d.code(100e3, 3e6), d.duration(200e3, 5e6)
+	work, rest, sleep := d.code(100e3, 3e6), d.code(30e3, 300e3), d.duration(200e3, 5e6)
 	sleeps := d.chance(0.6)
 	nice := pick[int8](d, 0, 0, 10)
 	d.Waits.Sleeps = d.Waits.Sleeps || sleeps
 	d.round *= 1.5
-	d.note("beside %d threads, nice %d: %v, sleep %s: %t", n, nice, work, sleep, sleeps)
+	d.note("beside %d threads, nice %d: %v, %v, sleep %s: %t", n, nice, work, rest, sleep, sleeps)
 	return func(m *Machine) {
 		build(m)
 		for i := range n {
 			m.Thread(named("background", i), How{Nice: nice}, func(t *Task) {
 				for {
 					t.do(work)
+					t.do(rest)
 					if sleeps {
 						t.Sleep(sleep)
 					}

@@ -45,6 +45,7 @@ type Task struct {
 	place   int32
 	object  int32
 	wakes   uint64
+	nothing int // steps in a row that took no time
 
 	steps   map[int]uint64 // how often it has done each kind of step
 	forks   uint64
@@ -53,6 +54,9 @@ type Task struct {
 }
 
 const none = -1
+
+// mostNothing is how many steps without any time a script may do in a row.
+const mostNothing = 100_000
 
 // Numbers of steps that are not computing. Kinds of code are 0 and more.
 const (
@@ -144,8 +148,12 @@ func (t *Task) allowed(c *core) bool {
 // run takes time on a core.
 func (t *Task) run(stack int32, kind int, ns int64) {
 	if ns <= 0 {
+		if t.nothing++; t.nothing > mostNothing {
+			panic("synthetic: " + t.name + " has a loop that takes no time")
+		}
 		return
 	}
+	t.nothing = 0
 	t.stack, t.kind, t.need = stack, kind, ns
 	t.suspend()
 	t.kind = none

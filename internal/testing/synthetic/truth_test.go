@@ -84,7 +84,7 @@ func TestTruthBarrier(t *testing.T) {
 // TestTruthIndependent also shows that a changed program draws the recorded one's durations: otherwise the gain of
 // random durations would scatter.
 func TestTruthIndependent(t *testing.T) {
-	p := testProgram(2, 3, func(m *Machine) {
+	p := testProgram(2, 4, func(m *Machine) {
 		point := m.Point("done", false)
 		m.Thread("a", How{}, func(t *Task) {
 			for {
@@ -96,6 +96,7 @@ func TestTruthIndependent(t *testing.T) {
 		m.Thread("b", How{}, func(t *Task) {
 			for {
 				t.Compute(2, fixed(1))
+				t.Compute(3, fixed(0.1))
 			}
 		})
 	})
@@ -270,7 +271,7 @@ func TestTruthOpenLoop(t *testing.T) {
 		})
 	})
 	truth := p.Truth(Change{Kinds: []float64{0.5}})
-	c := Compare(truth.Same, truth.Changed, truth)[0]
+	c := Compare(truth.Same, recordedTimes(p, truth.Changed), truth)[0]
 	if math.Abs(c.Truth) > 0.7 || !c.HasLatency || math.Abs(c.TruthLatency-50) > 2 {
 		t.Errorf("%+v", c)
 	}
@@ -295,7 +296,7 @@ func TestTruthGroupCommit(t *testing.T) {
 		visits := len(p.Truth(Change{}).Same.Windows[0].Visits[0])
 		if writers == 1 {
 			expect(t, "one writer", levels(p, 0), 6.25, 12.5, 18.75, 25)
-			if visits != 249 && visits != 248 {
+			if visits < 248 || visits > 250 {
 				t.Errorf("%d commits, expected 250 less their costs", visits)
 			}
 			continue
@@ -307,7 +308,7 @@ func TestTruthGroupCommit(t *testing.T) {
 	}
 }
 
-// TestTruthAskedAlong checks requests that go through pipes: one client, so all parts add up.
+// TestTruthRequests checks requests that go through pipes: one client, so all parts add up.
 func TestTruthRequests(t *testing.T) {
 	p := testProgram(2, 2, func(m *Machine) {
 		point, there, back := m.Point("request", true), m.Pipe(4, true), m.Pipe(4, true)
@@ -331,7 +332,7 @@ func TestTruthRequests(t *testing.T) {
 	expect(t, "the server", levels(p, 1), 18.75, 37.5, 56.25, 75)
 	expect(t, "the client", levels(p, 0), 6.25, 12.5, 18.75, 25)
 	truth := p.Truth(Change{Kinds: []float64{0, 0.5}})
-	if c := Compare(truth.Same, truth.Changed, truth)[0]; math.Abs(c.TruthLatency-50) > 1 {
+	if c := Compare(truth.Same, recordedTimes(p, truth.Changed), truth)[0]; math.Abs(c.TruthLatency-50) > 1 {
 		t.Errorf("%+v", c)
 	}
 }
