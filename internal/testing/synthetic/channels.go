@@ -56,6 +56,7 @@ type Pipe struct {
 	size      int
 	readers   []*waiter
 	writers   []*waiter
+	poll      *Poll // that is told of messages; nil: none
 }
 
 // Pipe makes a pipe, or a socket.
@@ -75,7 +76,45 @@ func (t *Task) Send(p *Pipe, message uint64) {
 		t.await(w, p.send, p.object, recording.Lock)
 	}
 	p.messages = append(p.messages, message)
+	if p.poll != nil {
+		t.releaseFirst(&p.poll.waiters, p.send, p.poll.object)
+		return
+	}
 	t.releaseFirst(&p.readers, p.send, p.object)
+}
+
+// Poll waits for messages in any of several pipes, as epoll does.
+type Poll struct {
+	object  int32
+	pipes   []*Pipe
+	next    int // the pipe that is looked at first, so that each has its turn
+	waiters []*waiter
+}
+
+// Poll makes an object that waits for pipes.
+func (m *Machine) Poll(pipes ...*Pipe) *Poll {
+	p := &Poll{object: m.object(recording.Poll, 0), pipes: pipes}
+	for _, pipe := range pipes {
+		pipe.poll = p
+	}
+	return p
+}
+
+// Ready waits until a pipe has a message, and says which.
+func (t *Task) Ready(p *Poll) int {
+	for {
+		t.system("epoll_wait", costSystem)
+		for i := range p.pipes {
+			n := (p.next + i) % len(p.pipes)
+			if len(p.pipes[n].messages) > 0 {
+				p.next = n + 1
+				return n
+			}
+		}
+		w := &waiter{task: t}
+		p.waiters = append(p.waiters, w)
+		t.await(w, "epoll_wait", p.object, recording.Lock)
+	}
 }
 
 // Receive reads a message, when there is one.

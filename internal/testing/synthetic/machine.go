@@ -50,6 +50,7 @@ type Machine struct {
 	points   []recording.Point
 	tables   tables
 	change   Change
+	golang   *goRuntime // nil: threads are threads
 	recorder *recorder
 	watch    *watch
 	samples  uint64
@@ -129,6 +130,9 @@ func (m *Machine) Point(name string, latency bool) int32 {
 
 func (m *Machine) object(kind recording.ObjectKind, process int32) int32 {
 	number := len(m.objects)
+	if m.golang != nil && kind != recording.Process {
+		kind = recording.Channel
+	}
 	if kind == recording.Pipe || kind == recording.Socket {
 		process = recording.No
 	}

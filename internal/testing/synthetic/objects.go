@@ -1,6 +1,10 @@
 package synthetic
 
-import "whatif/internal/recording"
+import (
+	"slices"
+
+	"whatif/internal/recording"
+)
 
 // Mutex is a lock, made of a futex as glibc makes it: a thread that comes while a woken one is on its way takes it.
 // A fair mutex is handed to the thread that waited longest.
@@ -83,6 +87,29 @@ func (t *Task) WaitCondition(c *Condition, x *Mutex) {
 	t.system("futex", costSystem)
 	t.await(w, "pthread_cond_wait", c.object, recording.Lock)
 	t.Lock(x)
+}
+
+// WaitConditionFor does the same, but not longer than some ns. It says whether there was a signal.
+func (t *Task) WaitConditionFor(c *Condition, x *Mutex, ns int64) bool {
+	t.library("pthread_cond_clockwait", costCall)
+	w := &waiter{task: t}
+	c.waiters = append(c.waiters, w)
+	t.Unlock(x)
+	t.system("futex", costSystem)
+	t.m.after(ns, func() {
+		if w.released {
+			return
+		}
+		w.released, w.expired = true, true
+		c.waiters = slices.DeleteFunc(c.waiters, func(o *waiter) bool { return o == w })
+		if w.blocked {
+			t.class = recording.Sleep
+			t.m.wake(nil, t, recording.ByTimer, recording.No)
+		}
+	})
+	t.await(w, "pthread_cond_clockwait", c.object, recording.Lock)
+	t.Lock(x)
+	return !w.expired
 }
 
 // Signal wakes the thread that has waited longest.

@@ -38,6 +38,9 @@ var families = []struct {
 	{"nice", draftNice},
 	{"disk", draftDisk},
 	{"net", draftNet},
+	{"event-loop", draftEventLoop},
+	{"batch", draftBatch},
+	{"goroutines", draftGoroutines},
 	{"background", draftBackground},
 }
 

@@ -32,11 +32,23 @@ func (r *recorder) open() {
 			continue
 		}
 		e := r.event(recording.State)
-		e.Thread, e.CPU, e.Condition = r.number(t), t.core.number, condition(t)
+		e.Thread, e.Condition = r.number(t), condition(t)
+		switch {
+		case !t.goroutine:
+			e.CPU = t.core.number
+		case t.state == running:
+			e.Condition = recording.Runnable
+		}
 		if t.state == waiting {
 			e.Place, e.Object = t.place, t.object
 		}
 		r.add(e)
+	}
+	// Which thread runs a goroutine is said by an event of its own, before which the goroutine is runnable.
+	for _, t := range m.tasks {
+		if t.running != nil {
+			r.runs(t, t.running)
+		}
 	}
 	window := len(r.windows)
 	for _, c := range m.cores {
@@ -79,7 +91,7 @@ func (r *recorder) number(t *Task) int32 {
 		r.numbers[t] = n
 		r.threads = append(r.threads, recording.Thread{
 			ID: firstThread + int32(t.number), Process: firstProcess + t.process, Name: t.name,
-			Program: r.m.tables.program, Nice: t.nice, Allowed: slices.Clone(t.pinned),
+			Program: r.m.tables.program, Goroutine: t.goroutine, Nice: t.nice, Allowed: slices.Clone(t.pinned),
 		})
 	}
 	return n
@@ -111,6 +123,9 @@ func (r *recorder) woke(by, t *Task, cause recording.Cause, at int32) {
 }
 
 func (r *recorder) visit(t *Task, point int32, role recording.Role, key uint64) {
+	if t.goroutine {
+		t = t.on
+	}
 	e := r.event(recording.Visit)
 	e.Thread, e.Point, e.Role, e.Key, e.CPU = r.number(t), point, role, key, t.core.number
 	r.add(e)
@@ -119,6 +134,33 @@ func (r *recorder) visit(t *Task, point int32, role recording.Role, key uint64) 
 func (r *recorder) forked(t, child *Task) {
 	e := r.event(recording.Fork)
 	e.Thread, e.Other, e.CPU = r.number(t), r.number(child), t.core.number
+	r.add(e)
+}
+
+// runs: a thread begins to run a goroutine, or none.
+func (r *recorder) runs(t, g *Task) {
+	e := r.event(recording.Run)
+	e.Thread, e.CPU = r.number(t), t.core.number
+	if g != nil {
+		e.Other = r.number(g)
+	}
+	r.add(e)
+}
+
+// parked: a goroutine waits.
+func (r *recorder) parked(g *Task) {
+	e := r.event(recording.Park)
+	e.Thread, e.Place, e.Object, e.CPU = r.number(g), g.place, g.object, g.on.core.number
+	r.add(e)
+}
+
+// ready: a goroutine need not wait any more. By is a goroutine, or nil; on is the thread that found it out.
+func (r *recorder) ready(by, g *Task, cause recording.Cause, on *Task) {
+	e := r.event(recording.Ready)
+	e.Other, e.Cause, e.Class, e.CPU = r.number(g), cause, g.class, on.core.number
+	if by != nil {
+		e.Thread = r.number(by)
+	}
 	r.add(e)
 }
 

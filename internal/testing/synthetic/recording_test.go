@@ -57,17 +57,22 @@ type thread struct {
 
 // reader goes through the events of a window.
 type reader struct {
-	r       *recording.Recording
-	threads []thread
-	cores   map[int16]int32
-	busy    int64
-	samples int64
-	visits  []int
+	r          *recording.Recording
+	threads    []thread
+	cores      map[int16]int32
+	begin      int64
+	busy       int64
+	samples    int64
+	visits     []int
+	goroutines map[int32]int32 // which goroutine each thread runs
 }
 
 func wellFormed(r *recording.Recording, window int) error {
 	w := r.Windows[window]
-	v := &reader{r: r, threads: make([]thread, len(r.Threads)), cores: map[int16]int32{}, visits: make([]int, len(r.Points))}
+	v := &reader{
+		r: r, threads: make([]thread, len(r.Threads)), cores: map[int16]int32{}, visits: make([]int, len(r.Points)),
+		goroutines: map[int32]int32{}, begin: w.Begin,
+	}
 	last, states := w.Begin, true
 	for i, e := range w.Events {
 		if e.Time < last || e.Time > w.End {
@@ -128,6 +133,12 @@ func (v *reader) event(e recording.Event) error {
 	case recording.Visit:
 		v.visits[e.Point]++
 		return v.runs(e)
+	case recording.Run:
+		return v.runsGoroutine(e)
+	case recording.Park:
+		return v.parked(e)
+	case recording.Ready:
+		return v.ready(e)
 	case recording.Fork:
 		if err := within(e.Other, len(v.threads)); err != nil {
 			return err
@@ -206,6 +217,55 @@ func (v *reader) switched(e recording.Event) error {
 		return fmt.Errorf("the thread is not allowed there")
 	}
 	next.condition, next.cpu = recording.Running, e.CPU
+	return nil
+}
+
+func (v *reader) runsGoroutine(e recording.Event) error {
+	if g, ok := v.goroutines[e.Thread]; ok && v.threads[g].condition == recording.Running {
+		v.threads[g].condition = recording.Runnable
+	}
+	delete(v.goroutines, e.Thread)
+	if e.Other == recording.No {
+		return v.runs(e)
+	}
+	if err := within(e.Other, len(v.threads)); err != nil {
+		return err
+	}
+	g := &v.threads[e.Other]
+	if !v.r.Threads[e.Other].Goroutine || g.condition != recording.Runnable {
+		return fmt.Errorf("it cannot run: %+v", *g)
+	}
+	g.condition = recording.Running
+	v.goroutines[e.Thread] = e.Other
+	if e.Time == v.begin { // the thread need not be on a core
+		return nil
+	}
+	return v.runs(e)
+}
+
+func (v *reader) parked(e recording.Event) error {
+	for m, g := range v.goroutines {
+		if g == e.Thread {
+			delete(v.goroutines, m)
+			v.threads[g].condition, v.threads[g].object = recording.Waiting, e.Object
+			return v.runs(recording.Event{Thread: m, CPU: e.CPU})
+		}
+	}
+	return fmt.Errorf("the goroutine does not run")
+}
+
+func (v *reader) ready(e recording.Event) error {
+	if err := within(e.Other, len(v.threads)); err != nil {
+		return err
+	}
+	g := &v.threads[e.Other]
+	if !v.r.Threads[e.Other].Goroutine || g.condition != recording.Waiting {
+		return fmt.Errorf("it does not wait: %+v", *g)
+	}
+	g.condition = recording.Runnable
+	if (e.Cause == recording.ByThread) != (e.Thread >= 0) {
+		return fmt.Errorf("cause and thread do not go together")
+	}
 	return nil
 }
 

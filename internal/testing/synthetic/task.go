@@ -51,6 +51,11 @@ type Task struct {
 	forks   uint64
 	joiners []*waiter
 	self    int32 // the object at which others wait for its end
+
+	goroutine bool
+	on        *Task // the thread that runs this goroutine; nil: none
+	running   *Task // the goroutine that this thread runs; nil: none
+	started   int64 // when the goroutine began to run
 }
 
 const none = -1
@@ -76,8 +81,15 @@ type How struct {
 	Pinned  []int16 // the cores that it may use; empty: all
 }
 
-// Thread adds a thread that exists from the beginning.
+// Thread adds a thread that exists from the beginning. In a program in Go it is a goroutine.
 func (m *Machine) Thread(name string, how How, script func(*Task)) *Task {
+	if m.golang != nil {
+		return m.golang.goroutine(name, how, script)
+	}
+	return m.thread(name, how, script)
+}
+
+func (m *Machine) thread(name string, how How, script func(*Task)) *Task {
 	t := m.task(name, how, mix(m.seed, hashed(name), uint64(len(m.tasks))), script)
 	t.core = m.cores[t.number%len(m.cores)]
 	if len(t.pinned) > 0 {
@@ -90,7 +102,7 @@ func (m *Machine) Thread(name string, how How, script func(*Task)) *Task {
 
 // Stranger adds a thread that is not of the target. It takes cores now and then.
 func (m *Machine) Stranger(every, takes Distribution) {
-	t := m.Thread("stranger", How{Process: 1000}, func(t *Task) {
+	t := m.thread("stranger", How{Process: 1000}, func(t *Task) {
 		for {
 			t.Sleep(every)
 			t.run(0, none, takes.at(unit(t.draw(stepCount))))
@@ -161,10 +173,17 @@ func (t *Task) run(stack int32, kind int, ns int64) {
 
 // library is the time of a library call, system that of a call of the kernel.
 func (t *Task) library(name string, ns int64) {
+	if t.goroutine {
+		name = goName(name)
+	}
 	t.run(t.m.tables.stack(frameLibrary, name, t.name, 0), none, ns)
 }
 
 func (t *Task) system(name string, ns int64) {
+	if t.goroutine { // it parks, or makes another one ready, without a call of the kernel
+		t.library(name, ns/4)
+		return
+	}
 	t.run(t.m.tables.stack(frameKernel, name, t.name, 0), none, ns)
 }
 
@@ -234,11 +253,17 @@ func (t *Task) Now() int64 { return t.m.now }
 func (t *Task) block(call string, object int32, class recording.Class) {
 	t.state, t.since = waiting, t.m.now
 	t.place, t.object, t.class = t.at(call, object), object, class
+	if t.goroutine && t.m.recorder != nil {
+		t.m.recorder.parked(t)
+	}
 	t.suspend()
 }
 
 // at is the place of a call of the library in this thread. The line tells calls for different objects apart.
 func (t *Task) at(call string, object int32) int32 {
+	if t.goroutine {
+		call = goName(call)
+	}
 	stack := t.m.tables.stack(frameLibrary, call, t.name, object+1)
 	return t.m.tables.place(recording.Place{
 		Stack:   stack,
@@ -251,6 +276,10 @@ func (t *Task) at(call string, object int32) int32 {
 func (m *Machine) wake(by, t *Task, cause recording.Cause, at int32) {
 	if t.state != waiting {
 		panic("synthetic: woke " + t.name + ", which does not wait")
+	}
+	if t.goroutine {
+		m.golang.ready(by, t, cause)
+		return
 	}
 	if m.recorder != nil && !t.stranger {
 		m.recorder.woke(by, t, cause, at)
@@ -272,6 +301,7 @@ type waiter struct {
 	task     *Task
 	released bool
 	blocked  bool
+	expired  bool // the clock has ended the wait
 }
 
 // await waits until release is called, unless that has happened.

@@ -2,6 +2,7 @@ package synthetic
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"whatif/internal/recording"
@@ -363,4 +364,30 @@ func TestAccounts(t *testing.T) {
 	if w.Waited[recording.Sleep] == 0 || w.Waited[recording.CPU] == 0 || w.Waited[recording.Lock] != 0 {
 		t.Errorf("waits of %v", w.Waited)
 	}
+}
+
+// TestTruthsOfAll checks, for programs of all families, that a changed program comes to its end, and does not gain more
+// than the change takes away.
+func TestTruthsOfAll(t *testing.T) {
+	eachFamily(t, seeds(), func(t *testing.T, p *Program) {
+		for _, c := range p.Changes(2) {
+			truth := p.Truth(c)
+			most := slices.Max(append([]float64{c.Sleeps, c.Disks, c.Nets}, c.Kinds...))
+			for i, w := range truth.Same.Windows {
+				for point, was := range w.Visits {
+					is := truth.Changed.Windows[i].Visits[point]
+					if len(is) < len(was) {
+						t.Errorf("%v: %d visits of %d", c, len(is), len(was))
+						continue
+					}
+					if n := len(was); n > 100 && c.Cores == 0 {
+						gain := 1 - float64(is[n-1].Time)/float64(was[n-1].Time)
+						if gain > most+0.1 || gain < most-1.6 {
+							t.Errorf("%v: a gain of %.2f", c, gain)
+						}
+					}
+				}
+			}
+		}
+	})
 }
