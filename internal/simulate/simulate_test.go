@@ -10,7 +10,7 @@ import (
 )
 
 // atBarrier records two threads with 3 and 2 ms of work between two meetings. The point is visited by one of them.
-func atBarrier(threads, visitor int) *tape {
+func atBarrier(visitor int) *tape {
 	t := newTape(2, 2, 1, 2)
 	t.state(0, 0, recording.Running, recording.No)
 	t.state(1, 1, recording.Running, recording.No)
@@ -27,12 +27,21 @@ func atBarrier(threads, visitor int) *tape {
 
 func TestBarrier(t *testing.T) {
 	for visitor := range 2 {
-		tape := atBarrier(2, visitor)
+		tape := atBarrier(visitor)
+		tape.Frames[1].Function = "pthread_barrier_wait"
 		m := tape.machine(t, 299.9)
-		want(t, m, tape.unit(0), 0, 0.6, 25, 33.3, 33.3, 33.3)
+		want(t, m, tape.unit(0), 0, 0.1, 25, 33.33, 33.33, 33.33)
 		want(t, m, tape.unit(1), 0, 0.1, 0, 0, 0, 0)
 		want(t, m, tape.unit(0, 1), 0, 0.6, 25, 50, 75)
 	}
+}
+
+// One side always waits for the other one, and no name says for what: the other one may be a round ahead.
+func TestOneSided(t *testing.T) {
+	tape := atBarrier(0)
+	m := tape.machine(t, 299.9)
+	want(t, m, tape.unit(0), 0, 0.6, 25, 33.3, 33.3, 33.3)
+	want(t, m, tape.unit(1), 0, 0.1, 0, 0, 0, 0)
 }
 
 // The role of the last one changes: it cannot be a queue.
@@ -345,7 +354,8 @@ func TestGoroutines(t *testing.T) {
 
 // Several units at once, and one that gets slower.
 func TestTogether(t *testing.T) {
-	tape := atBarrier(2, 0)
+	tape := atBarrier(0)
+	tape.Frames[1].Function = "pthread_barrier_wait"
 	m := tape.machine(t, 300)
 	both := Change{Faster: []Faster{{Unit: tape.unit(0), By: 0.5}, {Unit: tape.unit(1), By: 0.5}}}
 	if g := gain(m, both, 0); math.Abs(g-50) > 0.6 {
@@ -359,7 +369,7 @@ func TestTogether(t *testing.T) {
 
 // A run does not depend on earlier ones, or on others at the same time.
 func TestSameAgain(t *testing.T) {
-	tape := atBarrier(2, 0)
+	tape := atBarrier(0)
 	m := tape.machine(t, 300)
 	change := func(i int) Change {
 		return Change{Faster: []Faster{{Unit: tape.unit(i % 2), By: 0.1 * float64(i%7)}}}
@@ -388,11 +398,131 @@ func TestRefusesNonsense(t *testing.T) {
 		"no order":       func(t *tape) { t.Windows[0].Events[3].Time = 299e6 },
 		"no windows":     func(t *tape) { t.Windows = nil },
 	} {
-		tape := atBarrier(2, 0)
+		tape := atBarrier(0)
 		tape.machine(t, 300)
 		spoil(tape)
 		if _, err := New(&tape.Recording); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// Four workers stay, and are given jobs of 2, 2, 3 and 4 ms in each round. The thread that gives them waits for all.
+func TestLatch(t *testing.T) {
+	tape := newTape(5, 5, 1, 5)
+	tape.state(0, 0, recording.Running, recording.No)
+	work := []float64{0, 2, 2, 3, 4}
+	for w := 1; w < 5; w++ {
+		tape.state(w, w, recording.Waiting, 1)
+	}
+	for i := range 60 {
+		at := 5 * float64(i)
+		tape.work(at, at+1, 0, 0)
+		for w := 1; w < 5; w++ {
+			tape.resume(at+1, w, 0, w, 1)
+			tape.work(at+1, at+1+work[w], w, w)
+			if w == 4 {
+				tape.resume(at+5, 0, w, 0, 0)
+			}
+			tape.pause(at+1+work[w], w, w, w, 1)
+		}
+		tape.pause(at+1, 0, 0, 0, 0)
+		tape.visit(at+5, 0, 0)
+	}
+	m := tape.machine(t, 299)
+	want(t, m, tape.unit(4), 0, 0.2, 20, 20, 20, 20)
+	want(t, m, tape.unit(3, 4), 0, 0.2, 20, 40, 40, 40)
+	want(t, m, tape.unit(1), 0, 0.2, 0, 0, 0, 0)
+}
+
+// A lock among four threads on two cores, named by a function. Each holds it for 1 ms and works 2 ms without it, so the
+// cores are the limit, until holding it takes longer.
+func TestLockOnFewCores(t *testing.T) {
+	tape := lockedTape(4, 2, 400)
+	m := tape.machine(t, 400)
+	if !m.locks[atLock].is {
+		t.Fatal("the object is not taken for a lock")
+	}
+	want(t, m, tape.unit(0), 0, 1.5, 8.3, 16.7, 25, 33.3)
+	want(t, m, tape.unit(1), 0, 2.5, 16.7, 33.3)
+}
+
+// lockedTape runs threads that work 2 ms, and 1 ms with a lock, on fewer cores, as a scheduler without slices would.
+func lockedTape(threads, cores int, end float64) *tape {
+	t := newTape(cores, threads, 1, 2)
+	t.Frames = append(t.Frames, recording.Frame{Function: "__lll_lock_wait"})
+	t.Stacks = append(t.Stacks, recording.Stack{2})
+	t.Places = append(t.Places, recording.Place{Stack: 2, Address: 2})
+	var ready, locked []int
+	holds := make([]bool, threads)
+	on, until := make([]int, cores), make([]float64, cores)
+	owner := -1
+	for i := range threads {
+		if i < cores {
+			on[i], until[i] = i, 2+float64(i)/8
+			t.state(i, i, recording.Running, recording.No)
+			t.work(0, until[i], i, 1)
+		} else {
+			ready = append(ready, i)
+			t.state(i, 0, recording.Runnable, recording.No)
+		}
+	}
+	for {
+		c := 0
+		for k := range cores {
+			if on[k] >= 0 && (on[c] < 0 || until[k] < until[c]) {
+				c = k
+			}
+		}
+		now, th := until[c], on[c]
+		if now >= end {
+			return t
+		}
+		if holds[th] {
+			t.visit(now, th, 0)
+			holds[th], owner = false, -1
+			if len(locked) > 0 {
+				owner = locked[0]
+				locked = locked[1:]
+				t.wake(now, th, owner, atLock)
+				ready = append(ready, owner)
+				holds[owner] = true
+			}
+			until[c] = now + 2
+			t.work(now, now+2, th, 1)
+		} else if owner < 0 {
+			owner, holds[th] = th, true
+			until[c] = now + 1
+			t.work(now, now+1, th, 0)
+		} else {
+			locked = append(locked, th)
+			next := idle
+			if len(ready) > 0 {
+				next, ready = ready[0], ready[1:]
+			}
+			t.swap(now, c, th, next, recording.Waiting, 2, atLock)
+			on[c] = next
+			t.begin(c, next, now, holds, until)
+		}
+		for k := range cores {
+			if on[k] < 0 && len(ready) > 0 {
+				on[k], ready = ready[0], ready[1:]
+				t.swap(now, k, idle, on[k], recording.Running, recording.No, recording.No)
+				t.begin(k, on[k], now, holds, until)
+			}
+		}
+	}
+}
+
+// begin lets a thread of lockedTape go on with its next piece of work.
+func (t *tape) begin(c, thread int, now float64, holds []bool, until []float64) {
+	if thread < 0 {
+		return
+	}
+	stack, length := 1, 2.0
+	if holds[thread] {
+		stack, length = 0, 1
+	}
+	until[c] = now + length
+	t.work(now, now+length, thread, stack)
 }

@@ -134,10 +134,7 @@ func (t *tape) unit(stacks ...int) Unit {
 // gain returns by how many percent the time per visit of a point shrinks.
 func gain(m *Machine, c Change, point int) float64 {
 	was, is := m.Run(Change{}), m.Run(c)
-	rate := func(o Outcome) float64 {
-		return float64(len(o.Windows[0].Visits[point])) / float64(o.Windows[0].Length)
-	}
-	return 100 * (1 - rate(was)/rate(is))
+	return 100 * (1 - pace(&is, point)/pace(&was, point))
 }
 
 // want checks gains at speed-ups of 25, 50, 75 and 100 percent, in percent.
