@@ -214,18 +214,23 @@ const reportJSON = `{"version": 1, "points": [{"name": "done", "kind": "func", "
    {"name": "done", "metric": "throughput", "verdict": "faster", "curve": [
     {"speedup": 0, "gain": 0, "ci": [-1, 1], "experiments": 40},
     {"speedup": 25, "gain": 24.1, "ci": [22.0, 26.3], "experiments": 12},
-    {"speedup": 50, "gain": 33, "ci": [30, 36], "experiments": 12}]}]}],
+    {"speedup": 50, "gain": 33, "ci": [30, 36], "experiments": 12}],
+    "estimate": [{"speedup": 25, "gain": 23, "ci": [20, 27]}]}]}],
  "warnings": [{"code": "foreign-cpu", "text": "others used 9%"}]}`
 
 func TestParseReport(t *testing.T) {
 	target := place{file: "barrier.c", line: 24}
 	for _, point := range []string{"done", ""} {
-		gains, warnings, err := parseReport([]byte(reportJSON), target, point, throughput)
+		got, warnings, err := parseReport([]byte(reportJSON), target, point, throughput)
 		if err != nil {
 			t.Fatal(err)
 		}
+		gains := got.tested
 		if len(gains) != 2 || gains[25] != (estimate{24.1, 22, 26.3}) || gains[50] != (estimate{33, 30, 36}) {
 			t.Errorf("point %q: gains %v", point, gains)
+		}
+		if len(got.estimated) != 1 || got.estimated[25] != (estimate{23, 20, 27}) || got.refused != "" {
+			t.Errorf("point %q: estimates %v, refused %q", point, got.estimated, got.refused)
 		}
 		if len(warnings) != 1 || warnings[0] != "foreign-cpu: others used 9%" {
 			t.Errorf("point %q: warnings %q", point, warnings)

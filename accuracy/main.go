@@ -28,6 +28,9 @@ type options struct {
 	resultsFile, resultsSection string
 	check                       bool
 	truthOnly                   bool
+	// The file with the kept results that estimates are compared with, and how long each program is recorded.
+	keptFile string
+	record   time.Duration
 }
 
 // run is the command. Its status is 2 for a wrong command line, 1 if something fails or, with -check, a target is
@@ -44,6 +47,9 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	if err := o.locate(); err != nil {
 		fmt.Fprintf(stderr, "accuracy: %v\n", err)
 		return 1
+	}
+	if o.keptFile != "" {
+		return runEstimates(ctx, o, stdout, stderr)
 	}
 	results, failed := studyAll(ctx, o, stderr)
 	if err := o.print(stdout, results); err != nil {
@@ -105,6 +111,10 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.Uint64Var(&o.plan.seed, "seed", 0,
 		"`seed` of the random order of levels; 0: another one each time, which is printed")
 	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth, and make no prediction")
+	f.StringVar(&o.keptFile, "estimates", "",
+		"record each program without delays, and compare the estimates with the truths of an earlier run in this `file`, "+
+			"which -json has written")
+	f.DurationVar(&o.record, "record", 5*time.Second, "with -estimates: record each program this long")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
 	f.StringVar(&o.resultsFile, "results", "",
 		"replace the tables of the suite, or of the group, in this `file`, RESULTS.md")
@@ -204,6 +214,11 @@ func (o *options) print(w io.Writer, results []result) error {
 			return err
 		}
 	}
+	return o.writeJSON(results)
+}
+
+// writeJSON writes everything measured to the file that was asked for.
+func (o *options) writeJSON(results []result) error {
 	if o.jsonFile == "" {
 		return nil
 	}

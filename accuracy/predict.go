@@ -44,13 +44,18 @@ func newPredictor(whatif string, p *program, b binaries, levels []int) (*predict
 	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
 }
 
-// arguments is the command line of one chunk.
+// arguments is the command line of one chunk of experiments.
 func (p *predictor) arguments(duration time.Duration) []string {
 	speedups := []string{"0"}
 	for _, level := range p.levels {
 		speedups = append(speedups, strconv.Itoa(level))
 	}
-	args := []string{"run"}
+	return p.commandLine("run", duration, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","))
+}
+
+// commandLine is a command line of whatif that profiles the program for duration.
+func (p *predictor) commandLine(command string, duration time.Duration, options ...string) []string {
+	args := []string{command}
 	if !p.program.batch { // the end of a batch program is a point that needs no name
 		args = append(args, "-p", pointName+"=func:"+p.program.pointFunc())
 	}
@@ -64,13 +69,23 @@ func (p *predictor) arguments(duration time.Duration) []string {
 	if p.program.kernel != "" {
 		args = append(args, "--kernel")
 	}
-	args = append(args, "-t", p.built.target.String(), "-s", strings.Join(speedups, ","),
-		"-d", duration.String(), "-o", p.profile, "--")
+	args = append(args, options...)
+	args = append(args, "-d", duration.String(), "-o", p.profile, "--")
 	return append(args, p.program.command(p.built.plain, "0", seconds)...)
 }
 
-// chunk profiles the program for duration. Its output goes to a file beside the profile.
+// chunk profiles the program for duration with experiments.
 func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
+	return p.run(ctx, duration, p.arguments(duration))
+}
+
+// record records the program for duration, which delays nothing.
+func (p *predictor) record(ctx context.Context, duration time.Duration) error {
+	return p.run(ctx, duration, p.commandLine("record", duration))
+}
+
+// run runs whatif with these arguments. Its output and the program's go to a file beside the profile.
+func (p *predictor) run(ctx context.Context, duration time.Duration, args []string) error {
 	doing := "predicting " + p.program.name
 	said, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -79,7 +94,7 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 	defer said.Close()
 	ctx, cancel := context.WithTimeout(ctx, 2*duration+time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.whatif, p.arguments(duration)...)
+	cmd := exec.CommandContext(ctx, p.whatif, args...)
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // whatif ends the program and saves
 	cmd.WaitDelay = 5 * time.Second
@@ -104,9 +119,15 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 
 // gains reads the predicted gains of a metric from the profile.
 func (p *predictor) gains(ctx context.Context, metric string) (map[int]estimate, []string, error) {
+	a, warnings, err := p.answer(ctx, metric)
+	return a.tested, warnings, err
+}
+
+// answer reads what whatif says of a metric from the profile.
+func (p *predictor) answer(ctx context.Context, metric string) (answer, []string, error) {
 	output, err := exec.CommandContext(ctx, p.whatif, "report", "--format", "json", p.profile).Output()
 	if err != nil {
-		return nil, nil, fmt.Errorf("reporting on %s: %w%s", p.program.name, err, words(err))
+		return answer{}, nil, fmt.Errorf("reporting on %s: %w%s", p.program.name, err, words(err))
 	}
 	point := pointName
 	if p.program.batch {
@@ -115,11 +136,18 @@ func (p *predictor) gains(ctx context.Context, metric string) (map[int]estimate,
 	if metric != throughput {
 		point, _, _ = strings.Cut(p.program.latency, "=")
 	}
-	gains, warnings, err := parseReport(output, p.built.target, point, metric)
+	a, warnings, err := parseReport(output, p.built.target, point, metric)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reporting on %s: %w", p.program.name, err)
+		return answer{}, nil, fmt.Errorf("reporting on %s: %w", p.program.name, err)
 	}
-	return gains, warnings, nil
+	return a, warnings, nil
+}
+
+// answer is what whatif says of one metric of the target: the gains by level.
+type answer struct {
+	tested    map[int]estimate // by experiments
+	estimated map[int]estimate // from the recording
+	refused   string           // why there is no estimate
 }
 
 // report is the part of whatif's JSON report that is used here.
@@ -130,24 +158,37 @@ type report struct {
 		Func   string
 		Line   int
 		Points []struct {
-			Name   string
-			Metric string
-			Curve  []struct {
-				Speedup float64
-				Gain    float64
-				CI      []float64
-			}
+			Name            string
+			Metric          string
+			Curve, Estimate []reportLevel
+			Refused         string
 		}
 	}
 	Warnings []struct{ Code, Text string }
 }
 
-// parseReport finds the target's curve of the metric for the point, or for the first point if point is empty. The level
-// 0 is left out, because its gain is 0 by definition.
-func parseReport(text []byte, target place, point, metric string) (map[int]estimate, []string, error) {
+type reportLevel struct {
+	Speedup float64
+	Gain    float64
+	CI      []float64
+}
+
+// gainsOf has the levels that have an interval. The level 0 is left out, because its gain is 0 by definition.
+func gainsOf(levels []reportLevel) map[int]estimate {
+	gains := map[int]estimate{}
+	for _, l := range levels {
+		if l.Speedup > 0 && len(l.CI) == 2 {
+			gains[int(l.Speedup)] = estimate{l.Gain, l.CI[0], l.CI[1]}
+		}
+	}
+	return gains
+}
+
+// parseReport finds what is said of the target's metric for the point, or for the first point if point is empty.
+func parseReport(text []byte, target place, point, metric string) (answer, []string, error) {
 	var r report
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, nil, fmt.Errorf("parsing the report: %w", err)
+		return answer{}, nil, fmt.Errorf("parsing the report: %w", err)
 	}
 	var warnings []string
 	for _, w := range r.Warnings {
@@ -163,15 +204,9 @@ func parseReport(text []byte, target place, point, metric string) (map[int]estim
 			if p.Metric != metric || point != "" && p.Name != point {
 				continue
 			}
-			gains := map[int]estimate{}
-			for _, c := range p.Curve {
-				if c.Speedup > 0 && len(c.CI) == 2 {
-					gains[int(c.Speedup)] = estimate{c.Gain, c.CI[0], c.CI[1]}
-				}
-			}
-			return gains, warnings, nil
+			return answer{gainsOf(p.Curve), gainsOf(p.Estimate), p.Refused}, warnings, nil
 		}
-		return nil, warnings, fmt.Errorf("the report on %s has no %s of point %q", target, metric, point)
+		return answer{}, warnings, fmt.Errorf("the report on %s has no %s of point %q", target, metric, point)
 	}
-	return nil, warnings, fmt.Errorf("the report has nothing about %s", target)
+	return answer{}, warnings, fmt.Errorf("the report has nothing about %s", target)
 }

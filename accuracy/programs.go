@@ -176,6 +176,7 @@ var programs = append([]program{
 	{name: "rust_pool", source: "rust_pool/rust_pool.rs", kind: ordinary, model: []float64{17, 33, 50, 67}},
 	{name: "mpi_sort", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: ordinary, ranks: 2, seconds: 0.5},
 	{name: "mpi_sort_four", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: crossing, ranks: 4, seconds: 0.5},
+	{name: "mpi_scatter", group: "mpi", source: "mpi_scatter/mpi_scatter.c", kind: ordinary, ranks: 2, seconds: 2},
 }, slices.Concat(across(), forms())...)
 
 // across lists programs with processes that wake each other, one program for each way. Pipes and socketpairs are in the

@@ -2,11 +2,13 @@ package main
 
 import "math"
 
-// levelResult is one level of one program. Prediction and Coz are nil if there is none.
+// levelResult is one level of one program. Prediction, which experiments have made, Estimate, which comes from a
+// recording, and Coz are nil if there is none.
 type levelResult struct {
 	Level      int       `json:"level"`
 	Truth      estimate  `json:"truth"`
 	Prediction *estimate `json:"prediction,omitempty"`
+	Estimate   *estimate `json:"estimate,omitempty"`
 	Coz        *float64  `json:"coz,omitempty"`
 }
 
@@ -22,7 +24,9 @@ type result struct {
 	// Foreign is the mean share of the machine that other programs used during the truth's runs.
 	Foreign  float64  `json:"foreign"`
 	Warnings []string `json:"warnings,omitempty"`
-	model    []float64
+	// Refused is why whatif makes no estimate of this metric from the recording; empty: it makes one.
+	Refused string `json:"refused,omitempty"`
+	model   []float64
 }
 
 // name is the program's name, with the metric if that is not throughput.
@@ -41,6 +45,16 @@ func (r *result) errorOf() float64 {
 			return math.NaN()
 		}
 		return l.Prediction.Gain
+	})
+}
+
+// estimateError is errorOf for the estimates from a recording.
+func (r *result) estimateError() float64 {
+	return r.meanError(func(l levelResult) float64 {
+		if l.Estimate == nil {
+			return math.NaN()
+		}
+		return l.Estimate.Gain
 	})
 }
 
@@ -64,12 +78,22 @@ func (r *result) meanError(predicted func(levelResult) float64) float64 {
 
 // covered counts the levels whose predicted interval contains the truth.
 func (r *result) covered() (inside, of int) {
+	return r.within(func(l levelResult) *estimate { return l.Prediction })
+}
+
+// estimatesWithin is covered for the estimates from a recording.
+func (r *result) estimatesWithin() (inside, of int) {
+	return r.within(func(l levelResult) *estimate { return l.Estimate })
+}
+
+func (r *result) within(interval func(levelResult) *estimate) (inside, of int) {
 	for _, l := range r.Levels {
-		if l.Prediction == nil {
+		e := interval(l)
+		if e == nil {
 			continue
 		}
 		of++
-		if covers(*l.Prediction, l.Truth) {
+		if covers(*e, l.Truth) {
 			inside++
 		}
 	}

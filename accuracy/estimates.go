@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// runEstimates is the command with -estimates.
+func runEstimates(ctx context.Context, o *options, stdout, stderr io.Writer) int {
+	kept, err := readKept(o.keptFile, o.chosen)
+	if err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		return 1
+	}
+	results, failed := estimateAll(ctx, o, kept, stderr)
+	lines, missed := estimateLines(results)
+	err = estimateTable(results).writeText(stdout)
+	fmt.Fprintf(stdout, "\n%s\n", strings.Join(lines, "\n"))
+	if err := errors.Join(err, o.writeJSON(results)); err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		failed = true
+	}
+	for _, m := range missed {
+		if o.check {
+			fmt.Fprintf(stderr, "accuracy: missed: %s\n", m)
+			failed = true
+		}
+	}
+	if failed {
+		return 1
+	}
+	return 0
+}
+
+// readKept reads the results of an earlier run, which -json has written, for the chosen programs.
+func readKept(file string, chosen []program) ([]result, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading kept results: %w", err)
+	}
+	var all []result
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("reading kept results: %s: %w", file, err)
+	}
+	isChosen := func(r result) bool {
+		return slices.ContainsFunc(chosen, func(p program) bool { return p.name == r.Program })
+	}
+	kept := slices.DeleteFunc(all, func(r result) bool { return !isChosen(r) })
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("reading kept results: %s has none of the chosen programs", file)
+	}
+	return kept, nil
+}
+
+// estimateAll records each program that has kept results, and puts the estimates beside them. If a program fails it
+// goes on, so that the results of the others are not lost.
+func estimateAll(ctx context.Context, o *options, kept []result, stderr io.Writer) (results []result, failed bool) {
+	if err := errors.Join(adoptOrphans(), shareCalibration()); err != nil {
+		fmt.Fprintf(stderr, "accuracy: %v\n", err)
+		return nil, true
+	}
+	for i := range o.chosen {
+		p := &o.chosen[i]
+		var its []result
+		for _, r := range kept {
+			if r.Program == p.name {
+				its = append(its, r)
+			}
+		}
+		if len(its) == 0 {
+			continue
+		}
+		fmt.Fprintf(stderr, "%s %s: recording, %v\n", time.Now().Format("15:04:05"), p.name, o.record)
+		if err := o.plan.estimate(ctx, p, o.record, its); err != nil {
+			fmt.Fprintf(stderr, "accuracy: %v\n", err)
+			failed = true
+			continue
+		}
+		results = append(results, its...)
+		if ctx.Err() != nil {
+			return results, true
+		}
+	}
+	return results, failed
+}
+
+// estimate records a program, and adds what whatif then estimates to the program's kept results.
+func (pl *plan) estimate(ctx context.Context, p *program, length time.Duration, kept []result) error {
+	built, err := build(ctx, pl.root, p, false)
+	if err != nil {
+		return err
+	}
+	predictor, err := newPredictor(pl.whatif, p, built, pl.levels)
+	if err != nil {
+		return err
+	}
+	if err := predictor.record(ctx, length); err != nil {
+		return err
+	}
+	for i := range kept {
+		r := &kept[i]
+		a, _, err := predictor.answer(ctx, r.Metric)
+		if err != nil {
+			return err
+		}
+		r.Refused = a.refused
+		for j := range r.Levels {
+			if e, ok := a.estimated[r.Levels[j].Level]; ok {
+				r.Levels[j].Estimate = &e
+			}
+		}
+	}
+	return nil
+}
+
+// estimateTable has one row for each result: the truth, what was estimated, what experiments and coz had predicted.
+func estimateTable(results []result) table {
+	rows := table{{"program", "truth " + levelNames(results), "estimated [95% interval]", "error", "within",
+		"experiments", "their error", "coz's error"}}
+	for i := range results {
+		r := &results[i]
+		inside, of := r.estimatesWithin()
+		estimated := eachLevel(r, estimateCell)
+		if r.Refused != "" {
+			estimated = "refused: " + r.Refused
+		}
+		rows = append(rows, []string{r.name(), eachLevel(r, truthCell), estimated, number(r.estimateError()),
+			fmt.Sprintf("%d/%d", inside, of), eachLevel(r, gainCell), number(r.errorOf()), number(r.cozError())})
+	}
+	return rows
+}
+
+func estimateCell(l levelResult) string {
+	if l.Estimate == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f [%.1f..%.1f]", l.Estimate.Gain, l.Estimate.Low, l.Estimate.High)
+}
+
+func gainCell(l levelResult) string {
+	if l.Prediction == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f", l.Prediction.Gain)
+}
+
+// estimateSummary has the figures of estimates over some programs. Each has the same weight.
+type estimateSummary struct {
+	programs, refused int
+	meanError         float64 // over those that are not refused
+	inside, of        int
+	width             float64 // the mean width of the intervals
+}
+
+// summarizeEstimates averages the estimates of throughput over the programs that count.
+func summarizeEstimates(results []result, counts func(*result) bool) estimateSummary {
+	var s estimateSummary
+	var sum, widths float64
+	for i := range results {
+		r := &results[i]
+		if r.Metric != "" || !counts(r) {
+			continue
+		}
+		s.programs++
+		e := r.estimateError()
+		if math.IsNaN(e) {
+			s.refused++
+			continue
+		}
+		sum += e
+		inside, of := r.estimatesWithin()
+		s.inside += inside
+		s.of += of
+		for _, l := range r.Levels {
+			widths += l.Estimate.High - l.Estimate.Low
+		}
+	}
+	s.meanError = sum / float64(s.programs-s.refused)
+	s.width = widths / float64(s.of)
+	return s
+}
+
+// hasGoroutines tells whether a program is written in Go.
+func hasGoroutines(r *result) bool {
+	i := slices.IndexFunc(programs, func(p program) bool { return p.name == r.Program })
+	return i >= 0 && strings.HasSuffix(programs[i].source, ".go")
+}
+
+// estimateGroups are the programs about which the summary has a line each, and the error that they are allowed.
+var estimateGroups = []struct {
+	name   string
+	counts func(*result) bool
+	error  float64
+}{
+	{"all programs", func(*result) bool { return true }, 4},
+	{"programs that do not wait busily", func(r *result) bool { return r.Kind != spinning }, 2.5},
+	{"programs with goroutines", hasGoroutines, 4},
+}
+
+// Further limits of estimates: the share of programs that may be refused, and of intervals that contain the truth.
+const mostRefused, leastCovered = 0.15, 0.9
+
+// estimateLines gives the summary in sentences, and the limits that are missed.
+func estimateLines(results []result) (lines, missed []string) {
+	for _, g := range estimateGroups {
+		s := summarizeEstimates(results, g.counts)
+		if s.programs == 0 {
+			continue
+		}
+		line := fmt.Sprintf("%s: %d, of which %d are refused; mean error of the others %s points, at most %g allowed",
+			g.name, s.programs, s.refused, number(s.meanError), g.error)
+		if s.of > 0 {
+			line += fmt.Sprintf("; intervals, %.1f points wide, that contain the truth: %d of %d (%.0f%%)",
+				s.width, s.inside, s.of, 100*float64(s.inside)/float64(s.of))
+		}
+		lines = append(lines, line)
+		if s.meanError > g.error || s.refused == s.programs {
+			missed = append(missed, line)
+		}
+	}
+	s := summarizeEstimates(results, estimateGroups[0].counts)
+	if float64(s.refused) > mostRefused*float64(s.programs) {
+		missed = append(missed, fmt.Sprintf("%d of %d programs are refused, at most %.0f%% allowed", s.refused, s.programs,
+			100*mostRefused))
+	}
+	if s.of > 0 && float64(s.inside) < leastCovered*float64(s.of) {
+		missed = append(missed, fmt.Sprintf("%d of %d intervals contain the truth, %.0f%% expected", s.inside, s.of,
+			100*leastCovered))
+	}
+	return lines, missed
+}
