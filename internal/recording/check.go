@@ -26,7 +26,8 @@ var kindNames = [noKind]string{"state", "switch", "wake", "sample", "visit", "fo
 //   - A thread that acts (leaves its core, wakes, visits, makes a thread, is sampled) runs.
 //   - A thread that waits is woken before it runs again. A Wake of a thread that does not wait means nothing; the
 //     kernel has them.
-//   - A goroutine is run by one thread at a time, and was made ready since it waited.
+//   - A goroutine is run by one thread at a time, and was made ready since it waited. Its State is Runnable if a Run
+//     follows.
 func Check(r *Recording) error {
 	if err := r.check(); err != nil {
 		return fmt.Errorf("recording: %w", err)

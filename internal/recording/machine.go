@@ -351,7 +351,9 @@ func (m *machine) states(now int64) []Event {
 		}
 		e := state(now, int32(i), l.condition)
 		e.Place, e.Object = l.place, l.object
-		if !m.goroutine(int32(i)) && l.condition == Running {
+		if l.condition == Running && m.goroutine(int32(i)) {
+			e.Condition = Runnable // a Run follows, if its thread runs
+		} else if l.condition == Running {
 			e.CPU = l.cpu
 			if l.partner != No {
 				run := e

@@ -406,6 +406,19 @@ func TestLeaveOut(t *testing.T) {
 	if n := len(r.Windows[0].Events) + len(r.Windows[1].Events); n < before*8/10 || n > before*9/10 {
 		t.Errorf("%d of %d events are left", n, before)
 	}
+	goroutines := small()
+	LeaveOut(goroutines, 55e5, 65e5)
+	if err := Check(goroutines); err != nil || len(goroutines.Windows) != 3 {
+		t.Fatal(err)
+	}
+	e := goroutines.Windows[2].Events
+	if len(e) != 9 || e[3].Kind != Run || e[3].Other != 3 || e[3].CPU != 0 {
+		t.Errorf("goroutines: %+v", e)
+	}
+	losses := goroutines.Losses
+	if err := Repair(goroutines); err != nil || goroutines.Losses != losses {
+		t.Errorf("%v, losses are %+v, were %+v", err, goroutines.Losses, losses)
+	}
 	LeaveOut(r, 0, from)
 	LeaveOut(r, to, length)
 	if len(r.Windows) != 0 || r.Losses.LeftOut != length-1 {

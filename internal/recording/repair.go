@@ -252,7 +252,7 @@ func (m *mender) stateOf(t int32, was *Event) (is Event, exists bool) {
 	case e.Kind == Fork && actor != t:
 		return Event{}, false
 	case m.goroutine(t):
-		return m.firstOfGoroutine(e, actor == t, set)
+		return m.firstOfGoroutine(t, e, was)
 	case actor == t && e.CPU != No && m.mayBegin(t, e.CPU):
 		is, _ = set(Running)
 		is.CPU = e.CPU
@@ -269,14 +269,19 @@ func (m *mender) stateOf(t int32, was *Event) (is Event, exists bool) {
 	return is, true
 }
 
-func (m *mender) firstOfGoroutine(e *Event, acts bool, set func(Condition) (Event, bool)) (Event, bool) {
+// firstOfGoroutine is stateOf, of a goroutine: it has no core.
+func (m *mender) firstOfGoroutine(t int32, e *Event, was *Event) (is Event, exists bool) {
+	ready := e.Kind == Ready && e.Other == t
 	switch {
-	case acts && e.Kind == Park:
-		return set(Running)
-	case e.Kind == Ready && !acts:
-		return set(Waiting)
+	case was != nil && (ready || was.Condition == Running || was.Condition == Runnable):
+		is = *was
+		is.Time = m.w.Begin
+	case ready:
+		is = state(m.w.Begin, t, Waiting)
+	default:
+		is = state(m.w.Begin, t, Runnable)
 	}
-	return set(Runnable)
+	return is, true
 }
 
 // mayBegin says whether a thread may be on a core as the window begins, by the first event of the core.
