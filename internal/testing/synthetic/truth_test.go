@@ -8,7 +8,7 @@ import (
 	"whatif/internal/recording"
 )
 
-// quick is hardware whose own costs are small beside steps of milliseconds.
+// quick is hardware with costs that are small beside steps of milliseconds.
 func quick(cores int) Hardware {
 	return Hardware{
 		Cores: cores, Slice: 3_000_000, Preempt: 1_000_000, Credit: 1_500_000, Rotate: 8_000_000,
@@ -136,8 +136,8 @@ func TestTruthPipeline(t *testing.T) {
 	}
 }
 
-// TestTruthLock has two threads that are always busy: their lock is free for a short time only if the code outside takes
-// longer than that inside.
+// TestTruthLock has two threads that always want the lock: what the code outside takes is hidden behind the other's
+// code inside, as long as it is shorter.
 func TestTruthLock(t *testing.T) {
 	for _, fair := range []bool{false, true} {
 		p := testProgram(2, 2, func(m *Machine) {
@@ -278,8 +278,8 @@ func TestTruthOpenLoop(t *testing.T) {
 	}
 }
 
-// TestTruthGroupCommit: with one writer each commit is a write of its own; with many, a write takes all that came during
-// the last one.
+// TestTruthGroupCommit: with one writer each commit is a write of its own; with many, a write takes all that came
+// during the last one.
 func TestTruthGroupCommit(t *testing.T) {
 	for _, writers := range []int{1, 6} {
 		p := testProgram(8, 1, func(m *Machine) {
