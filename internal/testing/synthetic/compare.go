@@ -8,8 +8,8 @@ import (
 	"whatif/internal/simulate"
 )
 
-// Comparison is an estimate for one point beside the truth. Gains are in percent: by how much the time between two visits
-// shrinks, or a request's mean latency.
+// Comparison is an estimate for one point beside the truth. Gains are in percent: by how much the time between two
+// visits shrinks, or a request's mean latency.
 type Comparison struct {
 	Point            int
 	Visits           int // that are compared
@@ -61,7 +61,7 @@ func (c Comparison) String() string {
 // Compare compares two simulated runs, one with nothing changed, with the truth. Points without visits are left out.
 //
 // The same visits are compared everywhere: the first n of each window, where n is what the changed simulated run did
-// before its threads ran out of actions. Each of the two gains is the ratio of the times at which the n-th visit happened.
+// before its threads ran out of actions. Each gain is the ratio of the times at which the n-th visit happened.
 func Compare(same, changed simulate.Outcome, truth Truth) []Comparison {
 	var all []Comparison
 	for point := range truth.Same.Windows[0].Visits {

@@ -9,8 +9,7 @@ import (
 	"whatif/internal/simulate"
 )
 
-// outcome is a run of one window with one point, whose visits were at the given times. Threads is how many visits of a
-// recorded run belong together, if they come in another order.
+// outcome is a run of one window with one point and its visits.
 func outcome(length int64, visits ...simulate.Visit) simulate.Outcome {
 	return simulate.Outcome{Windows: []simulate.WindowOutcome{{Length: length, Visits: [][]simulate.Visit{visits}}}}
 }
@@ -56,13 +55,13 @@ func TestCompareWrong(t *testing.T) {
 	}
 }
 
-// TestCompareEnd has two threads; one of them is twice as fast and has nothing recorded left at half the time. From then
-// on the simulated run has too few visits. They must not count.
+// TestCompareEnd has two threads; one of them is twice as fast and has nothing recorded left at half the time. From
+// then on the simulated run has too few visits. They must not count.
 func TestCompareEnd(t *testing.T) {
 	var same, changed, real []simulate.Visit
 	for i := int64(1); i <= 50; i++ {
-		recorded := 20 * i
-		same = append(same, simulate.Visit{Time: recorded, Recorded: recorded}, simulate.Visit{Time: recorded, Recorded: recorded})
+		both := simulate.Visit{Time: 20 * i, Recorded: 20 * i}
+		same = append(same, both, both)
 	}
 	for at := int64(10); at <= 1000; at += 10 {
 		if at <= 500 { // the faster one

@@ -1,6 +1,6 @@
-// Package synthetic makes small programs with threads and runs them in a machine of its own. A run gives a recording, as
-// the kernel side would have made it, and the truth: what the same program does when some of it takes less time. So the
-// engine in package simulate can be tested with thousands of programs, without a kernel.
+// Package synthetic makes small programs with threads and runs them in a machine of its own. A run gives a recording,
+// as the kernel side would have made it, and the truth: what the same program does when some of it takes less time. So
+// the engine in package simulate can be tested with thousands of programs, without a kernel.
 //
 // The package is written apart from the engine: the two share the model of a recording, and nothing else. Its machine
 // knows what a program means (which lock, which queue); the engine only sees what a kernel sees.

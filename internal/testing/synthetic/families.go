@@ -136,7 +136,8 @@ func draftPipeline(d *draft) func(*Machine) {
 	for _, c := range stages {
 		d.round = max(d.round, float64(c.Mean))
 	}
-	d.note("%v; queues of %d, pipes: %t, signals outside: %t; the first stage visits: %t", stages, size, pipes, outside, first)
+	d.note("%v; queues of %d, pipes: %t, signals outside: %t; the first stage visits: %t",
+		stages, size, pipes, outside, first)
 	return func(m *Machine) {
 		point := m.Point("item", false)
 		var queues []channel

@@ -6,8 +6,8 @@ import (
 	"whatif/internal/recording"
 )
 
-// goRuntime is a runtime like Go's: some threads run goroutines, each from a queue of its own, and steal from each other.
-// A goroutine is a Task whose script runs inside that of a thread: what it needs, the thread runs.
+// goRuntime is a runtime like Go's: some threads run goroutines, each from a queue of its own, and steal from each
+// other. A goroutine is a Task, and its script runs inside that of a thread: what it needs, the thread runs.
 type goRuntime struct {
 	m       *Machine
 	workers []*worker
@@ -24,7 +24,7 @@ type worker struct {
 	queue  []*Task
 }
 
-// expired is a goroutine whose wait something outside has ended, before a thread has noticed.
+// expired is a goroutine that something outside has made ready, before a thread has noticed.
 type expired struct {
 	g     *Task
 	cause recording.Cause

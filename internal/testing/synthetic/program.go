@@ -59,8 +59,8 @@ func (p *Program) Record() *recording.Recording {
 // longest is how many times as long as recorded a changed program may take for the recorded visits.
 const longest = 12
 
-// Truth runs the changed program: unchanged until a window begins, then changed, until it has made as many visits as were
-// recorded in the window.
+// Truth runs the changed program: unchanged until a window begins, then changed, until it has made as many visits as
+// were recorded in the window.
 func (p *Program) Truth(c Change) Truth {
 	if p.same == nil {
 		p.Record()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// draft is a program whose parameters are being drawn.
+// draft is a program while its parameters are being drawn.
 type draft struct {
 	*rand.Rand
 	Program
@@ -89,7 +89,6 @@ func (d *draft) hardware() Hardware {
 		Rotate:    pick[int64](d, 0, 8_000_000, 20_000_000, 20_000_000),
 		Latency:   pick[int64](d, 3000, 8000, 20_000, 45_000),
 		Switching: pick[int64](d, 800, 1200, 2000),
-		Period:    pick[int64](d, 100_000, 250_000, 500_000, 1_000_000),
 	}
 }
 
@@ -110,6 +109,8 @@ func (d *draft) disturb() {
 // when draws what is recorded: mostly one window, long enough for some hundred visits.
 func (d *draft) when() {
 	length := int64(min(max(500*d.round, 0.25e9), 1.2e9))
+	// As many samples a core as some seconds of a real recording have.
+	d.Hardware.Period = length / pick[int64](d, 2000, 4000, 8000)
 	begin := int64(30e6) + int64(d.Float64()*30e6)
 	if d.Float64() > 0.15 {
 		d.Windows = []Span{{begin, begin + length}}
@@ -142,7 +143,7 @@ func (d *draft) between(low, high int) int { return low + d.IntN(high-low+1) }
 
 func (d *draft) chance(p float64) bool { return d.Float64() < p }
 
-// duration draws a distribution whose mean lies between two values, as likely in each octave.
+// duration draws a distribution. Its mean lies between two values, as likely in each octave.
 func (d *draft) duration(low, high float64) Distribution {
 	return Distribution{
 		Mean:  int64(low * math.Pow(high/low, d.Float64())),

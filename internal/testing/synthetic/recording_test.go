@@ -27,7 +27,7 @@ func eachFamily(t *testing.T, seeds uint64, test func(*testing.T, *Program)) {
 
 func seeds() uint64 {
 	if testing.Short() {
-		return 3
+		return 2
 	}
 	return 40
 }

@@ -71,7 +71,7 @@ const (
 	stepCount
 )
 
-// abandoned is the panic that ends a script whose machine is closed.
+// abandoned is the panic that ends a script when its machine is closed.
 type abandoned struct{}
 
 // How says what is special about a thread.
@@ -220,7 +220,7 @@ func kindName(kind int) string {
 // Visit visits a progress point. Request visits one at the begin or the end of a request.
 func (t *Task) Visit(point int32) { t.Request(point, recording.Whole, 0) }
 
-// Request visits a point whose latency is asked for.
+// Request visits a point that has latencies.
 func (t *Task) Request(point int32, role recording.Role, key uint64) {
 	t.m.visit(t, point, role, key)
 	t.library("point", costCall)
@@ -231,8 +231,7 @@ func (t *Task) Sleep(d Distribution) {
 	t.SleepFor(d.at(unit(t.draw(stepSleep))))
 }
 
-// SleepUntil waits until a time on the clock, as periodic threads do. The clock does not go faster in a changed program:
-// only what is left to wait does.
+// SleepUntil waits until a time on the clock, as periodic threads do. If code is faster, such a thread waits longer.
 func (t *Task) SleepUntil(at int64) { t.SleepFor(at - t.m.now) }
 
 // SleepFor waits for some ns.

@@ -8,7 +8,7 @@ import (
 	"whatif/internal/recording"
 )
 
-// quick is hardware whose own costs are small beside steps of milliseconds.
+// quick is hardware with costs that are small beside steps of milliseconds.
 func quick(cores int) Hardware {
 	return Hardware{
 		Cores: cores, Slice: 3_000_000, Preempt: 1_000_000, Credit: 1_500_000, Rotate: 8_000_000,
@@ -136,8 +136,8 @@ func TestTruthPipeline(t *testing.T) {
 	}
 }
 
-// TestTruthLock has two threads that are always busy: their lock is free for a short time only if the code outside takes
-// longer than that inside.
+// TestTruthLock has two threads that always want the lock: what the code outside takes is hidden behind the other's
+// code inside, as long as it is shorter.
 func TestTruthLock(t *testing.T) {
 	for _, fair := range []bool{false, true} {
 		p := testProgram(2, 2, func(m *Machine) {
@@ -278,8 +278,8 @@ func TestTruthOpenLoop(t *testing.T) {
 	}
 }
 
-// TestTruthGroupCommit: with one writer each commit is a write of its own; with many, a write takes all that came during
-// the last one.
+// TestTruthGroupCommit: with one writer each commit is a write of its own; with many, a write takes all that came
+// during the last one.
 func TestTruthGroupCommit(t *testing.T) {
 	for _, writers := range []int{1, 6} {
 		p := testProgram(8, 1, func(m *Machine) {
@@ -367,10 +367,14 @@ func TestAccounts(t *testing.T) {
 }
 
 // TestTruthsOfAll checks, for programs of all families, that a changed program comes to its end, and does not gain more
-// than the change takes away.
+// than the change takes away. It may lose: other threads that wait less take cores from it.
 func TestTruthsOfAll(t *testing.T) {
 	eachFamily(t, seeds(), func(t *testing.T, p *Program) {
-		for _, c := range p.Changes(2) {
+		n := 2
+		if testing.Short() {
+			n = 1
+		}
+		for _, c := range p.Changes(n) {
 			truth := p.Truth(c)
 			most := slices.Max(append([]float64{c.Sleeps, c.Disks, c.Nets}, c.Kinds...))
 			for i, w := range truth.Same.Windows {
@@ -382,7 +386,7 @@ func TestTruthsOfAll(t *testing.T) {
 					}
 					if n := len(was); n > 100 && c.Cores == 0 {
 						gain := 1 - float64(is[n-1].Time)/float64(was[n-1].Time)
-						if gain > most+0.1 || gain < most-1.6 {
+						if gain > most+0.1 {
 							t.Errorf("%v: a gain of %.2f", c, gain)
 						}
 					}
