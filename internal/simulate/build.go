@@ -296,6 +296,7 @@ func (b *builder) start(thread, core int32, now int64) {
 // started is what a start means for the program: its wait for a core is over.
 func (b *builder) started(s, core int32, now int64) {
 	t := &b.tracks[s]
+	now = max(now, t.ready) // repaired events may say that it ran sooner
 	t.running, t.since, t.core = true, now, core
 	if t.ready >= 0 {
 		b.was.Waited[recording.CPU] += now - t.ready

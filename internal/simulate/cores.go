@@ -42,10 +42,15 @@ type core struct {
 	since   float64 // until when its current entity's run is booked
 	stint   float64 // when its current entity came
 	gen     uint32  // of the events that are meant for this stint
-	mean    float64 // the virtual time of its entities when there last were some
+	yield   bool    // an entity that has just been woken takes the core from the current one
 	next    int32   // the goroutine that runs next; No
 	shared  account // of all goroutines: they run on the same threads
-	busy    float64 // how long entities of the target have run on it
+
+	// Of the entities that want the core or have it:
+	threads, goroutines int
+	sum, weights        float64 // of the threads: virtual time by weight
+	average             float64 // of all, when there last were some
+	busy                float64 // how long entities of the target have run on it
 }
 
 // accountOf returns the account that an entity's time on a core is booked to.
@@ -59,31 +64,42 @@ func (r *run) accountOf(i, c int32) *account {
 // mean returns the virtual time of a core: the average of its entities', by weight.
 func (r *run) mean(c int32) float64 {
 	k := &r.cores[c]
-	sum, weights := 0.0, 0.0
-	goroutines := false
-	add := func(i int32) {
-		e := &r.w.entities[i]
-		if e.goroutine {
-			goroutines = true
-			return
-		}
-		sum += e.weight * r.ents[i].virtual
-		weights += e.weight
-	}
-	for _, i := range k.queue {
-		add(i)
-	}
-	if k.current >= 0 {
-		add(k.current)
-	}
-	if goroutines {
+	sum, weights := k.sum, k.weights
+	if k.goroutines > 0 {
 		sum += k.shared.virtual
 		weights++
 	}
 	if weights > 0 {
-		k.mean = sum / weights
+		k.average = sum / weights
 	}
-	return k.mean
+	return k.average
+}
+
+// enter counts an entity among those that want a core or have it.
+func (r *run) enter(i, c int32) {
+	k, e := &r.cores[c], &r.w.entities[i]
+	if e.goroutine {
+		k.goroutines++
+		return
+	}
+	k.threads++
+	k.sum += e.weight * r.ents[i].virtual
+	k.weights += e.weight
+}
+
+// exit is the opposite of enter.
+func (r *run) exit(i, c int32) {
+	k, e := &r.cores[c], &r.w.entities[i]
+	if e.goroutine {
+		k.goroutines--
+		return
+	}
+	k.threads--
+	k.sum -= e.weight * r.ents[i].virtual
+	k.weights -= e.weight
+	if k.threads == 0 {
+		k.sum, k.weights = 0, 0 // without errors of rounding
+	}
 }
 
 // can reports whether an entity may run on a core.
@@ -176,27 +192,14 @@ func (r *run) enqueue(i, c int32) {
 	if !r.w.entities[i].goroutine {
 		a.virtual = mean - a.lag
 		a.deadline = a.virtual + r.m.slice/weight
-	} else if !r.hasGoroutine(c) {
+	} else if k.goroutines == 0 {
 		k.shared.virtual = math.Max(k.shared.virtual, mean)
 		k.shared.deadline = k.shared.virtual + r.m.slice
 	}
+	r.enter(i, c)
 	r.seq++
 	a.order, a.core = r.seq, c
 	k.queue = append(k.queue, i)
-}
-
-// hasGoroutine reports whether a goroutine is on a core or in its queue.
-func (r *run) hasGoroutine(c int32) bool {
-	k := &r.cores[c]
-	if k.current >= 0 && r.w.entities[k.current].goroutine {
-		return true
-	}
-	for _, i := range k.queue {
-		if r.w.entities[i].goroutine {
-			return true
-		}
-	}
-	return false
 }
 
 // preempt decides whether an entity that has just come into a core's queue takes the core from the current one.
@@ -207,9 +210,7 @@ func (r *run) preempt(i, c int32) {
 	}
 	old, new := r.accountOf(k.current, c), r.accountOf(i, c)
 	if old != new && new.virtual < old.virtual && new.deadline < old.deadline && r.now-k.stint >= r.m.protect {
-		k.gen++
-		r.push(event{at: r.now, kind: preempts, of: c, gen: k.gen})
-		return
+		k.yield = true
 	}
 	r.stint(c)
 }
@@ -227,6 +228,9 @@ func (r *run) charge(c int32) {
 	a.left = math.Max(0, a.left-ran) // never below 0 by an error of rounding: that would be no run at all
 	account := r.accountOf(k.current, c)
 	account.virtual += ran / e.weight
+	if !e.goroutine {
+		k.sum += ran
+	}
 	if e.thread != recording.No {
 		k.busy += ran
 	}
@@ -243,30 +247,20 @@ func (r *run) stint(c int32) {
 		return
 	}
 	k.gen++
+	if k.yield {
+		r.push(event{at: r.now, kind: preempts, of: c, gen: k.gen})
+		return
+	}
 	d := math.Max(0, r.ents[i].left)
 	if len(k.queue) > 0 {
 		e, account := &r.w.entities[i], r.accountOf(i, c)
-		if r.rival(c) {
+		if !e.goroutine || k.threads > 0 {
 			d = math.Min(d, math.Max(0, (account.deadline-account.virtual)*e.weight))
 		} else {
 			d = math.Min(d, math.Max(0, goroutineSlice-(r.now-k.stint)))
 		}
 	}
 	r.push(event{at: r.now + d, kind: stintEnds, of: c, gen: k.gen})
-}
-
-// rival reports whether another account than the current one's wants a core.
-func (r *run) rival(c int32) bool {
-	k := &r.cores[c]
-	if !r.w.entities[k.current].goroutine {
-		return true
-	}
-	for _, i := range k.queue {
-		if !r.w.entities[i].goroutine {
-			return true
-		}
-	}
-	return false
 }
 
 // stintOver goes on with what comes behind a run, or after a slice.
@@ -301,7 +295,8 @@ func (r *run) leave(c int32) {
 	} else {
 		r.mean(c)
 	}
-	k.current = recording.No
+	r.exit(i, c)
+	k.current, k.yield = recording.No, false
 	k.gen++
 }
 
@@ -314,7 +309,7 @@ func (r *run) requeue(c int32) {
 	if account.virtual >= account.deadline-instant {
 		account.deadline = account.virtual + r.m.slice/r.w.entities[i].weight
 	}
-	k.current = recording.No
+	k.current, k.yield = recording.No, false
 	k.gen++
 	r.set(i, able)
 	r.ents[i].since = r.now
@@ -424,6 +419,7 @@ func (r *run) move(from, to int32, n int) {
 	i := k.queue[n]
 	a := &r.ents[i]
 	a.lag = r.mean(from) - a.virtual
+	r.exit(i, from)
 	k.queue = append(k.queue[:n], k.queue[n+1:]...)
 	if k.next == i {
 		k.next = recording.No

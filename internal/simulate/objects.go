@@ -78,18 +78,19 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 		return mutex, true
 	}
 	f := m.rounds(list)
-	switch m.rec.Objects[o].Kind {
-	case recording.Process:
+	kind := m.rec.Objects[o].Kind
+	if kind == recording.Process {
 		return signal, true
-	case recording.Unknown, recording.Futex:
-		if f.both && !m.mentions(first.place, "cond_", "sem_") {
+	}
+	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
+		switch {
+		case !m.mentions(first.place, "cond_", "sem_"):
 			return m.barrierOrMutex(f, list)
+		case f.always():
+			return barrier, true // made of a condition
 		}
 	}
-	if f.both || f.bursts() {
-		return queue, true
-	}
-	if f.takers > 1 {
+	if f.takers > 1 && !f.both && !f.bursts() {
 		return pool, true
 	}
 	return queue, true
@@ -100,7 +101,7 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
 	w := &m.waits[list[0]]
 	waitAt, wakeAt := m.function(w.place), m.function(w.wakeAt)
-	always := 20*f.partial <= f.n && 10*f.same >= 9*f.n
+	always := f.always()
 	switch {
 	case always && f.size > 2:
 		return barrier, true
@@ -121,6 +122,12 @@ type rounds struct {
 	size    int  // how many threads those are
 	takers  int  // threads that waited
 	both    bool // a thread woke others in one round, and waited in another
+}
+
+// always reports whether each round wakes all that wait, and the same threads meet in each. One round in ten may differ:
+// windows cut some.
+func (f *rounds) always() bool {
+	return 20*f.partial <= f.n && 10*f.same >= 9*f.n
 }
 
 // bursts reports whether several threads are mostly woken at once.

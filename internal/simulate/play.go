@@ -560,6 +560,9 @@ func (r *run) wake(i int32) {
 	}
 	if e.thread != recording.No && (e.begins != outside || a.pos > 0) {
 		r.out.Waited[class] += int64(math.Round(r.now - a.since))
+		if a.wait < 0 {
+			r.out.Assumed += int64(math.Round(r.now - a.since))
+		}
 	}
 	latency := float64(own)
 	if own < 0 {
@@ -576,7 +579,8 @@ func (r *run) part(w *wait) float64 {
 	part := 1.0
 	for i := range r.waiting {
 		u := &r.waiting[i].Unit
-		if u.Classes[w.class] && w.place >= 0 && int(w.place) < len(u.Places) && u.Places[w.place] {
+		at := u.Places == nil || w.place >= 0 && int(w.place) < len(u.Places) && u.Places[w.place]
+		if at && u.Classes[w.class] {
 			part *= math.Max(0, 1-r.waiting[i].By)
 		}
 	}
@@ -597,9 +601,6 @@ func (r *run) unstall() bool {
 		return false
 	}
 	r.stalls++
-	for n := range r.late {
-		r.late[n] = without(r.ents, r.late[n], best)
-	}
 	for p := range r.pools {
 		r.pools[p].blocked = remove(r.pools[p].blocked, best)
 	}
@@ -609,7 +610,9 @@ func (r *run) unstall() bool {
 	a := &r.ents[best]
 	switch do := r.w.entities[best].actions[a.pos]; {
 	case a.state == stopped:
-		r.flags[r.m.waits[do.of].gate] |= reached
+		gate := r.m.waits[do.of].gate
+		r.flags[gate] |= reached
+		r.late[gate] = without(r.ents, r.late[gate], best)
 	case do.deed == doAcquire:
 		r.locks[do.of].owner = best
 	case do.deed == doWake && r.m.waits[do.of].pool >= 0:

@@ -33,8 +33,8 @@ import "whatif/internal/recording"
 // Unit is what can be faster: code, waits, or both.
 type Unit struct {
 	Stacks  []bool                  // by the number of the stack: a thread that runs there is in the unit
-	Places  []bool                  // by the number of the place: a thread that waits there waits in the unit
-	Classes [recording.Classes]bool // which of the waits at Places are meant
+	Places  []bool                  // by the number of the place: a thread that waits there waits in the unit. Nil: all
+	Classes [recording.Classes]bool // which of the waits at Places are meant. Waits for a core cannot be shorter.
 }
 
 // Faster is a unit that takes less time. A wait that another thread ends can end before that thread has come so far: the
@@ -65,6 +65,11 @@ type WindowOutcome struct {
 	Busy   int64                    // ns in which cores ran the target's threads, added up
 	Waited [recording.Classes]int64 // ns of waits that are over, added up over threads
 	Visits [][]Visit                // by point, in order of time
+
+	// Assumed is the part of Waited that is not in the recording: waits of threads that came sooner than recorded, for the
+	// last one at a barrier, for room in a queue, or for a lock. If it is large, the outcome depends on what was inferred
+	// about objects.
+	Assumed int64
 }
 
 // Visit is a visit to a point. A request that begins and ends is one visit, at its end.
