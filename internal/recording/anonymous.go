@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Anonymous gives a copy of a recording without what says which program it is of: addresses, names, process ids, lines,
-// the time of day and the keys of requests. Each is replaced by a number in order of first appearance. So what was equal
-// is equal still, and a simulation of the copy is one of the recording. The times of events stay.
+// Anonymous gives a copy of a recording without what says which program it is of: addresses, names, process ids,
+// lines, the time of day and the keys of requests. Each is replaced by a number in order of first appearance. So what
+// was equal is equal still, and a simulation of the copy is one of the recording. The times of events stay.
 func Anonymous(r *Recording) *Recording {
 	a := anonymizer{
 		strings: make(map[stringKey]string), numbers: make(map[numberKey]uint64), next: make(map[kindOfNumber]uint64),

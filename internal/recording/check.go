@@ -26,21 +26,29 @@ var kindNames = [noKind]string{"state", "switch", "wake", "sample", "visit", "fo
 //   - A thread that acts (leaves its core, wakes, visits, makes a thread, is sampled) runs.
 //   - A thread that waits is woken before it runs again. A Wake of a thread that does not wait means nothing; the
 //     kernel has them.
-//   - A goroutine is run by one thread at a time, and was made ready since it waited.
+//   - A goroutine is run by one thread at a time, and was made ready since it waited. Its State is Runnable if a Run
+//     follows.
 func Check(r *Recording) error {
-	if err := r.checkTables(); err != nil {
+	if err := r.check(); err != nil {
 		return fmt.Errorf("recording: %w", err)
+	}
+	return nil
+}
+
+func (r *Recording) check() error {
+	if err := r.checkTables(); err != nil {
+		return err
 	}
 	m := newMachine(r)
 	end := int64(0)
 	for i := range r.Windows {
 		w := &r.Windows[i]
 		if w.Begin < end || w.End < w.Begin || w.End > r.Length {
-			return fmt.Errorf("recording: window %d is from %d to %d ns: want %d to %d", i, w.Begin, w.End, end, r.Length)
+			return fmt.Errorf("window %d is from %d to %d ns, want %d to %d", i, w.Begin, w.End, end, r.Length)
 		}
 		end = w.End
 		if err := m.checkWindow(w); err != nil {
-			return fmt.Errorf("recording: window %d, %w", i, err)
+			return fmt.Errorf("window %d, %w", i, err)
 		}
 	}
 	return nil

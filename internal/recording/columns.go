@@ -56,11 +56,13 @@ func yesNo(id uint64, at func(row int) *bool) column {
 		}}
 }
 
-// names are the strings of a recording, each once.
+// names are the strings of a recording, each once. Number 0 is the empty one.
 type names struct {
 	list  []string
 	index map[string]int64
 }
+
+func newNames() names { return names{list: []string{""}, index: map[string]int64{"": 0}} }
 
 func (n *names) number(s string) int64 {
 	i, ok := n.index[s]

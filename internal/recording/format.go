@@ -157,17 +157,22 @@ func times(e []Event) []column {
 	}
 }
 
-// fields are the other columns, of the events of one kind. A thread is the difference to the one that its core runs:
-// mostly nothing.
-func fields(e []Event, at []int32, runs []int32) []column {
+// fields are the other columns, of the events of one kind. Where something is guessed, it is the difference to that.
+func fields(e []Event, at []int32, differences []guessed) []column {
+	difference := func(id uint64, get func(d *guessed) int32, set func(e *Event) *int32) column {
+		return column{id, plain,
+			func(i int) int64 { return int64(get(&differences[at[i]])) },
+			func(i int, n int64) bool {
+				*set(&e[at[i]]) = int32(n)
+				return int64(int32(n)) == n
+			}}
+	}
 	return []column{
 		field(1, plain, func(i int) *int16 { return &e[at[i]].CPU }),
-		{2, plain,
-			func(i int) int64 { return int64(e[at[i]].Thread) - int64(runs[at[i]]) },
-			func(i int, n int64) bool { e[at[i]].Thread = int32(n); return int64(int32(n)) == n }},
+		difference(2, func(d *guessed) int32 { return d.thread }, func(e *Event) *int32 { return &e.Thread }),
 		field(3, plain, func(i int) *int32 { return &e[at[i]].Other }),
-		field(4, plain, func(i int) *int32 { return &e[at[i]].Place }),
-		field(5, plain, func(i int) *int32 { return &e[at[i]].Object }),
+		difference(4, func(d *guessed) int32 { return d.place }, func(e *Event) *int32 { return &e.Place }),
+		difference(5, func(d *guessed) int32 { return d.object }, func(e *Event) *int32 { return &e.Object }),
 		field(6, plain, func(i int) *int32 { return &e[at[i]].Stack }),
 		field(7, plain, func(i int) *int32 { return &e[at[i]].Point }),
 		field(8, plain, func(i int) *Condition { return &e[at[i]].Condition }),
@@ -194,28 +199,10 @@ func byKind(events []Event) (lists [noKind][]int32) {
 	return lists
 }
 
-// guess is the thread that each core ran last, so far as events told.
-type guess struct{ runs []int32 }
-
-// next gives the thread that an event's core runs, and takes the event into account: its thread is found by thread.
-func (g *guess) next(e *Event, thread func(runs int32) int32) {
-	cpu := int(e.CPU) + 1 // the core that is not known is one, too
-	for len(g.runs) <= cpu {
-		g.runs = append(g.runs, No)
-	}
-	t := thread(g.runs[cpu])
-	switch {
-	case e.Kind == Switch:
-		g.runs[cpu] = e.Other
-	case e.Kind == State && e.Condition == Running:
-		g.runs[cpu] = t
-	}
-}
-
 // Write writes a recording, which must be well-formed.
 func Write(w io.Writer, r *Recording) error {
-	if err := Check(r); err != nil {
-		return fmt.Errorf("writing %w", err)
+	if err := r.check(); err != nil {
+		return fmt.Errorf("writing recording: %w", err)
 	}
 	var packed bytes.Buffer
 	packed.WriteString(magic + strconv.Itoa(Version) + "\n")
@@ -223,7 +210,7 @@ func Write(w io.Writer, r *Recording) error {
 	if err != nil {
 		return err
 	}
-	b := body{Recording: r, names: names{index: make(map[string]int64)}, cost: r.cost()}
+	b := body{Recording: r, names: newNames(), cost: r.cost()}
 	if b.cost <= MaxMemory {
 		err = b.write(z)
 	}
@@ -277,8 +264,8 @@ func (b *body) write(w io.Writer) error {
 	tables := b.appendTables(nil)
 	out := appendSection(nil, headSection, func(s []byte) []byte { return appendTable(s, 1, b.head()) })
 	out = appendSection(out, namesSection, func(s []byte) []byte {
-		s = binary.AppendUvarint(s, uint64(len(b.names.list)))
-		for _, n := range b.names.list {
+		s = binary.AppendUvarint(s, uint64(len(b.names.list)-1))
+		for _, n := range b.names.list[1:] {
 			s = append(binary.AppendUvarint(s, uint64(len(n))), n...)
 			b.cost += nameCost + uint64(len(n))
 		}
@@ -287,9 +274,9 @@ func (b *body) write(w io.Writer) error {
 	if _, err := w.Write(append(out, tables...)); err != nil {
 		return err
 	}
-	var g guess
+	g := newGuesser(len(b.Threads))
 	for i := range b.Windows {
-		out = appendSection(out[:0], windowSection, func(s []byte) []byte { return appendWindow(s, &b.Windows[i], &g) })
+		out = appendSection(out[:0], windowSection, func(s []byte) []byte { return appendWindow(s, &b.Windows[i], g) })
 		if _, err := w.Write(out); err != nil {
 			return err
 		}
@@ -333,21 +320,21 @@ func (b *body) appendTables(out []byte) []byte {
 	return out
 }
 
-func appendWindow(s []byte, w *Window, g *guess) []byte {
+func appendWindow(s []byte, w *Window, g *guesser) []byte {
 	s = binary.AppendVarint(s, w.Begin)
 	s = binary.AppendVarint(s, w.End)
 	s = binary.AppendUvarint(s, uint64(len(w.Events)))
 	s = appendTable(s, len(w.Events), times(w.Events))
-	runs := make([]int32, len(w.Events))
+	differences := make([]guessed, len(w.Events))
 	for i := range w.Events {
 		e := &w.Events[i]
-		g.next(e, func(thread int32) int32 {
-			runs[i] = thread
-			return e.Thread
-		})
+		t := g.thread(e)
+		place, object := g.place(e)
+		differences[i] = guessed{e.Thread - t, e.Place - place, e.Object - object}
+		g.learn(e)
 	}
 	for _, at := range byKind(w.Events) {
-		s = appendTable(s, len(at), fields(w.Events, at, runs))
+		s = appendTable(s, len(at), fields(w.Events, at, differences))
 	}
 	return s
 }
@@ -391,30 +378,37 @@ func read(packed []byte) (*Recording, error) {
 // readBody reads the sections, and checks what they say.
 func readBody(in io.Reader, budget uint64) (*Recording, error) {
 	s := &source{in: bufio.NewReaderSize(in, 64<<10), budget: budget}
-	b := body{Recording: new(Recording)}
-	var g guess
+	b := body{Recording: new(Recording), names: newNames()}
+	var g *guesser
 	last := uint64(0)
 	for s.err == nil {
 		if _, err := s.in.Peek(1); err == io.EOF && last >= headSection { //nolint:errorlint // as bufio gives it
 			break
 		}
 		section := s.unsigned()
-		if s.err == nil && (section < last || section == last && section != windowSection || last == 0 && section != headSection) {
+		again := section == last && section != windowSection
+		if s.err == nil && (section < last || again || last == 0 && section != headSection) {
 			s.fail(damaged("section %d after section %d", section, last))
 		}
 		if last = section; section > windowSection {
 			s.skip(s.size())
 			continue
 		}
-		s.sized(func() { b.section(s, section, &g) })
+		if section == windowSection && g == nil {
+			g = newGuesser(len(b.Threads))
+		}
+		s.sized(func() { b.section(s, section, g) })
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
-	return b.Recording, Check(b.Recording)
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	return b.Recording, nil
 }
 
-func (b *body) section(s *source, section uint64, g *guess) {
+func (b *body) section(s *source, section uint64, g *guesser) {
 	switch section {
 	case headSection:
 		s.table(1, b.head())
@@ -492,7 +486,7 @@ func (b *body) readStacks(s *source) {
 	lists(s, lengths, plain, func(i int, part []int32) { b.Stacks[i] = part })
 }
 
-func (b *body) readWindow(s *source, g *guess) {
+func (b *body) readWindow(s *source, g *guesser) {
 	s.charge(1, windowCost)
 	w := Window{Begin: s.signed(), End: s.signed()}
 	w.Events = list[Event](s, eventCost)
@@ -514,10 +508,11 @@ func (b *body) readWindow(s *source, g *guess) {
 			s.fail(damaged("core %d", e.CPU))
 			return
 		}
-		g.next(e, func(runs int32) int32 {
-			e.Thread += runs
-			return e.Thread
-		})
+		e.Thread += g.thread(e)
+		place, object := g.place(e)
+		e.Place += place
+		e.Object += object
+		g.learn(e)
 	}
 	b.Windows = append(b.Windows, w)
 }

@@ -42,7 +42,8 @@ func TestRoundTrip(t *testing.T) {
 func TestUnusedFields(t *testing.T) {
 	r := small()
 	e := &r.Windows[0].Events[3]
-	e.Key, e.Other, e.Place, e.Object, e.Point, e.Condition, e.Class, e.Role = 1<<64-1, -7, 1<<31-1, -1<<31, 9, 250, 251, 252
+	e.Key, e.Other, e.Place, e.Object, e.Point = 1<<64-1, -7, 1<<31-1, -1<<31, 9
+	e.Condition, e.Class, e.Role = 250, 251, 252
 	again, err := Read(bytes.NewReader(packed(t, r)))
 	if err != nil || !reflect.DeepEqual(again, r) {
 		t.Error(err)
@@ -100,8 +101,10 @@ func TestLaterVersions(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	head := func(s []byte) []byte {
-		s = appendTable(s, 1, []column{{1, plain, func(int) int64 { return 3 }, nil}, {50, delta, func(int) int64 { return 7 }, nil}})
-		return s
+		return appendTable(s, 1, []column{
+			{1, plain, func(int) int64 { return 3 }, nil},
+			{50, delta, func(int) int64 { return 7 }, nil},
+		})
 	}
 	sections := appendSection(nil, headSection, head)
 	sections = appendSection(sections, 40, func(s []byte) []byte { return append(s, "more"...) })
@@ -134,7 +137,8 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("byte %d: no error", i)
 		}
 	}
-	if err := Write(io.Discard, &Recording{}); err == nil || !strings.Contains(err.Error(), "writing recording: number of cores") {
+	err := Write(io.Discard, &Recording{})
+	if err == nil || !strings.Contains(err.Error(), "writing recording: number of cores") {
 		t.Error(err)
 	}
 }
@@ -145,20 +149,23 @@ func TestReadRefusesBodies(t *testing.T) {
 		return appendSection(nil, number, func(s []byte) []byte { return append(s, text...) })
 	}
 	good := section(headSection, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0) // one core
+	with := func(number uint64, text ...byte) []byte {
+		return append(bytes.Clone(good), section(number, text...)...)
+	}
 	for want, body := range map[string][]byte{
-		"section 3 after section 0":          section(threadsSection),
-		"section 1 after section 1":          append(bytes.Clone(good), good...),
-		"column 1 after 1, of 1 rows":        section(headSection, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
-		"coding 9":                           section(headSection, 1, 9, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0),
-		"1 bytes where 2 were announced":     section(headSection, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0),
-		"column 5 after 0, of 0 rows":        append(bytes.Clone(good), section(pointsSection, 0, 5, 0)...),
-		"claims more than its size":          append(bytes.Clone(good), section(pointsSection, 0x80, 0x80, 0x80, 1)...),
-		"column 1 has 3":                     append(bytes.Clone(good), section(pointsSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 6, 0)...),
-		"an event of kind 9":                 append(bytes.Clone(good), section(windowSection, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 18, 0)...),
-		"a list of -1":                       append(bytes.Clone(good), section(stacksSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0)...),
-		"overflow":                           append(bytes.Clone(good), section(pointsSection, bytes.Repeat([]byte{255}, 12)...)...),
-		"section 9 after section 40":         append(append(bytes.Clone(good), section(40)...), section(windowSection)...),
-		"recording: window 0 is from 1 to 0": append(bytes.Clone(good), section(windowSection, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)...),
+		"section 3 after section 0":      section(threadsSection),
+		"section 1 after section 1":      append(bytes.Clone(good), good...),
+		"column 1 after 1, of 1 rows":    section(headSection, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0),
+		"coding 9":                       section(headSection, 1, 9, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0),
+		"1 bytes where 2 were announced": section(headSection, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0),
+		"column 5 after 0, of 0 rows":    with(pointsSection, 0, 5, 0),
+		"claims more than its size":      with(pointsSection, 0x80, 0x80, 0x80, 1),
+		"column 1 has 3":                 with(pointsSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 6, 0),
+		"an event of kind 9":             with(windowSection, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 18, 0),
+		"a list of -1":                   with(stacksSection, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0),
+		"overflow":                       with(pointsSection, bytes.Repeat([]byte{255}, 12)...),
+		"section 9 after section 40":     append(append(bytes.Clone(good), section(40)...), section(windowSection)...),
+		"window 0 is from 1 to 0":        with(windowSection, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 	} {
 		if r, err := readBody(bytes.NewReader(body), 2000); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s: %v, %+v", want, err, r)
@@ -193,7 +200,8 @@ func TestTooLarge(t *testing.T) {
 		r.Stacks = append(r.Stacks, stack)
 	}
 	r.Frames = make([]Frame, 1)
-	if err := Write(io.Discard, r); err == nil || !strings.Contains(err.Error(), "takes 260 MiB in memory, and may take 256") {
+	err := Write(io.Discard, r)
+	if err == nil || !strings.Contains(err.Error(), "takes 260 MiB in memory, and may take 256") {
 		t.Error(err)
 	}
 }
@@ -213,7 +221,7 @@ func TestHostile(t *testing.T) {
 			})...)
 		}
 		bodies := [][]byte{
-			append(bytes.Clone(head), appendSection(nil, 99, func(s []byte) []byte { return append(s, make([]byte, 100<<20)...) })...),
+			appendSection(bytes.Clone(head), 99, func(s []byte) []byte { return append(s, make([]byte, 100<<20)...) }),
 			append(bytes.Clone(head), bytes.Repeat(appendSection(nil, windowSection, func(s []byte) []byte {
 				return append(s, make([]byte, 2+1+1+int(noKind))...)
 			}), 3<<20)...),

@@ -335,6 +335,12 @@ func (m *machine) forceOff(thread int32, condition Condition) {
 	l.exists, l.condition, l.place, l.object = true, condition, No, No
 }
 
+// state gives the State of a thread.
+func state(time int64, thread int32, condition Condition) Event {
+	return Event{Time: time, Kind: State, Thread: thread, Condition: condition, CPU: No,
+		Other: No, Place: No, Object: No, Stack: No, Point: No}
+}
+
 // states gives the events with which a window begins now.
 func (m *machine) states(now int64) []Event {
 	var events, runs []Event
@@ -343,16 +349,19 @@ func (m *machine) states(now int64) []Event {
 		if !l.exists || l.condition == Ended {
 			continue
 		}
-		e := Event{Time: now, Kind: State, Thread: int32(i), Other: No, Place: l.place, Object: l.object, Stack: No, Point: No,
-			CPU: No, Condition: l.condition}
-		if !m.goroutine(int32(i)) && l.condition == Running {
+		e := state(now, int32(i), l.condition)
+		e.Place, e.Object = l.place, l.object
+		if l.condition == Running && m.goroutine(int32(i)) {
+			e.Condition = Runnable // a Run follows, if its thread runs
+		} else if l.condition == Running {
 			e.CPU = l.cpu
+			if l.partner != No {
+				run := e
+				run.Kind, run.Other = Run, l.partner
+				runs = append(runs, run)
+			}
 		}
 		events = append(events, e)
-		if !m.goroutine(int32(i)) && l.partner != No && l.condition == Running {
-			runs = append(runs, Event{Time: now, Kind: Run, Thread: int32(i), Other: l.partner, Place: No, Object: No, Stack: No,
-				Point: No, CPU: l.cpu})
-		}
 	}
 	return append(events, runs...)
 }

@@ -1,6 +1,6 @@
 // Package recording is what a target did during some seconds in which nothing was delayed: which thread ran where and
-// when, what let a waiting thread go on, in which code samples fell, and when points were visited. Package simulate runs
-// it again. A recording is complete in itself: it can be read on another machine, without the target's files.
+// when, what let a waiting thread go on, in which code samples fell, and when points were visited. Package simulate
+// runs it again. A recording is complete in itself: it can be read on another machine, without the target's files.
 package recording
 
 // Recording is one recording. Threads, points, objects, places and stacks are named by their number in its lists.

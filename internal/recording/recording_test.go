@@ -23,7 +23,8 @@ func small() *Recording {
 		Places:  []Place{{0, 0x401000, 0x7ffe_0000}, {No, 0x402000, 0}, {1, 0x403000, 0xc000_8000}},
 		Stacks:  []Stack{{0, 1}, {1}, {2, 0, 1}},
 		Frames: []Frame{
-			{Function: "work(int)", Short: "work", File: "/src/app.c", Line: 10, Binary: "/bin/app", Inlined: true, InScope: true},
+			{Function: "work(int)", Short: "work", File: "/src/app.c", Line: 10, Binary: "/bin/app", Inlined: true,
+				InScope: true},
 			{Function: "main", File: "/src/app.c", Line: 99, Binary: "/bin/app", InScope: true},
 			{Function: "futex_wait", Kernel: true},
 		},
@@ -353,6 +354,43 @@ func TestRepairRefuses(t *testing.T) {
 	}
 }
 
+// TestNoRoom: all events of some stretches found no room.
+func TestNoRoom(t *testing.T) {
+	for seed := range uint64(10) {
+		r := synthesize(seed, 5000)
+		random := rand.New(rand.NewPCG(seed, 4))
+		var stretches [][2]int64
+		for range 3 {
+			from := random.Int64N(r.Length)
+			stretches = append(stretches, [2]int64{from, from + random.Int64N(r.Length/20)})
+		}
+		for _, s := range stretches {
+			r.Windows[0].Events = slices.DeleteFunc(r.Windows[0].Events, func(e Event) bool {
+				return e.Kind != State && e.Time > s[0] && e.Time <= s[1]
+			})
+		}
+		for _, s := range stretches {
+			LeaveOut(r, s[0], s[1])
+		}
+		if err := Repair(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(r); err != nil {
+			t.Errorf("%d: %v", seed, err)
+		}
+		if covered(r)+r.Losses.LeftOut != r.Length-1 || covered(r) < r.Length*8/10 {
+			t.Errorf("%d: losses are %+v of %d, %d are left", seed, r.Losses, r.Length, covered(r))
+		}
+		for _, w := range r.Windows {
+			for _, s := range stretches {
+				if w.Begin < s[1] && s[0] < w.End {
+					t.Errorf("%d: the window from %d to %d has the stretch from %d to %d", seed, w.Begin, w.End, s[0], s[1])
+				}
+			}
+		}
+	}
+}
+
 // TestLeaveOut: what was going on before a stretch goes on after it.
 func TestLeaveOut(t *testing.T) {
 	r := synthesize(3, 5000)
@@ -367,6 +405,19 @@ func TestLeaveOut(t *testing.T) {
 	}
 	if n := len(r.Windows[0].Events) + len(r.Windows[1].Events); n < before*8/10 || n > before*9/10 {
 		t.Errorf("%d of %d events are left", n, before)
+	}
+	goroutines := small()
+	LeaveOut(goroutines, 55e5, 65e5)
+	if err := Check(goroutines); err != nil || len(goroutines.Windows) != 3 {
+		t.Fatal(err)
+	}
+	e := goroutines.Windows[2].Events
+	if len(e) != 9 || e[3].Kind != Run || e[3].Other != 3 || e[3].CPU != 0 {
+		t.Errorf("goroutines: %+v", e)
+	}
+	losses := goroutines.Losses
+	if err := Repair(goroutines); err != nil || goroutines.Losses != losses {
+		t.Errorf("%v, losses are %+v, were %+v", err, goroutines.Losses, losses)
 	}
 	LeaveOut(r, 0, from)
 	LeaveOut(r, to, length)

@@ -18,7 +18,7 @@ import (
 //   - What becomes of a thread that left its core unseen is told by the next event that names it: if that is a Wake, it
 //     waited; if it runs, it could.
 //   - A Wake may come a moment before the Switch to which it belongs, as another core sends it: it is moved behind it.
-//   - A thread that goes on and was not woken leaves a stretch out: nobody knows what woke it.
+//   - Where a thread goes on and was not woken, a stretch is left out: the cause is not known.
 //   - A goroutine that goes on and was not made ready was so by the runtime, from outside: others are seen.
 //
 // Events that are out of order are sorted. An event whose numbers are out of range is an error, and nothing is changed.
@@ -219,16 +219,13 @@ func (m *mender) initial(given []Event) []Event {
 		if exists {
 			states = append(states, is)
 		}
-		if exists != (was != nil) || exists && (was.Condition != is.Condition || is.Condition == Running && was.CPU != is.CPU) {
+		if exists != (was != nil) {
+			m.repairs++
+		} else if exists && (was.Condition != is.Condition || is.Condition == Running && was.CPU != is.CPU) {
 			m.repairs++
 		}
 	}
 	return states
-}
-
-func state(time int64, thread int32, condition Condition) Event {
-	return Event{Time: time, Kind: State, Thread: thread, Condition: condition, CPU: No,
-		Other: No, Place: No, Object: No, Stack: No, Point: No}
 }
 
 // stateOf gives the state of a thread at the window's begin, by its first event and by the state that was recorded.
@@ -255,7 +252,7 @@ func (m *mender) stateOf(t int32, was *Event) (is Event, exists bool) {
 	case e.Kind == Fork && actor != t:
 		return Event{}, false
 	case m.goroutine(t):
-		return m.firstOfGoroutine(e, actor == t, set)
+		return m.firstOfGoroutine(t, e, was)
 	case actor == t && e.CPU != No && m.mayBegin(t, e.CPU):
 		is, _ = set(Running)
 		is.CPU = e.CPU
@@ -272,14 +269,19 @@ func (m *mender) stateOf(t int32, was *Event) (is Event, exists bool) {
 	return is, true
 }
 
-func (m *mender) firstOfGoroutine(e *Event, acts bool, set func(Condition) (Event, bool)) (Event, bool) {
+// firstOfGoroutine is stateOf, of a goroutine: it has no core.
+func (m *mender) firstOfGoroutine(t int32, e *Event, was *Event) (is Event, exists bool) {
+	ready := e.Kind == Ready && e.Other == t
 	switch {
-	case acts && e.Kind == Park:
-		return set(Running)
-	case e.Kind == Ready && !acts:
-		return set(Waiting)
+	case was != nil && (ready || was.Condition == Running || was.Condition == Runnable):
+		is = *was
+		is.Time = m.w.Begin
+	case ready:
+		is = state(m.w.Begin, t, Waiting)
+	default:
+		is = state(m.w.Begin, t, Runnable)
 	}
-	return set(Runnable)
+	return is, true
 }
 
 // mayBegin says whether a thread may be on a core as the window begins, by the first event of the core.
