@@ -1,0 +1,148 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+
+	"whatif/internal/recording"
+)
+
+// Bound is how far the simulated machine may be off, with nothing changed, so that what it says of changes is worth
+// telling: an error of a tenth is as large as most of the effects that users look for.
+const Bound = 0.1
+
+// Deviation is how far a simulated run in which nothing is changed is from the recording.
+type Deviation struct {
+	Points  []float64                  // by point: time per visit, simulated over recorded, less 1. NaN: too few visits
+	Latency []float64                  // by point: the same of the mean latency
+	Busy    float64                    // the same of the share of time in which cores were busy
+	Waited  [recording.Classes]float64 // simulated less recorded time, of all the time that threads ran or waited
+	Stalls  int                        // times that all threads waited for each other, and one was let go
+	Doubts  []string                   // what the recording does not tell
+	names   []string                   // of the points
+}
+
+// Check runs the recording with nothing changed, and compares.
+func (m *Machine) Check() Deviation {
+	d := m.deviation()
+	for i := range m.rec.Windows {
+		if len(m.windows[i].entities) == 0 {
+			d.Doubts = append(d.Doubts, fmt.Sprintf("window %d has no thread", i))
+		}
+	}
+	return d
+}
+
+// deviation runs the recording with nothing changed, and compares.
+func (m *Machine) deviation() Deviation {
+	r := m.runs.Get().(*run)
+	defer m.runs.Put(r)
+	r.prepare(m, Change{})
+	now := Outcome{Windows: make([]WindowOutcome, len(m.windows))}
+	d := Deviation{Doubts: append([]string(nil), m.doubts...)}
+	for i := range m.windows {
+		r.play(&m.windows[i], &now.Windows[i])
+	}
+	d.Stalls = r.stalls
+	for p := range m.rec.Points {
+		d.names = append(d.names, m.rec.Points[p].Name)
+		d.Points = append(d.Points, pace(&now, p)-1)
+		d.Latency = append(d.Latency, latency(&now, p)/latency(&m.was, p)-1)
+	}
+	was, is := m.was.total(), now.total()
+	all := float64(was.Busy)
+	for _, w := range was.Waited {
+		all += float64(w)
+	}
+	// The simulated window may be over sooner: per ns of it.
+	scale := float64(was.Length) / math.Max(1, float64(is.Length))
+	d.Busy = float64(is.Busy)*scale/math.Max(1, float64(was.Busy)) - 1
+	for c := range d.Waited {
+		d.Waited[c] = (float64(is.Waited[c])*scale - float64(was.Waited[c])) / math.Max(1, all)
+	}
+	return d
+}
+
+// pace returns how much time passed from the first to the last visit of a point, simulated over recorded. NaN: unknown.
+func pace(o *Outcome, p int) float64 {
+	simulated, recorded := int64(0), int64(0)
+	for i := range o.Windows {
+		if v := o.Windows[i].Visits[p]; len(v) > 1 {
+			simulated += v[len(v)-1].Time - v[0].Time
+			recorded += v[len(v)-1].Recorded - v[0].Recorded
+		}
+	}
+	if recorded <= 0 {
+		return math.NaN()
+	}
+	return float64(simulated) / float64(recorded)
+}
+
+// latency returns the mean latency of a point. NaN: unknown.
+func latency(o *Outcome, p int) float64 {
+	sum, n := 0.0, 0.0
+	for i := range o.Windows {
+		for _, v := range o.Windows[i].Visits[p] {
+			if v.Latency >= 0 {
+				sum += float64(v.Latency)
+				n++
+			}
+		}
+	}
+	return sum / n
+}
+
+// total adds up the windows of an outcome.
+func (o *Outcome) total() WindowOutcome {
+	var sum WindowOutcome
+	for i := range o.Windows {
+		w := &o.Windows[i]
+		sum.Length += w.Length
+		sum.Busy += w.Busy
+		for c := range w.Waited {
+			sum.Waited[c] += w.Waited[c]
+		}
+	}
+	return sum
+}
+
+// Worst returns what is furthest off, and by how much: 0.1 is ten percent.
+func (d Deviation) Worst() (what string, by float64) {
+	return d.worst()
+}
+
+func (d Deviation) worst() (what string, by float64) {
+	take := func(name string, x float64) {
+		if math.Abs(x) > math.Abs(by) { // false for NaN
+			what, by = name, x
+		}
+	}
+	for p, x := range d.Points {
+		take("time per visit of "+d.names[p], x)
+	}
+	for p, x := range d.Latency {
+		take("latency of "+d.names[p], x)
+	}
+	take("time on cores", d.Busy)
+	for c, x := range d.Waited {
+		take("waiting for "+classNames[c], x)
+	}
+	return what, by
+}
+
+// classNames says what threads wait for.
+var classNames = [recording.Classes]string{"something else", "a disk", "a network", "a clock", "other threads",
+	"a child process", "a core"}
+
+// Trusted reports whether the simulated machine does what was recorded, within Bound; otherwise with the reason.
+func (d Deviation) Trusted() (ok bool, reason string) {
+	if what, by := d.worst(); math.Abs(by) > Bound {
+		return false, fmt.Sprintf("simulating the recording with nothing changed is %.0f%% off (%s): "+
+			"predictions would be, too", 100*by, what)
+	}
+	if d.Stalls > 0 {
+		return false, fmt.Sprintf("all simulated threads waited for each other, %d times: "+
+			"what they wait for was not understood", d.Stalls)
+	}
+	return true, ""
+}

@@ -1,0 +1,230 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"whatif/internal/recording"
+)
+
+// Machine is a recording that can be run again. Several goroutines may call its methods at the same time.
+type Machine struct {
+	rec      *recording.Recording
+	cpus     []int16 // the cores that were used, by their number in the machine
+	windows  []window
+	segments []segment
+	samples  []sample
+	kinds    kinds
+	waits    []wait
+	visits   []visit
+	locks    []lock // by the number of the object
+	pools    int
+	room     []int           // by pool: how many wake-ups givers can be ahead of takers
+	wakeups  [causes]float64 // ns that an idle core takes to run a thread, the median, by the cause
+	slice    float64         // ns that a thread keeps a core which others want
+	protect  float64         // ns that a thread keeps a core at least, whoever wakes up
+	was      Outcome         // as recorded
+	begun    int             // visits that end requests and have their begin
+	doubts   []string
+	runs     sync.Pool // of *run: their buffers
+}
+
+// causes is the number of causes: those of package recording, and goroutines, which are made ready without the kernel.
+const (
+	byGoroutine = recording.ByDevice + 1
+	causes      = byGoroutine + 1
+)
+
+// window is the programs of one window.
+type window struct {
+	length   float64
+	entities []entity
+	coupled  int // entities that wake or wait for others
+	loose    int // entities that begin again
+}
+
+// entity is a thread or a goroutine, or the strangers on one core.
+type entity struct {
+	thread    int32 // No: strangers
+	actions   []action
+	start     float64   // when it is there; forked: unknown
+	begins    condition // at its start
+	core      int32     // where it is at its start; No: anywhere
+	allowed   []bool    // by core; nil: all
+	weight    float64
+	goroutine bool
+	cut       bool // it ran or could run when the window ended: it would go on
+	coupled   bool // it wakes others, or waits for others
+	loose     bool // it begins again when it has done all its actions
+}
+
+// condition is what an entity does at its start.
+type condition uint8
+
+const (
+	runs    condition = iota // on its core
+	ready                    // it can run
+	waits                    // its first action is a wait that has begun
+	unborn                   // until another entity forks it
+	outside                  // it starts at a time, without another entity
+)
+
+// deed is what an action does.
+type deed uint8
+
+const (
+	doRun     deed = iota // of: a segment
+	doWait                // of: a wait
+	doWake                // of: the wait that it ends
+	doVisit               // of: a visit
+	doFork                // of: an entity
+	doAcquire             // of: an object that is a lock
+	doRelease             // of: the same
+	doNothing
+)
+
+// action is one step of an entity's program.
+type action struct {
+	deed deed
+	of   int32
+}
+
+// visit is one recorded visit.
+type visit struct {
+	point  int32
+	role   recording.Role
+	begin  int32 // of an end: the number of its begin among m.visits, or No
+	time   int64 // since the window's begin
+	counts bool  // it appears in the outcome: it is no begin of a latency
+}
+
+// New makes a machine from a recording. It keeps the recording, which must not change any more.
+func New(r *recording.Recording) (*Machine, error) {
+	if err := validate(r); err != nil {
+		return nil, fmt.Errorf("simulating a recording: %w", err)
+	}
+	m := &Machine{rec: r, cpus: cpusOf(r)}
+	ops := build(m)
+	m.kinds.finish(m.segments, m.samples, r.Places)
+	m.findPeriods()
+	m.runs.New = func() any { return &run{} }
+	m.inferObjects(ops)
+	m.couple()
+	return m, nil
+}
+
+// Run runs the recording with something changed.
+func (m *Machine) Run(c Change) Outcome {
+	r := m.runs.Get().(*run)
+	defer m.runs.Put(r)
+	r.prepare(m, c)
+	o := Outcome{Windows: make([]WindowOutcome, len(m.windows))}
+	for i := range m.windows {
+		r.play(&m.windows[i], &o.Windows[i])
+	}
+	return o
+}
+
+// validate refuses a recording whose numbers name nothing.
+func validate(r *recording.Recording) error {
+	if len(r.Windows) == 0 {
+		return errors.New("it has no window")
+	}
+	in := func(n int32, list int) bool { return n >= recording.No && int(n) < list }
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		last := w.Begin
+		for j := range w.Events {
+			e := &w.Events[j]
+			thread := e.Thread >= recording.Stranger && int(e.Thread) < len(r.Threads)
+			other := e.Other >= recording.Stranger && int(e.Other) < len(r.Threads)
+			if !thread || !other || !in(e.Place, len(r.Places)) || !in(e.Object, len(r.Objects)) ||
+				!in(e.Stack, len(r.Stacks)) || !in(e.Point, len(r.Points)) || e.Class >= recording.Classes ||
+				e.Cause > recording.ByDevice {
+				return fmt.Errorf("event %d of window %d names something that is not there", j, i)
+			}
+			if e.Time < last || e.Time > w.End {
+				return fmt.Errorf("event %d of window %d is not in order of time", j, i)
+			}
+			last = e.Time
+		}
+	}
+	return nil
+}
+
+// cpusOf returns the cores of the recording: those that threads of the target ran on, in order. Where the target could
+// use more, the rest gets numbers that are not in use.
+func cpusOf(r *recording.Recording) []int16 {
+	seen := map[int16]bool{}
+	for i := range r.Windows {
+		for _, e := range r.Windows[i].Events {
+			onCore := e.Kind == recording.State && e.Condition == recording.Running ||
+				e.Kind == recording.Switch && (e.Thread >= 0 || e.Other >= 0)
+			if onCore && e.CPU >= 0 {
+				seen[e.CPU] = true
+			}
+		}
+	}
+	var list []int16
+	for cpu := range seen {
+		list = append(list, cpu)
+	}
+	for cpu := int16(0); len(list) < max(r.Cores, 1); cpu++ {
+		if !seen[cpu] {
+			list = append(list, cpu)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// couple finds the entities that have to do with others, and those that can begin again.
+func (m *Machine) couple() {
+	for i := range m.windows {
+		w := &m.windows[i]
+		w.coupled, w.loose = 0, 0
+		for j := range w.entities {
+			for _, a := range w.entities[j].actions {
+				switch a.deed {
+				case doWake:
+					w.entities[j].coupled = true
+					w.entities[m.waits[a.of].owner].coupled = true
+				case doAcquire, doRelease:
+					w.entities[j].coupled = true
+				}
+			}
+		}
+		for j := range w.entities {
+			e := &w.entities[j]
+			if e.thread == recording.No {
+				continue
+			}
+			if e.coupled {
+				w.coupled++
+			} else if m.canRepeat(w, e) {
+				e.loose = true
+				w.loose++
+			}
+		}
+	}
+}
+
+// canRepeat reports whether an entity that has nothing to do with others was there until the window's end. Its last wait, which had not ended then, is taken to end there.
+func (m *Machine) canRepeat(w *window, e *entity) bool {
+	if !slices.ContainsFunc(e.actions, isRun) {
+		return false
+	}
+	last := e.actions[len(e.actions)-1]
+	if last.deed == doWait && m.waits[last.of].ends == never {
+		m.waits[last.of].ends = after
+		m.waits[last.of].end = int64(w.length)
+		e.cut = true
+	}
+	return e.cut
+}
+
+func isRun(a action) bool {
+	return a.deed == doRun
+}

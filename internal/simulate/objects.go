@@ -1,0 +1,231 @@
+package simulate
+
+import (
+	"fmt"
+	"strings"
+
+	"whatif/internal/recording"
+)
+
+// meaning is what an object makes threads wait for.
+type meaning uint8
+
+const (
+	signal  meaning = iota // the wake-up that ended the wait in the recording
+	queue                  // a taker waits for a giver, a giver for room
+	pool                   // a queue with several takers: any of them takes what was given
+	barrier                // all wait for the last one
+	mutex                  // one at a time holds it; the next one waits for the release
+)
+
+// fewOps is how many waits there must be at an object, so that what happened there says what it is.
+const fewOps = 4
+
+// inferObjects finds out what each object makes threads wait for, and writes it into waits and programs.
+func (m *Machine) inferObjects(ops []int32) {
+	lists := make([][]int32, len(m.rec.Objects))
+	unknown := 0
+	for _, n := range ops {
+		if o := m.waits[n].object; o >= 0 {
+			lists[o] = append(lists[o], n)
+		} else {
+			unknown++
+		}
+	}
+	m.locks = make([]lock, len(lists))
+	var unsure, others []int32
+	anyLock := false
+	for o, list := range lists {
+		what, sure := m.infer(int32(o), list)
+		if what != barrier && what != mutex {
+			others = append(others, int32(o))
+		}
+		switch what {
+		case queue:
+			m.gateQueue(list)
+		case pool:
+			m.gatePool(list)
+		case barrier:
+			m.gateBarrier(list)
+		case mutex:
+			m.locks[o].is = true
+			anyLock = true
+			if !sure {
+				unsure = append(unsure, int32(o))
+			}
+		}
+	}
+	m.findLatches(others)
+	if anyLock {
+		m.tryLocks(lists, unsure)
+	}
+	if 10*unknown > len(ops) {
+		m.doubts = append(m.doubts, fmt.Sprintf("what threads waited for is unknown in %d of %d waits for others: "+
+			"their order is taken to be as recorded", unknown, len(ops)))
+	}
+}
+
+// infer finds out what one object makes threads wait for. Sure: nothing else would look the same.
+func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
+	if len(list) < fewOps {
+		return signal, true
+	}
+	first := &m.waits[list[0]]
+	switch {
+	case m.mentions(first.place, "barrier"):
+		return barrier, true
+	case m.mentions(first.place, "mutex", "lll_lock", "rwlock", "spin_lock"):
+		return mutex, true
+	}
+	f := m.rounds(list)
+	kind := m.rec.Objects[o].Kind
+	if kind == recording.Process {
+		return signal, true
+	}
+	if f.both && (kind == recording.Unknown || kind == recording.Futex) {
+		switch {
+		case !m.mentions(first.place, "cond_", "sem_"):
+			return m.barrierOrMutex(f, list)
+		case f.always():
+			return barrier, true // made of a condition
+		}
+	}
+	if f.takers > 1 && !f.both && !f.bursts() {
+		return pool, true
+	}
+	return queue, true
+}
+
+// barrierOrMutex decides about an object at which the same threads wait and wake others. At a barrier, each wakes all that
+// wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
+func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
+	w := &m.waits[list[0]]
+	waitAt, wakeAt := m.function(w.place), m.function(w.wakeAt)
+	always := f.always()
+	switch {
+	case always && f.size > 2:
+		return barrier, true
+	case always && waitAt != "" && waitAt == wakeAt:
+		return barrier, true
+	case always && (waitAt == "" || wakeAt == ""):
+		return mutex, false // of two threads: both look the same, until the recording is run again
+	}
+	return mutex, true
+}
+
+// rounds are facts about an object: a round is one thread that wakes others, all of which wait already.
+type rounds struct {
+	n       int
+	ops     int
+	partial int  // rounds in which another thread went on waiting
+	same    int  // rounds of the threads that met most often
+	size    int  // how many threads those are
+	takers  int  // threads that waited
+	both    bool // a thread woke others in one round, and waited in another
+}
+
+// always reports whether each round wakes all that wait, and the same threads meet in each. One round in ten may differ:
+// windows cut some.
+func (f *rounds) always() bool {
+	return 20*f.partial <= f.n && 10*f.same >= 9*f.n
+}
+
+// bursts reports whether several threads are mostly woken at once.
+func (f *rounds) bursts() bool {
+	return 2*f.ops >= 3*f.n
+}
+
+// rounds counts the rounds at an object.
+func (m *Machine) rounds(list []int32) rounds {
+	f := rounds{ops: len(list)}
+	waited, woke := map[int32]bool{}, map[int32]bool{}
+	for _, n := range list {
+		waited[m.waits[n].thread] = true
+		woke[m.waits[n].waker] = true
+	}
+	for t := range woke {
+		f.both = f.both || waited[t]
+	}
+	f.takers = len(waited)
+	type set struct{ times, size int }
+	sets := map[uint64]set{}
+	for i := 0; i < len(list); {
+		first := &m.waits[list[i]]
+		members := mix(first.waker)
+		j := i
+		for ; j < len(list); j++ {
+			w := &m.waits[list[j]]
+			if w.window != first.window || w.waker != first.waker || w.began >= first.end {
+				break
+			}
+			members += mix(w.thread)
+		}
+		for k := j; k < min(len(list), j+f.takers); k++ {
+			if w := &m.waits[list[k]]; w.window == first.window && w.began < first.end {
+				f.partial++
+				break
+			}
+		}
+		s := sets[members]
+		s.times, s.size = s.times+1, j-i+1
+		sets[members] = s
+		if s.times > f.same {
+			f.same, f.size = s.times, s.size
+		}
+		f.n++
+		i = j
+	}
+	return f
+}
+
+// mix makes a number of a thread's, so that the sum of several names their set (the finalizer of splitmix64).
+func mix(thread int32) uint64 {
+	x := (uint64(thread) + 1) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// function returns the function at a place: the innermost outside the kernel. "": unknown.
+func (m *Machine) function(place int32) string {
+	for f := range m.userFrames(place) {
+		return f
+	}
+	return ""
+}
+
+// depth is how many functions a library's primitive has, from the system call to the name that programs call.
+const depth = 3
+
+// mentions reports whether one of the innermost functions of a place has one of the words in its name.
+func (m *Machine) mentions(place int32, words ...string) bool {
+	n := 0
+	for f := range m.userFrames(place) {
+		for _, w := range words {
+			if strings.Contains(f, w) {
+				return true
+			}
+		}
+		if n++; n == depth {
+			break
+		}
+	}
+	return false
+}
+
+// userFrames yields the functions of a place, from the innermost one outside the kernel.
+func (m *Machine) userFrames(place int32) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if place < 0 || m.rec.Places[place].Stack < 0 {
+			return
+		}
+		for _, f := range m.rec.Stacks[m.rec.Places[place].Stack] {
+			if f < 0 || int(f) >= len(m.rec.Frames) || m.rec.Frames[f].Kernel {
+				continue
+			}
+			if !yield(m.rec.Frames[f].Function) {
+				return
+			}
+		}
+	}
+}
