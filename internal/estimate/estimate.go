@@ -84,10 +84,7 @@ func Open(r *recording.Recording, opt Options) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	doubt := ""
-	if check := m.Check(); !check.Trusted() {
-		doubt = check.Reason()
-	}
+	_, doubt := m.Check().Trusted()
 	return newEstimator(r, m, doubt, opt), nil
 }
 
