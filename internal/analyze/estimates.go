@@ -85,6 +85,7 @@ func (e *Effect) EstimateAt(speedup int) (gain Estimate, ok bool) {
 // says so.
 func (r *Result) AddEstimates(from *Estimates) {
 	r.Estimates = from
+	r.crossCheck(from)
 	r.describePoints(from)
 	index := map[profile.UnitKey]int{}
 	for i := range r.Targets {
