@@ -41,15 +41,15 @@ func (t *Target) compareShare(u *EstimatedUnit) {
 		return
 	}
 	p := (t.Share + u.Share) / 200
-	noise := 100 * math.Sqrt(max(0, p*(1-p))*(share(t.Samples, t.Share)+share(u.Samples, u.Share)))
+	noise := 100 * math.Sqrt(max(0, p*(1-p))*(perSample(t.Samples, t.Share)+perSample(u.Samples, u.Share)))
 	if math.Abs(t.Share-u.Share) > sharePoints+crossSigmas*noise {
 		t.Warnings.Add("shares-differ", "it has %.0f%% of the CPU time in experiments and %.0f%% in the recording, in which "+
 			"nothing is delayed", t.Share, u.Share)
 	}
 }
 
-// share is one over the number of all samples, of which some are a share in percent.
-func share(samples int64, percent float64) float64 { return percent / 100 / float64(samples) }
+// perSample is one over the number of all samples, of which some are a share in percent.
+func perSample(samples int64, percent float64) float64 { return percent / 100 / float64(samples) }
 
 // comparePace compares the time per visit in baselines, without their delays, with that in the recording.
 func (r *Result) comparePace(p *Point, recorded *EstimatedPoint, seconds float64) {
