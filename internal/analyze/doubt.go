@@ -71,7 +71,11 @@ var reasons = []string{
 
 // DoubtReason is the warning that explains the doubt; Doubt ends with it.
 func (r *Result) DoubtReason() (why Warning, ok bool) {
-	for _, code := range reasons {
+	codes := reasons
+	if r.recordedOnly() {
+		codes = []string{"no-estimates"}
+	}
+	for _, code := range codes {
 		for _, w := range r.Warnings {
 			if w.Code == code {
 				return w, true

@@ -85,6 +85,7 @@ func (e *Effect) EstimateAt(speedup int) (gain Estimate, ok bool) {
 // says so.
 func (r *Result) AddEstimates(from *Estimates) {
 	r.Estimates = from
+	r.crossCheck(from)
 	r.describePoints(from)
 	index := map[profile.UnitKey]int{}
 	for i := range r.Targets {
@@ -100,9 +101,7 @@ func (r *Result) AddEstimates(from *Estimates) {
 		}
 		r.addUnit(&r.Targets[t], u)
 	}
-	if len(from.Units) > 0 && from.Refused == "" {
-		r.forgetUntried()
-	}
+	r.forgetUntried()
 	r.warnOfDifferences()
 	rank(r.Targets)
 }
@@ -124,6 +123,9 @@ func (r *Result) newTarget(u *EstimatedUnit) Target {
 
 // addUnit adds the estimates of one unit.
 func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
+	if t.Tried == 0 && t.Samples == 0 && t.Waited == 0 {
+		t.Share, t.Samples, t.Waiting, t.Waited = u.Share, u.Samples, u.Waiting, u.Waited
+	}
 	for i := range u.Effects {
 		from := &u.Effects[i]
 		k := slices.IndexFunc(r.Points, func(p Point) bool { return p.Name == from.Point })
@@ -191,7 +193,7 @@ func (e *Effect) warnIfDifferent() {
 	}
 	tested, _ := e.At(worst)
 	estimated, _ := e.EstimateAt(worst)
-	e.Warnings.Add(estimateDiffers, "at %d%% experiments say %.1f (%.1f to %.1f), the recording says %.1f (%.1f to %.1f): "+
+	e.Warnings.Add(estimateDiffers, "at %d%% experiments say %.1f (%.1f to %.1f), the recording %.1f (%.1f to %.1f): "+
 		"the experiments are believed", worst, tested.Value, tested.Low, tested.High,
 		estimated.Value, estimated.Low, estimated.High)
 }
@@ -257,7 +259,9 @@ func (r *Result) forgetUntried() {
 	if !r.recordedOnly() {
 		return
 	}
-	noExperiment := func(w Warning) bool { return slices.Contains([]string{"no-data", "no-baseline", "no-units"}, w.Code) }
+	noExperiment := func(w Warning) bool {
+		return slices.Contains([]string{"no-data", "no-baseline", "no-units", "no-latency"}, w.Code)
+	}
 	remove(&r.Warnings, noExperiment)
 	for k := range r.Points {
 		remove(&r.Points[k].Warnings, noExperiment)

@@ -12,7 +12,8 @@ import (
 func gainsOf(slope, half float64, plateau int) (all []Level) {
 	for s := 25; s <= 100; s += 25 {
 		g := slope * float64(min(s, plateau))
-		all = append(all, Level{Speedup: s, Gain: Estimate{Value: g, Low: g - half, High: g + half, Known: true, Bounded: true}})
+		gain := Estimate{Value: g, Low: g - half, High: g + half, Known: true, Bounded: true}
+		all = append(all, Level{Speedup: s, Gain: gain})
 	}
 	return all
 }
@@ -33,14 +34,14 @@ func TestEstimatedVerdict(t *testing.T) {
 	}
 }
 
-// world is a result of experiments with two lines, of which one was tried.
+// tested is a result of experiments with two lines, of which one was tried.
 func tested() *Result {
 	r := &Result{Margin: DefaultMargin, Experiments: 20, Baselines: 20, Points: []Point{{Name: "p"}},
 		Targets: []Target{
 			{Unit: profile.Unit{Kind: "line", Name: "a.c:1", Line: 1, Func: "f"}, Share: 50, Tried: 20, Effects: []Effect{{
 				Metric: Throughput, Verdict: Faster, Experiments: 20, Marks: gainsOf(0.4, 3, 100), Curve: []Level{{}}}}},
-			{Unit: profile.Unit{Kind: "line", Name: "a.c:2", Line: 2}, Share: 30, Effects: []Effect{{Metric: Throughput, Verdict: Unsure}},
-				Warnings: Warnings{{"few-experiments", "never tried"}}},
+			{Unit: profile.Unit{Kind: "line", Name: "a.c:2", Line: 2}, Share: 30,
+				Effects: []Effect{{Metric: Throughput, Verdict: Unsure}}, Warnings: Warnings{{"few-experiments", "never tried"}}},
 		}}
 	return r
 }
@@ -98,7 +99,8 @@ func TestRecordedOnly(t *testing.T) {
 		from Estimates
 		want string
 	}{
-		{Estimates{Units: []EstimatedUnit{unit("a.c:1", 1, gainsOf(0.5, 1, 100))}, Points: []EstimatedPoint{{Name: "p", Visits: 9}}}, ""},
+		{Estimates{Units: []EstimatedUnit{unit("a.c:1", 1, gainsOf(0.5, 1, 100))},
+			Points: []EstimatedPoint{{Name: "p", Visits: 9}}}, ""},
 		{Estimates{Refused: "it is off"}, "this run tells nothing: it is off"},
 		{Estimates{Seconds: 5}, "this run tells nothing: no unit of the recording has enough of its 5.0 s"},
 	} {

@@ -50,7 +50,8 @@ func unitKind(d *profile.Data) string {
 		}
 	}
 	most := ""
-	for _, kind := range []string{"line", "func", "func-self", "file", "binary"} { // lines also have functions without lines
+	// Among lines and files there are functions, where the code has no lines.
+	for _, kind := range []string{"line", "file", "func", "func-self", "binary"} {
 		if counts[kind] > 0 && most == "" {
 			most = kind
 		}

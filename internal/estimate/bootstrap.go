@@ -6,13 +6,14 @@ import (
 )
 
 // The block bootstrap. A recording is one stretch of a program's life; another one would have given somewhat other
-// gains. By how much is learned from its own pieces: blocks of neighbouring pieces are drawn with replacement until there
-// are as many pieces as before, and each draw gives a gain (Künsch, Ann. Statist. 17, 1989; circular, after Politis and
-// Romano, 1992). Blocks keep what neighbours have in common. A piece is drawn with both of its sides, the visits
-// without the change and the same visits with it, so what both have in common does not widen the interval.
+// gains. By how much is learned from its own pieces: blocks of neighbouring pieces are drawn with replacement until
+// there are as many pieces as before, and each draw gives a gain (Künsch, Ann. Statist. 17, 1989; circular, after
+// Politis and Romano, 1992). Blocks keep what neighbours have in common. A piece is drawn with both of its sides, the
+// visits without the change and the same visits with it, so what both have in common does not widen the interval.
 //
-// Assumed is that a block is longer than the program's memory, and that the recording has seen all phases. With k blocks
-// the scatter of draws is too small by (k-1)/k, and itself known with k-1 degrees of freedom only; both are corrected.
+// Assumed is that the recording has seen all phases of the program. With k blocks the scatter of draws is too small by
+// (k-1)/k, and itself known with k-1 degrees of freedom only; both are corrected. So is, as far as it shows, that the
+// program's memory may be longer than a block (longMemory).
 const (
 	resamples = 200
 	blockPart = 16 // a block is one part in so many of the recording
@@ -75,8 +76,8 @@ func (d *draws) compare(m *metricBase, now *sums) measured {
 	return found
 }
 
-// longMemory is by how much blocks that are shorter than the program's memory make the standard deviation too small. The
-// memory is that of an autoregressive process of order 1, with the correlation that neighbouring pieces have.
+// longMemory is by how much blocks that are shorter than the program's memory make the standard deviation too small.
+// The memory is that of an autoregressive process of order 1, with the correlation that neighbouring pieces have.
 func (d *draws) longMemory(m *metricBase, now *sums) float64 {
 	if m.quantile > 0 {
 		return 1 // being above or below a percentile is remembered for less long

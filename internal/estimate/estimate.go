@@ -28,8 +28,8 @@
 //   - Which stretch of time was recorded: a block bootstrap over stretches of the recording (bootstrap.go). The visits
 //     of a stretch without the change and the same visits with it are drawn together.
 //   - How much of the time is in the unit: a share is known from a number of samples.
-//   - The model's own error. For now that is what the unchanged run shows: by how much its rate and latencies differ from
-//     the recorded ones. What programs that were really changed say about the rest is not in it yet.
+//   - The model's own error. For now that is what the unchanged run shows: by how much its rate and latencies differ
+//     from the recorded ones. What programs that were really changed say about the rest is not in it yet.
 //
 // # Refusals
 //
@@ -84,10 +84,7 @@ func Open(r *recording.Recording, opt Options) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	doubt := ""
-	if check := m.Check(); !check.Trusted() {
-		doubt = check.Reason()
-	}
+	_, doubt := m.Check().Trusted()
 	return newEstimator(r, m, doubt, opt), nil
 }
 
@@ -114,8 +111,8 @@ func (e *Estimator) Seconds() float64 { return float64(e.time.length) / 1e9 }
 // Cores is how many cores the target could use.
 func (e *Estimator) Cores() int { return e.rec.Cores }
 
-// All estimates all units of the kind that have enough of the time, and those that were named. Units are spread over the
-// processor's cores.
+// All estimates all units of the kind that have enough of the time, and those that were named. Units are spread over
+// the processor's cores.
 func (e *Estimator) All() *analyze.Estimates {
 	all := &analyze.Estimates{Seconds: e.Seconds(), Refused: e.doubt, Points: e.recordedPoints()}
 	units := e.Units()

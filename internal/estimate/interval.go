@@ -30,8 +30,8 @@ func interval(m measured, d doubts) analyze.Estimate {
 // well: of the gain, and of what the change could have gained, in case the program waits for something else than it
 // seems.
 //
-// This is a beginning: it does not know what is wrong in a machine that does without a change what was recorded. That is
-// to be learned from programs that were really changed, leaving each out in turn, and kept in accuracy/.
+// This is a beginning: it does not know what is wrong in a machine that does without a change what was recorded. That
+// is to be learned from programs that were really changed, leaving each out in turn, and kept in accuracy/.
 func modelError(gain float64, d doubts) float64 {
 	return math.Abs(d.deviation) * math.Hypot(gain, d.most)
 }

@@ -39,7 +39,7 @@ type metricBase struct {
 	refused   string    // why there are no estimates
 }
 
-// sums is what a run did, piece by piece: a metric is the sum of amounts over the sum of counts, or a percentile of values.
+// sums is what a run did, piece by piece: a metric is the sum of amounts over the sum of counts, or a percentile.
 type sums struct {
 	amount, count []float64
 	grid          []float64   // of a percentile: values around it, ascending
@@ -214,8 +214,8 @@ func (b *pointBase) requests(o simulate.Outcome, k int) *requests {
 	return r
 }
 
-// sums cuts a run into pieces. Pieces are equal parts of a window's visits: so piece i of one run and piece i of another
-// are about the same visits, also if they come sooner.
+// sums cuts a run into pieces. Pieces are equal parts of a window's visits: so piece i of one run and piece i of
+// another are about the same visits, also if they come sooner.
 func (b *pointBase) sums(m *metricBase, o simulate.Outcome, k int, r *requests) (s sums) {
 	if m.metric == analyze.Throughput {
 		for i, n := range b.pieces {

@@ -84,7 +84,7 @@ func sample(scoped bool) *recording.Recording {
 	add(500e6, recording.Event{Kind: recording.Wake, Other: 0, Cause: recording.ByDevice, Class: recording.Disk})
 	add(502e6, recording.Event{Kind: recording.Switch, Thread: no, Other: 0})
 	// The other thread has waited since the begin, for a thread, at a place that is not known.
-	add(600e6, recording.Event{Kind: recording.Wake, Thread: 0, Other: 1, Cause: recording.ByThread, Class: recording.Lock})
+	add(600e6, recording.Event{Kind: recording.Wake, Other: 1, Cause: recording.ByThread, Class: recording.Lock})
 	// A goroutine sleeps for 100 ms in handle_get, and waits for another goroutine at the end of the window.
 	add(700e6, recording.Event{Kind: recording.Park, Thread: 2, Place: 1})
 	add(800e6, recording.Event{Kind: recording.Ready, Other: 2, Cause: recording.ByTimer})
@@ -206,8 +206,8 @@ func TestMembers(t *testing.T) {
 				set(u.sim.Places), want, err)
 		}
 		onlyDisk := text == "wait:disk"
-		if u.sim.Classes[recording.Disk] != true || u.sim.Classes[recording.Sleep] == onlyDisk || u.sim.Classes[recording.Lock] {
-			t.Errorf("%s: classes %v", text, u.sim.Classes)
+		if c := u.sim.Classes; !c[recording.Disk] || c[recording.Sleep] == onlyDisk || c[recording.Lock] {
+			t.Errorf("%s: classes %v", text, c)
 		}
 	}
 	if err := CheckUnit("file:"); err == nil {
@@ -265,7 +265,8 @@ func TestEmpty(t *testing.T) {
 		{}, {Points: []recording.Point{{Name: "p", Latency: true}}, Windows: []recording.Window{{}}},
 		{Stacks: []recording.Stack{{7, -1}}, Places: []recording.Place{{Stack: 9}, {Stack: -1}},
 			Windows: []recording.Window{{End: 1, Events: []recording.Event{{Kind: recording.Sample, Stack: 9},
-				{Kind: recording.Wake, Other: 5}, {Kind: recording.Switch, Thread: 3, Other: -2}, {Kind: recording.Visit, Point: 3}}}}},
+				{Kind: recording.Wake, Other: 5}, {Kind: recording.Switch, Thread: 3, Other: -2},
+				{Kind: recording.Visit, Point: 3}}}}},
 	} {
 		e := newEstimator(r, simulated(func(simulate.Change) simulate.Outcome { return simulate.Outcome{} }), "",
 			Options{Waiting: DefaultWaiting})

@@ -9,9 +9,9 @@ import (
 	"whatif/internal/recording"
 )
 
-// Recording is a part of a run's recording, as package recording writes it. A recording is in the profile because that
-// is one file to hand over. A whatif that does not know this kind of record skips it, and a recording of a later version
-// does not keep the rest of the profile from being read.
+// Recording is a part of a run's recording, as package recording writes it. A recording is in the profile because
+// that is one file to hand over. A whatif that does not know this kind of record skips it, and a recording of a later
+// version does not keep the rest of the profile from being read.
 type Recording struct {
 	Part  int    `json:"part"` // from 1; the parts follow one another, with other records between them
 	Parts int    `json:"parts"`

@@ -62,7 +62,7 @@ func estimatesLegend(p *printer, r *analyze.Result, rows []row) {
 		p.hanging("  "+estimateMark+"       ", fmt.Sprintf("not tested: estimated from %.1f s in which nothing was delayed",
 			r.Estimates.Seconds))
 	}
-	var said []string
+	said := []string{r.Estimates.Refused} // a warning has that
 	for _, rw := range rows {
 		if rw.refused != "" && !slices.Contains(said, rw.refused) {
 			said = append(said, rw.refused)

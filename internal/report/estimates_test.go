@@ -119,7 +119,8 @@ func TestEstimateJSON(t *testing.T) {
 		}
 		delete(bases, target.Name)
 		has := e.Basis == "estimated" || e.Basis == "both"
-		if has != (len(e.Estimate) == 20) || e.Estimate == nil || e.Curve == nil || (e.Refused != nil) != (target.Name == "wait:disk") {
+		if has != (len(e.Estimate) == 20) || e.Estimate == nil || e.Curve == nil ||
+			(e.Refused != nil) != (target.Name == "wait:disk") {
 			t.Errorf("%s: %d estimates, curve %v, refused %v", target.Name, len(e.Estimate), e.Curve, e.Refused)
 		}
 		if target.Name == "index.c:9" && (len(e.Curve) > 0 || e.Estimate[4].Speedup != 25 || e.Estimate[4].Gain != 2 ||

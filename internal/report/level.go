@@ -10,6 +10,7 @@ var levelOf = map[string]string{
 	"no-common-point": "hopeless", "early-stacks": "careful", "mixed-builds": "careful",
 	"hidden-contention": "careful", "placebo": "careful", "paced": "careful", "set-aside": "careful", "unpaid": "careful",
 	"unstable": "careful", "disagree": "careful", "rules-off": "careful",
+	"estimate-differs": "careful", "pace-differs": "careful",
 }
 
 // Level is "hopeless" or "careful" for a doubt that belongs before the numbers that it is about;
