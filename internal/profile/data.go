@@ -27,6 +27,8 @@ type Data struct {
 	// Torn says that the run's last line was cut short, by a kill or a full disk. All records
 	// before it are complete.
 	Torn bool
+	// recorded is the parts of the run's recording, which Recording puts together.
+	recorded recorded
 	// Unknown is the number of records that were ignored because their kind is not known.
 	Unknown int
 }

@@ -5,10 +5,10 @@
 // Writing: Append (or Overwrite), then Writer.Write for each record, then Close. Reading: Read or
 // ReadFiles, which give one Data for each run.
 //
-// The order in a file is: a run record; then the binary, unit, source, experiment and warning
-// records of that run, as they come; then an end record. A run that was killed has no end record,
-// and its last line may be cut short. Reading copes with both. A file has one writer at a time (it
-// is locked), so runs never interleave.
+// The order in a file is: a run record; then the binary, unit, source, experiment, recording and
+// warning records of that run, as they come; then an end record. A run that was killed has no end
+// record, and its last line may be cut short. Reading copes with both. A file has one writer at a
+// time (it is locked), so runs never interleave.
 //
 // Reading a file fails if it is of a later version (VersionError), or if it is damaged
 // (DamageError, which says where). Two things are no errors. A line that a kill cut short:
@@ -32,6 +32,7 @@ type Record struct {
 	Point      *Point      `json:"point,omitempty"`   // another point of the Run, found while it ran
 	Latency    *Latency    `json:"latency,omitempty"` // likewise
 	Source     *Source     `json:"source,omitempty"`
+	Recording  *Recording  `json:"recording,omitempty"`
 	Warning    *Warning    `json:"warning,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }

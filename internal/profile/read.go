@@ -301,6 +301,8 @@ func (rd *reader) add(rec Record) error {
 		d.Run.Latencies = append(d.Run.Latencies, *rec.Latency)
 	case rec.Source != nil:
 		d.Sources[rec.Source.File] = rec.Source.Sum
+	case rec.Recording != nil:
+		return d.addRecording(*rec.Recording)
 	case rec.Warning != nil:
 		d.Warnings = append(d.Warnings, *rec.Warning)
 	case rec.End != nil:

@@ -134,6 +134,13 @@ func TestVersionsAreRead(t *testing.T) {
 						i, d.Torn, d.Unknown, d.End, len(d.Experiments))
 				}
 			}
+			if made := filepath.Base(file) == "v1-made.profile"; made != runs[0].HasRecording() {
+				t.Errorf("has a recording: %v", !made)
+			} else if made {
+				if r, err := runs[0].Recording(); err != nil || len(r.Windows) != 2 {
+					t.Errorf("its recording: %v", err)
+				}
+			}
 			checkLines(t, file)
 		})
 	}

@@ -195,7 +195,7 @@ func encode(r Record, torn bool) ([]byte, error) {
 func (r *Record) kinds() int {
 	n := 0
 	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil,
-		r.Latency != nil, r.Source != nil, r.Warning != nil, r.End != nil} {
+		r.Latency != nil, r.Source != nil, r.Recording != nil, r.Warning != nil, r.End != nil} {
 		if set {
 			n++
 		}

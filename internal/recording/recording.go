@@ -1,6 +1,6 @@
 // Package recording is what a target did during some seconds in which nothing was delayed: which thread ran where and
-// when, what let a waiting thread go on, in which code samples fell, and when points were visited. Package simulate runs
-// it again. A recording is complete in itself: it can be read on another machine, without the target's files.
+// when, what let a waiting thread go on, in which code samples fell, and when points were visited. Package simulate
+// runs it again. A recording is complete in itself: it can be read on another machine, without the target's files.
 package recording
 
 // Recording is one recording. Threads, points, objects, places and stacks are named by their number in its lists.
@@ -167,11 +167,14 @@ type Stack []int32
 
 // Frame is one function in a stack.
 type Frame struct {
-	Function string
-	File     string
-	Line     int32
+	Function string // as its language prints it, with parameters
+	Short    string // Function as users write it, without parameters; "": the same
+	File     string // the full path that a report shows; "": not known
+	Line     int32  // 0: not known
 	Binary   string
 	Kernel   bool
+	Inlined  bool // the next frame of the stack is the code that this one was inlined into
+	InScope  bool // this code can be sped up; time elsewhere belongs to the frame that called it
 }
 
 // Losses are how much a recording does not have.
