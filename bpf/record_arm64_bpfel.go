@@ -221,6 +221,7 @@ const (
 	RecordMapRecorded                  = "recorded"
 	RecordMapRings                     = "rings"
 	RecordMapTables                    = "tables"
+	RecordMapToldPlaces                = "told_places"
 	RecordMapTrails                    = "trails"
 	RecordProgFindLevel                = "find_level"
 	RecordProgIdentify                 = "identify"
@@ -337,6 +338,7 @@ type RecordMapSpecs struct {
 	Recorded       *ebpf.MapSpec `ebpf:"recorded"`
 	Rings          *ebpf.MapSpec `ebpf:"rings"`
 	Tables         *ebpf.MapSpec `ebpf:"tables"`
+	ToldPlaces     *ebpf.MapSpec `ebpf:"told_places"`
 	Trails         *ebpf.MapSpec `ebpf:"trails"`
 }
 
@@ -389,6 +391,7 @@ type RecordMaps struct {
 	Recorded       *ebpf.Map `ebpf:"recorded"`
 	Rings          *ebpf.Map `ebpf:"rings"`
 	Tables         *ebpf.Map `ebpf:"tables"`
+	ToldPlaces     *ebpf.Map `ebpf:"told_places"`
 	Trails         *ebpf.Map `ebpf:"trails"`
 }
 
@@ -402,6 +405,7 @@ func (m *RecordMaps) Close() error {
 		m.Recorded,
 		m.Rings,
 		m.Tables,
+		m.ToldPlaces,
 		m.Trails,
 	)
 }

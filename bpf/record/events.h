@@ -34,6 +34,7 @@ int BPF_PROG(record_switch, bool preempt, struct task_struct *prev, struct task_
 	struct record_core *c = record_core();
 	struct record r = { .kind = RECORD_SWITCH };
 	struct recorded_process *p, *n;
+	u32 ours = 0;
 
 	if (!c)
 		return 0;
@@ -44,8 +45,15 @@ int BPF_PROG(record_switch, bool preempt, struct task_struct *prev, struct task_
 	r.time = bpf_ktime_get_ns();
 	p = prev->pid ? member_of(prev) : 0;
 	n = next->pid ? member_of(next) : 0;
+	/* The verifier knows no or of pointers. */
+	if (p)
+		ours = 1;
+	barrier_var(ours);
+	if (n)
+		ours = 1;
+	barrier_var(ours);
 	/* From one stranger to another. */
-	if (!p && !n && prev->pid && next->pid)
+	if (!ours && prev->pid && next->pid)
 		return 0;
 	if (!is_recording(c, r.time))
 		return 0;

@@ -81,7 +81,8 @@ static __always_inline bool is_recording(struct record_core *c, u64 now)
 static __always_inline void put_event(struct record_core *c, struct record *r, u64 size)
 {
 	r->cpu = bpf_get_smp_processor_id();
-	c->left--;
+	if (c->left) /* a probe can be interrupted */
+		c->left--;
 	put(c, r, size);
 	if (c->written++ % MEASURED)
 		return;

@@ -59,6 +59,14 @@ struct {
 	__type(value, struct record_stack);
 } trails SEC(".maps");
 
+/* The place that user space is being told of: programs have little room for variables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct record_place);
+} told_places SEC(".maps");
+
 /*
  * What is known of an address holds while the process has as many pages of code mapped, and for a
  * second, as in code/walk.h.
@@ -77,17 +85,20 @@ static __always_inline u64 mix(u64 hash, u64 value)
 static __always_inline bool tell_place(u32 kind, u32 number, const struct place *place, u64 address)
 {
 	struct record_core *c = record_core();
-	struct record_place p = {};
+	struct record_place *p;
+	u32 zero = 0;
 
-	if (!c)
+	p = bpf_map_lookup_elem(&told_places, &zero);
+	if (!c || !p)
 		return 0;
-	p.r.time = bpf_ktime_get_ns();
-	p.r.kind = kind;
-	p.r.extra = number;
-	p.r.process = number_in(control.level, bpf_get_current_task_btf());
-	p.place = *place;
-	p.address = address;
-	return put(c, &p, sizeof(p));
+	__builtin_memset(&p->r, 0, sizeof(p->r));
+	p->r.time = bpf_ktime_get_ns();
+	p->r.kind = kind;
+	p->r.extra = number;
+	p->r.process = number_in(control.level, bpf_get_current_task_btf());
+	p->place = *place;
+	p->address = address;
+	return put(c, p, sizeof(*p));
 }
 
 /* The number of a file; 0: there is no room for more. */
@@ -208,8 +219,10 @@ SUBPROGRAM int follow_frame(u32 i, struct following *f)
 		return 1;
 	/* A return address may be the first of another line: look before it. */
 	look_up(f->space, f->frame.exact ? f->frame.ip : f->frame.ip - 1, f->stamp, &a);
-	s->frames[i] = a.frame;
 	f->frames = i + 1;
+	/* or the compiler leaves the mask out, as i was checked, and the verifier has forgotten it */
+	barrier_var(i);
+	s->frames[i & (RECORD_FRAMES - 1)] = a.frame;
 	f->hash = mix(f->hash, a.frame);
 	if (a.rule == RULES_PENDING) {
 		f->pending = 1;
@@ -252,7 +265,8 @@ SUBPROGRAM int tell_stack(u64 number, u64 ip, u64 sp, u32 frames)
 	s->r.kind = RECORD_STACK;
 	s->r.place = number;
 	s->r.object = ip;
-	size = sizeof(s->r) + 8 * frames;
+	size = sizeof(s->r) + 8 * (u64)frames;
+	barrier_var(size); /* the verifier wants to see that it is checked */
 	if (size <= sizeof(*s) && put(c, s, size))
 		bpf_map_update_elem(&known_stacks, &number, &one, BPF_ANY);
 	return 0;

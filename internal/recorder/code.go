@@ -8,7 +8,9 @@ import (
 	"sync"
 
 	"whatif/bpf"
+	"whatif/internal/code/sourcepath"
 	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/scope"
 	"whatif/internal/code/unwind"
 	"whatif/internal/ledger"
 	"whatif/internal/recording"
@@ -24,8 +26,10 @@ type code struct {
 	done      sync.WaitGroup
 	once      sync.Once
 
-	// Found, when set, is called with each binary that is met, in the goroutine that answers.
-	found func(*symbol.Binary)
+	found func(*symbol.Binary) // see Options.Found
+	scope *scope.Scope
+	paths sourcepath.Map
+	mains map[string]bool // see Options.Programs
 
 	binaries map[ledger.File]*symbol.Binary // nil: no ELF file
 	files    map[uint16]ledger.File         // by the kernel side's numbers
@@ -44,10 +48,14 @@ type question struct {
 // mostQuestions may wait for an answer. More are asked again by the kernel side, or their stacks end there.
 const mostQuestions = 1 << 14
 
-func newCode(k *kernelSide, log *slog.Logger) *code {
+func newCode(k *kernelSide, o *Options) *code {
+	log := o.Log
 	c := &code{
-		kernel: k, log: log, questions: make(chan question, mostQuestions),
+		kernel: k, log: log, found: o.Found, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool), questions: make(chan question, mostQuestions),
 		binaries: make(map[ledger.File]*symbol.Binary), files: make(map[uint16]ledger.File),
+	}
+	for _, name := range o.Programs {
+		c.mains[name] = true
 	}
 	c.done.Go(func() {
 		for q := range c.questions {
@@ -70,8 +78,8 @@ func (c *code) ask(q question) {
 	}
 }
 
-// execed is told that a process runs another program now.
-func (c *code) execed(int) {}
+// isMain tells whether a binary is a program's own, and no library.
+func (c *code) isMain(name string) bool { return c.mains[name] }
 
 // finish waits until all questions are answered. There are no more.
 func (c *code) finish() {
@@ -170,11 +178,15 @@ func (c *code) frames(number uint16, offset uint64) []recording.Frame {
 		c.log.Debug("resolving a frame", "binary", b.Path(), "offset", offset, "error", err)
 	}
 	frames := make([]recording.Frame, 0, len(found))
-	for _, f := range found {
-		frames = append(frames, recording.Frame{Function: f.Short, File: f.File, Line: int32(f.Line), Binary: b.Name()})
+	if len(found) == 0 {
+		found = []symbol.Frame{{}}
 	}
-	if len(frames) == 0 {
-		frames = append(frames, recording.Frame{Binary: b.Name()})
+	origin := b.Origin(c.isMain(b.Name()))
+	for i, f := range found {
+		frames = append(frames, recording.Frame{
+			Function: f.Func, Short: f.Short, File: c.paths.Apply(f.File), Line: int32(f.Line), Binary: b.Name(),
+			Inlined: i+1 < len(found), InScope: c.scope.WhyOutside(origin, f) == "",
+		})
 	}
 	return frames
 }

@@ -71,7 +71,6 @@ func (r *Recorder) take(raw []byte) error {
 		r.numbers.named(rec.Thread, rec.Process, nameOf(behind))
 	case bpf.RecordRecordKindRECORD_EXEC:
 		r.numbers.execed(rec.Thread, rec.Process, nameOf(behind))
-		r.code.execed(int(rec.Process))
 	}
 	if r.open {
 		r.raw = append(r.raw, rec)

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"time"
 
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/scope"
 	"whatif/internal/ledger"
 	"whatif/internal/recording"
 )
@@ -20,6 +23,12 @@ import (
 // Options say what is recorded.
 type Options struct {
 	Points []recording.Point
+	// Programs are the names of the main executables: their code is in scope, unless Scope says something else.
+	Programs []string
+	Scope    scope.Scope
+	Paths    sourcepath.Map // how source files are called
+	// Found, when set, is called with each binary that a stack leads to.
+	Found  func(*symbol.Binary)
 	Period time.Duration // of running between two samples
 	Memory int           // bytes that the recording and the kernel's rings may take; 0: DefaultMemory
 	Length time.Duration // for which it is recorded, as far as that is known before; 0: it is not
@@ -72,7 +81,7 @@ func Open(opt Options) (*Recorder, error) {
 	if r.kernel, err = openKernel(opt.Memory); err != nil {
 		return nil, err
 	}
-	r.code = newCode(r.kernel, opt.Log)
+	r.code = newCode(r.kernel, &opt)
 	r.pace = newPace(&opt)
 	return r, nil
 }
@@ -202,5 +211,6 @@ func (r *Recorder) Recording() (*recording.Recording, error) {
 	if len(r.taken) == 0 {
 		return nil, fmt.Errorf("recording: the target ended before anything was recorded (%v are needed)", warmUp)
 	}
-	return r.build(), nil
+	rec := r.build()
+	return rec, recording.Repair(rec)
 }
