@@ -25,7 +25,7 @@ func sources(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	texts := map[string]string{}
-	for _, name := range append(names, "whatif.bpf.c") {
+	for _, name := range append(names, "whatif.bpf.c", "record.bpf.c") {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -70,6 +70,7 @@ struct completion;
 /* A processor has one of these two, see IN_COMPAT_CALL. */
 struct thread_info {
 	unsigned long flags;
+	u32 cpu;
 	u32 status;
 } TARGET_IN_KERNEL;
 
@@ -126,6 +127,7 @@ struct task_struct {
 	unsigned long jobctl;
 	unsigned in_iowait : 1;
 	unsigned int flags;
+	int on_cpu;
 	int on_rq;
 	int prio;
 	struct sched_entity se;
@@ -135,6 +137,8 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
+	struct files_struct *files;
+	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct completion *vfork_done;
@@ -174,6 +178,7 @@ struct super_block {
 } TARGET_IN_KERNEL;
 
 struct inode {
+	u16 i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	s64 i_ctime_sec;
@@ -195,6 +200,17 @@ struct inode___before_6_6 {
 struct file {
 	struct inode *f_inode;
 } TARGET_IN_KERNEL;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} TARGET_IN_KERNEL;
+
+struct files_struct {
+	struct fdtable *fdt;
+} TARGET_IN_KERNEL;
+
+struct bpf_perf_event_data;
 
 /* Exists where the scheduler does not count interrupts as the running thread's time. */
 struct irqtime {

@@ -39,7 +39,6 @@ SETTING samples_only = 0;
 /* Nothing is compared: nothing is a delay, and no thread owes anything. */
 SETTING nobody_pays = 0;
 
-SETTING page_shift = 12;	   /* of the machine's pages */
 SETTING possible_cores = MAX_CPUS; /* the largest number of a core, + 1 */
 
 /* Types without a map or variable, kept for the generated Go. */

@@ -3,7 +3,10 @@
 #ifndef WHATIF_MAPPING_H
 #define WHATIF_MAPPING_H
 
-#include "../members/processes.h"
+#include "../base/program.h"
+#include "../base/places.h"
+
+SETTING page_shift = 12; /* of the machine's pages */
 
 struct mapping {
 	struct place place; /* inode 0: of no file */

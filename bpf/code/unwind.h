@@ -12,7 +12,7 @@
 
 #include "../base/program.h"
 #include "../base/registers.h"
-#include "../base/shared.h"
+#include "../base/places.h"
 
 /* User space writes them, from the front; all pages of all files share them. */
 LARGE struct rule rules[MAX_RULES];

@@ -4,6 +4,7 @@
 #define WHATIF_PROCESSES_H
 
 #include "../base/page.h"
+#include "task.h"
 
 struct membership membership;
 
@@ -33,33 +34,11 @@ struct {
 static u64 spaces;     /* the last number given to an address space */
 #define SPACE_KERNEL 0 /* for the kernel's own code */
 
-/*
- * Reads through this pointer are not trusted. For each read through a trusted one the verifier
- * looks for up to four names among all kernel types, which was a quarter of the start-up time.
- * Since 6.2.
- */
-static __always_inline struct task_struct *untrusted(struct task_struct *task)
-{
-	return bpf_rdonly_cast ? bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct))
-			       : task;
-}
-
-static __always_inline struct mm_struct *memory_of(struct task_struct *task)
-{
-	return untrusted(task)->mm;
-}
-
 static __always_inline struct process *process_of(struct task_struct *task)
 {
 	u32 tgid = task->tgid;
 
 	return bpf_map_lookup_elem(&processes, &tgid);
-}
-
-/* Tasks that run no code of users. No hook tells that they are made. */
-static __always_inline bool is_kernels(struct task_struct *task)
-{
-	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
 
 /*
@@ -74,21 +53,7 @@ static __always_inline u64 stamp_of(u64 number)
 /* The number that user space has for a process. */
 static __always_inline u32 number_of(struct task_struct *task)
 {
-	struct task_struct *leader = untrusted(task)->group_leader;
-	struct pid *pid;
-	u32 level = membership.level, number = 0, outermost = task->tgid;
-
-	/* or one load serves both uses, and they are of two kinds of memory */
-	barrier_var(outermost);
-	if (!level)
-		return outermost;
-	pid = BPF_CORE_READ(leader, thread_pid);
-	if (pid && level <= BPF_CORE_READ(pid, level))
-		bpf_probe_read_kernel(&number, sizeof(number),
-				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-					      level * bpf_core_type_size(struct upid) +
-					      bpf_core_field_offset(struct upid, nr));
-	return number;
+	return number_in(membership.level, task);
 }
 
 /* Tells user space something about the current process. */

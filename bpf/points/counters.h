@@ -9,6 +9,7 @@
 #ifndef WHATIF_COUNTERS_H
 #define WHATIF_COUNTERS_H
 
+#include "../code/mapping.h"
 #include "../members/processes.h"
 #include "visits.h"
 

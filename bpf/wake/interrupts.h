@@ -86,21 +86,6 @@ int BPF_PROG(on_irq_work_exit)
 	return 0;
 }
 
-static __always_inline u32 source_of(u32 vector)
-{
-	switch (vector) {
-	case SOFTIRQ_TIMER:
-	case SOFTIRQ_HRTIMER:
-		return FROM_TIMER;
-	case SOFTIRQ_NET_TX:
-	case SOFTIRQ_NET_RX:
-		return FROM_NET;
-	case SOFTIRQ_BLOCK:
-		return FROM_DISK;
-	}
-	return FROM_DEVICE;
-}
-
 /*
  * Loopback packets are received in a softirq that runs at once, in the sender: the sender wakes
  * what the softirq wakes. Other packets come with an interrupt.

@@ -57,6 +57,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "[flags] [--] PROGRAM [ARG...]", "profile a program and its descendants", runCommand},
+		{"record", "[flags] [--] PROGRAM [ARG...]", "record a program without ever stopping it: run --no-delays",
+			recordCommand},
 		{"attach", "[flags] PID...", "profile what already runs, and leave it running", attachCommand},
 		{"system", "[flags] [-- LOAD [ARG...]]", "profile the whole machine (while LOAD runs)", systemCommand},
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},

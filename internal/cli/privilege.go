@@ -10,7 +10,7 @@ import (
 
 // settle drops the privileges that the command does not need. It comes before the command opens anything.
 func (sh *shell) settle(command string) error {
-	profiles := slices.Contains([]string{"run", "attach", "system", "demo", "doctor"}, command)
+	profiles := slices.Contains([]string{"run", "record", "attach", "system", "demo", "doctor"}, command)
 	if err := privilege.Settle(profiles); err != nil {
 		return err
 	}

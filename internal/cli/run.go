@@ -56,6 +56,7 @@ type runFlags struct {
 	vmlinux            string
 	view               bool
 	preserveStatus     bool
+	noDelays           bool
 	typed              []string // the command and its arguments
 }
 
@@ -68,6 +69,8 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
 	f.short("o", "output")
 	f.BoolVar(&r.overwrite, "overwrite", false, "replace the runs that the output file has, instead of adding to them")
+	f.BoolVar(&r.noDelays, "no-delays", false,
+		"record only, for estimates: nothing is ever stopped; the recording is in the output file")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
 	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved, and of what measuring took")
@@ -251,15 +254,26 @@ func (r *runFlags) setDefaults(rests bool) {
 }
 
 func runCommand(ctx context.Context, sh *shell, args []string) (int, error) {
-	f := newFlags("run")
+	return sh.runAs(ctx, "run", args)
+}
+
+// recordCommand is run --no-delays.
+func recordCommand(ctx context.Context, sh *shell, args []string) (int, error) {
+	return sh.runAs(ctx, "record", args)
+}
+
+// runAs runs a program as the command of this name does.
+func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, error) {
+	f := newFlags(name)
 	var r runFlags
 	r.define(f, executions)
 	r.defineStart(f, stopsProgram)
-	r.typed = append([]string{"run"}, args...)
+	r.typed = append([]string{name}, args...)
 	args, err := parse(sh, f, args, 1, -1)
 	if err != nil {
 		return 0, err
 	}
+	r.noDelays = r.noDelays || name == "record"
 	cfg, err := r.config(args)
 	if err != nil {
 		return 0, err
@@ -278,6 +292,9 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		var restore func()
 		profiling, restore = untilSignal(ctx)
 		defer restore()
+	}
+	if r.noDelays {
+		return sh.record(profiling, cfg, r)
 	}
 	if r.listUnits {
 		return sh.listUnits(profiling, cfg, r)

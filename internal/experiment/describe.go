@@ -16,17 +16,22 @@ func (r *run) describe() (err error) {
 	return err
 }
 
+// newRunRecord is what the record of any run has.
+func newRunRecord(cfg *Config, started time.Time) profile.Run {
+	host, _ := os.Hostname() // a name for the reader; nothing depends on it
+	return profile.Run{
+		Version: profile.Version, ID: strconv.FormatUint(cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
+		Started: started,
+		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
+		PeriodNS: int64(cfg.Period), Seed: cfg.Seed, Speedups: cfg.Speedups, Unit: cfg.Kind,
+	}
+}
+
 // record is the run's record.
 func (r *run) record() profile.Run {
-	host, _ := os.Hostname() // a name for the reader; nothing depends on it
-	run := profile.Run{
-		Version: profile.Version, ID: strconv.FormatUint(r.cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
-		Started: time.Now(),
-		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
-		PeriodNS: int64(r.cfg.Period), Seed: r.cfg.Seed, Speedups: r.cfg.Speedups, Unit: r.cfg.Kind,
-		WholeRuns: !r.probes.HasPoints(), BuildIDs: r.buildIDs,
-		Latencies: slices.Clone(r.probes.Latencies()), // the recorder adds to it
-	}
+	run := newRunRecord(r.cfg, time.Now())
+	run.WholeRuns, run.BuildIDs = !r.probes.HasPoints(), r.buildIDs
+	run.Latencies = slices.Clone(r.probes.Latencies()) // the recorder adds to it
 	r.subject.describe(&run)
 	sites := r.probes.Places()
 	for i, spec := range r.probes.Points() {

@@ -84,11 +84,11 @@ func hasEntry(b *symbol.Binary, name string) bool {
 // vdsoRows are the rows of a page of the vDSO. All processes have the same one, so that of this process is read.
 func (t *unitTable) vdsoRows(offset uint64) ([]symbol.UnwindRow, error) {
 	if t.vdso == nil {
-		v, err := openVDSO()
+		v, err := symbol.OpenVDSO()
 		if err != nil {
 			return nil, err
 		}
 		t.vdso = v
 	}
-	return t.vdso.rows(offset)
+	return t.vdso.Unwind(offset, ledger.TableBytes)
 }

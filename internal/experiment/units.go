@@ -38,7 +38,7 @@ type unitTable struct {
 	mu       sync.Mutex
 	binaries map[ledger.File]*symbol.Binary
 	unitless map[*symbol.Binary]bool // see isUnitless
-	vdso     *vdso                   // nil until it is asked about
+	vdso     *symbol.VDSO            // nil until it is asked about
 	builds   map[string]*build       // by a binary's name
 	lacking  map[string]string       // by a binary's name: what it lacks, if code in scope was sampled
 	ids      map[unitID]uint32

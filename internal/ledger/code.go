@@ -18,7 +18,7 @@ type knownCode struct {
 	kernelFunctions      *ebpf.Map
 
 	events *events // nil: not open yet
-	rows   *tableRows
+	rows   *TableRows
 
 	addedChains, addedMembers int
 }
@@ -26,7 +26,7 @@ type knownCode struct {
 func newKnownCode(k *kernelSide) *knownCode {
 	return &knownCode{
 		kernelSide: k, places: k.maps.Places, tables: k.maps.Tables, chains: k.maps.Chains,
-		chainMembers: k.maps.Members, kernelFunctions: k.maps.KernelFunction, rows: newTableRows(k.page),
+		chainMembers: k.maps.Members, kernelFunctions: k.maps.KernelFunction, rows: NewTableRows(k.page.rules, k.page.rows),
 	}
 }
 

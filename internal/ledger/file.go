@@ -25,14 +25,19 @@ func (e Event) File() File { return fileOf(e.Place) }
 
 // Identify returns the file of which image is a mapping in this process.
 func (k *knownCode) Identify(image []byte) (File, error) {
-	const (
-		attempts = 1000
-		busy     = ^uint32(16) + 1 // EBUSY: another thread of this process changes its mappings
-	)
 	program, err := k.programs.get("identify")
 	if err != nil {
 		return File{}, err
 	}
+	return IdentifyBy(program, image)
+}
+
+// IdentifyBy is Identify with the program of the kernel side that does it.
+func IdentifyBy(program *ebpf.Program, image []byte) (_ File, err error) {
+	const (
+		attempts = 1000
+		busy     = ^uint32(16) + 1 // EBUSY: another thread of this process changes its mappings
+	)
 	status := uint32(busy)
 	for i := 0; i < attempts && status == busy; i++ {
 		question := bpf.LedgerEvent{Address: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(image))))}

@@ -41,8 +41,8 @@ const (
 	ReturnStepped = Cost(bpf.LedgerCostCOST_RETURN_STEPPED) // or stepped
 )
 
-// atReturn reports whether the visit is counted when the function that begins at the probe returns.
-func (c Cost) atReturn() bool { return c == Return || c == ReturnStepped }
+// AtReturn reports whether the visit is counted when the function that begins at the probe returns.
+func (c Cost) AtReturn() bool { return c == Return || c == ReturnStepped }
 
 // Probe is a place where a point is counted: an offset in a file.
 type Probe struct {
@@ -81,7 +81,7 @@ func (p *probes) AttachProbes(point int, all []Probe) error {
 	for len(rest) > 0 {
 		first := rest[0]
 		shares := func(probe Probe) bool {
-			return probe.File == first.File && probe.Cost.atReturn() == first.Cost.atReturn() &&
+			return probe.File == first.File && probe.Cost.AtReturn() == first.Cost.AtReturn() &&
 				(probe.Source > 0) == (first.Source > 0)
 		}
 		var group []Probe
@@ -153,7 +153,7 @@ func (p *probes) set(handler string, all []Probe) ([]link.Link, error) {
 		p.singly = true
 	}
 	set := x.Uprobe
-	if all[0].Cost.atReturn() {
+	if all[0].Cost.AtReturn() {
 		set = x.Uretprobe
 	}
 	program, err := p.programs.get("on_single_" + handler)
@@ -184,7 +184,7 @@ func (p *probes) setTogether(name string, x *link.Executable, all []Probe) (link
 	if err != nil {
 		return nil, err
 	}
-	if all[0].Cost.atReturn() {
+	if all[0].Cost.AtReturn() {
 		return x.UretprobeMulti(nil, program, &opt)
 	}
 	return x.UprobeMulti(nil, program, &opt)

@@ -32,9 +32,9 @@ const (
 // ErrTablesFull is returned when the kernel side's memory for rows is used up.
 var ErrTablesFull = errors.New("the kernel side's memory for unwind tables is full")
 
-// tableRows hands out the memory that the rows of all files share. None is given back: a file that was sampled once is
+// TableRows hands out the memory that the rows of all files share. None is given back: a file that was sampled once is
 // sampled again.
-type tableRows struct {
+type TableRows struct {
 	mu      sync.Mutex
 	rules   *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows    *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
@@ -42,8 +42,11 @@ type tableRows struct {
 	used    int                    // of rows
 }
 
-func newTableRows(p *page) *tableRows {
-	t := &tableRows{rules: p.rules, rows: p.rows, numbers: make(map[unwind.Rule]uint16), used: reserved}
+// NewTableRows uses memory that is shared with programs of the kernel, and zero so far.
+func NewTableRows(
+	rules *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule, rows *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow,
+) *TableRows {
+	t := &TableRows{rules: rules, rows: rows, numbers: make(map[unwind.Rule]uint16), used: reserved}
 	for i, r := range []unwind.Rule{rulesUnknown: {}, rulesFramePointer: {Kind: unwind.FramePointer}} {
 		t.numbers[r] = uint16(i)
 		t.rules[i] = kernelRule(r)
@@ -52,8 +55,8 @@ func newTableRows(p *page) *tableRows {
 	return t
 }
 
-// put writes rows, and returns where they are. The kernel side reads them once it has the table.
-func (t *tableRows) put(rows []Row) (bpf.LedgerTable, error) {
+// Put writes rows, and returns where they are. The kernel side reads them once it has the table.
+func (t *TableRows) Put(rows []Row) (bpf.LedgerTable, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(rows) == 1 && rows[0].Offset == 0 {
@@ -98,7 +101,7 @@ func kernelRule(r unwind.Rule) bpf.LedgerRule {
 // not fit (ErrTablesFull), stacks end in that page. With unitless, no code of the page can be a unit: a sample there
 // need not wait for SetPlace.
 func (k *knownCode) SetTable(page Place, rows []Row, unitless bool) error {
-	t, full := k.rows.put(rows)
+	t, full := k.rows.Put(rows)
 	if unitless {
 		t.Unitless = 1
 	}

@@ -38,11 +38,10 @@ func TestRuleNumbers(t *testing.T) {
 	}
 }
 
-func emptyTables() *tableRows {
-	return newTableRows(&page{
-		rules: new([bpf.LedgerLimitMAX_RULES]bpf.LedgerRule),
-		rows:  new([bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow),
-	})
+func emptyTables() *TableRows {
+	return NewTableRows(
+		new([bpf.LedgerLimitMAX_RULES]bpf.LedgerRule), new([bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow),
+	)
 }
 
 var first = unwind.Rule{Kind: unwind.CFA, Base: unwind.SP, Offset: 8, RA: -8}
@@ -54,11 +53,11 @@ var second = unwind.Rule{
 // Rows are one behind the other, and equal rules are one.
 func TestPut(t *testing.T) {
 	s := emptyTables()
-	a, err := s.put([]Row{{0, first}, {10, second}, {20, first}})
+	a, err := s.Put([]Row{{0, first}, {10, second}, {20, first}})
 	if err != nil || a != (bpf.LedgerTable{First: reserved, Rows: 3}) {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	b, err := s.put([]Row{{0, second}})
+	b, err := s.Put([]Row{{0, second}})
 	if err != nil || b != (bpf.LedgerTable{First: reserved + 3, Rows: 1}) {
 		t.Fatalf("%+v, %v", b, err)
 	}
@@ -84,7 +83,7 @@ func TestPutReserved(t *testing.T) {
 	for rule, want := range map[unwind.Rule]uint32{
 		{}: rulesUnknown, {Kind: unwind.FramePointer}: rulesFramePointer,
 	} {
-		got, err := s.put([]Row{{0, rule}})
+		got, err := s.Put([]Row{{0, rule}})
 		if err != nil || got != (bpf.LedgerTable{First: want, Rows: 1}) {
 			t.Errorf("%+v: %+v, %v", rule, got, err)
 		}
@@ -92,7 +91,7 @@ func TestPutReserved(t *testing.T) {
 			t.Errorf("%+v: row %+v, rule %+v", rule, row, s.rules[row.Rule])
 		}
 	}
-	if got, err := s.put(nil); err != nil || got != (bpf.LedgerTable{First: rulesUnknown, Rows: 1}) {
+	if got, err := s.Put(nil); err != nil || got != (bpf.LedgerTable{First: rulesUnknown, Rows: 1}) {
 		t.Errorf("no rows: %+v, %v", got, err)
 	}
 	if s.used != reserved {
@@ -104,22 +103,22 @@ func TestPutReserved(t *testing.T) {
 func TestPutFull(t *testing.T) {
 	s := emptyTables()
 	s.used = len(s.rows) - 1
-	got, err := s.put([]Row{{0, first}, {10, second}})
+	got, err := s.Put([]Row{{0, first}, {10, second}})
 	if !errors.Is(err, ErrTablesFull) || got != (bpf.LedgerTable{First: rulesUnknown, Rows: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := s.put([]Row{{0, first}}); err != nil || s.used != len(s.rows) {
+	if _, err := s.Put([]Row{{0, first}}); err != nil || s.used != len(s.rows) {
 		t.Errorf("the last row: %v, %d used", err, s.used)
 	}
 
 	s = emptyTables()
 	for i := len(s.numbers); i < len(s.rules); i++ {
 		rule := unwind.Rule{Kind: unwind.CFA, Base: unwind.SP, Offset: int32(8 * i), RA: -8}
-		if _, err := s.put([]Row{{0, rule}}); err != nil {
+		if _, err := s.Put([]Row{{0, rule}}); err != nil {
 			t.Fatalf("rule %d: %v", i, err)
 		}
 	}
-	got, err = s.put([]Row{{0, unwind.Rule{Kind: unwind.CFA, Base: unwind.FP}}})
+	got, err = s.Put([]Row{{0, unwind.Rule{Kind: unwind.CFA, Base: unwind.FP}}})
 	if !errors.Is(err, ErrTablesFull) || s.rows[got.First].Rule != rulesUnknown {
 		t.Errorf("one rule too many: %+v, %v", s.rows[got.First], err)
 	}

@@ -1,4 +1,4 @@
-package experiment
+package symbol
 
 import (
 	"bytes"
@@ -8,18 +8,16 @@ import (
 	"os"
 	"strings"
 
-	"whatif/internal/code/symbol"
 	"whatif/internal/code/unwind"
-	"whatif/internal/ledger"
 )
 
-// vdso is the library that the kernel maps into every process. Its file offsets are its addresses.
-type vdso struct {
+// VDSO is the library that the kernel maps into every process. Its file offsets are its addresses.
+type VDSO struct {
 	table *unwind.Table
 }
 
-// openVDSO reads the one of this process.
-func openVDSO() (*vdso, error) {
+// OpenVDSO reads the one of this process.
+func OpenVDSO() (*VDSO, error) {
 	image, err := vdsoImage()
 	if err != nil {
 		return nil, fmt.Errorf("reading the vDSO: %w", err)
@@ -32,7 +30,7 @@ func openVDSO() (*vdso, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the vDSO: %w", err)
 	}
-	return &vdso{table}, nil
+	return &VDSO{table}, nil
 }
 
 func vdsoImage() ([]byte, error) {
@@ -60,10 +58,11 @@ func vdsoImage() ([]byte, error) {
 	return nil, errors.New("there is none")
 }
 
-func (v *vdso) rows(offset uint64) (rows []symbol.UnwindRow, err error) {
-	found, err := v.table.Rows(offset, offset+ledger.TableBytes)
+// Unwind returns the rows of n bytes from an offset on, as those of a Binary.
+func (v *VDSO) Unwind(offset, n uint64) (rows []UnwindRow, err error) {
+	found, err := v.table.Rows(offset, offset+n)
 	for _, r := range found {
-		rows = append(rows, symbol.UnwindRow{Offset: r.Address, Rule: r.Rule})
+		rows = append(rows, UnwindRow{Offset: r.Address, Rule: r.Rule})
 	}
 	return rows, err
 }

@@ -1,0 +1,21 @@
+//go:build ignore
+
+// SPDX-License-Identifier: (MIT OR GPL-2.0)
+/*
+ * The kernel side of recording: it writes what the target does, and stops nothing. It has no loop
+ * that waits, no timer, and no program that any other task would wait for.
+ *
+ *	record.h	what user space reads
+ *	rings.h		where records go, and when
+ *	members.h	which processes are recorded
+ *	stack.h		stacks, and places in the program
+ *	objects.h	what threads wait at
+ *	interrupts.h	what interrupts are about
+ *	events.h	switches, wake-ups, samples and visits
+ */
+#include "base/program.h"
+
+char LICENSE[] SEC("license")
+= "Dual MIT/GPL";
+
+#include "record/events.h"

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"whatif/internal/experiment"
+	"whatif/internal/recording"
+)
+
+// record records, with nothing delayed, and says what it has.
+func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags) (int, error) {
+	output, err := r.open()
+	if err != nil {
+		return 0, err
+	}
+	cfg.Output = output
+	cfg.Log = newLog(sh.stderr, newStatus(sh.stderr, true), r.verbose)
+	recorded, err := experiment.Record(ctx, cfg)
+	err = errors.Join(err, output.Close())
+	if recorded == nil {
+		return 0, err
+	}
+	if recorded.Recording != nil && !r.quiet {
+		sh.tellRecording(recorded.Recording)
+		fmt.Fprintf(sh.stderr, "whatif: %s\n", r.written)
+	}
+	if recorded.Ended && !r.preserveStatus {
+		return 0, err
+	}
+	return recorded.Status, err
+}
+
+// tellRecording says how much a recording has, and what it has not.
+func (sh *shell) tellRecording(r *recording.Recording) {
+	var covered, events int64
+	kinds := make(map[recording.Kind]int64)
+	for _, w := range r.Windows {
+		covered += w.End - w.Begin
+		events += int64(len(w.Events))
+		for i := range w.Events {
+			kinds[w.Events[i].Kind]++
+		}
+	}
+	fmt.Fprintf(sh.stderr, "whatif: recorded %v of %v in %d windows: %d events (%d switches, %d wake-ups, %d samples, "+
+		"%d visits) of %d threads\n", time.Duration(covered).Round(time.Millisecond),
+		time.Duration(r.Length).Round(time.Millisecond), len(r.Windows), events, kinds[recording.Switch],
+		kinds[recording.Wake], kinds[recording.Sample], kinds[recording.Visit], len(r.Threads))
+	fmt.Fprintf(sh.stderr, "whatif: cores stopped by whatif: %d; events without room: %d, added: %d\n",
+		r.Losses.Stops, r.Losses.Events, r.Losses.Repaired)
+}

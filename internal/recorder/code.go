@@ -1,0 +1,203 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"whatif/bpf"
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/scope"
+	"whatif/internal/code/unwind"
+	"whatif/internal/ledger"
+	"whatif/internal/recording"
+	"whatif/internal/target"
+)
+
+// code knows the binaries that stacks lead to. It answers the kernel side's questions, in a goroutine of its own, and
+// resolves frames at the end.
+type code struct {
+	kernel    *kernelSide
+	log       *slog.Logger
+	questions chan question
+	done      sync.WaitGroup
+	once      sync.Once
+
+	found func(*symbol.Binary) // see Options.Found
+	scope *scope.Scope
+	paths sourcepath.Map
+	mains map[string]bool // see Options.Programs
+
+	binaries map[ledger.File]*symbol.Binary // nil: no ELF file
+	files    map[uint16]ledger.File         // by the kernel side's numbers
+	vdso     *symbol.VDSO
+}
+
+// question is one of the kernel side's: which file is this, or how are callers found in a page of it.
+type question struct {
+	table   bool
+	number  uint16 // of the file
+	process int
+	place   ledger.Place
+	address uint64
+}
+
+// mostQuestions may wait for an answer. More are asked again by the kernel side, or their stacks end there.
+const mostQuestions = 1 << 14
+
+func newCode(k *kernelSide, o *Options) *code {
+	log := o.Log
+	c := &code{
+		kernel: k, log: log, found: o.Found, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool), questions: make(chan question, mostQuestions),
+		binaries: make(map[ledger.File]*symbol.Binary), files: make(map[uint16]ledger.File),
+	}
+	for _, name := range o.Programs {
+		c.mains[name] = true
+	}
+	c.done.Go(func() {
+		for q := range c.questions {
+			if err := c.answer(q); err != nil {
+				log.Debug("resolving code", "process", q.process, "table", q.table, "error", err)
+			}
+		}
+	})
+	return c
+}
+
+// ask has a question answered.
+func (c *code) ask(q question) {
+	select {
+	case c.questions <- q:
+	default:
+		if q.table {
+			c.kernel.Maps["tables"].Delete(q.place) // it may be asked again
+		}
+	}
+}
+
+// isMain tells whether a binary is a program's own, and no library.
+func (c *code) isMain(name string) bool { return c.mains[name] }
+
+// finish waits until all questions are answered. There are no more.
+func (c *code) finish() {
+	c.once.Do(func() { close(c.questions) })
+	c.done.Wait()
+}
+
+func (c *code) answer(q question) error {
+	file := ledger.File{Dev: q.place.Dev, Inode: q.place.Inode}
+	if !q.table {
+		c.files[q.number] = file
+		_, err := c.binary(file, q)
+		return err
+	}
+	rows, err := c.rows(file, q)
+	if errors.Is(err, os.ErrNotExist) {
+		c.kernel.Maps["tables"].Delete(q.place)
+		return err
+	}
+	table := make([]ledger.Row, 0, len(rows))
+	for _, r := range rows {
+		table = append(table, ledger.Row{Offset: uint16(r.Offset - q.place.Offset), Rule: r.Rule})
+	}
+	t, full := c.kernel.tables.Put(table)
+	if putting := c.kernel.Maps["tables"].Put(q.place, t); putting != nil {
+		return fmt.Errorf("giving the kernel a table of %d rows: %w", len(rows), putting)
+	}
+	return errors.Join(err, full)
+}
+
+// rows are the rules of a page.
+func (c *code) rows(file ledger.File, q question) (rows []symbol.UnwindRow, err error) {
+	if file.Inode == 0 {
+		if c.vdso == nil {
+			if c.vdso, err = symbol.OpenVDSO(); err != nil {
+				return nil, err
+			}
+		}
+		return c.vdso.Unwind(q.place.Offset, ledger.TableBytes)
+	}
+	b, err := c.binary(file, q)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil { // no ELF file: generated code
+		return []symbol.UnwindRow{{Offset: q.place.Offset, Rule: unwind.Rule{Kind: unwind.FramePointer}}}, nil
+	}
+	return b.Unwind(q.place.Offset, ledger.TableBytes)
+}
+
+// binary opens a binary that a process has mapped, once. A file that is no ELF file is remembered as nil.
+func (c *code) binary(file ledger.File, q question) (*symbol.Binary, error) {
+	if b, known := c.binaries[file]; known {
+		return b, nil
+	}
+	path, err := target.MappedFile(q.process, q.address)
+	if err != nil {
+		return nil, errors.Join(os.ErrNotExist, err) // the process is gone
+	}
+	b, err := symbol.OpenAs(path, target.Inside(q.process, path))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		c.log.Debug("opening a binary", "path", path, "error", err)
+		b = nil
+	} else {
+		is, err := ledger.IdentifyBy(c.kernel.Programs["identify"], b.Image())
+		if err == nil && is != file {
+			err = fmt.Errorf("opening %s: the process has another file there by now: %w", path, os.ErrNotExist)
+		}
+		if err != nil {
+			b.Close()
+			return nil, err
+		}
+	}
+	c.binaries[file] = b
+	if b != nil && c.found != nil {
+		c.found(b)
+	}
+	return b, nil
+}
+
+// frames are the frames at an offset in a file, the innermost first: at least one. It is called after finish.
+func (c *code) frames(number uint16, offset uint64) []recording.Frame {
+	if number == uint16(bpf.RecordRecordLimitRECORD_FILE_VDSO) {
+		return []recording.Frame{{Binary: "[vdso]"}}
+	}
+	file, known := c.files[number]
+	b := c.binaries[file]
+	if !known || b == nil {
+		return []recording.Frame{{}}
+	}
+	found, err := b.Frames(offset)
+	if err != nil {
+		c.log.Debug("resolving a frame", "binary", b.Path(), "offset", offset, "error", err)
+	}
+	frames := make([]recording.Frame, 0, len(found))
+	if len(found) == 0 {
+		found = []symbol.Frame{{}}
+	}
+	origin := b.Origin(c.isMain(b.Name()))
+	for i, f := range found {
+		frames = append(frames, recording.Frame{
+			Function: f.Func, Short: f.Short, File: c.paths.Apply(f.File), Line: int32(f.Line), Binary: b.Name(),
+			Inlined: i+1 < len(found), InScope: c.scope.WhyOutside(origin, f) == "",
+		})
+	}
+	return frames
+}
+
+func (c *code) close() error {
+	c.finish()
+	var errs []error
+	for _, b := range c.binaries {
+		if b != nil {
+			errs = append(errs, b.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

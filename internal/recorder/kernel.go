@@ -1,0 +1,364 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/features"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"whatif/bpf"
+	"whatif/internal/kerneltypes"
+	"whatif/internal/ledger"
+	"whatif/internal/privilege"
+)
+
+// kernelSide is the loaded programs and maps, and the memory that they share with this process.
+type kernelSide struct {
+	*ebpf.Collection
+	memory  []byte
+	control *bpf.RecordRecordControl
+	cores   *[bpf.LedgerLimitMAX_CPUS]bpf.RecordRecordCore
+	alive   *uint64
+	tables  *ledger.TableRows
+	cpus    []int
+	rings   []*ringbuf.Reader // of cpus
+	links   []io.Closer
+	clocks  []int // file descriptors
+	singly  bool  // the kernel has no links for several probes
+	windows uint64
+}
+
+// openKernel loads the programs, and attaches those that follow the scheduler and interrupts.
+func openKernel(memory int) (_ *kernelSide, err error) {
+	spec, err := bpf.LoadRecord()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kernel programs: %w", err)
+	}
+	types, err := kerneltypes.Get()
+	if err != nil {
+		return nil, err
+	}
+	k := &kernelSide{singly: errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported)}
+	if k.cpus, err = online(); err != nil {
+		return nil, err
+	}
+	k.choosePrograms(spec, types)
+	ring := ringSize(memory / ringsPart / len(k.cpus))
+	spec.Maps["rings"].InnerMap.MaxEntries = ring
+	budget := uint64(memory / windowPart / len(k.cpus) / int(unsafe.Sizeof(record{})))
+	for name, value := range map[string]any{
+		"page_shift": uint32(bits.TrailingZeros(uint(os.Getpagesize()))), "window_budget": budget,
+	} {
+		if err := spec.Variables[name].Set(value); err != nil {
+			return nil, fmt.Errorf("setting %s of the kernel programs: %w", name, err)
+		}
+	}
+	layout, err := sharedVariables(spec)
+	if err != nil {
+		return nil, err
+	}
+	k.Collection, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{
+		Cache: types.Cache, Programs: ebpf.ProgramOptions{KernelTypes: types.Kernel},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("loading the recording programs into the kernel: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			k.close()
+		}
+	}()
+	if err := k.mapShared(layout); err != nil {
+		return nil, err
+	}
+	if err := k.openRings(spec.Maps["rings"].InnerMap); err != nil {
+		return nil, err
+	}
+	return k, k.attach()
+}
+
+// ringSize is the largest power of two that is not above a size, within what one core needs.
+func ringSize(most int) uint32 {
+	const smallest, largest = 1 << 16, 1 << 22
+	return uint32(min(max(1<<(bits.Len(uint(most))-1), smallest), largest))
+}
+
+// choosePrograms takes those out that this kernel cannot run.
+func (k *kernelSide) choosePrograms(spec *ebpf.CollectionSpec, types kerneltypes.Types) {
+	for name, p := range spec.Programs {
+		p.KernelVersion = privilege.KernelVersion
+		traced := p.Type == ebpf.Tracing && p.AttachType == ebpf.AttachTraceRawTp
+		if traced && !types.HasTracepoint(p.AttachTo) {
+			delete(spec.Programs, name)
+		}
+	}
+	if k.singly {
+		delete(spec.Programs, "on_record_point")
+	} else {
+		delete(spec.Programs, "on_single_record_point")
+	}
+}
+
+// sharedVariables gives where the shared variables are, and takes them out of the spec: else the library would copy
+// them.
+func sharedVariables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
+	m := spec.Maps[".bss"]
+	if m == nil {
+		return nil, errors.New("reading the kernel programs: the kernel object has no variables: generate it anew")
+	}
+	layout, ok := m.Value.(*btf.Datasec)
+	if !ok {
+		return nil, errors.New("reading the kernel programs: the kernel object does not say where its variables are: " +
+			"generate it anew")
+	}
+	m.Contents = nil // a new map of the kernel has zeros
+	for name, v := range spec.Variables {
+		if v.SectionName == ".bss" {
+			delete(spec.Variables, name)
+		}
+	}
+	at := make(map[string]btf.VarSecinfo, len(layout.Vars))
+	for _, v := range layout.Vars {
+		at[v.Type.TypeName()] = v
+	}
+	return at, nil
+}
+
+// mapShared maps the variables.
+func (k *kernelSide) mapShared(layout map[string]btf.VarSecinfo) error {
+	m := k.Maps[".bss"]
+	var err error
+	k.memory, err = unix.Mmap(m.FD(), 0, int(m.ValueSize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("mapping the memory shared with the kernel: %w", err)
+	}
+	var rules *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
+	var rows *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
+	for name, pointer := range map[string]any{
+		"control": &k.control, "record_cores": &k.cores, "member_count": &k.alive, "rules": &rules, "rows": &rows,
+	} {
+		v, to := layout[name], reflect.ValueOf(pointer).Elem()
+		if uintptr(v.Size) != to.Type().Elem().Size() || int(v.Offset)+int(v.Size) > len(k.memory) {
+			return fmt.Errorf("mapping the shared variable %s: the kernel object has another layout: generate it anew", name)
+		}
+		to.Set(reflect.NewAt(to.Type().Elem(), unsafe.Pointer(&k.memory[v.Offset])))
+	}
+	k.tables = ledger.NewTableRows(rules, rows)
+	k.control.Secret = rand.Uint64() | 1
+	return nil
+}
+
+// openRings makes a ring for each core that is on line.
+func (k *kernelSide) openRings(spec *ebpf.MapSpec) error {
+	for _, cpu := range k.cpus {
+		ring, err := ebpf.NewMap(spec)
+		if err != nil {
+			return fmt.Errorf("making the ring of CPU %d: %w", cpu, err)
+		}
+		k.links = append(k.links, ring)
+		if err := k.Maps["rings"].Put(uint32(cpu), ring); err != nil {
+			return fmt.Errorf("making the ring of CPU %d: %w", cpu, err)
+		}
+		reader, err := ringbuf.NewReader(ring)
+		if err != nil {
+			return fmt.Errorf("opening the ring of CPU %d: %w", cpu, err)
+		}
+		reader.SetDeadline(time.Unix(1, 0)) // it returns what is there, and never waits
+		k.rings = append(k.rings, reader)
+	}
+	return nil
+}
+
+// attach attaches all programs that are written for tracepoints.
+func (k *kernelSide) attach() error {
+	for name, p := range k.Programs {
+		if p.Type() != ebpf.Tracing || strings.HasPrefix(name, "record_join") || name == "record_states" {
+			continue
+		}
+		attached, err := link.AttachTracing(link.TracingOptions{Program: p})
+		if err != nil {
+			return fmt.Errorf("attaching %s: %w", name, err)
+		}
+		k.links = append(k.links, attached)
+	}
+	return nil
+}
+
+// sample begins to sample all cores. The kernel's clock of a core's busy time works without counters in hardware.
+func (k *kernelSide) sample(period time.Duration) error {
+	program := k.Programs["record_sample"]
+	for _, cpu := range k.cpus {
+		attr := unix.PerfEventAttr{
+			Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(period),
+			Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Bits: unix.PerfBitExcludeIdle | unix.PerfBitDisabled,
+		}
+		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if errors.Is(err, unix.ENODEV) {
+			continue // taken off line meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("sampling CPU %d: %w", cpu, err)
+		}
+		k.clocks = append(k.clocks, fd)
+		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, program.FD()); err != nil {
+			return fmt.Errorf("sampling CPU %d: setting the program: %w", cpu, err)
+		}
+		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
+			return fmt.Errorf("sampling CPU %d: %w", cpu, err)
+		}
+	}
+	return nil
+}
+
+// join takes processes in, by their numbers in this process's namespace.
+func (k *kernelSide) join(pids []int) error {
+	if _, err := k.Programs["find_level"].Run(&ebpf.RunOptions{}); err != nil {
+		return fmt.Errorf("asking for the namespace of process numbers: %w", err)
+	}
+	for _, pid := range pids {
+		if err := k.Maps["recorded"].Put(uint32(pid), uint32(1)); err != nil {
+			return fmt.Errorf("choosing process %d: %w", pid, err)
+		}
+	}
+	defer func() {
+		for _, pid := range pids {
+			k.Maps["recorded"].Delete(uint32(pid)) // it is there
+		}
+	}()
+	if err := k.onTasks("record_join"); err != nil {
+		return err
+	}
+	if k.members() == 0 {
+		return fmt.Errorf("recording %d processes: all of them have ended", len(pids))
+	}
+	return nil
+}
+
+// onTasks runs a program on every task in this process's namespace of process numbers.
+func (k *kernelSide) onTasks(name string) error {
+	pass, err := link.AttachIter(link.IterOptions{Program: k.Programs[name]})
+	if err != nil {
+		return fmt.Errorf("looking at all tasks: %w", err)
+	}
+	defer pass.Close()
+	tasks, err := pass.Open()
+	if err != nil {
+		return fmt.Errorf("looking at all tasks: %w", err)
+	}
+	defer tasks.Close()
+	if _, err := io.Copy(io.Discard, tasks); err != nil {
+		return fmt.Errorf("looking at all tasks: %w", err)
+	}
+	return nil
+}
+
+func (k *kernelSide) members() int { return int(atomic.LoadUint64(k.alive)) }
+
+// begin begins a window, and returns when it is known what all threads do. What happened before that is recorded, too,
+// as a thread may change while the others are looked at.
+func (k *kernelSide) begin() (uint64, error) {
+	k.windows++
+	atomic.StoreUint64(&k.control.Closed, 0)
+	atomic.StoreUint64(&k.control.Window, k.windows)
+	if err := k.onTasks("record_states"); err != nil {
+		return 0, err
+	}
+	return ledger.Now(), nil
+}
+
+// recording tells whether the window goes on.
+func (k *kernelSide) recording() bool { return atomic.LoadUint64(&k.control.Window) != 0 }
+
+// end ends the window, if no core has done that already, and gives when it ended.
+func (k *kernelSide) end() uint64 {
+	now := ledger.Now()
+	open := atomic.SwapUint64(&k.control.Window, 0)
+	if closed := atomic.LoadUint64(&k.control.Closed); open == 0 && closed != 0 {
+		return closed
+	}
+	return now
+}
+
+// counts are what the cores have counted.
+type counts struct {
+	written, lost, samples, wakes, unknown uint64
+
+	cost float64 // ns that recording took of the core that it took most of
+	each []float64
+}
+
+// tracing is what it takes to reach a program at a tracepoint and to come back, in ns, beside what the program measures
+// itself. A few dozen instructions of the kernel's do that.
+const tracing = 50
+
+func (k *kernelSide) counts() counts {
+	var c counts
+	for _, cpu := range k.cpus {
+		core := &k.cores[cpu]
+		c.written += core.Written
+		c.lost += core.Lost
+		c.samples += core.Samples
+		c.wakes += core.Wakes
+		c.unknown += core.Unknown
+		each := 0.0
+		if core.Measured > 0 {
+			each = float64(core.Written) * (tracing + float64(core.Spent)/float64(core.Measured))
+		}
+		c.each = append(c.each, each)
+		c.cost = max(c.cost, each)
+	}
+	return c
+}
+
+// since is what was counted since then.
+func (c counts) since(then counts) counts {
+	c.written -= then.written
+	c.lost -= then.lost
+	c.samples -= then.samples
+	c.wakes -= then.wakes
+	c.unknown -= then.unknown
+	c.cost = 0
+	for i := range c.each {
+		c.cost = max(c.cost, c.each[i]-then.each[i])
+	}
+	return c
+}
+
+// close detaches all and frees the memory.
+func (k *kernelSide) close() error {
+	var errs []error
+	for _, fd := range k.clocks {
+		errs = append(errs, unix.Close(fd))
+	}
+	for _, r := range k.rings {
+		errs = append(errs, r.Close())
+	}
+	for _, l := range k.links {
+		errs = append(errs, l.Close())
+	}
+	if k.memory != nil {
+		errs = append(errs, unix.Munmap(k.memory))
+	}
+	k.Collection.Close()
+	return errors.Join(errs...)
+}
+
+// online are the CPUs that are on line.
+func online() ([]int, error) {
+	c, err := ledger.ReadCPUs(os.DirFS("/sys/devices/system"))
+	return c.Online, err
+}

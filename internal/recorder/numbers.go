@@ -1,0 +1,154 @@
+package recorder
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/bpf"
+	"whatif/internal/recording"
+	"whatif/internal/target"
+)
+
+// numbers gives threads, places, stacks and objects the numbers that they have in the recording.
+type numbers struct {
+	threads  []recording.Thread
+	byID     map[uint32]int32 // the last thread that has had an ID
+	programs map[int32]string
+	places   map[uint64]int32
+	placeIDs []uint64
+	stacks   map[uint64]int32
+	stackIDs []uint64
+	objects  map[recording.Object]int32
+	list     []recording.Object
+}
+
+func newNumbers() *numbers {
+	return &numbers{
+		byID: make(map[uint32]int32), programs: make(map[int32]string), places: make(map[uint64]int32),
+		stacks: make(map[uint64]int32), objects: make(map[recording.Object]int32),
+	}
+}
+
+// thread is the number of a thread by its ID. process may be 0: unknown.
+func (n *numbers) thread(id, process uint32) int32 {
+	i, known := n.byID[id]
+	if !known {
+		return n.born(id, process)
+	}
+	n.of(i, process)
+	return i
+}
+
+// born gives a thread a number that has just been made. Another one may have had the ID before.
+func (n *numbers) born(id, process uint32) int32 {
+	i := int32(len(n.threads))
+	n.threads = append(n.threads, recording.Thread{ID: int32(id)})
+	n.byID[id] = i
+	n.of(i, process)
+	return i
+}
+
+// of notes which process a thread belongs to, and what is known of both while they run.
+func (n *numbers) of(i int32, process uint32) {
+	if i < 0 || process == 0 || n.threads[i].Process != 0 {
+		return
+	}
+	t := &n.threads[i]
+	t.Process = int32(process)
+	t.Program = n.program(t.Process)
+	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, int(t.ID)); err == nil {
+		t.Nice = int8(20 - nice) // the system call gives 20 less the value
+	}
+	t.Allowed = allowed(int(t.ID))
+}
+
+// allowed are the cores that a thread may run on; nil: all.
+func allowed(thread int) []int16 {
+	var set, all unix.CPUSet
+	if unix.SchedGetaffinity(thread, &set) != nil || unix.SchedGetaffinity(0, &all) != nil || set == all {
+		return nil
+	}
+	var cpus []int16
+	for cpu := range len(set) * 64 {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, int16(cpu))
+		}
+	}
+	return cpus
+}
+
+// program is the file that a process runs.
+func (n *numbers) program(process int32) string {
+	path, known := n.programs[process]
+	if !known {
+		if exe, err := target.Executable(int(process)); err == nil {
+			path = exe.Path
+		}
+		n.programs[process] = path
+	}
+	return path
+}
+
+// named notes a thread's name.
+func (n *numbers) named(id, process uint32, name string) {
+	n.threads[n.thread(id, process)].Name = name
+}
+
+// execed forgets which program a process runs.
+func (n *numbers) execed(id, process uint32, name string) {
+	delete(n.programs, int32(process))
+	i := n.thread(id, process)
+	n.threads[i].Name, n.threads[i].Program = name, n.program(int32(process))
+}
+
+// place is the number of a place by that of the kernel side; 0: unknown.
+func (n *numbers) place(id uint64) int32 { return numberOf(id, n.places, &n.placeIDs) }
+
+// stack is the number of a sample's stack.
+func (n *numbers) stack(id uint64) int32 { return numberOf(id, n.stacks, &n.stackIDs) }
+
+func numberOf(id uint64, known map[uint64]int32, all *[]uint64) int32 {
+	if id == 0 {
+		return recording.No
+	}
+	i, have := known[id]
+	if !have {
+		i = int32(len(*all))
+		known[id] = i
+		*all = append(*all, id)
+	}
+	return i
+}
+
+// object is the number of what a record is about.
+func (n *numbers) object(r *record) int32 {
+	o := recording.Object{Process: recording.No, Address: r.Object}
+	switch bpf.RecordRecordObject(r.ObjectKind) {
+	case bpf.RecordRecordObjectOBJECT_UNKNOWN:
+		return recording.No
+	case bpf.RecordRecordObjectOBJECT_FUTEX:
+		o.Kind, o.Process = recording.Futex, int32(r.Process)
+	case bpf.RecordRecordObjectOBJECT_SHARED_FUTEX:
+		o.Kind = recording.Futex
+	case bpf.RecordRecordObjectOBJECT_POLL_CALL:
+		o.Kind, o.Process = recording.Poll, int32(r.Process)
+	default:
+		o.Kind = recording.ObjectKind(r.ObjectKind)
+	}
+	i, known := n.objects[o]
+	if !known {
+		i = int32(len(n.list))
+		n.objects[o] = i
+		n.list = append(n.list, o)
+	}
+	return i
+}
+
+// nameOf is the text that a record has behind it.
+func nameOf(text []byte) string {
+	if i := slices.Index(text, 0); i >= 0 {
+		text = text[:i]
+	}
+	return string(text)
+}

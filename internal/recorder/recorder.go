@@ -1,0 +1,216 @@
+// Package recorder records what a target does while nothing is delayed: it loads the kernel side of recording, reads
+// its rings, and makes a recording of them. Package recording says what is in one, bpf/record.bpf.c how the kernel side
+// writes it.
+//
+// The normal sequence: Open, Probe for each point, Join, Begin, Record, Close. Nothing stops the target at any time.
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/code/symbol"
+	"whatif/internal/code/symbol/scope"
+	"whatif/internal/ledger"
+	"whatif/internal/recording"
+)
+
+// Options say what is recorded.
+type Options struct {
+	Points []recording.Point
+	// Programs are the names of the main executables: their code is in scope, unless Scope says something else.
+	Programs []string
+	Scope    scope.Scope
+	Paths    sourcepath.Map // how source files are called
+	// Found, when set, is called with each binary that a stack leads to.
+	Found  func(*symbol.Binary)
+	Period time.Duration // of running between two samples
+	Memory int           // bytes that the recording and the kernel's rings may take; 0: DefaultMemory
+	Length time.Duration // for which it is recorded, as far as that is known before; 0: it is not
+	Log    *slog.Logger
+}
+
+// DefaultMemory is the bound of a recording's memory if nothing else is asked for.
+const DefaultMemory = 64 << 20
+
+// Of the memory a quarter is for the kernel's rings and a window's records, and half for the events of all windows. The
+// rest is for stacks, threads and objects.
+const (
+	ringsPart  = 8
+	windowPart = 8
+	eventsPart = 2
+)
+
+// Recorder is the loaded kernel side of recording, and what was read of it.
+type Recorder struct {
+	options Options
+	kernel  *kernelSide
+	code    *code
+	pace    *pace
+
+	raw     []record // of the window
+	open    bool     // there is a window
+	numbers *numbers
+	places  map[uint64]place // told by the kernel side, by their numbers
+	taken   []takenWindow
+	began   uint64 // on the ledger's clock
+	ended   uint64
+	wall    time.Time // of began
+	events  int       // of all windows taken
+	leftOut int64     // ns of windows that were not taken
+}
+
+// takenWindow is a window that was recorded. The stacks of its samples have numbers of their own until the end.
+type takenWindow struct {
+	recording.Window
+	repaired int64
+}
+
+// Open loads the kernel side. Nothing belongs to the target yet.
+func Open(opt Options) (*Recorder, error) {
+	if opt.Memory == 0 {
+		opt.Memory = DefaultMemory
+	}
+	r := &Recorder{options: opt, numbers: newNumbers(), places: make(map[uint64]place)}
+	var err error
+	if r.kernel, err = openKernel(opt.Memory); err != nil {
+		return nil, err
+	}
+	r.code = newCode(r.kernel, &opt)
+	r.pace = newPace(&opt)
+	return r, nil
+}
+
+// Probe has the visits recorded that pass these probes. The point of each is its field Of.
+func (r *Recorder) Probe(all []Probe) error { return r.kernel.probe(all) }
+
+// Join takes processes in, with all that they fork from then on.
+func (r *Recorder) Join(pids []int) error { return r.kernel.join(pids) }
+
+// Processes is how many processes of the target are alive.
+func (r *Recorder) Processes() int { return r.kernel.members() }
+
+// look is the time after which the rings are looked at. At 50,000 events a second on one core some 30 KB come
+// meanwhile.
+const look = 10 * time.Millisecond
+
+// Begin begins to sample, and to record from then on while Record runs.
+func (r *Recorder) Begin() error {
+	if err := r.kernel.sample(r.options.Period); err != nil {
+		return err
+	}
+	r.began, r.wall = ledger.Now(), time.Now()
+	return nil
+}
+
+// Record records until the context is done or alive says that the target is not.
+func (r *Recorder) Record(ctx context.Context, alive func() bool) error {
+	var err error
+	for err == nil && ctx.Err() == nil && alive() {
+		next := r.pace.next()
+		if next.warmUp || next.length > 0 {
+			err = r.window(ctx, alive, next)
+		}
+		if err == nil && next.gap > 0 {
+			err = r.wait(ctx, alive, next.gap)
+		}
+	}
+	r.ended = ledger.Now()
+	r.code.finish()
+	return err
+}
+
+// wait reads the rings for a time, or until the target is gone.
+func (r *Recorder) wait(ctx context.Context, alive func() bool, d time.Duration) error {
+	end := time.Now().Add(d)
+	for time.Now().Before(end) && ctx.Err() == nil && alive() {
+		time.Sleep(min(look, time.Until(end)))
+		if err := r.read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window records one window.
+func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error {
+	r.raw, r.open = r.raw[:0], true
+	defer func() { r.open = false }()
+	before := r.kernel.counts()
+	opened, err := r.kernel.begin()
+	if err != nil {
+		return err
+	}
+	until := time.Now().Add(w.length)
+	for ctx.Err() == nil && alive() && r.kernel.recording() && time.Now().Before(until) {
+		time.Sleep(min(look, max(time.Until(until), 0)))
+		if err := r.read(); err != nil {
+			return err
+		}
+	}
+	end := r.kernel.end()
+	// A core that has just looked whether it is to record may still write a record.
+	time.Sleep(time.Millisecond)
+	if err := r.read(); err != nil {
+		return err
+	}
+	r.pace.learn(end-opened, r.kernel.counts().since(before))
+	if !w.warmUp {
+		r.keep(opened, end)
+	}
+	return nil
+}
+
+// keep keeps the events of a window that has ended.
+func (r *Recorder) keep(begin, end uint64) {
+	events, repaired := arrange(r.raw, r.numbers, r.began, begin, end)
+	if len(events) > leastEvents && repaired*tooManyRepairs > int64(len(events)) {
+		r.leftOut += int64(end - begin)
+		return
+	}
+	w := takenWindow{repaired: repaired}
+	w.Begin, w.End, w.Events = int64(begin-r.began), int64(end-r.began), slices.Clip(events)
+	r.taken = append(r.taken, w)
+	r.events += len(events)
+	r.thin()
+}
+
+// A window is left out if more than one in tooManyRepairs of its events had to be added.
+const (
+	leastEvents    = 100
+	tooManyRepairs = 10
+)
+
+// thin drops windows where all of them would need more memory than there is, and has fewer recorded from then on. Of
+// each two neighbours one goes, so that those that stay are spread over the whole time.
+func (r *Recorder) thin() {
+	for r.events > r.pace.mostEvents && len(r.taken) > 1 {
+		var kept []takenWindow
+		for i, w := range r.taken {
+			if i%2 == 0 {
+				kept = append(kept, w)
+			} else {
+				r.events -= len(w.Events)
+			}
+		}
+		r.taken = kept
+		r.pace.halve()
+	}
+}
+
+// Close gives the kernel side up. The recording does not need it any more.
+func (r *Recorder) Close() error { return errors.Join(r.code.close(), r.kernel.close()) }
+
+// Recording makes the recording. It is called once, before Close.
+func (r *Recorder) Recording() (*recording.Recording, error) {
+	if len(r.taken) == 0 {
+		return nil, fmt.Errorf("recording: the target ended before anything was recorded (%v are needed)", warmUp)
+	}
+	rec := r.build()
+	return rec, recording.Repair(rec)
+}

@@ -1,0 +1,162 @@
+package test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"whatif/internal/profile"
+	"whatif/internal/recording"
+	"whatif/internal/testing/realkernel"
+)
+
+// recorded records a program, which must end with status 0.
+func recorded(t *testing.T, flags []string, program ...string) *recording.Recording {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "whatif.profile")
+	args := append([]string{"record", "-o", file}, flags...)
+	cmd := exec.Command(realkernel.Whatif(t), append(append(args, "--"), program...)...)
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	runs, err := profile.ReadFiles([]string{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 1 || runs[0].End == nil {
+		t.Fatalf("%d runs, or one without an end", len(runs))
+	}
+	rec, err := runs[0].Recording()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := recording.Check(rec); err != nil {
+		t.Error(err)
+	}
+	return rec
+}
+
+// tally is what a test looks at in a recording.
+type tally struct {
+	covered, ran, stood  int64 // ns; ran by all cores, stood without a core after a wake-up
+	switches, visits     int
+	samples, inLonger    int
+	inMain               int // samples whose stack goes on to main
+	waits, placed, futex int // waits; those with a stack that is known; at a futex
+	wakes                [4]int
+}
+
+func tallyOf(rec *recording.Recording) (sum tally) {
+	for _, w := range rec.Windows {
+		sum.covered += w.End - w.Begin
+		since := make(map[int16]int64)
+		for _, e := range w.Events {
+			switch e.Kind {
+			case recording.State:
+				if e.Condition == recording.Running {
+					since[e.CPU] = e.Time
+				}
+			case recording.Switch:
+				sum.switches++
+				if from, known := since[e.CPU]; known && e.Thread >= 0 {
+					sum.ran += e.Time - from
+				}
+				since[e.CPU] = e.Time
+				if e.Condition == recording.Waiting {
+					sum.waited(rec, &e)
+				}
+			case recording.Wake:
+				sum.wakes[e.Cause]++
+			case recording.Visit:
+				sum.visits++
+			case recording.Sample:
+				sum.sampled(rec, &e)
+			}
+		}
+	}
+	return sum
+}
+
+func (sum *tally) waited(rec *recording.Recording, e *recording.Event) {
+	sum.waits++
+	if e.Place >= 0 && rec.Places[e.Place].Stack >= 0 {
+		sum.placed++
+	}
+	if e.Object >= 0 && rec.Objects[e.Object].Kind == recording.Futex {
+		sum.futex++
+	}
+}
+
+func (sum *tally) sampled(rec *recording.Recording, e *recording.Event) {
+	sum.samples++
+	if e.Stack < 0 {
+		return
+	}
+	longer, main := false, false
+	for _, f := range rec.Stacks[e.Stack] {
+		name := rec.Frames[f].Function
+		longer = longer || name == "longer"
+		main = main || name == "main"
+	}
+	if longer {
+		sum.inLonger++
+	}
+	if longer && main {
+		sum.inMain++
+	}
+}
+
+// A recording of two threads at a barrier has every visit, samples where the time goes, and the causes of wake-ups.
+func TestRecording(t *testing.T) {
+	realkernel.Need(t)
+	program := realkernel.Compile(t, "testdata/barrier32.c", "-pthread")
+	rec := recorded(t, []string{"-p", "func:visited"}, program, "1500")
+	sum := tallyOf(rec)
+	t.Logf("%+v, losses %+v", sum, rec.Losses)
+	if rec.Losses.Stops != 0 || rec.Losses.Events != 0 {
+		t.Errorf("losses: %+v", rec.Losses)
+	}
+	// What the warm-up has and what lies between windows is not there.
+	if share := float64(sum.covered) / float64(rec.Length); share < 0.8 {
+		t.Errorf("windows cover %.2f of the time", share)
+	}
+	if want := 1500 * float64(sum.covered) / float64(rec.Length); float64(sum.visits) < 0.9*want ||
+		float64(sum.visits) > 1.1*want {
+		t.Errorf("%d visits, want about %.0f", sum.visits, want)
+	}
+	if n := float64(sum.ran) / float64(rec.Period); float64(sum.samples) < 0.85*n || float64(sum.samples) > 1.15*n {
+		t.Errorf("%d samples in %d ns of running", sum.samples, sum.ran)
+	}
+	// One instruction more a step: the two threads do not differ by 3:2 exactly.
+	if share := float64(sum.inLonger) / float64(sum.samples); share < 0.5 || share > 0.8 {
+		t.Errorf("share of longer: %.2f", share)
+	}
+	if sum.inMain < sum.inLonger*95/100 {
+		t.Errorf("of %d samples in longer %d are in main", sum.inLonger, sum.inMain)
+	}
+	if sum.futex < sum.waits*9/10 || sum.placed < sum.waits*9/10 {
+		t.Errorf("of %d waits %d are at a futex, %d have a stack", sum.waits, sum.futex, sum.placed)
+	}
+	if all := sum.wakes[0] + sum.wakes[1] + sum.wakes[2] + sum.wakes[3]; sum.wakes[recording.ByThread] < all*9/10 {
+		t.Errorf("wake-ups by cause: %v", sum.wakes)
+	}
+}
+
+// Each visit is recorded once, also those of threads and of forked processes.
+func TestRecordedVisits(t *testing.T) {
+	realkernel.Need(t)
+	counts := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie")
+	rec := recorded(t, []string{"-p", "func:visited"}, counts, "longthreads", "30000")
+	whole := 0
+	for _, thread := range rec.Threads {
+		if strings.Contains(thread.Program, "counts") {
+			whole++
+		}
+	}
+	if sum := tallyOf(rec); whole == 0 || sum.visits == 0 {
+		t.Errorf("%d of %d threads run the program, %d visits", whole, len(rec.Threads), sum.visits)
+	}
+}
