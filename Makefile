@@ -7,7 +7,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo) env -u SUDO_UID -u PKEXEC_UID -u 
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo pictures check test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
+.PHONY: build install demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -63,31 +63,43 @@ RACE := ./internal/web ./internal/profile ./internal/plan ./internal/point/... .
 race: tools
 	CGO_ENABLED=1 go test -race -short -count=1 -timeout 5m -skip 'TestFirstView|TestCozFiles|TestUnlucky' $(RACE)
 
-# Packages whose tests measure, or run whatif: one at a time. All others run beside each other, and before.
-REAL := accuracy accuracy/overhead accuracy/points accuracy/scale internal/cli internal/demo internal/doctor internal/ledger internal/load \
-	internal/privilege internal/testing/realkernel internal/target test
-PURE = $$(go list ./... | grep -vxF $(REAL:%=-e whatif/%))
+# Packages whose tests run whatif, and are right or wrong on a busy machine too: one at a time, beside those that need no kernel side.
+BESIDE := internal/cli internal/doctor internal/privilege internal/target
+
+# Packages whose tests measure: one at a time, and nothing beside them.
+ALONE := accuracy accuracy/overhead accuracy/points accuracy/scale internal/demo internal/ledger internal/load \
+	internal/testing/realkernel test
+
+# All others.
+PURE = $$(go list ./... | grep -vxF $(addprefix -e whatif/,$(BESIDE) $(ALONE)))
 
 # What a developer runs all the time, in a minute and a half, without privileges.
 check: tools lint
 	go test -count=1 -short $(PURE)
 	@go test -count=1 -v -run 'TestOneFileChangesLevels|TestFunctions|TestGoFunctions' ./bpf ./docs | grep '_test.go:'
 
+# All that needs neither the kernel side nor quiet.
+pure: tools lint check-generated race
+	go test -count=1 $(FLAGS) $(PURE)
+
 # Tests of figures wait for a quiet machine. The tests that noise kept from judging are listed at the end, and fail with WHATIF_STRICT=1.
 # WHATIF_CALIBRATION=0.7 makes their programs believe in another processor.
 NOT_JUDGED := $(CURDIR)/bin/not-judged
+PURE_SAID := $(CURDIR)/bin/pure-said
 RUN_TESTS = @rm -f $(NOT_JUDGED); \
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" "WHATIF_STRICT=$$WHATIF_STRICT" "WHATIF_CALIBRATION=$$WHATIF_CALIBRATION" \
-		"WHATIF_NOT_JUDGED=$(NOT_JUDGED)" sh -c 'go test -count=1 $(1) $(PURE); pure=$$?; \
-			go test -count=1 -p 1 $(1) $(REAL:%=./%) && exit $$pure'; \
+		"WHATIF_NOT_JUDGED=$(NOT_JUDGED)" sh -c '$(MAKE) --no-print-directory pure FLAGS="$(1)" >$(PURE_SAID) 2>&1 & pure=$$!; trap "kill $$pure 2>/dev/null" INT TERM; \
+			go test -count=1 -p 1 $(1) $(BESIDE:%=./%); beside=$$?; \
+			wait $$pure; pure=$$?; cat $(PURE_SAID); \
+			go test -count=1 -p 1 $(1) $(ALONE:%=./%) && [ $$beside = 0 ] && exit $$pure'; \
 	status=$$?; if [ -s $(NOT_JUDGED) ]; then echo; echo "NOT JUDGED, as the machine was too noisy:"; cat $(NOT_JUDGED); fi; exit $$status
 
 # In some 14 minutes; test-whole, in 30, with the figures of single mechanisms, and every compiler, debug format and
 # kind of stack.
-test: build tools lint check-generated race
+test: build tools
 	$(call RUN_TESTS,-short -timeout 20m)
 
-test-whole: build tools lint check-generated
+test-whole: build tools
 	$(call RUN_TESTS,-timeout 40m)
 
 # Are predictions true? A few programs, judged by how well all is known, in three minutes.

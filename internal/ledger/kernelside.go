@@ -61,6 +61,9 @@ func (k *kernelSide) sharedMaps() map[string]*ebpf.Map {
 
 // attach attaches programs to the tracepoints that they are written for, until Detach.
 func (k *kernelSide) attach(names ...string) error {
+	if err := k.programs.loadAll(names); err != nil {
+		return err
+	}
 	for _, name := range names {
 		attached, err := k.programs.attach(name)
 		if err != nil {

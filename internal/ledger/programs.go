@@ -105,6 +105,22 @@ func (p *programs) get(name string) (*ebpf.Program, error) {
 	return program, nil
 }
 
+// loadAll loads programs beside each other, as the kernel checks each of them on one core.
+func (p *programs) loadAll(names []string) error {
+	errs := make(chan error, len(names))
+	for _, name := range names {
+		go func() {
+			_, err := p.get(name)
+			errs <- err
+		}()
+	}
+	var all []error
+	for range names {
+		all = append(all, <-errs)
+	}
+	return errors.Join(all...)
+}
+
 // load loads a program for the caller alone, which has to close it.
 func (p *programs) load(name string) (*ebpf.Program, error) {
 	// A struct with one field for the program makes the library load nothing else.
