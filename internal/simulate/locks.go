@@ -18,8 +18,14 @@ type lock struct {
 // enoughHolds is how many times a thread must have been seen to hold a lock, so that its own median is used.
 const enoughHolds = 3
 
-// holds are how long each thread holds each lock.
-type holds map[meeting][]float64
+// uses are facts about how one thread uses one lock.
+type uses struct {
+	hold    float64 // how long it holds the lock: ns that it runs meanwhile, the median. 0: unknown
+	inside  int     // visits between an acquisition and its release
+	between int     // visits between a release and the next acquisition
+	visit   float64 // ns from a release to the visit that belongs to it; negative: the visit comes before
+	counted bool    // its visits tell how often it held the lock
+}
 
 // tryLocks writes acquisitions and releases into the programs, in place of waits and wake-ups. A lock must do in the
 // simulation what was recorded; where it does not, the object was none, or most of its operations are not in the
@@ -73,34 +79,34 @@ func (m *Machine) doubtLocks(share float64, written bool) {
 // is less than Bound: with other changes this error comes on top of others.
 const goodLock = 0.05
 
+// observed is what was seen between two operations of a thread at a lock.
+type observed struct {
+	length, visit []float64
+	inside        []float64
+	between       []float64
+}
+
 // measureHolds finds how long locks are held, from threads that waited for a lock and woke another one as they released
 // it; and whether locks are handed over or barged for.
-func (m *Machine) measureHolds(lists [][]int32) holds {
-	h := holds{}
+func (m *Machine) measureHolds(lists [][]int32) map[meeting]uses {
+	seen, order := m.observe()
 	all := make([][]float64, len(m.locks))
-	for i := range m.windows {
-		for j := range m.windows[i].entities {
-			e := &m.windows[i].entities[j]
-			since := map[int32]float64{}
-			ran := 0.0
-			for _, a := range e.actions {
-				if a.deed == doRun {
-					ran += m.segments[a.of].length
-				}
-				o, acquires := m.lockOf(a)
-				if o < 0 {
-					continue
-				}
-				from, held := since[o]
-				if acquires {
-					since[o] = ran
-				} else if held {
-					h[meeting{o, e.thread}] = append(h[meeting{o, e.thread}], ran-from)
-					all[o] = append(all[o], ran-from)
-					delete(since, o)
-				}
+	found := map[meeting]uses{}
+	for _, at := range order {
+		s := seen[at]
+		u := uses{inside: int(quantile(slices.Clone(s.inside), 0.1, 0)), between: int(quantile(s.between, 0.1, 0))}
+		var holds, visits []float64
+		for i, n := range s.inside {
+			if int(n) == u.inside { // more visits: it has released the lock meanwhile, and taken it again
+				holds, visits = append(holds, s.length[i]), append(visits, s.visit[i])
 			}
 		}
+		all[at.object] = append(all[at.object], holds...)
+		if len(holds) >= enoughHolds {
+			u.hold, u.visit = quantile(holds, 0.5, 0), quantile(visits, 0.5, 0)
+			u.counted = u.inside+u.between > 0
+		}
+		found[at] = u
 	}
 	for o := range m.locks {
 		l := &m.locks[o]
@@ -114,7 +120,47 @@ func (m *Machine) measureHolds(lists [][]int32) holds {
 		}
 		l.barging = m.barges(lists[o])
 	}
-	return h
+	return found
+}
+
+// observe looks at what threads do between their operations at locks.
+func (m *Machine) observe() (map[meeting]*observed, []meeting) {
+	seen := map[meeting]*observed{}
+	var order []meeting
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			e := &m.windows[i].entities[j]
+			p := newProgram(m, e)
+			last := map[int32]int{} // the last operation
+			for k, a := range e.actions {
+				o, acquires := m.lockOf(a)
+				if o < 0 {
+					continue
+				}
+				at := meeting{o, e.thread}
+				s := seen[at]
+				if s == nil {
+					s = &observed{}
+					seen[at] = s
+					order = append(order, at)
+				}
+				if before, ok := last[o]; ok {
+					_, acquired := m.lockOf(e.actions[before])
+					n := float64(len(p.visitsIn(before, k)))
+					switch {
+					case acquired && !acquires:
+						s.length = append(s.length, p.ran[k]-p.ran[before])
+						s.inside = append(s.inside, n)
+						s.visit = append(s.visit, p.nearest(before, k, n > 0))
+					case !acquired && acquires:
+						s.between = append(s.between, n)
+					}
+				}
+				last[o] = k
+			}
+		}
+	}
+	return seen, order
 }
 
 // lengths returns how long waits were.
@@ -160,7 +206,7 @@ func (m *Machine) barges(list []int32) bool {
 
 // writeLocks writes the operations of locks into the programs; hidden ones, too, if asked to. It returns the share of
 // holds that are hidden.
-func (m *Machine) writeLocks(h holds, hidden bool) float64 {
+func (m *Machine) writeLocks(h map[meeting]uses, hidden bool) float64 {
 	all, missing := 0.0, 0.0
 	for i := range m.windows {
 		for j := range m.windows[i].entities {
@@ -169,11 +215,16 @@ func (m *Machine) writeLocks(h holds, hidden bool) float64 {
 				p := newProgram(m, e)
 				for o := range m.locks {
 					if m.locks[o].is {
-						hold := m.holdOf(h, int32(o), e.thread)
-						p.write(int32(o), hold)
-						n := p.hidden()
-						if hidden {
-							p.writeHidden(int32(o), hold, int(n+0.5))
+						u := h[meeting{int32(o), e.thread}]
+						if u.hold == 0 {
+							u.hold = m.locks[o].hold
+						}
+						p.write(int32(o), &u)
+						n := p.hidden(&u)
+						if hidden && u.counted {
+							p.writeCounted(int32(o), &u)
+						} else if hidden {
+							p.writeHidden(int32(o), u.hold, int(n+0.5))
 						}
 						missing += n
 						all += n + p.seen()
@@ -186,20 +237,13 @@ func (m *Machine) writeLocks(h holds, hidden bool) float64 {
 	return missing / math.Max(1, all)
 }
 
-// holdOf returns how long a thread holds a lock.
-func (m *Machine) holdOf(h holds, o, thread int32) float64 {
-	if own := h[meeting{o, thread}]; len(own) >= enoughHolds {
-		return quantile(own, 0.5, 0)
-	}
-	return m.locks[o].hold
-}
-
 // program is an entity's program while operations of locks are written into it.
 type program struct {
 	m       *Machine
 	actions []action
 	ran     []float64 // by action: what the entity has run before
 	total   float64
+	visits  []int // the actions that are visits
 	inserts []insert
 
 	// Of the lock that was written last:
@@ -223,18 +267,41 @@ type insert struct {
 
 func newProgram(m *Machine, e *entity) *program {
 	p := &program{m: m, actions: slices.Clone(e.actions)}
-	for _, a := range e.actions {
+	for i, a := range e.actions {
 		p.ran = append(p.ran, p.total)
-		if a.deed == doRun {
+		switch a.deed {
+		case doRun:
 			p.total += m.segments[a.of].length
+		case doVisit:
+			p.visits = append(p.visits, i)
 		}
 	}
 	return p
 }
 
+// visitsIn returns the visits between two actions.
+func (p *program) visitsIn(low, high int) []int {
+	from, _ := slices.BinarySearch(p.visits, low)
+	to, _ := slices.BinarySearch(p.visits, high)
+	return p.visits[from:max(from, to)]
+}
+
+// nearest returns how long the entity runs from a release to its visit: the last one since the acquisition if there are
+// some, the next one otherwise.
+func (p *program) nearest(acquired, released int, inside bool) float64 {
+	if v := p.visitsIn(acquired, released); inside {
+		return p.ran[v[len(v)-1]] - p.ran[released]
+	}
+	if v := p.visitsIn(released, len(p.actions)); len(v) > 0 {
+		return p.ran[v[0]] - p.ran[released]
+	}
+	return 0
+}
+
 // write writes the operations of one lock. An acquisition that nobody had to wait for, and a release that woke nobody,
 // are not in the recording: they are written where the other half says that they were.
-func (p *program) write(o int32, hold float64) {
+func (p *program) write(o int32, u *uses) {
+	hold := u.hold
 	p.acquired, p.released, p.both, p.gaps = 0, 0, 0, p.gaps[:0]
 	free, freeAt := 0.0, 0 // the end of the last hold, and the action after it
 	held, from, acquired := false, 0.0, 0
@@ -244,6 +311,12 @@ func (p *program) write(o int32, hold float64) {
 			floor, floorAt = p.ran[i], i+1
 		}
 		of, acquires := p.m.lockOf(a)
+		if of == o && !acquires && held && u.counted && len(p.visitsIn(acquired, i)) > u.inside {
+			// It has released the lock unseen, and taken it again.
+			free, freeAt = math.Min(from+hold, p.ran[i]), acquired
+			p.insert(free, acquired, i, action{doRelease, o})
+			held, last, floor, floorAt = false, free, math.Max(floor, free), max(floorAt, acquired)
+		}
 		switch {
 		case of != o:
 		case acquires && held && p.m.locks[o].barging && p.ran[i]-from < hold/2:
@@ -290,11 +363,37 @@ func (p *program) seen() float64 {
 // hidden returns about how many holds are not in the recording at all: nobody waited before them or meanwhile. It is the
 // estimate of Lincoln and Petersen, which counts animals by catching them twice: if whether a hold begins with a wait
 // says nothing about whether others wait at its end, the share of releases with a known acquisition is that of all holds.
-func (p *program) hidden() float64 {
+// Where visits tell, they are counted.
+func (p *program) hidden(u *uses) float64 {
+	if u.counted {
+		n := 0
+		for _, g := range p.gaps {
+			n += max(0, len(p.visitsIn(g.low, g.high))-u.between)
+		}
+		return float64(n)
+	}
 	if p.both < enoughHolds {
 		return 0
 	}
 	return p.acquired*p.released/p.both - p.seen()
+}
+
+// writeCounted writes holds that are not in the recording, as visits tell: one for each that belongs to no known release.
+func (p *program) writeCounted(o int32, u *uses) {
+	for _, g := range p.gaps {
+		v := p.visitsIn(g.low, g.high)
+		end := g.from
+		for _, i := range v[min(len(v), u.between):] {
+			released := p.ran[i] - u.visit
+			acquired := math.Max(end, released-u.hold)
+			if released <= acquired || released > g.to {
+				continue
+			}
+			p.insert(acquired, g.low, g.high, action{doAcquire, o})
+			p.insert(released, g.low, g.high, action{doRelease, o})
+			end = released
+		}
+	}
 }
 
 // writeHidden writes n holds that are not in the recording. They are in the longest gaps: a gap of c or more has one, of

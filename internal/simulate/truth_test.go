@@ -110,7 +110,6 @@ func TestQueueOfVaryingWork(t *testing.T) {
 func near(t *testing.T, m *Machine, u Unit, by, truth, within float64, format string, args ...any) {
 	t.Helper()
 	got := gain(m, Change{Faster: []Faster{{Unit: u, By: by}}}, 0)
-	t.Logf(format+": %.0f%% faster: gain %.1f%%, truth %.1f%%", append(args, 100*by, got, truth)...)
 	if math.Abs(got-truth) > within {
 		t.Errorf(format+": %.0f%% faster: gain %.1f%%, truth %.1f%%", append(args, 100*by, got, truth)...)
 	}
