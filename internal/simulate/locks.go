@@ -44,8 +44,10 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 		m.couple()
 		if name, with = m.deviation().worst(); math.Abs(with) <= goodLock {
 			m.doubtLocks(share, hidden)
+			m.sortSamples()
 			return
 		}
+		m.pieces = m.pieces[:0]
 		for i := range m.windows {
 			for j := range m.windows[i].entities {
 				m.windows[i].entities[j].actions = before[i][j]
@@ -458,11 +460,15 @@ func (p *program) finish() []action {
 	var out []action
 	next := 0
 	for i := 0; i <= len(p.actions); i++ {
-		done := 0.0
+		done, begin := 0.0, edge{}
 		for ; next < len(p.inserts) && p.inserts[next].at == i; next++ {
 			in := p.inserts[next]
-			out = p.part(out, i, done, in.offset)
-			done = math.Max(done, in.offset)
+			end := edge{edgeAcquire, in.action.of}
+			if in.action.deed == doRelease {
+				end.kind = edgeRelease
+			}
+			out = p.part(out, i, piece{from: done, to: in.offset, begin: begin, end: end})
+			done, begin = math.Max(done, in.offset), end
 			out = append(out, in.action)
 		}
 		if i == len(p.actions) {
@@ -470,8 +476,9 @@ func (p *program) finish() []action {
 		}
 		switch a := p.actions[i]; {
 		case a.deed == doNothing:
-		case a.deed == doRun && done > 0:
-			out = p.part(out, i, done, p.m.segments[a.of].length)
+		case a.deed == doRun && begin != edge{}:
+			s := &p.m.segments[a.of]
+			out = p.part(out, i, piece{from: done, to: s.length, begin: begin, end: s.end})
 		default:
 			out = append(out, a)
 		}
@@ -479,13 +486,44 @@ func (p *program) finish() []action {
 	return out
 }
 
+// piece is a part of a segment between operations of locks.
+type piece struct {
+	whole, part int32 // the segments
+	from, to    float64
+	begin, end  edge
+}
+
 // part appends a part of a run.
-func (p *program) part(out []action, i int, from, to float64) []action {
-	if to <= from {
+func (p *program) part(out []action, i int, c piece) []action {
+	if c.to <= c.from {
 		return out
 	}
-	s := p.m.segments[p.actions[i].of]
-	s.length = to - from
+	c.whole, c.part = p.actions[i].of, int32(len(p.m.segments))
+	s := p.m.segments[c.whole]
+	if c.begin == (edge{}) {
+		c.begin = s.begin
+	}
+	s.begin, s.end, s.length = c.begin, c.end, c.to-c.from
 	p.m.segments = append(p.m.segments, s)
-	return append(out, action{doRun, int32(len(p.m.segments) - 1)})
+	p.m.pieces = append(p.m.pieces, c)
+	return append(out, action{doRun, c.part})
+}
+
+// sortSamples gives the samples of segments that were divided to their parts.
+func (m *Machine) sortSamples() {
+	of := map[int32][]piece{}
+	for _, c := range m.pieces {
+		of[c.whole] = append(of[c.whole], c)
+	}
+	for i := range m.samples {
+		s := &m.samples[i]
+		list := of[s.segment]
+		for k, c := range list {
+			if s.at < c.to || k == len(list)-1 {
+				s.segment = c.part
+				break
+			}
+		}
+	}
+	m.pieces = nil
 }

@@ -16,6 +16,7 @@ type Machine struct {
 	windows  []window
 	segments []segment
 	samples  []sample
+	pieces   []piece // segments that were divided at locks
 	kinds    kinds
 	waits    []wait
 	visits   []visit
@@ -107,11 +108,11 @@ func New(r *recording.Recording) (*Machine, error) {
 	}
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
-	m.kinds.finish(m.segments, m.samples, r.Places)
 	m.findPeriods()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
 	m.couple()
+	m.kinds.finish(m.segments, m.samples, r.Places)
 	return m, nil
 }
 

@@ -18,7 +18,7 @@ type segment struct {
 // edge is where a segment begins or ends.
 type edge struct {
 	kind  edgeKind
-	place int32 // of a visit: the point
+	place int32 // of a visit: the point; of a lock: the object
 }
 
 // edgeKind is what happens at the edge of a segment.
@@ -31,11 +31,14 @@ const (
 	edgeVisit
 	edgeFork
 	edgeEnd
+	edgeAcquire // of a lock, as inferred
+	edgeRelease
 )
 
 // sample is that one thread ran at one stack.
 type sample struct {
 	segment, stack int32
+	at             float64 // ns that the thread had run in the segment
 }
 
 // kinds estimates which share of a segment is in a unit. Most segments are shorter than the time between two samples. So
@@ -129,7 +132,7 @@ func (k *kinds) sort(segments []segment, places []recording.Place) {
 
 // siteOf returns an edge without what differs between threads.
 func siteOf(e edge, places []recording.Place) site {
-	if e.place < 0 || e.kind == edgeVisit {
+	if e.place < 0 || e.kind == edgeVisit || e.kind >= edgeAcquire {
 		return site{kind: e.kind, place: e.place}
 	}
 	p := &places[e.place]
