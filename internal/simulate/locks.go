@@ -362,10 +362,10 @@ func (p *program) seen() float64 {
 	return p.acquired + p.released - p.both
 }
 
-// hidden returns about how many holds are not in the recording at all: nobody waited before them or meanwhile. It is the
-// estimate of Lincoln and Petersen, which counts animals by catching them twice: if whether a hold begins with a wait
-// says nothing about whether others wait at its end, the share of releases with a known acquisition is that of all holds.
-// Where visits tell, they are counted.
+// hidden returns about how many holds are not in the recording at all: nobody waited before them or meanwhile. It is
+// the estimate of Lincoln and Petersen, which counts animals by catching them twice: if whether a hold begins with a
+// wait says nothing about whether others wait at its end, the share of releases with a known acquisition is that of
+// all holds. Where visits tell, they are counted.
 func (p *program) hidden(u *uses) float64 {
 	if u.counted {
 		n := 0
@@ -380,7 +380,8 @@ func (p *program) hidden(u *uses) float64 {
 	return p.acquired*p.released/p.both - p.seen()
 }
 
-// writeCounted writes holds that are not in the recording, as visits tell: one for each that belongs to no known release.
+// writeCounted writes holds that are not in the recording, as visits tell: one for each that belongs to no known
+// release.
 func (p *program) writeCounted(o int32, u *uses) {
 	for _, g := range p.gaps {
 		v := p.visitsIn(g.low, g.high)
@@ -398,8 +399,8 @@ func (p *program) writeCounted(o int32, u *uses) {
 	}
 }
 
-// writeHidden writes n holds that are not in the recording. They are in the longest gaps: a gap of c or more has one, of
-// 2c two; c such that there are n.
+// writeHidden writes n holds that are not in the recording. They are in the longest gaps: a gap of c or more has one,
+// of 2c two; c such that there are n.
 func (p *program) writeHidden(o int32, hold float64, n int) {
 	if n <= 0 {
 		return

@@ -212,7 +212,8 @@ func (m *Machine) couple() {
 	}
 }
 
-// canRepeat reports whether an entity that has nothing to do with others was there until the window's end. Its last wait, which had not ended then, is taken to end there.
+// canRepeat reports whether an entity that has nothing to do with others was there until the window's end. Its last
+// wait, which had not ended then, is taken to end there.
 func (m *Machine) canRepeat(w *window, e *entity) bool {
 	if !slices.ContainsFunc(e.actions, isRun) {
 		return false

@@ -41,15 +41,15 @@ type sample struct {
 	at             float64 // ns that the thread had run in the segment
 }
 
-// kinds estimates which share of a segment is in a unit. Most segments are shorter than the time between two samples. So
-// the share is pooled, on four levels: the segment; its kind (the thread, where the segment begins, where it ends); its
-// site (the same for all threads, whatever their stack pointers); and the recording.
+// kinds estimates which share of a segment is in a unit. Most segments are shorter than the time between two samples.
+// So the share is pooled, on four levels: the segment; its kind (the thread, where the segment begins, where it
+// ends); its site (the same for all threads, whatever their stack pointers); and the recording.
 //
-// The share of each level is that of its own samples, drawn to the share of the next level by so many samples as say as
-// little about the difference between the two: the ratio of the variance within and the variance between (empirical
-// Bayes; the variances by the method of moments, as in a one-way analysis of variance). Where all segments of a kind are
-// alike, this is the mean of the kind; where each is either in the unit or not, it is the segment's own samples.
-// Assumption: samples fall at times that have nothing to do with what a thread does.
+// The share of each level is that of its own samples, drawn to the share of the next level by so many samples as say
+// as little about the difference between the two: the ratio of the variance within and the variance between
+// (empirical Bayes; the variances by the method of moments, as in a one-way analysis of variance). Where all segments
+// of a kind are alike, this is the mean of the kind; where each is either in the unit or not, it is the segment's own
+// samples. Assumption: samples fall at times that have nothing to do with what a thread does.
 type kinds struct {
 	site     []int32   // by kind
 	kind     []int32   // by sampled segment
@@ -187,8 +187,8 @@ func (k *kinds) lengths(segments []segment, gain []float64, s *shares, out []flo
 	return out
 }
 
-// means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the kind's
-// mean has in its segments.
+// means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the
+// kind's mean has in its segments.
 func (k *kinds) means(gain []float64, s *shares) {
 	s.segments, s.kinds, s.sites = grow(s.segments, len(k.segments)), grow(s.kinds, len(k.kinds)), grow(s.sites, len(k.sites))
 	s.within = grow(s.within, len(k.kinds)+len(k.sites))
