@@ -190,7 +190,8 @@ func (k *kinds) lengths(segments []segment, gain []float64, s *shares, out []flo
 // means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the
 // kind's mean has in its segments.
 func (k *kinds) means(gain []float64, s *shares) {
-	s.segments, s.kinds, s.sites = grow(s.segments, len(k.segments)), grow(s.kinds, len(k.kinds)), grow(s.sites, len(k.sites))
+	s.segments, s.kinds = grow(s.segments, len(k.segments)), grow(s.kinds, len(k.kinds))
+	s.sites = grow(s.sites, len(k.sites))
 	s.within = grow(s.within, len(k.kinds)+len(k.sites))
 	s.kindMean, s.siteMean = grow(s.kindMean, len(k.kinds)), grow(s.siteMean, len(k.sites))
 	for i, stack := range k.stack {

@@ -19,13 +19,14 @@
 //
 // # Limits
 //
-//   - Busy waiting: a thread that spins until another one has got somewhere is taken to work. Its loop neither ends sooner
-//     nor lasts longer when the other one changes.
-//   - Uncontended operations of a lock or a queue are not in a recording. A lock that nobody waited for in the recording
-//     makes nobody wait in a simulation.
+//   - Busy waiting: a thread that spins until another one has got somewhere is taken to work. Its loop neither ends
+//     sooner nor lasts longer when the other one changes.
+//   - Operations of a lock or a queue that made nobody wait are not in a recording. Those of locks are written where
+//     visits, or the rest of what is known, say that they were; Machine.Check says how many. A lock that nobody waited
+//     for in the recording makes nobody wait in a simulation.
 //   - All cores are equally fast, whatever runs on their siblings, and caches are as warm as they were recorded.
-//   - A program outside (a client, a server) answers as long after the target's wait began as recorded, unless its times
-//     have a period of their own.
+//   - A program outside (a client, a server) answers as long after the target's wait began as recorded, unless its
+//     times have a period of their own.
 //   - Goroutines of all processes share one place in each core's queue, and no GOMAXPROCS below the number of cores.
 package simulate
 
