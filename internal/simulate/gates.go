@@ -48,8 +48,7 @@ func (m *Machine) gatePool(list []int32) {
 // lead returns how many wake-ups a giver can be ahead of its takers: one more than the largest number that was seen.
 // Gives that met no waiting taker are not in the recording. But a taker that works for long meets a giver that has
 // worked for as long without having been stopped; this time, in units of what the giver needs for each, is its lead.
-// The unit is a quick one, the lower quartile: a lead that is too small stops threads that nothing stopped. The
-// largest tenth of leads does not count: in a very long time, the taker has taken many of them meanwhile.
+// The unit is a quick one, the lower quartile: a lead that is too small stops threads that nothing stopped.
 func (m *Machine) lead(list []int32) int {
 	var gaps, ahead []float64
 	for i, n := range list {
@@ -68,5 +67,5 @@ func (m *Machine) lead(list []int32) int {
 	if gap <= 0 {
 		return len(list)
 	}
-	return 1 + min(len(list), int(quantile(ahead, 0.9, 0)/gap))
+	return 1 + min(len(list), int(quantile(ahead, 1, 0)/gap))
 }

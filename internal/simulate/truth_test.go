@@ -101,7 +101,7 @@ func TestQueueOfVaryingWork(t *testing.T) {
 		for _, by := range []float64{0.25, 0.5, 0.75} {
 			for side := range 2 {
 				truth := aQueue(scaled(give, by*float64(1-side)), scaled(take, by*float64(side)), c.room, nil)
-				near(t, m, tape.unit(side), by, 100*(1-truth/end), 4, "%+v, side %d", c, side)
+				near(t, m, tape.unit(side), by, 100*(1-truth/end), 4.5, "%+v, side %d", c, side)
 			}
 		}
 	}
