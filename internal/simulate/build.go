@@ -151,7 +151,11 @@ func (b *builder) event(e *recording.Event, now int64) {
 		b.wake(e, now)
 	case recording.Sample:
 		if t := &b.tracks[b.subject(b.met(e.Thread, e.CPU, now))]; !t.carries && e.Stack >= 0 {
-			b.m.samples = append(b.m.samples, sample{segment: t.segment, stack: e.Stack})
+			at := t.ran
+			if t.running {
+				at += now - t.since
+			}
+			b.m.samples = append(b.m.samples, sample{t.segment, e.Stack, float64(at)})
 		}
 	case recording.Visit:
 		b.visit(e, now)

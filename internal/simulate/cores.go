@@ -6,14 +6,14 @@ import (
 	"whatif/internal/recording"
 )
 
-// The scheduler of the simulated machine is a small EEVDF, as Linux has it since 6.6: each core has a queue. A thread's
-// virtual runtime grows as it runs, slower for more important ones. Of the threads that have had no more than the queue's
-// average, the one with the earliest deadline runs: its virtual runtime, when it last began a slice, plus a slice. A
-// thread that was woken keeps the lag with which it went to sleep. It takes the core if it is eligible with an earlier
-// deadline, and the current thread has had the core for a time that the recording shows.
+// The scheduler of the simulated machine is a small EEVDF, as Linux has it since 6.6: each core has a queue. A
+// thread's virtual runtime grows as it runs, slower for more important ones. Of the threads that have had no more
+// than the queue's average, the one with the earliest deadline runs: its virtual runtime, when it last began a slice,
+// plus a slice. A thread that was woken keeps the lag with which it went to sleep. It takes the core if it is
+// eligible with an earlier deadline, and the current thread has had the core for a time that the recording shows.
 
-// The slice is that of the recording, if it shows enough threads that lost their cores to others which wanted them all the
-// time. Otherwise it is that of Linux on small machines.
+// The slice is that of the recording, if it shows enough threads that lost their cores to others which wanted them
+// all the time. Otherwise it is that of Linux on small machines.
 const (
 	defaultSlice = 3e6
 	leastSlice   = 1e5 // EEVDF takes no shorter ones
@@ -23,8 +23,8 @@ const (
 // goroutineSlice is how long a goroutine keeps its thread while others want it (forcePreemptNS in Go's runtime).
 const goroutineSlice = 10e6
 
-// interval returns how much time is between two comparisons of loads: 16 times (busy_factor) one millisecond a core, up to
-// eight cores.
+// interval returns how much time is between two comparisons of loads: 16 times (busy_factor) one millisecond a core,
+// up to eight cores.
 func (r *run) interval() float64 {
 	return 16e6 * float64(min(r.ncores, 8))
 }
@@ -131,8 +131,8 @@ func (r *run) load(c int32) int {
 	return n
 }
 
-// becomesAble lets an entity wait for a core: an idle one, which takes some time to run it; or the one with the least to
-// do. The last one that it had is preferred.
+// becomesAble lets an entity wait for a core: an idle one, which takes some time to run it; or the one with the least
+// to do. The last one that it had is preferred.
 func (r *run) becomesAble(i int32, latency float64) {
 	a := &r.ents[i]
 	slept := r.now - a.since
@@ -399,7 +399,8 @@ func (r *run) pull(c int32) bool {
 	return true
 }
 
-// movable returns where in a core's queue the entity is that another core takes: the first that may run there. No: none.
+// movable returns where in a core's queue the entity is that another core takes: the first that may run there. No:
+// none.
 func (r *run) movable(from, to int32) int {
 	k := &r.cores[from]
 	best := recording.No
@@ -432,8 +433,8 @@ func (r *run) move(from, to int32, n int) {
 	}
 }
 
-// level compares loads, and moves an entity from the core with the most to that with the least to do. A difference of one
-// moves, too, as on Linux: three threads share two cores evenly, in the long run.
+// level compares loads, and moves an entity from the core with the most to that with the least to do. A difference of
+// one moves, too, as on Linux: three threads share two cores evenly, in the long run.
 func (r *run) level() {
 	most, least := int32(0), int32(0)
 	for c := range int32(r.ncores) {

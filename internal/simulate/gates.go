@@ -2,9 +2,9 @@ package simulate
 
 import "whatif/internal/recording"
 
-// A wake-up may have to wait, too: at a barrier for the thread that it wakes, at a queue for room. In the recording each
-// wake-up met a thread that waited already. So nothing in it says how long the waker would have waited had it come first;
-// a gate does: a wait that must have begun.
+// A wake-up may have to wait, too: at a barrier for the thread that it wakes, at a queue for room. In the recording
+// each wake-up met a thread that waited already. So nothing in it says how long the waker would have waited had it
+// come first; a gate does: a wait that must have begun.
 
 // gateBarrier lets nobody leave a barrier before all have come.
 func (m *Machine) gateBarrier(list []int32) {
@@ -45,13 +45,12 @@ func (m *Machine) gatePool(list []int32) {
 	m.pools++
 }
 
-// lead returns how many wake-ups a giver can be ahead of its takers: one more than the largest number that was seen. Gives
-// that met no waiting taker are not in the recording. But a taker that works for long meets a giver that has worked for as
-// long without having been stopped; this time, in units of what the giver needs for each, is its lead. The unit is a
-// quick one, the lower quartile: a lead that is too small stops threads that nothing stopped.
+// lead returns how many wake-ups a giver can be ahead of its takers: one more than the largest number that was seen.
+// Gives that met no waiting taker are not in the recording. But a taker that works for long meets a giver that has
+// worked for as long without having been stopped; this time, in units of what the giver needs for each, is its lead.
+// The unit is a quick one, the lower quartile: a lead that is too small stops threads that nothing stopped.
 func (m *Machine) lead(list []int32) int {
-	var gaps []float64
-	largest := int64(0)
+	var gaps, ahead []float64
 	for i, n := range list {
 		w := &m.waits[n]
 		if i > 0 {
@@ -61,12 +60,12 @@ func (m *Machine) lead(list []int32) int {
 			}
 		}
 		if w.ahead != recording.No {
-			largest = max(largest, w.ahead)
+			ahead = append(ahead, float64(w.ahead))
 		}
 	}
 	gap := quantile(gaps, 0.25, 0)
 	if gap <= 0 {
 		return len(list)
 	}
-	return 1 + min(len(list), int(float64(largest)/gap))
+	return 1 + min(len(list), int(quantile(ahead, 1, 0)/gap))
 }

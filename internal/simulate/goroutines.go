@@ -2,9 +2,10 @@ package simulate
 
 import "whatif/internal/recording"
 
-// Goroutines run on threads, which hand them to each other without a word to the kernel. A thread that runs goroutines has
-// no program of its own: what it does while it runs a goroutine is the goroutine's, and what it does to find one is part
-// of how long it takes until the goroutine runs. So goroutines get the simulated cores as threads do.
+// Goroutines run on threads, which hand them to each other without a word to the kernel. A thread that runs
+// goroutines has no program of its own: what it does while it runs a goroutine is the goroutine's, and what it does
+// to find one is part of how long it takes until the goroutine runs. So goroutines get the simulated cores as threads
+// do.
 
 // subject returns the entity that a thread works for: the goroutine that it runs, or itself.
 func (b *builder) subject(thread int32) int32 {

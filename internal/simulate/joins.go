@@ -9,8 +9,8 @@ import (
 // A thread that waits for several others is woken by the last of them. In a simulation another one may be the last. So
 // each of them has to wake it, and its wait needs all these wake-ups.
 
-// ended takes in that a thread is over. If its last deed was to wake its parent, the parent has joined it, and before or
-// after it all its other children that are over: their ends made nobody wait.
+// ended takes in that a thread is over. If its last deed was to wake its parent, the parent has joined it, and before
+// or after it all its other children that are over: their ends made nobody wait.
 func (b *builder) ended(s int32) {
 	t := &b.tracks[s]
 	if t.parent < 0 {
@@ -40,9 +40,9 @@ type errand struct {
 	ok   bool    // one of the others woke it, when all the rest waited again
 }
 
-// findLatches finds threads that wake others, wait, and go on when all of these have come to wait again: work is given to
-// threads that stay (a pool with a barrier at its end, a count of open jobs). If this is so in all but one of twenty
-// rounds, it is so by intent.
+// findLatches finds threads that wake others, wait, and go on when all of these have come to wait again: work is
+// given to threads that stay (a pool with a barrier at its end, a count of open jobs). If this is so in all but one
+// of twenty rounds, it is so by intent.
 func (m *Machine) findLatches(objects []int32) {
 	is := make([]bool, len(m.rec.Objects))
 	for _, o := range objects {

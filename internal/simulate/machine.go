@@ -16,6 +16,7 @@ type Machine struct {
 	windows  []window
 	segments []segment
 	samples  []sample
+	pieces   []piece // segments that were divided at locks
 	kinds    kinds
 	waits    []wait
 	visits   []visit
@@ -107,11 +108,11 @@ func New(r *recording.Recording) (*Machine, error) {
 	}
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
-	m.kinds.finish(m.segments, m.samples, r.Places)
 	m.findPeriods()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
 	m.couple()
+	m.kinds.finish(m.segments, m.samples, r.Places)
 	return m, nil
 }
 
@@ -211,7 +212,8 @@ func (m *Machine) couple() {
 	}
 }
 
-// canRepeat reports whether an entity that has nothing to do with others was there until the window's end. Its last wait, which had not ended then, is taken to end there.
+// canRepeat reports whether an entity that has nothing to do with others was there until the window's end. Its last
+// wait, which had not ended then, is taken to end there.
 func (m *Machine) canRepeat(w *window, e *entity) bool {
 	if !slices.ContainsFunc(e.actions, isRun) {
 		return false

@@ -96,8 +96,8 @@ func (m *Machine) infer(o int32, list []int32) (what meaning, sure bool) {
 	return queue, true
 }
 
-// barrierOrMutex decides about an object at which the same threads wait and wake others. At a barrier, each wakes all that
-// wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
+// barrierOrMutex decides about an object at which the same threads wait and wake others. At a barrier, each wakes all
+// that wait, and the same threads meet each time. At a mutex, each wakes one, whoever waits.
 func (m *Machine) barrierOrMutex(f rounds, list []int32) (what meaning, sure bool) {
 	w := &m.waits[list[0]]
 	waitAt, wakeAt := m.function(w.place), m.function(w.wakeAt)
@@ -124,8 +124,8 @@ type rounds struct {
 	both    bool // a thread woke others in one round, and waited in another
 }
 
-// always reports whether each round wakes all that wait, and the same threads meet in each. One round in ten may differ:
-// windows cut some.
+// always reports whether each round wakes all that wait, and the same threads meet in each. One round in ten may
+// differ: windows cut some.
 func (f *rounds) always() bool {
 	return 20*f.partial <= f.n && 10*f.same >= 9*f.n
 }

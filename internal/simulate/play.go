@@ -324,8 +324,8 @@ func (r *run) again(i int32) bool {
 	return true
 }
 
-// finished takes in that an entity has done all that was recorded of it. The window is over when one that would go on has
-// no more to do, and others depend on it.
+// finished takes in that an entity has done all that was recorded of it. The window is over when one that would go on
+// has no more to do, and others depend on it.
 func (r *run) finished(i int32) {
 	a, e := &r.ents[i], &r.w.entities[i]
 	if !a.needed {

@@ -18,7 +18,7 @@ type segment struct {
 // edge is where a segment begins or ends.
 type edge struct {
 	kind  edgeKind
-	place int32 // of a visit: the point
+	place int32 // of a visit: the point; of a lock: the object
 }
 
 // edgeKind is what happens at the edge of a segment.
@@ -31,22 +31,25 @@ const (
 	edgeVisit
 	edgeFork
 	edgeEnd
+	edgeAcquire // of a lock, as inferred
+	edgeRelease
 )
 
 // sample is that one thread ran at one stack.
 type sample struct {
 	segment, stack int32
+	at             float64 // ns that the thread had run in the segment
 }
 
-// kinds estimates which share of a segment is in a unit. Most segments are shorter than the time between two samples. So
-// the share is pooled, on four levels: the segment; its kind (the thread, where the segment begins, where it ends); its
-// site (the same for all threads, whatever their stack pointers); and the recording.
+// kinds estimates which share of a segment is in a unit. Most segments are shorter than the time between two samples.
+// So the share is pooled, on four levels: the segment; its kind (the thread, where the segment begins, where it
+// ends); its site (the same for all threads, whatever their stack pointers); and the recording.
 //
-// The share of each level is that of its own samples, drawn to the share of the next level by so many samples as say as
-// little about the difference between the two: the ratio of the variance within and the variance between (empirical
-// Bayes; the variances by the method of moments, as in a one-way analysis of variance). Where all segments of a kind are
-// alike, this is the mean of the kind; where each is either in the unit or not, it is the segment's own samples.
-// Assumption: samples fall at times that have nothing to do with what a thread does.
+// The share of each level is that of its own samples, drawn to the share of the next level by so many samples as say
+// as little about the difference between the two: the ratio of the variance within and the variance between
+// (empirical Bayes; the variances by the method of moments, as in a one-way analysis of variance). Where all segments
+// of a kind are alike, this is the mean of the kind; where each is either in the unit or not, it is the segment's own
+// samples. Assumption: samples fall at times that have nothing to do with what a thread does.
 type kinds struct {
 	site     []int32   // by kind
 	kind     []int32   // by sampled segment
@@ -129,7 +132,7 @@ func (k *kinds) sort(segments []segment, places []recording.Place) {
 
 // siteOf returns an edge without what differs between threads.
 func siteOf(e edge, places []recording.Place) site {
-	if e.place < 0 || e.kind == edgeVisit {
+	if e.place < 0 || e.kind == edgeVisit || e.kind >= edgeAcquire {
 		return site{kind: e.kind, place: e.place}
 	}
 	p := &places[e.place]
@@ -184,10 +187,11 @@ func (k *kinds) lengths(segments []segment, gain []float64, s *shares, out []flo
 	return out
 }
 
-// means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the kind's
-// mean has in its segments.
+// means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the
+// kind's mean has in its segments.
 func (k *kinds) means(gain []float64, s *shares) {
-	s.segments, s.kinds, s.sites = grow(s.segments, len(k.segments)), grow(s.kinds, len(k.kinds)), grow(s.sites, len(k.sites))
+	s.segments, s.kinds = grow(s.segments, len(k.segments)), grow(s.kinds, len(k.kinds))
+	s.sites = grow(s.sites, len(k.sites))
 	s.within = grow(s.within, len(k.kinds)+len(k.sites))
 	s.kindMean, s.siteMean = grow(s.kindMean, len(k.kinds)), grow(s.siteMean, len(k.sites))
 	for i, stack := range k.stack {

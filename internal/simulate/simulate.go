@@ -6,25 +6,27 @@
 //	same := m.Run(simulate.Change{})           // must come out as recorded; see Machine.Check
 //	faster := m.Run(simulate.Change{Faster: []simulate.Faster{{Unit: u, By: 0.5}}})
 //
-// New turns each window of the recording into programs: the actions of each thread and goroutine in program order. Run
-// runs the programs on simulated cores. A wait ends when the wake-up that ended it in the recording has happened; a wait
-// for something outside ends as long after its begin as recorded. Where threads arrive at an object in another order than
-// recorded, the object decides: package simulate infers from the recording whether it is a lock, a barrier or a queue.
+// New turns each window of the recording into programs: the actions of each thread and goroutine in program order.
+// Run runs the programs on simulated cores. A wait ends when the wake-up that ended it in the recording has happened;
+// a wait for something outside ends as long after its begin as recorded. Where threads arrive at an object in another
+// order than recorded, the object decides: package simulate infers from the recording whether it is a lock, a barrier
+// or a queue.
 //
-// The files say what they answer: build.go, goroutines.go (what did each thread do, in which order?), segments.go (which
-// share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), objects.go, gates.go, locks.go (what
-// does an object make threads wait for?), cores.go (which thread gets which core?), play.go (the simulation), check.go
-// (does it agree with the recording?).
+// The files say what they answer: build.go, goroutines.go (what did each thread do, in which order?), segments.go
+// (which share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), objects.go, gates.go,
+// locks.go (what does an object make threads wait for?), cores.go (which thread gets which core?), play.go (the
+// simulation), check.go (does it agree with the recording?).
 //
 // # Limits
 //
-//   - Busy waiting: a thread that spins until another one has got somewhere is taken to work. Its loop neither ends sooner
-//     nor lasts longer when the other one changes.
-//   - Uncontended operations of a lock or a queue are not in a recording. A lock that nobody waited for in the recording
-//     makes nobody wait in a simulation.
+//   - Busy waiting: a thread that spins until another one has got somewhere is taken to work. Its loop neither ends
+//     sooner nor lasts longer when the other one changes.
+//   - Operations of a lock or a queue that made nobody wait are not in a recording. Those of locks are written where
+//     visits, or the rest of what is known, say that they were; Machine.Check says how many. A lock that nobody waited
+//     for in the recording makes nobody wait in a simulation.
 //   - All cores are equally fast, whatever runs on their siblings, and caches are as warm as they were recorded.
-//   - A program outside (a client, a server) answers as long after the target's wait began as recorded, unless its times
-//     have a period of their own.
+//   - A program outside (a client, a server) answers as long after the target's wait began as recorded, unless its
+//     times have a period of their own.
 //   - Goroutines of all processes share one place in each core's queue, and no GOMAXPROCS below the number of cores.
 package simulate
 
@@ -37,8 +39,8 @@ type Unit struct {
 	Classes [recording.Classes]bool // which of the waits at Places are meant. Waits for a core cannot be shorter.
 }
 
-// Faster is a unit that takes less time. A wait that another thread ends can end before that thread has come so far: the
-// program is then taken to need only a part of what it waited for.
+// Faster is a unit that takes less time. A wait that another thread ends can end before that thread has come so far:
+// the program is then taken to need only a part of what it waited for.
 type Faster struct {
 	Unit Unit
 	By   float64 // the share of the unit's time that is gone: 0 to 1. Negative: it takes longer.
@@ -57,9 +59,9 @@ type Outcome struct {
 
 // WindowOutcome is what happened in one window. Times are ns since its begin.
 //
-// The window is over as soon as one of the threads that wake or wait for others has done all that was recorded of it: it
-// would go on, but how is not known. A thread that has nothing to do with others begins again from the window's begin.
-// So len(Visits[p])/Length is the rate of point p, whatever became faster.
+// The window is over as soon as one of the threads that wake or wait for others has done all that was recorded of it:
+// it would go on, but how is not known. A thread that has nothing to do with others begins again from the window's
+// begin. So len(Visits[p])/Length is the rate of point p, whatever became faster.
 type WindowOutcome struct {
 	Length int64                    // how long the window was simulated
 	Busy   int64                    // ns in which cores ran the target's threads, added up
