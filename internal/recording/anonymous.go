@@ -3,11 +3,13 @@ package recording
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Anonymous gives a copy of a recording without what says which program it is of: addresses, names, process ids,
 // lines, the time of day and the keys of requests. Each is replaced by a number in order of first appearance. So what
-// was equal is equal still, and a simulation of the copy is one of the recording. The times of events stay.
+// was equal is equal still, and a simulation of the copy is one of the recording. The times of events stay, and of the
+// names of functions the words in Primitives.
 func Anonymous(r *Recording) *Recording {
 	a := anonymizer{
 		strings: make(map[stringKey]string), numbers: make(map[numberKey]uint64), next: make(map[kindOfNumber]uint64),
@@ -53,6 +55,19 @@ func Anonymous(r *Recording) *Recording {
 		}
 	}
 	return &c
+}
+
+// Primitives are words in the names of functions by which a simulation recognises how threads wait for each other.
+var Primitives = []string{"barrier", "mutex", "lll_lock", "rwlock", "spin_lock", "cond_", "sem_"}
+
+// primitives gives those words that a name has.
+func primitives(function string) (words string) {
+	for _, word := range Primitives {
+		if strings.Contains(function, word) {
+			words += " " + word
+		}
+	}
+	return words
 }
 
 type kindOfNumber int
@@ -130,7 +145,7 @@ func (a *anonymizer) frames(frames []Frame) []Frame {
 			lines[at] = counts[file]
 		}
 		f.Line = lines[at]
-		f.Function = a.name("function ", f.Function)
+		f.Function = a.name("function ", f.Function) + primitives(f.Function)
 		f.Short = "" // the same
 		f.File = a.name("file ", f.File)
 		f.Binary = a.name("binary ", f.Binary)

@@ -13,6 +13,7 @@ func TestAnonymous(t *testing.T) {
 	r := small()
 	r.Places = append(r.Places, r.Places[0])
 	r.Frames = append(r.Frames, Frame{Function: "work(int)", File: "/src/app.c", Line: 12, Binary: "/bin/app"})
+	r.Frames = append(r.Frames, Frame{Function: "__pthread_mutex_lock", Binary: "/lib/libc.so.6"})
 	was, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +29,8 @@ func TestAnonymous(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"main", "worker", "late", "app", "work", "futex_wait", "request", "done", "/",
+	for _, secret := range []string{"main", "worker", "late", "app", "work", "futex_wait", "pthread", "libc",
+		"request", "done", "/",
 		"401000", "4198400", "2147352576", "139637976731648", "1700000000", "9223372036854775808"} {
 		if bytes.Contains(text, []byte(secret)) {
 			t.Errorf("%s is still there:\n%s", secret, text)
@@ -39,6 +41,9 @@ func TestAnonymous(t *testing.T) {
 	}
 	if a.Frames[3].Function != a.Frames[0].Function || a.Frames[3].Line == a.Frames[0].Line || a.Frames[2].File != "" {
 		t.Errorf("frames are %+v", a.Frames)
+	}
+	if got := a.Frames[4].Function; got != "function 4 mutex" {
+		t.Errorf("a function of the library is %q", got)
 	}
 	if a.Threads[0].Process != a.Threads[1].Process || a.Objects[1].Process != No {
 		t.Errorf("threads are %+v, objects %+v", a.Threads, a.Objects)
