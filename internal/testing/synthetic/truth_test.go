@@ -367,10 +367,14 @@ func TestAccounts(t *testing.T) {
 }
 
 // TestTruthsOfAll checks, for programs of all families, that a changed program comes to its end, and does not gain more
-// than the change takes away.
+// than the change takes away. It may lose: other threads that wait less take cores from it.
 func TestTruthsOfAll(t *testing.T) {
 	eachFamily(t, seeds(), func(t *testing.T, p *Program) {
-		for _, c := range p.Changes(2) {
+		n := 2
+		if testing.Short() {
+			n = 1
+		}
+		for _, c := range p.Changes(n) {
 			truth := p.Truth(c)
 			most := slices.Max(append([]float64{c.Sleeps, c.Disks, c.Nets}, c.Kinds...))
 			for i, w := range truth.Same.Windows {
@@ -382,7 +386,7 @@ func TestTruthsOfAll(t *testing.T) {
 					}
 					if n := len(was); n > 100 && c.Cores == 0 {
 						gain := 1 - float64(is[n-1].Time)/float64(was[n-1].Time)
-						if gain > most+0.1 || gain < most-1.6 {
+						if gain > most+0.1 {
 							t.Errorf("%v: a gain of %.2f", c, gain)
 						}
 					}
