@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Experiments and a recording see the same program, one with delays and one without. Where they disagree about what both
-// can see, whatif's delays change what the program does, or the recording was made in another phase of it.
+// Experiments and a recording see the same program, one with delays and one without. Where they disagree about what
+// both can see, whatif's delays change what the program does, or the recording was made in another phase of it.
 const (
 	sharePoints  = 5   // by which two shares may differ, in points, beside their noise
 	pacePercent  = 3   // by which two times per visit may differ, beside their noise
@@ -34,8 +34,8 @@ func (r *Result) crossCheck(from *Estimates) {
 	}
 }
 
-// compareShare compares the share of a unit in experiments with that in the recording. The number of samples is taken to
-// be binomial.
+// compareShare compares the share of a unit in experiments with that in the recording. The number of samples is taken
+// to be binomial.
 func (t *Target) compareShare(u *EstimatedUnit) {
 	if t.Samples < fewSampled || u.Samples < fewSampled {
 		return

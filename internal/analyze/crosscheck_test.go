@@ -18,7 +18,7 @@ func TestCrossCheck(t *testing.T) {
 		{60, 3000, 100, false, false},
 		{58, 3500, 101, true, false},  // 70%
 		{58, 3100, 100, false, false}, // 62%
-		{0.1, 50, 96, false, false},   // few samples
+		{0.1, 50, 97, false, false},   // few samples
 		{60, 3000, 108, false, true},
 		{60, 3000, 92, false, true},
 		{60, 3000, 0, false, false},

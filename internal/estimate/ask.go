@@ -61,7 +61,7 @@ func (e *Estimator) Ask(q Question) (answers []Answer) {
 			if m.refused == "" {
 				slope := (found[n].gain - smaller[n].gain) / (1 - less)
 				a.Gain = interval(found[n], doubts{
-					sampling: slope * q.shareError(), deviation: m.deviation, most: q.most(),
+					sampling: slope * q.shareError(), deviation: m.deviation, most: q.most(), size: 1,
 				})
 			}
 			answers = append(answers, a)

@@ -10,13 +10,14 @@ import (
 )
 
 // TestEngine: with the real engine, estimates of programs with a known truth are near it, and many intervals hold it.
-// What the model itself does wrong is not in the intervals yet, so that these are fewer than 95%.
+// What the model itself does wrong is hardly in the intervals yet, so that these are fewer than 95%.
 func TestEngine(t *testing.T) {
 	programs := 4 * len(synthetic.Families())
 	if testing.Short() {
 		programs = len(synthetic.Families()) / 2
 	}
 	estimates, refused, held, off, width := 0, 0, 0, 0.0, 0.0
+	halves := [2]int{}
 	for seed := range uint64(programs) {
 		p := synthetic.Random(seed)
 		e, err := Open(p.Record(), Options{Kind: "func", Waiting: DefaultWaiting})
@@ -46,6 +47,7 @@ func TestEngine(t *testing.T) {
 			estimates, off, width = estimates+1, off+x, width+a.Gain.Half()
 			if a.Gain.Low <= real && real <= a.Gain.High {
 				held++
+				halves[seed%2]++
 			} else {
 				t.Logf("%v: %.1f (%.1f to %.1f), truth %.1f", p, a.Gain.Value, a.Gain.Low, a.Gain.High, real)
 			}
@@ -55,9 +57,10 @@ func TestEngine(t *testing.T) {
 		t.Fatal("no estimates")
 	}
 	percent := 100 * float64(held) / float64(estimates)
-	t.Logf("%d programs, %d refused; %d estimates, off by %.1f points on average; %.0f%% of the intervals hold the truth, "+
-		"±%.1f on average", programs, refused, estimates, off/float64(estimates), percent, width/float64(estimates))
-	if off/float64(estimates) > 6 || percent < 60 || 3*refused > programs {
+	t.Logf("%d programs, %d refused; %d estimates, off by %.1f points on average; %.0f%% of the intervals hold the "+
+		"truth, ±%.1f on average; %v in the two halves", programs, refused, estimates, off/float64(estimates), percent,
+		width/float64(estimates), halves)
+	if off/float64(estimates) > 6 || percent < 85 || 3*refused > programs {
 		t.Error("estimates are far off, or refused too often")
 	}
 }
@@ -101,7 +104,8 @@ func bigRecording(lines, rounds int) *recording.Recording {
 	r := &recording.Recording{Cores: 2, Period: 1e6, Length: int64(rounds) * round,
 		Threads: []recording.Thread{{ID: 1, Process: 1, Program: server}, {ID: 2, Process: 1, Program: server}},
 		Points:  []recording.Point{{Name: "round"}},
-		Objects: []recording.Object{{Kind: recording.Pipe, Process: 1, Address: 1}, {Kind: recording.Pipe, Process: 1, Address: 2}},
+		Objects: []recording.Object{{Kind: recording.Pipe, Process: 1, Address: 1},
+			{Kind: recording.Pipe, Process: 1, Address: 2}},
 	}
 	for i := range lines + 2 {
 		r.Frames = append(r.Frames, recording.Frame{Function: "f", File: "/src/a.c", Line: int32(i + 1), Binary: server,
@@ -142,8 +146,8 @@ func bigRecording(lines, rounds int) *recording.Recording {
 			}
 			add(recording.Event{Time: to, Kind: recording.Wake, Thread: me, Other: other, CPU: int16(me), Place: me, Object: me,
 				Cause: recording.ByThread, Class: recording.Lock})
-			add(recording.Event{Time: to, Kind: recording.Switch, Thread: me, Other: recording.Idle, CPU: int16(me), Place: other,
-				Object: other, Condition: recording.Waiting})
+			add(recording.Event{Time: to, Kind: recording.Switch, Thread: me, Other: recording.Idle, CPU: int16(me),
+				Place: other, Object: other, Condition: recording.Waiting})
 			add(recording.Event{Time: to, Kind: recording.Switch, Thread: recording.Idle, Other: other, CPU: int16(other),
 				Place: no, Object: no, Condition: recording.Runnable})
 		}

@@ -117,7 +117,7 @@ func (c *curves) levels(metric int, m *metricBase, u *Unit) (all []analyze.Level
 		}
 		part := float64(i*step) / 100
 		all = append(all, analyze.Level{Speedup: i * step, Gain: interval(steps[i], doubts{
-			sampling: rise * float64(i) * u.shareError(), deviation: m.deviation, most: part * u.most() / 100,
+			sampling: rise * float64(i) * u.shareError(), deviation: m.deviation, most: part * u.most() / 100, size: part,
 		})})
 	}
 	return all

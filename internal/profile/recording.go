@@ -52,6 +52,7 @@ type recorded struct {
 	data   [][]byte
 	parts  int  // that it should have; 0: there is no recording
 	broken bool // one of them is missing: its line could not be written
+	made   *recording.Recording
 }
 
 func (d *Data) addRecording(p Recording) error {
@@ -69,13 +70,19 @@ func (d *Data) addRecording(p Recording) error {
 	return nil
 }
 
+// SetRecording gives a run that is being made its recording; WriteRecording puts it into the file.
+func (d *Data) SetRecording(r *recording.Recording) { d.recorded = recorded{made: r} }
+
 // HasRecording says whether the run has a recording, or a part of one.
-func (d *Data) HasRecording() bool { return d.recorded.parts > 0 }
+func (d *Data) HasRecording() bool { return d.recorded.parts > 0 || d.recorded.made != nil }
 
 // Recording reads the run's recording. That takes time and memory, so it is not done when a profile is read. The error
 // is ErrNoRecording if there is none, and a recording.VersionError if it is of a later version.
 func (d *Data) Recording() (*recording.Recording, error) {
 	r := &d.recorded
+	if r.made != nil {
+		return r.made, nil
+	}
 	if r.parts == 0 {
 		return nil, fmt.Errorf("%s:%d: %w", d.File, d.Line, ErrNoRecording)
 	}

@@ -56,6 +56,10 @@ func TestRecording(t *testing.T) {
 	if _, err := runs[1].Recording(); !errors.Is(err, ErrNoRecording) || runs[1].HasRecording() {
 		t.Errorf("the second run: %v", err)
 	}
+	runs[1].SetRecording(r)
+	if again, err := runs[1].Recording(); err != nil || again != r || !runs[1].HasRecording() {
+		t.Errorf("one that was set: %v", err)
+	}
 }
 
 // TestRecordingParts: parts are put together; without one of them, there is an error, and the rest of the profile is

@@ -16,8 +16,23 @@ type (
 	Warning = jsonWarning
 )
 
-// NewModel gives what JSON writes.
-func NewModel(r *analyze.Result) Model { return toJSON(r) }
+// NewModel gives what JSON writes, without estimates.
+func NewModel(r *analyze.Result) Model {
+	model := toJSON(r)
+	for i := range model.Targets {
+		model.Targets[i].dropEstimates()
+	}
+	if model.Placebo != nil {
+		model.Placebo.dropEstimates()
+	}
+	return model
+}
+
+func (t *jsonTarget) dropEstimates() {
+	for i := range t.Points {
+		t.Points[i].Estimate, t.Points[i].Basis, t.Points[i].Refused = nil, "", ""
+	}
+}
 
 // Command writes a program and its arguments about as a user would type them.
 func Command(args []string) string { return command(args) }
@@ -36,7 +51,9 @@ func Gain(e analyze.Estimate, known bool) string { return gain(e, known) }
 
 // NewTarget is target i of the model.
 func NewTarget(r *analyze.Result, i int) Target {
-	return targetJSON(r, &r.Targets[i], r.Targets[i].Unit.Name)
+	t := targetJSON(r, &r.Targets[i], r.Targets[i].Unit.Name)
+	t.dropEstimates()
+	return t
 }
 
 // Beside returns the text beside a unit's name, such as the function of a line.
