@@ -29,7 +29,8 @@ func TestAnonymous(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"main", "worker", "late", "app", "work", "futex_wait", "pthread", "libc", "request", "done", "/",
+	for _, secret := range []string{"main", "worker", "late", "app", "work", "futex_wait", "pthread", "libc",
+		"request", "done", "/",
 		"401000", "4198400", "2147352576", "139637976731648", "1700000000", "9223372036854775808"} {
 		if bytes.Contains(text, []byte(secret)) {
 			t.Errorf("%s is still there:\n%s", secret, text)
