@@ -169,6 +169,7 @@ type RecordRecordThread struct {
 type RecordRecordedProcess struct {
 	_     structs.HostLayout
 	Space uint64
+	Ended uint64
 }
 
 type RecordRuleBase uint32
@@ -230,6 +231,7 @@ const (
 	RecordProgRecordExec               = "record_exec"
 	RecordProgRecordExit               = "record_exit"
 	RecordProgRecordFork               = "record_fork"
+	RecordProgRecordFree               = "record_free"
 	RecordProgRecordHrtimerExpireEntry = "record_hrtimer_expire_entry"
 	RecordProgRecordHrtimerExpireExit  = "record_hrtimer_expire_exit"
 	RecordProgRecordIrqHandlerEntry    = "record_irq_handler_entry"
@@ -310,6 +312,7 @@ type RecordProgramSpecs struct {
 	RecordExec               *ebpf.ProgramSpec `ebpf:"record_exec"`
 	RecordExit               *ebpf.ProgramSpec `ebpf:"record_exit"`
 	RecordFork               *ebpf.ProgramSpec `ebpf:"record_fork"`
+	RecordFree               *ebpf.ProgramSpec `ebpf:"record_free"`
 	RecordHrtimerExpireEntry *ebpf.ProgramSpec `ebpf:"record_hrtimer_expire_entry"`
 	RecordHrtimerExpireExit  *ebpf.ProgramSpec `ebpf:"record_hrtimer_expire_exit"`
 	RecordIrqHandlerEntry    *ebpf.ProgramSpec `ebpf:"record_irq_handler_entry"`
@@ -442,6 +445,7 @@ type RecordPrograms struct {
 	RecordExec               *ebpf.Program `ebpf:"record_exec"`
 	RecordExit               *ebpf.Program `ebpf:"record_exit"`
 	RecordFork               *ebpf.Program `ebpf:"record_fork"`
+	RecordFree               *ebpf.Program `ebpf:"record_free"`
 	RecordHrtimerExpireEntry *ebpf.Program `ebpf:"record_hrtimer_expire_entry"`
 	RecordHrtimerExpireExit  *ebpf.Program `ebpf:"record_hrtimer_expire_exit"`
 	RecordIrqHandlerEntry    *ebpf.Program `ebpf:"record_irq_handler_entry"`
@@ -467,6 +471,7 @@ func (p *RecordPrograms) Close() error {
 		p.RecordExec,
 		p.RecordExit,
 		p.RecordFork,
+		p.RecordFree,
 		p.RecordHrtimerExpireEntry,
 		p.RecordHrtimerExpireExit,
 		p.RecordIrqHandlerEntry,

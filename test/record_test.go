@@ -3,6 +3,7 @@ package test
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,18 +146,37 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// Each visit is recorded once, also those of threads and of forked processes.
+// Visits are recorded at the rate at which the program makes them: in its code and in its source, of its threads, of
+// processes that it forks, and of a program that a shell starts.
 func TestRecordedVisits(t *testing.T) {
 	realkernel.Need(t)
-	counts := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie")
-	rec := recorded(t, []string{"-p", "func:visited"}, counts, "longthreads", "30000")
-	whole := 0
-	for _, thread := range rec.Threads {
-		if strings.Contains(thread.Program, "counts") {
-			whole++
-		}
-	}
-	if sum := tallyOf(rec); whole == 0 || sum.visits == 0 {
-		t.Errorf("%d of %d threads run the program, %d visits", whole, len(rec.Threads), sum.visits)
+	inCode := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie")
+	inSource := realkernel.Compile(t, "testdata/counts.c", "-fPIE", "-pie", "-DIN_SOURCE", header(t))
+	for _, c := range []struct {
+		name    string
+		flags   []string
+		program []string
+		visits  float64
+	}{
+		{"code", []string{"-p", "func:visited"}, []string{inCode, "longthreads", "10000"}, 40000},
+		{"source", nil, []string{inSource, "longthreads", "10000"}, 40000},
+		{"forks", []string{"-p", "func:visited"}, []string{inCode, "forks", "1500"}, 9000},
+		{"shell", []string{"-p", "func:visited"}, []string{"/bin/sh", "-c", inCode + " longthreads 20000; true"}, 80000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rec := recorded(t, c.flags, c.program...)
+			sum := tallyOf(rec)
+			got := float64(sum.visits) * float64(rec.Length) / float64(sum.covered)
+			t.Logf("%.0f visits of %.0f in %d windows, losses %+v", got, c.visits, len(rec.Windows), rec.Losses)
+			if got < 0.7*c.visits || got > 1.3*c.visits || rec.Losses.Events > 0 {
+				t.Error("wrong")
+			}
+			found := slices.ContainsFunc(rec.Threads, func(t recording.Thread) bool {
+				return strings.HasSuffix(t.Program, "counts")
+			})
+			if !found {
+				t.Errorf("no thread of the program among %+v", rec.Threads[:min(3, len(rec.Threads))])
+			}
+		})
 	}
 }

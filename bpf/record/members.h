@@ -100,10 +100,22 @@ int BPF_PROG(record_exec, struct task_struct *task)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(record_exit, struct task_struct *task)
 {
+	struct recorded_process *m = member_of(task);
+
+	if (m && !untrusted(task)->signal->live.counter &&
+	    !__sync_val_compare_and_swap(&m->ended, 0, 1))
+		__sync_fetch_and_sub(&member_count, 1);
+	return 0;
+}
+
+/* Until now the last thread was on its way out: it has waked its parent, and left its core. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(record_free, struct task_struct *task)
+{
 	u32 tgid = task->tgid;
 
-	if (!untrusted(task)->signal->live.counter && !bpf_map_delete_elem(&members, &tgid))
-		__sync_fetch_and_sub(&member_count, 1);
+	if (task->pid == tgid)
+		bpf_map_delete_elem(&members, &tgid);
 	return 0;
 }
 

@@ -132,6 +132,7 @@ struct record_core {
 /* A process of the target. */
 struct recorded_process {
 	u64 space; /* a number of whatif's own, which changes with every exec and fork */
+	u64 ended; /* its last thread has */
 };
 
 enum record_limit {

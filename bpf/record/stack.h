@@ -151,45 +151,47 @@ SUBPROGRAM u32 rule_of_code(const struct place *place, u64 address)
 }
 
 /* Finds out about an address of the current process. */
-SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *a)
+SUBPROGRAM int look_up(u64 space, u64 address, u64 stamp, struct known_address *found)
 {
 	struct address_key key = { .space = space, .address = address };
 	struct known_address *known, copy;
 	struct mapping m = {};
+	u64 file;
 	long err;
 
-	if (!a)
+	if (!found)
 		return 0;
 	known = bpf_map_lookup_elem(&known_addresses, &key);
 	if (known && known->stamp == stamp) {
-		*a = *known;
+		*found = *known;
 		return 0;
 	}
-	a->stamp = stamp;
-	a->frame = address & ((1ull << FRAME_FILE) - 1);
-	a->rule = RULES_UNKNOWN;
+	found->stamp = stamp;
+	found->frame = address & ((1ull << FRAME_FILE) - 1);
+	found->rule = RULES_UNKNOWN;
 	m.address = address;
 	err = bpf_find_vma(bpf_get_current_task_btf(), address, on_vma, &m, 0);
 	if (err) {
 		/* Another thread holds the map's lock: what was known is most likely still so. */
 		if (err != -2 /* ENOENT */ && known)
-			*a = *known;
+			*found = *known;
 		else if (err != -2)
-			a->rule = RULES_PENDING;
+			found->rule = RULES_PENDING;
 		return 0;
 	}
 	if (m.vdso) {
-		a->frame = (u64)FILE_VDSO << FRAME_FILE | m.place.offset;
-		a->rule = rule_of_code(&m.place, address);
+		found->frame = (u64)FILE_VDSO << FRAME_FILE | m.place.offset;
+		found->rule = rule_of_code(&m.place, address);
 	} else if (!m.place.inode) {
 		/* Generated code has frame pointers, or nothing. */
-		a->rule = RULES_FRAME_POINTER;
+		found->rule = RULES_FRAME_POINTER;
 	} else {
-		a->frame = (u64)number_of_file(&m.place, address) << FRAME_FILE | m.place.offset;
-		a->rule = rule_of_code(&m.place, address);
+		file = number_of_file(&m.place, address);
+		found->frame = file << FRAME_FILE | m.place.offset;
+		found->rule = rule_of_code(&m.place, address);
 	}
-	if (a->rule != RULES_PENDING) {
-		copy = *a; /* kernels before 6.3 take it from the stack only */
+	if (found->rule != RULES_PENDING) {
+		copy = *found; /* kernels before 6.3 take it from the stack only */
 		bpf_map_update_elem(&known_addresses, &key, &copy, BPF_ANY);
 	}
 	return 0;
@@ -220,7 +222,7 @@ SUBPROGRAM int follow_frame(u32 i, struct following *f)
 	/* A return address may be the first of another line: look before it. */
 	look_up(f->space, f->frame.exact ? f->frame.ip : f->frame.ip - 1, f->stamp, &a);
 	f->frames = i + 1;
-	/* or the compiler leaves the mask out, as i was checked, and the verifier has forgotten it */
+	/* or the compiler leaves the mask out: i was checked, but the verifier has forgotten it */
 	barrier_var(i);
 	s->frames[i & (RECORD_FRAMES - 1)] = a.frame;
 	f->hash = mix(f->hash, a.frame);

@@ -137,7 +137,7 @@ _whatif() {
 			rest = "1:command:(" + helpTopics(all) + ")"
 		case "completion":
 			rest = "1:shell:(bash zsh fish)"
-		case "run":
+		case "run", "record":
 			rest = "*::program:_normal"
 		}
 		fmt.Fprintf(&b, " \\\n            %s\n        ;;\n", zshQuote(rest))

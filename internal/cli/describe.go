@@ -69,9 +69,9 @@ var about = map[string]string{
 		"which the next run adds. Without --duration, --until and --repeat the program runs once, to its end; when the " +
 		"leading units are known to +-2 points experiments end before, and the program runs on undisturbed (--repeat 1 " +
 		"measures all of it). The exit status is the program's own, but 0 where --duration or --until ended it.",
-	"record": "Runs PROGRAM and records what it does: which thread runs where, what lets waiting threads continue, samples, " +
-		"and visits of progress points. Nothing is delayed. The recording is in the profile. Where events come too often " +
-		"it has windows of time, chosen at random.",
+	"record": "Runs PROGRAM and records what it does: which thread runs where, what lets waiting threads continue, " +
+		"samples, and visits of progress points. Nothing is delayed. The recording is in the profile. Where events come " +
+		"too often it has windows of time, chosen at random.",
 	"attach": "As run, with processes that run already and what they start from now on. They go on at full speed when " +
 		"whatif ends, however it ends.",
 	"system": "As run, with every process of the machine and the kernel; after a stop everyone else has the core for as " +

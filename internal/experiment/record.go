@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/hint"
 	"whatif/internal/point"
@@ -49,7 +50,9 @@ type session struct {
 	cfg      *Config
 	launcher *launcher
 	subject  subject
-	points   []point.Spec // as the recording has them
+	points   []point.Spec    // as the recording has them
+	numbers  []uint32        // in the recording, of Config.Points or those that were found instead
+	looked   map[string]bool // names of the binaries in which points were looked for
 	recorder *live.Recorder
 	buildIDs map[string]string
 }
@@ -69,17 +72,23 @@ func (s *session) open() (err error) {
 			s.buildIDs[p[0].Name()] = id
 		}
 	}
-	places, points, err := probes.PlacesOf(s.cfg.Points, s.cfg.Latencies, programs)
+	places, points, err := probes.PlacesOf(s.cfg.Points, s.cfg.Latencies, programs, s.cfg.Log)
 	if err != nil {
 		return err
 	}
 	if len(points) == 0 && !s.cfg.Starts() {
 		return errNoPoint
 	}
-	recorded := s.number(points, places)
+	recorded := s.number(points)
+	s.looked = make(map[string]bool)
+	for _, p := range programs {
+		for _, b := range p {
+			s.looked[b.Name()] = true
+		}
+	}
 	s.recorder, err = live.Open(live.Options{
 		Points: recorded, Programs: mains, Scope: s.cfg.Scope, Paths: s.cfg.Paths,
-		Period: s.cfg.Period, Length: s.cfg.Duration, Log: s.cfg.Log,
+		Period: s.cfg.Period, Length: s.cfg.Duration, Log: s.cfg.Log, Found: s.found,
 	})
 	if err != nil {
 		return err
@@ -92,11 +101,7 @@ func (s *session) open() (err error) {
 
 // join sets the probes, and makes the subject the target.
 func (s *session) join(places []probes.Place) error {
-	var all []live.Probe
-	for _, p := range places {
-		all = append(all, live.Probe{Probe: p.Probe, Role: roleOf(p.Edge)})
-	}
-	if err := s.recorder.Probe(all); err != nil {
+	if err := s.probe(places); err != nil {
 		return err
 	}
 	var pids []int
@@ -111,6 +116,31 @@ func (s *session) join(places []probes.Place) error {
 	return s.recorder.Join(pids)
 }
 
+// probe has the visits recorded that pass these places.
+func (s *session) probe(places []probes.Place) error {
+	var all []live.Probe
+	for _, p := range places {
+		p.Of = s.numbers[p.Of]
+		all = append(all, live.Probe{Probe: p.Probe, Role: roleOf(p.Edge)})
+	}
+	return s.recorder.Probe(all)
+}
+
+// found looks for the points in a binary that a stack led to: a program that another one has started, or a library.
+func (s *session) found(b *symbol.Binary) {
+	if s.looked[b.Name()] {
+		return
+	}
+	s.looked[b.Name()] = true
+	places, err := probes.PlacesIn(b, s.cfg.Points, s.cfg.Latencies)
+	if err == nil {
+		err = s.probe(places)
+	}
+	if err != nil {
+		s.cfg.Log.Warn("progress points in " + b.Name() + " are not recorded: " + err.Error())
+	}
+}
+
 // roleOf is what a visit is to a latency.
 func roleOf(edge point.Edge) recording.Role {
 	switch edge {
@@ -122,17 +152,13 @@ func roleOf(edge point.Edge) recording.Role {
 	return recording.Whole
 }
 
-// number gives the points as the recording has them: the two ends of a latency are one. The places are of these from now
-// on.
-func (s *session) number(points []point.Spec, places []probes.Place) []recording.Point {
+// number gives the points as the recording has them: the two ends of a latency are one.
+func (s *session) number(points []point.Spec) []recording.Point {
 	var all []recording.Point
-	edges := make(map[uint32]point.Edge)
-	for _, p := range places {
-		edges[p.Of] = p.Edge
-	}
 	numbers, latencies := make([]uint32, len(points)), make(map[string]uint32)
+	s.numbers = numbers
 	for i, spec := range points {
-		name, latency := spec.Name, edges[uint32(i)] != point.Whole
+		name, latency := spec.Name, probes.EdgeOf(i, points, s.cfg.Latencies) != point.Whole
 		if latency {
 			name = strings.TrimSuffix(name, "/begin")
 			if n, known := latencies[name]; known {
@@ -145,9 +171,6 @@ func (s *session) number(points []point.Spec, places []probes.Place) []recording
 		numbers[i] = uint32(len(all))
 		all = append(all, recording.Point{Name: name, Latency: latency})
 		s.points = append(s.points, spec)
-	}
-	for i := range places {
-		places[i].Of = numbers[places[i].Of]
 	}
 	return all
 }

@@ -83,7 +83,8 @@ func (b *builder) resolve(frame uint64) []int32 {
 	if b.resolved == nil {
 		b.resolved = make(map[uint64][]int32)
 	}
-	file, offset := uint16(frame>>bpf.RecordRecordLimitRECORD_FRAME_FILE), frame&(1<<bpf.RecordRecordLimitRECORD_FRAME_FILE-1)
+	const shift = bpf.RecordRecordLimitRECORD_FRAME_FILE
+	file, offset := uint16(frame>>shift), frame&(1<<shift-1)
 	var numbers []int32
 	for _, f := range b.code.frames(file, offset) {
 		i, known := b.frames[f]

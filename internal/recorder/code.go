@@ -51,8 +51,9 @@ const mostQuestions = 1 << 14
 func newCode(k *kernelSide, o *Options) *code {
 	log := o.Log
 	c := &code{
-		kernel: k, log: log, found: o.Found, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool), questions: make(chan question, mostQuestions),
-		binaries: make(map[ledger.File]*symbol.Binary), files: make(map[uint16]ledger.File),
+		kernel: k, log: log, found: o.Found, scope: &o.Scope, paths: o.Paths, mains: make(map[string]bool),
+		questions: make(chan question, mostQuestions),
+		binaries:  make(map[ledger.File]*symbol.Binary), files: make(map[uint16]ledger.File),
 	}
 	for _, name := range o.Programs {
 		c.mains[name] = true

@@ -10,12 +10,12 @@ import (
 
 // pace decides when it is recorded: all the time, or where events come too often in windows chosen at random.
 type pace struct {
-	warm       bool
+	windows    int     // recorded so far
+	halved     float64 // see halve: 1, 2, 4 …
 	share      float64 // of the time that is recorded
 	length     time.Duration
-	mostEvents int // of all windows together
-	left       time.Duration
-	known      bool // how long it is recorded
+	mostEvents int           // of all windows together
+	left       time.Duration // for which it is recorded; 0: that is not known
 
 	perSecond float64 // events, of all cores
 	cost      float64 // share of the busiest core's time that recording takes
@@ -37,22 +37,16 @@ const (
 	// A window has to be long enough for the rounds of a program.
 	shortest = 200 * time.Millisecond
 	longest  = 2 * time.Second
-	// assumed is how long it is recorded if that is not known: as long as a user waits for a first answer. Where it is
-	// longer, windows are dropped again (Recorder.thin).
-	assumed = 30 * time.Second
 )
 
 func newPace(o *Options) *pace {
-	p := &pace{share: 1, length: longest, left: assumed}
+	p := &pace{share: 1, halved: 1, length: longest, left: o.Length}
 	p.mostEvents = o.Memory / eventsPart / int(unsafe.Sizeof(recording.Event{}))
-	if o.Length > 0 {
-		p.left, p.known = o.Length, true
-	}
 	return p
 }
 
 func (p *pace) next() next {
-	if !p.warm {
+	if p.windows == 0 {
 		return next{warmUp: true, length: warmUp}
 	}
 	n := next{length: p.length}
@@ -63,27 +57,33 @@ func (p *pace) next() next {
 	return n
 }
 
-// learn hears how long a window took, and what was recorded in it.
+// learn hears how long a window took, and what was recorded in it. The first one says less than later ones: stacks that
+// are met for the first time are followed, and their code is not known yet.
 func (p *pace) learn(ns uint64, c counts) {
 	if ns == 0 {
 		return
 	}
 	p.perSecond = float64(c.written) / (float64(ns) / 1e9)
-	p.cost = c.cost / float64(ns)
-	if p.warm {
-		return
+	if cost := c.cost / float64(ns); p.windows > 1 {
+		p.cost += (cost - p.cost) / 2
+	} else {
+		p.cost = cost
 	}
-	p.warm = true
+	p.windows++
+	p.share = 1
 	if p.cost > dearest {
 		p.share = dearest / p.cost
 	}
+	// If it is not known how long it takes, windows are dropped again later (Recorder.thin).
 	if all := p.perSecond * p.left.Seconds(); all*p.share > float64(p.mostEvents) {
 		p.share = float64(p.mostEvents) / all
 	}
+	p.share /= p.halved
+	p.length = longest
 	if p.share < 1 {
 		p.length = shortest
 	}
 }
 
 // halve records half as much from now on.
-func (p *pace) halve() { p.share, p.length = p.share/2, shortest }
+func (p *pace) halve() { p.share, p.length, p.halved = p.share/2, shortest, p.halved*2 }

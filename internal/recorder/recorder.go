@@ -159,7 +159,11 @@ func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error 
 	if err := r.read(); err != nil {
 		return err
 	}
-	r.pace.learn(end-opened, r.kernel.counts().since(before))
+	counted := r.kernel.counts().since(before)
+	r.pace.learn(end-opened, counted)
+	r.options.Log.Debug("recorded a window", "ms", (end-opened)/1e6, "records", counted.written, "lost", counted.lost,
+		"samples", counted.samples, "wakes", counted.wakes, "unfollowed", counted.unknown,
+		"cost_percent", 100*counted.cost/float64(max(end-opened, 1)), "share_from_now", r.pace.share)
 	if !w.warmUp {
 		r.keep(opened, end)
 	}

@@ -1,8 +1,8 @@
 package probes
 
 import (
-	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"whatif/internal/code/symbol"
@@ -22,7 +22,7 @@ type Place struct {
 // PlacesOf finds the places of points, some of which may be the ends of latencies, in programs that have not run yet.
 // Without points it finds those in the programs' source, and gives them. Each visit of a point in the source passes a
 // no-op, which is its place.
-func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program) (
+func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program, log *slog.Logger) (
 	all []Place, found []point.Spec, err error,
 ) {
 	ends := endsOf(Options{Points: points, Latencies: latencies})
@@ -43,7 +43,10 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 			return nil, nil, hint.New(fmt.Errorf("recording progress point %s: its visits are counted in the kernel, "+
 				"and not recorded one by one", spec.Text), "name a function, a line or a point in the source")
 		default:
-			places, err := placesIn(i, spec, ends, programs)
+			places, missing, err := placesIn(i, spec, ends, programs)
+			if err == nil && len(places) == 0 && HaveSymbols(programs) && !MayComeLater(log, missing, programs) {
+				err = hint.New(missing, remedyFor(spec, missing))
+			}
 			if err != nil {
 				return nil, nil, err
 			}
@@ -57,9 +60,24 @@ func PlacesOf(points []point.Spec, latencies []point.Latency, programs []Program
 	return append(all, sites...), points, err
 }
 
-// placesIn finds the places of a point that is in the programs' code.
-func placesIn(i int, spec point.Spec, ends ends, programs []Program) (all []Place, err error) {
-	var missing error
+// PlacesIn finds the places of points in a binary that has been loaded later.
+func PlacesIn(b *symbol.Binary, points []point.Spec, latencies []point.Latency) (all []Place, err error) {
+	ends := endsOf(Options{Points: points, Latencies: latencies})
+	for i, spec := range points {
+		if !spec.Probed() {
+			continue
+		}
+		places, _, err := placesIn(i, spec, ends, []Program{{b}})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, places...)
+	}
+	return all, nil
+}
+
+// placesIn finds the places of a point that is in the programs' code. missing is why a program does not have it.
+func placesIn(i int, spec point.Spec, ends ends, programs []Program) (all []Place, missing, err error) {
 	type at struct {
 		path     string
 		offset   uint64
@@ -68,9 +86,9 @@ func placesIn(i int, spec point.Spec, ends ends, programs []Program) (all []Plac
 	seen := make(map[at]bool)
 	for _, p := range programs {
 		var before point.Before
-		sites, err := point.Resolve(spec, p, &before)
-		if err != nil {
-			missing = err
+		sites, failure := point.Resolve(spec, p, &before)
+		if failure != nil {
+			missing = failure
 			continue
 		}
 		for _, site := range sites {
@@ -79,7 +97,7 @@ func placesIn(i int, spec point.Spec, ends ends, programs []Program) (all []Plac
 			place.Of = uint32(i)
 			if l, _ := ends.of(i); l != nil {
 				if place.Key, err = keyAt(p[k], site.Offset, ends.argument(i)); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 			}
 			once := at{site.Binary, place.Offset, place.Cost.AtReturn()}
@@ -89,18 +107,15 @@ func placesIn(i int, spec point.Spec, ends ends, programs []Program) (all []Plac
 			}
 		}
 	}
-	if len(all) == 0 {
-		return nil, hint.New(missingError(missing, spec), remedyFor(spec, missing))
-	}
-	return all, nil
+	return all, missing, nil
 }
 
-// missingError is the error for a point that no program has.
-func missingError(err error, spec point.Spec) error {
-	if err != nil {
-		return err
+// EdgeOf says whether point i begins or ends a latency.
+func EdgeOf(i int, points []point.Spec, latencies []point.Latency) point.Edge {
+	if points[i].Kind == point.Source {
+		return points[i].Edge
 	}
-	return errors.New("looking for progress point " + spec.Text + ": the program does not have it")
+	return edgeOf(i, endsOf(Options{Points: points, Latencies: latencies}))
 }
 
 // edgeOf says whether a point begins or ends a latency.
@@ -134,7 +149,9 @@ func sitesIn(binaries []*symbol.Binary, named []point.Spec) (all []Place, points
 		}
 		for _, c := range read.Counters {
 			i := slices.IndexFunc(points, func(s point.Spec) bool {
-				return s.Kind == point.Source && s.Event == c.Name && s.Edge == edges[c.Event]
+				// The end of a pair is a unit of work, too.
+				return s.Kind == point.Source && s.Event == c.Name &&
+					(s.Edge == edges[c.Event] || s.Edge == point.Whole && c.Event == source.End)
 			})
 			if i < 0 && len(named) > 0 {
 				continue
@@ -147,7 +164,7 @@ func sitesIn(binaries []*symbol.Binary, named []point.Spec) (all []Place, points
 				i = len(points)
 				points = append(points, sourceSpec(c.Name, edges[c.Event]))
 			}
-			p := Place{Edge: edges[c.Event]}
+			p := Place{Edge: points[i].Edge}
 			p.File, p.Offset, p.Of = b.Opened(), c.SiteOffset, uint32(i)
 			if c.Keyed {
 				p.Key = ledger.KeyIn(0) // rax and x0 have the number 0
