@@ -107,7 +107,11 @@ func (pl *plan) estimate(ctx context.Context, p *program, length time.Duration, 
 	}
 	for i := range kept {
 		r := &kept[i]
-		a, _, err := predictor.answer(ctx, r.Metric)
+		metric := r.Metric
+		if metric == "" {
+			metric = throughput
+		}
+		a, _, err := predictor.answer(ctx, metric)
 		if err != nil {
 			return err
 		}
