@@ -13,6 +13,10 @@ type segment struct {
 	length     float64 // ns
 	kind       int32   // its number among the kinds; No: strangers run it
 	sampled    int32   // its number among the segments that have samples; No: it has none
+
+	// ns that strangers kept the thread from its core, before it began to run and while it ran. In a simulation it
+	// has the core meanwhile.
+	before, meanwhile float64
 }
 
 // edge is where a segment begins or ends.
@@ -164,7 +168,7 @@ func (k *kinds) lengths(segments []segment, gain []float64, s *shares, out []flo
 	out = grow(out, len(segments))
 	if gain == nil {
 		for i := range segments {
-			out[i] = segments[i].length
+			out[i] = segments[i].takes(0)
 		}
 		return out
 	}
@@ -174,17 +178,22 @@ func (k *kinds) lengths(segments []segment, gain []float64, s *shares, out []flo
 		seg := &segments[i]
 		switch {
 		case seg.kind < 0:
-			out[i] = seg.length
-			continue
+			out[i] = seg.takes(0)
 		case seg.sampled < 0:
-			out[i] = seg.length * math.Max(0, 1-s.kindMean[seg.kind])
+			out[i] = seg.takes(s.kindMean[seg.kind])
 		default:
 			own, n := s.segments[seg.sampled].sum, k.segments[seg.sampled]
 			share := towards(own, n, s.kindMean[seg.kind], kindWeight[seg.kind].square)
-			out[i] = seg.length * math.Max(0, 1-share)
+			out[i] = seg.takes(share)
 		}
 	}
 	return out
+}
+
+// takes returns for how long a segment has a core when a share of it is gone. Strangers come between the more often the
+// longer it runs.
+func (s *segment) takes(gone float64) float64 {
+	return s.before + (s.length+s.meanwhile)*math.Max(0, 1-gone)
 }
 
 // means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the
