@@ -29,6 +29,7 @@ type Machine struct {
 	was      Outcome         // as recorded
 	begun    int             // visits that end requests and have their begin
 	doubts   []string
+	unknown  []string  // why nothing that it says of changes is to be believed
 	runs     sync.Pool // of *run: their buffers
 }
 
@@ -109,6 +110,7 @@ func New(r *recording.Recording) (*Machine, error) {
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
 	m.findPeriods()
+	m.findPolls()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
 	m.couple()
