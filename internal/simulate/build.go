@@ -525,7 +525,7 @@ func (b *builder) wake(e *recording.Event, now int64) {
 	if k := &b.tracks[by]; k.entity < 0 || by == s || k.carries {
 		return
 	}
-	w.ends, w.waker, w.wakeAt = byWake, by, e.Place
+	w.ends, w.waker, w.by, w.wakeAt = byWake, by, b.tracks[by].entity, e.Place
 	if w.object < 0 {
 		w.object = e.Object
 	}
