@@ -41,17 +41,17 @@ func (e *Estimator) Ask(q Question) (answers []Answer) {
 		why = cmp.Or(why, f.Unit.refused)
 	}
 	if why != "" {
-		for _, effect := range e.refuse(why) {
-			answers = append(answers, Answer{Point: effect.Point, Metric: effect.Metric, Refused: effect.Refused})
-		}
-		return answers
+		return e.refuseAnswers(why)
 	}
-	found := e.measure(q.change(1))
+	found, understood := e.measure(q.change(1))
+	if !understood {
+		return e.refuseAnswers(notUnderstood)
+	}
 	// What an error in the units' shares would do: the same change, a tenth smaller.
 	const less = 0.9
 	smaller := found
 	if len(q.Faster) > 0 {
-		smaller = e.measure(q.change(less))
+		smaller, _ = e.measure(q.change(less))
 	}
 	n := 0
 	for k := range e.points {
@@ -67,6 +67,14 @@ func (e *Estimator) Ask(q Question) (answers []Answer) {
 			answers = append(answers, a)
 			n++
 		}
+	}
+	return answers
+}
+
+// refuseAnswers gives no answer anywhere.
+func (e *Estimator) refuseAnswers(why string) (answers []Answer) {
+	for _, effect := range e.refuse(why) {
+		answers = append(answers, Answer{Point: effect.Point, Metric: effect.Metric, Refused: effect.Refused})
 	}
 	return answers
 }

@@ -65,6 +65,7 @@ var DefaultWaiting = []string{"disk", "net", "sleep"}
 // machine is the part of *simulate.Machine that estimates need.
 type machine interface {
 	Run(simulate.Change) simulate.Outcome
+	Understood(simulate.Outcome) bool
 }
 
 // Estimator answers questions about one recording.
@@ -160,9 +161,15 @@ func (e *Estimator) effects(u *Unit) (all []analyze.EstimatedEffect) {
 	if why := cmp.Or(e.doubt, u.refused); why != "" {
 		return e.refuse(why)
 	}
+	understood := true
 	c := newCurves(func(percent int) []measured {
-		return e.measure(simulate.Change{Faster: []simulate.Faster{{Unit: u.sim, By: float64(percent) / 100}}})
+		all, ok := e.measure(simulate.Change{Faster: []simulate.Faster{{Unit: u.sim, By: float64(percent) / 100}}})
+		understood = understood && ok
+		return all
 	}, u.most() < smallUnit)
+	if !understood {
+		return e.refuse(notUnderstood)
+	}
 	n := 0
 	for k := range e.points {
 		for i := range e.points[k].metrics {
@@ -188,13 +195,17 @@ func (e *Estimator) refuse(why string) (all []analyze.EstimatedEffect) {
 	return all
 }
 
-// measure runs the recording with a change, and compares: one result for each metric of each point, in order.
-func (e *Estimator) measure(c simulate.Change) (all []measured) {
+// notUnderstood is why there is no estimate for a change after which simulated threads no longer get on.
+const notUnderstood = "with this change, simulated threads wait for each other: what they wait for was not understood"
+
+// measure runs the recording with a change, and compares: one result for each metric of each point, in order. It says
+// whether the threads got on with each other.
+func (e *Estimator) measure(c simulate.Change) (all []measured, understood bool) {
 	outcome := e.machine.Run(c)
 	for k := range e.points {
 		all = append(all, e.points[k].compare(outcome, k)...)
 	}
-	return all
+	return all, e.machine.Understood(outcome)
 }
 
 // metricsOf are what can be estimated at a point.

@@ -42,6 +42,8 @@ func newProgram(random *rand.Rand, n int) *program {
 // gain is what a speed-up of unit 0 brings on average: the mean times are those that newProgram draws with.
 func (p *program) gain(by float64) float64 { return by / 3 }
 
+func (p *program) Understood(simulate.Outcome) bool { return true }
+
 func (p *program) Run(c simulate.Change) simulate.Outcome {
 	if p.calls != nil {
 		p.calls()

@@ -286,3 +286,5 @@ func TestEmpty(t *testing.T) {
 type simulated func(simulate.Change) simulate.Outcome
 
 func (f simulated) Run(c simulate.Change) simulate.Outcome { return f(c) }
+
+func (f simulated) Understood(simulate.Outcome) bool { return true }

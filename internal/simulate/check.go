@@ -12,6 +12,11 @@ import (
 // telling: an error of a tenth is as large as most of the effects that users look for.
 const Bound = 0.1
 
+// BoundOfWaits is the same for how long threads wait, and cores are busy, as part of all their time: what programs do
+// with these times shows in the time per visit. Of 252 generated programs, the estimates of those that are between both
+// bounds here were 0.6 points off on average.
+const BoundOfWaits = 0.2
+
 // Deviation is how far a simulated run in which nothing is changed is from the recording.
 type Deviation struct {
 	Points  []float64                  // by point: time per visit, simulated over recorded, less 1. NaN: too few visits
@@ -19,6 +24,7 @@ type Deviation struct {
 	Busy    float64                    // the same of the share of time in which cores were busy
 	Waited  [recording.Classes]float64 // simulated less recorded time, of all the time that threads ran or waited
 	Stalls  int                        // times that all threads waited for each other, and one was let go
+	Stuck   bool                       // this was so often, or nothing helped
 	Doubts  []string                   // what the recording does not tell
 	Unknown []string                   // what it does not tell although everything depends on it
 	names   []string                   // of the points
@@ -45,7 +51,7 @@ func (m *Machine) deviation() Deviation {
 	for i := range m.windows {
 		r.play(&m.windows[i], &now.Windows[i])
 	}
-	d.Stalls = r.stalls
+	d.Stalls, d.Stuck = r.stalls, !m.Understood(now)
 	for p := range m.rec.Points {
 		d.names = append(d.names, m.rec.Points[p].Name)
 		d.Points = append(d.Points, pace(&now, p)-1)
@@ -110,10 +116,15 @@ func (o *Outcome) total() WindowOutcome {
 
 // Worst returns what is furthest off, and by how much: 0.1 is ten percent.
 func (d Deviation) Worst() (what string, by float64) {
-	return d.worst()
+	what, by = d.worstPoint()
+	if wait, x := d.worstWait(); math.Abs(x) > math.Abs(by) {
+		return wait, x
+	}
+	return what, by
 }
 
-func (d Deviation) worst() (what string, by float64) {
+// worstPoint returns what is furthest off of what is measured at points.
+func (d Deviation) worstPoint() (what string, by float64) {
 	take := func(name string, x float64) {
 		if math.Abs(x) > math.Abs(by) { // false for NaN
 			what, by = name, x
@@ -125,9 +136,16 @@ func (d Deviation) worst() (what string, by float64) {
 	for p, x := range d.Latency {
 		take("latency of "+d.names[p], x)
 	}
-	take("time on cores", d.Busy)
+	return what, by
+}
+
+// worstWait is the same of times on cores and of waits.
+func (d Deviation) worstWait() (what string, by float64) {
+	what, by = "time on cores", d.Busy
 	for c, x := range d.Waited {
-		take("waiting for "+classNames[c], x)
+		if math.Abs(x) > math.Abs(by) {
+			what, by = "waiting for "+classNames[c], x
+		}
 	}
 	return what, by
 }
@@ -141,13 +159,18 @@ func (d Deviation) Trusted() (ok bool, reason string) {
 	if len(d.Unknown) > 0 {
 		return false, strings.Join(d.Unknown, "; ")
 	}
-	if what, by := d.worst(); math.Abs(by) > Bound {
+	what, by := d.worstPoint()
+	wait, x := d.worstWait()
+	if math.Abs(x) > BoundOfWaits && math.Abs(by) <= Bound {
+		what, by = wait, x
+	}
+	if math.Abs(by) > Bound {
 		return false, fmt.Sprintf("simulating the recording with nothing changed is %.0f%% off (%s): "+
 			"predictions would be, too", 100*by, what)
 	}
-	if d.Stalls > 0 {
+	if d.Stuck {
 		return false, fmt.Sprintf("all simulated threads waited for each other, %d times: "+
-			"what they wait for was not understood", d.Stalls)
+			"what they wait for was not understood", max(1, d.Stalls))
 	}
 	return true, ""
 }

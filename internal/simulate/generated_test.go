@@ -78,8 +78,9 @@ func try(seed uint64, change func(*recording.Recording) *recording.Recording) (r
 		return r
 	}
 	trusted, _ := m.Check().Trusted()
-	r.refused = !trusted
-	r.compared = synthetic.Compare(m.Run(simulate.Change{}), m.Run(p.Asked(recorded, c)), p.Truth(c))
+	changed := m.Run(p.Asked(recorded, c))
+	r.refused = !trusted || !m.Understood(changed)
+	r.compared = synthetic.Compare(m.Run(simulate.Change{}), changed, p.Truth(c))
 	return r
 }
 

@@ -42,7 +42,7 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 	for _, hidden := range []bool{true, false} {
 		share := m.writeLocks(h, hidden)
 		m.couple()
-		if name, with = m.deviation().worst(); math.Abs(with) <= goodLock {
+		if name, with = m.deviation().Worst(); math.Abs(with) <= goodLock {
 			m.doubtLocks(share, hidden)
 			m.sortSamples()
 			return

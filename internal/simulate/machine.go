@@ -27,6 +27,7 @@ type Machine struct {
 	slice    float64         // ns that a thread keeps a core which others want
 	protect  float64         // ns that a thread keeps a core at least, whoever wakes up
 	was      Outcome         // as recorded
+	meetings int             // waits that other entities ended
 	begun    int             // visits that end requests and have their begin
 	doubts   []string
 	unknown  []string  // why nothing that it says of changes is to be believed
@@ -112,6 +113,7 @@ func New(r *recording.Recording) (*Machine, error) {
 	}
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
+	m.meetings = len(ops)
 	m.findPeriods()
 	m.findPolls()
 	m.runs.New = func() any { return &run{} }

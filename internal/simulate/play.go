@@ -182,6 +182,7 @@ func (r *run) play(w *window, out *WindowOutcome) {
 	}
 	for !r.done {
 		if r.live == 0 && !r.unstall() {
+			out.Stuck = true
 			break
 		}
 		if !r.step(math.Inf(1)) && r.live != 0 {
@@ -606,6 +607,7 @@ func (r *run) unstall() bool {
 		return false
 	}
 	r.stalls++
+	r.out.Stalls++
 	for p := range r.pools {
 		r.pools[p].blocked = remove(r.pools[p].blocked, best)
 	}

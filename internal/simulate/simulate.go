@@ -72,7 +72,29 @@ type WindowOutcome struct {
 	// last one at a barrier, for room in a queue, or for a lock. If it is large, the outcome depends on what was inferred
 	// about objects.
 	Assumed int64
+
+	// Stalls is how often all threads waited for each other, and one was let go; Stuck: none could be. Then the meaning
+	// of an object is wrong, and so is what comes after.
+	Stalls int
+	Stuck  bool
 }
+
+// Understood reports whether the threads of a run got on with each other: at most one in so many waits for another
+// thread had to be ended by force.
+func (m *Machine) Understood(o Outcome) bool {
+	stalls := 0
+	for i := range o.Windows {
+		if o.Windows[i].Stuck {
+			return false
+		}
+		stalls += o.Windows[i].Stalls
+	}
+	return stallsOnce*stalls <= m.meetings
+}
+
+// stallsOnce is how many waits there must be for one that is ended by force: it moves one round, and a hundredth of
+// the rounds is less than what estimates are known to.
+const stallsOnce = 100
 
 // Visit is a visit to a point. A request that begins and ends is one visit, at its end.
 type Visit struct {
