@@ -22,8 +22,8 @@ const (
 	casesShort = 63 // under -short: three of each family, within three seconds
 	casesLong  = 3000
 
-	// The project's limits for real programs are 4 points, and 15% refused. Measured on 3000 cases: 2.1 points; about 15% are
-	// refused, of which pools (54%), broadcasts (46%) and crowds (37%) are half: the order in which threads get work.
+	// The project's limits for real programs are 4 points, and 15% refused. Measured on 3000 cases: 2.1 points, and about
+	// 15% are refused, of pools (54%), broadcasts (46%) and crowds (37%) most: the order in which threads get work.
 	mostMean    = 4.0
 	mostRefused = 0.18
 	// A family has three programs under -short, and 140 otherwise.

@@ -21,6 +21,7 @@ type poller struct {
 	ran     []float64 // between a sleep and the next one there, with nothing else that the thread did; visits: < 0
 	windows []int32   // of each
 	slept   float64
+	woken   bool // sometimes another thread ends the wait: then sleeps that nobody ends are retries, however many
 }
 
 // findPolls finds threads that poll. One that has no other thread beside it polls for something outside.
@@ -59,10 +60,8 @@ func (m *Machine) collectPolls(window int32, e *entity, seen map[source]*poller,
 			visits = true
 		case doWait:
 			w := &m.waits[a.of]
-			if w.class != recording.Sleep || w.place < 0 {
-				if w.class != recording.Lock { // a lock around the look
-					last.thread = recording.No
-				}
+			if w.place < 0 || w.class != recording.Sleep && w.class != recording.Lock {
+				last.thread = recording.No
 				continue
 			}
 			at := source{e.thread, m.rec.Places[w.place].Stack}
@@ -71,6 +70,10 @@ func (m *Machine) collectPolls(window int32, e *entity, seen map[source]*poller,
 				p = &poller{}
 				seen[at] = p
 				order = append(order, at)
+			}
+			if w.class == recording.Lock { // it may be around the look
+				p.woken = true
+				continue
 			}
 			if at == last {
 				if visits {
@@ -86,7 +89,7 @@ func (m *Machine) collectPolls(window int32, e *entity, seen map[source]*poller,
 }
 
 // polls reports whether the thread sleeps several times in a row, not always equally often, and then does something
-// that takes long, or visits a point.
+// that takes long, or visits a point. A thread that always sleeps equally often counts its sleeps.
 func (p *poller) polls(least float64) bool {
 	median := quantile(slices.Clone(p.ran), 0.5, 0)
 	if median < 0 {
@@ -111,5 +114,5 @@ func (p *poller) polls(least float64) bool {
 		}
 		n = 0
 	}
-	return all >= fewOps && 10*most < 9*all && worked >= least
+	return all >= fewOps && (p.woken || 10*most < 9*all) && worked >= least
 }
