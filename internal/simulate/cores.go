@@ -231,9 +231,7 @@ func (r *run) charge(c int32) {
 	if !e.goroutine {
 		k.sum += ran
 	}
-	if e.thread != recording.No {
-		k.busy += ran
-	}
+	k.busy += ran
 	if len(k.queue) == 0 && account.virtual >= account.deadline {
 		account.deadline = account.virtual + r.m.slice/e.weight // nobody wanted the core
 	}
@@ -327,9 +325,7 @@ func (r *run) dispatch(c int32) {
 		}
 		i := r.pick(c)
 		a := &r.ents[i]
-		if r.w.entities[i].thread != recording.No {
-			r.out.Waited[recording.CPU] += int64(math.Round(r.now - a.since))
-		}
+		r.out.Waited[recording.CPU] += int64(math.Round(r.now - a.since))
 		r.set(i, active)
 		k.current, k.since, k.stint = i, r.now, r.now
 		k.gen++

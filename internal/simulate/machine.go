@@ -49,9 +49,9 @@ type window struct {
 	takers   []int32 // by pool: how many entities take something there
 }
 
-// entity is a thread or a goroutine, or the strangers on one core.
+// entity is a thread or a goroutine.
 type entity struct {
-	thread    int32 // No: strangers
+	thread    int32
 	actions   []action
 	start     float64   // when it is there; forked: unknown
 	begins    condition // at its start
@@ -207,9 +207,6 @@ func (m *Machine) couple() {
 		}
 		for j := range w.entities {
 			e := &w.entities[j]
-			if e.thread == recording.No {
-				continue
-			}
 			if e.coupled {
 				w.coupled++
 			} else if m.canRepeat(w, e) {

@@ -153,7 +153,7 @@ func (r *run) reset(w *window, out *WindowOutcome) {
 	for i := range r.ents {
 		e := &w.entities[i]
 		r.ents[i] = actor{left: -1, core: e.core, wait: recording.No, next: recording.No,
-			needed: e.thread != recording.No}
+			needed: true}
 	}
 	r.pools = grow(r.pools, r.m.pools)
 	r.locks = grow(r.locks, len(r.m.locks))
@@ -201,8 +201,8 @@ func (r *run) play(w *window, out *WindowOutcome) {
 // begin starts an entity.
 func (r *run) begin(i int32, begins condition) {
 	e := &r.w.entities[i]
-	if len(e.actions) == 0 || e.thread == recording.No && int(e.core) >= r.ncores {
-		return // a thread that only carries goroutines, or strangers on a core that is not there
+	if len(e.actions) == 0 {
+		return // a thread that only carries goroutines
 	}
 	a := &r.ents[i]
 	switch begins {
@@ -316,7 +316,7 @@ const instant = 1e-3
 func (r *run) again(i int32) bool {
 	a, e := &r.ents[i], &r.w.entities[i]
 	r.finished(i)
-	if e.thread != recording.No && !e.loose || r.now <= a.cycle+instant || r.done {
+	if !e.loose || r.now <= a.cycle+instant || r.done {
 		r.set(i, absent)
 		return false
 	}
@@ -564,7 +564,7 @@ func (r *run) wake(i int32) {
 		w := &r.m.waits[a.wait]
 		class, cause, own = w.class, w.cause, w.latency
 	}
-	if e.thread != recording.No && (e.begins != outside || a.pos > 0) {
+	if e.begins != outside || a.pos > 0 {
 		r.out.Waited[class] += int64(math.Round(r.now - a.since))
 		if a.wait < 0 {
 			r.out.Assumed += int64(math.Round(r.now - a.since))

@@ -11,7 +11,7 @@ type segment struct {
 	thread     int32
 	begin, end edge
 	length     float64 // ns
-	kind       int32   // its number among the kinds; No: strangers run it
+	kind       int32   // its number among the kinds; No: it is of no length
 	sampled    int32   // its number among the segments that have samples; No: it has none
 
 	// ns that strangers kept the thread from its core, before it began to run and while it ran. In a simulation it

@@ -14,8 +14,8 @@
 //
 // The files say what they answer: build.go, goroutines.go (what did each thread do, in which order?), segments.go
 // (which share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), objects.go, gates.go,
-// locks.go (what does an object make threads wait for?), cores.go (which thread gets which core?), play.go (the
-// simulation), check.go (does it agree with the recording?).
+// locks.go (what does an object make threads wait for?), cores.go (which thread gets which core?), polls.go (what
+// can nobody know?), play.go (the simulation), check.go (does it agree with the recording?).
 //
 // # Limits
 //
@@ -24,6 +24,9 @@
 //   - Operations of a lock or a queue that made nobody wait are not in a recording. Those of locks are written where
 //     visits, or the rest of what is known, say that they were; Machine.Check says how many. A lock that nobody waited
 //     for in the recording makes nobody wait in a simulation.
+//   - A thread that polls another one, by short sleeps, is found, and Trusted refuses (polls.go).
+//   - What other programs do is simulated as far as a thread had to wait for the core that it then got: it has to wait
+//     again, for as long in terms of what it runs. A core that they have and that no thread waits for counts as free.
 //   - All cores are equally fast, whatever runs on their siblings, and caches are as warm as they were recorded.
 //   - A program outside (a client, a server) answers as long after the target's wait began as recorded, unless its
 //     times have a period of their own.
