@@ -6,9 +6,9 @@
 // it, whatif stops no process of another user, sets no probe on code that other users run, and reads no file. None of
 // this applies to root.
 //
-// The normal sequence: Enter is called first, if the command profiles. Where a package has installed a second whatif for
-// a group, Enter goes on as that one. Settle is called once, before anything is opened. After it, the capabilities that
-// override the protection of files and processes are not in effect. InTarget puts them into effect for a moment, to
+// The normal sequence: Enter is called first, if the command profiles. Where a package has installed a second whatif
+// for a group, Enter goes on as that one. Settle is called once, before anything is opened. After it, the capabilities
+// that override the protection of files and processes are not in effect. InTarget puts them into effect for a moment, to
 // read a process of the target.
 package privilege
 

@@ -65,8 +65,8 @@ func read(commit, date string, build *debug.BuildInfo) Info {
 	return i
 }
 
-// pseudo matches a pseudo-version of a Go module, such as v0.0.0-20260102030405-0123456789ab, which has the commit's date
-// and hash.
+// pseudo matches a pseudo-version of a Go module, such as v0.0.0-20260102030405-0123456789ab, which has the commit's
+// date and hash.
 var pseudo = regexp.MustCompile(`[-.](\d{14})-([0-9a-f]{12})(?:\+dirty)?$`)
 
 // parse reads a date. It is zero if there is none.
