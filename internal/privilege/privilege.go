@@ -8,8 +8,8 @@
 //
 // The normal sequence: Enter is called first, if the command profiles. Where a package has installed a second whatif
 // for a group, Enter goes on as that one. Settle is called once, before anything is opened. After it, the capabilities
-// that override the protection of files and processes are not in effect. InTarget puts them into effect for a moment, to
-// read a process of the target.
+// that override the protection of files and processes are not in effect. InTarget puts them into effect for a moment,
+// to read a process of the target.
 package privilege
 
 import (
