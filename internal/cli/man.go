@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"whatif/internal/version"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 func ManPage() string {
 	var b strings.Builder
 	b.WriteString(".\\\" Generated: go test ./internal/cli -run TestManPage -update\n")
-	fmt.Fprintf(&b, ".TH WHATIF 1 \"\" \"whatif %s\" \"User Commands\"\n", Version)
+	fmt.Fprintf(&b, ".TH WHATIF 1 \"\" \"whatif %s\" \"User Commands\"\n", version.Number)
 	b.WriteString(".SH NAME\nwhatif \\- find out what a program would gain if a piece of it were faster\n.SH SYNOPSIS\n")
 	all := describe()
 	for i, d := range all {
