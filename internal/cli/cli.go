@@ -67,7 +67,7 @@ func commands() []command {
 			"what changed from one profile to another, and did the promised gain arrive", diffCommand},
 		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
 		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
-		{"device", "[flags] [list | show NAME | compare A B | add FILE]",
+		{"device", "[flags] [WORD [ARG...]]",
 			"how fast this machine is, and other machines", deviceCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version", versionCommand},

@@ -77,7 +77,7 @@ type Measure struct {
 	Name  string  `json:"name"`
 	Unit  Unit    `json:"unit"`
 	Value float64 `json:"value"`
-	// Spread is the longer half of the 95% interval of the median of all rounds, divided by Value: 0.05 is +-5%.
+	// Spread is the longer side of the range of all rounds but the two outermost, divided by Value: 0.05 is +-5%.
 	// Without rounds it is 0: unknown.
 	Spread float64 `json:"spread"`
 	// Rounds is the number of times that it was measured, over the whole time.

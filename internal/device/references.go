@@ -28,13 +28,16 @@ const (
 var anchor = map[string]float64{"integer": 420e6, "float": 362e6, "branch": 85.5e6}
 
 const (
-	tomsGuide  = "www.tomsguide.com/news/google-pixel-6-benchmarks"
-	ofcom      = "Ofcom, 4G in five cities, end of 2014: www.mobilenewscwp.co.uk/2015/04/02/ofcom-4g-meeting-consumer-expectations"
-	anandTech  = "AnandTech, Snapdragon 888 vs Exynos 2100: labs.anandtech.com/show/16463/snapdragon-888-vs-exynos-2100-galaxy-s21-ultra/3"
-	liliputing = "the vendor's figures: liliputing.com/2020/03/samsungs-ufs-3-1-storage-brings-ssd-speeds-to-smartphones.html"
-	m1Scores   = "www.techquila.co.in/m1-macbook-air-outperforms-16-inch-macbook-pro"
-	m1Disk     = "one owner's measurement: www.ithinkdiff.com/m1-macbook-air-ssd-twice-as-fast"
-	gp3        = "limits of an EBS gp3 volume, however many requests are in flight: " +
+	tomsGuide = "www.tomsguide.com/news/google-pixel-6-benchmarks"
+	ofcom     = "Ofcom, 4G in five cities, end of 2014: " +
+		"www.mobilenewscwp.co.uk/2015/04/02/ofcom-4g-meeting-consumer-expectations"
+	anandTech = "AnandTech, Snapdragon 888 vs Exynos 2100: " +
+		"labs.anandtech.com/show/16463/snapdragon-888-vs-exynos-2100-galaxy-s21-ultra/3"
+	liliputing = "the vendor's figures: " +
+		"liliputing.com/2020/03/samsungs-ufs-3-1-storage-brings-ssd-speeds-to-smartphones.html"
+	m1Scores = "www.techquila.co.in/m1-macbook-air-outperforms-16-inch-macbook-pro"
+	m1Disk   = "one owner's measurement: www.ithinkdiff.com/m1-macbook-air-ssd-twice-as-fast"
+	gp3      = "limits of an EBS gp3 volume, however many requests are in flight: " +
 		"lethang7794.github.io/aws-sa-associate-saac03/0910-EBS-volume-types.html"
 )
 

@@ -168,7 +168,8 @@ func read(r io.Reader) (*Device, error) {
 	return Parse(text)
 }
 
-// Add writes a device into the database under its name, and returns the path. It replaces one of that name only if told.
+// Add writes a device into the database under its name, and returns the path. It replaces one of that name only if
+// replace is set.
 func (s Store) Add(d *Device, replace bool) (path string, err error) {
 	if err := CheckName(d.Name); err != nil {
 		return "", err

@@ -35,8 +35,7 @@ type Options struct {
 	Progress func(what string)
 }
 
-// rounds is how often everything is measured. The median of 15 withstands seven disturbed rounds, and its 95% interval
-// is less wide than the range of the rounds: it goes from the fourth to the twelfth.
+// rounds is how often everything is measured. The median of 15 withstands seven disturbed rounds.
 const rounds = 15
 
 // An item is one measure. take measures it once, in about d, in the unit of the measure.
@@ -152,20 +151,16 @@ func digits(x float64, n int) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// interval is the 95% interval of the median, by order statistics: it assumes nothing of the distribution, but that
-// rounds do not depend on each other. Drift makes it wider. Of less than six values it is the range, which is less than
-// 95%.
+// interval is the range of the rounds without the least and the largest: what a round may be, not how well the median is
+// known. Rounds of one measurement are more alike than two measurements: the 95% interval of the median was a third of
+// what two of them differed by. Of less than nine rounds it is the whole range.
 func interval(xs []float64) (least, most float64) {
 	sorted := slices.Sorted(slices.Values(xs))
-	n := len(sorted)
-	// below is the probability that at most k of n values are below the median.
-	k, term := 0, math.Pow(0.5, float64(n))
-	for below := term; 2*below <= 0.05; below += term {
-		k++
-		term *= float64(n-k+1) / float64(k)
+	n, out := len(sorted), 0
+	if n >= 9 {
+		out = 1
 	}
-	k = max(k-1, 0)
-	return sorted[k], sorted[n-1-k]
+	return sorted[out], sorted[n-1-out]
 }
 
 func median(xs []float64) float64 {

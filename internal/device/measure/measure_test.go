@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 func TestSummarise(t *testing.T) {
 	xs := []float64{100, 101, 99, 100, 102, 98, 100, 100, 100, 101, 99, 100, 500, 10, 100}
 	all := summarise(map[string][]float64{"cpu.integer.one": xs, "disk.read.4k": {7}})
-	if len(all) != 2 || all[0].Value != 100 || all[0].Spread != 0.01 || all[0].Rounds != 15 || all[0].Unit != "1/s" {
+	if len(all) != 2 || all[0].Value != 100 || all[0].Spread != 0.02 || all[0].Rounds != 15 || all[0].Unit != "1/s" {
 		t.Errorf("%+v", all)
 	}
 	if all[1].Spread != 0 || all[1].Rounds != 1 {
@@ -82,9 +82,9 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-// TestInterval compares the ranks with the published ones of 95% intervals of a median.
+// TestInterval leaves one round out at each end, if there are enough.
 func TestInterval(t *testing.T) {
-	for n, rank := range map[int]int{5: 1, 6: 1, 8: 1, 9: 2, 12: 3, 15: 4, 20: 6, 30: 10} {
+	for n, rank := range map[int]int{1: 1, 5: 1, 8: 1, 9: 2, 15: 2} {
 		xs := make([]float64, n)
 		for i := range xs {
 			xs[i] = float64(i + 1)
