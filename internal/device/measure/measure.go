@@ -152,8 +152,8 @@ func digits(x float64, n int) float64 {
 }
 
 // interval is the range of the rounds without the least and the largest: what a round may be, not how well the median
-// is known. Rounds of one measurement are more alike than two measurements: the 95% interval of the median was a third of
-// what two of them differed by. Of less than nine rounds it is the whole range.
+// is known. Rounds of one measurement are more alike than two measurements: the 95% interval of the median was a third
+// of what two of them differed by. Of less than nine rounds it is the whole range.
 func interval(xs []float64) (least, most float64) {
 	sorted := slices.Sorted(slices.Values(xs))
 	n, out := len(sorted), 0
