@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"whatif/internal/demo"
+	"whatif/internal/device"
 	"whatif/internal/hint"
 	"whatif/internal/report"
 	"whatif/internal/target"
@@ -67,10 +68,13 @@ func commands() []command {
 			"what changed from one profile to another, and did the promised gain arrive", diffCommand},
 		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
 		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
+		{"device", "[flags] [WORD [ARG...]]",
+			"how fast this machine is, and other machines", deviceCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version, and the commit that it was built from", versionCommand},
 		{"completion", "bash|zsh|fish", "print completions for a shell", completionCommand},
-		{"help", "[COMMAND|json]", "print this, a command's flags, or the schema of JSON reports", helpCommand},
+		{"help", "[COMMAND|json|device-schema]", "print this, a command's flags, or the schema of JSON reports or devices",
+			helpCommand},
 	}
 }
 
@@ -160,8 +164,8 @@ func helpCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 		usage(sh.stdout)
 		return 0, nil
 	}
-	if args[0] == "json" {
-		_, err := sh.stdout.Write(report.Schema)
+	if schema := map[string][]byte{"json": report.Schema, "device-schema": device.Schema}[args[0]]; schema != nil {
+		_, err := sh.stdout.Write(schema)
 		return 0, err
 	}
 	for _, c := range commands() {

@@ -59,6 +59,8 @@ func ManPage() string {
 	b.WriteString(".TP\n.B NIX_DEBUG_INFO_DIRS\nWhere else separate debug information lies.\n")
 	b.WriteString(".SH FILES\n.TP\n.I whatif.profile\nwhere whatif run leaves what it measured, unless told otherwise; " +
 		"JSON lines. A new one can be read by its owner only.\n")
+	b.WriteString(".TP\n.I $XDG_DATA_HOME/whatif/devices/NAME.json\nthe devices of whatif device add; " +
+		"without that variable in \\(ti/.local/share.\n")
 	return b.String()
 }
 
