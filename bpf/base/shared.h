@@ -387,7 +387,8 @@ struct core {
 
 /*
  * A place in code: the same for every process that maps the file. For the kernel's own code inode
- * is 0 and offset is the address.
+ * is 0 and offset is the address. For code that a process has made in memory of no file, dev is
+ * NUMBER_GENERATED, inode is the number of the address space and offset is the address.
  */
 struct place {
 	u64 inode;
@@ -412,6 +413,7 @@ enum shared_number {
 	NUMBER_SAMPLE_PARTS = SAMPLE_PARTS,
 	NUMBER_STATE_MET = STATE_MET,
 	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,
+	NUMBER_GENERATED = 0x7fffffff, /* the number of no device */
 };
 
 enum event_kind {
