@@ -10,4 +10,12 @@ func (d *debugInfo) check() {
 	for _, text := range d.units.missing() {
 		d.rec.warn("debug-info", "%s", text)
 	}
+	d.interpreters()
+}
+
+// interpreters warns of time in interpreters.
+func (d *debugInfo) interpreters() {
+	for _, text := range d.units.interpreters() {
+		d.rec.warn("interpreter", "%s", text)
+	}
 }
