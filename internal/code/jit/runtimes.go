@@ -1,6 +1,10 @@
 package jit
 
-import "whatif/internal/code/symbol"
+import (
+	"strings"
+
+	"whatif/internal/code/symbol"
+)
 
 // Runtime is a program that runs other programs' code, by interpreting it or by compiling it while it runs.
 type Runtime struct {
@@ -55,13 +59,15 @@ func In(b functions) *Runtime {
 	return nil
 }
 
-// Flags are variables of the environment with which runtimes write down their code. Each is added to what the
-// variable has already, except where it is a switch.
-var Flags = []struct {
-	Name, Value string
-	Add         bool
-}{
-	{"NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack", true},
-	{"ERL_FLAGS", "+JPperf true", true},
-	{"PYTHONPERFSUPPORT", "1", false},
+// Variables are the variables of the environment, NAME=VALUE, with which runtimes write down their code. Where a
+// variable has flags already they are added to those; getenv tells.
+func Variables(getenv func(string) string) []string {
+	set := []string{"PYTHONPERFSUPPORT=1"}
+	for _, add := range [][2]string{
+		{"NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack"}, {"ERL_FLAGS", "+JPperf true"},
+	} {
+		value := strings.TrimSpace(getenv(add[0]) + " " + add[1])
+		set = append(set, add[0]+"="+value)
+	}
+	return set
 }
