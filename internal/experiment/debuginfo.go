@@ -10,10 +10,9 @@ func (d *debugInfo) check() {
 	for _, text := range d.units.missing() {
 		d.rec.warn("debug-info", "%s", text)
 	}
-	d.interpreters()
 }
 
-// interpreters warns of time in interpreters.
+// interpreters warns of time in interpreters. It is called at the end: the share of a program's start is another one.
 func (d *debugInfo) interpreters() {
 	for _, text := range d.units.interpreters() {
 		d.rec.warn("interpreter", "%s", text)

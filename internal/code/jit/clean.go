@@ -42,8 +42,8 @@ var v8Kinds = map[string]bool{
 
 var place = regexp.MustCompile(`^(.*?):([0-9]+)(?::[0-9]+)?$`)
 
-// cleanV8 reads KIND:[TIER]NAME FILE:LINE:COLUMN. The tier tells what has made the code: ~ the interpreter, ^ Sparkplug,
-// + Maglev, * TurboFan.
+// cleanV8 reads KIND:[TIER]NAME FILE:LINE:COLUMN. The tier tells what has made the code: ~ the interpreter, ^
+// Sparkplug, + Maglev, * TurboFan.
 func cleanV8(text string) (f Function, ok bool) {
 	kind, rest, _ := strings.Cut(text, ":")
 	script, known := v8Kinds[kind]
@@ -124,7 +124,8 @@ func cleanPython(text string) (f Function, ok bool) {
 	}
 	f.Full = f.Name
 	switch {
-	case strings.HasPrefix(f.File, "<frozen "), pythonLibrary.MatchString(f.File) && !strings.Contains(f.File, "-packages/"):
+	case strings.HasPrefix(f.File, "<frozen "),
+		pythonLibrary.MatchString(f.File) && !strings.Contains(f.File, "-packages/"):
 		f.Outside = "Python's own library"
 	case strings.HasPrefix(f.File, "<"):
 		f.File = ""

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// dump reads the records of a jitdump. Its format is in the Linux source, tools/perf/Documentation/jitdump-specification.txt:
-// a header, and records of these kinds, each with its size and the moment it was written.
+// dump reads the records of a jitdump. Its format is in the Linux source, in tools/perf/Documentation: a header, and
+// records of these kinds, each with its size and the moment it was written.
 type dump struct {
 	order  binary.ByteOrder // nil: the header was not read yet
 	closed bool

@@ -86,23 +86,33 @@ func TestPerfMapGrows(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for text, want := range map[string]Function{
-		"LazyCompile:~hot /home/u/my app/app.js:2:13": {Name: "hot", Full: "hot (app.js:2)", File: "/home/u/my app/app.js"},
-		"JS:*get total /home/u/app.js:3:18":           {Name: "get total", Full: "get total (app.js:3)", File: "/home/u/app.js"},
-		"JS:^ /home/u/app.js:6:87":                    {Name: "(anonymous app.js:6)", Full: "(anonymous app.js:6)", File: "/home/u/app.js"},
-		"Eval:~ /home/u/app.js:1:1":                   {Name: "(script app.js)", Full: "(script app.js)", File: "/home/u/app.js"},
-		"JS:*f file:///home/u/a%20b.mjs:7:1":          {Name: "f", Full: "f (a b.mjs:7)", File: "/home/u/a b.mjs"},
-		"JS:*emit node:events:500:10":                 {Name: "emit", Full: "emit (node:events:500)", File: "node:events", Outside: "node's own library"},
-		"Builtin:ArrayMap":                            {Name: "ArrayMap", Full: "ArrayMap", Outside: "JavaScript engine's own code"},
-		"py::<module>:/srv/app.py":                    {Name: "<module>", Full: "<module> (app.py)", File: "/srv/app.py"},
+		"LazyCompile:~hot /home/u/my app/app.js:2:13": {Name: "hot",
+			Full: "hot (app.js:2)", File: "/home/u/my app/app.js"},
+		"JS:*get total /home/u/app.js:3:18": {Name: "get total",
+			Full: "get total (app.js:3)", File: "/home/u/app.js"},
+		"JS:^ /home/u/app.js:6:87": {Name: "(anonymous app.js:6)",
+			Full: "(anonymous app.js:6)", File: "/home/u/app.js"},
+		"Eval:~ /home/u/app.js:1:1": {Name: "(script app.js)",
+			Full: "(script app.js)", File: "/home/u/app.js"},
+		"JS:*f file:///home/u/a%20b.mjs:7:1": {Name: "f",
+			Full: "f (a b.mjs:7)", File: "/home/u/a b.mjs"},
+		"JS:*emit node:events:500:10": {Name: "emit",
+			Full: "emit (node:events:500)", File: "node:events", Outside: "node's own library"},
+		"Builtin:ArrayMap": {Name: "ArrayMap",
+			Full: "ArrayMap", Outside: "JavaScript engine's own code"},
+		"py::<module>:/srv/app.py": {Name: "<module>",
+			Full: "<module> (app.py)", File: "/srv/app.py"},
 		"py::loads:/usr/lib/python3.12/json/__init__.py": {Name: "loads", Full: "loads",
 			File: "/usr/lib/python3.12/json/__init__.py", Outside: "Python's own library"},
 		"$lists:map/2":                {Name: "lists:map/2", Full: "lists:map/2"},
 		"$'Elixir.Shop.Cart':total/1": {Name: "Shop.Cart.total/1", Full: "Shop.Cart.total/1"},
-		"$global::apply_fun_shared":   {Name: "global::apply_fun_shared", Full: "global::apply_fun_shared", Outside: "Erlang's runtime"},
-		"julia_hot_123":               {Name: "hot", Full: "hot"},
-		"jfptr_hot_124":               {Name: "hot", Full: "hot", Outside: juliaShape},
-		"something else":              {Name: "something else", Full: "something else"},
-		"int64 [app] Shop.Cart::Total(int32)[OptimizedTier1]": {Name: "Shop.Cart::Total", Full: "Shop.Cart::Total(int32)"},
+		"$global::apply_fun_shared": {Name: "global::apply_fun_shared",
+			Full: "global::apply_fun_shared", Outside: "Erlang's runtime"},
+		"julia_hot_123":  {Name: "hot", Full: "hot"},
+		"jfptr_hot_124":  {Name: "hot", Full: "hot", Outside: juliaShape},
+		"something else": {Name: "something else", Full: "something else"},
+		"int64 [app] Shop.Cart::Total(int32)[OptimizedTier1]": {Name: "Shop.Cart::Total",
+			Full: "Shop.Cart::Total(int32)"},
 		"void [System.Private.CoreLib] System.String::Concat(string)[PreJIT]": {Name: "System.String::Concat",
 			Full: "System.String::Concat(string)", Outside: ".NET's own library"},
 	} {
@@ -129,7 +139,8 @@ func TestRuntimes(t *testing.T) {
 	set := strings.Join(Variables(func(name string) string {
 		return map[string]string{"NODE_OPTIONS": "--no-warnings"}[name]
 	}), ";")
-	if !strings.Contains(set, "NODE_OPTIONS=--no-warnings --perf-basic-prof") || !strings.Contains(set, "ERL_FLAGS=+JPperf true") {
+	if !strings.Contains(set, "NODE_OPTIONS=--no-warnings --perf-basic-prof") ||
+		!strings.Contains(set, "ERL_FLAGS=+JPperf true") {
 		t.Error(set)
 	}
 }
