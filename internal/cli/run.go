@@ -139,8 +139,8 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 	f.BoolVar(&r.preserveStatus, "preserve-status", false,
 		"exit with the program's own status also where --duration or --until ended it")
 	f.BoolVar(&r.runtimeFlags, "runtime-flags", false,
-		"have Node, Erlang and Python (3.12 and later) write down the names of the code that they make while\n"+
-			"they run, by NODE_OPTIONS, ERL_FLAGS and PYTHONPERFSUPPORT")
+		"have Node, Erlang and Python (3.12 and later) write down the names of the code that they make,\n"+
+			"by NODE_OPTIONS, ERL_FLAGS and PYTHONPERFSUPPORT (see docs/jit.md)")
 }
 
 // withoutVariable switches rules of the kernel side off, for developers: ARCHITECTURE.md says what for.
