@@ -50,9 +50,15 @@ type track struct {
 
 // coreTrack is what a core does at a moment of the recording.
 type coreTrack struct {
-	thread    int32
-	since     int64
-	strangers []action
+	thread  int32
+	since   int64
+	stints  []stint // of strangers
+	counted int64   // until when stints have kept threads from the core
+}
+
+// stint is a stretch of time.
+type stint struct {
+	from, to int64
 }
 
 // request is what the begin and the end of one latency have in common.
@@ -264,7 +270,7 @@ func (b *builder) cut(s int32, now int64, at edge, do action) {
 	b.advance(t, now)
 	seg := &b.m.segments[t.segment]
 	seg.length, seg.end = float64(t.ran), at
-	if t.ran > 0 {
+	if t.ran > 0 || seg.before > 0 {
 		t.actions = append(t.actions, action{doRun, t.segment})
 	}
 	if do.deed != doNothing {
@@ -303,7 +309,14 @@ func (b *builder) started(s, core int32, now int64) {
 	now = max(now, t.ready) // repaired events may say that it ran sooner
 	t.running, t.since, t.core = true, now, core
 	if t.ready >= 0 {
-		b.was.Waited[recording.CPU] += now - t.ready
+		stolen := int64(0)
+		if core >= 0 {
+			stolen = b.steal(t, core, now)
+		}
+		b.was.Waited[recording.CPU] += now - t.ready - stolen
+		if t.last >= 0 && stolen > 0 {
+			b.m.waits[t.last].latency = now - t.ready - stolen
+		}
 		if t.last >= 0 {
 			b.m.waits[t.last].ran = now
 		}
@@ -421,16 +434,29 @@ func (b *builder) come(e *recording.Event, now int64) {
 
 // stranger takes in that a thread which is not of the target leaves a core.
 func (b *builder) stranger(c int32, now int64) {
-	core := &b.cores[c]
-	if now <= core.since {
-		return
+	if core := &b.cores[c]; now > core.since {
+		core.stints = append(core.stints, stint{core.since, now})
 	}
-	b.m.waits = append(b.m.waits, wait{owner: recording.No, thread: recording.No, window: b.no, place: recording.No,
-		object: recording.No, ends: atMoment, cause: recording.ByStranger, began: core.since, end: core.since,
-		latency: 0, gate: recording.No, pool: recording.No})
-	core.strangers = append(core.strangers, action{doWait, int32(len(b.m.waits) - 1)})
-	core.strangers = append(core.strangers, action{doRun, int32(len(b.m.segments))})
-	b.m.segments = append(b.m.segments, segment{thread: recording.No, length: float64(now - core.since)})
+}
+
+// steal books the time that strangers kept an entity from its core. It is a part of the segment: strangers come
+// between a thread and its core where it is woken, and, the longer it runs, the more often. What strangers do while no
+// thread wants their core is not simulated: they fill the gaps that the target leaves, wherever these are. The first
+// thread to get the core bears all; the others wait for that one.
+func (b *builder) steal(t *track, c int32, now int64) int64 {
+	core, sum := &b.cores[c], int64(0)
+	from := max(t.ready, core.counted)
+	for i := len(core.stints) - 1; i >= 0 && core.stints[i].to > from; i-- {
+		sum += max(0, min(now, core.stints[i].to)-max(from, core.stints[i].from))
+	}
+	core.counted = max(core.counted, now)
+	if s := &b.m.segments[t.segment]; t.ran > 0 {
+		s.meanwhile += float64(sum)
+	} else {
+		s.before += float64(sum)
+	}
+	b.was.Busy += sum
+	return sum
 }
 
 // beginWait takes in that an entity waits from now on.
@@ -499,7 +525,7 @@ func (b *builder) wake(e *recording.Event, now int64) {
 	if k := &b.tracks[by]; k.entity < 0 || by == s || k.carries {
 		return
 	}
-	w.ends, w.waker, w.wakeAt = byWake, by, e.Place
+	w.ends, w.waker, w.by, w.wakeAt = byWake, by, b.tracks[by].entity, e.Place
 	if w.object < 0 {
 		w.object = e.Object
 	}
@@ -585,21 +611,5 @@ func (b *builder) close(now int64) {
 			e.cut = running || t.ready >= 0 && !e.goroutine
 		}
 		e.actions = t.actions
-	}
-	for c := range b.cores {
-		if b.cores[c].thread == recording.Stranger {
-			b.stranger(int32(c), now)
-		}
-		if list := b.cores[c].strangers; len(list) > 0 {
-			only := make([]bool, len(b.cores))
-			only[c] = true
-			for _, a := range list {
-				if a.deed == doWait {
-					b.m.waits[a.of].owner = int32(len(b.w.entities))
-				}
-			}
-			b.w.entities = append(b.w.entities, entity{thread: recording.No, actions: list, begins: waits,
-				core: int32(c), allowed: only, weight: 1})
-		}
 	}
 }

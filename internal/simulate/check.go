@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"whatif/internal/recording"
 )
@@ -19,6 +20,7 @@ type Deviation struct {
 	Waited  [recording.Classes]float64 // simulated less recorded time, of all the time that threads ran or waited
 	Stalls  int                        // times that all threads waited for each other, and one was let go
 	Doubts  []string                   // what the recording does not tell
+	Unknown []string                   // what it does not tell although everything depends on it
 	names   []string                   // of the points
 }
 
@@ -39,7 +41,7 @@ func (m *Machine) deviation() Deviation {
 	defer m.runs.Put(r)
 	r.prepare(m, Change{})
 	now := Outcome{Windows: make([]WindowOutcome, len(m.windows))}
-	d := Deviation{Doubts: append([]string(nil), m.doubts...)}
+	d := Deviation{Doubts: append([]string(nil), m.doubts...), Unknown: m.unknown}
 	for i := range m.windows {
 		r.play(&m.windows[i], &now.Windows[i])
 	}
@@ -136,6 +138,9 @@ var classNames = [recording.Classes]string{"something else", "a disk", "a networ
 
 // Trusted reports whether the simulated machine does what was recorded, within Bound; otherwise with the reason.
 func (d Deviation) Trusted() (ok bool, reason string) {
+	if len(d.Unknown) > 0 {
+		return false, strings.Join(d.Unknown, "; ")
+	}
 	if what, by := d.worst(); math.Abs(by) > Bound {
 		return false, fmt.Sprintf("simulating the recording with nothing changed is %.0f%% off (%s): "+
 			"predictions would be, too", 100*by, what)

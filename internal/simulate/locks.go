@@ -504,6 +504,10 @@ func (p *program) part(out []action, i int, c piece) []action {
 	if c.begin == (edge{}) {
 		c.begin = s.begin
 	}
+	if c.from > 0 {
+		s.before = 0 // that is the first part's
+	}
+	s.meanwhile *= (c.to - c.from) / s.length
 	s.begin, s.end, s.length = c.begin, c.end, c.to-c.from
 	p.m.segments = append(p.m.segments, s)
 	p.m.pieces = append(p.m.pieces, c)

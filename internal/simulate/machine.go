@@ -29,6 +29,7 @@ type Machine struct {
 	was      Outcome         // as recorded
 	begun    int             // visits that end requests and have their begin
 	doubts   []string
+	unknown  []string  // why nothing that it says of changes is to be believed
 	runs     sync.Pool // of *run: their buffers
 }
 
@@ -42,8 +43,9 @@ const (
 type window struct {
 	length   float64
 	entities []entity
-	coupled  int // entities that wake or wait for others
-	loose    int // entities that begin again
+	coupled  int     // entities that wake or wait for others
+	loose    int     // entities that begin again
+	takers   []int32 // by pool: how many entities take something there
 }
 
 // entity is a thread or a goroutine, or the strangers on one core.
@@ -56,9 +58,11 @@ type entity struct {
 	allowed   []bool    // by core; nil: all
 	weight    float64
 	goroutine bool
-	cut       bool // it ran or could run when the window ended: it would go on
-	coupled   bool // it wakes others, or waits for others
-	loose     bool // it begins again when it has done all its actions
+	gives     int32 // the pool that it gives to; No
+	takes     int32 // the pool that it takes from; No
+	cut       bool  // it ran or could run when the window ended: it would go on
+	coupled   bool  // it wakes others, or waits for others
+	loose     bool  // it begins again when it has done all its actions
 }
 
 // condition is what an entity does at its start.
@@ -109,6 +113,7 @@ func New(r *recording.Recording) (*Machine, error) {
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
 	m.findPeriods()
+	m.findPolls()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
 	m.couple()
@@ -186,6 +191,7 @@ func (m *Machine) couple() {
 	for i := range m.windows {
 		w := &m.windows[i]
 		w.coupled, w.loose = 0, 0
+		m.findTakers(w)
 		for j := range w.entities {
 			for _, a := range w.entities[j].actions {
 				switch a.deed {
@@ -207,6 +213,24 @@ func (m *Machine) couple() {
 			} else if m.canRepeat(w, e) {
 				e.loose = true
 				w.loose++
+			}
+		}
+	}
+}
+
+// findTakers finds out who gives to and takes from the queues with several takers.
+func (m *Machine) findTakers(w *window) {
+	w.takers = make([]int32, m.pools)
+	for j := range w.entities {
+		e := &w.entities[j]
+		e.gives, e.takes = recording.No, recording.No
+		for _, a := range e.actions {
+			switch {
+			case a.deed == doWake && m.waits[a.of].pool >= 0:
+				e.gives = m.waits[a.of].pool
+			case a.deed == doWait && m.waits[a.of].pool >= 0 && m.waits[a.of].pool != e.takes:
+				e.takes = m.waits[a.of].pool
+				w.takers[e.takes]++
 			}
 		}
 	}

@@ -152,7 +152,8 @@ func (m *Machine) rounds(list []int32) rounds {
 	for i := 0; i < len(list); {
 		first := &m.waits[list[i]]
 		members := mix(first.waker)
-		j := i
+		members += mix(first.thread)
+		j := i + 1 // a wait may be of no length: its own round is never empty
 		for ; j < len(list); j++ {
 			w := &m.waits[list[j]]
 			if w.window != first.window || w.waker != first.waker || w.began >= first.end {

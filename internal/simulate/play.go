@@ -437,9 +437,14 @@ func (r *run) waitForWake(i int32, w *wait, part float64) bool {
 		}
 		p.takers = append(p.takers, i)
 		r.set(i, asleep)
+		r.served(w.pool)
 		return false
 	}
 	if r.flags[n]&ended != 0 {
+		return true
+	}
+	if r.isServed(i, n) && r.allTakersWait(r.w.entities[i].gives) {
+		r.flags[n] |= ended
 		return true
 	}
 	r.flags[n] |= open
@@ -621,6 +626,34 @@ func (r *run) unstall() bool {
 	}
 	r.wake(best)
 	return true
+}
+
+// served ends waits of givers for takers of a queue that have nothing left to take. In the recording another of them
+// took what a giver had given, and did more for others, or less. But if all takers wait, all has been done: there is
+// room again, and each answer was given.
+func (r *run) served(pool int32) {
+	if !r.allTakersWait(pool) {
+		return
+	}
+	for i := range r.ents {
+		a := &r.ents[i]
+		if a.state == asleep && a.wait >= 0 && r.flags[a.wait]&open != 0 && r.isServed(int32(i), a.wait) {
+			r.flags[a.wait] = r.flags[a.wait]&^open | ended
+			r.wake(int32(i))
+		}
+	}
+}
+
+// allTakersWait reports whether nobody has anything to do that was taken from a queue, or waits there to be taken.
+func (r *run) allTakersWait(pool int32) bool {
+	p := &r.pools[pool]
+	return p.tokens == 0 && len(p.takers) == int(r.w.takers[pool])
+}
+
+// isServed reports whether an entity waits for a taker of the queue that it gives to.
+func (r *run) isServed(i, n int32) bool {
+	w, gives := &r.m.waits[n], r.w.entities[i].gives
+	return gives >= 0 && w.ends == byWake && w.pool < 0 && r.w.entities[w.by].takes == gives
 }
 
 // without takes an entity out of those that wait at one gate.

@@ -13,6 +13,11 @@ type segment struct {
 	length     float64 // ns
 	kind       int32   // its number among the kinds; No: strangers run it
 	sampled    int32   // its number among the segments that have samples; No: it has none
+
+	// ns that strangers kept the thread from its core, before it began to run and while it ran. In a simulation it
+	// has the core meanwhile: for a part that is as large as the part of its work that is left, as cores are shared
+	// fairly.
+	before, meanwhile float64
 }
 
 // edge is where a segment begins or ends.
@@ -164,27 +169,58 @@ func (k *kinds) lengths(segments []segment, gain []float64, s *shares, out []flo
 	out = grow(out, len(segments))
 	if gain == nil {
 		for i := range segments {
-			out[i] = segments[i].length
+			out[i] = segments[i].takes(0)
 		}
 		return out
 	}
 	k.means(gain, s)
+	defer shrinkStolen(segments, out)
 	kindWeight := s.within[:len(k.kinds)]
 	for i := range segments {
 		seg := &segments[i]
 		switch {
 		case seg.kind < 0:
-			out[i] = seg.length
-			continue
+			out[i] = seg.takes(0)
 		case seg.sampled < 0:
-			out[i] = seg.length * math.Max(0, 1-s.kindMean[seg.kind])
+			out[i] = seg.takes(s.kindMean[seg.kind])
 		default:
 			own, n := s.segments[seg.sampled].sum, k.segments[seg.sampled]
 			share := towards(own, n, s.kindMean[seg.kind], kindWeight[seg.kind].square)
-			out[i] = seg.length * math.Max(0, 1-share)
+			out[i] = seg.takes(share)
 		}
 	}
 	return out
+}
+
+// takes returns for how long a segment has a core when a share of it is gone. Strangers come between the more often the
+// longer it runs.
+func (s *segment) takes(gone float64) float64 {
+	return s.before + (s.length+s.meanwhile)*math.Max(0, 1-gone)
+}
+
+// shrinkStolen leaves of the waits for strangers before segments as much as is left of what each thread runs.
+func shrinkStolen(segments []segment, out []float64) {
+	type work struct{ was, is float64 }
+	all := map[int32]*work{}
+	for i := range segments {
+		if s := &segments[i]; s.before > 0 && all[s.thread] == nil {
+			all[s.thread] = &work{}
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	for i := range segments {
+		if w := all[segments[i].thread]; w != nil {
+			w.was += segments[i].length + segments[i].meanwhile
+			w.is += out[i] - segments[i].before
+		}
+	}
+	for i := range segments {
+		if s := &segments[i]; s.before > 0 && all[s.thread].was > 0 {
+			out[i] -= s.before * (1 - all[s.thread].is/all[s.thread].was)
+		}
+	}
 }
 
 // means estimates the mean gain of each kind. In place of the moments of each kind, it leaves the weight that the

@@ -25,6 +25,7 @@ type wait struct {
 	place   int32
 	object  int32
 	waker   int32 // the thread; No: outside
+	by      int32 // the waker's entity; byWake only
 	wakeAt  int32 // the waker's place
 	ends    ending
 	class   recording.Class

@@ -1,0 +1,115 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+
+	"whatif/internal/recording"
+)
+
+// Polling: a thread that sleeps a little, looks whether another one has come so far, and sleeps again. Nothing wakes
+// it, so a recording does not say what it waits for, and a simulation would let it sleep as often as it did, however
+// soon the other one is there. This file finds such threads, so that estimates are refused.
+
+const (
+	longStep = 10   // a stretch that is so many times the median is no look, but what the thread had waited for
+	pollPart = 0.05 // of the recorded time: what polls take, and what the thread does afterwards, if it is to matter
+)
+
+// poller is what is known of a thread that sleeps at one place.
+type poller struct {
+	ran     []float64 // between a sleep and the next one there, with nothing else that the thread did; visits: < 0
+	windows []int32   // of each
+	slept   float64
+}
+
+// findPolls finds threads that poll. One that has no other thread beside it polls for something outside.
+func (m *Machine) findPolls() {
+	length, seen, order := 0.0, map[source]*poller{}, []source(nil)
+	threads := map[int32]bool{}
+	for i := range m.windows {
+		length += m.windows[i].length
+		for j := range m.windows[i].entities {
+			e := &m.windows[i].entities[j]
+			if slices.ContainsFunc(e.actions, isRun) {
+				threads[e.thread] = true
+			}
+			order = m.collectPolls(int32(i), e, seen, order)
+		}
+	}
+	if len(threads) < 2 {
+		return
+	}
+	for _, s := range order {
+		if p := seen[s]; p.slept >= pollPart*length && p.polls(pollPart*length) {
+			m.unknown = append(m.unknown, fmt.Sprintf("thread %s polls: it sleeps, looks, and sleeps again, %.0f%% of "+
+				"the time; what it waits for is not in a recording", m.rec.Threads[s.thread].Name, 100*p.slept/length))
+		}
+	}
+}
+
+// collectPolls adds what one entity did between sleeps.
+func (m *Machine) collectPolls(window int32, e *entity, seen map[source]*poller, order []source) []source {
+	last, ran, visits := source{thread: recording.No}, 0.0, false
+	for _, a := range e.actions {
+		switch a.deed {
+		case doRun:
+			ran += m.segments[a.of].length
+		case doVisit:
+			visits = true
+		case doWait:
+			w := &m.waits[a.of]
+			if w.class != recording.Sleep || w.place < 0 {
+				if w.class != recording.Lock { // a lock around the look
+					last.thread = recording.No
+				}
+				continue
+			}
+			at := source{e.thread, m.rec.Places[w.place].Stack}
+			p := seen[at]
+			if p == nil {
+				p = &poller{}
+				seen[at] = p
+				order = append(order, at)
+			}
+			if at == last {
+				if visits {
+					ran = -1 - ran
+				}
+				p.ran, p.windows = append(p.ran, ran), append(p.windows, window)
+			}
+			p.slept += w.length()
+			last, ran, visits = at, 0, false
+		}
+	}
+	return order
+}
+
+// polls reports whether the thread sleeps several times in a row, not always equally often, and then does something
+// that takes long, or visits a point.
+func (p *poller) polls(least float64) bool {
+	median := quantile(slices.Clone(p.ran), 0.5, 0)
+	if median < 0 {
+		return false // it visits a point each time
+	}
+	worked := 0.0
+	chains := map[int]int{} // by length
+	n, all, most := 0, 0, 0
+	for i, ran := range p.ran {
+		if i > 0 && p.windows[i] != p.windows[i-1] {
+			n = -len(p.ran) // the window cut it
+		}
+		if ran >= 0 && ran <= longStep*median {
+			n++
+			continue
+		}
+		worked += max(ran, -ran)
+		if n > 0 {
+			chains[n]++
+			all++
+			most = max(most, chains[n])
+		}
+		n = 0
+	}
+	return all >= fewOps && 10*most < 9*all && worked >= least
+}
