@@ -1,3 +1,9 @@
+# With make module PATH=..., PATH is the module's new path, and not where commands are.
+ifeq ($(origin PATH),command line)
+NEW_MODULE := $(PATH)
+override PATH := $(shell /usr/bin/getconf PATH)
+endif
+
 # make: build.  make demo: see it work.  make check: while you work.  make test: what CI runs.  make test-whole: all tests.
 # The long runs, whose figures the documentation gives: accuracy, across, forms, mpi, speed, overhead, scale, points, sqlite, servers, attach, kernels, fuzz.
 
@@ -7,11 +13,18 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo) env -u SUDO_UID -u PKEXEC_UID -u 
 
 PREFIX ?= /usr/local
 
-.PHONY: build install demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
+MODULE := $(shell sed -n 's/^module //p' go.mod)
+VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/version.go)
+
+# What `whatif version` says: the commit (packaging/commit.txt in an archive without a repository), and SOURCE_DATE_EPOCH
+# or the commit's date.
+STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
+
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
-	CGO_ENABLED=0 go build -o bin/whatif ./cmd/whatif
+	CGO_ENABLED=0 go build -ldflags "$(STAMP)" -o bin/whatif ./cmd/whatif
 
 # Build first, as yourself: root may have no Go.
 install:
@@ -21,6 +34,32 @@ install:
 	bin/whatif completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/whatif
 	bin/whatif completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_whatif
 	bin/whatif completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/whatif.fish
+
+# What is released: static programs, packages, and their SHA-256 sums. Equal sources make equal bytes, in any directory
+# and at any time: dist-check builds a second time, with nothing of the first.
+dist:
+	packaging/dist $(VERSION) $(MODULE)
+
+dist-binaries:
+	packaging/dist --binaries $(VERSION) $(MODULE)
+
+dist-check: dist
+	packaging/check $(VERSION)
+
+# Installs the .deb in fresh trees of Debian, and runs whatif there. Other releases: make dist-try SUITES=bullseye
+SUITES := bookworm trixie
+
+dist-try: dist
+	@command -v debootstrap >/dev/null || { $(SUDO) apt-get update -q && $(SUDO) apt-get install -q -y --no-install-recommends debootstrap; }
+	$(SUDO) packaging/try dist/whatif_$(VERSION)_$$(dpkg --print-architecture).deb $(SUITES)
+
+# When the module gets its public path: make module PATH=example.org/whatif. Then `go install` finds it, and users' programs
+# its package point. module-try does that in a copy, and installs the copy as a user would.
+module:
+	packaging/module $(NEW_MODULE)
+
+module-try:
+	packaging/module-try $(VERSION)
 
 demo: build
 	$(SUDO) bin/whatif demo
@@ -71,7 +110,7 @@ ALONE := accuracy accuracy/overhead accuracy/points accuracy/scale internal/demo
 	internal/testing/realkernel test
 
 # All others.
-PURE = $$(go list ./... | grep -vxF $(addprefix -e whatif/,$(BESIDE) $(ALONE)))
+PURE = $$(go list ./... | grep -vxF $(addprefix -e $(MODULE)/,$(BESIDE) $(ALONE)))
 
 # What a developer runs all the time, in a minute and a half, without privileges.
 check: tools lint
@@ -167,4 +206,4 @@ fuzz:
 	internal/testing/hostile/fuzz $(FUZZTIME)
 
 clean:
-	rm -rf bin accuracy/build || $(SUDO) rm -rf bin accuracy/build
+	rm -rf bin dist accuracy/build || $(SUDO) rm -rf bin dist accuracy/build

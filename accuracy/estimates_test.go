@@ -49,7 +49,7 @@ func TestEstimateLines(t *testing.T) {
 
 func TestEstimateTable(t *testing.T) {
 	rows := estimateTable(someEstimates())
-	const want = "barrier|25.0±0.0, 33.0±0.0|26.0 [24.0..28.0], 36.0 [34.0..38.0]|2.0|1/2|–, –|–|–"
+	want := "barrier|25.0±0.0, 33.0±0.0|26.0 [24.0..28.0], 36.0 [34.0..38.0]|2.0|1/2|–, –|–|–"
 	if got := strings.Join(rows[1], "|"); got != want {
 		t.Error(got)
 	}

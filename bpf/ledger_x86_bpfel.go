@@ -597,6 +597,7 @@ const (
 	LedgerSharedNumberNUMBER_SAMPLE_PARTS     LedgerSharedNumber = 4
 	LedgerSharedNumberNUMBER_STATE_MET        LedgerSharedNumber = 7
 	LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT LedgerSharedNumber = 24
+	LedgerSharedNumberNUMBER_GENERATED        LedgerSharedNumber = 2147483647
 )
 
 type LedgerSource struct {

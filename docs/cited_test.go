@@ -42,7 +42,7 @@ func tree(t *testing.T) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == ".git" || d.Name() == "build" || d.Name() == "bin") {
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "build" || d.Name() == "bin" || d.Name() == "dist") {
 			return fs.SkipDir
 		}
 		if !d.IsDir() {

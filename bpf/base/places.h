@@ -56,7 +56,8 @@ enum wait_class {
 
 /*
  * A place in code: the same for every process that maps the file. For the kernel's own code inode
- * is 0 and offset is the address.
+ * is 0 and offset is the address. For code that a process has made in memory of no file, dev is
+ * NUMBER_GENERATED, inode is the number of the address space and offset is the address.
  */
 struct place {
 	u64 inode;

@@ -353,6 +353,7 @@ enum shared_number {
 	NUMBER_SAMPLE_PARTS = SAMPLE_PARTS,
 	NUMBER_STATE_MET = STATE_MET,
 	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,
+	NUMBER_GENERATED = 0x7fffffff, /* the number of no device */
 };
 
 /*

@@ -11,13 +11,15 @@ SETTING page_shift = 12; /* of the machine's pages */
 struct mapping {
 	struct place place; /* inode 0: of no file */
 	u64 address;
-	u32 vdso; /* it is that: offset is from its beginning */
+	u32 vdso;	/* it is that: offset is from its beginning */
+	u32 executable; /* code may run there */
 };
 
 static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct mapping *m)
 {
 	struct file *file = vma->vm_file;
 
+	m->executable = (vma->vm_flags & VM_EXEC) != 0;
 	if (!file) {
 		m->vdso = vma->vm_start == (u64)BPF_CORE_READ(task, mm, context.vdso);
 		m->place.offset = m->address - vma->vm_start;

@@ -139,11 +139,19 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 			      (u32)stamp - (u32)known->stamp <= 1))
 			*code = *known;
 		return code->unit == UNIT_PENDING;
+	} else if (m.vdso) {
+		code->unit = UNIT_NONE;
+		code->rule = rule_of_place(&m.place, address, &unitless);
 	} else if (!m.place.inode) {
 		/* Generated code has frame pointers, or nothing. */
+		code->rule = RULES_FRAME_POINTER;
 		code->unit = UNIT_NONE;
-		code->rule =
-			m.vdso ? rule_of_place(&m.place, address, &unitless) : RULES_FRAME_POINTER;
+		if (m.executable) { /* else the stack was followed to no code */
+			m.place.inode = space;
+			m.place.offset = address;
+			m.place.dev = NUMBER_GENERATED;
+			code->unit = unit_of_place(&m.place, address);
+		}
 	} else {
 		code->unit = unit_of_place(&m.place, address);
 		if (!ends_walk(code->unit))

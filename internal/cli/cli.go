@@ -17,9 +17,11 @@ import (
 	"strings"
 
 	"whatif/internal/demo"
+	"whatif/internal/device"
 	"whatif/internal/hint"
 	"whatif/internal/report"
 	"whatif/internal/target"
+	"whatif/internal/version"
 )
 
 // The exit statuses of whatif itself. Any other status is that of the profiled program, or says that the program
@@ -28,9 +30,6 @@ const (
 	statusFailed = 125 // whatif itself failed
 	statusUsage  = 2   // the command line is wrong
 )
-
-// Version is what `whatif version` prints.
-const Version = "0.1"
 
 // Startup must be the first call of main. It does not return in two kinds of processes that are whatif's own binary:
 // one that becomes the profiled program (target.Main), and the demo's program (demo.Init).
@@ -69,10 +68,13 @@ func commands() []command {
 			"what changed from one profile to another, and did the promised gain arrive", diffCommand},
 		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
 		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
+		{"device", "[flags] [WORD [ARG...]]",
+			"how fast this machine is, and other machines", deviceCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
-		{"version", "", "print the version", versionCommand},
+		{"version", "", "print the version, and the commit that it was built from", versionCommand},
 		{"completion", "bash|zsh|fish", "print completions for a shell", completionCommand},
-		{"help", "[COMMAND|json]", "print this, a command's flags, or the schema of JSON reports", helpCommand},
+		{"help", "[COMMAND|json|device-schema]", "print this, a command's flags, or the schema of JSON reports or devices",
+			helpCommand},
 	}
 }
 
@@ -162,8 +164,8 @@ func helpCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 		usage(sh.stdout)
 		return 0, nil
 	}
-	if args[0] == "json" {
-		_, err := sh.stdout.Write(report.Schema)
+	if schema := map[string][]byte{"json": report.Schema, "device-schema": device.Schema}[args[0]]; schema != nil {
+		_, err := sh.stdout.Write(schema)
 		return 0, err
 	}
 	for _, c := range commands() {
@@ -179,7 +181,7 @@ func versionCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if _, err := parse(sh, newFlags("version"), args, 0, 0); err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(sh.stdout, "whatif %s\n", Version)
+	fmt.Fprintf(sh.stdout, "whatif %s (%v)\n", version.Number, version.Get())
 	return 0, nil
 }
 

@@ -36,8 +36,11 @@ func commandNames(all []description) string {
 	return strings.Join(names, " ")
 }
 
+// deviceOperands are the first operands of whatif device.
+const deviceOperands = "list show compare add"
+
 // helpTopics lists the words that whatif help takes.
-func helpTopics(all []description) string { return commandNames(all) + " json" }
+func helpTopics(all []description) string { return commandNames(all) + " json device-schema" }
 
 // flagWords lists the flags of a command as they are typed.
 func flagWords(d description) (words []string) {
@@ -72,6 +75,7 @@ _whatif() {
 	}
 	fmt.Fprintf(&b, "    \"help help\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", helpTopics(all))
 	b.WriteString(`    "completion completion") COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return ;;
+    "device device") COMPREPLY=($(compgen -W "` + deviceOperands + `" -- "$cur")); return ;;
     esac
     if [[ $cur == -* ]]; then
         case $cmd in
@@ -137,6 +141,8 @@ _whatif() {
 			rest = "1:command:(" + helpTopics(all) + ")"
 		case "completion":
 			rest = "1:shell:(bash zsh fish)"
+		case "device":
+			fmt.Fprintf(&b, " \\\n            %s", zshQuote("1:what:("+deviceOperands+")"))
 		case "run", "record":
 			rest = "*::program:_normal"
 		}
@@ -174,5 +180,6 @@ func fishCompletion(all []description) string {
 	}
 	fmt.Fprintf(&b, "complete -c whatif -f -n '__fish_seen_subcommand_from help' -a %s\n", quote(helpTopics(all)))
 	b.WriteString("complete -c whatif -f -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'\n")
+	fmt.Fprintf(&b, "complete -c whatif -n '__fish_seen_subcommand_from device' -a %s\n", quote(deviceOperands))
 	return b.String()
 }

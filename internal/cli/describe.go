@@ -80,6 +80,11 @@ var about = map[string]string{
 		"this machine only, on a port and under an address that nobody can guess. report --format html writes the same " +
 		"page into a file.",
 	"demo": "Takes some 15 seconds, and needs no compiler.",
+	"device": "Measures processor, memory, disk, network and waking, in 20 s: a table with spreads goes to stderr, a " +
+		"device file to stdout, whose schema \"whatif help device-schema\" prints. The machine should do nothing else. " +
+		"list, show NAME, compare A B and add FILE work on the database, $XDG_DATA_HOME/whatif/devices, and on built-in " +
+		"devices, which are computed from public figures. A and B are names or files. B may also be speeds relative to " +
+		"A, by class: cpu=0.43,memory=1,disk=2,net=0.18,wake=1.",
 	"doctor": "Looks at privileges, the kernel, the clock and the processors, and at what other programs do with them; " +
 		"leaves nothing behind.",
 	"points": "Lists functions, points in the source and static probes that can be counted, in the words of --point.",

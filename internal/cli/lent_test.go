@@ -139,6 +139,55 @@ func TestLentCapabilities(t *testing.T) {
 	}
 }
 
+// TestGroupCopy checks what a package installs: one whatif that everybody may run, and that has no capabilities, and a
+// second one with capabilities, which goes on for those who may run it.
+func TestGroupCopy(t *testing.T) {
+	realkernel.Need(t)
+	in := installed(t, "", 0o755)
+	plain := filepath.Join(in.dir, "bin", "whatif")
+	second := filepath.Join(in.dir, "libexec", "whatif", "whatif")
+	for _, dir := range []string{filepath.Dir(plain), filepath.Dir(second)} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyTo(t, in.whatif, second)
+	if err := os.Rename(in.whatif, plain); err != nil {
+		t.Fatal(err)
+	}
+	in.whatif = plain
+	group := func(id int) { // chown takes the capabilities away
+		t.Helper()
+		if err := errors.Join(os.Chown(second, 0, id), os.Chmod(second, 0o750)); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("setcap", lent, second).CombinedOutput(); err != nil {
+			t.Skipf("setcap: %v: %s", err, out)
+		}
+	}
+
+	group(0)
+	said := in.says(125, "run", "-p", "syscall:write", "-d", "1s", "--", "/bin/true")
+	if !strings.Contains(said, "sudo gpasswd -a $USER whatif") {
+		t.Errorf("run by a stranger to the group:\n%s", said)
+	}
+	if said := in.says(125, "doctor"); !strings.Contains(said, "sudo gpasswd -a $USER whatif") {
+		t.Errorf("doctor of a stranger to the group:\n%s", said)
+	}
+	in.says(0, "version")
+	group(nobody)
+	if said := in.says(0, "doctor"); strings.Contains(said, "FAIL") || !strings.Contains(said, "from whatif's file") {
+		t.Errorf("doctor of a member of the group:\n%s", said)
+	}
+	mine := filepath.Join(in.dir, "home", "mine")
+	copyTo(t, filepath.Join(town(t), "server"), mine)
+	if err := os.Chown(mine, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	in.says(0, "run", "--quiet", "-p", "func:request_done", "-d", "1s", "--", mine)
+	in.refuses("profiling the machine: that stops other users' processes, too", "system", "-p", "syscall:read", "-d", "1s")
+}
+
 func libcOf(t *testing.T) string {
 	out, err := exec.Command("sh", "-c", "ldd /bin/sh | sed -n 's/.*libc.so.* => \\([^ ]*\\).*/\\1/p'").Output()
 	if err != nil {

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"whatif/internal/version"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 func ManPage() string {
 	var b strings.Builder
 	b.WriteString(".\\\" Generated: go test ./internal/cli -run TestManPage -update\n")
-	fmt.Fprintf(&b, ".TH WHATIF 1 \"\" \"whatif %s\" \"User Commands\"\n", Version)
+	fmt.Fprintf(&b, ".TH WHATIF 1 \"\" \"whatif %s\" \"User Commands\"\n", version.Number)
 	b.WriteString(".SH NAME\nwhatif \\- find out what a program would gain if a piece of it were faster\n.SH SYNOPSIS\n")
 	all := describe()
 	for i, d := range all {
@@ -57,6 +59,8 @@ func ManPage() string {
 	b.WriteString(".TP\n.B NIX_DEBUG_INFO_DIRS\nWhere else separate debug information lies.\n")
 	b.WriteString(".SH FILES\n.TP\n.I whatif.profile\nwhere whatif run leaves what it measured, unless told otherwise; " +
 		"JSON lines. A new one can be read by its owner only.\n")
+	b.WriteString(".TP\n.I $XDG_DATA_HOME/whatif/devices/NAME.json\nthe devices of whatif device add; " +
+		"without that variable in \\(ti/.local/share.\n")
 	return b.String()
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 // settle drops the privileges that the command does not need. It comes before the command opens anything.
 func (sh *shell) settle(command string) error {
 	profiles := slices.Contains([]string{"run", "record", "attach", "system", "demo", "doctor"}, command)
+	if profiles {
+		privilege.Enter(os.Args, os.Environ())
+	}
 	if err := privilege.Settle(profiles); err != nil {
 		return err
 	}

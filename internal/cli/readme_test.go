@@ -17,7 +17,7 @@ import (
 
 // shorter changes a documented command so that it takes less time.
 var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms",
-	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8")
+	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8", "whatif device -o", "whatif device -d 500ms --anyway -o")
 
 // command is a line of a document that shows a command to type.
 type command struct {
@@ -198,7 +198,8 @@ func executeDocumented(t *testing.T, dir string, c command) {
 	}
 	cmd := exec.Command("sh", "-c", text)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("PATH=%s/bin:%s", dir, os.Getenv("PATH")))
+	// Devices are kept in dir, too, not in the database of the user.
+	cmd.Env = append(os.Environ(), fmt.Sprintf("PATH=%s/bin:%s", dir, os.Getenv("PATH")), "XDG_DATA_HOME="+dir)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: $ %s: executed as %s: %v\n%s", c.document, c.text, text, err, out)

@@ -57,6 +57,7 @@ type runFlags struct {
 	view               bool
 	preserveStatus     bool
 	noDelays           bool
+	runtimeFlags       bool
 	typed              []string // the command and its arguments
 }
 
@@ -140,6 +141,9 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
 	f.BoolVar(&r.preserveStatus, "preserve-status", false,
 		"exit with the program's own status also where --duration or --until ended it")
+	f.BoolVar(&r.runtimeFlags, "runtime-flags", false,
+		"have Node, Erlang and Python (3.12 and later) write down the names of the code that they make,\n"+
+			"by NODE_OPTIONS, ERL_FLAGS and PYTHONPERFSUPPORT (see docs/jit.md)")
 }
 
 // withoutVariable switches rules of the kernel side off, for developers: ARCHITECTURE.md says what for.
@@ -155,7 +159,7 @@ const (
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg := experiment.Config{
-		Args: args, User: r.user, Kind: r.unit, Speedups: r.speedups,
+		Args: args, User: r.user, RuntimeFlags: r.runtimeFlags, Kind: r.unit, Speedups: r.speedups,
 		Experiment: r.length, Warmup: r.warmup,
 		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
 		Kernel: r.kernel, Vmlinux: r.vmlinux,

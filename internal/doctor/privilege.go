@@ -33,6 +33,8 @@ const (
 		"sudo chgrp whatif $f && sudo chmod 0750 $f && sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $f " +
 		"(this lends the capabilities to the group's members, for their own processes only; " +
 		"sudo gpasswd -a NAME whatif adds one)"
+	// Where a package has installed a second whatif for the group.
+	joinGroup = "sudo gpasswd -a $USER whatif, and log in anew (whatif then profiles your own processes only)"
 )
 
 // capabilityRemedy lists the remedies for missing capabilities, the best one first.
@@ -40,6 +42,9 @@ func capabilityRemedy(root fs.FS) string {
 	remedy := "run whatif with sudo; or, for one run as yourself: " + oneRun
 	if strings.TrimSpace(read(root, "proc/1/comm")) != "systemd" {
 		remedy = "run whatif with sudo"
+	}
+	if _, err := fs.Stat(root, strings.TrimPrefix(privilege.Copy(), "/")); err == nil {
+		return remedy + "; or for good: " + joinGroup
 	}
 	return remedy + "; or for good, for a group that you trust: " + setcap
 }

@@ -26,6 +26,8 @@ const (
 type Config struct {
 	Args []string // the program and its arguments; none with Attach, and perhaps with System
 	User string   // see target.Config
+	// RuntimeFlags: what is started gets the variables with which runtimes write down the code that they make.
+	RuntimeFlags bool
 
 	Attach *Attach           // processes that run already; nil: none
 	System bool              // all processes; until Args, if there are any, have ended

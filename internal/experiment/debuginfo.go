@@ -11,3 +11,10 @@ func (d *debugInfo) check() {
 		d.rec.warn("debug-info", "%s", text)
 	}
 }
+
+// interpreters warns of time in interpreters. It is called at the end: the share of a program's start is another one.
+func (d *debugInfo) interpreters() {
+	for _, text := range d.units.interpreters() {
+		d.rec.warn("interpreter", "%s", text)
+	}
+}

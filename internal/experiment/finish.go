@@ -25,6 +25,7 @@ func (r *run) finish(failure error) (*Outcome, error) {
 	end := r.totals()
 	listing := r.units.listing(r.ledger.Totals(r.units.count()))
 	r.watch.quotas.checkMachine()
+	r.watch.debugInfo.interpreters()
 	r.checkLater()
 	if missing := r.probes.Missing(); err == nil && missing != nil {
 		err = missing

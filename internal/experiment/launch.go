@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"context"
+	"os"
 
+	"whatif/internal/code/jit"
 	"whatif/internal/code/symbol/object"
 	"whatif/internal/coz"
 	"whatif/internal/point/source"
@@ -58,7 +60,11 @@ func (l *launcher) startOnce() (*started, error) {
 
 // startProgram starts the program, with COZ's library if that is known to be needed.
 func (l *launcher) startProgram() (*target.Process, error) {
-	return target.Start(target.Config{Args: l.cfg.Args, User: l.cfg.User, Stdout: l.cfg.Stdout, Preload: l.coz})
+	cfg := target.Config{Args: l.cfg.Args, User: l.cfg.User, Stdout: l.cfg.Stdout, Preload: l.coz}
+	if l.cfg.RuntimeFlags {
+		cfg.Set = jit.Variables(os.Getenv)
+	}
+	return target.Start(cfg)
 }
 
 // asksForCoz tells whether a program that has not run yet, or a library that it will load, was compiled with COZ's

@@ -52,12 +52,15 @@ func (t *unitTable) answer(e ledger.Event) error {
 	if e.OfKernel() {
 		return t.answerKernel(e)
 	}
+	if e.Generated() {
+		return t.answerGenerated(e)
+	}
 	b, err := t.binary(e)
 	if err != nil {
 		return errors.Join(err, t.ledger.ForgetPlace(e.Place))
 	}
-	if b == nil { // no ELF file: nothing in it can be a unit
-		return t.ledger.SetPlace(e.Place, ledger.Code{})
+	if b == nil { // no ELF file: all that can be code in it is what the process has made
+		return t.answerGenerated(e)
 	}
 	spins, err := b.SpinWaits(e.Place.Offset)
 	if err != nil {
@@ -76,7 +79,10 @@ func (t *unitTable) answer(e ledger.Event) error {
 	if len(frames) == 0 { // nothing names it, but it is in a binary
 		frames = []symbol.Frame{{}}
 	}
-	return t.setPlace(e.Place, code, module{b.Origin(t.isMain(b)), b.Name(), b}, frames)
+	if !t.made.named {
+		t.made.places[b] = append(t.made.places[b], e.Place)
+	}
+	return t.setPlace(e.Place, code, module{t.originOf(b), b.Name(), b}, frames)
 }
 
 // A module is what code is in: a binary, or the kernel, or a module of it.
@@ -120,6 +126,9 @@ func (t *unitTable) binary(e ledger.Event) (*symbol.Binary, error) {
 	t.binaries[id] = b
 	if b != nil {
 		t.noteBuild(b)
+		if t.made.named {
+			t.nameRuntime(b)
+		}
 		if t.any && isExecutable(e, b) {
 			t.mains[b.Name()] = true
 		}

@@ -194,6 +194,7 @@ func probesOptions(cfg *Config, source bool) probes.Options {
 // serve answers the kernel side's questions until the function that it returns is called, which closes all.
 func (r *run) serve(ctx context.Context) (stop func()) {
 	r.events.Go(func() { r.units.serve(r.probes) })
+	r.events.Go(r.units.followGenerated)
 	// To detach comes first whenever profiling ends: all else may wait for a slow file, or for debug information to be
 	// read.
 	r.detach = sync.OnceValue(r.ledger.Detach)
@@ -202,6 +203,7 @@ func (r *run) serve(ctx context.Context) (stop func()) {
 		r.detach() // its error is told where it is called first
 		r.subject.detach()
 		r.probes.Close()
+		r.units.stopGenerated()
 		r.events.Wait()
 		r.units.close()
 		return r.ledger.Close()

@@ -1,6 +1,10 @@
 package experiment
 
 import (
+	"slices"
+
+	"whatif/internal/code/jit"
+	"whatif/internal/code/symbol"
 	"whatif/internal/experiment/probes"
 	"whatif/internal/point"
 )
@@ -19,7 +23,7 @@ func (r *run) checkTargets(programs []probes.Program) error {
 			if r.kernel == nil {
 				err = perhapsInKernel(err, t, programs)
 			}
-			if !probes.MayComeLater(r.cfg.Log, err, programs) {
+			if !interprets(programs) && !probes.MayComeLater(r.cfg.Log, err, programs) {
 				return err
 			}
 			r.later = append(r.later, *t)
@@ -35,4 +39,12 @@ func (r *run) checkLater() {
 			r.rec.warn("target-nowhere", "target %s: nothing that ran had it", r.later[i].Text)
 		}
 	}
+}
+
+// interprets reports whether a program, or a library of one, is the runtime of another language: code of that language
+// has no names before it runs.
+func interprets(programs []probes.Program) bool {
+	return slices.ContainsFunc(programs, func(p probes.Program) bool {
+		return slices.ContainsFunc(p, func(b *symbol.Binary) bool { return jit.In(b) != nil })
+	})
 }

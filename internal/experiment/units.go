@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"whatif/internal/code/jit"
 	"whatif/internal/code/sourcepath"
 	"whatif/internal/code/symbol"
 	"whatif/internal/code/symbol/kernel"
@@ -49,6 +50,10 @@ type unitTable struct {
 	waits    map[uint32]ledger.WaitClass // units that are classes of waiting
 	full     bool                        // the user was told that there is no room for more units
 
+	made   *generated
+	loops  []*jit.Runtime        // of id i+1: it is the loop of this interpreter
+	saidOf map[*jit.Runtime]bool // the user was told how much it interpreted
+
 	tablesFull bool // the user was told that there is no room for more tables
 }
 
@@ -68,6 +73,8 @@ func newUnitTable(
 		ids:      make(map[unitID]uint32),
 		chains:   make(map[string]uint32),
 		waits:    make(map[uint32]ledger.WaitClass),
+		made:     newGenerated(),
+		saidOf:   make(map[*jit.Runtime]bool),
 	}
 }
 
@@ -137,6 +144,7 @@ func (t *unitTable) number(u profile.Unit, wanted bool, outside string) uint32 {
 		t.units = append(t.units, u)
 		t.wanted = append(t.wanted, wanted)
 		t.outside = append(t.outside, outside)
+		t.loops = append(t.loops, loopOf(u))
 	}
 	return id
 }
@@ -147,6 +155,14 @@ func (t *unitTable) isFull(why error) {
 		t.full = true
 		t.log.Warn("from here on new code belongs to no unit: " + why.Error())
 	}
+}
+
+// loopOf is the runtime of which a unit is the interpreter's loop, nil if it is none.
+func loopOf(u profile.Unit) *jit.Runtime {
+	if u.Func == "" || u.Kind != "func" && u.Kind != "line" {
+		return nil
+	}
+	return jit.LoopOf(u.Func)
 }
 
 func kindOf(t *point.Target) string {
@@ -252,7 +268,8 @@ func (t *unitTable) candidates(before []int64) []plan.Candidate {
 		if i < len(before) {
 			n -= before[i]
 		}
-		if n > 0 {
+		// That an interpreter's loop is faster means nothing: all of the program's work is there.
+		if n > 0 && t.loops[i] == nil {
 			c = append(c, plan.Candidate{Unit: uint32(i + 1), Samples: n})
 		}
 	}
@@ -270,6 +287,11 @@ func (t *unitTable) placebo() uint32 {
 func (t *unitTable) mayMeet(target point.Target) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for i, u := range t.units {
+		if t.wanted[i] && target.Is(symbol.Frame{Func: u.Func, Short: u.Name, File: u.File, Line: u.Line}) {
+			return true // in code that the program has made
+		}
+	}
 	for _, b := range t.binaries {
 		if b != nil && point.Check(target, []*symbol.Binary{b}) == nil {
 			return true
@@ -284,6 +306,11 @@ func (t *unitTable) close() {
 	for _, b := range t.binaries {
 		if b != nil {
 			b.Close()
+		}
+	}
+	for _, m := range t.made.makers {
+		if m.file != nil {
+			m.file.Close()
 		}
 	}
 	for _, b := range t.program {

@@ -14,6 +14,7 @@ import (
 type knownCode struct {
 	*kernelSide
 	places, tables       *ebpf.Map // by place, and by page
+	addresses            *ebpf.Map // what the kernel side keeps by address
 	chains, chainMembers *ebpf.Map
 	kernelFunctions      *ebpf.Map
 
@@ -25,7 +26,8 @@ type knownCode struct {
 
 func newKnownCode(k *kernelSide) *knownCode {
 	return &knownCode{
-		kernelSide: k, places: k.maps.Places, tables: k.maps.Tables, chains: k.maps.Chains,
+		kernelSide: k, places: k.maps.Places, tables: k.maps.Tables, addresses: k.maps.Addresses,
+		chains:       k.maps.Chains,
 		chainMembers: k.maps.Members, kernelFunctions: k.maps.KernelFunction, rows: NewTableRows(k.page.rules, k.page.rows),
 	}
 }
@@ -60,6 +62,22 @@ func (k *knownCode) SetPlace(p Place, c Code) error {
 func (k *knownCode) ForgetPlace(p Place) error {
 	if err := k.places.Delete(p); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("forgetting a place: %w", err)
+	}
+	return nil
+}
+
+// Generated reports whether an event is about code that a process has made, in memory of no file. Its place is of one
+// address space.
+func (e *Event) Generated() bool {
+	return e.Place.Dev == uint32(bpf.LedgerSharedNumberNUMBER_GENERATED)
+}
+
+// ForgetAddress makes the kernel side look at the place of generated code again. Otherwise what it knows of an address
+// holds for up to a second, which is right for code in files.
+func (k *knownCode) ForgetAddress(p Place) error {
+	key := struct{ Space, Address uint64 }{p.Inode, p.Offset}
+	if err := k.addresses.Delete(key); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("forgetting the code at an address: %w", err)
 	}
 	return nil
 }

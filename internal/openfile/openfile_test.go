@@ -226,3 +226,33 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnFile opens what a process's user has made, and nothing that others can have planted.
+func TestOwnFile(t *testing.T) {
+	dir, uid := place(t), uint32(os.Geteuid())
+	if err := os.Link(filepath.Join(dir, "secret"), filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{
+		"/plain": nil, "/link": ErrPlanted, "/leak": ErrPlanted, "/out": ErrPlanted, "/other": ErrPlanted,
+		"/fifo": ErrNotRegular, "/private": ErrNotRegular, "/none": unix.ENOENT, "/private/plain": nil,
+		"/../../plain": nil, // the root directory is its own parent
+	} {
+		f, err := OwnFile(uid, dir, name)
+		if err == nil {
+			f.Close()
+		}
+		if name == "/private" && errors.Is(err, ErrPlanted) {
+			continue // a directory has several names
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if _, err := OwnFile(uid+1, dir, "/plain"); !errors.Is(err, ErrPlanted) && !errors.Is(err, unix.EACCES) {
+		t.Errorf("another user's file: %v", err)
+	}
+}

@@ -6,15 +6,17 @@
 // it, whatif stops no process of another user, sets no probe on code that other users run, and reads no file. None of
 // this applies to root.
 //
-// The normal sequence: Settle is called once, before anything is opened. After it, the capabilities that override the
-// protection of files and processes are not in effect. InTarget puts them into effect for a moment, to read a process
-// of the target.
+// The normal sequence: Enter is called first, if the command profiles. Where a package has installed a second whatif
+// for a group, Enter goes on as that one. Settle is called once, before anything is opened. After it, the capabilities
+// that override the protection of files and processes are not in effect. InTarget puts them into effect for a moment,
+// to read a process of the target.
 package privilege
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -120,6 +122,28 @@ func Settle(profiles bool) error {
 	}
 	return hint.New(fmt.Errorf("dropping capabilities: %w", err),
 		"build it with CGO_ENABLED=0, as make does; or take them from the file (setcap -r), and run whatif with sudo")
+}
+
+// Copy is the path of a second whatif, which the packages install for the members of the group whatif: the same
+// program, with capabilities in its file. Nobody else may execute it, while everybody may execute this one.
+func Copy() string {
+	own, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(own), "../libexec/whatif/whatif")
+}
+
+// Enter goes on as the second whatif, if this process has no capabilities and its user may execute that one. Otherwise
+// Enter returns, and so it does if the kernel refuses, as in a container that lacks the capabilities. The second whatif
+// is at another place, and has no second one itself.
+func Enter(args, environment []string) {
+	path := Copy()
+	if path == "" || os.Geteuid() == 0 || os.Getuid() != os.Geteuid() || Permitted() != 0 ||
+		unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil {
+		return
+	}
+	_ = unix.Exec(path, args, environment) // returns only if the kernel refuses, and then this whatif goes on
 }
 
 // InTarget calls f on this thread. While f runs, the capabilities for reading a process of the target are in effect.

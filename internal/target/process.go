@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,8 @@ type Config struct {
 	// Preload is a library that the dynamic linker loads into the program, and into programs that it runs, before all
 	// others; "": none.
 	Preload string
+	// Set are variables of the environment, NAME=VALUE, that replace those of the same name.
+	Set []string
 	// User is a name or number; "": the user who called sudo, or else whatif's own user.
 	User string
 	// The standard files; nil: whatif's own.
@@ -101,6 +104,7 @@ func describe(cfg Config) (*spec, error) {
 	if cfg.Preload != "" {
 		env = preloading(env, cfg.Preload)
 	}
+	env = append(slices.Clip(env), cfg.Set...)
 	paths, err := look(cfg.Args[0], searchPath(env), cfg.Dir)
 	if err != nil {
 		return nil, err

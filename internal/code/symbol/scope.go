@@ -17,6 +17,10 @@ type Origin struct {
 	Lines bool
 	// Kernel is set for code of the kernel and its modules, if that may be sped up.
 	Kernel bool
+	// Generated is set for code that the program has made while it ran. Path is the program then.
+	Generated bool
+	// Outside says why the code is not the user's own, if that is known from elsewhere; "": it is not.
+	Outside string
 }
 
 // InScope reports whether a frame is the user's own code by default: code of the main program and of
@@ -32,6 +36,8 @@ func (o Origin) WhyOutside(f Frame) string {
 			return "BPF program" // often whatif's own
 		}
 		return ""
+	case o.Outside != "" || o.Generated:
+		return o.Outside
 	case o.System():
 		return kindOfLibrary(o.Path)
 	case goStandard(f.Func, f.File):
@@ -55,7 +61,9 @@ func (o Origin) WhyOutside(f Frame) string {
 }
 
 // System reports whether the binary is the system's. By default no frame of such a binary is in scope.
-func (o Origin) System() bool { return !o.Executable && !o.Kernel && systemBinary(o.Path) }
+func (o Origin) System() bool {
+	return !o.Executable && !o.Kernel && !o.Generated && systemBinary(o.Path)
+}
 
 // FirstInScope returns the index of the frame to which a chain's time belongs: the first in scope, -1
 // if there is none. A frame further out with a line is preferred to one without.

@@ -97,8 +97,10 @@ var goFunctions = []struct {
 	name string
 	id   bool
 }{
-	{"whatif/point.(*entry).begins", false}, {"whatif/point.(*entry).beginsWith", true},
-	{"whatif/point.(*entry).ends", false}, {"whatif/point.(*entry).endsWith", true},
+	{"whatif/point.(*entry).begins", false},
+	{"whatif/point.(*entry).beginsWith", true},
+	{"whatif/point.(*entry).ends", false},
+	{"whatif/point.(*entry).endsWith", true},
 }
 
 // goSites are probes on these functions of a Go program. A table in something else than Go is that of the library for

@@ -27,9 +27,10 @@ const (
 	largeRatio = 64
 	large      = 16 << 20
 	// maxWindow bounds zstd's window, which it keeps in memory: the window of "zstd --long". Linkers
-	// use 2 MiB. maxWindows bounds all windows together that are longer than usualWindow.
+	// use 2 MiB. maxWindows bounds all windows together that are longer than usualWindow: a window
+	// that grows takes up to twice its size.
 	maxWindow   = 128 << 20
-	maxWindows  = 256 << 20
+	maxWindows  = 128 << 20
 	usualWindow = 8 << 20
 	// inMemory is the size from which a section goes into a mapped file without a name. The kernel can
 	// take that memory back.

@@ -1,0 +1,73 @@
+package jit
+
+import (
+	"strings"
+
+	"whatif/internal/code/symbol"
+)
+
+// Runtime is a program that runs other programs' code, by interpreting it or by compiling it while it runs.
+type Runtime struct {
+	Name string
+	// sign is a function that each binary with the runtime has, and no other.
+	sign string
+	// loops are names of functions of the runtime, with * for any text: the interpreter's loop, or code that the engine
+	// has made of its own. Each program spends its time there, whatever it does, so nothing follows from it.
+	loops []string
+	// Switch makes the runtime write down its code; "": none does.
+	Switch string
+}
+
+// The runtimes are recognised by their symbols, as many programs embed these engines. The names are those that the
+// runtimes' own sources give to the loop; none is common enough to be a user's.
+var runtimes = []Runtime{
+	{"node", "Builtins_InterpreterEntryTrampoline", []string{"Builtins_*"},
+		"node --perf-basic-prof --interpreted-frames-native-stack (names of functions), or node --perf-prof (lines)"},
+	{"Python", "_PyEval_EvalFrameDefault", []string{"_PyEval_EvalFrameDefault*", "_PyEval_Vector", "PyEval_EvalFrameEx"},
+		"python3.12 and later with PYTHONPERFSUPPORT=1"},
+	{"Erlang", "erts_schedule", []string{"beam_jit_main*", "process_main"}, "erl +JPperf true"},
+	{"Ruby", "rb_vm_exec", []string{"vm_exec_core*", "rb_vm_exec*"}, "ruby --yjit-perf"},
+	{"PHP", "execute_ex", []string{"execute_ex*"}, ""},
+	{"Perl", "Perl_runops_standard", []string{"Perl_runops_standard"}, ""},
+	{"Lua", "luaV_execute", []string{"luaV_execute*"}, ""},
+}
+
+// LoopOf returns the runtime of which a function is the interpreter's loop, nil if it is none.
+func LoopOf(function string) *Runtime {
+	for i := range runtimes {
+		for _, loop := range runtimes[i].loops {
+			if symbol.Glob(loop, function) {
+				return &runtimes[i]
+			}
+		}
+	}
+	return nil
+}
+
+// functions is the part of *symbol.Binary that In needs.
+type functions interface {
+	Functions(name string) ([]symbol.Func, error)
+}
+
+// In returns the runtime that a binary has, nil if it has none.
+func In(b functions) *Runtime {
+	for i := range runtimes {
+		if found, err := b.Functions(runtimes[i].sign); err == nil && len(found) > 0 {
+			return &runtimes[i]
+		}
+	}
+	return nil
+}
+
+// Variables are the variables of the environment, NAME=VALUE, with which runtimes write down their code. Where a
+// variable has flags already they are added to those; getenv tells.
+func Variables(getenv func(string) string) []string {
+	set := []string{"PYTHONPERFSUPPORT=1"}
+	for _, add := range [][2]string{
+		{"NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack"}, {"ERL_FLAGS", "+JPperf true"},
+	} {
+		value := strings.TrimSpace(getenv(add[0]) + " " + add[1])
+		set = append(set, add[0]+"="+value)
+	}
+	return set
+}

@@ -1,0 +1,347 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/code/jit"
+	"whatif/internal/code/symbol"
+	"whatif/internal/ledger"
+	"whatif/internal/openfile"
+	"whatif/internal/privilege"
+	"whatif/internal/target"
+)
+
+// generated is the code that processes of the target make while they run, as far as their runtimes write it down in a
+// perf-PID.map or a jitdump. unitTable's mutex guards it.
+type generated struct {
+	budget   jit.Budget
+	makers   map[makerID]*maker
+	answers  int // of all makers
+	named    bool
+	runtimes map[*symbol.Binary]*jit.Runtime // whose programs' code has names
+	places   map[*symbol.Binary][]ledger.Place
+	over     sync.Once
+	stop     chan struct{}
+}
+
+func newGenerated() *generated {
+	return &generated{
+		budget: jit.Budget{Left: jit.DefaultBudget}, makers: make(map[makerID]*maker),
+		runtimes: make(map[*symbol.Binary]*jit.Runtime), places: make(map[*symbol.Binary][]ledger.Place),
+		stop: make(chan struct{}),
+	}
+}
+
+// makerID is a process as long as it has one address space: by exec it gets another one. For code in a file without
+// contents of its own, such as a memfd, the space is 0.
+type makerID struct {
+	process int
+	space   uint64
+}
+
+// maker is a process that makes code.
+type maker struct {
+	process  int
+	program  string // its executable
+	table    *jit.Table
+	follower *jit.Follower // nil: nothing tells what it makes
+	file     *os.File
+	isDump   bool
+	// when the files were looked for last, and how often they were not there
+	looked   time.Time
+	missed   int
+	followed time.Time
+	answers  map[ledger.Place]madeAnswer
+	told     bool // that there was no memory for its code
+}
+
+// madeAnswer is what the kernel side was told of a place.
+type madeAnswer struct {
+	address uint64
+	body    *jit.Body // nil: unknown code
+}
+
+const (
+	// followEvery is how often what processes write of their code is read. Until code is known its samples count for the
+	// code that called it.
+	followEvery = 50 * time.Millisecond
+	// A question is answered with what the file has now, but files are not read for each of many questions.
+	followAgain = 2 * time.Millisecond
+	// lookAgain is how long whatif waits before it looks for a file again that was not there, and then ever longer, up to
+	// longestLook.
+	lookAgain   = 50 * time.Millisecond
+	longestLook = time.Second
+	// mostMakers bounds the processes that are followed; a file is open for each. mostAnswers bounds the places whose
+	// answer can still change.
+	mostMakers  = 256
+	mostAnswers = 1 << 18
+)
+
+// answerGenerated resolves a place in code that a process has made.
+func (t *unitTable) answerGenerated(e ledger.Event) error {
+	m := t.makerOf(e)
+	if m == nil {
+		return t.ledger.SetPlace(e.Place, ledger.Code{})
+	}
+	if time.Since(m.followed) > followAgain {
+		t.follow(m)
+	}
+	a := madeAnswer{e.Address, m.table.Find(e.Address)}
+	if t.made.answers < mostAnswers {
+		if _, again := m.answers[e.Place]; !again {
+			t.made.answers++
+		}
+		m.answers[e.Place] = a
+	}
+	return t.setGenerated(m, e.Place, a)
+}
+
+// makerOf gives the process that an event is about, nil if there are too many.
+func (t *unitTable) makerOf(e ledger.Event) *maker {
+	id := makerID{process: e.Process}
+	if e.Generated() {
+		id.space = e.Place.Inode
+	}
+	m := t.made.makers[id]
+	if m == nil && len(t.made.makers) < mostMakers {
+		m = &maker{process: e.Process, table: jit.NewTable(&t.made.budget), answers: make(map[ledger.Place]madeAnswer)}
+		if exe, err := target.Executable(e.Process); err == nil {
+			m.program = exe.Path
+		}
+		t.made.makers[id] = m
+	}
+	return m
+}
+
+// setGenerated tells the kernel side what the code at a place is.
+func (t *unitTable) setGenerated(m *maker, p ledger.Place, a madeAnswer) error {
+	if a.body == nil {
+		return t.ledger.SetPlace(p, ledger.Code{})
+	}
+	frames := []symbol.Frame{a.body.Frame(a.address)}
+	origin := symbol.Origin{Path: m.program, Generated: true, Outside: a.body.Outside}
+	var code ledger.Code
+	code.Point, code.Line = pointOf(t.lines, frames)
+	return t.setPlace(p, code, module{origin: origin, name: m.program}, frames)
+}
+
+// followGenerated reads what processes write of their code, until stopGenerated is called.
+func (t *unitTable) followGenerated() {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.made.stop:
+			return
+		case <-tick.C:
+		}
+		t.mu.Lock()
+		for id, m := range t.made.makers {
+			t.follow(m)
+			if errors.Is(unix.Kill(m.process, 0), unix.ESRCH) {
+				t.forgetMaker(m)
+				delete(t.made.makers, id)
+			}
+		}
+		t.mu.Unlock()
+	}
+}
+
+func (t *unitTable) stopGenerated() { t.made.over.Do(func() { close(t.made.stop) }) }
+
+// follow reads what a process has written since the last time, and corrects the answers that were given.
+func (t *unitTable) follow(m *maker) {
+	m.followed = time.Now()
+	wait := min(longestLook, lookAgain<<min(m.missed, 8))
+	if (m.follower == nil || !m.isDump) && time.Since(m.looked) > wait {
+		m.looked = time.Now()
+		m.missed++
+		m.look(t.log)
+	}
+	if m.follower == nil {
+		return
+	}
+	changed, _, err := m.follower.Follow()
+	if err != nil {
+		t.log.Debug(err.Error(), "process", m.process, "file", m.file.Name())
+	}
+	if m.table.Full() && !m.told {
+		m.told = true
+		t.log.Warn(fmt.Sprintf("process %d has made more code than there is memory for: "+
+			"its newest code belongs to no unit", m.process))
+	}
+	if !changed {
+		return
+	}
+	t.nameRuntimes()
+	for p, was := range m.answers {
+		body := m.table.Find(was.address)
+		if body == was.body {
+			continue
+		}
+		now := madeAnswer{was.address, body}
+		m.answers[p] = now
+		err := t.setGenerated(m, p, now)
+		if forgetting := t.ledger.ForgetAddress(p); err != nil || forgetting != nil {
+			t.log.Debug("correcting a place", "error", errors.Join(err, forgetting))
+		}
+	}
+}
+
+// look looks for the files in which a process writes down its code. A jitdump is better: it may have lines.
+func (m *maker) look(log *slog.Logger) {
+	inner, err := target.InnerOf(m.process)
+	if err != nil {
+		return // it is gone
+	}
+	root := fmt.Sprintf("/proc/%d/root", m.process)
+	open := func(path string) (f *os.File) {
+		privilege.InTarget(func() { f, err = openfile.OwnFile(inner.UID, root, path) })
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			log.Debug("opening what a runtime writes of its code", "process", m.process, "file", path, "error", err)
+		}
+		return f
+	}
+	if path := dumpOf(m.process); path != "" {
+		if f := open(path); f != nil {
+			m.table.Close()
+			m.use(f, jit.FollowDump(sized{f}, m.table))
+			m.isDump = true
+			return
+		}
+	}
+	if m.follower == nil {
+		if f := open("/tmp/perf-" + strconv.Itoa(inner.PID) + ".map"); f != nil {
+			m.use(f, jit.FollowMap(sized{f}, m.table))
+		}
+	}
+}
+
+func (m *maker) use(f *os.File, follower *jit.Follower) {
+	if m.file != nil {
+		m.file.Close()
+	}
+	m.file, m.follower = f, follower
+}
+
+var dumpName = regexp.MustCompile(`^jit-[0-9]+\.dump$`)
+
+// dumpOf is the path of a process's jitdump, in its own mount namespace; "": it has none. A runtime maps the first page
+// of the file as code, to be found by.
+func dumpOf(process int) string {
+	maps, err := target.Maps(process)
+	if err != nil {
+		return ""
+	}
+	i := slices.IndexFunc(maps, func(m target.Mapping) bool {
+		return !m.Deleted && dumpName.MatchString(filepath.Base(m.Path))
+	})
+	if i < 0 {
+		return ""
+	}
+	return maps[i].Path
+}
+
+// sized makes a jit.File of a file.
+type sized struct{ *os.File }
+
+func (s sized) Size() (int64, error) {
+	info, err := s.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// forgetMaker gives back what a process has taken that is gone.
+func (t *unitTable) forgetMaker(m *maker) {
+	for p := range m.answers {
+		if err := t.ledger.ForgetPlace(p); err != nil {
+			t.log.Debug(err.Error())
+		}
+	}
+	t.made.answers -= len(m.answers)
+	m.table.Close()
+	if m.file != nil {
+		m.file.Close()
+	}
+}
+
+// nameRuntimes is called when a runtime has written down some of its programs' code. From now on the runtime's own code
+// counts for the functions of the program that call it, as a library's does: what was said of it before is forgotten.
+func (t *unitTable) nameRuntimes() {
+	if t.made.named {
+		return
+	}
+	t.made.named = true
+	for _, b := range t.binaries {
+		if b != nil {
+			t.nameRuntime(b)
+		}
+	}
+}
+
+func (t *unitTable) nameRuntime(b *symbol.Binary) {
+	runtime := jit.In(b)
+	if runtime == nil {
+		return
+	}
+	t.made.runtimes[b] = runtime
+	for _, p := range t.made.places[b] {
+		if err := t.ledger.ForgetPlace(p); err != nil {
+			t.log.Debug(err.Error())
+		}
+	}
+	delete(t.made.places, b)
+}
+
+// originOf is the origin of a binary's code.
+func (t *unitTable) originOf(b *symbol.Binary) symbol.Origin {
+	o := b.Origin(t.isMain(b))
+	if r := t.made.runtimes[b]; r != nil {
+		o.Outside = r.Name + "'s runtime"
+	}
+	return o
+}
+
+// interpreted is the share of the samples from which it is worth a warning that an interpreter's loop had them.
+const interpreted = 0.05
+
+// interpreters says, once for each runtime, how much of the time it was interpreting code that is not known.
+func (t *unitTable) interpreters() (texts []string) {
+	counts := t.samples()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	total, by := int64(0), make(map[*jit.Runtime]int64)
+	for i, n := range counts {
+		total += n
+		if r := t.loops[i]; r != nil && t.outside[i] == "" {
+			by[r] += n
+		}
+	}
+	for r, n := range by {
+		if t.saidOf[r] || total < 50 || float64(n) < interpreted*float64(total) {
+			continue
+		}
+		t.saidOf[r] = true
+		text := fmt.Sprintf("%.0f%% of the samples were in the interpreter, or the engine's own code, of %s: which function "+
+			"of the program ran there is not known, so nothing is predicted for it", 100*float64(n)/float64(total), r.Name)
+		if r.Switch != "" {
+			text += ". Names and lines come with " + r.Switch + "; whatif run --runtime-flags sets what is needed"
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	return texts
+}

@@ -1,0 +1,14 @@
+// A program in which one function has nearly all of the work.
+const fs = require('fs');
+const out = fs.openSync('/dev/null', 'w');
+function hot(n) {
+  let s = 0;
+  for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003;
+  return s;
+}
+const end = Date.now() + 2000;
+let sum = 0;
+while (Date.now() < end) {
+  sum += hot(100000);
+  fs.writeSync(out, 'x');
+}
