@@ -400,6 +400,7 @@ func (r *run) wait(i, n int32) bool {
 	for r.late[n] >= 0 { // wakers that had come too early
 		j := r.late[n]
 		r.late[n], r.ents[j].next = r.ents[j].next, recording.No
+		r.meet(j, n)
 		r.wake(j)
 	}
 	a.pos++
@@ -424,6 +425,22 @@ func (r *run) wait(i, n int32) bool {
 	r.set(i, asleep)
 	r.finished(i)
 	return false
+}
+
+// meet lets the last one that comes to a barrier go on at once: the wake-up that it would wait for comes from a thread
+// that is there already. That thread needs time to get a core; the last one has one.
+func (r *run) meet(j, n int32) {
+	a, w := &r.ents[j], &r.m.waits[n]
+	if r.w.entities[j].actions[a.pos] != (action{doWake, n}) || w.ends != byWake || w.pool >= 0 {
+		return
+	}
+	a.pos++
+	if w.more > 0 {
+		if r.got[n]++; r.got[n] <= w.more {
+			return
+		}
+	}
+	r.flags[n] |= ended
 }
 
 // waitForWake begins a wait that another entity ends.
