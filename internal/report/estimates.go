@@ -59,8 +59,8 @@ func estimatesLegend(p *printer, r *analyze.Result, rows []row) {
 	}
 	isMarked := func(cell string) bool { return strings.HasPrefix(cell, estimateMark) }
 	if slices.ContainsFunc(rows, func(rw row) bool { return slices.ContainsFunc(rw.cells[colMark:], isMarked) }) {
-		p.hanging("  "+estimateMark+"       ", fmt.Sprintf("not tested: estimated from %.1f s in which nothing was delayed",
-			r.Estimates.Seconds))
+		p.hanging("  "+estimateMark+"       ", fmt.Sprintf("not tested: estimated from %.1f s in which nothing was delayed; "+
+			"wrong where threads wait busily", r.Estimates.Seconds))
 	}
 	said := []string{r.Estimates.Refused} // a warning has that
 	for _, rw := range rows {
