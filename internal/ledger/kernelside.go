@@ -22,7 +22,7 @@ type kernelSide struct {
 
 // newKernelSide makes the maps, and maps the shared memory. The programs are loaded later.
 func newKernelSide(spec *ebpf.CollectionSpec) (*kernelSide, error) {
-	layout, err := variables(spec)
+	layout, err := Variables(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -190,12 +190,17 @@ func (m *membership) unchoose(all []Process) {
 	}
 }
 
-// runOnTasks runs a program on every task in this process's namespace of process numbers.
+// runOnTasks is RunOnTasks for one of the kernel side's programs.
 func (m *membership) runOnTasks(name string) error {
 	program, err := m.programs.get(name)
 	if err != nil {
 		return err
 	}
+	return RunOnTasks(program)
+}
+
+// RunOnTasks runs a program on every task in this process's namespace of process numbers.
+func RunOnTasks(program *ebpf.Program) error {
 	k, err := link.AttachIter(link.IterOptions{Program: program})
 	if err != nil {
 		return fmt.Errorf("looking at all tasks: %w", err)

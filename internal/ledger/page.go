@@ -40,9 +40,9 @@ type page struct {
 // sharedSection is the section of the kernel object that has the shared variables.
 const sharedSection = ".bss"
 
-// variables gives where in their section the shared variables are, and takes them out of the spec: else the library
+// Variables gives where in their section the shared variables are, and takes them out of the spec: else the library
 // would copy them, which are 10 MiB of zeros. The larger ones are hidden from the library anyway (LARGE).
-func variables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
+func Variables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
 	m := spec.Maps[sharedSection]
 	if m == nil {
 		return nil, errors.New("reading the kernel programs: the kernel object has no variables: generate it anew")

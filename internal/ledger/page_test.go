@@ -105,7 +105,7 @@ func TestVariables(t *testing.T) {
 				t.Errorf("%s: %s is not LARGE: the library makes a copy of it", object, name)
 			}
 		}
-		at, err := variables(spec)
+		at, err := Variables(spec)
 		if err != nil {
 			t.Fatal(err)
 		}

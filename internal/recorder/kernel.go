@@ -67,7 +67,7 @@ func openKernel(memory int) (_ *kernelSide, err error) {
 			return nil, fmt.Errorf("setting %s of the kernel programs: %w", name, err)
 		}
 	}
-	layout, err := sharedVariables(spec)
+	layout, err := ledger.Variables(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -111,31 +111,6 @@ func (k *kernelSide) choosePrograms(spec *ebpf.CollectionSpec, types kerneltypes
 	} else {
 		delete(spec.Programs, "on_single_record_point")
 	}
-}
-
-// sharedVariables gives where the shared variables are, and takes them out of the spec: else the library would copy
-// them.
-func sharedVariables(spec *ebpf.CollectionSpec) (map[string]btf.VarSecinfo, error) {
-	m := spec.Maps[".bss"]
-	if m == nil {
-		return nil, errors.New("reading the kernel programs: the kernel object has no variables: generate it anew")
-	}
-	layout, ok := m.Value.(*btf.Datasec)
-	if !ok {
-		return nil, errors.New("reading the kernel programs: the kernel object does not say where its variables are: " +
-			"generate it anew")
-	}
-	m.Contents = nil // a new map of the kernel has zeros
-	for name, v := range spec.Variables {
-		if v.SectionName == ".bss" {
-			delete(spec.Variables, name)
-		}
-	}
-	at := make(map[string]btf.VarSecinfo, len(layout.Vars))
-	for _, v := range layout.Vars {
-		at[v.Type.TypeName()] = v
-	}
-	return at, nil
 }
 
 // mapShared maps the variables.
@@ -239,29 +214,11 @@ func (k *kernelSide) join(pids []int) error {
 			k.Maps["recorded"].Delete(uint32(pid)) // it is there
 		}
 	}()
-	if err := k.onTasks("record_join"); err != nil {
+	if err := ledger.RunOnTasks(k.Programs["record_join"]); err != nil {
 		return err
 	}
 	if k.members() == 0 {
 		return fmt.Errorf("recording %d processes: all of them have ended", len(pids))
-	}
-	return nil
-}
-
-// onTasks runs a program on every task in this process's namespace of process numbers.
-func (k *kernelSide) onTasks(name string) error {
-	pass, err := link.AttachIter(link.IterOptions{Program: k.Programs[name]})
-	if err != nil {
-		return fmt.Errorf("looking at all tasks: %w", err)
-	}
-	defer pass.Close()
-	tasks, err := pass.Open()
-	if err != nil {
-		return fmt.Errorf("looking at all tasks: %w", err)
-	}
-	defer tasks.Close()
-	if _, err := io.Copy(io.Discard, tasks); err != nil {
-		return fmt.Errorf("looking at all tasks: %w", err)
 	}
 	return nil
 }
@@ -274,7 +231,7 @@ func (k *kernelSide) begin() (uint64, error) {
 	k.windows++
 	atomic.StoreUint64(&k.control.Closed, 0)
 	atomic.StoreUint64(&k.control.Window, k.windows)
-	if err := k.onTasks("record_states"); err != nil {
+	if err := ledger.RunOnTasks(k.Programs["record_states"]); err != nil {
 		return 0, err
 	}
 	return ledger.Now(), nil
