@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"whatif/internal/point"
 	"whatif/internal/profile"
@@ -216,7 +215,7 @@ func (e *Estimator) named(t *point.Target) Unit {
 	if c := slices.Index(classNames[:], t.Wait); t.Wait != "" && c >= 0 {
 		return e.class(recording.Class(c))
 	}
-	m := &members{unit: pathUnit(t)}
+	m := &members{unit: profile.Unit{Kind: "path", Name: t.PathName(), Func: t.Func, Self: t.Self}}
 	found := false
 	for i := range e.code.stacks {
 		s := &e.code.stacks[i]
@@ -225,7 +224,7 @@ func (e *Estimator) named(t *point.Target) Unit {
 			continue
 		}
 		m.stacks = append(m.stacks, int32(i))
-		if u, ok := e.code.unitFrom(s.frames[own], targetKind(t)); ok && len(t.Callers) == 0 && !found {
+		if u, ok := e.code.unitFrom(s.frames[own], t.UnitKind()); ok && len(t.Callers) == 0 && !found {
 			m.unit, found = u, true
 		}
 	}
@@ -241,20 +240,4 @@ func (e *Estimator) named(t *point.Target) Unit {
 	u := e.unit(m)
 	e.give(&u, m)
 	return u
-}
-
-// pathUnit is a target with callers as a unit; its name is that of package experiment.
-func pathUnit(t *point.Target) profile.Unit {
-	name := strings.ReplaceAll(strings.TrimPrefix(t.Text, "func:"), "<func:", "<")
-	return profile.Unit{Kind: "path", Name: name, Func: t.Func, Self: t.Self}
-}
-
-func targetKind(t *point.Target) string {
-	switch {
-	case t.Self:
-		return "func-self"
-	case t.Func != "":
-		return "func"
-	}
-	return "line"
 }

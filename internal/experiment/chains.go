@@ -3,7 +3,6 @@ package experiment
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
@@ -99,7 +98,7 @@ func (t *unitTable) join(c *ledger.Chain, i int, m module, frames []symbol.Frame
 			}
 		}
 	case at >= 0:
-		if u, ok := t.unitFrom(frames[at], kindOf(target), m.name); ok {
+		if u, ok := t.unitFrom(frames[at], target.UnitKind(), m.name); ok {
 			addMember(c, ledger.Member{Unit: t.number(u, true, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}})
 		}
 	}
@@ -139,8 +138,7 @@ func (t *unitTable) joinPath(c *ledger.Chain, i int, frames []symbol.Frame, at i
 	if !matters {
 		return
 	}
-	name := strings.ReplaceAll(strings.TrimPrefix(target.Text, "func:"), "<func:", "<")
-	m.Unit = t.number(profile.Unit{Kind: "path", Name: name, Func: target.Func, Self: target.Self}, true, "")
+	m.Unit = t.number(profile.Unit{Kind: "path", Name: target.PathName(), Func: target.Func, Self: target.Self}, true, "")
 	addMember(c, m)
 }
 

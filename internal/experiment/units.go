@@ -107,7 +107,7 @@ func (t *unitTable) unitOf(m module, frames []symbol.Frame) uint32 {
 	kind, i, wanted := t.kind, blamed, false
 	for k := range t.targets {
 		if own := ownCode(&t.targets[k], frames, blamed); own >= 0 {
-			kind, i, wanted = kindOf(&t.targets[k]), own, true
+			kind, i, wanted = t.targets[k].UnitKind(), own, true
 			break
 		}
 	}
@@ -163,16 +163,6 @@ func loopOf(u profile.Unit) *jit.Runtime {
 		return nil
 	}
 	return jit.LoopOf(u.Func)
-}
-
-func kindOf(t *point.Target) string {
-	switch {
-	case t.Self:
-		return "func-self"
-	case t.Func != "":
-		return "func"
-	}
-	return "line"
 }
 
 // unitFrom makes the unit of a frame; none where nothing is known that could name it. Code without lines or a file is

@@ -26,6 +26,22 @@ type Target struct {
 	match symbol.FuncMatcher
 }
 
+// UnitKind is the kind of units, as -u of the command line has it, to which code that is meant belongs.
+func (t *Target) UnitKind() string {
+	switch {
+	case t.Self:
+		return "func-self"
+	case t.Func != "":
+		return "func"
+	}
+	return "line"
+}
+
+// PathName is the name of a target with callers as a unit.
+func (t *Target) PathName() string {
+	return strings.ReplaceAll(strings.TrimPrefix(t.Text, "func:"), "<func:", "<")
+}
+
 // Caller is code that must be further out on the stack.
 type Caller struct {
 	File string // for the line of a call; else ""
