@@ -264,22 +264,26 @@ func (r *run) stint(c int32) {
 // stintOver goes on with what comes behind a run, or after a slice.
 func (r *run) stintOver(c int32) {
 	r.charge(c)
-	k := &r.cores[c]
-	i := k.current
-	if r.ents[i].left > instant {
+	if r.ents[r.cores[c].current].left > instant {
 		r.requeue(c)
 		r.dispatch(c)
-		return
+	} else if !r.goOn(c) {
+		r.dispatch(c)
 	}
+}
+
+// goOn lets the current entity of a core go on with its program: until its next run, or off the core. It tells whether
+// the entity runs.
+func (r *run) goOn(c int32) bool {
 	r.at = c
-	runs := r.proceed(i)
+	runs := r.proceed(r.cores[c].current)
 	r.at = recording.No
 	if runs {
 		r.stint(c)
-		return
+	} else {
+		r.leave(c)
 	}
-	r.leave(c)
-	r.dispatch(c)
+	return runs
 }
 
 // leave takes the current entity off its core: it waits.
@@ -329,14 +333,9 @@ func (r *run) dispatch(c int32) {
 		r.set(i, active)
 		k.current, k.since, k.stint = i, r.now, r.now
 		k.gen++
-		r.at = c
-		runs := r.proceed(i)
-		r.at = recording.No
-		if runs {
-			r.stint(c)
+		if r.goOn(c) {
 			return
 		}
-		r.leave(c)
 	}
 }
 
