@@ -142,12 +142,7 @@ func estimateTable(results []result) table {
 	return rows
 }
 
-func estimateCell(l levelResult) string {
-	if l.Estimate == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f [%.1f..%.1f]", l.Estimate.Gain, l.Estimate.Low, l.Estimate.High)
-}
+func estimateCell(l levelResult) string { return intervalCell(l.Estimate) }
 
 func gainCell(l levelResult) string {
 	if l.Prediction == nil {

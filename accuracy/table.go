@@ -75,11 +75,13 @@ func truthCell(l levelResult) string {
 	return fmt.Sprintf("%.1f±%.1f", l.Truth.Gain, (l.Truth.High-l.Truth.Low)/2)
 }
 
-func predictionCell(l levelResult) string {
-	if l.Prediction == nil {
+func predictionCell(l levelResult) string { return intervalCell(l.Prediction) }
+
+func intervalCell(e *estimate) string {
+	if e == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f [%.1f..%.1f]", l.Prediction.Gain, l.Prediction.Low, l.Prediction.High)
+	return fmt.Sprintf("%.1f [%.1f..%.1f]", e.Gain, e.Low, e.High)
 }
 
 func cozCell(l levelResult) string {

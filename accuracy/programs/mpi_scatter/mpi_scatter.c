@@ -6,15 +6,13 @@
  *
  *     mpirun -n 2 --bind-to none mpi_scatter PERCENT SECONDS
  */
-#include "../bench.h"
-#include <mpi.h>
+#include "../ranks.h"
 
 #define KEYS (1 << 22) /* of a rank */
 #define BUCKETS 1024
 #define KEY_BITS 19
 #define SHIFT (KEY_BITS - 10)
 
-static int ranks, rank;
 static uint32_t *keys, *buckets, *received;
 static int *ranking;
 static int sizes[BUCKETS];
@@ -74,22 +72,6 @@ static void rank_keys(int n) {
     ranking[k] += ranking[k - 1];
 }
 
-/* As visit in bench.h, but the program ends when all of its ranks do. */
-static int64_t last;
-
-static double seconds(void) { return (double)(last - bench.started) / 1e9; }
-
-static int over(void) { return bench.started && seconds() >= bench.seconds; }
-
-static void sorted_once(void) {
-  progress_done();
-  last = monotonic_ns();
-  if (bench.started)
-    bench.visits++;
-  else
-    bench.started = last;
-}
-
 static void *numbers(size_t n) {
   void *memory = malloc(n * sizeof(uint32_t));
   if (!memory)
@@ -98,11 +80,7 @@ static void *numbers(size_t n) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  bench_init(argc, argv);
-  pin(rank % 2);
+  ranks_init(argc, argv);
   keys = numbers(KEYS);
   buckets = numbers(KEYS);
   received = numbers(2 * KEYS);
@@ -119,7 +97,5 @@ int main(int argc, char **argv) {
     if (rank == 0)
       sorted_once();
   } while (!everywhere[BUCKETS]);
-  MPI_Finalize();
-  if (rank == 0)
-    printf("visits %ld seconds %.6f\n", bench.visits, seconds());
+  ranks_end();
 }

@@ -7,14 +7,12 @@
  *
  * Rank 1 takes twice as long to make its keys, so rank 0 waits for it, spinning in the library's progress loop.
  */
-#include "../bench.h"
-#include <mpi.h>
+#include "../ranks.h"
 
 #define KEYS (1 << 15) /* of a rank */
 #define BUCKETS 256
 #define PASSES 80L
 
-static int ranks, rank;
 static uint32_t keys[KEYS], sorted[KEYS], *received;
 /* The last number tells the ranks to end. */
 static int histogram[BUCKETS + 1], everywhere[BUCKETS + 1];
@@ -64,28 +62,8 @@ static void exchange(void) {
   MPI_Alltoallv(sorted, go, at, MPI_UINT32_T, received, come, from, MPI_UINT32_T, MPI_COMM_WORLD);
 }
 
-/* As visit in bench.h, but the program ends when all of its ranks do. */
-static int64_t last;
-
-static double seconds(void) { return (double)(last - bench.started) / 1e9; }
-
-static int over(void) { return bench.started && seconds() >= bench.seconds; }
-
-static void sorted_once(void) {
-  progress_done();
-  last = monotonic_ns();
-  if (bench.started)
-    bench.visits++;
-  else
-    bench.started = last;
-}
-
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  bench_init(argc, argv);
-  pin(rank % 2);
+  ranks_init(argc, argv);
   received = malloc(2 * KEYS * sizeof *received);
   random_state = (uint64_t)rank + 1;
   do {
@@ -97,7 +75,5 @@ int main(int argc, char **argv) {
     if (rank == 0)
       sorted_once();
   } while (!everywhere[BUCKETS]);
-  MPI_Finalize();
-  if (rank == 0)
-    printf("visits %ld seconds %.6f\n", bench.visits, seconds());
+  ranks_end();
 }
