@@ -73,7 +73,7 @@ enum event_kind {
 	 * a process of the target runs another program now: its place; inode 0 if that is not known
 	 */
 	EVENT_EXEC,
-	EVENT_TABLE, /* a stack led to a page of code whose table is not there yet */
+	EVENT_TABLE, /* a stack led to a page of code that has no table yet */
 	/* a file was mapped, and it is not known yet whether it has progress points */
 	EVENT_MAPPED,
 	EVENT_NAMED, /* a progress point has a name that is not known yet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0) */
-/* What the kernel side of recording and user space share: the records, and who is recorded when. */
+/* What the kernel side of recording and user space share: records, and what is recorded when. */
 #ifndef WHATIF_RECORD_H
 #define WHATIF_RECORD_H
 

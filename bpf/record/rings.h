@@ -74,7 +74,7 @@ static __always_inline bool is_recording(struct record_core *c, u64 now)
 	return 0;
 }
 
-/* How many records there are from one whose time is taken to the next: a power of two. */
+/* Of so many records the time of one is taken: a power of two. */
 #define MEASURED 64
 
 /* Writes what happened at a moment. */

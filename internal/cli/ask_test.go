@@ -15,7 +15,7 @@ import (
 	"whatif/internal/testing/synthetic"
 )
 
-// recordedProfile is a profile that has a recording and nothing else: of a program whose truth is known.
+// recordedProfile is a profile that has a recording and nothing else, of a program with a known truth.
 func recordedProfile(t *testing.T, p *synthetic.Program) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "whatif.profile")
