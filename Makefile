@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/v
 # or the commit's date.
 STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
 
-.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms mpi speed overhead scale points sqlite servers attach kernels fuzz clean
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates mpi speed overhead scale points sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -90,8 +90,9 @@ lint:
 		{ echo "tools.mod and go.mod name different versions of cilium/ebpf"; exit 1; }
 	GOARCH=arm64 go build -o /dev/null ./cmd/whatif
 
-# The tutorial's pictures of the page. A test says when they are older than the page, or than the tutorial's profiles.
+# The README's picture, and the tutorial's of the page. Tests say when they are older than what they show.
 pictures: tools
+	go test -count=1 ./internal/cli -run TestReadmeShows -update
 	go test -count=1 ./internal/web -run TestTutorialPictures -update
 
 # What shares memory between goroutines and needs no kernel side.
@@ -147,6 +148,18 @@ gate: build tools
 
 accuracy: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -rounds 3 -truth-seconds 0.5 -coz -coz-seconds 20 -check -results accuracy/RESULTS.md
+
+# What programs gain by really being changed is measured once, in two hours, and kept in bin/. Estimates of the same
+# programs are compared with that, in a quarter of an hour.
+KEPT := suite forms across
+estimates: build tools
+	@for group in $(KEPT); do \
+		only=; [ $$group = suite ] || only="-only $$group"; \
+		[ -s bin/kept-$$group.json ] || $(SUDO) env "PATH=$$PATH" "HOME=$$HOME" \
+			go run ./accuracy $$only -rounds 3 -truth-seconds 0.5 -json bin/kept-$$group.json || exit; \
+	done
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -check -results accuracy/RESULTS.md \
+		-estimates "$$(ls $(KEPT:%=bin/kept-%.json) | paste -sd,)"
 
 across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check -results accuracy/RESULTS.md

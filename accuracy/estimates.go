@@ -15,15 +15,20 @@ import (
 
 // runEstimates is the command with -estimates.
 func runEstimates(ctx context.Context, o *options, stdout, stderr io.Writer) int {
-	kept, err := readKept(o.keptFile, o.chosen)
+	kept, err := readKept(o.keptFiles, o.chosen)
 	if err != nil {
 		fmt.Fprintf(stderr, "accuracy: %v\n", err)
 		return 1
 	}
 	results, failed := estimateAll(ctx, o, kept, stderr)
+	rows := estimateTable(results)
 	lines, missed := estimateLines(results)
-	err = estimateTable(results).writeText(stdout)
+	err = rows.writeText(stdout)
 	fmt.Fprintf(stdout, "\n%s\n", strings.Join(lines, "\n"))
+	if o.resultsFile != "" {
+		how := fmt.Sprintf("Each program was recorded for %v, with nothing delayed.", o.record)
+		err = errors.Join(err, o.writeResults(how, rows, lines))
+	}
 	if err := errors.Join(err, o.writeJSON(results)); err != nil {
 		fmt.Fprintf(stderr, "accuracy: %v\n", err)
 		failed = true
@@ -40,22 +45,26 @@ func runEstimates(ctx context.Context, o *options, stdout, stderr io.Writer) int
 	return 0
 }
 
-// readKept reads the results of an earlier run, which -json has written, for the chosen programs.
-func readKept(file string, chosen []program) ([]result, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading kept results: %w", err)
-	}
+// readKept reads the results of earlier runs, which -json has written, for the chosen programs.
+func readKept(files []string, chosen []program) ([]result, error) {
 	var all []result
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("reading kept results: %s: %w", file, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading kept results: %w", err)
+		}
+		var some []result
+		if err := json.Unmarshal(text, &some); err != nil {
+			return nil, fmt.Errorf("reading kept results: %s: %w", file, err)
+		}
+		all = append(all, some...)
 	}
 	isChosen := func(r result) bool {
 		return slices.ContainsFunc(chosen, func(p program) bool { return p.name == r.Program })
 	}
 	kept := slices.DeleteFunc(all, func(r result) bool { return !isChosen(r) })
 	if len(kept) == 0 {
-		return nil, fmt.Errorf("reading kept results: %s has none of the chosen programs", file)
+		return nil, fmt.Errorf("reading kept results: %s: none of the chosen programs", strings.Join(files, ", "))
 	}
 	return kept, nil
 }

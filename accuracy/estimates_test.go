@@ -64,17 +64,17 @@ func TestReadKept(t *testing.T) {
 	if err := o.writeJSON(someEstimates()); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := readKept(file, []program{{name: "spin"}, {name: "barrier"}})
+	kept, err := readKept([]string{file}, []program{{name: "spin"}, {name: "barrier"}})
 	if err != nil || len(kept) != 2 || kept[0].Levels[1].Truth.Gain != 33 || kept[1].Refused == "" {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	if _, err := readKept(file, []program{{name: "other"}}); err == nil {
+	if _, err := readKept([]string{file}, []program{{name: "other"}}); err == nil {
 		t.Error("no program of these was kept, and no error")
 	}
 	if err := os.WriteFile(file, []byte("["), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readKept(file, nil); err == nil {
+	if _, err := readKept([]string{file}, nil); err == nil {
 		t.Error("no JSON, and no error")
 	}
 }

@@ -28,9 +28,9 @@ type options struct {
 	resultsFile, resultsSection string
 	check                       bool
 	truthOnly                   bool
-	// The file with the kept results that estimates are compared with, and how long each program is recorded.
-	keptFile string
-	record   time.Duration
+	// The files with the kept results that estimates are compared with, and how long each program is recorded.
+	keptFiles []string
+	record    time.Duration
 }
 
 // run is the command. Its status is 2 for a wrong command line, 1 if something fails or, with -check, a target is
@@ -48,7 +48,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 		fmt.Fprintf(stderr, "accuracy: %v\n", err)
 		return 1
 	}
-	if o.keptFile != "" {
+	if len(o.keptFiles) > 0 {
 		return runEstimates(ctx, o, stdout, stderr)
 	}
 	results, failed := studyAll(ctx, o, stderr)
@@ -111,9 +111,9 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.Uint64Var(&o.plan.seed, "seed", 0,
 		"`seed` of the random order of levels; 0: another one each time, which is printed")
 	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth, and make no prediction")
-	f.StringVar(&o.keptFile, "estimates", "",
-		"record each program without delays, and compare the estimates with the truths of an earlier run in this `file`, "+
-			"which -json has written")
+	kept := f.String("estimates", "",
+		"record each program without delays, and compare the estimates with the truths of earlier runs in these `files`, "+
+			"separated by commas, which -json has written; without -only: all programs in them")
 	f.DurationVar(&o.record, "record", 5*time.Second, "with -estimates: record each program this long")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
 	f.StringVar(&o.resultsFile, "results", "",
@@ -134,18 +134,30 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		o.plan.seed = rand.Uint64()
 	}
 	o.plan.predict = time.Duration(*seconds * float64(time.Second))
+	o.keptFiles = fieldsOf(*kept)
 	var err error
 	if o.plan.levels, err = parseLevels(*levels); err != nil {
 		return nil, err
 	}
-	names := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' || r == ' ' })
-	if o.resultsFile != "" {
+	names := fieldsOf(*only)
+	if len(o.keptFiles) > 0 {
+		o.resultsSection = estimatesSection
+		if len(names) == 0 {
+			o.chosen = programs
+			return o, nil
+		}
+	} else if o.resultsFile != "" {
 		if o.resultsSection, err = sectionOf(names); err != nil {
 			return nil, err
 		}
 	}
 	o.chosen, err = choose(names)
 	return o, err
+}
+
+// fieldsOf are the parts of a list on the command line.
+func fieldsOf(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // quickSettings are the defaults with -quick.
@@ -202,15 +214,15 @@ func (o *options) locate() error {
 
 // print writes the table and the summary, and the requested files.
 func (o *options) print(w io.Writer, results []result) error {
-	if err := resultTable(results).writeText(w); err != nil {
+	rows, lines := resultTable(results), summarize(results).lines()
+	if err := rows.writeText(w); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
-	for _, line := range summarize(results).lines() {
-		fmt.Fprintln(w, line)
-	}
+	fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
 	if o.resultsFile != "" {
-		if err := o.writeResults(results); err != nil {
+		how := fmt.Sprintf("Seed %d. Truths have %d rounds and more of %g s, predictions %g s.", o.plan.seed,
+			o.plan.rounds, o.plan.truthSeconds, o.plan.predict.Seconds())
+		if err := o.writeResults(how, rows, lines); err != nil {
 			return err
 		}
 	}

@@ -36,21 +36,23 @@ func isGroup(name string) bool {
 	return slices.ContainsFunc(programs, func(p program) bool { return p.group == name })
 }
 
-// section is the text of a run's section of RESULTS.md.
-func (o *options) section(results []result) (string, error) {
+// estimatesSection is the section of estimates from recordings.
+const estimatesSection = "estimates"
+
+// section is the text of a run's section of RESULTS.md: how it was made, the table, and what it comes to.
+func section(how string, rows table, lines []string) (string, error) {
 	var text strings.Builder
 	var host unix.Utsname
 	if err := unix.Uname(&host); err != nil {
 		return "", fmt.Errorf("asking for the kernel's version: %w", err)
 	}
-	fmt.Fprintf(&text, "%s, Linux %s, seed %d. Truths have %d rounds and more of %g s, predictions %g s.\n\n",
-		time.Now().Format(time.DateOnly), unix.ByteSliceToString(host.Release[:]), o.plan.seed, o.plan.rounds,
-		o.plan.truthSeconds, o.plan.predict.Seconds())
-	if err := resultTable(results).writeMarkdown(&text); err != nil {
+	fmt.Fprintf(&text, "%s, Linux %s. %s\n\n", time.Now().Format(time.DateOnly),
+		unix.ByteSliceToString(host.Release[:]), how)
+	if err := rows.writeMarkdown(&text); err != nil {
 		return "", err
 	}
 	fmt.Fprintln(&text)
-	for _, line := range summarize(results).lines() {
+	for _, line := range lines {
 		fmt.Fprintf(&text, "- %s\n", line)
 	}
 	return text.String(), nil
@@ -74,16 +76,16 @@ func replaceSection(text, name, section string) string {
 	return strings.Join(parts, mark)
 }
 
-func (o *options) writeResults(results []result) error {
+func (o *options) writeResults(how string, rows table, lines []string) error {
 	old, err := os.ReadFile(o.resultsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the results so far: %w", err)
 	}
-	section, err := o.section(results)
+	with, err := section(how, rows, lines)
 	if err != nil {
 		return err
 	}
-	text := replaceSection(string(old), o.resultsSection, section)
+	text := replaceSection(string(old), o.resultsSection, with)
 	if err := os.WriteFile(o.resultsFile, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("writing the results: %w", err)
 	}

@@ -128,3 +128,56 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestFrontDoor keeps the README short, and the index complete.
+func TestFrontDoor(t *testing.T) {
+	texts := documents(t)
+	if n := strings.Count(texts[filepath.Join(root, "README.md")], "\n"); n > 150 {
+		t.Errorf("README.md has %d lines, more than 150: details belong in docs", n)
+	}
+	index := texts[filepath.Join(root, "docs/index.md")]
+	names, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
+	if err != nil || len(names) == 0 {
+		t.Fatal("no documents: ", err)
+	}
+	for _, name := range names {
+		if base := filepath.Base(name); base != "index.md" && !strings.Contains(index, "`docs/"+base+"`") {
+			t.Errorf("docs/index.md does not name docs/%s", base)
+		}
+	}
+}
+
+// TestWarnings: docs/warnings.md has each code with which the sources warn, and no other.
+func TestWarnings(t *testing.T) {
+	text := documents(t)[filepath.Join(root, "docs/warnings.md")]
+	documented := make(map[string]bool)
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[a-z-]+`(?:, `[a-z-]+`)*) \\|").FindAllStringSubmatch(text, -1) {
+		for _, code := range strings.Split(row[1], ", ") {
+			documented[strings.Trim(code, "`")] = true
+		}
+	}
+	adds := regexp.MustCompile(`(?:\b(?:Add|add|warn|doubt)\(|\bCode: *)"([a-z]+(?:-[a-z]+)*)",|\{"(several-[a-z]+)", `)
+	used := map[string]bool{"estimate-differs": true} // a constant
+	for _, file := range tree(t) {
+		if !strings.HasPrefix(file, "internal/") || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range adds.FindAllSubmatch(source, -1) {
+			used[string(found[1])+string(found[2])] = true
+		}
+	}
+	for code := range used {
+		if !documented[code] {
+			t.Errorf("docs/warnings.md does not explain %s", code)
+		}
+	}
+	for code := range documented {
+		if !used[code] {
+			t.Errorf("docs/warnings.md explains %s, with which nothing warns", code)
+		}
+	}
+}

@@ -49,17 +49,18 @@ func (in *input) latencyWarnings(l *Latency) {
 	switch {
 	case l.Counted:
 	case ends == 0:
-		l.warn("no-latency", "nothing ended while it was measured")
+		l.warn("no-latency", "no request ended while it was measured: run longer, or choose another end")
 		return
 	case matched < leastMatched*ends:
 		l.warn("handed-over", "%.0f%% of the ends had no begin in the same thread: requests change threads, so there is a "+
 			"mean but no distribution; give both points a key (%%argN)", 100*(1-matched/ends))
 	case matched < (1-manyUnmatched)*ends:
-		l.warn("unmatched", "%.0f%% of the ends had no begin, and are in the mean only", 100*(1-matched/ends))
+		l.warn("unmatched", "%.0f%% of the ends had no begin: these requests are in the mean, and not in the percentiles",
+			100*(1-matched/ends))
 	}
 	if seen := matched + ends; !l.Counted && late > manyUnmatched*(late+seen) {
-		l.warn("counted", "%.0f%% of the begins and ends were only counted, not seen as they happened, "+
-			"and are in the mean only", 100*late/(late+seen))
+		l.warn("counted", "%.0f%% of the begins and ends were counted without their time: these requests are in the "+
+			"mean, and not in the percentiles", 100*late/(late+seen))
 	}
 	if again > manyAgain*matched {
 		l.warn("again", "%.0f%% began again before they had ended: nested or given up; the last begin counts",
@@ -70,11 +71,11 @@ func (in *input) latencyWarnings(l *Latency) {
 			"underestimated; try a longer --experiment", 100*carried/matched)
 	}
 	if in.unstable(l) {
-		l.warn("unstable", "more begin than end: the number in between keeps growing, "+
-			"so there is no mean latency to speak of")
+		l.warn("unstable", "more requests begin than end, so the latency keeps growing and has no mean: lower the load")
 	} else if mean := total / baseMatched; baseMatched > 0 && matched >= (1-manyUnmatched)*ends &&
 		math.Abs(l.Mean/mean-1) > meansDiffer {
-		l.warn("disagree", "the mean is %s by the number in between, and %s by the durations that were measured",
+		l.warn("disagree", "the mean is %s by how many requests are under way, and %s by how long they took: "+
+			"some begin or end elsewhere",
 			Duration(l.Mean), Duration(mean))
 	}
 	in.loadWarnings(l)
@@ -129,8 +130,8 @@ func (in *input) loadWarnings(l *Latency) {
 		for i := range tg.Effects {
 			e := &tg.Effects[i]
 			if e.Metric != Throughput && e.Point == l.End {
-				e.Warnings.Add("load", "requests come at another rate when this is faster (%+.0f%% at most): the latency is that "+
-					"under this load", max(most, -least)*math.Copysign(1, most+least))
+				e.Warnings.Add("load", "requests come at another rate when this is faster (%+.0f%% at most): the latency is one "+
+					"at that rate", max(most, -least)*math.Copysign(1, most+least))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ type Result struct {
 	// Estimates is what a recording says; nil: there is none. See AddEstimates.
 	Estimates *Estimates
 	Warnings  Warnings
+	Details   Warnings // doubts about so little that no number depends on it
 
 	Margin float64 // Options.Margin as used
 

@@ -11,24 +11,27 @@ import (
 // came before their tables were read need no warning.
 func TestStackDoubts(t *testing.T) {
 	for _, test := range []struct {
-		losses map[string]int64
-		want   []string
+		losses       map[string]int64
+		want, detail []string
 	}{
-		{nil, nil},
-		{map[string]int64{profile.LossTable: 20}, nil},
-		{map[string]int64{profile.LossStack: 3, "map full": 2}, []string{
+		{nil, nil, nil},
+		{map[string]int64{profile.LossTable: 20}, nil, nil},
+		{map[string]int64{profile.LossStack: 3, "map full": 2}, nil, []string{
 			"of 0.3% of the samples the callers could not be found: stacks not followed to their end 3",
-			"lost in the kernel: map full 2",
+			"the kernel side had no room for some events, which gains do not count: map full 2",
 		}},
+		{map[string]int64{profile.LossStack: 10, "map full": 20}, []string{
+			"of 1.0% of the samples the callers could not be found: stacks not followed to their end 10",
+			"the kernel side had no room for some events, which gains do not count: map full 20",
+		}, nil},
 		{map[string]int64{profile.LossStack: 1, profile.LossTable: 100}, []string{
-			"of 0.1% of the samples the callers could not be found: stacks not followed to their end 1",
 			"10.0% of the samples came too early to be given to any code: stacks met before their unwind tables were read " +
 				"100; a longer run has fewer",
-		}},
+		}, []string{"of 0.1% of the samples the callers could not be found: stacks not followed to their end 1"}},
 		{map[string]int64{profile.LossPlace: 100, profile.LossTable: 20}, []string{
 			"12.0% of the samples came too early to be given to any code: samples at code met for the first time 100, stacks " +
 				"met before their unwind tables were read 20; a longer run has fewer",
-		}},
+		}, nil},
 	} {
 		d := &profile.Data{
 			Run:         profile.Run{CPUs: 2, Points: []profile.Point{{Name: "p"}}},
@@ -37,14 +40,21 @@ func TestStackDoubts(t *testing.T) {
 		var res Result
 		in := &input{runs: []*profile.Data{d}}
 		in.experimentWarnings(&res)
-		var got []string
-		for _, w := range res.Warnings {
-			if w.Code != "no-data" {
-				got = append(got, w.Text)
-			}
-		}
-		if !slices.Equal(got, test.want) {
+		if got := textsOf(res.Warnings); !slices.Equal(got, test.want) {
 			t.Errorf("%v:\n%q, want\n%q", test.losses, got, test.want)
 		}
+		if got := textsOf(res.Details); !slices.Equal(got, test.detail) {
+			t.Errorf("%v: details\n%q, want\n%q", test.losses, got, test.detail)
+		}
 	}
+}
+
+// textsOf are the texts of warnings, but for the one that there are no experiments.
+func textsOf(all Warnings) (texts []string) {
+	for _, w := range all {
+		if w.Code != "no-data" {
+			texts = append(texts, w.Text)
+		}
+	}
+	return texts
 }

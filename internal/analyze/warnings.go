@@ -58,31 +58,35 @@ func (in *input) pointFacts(p *Point, t *track) {
 	}
 	switch {
 	case p.Visits == 0:
-		p.Warnings.Add("never-visited", "point %s was visited 0 times in %.0f s", p.Name, seconds)
+		p.Warnings.Add("never-visited", "point %s was visited 0 times in %.0f s: it tells nothing. "+
+			"Is it the right point, and does the load run?", p.Name, seconds)
 		return
 	case t.count == 0:
-		p.Warnings.Add("no-baseline", "point %s: no usable baseline, so nothing to compare with", p.Name)
+		p.Warnings.Add("no-baseline", "point %s: no time without a speed-up could be used, so there is nothing to "+
+			"compare with: run longer", p.Name)
 		return
 	case t.visits == 0:
-		p.Warnings.Add("no-baseline", "point %s: no visit in any baseline, so nothing to compare with", p.Name)
+		p.Warnings.Add("no-baseline", "point %s was not visited while nothing was sped up, so there is nothing to "+
+			"compare with: run longer, or choose a point that is visited more often", p.Name)
 		return
 	}
 	p.Rate = 1e9 * t.visits / (t.mean * float64(t.count))
 	if t.df < 2 {
-		p.Warnings.Add("few-baselines", "point %s: %d %s, too few to know the noise: no intervals",
+		p.Warnings.Add("few-baselines", "point %s: %d %s, too few to know the noise: no intervals; run longer",
 			p.Name, t.count, plural(t.count, "baseline"))
 		return
 	}
 	p.Noise = 100 * math.Sqrt(t.variance)
 	if mean := t.visits / float64(t.count); mean < fewVisitsPerWindow {
-		p.Warnings.Add("few-visits", "point %s: %.2g visits in a baseline; longer experiments, or a point that is visited "+
-			"more often, would tell more", p.Name, mean)
+		p.Warnings.Add("few-visits", "point %s: %.2g visits in a baseline, so intervals are wide: use a longer "+
+			"--experiment, or a point that is visited more often", p.Name, mean)
 	} else if p.Noise > noisyPercent {
-		p.Warnings.Add("unstable-baseline", "point %s: the time per visit in one baseline differs by ±%.0f%% "+
-			"from its neighbours'", p.Name, min(p.Noise, 999))
+		p.Warnings.Add("unstable-baseline", "point %s is noisy: its time per visit varies by ±%.0f%% from one "+
+			"baseline to the next, so intervals are wide; run longer, or on a quiet machine", p.Name, min(p.Noise, 999))
 	}
 	if f := t.drift(); f > driftFactor {
-		p.Warnings.Add("drift", "point %s: its time per visit changed by a factor of %.3g while measuring", p.Name, f)
+		p.Warnings.Add("drift", "point %s: its time per visit changed by a factor of %.3g while measuring, so gains are "+
+			"those of a mixture: --warmup leaves a slow start out", p.Name, f)
 	}
 }
 
@@ -113,7 +117,8 @@ func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 	case f.total == 0 && (tg.Tried == 0 || t.visits == 0):
 		return // the target or the point has a warning about it
 	case f.total == 0:
-		e.Warnings.Add("no-data", "none of its %d %s can be compared at this point", tg.Tried, plural(tg.Tried, "experiment"))
+		e.Warnings.Add("no-data", "none of its %d %s can be compared at this point: there was no visit, or no baseline "+
+			"near it", tg.Tried, plural(tg.Tried, "experiment"))
 		return
 	case f.total < leastTrials:
 		e.Warnings.Add("few-experiments", "%d %s: needs at least %d for an interval",
@@ -121,14 +126,15 @@ func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 		return
 	}
 	if f.phase != 1 {
-		e.Warnings.Add("phases", "it runs in phases of the program: what was gained in them was multiplied by %.2f", f.phase)
+		e.Warnings.Add("phases", "it runs in some phases of the program only: the gain in them was multiplied by %.2f, "+
+			"their share", f.phase)
 	}
 	var visits float64
 	for _, s := range f.levels {
 		visits += s.visits
 	}
 	if visits < 2*fewVisits {
-		e.Warnings.Add("few-visits", "%.0f visits in %d experiments", visits, f.total)
+		e.Warnings.Add("few-visits", "only %.0f visits in %d experiments: a longer run tells more", visits, f.total)
 	}
 	switch {
 	case f.clipped == 1:
@@ -137,13 +143,13 @@ func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 		e.Warnings.Add("outliers", "%d of %d experiments were outliers: their weight was reduced", f.clipped, f.total)
 	}
 	if f.disagree > 1 {
-		e.Warnings.Add("runs-disagree", "its %d runs say different things, by more than their noise: intervals were made "+
-			"%.1f times as wide", f.runs, math.Sqrt(f.disagree))
+		e.Warnings.Add("runs-disagree", "its %d runs differ by more than their noise: intervals were made %.1f times as wide",
+			f.runs, math.Sqrt(f.disagree))
 	}
 	if up, down := e.certainLevels(); up && down {
 		e.Warnings.Add("bends", "gains at some speed-ups, loses at others: look at the curve")
 	} else if e.Slope.Bounded && (e.Verdict == Faster && e.Slope.Low <= 0 || e.Verdict == Slower && e.Slope.High >= 0) {
-		e.Warnings.Add("bends", "the curve bends: its slope is not its effect")
+		e.Warnings.Add("bends", "the curve bends: read its gains, and not a straight line through them")
 	}
 }
 
@@ -214,7 +220,8 @@ func (in *input) unitWarnings() {
 			continue
 		}
 		if x := 100 * median(own.unpaid); x > unpaidPercent {
-			tg.Warnings.Add("unpaid", "in half of its experiments %.0f%% or more of their time was still owed at the end", x)
+			tg.Warnings.Add("unpaid", "in half of its experiments delays of %.0f%% or more were still to be made "+
+				"at the end: its gains may be too large by as much; use a longer --experiment", x)
 		}
 		const more = 2 // times the figure of all experiments; below that, the result has the warning
 		if x := 100 * own.foreign / own.cpu; x > foreignPercent && own.foreign*all.cpu > more*all.foreign*own.cpu {
@@ -313,36 +320,53 @@ func (in *input) experimentWarnings(res *Result) {
 			"and why that cannot be", res.Samples)
 	}
 	if x := 100 * median(unpaid); x > unpaidPercent {
-		res.Warnings.Add("unpaid", "in half of the experiments %.0f%% or more of their time was still owed at the end", x)
+		res.Warnings.Add("unpaid", "in half of the experiments delays of %.0f%% or more were still to be made at the end: "+
+			"gains may be too large by as much; use a longer --experiment", x)
 	}
 	slices.Sort(turns)
 	if len(turns) >= 10 && quantile(turns, 0.1) < spinFactor*quantile(turns, 0.5) {
-		res.Warnings.Add("hidden-contention", "in a tenth of the experiments pauses ran at %.0f%% of their usual speed: "+
-			"the cores were not all there",
+		res.Warnings.Add("hidden-contention", "in a tenth of the experiments the cores ran at %.0f%% of their usual speed, "+
+			"as something outside of this machine had them: gains may be off",
 			100*quantile(turns, 0.1)/quantile(turns, 0.5))
 	}
 	losses := in.losses()
-	in.stackWarnings(res, losses)
-	if len(losses) > 0 {
-		res.Warnings.Add("losses", "lost in the kernel: %s", list(losses))
+	samples := in.countedSamples()
+	in.stackWarnings(res, losses, samples)
+	if n := total(losses); n > 0 {
+		res.warningsAbout(n, samples).Add("losses", "the kernel side had no room for some events, which gains do "+
+			"not count: %s", list(losses))
 	}
+}
+
+// detail is the share of what was measured, in percent, below which a loss changes no number that is shown.
+const detail = 1
+
+// warningsAbout is where a doubt about some of the samples belongs.
+func (res *Result) warningsAbout(some, samples int64) *Warnings {
+	if 100*some < detail*samples {
+		return &res.Details
+	}
+	return &res.Warnings
+}
+
+// countedSamples is how many ticks met the program in experiments: losses are counted for each tick.
+func (in *input) countedSamples() (n int64) {
+	for _, d := range in.runs {
+		for i := range d.Experiments {
+			n += d.Experiments[i].Samples * int64(d.Experiments[i].TicksEach())
+		}
+	}
+	return n
 }
 
 // stackWarnings removes the losses that are samples, and gives them as a share. Unwind tables are
 // read when a stack first needs them, so some early stacks are normal; too many of them are worth a
 // warning.
-func (in *input) stackWarnings(res *Result, losses map[string]int64) {
+func (in *input) stackWarnings(res *Result, losses map[string]int64, samples int64) {
 	const manyEarly = 2 // percent
-	var samples int64
-	for _, d := range in.runs {
-		for i := range d.Experiments {
-			e := &d.Experiments[i]
-			samples += e.Samples * int64(e.TicksEach()) // losses are counted per tick
-		}
-	}
 	percent := func(lost int64) float64 { return 100 * float64(lost) / float64(max(samples, lost, 1)) }
 	if n := losses[profile.LossStack]; n > 0 {
-		res.Warnings.Add("stacks", "of %s of the samples the callers could not be found: %s %d",
+		res.warningsAbout(n, samples).Add("stacks", "of %s of the samples the callers could not be found: %s %d",
 			percentText(percent(n)), profile.LossStack, n)
 	}
 	early := make(map[string]int)
@@ -398,14 +422,14 @@ func (in *input) machineWarnings(res *Result, foreign, steal float64) {
 			"on this busy machine", foreign)
 	}
 	if steal > stealPercent {
-		res.Warnings.Add("steal", "the hypervisor took %.0f%% of the CPU time", steal)
+		res.Warnings.Add("steal", "the hypervisor took %.0f%% of the CPU time: gains are noisy, and may be off", steal)
 	}
 	if own := 100 * float64(res.OwnNS) / math.Max(1, float64(res.RealNS)); own > ownPercent {
-		res.Warnings.Add("own-cpu", "whatif itself took %.1f%% of a core", own)
+		res.Warnings.Add("own-cpu", "whatif itself took %.1f%% of a core: count fewer points, or use a longer --period", own)
 	}
 }
 
-func total(counts map[string]int) (n int) {
+func total[N int | int64](counts map[string]N) (n N) {
 	for _, c := range counts {
 		n += c
 	}

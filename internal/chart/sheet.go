@@ -32,23 +32,14 @@ type Sheet struct {
 
 // Write writes the whole SVG file.
 func (s *Sheet) Write(w io.Writer) error {
-	const gap, line = 24.0, 17.0
 	high := s.Width * 0.62
 	columns := 1
 	for _, sec := range s.Sections {
 		columns = max(columns, min(3, len(sec.Panels)))
 	}
 	wide := gap + float64(columns)*(s.Width+gap)
-	letters := func(room, size float64) int { return int(room / (0.56 * size)) }
 	var d drawing
-	y := gap + 14
-	d.text(gap, y, "title", "start", cut(s.Title, letters(wide-2*gap, 17)))
-	for _, note := range s.Notes {
-		for _, l := range wrap(note, letters(wide-2*gap, 11)) {
-			y += line
-			d.text(gap, y, "", "start", l)
-		}
-	}
+	y := d.head(s.Title, s.Notes, wide)
 	for _, sec := range s.Sections {
 		y += gap + 8
 		d.text(gap, y, "name", "start", cut(sec.Heading, letters(wide-2*gap, 12.5)))
@@ -75,12 +66,35 @@ func (s *Sheet) Write(w io.Writer) error {
 			}
 		}
 	}
-	y += gap / 2
+	return d.writeFile(w, s.Title, wide, y+gap/2)
+}
+
+// Distances in a file.
+const gap, line = 24.0, 17.0
+
+// letters is how many letters of a size there is room for.
+func letters(room, size float64) int { return int(room / (0.56 * size)) }
+
+// head writes what stands above all drawings of a file, and returns where it ends.
+func (d *drawing) head(title string, notes []string, wide float64) (y float64) {
+	y = gap + 14
+	d.text(gap, y, "title", "start", cut(title, letters(wide-2*gap, 17)))
+	for _, note := range notes {
+		for _, l := range wrap(note, letters(wide-2*gap, 11)) {
+			y += line
+			d.text(gap, y, "", "start", l)
+		}
+	}
+	return y
+}
+
+// writeFile writes what was drawn as a file.
+func (d *drawing) writeFile(w io.Writer, title string, wide, high float64) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"%s\" height=\"%s\" "+
 		"viewBox=\"0 0 %[1]s %[2]s\">\n<title>%s</title>\n<style>\n%s</style>\n"+
 		"<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n%s</svg>\n",
-		num(wide), num(y), html.EscapeString(s.Title), Style, d.String())
+		num(wide), num(high), html.EscapeString(title), Style, d.String())
 	return out.Flush()
 }
 

@@ -55,6 +55,7 @@ func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		"--target of whatif run, or file:NAME, or binary:NAME; below 0 it is slower")
 	cores := f.Int("cores", 0, "with `N` cores (default: as many as when it was recorded)")
 	format := f.String("format", "text", "`text|json`")
+	f.colored()
 	files, err := parse(sh, f, args, 0, 1)
 	switch {
 	case err != nil:
@@ -74,7 +75,7 @@ func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		if *format == "json" {
 			return report.AskJSON(w, answer)
 		}
-		return report.Ask(w, answer, terminalOptions(w, report.Options{}))
+		return report.Ask(w, answer, sh.terminalOptions(w, report.Options{}))
 	})
 }
 

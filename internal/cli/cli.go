@@ -44,6 +44,7 @@ type shell struct {
 	stdout, stderr io.Writer
 	// describe, if set, gets the command's flags, and the command does nothing else; see describe.go.
 	describe func(*flags)
+	color    colors
 }
 
 type command struct {
@@ -63,13 +64,13 @@ func commands() []command {
 		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"ask", "[flags] [FILE]", "what several changes at once would bring, from a recording", askCommand},
-		{"view", "[flags] [FILE...]", "the same in a browser, served on loopback", viewCommand},
+		{"view", "[flags] [FILE...]", "show profiles in a browser", viewCommand},
 		{"diff", "[flags] OLD NEW",
-			"what changed from one profile to another, and did the promised gain arrive", diffCommand},
-		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a gain or a loss is surely not as it should be", checkCommand},
+			"compare two profiles: what changed, and did the predicted gain come", diffCommand},
+		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a limit on gains or losses is certainly broken", checkCommand},
 		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
 		{"device", "[flags] [WORD [ARG...]]",
-			"how fast this machine is, and other machines", deviceCommand},
+			"measure how fast this machine is, and compare it with others", deviceCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version, and the commit that it was built from", versionCommand},
 		{"completion", "bash|zsh|fish", "print completions for a shell", completionCommand},
@@ -89,7 +90,7 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 	switch name {
 	case "-h", "-help", "--help":
 		name = "help"
-	case "-version", "--version":
+	case "-V", "-version", "--version":
 		name = "version"
 	}
 	for _, c := range commands() {
@@ -192,6 +193,7 @@ type flags struct {
 	starts bool              // the first operand is a program, and all that follows are its arguments
 	// How many operands the command takes; most < 0 is any number.
 	least, most int
+	color       colors // of the commands that print tables
 }
 
 func newFlags(name string) *flags {
@@ -221,6 +223,7 @@ func parse(sh *shell, f *flags, args []string, least, most int) ([]string, error
 	if errors.Is(err, flag.ErrHelp) {
 		f.help(sh.stderr)
 	}
+	sh.color = f.color
 	return rest, err
 }
 

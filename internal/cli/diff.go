@@ -17,6 +17,7 @@ func diffCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f.short("o", "output")
 	top := f.Int("top", 20, "show only the `N` units that changed most; 0: all")
 	point := f.String("point", "", "show only the progress point `NAME`")
+	f.colored()
 	var profiles profilesFlags
 	profiles.define(f)
 	files, err := parse(sh, f, args, 2, 2)
@@ -44,7 +45,7 @@ func diffCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		case "github":
 			return report.GitHubDiff(w, c, opt)
 		}
-		return report.Diff(w, c, terminalOptions(w, opt))
+		return report.Diff(w, c, sh.terminalOptions(w, opt))
 	})
 }
 

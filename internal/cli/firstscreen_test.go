@@ -20,7 +20,8 @@ const (
 )
 
 // TestReadmeShows compares the table at the top of the README with the report on the profile from which the table was
-// made. It also checks what the README says about that profile. With -update the table is written again.
+// made, and its picture with the map of that profile. It also checks what the README says about it. With -update both
+// are made again.
 func TestReadmeShows(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -47,6 +48,18 @@ func TestReadmeShows(t *testing.T) {
 		}
 	} else if got != want {
 		t.Errorf("whatif prints\n%s\nthe README shows\n%s\n(go test ./internal/cli -run TestReadmeShows -update)", want, got)
+	}
+	var picture bytes.Buffer
+	if err := report.Map(&picture, result, report.Options{Top: 20}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(example, "map.svg")
+	if was, err := os.ReadFile(file); !bytes.Equal(was, picture.Bytes()) && *update {
+		if err := os.WriteFile(file, picture.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !bytes.Equal(was, picture.Bytes()) {
+		t.Errorf("%s is not what whatif draws (make pictures): %v", file, err)
 	}
 	if n := bytes.Count(text[:block[5]], []byte("\n")); n > firstScreen {
 		t.Errorf("the table ends at line %d", n)

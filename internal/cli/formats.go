@@ -40,6 +40,7 @@ func formats() []format {
 		{"csv", func(w io.Writer, in *input) error { return report.CSV(w, in.result, in.opt) }},
 		{"html", nil}, // the page: see profilesFlags.page
 		{"svg", func(w io.Writer, in *input) error { return report.SVG(w, in.result, in.opt) }},
+		{"map", func(w io.Writer, in *input) error { return report.Map(w, in.result, in.opt) }},
 		{"github", func(w io.Writer, in *input) error { return report.GitHub(w, in.result, in.opt) }},
 		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result, in.opt) }},
 		{"coz", func(w io.Writer, in *input) error { return report.Coz(w, in.runs, false) }},

@@ -24,7 +24,7 @@ func (sh *shell) listUnits(ctx context.Context, cfg experiment.Config, r *runFla
 	for _, u := range outcome.Listing.Units {
 		sampled = append(sampled, report.Sampled(u))
 	}
-	opt := terminalOptions(sh.stderr, report.Options{Top: listedUnits})
+	opt := sh.terminalOptions(sh.stderr, report.Options{Top: listedUnits})
 	fmt.Fprintln(sh.stderr)
 	return r.status(outcome), errors.Join(err, report.Units(sh.stderr, sampled, outcome.Listing.Samples, opt))
 }

@@ -18,7 +18,7 @@ const (
 		"the program's own. whatif system does the same with its load, and whatif attach exits with 0. 1: whatif check " +
 		"found that a limit surely does not hold, or, with --strict, could not tell that it holds. 2: the command line " +
 		"is wrong. 125: whatif itself failed. 126: the program cannot be executed. 127: the program is not found."
-	manDebuginfod = "Where debug information is fetched from, where it is kept, and what is too much."
+	manDebuginfod = "Servers of debug information, the directory for what they send, and the largest download."
 )
 
 // ManPage returns whatif(1), in roff. TestManPage compares it with the committed page, and writes that page.

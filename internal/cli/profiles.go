@@ -51,8 +51,8 @@ func (p *profilesFlags) read(files []string) ([]*profile.Data, []analyze.Warning
 		}
 	}
 	if unknown > 0 && unknown+builds > 1 {
-		doubt("unknown-build", fmt.Sprintf("of %d of the runs the build of the program is not known: "+
-			"whether they are of the same is yours to know", unknown))
+		doubt("unknown-build", fmt.Sprintf("%d of the runs do not say of which build the program was: "+
+			"whatif cannot tell whether they belong together", unknown))
 	}
 	for _, differs := range []struct {
 		code, what string

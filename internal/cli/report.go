@@ -25,6 +25,8 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	unit := f.String("unit", "", "of an SVG: all curves of the unit `NAME`")
 	verbose := f.Bool("verbose", false, "in text: where each run was made, of which build, and what measuring took")
 	against := f.String("compare", "", "in HTML: show the profile `FILE` beside it, from before a change")
+	f.short("v", "verbose")
+	f.colored()
 	var profiles profilesFlags
 	profiles.define(f)
 	files, err := parse(sh, f, args, 0, -1)
@@ -76,7 +78,7 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		in.opt.Top = 0
 	}
 	return 0, sh.writeTo(*output, func(w io.Writer) error {
-		in.opt = terminalOptions(w, in.opt)
+		in.opt = sh.terminalOptions(w, in.opt)
 		return form.write(w, in)
 	})
 }

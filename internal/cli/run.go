@@ -58,6 +58,7 @@ type runFlags struct {
 	preserveStatus     bool
 	noDelays           bool
 	runtimeFlags       bool
+	page               string   // the file that gets the results as a page
 	typed              []string // the command and its arguments
 }
 
@@ -72,9 +73,13 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	f.BoolVar(&r.overwrite, "overwrite", false, "replace the runs that the output file has, instead of adding to them")
 	f.BoolVar(&r.noDelays, "no-delays", false,
 		"record only, for estimates: nothing is ever stopped; the recording is in the output file")
+	f.StringVar(&r.page, "report", "", "at the end, write the page with the results to this `FILE`, in HTML")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
+	f.short("q", "quiet")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
-	f.BoolVar(&r.verbose, "verbose", false, "tell details of what cannot be resolved, and of what measuring took")
+	f.BoolVar(&r.verbose, "verbose", false, "say what cannot be resolved, and what measuring took")
+	f.short("v", "verbose")
+	f.colored()
 }
 
 func (r *runFlags) definePoints(f *flags, withoutPoints string) {
@@ -112,7 +117,7 @@ func (r *runFlags) defineUnits(f *flags) {
 		"the kernel's functions can be units, too, and targets, and be in --include and --exclude\n"+
 			"(default: the kernel's time counts for the code that calls it)")
 	f.StringVar(&r.vmlinux, "vmlinux", "",
-		"with --kernel: lines of the kernel's source, by its image with debug information, `FILE`")
+		"with --kernel: the kernel's image with debug information, `FILE`, for lines of its source")
 	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
 	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
 }
@@ -128,7 +133,7 @@ func (r *runFlags) defineExperiments(f *flags) {
 	f.length(&r.period, "period", 0,
 		"sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
 			"with -s 0, as nothing is sped up)")
-	f.length(&r.length, "experiment", defaultLength, "least `LENGTH` of an experiment")
+	f.length(&r.length, "experiment", defaultLength, "the shortest `LENGTH` of an experiment")
 	f.seconds(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
 }
 
@@ -192,6 +197,7 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	if err := r.scope(&cfg); err != nil {
 		return cfg, usageError{err}
 	}
+	cfg.Record = r.recorded(&cfg)
 	return cfg, r.check(&cfg)
 }
 
@@ -237,10 +243,28 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("--vmlinux without --kernel: the kernel's lines would not be looked at")
 	case r.length < 10*r.period:
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
+	case r.page != "" && (r.noDelays || r.listUnits):
+		return wrongLine("--report has the results of experiments, and there are none")
 	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
 		return wrongLine("--duration, --warmup and --repeat cannot be negative")
 	}
 	return nil
+}
+
+// recorded is for how long a run is recorded between its experiments, so that the report has estimates of what is not
+// tried: a tenth of it. Where code is named with -t, all of it is for that code.
+func (r *runFlags) recorded(cfg *experiment.Config) time.Duration {
+	const shortest, longest = 1500 * time.Millisecond, 5 * time.Second
+	share := cfg.Duration / 10
+	switch {
+	case cfg.Rests() || len(cfg.Targets) > 0 || len(cfg.Without) > 0 || r.listUnits || r.noDelays:
+		return 0
+	case cfg.Duration == 0:
+		return shortest
+	case share < shortest:
+		return 0
+	}
+	return min(share, longest)
 }
 
 // setDefaults sets what the command line does not. If nothing is sped up (rests), measuring is to cost little. By
@@ -322,10 +346,22 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		}
 		sh.adviseRepeat(outcome, cfg, r)
 	}
+	if r.page != "" && outcome.Written {
+		err = errors.Join(err, sh.writePage(r.output, r.page))
+	}
 	if page != nil {
 		err = errors.Join(err, page.wait(profiling, sh, outcome.Data))
 	}
 	return r.status(outcome), err
+}
+
+// writePage writes the page of a profile to a file.
+func (sh *shell) writePage(profile, file string) error {
+	page, err := (&profilesFlags{}).page([]string{profile}, "")
+	if err != nil {
+		return fmt.Errorf("writing the report to %s: %w", file, err)
+	}
+	return sh.writeTo(file, page.WriteHTML)
 }
 
 // status is the exit status of whatif. If whatif ended the program, as the command line says, the program has not
@@ -394,7 +430,7 @@ func (sh *shell) summary(outcome *experiment.Outcome, verbose bool) {
 	runs := []*profile.Data{outcome.Data}
 	result := analyze.Analyze(runs, analyze.Options{})
 	addEstimates(result, runs, nil)
-	opt := terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})
+	opt := sh.terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100, Verbose: verbose})
 	if err := report.Text(sh.stderr, result, opt); err != nil {
 		sh.complain(err)
 	}

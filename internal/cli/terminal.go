@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -30,15 +31,43 @@ func dumb() bool {
 	return t == "" || t == "dumb"
 }
 
+// colors says when text is coloured; "": on a terminal, unless NO_COLOR is set.
+type colors string
+
+const (
+	always colors = "always"
+	never  colors = "never"
+)
+
+func (c *colors) String() string { return string(*c) }
+
+func (c *colors) Set(s string) error {
+	switch s {
+	case "auto":
+		*c = ""
+	case string(always), string(never):
+		*c = colors(s)
+	default:
+		return fmt.Errorf("%q is none of auto, always and never", s)
+	}
+	return nil
+}
+
+// colored gives a command that prints tables its --color.
+func (f *flags) colored() {
+	f.Var(&f.color, "color", "colours in tables: `auto|always|never` (default: on a terminal, unless NO_COLOR is set)")
+}
+
 // terminalOptions fits the options of a text report to the terminal w. If w is not a terminal, they stay as they are.
-func terminalOptions(w io.Writer, opt report.Options) report.Options {
+func (sh *shell) terminalOptions(w io.Writer, opt report.Options) report.Options {
+	opt.Color = sh.color == always
 	f, ok := w.(*os.File)
 	if !ok || !isTerminal(f) {
 		return opt
 	}
 	opt.Width = width(f)
 	opt.Curves = true
-	opt.Color = os.Getenv("NO_COLOR") == "" && !dumb()
+	opt.Color = opt.Color || sh.color == "" && os.Getenv("NO_COLOR") == "" && !dumb()
 	opt.ASCII = !utf8Locale()
 	return opt
 }

@@ -57,6 +57,7 @@ type Config struct {
 	Experiment time.Duration      // least length of an experiment
 	Warmup     time.Duration      // before the first experiment
 	Duration   time.Duration      // stop profiling after this; 0: when the program ends
+	Record     time.Duration      // how much of the run is recorded, for estimates, without experiments; 0: nothing
 	Repeat     int                // executions of the program; 0: one, or as many as fit in Duration
 	Seed       uint64
 	// Enough, when set, is asked now and then whether the data say enough: then profiling stops as if Duration were over.
@@ -104,6 +105,9 @@ func (c *Config) needsScheduler(source bool) bool {
 	traced := func(p point.Spec) bool { return p.Kind == point.Tracepoint }
 	return !c.Rests() || len(c.Waiting) > 0 || len(waitTargets(c)) > 0 || source || slices.ContainsFunc(c.Points, traced)
 }
+
+// unrecordable tells whether the kernel side of recording cannot follow the target.
+func (c *Config) unrecordable() bool { return c.System || c.Attach != nil && c.Attach.Cgroup != "" }
 
 // longestStop bounds one stop. A thread owes more than a few sampling periods only after a long sleep; the rest it pays
 // at its next ticks. Where the whole machine is profiled it has to stay usable: urgent work waits for a stop, and for

@@ -19,12 +19,19 @@ func (r *run) describe() (err error) {
 // newRunRecord is what the record of any run has.
 func newRunRecord(cfg *Config, started time.Time) profile.Run {
 	host, _ := os.Hostname() // a name for the reader; nothing depends on it
-	return profile.Run{
+	run := profile.Run{
 		Version: profile.Version, ID: strconv.FormatUint(cfg.Seed, 36) + "-" + strconv.Itoa(os.Getpid()),
 		Started: started,
 		Host:    host, Kernel: kernelRelease(), CPUs: runtime.NumCPU(), CPUModel: cpuModel(),
 		PeriodNS: int64(cfg.Period), Seed: cfg.Seed, Speedups: cfg.Speedups, Unit: cfg.Kind,
 	}
+	for _, t := range cfg.Targets {
+		run.Targets = append(run.Targets, t.Text)
+	}
+	for _, class := range cfg.Waiting {
+		run.Waiting = append(run.Waiting, class.String())
+	}
+	return run
 }
 
 // record is the run's record.
@@ -41,12 +48,6 @@ func (r *run) record() profile.Run {
 	}
 	if run.WholeRuns {
 		run.Points = []profile.Point{{Name: "run", Kind: "exit", Spec: "exit"}}
-	}
-	for _, t := range r.cfg.Targets {
-		run.Targets = append(run.Targets, t.Text)
-	}
-	for _, class := range r.cfg.Waiting {
-		run.Waiting = append(run.Waiting, class.String())
 	}
 	return run
 }

@@ -3,6 +3,8 @@ package experiment
 import (
 	"context"
 	"time"
+
+	"whatif/internal/ledger"
 )
 
 // Where nothing is sped up there are no units to try in turn, and each end of an experiment takes time from a program
@@ -42,6 +44,11 @@ func (l *trialLoop) whileRunning(ctx context.Context, p subject) {
 		l.takePoints()
 		if len(l.probes.Points()) == 0 { // they are still to come
 			l.pause(ctx, p, l.cfg.Experiment/4)
+			l.meter.rebase()
+			continue
+		}
+		if l.recorded != nil && ledger.Now()-l.start >= uint64(recordAfter) {
+			l.recordPart(ctx, p)
 			l.meter.rebase()
 			continue
 		}

@@ -63,7 +63,8 @@ type maker struct {
 	missed   int
 	followed time.Time
 	answers  map[ledger.Place]madeAnswer
-	told     bool // that there was no memory for its code
+	told     bool    // that there was no memory for its code
+	java     *javaVM // nil: it is no Java virtual machine
 }
 
 // madeAnswer is what the kernel side was told of a place.
@@ -98,6 +99,9 @@ func (t *unitTable) answerGenerated(e ledger.Event) error {
 		t.follow(m)
 	}
 	a := madeAnswer{e.Address, m.table.Find(e.Address)}
+	if m.java != nil && a.body == nil {
+		m.java.unknown = true
+	}
 	if t.made.answers < mostAnswers {
 		if _, again := m.answers[e.Place]; !again {
 			t.made.answers++
@@ -119,6 +123,7 @@ func (t *unitTable) makerOf(e ledger.Event) *maker {
 		if exe, err := target.Executable(e.Process); err == nil {
 			m.program = exe.Path
 		}
+		m.java = javaOf(e.Process)
 		t.made.makers[id] = m
 	}
 	return m
@@ -163,6 +168,9 @@ func (t *unitTable) stopGenerated() { t.made.over.Do(func() { close(t.made.stop)
 // follow reads what a process has written since the last time, and corrects the answers that were given.
 func (t *unitTable) follow(m *maker) {
 	m.followed = time.Now()
+	if m.java != nil {
+		t.followJava(m)
+	}
 	wait := min(longestLook, lookAgain<<min(m.missed, 8))
 	if (m.follower == nil || !m.isDump) && time.Since(m.looked) > wait {
 		m.looked = time.Now()
@@ -235,6 +243,15 @@ func (m *maker) use(f *os.File, follower *jit.Follower) {
 	m.file, m.follower = f, follower
 }
 
+// forgetFile has the file opened, and read, once more.
+func (m *maker) forgetFile() {
+	if m.file != nil {
+		m.file.Close()
+	}
+	m.table.Close() // it can be filled again
+	m.file, m.follower = nil, nil
+}
+
 var dumpName = regexp.MustCompile(`^jit-[0-9]+\.dump$`)
 
 // dumpOf is the path of a process's jitdump, in its own mount namespace; "": it has none. A runtime maps the first page
@@ -271,6 +288,7 @@ func (t *unitTable) forgetMaker(m *maker) {
 			t.log.Debug(err.Error())
 		}
 	}
+	t.forgetJava(m)
 	t.made.answers -= len(m.answers)
 	m.table.Close()
 	if m.file != nil {

@@ -7,6 +7,7 @@ import (
 	"whatif/internal/hint"
 	"whatif/internal/point"
 	"whatif/internal/profile"
+	"whatif/internal/recording"
 )
 
 // recorder owns the data of a run, in memory and in the profile's file.
@@ -155,6 +156,17 @@ func (r *recorder) addFound(points []point.Spec, latencies []profile.Latency) {
 // profilePoint is a progress point as profiles have it.
 func profilePoint(spec point.Spec) profile.Point {
 	return profile.Point{Name: spec.Name, Kind: string(spec.Kind), Spec: spec.Text}
+}
+
+// keepRecording puts the recording of a part of the run into the data.
+func (r *recorder) keepRecording(made *recording.Recording) {
+	r.data.SetRecording(made)
+	if r.lost != nil || r.out == nil {
+		return
+	}
+	if err := r.out.WriteRecording(made); err != nil {
+		r.lost = fmt.Errorf("writing the recording: %w", err)
+	}
 }
 
 // end completes the data.

@@ -302,6 +302,7 @@ func (t *unitTable) close() {
 		if m.file != nil {
 			m.file.Close()
 		}
+		t.forgetJava(m)
 	}
 	for _, b := range t.program {
 		b.Close() // a second time does nothing

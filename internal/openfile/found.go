@@ -41,6 +41,9 @@ func (f *Found) Open(flags int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// Path is a name that leads to the file itself, as long as f is open.
+func (f *Found) Path() string { return Path(f.fd) }
+
 // Close closes f, and no file that Open returned.
 func (f *Found) Close() { unix.Close(f.fd) }
 

@@ -14,7 +14,6 @@ package openfile
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -85,45 +84,6 @@ func Regular(rights Rights, root, path string) (f *os.File, err error) {
 		return err
 	})
 	return f, err
-}
-
-// ErrPlanted means that somebody else than the owner may have put a file, or a link, where it is.
-var ErrPlanted = errors.New("it is a link, or another user's file")
-
-// OwnFile opens a file with a name that everybody can foretell, in a directory to which everybody may write: a regular
-// file of user uid, with no other name, and not through a link. It has the rights of that user. The path is below
-// root, as for Regular; links in its directory are followed.
-func OwnFile(uid uint32, root, path string) (f *os.File, err error) {
-	top, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(top)
-	err = Owner(uid).as(func() (err error) {
-		f, err = ownFile(uid, top, path)
-		return err
-	})
-	return f, err
-}
-
-func ownFile(uid uint32, top int, name string) (*os.File, error) {
-	dir, err := resolve(Owner(uid), top, filepath.Dir(name))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	file, err := Find(dir.fd, filepath.Base(name))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	switch {
-	case file.Mode&unix.S_IFMT == unix.S_IFLNK, file.Uid != uid, file.Nlink > 1:
-		return nil, ErrPlanted
-	case file.Mode&unix.S_IFMT != unix.S_IFREG:
-		return nil, ErrNotRegular
-	}
-	return file.Open(unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, name)
 }
 
 // ErrDevice means that the file is a device.

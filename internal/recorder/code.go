@@ -178,6 +178,10 @@ func (c *code) frames(number uint16, offset uint64) []recording.Frame {
 	if err != nil {
 		c.log.Debug("resolving a frame", "binary", b.Path(), "offset", offset, "error", err)
 	}
+	spins, err := b.SpinWaits(offset)
+	if err != nil {
+		c.log.Debug("looking for a busy-waiting loop", "binary", b.Path(), "offset", offset, "error", err)
+	}
 	frames := make([]recording.Frame, 0, len(found))
 	if len(found) == 0 {
 		found = []symbol.Frame{{}}
@@ -186,7 +190,7 @@ func (c *code) frames(number uint16, offset uint64) []recording.Frame {
 	for i, f := range found {
 		frames = append(frames, recording.Frame{
 			Function: f.Func, Short: f.Short, File: c.paths.Apply(f.File), Line: int32(f.Line), Binary: b.Name(),
-			Inlined: i+1 < len(found), InScope: c.scope.WhyOutside(origin, f) == "",
+			Inlined: i+1 < len(found), InScope: c.scope.WhyOutside(origin, f) == "", Spins: spins && i == 0,
 		})
 	}
 	return frames

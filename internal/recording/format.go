@@ -132,6 +132,7 @@ func (b *body) frames() []column {
 		b.names.column(6, func(i int) *string { return &f[i].Short }),
 		yesNo(7, func(i int) *bool { return &f[i].Inlined }),
 		yesNo(8, func(i int) *bool { return &f[i].InScope }),
+		yesNo(9, func(i int) *bool { return &f[i].Spins }),
 	}
 }
 

@@ -175,6 +175,7 @@ type Frame struct {
 	Kernel   bool
 	Inlined  bool // the next frame of the stack is the code that this one was inlined into
 	InScope  bool // this code can be sped up; time elsewhere belongs to the frame that called it
+	Spins    bool // the instruction is in a loop that waits busily for something
 }
 
 // Losses are how much a recording does not have.

@@ -45,8 +45,8 @@ func Ask(w io.Writer, a *Asked, opt Options) error {
 	if len(a.Args) > 0 {
 		out.line(cutRight(command(a.Args), opt.Width))
 	}
-	out.hanging("", fmt.Sprintf("recorded %.1f s, in which nothing was delayed; not tested by experiments, and wrong "+
-		"where threads wait busily. If", a.Seconds))
+	out.hanging("", fmt.Sprintf("recorded %.1f s, in which nothing was delayed; not tested by experiments. If",
+		a.Seconds))
 	for _, u := range a.Together {
 		out.hanging("  ", u.text())
 	}

@@ -13,10 +13,10 @@ const estimateMark = "~"
 
 // estimatedWords explains verdicts of estimates.
 var estimatedWords = map[analyze.Verdict]string{
-	analyze.Faster: "the program would gain",
-	analyze.Slower: "contention: the program would become slower",
+	analyze.Faster: "optimize: the program would gain",
+	analyze.Slower: "backfires: the program would become slower",
 	analyze.None:   "no effect",
-	analyze.Unsure: "the intervals are too wide to tell",
+	analyze.Unsure: "unclear: the intervals are too wide to tell",
 }
 
 // gainCell is the gain at a speed-up as experiments say or, if they do not, as a recording says.
@@ -59,8 +59,8 @@ func estimatesLegend(p *printer, r *analyze.Result, rows []row) {
 	}
 	isMarked := func(cell string) bool { return strings.HasPrefix(cell, estimateMark) }
 	if slices.ContainsFunc(rows, func(rw row) bool { return slices.ContainsFunc(rw.cells[colMark:], isMarked) }) {
-		p.hanging("  "+estimateMark+"       ", fmt.Sprintf("not tested: estimated from %.1f s in which nothing was delayed; "+
-			"wrong where threads wait busily", r.Estimates.Seconds))
+		p.hanging("  "+estimateMark+"       ", fmt.Sprintf("not tested: estimated from %.1f s in which nothing was delayed",
+			r.Estimates.Seconds))
 	}
 	said := []string{r.Estimates.Refused} // a warning has that
 	for _, rw := range rows {

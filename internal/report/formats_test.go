@@ -366,6 +366,7 @@ func TestOnly(t *testing.T) {
 		"csv":   func(w io.Writer, opt Options) error { return CSV(w, r, opt) },
 		"md":    func(w io.Writer, opt Options) error { return GitHub(w, r, opt) },
 		"svg":   func(w io.Writer, opt Options) error { return SVG(w, r, opt) },
+		"map":   func(w io.Writer, opt Options) error { return Map(w, r, opt) },
 		"pprof": func(w io.Writer, opt Options) error { return pprofText(w, r, opt) },
 	} {
 		var all, one, top bytes.Buffer

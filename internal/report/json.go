@@ -188,7 +188,7 @@ type jsonWarning struct {
 
 func toJSON(r *analyze.Result) jsonReport {
 	out := jsonReport{Version: JSONVersion, Runs: []jsonRun{}, Points: []jsonPoint{}, Latencies: []jsonLatency{},
-		Targets: []jsonTarget{}, Warnings: warnings(r.Warnings),
+		Targets: []jsonTarget{}, Warnings: warnings(slices.Concat(r.Warnings, r.Details)),
 		Summary: jsonSummary{
 			Seconds: round(float64(r.RealNS)/1e9, 3), Experiments: r.Experiments, Baselines: r.Baselines,
 			SetAside: r.SetAside, Samples: r.Samples, Delay: round(percent(r.DelayNS, r.RealNS), 2),

@@ -10,10 +10,10 @@ import (
 
 // latencyWords explains verdicts on latencies.
 var latencyWords = map[analyze.Verdict]string{
-	analyze.Faster: "latency falls: worth making faster",
-	analyze.Slower: "latency rises when this is faster",
+	analyze.Faster: "optimize: latency falls",
+	analyze.Slower: "backfires: if this is faster, latency rises",
 	analyze.None:   "no effect: nobody waits for it",
-	analyze.Unsure: "not enough data: the intervals are too wide to tell",
+	analyze.Unsure: "unclear: the intervals are too wide to tell",
 }
 
 // latencyMark is the speed-up of the gains in a latency's table.

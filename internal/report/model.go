@@ -16,9 +16,10 @@ type (
 	Warning = jsonWarning
 )
 
-// NewModel gives what JSON writes, without estimates.
+// NewModel gives what JSON writes, without estimates, and without details that no number depends on.
 func NewModel(r *analyze.Result) Model {
 	model := toJSON(r)
+	model.Warnings = warnings(r.Warnings)
 	for i := range model.Targets {
 		model.Targets[i].dropEstimates()
 	}

@@ -286,8 +286,8 @@ func TestNoneUpTo(t *testing.T) {
 	r := analysed(d)
 	for _, width := range []int{0, 70} {
 		got := string(text(t, r, Options{Width: width}))
-		if strings.Contains(got, "not on the critical path") ||
-			!strings.Contains(got, "no effect up to 25%: more was not tried") {
+		if strings.Contains(got, "the program waits for something else") ||
+			!strings.Contains(got, "no effect: up to 25%; more was not tried") {
 			t.Errorf("%s", got)
 		}
 	}

@@ -10,12 +10,17 @@ import (
 	"whatif/internal/profile"
 )
 
-// words explains verdicts.
+// labels are verdicts in the words of the reports: what to do.
+var labels = map[analyze.Verdict]string{
+	analyze.Faster: "optimize", analyze.Slower: "backfires", analyze.None: "no effect", analyze.Unsure: "unclear",
+}
+
+// words explains verdicts. Each begins with its label.
 var words = map[analyze.Verdict]string{
-	analyze.Faster: "the program gains: worth making faster",
-	analyze.Slower: "contention: making this faster makes the program slower",
-	analyze.None:   "no effect: not on the critical path",
-	analyze.Unsure: "not enough data: the intervals are too wide to tell",
+	analyze.Faster: "optimize: the program gains",
+	analyze.Slower: "backfires: if this is faster, the program is slower",
+	analyze.None:   "no effect: the program waits for something else",
+	analyze.Unsure: "unclear: the intervals are too wide to tell",
 }
 
 // marks are the speed-ups that have a column.
@@ -48,7 +53,7 @@ func (rw *row) verdictOf(e *analyze.Effect) {
 // verdictText is a verdict in one to three words, and in a clause. Of a curve that turns it says
 // where, and of one that does not reach 100% that it does not.
 func verdictText(e *analyze.Effect) (short, text string) {
-	short, text = string(e.Verdict), wordsOf(e.Metric)[e.Verdict]
+	short, text = labels[e.Verdict], wordsOf(e.Metric)[e.Verdict]
 	switch most := e.LargestSpeedup(); {
 	case e.Basis() == analyze.Estimated:
 		text = estimatedWords[e.Verdict]
@@ -57,16 +62,16 @@ func verdictText(e *analyze.Effect) (short, text string) {
 	case e.NeverVisited:
 		short, text = "never visited", e.Reason
 	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
-		text = "not enough data: " + count(e.Experiments, "experiment")
+		text = "unclear: too few experiments (" + fmt.Sprint(e.Experiments) + ")"
 	case e.Verdict == analyze.Faster && e.Shape == analyze.Plateau:
-		short = fmt.Sprintf("faster, to %d%%", e.ShapeAt)
-		text = fmt.Sprintf("gains up to %d%%: then another bottleneck", e.ShapeAt)
+		short += fmt.Sprintf(", to %d%%", e.ShapeAt)
+		text = fmt.Sprintf("optimize: up to %d%%, then something else limits", e.ShapeAt)
 	case e.Shape == analyze.Peak:
-		short = fmt.Sprintf("%s, peak %d%%", e.Verdict, e.ShapeAt)
-		text = fmt.Sprintf("gains up to %d%%, then gets in the way", e.ShapeAt)
+		short += fmt.Sprintf(", peak %d%%", e.ShapeAt)
+		text = fmt.Sprintf("%s: gains up to %d%%, then it gets in the way", labels[e.Verdict], e.ShapeAt)
 	case e.Verdict == analyze.None && most < 100:
-		short = fmt.Sprintf("none, to %d%%", most)
-		text = fmt.Sprintf("no effect up to %d%%: more was not tried", most)
+		short += fmt.Sprintf(", to %d%%", most)
+		text = fmt.Sprintf("no effect: up to %d%%; more was not tried", most)
 	}
 	return short, text
 }
@@ -406,11 +411,10 @@ func legend(p *printer, rows []row) {
 	for _, rw := range rows {
 		if !seen[rw.verdict] {
 			seen[rw.verdict] = true
-			if strings.HasPrefix(rw.legend, rw.short+":") { // the legend begins with the word
-				p.hanging("  ", rw.legend)
-				continue
+			if !strings.HasPrefix(rw.legend, labels[rw.verdict]) {
+				rw.legend = rw.short + ": " + rw.legend
 			}
-			p.hanging(fmt.Sprintf("  %-6s  ", rw.verdict), rw.legend)
+			p.hanging("  ", rw.legend)
 		}
 	}
 }

@@ -76,35 +76,47 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	beside(first)
 	for _, k := range points {
-		if opt.Point == "" && begins(r, k) {
-			continue
-		}
-		out.line("")
-		beside(serious(r.Points[k].Warnings))
-		pointTable(out, r, k, opt)
-		beside(r.Points[k].Warnings)
-		for i := range r.Latencies {
-			if l := &r.Latencies[i]; l.End == k {
-				out.line("")
-				beside(serious(l.Warnings))
-				latencyTable(out, r, l, opt)
-				beside(l.Warnings)
-			}
+		if opt.Point != "" || !begins(r, k) {
+			tables(out, r, k, opt, beside)
 		}
 	}
 	if overlapping(r) {
 		out.line("")
 		out.hanging("", "The share of a function includes what it calls, so shares add up to more than 100%.")
 	}
-	rest := slices.DeleteFunc(slices.Clone(r.Warnings), func(w analyze.Warning) bool { return said[w] })
+	rest := slices.Clone(r.Warnings)
+	if opt.Verbose {
+		rest = append(rest, r.Details...)
+	}
+	rest = slices.DeleteFunc(rest, func(w analyze.Warning) bool { return said[w] })
 	if len(rest) > 0 {
 		out.line("")
 	}
 	beside(rest)
+	if todo := next(r, points, unitNames(unitsOf(r))); todo != "" {
+		out.line("")
+		out.hanging("Next: ", todo)
+	}
 	if err := out.w.Flush(); err != nil {
 		return fmt.Errorf("writing report: %w", err)
 	}
 	return nil
+}
+
+// tables writes those of a point, and of the latencies that end there. beside writes doubts.
+func tables(out *printer, r *analyze.Result, k int, opt Options, beside func([]analyze.Warning)) {
+	out.line("")
+	beside(serious(r.Points[k].Warnings))
+	pointTable(out, r, k, opt)
+	beside(r.Points[k].Warnings)
+	for i := range r.Latencies {
+		if l := &r.Latencies[i]; l.End == k {
+			out.line("")
+			beside(serious(l.Warnings))
+			latencyTable(out, r, l, opt)
+			beside(l.Warnings)
+		}
+	}
 }
 
 // serious are the doubts that come before the numbers.

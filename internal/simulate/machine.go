@@ -116,6 +116,7 @@ func New(r *recording.Recording) (*Machine, error) {
 	m.meetings = len(ops)
 	m.findPeriods()
 	m.findPolls()
+	m.findSpins()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
 	m.couple()

@@ -21,8 +21,38 @@ const (
 // fewOps is how many waits there must be at an object, so that what happened there says what it is.
 const fewOps = 4
 
+// mergeConditions makes one object of the two futexes of a condition variable. In glibc, each thread waits at one of
+// two words next to each other: which of them changes from time to time.
+func (m *Machine) mergeConditions() {
+	numbers := map[recording.Object]int32{}
+	for i, o := range m.rec.Objects {
+		numbers[o] = int32(i)
+	}
+	into := map[int32]int32{}
+	for n := range m.waits {
+		w := &m.waits[n]
+		if w.object < 0 || m.rec.Objects[w.object].Kind != recording.Futex {
+			continue
+		}
+		first, seen := into[w.object]
+		if !seen {
+			first = w.object
+			o := m.rec.Objects[first]
+			if o.Address%8 == 4 && m.mentions(w.place, "cond_") {
+				o.Address -= 4
+				if other, known := numbers[o]; known {
+					first = other
+				}
+			}
+			into[w.object] = first
+		}
+		w.object = first
+	}
+}
+
 // inferObjects finds out what each object makes threads wait for, and writes it into waits and programs.
 func (m *Machine) inferObjects(ops []int32) {
+	m.mergeConditions()
 	lists := make([][]int32, len(m.rec.Objects))
 	unknown := 0
 	for _, n := range ops {

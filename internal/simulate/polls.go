@@ -7,9 +7,10 @@ import (
 	"whatif/internal/recording"
 )
 
-// Polling: a thread that sleeps a little, looks whether another one has come so far, and sleeps again. Nothing wakes
-// it, so a recording does not say what it waits for, and a simulation would let it sleep as often as it did, however
-// soon the other one is there. This file finds such threads, so that estimates are refused.
+// Polling: a thread that sleeps a little, looks whether another one has come so far, and sleeps again. Busy waiting: it
+// looks again and again, without a sleep. Nothing wakes it, so a recording does not say what it waits for, and a
+// simulation would let it look as often as it did, however soon the other one is there. This file finds such threads,
+// so that estimates are refused.
 
 const (
 	longStep = 10   // a stretch that is so many times the median is no look, but what the thread had waited for
@@ -47,6 +48,39 @@ func (m *Machine) findPolls() {
 				"the time; what it waits for is not in a recording", m.rec.Threads[s.thread].Name, 100*p.slept/length))
 		}
 	}
+}
+
+// findSpins finds threads that wait busily: samples met them in a loop that does nothing else.
+func (m *Machine) findSpins() {
+	length, spun, all := 0.0, make([]float64, len(m.rec.Threads)), 0.0
+	for i := range m.windows {
+		length += m.windows[i].length
+	}
+	waiting := make([]bool, len(m.rec.Stacks))
+	for i, s := range m.rec.Stacks {
+		waiting[i] = spins(s, m.rec.Frames)
+	}
+	for _, s := range m.samples {
+		if s.stack >= 0 && waiting[s.stack] {
+			spun[m.segments[s.segment].thread] += float64(m.rec.Period)
+			all += float64(m.rec.Period)
+		}
+	}
+	if all > 0 && all >= pollPart*length {
+		most := m.rec.Threads[slices.Index(spun, slices.Max(spun))].Name
+		m.unknown = append(m.unknown, fmt.Sprintf("threads wait busily for %.0f%% of the time, %s most of all: "+
+			"what they wait for is not in a recording", 100*all/length, most))
+	}
+}
+
+// spins reports whether a thread at a stack waits busily: what it called to do so is not in scope.
+func spins(s recording.Stack, frames []recording.Frame) bool {
+	for _, f := range s {
+		if f >= 0 && int(f) < len(frames) && (frames[f].Spins || frames[f].InScope) {
+			return frames[f].Spins
+		}
+	}
+	return false
 }
 
 // collectPolls adds what one entity did between sleeps.

@@ -19,12 +19,11 @@
 //
 // # Limits
 //
-//   - Busy waiting: a thread that spins until another one has got somewhere is taken to work. Its loop neither ends
-//     sooner nor lasts longer when the other one changes.
+//   - A thread that polls another one, by short sleeps or by looking again and again, is found, and Trusted refuses
+//     (polls.go). Where a recording does not say that a loop waits (Frame.Spins), it is taken to work.
 //   - Operations of a lock or a queue that made nobody wait are not in a recording. Those of locks are written where
 //     visits, or the rest of what is known, say that they were; Machine.Check says how many. A lock that nobody waited
 //     for in the recording makes nobody wait in a simulation.
-//   - A thread that polls another one, by short sleeps, is found, and Trusted refuses (polls.go).
 //   - What other programs do is simulated as far as a thread had to wait for the core that it then got: it has to wait
 //     again, for as long in terms of what it runs. A core that they have and that no thread waits for counts as free.
 //   - All cores are equally fast, whatever runs on their siblings, and caches are as warm as they were recorded.

@@ -3,6 +3,8 @@ package simulate
 import (
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -525,4 +527,53 @@ func (t *tape) begin(c, thread int, now float64, holds []bool, until []float64) 
 	}
 	until[c] = now + length
 	t.work(now, now+length, thread, stack)
+}
+
+// A thread that waits busily is found by its samples.
+func TestBusyWaiting(t *testing.T) {
+	refused := func(change func(*tape)) string {
+		tape := atBarrier(0)
+		tape.Period = 250e3
+		tape.Frames = append(tape.Frames, recording.Frame{Function: "wait", Spins: true})
+		change(tape)
+		_, why := tape.machine(t, 299.9).Check().Trusted()
+		return why
+	}
+	busy := func(t *tape) { t.Stacks[1] = recording.Stack{2, 1} }
+	if why := refused(busy); !strings.Contains(why, "wait busily for 67% of the time, t most of all") {
+		t.Errorf("busy waiting: refused with %q", why)
+	}
+	called := func(t *tape) { busy(t); t.Stacks[1] = recording.Stack{1, 2}; t.Frames[1].InScope = true }
+	for name, change := range map[string]func(*tape){
+		"nobody waits":          func(*tape) {},
+		"code that a loop runs": called,
+		"it takes little":       func(t *tape) { busy(t); t.Period = 15e3 },
+	} {
+		if why := refused(change); why != "" {
+			t.Errorf("%s: refused with %q", name, why)
+		}
+	}
+}
+
+// The two futexes of a condition variable are one object; those of two semaphores are two.
+func TestFutexesOfCondition(t *testing.T) {
+	for function, want := range map[string]int32{"pthread_cond_wait": 0, "sem_wait": 1} {
+		tape := atBarrier(0)
+		tape.Frames[1].Function = function
+		tape.Objects = []recording.Object{{Kind: recording.Futex, Address: 40}, {Kind: recording.Futex, Address: 44}}
+		waits := 0
+		for i := range tape.events {
+			if e := &tape.events[i]; e.Object == atLock {
+				e.Object = int32(waits / 2 % 2)
+				waits++
+			}
+		}
+		m := tape.machine(t, 299.9)
+		if got := slices.MaxFunc(m.waits, func(a, b wait) int { return int(a.object - b.object) }).object; got != want {
+			t.Errorf("%s: the last object is %d, want %d", function, got, want)
+		}
+		if m.waits[0].object != 0 {
+			t.Errorf("%s: the first object is %d", function, m.waits[0].object)
+		}
+	}
 }

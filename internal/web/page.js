@@ -80,6 +80,7 @@
 
   // The table.
   const verdicts = ['faster', 'slower', 'unsure', 'none', 'untried'];
+  const labels = { faster: 'optimize', slower: 'backfires', unsure: 'unclear', none: 'no effect', untried: 'not tried' };
   const verdictOf = at => { const r = rows && rows.rows[0][at]; return r ? r.verdict : 'untried'; };
   const columns = () => {
     const v = view();
@@ -150,7 +151,7 @@
     return el('span', { class: 'waits', title: 'waits: ' + all + ' of the time' }, el('span', { class: 'sr' }, 'waits: '), most, more.length ? el('span', { 'aria-hidden': 'true' }, '+') : null, more.length ? el('span', { class: 'sr' }, ', ' + more.join(', ')) : null);
   };
   // A unit's verdict says what to do, not what it is: it was not faster before.
-  const wasWords = { faster: 'was worth optimizing', none: 'had no effect', slower: 'was contention', unsure: 'was unsure' };
+  const wasWords = { faster: 'was worth optimizing', none: 'had no effect', slower: 'backfired', unsure: 'was unclear' };
   const makeRow = at => {
     const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
     const was = s => compared ? s : null;
@@ -160,7 +161,7 @@
       el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null)), waits(u)),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
       ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? plusMinus(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
-      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? (r.visited ? r.verdict : 'never visited') : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
+      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? (r.visited ? labels[r.verdict] : 'never visited') : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
         compared && b && (!r || b.verdict !== r.verdict) ? el('span', { class: 'was' }, wasWords[b.verdict]) : null),
       el('td', { class: 'c-n' }, ...cell(String(u.tried[0]), was(u.tried[1]))));
     tr.children[2].style.setProperty('--part', u.share[0] + '%');
@@ -203,7 +204,7 @@
     for (const v of verdicts) {
       let b = $('chip-' + v);
       if (!b) {
-        b = el('button', { type: 'button', id: 'chip-' + v, class: v, 'data-verdict': v }, v === 'untried' ? 'not tried' : v, el('span', { class: 'n' }));
+        b = el('button', { type: 'button', id: 'chip-' + v, class: v, 'data-verdict': v }, labels[v], el('span', { class: 'n' }));
         $('verdicts').append(b);
       }
       b.setAttribute('aria-pressed', wanted.has(v));
@@ -338,7 +339,7 @@
     const doubts = [...u.warnings[i], ...s.effects.flatMap((e, n) => e.warnings.map(w => n && s.effects.length > 1 ? { ...w, text: e.metric + ': ' + w.text, of: w.text } : w))].filter(w => !said.has(w.of || w.text) && said.add(w.text));
     if (doubts.length) out.push(el('div', { class: 'detail-warnings' }, ...doubts.map(w => el('p', { class: 'careful', 'data-code': w.code }, '⚠ ' + w.text))));
     const names = { throughput: 'Less time per visit', latency: 'Less latency: mean', p50: 'Less latency: p50', p95: 'Less latency: p95', p99: 'Less latency: p99' };
-    out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.map(e => el('figure', {}, el('figcaption', {}, names[e.metric] || e.metric, e.metric !== e0.metric ? el('span', { class: 'muted' }, ' ' + e.verdict) : ''), drawing(e.chart)))));
+    out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.map(e => el('figure', {}, el('figcaption', {}, names[e.metric] || e.metric, e.metric !== e0.metric ? el('span', { class: 'muted' }, ' ' + labels[e.verdict]) : ''), drawing(e.chart)))));
     out.push(fold('numbers', 'Numbers', ...s.effects.map(e => numbers(e, names[e.metric]))));
     if (s.histogram) out.push(el('figure', {}, el('figcaption', {}, e0.metric === 'throughput' ? 'Time per visit' : 'Latency', el('span', { class: 'muted' }, ' – line: experiments with this unit; grey: baselines')), drawing(s.histogram)));
     const timeline = rows && rows.timelines[i];

@@ -23,9 +23,12 @@ type Function struct {
 	rawFile string
 }
 
-// Clean makes a Function of a name as V8, CPython, the BEAM, .NET and Julia write it. Other names are kept as they are.
+// Clean makes a Function of a name as V8, CPython, the BEAM, .NET, Julia and HotSpot write it. Other names are kept as
+// they are.
 func Clean(name string) Function {
-	for _, clean := range []func(string) (Function, bool){cleanV8, cleanPython, cleanBEAM, cleanDotNet, cleanJulia} {
+	for _, clean := range []func(string) (Function, bool){
+		cleanV8, cleanPython, cleanBEAM, cleanDotNet, cleanJulia, cleanHotSpot,
+	} {
 		if f, ok := clean(name); ok {
 			return f
 		}
@@ -189,6 +192,34 @@ func cleanJulia(text string) (f Function, ok bool) {
 	f.Name, f.Full = m[2], m[2]
 	if m[1] == "jfptr" {
 		f.Outside = juliaShape
+	}
+	return f, true
+}
+
+var (
+	hotSpot    = regexp.MustCompile(`^\S+ ([\w.$/+]+)\.([\w$]+|<init>|<clinit>)(\(.*\))$`)
+	hotSpotOwn = regexp.MustCompile(`^(java|javax|jdk|sun|com\.sun)\.`)
+	// A class that the VM makes for a lambda has a number, and behind it a class loader's address.
+	madeClass = regexp.MustCompile(`(\$\$Lambda)\$[0-9]+|[/+]0x[0-9a-f]+$`)
+	// What HotSpot names besides methods: its interpreter, stubs, and code that leads from one of these to another.
+	hotSpotCode = regexp.MustCompile(`^(Interpreter|StubRoutines|I2C/C2I adapters|vtable chunks|MethodHandles adapters|` +
+		`.*Blob|.*_?[Ss]tub|Signature Handler.*|Runtime1 .*|C1 .*|C2 .*|OptoRuntime .*)`)
+)
+
+// cleanHotSpot reads TYPE CLASS.METHOD(PARAMETERS), and the names of HotSpot's own code.
+func cleanHotSpot(text string) (f Function, ok bool) {
+	m := hotSpot.FindStringSubmatch(text)
+	if m == nil {
+		if hotSpotCode.MatchString(text) {
+			return Function{Name: text, Full: text, Outside: "Java VM's own code"}, true
+		}
+		return f, false
+	}
+	class := madeClass.ReplaceAllString(m[1], "$1")
+	f.Name = class + "." + m[2]
+	f.Full = f.Name + m[3]
+	if hotSpotOwn.MatchString(class) {
+		f.Outside = "Java's own library"
 	}
 	return f, true
 }

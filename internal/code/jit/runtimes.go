@@ -29,6 +29,7 @@ var runtimes = []Runtime{
 	{"Ruby", "rb_vm_exec", []string{"vm_exec_core*", "rb_vm_exec*"}, "ruby --yjit-perf"},
 	{"PHP", "execute_ex", []string{"execute_ex*"}, ""},
 	{"Perl", "Perl_runops_standard", []string{"Perl_runops_standard"}, ""},
+	{"Java", "JNI_CreateJavaVM", nil, ""},
 	{"Lua", "luaV_execute", []string{"luaV_execute*"}, ""},
 }
 

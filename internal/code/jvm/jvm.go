@@ -1,0 +1,208 @@
+// Package jvm has a Java virtual machine write down the code that it has compiled, through HotSpot's attach mechanism.
+// Nothing is loaded into the VM, no flag is needed, and it prints nothing.
+//
+// The VM listens on a socket in its temporary directory, /tmp/.java_pidN. It makes that socket when it gets SIGQUIT and
+// finds a file /tmp/.attach_pidN. Without that file, or where attaching is switched off, SIGQUIT prints all stacks to
+// the program's output; where nothing handles it, it ends the program. So all of that is checked before.
+//
+// The socket, the file and the code's names are in a directory to which everybody may write: they are taken only from
+// the VM's own user, and made with that user's rights.
+//
+// The normal sequence: Open, WriteMap as often as new code is met, RemoveMap, Close.
+package jvm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/openfile"
+)
+
+// VM is a process that is a Java virtual machine.
+type VM struct {
+	process int      // its number here
+	inner   int      // its number in its own namespace
+	uid     uint32   // its user, as seen here
+	root    *os.File // its root directory, also when it is gone
+}
+
+// Open prepares to ask a process. inner is its number in its own namespace, uid the user to which its files belong.
+func Open(process, inner int, uid uint32) (*VM, error) {
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/root", process), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening the root directory of the Java VM %d: %w", process, err)
+	}
+	return &VM{process, inner, uid, os.NewFile(uintptr(fd), "root")}, nil
+}
+
+// Close gives the VM up. No other call may be under way.
+func (v *VM) Close() error { return v.root.Close() }
+
+// Errors of VMs that cannot be asked.
+var (
+	ErrDisabled = errors.New("attaching is switched off (-XX:+DisableAttachMechanism, or -Xrs)")
+	ErrOld      = errors.New("this Java does not write down its code: Java 17 and later do")
+	ErrSilent   = errors.New("the VM does not answer")
+)
+
+const (
+	answerWithin = 10 * time.Second // a VM may be busy: it answers when its threads have come to a safe place
+	look         = 20 * time.Millisecond
+	longestReply = 64 << 10
+)
+
+func (v *VM) rootPath() string { return openfile.Path(int(v.root.Fd())) }
+func (v *VM) socket() string   { return "/tmp/.java_pid" + strconv.Itoa(v.inner) }
+
+// MapFile is the file in which the VM writes down its code, below its own root directory.
+func (v *VM) MapFile() string { return "/tmp/perf-" + strconv.Itoa(v.inner) + ".map" }
+
+// WriteMap has the VM write MapFile anew. It takes as long as the VM needs to answer.
+func (v *VM) WriteMap() error {
+	reply, err := v.command("jcmd", "Compiler.perfmap")
+	if err != nil {
+		return fmt.Errorf("asking the Java VM %d for the names of its code: %w", v.process, err)
+	}
+	status, text, _ := strings.Cut(reply, "\n")
+	if status != "0" {
+		err := errors.New(strings.TrimSpace(firstLine(text)))
+		if strings.Contains(text, "Unknown diagnostic command") {
+			err = ErrOld
+		}
+		return fmt.Errorf("asking the Java VM %d for the names of its code: %w", v.process, err)
+	}
+	return nil
+}
+
+// RemoveMap removes MapFile.
+func (v *VM) RemoveMap() error { return openfile.RemoveOwn(v.uid, v.rootPath(), v.MapFile()) }
+
+// HasMap tells whether MapFile is there already.
+func (v *VM) HasMap() bool {
+	f, err := openfile.OwnFile(v.uid, v.rootPath(), v.MapFile())
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// command sends a command with three arguments, of which some may be empty, and returns the answer.
+func (v *VM) command(words ...string) (string, error) {
+	socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
+	if errors.Is(err, os.ErrNotExist) {
+		socket, err = v.wakeListener()
+	}
+	if err != nil {
+		return "", err
+	}
+	defer socket.Close()
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	conn := os.NewFile(uintptr(fd), v.socket())
+	defer conn.Close()
+	limit := unix.NsecToTimeval(answerWithin.Nanoseconds())
+	err = errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit),
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit))
+	if err != nil {
+		return "", err
+	}
+	// The name leads to the very socket that was found.
+	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: socket.Path()}); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrSilent, err)
+	}
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil || int(peer.Pid) != v.process {
+		return "", openfile.ErrPlanted
+	}
+	var request bytes.Buffer
+	request.WriteString("1\x00") // the protocol's version
+	for i := range 4 {
+		if i < len(words) {
+			request.WriteString(words[i])
+		}
+		request.WriteByte(0)
+	}
+	if _, err := conn.Write(request.Bytes()); err != nil {
+		return "", err
+	}
+	reply, err := io.ReadAll(io.LimitReader(conn, longestReply))
+	if errors.Is(err, unix.EAGAIN) || err == nil && len(reply) == 0 {
+		err = ErrSilent
+	}
+	return string(reply), err
+}
+
+// wakeListener has the VM make its socket.
+func (v *VM) wakeListener() (*openfile.Found, error) {
+	handle, err := unix.PidfdOpen(v.process, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(handle)
+	if err := v.listens(); err != nil {
+		return nil, err
+	}
+	trigger := "/tmp/.attach_pid" + strconv.Itoa(v.inner)
+	if err := openfile.MakeOwn(v.uid, v.rootPath(), trigger); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	defer openfile.RemoveOwn(v.uid, v.rootPath(), trigger)
+	if err := unix.PidfdSendSignal(handle, unix.SIGQUIT, nil, 0); err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(answerWithin); time.Now().Before(end); time.Sleep(look) {
+		socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
+		if !errors.Is(err, os.ErrNotExist) {
+			return socket, err
+		}
+	}
+	return nil, ErrSilent
+}
+
+// listens tells whether SIGQUIT means to the VM what it is to mean: its handler is there, and looks for the file.
+func (v *VM) listens() error {
+	read := func(name string) string {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", v.process, name))
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	if !catches(read("status"), unix.SIGQUIT) {
+		return fmt.Errorf("%w: it has no handler for that, or not yet", ErrDisabled)
+	}
+	for _, words := range []string{read("cmdline"), read("environ")} {
+		for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == 0 || r == ' ' || r == '=' }) {
+			if word == "-XX:+DisableAttachMechanism" || word == "-Xrs" || word == "-XX:+ReduceSignalUsage" {
+				return ErrDisabled
+			}
+		}
+	}
+	return nil
+}
+
+// catches tells by /proc/PID/status whether a process has a handler for a signal.
+func catches(status string, signal unix.Signal) bool {
+	for line := range strings.Lines(status) {
+		if mask, ok := strings.CutPrefix(line, "SigCgt:"); ok {
+			n, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+			return err == nil && n>>(signal-1)&1 == 1
+		}
+	}
+	return false
+}

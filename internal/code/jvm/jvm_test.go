@@ -1,0 +1,139 @@
+package jvm
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/openfile"
+)
+
+// opened opens a VM until the test ends.
+func opened(t *testing.T, process, inner int, uid uint32) *VM {
+	t.Helper()
+	vm, err := Open(process, inner, uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { vm.Close() })
+	return vm
+}
+
+// served is a VM with this process's number, whose socket answers with a reply. It gives what was asked.
+func served(t *testing.T, reply string) (vm *VM, asked <-chan string) {
+	t.Helper()
+	vm = opened(t, os.Getpid(), os.Getpid(), uint32(os.Getuid()))
+	os.Remove(vm.socket())
+	l, err := net.Listen("unix", vm.socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	requests := make(chan string, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		text := make([]byte, 100)
+		n, _ := io.ReadAtLeast(c, text, len("1\x00jcmd\x00Compiler.perfmap\x00\x00\x00"))
+		requests <- string(text[:n])
+		io.WriteString(c, reply)
+	}()
+	return vm, requests
+}
+
+func TestWriteMap(t *testing.T) {
+	vm, asked := served(t, "0\n")
+	if err := vm.WriteMap(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-asked; got != "1\x00jcmd\x00Compiler.perfmap\x00\x00\x00" {
+		t.Errorf("asked %q", got)
+	}
+}
+
+func TestOldJava(t *testing.T) {
+	vm, _ := served(t, "1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n")
+	if err := vm.WriteMap(); !errors.Is(err, ErrOld) {
+		t.Error(err)
+	}
+	vm, _ = served(t, "")
+	if err := vm.WriteMap(); !errors.Is(err, ErrSilent) {
+		t.Error(err)
+	}
+}
+
+// TestPlanted: what is not the VM's own socket is not used, and no signal is sent for it.
+func TestPlanted(t *testing.T) {
+	vm, _ := served(t, "0\n")
+	other := opened(t, os.Getppid(), vm.inner, vm.uid) // the socket is this process's, not that one's
+	if err := other.WriteMap(); !errors.Is(err, openfile.ErrPlanted) && !errors.Is(err, os.ErrPermission) {
+		t.Errorf("another process's socket: %v", err)
+	}
+	other = opened(t, vm.process, vm.inner, vm.uid+1)
+	if err := other.WriteMap(); !errors.Is(err, openfile.ErrPlanted) {
+		t.Errorf("another user's socket: %v", err)
+	}
+	link := opened(t, vm.process, 1<<23, vm.uid)
+	if err := os.Symlink(vm.socket(), link.socket()); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(link.socket())
+	if err := link.WriteMap(); !errors.Is(err, openfile.ErrPlanted) {
+		t.Errorf("a link: %v", err)
+	}
+}
+
+// TestNoHandler: SIGQUIT would end a process without a handler, or print the stacks of a VM.
+func TestNoHandler(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Name:\tjava\nSigCgt:\t0000000181005ccf\n": true, "SigCgt:\t0000000181005ccb\n": false, "": false,
+		"SigCgt:\tx\n": false,
+	} {
+		if got := catches(text, unix.SIGQUIT); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer sleeper.Wait()
+	defer sleeper.Process.Kill()
+	vm := opened(t, sleeper.Process.Pid, 1<<23+1, uint32(os.Getuid()))
+	if err := vm.WriteMap(); !errors.Is(err, ErrDisabled) {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob("/tmp/.attach_pid" + strconv.Itoa(vm.inner)); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func TestRemoveMap(t *testing.T) {
+	vm := opened(t, os.Getpid(), 1<<23+2, uint32(os.Getuid()))
+	if vm.HasMap() {
+		t.Fatal("there is one already")
+	}
+	if err := os.WriteFile(vm.MapFile(), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !vm.HasMap() {
+		t.Error("it is not found")
+	}
+	if err := vm.RemoveMap(); err != nil {
+		t.Error(err)
+	}
+	if err := vm.RemoveMap(); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"whatif/internal/analyze"
+	"whatif/internal/profile"
+)
+
+// settled is the half width of an interval, in points, from which on a longer run hardly changes what to do.
+const settled = 2
+
+// next says what to do with the result: which code to make faster, or which run would tell. "" if there is no table.
+func next(r *analyze.Result, points []int, name func(profile.Unit) string) string {
+	for _, k := range points {
+		if begins(r, k) {
+			continue
+		}
+		best, unclear := candidates(r, k)
+		switch {
+		case best != nil:
+			return "for " + clean(r.Points[k].Name) + ", " + optimize(best.t, best.e, name)
+		case unclear != nil:
+			return settle(r, unclear.t, unclear.e, name)
+		}
+	}
+	return ""
+}
+
+// candidate is a unit with its effect on a point.
+type candidate struct {
+	t *analyze.Target
+	e *analyze.Effect
+}
+
+// candidates are the first unit that is worth the work and, of those of which that is not known, the one that may gain
+// most. Units are ranked.
+func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		e := effectOn(t, k, analyze.Throughput)
+		if e == nil || e.NeverVisited {
+			continue
+		}
+		switch {
+		case e.Verdict == analyze.Faster && best == nil:
+			best = &candidate{t, e}
+		case e.Verdict == analyze.Unsure && t.Share >= 1 && (unclear == nil || t.Share > unclear.t.Share):
+			unclear = &candidate{t, e}
+		}
+	}
+	return best, unclear
+}
+
+// optimize says what a unit brings.
+func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
+	unit := clean(name(t.Unit))
+	gain, known := nextGain(e)
+	if !known {
+		return "make " + unit + " faster"
+	}
+	text := fmt.Sprintf("make %s faster. If it takes half as long, a visit takes about %.0f%% less time", unit, gain.Value)
+	if gain.Value > 0 && gain.Value < 95 {
+		text += fmt.Sprintf(" (%.2g times as fast)", 1/(1-gain.Value/100))
+	}
+	if e.Shape == analyze.Plateau {
+		text += fmt.Sprintf("; beyond %d%% something else limits", e.ShapeAt)
+	}
+	if e.Basis() == analyze.Estimated {
+		text += ". That is an estimate: test it with -t " + unit
+	}
+	return text
+}
+
+// nextGain is the gain at 50%, as experiments or a recording say.
+func nextGain(e *analyze.Effect) (analyze.Estimate, bool) {
+	if gain, known := e.At(50); known {
+		return gain, true
+	}
+	for _, l := range e.Estimated {
+		if l.Speedup == 50 {
+			return l.Gain, l.Gain.Known
+		}
+	}
+	return analyze.Estimate{}, false
+}
+
+// settle says which run would tell what a unit brings: intervals become narrower with the root of the time that is
+// spent on the unit.
+func settle(r *analyze.Result, t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
+	unit := clean(name(t.Unit))
+	noise := e.NoiseAt(50)
+	if t.Tried == 0 || r.Experiments == 0 || r.RealNS == 0 || !(noise > 0) || math.IsInf(noise, 0) {
+		return fmt.Sprintf("whatever would help is not known yet: run longer, or %s alone (-t %s -s 50)", unit, unit)
+	}
+	if noise <= settled {
+		return fmt.Sprintf("%s has %s of the time and no clear effect: look at other code, or at what the program "+
+			"waits for", unit, share(t.Share))
+	}
+	own := float64(r.RealNS) / 1e9 * float64(t.Tried) / float64(r.Experiments)
+	seconds := max(10, 10*math.Ceil(own*math.Pow(noise/settled, 2)/10))
+	if seconds > 3600 {
+		return fmt.Sprintf("what %s brings would take more than an hour to tell on this machine: it is too noisy, or the "+
+			"point is too rare", unit)
+	}
+	return fmt.Sprintf("what %s brings is known to ±%.0f points. About %.0f s of it alone would tell to ±%d: "+
+		"-t %s -s 50 -d %.0fs", unit, noise, seconds, settled, unit, seconds)
+}
