@@ -12,6 +12,7 @@ import (
 type Estimates struct {
 	Seconds float64 // of the recording
 	Refused string  // why there are none at all; "" if there are some
+	Within  bool    // the recording is a part of a run of experiments, whose kernel side was at work meanwhile
 	Points  []EstimatedPoint
 	Units   []EstimatedUnit // the largest first
 }

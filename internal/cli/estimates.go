@@ -70,7 +70,9 @@ func addEstimates(result *analyze.Result, runs []*profile.Data, moved sourcepath
 		result.Warnings.Add("no-estimates", "the recording gives no estimates: %v", err)
 		return
 	}
-	result.AddEstimates(e.All())
+	all := e.All()
+	all.Within = len(d.Experiments) > 0
+	result.AddEstimates(all)
 }
 
 // explainRecording adds the remedy to the error about a recording that cannot be used.
