@@ -81,7 +81,7 @@ func (p *predictor) chunk(ctx context.Context, duration time.Duration) error {
 
 // record records the program for duration, which delays nothing.
 func (p *predictor) record(ctx context.Context, duration time.Duration) error {
-	return p.run(ctx, duration, p.commandLine("record", duration))
+	return p.run(ctx, duration, p.commandLine("record", duration, "-t", p.built.target.String()))
 }
 
 // run runs whatif with these arguments. Its output and the program's go to a file beside the profile.

@@ -261,7 +261,7 @@ func (r *Result) forgetUntried() {
 		return
 	}
 	noExperiment := func(w Warning) bool {
-		return slices.Contains([]string{"no-data", "no-baseline", "no-units", "no-latency"}, w.Code)
+		return slices.Contains([]string{"no-data", "no-baseline", "no-units", "no-latency", "never-visited"}, w.Code)
 	}
 	remove(&r.Warnings, noExperiment)
 	for k := range r.Points {
