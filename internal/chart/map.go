@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"slices"
 
 	"whatif/internal/analyze"
@@ -70,8 +71,12 @@ func (m *Map) Draw(w, h float64) string {
 	part := float64(m.Speedup) / 100
 	until := min(x.hi, y.hi/part)
 	d.path("expected", "M"+num(x.at(0))+" "+num(y.at(0))+"L"+num(x.at(until))+" "+num(y.at(until*part)))
-	d.text(x.at(until)-6, y.at(until*part)+14, "", "end", "what a profile would expect")
-	taken := []box{{x.at(until) - 170, y.at(until * part), x.at(until), y.at(until*part) + 16}}
+	// Along the line.
+	end, base := x.at(until)-6, y.at(until*part)+16
+	steep := math.Atan2(y.at(0)-y.at(until*part), x.at(until)-x.at(0)) * 180 / math.Pi
+	d.add(`<text x="%s" y="%s" text-anchor="end" transform="rotate(%s %[1]s %[2]s)">what a profile would expect</text>`,
+		num(end), num(base), num(-steep))
+	taken := []box{{end - 160, base - 10, end, base + 75}}
 	for _, s := range spots {
 		taken = append(taken, box{x.at(s.Share) - 4, y.at(s.Gain.Value) - 4, x.at(s.Share) + 4, y.at(s.Gain.Value) + 4})
 	}

@@ -745,7 +745,8 @@ func TestPages(t *testing.T) {
 // TestUnlucky: errors come first, and no name is executed or makes the page wider than a phone.
 func TestUnlucky(t *testing.T) {
 	first := map[string]string{"empty": "No answer: no usable experiment",
-		"one": "No answer", "nobaseline": "nothing to compare with", "nothing": "the profile holds no run", "zero": "With care"}
+		"one": "No answer", "nobaseline": "nothing to compare with", "nothing": "the profile holds no run",
+		"zero": "With care"}
 	for name, runs := range unlucky() {
 		b := at(t, served(t, pageOf(runs...)), size(390, 844))
 		if s := b.text("#first"); !strings.Contains(s, first[name]) {
