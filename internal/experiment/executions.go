@@ -3,8 +3,6 @@ package experiment
 import (
 	"context"
 	"time"
-
-	"whatif/internal/ledger"
 )
 
 // Where nothing is sped up there are no units to try in turn, and each end of an experiment takes time from a program
@@ -47,7 +45,7 @@ func (l *trialLoop) whileRunning(ctx context.Context, p subject) {
 			l.meter.rebase()
 			continue
 		}
-		if l.recorded != nil && ledger.Now()-l.start >= uint64(recordAfter) {
+		if l.recordDue() {
 			l.recordPart(ctx, p)
 			l.meter.rebase()
 			continue

@@ -23,10 +23,10 @@ type trialLoop struct {
 	lengths *lengths
 	meter   *meter
 
-	start      uint64        // of profiling, on the ledger's clock
-	report     uint64        // when Progress is due
-	executions int           // of a program that has points, started so far
-	recorded   *recordedPart // that is still to be recorded; nil: none
+	start      uint64 // of profiling, on the ledger's clock
+	report     uint64 // when Progress is due
+	executions int    // of a program that has points, started so far
+	toRecord   bool   // a part of the run is still to be recorded
 }
 
 // run profiles a subject that is ready to run. It returns the subject of the last execution.

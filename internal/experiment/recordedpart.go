@@ -12,6 +12,7 @@ import (
 	"whatif/internal/point"
 	live "whatif/internal/recorder" // this package has a recorder of experiments
 	"whatif/internal/recording"
+	"whatif/internal/target"
 )
 
 // recordedPart is a part of a run in which nothing is delayed, and everything recorded.
@@ -23,8 +24,8 @@ type recordedPart struct {
 	recorder *live.Recorder
 }
 
-// prepare loads the kernel side of recording, and sets probes in programs that have not run yet. length is for how long
-// it is recorded; 0: until the target ends.
+// prepare loads the kernel side of recording, and sets probes in programs. length is for how long it is recorded; 0:
+// until the target ends.
 func (p *recordedPart) prepare(programs []probes.Program, length time.Duration) error {
 	places, points, err := probes.PlacesOf(p.cfg.Points, p.cfg.Latencies, programs, p.cfg.Log)
 	if err != nil {
@@ -101,35 +102,41 @@ func (p *recordedPart) take(ctx context.Context, pids []int, length time.Duratio
 // recordAfter is how long experiments come first: a run that is shorter has nothing but them.
 const recordAfter = 5 * time.Second
 
-// prepareRecording makes ready to record a part of the run, if that is asked for. If it cannot be recorded, there
-// are no estimates, and experiments go on.
-func (r *run) prepareRecording(programs []probes.Program) {
-	cfg := r.cfg
-	if cfg.Record == 0 || cfg.unrecordable() || !r.probes.HasPoints() {
-		return
-	}
-	part := &recordedPart{cfg: cfg}
-	if err := part.prepare(programs, cfg.Record); err != nil {
-		cfg.Log.Debug("there will be no estimates", "error", err)
-		return
-	}
-	r.recorded = part
+// recordDue tells whether a part of the run is to be recorded now. That is done once.
+func (l *trialLoop) recordDue() bool {
+	due := l.toRecord && ledger.Now()-l.start >= uint64(recordAfter)
+	l.toRecord = l.toRecord && !due
+	return due
 }
 
-// close gives the kernel side of recording up, if it is still there.
-func (p *recordedPart) close() error {
-	if p == nil || p.recorder == nil {
-		return nil
-	}
-	r := p.recorder
-	p.recorder = nil
-	return r.Close()
-}
-
-// recordPart records the part that is still to be recorded.
+// recordPart records a part of the run. If that cannot be done there are no estimates, and experiments go on.
 func (l *trialLoop) recordPart(ctx context.Context, p subject) {
-	part := l.recorded
-	l.recorded = nil
+	made, err := l.recording(ctx, p)
+	if err != nil {
+		l.cfg.Log.Debug("there are no estimates", "error", err)
+		return
+	}
+	l.rec.keepRecording(made)
+}
+
+func (l *trialLoop) recording(ctx context.Context, p subject) (*recording.Recording, error) {
+	members, err := l.ledger.Members()
+	if err != nil {
+		return nil, err
+	}
+	var all []target.Running
+	var pids []int
+	for _, m := range members {
+		all, pids = append(all, target.Running{PID: m.PID}), append(pids, m.PID)
+	}
+	programs := openRunning(all)
+	for _, binaries := range programs {
+		defer binaries.Close()
+	}
+	part := &recordedPart{cfg: l.cfg}
+	if err := part.prepare(programs, l.cfg.Record); err != nil {
+		return nil, err
+	}
 	renewed := time.Now()
 	alive := func() bool {
 		if time.Since(renewed) >= ledger.RenewEvery {
@@ -139,21 +146,8 @@ func (l *trialLoop) recordPart(ctx context.Context, p subject) {
 		}
 		return p.alive(l.ledger) && !l.over(ctx)
 	}
-	members, err := l.ledger.Members()
-	var pids []int
-	for _, m := range members {
-		pids = append(pids, m.PID)
-	}
-	var made *recording.Recording
-	if err == nil {
-		made, err = part.take(ctx, pids, l.cfg.Record, alive)
-	}
-	err = errors.Join(err, part.close())
-	if err != nil {
-		l.cfg.Log.Debug("there are no estimates", "error", err)
-		return
-	}
-	l.rec.keepRecording(made)
+	made, err := part.take(ctx, pids, l.cfg.Record, alive)
+	return made, errors.Join(err, part.recorder.Close())
 }
 
 // roleOf is what a visit is to a latency.

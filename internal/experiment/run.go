@@ -42,7 +42,6 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	defer func() { r.recorded.close() }()
 	defer r.serve(ctx)()
 	if err := r.describe(); err != nil {
 		return nil, err
@@ -87,7 +86,6 @@ type run struct {
 	rec      *recorder
 	watch    *watchers
 	loop     *trialLoop
-	recorded *recordedPart // nil: nothing is recorded
 
 	events sync.WaitGroup // the goroutine that answers the kernel side
 	detach func() error   // ends all that the ledger does in the kernel; once
@@ -181,7 +179,6 @@ func (r *run) open() (err error) {
 	if err := r.checkTargets(programs); err != nil {
 		return err
 	}
-	r.prepareRecording(programs)
 	return r.subject.join(r.ledger)
 }
 
@@ -235,6 +232,6 @@ func (r *run) assemble(clocks *clocks) {
 		cfg: cfg, launch: r.launcher.launch, ledger: l, units: r.units, probes: r.probes, rec: rec, watch: r.watch,
 		trials: newTrials(cfg, r.units.placebo), lengths: newLengths(cfg.Experiment),
 		meter: newMeter(l, r.units, r.probes, cfg, start, rec.data.Run.WholeRuns),
-		start: start, report: start + uint64(time.Second), recorded: r.recorded,
+		start: start, report: start + uint64(time.Second), toRecord: cfg.Record > 0 && !cfg.unrecordable(),
 	}
 }

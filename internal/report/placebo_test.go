@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"whatif/internal/analyze"
 	"whatif/internal/profile"
 )
 
@@ -41,10 +43,11 @@ func TestPlacebo(t *testing.T) {
 		t.Error("COZ's viewer would show it as a line")
 	}
 	harmful := string(text(t, analysed(with(2)), Options{}))
-	warning := strings.Index(harmful, "without making anything faster (a placebo) changed it by -1")
+	first := strings.Index(harmful, "confidence: fair: delays alone changed the program")
 	table := strings.Index(harmful, "parse.c:118")
-	if warning < 0 || table < warning {
-		t.Errorf("no warning in front of the table:\n%s", harmful)
+	said := strings.Contains(harmful, "without making anything faster (a placebo) changed it by -1")
+	if first < 0 || table < first || !said {
+		t.Errorf("no doubt in front of the table, or no warning:\n%s", harmful)
 	}
 	out.Reset()
 	if err := JSON(&out, analysed(with(2)), Options{Point: "request"}); err != nil {
@@ -52,5 +55,25 @@ func TestPlacebo(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), `"dragged": true`) {
 		t.Errorf("the JSON report does not say that gains are corrected:\n%s", out.String())
+	}
+}
+
+// TestConfidence: each doubt that may make numbers wrong has its words. More doubts make less confidence.
+func TestConfidence(t *testing.T) {
+	for code, level := range levelOf {
+		is := slices.ContainsFunc(doubtful, func(d struct{ code, words string }) bool { return d.code == code })
+		if is != (level == "careful") {
+			t.Errorf("%s is %s: has words for the confidence: %v", code, level, is)
+		}
+	}
+	r := analysed(made())
+	for n, want := range []string{"good", "fair", "fair", "poor"} {
+		r.Warnings = nil
+		for _, d := range doubtful[:n] {
+			r.Warnings = append(r.Warnings, analyze.Warning{Code: d.code})
+		}
+		if got := confidence(r); !strings.HasPrefix(got, "confidence: "+want) {
+			t.Errorf("%d doubts: %s", n, got)
+		}
 	}
 }

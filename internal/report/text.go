@@ -47,6 +47,9 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 	}
 	out := newPrinter(bufio.NewWriter(w), opt)
 	header(out, r)
+	if sure := confidence(r); sure != "" {
+		out.hanging("", sure)
+	}
 	if opt.Verbose {
 		provenance(out, r)
 	}
@@ -58,8 +61,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 			said[why] = true
 		}
 	}
-	// Doubts about a point or a latency go beside its table, the others at the end; but doubts that
-	// may make the numbers wrong come before them.
+	// Doubts about a point or a latency go behind its table, the others at the end. Those that leave no answer come first.
 	beside := func(warnings []analyze.Warning) {
 		for _, w := range warnings {
 			if !said[w] {
@@ -69,7 +71,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		}
 	}
 	elsewhere := ofPoints(r)
-	first := serious(slices.DeleteFunc(slices.Clone(r.Warnings),
+	first := hopeless(slices.DeleteFunc(slices.Clone(r.Warnings),
 		func(w analyze.Warning) bool { return said[w] || elsewhere[w] }))
 	if len(first) > 0 {
 		out.line("")
@@ -106,17 +108,27 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 // tables writes those of a point, and of the latencies that end there. beside writes doubts.
 func tables(out *printer, r *analyze.Result, k int, opt Options, beside func([]analyze.Warning)) {
 	out.line("")
-	beside(serious(r.Points[k].Warnings))
+	beside(hopeless(r.Points[k].Warnings))
 	pointTable(out, r, k, opt)
 	beside(r.Points[k].Warnings)
 	for i := range r.Latencies {
 		if l := &r.Latencies[i]; l.End == k {
 			out.line("")
-			beside(serious(l.Warnings))
+			beside(hopeless(l.Warnings))
 			latencyTable(out, r, l, opt)
 			beside(l.Warnings)
 		}
 	}
+}
+
+// hopeless are the doubts that leave no answer.
+func hopeless(all []analyze.Warning) (some []analyze.Warning) {
+	for _, w := range all {
+		if Level(w.Code) == "hopeless" {
+			some = append(some, w)
+		}
+	}
+	return some
 }
 
 // serious are the doubts that come before the numbers.

@@ -338,22 +338,29 @@ func TestSpinWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, buildFile(t, src, "gcc", "-g", "-O2", "-shared", "-fPIC"))
+	flags := []string{"gcc", "-g", "-O2", "-shared", "-fPIC", "-fvisibility=hidden"}
+	named := open(t, buildFile(t, src, flags...))
+	stripped := open(t, buildFile(t, src, append(flags, "-s")...))
 	for name, want := range map[string]bool{"wait_load": true, "wait_ttas": true, "work_lcg": false, "work_list": false} {
-		funcs, err := b.Functions(name)
+		funcs, err := named.Functions(name)
 		if err != nil || len(funcs) != 1 {
 			t.Fatal(name, funcs, err)
 		}
-		got := false
-		for i := uint64(0); i < funcs[0].Size; i++ {
-			spins, err := b.SpinWaits(funcs[0].FileOffset + i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = got || spins
+		if there, err := stripped.Functions(name); err != nil || len(there) > 0 {
+			t.Fatalf("the stripped library has %v, %v", there, err)
 		}
-		if got != want {
-			t.Errorf("%s: %v", name, got)
+		for _, b := range []*Binary{named, stripped} {
+			got := false
+			for i := uint64(0); i < funcs[0].Size; i++ {
+				spins, err := b.SpinWaits(funcs[0].FileOffset + i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = got || spins
+			}
+			if got != want {
+				t.Errorf("%s of %s: %v", name, b.Path(), got)
+			}
 		}
 	}
 }

@@ -81,5 +81,8 @@ func (b *Binary) around(addr uint64) (start, end uint64, ok bool) {
 		low := chain[len(chain)-1].Low
 		return low, math.MaxUint64, low <= addr
 	}
+	if table, err := b.unwindTable(); err == nil { // all that a stripped library has
+		return table.Function(addr)
+	}
 	return 0, 0, false
 }

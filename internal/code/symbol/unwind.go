@@ -28,11 +28,9 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 	}
 	defer guard(doing, &err)()
 	rows = []UnwindRow{{Offset: fileOffset}}
-	if b.unwinding == nil {
-		b.unwinding, err = unwind.New(b.elf, b.image, b.IsGo(), b.debugFrame)
-		if err != nil {
-			return rows, fmt.Errorf("%s: %w", doing, err)
-		}
+	table, err := b.unwindTable()
+	if err != nil {
+		return rows, fmt.Errorf("%s: %w", doing, err)
 	}
 	left := maxCovering
 	for _, p := range b.elf.Progs {
@@ -44,7 +42,7 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 			continue
 		}
 		left--
-		found, rowsErr := b.unwinding.Rows(from-p.Off+p.Vaddr, to-p.Off+p.Vaddr)
+		found, rowsErr := table.Rows(from-p.Off+p.Vaddr, to-p.Off+p.Vaddr)
 		if rowsErr != nil {
 			err = fmt.Errorf("%s: %w", doing, rowsErr)
 		}
@@ -56,6 +54,14 @@ func (b *Binary) Unwind(fileOffset, n uint64) (rows []UnwindRow, err error) {
 		rows = rows[1:]
 	}
 	return rows, err
+}
+
+// unwindTable prepares the tables of the binary, once.
+func (b *Binary) unwindTable() (_ *unwind.Table, err error) {
+	if b.unwinding == nil {
+		b.unwinding, err = unwind.New(b.elf, b.image, b.IsGo(), b.debugFrame)
+	}
+	return b.unwinding, err
 }
 
 // debugFrame returns the .debug_frame that was stripped from the binary, nil if there is none.

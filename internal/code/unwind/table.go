@@ -59,6 +59,27 @@ func (t *Table) Rows(low, high uint64) ([]Row, error) {
 	return p.rows, errs.err
 }
 
+// Function returns the function around an address. Functions that a compiler has divided are several. A file that was
+// stripped has this, too.
+func (t *Table) Function(address uint64) (begin, end uint64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.read {
+		t.read = true
+		t.find() // what cannot be read is not there
+	}
+	for _, s := range t.sources {
+		if s.index.len() == 0 {
+			continue
+		}
+		first, offset := s.index.at(lastBefore(s.index, address))
+		if f, err := s.section.fde(offset); err == nil && first <= address && f.begin <= address && address < f.end {
+			return f.begin, f.end, true
+		}
+	}
+	return 0, 0, false
+}
+
 type firstError struct{ err error }
 
 func (e *firstError) keep(err error) {

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"whatif/internal/analyze"
+)
+
+// doubtful are the reasons, in few words, why numbers may be wrong, by the code of the warning that says more.
+var doubtful = []struct{ code, words string }{
+	{"rules-off", "rules were switched off"},
+	{"mixed-builds", "runs of several builds"},
+	{"placebo", "delays alone changed the program"},
+	{"paced", "the program goes by a clock, or by clients"},
+	{"estimate-differs", "experiments and the recording disagree"},
+	{"pace-differs", "another pace than in the recording"},
+	{"foreign-cpu", "other programs took the cores"},
+	{"steal", "the hypervisor took the cores"},
+	{"hidden-contention", "the cores were not all there"},
+	{"unpaid", "delays were left over"},
+	{"set-aside", "many experiments were left out"},
+	{"drift", "the pace changed while measuring"},
+	{"unstable", "requests pile up"},
+	{"disagree", "two measures of a latency differ"},
+	{"few-visits", "few visits"},
+	{"unstable-baseline", "a noisy point"},
+	{"early-stacks", "many samples without code"},
+}
+
+// manyDoubts make the confidence poor.
+const manyDoubts = 3
+
+// confidence says in one line how far the numbers can be trusted: good, fair or poor, and why. "" where a doubt about
+// the whole run says more.
+func confidence(r *analyze.Result) string {
+	if r.Doubt() != "" || len(r.Runs) == 0 {
+		return ""
+	}
+	var why []string
+	for _, d := range doubtful {
+		if slices.ContainsFunc(r.Warnings, func(w analyze.Warning) bool { return w.Code == d.code }) {
+			why = append(why, d.words)
+		}
+	}
+	switch n := len(why); {
+	case n == 0:
+		return "confidence: good"
+	case n < manyDoubts:
+		return "confidence: fair: " + strings.Join(why, ", ")
+	}
+	return "confidence: poor: " + strings.Join(why, ", ")
+}
