@@ -194,7 +194,7 @@ func TestModule(t *testing.T) {
 		"go.mod": "module " + path + "\n", "tools.mod": "module " + path + "\n",
 		"internal/experiment/probes/timed.go": `{"` + path + `/point.(*entry).begins", false}`, // a symbol
 		"internal/point/source/source.go":     `"whatif/point: table, 1\n\x00"`,                // a format
-		"README.md":                           `import "` + path + `/point"`,
+		"docs/points.md":                      `import "` + path + `/point"`,
 	} {
 		if !bytes.Contains(after[name], []byte(want)) {
 			t.Errorf("%s has no %q", name, want)
