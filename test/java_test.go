@@ -55,9 +55,10 @@ func TestJava(t *testing.T) {
 		t.Errorf("the program printed %q", out)
 	}
 	all, longer := samplesIn(d, "Toy.longWork")
-	// Three fifths of the work, and the JVM's own, which is more at the beginning.
-	if all == 0 || longer < all*45/100 || longer > all*65/100 {
-		t.Errorf("%d of %d samples in longWork: %+v", longer, all, d.Units)
+	_, shorter := samplesIn(d, "Toy.shortWork")
+	// The work is 3 to 2. The rest is the JVM's own, which is much at the beginning.
+	if longer < all/4 || longer < shorter*12/10 || longer > shorter*19/10 {
+		t.Errorf("of %d samples %d in longWork, %d in shortWork: %+v", all, longer, shorter, d.Units)
 	}
 	left, err := filepath.Glob("/tmp/perf-*.map")
 	if err != nil {
