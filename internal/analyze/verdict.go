@@ -121,7 +121,7 @@ func (e *Effect) reason(among int, margin float64) string {
 		case Peak:
 			return fmt.Sprintf("%s most at %d%%: beyond, this gets in the way of others", gains, e.ShapeAt)
 		}
-		return gains + ": worth making faster"
+		return gains
 	case Slower:
 		if e.Shape == Peak {
 			return fmt.Sprintf("contention: %s up to %d%%, and beyond, this gets in the way of others", gains, e.ShapeAt)

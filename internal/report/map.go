@@ -12,7 +12,7 @@ import (
 const mapSpeedup = 50
 
 // Map writes a picture of the units' shares of the time and their gains, one for each point: what is hot is not what is
-// worth making faster.
+// worth the work.
 func Map(w io.Writer, r *analyze.Result, opt Options) error {
 	points, err := selected(r, opt.Point)
 	if err != nil {

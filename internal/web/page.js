@@ -328,7 +328,7 @@
   };
   const narrow = (key, value) => el('button', { type: 'button', class: 'plain', title: 'Show only units of this ' + key, onclick: () => set({ [key]: value, page: '', unit: wide.matches ? state.unit : '' }) }, value);
   const shapeWords = e => {
-    if (e.reason) return e.reason === e.words ? '' : e.reason;
+    if (e.reason) return e.words.includes(e.reason) ? '' : e.reason;
     if (!e.shape) return '';
     return 'shape: ' + e.shape + (e.shape_at ? ' at ' + e.shape_at + '%' : '');
   };
