@@ -230,7 +230,13 @@
     });
     doubts.sort(([a], [b]) => (b.level === 'hopeless') - (a.level === 'hopeless'));
     $('first').hidden = !doubts.length;
-    $('first').replaceChildren(...doubts.map(([w, i]) => el('p', { class: w.level, 'data-code': w.code }, el('b', {}, (w.level === 'hopeless' ? index.live ? 'No answer yet' : 'No answer' : 'With care') + (index.sides.length > 1 ? ' (' + (i ? 'before' : 'now') + ')' : '') + ': '), w.text)));
+    const side = i => index.sides.length > 1 ? ' (' + (i ? 'before' : 'now') + ')' : '';
+    const say = ([w, i], tag, ...behind) => el(tag, { class: w.level, 'data-code': w.code }, el('b', {}, (w.level === 'hopeless' ? index.live ? 'No answer yet' : 'No answer' : 'With care') + side(i) + ': '), w.text, ...behind);
+    // Of several that are only to be read with care one is shown, and the others on demand: the answer comes first.
+    const isHopeless = ([w]) => w.level === 'hopeless';
+    const careful = doubts.filter(d => !isHopeless(d)), rest = careful.slice(1);
+    $('first').replaceChildren(...doubts.filter(isHopeless).map(d => say(d, 'p')),
+      ...(rest.length ? [el('details', { class: 'careful' }, say(careful[0], 'summary', el('span', { class: 'muted' }, ', and ' + rest.length + ' more')), ...rest.map(d => say(d, 'p')))] : careful.map(d => say(d, 'p'))));
     $('changes').hidden = !index.changes;
     $('changes').replaceChildren(...(index.changes || []).flatMap(c => [c.head ? el('h2', {}, c.head.charAt(0).toUpperCase() + c.head.slice(1)) : null, c.head ? el('ul', {}, ...c.lines.map(l => el('li', {}, l))) : c.lines.map(l => el('p', { class: 'say' }, l))].flat().filter(Boolean)));
     // What is hopeless has been said.
