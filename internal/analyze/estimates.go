@@ -12,7 +12,7 @@ import (
 type Estimates struct {
 	Seconds float64 // of the recording
 	Refused string  // why there are none at all; "" if there are some
-	Within  bool    // the recording is a part of a run of experiments, whose kernel side was at work meanwhile
+	Within  bool    // of a run of experiments: their kernel side was at work while it was recorded
 	Points  []EstimatedPoint
 	Units   []EstimatedUnit // the largest first
 }

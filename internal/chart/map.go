@@ -24,7 +24,6 @@ type Map struct {
 	Heading string
 	Speedup int // percent, of all units
 	Spots   []Spot
-	Notes   []string
 }
 
 // MapSheet is an SVG file of maps.
@@ -48,12 +47,6 @@ func (s *MapSheet) Write(w io.Writer) error {
 		d.add(`<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, num(gap), num(y), num(s.Width), num(high),
 			m.Draw(s.Width, high))
 		y += high
-		for _, note := range m.Notes {
-			for _, l := range wrap(note, letters(wide-2*gap, 11)) {
-				y += line
-				d.text(gap, y, "", "start", l)
-			}
-		}
 	}
 	return d.writeFile(w, s.Title, wide, y+gap)
 }

@@ -140,7 +140,7 @@ func TestLentCapabilities(t *testing.T) {
 }
 
 // TestGroupCopy checks what a package installs: one whatif that everybody may run, and that has no capabilities, and a
-// second one with capabilities, which goes on for those who may run it.
+// second one with capabilities, which goes on for the group that may run it.
 func TestGroupCopy(t *testing.T) {
 	realkernel.Need(t)
 	in := installed(t, "", 0o755)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -230,7 +229,7 @@ func (m *maker) look(log *slog.Logger) {
 		}
 	}
 	if m.follower == nil {
-		if f := open("/tmp/perf-" + strconv.Itoa(inner.PID) + ".map"); f != nil {
+		if f := open(jit.MapFile(inner.PID)); f != nil {
 			m.use(f, jit.FollowMap(sized{f}, m.table))
 		}
 	}

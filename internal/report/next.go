@@ -78,12 +78,7 @@ func nextGain(e *analyze.Effect) (analyze.Estimate, bool) {
 	if gain, known := e.At(50); known {
 		return gain, true
 	}
-	for _, l := range e.Estimated {
-		if l.Speedup == 50 {
-			return l.Gain, l.Gain.Known
-		}
-	}
-	return analyze.Estimate{}, false
+	return e.EstimateAt(50)
 }
 
 // settle says which run would tell what a unit brings: intervals become narrower with the root of the time that is

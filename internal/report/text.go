@@ -121,30 +121,22 @@ func tables(out *printer, r *analyze.Result, k int, opt Options, beside func([]a
 	}
 }
 
-// hopeless are the doubts that leave no answer.
-func hopeless(all []analyze.Warning) (some []analyze.Warning) {
-	for _, w := range all {
-		if Level(w.Code) == "hopeless" {
-			some = append(some, w)
-		}
-	}
-	return some
+// hopeless are the doubts that leave no answer, serious those that may make numbers wrong, too, and minor the others.
+func hopeless(all []analyze.Warning) []analyze.Warning {
+	return ofLevel(all, func(level string) bool { return level == "hopeless" })
 }
 
-// serious are the doubts that come before the numbers.
-func serious(all []analyze.Warning) (some []analyze.Warning) {
-	for _, w := range all {
-		if Level(w.Code) != "" {
-			some = append(some, w)
-		}
-	}
-	return some
+func serious(all []analyze.Warning) []analyze.Warning {
+	return ofLevel(all, func(level string) bool { return level != "" })
 }
 
-// minor are the others.
-func minor(all []analyze.Warning) (some []analyze.Warning) {
+func minor(all []analyze.Warning) []analyze.Warning {
+	return ofLevel(all, func(level string) bool { return level == "" })
+}
+
+func ofLevel(all []analyze.Warning, wanted func(level string) bool) (some []analyze.Warning) {
 	for _, w := range all {
-		if Level(w.Code) == "" {
+		if wanted(Level(w.Code)) {
 			some = append(some, w)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // A File is what a Follower reads: an open file that another process may write to, or cut short, at any time.
@@ -37,6 +38,9 @@ const (
 
 // errFormat is returned for a file that is not of its format. It is not read any further.
 var errFormat = errors.New("not of this format")
+
+// MapFile is where a process writes its perf-PID.map, by its number in its own namespace.
+func MapFile(process int) string { return "/tmp/perf-" + strconv.Itoa(process) + ".map" }
 
 // FollowMap follows a perf-PID.map.
 func FollowMap(f File, t *Table) *Follower { return &Follower{file: f, table: t, format: &perfMap{}} }

@@ -12,7 +12,6 @@
 package jvm
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"whatif/internal/code/jit"
 	"whatif/internal/openfile"
 )
 
@@ -63,17 +63,18 @@ func (v *VM) rootPath() string { return openfile.Path(int(v.root.Fd())) }
 func (v *VM) socket() string   { return "/tmp/.java_pid" + strconv.Itoa(v.inner) }
 
 // MapFile is the file in which the VM writes down its code, below its own root directory.
-func (v *VM) MapFile() string { return "/tmp/perf-" + strconv.Itoa(v.inner) + ".map" }
+func (v *VM) MapFile() string { return jit.MapFile(v.inner) }
 
 // WriteMap has the VM write MapFile anew. It takes as long as the VM needs to answer.
 func (v *VM) WriteMap() error {
-	reply, err := v.command("jcmd", "Compiler.perfmap")
+	reply, err := v.ask()
 	if err != nil {
 		return fmt.Errorf("asking the Java VM %d for the names of its code: %w", v.process, err)
 	}
 	status, text, _ := strings.Cut(reply, "\n")
 	if status != "0" {
-		err := errors.New(strings.TrimSpace(firstLine(text)))
+		why, _, _ := strings.Cut(text, "\n")
+		err := errors.New(strings.TrimSpace(why))
 		if strings.Contains(text, "Unknown diagnostic command") {
 			err = ErrOld
 		}
@@ -94,13 +95,11 @@ func (v *VM) HasMap() bool {
 	return err == nil
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
+// request is the version of the protocol, a command, and its three arguments.
+const request = "1\x00jcmd\x00Compiler.perfmap\x00\x00\x00"
 
-// command sends a command with three arguments, of which some may be empty, and returns the answer.
-func (v *VM) command(words ...string) (string, error) {
+// ask sends the request, and returns the answer.
+func (v *VM) ask() (string, error) {
 	socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
 	if errors.Is(err, os.ErrNotExist) {
 		socket, err = v.wakeListener()
@@ -129,15 +128,7 @@ func (v *VM) command(words ...string) (string, error) {
 	if err != nil || int(peer.Pid) != v.process {
 		return "", openfile.ErrPlanted
 	}
-	var request bytes.Buffer
-	request.WriteString("1\x00") // the protocol's version
-	for i := range 4 {
-		if i < len(words) {
-			request.WriteString(words[i])
-		}
-		request.WriteByte(0)
-	}
-	if _, err := conn.Write(request.Bytes()); err != nil {
+	if _, err := conn.WriteString(request); err != nil {
 		return "", err
 	}
 	reply, err := io.ReadAll(io.LimitReader(conn, longestReply))

@@ -27,7 +27,7 @@ func opened(t *testing.T, process, inner int, uid uint32) *VM {
 	return vm
 }
 
-// served is a VM with this process's number, whose socket answers with a reply. It gives what was asked.
+// served is a VM with this process's number. Its socket answers with a reply, and it gives what was asked.
 func served(t *testing.T, reply string) (vm *VM, asked <-chan string) {
 	t.Helper()
 	vm = opened(t, os.Getpid(), os.Getpid(), uint32(os.Getuid()))

@@ -48,15 +48,20 @@ func New(f *elf.File, image []byte, isGo bool, separate func() []byte) (*Table, 
 func (t *Table) Rows(low, high uint64) ([]Row, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var errs firstError
-	if !t.read {
-		t.read = true
-		errs.keep(t.find())
-	}
+	errs := firstError{t.prepare()}
 	p := builder{table: t, left: maxInstructions, err: &errs}
 	p.fill(t.sources, low, high)
 	p.signals(low, high)
 	return p.rows, errs.err
+}
+
+// prepare reads the headers of the sections, once; err is what was wrong with them then.
+func (t *Table) prepare() (err error) {
+	if !t.read {
+		t.read = true
+		err = t.find()
+	}
+	return err
 }
 
 // Function returns the function around an address. Functions that a compiler has divided are several. A file that was
@@ -64,16 +69,13 @@ func (t *Table) Rows(low, high uint64) ([]Row, error) {
 func (t *Table) Function(address uint64) (begin, end uint64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.read {
-		t.read = true
-		t.find() // what cannot be read is not there
-	}
+	t.prepare() // what cannot be read is not there
 	for _, s := range t.sources {
 		if s.index.len() == 0 {
 			continue
 		}
-		first, offset := s.index.at(lastBefore(s.index, address))
-		if f, err := s.section.fde(offset); err == nil && first <= address && f.begin <= address && address < f.end {
+		_, offset := s.index.at(lastBefore(s.index, address))
+		if f, err := s.section.fde(offset); err == nil && f.begin <= address && address < f.end {
 			return f.begin, f.end, true
 		}
 	}

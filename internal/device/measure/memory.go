@@ -17,7 +17,7 @@ import (
 const line = 64 / 8
 
 // levelSizes are the bytes that a core uses to measure each level: half of a private cache, so that all of it stays
-// there; between L2 and L3 in a shared one, whose other users are not known; twice the last cache for DRAM, at most a
+// there; between L2 and L3 in a shared one, as others use it, too; twice the last cache for DRAM, at most a
 // quarter of free memory. 0: there is no such level.
 func levelSizes(caches map[string]int64, cores int, free int64) (sizes map[string]int64, doubt string) {
 	l1, l2, l3 := caches["l1"], caches["l2"], caches["l3"]

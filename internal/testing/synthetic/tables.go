@@ -40,15 +40,18 @@ func (t *tables) init() {
 	t.program = "/usr/bin/synthetic"
 }
 
-func (t *tables) frame(f recording.Frame) int32 {
-	n, ok := t.frameOf[f]
+// numberOf gives the number of what is in a list, and puts it there if it is not.
+func numberOf[T comparable](x T, numbers map[T]int32, list *[]T) int32 {
+	n, ok := numbers[x]
 	if !ok {
-		n = int32(len(t.frames))
-		t.frames = append(t.frames, f)
-		t.frameOf[f] = n
+		n = int32(len(*list))
+		*list = append(*list, x)
+		numbers[x] = n
 	}
 	return n
 }
+
+func (t *tables) frame(f recording.Frame) int32 { return numberOf(f, t.frameOf, &t.frames) }
 
 // stack is the number of a stack: the function that runs, and its callers.
 func (t *tables) stack(l layer, name, thread string, line int32) int32 {
@@ -80,12 +83,4 @@ func systemCall(name string) string {
 	return "__x64_sys_" + name
 }
 
-func (t *tables) place(p recording.Place) int32 {
-	n, ok := t.placeOf[p]
-	if !ok {
-		n = int32(len(t.places))
-		t.places = append(t.places, p)
-		t.placeOf[p] = n
-	}
-	return n
-}
+func (t *tables) place(p recording.Place) int32 { return numberOf(p, t.placeOf, &t.places) }
