@@ -157,6 +157,9 @@ func table(command string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`)
 }
 
+// foundUnits is what a run says that found units and had no time to try one, as on a busy machine in a second and a half.
+var foundUnits = regexp.MustCompile(`(?s)this run tells no gain: no unit was tried.*never tried: \d+ units?, the largest `)
+
 // says has patterns for the output of the commands that compare the profiles in town.
 var says = map[string]*regexp.Regexp{
 	"diff": regexp.MustCompile(
@@ -208,7 +211,7 @@ func executeDocumented(t *testing.T, dir string, c command) {
 	if want := says[strings.Fields(text)[1]]; want != nil && !want.Match(out) {
 		t.Errorf("%s: $ %s: executed as %s: it does not say %v\n%s", c.document, c.text, text, want, out)
 	}
-	if profiles.MatchString(text) && !table(text).Match(out) {
+	if profiles.MatchString(text) && !table(text).Match(out) && !foundUnits.Match(out) {
 		t.Errorf("%s: $ %s: executed as %s: no table\n%s", c.document, c.text, text, out)
 	}
 }
