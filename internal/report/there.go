@@ -94,10 +94,16 @@ func TextThere(w io.Writer, t *There, opt Options) error {
 		out.hanging("", t.moveText(&a))
 		t.table(out, a.Point, a.Metric, opt)
 	}
-	if len(t.There.Warnings) > 0 {
+	doubts := slices.Clone(t.There.Warnings)
+	for _, w := range serious(t.Here.Warnings) {
+		if !slices.Contains(doubts, w) {
+			doubts = append(doubts, w)
+		}
+	}
+	if len(doubts) > 0 {
 		out.line("")
 	}
-	for _, w := range t.There.Warnings {
+	for _, w := range doubts {
 		out.warning(w)
 	}
 	if err := out.w.Flush(); err != nil {
@@ -136,31 +142,14 @@ func (t *There) table(out *printer, point string, metric analyze.Metric, opt Opt
 		return
 	}
 	name := unitNames(slices.Concat(unitsOf(t.There), unitsOf(t.Here)))
-	rows := [][]string{{"there", "here", "unit"}}
-	shown := marks
-	if opt.Width > 0 && opt.Width < 100 {
-		shown = marks[1:]
+	more := 0
+	if opt.Top > 0 && len(all) > opt.Top {
+		more = len(all) - opt.Top
 	}
-	heads := func(where string) {
-		for _, m := range shown {
-			rows[0] = append(rows[0], fmt.Sprintf("%s %d%%", where, m))
-			where = ""
-		}
-	}
-	heads("here")
-	heads("there")
-	rows[0] = append(rows[0], "verdict there")
+	rows, shown := fitting(all[:len(all)-more], name, opt.Width)
 	out.hanging("", fmt.Sprintf("gain, in percent, if code were faster by %s: here, and there, on %s",
 		strings.Join(percentages(shown), ", "), clean(t.Device)))
-	more := 0
-	for i := range all {
-		if opt.Top > 0 && i >= opt.Top {
-			more = len(all) - opt.Top
-			break
-		}
-		rows = append(rows, all[i].row(clean(name(all[i].unit)), shown))
-	}
-	writeGrid(out, rows, 2)
+	writeGrid(out, rows, unitColumn)
 	if more > 0 {
 		out.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
@@ -170,8 +159,42 @@ func (t *There) table(out *printer, point string, metric analyze.Metric, opt Opt
 	t.changes(out, all, name)
 }
 
-// row is a unit's line.
-func (p *pair) row(name string, shown []int) []string {
+const (
+	unitColumn = 2  // of the names of units
+	leastUnit  = 12 // columns of the terminal that they have at least
+)
+
+// fitting are the rows of the table, with as many speed-ups and words as there is room for.
+func fitting(all []pair, name namer, limit int) (rows [][]string, shown []int) {
+	for _, form := range []struct {
+		shown []int
+		brief bool
+	}{{marks, false}, {marks[1:], false}, {marks[1:], true}, {[]int{latencyMark}, true}} {
+		shown = form.shown
+		rows = [][]string{{"there", "here", "unit"}}
+		for _, where := range []string{"here", "there"} {
+			for i, m := range shown {
+				if i > 0 {
+					where = ""
+				}
+				rows[0] = append(rows[0], strings.TrimSpace(fmt.Sprintf("%s %d%%", where, m)))
+			}
+		}
+		rows[0] = append(rows[0], "verdict there")
+		for i := range all {
+			rows = append(rows, all[i].row(clean(name(all[i].unit)), shown, form.brief))
+		}
+		widths := gridWidths(rows)
+		widths[unitColumn] = min(widths[unitColumn], leastUnit)
+		if limit == 0 || total(widths)-2 <= limit {
+			break
+		}
+	}
+	return rows, shown
+}
+
+// row is a unit's line. A brief one does not say what the verdict is here.
+func (p *pair) row(name string, shown []int, brief bool) []string {
 	place := func(n int) string {
 		if n == 0 {
 			return "–"
@@ -191,7 +214,7 @@ func (p *pair) row(name string, shown []int) []string {
 	verdict := "–"
 	if p.there != nil && refusal(p.there) == "" {
 		verdict = labels[p.there.Verdict]
-		if p.here != nil && refusal(p.here) == "" && p.here.Verdict != p.there.Verdict {
+		if !brief && p.here != nil && refusal(p.here) == "" && p.here.Verdict != p.there.Verdict {
 			verdict += " (here: " + labels[p.here.Verdict] + ")"
 		}
 	}
@@ -266,33 +289,39 @@ func percentages(all []int) (texts []string) {
 	return texts
 }
 
-// writeGrid writes rows in columns: those up to left, and the last one, begin at the left. A column that makes the lines
-// too long, the one at left, is cut.
-func writeGrid(out *printer, rows [][]string, left int) {
+func gridWidths(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
+	for _, cells := range rows {
+		for c, cell := range cells {
+			widths[c] = max(widths[c], width(cell))
+		}
+	}
+	return widths
+}
+
+// writeGrid writes rows in columns. The column at left and the last one begin at the left; the former is cut where the
+// lines would be too long.
+func writeGrid(out *printer, rows [][]string, left int) {
 	for _, cells := range rows {
 		for c := range cells {
 			cells[c] = out.plain(cells[c])
-			widths[c] = max(widths[c], width(cells[c]))
 		}
 	}
+	widths := gridWidths(rows)
 	if over := total(widths) - 2 - out.width; out.width > 0 && over > 0 {
-		const least = 12
-		widths[left] = max(least, widths[left]-over)
+		widths[left] = max(leastUnit, widths[left]-over)
 	}
 	for _, cells := range rows {
 		line := ""
 		for c, cell := range cells {
-			pad := ""
 			if c == left {
 				cell = cutLeft(cell, widths[c])
 			}
-			pad = strings.Repeat(" ", max(0, widths[c]-width(cell)))
-			if c == left || c == len(cells)-1 {
-				line += cell + pad + "  "
-			} else {
-				line += pad + cell + "  "
+			pad := strings.Repeat(" ", max(0, widths[c]-width(cell)))
+			if c != left && c != len(cells)-1 {
+				cell, pad = pad+cell, ""
 			}
+			line += cell + pad + "  "
 		}
 		out.line(line)
 	}
