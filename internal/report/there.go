@@ -146,7 +146,7 @@ func (t *There) table(out *printer, point string, metric analyze.Metric, opt Opt
 	if opt.Top > 0 && len(all) > opt.Top {
 		more = len(all) - opt.Top
 	}
-	rows, shown := fitting(all[:len(all)-more], name, opt.Width)
+	rows, shown := gridRows(out, all[:len(all)-more], name)
 	out.hanging("", fmt.Sprintf("gain, in percent, if code were faster by %s: here, and there, on %s",
 		strings.Join(percentages(shown), ", "), clean(t.Device)))
 	writeGrid(out, rows, unitColumn)
@@ -164,8 +164,8 @@ const (
 	leastUnit  = 12 // columns of the terminal that they have at least
 )
 
-// fitting are the rows of the table, with as many speed-ups and words as there is room for.
-func fitting(all []pair, name namer, limit int) (rows [][]string, shown []int) {
+// gridRows are the rows of the table, with as many speed-ups and words as there is room for.
+func gridRows(out *printer, all []pair, name namer) (rows [][]string, shown []int) {
 	for _, form := range []struct {
 		shown []int
 		brief bool
@@ -184,9 +184,9 @@ func fitting(all []pair, name namer, limit int) (rows [][]string, shown []int) {
 		for i := range all {
 			rows = append(rows, all[i].row(clean(name(all[i].unit)), shown, form.brief))
 		}
-		widths := gridWidths(rows)
+		widths := gridWidths(out, rows)
 		widths[unitColumn] = min(widths[unitColumn], leastUnit)
-		if limit == 0 || total(widths)-2 <= limit {
+		if out.width == 0 || total(widths)-2 <= out.width {
 			break
 		}
 	}
@@ -289,11 +289,13 @@ func percentages(all []int) (texts []string) {
 	return texts
 }
 
-func gridWidths(rows [][]string) []int {
+// gridWidths are the widths of the columns, of cells that the printer can print.
+func gridWidths(out *printer, rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, cells := range rows {
-		for c, cell := range cells {
-			widths[c] = max(widths[c], width(cell))
+		for c := range cells {
+			cells[c] = out.plain(cells[c])
+			widths[c] = max(widths[c], width(cells[c]))
 		}
 	}
 	return widths
@@ -302,12 +304,7 @@ func gridWidths(rows [][]string) []int {
 // writeGrid writes rows in columns. The column at left and the last one begin at the left; the former is cut where the
 // lines would be too long.
 func writeGrid(out *printer, rows [][]string, left int) {
-	for _, cells := range rows {
-		for c := range cells {
-			cells[c] = out.plain(cells[c])
-		}
-	}
-	widths := gridWidths(rows)
+	widths := gridWidths(out, rows)
 	if over := total(widths) - 2 - out.width; out.width > 0 && over > 0 {
 		widths[left] = max(leastUnit, widths[left]-over)
 	}
