@@ -69,7 +69,7 @@ var devices = []device{
 	{"lu_cholesky", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: two kinds of computing, equally slower"},
 	{"lu_stream", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: computing and memory, equally slower"},
 	{"lu_net", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: computing slower, the network alike"},
-	{"lu_net", "func:decompose_lu", machine{cpu: 0.43, net: 0.18}, 0, "VCoz: computing and the network slower (its phone's ratios)"},
+	{"lu_net", "func:decompose_lu", machine{cpu: 0.43, net: 0.18}, 0, "VCoz: both slower, with its phone's ratios"},
 	{"lu_net", "func:decompose_lu", machine{net: 0.25}, 0, "the network slower: the bottleneck moves"},
 	{"lu_net", "func:decompose_lu", machine{net: 0.4}, 200, "the same, with a network that is really slower"},
 	{"disk_compute", "disk_compute", machine{disk: 0.3}, 0, "disk beside compute"},

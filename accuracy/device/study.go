@@ -324,10 +324,12 @@ func write(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "device\ttruth at 25, 50, 75, 100%\t--device\t[95% interval]\terror\twithin\twithout\tits error")
 	var errors, without []float64
+	refused := ""
 	for i := range rows {
 		r := &rows[i]
 		if len(r.there) == 0 {
-			fmt.Fprintf(tw, "%s\t%s\trefused: %s\t\t\t\t\t\n", r.device.name(), gains(r.truth), r.refused)
+			fmt.Fprintf(tw, "%s\t%s\trefused\t\t\t\t\t\n", r.device.name(), gains(r.truth))
+			refused += fmt.Sprintf("%s: refused: %s\n", r.device.name(), r.refused)
 			continue
 		}
 		here := r.errorOf(r.here)
@@ -338,6 +340,7 @@ func write(w io.Writer, rows []row) error {
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("printing the table: %w", err)
 	}
+	fmt.Fprint(w, refused)
 	if len(errors) > 0 {
 		fmt.Fprintf(w, "\nmean error %.1f points, at most %.1f; without --device %.1f\n", mean(errors), slices.Max(errors),
 			mean(without))

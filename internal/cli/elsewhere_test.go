@@ -118,8 +118,8 @@ func TestReportOnDevice(t *testing.T) {
 	}
 
 	text := whatif(t, "report", "--device", "net=0.25", name)
-	for _, want := range []string{"limited by net", "a visit takes 2.7", "times as long", "The bottleneck moves: here parse.c:20,",
-		"memory", "whatif cannot tell time that waits for memory", "~"} {
+	for _, want := range []string{"limited by net", "a visit takes 2.7", "times as long",
+		"The bottleneck moves: here parse.c:20,", "memory", "whatif cannot tell time that waits for memory", "~"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -229,8 +229,8 @@ func (f *Factors) Of(c Class) (factor Factor, ok bool) {
 // docs/devices.md.
 const computedError = 0.2
 
-// Unsure is by which part of itself the ratio may be off for one program. It has what the spreads leave open, and that a
-// program may do mostly what one of the measures is about. A ratio given by hand is taken as it is.
+// Unsure is by which part of itself the ratio may be off for one program. It has what the spreads leave open, and that
+// a program may do mostly what one of the measures is about. A ratio given by hand is taken as it is.
 func (f Factor) Unsure() float64 {
 	if len(f.Parts) == 0 {
 		return 0

@@ -96,7 +96,8 @@ func (t *times) on(d simulate.Device, base simulate.Outcome) times {
 		}
 		return w
 	}
-	there := times{total: t.total, samples: t.samples, period: int64(float64(t.period) * slowdown(d.CPU)), all: scale(t.all)}
+	there := times{total: t.total, samples: t.samples, all: scale(t.all)}
+	there.period = int64(float64(t.period) * slowdown(d.CPU))
 	for i := range base.Windows {
 		there.length += base.Windows[i].Length
 	}
@@ -118,8 +119,8 @@ func slowdown(ratio float64) float64 {
 // A shift is the device as it would be if one of its ratios were larger, and smaller.
 type shift [2]*Estimator
 
-// unsure prepares what must be known to say how far a gain may be off because ratios are. A class that the program never
-// uses does not matter.
+// unsure prepares what must be known to say how far a gain may be off because ratios are. A class that the program
+// never uses does not matter.
 func (e *Estimator) unsure(d Device) {
 	if e.doubt != "" {
 		return
@@ -150,8 +151,8 @@ func (e *Estimator) unsure(d Device) {
 // leastUse is the part of the time, in percent, in which threads wait for a class that a program uses.
 const leastUse = 0.1
 
-// Uses tells whether threads of the target waited for a class, such as disk, for some time. It is true of a class that is
-// no waiting.
+// Uses tells whether threads of the target waited for a class, such as disk, for some time. It is true of a class that
+// is no waiting.
 func (e *Estimator) Uses(class string) bool {
 	c := slices.Index(classNames[:], class)
 	return c < 0 || recording.Class(c) == recording.CPU || e.percentOf(recording.Class(c)) >= leastUse

@@ -53,8 +53,8 @@ func (c *curves) simulate(percent int) []measured {
 	return c.at[percent]
 }
 
-// doubtRatios learns how far gains may be off because the ratios of a device are: at 100% and, unless the unit is small,
-// at 50%. It is interpolated elsewhere: half a unit's time may matter where all of it does not, and the reverse.
+// doubtRatios learns how far gains may be off because the ratios of a device are: at 100% and, unless the unit is
+// small, at 50%. It is interpolated elsewhere: half a unit's time may matter where all of it does not, and the reverse.
 func (c *curves) doubtRatios(errors func(percent int, found []measured) []float64) {
 	at := func(percent int) []float64 {
 		found := make([]measured, len(c.at[100]))

@@ -134,7 +134,7 @@ type jsonTarget struct {
 	// Waiting is the time that threads waited in it, by class, in percent of the time, summed over
 	// threads.
 	Waiting  map[string]float64 `json:"waiting,omitempty"`
-	RankHere int                `json:"rank_here,omitempty"` // its rank on the machine of the runs, from 1, if there is a device
+	RankHere int                `json:"rank_here,omitempty"` // from 1, on the machine of the runs, if there is a device
 	Tried    int                `json:"experiments"`
 	SetAside int                `json:"set_aside"`
 	Points   []jsonEffect       `json:"points"`

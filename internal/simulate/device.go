@@ -5,10 +5,10 @@ import "whatif/internal/recording"
 // Device is another machine: by class of time, its speed divided by that of the machine that was recorded. 0 stands for
 // 1: as fast.
 //
-// What a class is: CPU is all time on a core, also that of the kernel, and that of strangers who keep threads from
-// their cores. Disk and Net are waits that something outside ends: a disk; a network, or a process which is not of the
-// target. Wake is how long an idle core takes to run a thread. Time by the clock stays as it is: sleeps, timeouts, and
-// the scheduler's slices. What threads of the target wait for from each other, over a socket too, follows from the rest.
+// The classes: CPU is all time on a core, also that of the kernel, and that of strangers that keep threads from their
+// cores. Disk and Net are waits that something outside ends: a disk; a network, or a process outside of the target.
+// Wake is how long an idle core takes to run a thread. Time by the clock stays as it is: sleeps, timeouts, and the
+// scheduler's slices. What threads of the target wait for from each other, over a socket too, follows from the rest.
 type Device struct {
 	CPU, Disk, Net, Wake float64
 }
@@ -56,9 +56,9 @@ func (f *factors) of(w *wait) float64 {
 	return 1
 }
 
-// mostSteps is after how many steps a run of a window ends in any case. A thread that goes by the clock begins again and
-// again while a thread on a very slow device does what was recorded of it; the rate is then known already. A step is
-// one event: several belong to each action, and threads begin again at most mostTimes times if they are faster.
+// mostSteps is after how many steps a run of a window ends in any case. A thread that goes by the clock begins again
+// and again while a thread on a very slow device does what was recorded of it; the rate is then known already. A step
+// is one event: several belong to each action, and threads begin again at most mostTimes times if they are faster.
 func (w *window) mostSteps() int {
 	const eventsOfAction, least = 8, 1_000_000
 	n := 0

@@ -31,7 +31,7 @@ func change(d simulate.Device) synthetic.Change {
 	return synthetic.Change{Computes: gone(d.CPU), Disks: gone(d.Disk), Nets: gone(d.Net), Wakes: gone(d.Wake)}
 }
 
-// onDevice is what became of one program on a device: by how much a unit's speed-up shortens a visit there, and how many
+// onDevice is what became of one program on a device: by how much a unit's speed-up shortens a visit there, how many
 // times as long as here a visit takes there.
 type onDevice struct {
 	text                 string
