@@ -51,7 +51,7 @@ static int serve(int fd, struct sockaddr_un *at) {
   for (int shop; (shop = accept(fd, NULL, NULL)) >= 0; close(shop))
     for (int32_t euros; read(shop, &euros, sizeof euros) == sizeof euros;) {
       nanosleep(&takes, NULL);
-      if (write(shop, &euros, sizeof euros) != sizeof euros)
+      if (send(shop, &euros, sizeof euros, MSG_NOSIGNAL) != sizeof euros)
         break;
     }
   return 1;

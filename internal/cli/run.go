@@ -199,7 +199,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	if err := r.scope(&cfg); err != nil {
 		return cfg, usageError{err}
 	}
-	cfg.Record = r.recorded(&cfg)
+	if cfg.Record = r.recorded(&cfg); r.on.device != "" && r.duration > 0 {
+		cfg.RecordAfter = min(experiment.RecordAfter, r.duration/3)
+	}
 	return cfg, r.check(&cfg)
 }
 
