@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"whatif/internal/cli"
 	"whatif/internal/testing/synthetic"
@@ -231,8 +232,41 @@ func TestWrongDevices(t *testing.T) {
 			}
 		}
 	}
+	plain := filepath.Join(t.TempDir(), "old.profile")
+	text := `{"run":{"version":1,"id":"a","started":"2026-01-02T03:04:05Z","args":["x"],"host":"h","points":[]}}` + "\n"
+	if err := os.WriteFile(plain, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	status := cli.Run(t.Context(), strings.NewReader(""), &stdout, &stderr, []string{"report", "--device", "phone", plain})
+	if status != 125 || !strings.Contains(stderr.String(), "is simulated with a recording: ") ||
+		!strings.Contains(stderr.String(), "hint: whatif record") {
+		t.Errorf("without a recording: status %d, %s", status, stderr.String())
+	}
 	unused := whatif(t, "report", "--device", "disk=0.5", name)
 	if !strings.Contains(unused, "disk=0.5 changes nothing: the recorded threads never waited for a disk") {
 		t.Error(unused)
 	}
+}
+
+// TestSlowestDevice: a ratio of one in a thousand is answered, also for a program with a thread that goes by the clock.
+func TestSlowestDevice(t *testing.T) {
+	p := meeting()
+	build := p.Build
+	p.Build = func(m *synthetic.Machine) {
+		build(m)
+		m.Thread("clock", synthetic.How{}, func(t *synthetic.Task) {
+			for {
+				t.Sleep(synthetic.Distribution{Mean: 1e6})
+				t.Compute(1, synthetic.Distribution{Mean: 1e4})
+			}
+		})
+	}
+	p.Hardware.Cores = 3
+	begin := time.Now()
+	text := whatif(t, "ask", "--device", "cpu=0.001", "--together", "func:parse=50", recordedProfile(t, p))
+	if !strings.Contains(text, "falls by ") || !strings.Contains(text, "times as long") {
+		t.Error(text)
+	}
+	t.Logf("%v\n%s", time.Since(begin), text)
 }

@@ -100,12 +100,12 @@ func (in *input) addEstimates(on *elsewhere, moved sourcepath.Map) error {
 		addEstimates(in.result, in.runs, moved)
 		return nil
 	}
-	host := ""
-	if d := recordedRun(in.runs); d != nil {
-		host = d.Run.Host
+	d := recordedRun(in.runs)
+	if d == nil {
+		return fmt.Errorf("another machine is simulated with a recording: %w", profile.ErrNoRecording)
 	}
 	var err error
-	if in.machines, err = on.compare(host); err != nil {
+	if in.machines, err = on.compare(d.Run.Host); err != nil {
 		return err
 	}
 	in.there, err = in.machines.beside(in.result, in.runs, moved)
