@@ -66,9 +66,25 @@ func (w *elsewhere) compare(name string) (*comparison, error) {
 	if c.factors, err = device.Compare(c.host, c.device); err != nil {
 		return nil, err
 	}
+	doubt := memoryDoubt(c.factors)
 	c.factors.Without(device.Memory, "whatif cannot tell time that waits for memory from other time on a core: all of "+
 		"that is cpu")
+	if doubt != "" {
+		c.factors.Warnings = append(c.factors.Warnings, doubt)
+	}
 	return c, nil
+}
+
+// memoryDoubt says that memory has another ratio than the processor; "": it has the same, or it is not known.
+func memoryDoubt(f *device.Factors) string {
+	const alike = 1.3 // as of the measures of one class
+	memory, known := f.Of(device.Memory)
+	cpu, also := f.Of(device.CPU)
+	if !known || !also || len(memory.Parts) == 0 || max(memory.Ratio/cpu.Ratio, cpu.Ratio/memory.Ratio) <= alike {
+		return ""
+	}
+	return fmt.Sprintf("memory has %.2f of its speed here, the processor %.2f: code that waits for memory takes another time "+
+		"there than estimated", memory.Ratio, cpu.Ratio)
 }
 
 // checkMemory refuses a speed of memory that is not that of the processor.

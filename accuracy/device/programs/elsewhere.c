@@ -166,7 +166,7 @@ static void meet(void) { pthread_barrier_wait(&both); }
 /* The other thread of cases in which two meet. */
 static void *cholesky(void *unused) {
   for (;; meet())
-    decompose_cholesky(TIMES(28));
+    decompose_cholesky(TIMES(55));
   return unused;
 }
 
