@@ -4,12 +4,13 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"whatif/accuracy/internal/rig/rigtest"
 )
 
 func TestCommandLine(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "1"}, {"lu_net"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-no"}} {
+	for _, args := range [][]string{{"-rounds", "1"}, {"lu_net"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-tries", "0"}, {"-no"}} {
 		var words strings.Builder
 		if status := run(t.Context(), &words, &words, args); status != 2 {
 			t.Errorf("%v: status %d, want 2", args, status)
@@ -63,5 +64,25 @@ func TestWrite(t *testing.T) {
 	}
 	if !math.IsNaN(rows[1].errorOf(rows[1].there)) {
 		t.Error("an error without an answer")
+	}
+}
+
+// A run that others disturb is repeated, and the least disturbed one counts.
+func TestUndisturbed(t *testing.T) {
+	calls := 0
+	value, foreign, err := undisturbed(3, func() (int, error) { calls++; return calls, nil })
+	if err != nil || value < 1 || value > calls || foreign < 0 {
+		t.Errorf("run %d of %d with %v: %v", value, calls, foreign, err)
+	}
+	ns := func(s float64) time.Duration { return time.Duration(s * 1e9) }
+	at := time.Unix(1, 0)
+	if got := foreignShare(usage{at, ns(10), ns(1)}, usage{at.Add(ns(1)), ns(11.5), ns(2)}, 2); got != 0.25 {
+		t.Errorf("others used %v", got)
+	}
+	if d, err := busy("cpu  100 20 30 9999 7 5 5 40 0 0\ncpu0 1\n"); err != nil || d != ns(2) {
+		t.Errorf("busy for %v: %v", d, err)
+	}
+	if _, err := busy("cpu 1 2"); err == nil {
+		t.Error("a short line has no error")
 	}
 }

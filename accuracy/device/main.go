@@ -1,6 +1,6 @@
 // Device measures how true the answers for another machine are: whatif record here, whatif report --device there.
 //
-//	go run ./accuracy/device [-rounds 3] [-seconds 1] [-record 5s] [-only lu_net] [-whatif bin/whatif]
+//	go run ./accuracy/device [-rounds 3] [-seconds 1] [-record 5s] [-tries 10] [-only lu_net] [-whatif bin/whatif]
 //
 // The programs are those of elsewhere.c. Most devices are made by the program itself, which does as much more of a
 // class of time as takes so much longer; one is a loopback whose queue (tbf, in a network namespace of its own) really
@@ -29,10 +29,11 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	f.IntVar(&s.rounds, "rounds", 3, "measure each truth so many `times`")
 	f.Float64Var(&s.seconds, "seconds", 1, "length of one run")
 	f.DurationVar(&s.record, "record", 5*time.Second, "record each program for so `long`")
+	f.IntVar(&s.tries, "tries", 10, "repeat a run so many `times` while others use more than a tenth of the machine")
 	f.StringVar(&s.only, "only", "", "only devices whose name has this `text`")
 	whatif := f.String("whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
 	err := rig.Parse(f, args)
-	if err == nil && (s.rounds < 2 || !(s.seconds > 0) || s.record < time.Second) {
+	if err == nil && (s.rounds < 2 || s.tries < 1 || !(s.seconds > 0) || s.record < time.Second) {
 		err = errors.New("reading the command line: at least two rounds, some seconds and a second to record are needed")
 	}
 	return rig.Status(stderr, "device", err, func() error { return s.report(ctx, *whatif, stdout) })

@@ -31,6 +31,7 @@ type study struct {
 	seconds float64
 	record  time.Duration
 	only    string
+	tries   int // of each run, until others use little of the machine
 	log     io.Writer
 	program string
 }
@@ -47,6 +48,7 @@ type row struct {
 	truth       []estimate
 	there, here []estimate // empty: refused says why
 	refused     string
+	foreign     []float64 // the share of the machine that others used, of each run
 }
 
 // errorOf is the mean distance of answers from the truth, in points.
@@ -109,38 +111,43 @@ func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 	if place, err = s.place(ctx, d, d.on.net); err != nil {
 		return nil, err
 	}
-	r.truth, err = s.truth(ctx, place, d)
+	err = s.truth(ctx, place, r)
 	return r, errors.Join(err, place.leave())
 }
 
 // truth measures each level on the device: runs with the whole work and with less of it in turns.
-func (s *study) truth(ctx context.Context, p *place, d *device) (all []estimate, err error) {
+func (s *study) truth(ctx context.Context, p *place, r *row) error {
+	d := r.device
 	variables := d.on.variables()
 	if d.queue > 0 {
 		variables = nil // the queue is slower, and nothing else
 	}
 	rate := func(percent int) (float64, error) {
 		args := append(p.command(variables), s.program, d.program, strconv.Itoa(percent), number(s.seconds))
-		b, err := s.rig.Bare(ctx, args...)
-		if err != nil {
-			return 0, err
-		}
-		return b.Said.Rate(), nil
+		is, foreign, err := undisturbed(s.tries, func() (float64, error) {
+			b, err := s.rig.Bare(ctx, args...)
+			if err != nil {
+				return 0, err
+			}
+			return b.Said.Rate(), nil
+		})
+		r.foreign = append(r.foreign, foreign)
+		return is, err
 	}
 	ratios := make([][]float64, len(levels))
 	for range s.rounds {
 		before, err := rate(0)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i, level := range levels {
 			is, err := rate(level)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			after, err := rate(0)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			ratios[i] = append(ratios[i], math.Log(math.Sqrt(before*after)/is))
 			before = after
@@ -149,9 +156,9 @@ func (s *study) truth(ctx context.Context, p *place, d *device) (all []estimate,
 	for _, list := range ratios {
 		mean, half := noise.Mean(list)
 		gain := func(x float64) float64 { return 100 * (1 - math.Exp(x)) }
-		all = append(all, estimate{gain(mean), gain(mean + half), gain(mean - half)})
+		r.truth = append(r.truth, estimate{gain(mean), gain(mean + half), gain(mean - half)})
 	}
-	return all, nil
+	return nil
 }
 
 // predict records the program, and asks for the target on the device.
@@ -169,9 +176,16 @@ func (s *study) predict(ctx context.Context, p *place, r *row) error {
 	profile := filepath.Join(dir, "profile")
 	args := append(p.command(nil), s.rig.Command(), "record", "-q", "-p", "func:progress_done", "-t", target, "-d",
 		s.record.String(), "-o", profile, "--", s.program, d.program, "0", "3600")
-	if err := output(ctx, args, nil); err != nil {
+	_, foreign, err := undisturbed(s.tries, func() (bool, error) {
+		if err := os.RemoveAll(profile); err != nil {
+			return false, err
+		}
+		return true, output(ctx, args, nil)
+	})
+	if err != nil {
 		return err
 	}
+	r.foreign = append(r.foreign, foreign)
 	var report struct {
 		Targets []struct {
 			Name   string
@@ -322,7 +336,7 @@ func (p *place) leave() error {
 // write prints the table, and the mean errors.
 func write(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "device\ttruth at 25, 50, 75, 100%\t--device\t[95% interval]\terror\twithin\twithout\tits error")
+	fmt.Fprintln(tw, "device\ttruth at 25, 50, 75, 100%\t--device\t[95% interval]\terror\twithin\twithout\tits error\tothers")
 	var errors, without []float64
 	refused := ""
 	for i := range rows {
@@ -334,8 +348,9 @@ func write(w io.Writer, rows []row) error {
 		}
 		here := r.errorOf(r.here)
 		errors, without = append(errors, r.errorOf(r.there)), append(without, here)
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%.1f\t%d/%d\t%s\t%.1f\n", r.device.name(), gains(r.truth), gains(r.there),
-			intervals(r.there), r.errorOf(r.there), r.within(), len(r.truth), gains(r.here), here)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%.1f\t%d/%d\t%s\t%.1f\t%.0f%%\n", r.device.name(), gains(r.truth), gains(r.there),
+			intervals(r.there), r.errorOf(r.there), r.within(), len(r.truth), gains(r.here), here,
+			100*mean(r.foreign))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("printing the table: %w", err)
