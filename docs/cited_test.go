@@ -136,13 +136,16 @@ func TestFrontDoor(t *testing.T) {
 		t.Errorf("README.md has %d lines, more than 150: details belong in docs", n)
 	}
 	index := texts[filepath.Join(root, "docs/index.md")]
-	names, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
-	if err != nil || len(names) == 0 {
-		t.Fatal("no documents: ", err)
-	}
-	for _, name := range names {
-		if base := filepath.Base(name); base != "index.md" && !strings.Contains(index, "`docs/"+base+"`") {
-			t.Errorf("docs/index.md does not name docs/%s", base)
+	for _, pattern := range []string{"docs/*.md", "docs/guides/*.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatal("no documents: ", err)
+		}
+		for _, name := range names {
+			path, err := filepath.Rel(root, name)
+			if path != "docs/index.md" && !strings.Contains(index, "`"+path+"`") {
+				t.Errorf("docs/index.md does not name %s: %v", path, err)
+			}
 		}
 	}
 }

@@ -54,6 +54,8 @@ func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f.Var(&together, "together", "a unit that is faster, repeatable, all at once: `UNIT=PERCENT`, with UNIT as for\n"+
 		"--target of whatif run, or file:NAME, or binary:NAME; below 0 it is slower")
 	cores := f.Int("cores", 0, "with `N` cores (default: as many as when it was recorded)")
+	var on elsewhere
+	on.define(f)
 	format := f.String("format", "text", "`text|json`")
 	f.colored()
 	files, err := parse(sh, f, args, 0, 1)
@@ -64,23 +66,43 @@ func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		return 0, unknownFormat(*format, "text|json")
 	case *cores < 0 || *cores > mostCores || f.given("cores") && *cores == 0:
 		return 0, wrongLine("--cores %d: from 1 to %d are possible", *cores, mostCores)
-	case len(together) == 0 && *cores == 0:
-		return 0, hint.New(wrongLine("nothing to ask"), "give --together UNIT=PERCENT or --cores N")
+	case len(together) == 0 && *cores == 0 && on == elsewhere{}:
+		return 0, hint.New(wrongLine("nothing to ask"), "give --together UNIT=PERCENT, --cores N or --device DEVICE")
 	}
-	answer, err := ask(together, *cores, files)
+	if err := on.check(); err != nil {
+		return 0, err
+	}
+	answer, err := ask(together, *cores, &on, files)
 	if err != nil {
 		return 0, fmt.Errorf("asking: %w", explainRecording(explainProfile(err)))
 	}
 	return 0, sh.writeTo("", func(w io.Writer) error {
 		if *format == "json" {
-			return report.AskJSON(w, answer)
+			return report.AskJSON(w, &answer.Asked)
 		}
-		return report.Ask(w, answer, sh.terminalOptions(w, report.Options{}))
+		if err := answer.tell(w); err != nil {
+			return err
+		}
+		return report.Ask(w, &answer.Asked, sh.terminalOptions(w, report.Options{}))
 	})
 }
 
+// asked is an answer, with the machines that it is about.
+type asked struct {
+	report.Asked
+	machines *comparison // nil: the machine of the recording
+}
+
+// tell prints how the machines differ, if there are two.
+func (a *asked) tell(w io.Writer) error {
+	if a.machines == nil {
+		return nil
+	}
+	return a.machines.tellFactors(w)
+}
+
 // ask answers the question from the last recording in a file.
-func ask(together changes, cores int, files []string) (*report.Asked, error) {
+func ask(together changes, cores int, on *elsewhere, files []string) (*asked, error) {
 	if len(files) == 0 {
 		files = []string{defaultOutput}
 	}
@@ -92,12 +114,18 @@ func ask(together changes, cores int, files []string) (*report.Asked, error) {
 	if d == nil {
 		return nil, fmt.Errorf("%s: %w", files[0], profile.ErrNoRecording)
 	}
+	answer := &asked{}
+	if on.device != "" {
+		if answer.machines, err = on.compare(d.Run.Host); err != nil {
+			return nil, err
+		}
+	}
 	e, err := openRecording(d, nil)
 	if err != nil {
 		return nil, err
 	}
 	q := estimate.Question{Cores: cores}
-	answer := &report.Asked{Args: d.Run.Args, Seconds: e.Seconds(), Cores: cores, Recorded: e.Cores()}
+	answer.Asked = report.Asked{Args: d.Run.Args, Seconds: e.Seconds(), Cores: cores, Recorded: e.Cores()}
 	for _, c := range together {
 		u, err := e.Find(c.unit)
 		if err != nil {
@@ -107,10 +135,34 @@ func ask(together changes, cores int, files []string) (*report.Asked, error) {
 		answer.Together = append(answer.Together, report.AskedUnit{Unit: u.Unit, Percent: c.percent, Share: u.Share,
 			Waited: u.Waited})
 	}
-	for _, a := range e.Ask(q) {
-		answer.Points = append(answer.Points, report.Answer(a))
+	answer.Points = answersOf(e.Ask(q))
+	if answer.machines != nil {
+		return answer, answer.move(e, q)
 	}
 	return answer, nil
+}
+
+// move makes an answer one about the program on the device. Without another change the device is the change.
+func (a *asked) move(here *estimate.Estimator, q estimate.Question) error {
+	there, err := a.machines.on(here)
+	if err != nil {
+		return err
+	}
+	a.On = &report.Elsewhere{Host: a.machines.host.Name, Device: a.machines.device.Name, Factors: a.machines.factors,
+		Moves: answersOf(there.Move()), Warnings: a.machines.doubts(here)}
+	if len(q.Faster) == 0 && q.Cores == 0 {
+		a.Points = a.On.Moves
+		return nil
+	}
+	a.On.Here, a.Points = a.Points, answersOf(there.Ask(q))
+	return nil
+}
+
+func answersOf(from []estimate.Answer) (all []report.Answer) {
+	for _, a := range from {
+		all = append(all, report.Answer(a))
+	}
+	return all
 }
 
 // largest is the hint that names the largest units of a recording.

@@ -27,6 +27,7 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f.StringVar(&how.Cgroup, "cgroup", "",
 		"the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+
 			"a directory, its path as in /proc/PID/cgroup, or a systemd service's name")
+	r.on.define(f)
 	f.BoolVar(&how.Children, "children", false, "also the descendants that they have already")
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
@@ -42,6 +43,10 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	if how.Cgroup != "" && (len(how.PIDs) > 0 || len(how.Names) > 0 || how.Children) {
 		return 0, hint.New(wrongLine("with --cgroup the processes in it are profiled, and no others"),
 			"leave the processes out, or the cgroup")
+	}
+	if how.Cgroup != "" && r.on.device != "" {
+		return 0, hint.New(wrongLine("--device with --cgroup: what it would be there comes from a recording, and a cgroup "+
+			"cannot be recorded"), "name the processes")
 	}
 	cfg, err := r.config(nil)
 	if err != nil {

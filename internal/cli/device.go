@@ -23,6 +23,9 @@ const (
 	mostDeviceTime  = 10 * time.Minute
 )
 
+// unnamedDevice is the name of a machine whose own name cannot be that of a file.
+const unnamedDevice = "this-machine"
+
 // deviceFlags are the flags of whatif device.
 type deviceFlags struct {
 	*flags
@@ -131,7 +134,7 @@ func (f *deviceFlags) measure(ctx context.Context, sh *shell) error {
 	name := f.name
 	if name == "" {
 		if name, _ = os.Hostname(); device.CheckName(name) != nil {
-			name = "this-machine"
+			name = unnamedDevice
 		}
 	}
 	if f.dir == "" {
@@ -238,6 +241,9 @@ func (f *deviceFlags) compare(sh *shell, store device.Store, first, second strin
 	factors, err := device.Compare(host, other)
 	if err != nil {
 		return err
+	}
+	if w := factors.CoresWarning(); w != "" {
+		factors.Warnings = append(factors.Warnings, w)
 	}
 	for _, w := range factors.Warnings {
 		sh.say("whatif: warning: ", w)

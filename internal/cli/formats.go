@@ -15,6 +15,26 @@ type input struct {
 	runs   []*profile.Data
 	result *analyze.Result
 	opt    report.Options
+	// Of a report about another machine; nil: it is about the one of the runs.
+	machines *comparison
+	there    *report.There
+}
+
+func (in *input) text(w io.Writer) error {
+	if in.there == nil {
+		return report.Text(w, in.result, in.opt)
+	}
+	if err := in.machines.tellFactors(w); err != nil {
+		return err
+	}
+	return report.TextThere(w, in.there, in.opt)
+}
+
+func (in *input) json(w io.Writer) error {
+	if in.there == nil {
+		return report.JSON(w, in.result, in.opt)
+	}
+	return report.JSONThere(w, in.there, in.opt)
 }
 
 // A format is one form of the report.
@@ -35,8 +55,8 @@ func (f *format) hasEstimates() bool { return f.name == "text" || f.name == "jso
 
 func formats() []format {
 	return []format{
-		{"text", func(w io.Writer, in *input) error { return report.Text(w, in.result, in.opt) }},
-		{"json", func(w io.Writer, in *input) error { return report.JSON(w, in.result, in.opt) }},
+		{"text", func(w io.Writer, in *input) error { return in.text(w) }},
+		{"json", func(w io.Writer, in *input) error { return in.json(w) }},
 		{"csv", func(w io.Writer, in *input) error { return report.CSV(w, in.result, in.opt) }},
 		{"html", nil}, // the page: see profilesFlags.page
 		{"svg", func(w io.Writer, in *input) error { return report.SVG(w, in.result, in.opt) }},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -25,13 +26,23 @@ type command struct {
 	text     string
 }
 
+// documentNames lists the files of the user's documents, guides last, without the README.
+func documentNames(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/guides/*.md"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatalf("%s: %d documents: %v", pattern, len(some), err)
+		}
+		names = append(names, some...)
+	}
+	return names
+}
+
 // documented lists the commands of the user's documents: the lines of code blocks that start with "$ ".
 func documented(t *testing.T) []command {
 	t.Helper()
-	names, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := documentNames(t)
 	var found []command
 	// TestTutorial executes the tutorial.
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Base(name) == "tutorial.md" })
@@ -95,7 +106,8 @@ func TestDocumentedCommands(t *testing.T) {
 func town(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, source := range []string{"testdata/programs/server.c", "testdata/programs/convert.c", example + "/orders.c"} {
+	for _, source := range []string{"testdata/programs/server.c", "testdata/programs/convert.c", example + "/orders.c",
+		example + "/quotes.c"} {
 		name := strings.TrimSuffix(filepath.Base(source), ".c")
 		out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-omit-frame-pointer", "-I../..",
 			"-o", filepath.Join(dir, name), source).CombinedOutput()
@@ -146,6 +158,8 @@ func town(t *testing.T) string {
 // table gives a pattern for a row with a unit, which the table of a run must have.
 func table(command string) *regexp.Regexp {
 	switch {
+	case strings.Contains(command, "--device"): // with the places there and here
+		return regexp.MustCompile(`(?m)^ *1 +(\d+|–) +\S+ .*`)
 	case strings.Contains(command, "--list-units"):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
 	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), // file, func, binary
@@ -170,10 +184,10 @@ var says = map[string]*regexp.Regexp{
 
 var profiles = regexp.MustCompile(` (run|attach|system) `)
 
-// serving starts the program to which a documented command attaches.
-func serving(t *testing.T, dir string) (end func()) {
+// serving starts the program to which a documented command attaches, or that its program needs.
+func serving(t *testing.T, dir, name string, args ...string) (end func()) {
 	t.Helper()
-	server := exec.Command("./server")
+	server := exec.Command(name, args...)
 	server.Dir = dir
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -197,7 +211,17 @@ func executeDocumented(t *testing.T, dir string, c command) {
 		return
 	}
 	if strings.Contains(text, " attach ") {
-		defer serving(t, dir)()
+		defer serving(t, dir, "./server")()
+	}
+	if strings.HasSuffix(text, " ./quotes") {
+		os.Remove(filepath.Join(dir, "quotes.socket"))
+		defer serving(t, dir, "./quotes", "serve")()
+		for range 1000 { // until it listens
+			if _, err := os.Stat(filepath.Join(dir, "quotes.socket")); err == nil {
+				break
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
 	}
 	cmd := exec.Command("sh", "-c", text)
 	cmd.Dir = dir

@@ -26,6 +26,9 @@ func (sh *shell) record(ctx context.Context, cfg experiment.Config, r *runFlags)
 	if recorded.Recording != nil && !r.quiet {
 		sh.tellRecording(recorded.Recording)
 		fmt.Fprintf(sh.stderr, "whatif: %s\n", r.written)
+		if r.machines != nil {
+			sh.readThere(r)
+		}
 	}
 	if recorded.Ended && !r.preserveStatus {
 		return 0, err

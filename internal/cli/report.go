@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"whatif/internal/analyze"
+	"whatif/internal/code/sourcepath"
 	"whatif/internal/hint"
 	"whatif/internal/outfile"
 	"whatif/internal/profile"
@@ -27,6 +28,8 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	against := f.String("compare", "", "in HTML: show the profile `FILE` beside it, from before a change")
 	f.short("v", "verbose")
 	f.colored()
+	var on elsewhere
+	on.define(f)
 	var profiles profilesFlags
 	profiles.define(f)
 	files, err := parse(sh, f, args, 0, -1)
@@ -46,6 +49,11 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		return 0, wrongLine("--top and --point do nothing with --format %s: all is in it", form.name)
 	case *against != "" && form.name != "html":
 		return 0, wrongLine("--compare is for --format html")
+	case on.device != "" && !form.hasEstimates():
+		return 0, wrongLine("--device is for --format text and json: the others show experiments")
+	}
+	if err := on.check(); err != nil {
+		return 0, err
 	}
 	if *top < 0 {
 		return 0, wrongLine("--top cannot be negative")
@@ -65,15 +73,18 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		return 0, err
 	}
 	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && *unit != ""})
+	in := &input{runs: runs, result: result,
+		opt: report.Options{Top: *top, Point: *point, Unit: *unit, Verbose: *verbose}}
 	if form.hasEstimates() {
 		moved, err := sourcePaths(profiles.paths)
 		if err != nil {
 			return 0, usageError{err}
 		}
-		addEstimates(result, runs, moved)
+		if err := in.addEstimates(&on, moved); err != nil {
+			return 0, fmt.Errorf("reporting: %w", explainRecording(err))
+		}
 	}
 	result.Warnings = append(result.Warnings, doubts...)
-	in := &input{runs, result, report.Options{Top: *top, Point: *point, Unit: *unit, Verbose: *verbose}}
 	if form.forPrograms() && !f.given("top") {
 		in.opt.Top = 0
 	}
@@ -81,6 +92,24 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 		in.opt = sh.terminalOptions(w, in.opt)
 		return form.write(w, in)
 	})
+}
+
+// addEstimates adds what the recording says, of this machine and of the one that was asked for.
+func (in *input) addEstimates(on *elsewhere, moved sourcepath.Map) error {
+	if on.device == "" {
+		addEstimates(in.result, in.runs, moved)
+		return nil
+	}
+	d := recordedRun(in.runs)
+	if d == nil {
+		return fmt.Errorf("another machine is simulated with a recording: %w", profile.ErrNoRecording)
+	}
+	var err error
+	if in.machines, err = on.compare(d.Run.Host); err != nil {
+		return err
+	}
+	in.there, err = in.machines.beside(in.result, in.runs, moved)
+	return err
 }
 
 // explainProfile adds the remedy to the error about a profile that cannot be read.

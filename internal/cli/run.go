@@ -60,6 +60,8 @@ type runFlags struct {
 	runtimeFlags       bool
 	page               string   // the file that gets the results as a page
 	typed              []string // the command and its arguments
+	on                 elsewhere
+	machines           *comparison // that on is about; nil: no device was named
 }
 
 // define defines the flags that all commands have which profile. withoutPoints ends the text of --point: it tells what
@@ -197,7 +199,9 @@ func (r *runFlags) config(args []string) (experiment.Config, error) {
 	if err := r.scope(&cfg); err != nil {
 		return cfg, usageError{err}
 	}
-	cfg.Record = r.recorded(&cfg)
+	if cfg.Record = r.recorded(&cfg); r.on.device != "" && r.duration > 0 {
+		cfg.RecordAfter = min(experiment.RecordAfter, r.duration/3)
+	}
 	return cfg, r.check(&cfg)
 }
 
@@ -241,6 +245,8 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("--period %v is not between 100us and 100ms", r.period)
 	case r.vmlinux != "" && !r.kernel:
 		return wrongLine("--vmlinux without --kernel: the kernel's lines would not be looked at")
+	case r.on.device != "" && (r.listUnits || cfg.Rests()):
+		return wrongLine("--device with --list-units or -s 0: nothing is estimated")
 	case r.length < 10*r.period:
 		return wrongLine("--experiment %v is shorter than ten sampling periods", r.length)
 	case r.page != "" && (r.noDelays || r.listUnits):
@@ -248,15 +254,21 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 	case r.duration < 0 || r.warmup < 0 || r.repeat < 0:
 		return wrongLine("--duration, --warmup and --repeat cannot be negative")
 	}
-	return nil
+	return r.on.check()
 }
 
 // recorded is for how long a run is recorded between its experiments, so that the report has estimates of what is not
-// tried: a tenth of it. Where code is named with -t, all of it is for that code.
+// tried: a tenth of it. Where code is named with -t, all of it is for that code. What it would be on another machine
+// comes from the recording, so that one is at least 3 s long, but no more than a third of the run.
 func (r *runFlags) recorded(cfg *experiment.Config) time.Duration {
 	const shortest, longest = 1500 * time.Millisecond, 5 * time.Second
 	share := cfg.Duration / 10
 	switch {
+	case r.on.device != "" && !r.noDelays:
+		if cfg.Duration == 0 {
+			return 2 * shortest
+		}
+		return min(max(share, 2*shortest), cfg.Duration/3)
 	case cfg.Rests() || len(cfg.Targets) > 0 || len(cfg.Without) > 0 || r.listUnits || r.noDelays:
 		return 0
 	case cfg.Duration == 0:
@@ -296,6 +308,7 @@ func (sh *shell) runAs(ctx context.Context, name string, args []string) (int, er
 	var r runFlags
 	r.define(f, executions)
 	r.defineStart(f, stopsProgram)
+	r.on.define(f)
 	r.typed = append([]string{name}, args...)
 	args, err := parse(sh, f, args, 1, -1)
 	if err != nil {
@@ -321,6 +334,9 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		profiling, restore = untilSignal(ctx)
 		defer restore()
 	}
+	if err := sh.compareMachines(r); err != nil {
+		return 0, err
+	}
 	if r.noDelays {
 		return sh.record(profiling, cfg, r)
 	}
@@ -340,7 +356,11 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		if r.until > 0 {
 			sh.untilReached(outcome, r.until)
 		}
-		sh.summary(outcome, r.verbose)
+		if r.machines != nil {
+			sh.summaryThere(outcome.Data, r)
+		} else {
+			sh.summary(outcome, r.verbose)
+		}
 		if outcome.Written {
 			fmt.Fprintf(sh.stderr, "\nwhatif: %s; see whatif report --top 0 %s\n", r.written, r.output)
 		}

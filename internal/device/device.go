@@ -268,7 +268,7 @@ func ParseByHand(text string) (*Device, error) {
 
 func checkRatio(class Class, ratio float64) error {
 	if !(ratio >= 1./mostRatio && ratio <= mostRatio) {
-		return hint.New(fmt.Errorf("%s: %v is an impossible ratio: it is not between 1/%d and %d",
+		return hint.New(fmt.Errorf("%s: %.6g is an impossible ratio: it is not between 1/%d and %d",
 			class, ratio, mostRatio, mostRatio), byHandForm)
 	}
 	return nil

@@ -144,7 +144,7 @@ func TestCompare(t *testing.T) {
 	if !strings.Contains(f.Missing[Net], "--peer") || f.Missing[Wake] != "neither has a measure of it" {
 		t.Errorf("missing: %v", f.Missing)
 	}
-	warnings := strings.Join(f.Warnings, "\n")
+	warnings := strings.Join(append(f.Warnings, f.CoresWarning()), "\n")
 	for _, w := range []string{"memory is not one speed: from 0.5 (latency.dram.one) to 2 (bandwidth.dram.one)",
 		"there has 2 cores, host 4"} {
 		if !strings.Contains(warnings, w) {
@@ -323,4 +323,51 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("compared with itself: %v", err)
 		}
 	})
+}
+
+// What is open about a class for one program: the spreads, the range of its measures, and that a figure was computed.
+func TestUnsure(t *testing.T) {
+	host := made("host", map[string]float64{"cpu.integer.one": 100, "cpu.float.one": 100, "net.peer.bandwidth": 1e6,
+		"memory.bandwidth.dram.one": 1e9})
+	there := made("there", map[string]float64{"cpu.integer.one": 100, "cpu.float.one": 25, "net.peer.bandwidth": 5e5,
+		"memory.bandwidth.dram.one": 1e7})
+	f, err := Compare(host, there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu, _ := f.Of(CPU) // 0.5, from 0.25 to 1
+	if cpu.Unsure() < 1 || cpu.Unsure() > 1.1 {
+		t.Errorf("cpu: %v", cpu.Unsure())
+	}
+	net, _ := f.Of(Net)
+	if got := net.Unsure(); !near(got, math.Hypot(0.03, 0.03)) {
+		t.Errorf("net: %v", got)
+	}
+	if f.Slowest().Class != Memory {
+		t.Error("memory is the slowest")
+	}
+	f.Without(Memory, "not told apart")
+	if _, ok := f.Of(Memory); ok || f.Missing[Memory] != "not told apart" || f.Slowest().Class == Memory ||
+		!near(f.Slowest().Normalised, 1) {
+		t.Errorf("without memory: %+v", f)
+	}
+	phone := BuiltIn()[0]
+	f, err = Compare(made("host", map[string]float64{"cpu.integer.one": 4e8}), phone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cpu, _ := f.Of(CPU); cpu.Unsure() < computedError {
+		t.Errorf("a device that is known by one score: %v", cpu.Unsure())
+	}
+	hand, err := ParseByHand("cpu=0.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err = Compare(host, hand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cpu, _ := f.Of(CPU); cpu.Unsure() != 0 {
+		t.Errorf("a ratio by hand: %v", cpu.Unsure())
+	}
 }

@@ -196,10 +196,53 @@ func (f *Factors) warn() {
 				c.Class, 100*c.Spread))
 		}
 	}
+}
+
+// CoresWarning says what ratios alone leave out, if the device has fewer cores; "": nothing.
+func (f *Factors) CoresWarning() string {
 	if h, d := f.Cores[0], f.Cores[1]; d > 0 && d < h {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%s has %d cores, %s %d: ratios say nothing of threads that wait for "+
-			"a core there", f.Device, d, f.Host, h))
+		return fmt.Sprintf("%s has %d cores, %s %d: ratios say nothing of threads that wait for a core there",
+			f.Device, d, f.Host, h)
 	}
+	return ""
+}
+
+// Without takes a class out of the factors: its time is not told apart. The reason is in the table.
+func (f *Factors) Without(c Class, why string) {
+	f.Classes = slices.DeleteFunc(f.Classes, func(x Factor) bool { return x.Class == c })
+	f.Missing[c] = why
+	f.normalise()
+	f.Warnings = nil
+	f.warn()
+}
+
+// Of is the factor of a class; ok is false if there is none.
+func (f *Factors) Of(c Class) (factor Factor, ok bool) {
+	i := slices.IndexFunc(f.Classes, func(x Factor) bool { return x.Class == c })
+	if i < 0 {
+		return Factor{}, false
+	}
+	return f.Classes[i], true
+}
+
+// computedError is by how much the processor of a device may be off that is known by one score of a whole suite: see
+// docs/devices.md.
+const computedError = 0.2
+
+// Unsure is by which part of itself the ratio may be off for one program. It has what the spreads leave open, and that
+// a program may do mostly what one of the measures is about. A ratio given by hand is taken as it is.
+func (f Factor) Unsure() float64 {
+	if len(f.Parts) == 0 {
+		return 0
+	}
+	spread := f.Spread
+	for _, p := range f.Parts {
+		if p.Host.Rounds == 0 || p.Device.Rounds == 0 {
+			spread = max(spread, computedError)
+		}
+	}
+	least, most := f.ends()
+	return math.Hypot(spread, max(most.Ratio/f.Ratio, f.Ratio/least.Ratio)-1)
 }
 
 // short is a measure's name without its class.

@@ -3,6 +3,7 @@ package estimate
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -53,10 +54,12 @@ func (e *Estimator) Ask(q Question) (answers []Answer) {
 	if len(q.Faster) > 0 {
 		smaller, _ = e.measure(q.change(less))
 	}
+	ratios := e.ratioErrors(q.change(1), found)
 	n := 0
 	for k := range e.points {
 		for i := range e.points[k].metrics {
 			m := &e.points[k].metrics[i]
+			found[n].slack = math.Hypot(found[n].slack, ratios[n])
 			a := Answer{Point: e.rec.Points[k].Name, Metric: m.metric, Refused: m.refused}
 			if m.refused == "" {
 				slope := (found[n].gain - smaller[n].gain) / (1 - less)

@@ -77,6 +77,15 @@ type Estimator struct {
 	time    times
 	points  []pointBase
 	doubt   string // why nothing can be estimated; "": estimates are good
+
+	// Of one that On has made:
+	here   *Estimator // without the device; nil: this is that one
+	device simulate.Device
+	cores  int
+	moved  simulate.Outcome // the run on the device, without another change
+	shifts []shift
+
+	also *Estimator // whose units are listed, too
 }
 
 // Open prepares a recording: it runs it once without a change.
@@ -107,7 +116,12 @@ func newEstimator(r *recording.Recording, m machine, doubt string, opt Options) 
 func (e *Estimator) Doubt() string { return e.doubt }
 
 // Seconds is how long the recording's windows are together.
-func (e *Estimator) Seconds() float64 { return float64(e.time.length) / 1e9 }
+func (e *Estimator) Seconds() float64 {
+	if e.here != nil {
+		return e.here.Seconds()
+	}
+	return float64(e.time.length) / 1e9
+}
 
 // Cores is how many cores the target could use.
 func (e *Estimator) Cores() int { return e.rec.Cores }
@@ -115,7 +129,10 @@ func (e *Estimator) Cores() int { return e.rec.Cores }
 // All estimates all units of the kind that have enough of the time, and those that were named. Units are spread over
 // the processor's cores.
 func (e *Estimator) All() *analyze.Estimates {
-	all := &analyze.Estimates{Seconds: e.Seconds(), Refused: e.doubt, Points: e.recordedPoints()}
+	all := &analyze.Estimates{Seconds: e.Seconds(), Refused: e.doubt}
+	if all.Points = e.recordedPoints(); e.here != nil {
+		all.Points = e.pointsThere()
+	}
 	units := e.Units()
 	all.Units = make([]analyze.EstimatedUnit, len(units))
 	inParallel(len(units), func(i int) {
@@ -162,13 +179,19 @@ func (e *Estimator) effects(u *Unit) (all []analyze.EstimatedEffect) {
 		return e.refuse(why)
 	}
 	understood := true
+	faster := func(percent int) simulate.Change {
+		return simulate.Change{Faster: []simulate.Faster{{Unit: u.sim, By: float64(percent) / 100}}}
+	}
 	c := newCurves(func(percent int) []measured {
-		all, ok := e.measure(simulate.Change{Faster: []simulate.Faster{{Unit: u.sim, By: float64(percent) / 100}}})
+		all, ok := e.measure(faster(percent))
 		understood = understood && ok
 		return all
 	}, u.most() < smallUnit)
 	if !understood {
 		return e.refuse(notUnderstood)
+	}
+	if len(e.shifts) > 0 {
+		c.doubtRatios(func(percent int, found []measured) []float64 { return e.ratioErrors(faster(percent), found) })
 	}
 	n := 0
 	for k := range e.points {
@@ -201,7 +224,7 @@ const notUnderstood = "with this change, simulated threads wait for each other: 
 // measure runs the recording with a change, and compares: one result for each metric of each point, in order. It says
 // whether the threads got on with each other.
 func (e *Estimator) measure(c simulate.Change) (all []measured, understood bool) {
-	outcome := e.machine.Run(c)
+	outcome := e.machine.Run(e.there(c))
 	for k := range e.points {
 		all = append(all, e.points[k].compare(outcome, k)...)
 	}

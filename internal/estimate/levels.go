@@ -27,6 +27,7 @@ type curves struct {
 	run   func(percent int) []measured
 	at    map[int][]measured
 	slack map[int][]float64 // by the end of an interval that is interpolated: how far off a metric may be there
+	ratio map[int][]float64 // at 50 and 100%: how far off it may be because a device's ratios are; nil: not at all
 	small bool              // the unit has so little of the time that its curve cannot bend much
 }
 
@@ -50,6 +51,39 @@ func newCurves(run func(percent int) []measured, small bool) *curves {
 func (c *curves) simulate(percent int) []measured {
 	c.at[percent] = c.run(percent)
 	return c.at[percent]
+}
+
+// doubtRatios learns how far gains may be off because the ratios of a device are: at 100% and, unless the unit is
+// small, at 50%. It is interpolated elsewhere: half a unit's time may matter where all of it does not, and the reverse.
+func (c *curves) doubtRatios(errors func(percent int, found []measured) []float64) {
+	at := func(percent int) []float64 {
+		found := make([]measured, len(c.at[100]))
+		for i := range found {
+			found[i] = c.every(i)[percent/step]
+		}
+		return errors(percent, found)
+	}
+	c.ratio = map[int][]float64{100: at(100)}
+	half := make([]float64, len(c.ratio[100]))
+	for i, x := range c.ratio[100] {
+		half[i] = x / 2
+	}
+	if !c.small {
+		half = at(50)
+	}
+	c.ratio[50] = half
+}
+
+// ratioError is how far a metric may be off at a step because a device's ratios are.
+func (c *curves) ratioError(metric, percent int) float64 {
+	if c.ratio == nil {
+		return 0
+	}
+	half, whole := c.ratio[50][metric], c.ratio[100][metric]
+	if percent <= 50 {
+		return half * float64(percent) / 50
+	}
+	return half + (whole-half)*float64(percent-50)/50
 }
 
 // most is the largest effect at any metric.
@@ -116,6 +150,7 @@ func (c *curves) levels(metric int, m *metricBase, u *Unit) (all []analyze.Level
 			rise = max(rise, math.Abs(steps[i+1].gain-steps[i].gain))
 		}
 		part := float64(i*step) / 100
+		steps[i].slack = math.Hypot(steps[i].slack, c.ratioError(metric, i*step))
 		all = append(all, analyze.Level{Speedup: i * step, Gain: interval(steps[i], doubts{
 			sampling: rise * float64(i) * u.shareError(), deviation: m.deviation, most: part * u.most() / 100, size: part,
 		})})

@@ -44,13 +44,19 @@ func (e *Estimator) Units() []Unit {
 	var all []Unit
 	index := map[profile.UnitKey]bool{}
 	for i := range e.opt.Targets {
-		if u := e.named(&e.opt.Targets[i]); !index[u.Key()] && u.most() >= e.opt.Least {
+		u := e.named(&e.opt.Targets[i])
+		matters := u.most() >= e.opt.Least
+		if e.also != nil && !matters {
+			same := e.also.named(&e.opt.Targets[i])
+			matters = same.most() >= e.opt.Least
+		}
+		if !index[u.Key()] && matters {
 			index[u.Key()] = true
 			all = append(all, u)
 		}
 	}
 	for _, m := range e.members(e.opt.Kind) {
-		if u := e.unit(m); !index[m.unit.Key()] && e.matters(&u) {
+		if u := e.unit(m); !index[m.unit.Key()] && (e.matters(&u) || e.also != nil && e.also.mattersToo(m)) {
 			e.give(&u, m)
 			all = append(all, u)
 		}
@@ -59,7 +65,9 @@ func (e *Estimator) Units() []Unit {
 		if !counts {
 			continue
 		}
-		if u := e.class(recording.Class(c)); !index[u.Key()] && u.Waited >= e.opt.Least {
+		u := e.class(recording.Class(c))
+		also := e.also != nil && e.also.percentOf(recording.Class(c)) >= e.opt.Least
+		if !index[u.Key()] && (u.Waited >= e.opt.Least || also) {
 			all = append(all, u)
 		}
 	}
@@ -71,6 +79,15 @@ func (e *Estimator) Units() []Unit {
 
 // matters says whether a unit has enough of the time, on a core or waiting.
 func (e *Estimator) matters(u *Unit) bool { return u.Share >= e.opt.Least || u.Waited >= e.opt.Least }
+
+// mattersToo says whether a unit of another estimator for the same recording has enough of the time of this one.
+func (e *Estimator) mattersToo(m *members) bool {
+	u := e.unit(m)
+	return e.matters(&u)
+}
+
+// percentOf is how much of the time threads wait for a class.
+func (e *Estimator) percentOf(c recording.Class) float64 { return e.time.percent(e.time.all[c]) }
 
 // members collects the stacks and places of each unit of a kind.
 func (e *Estimator) members(kind string) []*members {

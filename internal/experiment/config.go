@@ -58,8 +58,10 @@ type Config struct {
 	Warmup     time.Duration      // before the first experiment
 	Duration   time.Duration      // stop profiling after this; 0: when the program ends
 	Record     time.Duration      // how much of the run is recorded, for estimates, without experiments; 0: nothing
-	Repeat     int                // executions of the program; 0: one, or as many as fit in Duration
-	Seed       uint64
+	// RecordAfter is how long experiments come before that; 0: as long as the constant of that name.
+	RecordAfter time.Duration
+	Repeat      int // executions of the program; 0: one, or as many as fit in Duration
+	Seed        uint64
 	// Enough, when set, is asked now and then whether the data say enough: then profiling stops as if Duration were over.
 	// The plan prefers the leading units (plan.Race).
 	Enough func(*analyze.Result) bool

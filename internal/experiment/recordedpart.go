@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -99,12 +100,12 @@ func (p *recordedPart) take(ctx context.Context, pids []int, length time.Duratio
 	return p.recorder.Recording()
 }
 
-// recordAfter is how long experiments come first: a run that is shorter has nothing but them.
-const recordAfter = 5 * time.Second
+// RecordAfter is how long experiments come first: a run that is shorter has nothing but them.
+const RecordAfter = 5 * time.Second
 
 // recordDue tells whether a part of the run is to be recorded now. That is done once.
 func (l *trialLoop) recordDue() bool {
-	due := l.toRecord && ledger.Now()-l.start >= uint64(recordAfter)
+	due := l.toRecord && ledger.Now()-l.start >= uint64(cmp.Or(l.cfg.RecordAfter, RecordAfter))
 	l.toRecord = l.toRecord && !due
 	return due
 }

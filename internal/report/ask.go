@@ -18,6 +18,17 @@ type Asked struct {
 	Cores    int // that were asked for; 0: as many as recorded
 	Recorded int // cores of the recording
 	Points   []Answer
+	On       *Elsewhere // what else is different; nil: the machine is the one of the recording
+}
+
+// Elsewhere is the device that a question is about. Points of Asked are then answered for the program there: with the
+// changes compared with without them.
+type Elsewhere struct {
+	Host, Device string
+	Factors      any      // how the two differ, for JSON
+	Moves        []Answer // what the device itself does, without the changes
+	Here         []Answer // the changes on the machine of the recording
+	Warnings     []analyze.Warning
 }
 
 // AskedUnit is one of the changes.
@@ -53,10 +64,14 @@ func Ask(w io.Writer, a *Asked, opt Options) error {
 	if a.Cores > 0 {
 		out.hanging("  ", fmt.Sprintf("it had %s instead of %d", count(a.Cores, "core"), a.Recorded))
 	}
+	a.On.conditions(out)
 	out.line("")
-	for _, answer := range a.Points {
-		out.hanging("", answer.text())
+	for i, answer := range a.Points {
+		if a.On == nil || a.changes() {
+			out.hanging("", answer.text()+a.On.hereText(i))
+		}
 	}
+	a.On.text(out)
 	if len(a.Points) == 0 {
 		out.line("the recording has no point, so there is nothing that could become faster")
 	}
@@ -64,6 +79,51 @@ func Ask(w io.Writer, a *Asked, opt Options) error {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return nil
+}
+
+// changes tells whether anything but the machine is another one.
+func (a *Asked) changes() bool { return len(a.Together) > 0 || a.Cores > 0 }
+
+func (e *Elsewhere) conditions(out *printer) {
+	if e != nil {
+		out.hanging("  ", fmt.Sprintf("it ran on %s instead of %s", clean(e.Device), clean(e.Host)))
+	}
+}
+
+// hereText is what an answer is on the machine of the recording.
+func (e *Elsewhere) hereText(i int) string {
+	if e == nil || i >= len(e.Here) || e.Here[i].Refused != "" || !e.Here[i].Gain.Known {
+		return ""
+	}
+	return fmt.Sprintf(" there; on %s by %s%%", clean(e.Host), number(e.Here[i].Gain.Value, 1))
+}
+
+// text says what the device itself does.
+func (e *Elsewhere) text(out *printer) {
+	if e == nil {
+		return
+	}
+	for _, m := range e.Moves {
+		name := clean(m.Point) + ": " + metricName(m.Metric) + " "
+		if m.Refused != "" || !m.Gain.Known {
+			out.hanging("", name+"on "+clean(e.Device)+" not known: "+clean(m.Refused))
+			continue
+		}
+		out.hanging("", name+"is "+timesAsLong(m.Gain)+" on "+clean(e.Device))
+	}
+	for _, w := range e.Warnings {
+		out.warning(w)
+	}
+}
+
+func metricName(m analyze.Metric) string {
+	switch m {
+	case analyze.Throughput:
+		return "time per visit"
+	case analyze.MeanLatency:
+		return "mean latency"
+	}
+	return string(m) + " of latency"
 }
 
 func (u *AskedUnit) text() string {
@@ -83,11 +143,7 @@ func (u *AskedUnit) text() string {
 
 // text is one line of the answer.
 func (a *Answer) text() string {
-	what := map[analyze.Metric]string{analyze.Throughput: "time per visit", analyze.MeanLatency: "mean latency"}[a.Metric]
-	if what == "" {
-		what = string(a.Metric) + " of latency"
-	}
-	name := clean(a.Point) + ": " + what + " "
+	name := clean(a.Point) + ": " + metricName(a.Metric) + " "
 	switch g := a.Gain; {
 	case a.Refused != "" || !g.Known:
 		return name + "not known: " + clean(a.Refused)
@@ -107,7 +163,9 @@ type (
 		Recorded float64         `json:"recorded"`        // seconds
 		Cores    int             `json:"cores,omitempty"` // that were asked for
 		Together []jsonAskedUnit `json:"together"`
+		Device   *jsonDevice     `json:"device,omitempty"`
 		Points   []jsonAnswer    `json:"points"`
+		Warnings []jsonWarning   `json:"warnings,omitempty"`
 	}
 	jsonAskedUnit struct {
 		Unit    string  `json:"unit"`
@@ -121,8 +179,25 @@ type (
 		Gain    *float64       `json:"gain"`
 		CI      *[2]float64    `json:"ci"`
 		Refused string         `json:"refused,omitempty"`
+		Here    *jsonAnswer    `json:"here,omitempty"` // on the machine of the recording, if there is a device
 	}
 )
+
+// jsonAnswers are answers in JSON, with those for the machine of the recording beside them, if there are some.
+func jsonAnswers(all, here []Answer) []jsonAnswer {
+	list := []jsonAnswer{}
+	for i, answer := range all {
+		to := jsonAnswer{Name: answer.Point, Metric: answer.Metric, Refused: answer.Refused}
+		if answer.Refused == "" {
+			to.Gain, to.CI = estimate(answer.Gain, 3)
+		}
+		if i < len(here) {
+			to.Here = &jsonAnswers(here[i:i+1], nil)[0]
+		}
+		list = append(list, to)
+	}
+	return list
+}
 
 // AskJSON writes an answer as one JSON object, in percent. A gain that is not known is null, and refused says why.
 func AskJSON(w io.Writer, a *Asked) error {
@@ -131,13 +206,13 @@ func AskJSON(w io.Writer, a *Asked) error {
 	for _, u := range a.Together {
 		j.Together = append(j.Together, jsonAskedUnit{u.Unit.Kind, u.Unit.Name, round(u.Percent, 3), round(u.Share, 2)})
 	}
-	for _, answer := range a.Points {
-		to := jsonAnswer{Name: answer.Point, Metric: answer.Metric, Refused: answer.Refused}
-		if answer.Refused == "" {
-			to.Gain, to.CI = estimate(answer.Gain, 3)
-		}
-		j.Points = append(j.Points, to)
+	var here []Answer
+	if a.On != nil {
+		here = a.On.Here
+		j.Device = &jsonDevice{a.On.Host, a.On.Device, a.On.Factors, jsonAnswers(a.On.Moves, nil)}
+		j.Warnings = warnings(a.On.Warnings)
 	}
+	j.Points = jsonAnswers(a.Points, here)
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)

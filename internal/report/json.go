@@ -60,6 +60,7 @@ type jsonReport struct {
 	Latencies []jsonLatency `json:"latencies"`
 	Targets   []jsonTarget  `json:"targets"`
 	Placebo   *jsonTarget   `json:"placebo,omitempty"` // the placebo's effects
+	Device    *jsonDevice   `json:"device,omitempty"`  // that the report is about, if that is not the machine of the runs
 	Warnings  []jsonWarning `json:"warnings"`
 }
 
@@ -133,6 +134,7 @@ type jsonTarget struct {
 	// Waiting is the time that threads waited in it, by class, in percent of the time, summed over
 	// threads.
 	Waiting  map[string]float64 `json:"waiting,omitempty"`
+	RankHere int                `json:"rank_here,omitempty"` // from 1, on the machine of the runs, if there is a device
 	Tried    int                `json:"experiments"`
 	SetAside int                `json:"set_aside"`
 	Points   []jsonEffect       `json:"points"`
@@ -162,6 +164,7 @@ type jsonEffect struct {
 	Estimate *[]jsonEstimate `json:"estimate,omitempty"` // nil for the page, which does not show it
 	Basis    analyze.Basis   `json:"basis,omitempty"`    // likewise
 	Refused  string          `json:"refused,omitempty"`
+	Here     *jsonHere       `json:"here,omitempty"` // if there is a device: what is known on the machine of the runs
 	Warnings []jsonWarning   `json:"warnings"`
 }
 

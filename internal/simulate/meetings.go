@@ -21,15 +21,15 @@ func (r *run) wait(i, n int32) bool {
 		r.wake(j)
 	}
 	a.pos++
-	part := r.part(w)
+	part, slower := r.part(w), r.device.of(w)
 	switch w.ends {
 	case after:
-		r.until(i, r.now+part*w.length())
+		r.until(i, r.now+part*slower*w.length())
 		return false
-	case atMoment:
-		at := float64(w.end) + a.cycles*(r.w.length-r.w.entities[i].start)
+	case atMoment: // the source of these moments is slower, too
+		at := slower * (float64(w.end) + a.cycles*(r.w.length-r.w.entities[i].start))
 		if part != 1 {
-			at = r.now + part*w.length()
+			at = r.now + part*slower*w.length()
 		}
 		if at <= r.now {
 			return true
@@ -211,7 +211,7 @@ func (r *run) wake(i int32) {
 		}
 		latency = r.m.wakeups[cause]
 	}
-	r.becomesAble(i, latency)
+	r.becomesAble(i, r.device.wake*latency)
 }
 
 // part returns the share of a wait that is left.

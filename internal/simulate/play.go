@@ -16,7 +16,8 @@ type run struct {
 	gain    []float64 // by stack
 	lengths []float64 // by segment
 	waiting []Faster  // units with waits
-	stalls  int       // times that all threads waited for each other, and one had to be let go
+	device  factors
+	stalls  int // times that all threads waited for each other, and one had to be let go
 
 	now     float64
 	heap    []event
@@ -34,6 +35,7 @@ type run struct {
 	live    int       // entities that will act without others, before they have done what was recorded
 	coupled int       // coupled entities that have actions left
 	loose   int       // entities that have not yet begun again
+	steps   int       // of the window, so far
 	done    bool
 	balance float64 // when loads are compared next
 }
@@ -130,6 +132,8 @@ func (r *run) prepare(m *Machine, c Change) {
 		}
 	}
 	r.lengths = m.kinds.lengths(m.segments, gain, &r.shares, r.lengths)
+	r.device = c.Device.factors()
+	r.device.stretch(r.lengths)
 	r.flags = grow(r.flags, len(m.waits))
 	r.got = grow(r.got, len(m.waits))
 	r.late = grow(r.late, len(m.waits))
@@ -147,7 +151,7 @@ func (r *run) prepare(m *Machine, c Change) {
 func (r *run) reset(w *window, out *WindowOutcome) {
 	r.w, r.out = w, out
 	r.out.Visits = make([][]Visit, len(r.m.rec.Points))
-	r.now, r.heap, r.seq, r.at, r.live, r.done = 0, r.heap[:0], 0, recording.No, 0, false
+	r.now, r.heap, r.seq, r.at, r.live, r.done, r.steps = 0, r.heap[:0], 0, recording.No, 0, false, 0
 	r.coupled, r.loose = w.coupled, w.loose
 	r.ents = grow(r.ents, len(w.entities))
 	for i := range r.ents {
@@ -180,7 +184,7 @@ func (r *run) play(w *window, out *WindowOutcome) {
 		for r.step(0) {
 		}
 	}
-	for !r.done {
+	for most := w.mostSteps(); !r.done && r.steps < most; r.steps++ {
 		if r.live == 0 && !r.unstall() {
 			out.Stuck = true
 			break
@@ -329,7 +333,7 @@ func (r *run) again(i int32) bool {
 		r.set(i, absent)
 		return false
 	}
-	if soonest := a.cycle + (r.w.length-e.start)/mostTimes; r.now < soonest-instant {
+	if soonest := a.cycle + r.device.least*(r.w.length-e.start)/mostTimes; r.now < soonest-instant {
 		a.left = soonest - r.now
 		return true
 	}
@@ -372,7 +376,7 @@ func (r *run) act(i int32) bool {
 		r.visit(i, do.of)
 	case doFork:
 		if o := &r.ents[do.of]; o.state == absent && o.pos == 0 && o.needed {
-			r.becomesAble(do.of, r.m.wakeups[recording.ByThread])
+			r.becomesAble(do.of, r.device.wake*r.m.wakeups[recording.ByThread])
 		}
 	case doAcquire:
 		return r.acquire(i, do.of)

@@ -61,7 +61,11 @@ func TestNonsense(t *testing.T) {
 		for _, by := range []float64{0, 0.5, 1, -1} {
 			u := Unit{Stacks: []bool{true, false, true}}
 			u.Classes[recording.Sleep], u.Classes[recording.Lock] = true, seed%2 == 0
-			o := m.Run(Change{Faster: []Faster{{Unit: u, By: by}}, Cores: int(seed % 4)})
+			c := Change{Faster: []Faster{{Unit: u, By: by}}, Cores: int(seed % 4)}
+			if seed%3 == 0 {
+				c.Device = Device{CPU: 0.3, Disk: 5, Net: 0.01, Wake: 0.5}
+			}
+			o := m.Run(c)
 			possible(t, seed, r, o, int(seed%4))
 		}
 	}

@@ -15,8 +15,8 @@
 // The files say what they answer: build.go, goroutines.go (what did each thread do, in which order?), segments.go
 // (which share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), objects.go, gates.go,
 // locks.go (what does an object make threads wait for?), cores.go (which thread gets which core?), polls.go (what
-// can nobody know?), play.go (the simulation), meetings.go (how do threads wait for each other in it?), check.go (does
-// it agree with the recording?).
+// can nobody know?), play.go (the simulation), meetings.go (how do threads wait for each other in it?), device.go (what
+// takes longer on another machine?), check.go (does it agree with the recording?).
 //
 // # Limits
 //
@@ -53,6 +53,7 @@ type Faster struct {
 type Change struct {
 	Faster []Faster // a stack in several units gets the effects of all, one after the other
 	Cores  int      // 0: as many as recorded
+	Device Device   // the units of Faster are faster on top of it
 }
 
 // Outcome is what a simulated run did.

@@ -577,3 +577,40 @@ func TestFutexesOfCondition(t *testing.T) {
 		}
 	}
 }
+
+// A thread asks something outside that takes 2 ms for an answer, and is woken once for nothing meanwhile, as by a Unix
+// socket. Then it works, for longer or shorter. The answers have no period of their own.
+func TestWokenForNothing(t *testing.T) {
+	tape := newTape(1, 1, 1, 2)
+	tape.state(0, 0, recording.Running, recording.No)
+	answer := func(ms float64) {
+		e := blank(recording.Wake, recording.No, 0)
+		e.Class, e.Cause = recording.Net, recording.ByStranger
+		tape.add(ms, e)
+		tape.swap(ms, 0, idle, 0, recording.Running, recording.No, recording.No)
+	}
+	at := 0.0
+	for i := range 60 {
+		work := 1 + 0.5*float64(i%3)
+		tape.work(at, at+work, 0, 0)
+		tape.visit(at+work, 0, 0)
+		at += work
+		tape.pause(at, 0, 0, 1, 1)
+		answer(at + 0.002)
+		tape.pause(at+0.005, 0, 0, 1, 1)
+		answer(at + 2)
+		at += 2
+	}
+	m := tape.machine(t, at)
+	faithful(t, m)
+	for i := range m.waits {
+		if m.waits[i].ends == atMoment {
+			t.Fatal("answers are taken to come at moments of their own")
+		}
+	}
+	want(t, m, tape.unit(0), 0, 1, 10.7, 21.4, 32.1, 42.9)
+	slow := m.Run(Change{Device: Device{Net: 0.5}})
+	if x := pace(&slow, 0); math.Abs(x-5.5/3.5) > 0.02 {
+		t.Errorf("with half of the network's speed a visit takes %.3f times as long", x)
+	}
+}

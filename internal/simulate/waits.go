@@ -91,7 +91,7 @@ func (m *Machine) periodic(list []int32) (yes, unsure bool) {
 	var x, y []float64
 	for k := 1; k < len(list); k++ {
 		a, b := &m.waits[list[k-1]], &m.waits[list[k]]
-		if a.window == b.window {
+		if a.window == b.window && !a.inVain(b) {
 			x = append(x, float64(b.began-a.end))
 			y = append(y, float64(b.end-a.end))
 		}
@@ -115,6 +115,17 @@ func (m *Machine) periodic(list []int32) (yes, unsure bool) {
 	// Very irregular ends (a queue of requests) make a slope with a large error: no period, and no doubt either.
 	irregular := math.Sqrt(syy/n) > my/2
 	return slope+2*err < 0.5, !irregular && math.Abs(slope-0.5) <= 2*err
+}
+
+// soonAgain is within how many ns of running a thread goes back to sleep that was woken for nothing, such as one that
+// reads from a Unix socket when the other side takes what it has sent: a few microseconds, all of them in one system
+// call.
+const soonAgain = 20e3
+
+// inVain reports whether the owner was woken for nothing, and went on waiting as the next one at the same place. When
+// that ends has nothing to do with when it began, whatever ends it.
+func (w *wait) inVain(next *wait) bool {
+	return w.ran >= 0 && next.began-max(w.end, w.ran) < soonAgain
 }
 
 // mean returns the mean of a list that is not empty.

@@ -87,7 +87,7 @@ func (r *Rig) Compile(ctx context.Context, source string) (string, error) {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(source), ".cc"), ".c")
 	program := filepath.Join(dir, name)
 	// No program needs all functions of bench.h.
-	flags := []string{"-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from}
+	flags := []string{"-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-o", program, from, "-lm"}
 	var err error
 	switch {
 	case name == filepath.Base(source):

@@ -118,7 +118,7 @@ func (m *Machine) dispatch(c *core, before *Task) {
 	if next != nil {
 		m.waited(next, recording.CPU)
 		next.state, next.core = running, c
-		c.cost = m.hardware.Switching
+		c.cost = less(m.hardware.Switching, m.change.Computes)
 	}
 	if m.recorder != nil && (before != nil || next != nil) {
 		m.recorder.switched(c, before, next)
@@ -196,7 +196,7 @@ func (m *Machine) enqueue(c *core, t *Task) {
 	switch {
 	case c.task == nil && !c.waking:
 		c.waking = true
-		latency := m.hardware.Latency
+		latency := less(m.hardware.Latency, m.change.Wakes)
 		m.after(latency/2+int64(float64(latency)*unit(mix(m.seed, t.key, t.wakes, 77))), func() { m.awake(c) })
 	case c.task != nil:
 		m.plan(c)

@@ -60,7 +60,10 @@ type Machine struct {
 type Change struct {
 	Kinds               []float64 // the share of each kind's time that is gone
 	Sleeps, Disks, Nets float64   // the share of such waits that is gone
-	Cores               int       // 0: as many as before
+	// Another machine: the share that is gone of all time on a core, of strangers and the kernel too, and of the time
+	// that idle cores take to wake up. Less than 0: it is slower.
+	Computes, Wakes float64
+	Cores           int // 0: as many as before
 }
 
 func (c Change) String() string {
@@ -70,9 +73,9 @@ func (c Change) String() string {
 			text += fmt.Sprintf(" %s-%.0f%%", kindName(kind), 100*by)
 		}
 	}
-	for i, by := range []float64{c.Sleeps, c.Disks, c.Nets} {
+	for i, by := range []float64{c.Sleeps, c.Disks, c.Nets, c.Computes, c.Wakes} {
 		if by != 0 {
-			text += fmt.Sprintf(" %s-%.0f%%", []string{"sleeps", "disks", "nets"}[i], 100*by)
+			text += fmt.Sprintf(" %s-%.0f%%", []string{"sleeps", "disks", "nets", "computes", "wakes"}[i], 100*by)
 		}
 	}
 	if c.Cores != 0 {
@@ -188,6 +191,9 @@ func (m *Machine) begin(c Change, wanted []int) {
 	for _, t := range m.tasks {
 		t.since = m.now
 		t.need = c.scale(t.kind, t.need)
+		if !t.goroutine {
+			t.need = less(t.need, c.Computes)
+		}
 	}
 	m.change = c
 	if c.Cores > 0 {

@@ -166,6 +166,9 @@ func (t *Task) run(stack int32, kind int, ns int64) {
 		return
 	}
 	t.nothing = 0
+	if !t.goroutine { // the thread that runs it takes the time
+		ns = less(ns, t.m.change.Computes)
+	}
 	t.stack, t.kind, t.need = stack, kind, ns
 	t.suspend()
 	t.kind = none

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A machine is the device of a case: speeds there divided by speeds here. 0 stands for 1.
+type machine struct {
+	cpu, disk, net float64
+}
+
+// word is the machine as --device takes it.
+func (m machine) word() string {
+	var parts []string
+	for _, c := range m.classes() {
+		parts = append(parts, c.name+"="+number(c.ratio))
+	}
+	return strings.Join(parts, ",")
+}
+
+type class struct {
+	name  string
+	ratio float64
+}
+
+// classes are those whose speed is another one.
+func (m machine) classes() (all []class) {
+	for _, c := range []class{{"cpu", m.cpu}, {"disk", m.disk}, {"net", m.net}} {
+		if c.ratio != 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// variables make the program do as much more as takes so much longer.
+func (m machine) variables() (all []string) {
+	for _, c := range m.classes() {
+		all = append(all, fmt.Sprintf("ON_%s=%s", strings.ToUpper(c.name), number(c.ratio)))
+	}
+	return all
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// A device is one row of the table: a program on a machine.
+type device struct {
+	program string // the case of elsewhere.c
+	target  string // what is sped up: a function, or the mark of a line
+	on      machine
+	// queue is the bandwidth of a slow loopback here, in Mbit/s, which is really slower there; 0: the server waits.
+	queue float64
+	about string
+}
+
+// name is that of the row.
+func (d *device) name() string {
+	name := d.program + " " + d.on.word()
+	if d.queue > 0 {
+		name += " (tbf)"
+	}
+	return name
+}
+
+// devices are VCoz's four cases, and others.
+var devices = []device{
+	{"lu_cholesky", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: two kinds of computing, equally slower"},
+	{"lu_stream", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: computing and memory, equally slower"},
+	{"lu_net", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: computing slower, the network alike"},
+	{"lu_net", "func:decompose_lu", machine{cpu: 0.43, net: 0.18}, 0, "VCoz: both slower, with its phone's ratios"},
+	{"lu_net", "func:decompose_lu", machine{net: 0.25}, 0, "the network slower: the bottleneck moves"},
+	{"lu_net", "func:decompose_lu", machine{net: 0.4}, 200, "the same, with a network that is really slower"},
+	{"disk_compute", "disk_compute", machine{disk: 0.3}, 0, "disk beside compute"},
+	{"two_nets", "two_nets", machine{net: 0.4}, 0, "two servers"},
+	{"pipeline", "pipeline", machine{cpu: 0.7, disk: 0.25}, 0, "a pipeline of three classes"},
+	{"lock_disk", "lock_disk", machine{cpu: 0.4}, 0, "a lock around a disk write"},
+	{"sleep_compute", "sleep_compute", machine{cpu: 0.4}, 0, "sleep beside compute"},
+	{"crowd", "crowd", machine{cpu: 2, net: 0.3}, 0, "more threads than cores"},
+}

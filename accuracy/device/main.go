@@ -1,0 +1,52 @@
+// Device measures how true the answers for another machine are: whatif record here, whatif report --device there.
+//
+//	go run ./accuracy/device [-rounds 3] [-seconds 1] [-record 5s] [-tries 10] [-only lu_net] [-whatif bin/whatif]
+//
+// The programs are those of elsewhere.c. Most devices are made by the program itself, which does as much more of a
+// class of time as takes so much longer; one is a loopback whose queue (tbf, in a network namespace of its own) really
+// has less bandwidth. The truth is what the program gains on the device when its target is really shrunk, by runs in
+// turns. The answer without --device, what a profile made here says, stands beside.
+//
+// The normal sequence: [study.measure] for each device, then [write].
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"time"
+
+	"whatif/accuracy/internal/rig"
+)
+
+func main() { rig.Main(run) }
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	s := &study{log: stderr}
+	f := flag.NewFlagSet("device", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.IntVar(&s.rounds, "rounds", 3, "measure each truth so many `times`")
+	f.Float64Var(&s.seconds, "seconds", 1, "length of one run")
+	f.DurationVar(&s.record, "record", 5*time.Second, "record each program for so `long`")
+	f.IntVar(&s.tries, "tries", 10, "repeat a run so many `times` while others use more than a tenth of the machine")
+	f.StringVar(&s.only, "only", "", "only devices whose name has this `text`")
+	whatif := f.String("whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
+	err := rig.Parse(f, args)
+	if err == nil && (s.rounds < 2 || s.tries < 1 || !(s.seconds > 0) || s.record < time.Second) {
+		err = errors.New("reading the command line: at least two rounds, some seconds and a second to record are needed")
+	}
+	return rig.Status(stderr, "device", err, func() error { return s.report(ctx, *whatif, stdout) })
+}
+
+func (s *study) report(ctx context.Context, whatif string, stdout io.Writer) error {
+	var err error
+	if s.rig, err = rig.Open(whatif); err != nil {
+		return err
+	}
+	if err := s.rig.CheckWhatif(); err != nil {
+		return err
+	}
+	rows, err := s.measureAll(ctx)
+	return errors.Join(write(stdout, rows), err)
+}

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"whatif/internal/analyze"
+	"whatif/internal/code/sourcepath"
+	"whatif/internal/device"
+	"whatif/internal/estimate"
+	"whatif/internal/hint"
+	"whatif/internal/profile"
+	"whatif/internal/report"
+)
+
+// elsewhere is another machine, as the flags --device and --host name it.
+type elsewhere struct {
+	device, host string
+}
+
+func (w *elsewhere) define(f *flags) {
+	f.StringVar(&w.device, "device", "",
+		"what it would be on another machine, `DEVICE`: a name of whatif device list, a device file, or\n"+
+			"speeds there relative to here, cpu=0.43,net=0.18,disk=1,wake=1")
+	f.StringVar(&w.host, "host", "",
+		"with --device: the machine that was recorded, a name or device `FILE` (default: the measured\n"+
+			"device in the database that has the machine's name)")
+}
+
+// check refuses --host alone.
+func (w *elsewhere) check() error {
+	if w.host != "" && w.device == "" {
+		return wrongLine("--host without --device: there is no other machine to compare it with")
+	}
+	return nil
+}
+
+// A comparison is two machines.
+type comparison struct {
+	host, device *device.Device
+	factors      *device.Factors
+}
+
+// compare finds the device and the host. name is that of the machine that was recorded.
+func (w *elsewhere) compare(name string) (*comparison, error) {
+	store, err := device.Open(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{}
+	if c.device, err = store.Find(w.device); err != nil {
+		return nil, err
+	}
+	if c.device.Kind == device.ByHand {
+		c.device.Name = w.device
+	}
+	if err := checkMemory(c.device); err != nil {
+		return nil, err
+	}
+	if c.host, err = w.findHost(store, name, c.device); err != nil {
+		return nil, err
+	}
+	if c.factors, err = device.Compare(c.host, c.device); err != nil {
+		return nil, err
+	}
+	doubt := memoryDoubt(c.factors)
+	c.factors.Without(device.Memory, "whatif cannot tell time that waits for memory from other time on a core: all of "+
+		"that is cpu")
+	if doubt != "" {
+		c.factors.Warnings = append(c.factors.Warnings, doubt)
+	}
+	return c, nil
+}
+
+// memoryDoubt says that memory has another ratio than the processor; "": it has the same, or it is not known.
+func memoryDoubt(f *device.Factors) string {
+	const alike = 1.3 // as of the measures of one class
+	memory, known := f.Of(device.Memory)
+	cpu, also := f.Of(device.CPU)
+	if !known || !also || len(memory.Parts) == 0 || max(memory.Ratio/cpu.Ratio, cpu.Ratio/memory.Ratio) <= alike {
+		return ""
+	}
+	return fmt.Sprintf("memory has %.2f of its speed here, the processor %.2f: code that waits for memory takes another time "+
+		"there than estimated", memory.Ratio, cpu.Ratio)
+}
+
+// checkMemory refuses a speed of memory that is not that of the processor.
+func checkMemory(d *device.Device) error {
+	memory, given := d.Ratios[device.Memory]
+	if cpu := cmp.Or(d.Ratios[device.CPU], 1); given && memory != cpu {
+		return hint.New(fmt.Errorf("memory=%v is not possible beside cpu=%v: whatif cannot tell time that waits for memory "+
+			"from other time on a core", memory, cpu), "leave memory out; to see how much it may matter, ask twice: with "+
+			"the cpu ratio, and with the one of memory in its place")
+	}
+	return nil
+}
+
+// findHost finds the machine that was recorded.
+func (w *elsewhere) findHost(store device.Store, name string, other *device.Device) (*device.Device, error) {
+	switch {
+	case w.host != "":
+		host, err := store.Find(w.host)
+		if err == nil && host.Kind == device.ByHand {
+			err = hint.New(fmt.Errorf("--host %s has only ratios", w.host), "name a device with measures: whatif device "+
+				"measures this one; or give the ratios with --device")
+		}
+		return host, err
+	case other.Kind == device.ByHand:
+		return &device.Device{Name: cmp.Or(name, "here"), Kind: device.Measured}, nil
+	case device.CheckName(name) != nil:
+		name = unnamedDevice
+	}
+	all, err := store.List()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(e device.Entry) bool { return e.Device.Name == name && e.Path != "" })
+	switch {
+	case i < 0:
+		return nil, hint.New(fmt.Errorf("comparing with %s: the machine that was recorded, %s, has not been measured",
+			other.Name, name), "there: whatif device --name "+name+" -o here.json && whatif device add here.json; "+
+			"or name its device file with --host FILE, or give ratios: --device cpu=0.43,net=0.18")
+	case all[i].Err != nil:
+		return nil, fmt.Errorf("reading the device file %s: %w", all[i].Path, all[i].Err)
+	}
+	return all[i].Device, nil
+}
+
+// on gives the estimates for the device.
+func (c *comparison) on(here *estimate.Estimator) (*estimate.Estimator, error) {
+	d := estimate.Device{Cores: c.cores(here.Cores())}
+	for class, to := range map[device.Class][2]*float64{
+		device.CPU: {&d.Ratios.CPU, &d.Unsure.CPU}, device.Disk: {&d.Ratios.Disk, &d.Unsure.Disk},
+		device.Net: {&d.Ratios.Net, &d.Unsure.Net}, device.Wake: {&d.Ratios.Wake, &d.Unsure.Wake},
+	} {
+		if f, ok := c.factors.Of(class); ok {
+			*to[0], *to[1] = f.Ratio, f.Unsure()
+		}
+	}
+	there, err := here.On(d)
+	if err != nil {
+		return nil, fmt.Errorf("running it on %s: %w", c.device.Name, err)
+	}
+	return there, nil
+}
+
+// cores is how many cores the target could use on the device; 0: as many as here. A target that could not use all cores
+// of the host is taken to be restricted there, too.
+func (c *comparison) cores(recorded int) int {
+	n := c.device.Cores
+	if recorded < c.host.Cores {
+		n = min(n, recorded)
+	}
+	return n
+}
+
+// doubts are the warnings about the comparison, and about classes that were given by hand and change nothing.
+func (c *comparison) doubts(here *estimate.Estimator) (all []analyze.Warning) {
+	for _, text := range c.factors.Warnings {
+		all = append(all, analyze.Warning{Code: "device-ratio", Text: text})
+	}
+	for _, class := range device.Classes() {
+		ratio, given := c.device.Ratios[class]
+		if given && ratio != 1 && !here.Uses(string(class)) {
+			all = append(all, analyze.Warning{Code: "device-class-unused", Text: fmt.Sprintf(
+				"%s=%v changes nothing: the recorded threads never waited for %s", class, ratio,
+				map[device.Class]string{device.Disk: "a disk", device.Net: "a network or a process outside"}[class])})
+		}
+	}
+	return all
+}
+
+// tellFactors prints the factors, before anything runs.
+func (c *comparison) tellFactors(w io.Writer) error {
+	if err := c.factors.Text(cleaned{w}); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// beside is what the last recording of some runs says of the device, beside the result here, to which it adds what the
+// recording says of this machine.
+func (c *comparison) beside(here *analyze.Result, runs []*profile.Data, moved sourcepath.Map) (*report.There, error) {
+	d := recordedRun(runs)
+	if d == nil {
+		return nil, fmt.Errorf("running it on %s: %w", c.device.Name, profile.ErrNoRecording)
+	}
+	recorded, err := openRecording(d, moved)
+	if err != nil {
+		return nil, err
+	}
+	on, err := c.on(recorded)
+	if err != nil {
+		return nil, err
+	}
+	all := recorded.All()
+	all.Within = len(d.Experiments) > 0
+	here.AddEstimates(all)
+
+	run := *d
+	run.Experiments, run.Units = nil, nil // there were none on the device
+	there := analyze.Analyze([]*profile.Data{&run}, analyze.Options{})
+	there.AddEstimates(on.All())
+	there.Warnings = append(there.Warnings, c.doubts(recorded)...)
+	t := &report.There{Host: c.host.Name, Device: c.device.Name, Factors: c.factors, Here: here, There: there}
+	t.Moves = answersOf(on.Move())
+	return t, nil
+}
+
+// compareMachines compares this machine with the device that a run is also about, and prints how they differ.
+func (sh *shell) compareMachines(r *runFlags) error {
+	if r.on.device == "" {
+		return nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("finding the name of this machine: %w", err)
+	}
+	if r.machines, err = r.on.compare(host); err != nil {
+		return err
+	}
+	if r.quiet {
+		return nil
+	}
+	return r.machines.tellFactors(sh.stderr)
+}
+
+// summaryThere prints the tables of one run, here and on the device.
+func (sh *shell) summaryThere(d *profile.Data, r *runFlags) {
+	runs := []*profile.Data{d}
+	t, err := r.machines.beside(analyze.Analyze(runs, analyze.Options{}), runs, nil)
+	if err == nil {
+		opt := sh.terminalOptions(sh.stderr, report.Options{Top: 20, Width: 100})
+		err = report.TextThere(sh.stderr, t, opt)
+	}
+	if err != nil {
+		sh.complain(explainRecording(err))
+	}
+}
+
+// readThere prints the tables of the run that was just recorded.
+func (sh *shell) readThere(r *runFlags) {
+	runs, err := profile.ReadFiles([]string{r.output})
+	if err != nil {
+		sh.complain(explainProfile(err))
+		return
+	}
+	fmt.Fprintln(sh.stderr)
+	sh.summaryThere(runs[len(runs)-1], r)
+}
