@@ -27,6 +27,9 @@ func runEstimates(ctx context.Context, o *options, stdout, stderr io.Writer) int
 	fmt.Fprintf(stdout, "\n%s\n", strings.Join(lines, "\n"))
 	if o.resultsFile != "" {
 		how := fmt.Sprintf("Each program was recorded for %v, with nothing delayed.", o.record)
+		if o.recordings != "" {
+			how = "The recordings are those of an earlier run, in which nothing was delayed."
+		}
 		err = errors.Join(err, o.writeResults(how, rows, lines))
 	}
 	if err := errors.Join(err, o.writeJSON(results)); err != nil {
@@ -87,8 +90,7 @@ func estimateAll(ctx context.Context, o *options, kept []result, stderr io.Write
 		if len(its) == 0 {
 			continue
 		}
-		fmt.Fprintf(stderr, "%s %s: recording, %v\n", time.Now().Format("15:04:05"), p.name, o.record)
-		if err := o.plan.estimate(ctx, p, o.record, its); err != nil {
+		if err := o.estimate(ctx, p, its, stderr); err != nil {
 			fmt.Fprintf(stderr, "accuracy: %v\n", err)
 			failed = true
 			continue
@@ -101,17 +103,11 @@ func estimateAll(ctx context.Context, o *options, kept []result, stderr io.Write
 	return results, failed
 }
 
-// estimate records a program, and adds what whatif then estimates to the program's kept results.
-func (pl *plan) estimate(ctx context.Context, p *program, length time.Duration, kept []result) error {
-	built, err := build(ctx, pl.root, p, false)
+// estimate records a program, or takes its recording of an earlier run, and adds what whatif then estimates to the
+// program's kept results.
+func (o *options) estimate(ctx context.Context, p *program, kept []result, stderr io.Writer) error {
+	predictor, err := o.recorded(ctx, p, stderr)
 	if err != nil {
-		return err
-	}
-	predictor, err := newPredictor(pl.whatif, p, built, pl.levels)
-	if err != nil {
-		return err
-	}
-	if err := predictor.record(ctx, length); err != nil {
 		return err
 	}
 	for i := range kept {
@@ -126,12 +122,31 @@ func (pl *plan) estimate(ctx context.Context, p *program, length time.Duration, 
 		}
 		r.Refused = a.refused
 		for j := range r.Levels {
+			r.Levels[j].Estimate = nil
 			if e, ok := a.estimated[r.Levels[j].Level]; ok {
 				r.Levels[j].Estimate = &e
 			}
 		}
 	}
 	return nil
+}
+
+// recorded is a predictor of a program that has a recording.
+func (o *options) recorded(ctx context.Context, p *program, stderr io.Writer) (*predictor, error) {
+	pl := &o.plan
+	if o.recordings != "" {
+		return keptPredictor(pl.whatif, pl.root, o.recordings, p, pl.levels)
+	}
+	fmt.Fprintf(stderr, "%s %s: recording, %v\n", time.Now().Format("15:04:05"), p.name, o.record)
+	built, err := build(ctx, pl.root, p, false)
+	if err != nil {
+		return nil, err
+	}
+	predictor, err := newPredictor(pl.whatif, p, built, pl.levels)
+	if err != nil {
+		return nil, err
+	}
+	return predictor, predictor.record(ctx, o.record)
 }
 
 // estimateTable has one row for each result: the truth, what was estimated, what experiments and coz had predicted.
