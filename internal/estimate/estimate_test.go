@@ -233,3 +233,23 @@ func TestParallel(t *testing.T) {
 		t.Errorf("the numbers from 0 to 99 add up to %d", sum.Load())
 	}
 }
+
+// TestFlooded: where clients outside may ask sooner or not, the interval reaches from one to the other.
+func TestFlooded(t *testing.T) {
+	p := newProgram(random(6), 900)
+	sooner := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 60)
+	p.flooded = true
+	e := newEstimator(p.record(), p, "", Options{})
+	g := gainAt(t, e.All(), "a.c:1", analyze.Throughput, 60)
+	if math.Abs(g.Value-sooner.Value/2) > 0.1 || g.Low > 0 || g.High < sooner.Value {
+		t.Errorf("%.1f, %.1f to %.1f: want the middle of 0 and %.1f, and both within", g.Value, g.Low, g.High, sooner.Value)
+	}
+	u, err := e.Find("a.c:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := e.Ask(Question{Faster: []Faster{{Unit: u, Percent: 60}}})[0].Gain
+	if math.Abs(a.Value-g.Value) > 0.1 || a.Low > 0 || a.High < sooner.Value {
+		t.Errorf("asked: %.1f, %.1f to %.1f", a.Value, a.Low, a.High)
+	}
+}

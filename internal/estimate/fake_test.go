@@ -17,6 +17,7 @@ type program struct {
 	windows        int
 	spare          float64 // ns of each visit in which another bottleneck is busy; 0: none
 	latencies      bool
+	flooded        bool
 	calls          func()
 }
 
@@ -44,13 +45,15 @@ func (p *program) gain(by float64) float64 { return by / 3 }
 
 func (p *program) Understood(simulate.Outcome) bool { return true }
 
+func (p *program) Flooded() bool { return p.flooded }
+
 func (p *program) Run(c simulate.Change) simulate.Outcome {
 	if p.calls != nil {
 		p.calls()
 	}
 	by, wrong := 0.0, 1+p.shift
 	for _, f := range c.Faster {
-		if f.Unit.Stacks[0] {
+		if f.Unit.Stacks[0] && !c.Held {
 			by += f.By
 		}
 	}

@@ -20,6 +20,7 @@ func interval(m measured, d doubts) analyze.Estimate {
 	est := analyze.Estimate{Value: 100 * m.gain, Known: !math.IsNaN(m.gain) && !math.IsInf(m.gain, 0)}
 	half := 100 * math.Hypot(math.Hypot(m.sd*student.Quantile(analyze.Alpha, m.df), m.slack),
 		math.Hypot(d.sampling*student.Normal(analyze.Alpha), modelError(m.gain, d)))
+	half += 100 * m.between
 	if est.Known && !math.IsNaN(half) && !math.IsInf(half, 0) {
 		est.Low, est.High, est.Bounded = est.Value-half, est.Value+half, true
 	}

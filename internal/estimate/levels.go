@@ -85,7 +85,8 @@ func (c *curves) refine(low, high int) {
 func (c *curves) between(metric, low, high, percent int) measured {
 	a, b := c.at[low][metric], c.at[high][metric]
 	x := float64(percent-low) / float64(high-low)
-	m := measured{gain: a.gain + x*(b.gain-a.gain), sd: a.sd + x*(b.sd-a.sd), df: b.df}
+	m := measured{gain: a.gain + x*(b.gain-a.gain), sd: a.sd + x*(b.sd-a.sd), df: b.df,
+		between: a.between + x*(b.between-a.between)}
 	if slack := c.slack[high]; slack != nil && low < percent {
 		m.slack = slack[metric]
 	}

@@ -180,7 +180,7 @@ func (m *Machine) lockOf(a action) (o int32, acquires bool) {
 		return recording.No, false
 	}
 	w := &m.waits[a.of]
-	if w.object < 0 || !m.locks[w.object].is || w.ends == after || w.ends == atMoment {
+	if w.object < 0 || !m.locks[w.object].is || w.ends != byWake && w.ends != never {
 		return recording.No, false
 	}
 	return w.object, a.deed == doWait
@@ -465,8 +465,11 @@ func (p *program) finish() []action {
 		for ; next < len(p.inserts) && p.inserts[next].at == i; next++ {
 			in := p.inserts[next]
 			end := edge{edgeAcquire, in.action.of}
-			if in.action.deed == doRelease {
+			switch in.action.deed {
+			case doRelease:
 				end.kind = edgeRelease
+			case doWait:
+				end = edge{edgeWait, p.m.waits[in.action.of].place}
 			}
 			out = p.part(out, i, piece{from: done, to: in.offset, begin: begin, end: end})
 			done, begin = math.Max(done, in.offset), end

@@ -28,7 +28,7 @@ type Machine struct {
 	protect  float64         // ns that a thread keeps a core at least, whoever wakes up
 	was      Outcome         // as recorded
 	meetings int             // waits that other entities ended
-	begun    int             // visits that end requests and have their begin
+	flooded  bool            // a thread always has a request of somebody outside to answer
 	doubts   []string
 	unknown  []string  // why nothing that it says of changes is to be believed
 	runs     sync.Pool // of *run: their buffers
@@ -114,8 +114,8 @@ func New(r *recording.Recording) (*Machine, error) {
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
 	m.meetings = len(ops)
-	m.findPeriods()
 	m.findPolls()
+	m.findOutside()
 	m.findSpins()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
