@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -136,6 +137,9 @@ func (m *Machine) observe() (map[meeting]*observed, []meeting) {
 			last := map[int32]int{} // the last operation
 			for k, a := range e.actions {
 				o, acquires := m.lockOf(a)
+				if m.letsGo(a) {
+					maps.DeleteFunc(last, func(_ int32, k int) bool { return e.actions[k].deed == doWait })
+				}
 				if o < 0 {
 					continue
 				}
@@ -184,6 +188,16 @@ func (m *Machine) lockOf(a action) (o int32, acquires bool) {
 		return recording.No, false
 	}
 	return w.object, a.deed == doWait
+}
+
+// letsGo reports whether an entity waits for another one to tell it something: it holds no lock meanwhile. A condition
+// releases its lock, and other waits of this kind while a lock is held are asking for a deadlock.
+func (m *Machine) letsGo(a action) bool {
+	if a.deed != doWait {
+		return false
+	}
+	w := &m.waits[a.of]
+	return w.object >= 0 && !m.locks[w.object].is && (w.ends == byWake || w.ends == never)
 }
 
 // barges reports whether a lock is free when its holder has woken the next one: another thread releases it again before
@@ -318,6 +332,11 @@ func (p *program) write(o int32, u *uses) {
 			free, freeAt = math.Min(from+hold, p.ran[i]), acquired
 			p.insert(free, acquired, i, action{doRelease, o})
 			held, last, floor, floorAt = false, free, math.Max(floor, free), max(floorAt, acquired)
+		}
+		if held && p.m.letsGo(a) {
+			free, freeAt = math.Min(from+hold, p.ran[i]), i
+			p.insert(free, acquired, i, action{doRelease, o})
+			held, last = false, free
 		}
 		switch {
 		case of != o:

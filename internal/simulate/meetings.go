@@ -329,3 +329,4 @@ func remove(list []int32, i int32) []int32 {
 	}
 	return list
 }
+
