@@ -59,7 +59,8 @@ func (t *Task) Unlock(x *Mutex) {
 	x.state = 0
 	if was == 2 {
 		t.system("futex", costWake)
-		if len(x.waiters) > 0 {
+		// Whoever waits for a fair mutex by now waits for the thread that has taken it meanwhile, which hands it over.
+		if len(x.waiters) > 0 && !x.fair {
 			first := x.waiters[0]
 			x.waiters = x.waiters[1:]
 			t.m.wake(t, first, recording.ByThread, t.at("pthread_mutex_unlock", x.object))
