@@ -26,6 +26,7 @@ type uses struct {
 	between int     // visits between a release and the next acquisition
 	visit   float64 // ns from a release to the visit that belongs to it; negative: the visit comes before
 	counted bool    // its visits tell how often it held the lock
+	waits   int     // how often it waits for something outside while it holds the lock: a disk, a clock
 }
 
 // tryLocks writes acquisitions and releases into the programs, in place of waits and wake-ups. A lock must do in the
@@ -85,7 +86,7 @@ const goodLock = 0.05
 // observed is what was seen between two operations of a thread at a lock.
 type observed struct {
 	length, visit []float64
-	inside        []float64
+	inside, waits []float64
 	between       []float64
 }
 
@@ -97,7 +98,8 @@ func (m *Machine) measureHolds(lists [][]int32) map[meeting]uses {
 	found := map[meeting]uses{}
 	for _, at := range order {
 		s := seen[at]
-		u := uses{inside: int(quantile(slices.Clone(s.inside), 0.1, 0)), between: int(quantile(s.between, 0.1, 0))}
+		u := uses{inside: int(quantile(slices.Clone(s.inside), 0.1, 0)), between: int(quantile(s.between, 0.1, 0)),
+			waits: int(quantile(s.waits, 0.5, 0))}
 		var holds, visits []float64
 		for i, n := range s.inside {
 			if int(n) == u.inside { // more visits: it has released the lock meanwhile, and taken it again
@@ -157,6 +159,7 @@ func (m *Machine) observe() (map[meeting]*observed, []meeting) {
 					case acquired && !acquires:
 						s.length = append(s.length, p.ran[k]-p.ran[before])
 						s.inside = append(s.inside, n)
+						s.waits = append(s.waits, float64(m.outsideWaits(e.actions[before+1:k])))
 						s.visit = append(s.visit, p.nearest(before, k, n > 0))
 					case !acquired && acquires:
 						s.between = append(s.between, n)
@@ -188,6 +191,20 @@ func (m *Machine) lockOf(a action) (o int32, acquires bool) {
 		return recording.No, false
 	}
 	return w.object, a.deed == doWait
+}
+
+// outsideWaits counts the waits that something outside ended.
+func (m *Machine) outsideWaits(actions []action) (n int) {
+	for _, a := range actions {
+		if m.isOutside(a) {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *Machine) isOutside(a action) bool {
+	return a.deed == doWait && m.waits[a.of].ends != byWake && m.waits[a.of].ends != never
 }
 
 // letsGo reports whether an entity waits for another one to tell it something: it holds no lock meanwhile. A condition
@@ -321,17 +338,23 @@ func (p *program) write(o int32, u *uses) {
 	p.acquired, p.released, p.both, p.gaps = 0, 0, 0, p.gaps[:0]
 	free, freeAt := 0.0, 0 // the end of the last hold, and the action after it
 	held, from, acquired := false, 0.0, 0
-	last, floor, floorAt := math.Inf(-1), 0.0, 0 // the last release; the last wait, and the action after it
+	last := math.Inf(-1)     // the last release
+	floors := []mark{{0, 0}} // the last wait, or release; behind it the waits for something outside
 	for i, a := range p.actions {
 		if a.deed == doWait {
-			floor, floorAt = p.ran[i], i+1
+			if !p.m.isOutside(a) {
+				floors = floors[:0]
+			}
+			floors = append(floors, mark{p.ran[i], i + 1})
 		}
 		of, acquires := p.m.lockOf(a)
 		if of == o && !acquires && held && u.counted && len(p.visitsIn(acquired, i)) > u.inside {
 			// It has released the lock unseen, and taken it again.
 			free, freeAt = math.Min(from+hold, p.ran[i]), acquired
 			p.insert(free, acquired, i, action{doRelease, o})
-			held, last, floor, floorAt = false, free, math.Max(floor, free), max(floorAt, acquired)
+			floor := floors[len(floors)-1]
+			held, last = false, free
+			floors = append(floors[:0], mark{math.Max(floor.ran, free), max(floor.at, acquired)})
 		}
 		if held && p.m.letsGo(a) {
 			free, freeAt = math.Min(from+hold, p.ran[i]), i
@@ -358,22 +381,44 @@ func (p *program) write(o int32, u *uses) {
 			p.released++
 			p.both++
 			free, freeAt = p.ran[i], i+1
-			held, last, floor, floorAt = false, p.ran[i], p.ran[i], i+1
+			held, last = false, p.ran[i]
+			floors = append(floors[:0], mark{p.ran[i], i + 1})
 		case p.ran[i]-last < hold/10:
 			p.actions[i] = action{deed: doNothing} // one release that woke several
 		default:
-			at := math.Max(p.ran[i]-hold, floor)
-			p.insert(at, floorAt, i, action{doAcquire, o})
+			at := p.writeAcquire(o, u, i, floors)
 			p.actions[i] = action{doRelease, o}
 			p.gaps = append(p.gaps, gap{free, at, freeAt, i})
 			p.released++
-			free, freeAt = p.ran[i], i+1
-			last, floor, floorAt = p.ran[i], p.ran[i], i+1
+			free, freeAt, last = p.ran[i], i+1, p.ran[i]
+			floors = append(floors[:0], mark{p.ran[i], i + 1})
 		}
 	}
 	if held && from+hold < p.total {
 		p.insert(from+hold, acquired, len(p.actions), action{doRelease, o})
 	}
+}
+
+// mark is what an entity has run before a moment, and the action after it.
+type mark struct {
+	ran float64
+	at  int
+}
+
+// writeAcquire writes the acquisition that belongs to a release: as long before as the lock is held, but not before the
+// last of floors. The waits that belong into a hold are in it.
+func (p *program) writeAcquire(o int32, u *uses, release int, floors []mark) (ran float64) {
+	n := len(floors) - 1
+	k := min(u.waits, n)
+	floor, high := floors[n-k], release
+	ran = p.ran[release] - u.hold
+	if k > 0 {
+		first := floors[n-k+1]
+		ran, high = math.Min(ran, first.ran), first.at-1
+	}
+	ran = math.Max(ran, floor.ran)
+	p.insert(ran, floor.at, high, action{doAcquire, o})
+	return ran
 }
 
 // seen returns how many holds are in the recording, at least with one of their operations.

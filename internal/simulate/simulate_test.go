@@ -577,3 +577,27 @@ func TestFutexesOfCondition(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinOfEarlier: a thread wakes the one that joins it, and is over a little later. A thread that was made and ended
+// meanwhile has nothing to do with that wait.
+func TestJoinOfEarlier(t *testing.T) {
+	const rounds = 20
+	tape := newTape(3, 1+2*rounds, 1, 1)
+	tape.state(0, 0, recording.Running, recording.No)
+	for k := range rounds {
+		at, a, b := 2*float64(k), 1+2*k, 2+2*k
+		tape.add(at+0.1, blank(recording.Fork, 0, a))
+		tape.swap(at+0.12, 1, idle, a, recording.Running, recording.No, recording.No)
+		tape.pause(at+0.2, 0, 0, 0, 0)
+		tape.resume(at+1, 0, a, 0, 0)
+		tape.add(at+1.05, blank(recording.Fork, 0, b))
+		tape.swap(at+1.07, 2, idle, b, recording.Running, recording.No, recording.No)
+		tape.swap(at+1.2, 2, b, idle, recording.Ended, recording.No, recording.No)
+		tape.swap(at+1.3, 1, a, idle, recording.Ended, recording.No, recording.No)
+		tape.visit(at+1.4, 0, 0)
+	}
+	m := tape.machine(t, 2*rounds)
+	if d := m.Check(); d.Stuck || d.Stalls > 0 || math.Abs(d.Points[0]) > 0.02 {
+		t.Errorf("stuck %t, %d stalls, %.1f%% off", d.Stuck, d.Stalls, 100*d.Points[0])
+	}
+}
