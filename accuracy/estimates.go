@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -231,6 +232,47 @@ var estimateGroups = []struct {
 // Further limits of estimates: the share of programs that may be refused, and of intervals that contain the truth.
 const mostRefused, leastCovered = 0.15, 0.9
 
+// leaveOneOut says how well intervals hold the truth of a program that had no part in their width: all are made wider or
+// narrower by the factor with which leastCovered of the levels of the other programs hold.
+func leaveOneOut(results []result) string {
+	type level struct{ program, factor, width float64 }
+	var all []level
+	for i := range results {
+		r := &results[i]
+		if r.Metric != "" {
+			continue
+		}
+		for _, l := range r.Levels {
+			if l.Estimate == nil || !(l.Estimate.High > l.Estimate.Low) {
+				continue
+			}
+			half, other := (l.Estimate.High-l.Estimate.Low)/2, (l.Truth.High-l.Truth.Low)/2
+			need := math.Sqrt(max(0, math.Pow(l.Estimate.Gain-l.Truth.Gain, 2)-other*other))
+			all = append(all, level{float64(i), need / half, 2 * half})
+		}
+	}
+	slices.SortFunc(all, func(a, b level) int { return cmp.Compare(a.factor, b.factor) })
+	inside, width, least, most := 0, 0.0, math.Inf(1), 0.0
+	for _, l := range all {
+		others := slices.DeleteFunc(slices.Clone(all), func(o level) bool { return o.program == l.program })
+		if len(others) == 0 {
+			return ""
+		}
+		factor := others[int(math.Ceil(leastCovered*float64(len(others))))-1].factor
+		if l.factor <= factor {
+			inside++
+		}
+		width += factor * l.width
+		least, most = min(least, factor), max(most, factor)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("leaving one program out: intervals that are %.2f to %.2f times as wide, as the other programs need it, "+
+		"contain the truth at %d of %d levels (%.0f%%), and are %.1f points wide", least, most, inside, len(all),
+		100*float64(inside)/float64(len(all)), width/float64(len(all)))
+}
+
 // estimateLines gives the summary in sentences, and the limits that are missed.
 func estimateLines(results []result) (lines, missed []string) {
 	for _, g := range estimateGroups {
@@ -248,6 +290,9 @@ func estimateLines(results []result) (lines, missed []string) {
 		if s.meanError > g.error || s.refused == s.programs {
 			missed = append(missed, line)
 		}
+	}
+	if line := leaveOneOut(results); line != "" {
+		lines = append(lines, line)
 	}
 	s := summarizeEstimates(results, estimateGroups[0].counts)
 	if float64(s.refused) > mostRefused*float64(s.programs) {

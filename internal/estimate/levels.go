@@ -109,7 +109,7 @@ func (c *curves) every(metric int) (all []measured) {
 }
 
 // levels gives the estimates of one metric at every step, with their intervals.
-func (c *curves) levels(metric int, m *metricBase, u *Unit) (all []analyze.Level) {
+func (c *curves) levels(metric int, m *metricBase, u *Unit, waking float64) (all []analyze.Level) {
 	steps := c.every(metric)
 	for i := 1; i < len(steps); i++ {
 		rise := math.Abs(steps[i].gain - steps[i-1].gain) // in one step, on the steeper side
@@ -119,6 +119,7 @@ func (c *curves) levels(metric int, m *metricBase, u *Unit) (all []analyze.Level
 		part := float64(i*step) / 100
 		all = append(all, analyze.Level{Speedup: i * step, Gain: interval(steps[i], doubts{
 			sampling: rise * float64(i) * u.shareError(), deviation: m.deviation, most: part * u.most() / 100, size: part,
+			waking: waking,
 		})})
 	}
 	return all

@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -134,6 +135,19 @@ func (m *Machine) Run(c Change) Outcome {
 		r.play(&m.windows[i], &o.Windows[i])
 	}
 	return o
+}
+
+// Waking returns which part of the recorded time idle cores needed to run what was woken for them, added up over cores,
+// but at most 1.
+func (m *Machine) Waking() float64 {
+	sum, length := 0.0, 0.0
+	for i := range m.windows {
+		length += m.windows[i].length
+	}
+	for i := range m.waits {
+		sum += math.Max(0, float64(m.waits[i].latency))
+	}
+	return math.Min(1, sum/math.Max(1, length))
 }
 
 // validate refuses a recording whose numbers name nothing.

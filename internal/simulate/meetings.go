@@ -329,4 +329,3 @@ func remove(list []int32, i int32) []int32 {
 	}
 	return list
 }
-
