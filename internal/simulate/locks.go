@@ -56,6 +56,12 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 			}
 		}
 	}
+	if m.dropSmall(lists, unsure) {
+		if slices.ContainsFunc(m.locks, func(l lock) bool { return l.is }) {
+			m.tryLocks(lists, unsure)
+		}
+		return
+	}
 	for o := range m.locks {
 		m.locks[o].is = false
 	}
@@ -64,6 +70,33 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 	}
 	m.doubts = append(m.doubts, fmt.Sprintf("locks do not explain the recording (%s %.0f%% off): "+
 		"threads get them in the recorded order", name, 100*math.Abs(with)))
+}
+
+// smallPart is which part of the time threads wait for a lock that does not matter.
+const smallPart = 0.01
+
+// dropSmall lets waits for locks that hardly make anybody wait be as long as recorded, whoever has the lock: to keep their
+// order would let threads wait for each other that meet there by chance. What may be a barrier stays. It returns whether
+// there was such a lock.
+func (m *Machine) dropSmall(lists [][]int32, unsure []int32) (any bool) {
+	length := 0.0
+	for i := range m.windows {
+		length += m.windows[i].length
+	}
+	for o := range m.locks {
+		waited := 0.0
+		for _, x := range m.lengths(lists[o]) {
+			waited += x
+		}
+		if !m.locks[o].is || waited > smallPart*length || slices.Contains(unsure, int32(o)) {
+			continue
+		}
+		m.locks[o].is, any = false, true
+		for _, n := range lists[o] {
+			m.waits[n].ends = after
+		}
+	}
+	return any
 }
 
 // doubtLocks says how much of what happened at locks is not in the recording.

@@ -601,3 +601,66 @@ func TestJoinOfEarlier(t *testing.T) {
 		t.Errorf("stuck %t, %d stalls, %.1f%% off", d.Stuck, d.Stalls, 100*d.Points[0])
 	}
 }
+
+// TestBursts: who wakes two threads at once does something else than who wakes one, sleeps, and wakes the other.
+func TestBursts(t *testing.T) {
+	for _, rest := range []float64{0, 0.5} {
+		tape := newTape(3, 3, 1, 3)
+		for i := range 3 {
+			tape.state(i, i, recording.Running, recording.No)
+		}
+		for k := range 50 {
+			at := 4 * float64(k)
+			tape.pause(at+0.1, 1, 1, 1, 0)
+			tape.pause(at+0.1, 2, 2, 1, 0)
+			tape.pause(at+0.2, 0, 0, 0, recording.No)
+			tape.rings(at+1, 0, 0)
+			tape.resume(at+1.1, 1, 0, 1, 0)
+			if rest > 0 {
+				tape.pause(at+1.15, 0, 0, 0, recording.No)
+				tape.rings(at+1.15+rest, 0, 0)
+			}
+			tape.resume(at+1.2+rest, 2, 0, 2, 0)
+			tape.visit(at+2.5, 1, 0)
+		}
+		m := tape.machine(t, 200)
+		faithful(t, m)
+		if pools := m.pools; pools > 0 != (rest > 0) {
+			t.Errorf("rest of %g ms: %d pools", rest, pools)
+		}
+	}
+}
+
+// TestSmallLock: a lock that does not explain what threads did, but hardly ever made one wait, orders nothing.
+func TestSmallLock(t *testing.T) {
+	tape := newTape(2, 2, 1, 3)
+	tape.Frames[2].Function = "pthread_mutex_lock"
+	tape.state(0, 0, recording.Running, recording.No)
+	tape.state(1, 1, recording.Running, recording.No)
+	for k := range 50 { // each is let go while the other one has the lock
+		at := 4 * float64(k)
+		tape.pause(at+1, 0, 0, 2, atLock)
+		tape.resume(at+1.005, 0, 1, 0, atLock)
+		tape.visit(at+2, 0, 0)
+	}
+	m := tape.machine(t, 200)
+	list := []int32{}
+	for i := range m.waits {
+		if m.waits[i].ends == byWake {
+			list = append(list, int32(i))
+		}
+	}
+	m.locks[atLock].is = true
+	if !m.dropSmall([][]int32{list, nil}, nil) || m.locks[atLock].is {
+		t.Error("a lock that is waited for in a thousandth of the time matters")
+	}
+	for _, n := range list {
+		if m.waits[n].ends != after {
+			t.Fatalf("wait %d ends as %d", n, m.waits[n].ends)
+		}
+	}
+	m.locks[atLock].is = true
+	if m.dropSmall([][]int32{list, nil}, []int32{atLock}) {
+		t.Error("what may be a barrier was dropped")
+	}
+}
