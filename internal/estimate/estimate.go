@@ -32,9 +32,9 @@
 //     ones; and what programs that were really changed have taught about the rest (modelError).
 //
 // Where a thread always has a request of a client outside to answer, a recording does not say how soon the client would
-// ask again. Then the gain is between that with clients that ask as fast as they are answered and that with clients that
-// ask when they did; the estimate is the middle, and the interval reaches from one to the other, and further by these
-// three parts.
+// ask again. Then the gain is between that with clients that ask as fast as they are answered and that with clients
+// that ask when they did; the estimate is the middle, and the interval reaches from one to the other, and further by
+// these three parts.
 //
 // # Refusals
 //

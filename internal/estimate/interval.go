@@ -29,8 +29,8 @@ func interval(m measured, d doubts) analyze.Estimate {
 }
 
 // What a model never knows better, as half of the interval's width. Learned from programs of accuracy/ that were really
-// changed: one factor for all four, so that 90 to 92% of the levels of all programs but one are within. docs/estimates.md
-// has how well that holds for the one that was left out.
+// changed: one factor for the first three, so that 90 to 92% of the levels of all programs but one are within.
+// docs/estimates.md has how well that holds for the one that was left out.
 const (
 	modelPart   = 0.1  // of the gain
 	modelFloor  = 0.01 // of the speed-up
@@ -41,9 +41,9 @@ const (
 
 // modelError is half the width of the interval of a gain because of the model. It has two parts.
 //
-// What the run without a change shows: if the simulated machine is off by a tenth without a change, its answer to one is
-// taken to be off by a tenth as well: of the gain, and of what the change could have gained, in case the program waits
-// for something else than it seems.
+// What the run without a change shows: if the simulated machine is off by a tenth without a change, its answer to one
+// is taken to be off by a tenth as well: of the gain, and of what the change could have gained, in case the program
+// waits for something else than it seems.
 //
 // What it does not show: with a change, other threads wait and other cores sleep than in the recording. What that costs
 // is taken from the recording; how fast a core is after it has slept, or which of two threads comes first, it does not

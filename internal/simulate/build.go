@@ -429,7 +429,8 @@ func (b *builder) preempted(c, other int32, now int64) {
 	}
 }
 
-// gaveUp takes in that the thread that had a core does not want it any more. Another one may have wanted it all the time.
+// gaveUp takes in that the thread that had a core does not want it any more. Another one may have wanted it all the
+// time.
 func (b *builder) gaveUp(c, other int32, now int64) {
 	core := &b.cores[c]
 	if core.holder >= 0 && other >= 0 && b.tracks[other].ready >= 0 && b.tracks[other].ready <= core.held {
@@ -459,7 +460,8 @@ func median(stays []stay) float64 {
 	return at
 }
 
-// holds takes in that a thread of the target has a core. If only strangers had it meanwhile, it has had it all the time.
+// holds takes in that a thread of the target has a core. If only strangers had it meanwhile, it has had it all the
+// time.
 func (b *builder) holds(c, thread int32, now int64) {
 	if core := &b.cores[c]; core.holder != thread {
 		core.holder, core.held, core.ran = thread, now, b.total(thread, now)

@@ -75,9 +75,9 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 // smallPart is which part of the time threads wait for a lock that does not matter.
 const smallPart = 0.01
 
-// dropSmall lets waits for locks that hardly make anybody wait be as long as recorded, whoever has the lock: to keep their
-// order would let threads wait for each other that meet there by chance. What may be a barrier stays. It returns whether
-// there was such a lock.
+// dropSmall lets waits for locks that hardly make anybody wait be as long as recorded, whatever other threads do: to
+// keep their order would let threads wait for each other that meet there by chance. What may be a barrier stays. It
+// returns whether there was such a lock.
 func (m *Machine) dropSmall(lists [][]int32, unsure []int32) (any bool) {
 	length := 0.0
 	for i := range m.windows {
@@ -375,10 +375,7 @@ func (p *program) write(o int32, u *uses) {
 	floors := []mark{{0, 0}} // the last wait, or release; behind it the waits for something outside
 	for i, a := range p.actions {
 		if a.deed == doWait {
-			if !p.m.isOutside(a) {
-				floors = floors[:0]
-			}
-			floors = append(floors, mark{p.ran[i], i + 1})
+			floors = p.waited(floors, i)
 		}
 		of, acquires := p.m.lockOf(a)
 		if of == o && !acquires && held && u.counted && len(p.visitsIn(acquired, i)) > u.inside {
@@ -409,21 +406,17 @@ func (p *program) write(o int32, u *uses) {
 			p.acquired++
 			p.actions[i] = action{doAcquire, o}
 			held, from, acquired = true, p.ran[i], i
-		case held:
-			p.actions[i] = action{doRelease, o}
-			p.released++
-			p.both++
-			free, freeAt = p.ran[i], i+1
-			held, last = false, p.ran[i]
-			floors = append(floors[:0], mark{p.ran[i], i + 1})
-		case p.ran[i]-last < hold/10:
+		case !held && p.ran[i]-last < hold/10:
 			p.actions[i] = action{deed: doNothing} // one release that woke several
 		default:
-			at := p.writeAcquire(o, u, i, floors)
+			if held {
+				p.both++
+			} else {
+				p.gaps = append(p.gaps, gap{free, p.writeAcquire(o, u, i, floors), freeAt, i})
+			}
 			p.actions[i] = action{doRelease, o}
-			p.gaps = append(p.gaps, gap{free, at, freeAt, i})
 			p.released++
-			free, freeAt, last = p.ran[i], i+1, p.ran[i]
+			free, freeAt, held, last = p.ran[i], i+1, false, p.ran[i]
 			floors = append(floors[:0], mark{p.ran[i], i + 1})
 		}
 	}
@@ -436,6 +429,14 @@ func (p *program) write(o int32, u *uses) {
 type mark struct {
 	ran float64
 	at  int
+}
+
+// waited adds a wait to floors. One that another thread ended is the last of them.
+func (p *program) waited(floors []mark, i int) []mark {
+	if !p.m.isOutside(p.actions[i]) {
+		floors = floors[:0]
+	}
+	return append(floors, mark{p.ran[i], i + 1})
 }
 
 // writeAcquire writes the acquisition that belongs to a release: as long before as the lock is held, but not before the

@@ -16,9 +16,9 @@ import (
 //     answer to request (periodic).
 //   - A thread that always has a request to answer says nothing about what would come if it were faster (flooded).
 //
-// A request that came while the thread was busy ended no wait, so it is not in the recording. In a simulation the thread
-// may be done sooner, and has to wait for it. So its wait is written into the program: as long as none, with nothing
-// changed.
+// A request that came while the thread was busy ended no wait, so it is not in the recording. In a simulation the
+// thread may be done sooner, and has to wait for it. So its wait is written into the program: it takes no time with
+// nothing changed.
 //
 // Each visit to a point is taken to be an answer.
 
@@ -245,9 +245,9 @@ const floodPart = 0.05
 var receives = []string{"epoll_wait", "epoll_pwait", "poll", "ppoll", "select", "accept", "accept4", "recv", "recvfrom",
 	"recvmsg"}
 
-// findFloods finds threads that always have a request of somebody outside to answer: samples met them where requests are
-// received, and they visit points, but they hardly ever wait there. Had they been faster, they might have had to wait.
-// What can be said is how it would be if no request came sooner than the answer that was given before it.
+// findFloods finds threads that always have a request of somebody outside to answer: samples met them where requests
+// are received, and they visit points, but they hardly ever wait there. Had they been faster, they might have had to
+// wait. What can be said is how it would be if no request came sooner than the answer that was given before it.
 func (m *Machine) findFloods() {
 	received := make([]bool, len(m.rec.Threads))
 	for _, s := range m.samples {
@@ -286,6 +286,6 @@ func (m *Machine) isFlooded(e *entity, length float64) bool {
 	return visits >= fewRequests && waited < floodPart*length
 }
 
-// Flooded reports whether threads always had a request of somebody outside to answer. Then a run with a change is how it
-// is if clients ask as fast as they are answered; with Change.Held, if they ask no sooner than they did.
+// Flooded reports whether threads always had a request of somebody outside to answer. Then a run with a change is how
+// it is if clients ask as fast as they are answered; with Change.Held, if they ask no sooner than they did.
 func (m *Machine) Flooded() bool { return m.flooded }

@@ -602,7 +602,7 @@ func TestJoinOfEarlier(t *testing.T) {
 	}
 }
 
-// TestBursts: who wakes two threads at once does something else than who wakes one, sleeps, and wakes the other.
+// TestBursts: to wake two threads at once is something else than to wake one, sleep, and wake the other.
 func TestBursts(t *testing.T) {
 	for _, rest := range []float64{0, 0.5} {
 		tape := newTape(3, 3, 1, 3)

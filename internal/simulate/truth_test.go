@@ -196,8 +196,8 @@ func TestLockOfVaryingWork(t *testing.T) {
 	}
 }
 
-// aSleeper is threads that work, and sleep with a lock held, which goes to the first to come. It returns how many times the
-// lock was released in so many ms. With a tape, it records.
+// aSleeper is threads that work, and sleep with a lock held, which goes to the first to come. It returns how many times
+// the lock was released in so many ms. With a tape, it records.
 func aSleeper(threads int, work, sleep, end float64, t *tape) int {
 	const call = 0.02 // ms between an operation of the lock and the sleep
 	at := make([]float64, threads)
@@ -233,7 +233,7 @@ func aSleeper(threads int, work, sleep, end float64, t *tape) int {
 	}
 }
 
-// TestLockHeldAsleep: who sleeps with a lock held has taken it before the sleep, also where nobody waited for it then.
+// TestLockHeldAsleep: a thread that sleeps with a lock held has taken it before the sleep, also where that is unseen.
 func TestLockHeldAsleep(t *testing.T) {
 	const end = 2000
 	for _, work := range []float64{1, 3.5} { // always wanted; free now and then

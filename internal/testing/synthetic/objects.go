@@ -59,7 +59,7 @@ func (t *Task) Unlock(x *Mutex) {
 	x.state = 0
 	if was == 2 {
 		t.system("futex", costWake)
-		// Whoever waits for a fair mutex by now waits for the thread that has taken it meanwhile, which hands it over.
+		// A fair mutex has been taken by another thread if one waits for it by now, and that thread hands it over.
 		if len(x.waiters) > 0 && !x.fair {
 			first := x.waiters[0]
 			x.waiters = x.waiters[1:]
