@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,9 @@ func runEstimates(ctx context.Context, o *options, stdout, stderr io.Writer) int
 	fmt.Fprintf(stdout, "\n%s\n", strings.Join(lines, "\n"))
 	if o.resultsFile != "" {
 		how := fmt.Sprintf("Each program was recorded for %v, with nothing delayed.", o.record)
+		if o.recordings != "" {
+			how = "The recordings are those of an earlier run, in which nothing was delayed."
+		}
 		err = errors.Join(err, o.writeResults(how, rows, lines))
 	}
 	if err := errors.Join(err, o.writeJSON(results)); err != nil {
@@ -87,8 +91,7 @@ func estimateAll(ctx context.Context, o *options, kept []result, stderr io.Write
 		if len(its) == 0 {
 			continue
 		}
-		fmt.Fprintf(stderr, "%s %s: recording, %v\n", time.Now().Format("15:04:05"), p.name, o.record)
-		if err := o.plan.estimate(ctx, p, o.record, its); err != nil {
+		if err := o.estimate(ctx, p, its, stderr); err != nil {
 			fmt.Fprintf(stderr, "accuracy: %v\n", err)
 			failed = true
 			continue
@@ -101,17 +104,11 @@ func estimateAll(ctx context.Context, o *options, kept []result, stderr io.Write
 	return results, failed
 }
 
-// estimate records a program, and adds what whatif then estimates to the program's kept results.
-func (pl *plan) estimate(ctx context.Context, p *program, length time.Duration, kept []result) error {
-	built, err := build(ctx, pl.root, p, false)
+// estimate records a program, or takes its recording of an earlier run, and adds what whatif then estimates to the
+// program's kept results.
+func (o *options) estimate(ctx context.Context, p *program, kept []result, stderr io.Writer) error {
+	predictor, err := o.recorded(ctx, p, stderr)
 	if err != nil {
-		return err
-	}
-	predictor, err := newPredictor(pl.whatif, p, built, pl.levels)
-	if err != nil {
-		return err
-	}
-	if err := predictor.record(ctx, length); err != nil {
 		return err
 	}
 	for i := range kept {
@@ -126,12 +123,31 @@ func (pl *plan) estimate(ctx context.Context, p *program, length time.Duration, 
 		}
 		r.Refused = a.refused
 		for j := range r.Levels {
+			r.Levels[j].Estimate = nil
 			if e, ok := a.estimated[r.Levels[j].Level]; ok {
 				r.Levels[j].Estimate = &e
 			}
 		}
 	}
 	return nil
+}
+
+// recorded is a predictor of a program that has a recording.
+func (o *options) recorded(ctx context.Context, p *program, stderr io.Writer) (*predictor, error) {
+	pl := &o.plan
+	if o.recordings != "" {
+		return keptPredictor(pl.whatif, pl.root, o.recordings, p, pl.levels)
+	}
+	fmt.Fprintf(stderr, "%s %s: recording, %v\n", time.Now().Format("15:04:05"), p.name, o.record)
+	built, err := build(ctx, pl.root, p, false)
+	if err != nil {
+		return nil, err
+	}
+	predictor, err := newPredictor(pl.whatif, p, built, pl.levels)
+	if err != nil {
+		return nil, err
+	}
+	return predictor, predictor.record(ctx, o.record)
 }
 
 // estimateTable has one row for each result: the truth, what was estimated, what experiments and coz had predicted.
@@ -216,6 +232,47 @@ var estimateGroups = []struct {
 // Further limits of estimates: the share of programs that may be refused, and of intervals that contain the truth.
 const mostRefused, leastCovered = 0.15, 0.9
 
+// leaveOneOut says how well intervals hold the truth of a program that had no part in their width: all are made wider or
+// narrower by the factor with which leastCovered of the levels of the other programs hold.
+func leaveOneOut(results []result) string {
+	type level struct{ program, factor, width float64 }
+	var all []level
+	for i := range results {
+		r := &results[i]
+		if r.Metric != "" {
+			continue
+		}
+		for _, l := range r.Levels {
+			if l.Estimate == nil || !(l.Estimate.High > l.Estimate.Low) {
+				continue
+			}
+			half, other := (l.Estimate.High-l.Estimate.Low)/2, (l.Truth.High-l.Truth.Low)/2
+			need := math.Sqrt(max(0, math.Pow(l.Estimate.Gain-l.Truth.Gain, 2)-other*other))
+			all = append(all, level{float64(i), need / half, 2 * half})
+		}
+	}
+	slices.SortFunc(all, func(a, b level) int { return cmp.Compare(a.factor, b.factor) })
+	inside, width, least, most := 0, 0.0, math.Inf(1), 0.0
+	for _, l := range all {
+		others := slices.DeleteFunc(slices.Clone(all), func(o level) bool { return o.program == l.program })
+		if len(others) == 0 {
+			return ""
+		}
+		factor := others[int(math.Ceil(leastCovered*float64(len(others))))-1].factor
+		if l.factor <= factor {
+			inside++
+		}
+		width += factor * l.width
+		least, most = min(least, factor), max(most, factor)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("leaving one program out: intervals that are %.2f to %.2f times as wide, as the other programs need it, "+
+		"contain the truth at %d of %d levels (%.0f%%), and are %.1f points wide", least, most, inside, len(all),
+		100*float64(inside)/float64(len(all)), width/float64(len(all)))
+}
+
 // estimateLines gives the summary in sentences, and the limits that are missed.
 func estimateLines(results []result) (lines, missed []string) {
 	for _, g := range estimateGroups {
@@ -233,6 +290,9 @@ func estimateLines(results []result) (lines, missed []string) {
 		if s.meanError > g.error || s.refused == s.programs {
 			missed = append(missed, line)
 		}
+	}
+	if line := leaveOneOut(results); line != "" {
+		lines = append(lines, line)
 	}
 	s := summarizeEstimates(results, estimateGroups[0].counts)
 	if float64(s.refused) > mostRefused*float64(s.programs) {

@@ -32,8 +32,11 @@ func TestEstimateLines(t *testing.T) {
 		t.Errorf("goroutines: %+v", s)
 	}
 	lines, missed := estimateLines(results)
-	if len(lines) != 3 || !strings.Contains(lines[1], "2, of which 0 are refused; mean error of the others 1.0 points") {
+	if len(lines) != 4 || !strings.Contains(lines[1], "2, of which 0 are refused; mean error of the others 1.0 points") {
 		t.Errorf("lines: %q", lines)
+	}
+	if !strings.Contains(lines[3], "0.00 to 1.50 times as wide") || !strings.Contains(lines[3], "2 of 4 levels (50%)") {
+		t.Errorf("leaving one out: %q", lines[3])
 	}
 	want := []string{"1 of 3 programs are refused", "3 of 4 intervals contain the truth"}
 	if len(missed) != 2 || !strings.HasPrefix(missed[0], want[0]) || !strings.HasPrefix(missed[1], want[1]) {

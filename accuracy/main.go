@@ -31,6 +31,8 @@ type options struct {
 	// The files with the kept results that estimates are compared with, and how long each program is recorded.
 	keptFiles []string
 	record    time.Duration
+	// The directory with recordings of an earlier run, which are estimated anew; "": each program is recorded.
+	recordings string
 }
 
 // run is the command. Its status is 2 for a wrong command line, 1 if something fails or, with -check, a target is
@@ -115,6 +117,9 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		"record each program without delays, and compare the estimates with the truths of earlier runs in these `files`, "+
 			"separated by commas, which -json has written; without -only: all programs in them")
 	f.DurationVar(&o.record, "record", 5*time.Second, "with -estimates: record each program this long")
+	f.StringVar(&o.recordings, "recordings", "",
+		"with -estimates: record nothing, and estimate anew from the recordings NAME.profile in this `directory`, which "+
+			"an earlier run has left in accuracy/build")
 	f.StringVar(&o.jsonFile, "json", "", "write everything measured to this `file` too")
 	f.StringVar(&o.resultsFile, "results", "",
 		"replace the tables of the suite, or of the group, in this `file`, RESULTS.md")
@@ -135,6 +140,9 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	}
 	o.plan.predict = time.Duration(*seconds * float64(time.Second))
 	o.keptFiles = fieldsOf(*kept)
+	if o.recordings != "" && len(o.keptFiles) == 0 {
+		return nil, errors.New("reading the command line: -recordings needs -estimates, which names the truths")
+	}
 	var err error
 	if o.plan.levels, err = parseLevels(*levels); err != nil {
 		return nil, err

@@ -37,11 +37,31 @@ func newPredictor(whatif string, p *program, b binaries, levels []int) (*predict
 			return nil, fmt.Errorf("removing what an earlier study left: %w", err)
 		}
 	}
-	b.target.kernel = p.kernel
-	if p.wait != "" {
-		b.target = place{wait: p.wait}
-	}
+	b.target = p.predicted(b.target)
 	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
+}
+
+// keptPredictor makes a predictor of a program that was profiled before: nothing is built or run.
+func keptPredictor(whatif, root, directory string, p *program, levels []int) (*predictor, error) {
+	line, err := targetOf(filepath.Join(root, "accuracy", "programs", p.source))
+	if err != nil {
+		return nil, err
+	}
+	profile := filepath.Join(directory, p.name+".profile")
+	if _, err := os.Stat(profile); err != nil {
+		return nil, fmt.Errorf("finding the recording of %s: %w", p.name, err)
+	}
+	return &predictor{whatif: whatif, program: p, built: binaries{target: p.predicted(line)}, levels: levels,
+		profile: profile}, nil
+}
+
+// predicted is what predictions of a program are about: its marked line, or what replaces that.
+func (p *program) predicted(line place) place {
+	line.kernel = p.kernel
+	if p.wait != "" {
+		return place{wait: p.wait}
+	}
+	return line
 }
 
 // arguments is the command line of one chunk of experiments.

@@ -65,6 +65,7 @@ func (e *Estimator) Ask(q Question) (answers []Answer) {
 				slope := (found[n].gain - smaller[n].gain) / (1 - less)
 				a.Gain = interval(found[n], doubts{
 					sampling: slope * q.shareError(), deviation: m.deviation, most: q.most(), size: 1,
+					waking: e.machine.Waking(),
 				})
 			}
 			answers = append(answers, a)

@@ -28,8 +28,13 @@
 //   - Which stretch of time was recorded: a block bootstrap over stretches of the recording (bootstrap.go). The visits
 //     of a stretch without the change and the same visits with it are drawn together.
 //   - How much of the time is in the unit: a share is known from a number of samples.
-//   - The model's own error. For now that is what the unchanged run shows: by how much its rate and latencies differ
-//     from the recorded ones. What programs that were really changed say about the rest is not in it yet.
+//   - The model's own error: what the unchanged run shows, by how much its rate and latencies differ from the recorded
+//     ones; and what programs that were really changed have taught about the rest (modelError).
+//
+// Where a thread always has a request of a client outside to answer, a recording does not say how soon the client would
+// ask again. Then the gain is between that with clients that ask as fast as they are answered and that with clients
+// that ask when they did; the estimate is the middle, and the interval reaches from one to the other, and further by
+// these three parts.
 //
 // # Refusals
 //
@@ -66,6 +71,8 @@ var DefaultWaiting = []string{"disk", "net", "sleep"}
 type machine interface {
 	Run(simulate.Change) simulate.Outcome
 	Understood(simulate.Outcome) bool
+	Flooded() bool
+	Waking() float64
 }
 
 // Estimator answers questions about one recording.
@@ -199,7 +206,7 @@ func (e *Estimator) effects(u *Unit) (all []analyze.EstimatedEffect) {
 			m := &e.points[k].metrics[i]
 			effect := analyze.EstimatedEffect{Point: e.rec.Points[k].Name, Metric: m.metric, Refused: m.refused}
 			if m.refused == "" {
-				effect.Levels = c.levels(n, m, u)
+				effect.Levels = c.levels(n, m, u, e.machine.Waking())
 			}
 			all = append(all, effect)
 			n++
@@ -228,7 +235,20 @@ func (e *Estimator) measure(c simulate.Change) (all []measured, understood bool)
 	for k := range e.points {
 		all = append(all, e.points[k].compare(outcome, k)...)
 	}
-	return all, e.machine.Understood(outcome)
+	understood = e.machine.Understood(outcome)
+	if !e.machine.Flooded() {
+		return all, understood
+	}
+	c.Held = true
+	outcome = e.machine.Run(c)
+	var least []measured
+	for k := range e.points {
+		least = append(least, e.points[k].compare(outcome, k)...)
+	}
+	for i := range all {
+		all[i] = all[i].orUpTo(least[i])
+	}
+	return all, understood && e.machine.Understood(outcome)
 }
 
 // metricsOf are what can be estimated at a point.

@@ -233,3 +233,44 @@ func TestParallel(t *testing.T) {
 		t.Errorf("the numbers from 0 to 99 add up to %d", sum.Load())
 	}
 }
+
+// TestFlooded: where clients outside may ask sooner or not, the interval reaches from one to the other.
+func TestFlooded(t *testing.T) {
+	p := newProgram(random(6), 900)
+	sooner := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 60)
+	p.flooded = true
+	e := newEstimator(p.record(), p, "", Options{})
+	g := gainAt(t, e.All(), "a.c:1", analyze.Throughput, 60)
+	if math.Abs(g.Value-sooner.Value/2) > 0.1 || g.Low > 0 || g.High < sooner.Value {
+		t.Errorf("%.1f, %.1f to %.1f: want the middle of 0 and %.1f, and both within", g.Value, g.Low, g.High, sooner.Value)
+	}
+	u, err := e.Find("a.c:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := e.Ask(Question{Faster: []Faster{{Unit: u, Percent: 60}}})[0].Gain
+	if math.Abs(a.Value-g.Value) > 0.1 || a.Low > 0 || a.High < sooner.Value {
+		t.Errorf("asked: %.1f, %.1f to %.1f", a.Value, a.Low, a.High)
+	}
+}
+
+// TestWaking: the more of the time cores need to wake up, the less is known of a change, but of a small unit never more
+// than some times its own time.
+func TestWaking(t *testing.T) {
+	half := func(waking, most float64) float64 {
+		return modelError(0.1, doubts{most: most, size: 0.5, waking: waking})
+	}
+	if a, b, c := half(0, 0.5), half(0.01, 0.5), half(0.04, 0.5); a > 0.02 || b < 0.03 || c < 1.8*b {
+		t.Errorf("half widths %.3f, %.3f and %.3f", a, b, c)
+	}
+	if a := half(0.04, 0.01); a > 0.02 {
+		t.Errorf("a unit of 1%% of the time: half width %.3f", a)
+	}
+	p := newProgram(random(7), 900)
+	sure := gainAt(t, newEstimator(p.record(), p, "", Options{}).All(), "a.c:1", analyze.Throughput, 60)
+	p.waking = 0.04
+	all := newEstimator(p.record(), p, "", Options{}).All()
+	if g := gainAt(t, all, "a.c:1", analyze.Throughput, 60); g.Value != sure.Value || g.Half() < 1.2*sure.Half() {
+		t.Errorf("%.1f ± %.1f, without waking %.1f ± %.1f", g.Value, g.Half(), sure.Value, sure.Half())
+	}
+}

@@ -17,6 +17,8 @@ type program struct {
 	windows        int
 	spare          float64 // ns of each visit in which another bottleneck is busy; 0: none
 	latencies      bool
+	flooded        bool
+	waking         float64
 	calls          func()
 }
 
@@ -44,13 +46,17 @@ func (p *program) gain(by float64) float64 { return by / 3 }
 
 func (p *program) Understood(simulate.Outcome) bool { return true }
 
+func (p *program) Flooded() bool { return p.flooded }
+
+func (p *program) Waking() float64 { return p.waking }
+
 func (p *program) Run(c simulate.Change) simulate.Outcome {
 	if p.calls != nil {
 		p.calls()
 	}
 	by, wrong := 0.0, 1+p.shift
 	for _, f := range c.Faster {
-		if f.Unit.Stacks[0] {
+		if f.Unit.Stacks[0] && !c.Held {
 			by += f.By
 		}
 	}

@@ -119,7 +119,8 @@ func (c *curves) refine(low, high int) {
 func (c *curves) between(metric, low, high, percent int) measured {
 	a, b := c.at[low][metric], c.at[high][metric]
 	x := float64(percent-low) / float64(high-low)
-	m := measured{gain: a.gain + x*(b.gain-a.gain), sd: a.sd + x*(b.sd-a.sd), df: b.df}
+	m := measured{gain: a.gain + x*(b.gain-a.gain), sd: a.sd + x*(b.sd-a.sd), df: b.df,
+		between: a.between + x*(b.between-a.between)}
 	if slack := c.slack[high]; slack != nil && low < percent {
 		m.slack = slack[metric]
 	}
@@ -142,7 +143,7 @@ func (c *curves) every(metric int) (all []measured) {
 }
 
 // levels gives the estimates of one metric at every step, with their intervals.
-func (c *curves) levels(metric int, m *metricBase, u *Unit) (all []analyze.Level) {
+func (c *curves) levels(metric int, m *metricBase, u *Unit, waking float64) (all []analyze.Level) {
 	steps := c.every(metric)
 	for i := 1; i < len(steps); i++ {
 		rise := math.Abs(steps[i].gain - steps[i-1].gain) // in one step, on the steeper side
@@ -153,6 +154,7 @@ func (c *curves) levels(metric int, m *metricBase, u *Unit) (all []analyze.Level
 		steps[i].slack = math.Hypot(steps[i].slack, c.ratioError(metric, i*step))
 		all = append(all, analyze.Level{Speedup: i * step, Gain: interval(steps[i], doubts{
 			sampling: rise * float64(i) * u.shareError(), deviation: m.deviation, most: part * u.most() / 100, size: part,
+			waking: waking,
 		})})
 	}
 	return all

@@ -52,6 +52,15 @@ type measured struct {
 	gain, sd float64
 	df       float64
 	slack    float64
+	between  float64 // the gain may be anything up to so far from it: a recording does not say more
+}
+
+// orUpTo is a gain that may be anything between two.
+func (m measured) orUpTo(other measured) measured {
+	m.between = math.Abs(m.gain-other.gain) / 2
+	m.gain = (m.gain + other.gain) / 2
+	m.sd = max(m.sd, other.sd)
+	return m
 }
 
 // newBases prepares the points of a recording, from its run without a change.

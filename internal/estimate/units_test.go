@@ -288,3 +288,7 @@ type simulated func(simulate.Change) simulate.Outcome
 func (f simulated) Run(c simulate.Change) simulate.Outcome { return f(c) }
 
 func (f simulated) Understood(simulate.Outcome) bool { return true }
+
+func (f simulated) Flooded() bool { return false }
+
+func (f simulated) Waking() float64 { return 0 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -22,7 +23,7 @@ type builder struct {
 	ops      []int32 // waits that other entities ended, in the order of their ends
 
 	latencies [causes][]float64
-	slices    []float64 // ns that threads kept a core which others wanted all the time
+	slices    []stay    // how long threads kept a core which others wanted all the time
 	protects  []float64 // ns that threads had a core when a thread that had just been woken took it
 }
 
@@ -46,6 +47,7 @@ type track struct {
 	left      int64   // of such a thread: when its last goroutine left it; No if the thread has waited since
 	parent    int32   // the entity that made it in this window; No
 	children  []int32 // that are over, and that it has not waited for
+	over      int64   // when it ended
 }
 
 // coreTrack is what a core does at a moment of the recording.
@@ -54,11 +56,20 @@ type coreTrack struct {
 	since   int64
 	stints  []stint // of strangers
 	counted int64   // until when stints have kept threads from the core
+	holder  int32   // the target's thread that has it, also while a stranger interrupts; No: it waits, or is over
+	held    int64   // since when
+	ran     int64   // how much the holder had run in the window then
 }
 
 // stint is a stretch of time.
 type stint struct {
 	from, to int64
+}
+
+// stay is how long a thread kept a core, in ns that it ran.
+type stay struct {
+	ran  float64
+	lost bool // it lost the core to another thread; otherwise it waited, and might have kept the core for longer
 }
 
 // request is what the begin and the end of one latency have in common.
@@ -102,8 +113,8 @@ func build(m *Machine) []int32 {
 		}
 	}
 	m.slice = defaultSlice
-	if len(b.slices) >= fewStints {
-		m.slice = math.Max(quantile(b.slices, 0.5, 0), leastSlice)
+	if s := median(b.slices); !math.IsNaN(s) {
+		m.slice = math.Max(s, leastSlice)
 	}
 	m.protect = m.slice
 	if len(b.protects) >= fewStints {
@@ -129,7 +140,7 @@ func (b *builder) window(i int) {
 	}
 	b.cores = make([]coreTrack, len(m.cpus))
 	for c := range b.cores {
-		b.cores[c].thread = recording.Idle
+		b.cores[c].thread, b.cores[c].holder = recording.Idle, recording.No
 	}
 	for j := range events.Events {
 		if e := &events.Events[j]; e.Kind == recording.Run && e.Thread >= 0 {
@@ -308,6 +319,9 @@ func (b *builder) started(s, core int32, now int64) {
 	t := &b.tracks[s]
 	now = max(now, t.ready) // repaired events may say that it ran sooner
 	t.running, t.since, t.core = true, now, core
+	if e := &b.w.entities[t.entity]; e.begins == unborn && e.core < 0 {
+		e.core = core // it is made there, unless another core is idle
+	}
 	if t.ready >= 0 {
 		stolen := int64(0)
 		if core >= 0 {
@@ -352,7 +366,7 @@ func (b *builder) state(e *recording.Event, now int64) {
 	switch e.Condition {
 	case recording.Running:
 		if c >= 0 {
-			b.cores[c] = coreTrack{thread: e.Thread, since: now}
+			b.cores[c] = coreTrack{thread: e.Thread, since: now, holder: e.Thread, held: now}
 		}
 		b.start(e.Thread, c, now)
 	case recording.Runnable:
@@ -375,6 +389,9 @@ func (b *builder) leave(e *recording.Event, now int64) {
 	}
 	b.met(e.Thread, e.CPU, now)
 	t, s := &b.tracks[e.Thread], b.subject(e.Thread)
+	if c >= 0 && (e.Condition == recording.Waiting || e.Condition == recording.Ended) {
+		b.gaveUp(c, e.Other, now)
+	}
 	if t.carries && t.goroutine < 0 {
 		t.running, t.left = false, recording.No // it looks for a goroutine no more
 		return
@@ -386,7 +403,7 @@ func (b *builder) leave(e *recording.Event, now int64) {
 		b.beginWait(s, now, e.Place, e.Object)
 	case recording.Ended:
 		b.cut(s, now, edge{edgeEnd, recording.No}, action{deed: doNothing})
-		b.tracks[s].ready = recording.No
+		b.tracks[s].ready, b.tracks[s].over = recording.No, now
 		b.ended(s)
 	default:
 		b.tracks[s].ready = now
@@ -398,13 +415,56 @@ func (b *builder) leave(e *recording.Event, now int64) {
 
 // preempted learns from a thread that lost its core to another one, how long threads keep cores.
 func (b *builder) preempted(c, other int32, now int64) {
-	o, since := &b.tracks[other], b.cores[c].since
+	o, core := &b.tracks[other], &b.cores[c]
+	if core.holder < 0 {
+		return
+	}
+	ran := float64(b.total(core.holder, now) - core.ran)
 	switch {
 	case o.ready < 0:
-	case o.ready <= since:
-		b.slices = append(b.slices, float64(now-since))
+	case o.ready <= core.held:
+		b.slices = append(b.slices, stay{ran, true})
 	case o.last >= 0:
-		b.protects = append(b.protects, float64(now-since))
+		b.protects = append(b.protects, ran)
+	}
+}
+
+// gaveUp takes in that the thread that had a core does not want it any more. Another one may have wanted it all the
+// time.
+func (b *builder) gaveUp(c, other int32, now int64) {
+	core := &b.cores[c]
+	if core.holder >= 0 && other >= 0 && b.tracks[other].ready >= 0 && b.tracks[other].ready <= core.held {
+		b.slices = append(b.slices, stay{ran: float64(b.total(core.holder, now) - core.ran)})
+	}
+	core.holder = recording.No
+}
+
+// median returns how long half of the threads keep a core that others want, if they want it for so long; NaN if too few
+// lost it. It is the estimate of Kaplan and Meier (1958): a thread that gave its core up would have lost it later.
+func median(stays []stay) float64 {
+	slices.SortFunc(stays, func(a, b stay) int { return cmp.Compare(a.ran, b.ran) })
+	keep, lost, at := 1.0, 0, math.NaN()
+	for i, s := range stays {
+		if !s.lost {
+			continue
+		}
+		lost++
+		keep *= 1 - 1/float64(len(stays)-i)
+		if keep <= 0.5 && math.IsNaN(at) {
+			at = s.ran
+		}
+	}
+	if lost < fewStints {
+		return math.NaN()
+	}
+	return at
+}
+
+// holds takes in that a thread of the target has a core. If only strangers had it meanwhile, it has had it all the
+// time.
+func (b *builder) holds(c, thread int32, now int64) {
+	if core := &b.cores[c]; core.holder != thread {
+		core.holder, core.held, core.ran = thread, now, b.total(thread, now)
 	}
 }
 
@@ -430,6 +490,9 @@ func (b *builder) come(e *recording.Event, now int64) {
 		b.tracks[s].idle = false
 	}
 	b.start(e.Other, c, now)
+	if c >= 0 {
+		b.holds(c, e.Other, now)
+	}
 }
 
 // stranger takes in that a thread which is not of the target leaves a core.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -25,6 +26,7 @@ type uses struct {
 	between int     // visits between a release and the next acquisition
 	visit   float64 // ns from a release to the visit that belongs to it; negative: the visit comes before
 	counted bool    // its visits tell how often it held the lock
+	waits   int     // how often it waits for something outside while it holds the lock: a disk, a clock
 }
 
 // tryLocks writes acquisitions and releases into the programs, in place of waits and wake-ups. A lock must do in the
@@ -54,6 +56,12 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 			}
 		}
 	}
+	if m.dropSmall(lists, unsure) {
+		if slices.ContainsFunc(m.locks, func(l lock) bool { return l.is }) {
+			m.tryLocks(lists, unsure)
+		}
+		return
+	}
 	for o := range m.locks {
 		m.locks[o].is = false
 	}
@@ -62,6 +70,33 @@ func (m *Machine) tryLocks(lists [][]int32, unsure []int32) {
 	}
 	m.doubts = append(m.doubts, fmt.Sprintf("locks do not explain the recording (%s %.0f%% off): "+
 		"threads get them in the recorded order", name, 100*math.Abs(with)))
+}
+
+// smallPart is which part of the time threads wait for a lock that does not matter.
+const smallPart = 0.01
+
+// dropSmall lets waits for locks that hardly make anybody wait be as long as recorded, whatever other threads do: to
+// keep their order would let threads wait for each other that meet there by chance. What may be a barrier stays. It
+// returns whether there was such a lock.
+func (m *Machine) dropSmall(lists [][]int32, unsure []int32) (any bool) {
+	length := 0.0
+	for i := range m.windows {
+		length += m.windows[i].length
+	}
+	for o := range m.locks {
+		waited := 0.0
+		for _, x := range m.lengths(lists[o]) {
+			waited += x
+		}
+		if !m.locks[o].is || waited > smallPart*length || slices.Contains(unsure, int32(o)) {
+			continue
+		}
+		m.locks[o].is, any = false, true
+		for _, n := range lists[o] {
+			m.waits[n].ends = after
+		}
+	}
+	return any
 }
 
 // doubtLocks says how much of what happened at locks is not in the recording.
@@ -84,7 +119,7 @@ const goodLock = 0.05
 // observed is what was seen between two operations of a thread at a lock.
 type observed struct {
 	length, visit []float64
-	inside        []float64
+	inside, waits []float64
 	between       []float64
 }
 
@@ -96,7 +131,8 @@ func (m *Machine) measureHolds(lists [][]int32) map[meeting]uses {
 	found := map[meeting]uses{}
 	for _, at := range order {
 		s := seen[at]
-		u := uses{inside: int(quantile(slices.Clone(s.inside), 0.1, 0)), between: int(quantile(s.between, 0.1, 0))}
+		u := uses{inside: int(quantile(slices.Clone(s.inside), 0.1, 0)), between: int(quantile(s.between, 0.1, 0)),
+			waits: int(quantile(s.waits, 0.5, 0))}
 		var holds, visits []float64
 		for i, n := range s.inside {
 			if int(n) == u.inside { // more visits: it has released the lock meanwhile, and taken it again
@@ -136,6 +172,9 @@ func (m *Machine) observe() (map[meeting]*observed, []meeting) {
 			last := map[int32]int{} // the last operation
 			for k, a := range e.actions {
 				o, acquires := m.lockOf(a)
+				if m.letsGo(a) {
+					maps.DeleteFunc(last, func(_ int32, k int) bool { return e.actions[k].deed == doWait })
+				}
 				if o < 0 {
 					continue
 				}
@@ -153,6 +192,7 @@ func (m *Machine) observe() (map[meeting]*observed, []meeting) {
 					case acquired && !acquires:
 						s.length = append(s.length, p.ran[k]-p.ran[before])
 						s.inside = append(s.inside, n)
+						s.waits = append(s.waits, float64(m.outsideWaits(e.actions[before+1:k])))
 						s.visit = append(s.visit, p.nearest(before, k, n > 0))
 					case !acquired && acquires:
 						s.between = append(s.between, n)
@@ -180,10 +220,34 @@ func (m *Machine) lockOf(a action) (o int32, acquires bool) {
 		return recording.No, false
 	}
 	w := &m.waits[a.of]
-	if w.object < 0 || !m.locks[w.object].is || w.ends == after || w.ends == atMoment {
+	if w.object < 0 || !m.locks[w.object].is || w.ends != byWake && w.ends != never {
 		return recording.No, false
 	}
 	return w.object, a.deed == doWait
+}
+
+// outsideWaits counts the waits that something outside ended.
+func (m *Machine) outsideWaits(actions []action) (n int) {
+	for _, a := range actions {
+		if m.isOutside(a) {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *Machine) isOutside(a action) bool {
+	return a.deed == doWait && m.waits[a.of].ends != byWake && m.waits[a.of].ends != never
+}
+
+// letsGo reports whether an entity waits for another one to tell it something: it holds no lock meanwhile. A condition
+// releases its lock, and other waits of this kind while a lock is held are asking for a deadlock.
+func (m *Machine) letsGo(a action) bool {
+	if a.deed != doWait {
+		return false
+	}
+	w := &m.waits[a.of]
+	return w.object >= 0 && !m.locks[w.object].is && (w.ends == byWake || w.ends == never)
 }
 
 // barges reports whether a lock is free when its holder has woken the next one: another thread releases it again before
@@ -307,17 +371,25 @@ func (p *program) write(o int32, u *uses) {
 	p.acquired, p.released, p.both, p.gaps = 0, 0, 0, p.gaps[:0]
 	free, freeAt := 0.0, 0 // the end of the last hold, and the action after it
 	held, from, acquired := false, 0.0, 0
-	last, floor, floorAt := math.Inf(-1), 0.0, 0 // the last release; the last wait, and the action after it
+	last := math.Inf(-1)     // the last release
+	floors := []mark{{0, 0}} // the last wait, or release; behind it the waits for something outside
 	for i, a := range p.actions {
 		if a.deed == doWait {
-			floor, floorAt = p.ran[i], i+1
+			floors = p.waited(floors, i)
 		}
 		of, acquires := p.m.lockOf(a)
 		if of == o && !acquires && held && u.counted && len(p.visitsIn(acquired, i)) > u.inside {
 			// It has released the lock unseen, and taken it again.
 			free, freeAt = math.Min(from+hold, p.ran[i]), acquired
 			p.insert(free, acquired, i, action{doRelease, o})
-			held, last, floor, floorAt = false, free, math.Max(floor, free), max(floorAt, acquired)
+			floor := floors[len(floors)-1]
+			held, last = false, free
+			floors = append(floors[:0], mark{math.Max(floor.ran, free), max(floor.at, acquired)})
+		}
+		if held && p.m.letsGo(a) {
+			free, freeAt = math.Min(from+hold, p.ran[i]), i
+			p.insert(free, acquired, i, action{doRelease, o})
+			held, last = false, free
 		}
 		switch {
 		case of != o:
@@ -334,27 +406,53 @@ func (p *program) write(o int32, u *uses) {
 			p.acquired++
 			p.actions[i] = action{doAcquire, o}
 			held, from, acquired = true, p.ran[i], i
-		case held:
-			p.actions[i] = action{doRelease, o}
-			p.released++
-			p.both++
-			free, freeAt = p.ran[i], i+1
-			held, last, floor, floorAt = false, p.ran[i], p.ran[i], i+1
-		case p.ran[i]-last < hold/10:
+		case !held && p.ran[i]-last < hold/10:
 			p.actions[i] = action{deed: doNothing} // one release that woke several
 		default:
-			at := math.Max(p.ran[i]-hold, floor)
-			p.insert(at, floorAt, i, action{doAcquire, o})
+			if held {
+				p.both++
+			} else {
+				p.gaps = append(p.gaps, gap{free, p.writeAcquire(o, u, i, floors), freeAt, i})
+			}
 			p.actions[i] = action{doRelease, o}
-			p.gaps = append(p.gaps, gap{free, at, freeAt, i})
 			p.released++
-			free, freeAt = p.ran[i], i+1
-			last, floor, floorAt = p.ran[i], p.ran[i], i+1
+			free, freeAt, held, last = p.ran[i], i+1, false, p.ran[i]
+			floors = append(floors[:0], mark{p.ran[i], i + 1})
 		}
 	}
 	if held && from+hold < p.total {
 		p.insert(from+hold, acquired, len(p.actions), action{doRelease, o})
 	}
+}
+
+// mark is what an entity has run before a moment, and the action after it.
+type mark struct {
+	ran float64
+	at  int
+}
+
+// waited adds a wait to floors. One that another thread ended is the last of them.
+func (p *program) waited(floors []mark, i int) []mark {
+	if !p.m.isOutside(p.actions[i]) {
+		floors = floors[:0]
+	}
+	return append(floors, mark{p.ran[i], i + 1})
+}
+
+// writeAcquire writes the acquisition that belongs to a release: as long before as the lock is held, but not before the
+// last of floors. The waits that belong into a hold are in it.
+func (p *program) writeAcquire(o int32, u *uses, release int, floors []mark) (ran float64) {
+	n := len(floors) - 1
+	k := min(u.waits, n)
+	floor, high := floors[n-k], release
+	ran = p.ran[release] - u.hold
+	if k > 0 {
+		first := floors[n-k+1]
+		ran, high = math.Min(ran, first.ran), first.at-1
+	}
+	ran = math.Max(ran, floor.ran)
+	p.insert(ran, floor.at, high, action{doAcquire, o})
+	return ran
 }
 
 // seen returns how many holds are in the recording, at least with one of their operations.
@@ -465,8 +563,11 @@ func (p *program) finish() []action {
 		for ; next < len(p.inserts) && p.inserts[next].at == i; next++ {
 			in := p.inserts[next]
 			end := edge{edgeAcquire, in.action.of}
-			if in.action.deed == doRelease {
+			switch in.action.deed {
+			case doRelease:
 				end.kind = edgeRelease
+			case doWait:
+				end = edge{edgeWait, p.m.waits[in.action.of].place}
 			}
 			out = p.part(out, i, piece{from: done, to: in.offset, begin: begin, end: end})
 			done, begin = math.Max(done, in.offset), end

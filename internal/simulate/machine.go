@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -28,7 +29,7 @@ type Machine struct {
 	protect  float64         // ns that a thread keeps a core at least, whoever wakes up
 	was      Outcome         // as recorded
 	meetings int             // waits that other entities ended
-	begun    int             // visits that end requests and have their begin
+	flooded  bool            // a thread always has a request of somebody outside to answer
 	doubts   []string
 	unknown  []string  // why nothing that it says of changes is to be believed
 	runs     sync.Pool // of *run: their buffers
@@ -114,8 +115,8 @@ func New(r *recording.Recording) (*Machine, error) {
 	m := &Machine{rec: r, cpus: cpusOf(r)}
 	ops := build(m)
 	m.meetings = len(ops)
-	m.findPeriods()
 	m.findPolls()
+	m.findOutside()
 	m.findSpins()
 	m.runs.New = func() any { return &run{} }
 	m.inferObjects(ops)
@@ -134,6 +135,19 @@ func (m *Machine) Run(c Change) Outcome {
 		r.play(&m.windows[i], &o.Windows[i])
 	}
 	return o
+}
+
+// Waking returns which part of the recorded time idle cores needed to run what was woken for them, added up over cores,
+// but at most 1.
+func (m *Machine) Waking() float64 {
+	sum, length := 0.0, 0.0
+	for i := range m.windows {
+		length += m.windows[i].length
+	}
+	for i := range m.waits {
+		sum += math.Max(0, float64(m.waits[i].latency))
+	}
+	return math.Min(1, sum/math.Max(1, length))
 }
 
 // validate refuses a recording whose numbers name nothing.

@@ -31,16 +31,29 @@ func (r *run) wait(i, n int32) bool {
 		if part != 1 {
 			at = r.now + part*slower*w.length()
 		}
-		if at <= r.now {
-			return true
+		return r.waitUntil(i, at)
+	case answered:
+		at := r.visited[w.asks] + w.delay
+		if math.IsNaN(at) {
+			at = r.now + w.length()
 		}
-		r.until(i, at)
-		return false
+		return r.waitUntil(i, r.now+part*math.Max(0, at-r.now))
+	case held:
+		return !r.held || r.waitUntil(i, float64(w.end)+a.cycles*(r.w.length-r.w.entities[i].start))
 	case byWake:
 		return r.waitForWake(i, w, part)
 	}
 	r.set(i, asleep)
 	r.finished(i)
+	return false
+}
+
+// waitUntil waits until a time. It returns whether that is over.
+func (r *run) waitUntil(i int32, at float64) bool {
+	if at <= r.now {
+		return true
+	}
+	r.until(i, at)
 	return false
 }
 

@@ -185,8 +185,8 @@ func (m *Machine) rounds(list []int32) rounds {
 		members += mix(first.thread)
 		j := i + 1 // a wait may be of no length: its own round is never empty
 		for ; j < len(list); j++ {
-			w := &m.waits[list[j]]
-			if w.window != first.window || w.waker != first.waker || w.began >= first.end {
+			w, before := &m.waits[list[j]], &m.waits[list[j-1]]
+			if w.window != first.window || w.waker != first.waker || w.began >= first.end || rested(before, w) {
 				break
 			}
 			members += mix(w.thread)
@@ -207,6 +207,14 @@ func (m *Machine) rounds(list []int32) rounds {
 		i = j
 	}
 	return f
+}
+
+// restTime is how long a thread may be off its core between two wake-ups that it makes at once, in ns.
+const restTime = 1e5
+
+// rested reports whether a thread that ended two waits waited itself in between: then it did not end them at once.
+func rested(a, b *wait) bool {
+	return b.end-a.end > b.made-a.made+restTime
 }
 
 // mix makes a number of a thread's, so that the sum of several names their set (the finalizer of splitmix64).

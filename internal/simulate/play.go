@@ -17,7 +17,8 @@ type run struct {
 	lengths []float64 // by segment
 	waiting []Faster  // units with waits
 	device  factors
-	stalls  int // times that all threads waited for each other, and one had to be let go
+	held    bool // requests come no sooner than they did
+	stalls  int  // times that all threads waited for each other, and one had to be let go
 
 	now     float64
 	heap    []event
@@ -31,7 +32,7 @@ type run struct {
 	pools   []poolState
 	locks   []lockState
 	cores   []core
-	begun   []float64 // by visit: when a request began; NaN
+	visited []float64 // by visit: when it was; NaN: not yet
 	live    int       // entities that will act without others, before they have done what was recorded
 	coupled int       // coupled entities that have actions left
 	loose   int       // entities that have not yet begun again
@@ -140,10 +141,11 @@ func (r *run) prepare(m *Machine, c Change) {
 	for i := range r.late {
 		r.late[i] = recording.No
 	}
-	r.begun = grow(r.begun, len(m.visits))
-	for i := range r.begun {
-		r.begun[i] = math.NaN()
+	r.visited = grow(r.visited, len(m.visits))
+	for i := range r.visited {
+		r.visited[i] = math.NaN()
 	}
+	r.held = c.Held
 	r.stalls = 0
 }
 
@@ -390,15 +392,13 @@ func (r *run) act(i int32) bool {
 // visit counts a visit.
 func (r *run) visit(i, n int32) {
 	v := &r.m.visits[n]
-	if v.role == recording.Begin {
-		r.begun[n] = r.now
-	}
+	r.visited[n] = r.now
 	if !v.counts {
 		return
 	}
 	latency := int64(recording.No)
-	if v.begin >= 0 && !math.IsNaN(r.begun[v.begin]) {
-		latency = int64(math.Round(r.now - r.begun[v.begin]))
+	if v.begin >= 0 && !math.IsNaN(r.visited[v.begin]) {
+		latency = int64(math.Round(r.now - r.visited[v.begin]))
 	}
 	e := &r.w.entities[i]
 	again := int64(r.ents[i].cycles * (r.w.length - e.start))

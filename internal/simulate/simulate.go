@@ -13,7 +13,8 @@
 // or a queue.
 //
 // The files say what they answer: build.go, goroutines.go (what did each thread do, in which order?), segments.go
-// (which share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), objects.go, gates.go,
+// (which share of a stretch of code is in a unit?), waits.go (what ends a wait, and when?), outside.go (when does
+// the next request come?), objects.go, gates.go,
 // locks.go (what does an object make threads wait for?), cores.go (which thread gets which core?), polls.go (what
 // can nobody know?), play.go (the simulation), meetings.go (how do threads wait for each other in it?), device.go (what
 // takes longer on another machine?), check.go (does it agree with the recording?).
@@ -29,7 +30,7 @@
 //     again, for as long in terms of what it runs. A core that they have and that no thread waits for counts as free.
 //   - All cores are equally fast, whatever runs on their siblings, and caches are as warm as they were recorded.
 //   - A program outside (a client, a server) answers as long after the target's wait began as recorded, unless its
-//     times have a period of their own.
+//     times show several clients, or a pace of their own (outside.go). How long it takes does not change.
 //   - Goroutines of all processes share one place in each core's queue, and no GOMAXPROCS below the number of cores.
 package simulate
 
@@ -54,6 +55,7 @@ type Change struct {
 	Faster []Faster // a stack in several units gets the effects of all, one after the other
 	Cores  int      // 0: as many as recorded
 	Device Device   // the units of Faster are faster on top of it
+	Held   bool     // where Flooded says so: requests come no sooner than they did
 }
 
 // Outcome is what a simulated run did.

@@ -614,3 +614,90 @@ func TestWokenForNothing(t *testing.T) {
 		t.Errorf("with half of the network's speed a visit takes %.3f times as long", x)
 	}
 }
+
+// TestJoinOfEarlier: a thread wakes the one that joins it, and is over a little later. A thread that was made and ended
+// meanwhile has nothing to do with that wait.
+func TestJoinOfEarlier(t *testing.T) {
+	const rounds = 20
+	tape := newTape(3, 1+2*rounds, 1, 1)
+	tape.state(0, 0, recording.Running, recording.No)
+	for k := range rounds {
+		at, a, b := 2*float64(k), 1+2*k, 2+2*k
+		tape.add(at+0.1, blank(recording.Fork, 0, a))
+		tape.swap(at+0.12, 1, idle, a, recording.Running, recording.No, recording.No)
+		tape.pause(at+0.2, 0, 0, 0, 0)
+		tape.resume(at+1, 0, a, 0, 0)
+		tape.add(at+1.05, blank(recording.Fork, 0, b))
+		tape.swap(at+1.07, 2, idle, b, recording.Running, recording.No, recording.No)
+		tape.swap(at+1.2, 2, b, idle, recording.Ended, recording.No, recording.No)
+		tape.swap(at+1.3, 1, a, idle, recording.Ended, recording.No, recording.No)
+		tape.visit(at+1.4, 0, 0)
+	}
+	m := tape.machine(t, 2*rounds)
+	if d := m.Check(); d.Stuck || d.Stalls > 0 || math.Abs(d.Points[0]) > 0.02 {
+		t.Errorf("stuck %t, %d stalls, %.1f%% off", d.Stuck, d.Stalls, 100*d.Points[0])
+	}
+}
+
+// TestBursts: to wake two threads at once is something else than to wake one, sleep, and wake the other.
+func TestBursts(t *testing.T) {
+	for _, rest := range []float64{0, 0.5} {
+		tape := newTape(3, 3, 1, 3)
+		for i := range 3 {
+			tape.state(i, i, recording.Running, recording.No)
+		}
+		for k := range 50 {
+			at := 4 * float64(k)
+			tape.pause(at+0.1, 1, 1, 1, 0)
+			tape.pause(at+0.1, 2, 2, 1, 0)
+			tape.pause(at+0.2, 0, 0, 0, recording.No)
+			tape.rings(at+1, 0, 0)
+			tape.resume(at+1.1, 1, 0, 1, 0)
+			if rest > 0 {
+				tape.pause(at+1.15, 0, 0, 0, recording.No)
+				tape.rings(at+1.15+rest, 0, 0)
+			}
+			tape.resume(at+1.2+rest, 2, 0, 2, 0)
+			tape.visit(at+2.5, 1, 0)
+		}
+		m := tape.machine(t, 200)
+		faithful(t, m)
+		if pools := m.pools; pools > 0 != (rest > 0) {
+			t.Errorf("rest of %g ms: %d pools", rest, pools)
+		}
+	}
+}
+
+// TestSmallLock: a lock that does not explain what threads did, but hardly ever made one wait, orders nothing.
+func TestSmallLock(t *testing.T) {
+	tape := newTape(2, 2, 1, 3)
+	tape.Frames[2].Function = "pthread_mutex_lock"
+	tape.state(0, 0, recording.Running, recording.No)
+	tape.state(1, 1, recording.Running, recording.No)
+	for k := range 50 { // each is let go while the other one has the lock
+		at := 4 * float64(k)
+		tape.pause(at+1, 0, 0, 2, atLock)
+		tape.resume(at+1.005, 0, 1, 0, atLock)
+		tape.visit(at+2, 0, 0)
+	}
+	m := tape.machine(t, 200)
+	list := []int32{}
+	for i := range m.waits {
+		if m.waits[i].ends == byWake {
+			list = append(list, int32(i))
+		}
+	}
+	m.locks[atLock].is = true
+	if !m.dropSmall([][]int32{list, nil}, nil) || m.locks[atLock].is {
+		t.Error("a lock that is waited for in a thousandth of the time matters")
+	}
+	for _, n := range list {
+		if m.waits[n].ends != after {
+			t.Fatalf("wait %d ends as %d", n, m.waits[n].ends)
+		}
+	}
+	m.locks[atLock].is = true
+	if m.dropSmall([][]int32{list, nil}, []int32{atLock}) {
+		t.Error("what may be a barrier was dropped")
+	}
+}

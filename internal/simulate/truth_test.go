@@ -3,6 +3,7 @@ package simulate
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"whatif/internal/recording"
@@ -192,5 +193,87 @@ func TestLockOfVaryingWork(t *testing.T) {
 				near(t, m, tape.unit(side), by, 100*(1-float64(was)/float64(is)), within, "%+v, side %d", c, side)
 			}
 		}
+	}
+}
+
+// aSleeper is threads that work, and sleep with a lock held, which goes to the first to come. It returns how many times
+// the lock was released in so many ms. With a tape, it records.
+func aSleeper(threads int, work, sleep, end float64, t *tape) int {
+	const call = 0.02 // ms between an operation of the lock and the sleep
+	at := make([]float64, threads)
+	free, last, done := 0.0, 0, 0
+	for i := range at {
+		at[i] = 0.01 * float64(i)
+	}
+	for {
+		next := 0
+		for i := range at {
+			if at[i] < at[next] {
+				next = i
+			}
+		}
+		arrives := at[next] + work
+		starts := max(arrives, free)
+		ends := starts + 2*call + sleep
+		if starts >= end {
+			return done
+		}
+		if t != nil {
+			t.work(at[next], arrives, next, 1)
+			if starts > arrives {
+				t.pause(arrives, next, next, 2, atLock)
+				t.resume(starts, next, last, next, atLock)
+			}
+			t.pause(starts+call, next, next, 1, recording.No)
+			t.rings(starts+call+sleep, next, next)
+			t.visit(ends+1e-4, next, 0)
+		}
+		free, at[next], last = ends, ends, next
+		done++
+	}
+}
+
+// TestLockHeldAsleep: a thread that sleeps with a lock held has taken it before the sleep, also where that is unseen.
+func TestLockHeldAsleep(t *testing.T) {
+	const end = 2000
+	for _, work := range []float64{1, 3.5} { // always wanted; free now and then
+		tape := newTape(3, 3, 1, 3)
+		tape.Frames[2].Function = "pthread_mutex_lock"
+		for i := range 3 {
+			tape.state(i, i, recording.Running, recording.No)
+		}
+		was := aSleeper(3, work, 2, end, tape)
+		m := tape.machine(t, end)
+		if what, by := m.Check().Worst(); math.Abs(by) > 0.03 || !m.locks[atLock].is {
+			t.Errorf("work of %g ms: lock %v, %s is %.1f%% off", work, m.locks[atLock].is, what, 100*by)
+		}
+		u := Unit{}
+		u.Classes[recording.Sleep] = true
+		for _, by := range []float64{0.25, 0.5} {
+			near(t, m, u, by, 100*(1-float64(was)/float64(aSleeper(3, work, 2*(1-by), end, nil))), 3, "work of %g ms", work)
+		}
+	}
+}
+
+// TestSlice: threads that gave a core up before they lost it count as well.
+func TestSlice(t *testing.T) {
+	var stays []stay
+	for i := range 100 {
+		stays = append(stays, stay{ran: 1e6 + float64(i)}) // these waited after a millisecond
+	}
+	for i := range 20 {
+		stays = append(stays, stay{ran: 4e4 * float64(i+1), lost: true})
+	}
+	if s := median(slices.Clone(stays)); !math.IsNaN(s) {
+		t.Errorf("one of six lost the core: slice %g, want none", s)
+	}
+	for range 60 {
+		stays = append(stays, stay{ran: 3e6, lost: true})
+	}
+	if s := median(stays); s != 3e6 {
+		t.Errorf("most of those that wanted it for so long lost the core after 3 ms: slice %g", s)
+	}
+	if s := median(stays[:fewStints-1]); !math.IsNaN(s) {
+		t.Errorf("few stays: slice %g", s)
 	}
 }

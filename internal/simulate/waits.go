@@ -15,6 +15,8 @@ const (
 	byWake                 // the wake-up by another entity
 	after                  // something outside, a time after its begin
 	atMoment               // something outside with a period of its own, at the recorded time
+	answered               // somebody outside, a time after an answer
+	held                   // at the recorded time, but only if Change.Held asks for that
 )
 
 // wait is one recorded wait. Times are ns since the window's begin.
@@ -32,13 +34,15 @@ type wait struct {
 	cause   recording.Cause
 	began   int64
 	end     int64
-	latency int64 // how long an idle core took to run the owner; No: the core was not idle
-	ran     int64 // when its owner ran again; No: it did not
-	ahead   int64 // how much the last waker of the owner here had run since then, when this wait began; No: none
-	made    int64 // how much the waker had run in the window when it ended the wait
-	gate    int32 // its wake-up does not happen before this wait has begun; No: it may
-	more    int32 // how many wake-ups it needs besides the one that ended it
-	pool    int32 // the queue whose wake-ups end any wait; No: it has its own
+	latency int64   // how long an idle core took to run the owner; No: the core was not idle
+	ran     int64   // when its owner ran again; No: it did not
+	ahead   int64   // how much the last waker of the owner here had run since then, when this wait began; No: none
+	made    int64   // how much the waker had run in the window when it ended the wait
+	gate    int32   // its wake-up does not happen before this wait has begun; No: it may
+	more    int32   // how many wake-ups it needs besides the one that ended it
+	asks    int32   // answered: the visit after which it ends,
+	delay   float64 // and how long after it
+	pool    int32   // the queue whose wake-ups end any wait; No: it has its own
 }
 
 // length returns how long the wait was.
@@ -51,67 +55,57 @@ type source struct {
 	thread, place int32
 }
 
-// findPeriods finds waits whose end does not depend on their begin: those for a clock or a sender with a period of its
-// own.
-func (m *Machine) findPeriods() {
-	lists := map[source][]int32{}
-	var order []source
-	for i := range m.waits {
-		w := &m.waits[i]
-		if w.ends != after {
-			continue
-		}
-		s := source{w.thread, w.place}
-		if lists[s] == nil {
-			order = append(order, s)
-		}
-		lists[s] = append(lists[s], int32(i))
-	}
-	for _, s := range order {
-		periodic, unsure := m.periodic(lists[s])
-		if unsure {
-			m.doubts = append(m.doubts, "thread "+m.rec.Threads[s.thread].Name+
-				" waits for something outside: whether that has a period of its own cannot be told")
-		}
-		for _, i := range lists[s] {
-			if periodic {
-				m.waits[i].ends = atMoment
-			}
-		}
-	}
-}
-
 // fewPeriods is how many periods a thread must be seen in, so that the slope in periodic means something.
 const fewPeriods = 8
 
 // periodic reports whether the moments at which waits end are independent of what the thread does between them. It is
 // the slope of (end to end) against (end to the next begin): 1 if the length of the wait is given, 0 if the moment of
-// its end is. Least squares; the slope must be two standard errors from one half.
-func (m *Machine) periodic(list []int32) (yes, unsure bool) {
-	var x, y []float64
+// its end is. Least squares; the slope must be two standard errors from one half. Waits between which there were more
+// requests that ended none are longer apart for that reason: only those are compared between which there were equally
+// many.
+func (m *Machine) periodic(list []arrival) (yes, unsure bool) {
+	type group struct{ x, y []float64 }
+	groups := map[int]*group{}
+	var skips []int
+	n, my := 0.0, 0.0
 	for k := 1; k < len(list); k++ {
-		a, b := &m.waits[list[k-1]], &m.waits[list[k]]
+		a, b := &m.waits[list[k-1].wait], &m.waits[list[k].wait]
 		if a.window == b.window && !a.inVain(b) {
-			x = append(x, float64(b.began-a.end))
-			y = append(y, float64(b.end-a.end))
+			g := groups[list[k].skipped]
+			if g == nil {
+				g = &group{}
+				groups[list[k].skipped] = g
+				skips = append(skips, list[k].skipped)
+			}
+			g.x = append(g.x, float64(b.began-a.end))
+			g.y = append(g.y, float64(b.end-a.end))
+			my += float64(b.end - a.end)
+			n++
 		}
 	}
-	n := float64(len(x))
-	if len(x) < fewPeriods {
+	if n < fewPeriods {
 		return false, false
 	}
-	mx, my := mean(x), mean(y)
+	my /= n
 	var sxx, sxy, syy float64
-	for i := range x {
-		sxx += (x[i] - mx) * (x[i] - mx)
-		sxy += (x[i] - mx) * (y[i] - my)
-		syy += (y[i] - my) * (y[i] - my)
+	for _, skipped := range skips {
+		g := groups[skipped]
+		mx, my := mean(g.x), mean(g.y)
+		for i := range g.x {
+			sxx += (g.x[i] - mx) * (g.x[i] - mx)
+			sxy += (g.x[i] - mx) * (g.y[i] - my)
+			syy += (g.y[i] - my) * (g.y[i] - my)
+		}
+	}
+	free := n - 1 - float64(len(skips))
+	if free < 1 {
+		return false, false
 	}
 	if math.Sqrt(sxx/n) < 1e-6*my {
 		return false, false // the thread does the same each time: what ends its waits cannot be told, and is the same
 	}
 	slope := sxy / sxx
-	err := math.Sqrt(math.Max(0, syy-slope*sxy) / (n - 2) / sxx)
+	err := math.Sqrt(math.Max(0, syy-slope*sxy) / free / sxx)
 	// Very irregular ends (a queue of requests) make a slope with a large error: no period, and no doubt either.
 	irregular := math.Sqrt(syy/n) > my/2
 	return slope+2*err < 0.5, !irregular && math.Abs(slope-0.5) <= 2*err

@@ -59,7 +59,8 @@ func (t *Task) Unlock(x *Mutex) {
 	x.state = 0
 	if was == 2 {
 		t.system("futex", costWake)
-		if len(x.waiters) > 0 {
+		// A fair mutex has been taken by another thread if one waits for it by now, and that thread hands it over.
+		if len(x.waiters) > 0 && !x.fair {
 			first := x.waiters[0]
 			x.waiters = x.waiters[1:]
 			t.m.wake(t, first, recording.ByThread, t.at("pthread_mutex_unlock", x.object))

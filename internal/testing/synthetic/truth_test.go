@@ -395,3 +395,33 @@ func TestTruthsOfAll(t *testing.T) {
 		}
 	})
 }
+
+// TestMutexExcludes: one thread at a time has a mutex, also where several come just as it is released.
+func TestMutexExcludes(t *testing.T) {
+	for _, fair := range []bool{false, true} {
+		both, turns := 0, 0
+		p := testProgram(4, 2, func(m *Machine) {
+			x, inside := m.Mutex(fair), 0
+			for i := range 4 {
+				m.Thread(named("client", i), How{}, func(t *Task) {
+					for {
+						t.Compute(0, Distribution{Mean: 6000, Shape: Exponential})
+						t.Lock(x)
+						if inside++; inside > 1 {
+							both++
+						}
+						t.Compute(1, Distribution{Mean: 2000, Shape: Exponential})
+						inside--
+						turns++
+						t.Unlock(x)
+					}
+				})
+			}
+		})
+		p.Windows = []Span{{1e6, 60e6}}
+		p.Record()
+		if both > 0 || turns < 1000 {
+			t.Errorf("fair: %t: two had it in %d of %d turns", fair, both, turns)
+		}
+	}
+}
