@@ -67,7 +67,7 @@ func (v *VM) MapFile() string { return jit.MapFile(v.inner) }
 
 // WriteMap has the VM write MapFile anew. It takes as long as the VM needs to answer.
 func (v *VM) WriteMap() error {
-	reply, err := v.ask()
+	reply, err := v.ask("jcmd", "Compiler.perfmap", "", "")
 	if err != nil {
 		return fmt.Errorf("asking the Java VM %d for the names of its code: %w", v.process, err)
 	}
@@ -95,11 +95,10 @@ func (v *VM) HasMap() bool {
 	return err == nil
 }
 
-// request is the version of the protocol, a command, and its three arguments.
-const request = "1\x00jcmd\x00Compiler.perfmap\x00\x00\x00"
-
-// ask sends the request, and returns the answer.
-func (v *VM) ask() (string, error) {
+// ask sends a command with its three arguments, and returns the answer.
+func (v *VM) ask(command ...string) (string, error) {
+	const protocol = "1"
+	request := protocol + "\x00" + strings.Join(command, "\x00") + "\x00"
 	socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
 	if errors.Is(err, os.ErrNotExist) {
 		socket, err = v.wakeListener()

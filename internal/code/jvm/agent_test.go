@@ -1,0 +1,155 @@
+package jvm
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGenerated compiles the agent again with the same compiler: the result is the committed one.
+func TestGenerated(t *testing.T) {
+	used, err := os.ReadFile("../../../bpf/compiler.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := exec.Command("clang", "--version").Output()
+	_, lld := exec.LookPath("ld.lld")
+	if err != nil || lld != nil || !strings.HasPrefix(string(version), strings.TrimSpace(string(used))) {
+		t.Skip("not the compiler that made the agent, or no lld")
+	}
+	text, err := os.ReadFile("load.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^//go:generate clang (.*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(lines) != 2 {
+		t.Fatalf("%d commands", len(lines))
+	}
+	for _, line := range lines {
+		args := strings.Fields(line[1])
+		at := len(args) - 2 // -o FILE SOURCE
+		committed := args[at]
+		args[at] = filepath.Join(t.TempDir(), committed)
+		if out, err := exec.Command("clang", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		want, err := os.ReadFile(args[at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(committed); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what go generate makes: %v", committed, err)
+		}
+	}
+}
+
+// TestAgentFile: the agent needs no other library, as the VM's C library may be any.
+func TestAgentFile(t *testing.T) {
+	for _, name := range []string{"agent_amd64.so", "agent_arm64.so"} {
+		f, err := elf.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		needed, err := f.ImportedLibraries()
+		if err != nil || len(needed) > 0 {
+			t.Errorf("%s needs %v: %v", name, needed, err)
+		}
+		symbols, err := f.DynamicSymbols()
+		if err != nil || len(symbols) != 1 || symbols[0].Name != "Agent_OnAttach" {
+			t.Errorf("%s has %+v: %v", name, symbols, err)
+		}
+	}
+}
+
+// TestVMHeader compares what vm.h says of JNI and JVMTI with the headers of each JDK that is installed.
+func TestVMHeader(t *testing.T) {
+	const check = `
+#include <jvmti.h>
+#include <jvmticmlr.h>
+#include <stddef.h>
+#include "agent/vm.h"
+#define SAME(a, b) _Static_assert((a) == (b), #a)
+#define PLACE(theirs, ours, name) SAME(offsetof(struct theirs, name), offsetof(struct ours, name))
+PLACE(JNIInvokeInterface_, vm, GetEnv);
+PLACE(JNINativeInterface_, jni, FindClass);
+PLACE(JNINativeInterface_, jni, ExceptionClear);
+PLACE(JNINativeInterface_, jni, DeleteLocalRef);
+PLACE(JNINativeInterface_, jni, NewObjectA);
+PLACE(JNINativeInterface_, jni, GetMethodID);
+PLACE(JNINativeInterface_, jni, NewStringUTF);
+#define EVENT(name) SAME(EVENT_##name, JVMTI_EVENT_##name)
+EVENT(VM_DEATH); EVENT(COMPILED_METHOD_LOAD); EVENT(COMPILED_METHOD_UNLOAD); EVENT(DYNAMIC_CODE_GENERATED);
+SAME(FIRST_EVENT, JVMTI_MIN_EVENT_TYPE_VAL);
+#define CALLBACK(name, number) SAME(offsetof(jvmtiEventCallbacks, name), 8 * (number - FIRST_EVENT))
+CALLBACK(VMDeath, EVENT_VM_DEATH); CALLBACK(CompiledMethodLoad, EVENT_COMPILED_METHOD_LOAD);
+CALLBACK(CompiledMethodUnload, EVENT_COMPILED_METHOD_UNLOAD);
+CALLBACK(DynamicCodeGenerated, EVENT_DYNAMIC_CODE_GENERATED);
+SAME(sizeof(jvmtiCapabilities), sizeof(struct capabilities));
+SAME(sizeof(jvalue), sizeof(union value));
+SAME(sizeof(jvmtiLineNumberEntry), sizeof(struct line));
+SAME(offsetof(jvmtiLineNumberEntry, line_number), offsetof(struct line, line));
+SAME(INLINE_INFO, JVMTI_CMLR_INLINE_INFO);
+SAME(offsetof(jvmtiCompiledMethodLoadRecordHeader, next), offsetof(struct places_header, next));
+SAME(offsetof(jvmtiCompiledMethodLoadInlineRecord, numpcs), offsetof(struct places, count));
+SAME(offsetof(jvmtiCompiledMethodLoadInlineRecord, pcinfo), offsetof(struct places, places));
+SAME(sizeof(PCStackInfo), sizeof(struct place));
+SAME(offsetof(PCStackInfo, numstackframes), offsetof(struct place, depth));
+SAME(offsetof(PCStackInfo, methods), offsetof(struct place, methods));
+SAME(offsetof(PCStackInfo, bcis), offsetof(struct place, bytecodes));
+SAME(JNI_1_6, JNI_VERSION_1_6); SAME(JVMTI_1_2, JVMTI_VERSION_1_2);
+SAME(EVENT_OFF, JVMTI_DISABLE); SAME(EVENT_ON, JVMTI_ENABLE);
+SAME(LOWEST_PRIORITY, JVMTI_THREAD_MIN_PRIORITY);
+#define FUNCTION(name) PLACE(jvmtiInterface_1_, jvmti, name);
+FUNCTIONS
+union { struct { u64 w[2]; } number; jvmtiCapabilities c; } u;
+int main(void)
+{
+#define CAPABILITY(name, n) u.number.w[0] = 0; u.c.name = 1; if (u.number.w[0] != 1ULL << n) return n;
+	CAPABILITY(can_get_source_file_name, CAN_GET_SOURCE_FILE_NAME)
+	CAPABILITY(can_get_line_numbers, CAN_GET_LINE_NUMBERS)
+	CAPABILITY(can_generate_compiled_method_load_events, CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS)
+	CAPABILITY(can_retransform_classes, CAN_RETRANSFORM_CLASSES)
+	return 0;
+}
+`
+	headers, _ := filepath.Glob("/usr/lib/jvm/*/include/jvmti.h")
+	if _, err := exec.LookPath("gcc"); err != nil || len(headers) == 0 {
+		t.Skip("no gcc, or no JDK")
+	}
+	text, err := os.ReadFile("agent/vm.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), "struct jvmti {\n")
+	functions := ""
+	for _, m := range regexp.MustCompile(`s32 \(\*(\w+)\)\(jvmti_env`).FindAllStringSubmatch(table, -1) {
+		functions += "FUNCTION(" + m[1] + ")\n"
+	}
+	if !ok || strings.Count(functions, "\n") < 16 {
+		t.Fatalf("of vm.h these functions are seen: %s", functions)
+	}
+	program := filepath.Join(t.TempDir(), "check")
+	source := strings.Replace(check, "FUNCTIONS", functions, 1)
+	var dirs []string
+	for _, h := range headers {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(h)); err == nil && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range dirs {
+		compile := exec.Command("gcc", "-I"+dir, "-I"+dir+"/linux", "-I.", "-x", "c", "-", "-o", program)
+		compile.Stdin = strings.NewReader(source)
+		if out, err := compile.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", dir, err, out)
+		} else if err := exec.Command(program).Run(); err != nil {
+			t.Errorf("%s: a capability has another bit: %v", dir, err)
+		}
+	}
+}
