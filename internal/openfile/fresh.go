@@ -72,7 +72,7 @@ func (f *Fresh) Listen(name string) (fd int, err error) {
 		return unix.Bind(fd, &unix.SockaddrUnix{Name: filepath.Join(f.dir.Path(), name)})
 	})
 	if err == nil {
-		err = unix.Listen(fd, 1)
+		err = unix.Listen(fd, 2)
 	}
 	if err != nil {
 		unix.Close(fd)

@@ -78,19 +78,27 @@ func TestVMHeader(t *testing.T) {
 #define SAME(a, b) _Static_assert((a) == (b), #a)
 #define PLACE(theirs, ours, name) SAME(offsetof(struct theirs, name), offsetof(struct ours, name))
 PLACE(JNIInvokeInterface_, vm, GetEnv);
+PLACE(JNINativeInterface_, jni, DefineClass);
 PLACE(JNINativeInterface_, jni, FindClass);
 PLACE(JNINativeInterface_, jni, ExceptionClear);
 PLACE(JNINativeInterface_, jni, DeleteLocalRef);
+PLACE(JNINativeInterface_, jni, PushLocalFrame);
+PLACE(JNINativeInterface_, jni, PopLocalFrame);
 PLACE(JNINativeInterface_, jni, NewObjectA);
 PLACE(JNINativeInterface_, jni, GetMethodID);
 PLACE(JNINativeInterface_, jni, NewStringUTF);
 #define EVENT(name) SAME(EVENT_##name, JVMTI_EVENT_##name)
-EVENT(VM_DEATH); EVENT(COMPILED_METHOD_LOAD); EVENT(COMPILED_METHOD_UNLOAD); EVENT(DYNAMIC_CODE_GENERATED);
+EVENT(VM_DEATH); EVENT(CLASS_FILE_LOAD_HOOK); EVENT(COMPILED_METHOD_LOAD); EVENT(COMPILED_METHOD_UNLOAD); EVENT(DYNAMIC_CODE_GENERATED);
 SAME(FIRST_EVENT, JVMTI_MIN_EVENT_TYPE_VAL);
 #define CALLBACK(name, number) SAME(offsetof(jvmtiEventCallbacks, name), 8 * (number - FIRST_EVENT))
-CALLBACK(VMDeath, EVENT_VM_DEATH); CALLBACK(CompiledMethodLoad, EVENT_COMPILED_METHOD_LOAD);
+CALLBACK(VMDeath, EVENT_VM_DEATH); CALLBACK(ClassFileLoadHook, EVENT_CLASS_FILE_LOAD_HOOK);
+CALLBACK(CompiledMethodLoad, EVENT_COMPILED_METHOD_LOAD);
 CALLBACK(CompiledMethodUnload, EVENT_COMPILED_METHOD_UNLOAD);
 CALLBACK(DynamicCodeGenerated, EVENT_DYNAMIC_CODE_GENERATED);
+SAME(sizeof(jvmtiStackInfo), sizeof(struct stack)); SAME(sizeof(jvmtiFrameInfo), sizeof(struct frame));
+SAME(offsetof(jvmtiStackInfo, frame_buffer), offsetof(struct stack, frames));
+SAME(offsetof(jvmtiStackInfo, frame_count), offsetof(struct stack, count));
+SAME(offsetof(jvmtiFrameInfo, method), offsetof(struct frame, method));
 SAME(sizeof(jvmtiCapabilities), sizeof(struct capabilities));
 SAME(sizeof(jvalue), sizeof(union value));
 SAME(sizeof(jvmtiLineNumberEntry), sizeof(struct line));
@@ -115,6 +123,7 @@ int main(void)
 	CAPABILITY(can_get_source_file_name, CAN_GET_SOURCE_FILE_NAME)
 	CAPABILITY(can_get_line_numbers, CAN_GET_LINE_NUMBERS)
 	CAPABILITY(can_generate_compiled_method_load_events, CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS)
+	CAPABILITY(can_generate_all_class_hook_events, CAN_GENERATE_ALL_CLASS_HOOK_EVENTS)
 	CAPABILITY(can_retransform_classes, CAN_RETRANSFORM_CLASSES)
 	return 0;
 }
@@ -132,7 +141,7 @@ int main(void)
 	for _, m := range regexp.MustCompile(`s32 \(\*(\w+)\)\(jvmti_env`).FindAllStringSubmatch(table, -1) {
 		functions += "FUNCTION(" + m[1] + ")\n"
 	}
-	if !ok || strings.Count(functions, "\n") < 16 {
+	if !ok || strings.Count(functions, "\n") < 21 {
 		t.Fatalf("of vm.h these functions are seen: %s", functions)
 	}
 	program := filepath.Join(t.TempDir(), "check")

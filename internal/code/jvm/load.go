@@ -29,6 +29,15 @@ type Agent struct{ conn *os.File }
 var ErrNotLoaded = errors.New("the VM does not load agents (-XX:-EnableDynamicAgentLoading, or no directory from which " +
 	"code can be executed)")
 
+// Errors of an agent that was loaded and does not go on.
+var (
+	ErrOther = errors.New("another whatif counts points in it")
+	errEnded = errors.New("the agent ends with error")
+)
+
+// tableTaken is what the agent returns if another session has its counters: NO_TABLE in agent/points.h.
+const tableTaken = "-2"
+
 // The names of what is in the directory for the agent.
 const (
 	agentFile   = "agent.so"
@@ -41,6 +50,15 @@ var directories = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // Load loads the agent into the VM. It takes as long as the VM needs to answer. Nothing is left in the file system.
 func (v *VM) Load() (*Agent, error) {
+	conns, err := v.load("", 1)
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{conns[0]}, nil
+}
+
+// load loads the agent for a purpose, which is what its options begin with, and gives its connections.
+func (v *VM) load(purpose string, connections int) ([]*os.File, error) {
 	var errs []error
 	for _, path := range v.places() {
 		dir, err := openfile.MakeFresh(v.uid, v.rootPath(), path)
@@ -48,13 +66,13 @@ func (v *VM) Load() (*Agent, error) {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 			continue
 		}
-		a, err := v.loadFrom(dir)
+		conns, err := v.loadFrom(dir, purpose, connections)
 		err = errors.Join(err, dir.Remove(agentFile, agentSocket))
 		if err == nil {
-			return a, nil
+			return conns, nil
 		}
-		if a != nil {
-			a.Close()
+		for _, c := range conns {
+			c.Close()
 		}
 		errs = append(errs, err)
 		if !errors.Is(err, ErrNotLoaded) {
@@ -86,7 +104,7 @@ func (v *VM) places() (paths []string) {
 }
 
 // loadFrom has the VM load the agent from a directory, and connect to a socket there.
-func (v *VM) loadFrom(dir *openfile.Fresh) (*Agent, error) {
+func (v *VM) loadFrom(dir *openfile.Fresh, purpose string, connections int) (conns []*os.File, err error) {
 	if err := dir.Write(agentFile, library); err != nil {
 		return nil, err
 	}
@@ -95,15 +113,31 @@ func (v *VM) loadFrom(dir *openfile.Fresh) (*Agent, error) {
 		return nil, err
 	}
 	defer unix.Close(listener)
-	reply, err := v.ask("load", filepath.Join(dir.Path, agentFile), "true", filepath.Join(dir.Path, agentSocket))
+	reply, err := v.ask("load", filepath.Join(dir.Path, agentFile), "true", purpose+filepath.Join(dir.Path, agentSocket))
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasSuffix(strings.TrimSpace(reply), "return code: 0") {
+	if _, code, ran := strings.Cut(strings.TrimSpace(reply), "return code: "); !ran {
 		_, why, _ := strings.Cut(reply, "\n")
 		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
+	} else if code == tableTaken {
+		return nil, ErrOther
+	} else if code != "0" {
+		return nil, fmt.Errorf("%w %s", errEnded, code)
 	}
-	// The agent has connected before the VM has answered.
+	for range connections {
+		// The agent has connected before the VM has answered.
+		c, err := v.accept(listener)
+		if err != nil {
+			return conns, err
+		}
+		conns = append(conns, c)
+	}
+	return conns, nil
+}
+
+// accept takes a connection of the agent.
+func (v *VM) accept(listener int) (*os.File, error) {
 	fd, _, err := unix.Accept4(listener, unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotLoaded, err)
@@ -112,7 +146,7 @@ func (v *VM) loadFrom(dir *openfile.Fresh) (*Agent, error) {
 		unix.Close(fd)
 		return nil, openfile.ErrPlanted
 	}
-	return &Agent{os.NewFile(uintptr(fd), agentSocket)}, nil
+	return os.NewFile(uintptr(fd), agentSocket), nil
 }
 
 // LongestPacket is the size of the agent's longest packet.

@@ -44,6 +44,8 @@
  *	G	tell of all code that there is, by D, M, C and P, then R
  *	F	have all methods compiled anew, with tables for all places, then R
  *
+ * A session whose options begin with "points:" is for progress points: see points.h.
+ *
  * If the agent does not know a command it says R with error -1. New commands are cases of obey:
  * they run on the agent's thread, which may call the VM, and may block. A command's packet may have
  * data behind the type.
@@ -58,6 +60,7 @@ enum {
 	PACKET = 32 << 10,
 	MOST_TEXT = 2 << 10,
 	MOST_DEPTH = 256,
+	MOST_CHANGED = 64 << 10, /* bytes of the names of classes that were changed */
 	MOST_INLINED = 3000, /* methods of one piece of code: these fit in its packet */
 	UNKNOWN = 0xffff,
 	PATIENCE = 10, /* ms */
@@ -93,6 +96,13 @@ struct session {
 	u32 count, stamp, inlined;
 	struct packet method, code; /* a method is told while code is being made */
 	u8 command[PACKET];
+
+	/* of a session for progress points: see points.h */
+	u32 points, has_table, class_lock;
+	int classes; /* the connection for classes; negative: it is over */
+	struct packet class_packet;
+	u32 wanted_size, changed_size;
+	u8 wanted[PACKET], changed[MOST_CHANGED];
 };
 
 /* They are never freed: a thread of the VM may still be in a callback when a session is over. */
@@ -136,7 +146,7 @@ static int send_bytes(struct session *s, const void *bytes, u32 n)
 		if (r != -EAGAIN || (!own && waited++))
 			return 0;
 		s->waiting = own;
-		wait_writable(s->fd, own ? 1000 : PATIENCE);
+		wait_for(s->fd, WRITABLE, own ? 1000 : PATIENCE);
 		s->waiting = 0;
 	}
 }
@@ -440,9 +450,14 @@ static s32 flush_code(struct session *s, jni_env jni)
 	return error;
 }
 
+static u64 bit(u32 n) { return 1ULL << n; }
+
+#include "points.h"
+
 static s32 obey(struct session *s, jni_env jni, u32 n)
 {
-	(void)n;
+	if (s->points)
+		return obey_points(s, jni, n);
 	switch (s->command[0]) {
 	case 'G':
 		return all_code(s);
@@ -470,10 +485,12 @@ static void answer(struct session *s, u8 command, s32 error)
 
 static void events(struct session *s, s32 mode)
 {
+	(*s->vm)->SetEventNotificationMode(s->vm, mode, EVENT_VM_DEATH, 0);
+	if (s->points)
+		return;
 	(*s->vm)->SetEventNotificationMode(s->vm, mode, EVENT_COMPILED_METHOD_LOAD, 0);
 	(*s->vm)->SetEventNotificationMode(s->vm, mode, EVENT_COMPILED_METHOD_UNLOAD, 0);
 	(*s->vm)->SetEventNotificationMode(s->vm, mode, EVENT_DYNAMIC_CODE_GENERATED, 0);
-	(*s->vm)->SetEventNotificationMode(s->vm, mode, EVENT_VM_DEATH, 0);
 }
 
 /* Ends a session. After this a callback finds that there is nobody to tell. */
@@ -490,6 +507,8 @@ static void end(struct session *s)
 		unmap_memory(s->known, KNOWN * sizeof(*s->known));
 	s->known = 0;
 	unlock(&s->lock);
+	if (s->points)
+		end_points(s);
 	if (s->dying) { /* the VM waits for this */
 		__atomic_store_n(&s->thread, 0, __ATOMIC_RELEASE);
 		return;
@@ -514,6 +533,8 @@ static void run(jvmti_env vm, jni_env jni, void *arg)
 			break;
 		answer(s, s->command[0], obey(s, jni, n));
 	}
+	if (s->points && !s->dying)
+		leave_points(s, jni);
 	end(s);
 }
 
@@ -547,8 +568,6 @@ out:
 	return error;
 }
 
-static u64 bit(u32 n) { return 1ULL << n; }
-
 static s32 prepare(struct session *s)
 {
 	struct capabilities needed = { { bit(CAN_GET_SOURCE_FILE_NAME) | bit(CAN_GET_LINE_NUMBERS) |
@@ -558,22 +577,28 @@ static s32 prepare(struct session *s)
 
 	if ((*s->machine)->GetEnv(s->machine, &s->vm, JVMTI_1_2))
 		return 2;
-	if ((*s->vm)->AddCapabilities(s->vm, &needed))
-		return 3;
-	(*s->vm)->AddCapabilities(s->vm, &wanted); /* without it, F fails */
+	if (!s->points) {
+		if ((*s->vm)->AddCapabilities(s->vm, &needed))
+			return 3;
+		(*s->vm)->AddCapabilities(s->vm, &wanted); /* without it, F fails */
+	}
 	c.functions[EVENT_VM_DEATH - FIRST_EVENT] = (void *)vm_ends;
+	c.functions[EVENT_CLASS_FILE_LOAD_HOOK - FIRST_EVENT] = (void *)class_loaded;
 	c.functions[EVENT_COMPILED_METHOD_LOAD - FIRST_EVENT] = (void *)compiled;
 	c.functions[EVENT_COMPILED_METHOD_UNLOAD - FIRST_EVENT] = (void *)unloaded;
 	c.functions[EVENT_DYNAMIC_CODE_GENERATED - FIRST_EVENT] = (void *)generated;
 	if ((*s->vm)->SetEnvironmentLocalStorage(s->vm, s) ||
 	    (*s->vm)->SetEventCallbacks(s->vm, &c, LAST_CALLBACK * sizeof(void *)))
 		return 4;
+	if (s->points)
+		return 0;
 	s->known = map_memory(KNOWN * sizeof(*s->known));
 	return s->known ? 0 : 5;
 }
 
 static s32 start(struct session *s, java_vm machine, const char *socket)
 {
+	static const char for_points[] = "points:";
 	static const u8 hello[] = { 'V', VERSION, 0, 0, 0 };
 	jni_env jni;
 	s32 error;
@@ -581,10 +606,16 @@ static s32 start(struct session *s, java_vm machine, const char *socket)
 	s->machine = machine;
 	s->vm = 0;
 	s->thread = s->lost = s->waiting = s->dying = s->count = 0;
+	s->classes = -1;
+	s->points = same_bytes((const u8 *)socket, (const u8 *)for_points, sizeof(for_points) - 1);
+	if (s->points)
+		socket += sizeof(for_points) - 1;
 	s->fd = connect_to(socket);
 	if (s->fd < 0)
 		return 6;
 	error = prepare(s);
+	if (!error && s->points)
+		error = start_points(s, socket);
 	if (error)
 		return error;
 	if ((*machine)->GetEnv(machine, &jni, JNI_1_6) || send_now(s->fd, hello, sizeof(hello)) < 0)

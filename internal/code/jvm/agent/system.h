@@ -146,16 +146,22 @@ static long receive(int fd, void *packet, u32 n)
 	return system_call(SYS_RECVFROM, fd, (long)packet, n, 0, 0, 0);
 }
 
-/* Waits until something can be sent, or a time is over. */
-static void wait_writable(int fd, u32 ms)
+enum { READABLE = 1 /* POLLIN */, WRITABLE = 4 /* POLLOUT */ };
+
+/* Waits until something can be received, or sent; 0: the time was over before. */
+static int wait_for(int fd, u16 event, u32 ms)
 {
 	struct {
 		s32 fd;
 		u16 events, happened;
-	} p = { fd, 4 /* POLLOUT */, 0 };
+	} p = { fd, event, 0 };
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+	long r;
 
-	system_call(SYS_PPOLL, (long)&p, 1, (long)&t, 0, 0, 0);
+	do
+		r = system_call(SYS_PPOLL, (long)&p, 1, (long)&t, 0, 0, 0);
+	while (r == -EINTR);
+	return r > 0;
 }
 
 /* A lock: 0 is free, 1 taken, 2 taken and perhaps waited for. */

@@ -35,11 +35,15 @@ struct vm {
 };
 
 struct jni {
-	void *unused0[6];
+	void *unused0[5];
+	object (*DefineClass)(jni_env, const char *name, object loader, const u8 *bytes, s32 size);
 	object (*FindClass)(jni_env, const char *name);
 	void *unused7[10];
 	void (*ExceptionClear)(jni_env);
-	void *unused18[5];
+	void *unused18[1];
+	s32 (*PushLocalFrame)(jni_env, s32 capacity);
+	object (*PopLocalFrame)(jni_env, object result);
+	void *unused21[2];
 	void (*DeleteLocalRef)(jni_env, object);
 	void *unused24[6];
 	object (*NewObjectA)(jni_env, object class, method_id, const union value *);
@@ -52,6 +56,18 @@ struct jni {
 struct line {
 	s64 location;
 	s32 line;
+};
+
+struct stack {
+	object thread;
+	s32 state;
+	struct frame *frames;
+	s32 count;
+};
+
+struct frame {
+	method_id method;
+	s64 location;
 };
 
 struct capabilities {
@@ -69,7 +85,9 @@ struct jvmti {
 	void *unused2[9];
 	s32 (*RunAgentThread)(jvmti_env, object thread, void *function, const void *arg,
 			      s32 priority); /* 12 */
-	void *unused12[34];
+	void *unused12[32];
+	s32 (*IsModifiableClass)(jvmti_env, object class, u8 *can);			     /* 45 */
+	s32 (*Allocate)(jvmti_env, s64 size, u8 **);					     /* 46 */
 	s32 (*Deallocate)(jvmti_env, void *); /* 47 */
 	s32 (*GetClassSignature)(jvmti_env, object class, char **signature,
 				 char **generic); /* 48 */
@@ -82,7 +100,13 @@ struct jvmti {
 	void *unused65[4];
 	s32 (*GetLineNumberTable)(jvmti_env, method_id, s32 *n, struct line **); /* 70 */
 	s32 (*GetMethodLocation)(jvmti_env, method_id, s64 *start, s64 *end); /* 71 */
-	void *unused71[50];
+	void *unused71[6];
+	s32 (*GetLoadedClasses)(jvmti_env, s32 *n, object **); /* 78 */
+	void *unused78[12];
+	s32 (*IsMethodObsolete)(jvmti_env, method_id, u8 *obsolete); /* 91 */
+	void *unused91[8];
+	s32 (*GetAllStackTraces)(jvmti_env, s32 most, struct stack **, s32 *n); /* 100 */
+	void *unused100[21];
 	s32 (*SetEventCallbacks)(jvmti_env, const struct callbacks *, s32 size); /* 122 */
 	s32 (*GenerateEvents)(jvmti_env, s32 event); /* 123 */
 	void *unused123[3];
@@ -104,12 +128,14 @@ enum {
 	EVENT_ON = 1,
 	FIRST_EVENT = 50,
 	EVENT_VM_DEATH = 51,
+	EVENT_CLASS_FILE_LOAD_HOOK = 54,
 	EVENT_COMPILED_METHOD_LOAD = 68,
 	EVENT_COMPILED_METHOD_UNLOAD = 69,
 	EVENT_DYNAMIC_CODE_GENERATED = 70,
 
 	CAN_GET_SOURCE_FILE_NAME = 11,
 	CAN_GET_LINE_NUMBERS = 12,
+	CAN_GENERATE_ALL_CLASS_HOOK_EVENTS = 26,
 	CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27,
 	CAN_RETRANSFORM_CLASSES = 37,
 
