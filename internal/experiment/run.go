@@ -179,7 +179,10 @@ func (r *run) open() (err error) {
 	if err := r.checkTargets(programs); err != nil {
 		return err
 	}
-	return r.subject.join(r.ledger)
+	if err := r.subject.join(r.ledger); err != nil {
+		return err
+	}
+	return r.probes.FollowJava(r.ledger.Members, !r.cfg.Starts())
 }
 
 // probesOptions says what is to be probed.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -45,6 +46,8 @@ type counters struct {
 	pending bool            // points will come: the program has a table, or may ask for one
 	only    bool            // whole executions are measured, so points that come are only told
 	told    map[string]bool // warnings
+
+	javaPrefix string // of the names in tables that count points in Java code; their number follows
 }
 
 // event is what happens at points of a name.
@@ -67,6 +70,7 @@ func newCounters(l *ledger.Ledger, o Options, e ends) *counters {
 		specs: slices.Clone(o.Points), taken: len(o.Points), places: make([]int, len(o.Points)),
 		keys: make(map[int]keyed), files: make(map[fileID]lookedInto),
 		met: make(map[string]bool), events: make(map[event]bool), told: make(map[string]bool),
+		javaPrefix: javaName(),
 	}
 	c.found.at = make([]uint64, len(o.Points))
 	for i, s := range c.specs {
@@ -242,12 +246,42 @@ func (c *counters) named() error {
 	for _, n := range names {
 		var points ledger.Points
 		kind := source.Event(n.Event)
-		if text := source.Clean(n.Text); text != "" && kind >= source.Progress && kind <= source.End {
+		text := source.Clean(n.Text)
+		if i := c.javaPoint(text); i >= 0 {
+			points = 1 << i
+		} else if text != "" && kind >= source.Progress && kind <= source.End {
 			points = c.points(text, kind)
 		}
 		errs = append(errs, c.ledger.SetName(n, points))
 	}
 	return errors.Join(errs...)
+}
+
+// javaPoint is the point in Java code that has a name in a table; negative: none.
+func (c *counters) javaPoint(name string) int {
+	number, ok := strings.CutPrefix(name, c.javaPrefix)
+	i, err := strconv.Atoi(number)
+	if !ok || err != nil || i < 0 || i >= len(c.options.Points) {
+		return -1
+	}
+	return i
+}
+
+// inJava takes in that Java code has a point, at some places more.
+func (c *counters) inJava(i, places int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.places[i] += places
+	if c.foundAt(i) == 0 {
+		c.setFound(i)
+	}
+}
+
+// warnOf tells a text once.
+func (c *counters) warnOf(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.warn(format, args...)
 }
 
 // warn tells a text once. The caller holds mu.

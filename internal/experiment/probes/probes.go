@@ -34,6 +34,7 @@ type Probes struct {
 	ends     ends
 	sites    *sites
 	counters *counters
+	java     *java
 
 	points    []point.Spec      // of the run so far: those of the options, then those that were found
 	pairs     []profile.Latency // found in the source before the target ran
@@ -43,8 +44,9 @@ type Probes struct {
 // New prepares the counting. Nothing is looked for or attached yet.
 func New(l *ledger.Ledger, o Options) *Probes {
 	e := endsOf(o)
+	c := newCounters(l, o, e)
 	return &Probes{
-		ledger: l, options: o, ends: e, sites: newSites(l, o, e), counters: newCounters(l, o, e),
+		ledger: l, options: o, ends: e, sites: newSites(l, o, e), counters: c, java: newJava(c, o, e),
 		points: o.Points[:len(o.Points):len(o.Points)],
 	}
 }
@@ -117,7 +119,10 @@ func (p *Probes) FoundAt(i int) (at uint64, needed bool) {
 	case spec.Kind == point.Source:
 		return p.counters.foundAt(i), true
 	case spec.Probed():
-		return p.sites.foundAt(i), true
+		if at = p.sites.foundAt(i); at == 0 {
+			at = p.counters.foundAt(i) // in Java code
+		}
+		return at, true
 	}
 	return 0, false
 }
@@ -138,7 +143,16 @@ func (p *Probes) Named() error { return p.counters.named() }
 func (p *Probes) FollowingEnded() string { return p.sites.followingEnded() }
 
 // Missing is the error for points that nothing has had that ran.
-func (p *Probes) Missing() error { return errors.Join(p.sites.missing(), p.counters.missing()) }
+func (p *Probes) Missing() error { return errors.Join(p.sites.missing(p.java), p.counters.missing()) }
+
+// FollowJava has points counted in Java virtual machines among the processes that members gives: in those that run
+// already, and in those that begin. If the target runs already, it is an error if they do not have a point.
+func (p *Probes) FollowJava(members func() ([]ledger.Process, error), running bool) error {
+	return p.java.follow(members, running)
+}
 
 // Close keeps later events from setting probes. Those that are set end with the ledger.
-func (p *Probes) Close() { p.sites.close() }
+func (p *Probes) Close() {
+	p.sites.close()
+	p.java.close()
+}

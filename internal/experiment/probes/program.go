@@ -3,6 +3,7 @@ package probes
 import (
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 
 	"whatif/internal/code/symbol"
@@ -49,6 +50,16 @@ func loadCode(programs []Program) bool {
 	return slices.ContainsFunc(programs, func(p Program) bool {
 		return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
 			return b.Imports("dlopen") && !b.Origin(b == p[0]).System()
+		})
+	})
+}
+
+// mayBeJava tells whether some of the programs are a Java virtual machine, or start one in themselves.
+func mayBeJava(programs []Program) bool {
+	return slices.ContainsFunc(programs, func(p Program) bool {
+		return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
+			name := filepath.Base(b.Name())
+			return name == "libjli.so" || name == "libjvm.so"
 		})
 	})
 }

@@ -125,6 +125,7 @@ func (s *sites) inPrograms(i int, spec point.Spec, programs []Program, files [][
 		return nil
 	case spec.Binary != "":
 		return s.inNamed(i, spec)
+	case spec.InJava() && mayBeJava(programs):
 	case HaveSymbols(programs) && !MayComeLater(s.options.Log, failure, programs):
 		return hint.New(failure, remedyFor(spec, failure))
 	}
@@ -335,15 +336,19 @@ func (s *sites) counts() []int {
 	return slices.Clone(s.probed)
 }
 
-// missing is the error for points that no binary of the target had.
-func (s *sites) missing() error {
+// missing is the error for points that no binary of the target had, and no Java code.
+func (s *sites) missing(j *java) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for i, n := range s.probed {
-		if n == 0 && s.failure[i] != nil {
-			errs = append(errs, s.failure[i])
+		if n > 0 || s.failure[i] == nil || j.has(i) {
+			continue
 		}
+		if why := j.why(i); why != nil {
+			return why
+		}
+		errs = append(errs, s.failure[i])
 	}
 	return hint.New(errors.Join(errs...), "the program ended, and nothing that it ran had the function")
 }
