@@ -33,7 +33,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	r := &run{cfg: &cfg, source: countsSource, launcher: &launcher{
 		cfg: &cfg, source: countsSource, exempt: &exemptions{of: cfg.Exempt, log: cfg.Log},
+		java: countsSource && probes.MayBeInJava(cfg.Points),
 	}}
+	defer r.launcher.close()
 	defer r.closeKernel()
 	if err := r.load(ctx); err != nil {
 		return nil, err
@@ -164,8 +166,10 @@ func (r *run) open() (err error) {
 		}
 	}
 	var preloaded []string
-	if r.launcher.coz != "" {
-		preloaded = []string{r.launcher.coz}
+	for _, path := range []string{r.launcher.coz, r.launcher.agent} {
+		if path != "" {
+			preloaded = append(preloaded, path)
+		}
 	}
 	if err := r.probes.FindInSource(programs, preloaded...); err != nil {
 		return err
@@ -182,7 +186,7 @@ func (r *run) open() (err error) {
 	if err := r.subject.join(r.ledger); err != nil {
 		return err
 	}
-	return r.probes.FollowJava(r.ledger.Members, !r.cfg.Starts())
+	return r.probes.FollowJava(r.ledger.Members, r.launcher.starting)
 }
 
 // probesOptions says what is to be probed.

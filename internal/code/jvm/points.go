@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -18,10 +17,17 @@ const MostPoints = 64
 // Points is the connection to the agent in a VM for its progress points. The agent changes all classes back when it
 // ends. Only one whatif at a time can have one.
 type Points struct {
-	commands, classes *os.File
+	commands, classes conn
 	helper            string
 	named             int
+	asking            sync.Mutex
 	over              sync.WaitGroup
+}
+
+// conn is a connection of the agent.
+type conn interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
 }
 
 // Loaded is a class that the VM has loaded.
@@ -40,6 +46,7 @@ type Rewriter func(name string, class []byte) []byte
 // Errors of the agent.
 var (
 	ErrAgentGone  = errors.New("the agent does not answer")
+	ErrOldLibrary = errors.New("this Java is too old: points in its code need Java 9 or later")
 	errNotDone    = errors.New("the VM has refused it")
 	errBadAnswer  = errors.New("the agent's answer is wrong")
 	errManyPoints = fmt.Errorf("more than %d places to count at", MostPoints)
@@ -51,10 +58,14 @@ func (v *VM) LoadPoints() (*Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Points{commands: conns[0], classes: conns[1]}
+	return newPoints(v.process, conns[0], conns[1])
+}
+
+func newPoints(process int, commands, classes conn) (*Points, error) {
+	p := &Points{commands: commands, classes: classes}
 	if err := p.begin(); err != nil {
 		p.Close()
-		return nil, fmt.Errorf("preparing the Java VM %d for progress points: %w", v.process, err)
+		return nil, fmt.Errorf("preparing the Java VM %d for progress points: %w", process, err)
 	}
 	return p, nil
 }
@@ -77,7 +88,11 @@ func (p *Points) begin() error {
 	}
 	// Each copy of the agent in a VM, such as that of another version, has its own.
 	p.helper = fmt.Sprintf("java/lang/Whatif$%x", address)
-	return p.ask(append([]byte{'H'}, classfile.Helper(p.helper, addresses)...), 0, nil)
+	err = p.ask(append([]byte{'H'}, classfile.Helper(p.helper, addresses)...), 0, nil)
+	if errors.Is(err, errNotDone) {
+		err = ErrOldLibrary
+	}
+	return err
 }
 
 // Name gives the next counter a name and an event: see package source. The result is its number.
@@ -156,6 +171,9 @@ func (p *Points) Old() (all []Frame, err error) {
 	return all, err
 }
 
+// Go lets a program run that waits for its points.
+func (p *Points) Go() error { return p.ask([]byte{'S'}, 0, nil) }
+
 // Close ends the agent.
 func (p *Points) Close() error {
 	err := errors.Join(p.commands.Close(), p.classes.Close())
@@ -175,6 +193,8 @@ const longestWait = 20 * time.Second
 
 // ask has the agent do something. f is called with each packet of a type that comes back before it is done.
 func (p *Points) ask(command []byte, kind byte, f func(text []byte)) error {
+	p.asking.Lock()
+	defer p.asking.Unlock()
 	deadline := time.Now().Add(longestWait)
 	if err := p.commands.SetDeadline(deadline); err != nil {
 		return fmt.Errorf("%w: %w", ErrAgentGone, err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,6 +28,8 @@ import (
 // in a program's source: the agent has a table with a name for each.
 type java struct {
 	counters *counters
+	members  func() ([]ledger.Process, error) // the target's processes
+	starting *jvm.Starting                    // nil: no VM connects when it begins
 	log      *slog.Logger
 	specs    map[int]point.Spec // points that Java code may have
 	keyed    map[int]bool       // those of them that are the end of a latency with a key
@@ -44,6 +48,8 @@ type javaVM struct {
 	vm      *jvm.VM // nil: the agent has been there from its start
 	points  *jvm.Points
 	process int
+	since   time.Time   // when it was prepared
+	asked   bool        // which methods are run as they were
 	numbers map[int]int // of the counters, by point
 }
 
@@ -94,20 +100,18 @@ const (
 	javaBegins = 5 * time.Second
 )
 
-// follow counts in all VMs among processes that members gives, now and until close is called. Of VMs that run already it
-// is an error if they do not have a point.
-func (j *java) follow(members func() ([]ledger.Process, error), running bool) error {
-	if len(j.specs) == 0 {
-		return nil
-	}
+// follow counts in all VMs of the target, now and until close is called. Of VMs that run already it is an error if they
+// cannot have a point.
+func (j *java) follow() error {
 	processes := make(map[ledger.Process]*begun)
-	if err := j.look(members, processes); err != nil {
+	if err := j.look(processes); err != nil {
 		return err
 	}
-	if running {
-		if err := j.refuse(); err != nil {
-			return err
-		}
+	if err := j.refuse(); err != nil {
+		return err
+	}
+	if j.starting != nil {
+		j.over.Go(j.await)
 	}
 	j.over.Go(func() {
 		tick := time.NewTicker(lookForJava)
@@ -118,20 +122,57 @@ func (j *java) follow(members func() ([]ledger.Process, error), running bool) er
 				return
 			case <-tick.C:
 			}
-			if err := j.look(members, processes); err != nil {
+			if err := j.look(processes); err != nil {
 				j.log.Debug("looking for Java VMs", "error", err)
 			}
+			j.checkOld()
 		}
 	})
 	return nil
+}
+
+// await counts in VMs that begin.
+func (j *java) await() {
+	var process ledger.Process
+	member := func(pid int) bool {
+		all, err := j.members()
+		i := slices.IndexFunc(all, func(p ledger.Process) bool { return p.PID == pid })
+		if err != nil || i < 0 {
+			return false
+		}
+		process = all[i]
+		return true
+	}
+	for {
+		pid, points, err := j.starting.Next(member)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		var v *javaVM
+		if err == nil {
+			v = newJavaVM(nil, points, pid)
+			err = j.prepare(v)
+			if err == nil {
+				err = points.Go()
+			}
+			if err != nil {
+				v.close()
+				v = nil
+			}
+		}
+		j.add(process, v)
+		if err != nil {
+			j.counters.warnOf("progress points in Java code of process %d are not counted: %v", pid, err)
+		}
+	}
 }
 
 // begun is what is known of a process that is no VM so far, or that cannot be asked yet.
 type begun struct{ first, next time.Time }
 
 // look looks through the processes, through each the less often the longer it has been there.
-func (j *java) look(members func() ([]ledger.Process, error), processes map[ledger.Process]*begun) error {
-	all, err := members()
+func (j *java) look(processes map[ledger.Process]*begun) error {
+	all, err := j.members()
 	if err != nil {
 		return err
 	}
@@ -146,7 +187,7 @@ func (j *java) look(members func() ([]ledger.Process, error), processes map[ledg
 			continue
 		}
 		b.next = now.Add(now.Sub(b.first) / 4)
-		if j.knows(p) || !isJava(p.PID) {
+		if j.knows(p) || !j.isJava(p.PID, now.Sub(b.first)) {
 			continue
 		}
 		vm, err := j.load(p.PID)
@@ -176,12 +217,17 @@ func (j *java) add(p ledger.Process, v *javaVM) {
 	j.vms[p] = v
 }
 
-// isJava tells whether a process is a Java virtual machine.
-func isJava(process int) bool {
+// isJava tells whether a process is a Java virtual machine that is to be asked. One that was started with the agent
+// connects by itself, once it has begun.
+func (j *java) isJava(process int, age time.Duration) bool {
 	maps, err := target.Maps(process)
-	return err == nil && slices.ContainsFunc(maps, func(m target.Mapping) bool {
-		return filepath.Base(m.Path) == "libjvm.so"
-	})
+	if err != nil {
+		return false
+	}
+	has := func(begin string) bool {
+		return slices.ContainsFunc(maps, func(m target.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), begin) })
+	}
+	return has("libjvm.so") && (j.starting == nil || age > javaBegins || !has("libwhatif-jvm-"))
 }
 
 // load loads the agent into a VM that runs, and has its classes changed.
@@ -199,12 +245,16 @@ func (j *java) load(process int) (*javaVM, error) {
 		vm.Close()
 		return nil, err
 	}
-	v := &javaVM{vm: vm, points: points, process: process, numbers: make(map[int]int)}
+	v := newJavaVM(vm, points, process)
 	if err := j.prepare(v); err != nil {
 		v.close()
 		return nil, err
 	}
 	return v, nil
+}
+
+func newJavaVM(vm *jvm.VM, points *jvm.Points, process int) *javaVM {
+	return &javaVM{vm: vm, points: points, process: process, since: time.Now(), numbers: make(map[int]int)}
 }
 
 func (v *javaVM) close() {
@@ -216,6 +266,9 @@ func (v *javaVM) close() {
 
 // prepare names the counters and has classes changed: those that are loaded, and then all that will be.
 func (j *java) prepare(v *javaVM) error {
+	if err := j.counters.filesOf(v.process); err != nil {
+		return err
+	}
 	var groups [][]string
 	for i, spec := range j.specs {
 		n, err := v.points.Name(int(source.Progress), j.counters.javaPrefix+strconv.Itoa(i))
@@ -232,15 +285,7 @@ func (j *java) prepare(v *javaVM) error {
 	if err != nil {
 		return err
 	}
-	if err := v.points.Again(j.candidates(loaded)); err != nil {
-		return err
-	}
-	old, err := v.points.Old()
-	if err != nil {
-		return err
-	}
-	j.sayOld(v, old)
-	return nil
+	return v.points.Again(j.candidates(loaded))
 }
 
 // candidates are the classes that may have a point.
@@ -349,6 +394,30 @@ func (j *java) found(i int, v *javaVM, class string, found point.InJavaClass) {
 	}
 }
 
+// oldAfter is how long a method that was changed while a thread ran it may take to return before that is said.
+const oldAfter = time.Second
+
+// checkOld looks once in each VM for methods that threads still run as they were before they were changed.
+func (j *java) checkOld() {
+	j.mu.Lock()
+	all := slices.Collect(maps.Values(j.vms))
+	j.mu.Unlock()
+	for _, v := range all {
+		if v == nil || v.asked || time.Since(v.since) < oldAfter {
+			continue
+		}
+		v.asked = true
+		if v.vm == nil {
+			continue // nothing ran before
+		}
+		old, err := v.points.Old()
+		if err != nil {
+			j.log.Debug("looking for methods that run as they were", "process", v.process, "error", err)
+		}
+		j.sayOld(v, old)
+	}
+}
+
 // sayOld warns of methods that threads run as they were before.
 func (j *java) sayOld(v *javaVM, old []jvm.Frame) {
 	for i, spec := range j.specs {
@@ -446,6 +515,11 @@ func (j *java) close() {
 	j.closed = true
 	j.mu.Unlock()
 	close(j.stop)
+	if j.starting != nil {
+		if err := j.starting.Close(); err != nil {
+			j.log.Debug("ending to wait for Java VMs", "error", err)
+		}
+	}
 	j.over.Wait()
 	for _, v := range j.vms {
 		if v != nil {

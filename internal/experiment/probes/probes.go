@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"whatif/internal/code/jvm"
 	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
@@ -146,9 +147,14 @@ func (p *Probes) FollowingEnded() string { return p.sites.followingEnded() }
 func (p *Probes) Missing() error { return errors.Join(p.sites.missing(p.java), p.counters.missing()) }
 
 // FollowJava has points counted in Java virtual machines among the processes that members gives: in those that run
-// already, and in those that begin. If the target runs already, it is an error if they do not have a point.
-func (p *Probes) FollowJava(members func() ([]ledger.Process, error), running bool) error {
-	return p.java.follow(members, running)
+// already, where it is an error if they cannot have a point, and in those that begin. starting is where these connect;
+// nil: they are found some time later.
+func (p *Probes) FollowJava(members func() ([]ledger.Process, error), starting *jvm.Starting) error {
+	if len(p.java.specs) == 0 {
+		return nil
+	}
+	p.java.members, p.java.starting = members, starting
+	return p.java.follow()
 }
 
 // Close keeps later events from setting probes. Those that are set end with the ledger.

@@ -15,6 +15,11 @@ func WantsSource(points []point.Spec) bool {
 	return len(points) == 0 || slices.ContainsFunc(points, func(s point.Spec) bool { return isSource(s) || s.InJava() })
 }
 
+// MayBeInJava tells whether Java code may have some of the points.
+func MayBeInJava(points []point.Spec) bool {
+	return slices.ContainsFunc(points, func(s point.Spec) bool { return s.InJava() })
+}
+
 func isSource(s point.Spec) bool { return s.Kind == point.Source }
 
 // CountsSource tells whether this kernel can count points in the source. If points are named it is an error that it

@@ -98,7 +98,7 @@ struct session {
 	u8 command[PACKET];
 
 	/* of a session for progress points: see points.h */
-	u32 points, has_table, class_lock;
+	u32 points, has_table, go, class_lock;
 	int classes; /* the connection for classes; negative: it is over */
 	struct packet class_packet;
 	u32 wanted_size, changed_size;
@@ -453,6 +453,7 @@ static s32 flush_code(struct session *s, jni_env jni)
 static u64 bit(u32 n) { return 1ULL << n; }
 
 #include "points.h"
+#include "start.h"
 
 static s32 obey(struct session *s, jni_env jni, u32 n)
 {
@@ -605,7 +606,7 @@ static s32 start(struct session *s, java_vm machine, const char *socket)
 
 	s->machine = machine;
 	s->vm = 0;
-	s->thread = s->lost = s->waiting = s->dying = s->count = 0;
+	s->thread = s->lost = s->waiting = s->dying = s->count = s->go = 0;
 	s->classes = -1;
 	s->points = same_bytes((const u8 *)socket, (const u8 *)for_points, sizeof(for_points) - 1);
 	if (s->points)
@@ -624,22 +625,30 @@ static s32 start(struct session *s, java_vm machine, const char *socket)
 	return start_thread(s, jni) ? 8 : 0;
 }
 
-/* Called by the VM for each load. What it returns is in the reply to whatif. */
-EXPORTED s32 Agent_OnAttach(java_vm machine, char *options, void *reserved)
+static s32 begin_session(java_vm machine, const char *options, struct session **begun)
 {
 	struct session *s;
 	u32 i;
 	s32 error;
 
-	(void)reserved;
 	for (i = 0; i < MOST_SESSIONS; i++) {
 		s = &sessions[i];
 		if (!try_lock(&s->used))
 			continue;
-		error = start(s, machine, options ? options : "");
+		error = start(s, machine, options);
 		if (error)
 			end(s);
+		*begun = s;
 		return error;
 	}
 	return 1;
+}
+
+/* Called by the VM for each load. What it returns is in the reply to whatif. */
+EXPORTED s32 Agent_OnAttach(java_vm machine, char *options, void *reserved)
+{
+	struct session *s;
+
+	(void)reserved;
+	return begin_session(machine, options ? options : "", &s);
 }

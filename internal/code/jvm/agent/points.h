@@ -44,6 +44,7 @@ enum {
 	MOST_FRAMES = 256,
 	NO_TABLE = -2, /* another whatif counts points in this VM */
 	WRONG = -3,    /* a command that makes no sense */
+	NO_HELPER = -4, /* this VM cannot have the class that counts */
 };
 
 #define COUNTER_MARK 0x9d3f5a41c6e27b18
@@ -295,13 +296,14 @@ static s32 define_helper(struct session *s, jni_env jni, u32 n)
 	if (helper_defined)
 		return 0;
 	class = (*jni)->DefineClass(jni, 0, 0, s->command + 1, n - 1);
-	if (!class) {
+	/* It is initialised now, which fails if the JVM's library is older than Java 9. */
+	if (class && (*jni)->GetStaticMethodID(jni, class, "h0", "()V"))
+		helper_defined = 1;
+	else
 		(*jni)->ExceptionClear(jni);
-		return WRONG;
-	}
-	(*jni)->DeleteLocalRef(jni, class);
-	helper_defined = 1;
-	return 0;
+	if (class)
+		(*jni)->DeleteLocalRef(jni, class);
+	return helper_defined ? 0 : NO_HELPER;
 }
 
 static s32 name_counter(struct in in)
@@ -469,6 +471,9 @@ static s32 obey_points(struct session *s, jni_env jni, u32 n)
 		return name_counter(in);
 	case 'W':
 		return want(s, in);
+	case 'S': /* see start.h */
+		s->go = 1;
+		return 0;
 	}
 	if (make_references(jni))
 		return WRONG;

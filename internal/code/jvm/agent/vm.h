@@ -49,7 +49,9 @@ struct jni {
 	object (*NewObjectA)(jni_env, object class, method_id, const union value *);
 	void *unused31[2];
 	method_id (*GetMethodID)(jni_env, object class, const char *name, const char *signature);
-	void *unused34[133];
+	void *unused34[79];
+	method_id (*GetStaticMethodID)(jni_env, object class, const char *name, const char *signature);
+	void *unused114[53];
 	object (*NewStringUTF)(jni_env, const char *);
 };
 
@@ -127,6 +129,7 @@ enum {
 	EVENT_OFF = 0,
 	EVENT_ON = 1,
 	FIRST_EVENT = 50,
+	EVENT_VM_INIT = 50,
 	EVENT_VM_DEATH = 51,
 	EVENT_CLASS_FILE_LOAD_HOOK = 54,
 	EVENT_COMPILED_METHOD_LOAD = 68,
