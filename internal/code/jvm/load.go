@@ -31,7 +31,7 @@ var ErrNotLoaded = errors.New("the VM does not load agents (-XX:-EnableDynamicAg
 
 // The names of what is in the directory for the agent.
 const (
-	agentFile   = "agent.so"
+	agentFile   = "libwhatif-jvm.so" // scope knows it by that
 	agentSocket = "socket"
 )
 
@@ -99,7 +99,11 @@ func (v *VM) loadFrom(dir *openfile.Fresh) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasSuffix(strings.TrimSpace(reply), "return code: 0") {
+	reply = strings.TrimSpace(reply)
+	if strings.HasSuffix(reply, "return code: 9") {
+		return nil, ErrEarly
+	}
+	if !strings.HasSuffix(reply, "return code: 0") {
 		_, why, _ := strings.Cut(reply, "\n")
 		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
 	}
