@@ -3,13 +3,19 @@ package jvm
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"whatif/internal/code/jit"
 )
 
 // TestGenerated compiles the agent again with the same compiler: the result is the committed one.
@@ -124,7 +130,7 @@ SAME(offsetof(PCStackInfo, methods), offsetof(struct place, methods));
 SAME(offsetof(PCStackInfo, bcis), offsetof(struct place, bytecodes));
 SAME(JNI_1_6, JNI_VERSION_1_6); SAME(JVMTI_1_2, JVMTI_VERSION_1_2);
 SAME(EVENT_OFF, JVMTI_DISABLE); SAME(EVENT_ON, JVMTI_ENABLE);
-SAME(LOWEST_PRIORITY, JVMTI_THREAD_MIN_PRIORITY);
+SAME(LOWEST_PRIORITY, JVMTI_THREAD_MIN_PRIORITY); SAME(PHASE_LIVE, JVMTI_PHASE_LIVE);
 #define FUNCTION(name) PLACE(jvmtiInterface_1_, jvmti, name);
 FUNCTIONS
 union { struct { u64 w[2]; } number; jvmtiCapabilities c; } u;
@@ -171,5 +177,141 @@ int main(void)
 		} else if err := exec.Command(program).Run(); err != nil {
 			t.Errorf("%s: a capability has another bit: %v", dir, err)
 		}
+	}
+}
+
+// toy starts a Java program that works for some seconds, and gives what it prints at its end.
+func toy(t *testing.T, seconds string) (vm *VM, wait func() string) {
+	t.Helper()
+	java, err := exec.LookPath("java")
+	if err != nil {
+		t.Skip("java is not installed")
+	}
+	javac, err := exec.LookPath("javac")
+	if err != nil {
+		t.Skip("javac is not installed")
+	}
+	classes := t.TempDir()
+	source := "../../../test/testdata/java/Toy.java"
+	if out, err := exec.Command(javac, "-d", classes, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var out bytes.Buffer
+	cmd := exec.Command(java, "-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-cp", classes, "Toy", seconds, "0")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := sync.OnceFunc(func() { _ = cmd.Wait() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		end()
+	})
+	return opened(t, cmd.Process.Pid, cmd.Process.Pid, uint32(os.Getuid())), func() string {
+		end()
+		return out.String()
+	}
+}
+
+// loaded loads the agent, as soon as the VM is ready.
+func loaded(t *testing.T, vm *VM) *Agent {
+	t.Helper()
+	for {
+		a, err := vm.Load()
+		if errors.Is(err, ErrEarly) || errors.Is(err, ErrSilent) {
+			time.Sleep(look)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+}
+
+// hear takes in what the agent tells until a command is done.
+func hear(t *testing.T, a *Agent, h *jit.HotSpot, command byte) {
+	t.Helper()
+	if err := a.Ask(command); err != nil {
+		t.Fatal(err)
+	}
+	packet := make([]byte, LongestPacket)
+	for {
+		n, err := a.Read(packet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard, err := h.Take(packet[:n])
+		if err != nil || heard.Lost || heard.Failed {
+			t.Fatalf("%+v, %v", heard, err)
+		}
+		if heard.Done == command {
+			return
+		}
+	}
+}
+
+// has counts what a VM has: threads, open files, mappings of the agent.
+func (v *VM) has(t *testing.T) (n [3]int) {
+	t.Helper()
+	for i, dir := range []string{"task", "fd"} {
+		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/%s", v.process, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n[i] = len(entries)
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", v.process))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n[2] = strings.Count(string(maps), agentFile)
+	return n
+}
+
+// TestAgent: the agent is loaded and gone twenty times. Nothing is left but its code, once; the VM goes on to its end,
+// and prints nothing else, although it checks what native code does.
+func TestAgent(t *testing.T) {
+	vm, wait := toy(t, "2")
+	table := jit.NewTable(&jit.Budget{Left: jit.DefaultBudget})
+	a := loaded(t, vm)
+	h := jit.NewHotSpot(table)
+	hear(t, a, h, AllCode)
+	hear(t, a, h, FlushCode)
+	first := vm.has(t)
+	for range 20 {
+		a.Close()
+		a = loaded(t, vm)
+		hear(t, a, jit.NewHotSpot(table), AllCode)
+	}
+	// A thread that the VM has started of its own may have ended.
+	if now := vm.has(t); now[0] > first[0]+4 || now[1] > first[1] || now[2] != first[2] {
+		t.Errorf("threads, files and mappings: %v, and %v at first", now, first)
+	}
+	a.Close()
+	if out := wait(); !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
+		t.Errorf("the program printed %q", out)
+	}
+	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// TestAgentUnread: nobody takes what the agent tells. The VM goes on, and ends when its program does.
+func TestAgentUnread(t *testing.T) {
+	vm, wait := toy(t, "1")
+	a := loaded(t, vm)
+	defer a.Close()
+	for range 50 {
+		if err := a.Ask(AllCode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := time.Now()
+	if out := wait(); !regexp.MustCompile(`^rounds [1-9]\d*\n$`).MatchString(out) {
+		t.Errorf("the program printed %q", out)
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

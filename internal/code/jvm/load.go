@@ -35,12 +35,16 @@ var (
 	errEnded = errors.New("the agent ends with error")
 )
 
-// tableTaken is what the agent returns if another session has its counters: NO_TABLE in agent/points.h.
-const tableTaken = "-2"
+// What the agent returns if another session has its counters, NO_TABLE in agent/points.h, and if the VM has not begun,
+// TOO_EARLY in agent/agent.c.
+const (
+	tableTaken = "-2"
+	tooEarly   = "9"
+)
 
 // The names of what is in the directory for the agent.
 const (
-	agentFile   = "agent.so"
+	agentFile   = "libwhatif-jvm.so" // scope knows it by that
 	agentSocket = "socket"
 )
 
@@ -122,6 +126,8 @@ func (v *VM) loadFrom(dir *openfile.Fresh, purpose string, connections int) (con
 		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
 	} else if code == tableTaken {
 		return nil, ErrOther
+	} else if code == tooEarly {
+		return nil, ErrEarly
 	} else if code != "0" {
 		return nil, fmt.Errorf("%w %s", errEnded, code)
 	}

@@ -191,7 +191,7 @@ func (j *java) look(processes map[ledger.Process]*begun) error {
 			continue
 		}
 		vm, err := j.load(p.PID)
-		if errors.Is(err, jvm.ErrDisabled) && now.Sub(b.first) < javaBegins {
+		if (errors.Is(err, jvm.ErrEarly) || errors.Is(err, jvm.ErrSilent)) && now.Sub(b.first) < javaBegins {
 			b.next = now
 			continue // it has only begun
 		}

@@ -64,6 +64,7 @@ enum {
 	MOST_INLINED = 3000, /* methods of one piece of code: these fit in its packet */
 	UNKNOWN = 0xffff,
 	PATIENCE = 10, /* ms */
+	TOO_EARLY = 9, /* of what Agent_OnAttach returns: the VM is still starting */
 
 	LAST_CALLBACK = EVENT_DYNAMIC_CODE_GENERATED - FIRST_EVENT + 1,
 
@@ -575,9 +576,12 @@ static s32 prepare(struct session *s)
 					 bit(CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS) } };
 	struct capabilities wanted = { { bit(CAN_RETRANSFORM_CLASSES) } };
 	struct callbacks c = { { 0 } };
+	s32 phase = 0;
 
 	if ((*s->machine)->GetEnv(s->machine, &s->vm, JVMTI_1_2))
-		return 2;
+		return TOO_EARLY;
+	if ((*s->vm)->GetPhase(s->vm, &phase) || phase != PHASE_LIVE)
+		return TOO_EARLY;
 	if (!s->points) {
 		if ((*s->vm)->AddCapabilities(s->vm, &needed))
 			return 3;

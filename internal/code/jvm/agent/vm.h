@@ -113,7 +113,9 @@ struct jvmti {
 	s32 (*GenerateEvents)(jvmti_env, s32 event); /* 123 */
 	void *unused123[3];
 	s32 (*DisposeEnvironment)(jvmti_env); /* 127 */
-	void *unused127[14];
+	void *unused127[5];
+	s32 (*GetPhase)(jvmti_env, s32 *); /* 133 */
+	void *unused133[8];
 	s32 (*AddCapabilities)(jvmti_env, const struct capabilities *); /* 142 */
 	void *unused142[4];
 	s32 (*GetEnvironmentLocalStorage)(jvmti_env, void **); /* 147 */
@@ -143,6 +145,7 @@ enum {
 	CAN_RETRANSFORM_CLASSES = 37,
 
 	LOWEST_PRIORITY = 1,
+	PHASE_LIVE = 4,
 };
 
 /* What CompiledMethodLoad tells of code: the methods at each address, one inlined in the next. */
