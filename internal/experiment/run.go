@@ -33,7 +33,7 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	r := &run{cfg: &cfg, source: countsSource, launcher: &launcher{
 		cfg: &cfg, source: countsSource, exempt: &exemptions{of: cfg.Exempt, log: cfg.Log},
-		java: countsSource && probes.MayBeInJava(cfg.Points),
+		java: countsSource && !cfg.NoJavaAgent && probes.MayBeInJava(cfg.Points),
 	}}
 	defer r.launcher.close()
 	defer r.closeKernel()
@@ -194,7 +194,7 @@ func probesOptions(cfg *Config, source bool) probes.Options {
 	return probes.Options{
 		Points: cfg.Points, Latencies: cfg.Latencies, Source: source,
 		Sleeps: slices.Contains(cfg.Waiting, ledger.WaitSleep), Goroutines: cfg.speedsUp(),
-		Period: cfg.Period, Log: cfg.Log,
+		NoJavaAgent: cfg.NoJavaAgent, Period: cfg.Period, Log: cfg.Log,
 	}
 }
 

@@ -81,8 +81,8 @@ func javaFile(class, source string) string {
 	return path.Join(path.Dir(strings.ReplaceAll(class, ".", "/")), source)
 }
 
-// JavaPieces are texts that all classes have in them that have the point. They find these among the many that a
-// program loads.
+// JavaPieces are texts that all classes have in them that may have the point. They find these among the many that a
+// program loads. Behind a zero byte stands the name of the class itself.
 func (s *Spec) JavaPieces() []string {
 	slashed := func(class string) string { return strings.ReplaceAll(class, ".", "/") }
 	switch {
@@ -91,8 +91,7 @@ func (s *Spec) JavaPieces() []string {
 	case s.Kind == Line:
 		return []string{constant(path.Base(s.File))}
 	case !strings.Contains(s.Func, "*"):
-		i := strings.LastIndexByte(s.Func, '.')
-		return []string{constant(slashed(s.Func[:i])), constant(s.Func[i+1:])}
+		return []string{"\x00" + slashed(s.Func[:strings.LastIndexByte(s.Func, '.')])}
 	}
 	return strings.FieldsFunc(s.Func, func(r rune) bool { return r == '.' || r == '*' })
 }

@@ -88,7 +88,7 @@ func TestJavaPlaces(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.spec, found, err)
 		}
 		for _, piece := range s.JavaPieces() {
-			if c.places > 0 && !strings.Contains(string(data), piece) {
+			if c.places > 0 && piece != "\x00Shapes" && !strings.Contains(string(data), piece) {
 				t.Errorf("%s: %q is not in the class", c.spec, piece)
 			}
 		}

@@ -114,7 +114,7 @@ func (p *Points) Call(at classfile.Place, counter int) classfile.Call {
 }
 
 // Rewrite has classes rewritten from now on, as they are loaded: those that have all pieces of one of the groups among
-// their bytes. It is called once.
+// their bytes. A piece that begins with a zero byte is a class's name instead. It is called once.
 func (p *Points) Rewrite(groups [][]string, f Rewriter) error {
 	p.over.Go(func() { p.serve(f) })
 	command := binary.LittleEndian.AppendUint16([]byte{'W'}, uint16(len(groups)))

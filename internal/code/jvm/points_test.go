@@ -158,7 +158,7 @@ func TestPoints(t *testing.T) {
 				t.Fatalf("counter %d: %v", n, err)
 			}
 		}
-		if err := p.Rewrite([][]string{{"\x01\x00\x0aSteps.java"}}, p.rewrite(t)); err != nil {
+		if err := p.Rewrite([][]string{{"\x01\x00\x0aSteps.java"}, {"\x00Nothing"}}, p.rewrite(t)); err != nil {
 			t.Fatal(err)
 		}
 		loaded, err := p.Loaded()

@@ -59,7 +59,7 @@ type javaFind struct {
 	methods map[jvm.Frame]bool // that have it
 	classes map[string]bool    // of each process, that have it
 	near    []int              // of a line without code: the nearest ones with code
-	without string             // a class that should have it, and has not
+	without string             // a class, or its source file, that should have it and has not
 	bodies  bool               // a method without code is meant
 	failure error              // why it cannot be counted
 }
@@ -167,6 +167,11 @@ func (j *java) await() {
 	}
 }
 
+var (
+	errNoAgent   = errors.New("that needs the agent, which --java-agent off refuses")
+	errOldKernel = errors.New("this kernel does not tell what a process has mapped (Linux 6.7 and newer do)")
+)
+
 // begun is what is known of a process that is no VM so far, or that cannot be asked yet.
 type begun struct{ first, next time.Time }
 
@@ -191,9 +196,9 @@ func (j *java) look(processes map[ledger.Process]*begun) error {
 			continue
 		}
 		vm, err := j.load(p.PID)
-		if (errors.Is(err, jvm.ErrEarly) || errors.Is(err, jvm.ErrSilent)) && now.Sub(b.first) < javaBegins {
+		if early := errors.Is(err, jvm.ErrEarly) && now.Sub(b.first) < javaBegins; early || errors.Is(err, jvm.ErrSilent) {
 			b.next = now
-			continue // it has only begun
+			continue // it has only begun, or is busy
 		}
 		j.add(p, vm)
 		if err != nil {
@@ -232,6 +237,12 @@ func (j *java) isJava(process int, age time.Duration) bool {
 
 // load loads the agent into a VM that runs, and has its classes changed.
 func (j *java) load(process int) (*javaVM, error) {
+	switch {
+	case j.counters.options.NoJavaAgent:
+		return nil, errNoAgent
+	case j.counters.off:
+		return nil, errOldKernel
+	}
 	inner, err := target.InnerOf(process)
 	if err != nil {
 		return nil, err
@@ -363,7 +374,9 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 	case len(found.Places) == 0:
 		f.near = append(f.near, found.Near...)
 		f.bodies = f.bodies || found.Bodies > 0
-		f.without = class
+		if f.without = class; spec.Kind == point.Line && found.File != "" {
+			f.without = found.File
+		}
 		return false
 	case j.keyed[i]:
 		f.failure = errors.New("%argN cannot be read in Java code")
@@ -461,6 +474,23 @@ func (j *java) has(i int) bool {
 	return f != nil && len(f.classes) > 0
 }
 
+// errNoClass is the error for a point that no class has.
+func errNoClass(spec point.Spec) error {
+	return fmt.Errorf("resolving progress point %s: no class that was loaded has it", spec.Text)
+}
+
+// met tells whether points were looked for in some VM.
+func (j *java) met() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, v := range j.vms {
+		if v != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // why says why a point is not in the Java code where it should be; nil: nothing says so.
 func (j *java) why(i int) error {
 	j.mu.Lock()
@@ -490,7 +520,7 @@ func (j *java) reason(i int) error {
 		return hint.New(fmt.Errorf("%s: %s has no such method", doing, f.without), "javap -p lists the methods of a class")
 	case len(f.near) == 0:
 		return hint.New(fmt.Errorf("%s: %s was compiled without line numbers", doing, f.without),
-			"compile it without -g:none, or count a method: func:"+f.without+".METHOD")
+			"compile it without -g:none, or count a method: func:CLASS.METHOD")
 	}
 	slices.Sort(f.near)
 	return hint.New(fmt.Errorf("%s: no code of %s is on this line", doing, f.without),

@@ -21,6 +21,8 @@ type Options struct {
 	Sleeps     bool // follow goroutines that sleep: their sleep counts for the line that calls time.Sleep
 	Goroutines bool // follow goroutines that wait for each other
 
+	NoJavaAgent bool // points in Java code cannot be counted
+
 	Period time.Duration // of sampling
 	Log    *slog.Logger
 }

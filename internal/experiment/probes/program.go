@@ -54,13 +54,11 @@ func loadCode(programs []Program) bool {
 	})
 }
 
-// mayBeJava tells whether some of the programs are a Java virtual machine, or start one in themselves.
-func mayBeJava(programs []Program) bool {
-	return slices.ContainsFunc(programs, func(p Program) bool {
-		return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
-			name := filepath.Base(b.Name())
-			return name == "libjli.so" || name == "libjvm.so"
-		})
+// isJavaVM tells whether a program is a Java virtual machine, or starts one in itself.
+func isJavaVM(p Program) bool {
+	return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
+		name := filepath.Base(b.Name())
+		return name == "libjli.so" || name == "libjvm.so"
 	})
 }
 

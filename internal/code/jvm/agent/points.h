@@ -21,7 +21,8 @@
  *	N  u32 event, text name
  *		names the next counter
  *	W  u16 groups, of each: u8 pieces, of each: a text
- *		from now on classes are sent that have all pieces of a group in them
+ *		from now on classes are sent that have all pieces of a group in them; a piece that
+ *		begins with a zero byte is the class's name
  *	L	tell of all classes that are loaded: "L", then to the packet's end: text signature,
  *		text source file
  *	T  to the packet's end: text signature
@@ -131,8 +132,17 @@ static int occurs(const u8 *piece, u32 n, const u8 *bytes, u32 size)
 	return 0;
 }
 
+static int is_name(const u8 *piece, u32 n, const char *name)
+{
+	u32 i;
+
+	for (i = 0; name && i < n && name[i] && name[i] == (char)piece[i]; i++)
+		;
+	return name && i == n && !name[i];
+}
+
 /* Whether whatif wants to see a class. */
-static int wanted(const struct session *s, const u8 *bytes, u32 size)
+static int wanted(const struct session *s, const char *name, const u8 *bytes, u32 size)
 {
 	struct in in = { s->wanted, s->wanted + s->wanted_size };
 	u32 groups = get(&in, 2);
@@ -145,7 +155,8 @@ static int wanted(const struct session *s, const u8 *bytes, u32 size)
 
 			if (!piece)
 				return 0;
-			all = all && occurs(piece, n, bytes, size);
+			all = all && (n && !*piece ? is_name(piece + 1, n - 1, name) :
+						     occurs(piece, n, bytes, size));
 		}
 		if (all)
 			return 1;
@@ -271,7 +282,7 @@ static void class_loaded(jvmti_env vm, jni_env jni, object redefined, object loa
 	(void)redefined;
 	(void)loader;
 	(void)domain;
-	if (!s || s->classes < 0 || size <= 0 || size > MOST_CLASS || !wanted(s, bytes, size) ||
+	if (!s || s->classes < 0 || size <= 0 || size > MOST_CLASS || !wanted(s, name, bytes, size) ||
 	    !lock_within(&s->class_lock, CLASS_PATIENCE))
 		return;
 	if (s->classes >= 0 && !exchange(s, name, bytes, size, new_size, new_bytes)) {
