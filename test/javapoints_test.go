@@ -52,8 +52,8 @@ func TestJavaPoints(t *testing.T) {
 	if want := []int64{20000, 10000, 1, 20000}; !slices.Equal(d.End.Visits, want) {
 		t.Errorf("visits: %d, not %d; %+v", d.End.Visits, want, d.Warnings)
 	}
-	if d.Points[0].Name != "loop" || !slices.Equal(d.End.Sites, []int{1, 1, 1, 1}) {
-		t.Errorf("points %+v at %d places", d.Points, d.End.Sites)
+	if d.Run.Points[0].Name != "loop" || !slices.Equal(d.End.Sites, []int{1, 1, 1, 1}) {
+		t.Errorf("points %+v at %d places", d.Run.Points, d.End.Sites)
 	}
 	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
