@@ -60,6 +60,10 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Not sooner: in VMs that run already the kernel side finds the counters at ticks.
+	if err := r.probes.FollowJava(r.ledger.Members, r.launcher.starting); err != nil {
+		return nil, err
+	}
 	if !cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
 		r.ledger.MeasureTicks()
 	}
@@ -183,10 +187,7 @@ func (r *run) open() (err error) {
 	if err := r.checkTargets(programs); err != nil {
 		return err
 	}
-	if err := r.subject.join(r.ledger); err != nil {
-		return err
-	}
-	return r.probes.FollowJava(r.ledger.Members, r.launcher.starting)
+	return r.subject.join(r.ledger)
 }
 
 // probesOptions says what is to be probed.

@@ -108,6 +108,9 @@ func (p *Points) Name(event int, name string) (int, error) {
 	return p.named - 1, nil
 }
 
+// Pulse has the agent count at the last counter that was named, so that the kernel side finds the table.
+func (p *Points) Pulse() error { return p.ask([]byte{'P'}, 0, nil) }
+
 // Call is a call at a place that counts at a counter.
 func (p *Points) Call(at classfile.Place, counter int) classfile.Call {
 	return classfile.Call{Place: at, Class: p.helper, Name: classfile.HelperMethod(counter)}

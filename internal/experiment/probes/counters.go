@@ -47,7 +47,8 @@ type counters struct {
 	only    bool            // whole executions are measured, so points that come are only told
 	told    map[string]bool // warnings
 
-	javaPrefix string // of the names in tables that count points in Java code; their number follows
+	javaPrefix string          // of the names in tables that count points in Java code; their number follows
+	javaRead   map[string]bool // such names that were read
 }
 
 // event is what happens at points of a name.
@@ -70,7 +71,7 @@ func newCounters(l *ledger.Ledger, o Options, e ends) *counters {
 		specs: slices.Clone(o.Points), taken: len(o.Points), places: make([]int, len(o.Points)),
 		keys: make(map[int]keyed), files: make(map[fileID]lookedInto),
 		met: make(map[string]bool), events: make(map[event]bool), told: make(map[string]bool),
-		javaPrefix: javaName(),
+		javaPrefix: javaName(), javaRead: make(map[string]bool),
 	}
 	c.found.at = make([]uint64, len(o.Points))
 	for i, s := range c.specs {
@@ -247,8 +248,8 @@ func (c *counters) named() error {
 		var points ledger.Points
 		kind := source.Event(n.Event)
 		text := source.Clean(n.Text)
-		if i := c.javaPoint(text); i >= 0 {
-			points = 1 << i
+		if strings.HasPrefix(text, c.javaPrefix) {
+			points = c.javaPoint(text)
 		} else if text != "" && kind >= source.Progress && kind <= source.End {
 			points = c.points(text, kind)
 		}
@@ -257,14 +258,21 @@ func (c *counters) named() error {
 	return errors.Join(errs...)
 }
 
-// javaPoint is the point in Java code that has a name in a table; negative: none.
-func (c *counters) javaPoint(name string) int {
-	number, ok := strings.CutPrefix(name, c.javaPrefix)
-	i, err := strconv.Atoi(number)
-	if !ok || err != nil || i < 0 || i >= len(c.options.Points) {
-		return -1
+// javaPoint is the point in Java code that has a name in a table. The caller holds mu.
+func (c *counters) javaPoint(name string) ledger.Points {
+	c.javaRead[name] = true
+	i, err := strconv.Atoi(strings.TrimPrefix(name, c.javaPrefix))
+	if err != nil || i < 0 || i >= len(c.options.Points) {
+		return 0
 	}
-	return i
+	return 1 << i
+}
+
+// hasRead tells whether the kernel side has read a counter for Java code, by its name.
+func (c *counters) hasRead(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.javaRead[name]
 }
 
 // inJava takes in that Java code has a point, at some places more.

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/code/jvm"
 	"whatif/internal/code/jvm/classfile"
 	"whatif/internal/hint"
@@ -34,11 +36,12 @@ type java struct {
 	specs    map[int]point.Spec // points that Java code may have
 	keyed    map[int]bool       // those of them that are the end of a latency with a key
 
-	mu     sync.Mutex
-	vms    map[ledger.Process]*javaVM // nil: it cannot be asked
-	closed bool
-	over   sync.WaitGroup
-	stop   chan struct{}
+	mu      sync.Mutex
+	vms     map[ledger.Process]*javaVM // nil: it cannot be asked
+	everMet bool                       // points were looked for in a VM that is gone
+	closed  bool
+	over    sync.WaitGroup
+	stop    chan struct{}
 
 	finds map[int]*javaFind
 }
@@ -181,6 +184,7 @@ func (j *java) look(processes map[ledger.Process]*begun) error {
 	if err != nil {
 		return err
 	}
+	j.forget(all)
 	now := time.Now()
 	for _, p := range all {
 		b := processes[p]
@@ -214,6 +218,26 @@ func (j *java) knows(p ledger.Process) bool {
 	defer j.mu.Unlock()
 	_, known := j.vms[p]
 	return known
+}
+
+// forget gives up VMs that are gone.
+func (j *java) forget(members []ledger.Process) {
+	j.mu.Lock()
+	var gone []*javaVM
+	for p, v := range j.vms {
+		// The list may be incomplete, if it has changed while it was read.
+		if !slices.Contains(members, p) && errors.Is(unix.Kill(p.PID, 0), unix.ESRCH) {
+			delete(j.vms, p)
+			gone = append(gone, v)
+		}
+	}
+	j.everMet = j.everMet || slices.ContainsFunc(gone, func(v *javaVM) bool { return v != nil })
+	j.mu.Unlock()
+	for _, v := range gone {
+		if v != nil {
+			v.close()
+		}
+	}
 }
 
 func (j *java) add(p ledger.Process, v *javaVM) {
@@ -289,6 +313,11 @@ func (j *java) prepare(v *javaVM) error {
 		v.numbers[i] = n
 		groups = append(groups, spec.JavaPieces())
 	}
+	if v.vm != nil {
+		if err := j.settle(v); err != nil {
+			return err
+		}
+	}
 	if err := v.points.Rewrite(groups, func(name string, class []byte) []byte { return j.rewrite(v, class) }); err != nil {
 		return err
 	}
@@ -298,6 +327,27 @@ func (j *java) prepare(v *javaVM) error {
 	}
 	return v.points.Again(j.candidates(loaded))
 }
+
+// settle waits until the kernel side reads the counters of a VM that ran before it was a target: counting begins with
+// the first reading, which would miss what was counted before.
+func (j *java) settle(v *javaVM) error {
+	name := fmt.Sprintf("%sread %d", j.counters.javaPrefix, v.process)
+	if _, err := v.points.Name(int(source.Progress), name); err != nil {
+		return err
+	}
+	for end := time.Now().Add(settlesWithin); time.Now().Before(end); {
+		if err := errors.Join(v.points.Pulse(), j.counters.named()); err != nil {
+			return err
+		}
+		if j.counters.hasRead(name) {
+			return nil
+		}
+	}
+	j.log.Debug("the counters of a Java VM are not read yet", "process", v.process)
+	return nil
+}
+
+const settlesWithin = 2 * time.Second
 
 // candidates are the classes that may have a point.
 func (j *java) candidates(loaded []jvm.Loaded) (signatures []string) {
@@ -483,12 +533,7 @@ func errNoClass(spec point.Spec) error {
 func (j *java) met() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, v := range j.vms {
-		if v != nil {
-			return true
-		}
-	}
-	return false
+	return j.everMet || slices.ContainsFunc(slices.Collect(maps.Values(j.vms)), func(v *javaVM) bool { return v != nil })
 }
 
 // why says why a point is not in the Java code where it should be; nil: nothing says so.

@@ -20,6 +20,7 @@
  *		defines the class that counts, for all others to see; whatif does that once in a VM
  *	N  u32 event, text name
  *		names the next counter
+ *	P	counts for about 10 ms at the last counter, so that the kernel side reads the table
  *	W  u16 groups, of each: u8 pieces, of each: a text
  *		from now on classes are sent that have all pieces of a group in them; a piece that
  *		begins with a zero byte is the class's name
@@ -43,6 +44,7 @@ enum {
 	MOST_CLASS = 16 << 20,
 	CLASS_PATIENCE = 2000, /* ms */
 	MOST_FRAMES = 256,
+	PULSE = 2000000,
 	NO_TABLE = -2, /* another whatif counts points in this VM */
 	WRONG = -3,    /* a command that makes no sense */
 	NO_HELPER = -4, /* this VM cannot have the class that counts */
@@ -338,6 +340,17 @@ static s32 name_counter(struct in in)
 	return 0;
 }
 
+static s32 pulse(void)
+{
+	u32 used = whatif_points_table.used, i;
+
+	if (!used)
+		return WRONG;
+	for (i = 0; i < PULSE; i++)
+		__atomic_fetch_add(&counters[used - 1].count, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
 static s32 want(struct session *s, struct in in)
 {
 	u32 n = in.end - in.at, i;
@@ -480,6 +493,8 @@ static s32 obey_points(struct session *s, jni_env jni, u32 n)
 		return define_helper(s, jni, n);
 	case 'N':
 		return name_counter(in);
+	case 'P':
+		return pulse();
 	case 'W':
 		return want(s, in);
 	case 'S': /* see start.h */
