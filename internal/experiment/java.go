@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"whatif/internal/code/jvm"
@@ -60,7 +61,7 @@ func (t *unitTable) javaOf(process int) *javaVM {
 			return nil
 		}
 		if t.noAgent {
-			t.doubtJava(fmt.Sprintf("--java-agent off: the units of the Java VM %d are methods, not lines", process))
+			t.doubtJava("--java-agent off: the units of Java VMs are methods, not lines")
 		}
 		return &javaVM{VM: vm, hadMap: vm.HasMap(), noAgent: t.noAgent}
 	}
@@ -129,7 +130,9 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 }
 
 // doubtJava remembers a warning.
-func (t *unitTable) doubtJava(text string) { t.made.doubts = append(t.made.doubts, text) }
+func (t *unitTable) doubtJava(text string) {
+	t.made.doubts = append(t.made.doubts, strings.ReplaceAll(text, "\n", "; "))
+}
 
 // javaDoubts gives each warning about Java VMs once.
 func (t *unitTable) javaDoubts() (texts []string) {

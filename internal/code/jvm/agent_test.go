@@ -160,6 +160,17 @@ int main(void)
 	}
 }
 
+func TestAdmin(t *testing.T) {
+	for text, want := range map[string]uint32{
+		"         0          0 4294967295\n": 0, "0 100000 65536\n": 100000, "1 200000 10\n0 1000 1\n": 1000, "": 0,
+		"0 x 1\n": 0, "5 7 1\n": 0, "0 -1 5\n": 0,
+	} {
+		if got := adminOf(text); got != want {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}
+
 // toy starts a Java program that works for some seconds, and gives what it prints at its end.
 func toy(t *testing.T, seconds string) (vm *VM, wait func() string) {
 	t.Helper()

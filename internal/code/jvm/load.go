@@ -3,6 +3,7 @@ package jvm
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -26,8 +27,10 @@ import (
 type Agent struct{ conn *os.File }
 
 // ErrNotLoaded means that the VM has refused the agent.
-var ErrNotLoaded = errors.New("the VM does not load agents (-XX:-EnableDynamicAgentLoading, or no directory from which " +
-	"code can be executed)")
+var ErrNotLoaded = errors.New("the VM has refused it")
+
+// errNoCode means that code cannot be loaded from a directory.
+var errNoCode = errors.New("code there cannot be executed")
 
 // The names of what is in the directory for the agent.
 const (
@@ -43,7 +46,7 @@ var directories = []string{"/tmp", "/var/tmp", "/dev/shm"}
 func (v *VM) Load() (*Agent, error) {
 	var errs []error
 	for _, path := range v.places() {
-		dir, err := openfile.MakeFresh(v.uid, v.rootPath(), path)
+		dir, err := openfile.MakeFresh(v.uid, v.admin(), v.rootPath(), path)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 			continue
@@ -57,11 +60,31 @@ func (v *VM) Load() (*Agent, error) {
 			a.Close()
 		}
 		errs = append(errs, err)
-		if !errors.Is(err, ErrNotLoaded) {
-			break // the VM cannot be asked
+		if !errors.Is(err, errNoCode) {
+			break // another directory does not help
 		}
 	}
 	return nil, fmt.Errorf("loading the agent into the Java VM %d: %w", v.process, errors.Join(errs...))
+}
+
+// admin is the user who is root in the VM's user namespace; 0: it is root, or that is not known.
+func (v *VM) admin() uint32 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/uid_map", v.process))
+	if err != nil {
+		return 0
+	}
+	return adminOf(string(text))
+}
+
+// adminOf reads lines such as "0 100000 65536": ids inside, outside, and how many.
+func adminOf(uidMap string) uint32 {
+	for line := range strings.Lines(uidMap) {
+		var inside, outside, n uint32
+		if _, err := fmt.Sscan(line, &inside, &outside, &n); err == nil && inside == 0 && n > 0 {
+			return outside
+		}
+	}
+	return 0
 }
 
 // places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first has
@@ -100,12 +123,16 @@ func (v *VM) loadFrom(dir *openfile.Fresh) (*Agent, error) {
 		return nil, err
 	}
 	reply = strings.TrimSpace(reply)
-	if strings.HasSuffix(reply, "return code: 9") {
+	if strings.HasSuffix(reply, "return code: 9") || strings.Contains(reply, "live phase") {
 		return nil, ErrEarly
 	}
 	if !strings.HasSuffix(reply, "return code: 0") {
 		_, why, _ := strings.Cut(reply, "\n")
-		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
+		err := fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
+		if strings.Contains(why, "was not loaded") {
+			err = fmt.Errorf("%w: %w", errNoCode, err)
+		}
+		return nil, err
 	}
 	// The agent has connected before the VM has answered.
 	fd, _, err := unix.Accept4(listener, unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
@@ -127,13 +154,19 @@ func (a *Agent) Read(packet []byte) (int, error) { return a.conn.Read(packet) }
 
 // Commands of the agent: see agent/agent.c.
 const (
-	AllCode   = 'G' // tell of all code
-	FlushCode = 'F' // have all methods compiled anew
+	AllCode      = 'G' // tell of all code
+	FlushCode    = 'F' // have all methods compiled anew
+	FlushClasses = 'T' // have the code anew that has methods of the same classes as these
 )
 
-// Ask gives the agent a command. It does not wait until it is done.
-func (a *Agent) Ask(command byte) error {
-	_, err := a.conn.Write([]byte{command})
+// Ask gives the agent a command, about methods by the numbers that the agent has told. It does not wait until the
+// command is done.
+func (a *Agent) Ask(command byte, methods ...uint64) error {
+	packet := []byte{command}
+	for _, m := range methods {
+		packet = binary.LittleEndian.AppendUint64(packet, m)
+	}
+	_, err := a.conn.Write(packet)
 	return err
 }
 
