@@ -120,7 +120,7 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 	case errors.Is(a.err, jvm.ErrSilent), errors.Is(a.err, jvm.ErrEarly) && time.Since(j.first) < startsWithin:
 		j.unknown, j.next = true, time.Now().Add(askAgain)
 		t.log.Debug(a.err.Error())
-	case j.noAgent || errors.Is(a.err, jvm.ErrDisabled) || errors.Is(a.err, jvm.ErrEarly):
+	case j.noAgent || errors.Is(a.err, jvm.ErrDisabled):
 		j.refused = true
 		t.doubtJava(fmt.Sprintf("%v: its methods have no names, and are no units", a.err))
 	default:

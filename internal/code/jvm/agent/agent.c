@@ -582,9 +582,8 @@ static s32 prepare(struct session *s)
 	struct callbacks c = { { 0 } };
 	s32 phase = 0;
 
-	if ((*s->machine)->GetEnv(s->machine, &s->vm, JVMTI_1_2))
-		return 2;
-	if ((*s->vm)->GetPhase(s->vm, &phase) || phase != PHASE_LIVE)
+	if ((*s->machine)->GetEnv(s->machine, &s->vm, JVMTI_1_2) ||
+	    (*s->vm)->GetPhase(s->vm, &phase) || phase != PHASE_LIVE)
 		return TOO_EARLY;
 	if ((*s->vm)->AddCapabilities(s->vm, &needed))
 		return 3;
