@@ -294,8 +294,8 @@ func (h *HotSpot) finish(c *javaCode) bool {
 	return true
 }
 
-// Blunt gives the number of the method of code that may have been compiled before the agent was there: then it has lines
-// for safepoints only. Class is the method's. 0: the code has all its lines.
+// Blunt gives the number of the method of code that may have been compiled before the agent was there: then it has
+// lines for safepoints only. Class is the method's. 0: the code has all its lines.
 func (b *Body) Blunt() (method uint64, class string) {
 	return b.blunt, b.Name[:max(0, strings.LastIndexByte(b.Name, '.'))]
 }

@@ -91,7 +91,8 @@ func adminOf(uidMap string) uint32 {
 // the same name: then the VM's C library uses what it has, and does not map the file once more.
 func (v *VM) places() (paths []string) {
 	sum := fmt.Sprintf("/.whatif-%x-", sha256.Sum256(library))[:len("/.whatif-")+16] + "-"
-	before := regexp.MustCompile("^(/.*" + regexp.QuoteMeta(sum) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) + `( \(deleted\))?$`)
+	before := regexp.MustCompile("^(/.*" + regexp.QuoteMeta(sum) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) +
+		`( \(deleted\))?$`)
 	if maps, err := target.Maps(v.process); err == nil {
 		for _, m := range maps {
 			if found := before.FindStringSubmatch(m.Path); found != nil {
