@@ -124,8 +124,8 @@ func (t *unitTable) followAgent(m *maker) (changed bool) {
 	return changed
 }
 
-// forgetBlunt is called when the VM has thrown away its old code, if it does that. Old code that is sampled from now on is
-// asked about again.
+// forgetBlunt is called when the VM has thrown away its old code, if it does that. Old code that is sampled from now on
+// is asked about again.
 func (t *unitTable) forgetBlunt(m *maker) {
 	m.java.agent.flushed = true
 	for p, a := range m.answers {

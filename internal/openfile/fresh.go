@@ -21,8 +21,8 @@ type Fresh struct {
 var ErrOpenToAll = errors.New("other users may remove files from it")
 
 // MakeFresh makes a directory of user uid; its parent is resolved as for Regular. There must be nothing of that name,
-// and the parent must be a directory in which other users can rename and remove only their own files. It belongs to uid,
-// to root, or to admin, the user who is root in the process's user namespace.
+// and the parent must be a directory in which other users can rename and remove only their own files. It belongs to
+// uid, to root, or to admin, the user who is root in the process's user namespace.
 func MakeFresh(uid, admin uint32, root, path string) (f *Fresh, err error) {
 	f = &Fresh{Path: path, uid: uid}
 	err = inDirectory(uid, root, path, func(dir int, name string) error {

@@ -87,8 +87,8 @@ func adminOf(uidMap string) uint32 {
 	return 0
 }
 
-// places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first has
-// the same name: then the VM's C library uses what it has, and does not map the file once more.
+// places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first
+// has the same name: then the VM's C library uses what it has, and does not map the file once more.
 func (v *VM) places() (paths []string) {
 	sum := fmt.Sprintf("/.whatif-%x-", sha256.Sum256(library))[:len("/.whatif-")+16] + "-"
 	before := regexp.MustCompile("^(/.*" + regexp.QuoteMeta(sum) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) +
