@@ -44,8 +44,8 @@ func samplesIn(d *profile.Data, method string) (all, in int64) {
 	return all, in
 }
 
-// TestJava: code that HotSpot compiles while the program runs has units, without a flag for the JVM. A method has what is
-// inlined into it. Nothing of what told of the code stays behind.
+// TestJava: code that HotSpot compiles while the program runs has units, without a flag for the JVM. A method has what
+// is inlined into it. Nothing of what told of the code stays behind.
 func TestJava(t *testing.T) {
 	realkernel.Need(t)
 	java, classes := javaToy(t)

@@ -121,8 +121,8 @@ func (r *runFlags) defineUnits(f *flags) {
 		"with --kernel: the kernel's image with debug information, `FILE`, for lines of its source")
 	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
 	f.StringVar(&r.javaAgent, "java-agent", "on",
-		"off: load no agent into Java VMs; their units are methods then, and not lines (`ON|OFF`; see\n"+
-			"docs/jit.md)")
+		"`WHETHER` (on or off) an agent is loaded into Java VMs: without it their units are methods, not lines\n"+
+			"(see docs/jit.md)")
 	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
 }
 

@@ -99,8 +99,12 @@ func (t *unitTable) answerGenerated(e ledger.Event) error {
 		t.follow(m)
 	}
 	a := madeAnswer{e.Address, m.table.Find(e.Address)}
-	if m.java != nil && a.body == nil {
+	switch {
+	case m.java == nil:
+	case a.body == nil:
 		m.java.unknown = true
+	case m.java.agent != nil:
+		t.sharpen(m, a.body)
 	}
 	if t.made.answers < mostAnswers {
 		if _, again := m.answers[e.Place]; !again {

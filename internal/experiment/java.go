@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"whatif/internal/code/jvm"
@@ -60,7 +61,7 @@ func (t *unitTable) javaOf(process int) *javaVM {
 			return nil
 		}
 		if t.noAgent {
-			t.doubtJava(fmt.Sprintf("--java-agent off: the units of the Java VM %d are methods, not lines", process))
+			t.doubtJava("--java-agent off: the units of Java VMs are methods, not lines")
 		}
 		return &javaVM{VM: vm, hadMap: vm.HasMap(), noAgent: t.noAgent}
 	}
@@ -119,7 +120,7 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 	case errors.Is(a.err, jvm.ErrSilent), errors.Is(a.err, jvm.ErrEarly) && time.Since(j.first) < startsWithin:
 		j.unknown, j.next = true, time.Now().Add(askAgain)
 		t.log.Debug(a.err.Error())
-	case j.noAgent || errors.Is(a.err, jvm.ErrDisabled) || errors.Is(a.err, jvm.ErrEarly):
+	case j.noAgent || errors.Is(a.err, jvm.ErrDisabled):
 		j.refused = true
 		t.doubtJava(fmt.Sprintf("%v: its methods have no names, and are no units", a.err))
 	default:
@@ -129,7 +130,9 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 }
 
 // doubtJava remembers a warning.
-func (t *unitTable) doubtJava(text string) { t.made.doubts = append(t.made.doubts, text) }
+func (t *unitTable) doubtJava(text string) {
+	t.made.doubts = append(t.made.doubts, strings.ReplaceAll(text, "\n", "; "))
+}
 
 // javaDoubts gives each warning about Java VMs once.
 func (t *unitTable) javaDoubts() (texts []string) {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -15,6 +16,9 @@ type javaAgent struct {
 	hotspot *jit.HotSpot
 	lost    bool      // what the agent would have told: all code has to be asked for
 	again   time.Time // when that may be done
+	flushed bool      // code that the VM could throw away all at once is compiled anew
+	tried   map[string]bool
+	flush   []uint64 // methods of classes whose code is to be compiled anew
 
 	mu      sync.Mutex
 	room    sync.Cond // there is less to take in, or nothing more will be
@@ -34,7 +38,7 @@ const (
 )
 
 func newJavaAgent(a *jvm.Agent, t *jit.Table) *javaAgent {
-	j := &javaAgent{Agent: a, hotspot: jit.NewHotSpot(t)}
+	j := &javaAgent{Agent: a, hotspot: jit.NewHotSpot(t), tried: make(map[string]bool)}
 	j.room.L = &j.mu
 	go j.read()
 	return j
@@ -93,6 +97,9 @@ func (t *unitTable) followAgent(m *maker) (changed bool) {
 		heard, err := a.hotspot.Take(p)
 		changed = changed || heard.Changed
 		lost = lost || heard.Lost
+		if heard.Done == jvm.FlushCode {
+			t.forgetBlunt(m)
+		}
 		if heard.Failed {
 			t.log.Debug("a command of the agent has failed", "process", m.process, "command", string(heard.Done))
 		}
@@ -107,15 +114,50 @@ func (t *unitTable) followAgent(m *maker) (changed bool) {
 		a.lost, a.again = false, now.Add(allAgain)
 		t.ask(m, jvm.AllCode)
 	}
+	if len(a.flush) > 0 {
+		t.ask(m, jvm.FlushClasses, a.flush...)
+		a.flush = nil
+	}
 	if ended { // the VM, or what cannot be the agent: what it has told stays
 		m.java.dropAgent()
 	}
 	return changed
 }
 
+// forgetBlunt is called when the VM has thrown away its old code, if it does that. Old code that is sampled from now on
+// is asked about again.
+func (t *unitTable) forgetBlunt(m *maker) {
+	m.java.agent.flushed = true
+	for p, a := range m.answers {
+		if a.body == nil {
+			continue
+		}
+		if method, _ := a.body.Blunt(); method == 0 {
+			continue
+		}
+		if err := errors.Join(t.ledger.ForgetPlace(p), t.ledger.ForgetAddress(p)); err != nil {
+			t.log.Debug(err.Error())
+		}
+		delete(m.answers, p)
+		t.made.answers--
+	}
+}
+
+// mostFlushed bounds the classes whose code is compiled anew.
+const mostFlushed = 200
+
+// sharpen has code compiled anew that was sampled, and has lines for safepoints only.
+func (t *unitTable) sharpen(m *maker, b *jit.Body) {
+	a := m.java.agent
+	if method, class := b.Blunt(); method != 0 && a.flushed && !a.tried[class] && len(a.tried) < mostFlushed {
+		a.tried[class] = true
+		a.flush = append(a.flush, method)
+	}
+}
+
 // ask gives a VM's agent a command.
-func (t *unitTable) ask(m *maker, command byte) {
-	if err := m.java.agent.Ask(command); err != nil {
+func (t *unitTable) ask(m *maker, command byte, methods ...uint64) {
+	if err := m.java.agent.Ask(command, methods...); err != nil {
 		t.log.Debug("asking the agent", "process", m.process, "error", err)
 	}
 }

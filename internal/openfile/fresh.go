@@ -21,14 +21,18 @@ type Fresh struct {
 var ErrOpenToAll = errors.New("other users may remove files from it")
 
 // MakeFresh makes a directory of user uid; its parent is resolved as for Regular. There must be nothing of that name,
-// and the parent must be a directory in which other users can rename and remove only their own files.
-func MakeFresh(uid uint32, root, path string) (f *Fresh, err error) {
+// and the parent must be a directory in which other users can rename and remove only their own files. It belongs to
+// uid, to root, or to admin, the user who is root in the process's user namespace.
+func MakeFresh(uid, admin uint32, root, path string) (f *Fresh, err error) {
 	f = &Fresh{Path: path, uid: uid}
 	err = inDirectory(uid, root, path, func(dir int, name string) error {
 		if f.parent, err = Find(dir, "."); err != nil {
 			return err
 		}
-		if mode := f.parent.Mode; mode&unix.S_ISVTX == 0 && (mode&0o022 != 0 || f.parent.Uid != uid && f.parent.Uid != 0) {
+		if owner := f.parent.Uid; owner != uid && owner != 0 && owner != admin {
+			return ErrOpenToAll // whatever its mode
+		}
+		if f.parent.Mode&unix.S_ISVTX == 0 && f.parent.Mode&0o022 != 0 {
 			return ErrOpenToAll
 		}
 		if err := unix.Mkdirat(dir, name, 0o700); err != nil {

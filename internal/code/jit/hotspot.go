@@ -20,6 +20,7 @@ type HotSpot struct {
 	codes   map[uint64]*javaCode // of which places are still to come
 	growing *javaMethod          // its lines are being told; nil: none's
 	grows   uint64               // its number
+	flushed bool                 // see Body.Blunt
 }
 
 // NewHotSpot makes a HotSpot that fills a table.
@@ -123,6 +124,7 @@ func (h *HotSpot) Take(bytes []byte) (heard Heard, err error) {
 	case 'R':
 		heard.Done = p.u8()
 		heard.Failed = p.u32() != 0
+		h.flushed = h.flushed || heard.Done == 'F'
 	default:
 		return heard, errPacket
 	}
@@ -193,7 +195,9 @@ func (m *javaMethod) lineOf(bytecode uint16) int {
 
 // addCode takes in where code is. changed reports whether that is all of it.
 func (h *HotSpot) addCode(p *packet) (changed bool) {
-	c := &javaCode{start: p.u64(), size: uint64(p.u32()), method: h.methods[p.u64()], places: p.u32()}
+	c := &javaCode{start: p.u64(), size: uint64(p.u32())}
+	id := p.u64()
+	c.method, c.places = h.methods[id], p.u32()
 	for n := p.u16(); n > 0 && !p.short; n-- {
 		c.inlined = append(c.inlined, h.methods[p.u64()])
 	}
@@ -201,6 +205,9 @@ func (h *HotSpot) addCode(p *packet) (changed bool) {
 		return false
 	}
 	c.body = &Body{Function: c.method.Function, size: c.size, java: true}
+	if !h.flushed {
+		c.body.blunt = id
+	}
 	if c.places == 0 {
 		return h.finish(c)
 	}
@@ -285,6 +292,12 @@ func (h *HotSpot) finish(c *javaCode) bool {
 	c.body.lines = slices.Clip(c.body.lines)
 	h.table.add(c.start, c.size, c.body)
 	return true
+}
+
+// Blunt gives the number of the method of code that may have been compiled before the agent was there: then it has
+// lines for safepoints only. Class is the method's. 0: the code has all its lines.
+func (b *Body) Blunt() (method uint64, class string) {
+	return b.blunt, b.Name[:max(0, strings.LastIndexByte(b.Name, '.'))]
 }
 
 // frames are the frames at a site, the innermost first.

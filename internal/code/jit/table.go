@@ -17,8 +17,9 @@ type Body struct {
 	base   uint64 // the address of the code's beginning
 	size   uint64 // where a HotSpot has put it there
 	java   bool
-	sites  int // that its lines have
-	pieces int // how many pieces of a table are still this code
+	blunt  uint64 // see Blunt
+	sites  int    // that its lines have
+	pieces int    // how many pieces of a table are still this code
 }
 
 type line struct {

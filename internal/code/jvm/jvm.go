@@ -1,6 +1,6 @@
-// Package jvm asks a Java virtual machine for the code that it has compiled, through HotSpot's attach mechanism. Either an
-// agent is loaded into the VM, which tells of all code, with lines; or the VM writes down the names of its methods, and
-// nothing is loaded. No flag is needed, and the VM prints nothing, except that Java 21 and later warn of agents.
+// Package jvm asks a Java virtual machine for the code that it has compiled, through HotSpot's attach mechanism. Either
+// an agent is loaded into the VM, which tells of all code, with lines; or the VM writes down the names of its methods,
+// and nothing is loaded. No flag is needed, and the VM prints nothing, except that Java 21 and later warn of agents.
 //
 // The VM listens on a socket in its temporary directory, /tmp/.java_pidN. It makes that socket when it gets SIGQUIT and
 // finds a file /tmp/.attach_pidN. Without that file, or where attaching is switched off, SIGQUIT prints all stacks to

@@ -3,6 +3,7 @@ package jvm
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -26,21 +27,16 @@ import (
 type Agent struct{ conn *os.File }
 
 // ErrNotLoaded means that the VM has refused the agent.
-var ErrNotLoaded = errors.New("the VM does not load agents (-XX:-EnableDynamicAgentLoading, or no directory from which " +
-	"code can be executed)")
+var ErrNotLoaded = errors.New("the VM has refused it")
 
-// Errors of an agent that was loaded and does not go on.
-var (
-	ErrOther = errors.New("another whatif counts points in it")
-	errEnded = errors.New("the agent ends with error")
-)
+// errNoCode means that code cannot be loaded from a directory.
+var errNoCode = errors.New("code there cannot be executed")
 
-// What the agent returns if another session has its counters, NO_TABLE in agent/points.h, and if the VM has not begun,
-// TOO_EARLY in agent/agent.c.
-const (
-	tableTaken = "-2"
-	tooEarly   = "9"
-)
+// ErrOther means that another session of the agent has its counters.
+var ErrOther = errors.New("another whatif counts points in it")
+
+// tableTaken is how the VM's answer ends then: NO_TABLE in agent/points.h.
+const tableTaken = "return code: -2"
 
 // The names of what is in the directory for the agent.
 const (
@@ -65,7 +61,7 @@ func (v *VM) Load() (*Agent, error) {
 func (v *VM) load(purpose string, connections int) ([]*os.File, error) {
 	var errs []error
 	for _, path := range v.places() {
-		dir, err := openfile.MakeFresh(v.uid, v.rootPath(), path)
+		dir, err := openfile.MakeFresh(v.uid, v.admin(), v.rootPath(), path)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 			continue
@@ -79,18 +75,39 @@ func (v *VM) load(purpose string, connections int) ([]*os.File, error) {
 			c.Close()
 		}
 		errs = append(errs, err)
-		if !errors.Is(err, ErrNotLoaded) {
-			break // the VM cannot be asked
+		if !errors.Is(err, errNoCode) {
+			break // another directory does not help
 		}
 	}
 	return nil, fmt.Errorf("loading the agent into the Java VM %d: %w", v.process, errors.Join(errs...))
 }
 
-// places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first has
-// the same name: then the VM's C library uses what it has, and does not map the file once more.
+// admin is the user who is root in the VM's user namespace; 0: it is root, or that is not known.
+func (v *VM) admin() uint32 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/uid_map", v.process))
+	if err != nil {
+		return 0
+	}
+	return adminOf(string(text))
+}
+
+// adminOf reads lines such as "0 100000 65536": ids inside, outside, and how many.
+func adminOf(uidMap string) uint32 {
+	for line := range strings.Lines(uidMap) {
+		var inside, outside, n uint32
+		if _, err := fmt.Sscan(line, &inside, &outside, &n); err == nil && inside == 0 && n > 0 {
+			return outside
+		}
+	}
+	return 0
+}
+
+// places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first
+// has the same name: then the VM's C library uses what it has, and does not map the file once more.
 func (v *VM) places() (paths []string) {
 	sum := fmt.Sprintf("/.whatif-%x-", sha256.Sum256(library))[:len("/.whatif-")+16] + "-"
-	before := regexp.MustCompile("^(/.*" + regexp.QuoteMeta(sum) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) + `( \(deleted\))?$`)
+	before := regexp.MustCompile("^(/.*" + regexp.QuoteMeta(sum) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) +
+		`( \(deleted\))?$`)
 	if maps, err := target.Maps(v.process); err == nil {
 		for _, m := range maps {
 			if found := before.FindStringSubmatch(m.Path); found != nil {
@@ -121,15 +138,20 @@ func (v *VM) loadFrom(dir *openfile.Fresh, purpose string, connections int) (con
 	if err != nil {
 		return nil, err
 	}
-	if _, code, ran := strings.Cut(strings.TrimSpace(reply), "return code: "); !ran {
-		_, why, _ := strings.Cut(reply, "\n")
-		return nil, fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
-	} else if code == tableTaken {
-		return nil, ErrOther
-	} else if code == tooEarly {
+	reply = strings.TrimSpace(reply)
+	if strings.HasSuffix(reply, "return code: 9") || strings.Contains(reply, "live phase") {
 		return nil, ErrEarly
-	} else if code != "0" {
-		return nil, fmt.Errorf("%w %s", errEnded, code)
+	}
+	if strings.HasSuffix(reply, tableTaken) {
+		return nil, ErrOther
+	}
+	if !strings.HasSuffix(reply, "return code: 0") {
+		_, why, _ := strings.Cut(reply, "\n")
+		err := fmt.Errorf("%w: %s", ErrNotLoaded, strings.Join(strings.Fields(why), " "))
+		if strings.Contains(why, "was not loaded") {
+			err = fmt.Errorf("%w: %w", errNoCode, err)
+		}
+		return nil, err
 	}
 	for range connections {
 		// The agent has connected before the VM has answered.
@@ -163,13 +185,19 @@ func (a *Agent) Read(packet []byte) (int, error) { return a.conn.Read(packet) }
 
 // Commands of the agent: see agent/agent.c.
 const (
-	AllCode   = 'G' // tell of all code
-	FlushCode = 'F' // have all methods compiled anew
+	AllCode      = 'G' // tell of all code
+	FlushCode    = 'F' // have all methods compiled anew
+	FlushClasses = 'T' // have the code anew that has methods of the same classes as these
 )
 
-// Ask gives the agent a command. It does not wait until it is done.
-func (a *Agent) Ask(command byte) error {
-	_, err := a.conn.Write([]byte{command})
+// Ask gives the agent a command, about methods by the numbers that the agent has told. It does not wait until the
+// command is done.
+func (a *Agent) Ask(command byte, methods ...uint64) error {
+	packet := []byte{command}
+	for _, m := range methods {
+		packet = binary.LittleEndian.AppendUint64(packet, m)
+	}
+	_, err := a.conn.Write(packet)
 	return err
 }
 

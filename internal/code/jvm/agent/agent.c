@@ -42,7 +42,10 @@
  *
  * From whatif, done one after the other:
  *	G	tell of all code that there is, by D, M, C and P, then R
- *	F	have all methods compiled anew, with tables for all places, then R
+ *	F	have all methods compiled anew, with tables for all places, then R. VMs that know on
+ *		which classes code depends compile nothing anew
+ *	T	n times u64 method: have the code anew that has methods of these methods' classes,
+ *		then R
  *
  * A session whose options begin with "points:" is for progress points: see points.h.
  *
@@ -434,10 +437,10 @@ static s32 all_code(struct session *s)
 }
 
 /*
- * Has all methods compiled anew. Where no agent was there from the beginning, the VM does not know
- * on which classes code depends: at the first redefinition of any class it throws all code away.
+ * Has all methods compiled anew. Where no agent was there from the beginning, older VMs do not know
+ * on which classes code depends: at the first redefinition of any class they throw all code away.
  */
-static s32 flush_code(struct session *s, jni_env jni)
+static s32 flush_all(struct session *s, jni_env jni)
 {
 	object class = (*jni)->FindClass(jni, "java/lang/Override"); /* it has no code */
 	s32 error;
@@ -456,6 +459,26 @@ static u64 bit(u32 n) { return 1ULL << n; }
 #include "points.h"
 #include "start.h"
 
+/* Has all code compiled anew that has methods of the classes of some methods. */
+static s32 flush_classes(struct session *s, jni_env jni, const u8 *ids, u32 n)
+{
+	s32 error, first = 0;
+	object class;
+	method_id m;
+
+	for (; n >= sizeof(m); n -= sizeof(m), ids += sizeof(m)) {
+		memcpy(&m, ids, sizeof(m));
+		class = 0;
+		error = (*s->vm)->GetMethodDeclaringClass(s->vm, m, &class);
+		if (!error) {
+			error = (*s->vm)->RetransformClasses(s->vm, 1, &class);
+			(*jni)->DeleteLocalRef(jni, class);
+		}
+		first = first ? first : error;
+	}
+	return first;
+}
+
 static s32 obey(struct session *s, jni_env jni, u32 n)
 {
 	if (s->points)
@@ -464,7 +487,9 @@ static s32 obey(struct session *s, jni_env jni, u32 n)
 	case 'G':
 		return all_code(s);
 	case 'F':
-		return flush_code(s, jni);
+		return flush_all(s, jni);
+	case 'T':
+		return flush_classes(s, jni, s->command + 1, n - 1);
 	}
 	return -1;
 }
@@ -578,9 +603,8 @@ static s32 prepare(struct session *s)
 	struct callbacks c = { { 0 } };
 	s32 phase = 0;
 
-	if ((*s->machine)->GetEnv(s->machine, &s->vm, JVMTI_1_2))
-		return TOO_EARLY;
-	if ((*s->vm)->GetPhase(s->vm, &phase) || phase != PHASE_LIVE)
+	if ((*s->machine)->GetEnv(s->machine, &s->vm, JVMTI_1_2) ||
+	    (*s->vm)->GetPhase(s->vm, &phase) || phase != PHASE_LIVE)
 		return TOO_EARLY;
 	if (!s->points) {
 		if ((*s->vm)->AddCapabilities(s->vm, &needed))
