@@ -76,7 +76,7 @@ tools:
 # The BPF objects and their Go are committed; what is generated now must be the same. The generator's own dependencies are
 # in tools.mod.
 generate: tools
-	go generate ./bpf ./internal/coz
+	go generate ./bpf ./internal/coz ./internal/code/jvm
 	clang --version | head -1 > bpf/compiler.txt
 
 check-generated: tools

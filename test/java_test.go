@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,8 +44,8 @@ func samplesIn(d *profile.Data, method string) (all, in int64) {
 	return all, in
 }
 
-// TestJava: methods that HotSpot compiles while the program runs are units, without a flag for the JVM, and nothing of
-// what told their names stays behind.
+// TestJava: code that HotSpot compiles while the program runs has units, without a flag for the JVM. A method has what
+// is inlined into it. Nothing of what told of the code stays behind.
 func TestJava(t *testing.T) {
 	realkernel.Need(t)
 	java, classes := javaToy(t)
@@ -55,10 +56,14 @@ func TestJava(t *testing.T) {
 		t.Errorf("the program printed %q", out)
 	}
 	all, longer := samplesIn(d, "Toy.longWork")
-	_, shorter := samplesIn(d, "Toy.shortWork")
+	lines, _ := linesOf(d, "Toy.java") // of code that is not in longWork
+	shorter := lines[13] + lines[14] + lines[15] + lines[28] + lines[29]
 	// The work is 3 to 2. The rest is the JVM's own, which is much at the beginning.
 	if longer < all/4 || longer < shorter*12/10 || longer > shorter*19/10 {
 		t.Errorf("of %d samples %d in longWork, %d in shortWork: %+v", all, longer, shorter, d.Units)
+	}
+	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
+		t.Errorf("%v is left", left)
 	}
 	left, err := filepath.Glob("/tmp/perf-*.map")
 	if err != nil {
@@ -71,13 +76,81 @@ func TestJava(t *testing.T) {
 	}
 }
 
+// linesOf adds up the samples of lines of a file, each a unit.
+func linesOf(d *profile.Data, file string) (of map[int]int64, all int64) {
+	of = make(map[int]int64)
+	for _, e := range d.Experiments {
+		all += e.Samples
+		for id, n := range e.UnitSamples {
+			if u := d.Units[id]; u.Kind == "line" && u.File == file {
+				of[u.Line] += n
+			}
+		}
+	}
+	return of, all
+}
+
+// TestJavaLines: units are lines, also those of a method that is inlined into the loop that calls it, and a line can be
+// named by its class.
+func TestJavaLines(t *testing.T) {
+	realkernel.Need(t)
+	java, classes := javaToy(t)
+	d, out := profiled(t, []string{"-p", "syscall:write", "-t", "Toy:14", "-s", "0,50", "--experiment", "100ms"},
+		[]string{java, "-Xcheck:jni", "-cp", classes, "Toy", "4", "0"}, 0)
+	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
+		t.Errorf("the program printed %q", out)
+	}
+	// Each of these lines is two instructions of one cycle each, in all rounds of both loops.
+	lines, all := linesOf(d, "Toy.java")
+	mix := lines[13] + lines[14] + lines[15]
+	if mix < all/4 || slices.Min([]int64{lines[13], lines[14], lines[15]}) < mix/5 {
+		t.Errorf("of %d samples %v in mix, by lines: %+v", all, lines, d.Units)
+	}
+	if len(spedUp(d)) == 0 || warned(d, "java", "") || warned(d, "target-nowhere", "") {
+		t.Errorf("%d experiments, %+v", len(spedUp(d)), d.Warnings)
+	}
+}
+
+// TestJavaWithoutAgent: without the agent units are methods, and the report says so.
+func TestJavaWithoutAgent(t *testing.T) {
+	realkernel.Need(t)
+	java, classes := javaToy(t)
+	flags := []string{"-p", "syscall:write", "-s", "0,50", "--experiment", "100ms"}
+	without := [][]string{{java, "--java-agent", "off"}}
+	if later, _ := filepath.Glob("/usr/lib/jvm/*-2[1-9]-*/bin/java"); len(later) > 0 {
+		without = append(without, []string{later[0], "-XX:-EnableDynamicAgentLoading"})
+	}
+	for _, w := range without {
+		flags, program := flags, []string{w[0]}
+		if w[1] == "--java-agent" {
+			flags = append(flags, w[1:]...)
+		} else {
+			program = append(program, w[1:]...)
+		}
+		d, out := profiled(t, flags, append(program, "-cp", classes, "Toy", "4", "0"), 0)
+		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
+			t.Errorf("%v: the program printed %q", w, out)
+		}
+		all, in := samplesIn(d, "Toy.longWork")
+		if lines, _ := linesOf(d, "Toy.java"); in < all/10 || len(lines) > 0 {
+			t.Errorf("%v: of %d samples %d are in longWork: %+v", w, all, in, d.Units)
+		}
+		if !warned(d, "java", "methods, not lines") {
+			t.Errorf("%v: %+v", w, d.Warnings)
+		}
+	}
+}
+
 // TestJavaRefuses: a JVM that cannot be asked is not disturbed: SIGQUIT would print its stacks, or end it.
 func TestJavaRefuses(t *testing.T) {
 	realkernel.Need(t)
 	java, classes := javaToy(t)
 	for _, flag := range []string{"-XX:+DisableAttachMechanism", "-Xrs"} {
-		_, out := profiled(t, []string{"-p", "syscall:write", "-s", "0,50", "--experiment", "100ms"},
+		d, out := profiled(t, []string{"-p", "syscall:write", "-s", "0,50", "--experiment", "100ms"},
 			[]string{java, flag, "-cp", classes, "Toy", "2", "0"}, 0)
+		if !warned(d, "java", "attaching is switched off") {
+			t.Errorf("%s: %+v", flag, d.Warnings)
+		}
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%s: the program printed %q", flag, out)
 		}

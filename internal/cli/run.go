@@ -58,6 +58,7 @@ type runFlags struct {
 	preserveStatus     bool
 	noDelays           bool
 	runtimeFlags       bool
+	javaAgent          string
 	page               string   // the file that gets the results as a page
 	typed              []string // the command and its arguments
 	on                 elsewhere
@@ -121,6 +122,9 @@ func (r *runFlags) defineUnits(f *flags) {
 	f.StringVar(&r.vmlinux, "vmlinux", "",
 		"with --kernel: the kernel's image with debug information, `FILE`, for lines of its source")
 	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
+	f.StringVar(&r.javaAgent, "java-agent", "on",
+		"`WHETHER` (on or off) an agent is loaded into Java VMs: without it their units are methods, not lines\n"+
+			"(see docs/jit.md)")
 	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
 }
 
@@ -166,8 +170,8 @@ const (
 // config checks the flags and turns them into the session's configuration.
 func (r *runFlags) config(args []string) (experiment.Config, error) {
 	cfg := experiment.Config{
-		Args: args, User: r.user, RuntimeFlags: r.runtimeFlags, Kind: r.unit, Speedups: r.speedups,
-		Experiment: r.length, Warmup: r.warmup,
+		Args: args, User: r.user, RuntimeFlags: r.runtimeFlags, NoJavaAgent: r.javaAgent == "off",
+		Kind: r.unit, Speedups: r.speedups, Experiment: r.length, Warmup: r.warmup,
 		Duration: r.duration, Repeat: r.repeat, Seed: r.seed,
 		Kernel: r.kernel, Vmlinux: r.vmlinux,
 	}
@@ -241,6 +245,8 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("%d progress points, those of latencies included, %d are possible", points, experiment.MaxPoints)
 	case !slices.Contains([]string{"line", "func", "func-self", "file", "binary"}, r.unit):
 		return wrongLine("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
+	case r.javaAgent != "on" && r.javaAgent != "off":
+		return wrongLine("--java-agent %s: it is on or off", r.javaAgent)
 	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
 		return wrongLine("--period %v is not between 100us and 100ms", r.period)
 	case r.vmlinux != "" && !r.kernel:

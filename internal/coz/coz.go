@@ -36,10 +36,19 @@ import (
 // other user may write there. The file's name has a checksum of the content, because another
 // version of whatif may have another library.
 func Install() (path string, err error) {
+	path, err = InstallLibrary("libwhatif-coz", library)
+	if err != nil {
+		err = fmt.Errorf("installing the library for COZ's macros: %w", err)
+	}
+	return path, err
+}
+
+// InstallLibrary is Install for any library that is to be preloaded. Its file's name begins with name.
+func InstallLibrary(name string, library []byte) (path string, err error) {
 	uid := os.Geteuid()
 	var errs []error
 	for _, dir := range directories(uid, os.Getenv) {
-		path, err := install(dir, uid)
+		path, err := install(dir, uid, name, library)
 		if err == nil {
 			return path, nil
 		}
@@ -49,7 +58,7 @@ func Install() (path string, err error) {
 	if uid != 0 {
 		remedy = "set XDG_CACHE_HOME to a directory that is yours alone, and not mounted noexec"
 	}
-	return "", hint.New(fmt.Errorf("installing the library for COZ's macros: %w", errors.Join(errs...)), remedy)
+	return "", hint.New(errors.Join(errs...), remedy)
 }
 
 // directories returns the directories that the library may be in, best first. A file in /run lasts
@@ -66,7 +75,7 @@ func directories(uid int, getenv func(string) string) (dirs []string) {
 	return append(dirs, fmt.Sprintf("/run/user/%d/whatif", uid))
 }
 
-func install(dir string, uid int) (string, error) {
+func install(dir string, uid int, name string, library []byte) (string, error) {
 	// The dynamic linker splits LD_PRELOAD at blanks and colons, and replaces words with a dollar.
 	if strings.ContainsAny(dir, " \t\n:$") {
 		return "", fmt.Errorf("%s: LD_PRELOAD cannot have such a path", dir)
@@ -100,11 +109,11 @@ func install(dir string, uid int) (string, error) {
 		return "", errors.Join(err, fmt.Errorf("%s: code there cannot be executed", dir))
 	}
 	sum := sha256.Sum256(library)
-	path := filepath.Join(dir, fmt.Sprintf("libwhatif-coz-%x.so", sum[:8]))
-	if isInstalled(path, uid) {
+	path := filepath.Join(dir, fmt.Sprintf("%s-%x.so", name, sum[:8]))
+	if isInstalled(path, uid, library) {
 		return path, nil
 	}
-	return path, write(path)
+	return path, write(path, library)
 }
 
 // unchangeable returns an error for a directory in which another user can create or rename files.
@@ -125,7 +134,7 @@ func unchangeable(dir string, uid int) error {
 }
 
 // isInstalled reports whether the library is at the path, unchanged, from an earlier run.
-func isInstalled(path string, uid int) bool {
+func isInstalled(path string, uid int, library []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
@@ -142,8 +151,8 @@ func isInstalled(path string, uid int) bool {
 
 // write writes the library under a temporary name, and renames the complete file: another run may
 // look for it at the same time.
-func write(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".libwhatif-coz-")
+func write(path string, library []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".libwhatif-")
 	if err != nil {
 		return err
 	}

@@ -142,15 +142,15 @@ func TestInstallRefuses(t *testing.T) {
 		"replaced by the linker":     make("$ORIGIN", 0, 0o755),
 		"/tmp, which tools clean up": filepath.Join(t.TempDir(), "whatif"),
 	} {
-		if path, err := install(dir, 0); err == nil {
+		if path, err := install(dir, 0, "libwhatif-coz", library); err == nil {
 			t.Errorf("%s: installed as %s", why, path)
 		}
 	}
-	if _, err := install(make("mine", nobody, 0o700), nobody); err != nil {
+	if _, err := install(make("mine", nobody, 0o700), nobody, "libwhatif-coz", library); err != nil {
 		t.Errorf("a user's own: %v", err)
 	}
 	defer unix.Umask(unix.Umask(0o077))
-	if path, err := install(filepath.Join(own, "fine"), 0); err != nil {
+	if path, err := install(filepath.Join(own, "fine"), 0, "libwhatif-coz", library); err != nil {
 		t.Errorf("root's: %v", err)
 	} else if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("%v, %v", info, err)
@@ -160,7 +160,7 @@ func TestInstallRefuses(t *testing.T) {
 // TestInstallReplaces checks that a wrong file is replaced, and that a link's target is not written.
 func TestInstallReplaces(t *testing.T) {
 	own := ownDir(t)
-	path, err := install(own, 0)
+	path, err := install(own, 0, "libwhatif-coz", library)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestInstallReplaces(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := install(own, 0); err != nil || again != path || !isInstalled(path, 0) {
+		if again, err := install(own, 0, "libwhatif-coz", library); err != nil || again != path || !isInstalled(path, 0, library) {
 			t.Errorf("%s: %s, %v", why, again, err)
 		}
 	}

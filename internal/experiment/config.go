@@ -28,6 +28,8 @@ type Config struct {
 	User string   // see target.Config
 	// RuntimeFlags: what is started gets the variables with which runtimes write down the code that they make.
 	RuntimeFlags bool
+	// NoJavaAgent: nothing is loaded into Java VMs. Their units are methods then.
+	NoJavaAgent bool
 
 	Attach *Attach           // processes that run already; nil: none
 	System bool              // all processes; until Args, if there are any, have ended

@@ -10,6 +10,9 @@ func (d *debugInfo) check() {
 	for _, text := range d.units.missing() {
 		d.rec.warn("debug-info", "%s", text)
 	}
+	for _, text := range d.units.javaDoubts() {
+		d.rec.warn("java", "%s", text)
+	}
 }
 
 // interpreters warns of time in interpreters. It is called at the end: the share of a program's start is another one.

@@ -32,6 +32,7 @@ type generated struct {
 	places   map[*symbol.Binary][]ledger.Place
 	over     sync.Once
 	stop     chan struct{}
+	doubts   []string // about Java VMs, not told yet
 }
 
 func newGenerated() *generated {
@@ -98,8 +99,12 @@ func (t *unitTable) answerGenerated(e ledger.Event) error {
 		t.follow(m)
 	}
 	a := madeAnswer{e.Address, m.table.Find(e.Address)}
-	if m.java != nil && a.body == nil {
+	switch {
+	case m.java == nil:
+	case a.body == nil:
 		m.java.unknown = true
+	case m.java.agent != nil:
+		t.sharpen(m, a.body)
 	}
 	if t.made.answers < mostAnswers {
 		if _, again := m.answers[e.Place]; !again {
@@ -122,7 +127,7 @@ func (t *unitTable) makerOf(e ledger.Event) *maker {
 		if exe, err := target.Executable(e.Process); err == nil {
 			m.program = exe.Path
 		}
-		m.java = javaOf(e.Process)
+		m.java = t.javaOf(e.Process)
 		t.made.makers[id] = m
 	}
 	return m
@@ -133,11 +138,10 @@ func (t *unitTable) setGenerated(m *maker, p ledger.Place, a madeAnswer) error {
 	if a.body == nil {
 		return t.ledger.SetPlace(p, ledger.Code{})
 	}
-	frames := []symbol.Frame{a.body.Frame(a.address)}
-	origin := symbol.Origin{Path: m.program, Generated: true, Outside: a.body.Outside}
+	frames := a.body.Frames(a.address)
 	var code ledger.Code
 	code.Point, code.Line = pointOf(t.lines, frames)
-	return t.setPlace(p, code, module{origin: origin, name: m.program}, frames)
+	return t.setPlace(p, code, module{origin: a.body.Origin(m.program), name: m.program}, frames)
 }
 
 // followGenerated reads what processes write of their code, until stopGenerated is called.
@@ -167,9 +171,25 @@ func (t *unitTable) stopGenerated() { t.made.over.Do(func() { close(t.made.stop)
 // follow reads what a process has written since the last time, and corrects the answers that were given.
 func (t *unitTable) follow(m *maker) {
 	m.followed = time.Now()
+	changed := false
 	if m.java != nil {
-		t.followJava(m)
+		changed = t.followJava(m)
 	}
+	if m.java == nil || m.java.agent == nil {
+		changed = t.followFile(m) || changed
+	}
+	if m.table.Full() && !m.told {
+		m.told = true
+		t.log.Warn(fmt.Sprintf("process %d has made more code than there is memory for: "+
+			"its newest code belongs to no unit", m.process))
+	}
+	if changed {
+		t.correct(m)
+	}
+}
+
+// followFile reads what a process has written; changed reports whether the table may have changed.
+func (t *unitTable) followFile(m *maker) (changed bool) {
 	wait := min(longestLook, lookAgain<<min(m.missed, 8))
 	if (m.follower == nil || !m.isDump) && time.Since(m.looked) > wait {
 		m.looked = time.Now()
@@ -177,20 +197,17 @@ func (t *unitTable) follow(m *maker) {
 		m.look(t.log)
 	}
 	if m.follower == nil {
-		return
+		return false
 	}
 	changed, _, err := m.follower.Follow()
 	if err != nil {
 		t.log.Debug(err.Error(), "process", m.process, "file", m.file.Name())
 	}
-	if m.table.Full() && !m.told {
-		m.told = true
-		t.log.Warn(fmt.Sprintf("process %d has made more code than there is memory for: "+
-			"its newest code belongs to no unit", m.process))
-	}
-	if !changed {
-		return
-	}
+	return changed
+}
+
+// correct corrects the answers about a process's code that are other ones now.
+func (t *unitTable) correct(m *maker) {
 	t.nameRuntimes()
 	for p, was := range m.answers {
 		body := m.table.Find(was.address)

@@ -5,27 +5,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"whatif/internal/code/jvm"
 	"whatif/internal/target"
 )
 
-// javaVM is a Java virtual machine of the target. It writes down its code when it is asked to, so it is asked as long
-// as samples meet code without a name.
+// javaVM is a Java virtual machine of the target. An agent in it tells of its code; without the agent it writes down
+// its code when it is asked to, so it is asked as long as samples meet code without a name.
 type javaVM struct {
 	*jvm.VM
-	hadMap  bool // somebody else had it write its code down
-	unknown bool // code without a name was met since the VM was asked
+	agent   *javaAgent // nil: not loaded yet, or not to be had
+	noAgent bool       // the names are asked for
+	hadMap  bool       // somebody else had it write its code down
+	unknown bool       // code without a name was met since the VM was asked
 	asked   chan answered
+	first   time.Time // when it was asked for the first time
 	next    time.Time // when it may be asked again
 	refused bool      // it cannot be asked
 }
 
 // answered is what came of asking a VM.
 type answered struct {
-	took time.Duration
-	err  error
+	took  time.Duration
+	agent *jvm.Agent // nil: it has written its code down
+	err   error
 }
 
 const (
@@ -33,10 +38,12 @@ const (
 	// of a core at most.
 	askAgain   = 300 * time.Millisecond
 	askedParts = 50
+	// startsWithin is how long a VM may take to be ready for being asked.
+	startsWithin = 10 * time.Second
 )
 
 // javaOf tells whether a process is a Java virtual machine; nil: it is none.
-func javaOf(process int) *javaVM {
+func (t *unitTable) javaOf(process int) *javaVM {
 	maps, err := target.Maps(process)
 	if err != nil {
 		return nil
@@ -53,67 +60,119 @@ func javaOf(process int) *javaVM {
 		if err != nil {
 			return nil
 		}
-		return &javaVM{VM: vm, hadMap: vm.HasMap()}
+		if t.noAgent {
+			t.doubtJava("--java-agent off: the units of Java VMs are methods, not lines")
+		}
+		return &javaVM{VM: vm, hadMap: vm.HasMap(), noAgent: t.noAgent}
 	}
 	return nil
 }
 
-// followJava asks a VM for the names of its code, and takes in that it has written them down. It does not wait: a VM
-// may take long to answer.
-func (t *unitTable) followJava(m *maker) {
+// followJava asks a VM for its code, and takes in what it has told; changed reports whether the table may have changed.
+// It does not wait: a VM may take long to answer.
+func (t *unitTable) followJava(m *maker) (changed bool) {
 	j := m.java
+	if j.agent != nil {
+		return t.followAgent(m)
+	}
 	if j.asked != nil {
 		select {
 		case a := <-j.asked:
 			j.asked, j.next = nil, time.Now().Add(max(askAgain, askedParts*a.took))
-			t.takeJava(m, a.err)
+			t.takeJava(m, a)
 		default:
-			return
+			return false
 		}
 	}
 	if !j.unknown || j.refused || time.Now().Before(j.next) {
-		return
+		return false
+	}
+	if j.first.IsZero() {
+		j.first = time.Now()
 	}
 	j.unknown, j.asked = false, make(chan answered, 1)
-	go func(vm *jvm.VM, done chan<- answered) {
+	go func(vm *jvm.VM, load bool, done chan<- answered) {
 		begun := time.Now()
-		err := vm.WriteMap()
-		done <- answered{time.Since(begun), err}
-	}(j.VM, j.asked)
+		var a answered
+		if load {
+			a.agent, a.err = vm.Load()
+		} else {
+			a.err = vm.WriteMap()
+		}
+		a.took = time.Since(begun)
+		done <- a
+	}(j.VM, !j.noAgent, j.asked)
+	return false
 }
 
-// takeJava has the file read from its beginning: a VM writes all of it anew.
-func (t *unitTable) takeJava(m *maker, err error) {
+// takeJava takes in a VM's answer. What it writes down is read from the beginning: it writes all of it anew.
+func (t *unitTable) takeJava(m *maker, a answered) {
+	j := m.java
 	switch {
-	case err == nil:
+	case a.agent != nil:
+		m.forgetFile()
+		j.agent = newJavaAgent(a.agent, m.table)
+		t.ask(m, jvm.AllCode)
+		t.ask(m, jvm.FlushCode)
+	case a.err == nil:
 		m.forgetFile()
 		m.missed, m.looked = 0, time.Time{}
-	case errors.Is(err, jvm.ErrSilent):
-		t.log.Debug(err.Error())
+	case errors.Is(a.err, jvm.ErrSilent), errors.Is(a.err, jvm.ErrEarly) && time.Since(j.first) < startsWithin:
+		j.unknown, j.next = true, time.Now().Add(askAgain)
+		t.log.Debug(a.err.Error())
+	case j.noAgent || errors.Is(a.err, jvm.ErrDisabled):
+		j.refused = true
+		t.doubtJava(fmt.Sprintf("%v: its methods have no names, and are no units", a.err))
 	default:
-		m.java.refused = true
-		t.log.Warn(fmt.Sprintf("%v: its methods have no names, and are no units", err))
+		j.noAgent, j.unknown, j.next = true, true, time.Time{}
+		t.doubtJava(fmt.Sprintf("%v: its units are methods, not lines", a.err))
 	}
+}
+
+// doubtJava remembers a warning.
+func (t *unitTable) doubtJava(text string) {
+	t.made.doubts = append(t.made.doubts, strings.ReplaceAll(text, "\n", "; "))
+}
+
+// javaDoubts gives each warning about Java VMs once.
+func (t *unitTable) javaDoubts() (texts []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	texts, t.made.doubts = t.made.doubts, nil
+	return texts
+}
+
+// dropAgent ends the agent. The VM is not asked any more.
+func (j *javaVM) dropAgent() {
+	j.agent.close()
+	j.agent.hotspot.Close()
+	j.agent, j.refused = nil, true
 }
 
 // lastAnswer is how long whatif waits at its end for a VM that is writing.
 const lastAnswer = time.Second
 
-// forgetJava removes what a VM has written only because whatif asked it to.
+// forgetJava ends the agent in a VM, or removes what the VM has written only because whatif asked it to.
 func (t *unitTable) forgetJava(m *maker) {
 	j := m.java
 	if j == nil {
 		return
 	}
 	m.java = nil
+	if j.agent != nil {
+		j.dropAgent()
+	}
 	if j.asked != nil {
 		select {
-		case <-j.asked:
+		case a := <-j.asked:
+			if a.agent != nil {
+				a.agent.Close()
+			}
 		case <-time.After(lastAnswer):
 			return // it is still in use
 		}
 	}
-	if !j.hadMap {
+	if j.noAgent && !j.hadMap {
 		if err := j.RemoveMap(); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.log.Debug("removing the names of a Java VM's code", "process", m.process, "error", err)
 		}

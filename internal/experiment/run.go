@@ -33,7 +33,9 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	r := &run{cfg: &cfg, source: countsSource, launcher: &launcher{
 		cfg: &cfg, source: countsSource, exempt: &exemptions{of: cfg.Exempt, log: cfg.Log},
+		java: countsSource && !cfg.NoJavaAgent && probes.MayBeInJava(cfg.Points),
 	}}
+	defer r.launcher.close()
 	defer r.closeKernel()
 	if err := r.load(ctx); err != nil {
 		return nil, err
@@ -56,6 +58,10 @@ func Profile(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	clocks, err := startClocks(r.ledger, r.rec, r.cfg)
 	if err != nil {
+		return nil, err
+	}
+	// Not sooner: in VMs that run already the kernel side finds the counters at ticks.
+	if err := r.probes.FollowJava(r.ledger.Members, r.launcher.starting); err != nil {
 		return nil, err
 	}
 	if !cfg.Rests() { // else nothing is compared in virtual time, and ticks are few
@@ -164,8 +170,10 @@ func (r *run) open() (err error) {
 		}
 	}
 	var preloaded []string
-	if r.launcher.coz != "" {
-		preloaded = []string{r.launcher.coz}
+	for _, path := range []string{r.launcher.coz, r.launcher.agent} {
+		if path != "" {
+			preloaded = append(preloaded, path)
+		}
 	}
 	if err := r.probes.FindInSource(programs, preloaded...); err != nil {
 		return err
@@ -187,7 +195,7 @@ func probesOptions(cfg *Config, source bool) probes.Options {
 	return probes.Options{
 		Points: cfg.Points, Latencies: cfg.Latencies, Source: source,
 		Sleeps: slices.Contains(cfg.Waiting, ledger.WaitSleep), Goroutines: cfg.speedsUp(),
-		Period: cfg.Period, Log: cfg.Log,
+		NoJavaAgent: cfg.NoJavaAgent, Period: cfg.Period, Log: cfg.Log,
 	}
 }
 

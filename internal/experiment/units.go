@@ -50,9 +50,10 @@ type unitTable struct {
 	waits    map[uint32]ledger.WaitClass // units that are classes of waiting
 	full     bool                        // the user was told that there is no room for more units
 
-	made   *generated
-	loops  []*jit.Runtime        // of id i+1: it is the loop of this interpreter
-	saidOf map[*jit.Runtime]bool // the user was told how much it interpreted
+	made    *generated
+	noAgent bool                  // see Config.NoJavaAgent
+	loops   []*jit.Runtime        // of id i+1: it is the loop of this interpreter
+	saidOf  map[*jit.Runtime]bool // the user was told how much it interpreted
 
 	tablesFull bool // the user was told that there is no room for more tables
 }
@@ -73,8 +74,8 @@ func newUnitTable(
 		ids:      make(map[unitID]uint32),
 		chains:   make(map[string]uint32),
 		waits:    make(map[uint32]ledger.WaitClass),
-		made:     newGenerated(),
-		saidOf:   make(map[*jit.Runtime]bool),
+		made:     newGenerated(), noAgent: cfg.NoJavaAgent,
+		saidOf: make(map[*jit.Runtime]bool),
 	}
 }
 

@@ -188,7 +188,7 @@ func isCode(file string, line int, function string, match *symbol.FuncMatcher, f
 	if function != "" {
 		return match.Frame(f)
 	}
-	return file != "" && f.Line == line && symbol.MatchFile(file, f.File)
+	return file != "" && f.Line == line && (symbol.MatchFile(file, f.File) || symbol.MatchJava(file, f))
 }
 
 // Length returns the number of codes that the target names: itself and its callers.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"whatif/internal/code/symbol"
 )
 
 // Function is what a runtime's name for a piece of code says.
@@ -197,29 +199,28 @@ func cleanJulia(text string) (f Function, ok bool) {
 }
 
 var (
-	hotSpot    = regexp.MustCompile(`^\S+ ([\w.$/+]+)\.([\w$]+|<init>|<clinit>)(\(.*\))$`)
-	hotSpotOwn = regexp.MustCompile(`^(java|javax|jdk|sun|com\.sun)\.`)
+	hotSpot = regexp.MustCompile(`^\S+ ([\w.$/+]+)\.([\w$]+|<init>|<clinit>)(\(.*\))$`)
 	// A class that the VM makes for a lambda has a number, and behind it a class loader's address.
-	madeClass = regexp.MustCompile(`(\$\$Lambda)\$[0-9]+|[/+]0x[0-9a-f]+$`)
+	madeClass = regexp.MustCompile(`(\$\$Lambda)\$[0-9]+|[/+.]0x[0-9a-f]+$`)
 	// What HotSpot names besides methods: its interpreter, stubs, and code that leads from one of these to another.
 	hotSpotCode = regexp.MustCompile(`^(Interpreter|StubRoutines|I2C/C2I adapters|vtable chunks|MethodHandles adapters|` +
 		`.*Blob|.*_?[Ss]tub|Signature Handler.*|Runtime1 .*|C1 .*|C2 .*|OptoRuntime .*)`)
 )
+
+const hotSpotOutside = "Java VM's own code"
 
 // cleanHotSpot reads TYPE CLASS.METHOD(PARAMETERS), and the names of HotSpot's own code.
 func cleanHotSpot(text string) (f Function, ok bool) {
 	m := hotSpot.FindStringSubmatch(text)
 	if m == nil {
 		if hotSpotCode.MatchString(text) {
-			return Function{Name: text, Full: text, Outside: "Java VM's own code"}, true
+			return Function{Name: text, Full: text, Outside: hotSpotOutside}, true
 		}
 		return f, false
 	}
 	class := madeClass.ReplaceAllString(m[1], "$1")
 	f.Name = class + "." + m[2]
 	f.Full = f.Name + m[3]
-	if hotSpotOwn.MatchString(class) {
-		f.Outside = "Java's own library"
-	}
+	f.Outside = symbol.JavaLibrary(f.Full)
 	return f, true
 }

@@ -212,7 +212,7 @@ func TestDump(t *testing.T) {
 		t.Fatalf("%+v", b)
 	}
 	for address, line := range map[uint64]int{0x3000: 4, 0x300f: 4, 0x3010: 5, 0x30ff: 5} {
-		if got := b.Frame(address); got.Line != line || got.Short != "sum" {
+		if got := b.Frames(address)[0]; got.Line != line || got.Short != "sum" {
 			t.Errorf("%#x: %+v, want line %d", address, got, line)
 		}
 	}
@@ -233,7 +233,7 @@ func TestDumpOfV8(t *testing.T) {
 		t.Fatal(err)
 	}
 	for address, line := range map[uint64]int{0x1000: 2, 0x100f: 2, 0x1010: 3, 0x1050: 3, 0x2040: 0} {
-		if b := table.Find(address); b == nil || b.Frame(address).Line != line || b.File != "/srv/app.js" {
+		if b := table.Find(address); b == nil || b.Frames(address)[0].Line != line || b.File != "/srv/app.js" {
 			t.Errorf("%#x: %+v, want line %d", address, b, line)
 		}
 	}
@@ -282,7 +282,7 @@ func FuzzFollow(f *testing.F) {
 		}
 		for _, a := range []uint64{0, 0x1000, 0x7f10} {
 			if b := table.Find(a); b != nil {
-				b.Frame(a)
+				b.Frames(a)
 			}
 		}
 		table.Close()

@@ -15,27 +15,40 @@ type Body struct {
 	lines []line
 
 	base   uint64 // the address of the code's beginning
+	size   uint64 // where a HotSpot has put it there
+	java   bool
+	blunt  uint64 // see Blunt
+	sites  int    // that its lines have
 	pieces int    // how many pieces of a table are still this code
 }
 
 type line struct {
 	offset uint64
 	line   int
+	at     *site // of a Java method, instead of line
 }
 
-// Frame returns the code at an address of the body.
-func (b *Body) Frame(address uint64) symbol.Frame {
+// Frames returns the code at an address of the body: the innermost inlined function first, the body's own last.
+func (b *Body) Frames(address uint64) []symbol.Frame {
 	f := symbol.Frame{Func: b.Full, Short: b.Name, File: b.File}
 	// The last line that begins at or before the address.
 	if i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].offset > address-b.base }); i > 0 {
+		if at := b.lines[i-1].at; at != nil {
+			return at.frames()
+		}
 		f.Line = b.lines[i-1].line
 	}
-	return f
+	return []symbol.Frame{f}
+}
+
+// Origin is the origin of the body's code in a program.
+func (b *Body) Origin(program string) symbol.Origin {
+	return symbol.Origin{Path: program, Generated: true, Outside: b.Outside, Java: b.java}
 }
 
 // cost is what a body takes of a Budget, in bytes: more than it really takes.
 func (b *Body) cost() int64 {
-	return int64(200 + len(b.Name) + len(b.Full) + len(b.File) + 16*len(b.lines))
+	return int64(200 + len(b.Name) + len(b.Full) + len(b.File) + 24*len(b.lines) + 120*b.sites)
 }
 
 // Budget is the memory that the tables of all processes may take. A process can claim any amount of code.

@@ -1,5 +1,6 @@
-// Package jvm has a Java virtual machine write down the code that it has compiled, through HotSpot's attach mechanism.
-// Nothing is loaded into the VM, no flag is needed, and it prints nothing.
+// Package jvm asks a Java virtual machine for the code that it has compiled, through HotSpot's attach mechanism. Either
+// an agent is loaded into the VM, which tells of all code, with lines; or the VM writes down the names of its methods,
+// and nothing is loaded. No flag is needed, and the VM prints nothing, except that Java 21 and later warn of agents.
 //
 // The VM listens on a socket in its temporary directory, /tmp/.java_pidN. It makes that socket when it gets SIGQUIT and
 // finds a file /tmp/.attach_pidN. Without that file, or where attaching is switched off, SIGQUIT prints all stacks to
@@ -8,7 +9,7 @@
 // The socket, the file and the code's names are in a directory to which everybody may write: they are taken only from
 // the VM's own user, and made with that user's rights.
 //
-// The normal sequence: Open, WriteMap as often as new code is met, RemoveMap, Close.
+// The normal sequence: Open; Load, or WriteMap as often as new code is met and RemoveMap; Close.
 package jvm
 
 import (
@@ -51,6 +52,7 @@ var (
 	ErrDisabled = errors.New("attaching is switched off (-XX:+DisableAttachMechanism, or -Xrs)")
 	ErrOld      = errors.New("this Java does not write down its code: Java 17 and later do")
 	ErrSilent   = errors.New("the VM does not answer")
+	ErrEarly    = errors.New("the VM has no handler for that, or is not ready yet")
 )
 
 const (
@@ -67,7 +69,7 @@ func (v *VM) MapFile() string { return jit.MapFile(v.inner) }
 
 // WriteMap has the VM write MapFile anew. It takes as long as the VM needs to answer.
 func (v *VM) WriteMap() error {
-	reply, err := v.ask()
+	reply, err := v.ask("jcmd", "Compiler.perfmap", "", "")
 	if err != nil {
 		return fmt.Errorf("asking the Java VM %d for the names of its code: %w", v.process, err)
 	}
@@ -95,11 +97,10 @@ func (v *VM) HasMap() bool {
 	return err == nil
 }
 
-// request is the version of the protocol, a command, and its three arguments.
-const request = "1\x00jcmd\x00Compiler.perfmap\x00\x00\x00"
-
-// ask sends the request, and returns the answer.
-func (v *VM) ask() (string, error) {
+// ask sends a command with its three arguments, and returns the answer.
+func (v *VM) ask(command ...string) (string, error) {
+	const protocol = "1"
+	request := protocol + "\x00" + strings.Join(command, "\x00") + "\x00"
 	socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
 	if errors.Is(err, os.ErrNotExist) {
 		socket, err = v.wakeListener()
@@ -174,15 +175,15 @@ func (v *VM) listens() error {
 		}
 		return string(text)
 	}
-	if !catches(read("status"), unix.SIGQUIT) {
-		return fmt.Errorf("%w: it has no handler for that, or not yet", ErrDisabled)
-	}
 	for _, words := range []string{read("cmdline"), read("environ")} {
 		for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == 0 || r == ' ' || r == '=' }) {
 			if word == "-XX:+DisableAttachMechanism" || word == "-Xrs" || word == "-XX:+ReduceSignalUsage" {
 				return ErrDisabled
 			}
 		}
+	}
+	if !catches(read("status"), unix.SIGQUIT) {
+		return ErrEarly
 	}
 	return nil
 }

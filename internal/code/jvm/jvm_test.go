@@ -111,7 +111,7 @@ func TestNoHandler(t *testing.T) {
 	defer sleeper.Wait()
 	defer sleeper.Process.Kill()
 	vm := opened(t, sleeper.Process.Pid, 1<<23+1, uint32(os.Getuid()))
-	if err := vm.WriteMap(); !errors.Is(err, ErrDisabled) {
+	if err := vm.WriteMap(); !errors.Is(err, ErrEarly) {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob("/tmp/.attach_pid" + strconv.Itoa(vm.inner)); len(left) > 0 {

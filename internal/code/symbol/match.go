@@ -25,6 +25,25 @@ func MatchFile(spec, full string) bool {
 	return !path.IsAbs(spec) && strings.HasSuffix(full, "/"+spec)
 }
 
+// MatchJava reports whether a name from the user means the file of a frame in a Java VM. Such a VM knows files from the
+// package's directory on only, as com/shop/Cart.java. The name is a longer path, or that of the frame's class,
+// com.shop.Cart, whose nested classes belong to it.
+func MatchJava(spec string, f Frame) bool {
+	ext := path.Ext(f.File)
+	if path.IsAbs(f.File) || !javaSources[ext] {
+		return false
+	}
+	if strings.HasSuffix(spec, ext) {
+		return strings.HasSuffix(path.Clean(spec), "/"+f.File)
+	}
+	method, _, _ := strings.Cut(f.Func, "(")
+	class := method[:max(0, strings.LastIndexByte(method, '.'))]
+	return spec != "" && (class == spec || strings.HasPrefix(class, spec+"$"))
+}
+
+// javaSources are languages whose compilers make classes of Java VMs.
+var javaSources = map[string]bool{".java": true, ".kt": true, ".scala": true, ".groovy": true, ".clj": true}
+
 // FuncMatcher matches functions by a name from the user.
 type FuncMatcher struct {
 	text  string

@@ -2,6 +2,33 @@ package symbol
 
 import "testing"
 
+func TestMatchJava(t *testing.T) {
+	in := func(file, function string) Frame { return Frame{File: file, Func: function} }
+	cart := in("com/shop/Cart.java", "com.shop.Cart.total(int)")
+	for _, c := range []struct {
+		spec  string
+		frame Frame
+		want  bool
+	}{
+		{"com.shop.Cart", cart, true},
+		{"com.shop.Cart", in("com/shop/Cart.java", "com.shop.Cart$Item.price()"), true},
+		{"com.shop.Cart", in("com/shop/Cart.java", "com.shop.Carts.total()"), false},
+		{"Cart", cart, false},
+		{"com.shop", cart, false},
+		{"", cart, false},
+		{"src/main/java/com/shop/Cart.java", cart, true},
+		{"/home/u/../u/src/com/shop/Cart.java", cart, true},
+		{"src/com/store/Cart.java", cart, false},
+		{"srccom/shop/Cart.java", cart, false},
+		{"main", in("/src/main.go", "main.work"), false},
+		{"src/main.go", in("main.go", "main.work"), false},
+	} {
+		if got := MatchJava(c.spec, c.frame); got != c.want {
+			t.Errorf("MatchJava(%q, %+v) = %v", c.spec, c.frame, got)
+		}
+	}
+}
+
 func TestMatchFile(t *testing.T) {
 	for _, c := range []struct {
 		spec, full string

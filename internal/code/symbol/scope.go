@@ -19,6 +19,8 @@ type Origin struct {
 	Kernel bool
 	// Generated is set for code that the program has made while it ran. Path is the program then.
 	Generated bool
+	// Java is set for code that a Java VM has made, in which methods of several classes may be inlined.
+	Java bool
 	// Outside says why the code is not the user's own, if that is known from elsewhere; "": it is not.
 	Outside string
 }
@@ -36,6 +38,8 @@ func (o Origin) WhyOutside(f Frame) string {
 			return "BPF program" // often whatif's own
 		}
 		return ""
+	case o.Java:
+		return JavaLibrary(f.Func)
 	case o.Outside != "" || o.Generated:
 		return o.Outside
 	case o.System():
@@ -113,6 +117,8 @@ func kindOfLibrary(p string) string {
 		return "C++ library"
 	case hasAnyPrefix(base, "libstd-"):
 		return "Rust's library"
+	case hasAnyPrefix(base, "libwhatif-"):
+		return "whatif's own"
 	}
 	return anyLibrary
 }
@@ -147,6 +153,14 @@ func rustLibrary(file string) bool {
 		}
 	}
 	return false
+}
+
+// JavaLibrary returns why a Java method is not the user's own code, "" if it is.
+func JavaLibrary(method string) string {
+	if hasAnyPrefix(method, "java.", "javax.", "jdk.", "sun.", "com.sun.") {
+		return "Java's own library"
+	}
+	return ""
 }
 
 // startup has the functions that the C compiler adds to every program, without lines.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -45,6 +46,9 @@ type counters struct {
 	pending bool            // points will come: the program has a table, or may ask for one
 	only    bool            // whole executions are measured, so points that come are only told
 	told    map[string]bool // warnings
+
+	javaPrefix string          // of the names in tables that count points in Java code; their number follows
+	javaRead   map[string]bool // such names that were read
 }
 
 // event is what happens at points of a name.
@@ -67,6 +71,7 @@ func newCounters(l *ledger.Ledger, o Options, e ends) *counters {
 		specs: slices.Clone(o.Points), taken: len(o.Points), places: make([]int, len(o.Points)),
 		keys: make(map[int]keyed), files: make(map[fileID]lookedInto),
 		met: make(map[string]bool), events: make(map[event]bool), told: make(map[string]bool),
+		javaPrefix: javaName(), javaRead: make(map[string]bool),
 	}
 	c.found.at = make([]uint64, len(o.Points))
 	for i, s := range c.specs {
@@ -242,12 +247,49 @@ func (c *counters) named() error {
 	for _, n := range names {
 		var points ledger.Points
 		kind := source.Event(n.Event)
-		if text := source.Clean(n.Text); text != "" && kind >= source.Progress && kind <= source.End {
+		text := source.Clean(n.Text)
+		if strings.HasPrefix(text, c.javaPrefix) {
+			points = c.javaPoint(text)
+		} else if text != "" && kind >= source.Progress && kind <= source.End {
 			points = c.points(text, kind)
 		}
 		errs = append(errs, c.ledger.SetName(n, points))
 	}
 	return errors.Join(errs...)
+}
+
+// javaPoint is the point in Java code that has a name in a table. The caller holds mu.
+func (c *counters) javaPoint(name string) ledger.Points {
+	c.javaRead[name] = true
+	i, err := strconv.Atoi(strings.TrimPrefix(name, c.javaPrefix))
+	if err != nil || i < 0 || i >= len(c.options.Points) {
+		return 0
+	}
+	return 1 << i
+}
+
+// hasRead tells whether the kernel side has read a counter for Java code, by its name.
+func (c *counters) hasRead(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.javaRead[name]
+}
+
+// inJava takes in that Java code has a point, at some places more.
+func (c *counters) inJava(i, places int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.places[i] += places
+	if c.foundAt(i) == 0 {
+		c.setFound(i)
+	}
+}
+
+// warnOf tells a text once.
+func (c *counters) warnOf(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.warn(format, args...)
 }
 
 // warn tells a text once. The caller holds mu.

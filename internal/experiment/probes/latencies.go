@@ -59,7 +59,8 @@ func (e ends) all() []profile.Latency {
 // measure begins to measure latencies between points that are known.
 func (p *Probes) measure(more []profile.Latency) error {
 	for _, l := range more {
-		sampled := p.points[l.Begin].Kind == point.Source || p.points[l.End].Kind == point.Source
+		begin, end := &p.points[l.Begin], &p.points[l.End]
+		sampled := isSource(*begin) || isSource(*end) || begin.InJava() || end.InJava()
 		if err := p.ledger.SetSpan(l.Begin, l.End, sampled, p.ends.argument(l.Begin) > 0); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"whatif/internal/code/jvm"
 	"whatif/internal/code/symbol"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
@@ -20,6 +21,8 @@ type Options struct {
 	Sleeps     bool // follow goroutines that sleep: their sleep counts for the line that calls time.Sleep
 	Goroutines bool // follow goroutines that wait for each other
 
+	NoJavaAgent bool // points in Java code cannot be counted
+
 	Period time.Duration // of sampling
 	Log    *slog.Logger
 }
@@ -34,6 +37,7 @@ type Probes struct {
 	ends     ends
 	sites    *sites
 	counters *counters
+	java     *java
 
 	points    []point.Spec      // of the run so far: those of the options, then those that were found
 	pairs     []profile.Latency // found in the source before the target ran
@@ -43,8 +47,9 @@ type Probes struct {
 // New prepares the counting. Nothing is looked for or attached yet.
 func New(l *ledger.Ledger, o Options) *Probes {
 	e := endsOf(o)
+	c := newCounters(l, o, e)
 	return &Probes{
-		ledger: l, options: o, ends: e, sites: newSites(l, o, e), counters: newCounters(l, o, e),
+		ledger: l, options: o, ends: e, sites: newSites(l, o, e), counters: c, java: newJava(c, o, e),
 		points: o.Points[:len(o.Points):len(o.Points)],
 	}
 }
@@ -117,7 +122,10 @@ func (p *Probes) FoundAt(i int) (at uint64, needed bool) {
 	case spec.Kind == point.Source:
 		return p.counters.foundAt(i), true
 	case spec.Probed():
-		return p.sites.foundAt(i), true
+		if at = p.sites.foundAt(i); at == 0 {
+			at = p.counters.foundAt(i) // in Java code
+		}
+		return at, true
 	}
 	return 0, false
 }
@@ -138,7 +146,21 @@ func (p *Probes) Named() error { return p.counters.named() }
 func (p *Probes) FollowingEnded() string { return p.sites.followingEnded() }
 
 // Missing is the error for points that nothing has had that ran.
-func (p *Probes) Missing() error { return errors.Join(p.sites.missing(), p.counters.missing()) }
+func (p *Probes) Missing() error { return errors.Join(p.sites.missing(p.java), p.counters.missing()) }
+
+// FollowJava has points counted in Java virtual machines among the processes that members gives: in those that run
+// already, where it is an error if they cannot have a point, and in those that begin. starting is where these connect;
+// nil: they are found some time later.
+func (p *Probes) FollowJava(members func() ([]ledger.Process, error), starting *jvm.Starting) error {
+	if len(p.java.specs) == 0 {
+		return nil
+	}
+	p.java.members, p.java.starting = members, starting
+	return p.java.follow()
+}
 
 // Close keeps later events from setting probes. Those that are set end with the ledger.
-func (p *Probes) Close() { p.sites.close() }
+func (p *Probes) Close() {
+	p.sites.close()
+	p.java.close()
+}

@@ -3,6 +3,7 @@ package probes
 import (
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 
 	"whatif/internal/code/symbol"
@@ -50,6 +51,14 @@ func loadCode(programs []Program) bool {
 		return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
 			return b.Imports("dlopen") && !b.Origin(b == p[0]).System()
 		})
+	})
+}
+
+// isJavaVM tells whether a program is a Java virtual machine, or starts one in itself.
+func isJavaVM(p Program) bool {
+	return slices.ContainsFunc(p, func(b *symbol.Binary) bool {
+		name := filepath.Base(b.Name())
+		return name == "libjli.so" || name == "libjvm.so"
 	})
 }
 

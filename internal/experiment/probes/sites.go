@@ -107,6 +107,10 @@ func (s *sites) atStart(programs []Program) error {
 func (s *sites) inPrograms(i int, spec point.Spec, programs []Program, files [][]ledger.File) (failure error) {
 	found := false
 	for k, p := range programs {
+		if spec.InJava() && isJavaVM(p) { // its own code has no such names, and takes long to look through
+			failure = errNoClass(spec)
+			continue
+		}
 		sites, err := point.Resolve(spec, p, &s.before[i])
 		if err == nil {
 			found = true
@@ -125,6 +129,7 @@ func (s *sites) inPrograms(i int, spec point.Spec, programs []Program, files [][
 		return nil
 	case spec.Binary != "":
 		return s.inNamed(i, spec)
+	case spec.InJava() && slices.ContainsFunc(programs, isJavaVM):
 	case HaveSymbols(programs) && !MayComeLater(s.options.Log, failure, programs):
 		return hint.New(failure, remedyFor(spec, failure))
 	}
@@ -281,6 +286,9 @@ func (s *sites) lookInto(b *symbol.Binary, id ledger.File) {
 		if !spec.Probed() || spec.Binary != "" && spec.Binary != b.Name() {
 			continue // points that are named with another path are counted from the start
 		}
+		if spec.InJava() && (isJavaVM(Program{b}) || b.Origin(false).System()) {
+			continue
+		}
 		found, err := point.Find(spec, []*symbol.Binary{b}, &s.before[i])
 		if err != nil {
 			log.Debug("looking for a progress point", "point", spec.Text, "binary", b.Path(), "error", err)
@@ -335,15 +343,23 @@ func (s *sites) counts() []int {
 	return slices.Clone(s.probed)
 }
 
-// missing is the error for points that no binary of the target had.
-func (s *sites) missing() error {
+// missing is the error for points that no binary of the target had, and no Java code.
+func (s *sites) missing(j *java) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for i, n := range s.probed {
-		if n == 0 && s.failure[i] != nil {
-			errs = append(errs, s.failure[i])
+		if n > 0 || s.failure[i] == nil || j.has(i) {
+			continue
 		}
+		if why := j.why(i); why != nil {
+			return why
+		}
+		if j.met() && s.options.Points[i].InJava() {
+			return hint.New(errNoClass(s.options.Points[i]), "the name is that of the class with its package, "+
+				"func:com.shop.Cart.total, or of its source file, Cart.java:7")
+		}
+		errs = append(errs, s.failure[i])
 	}
 	return hint.New(errors.Join(errs...), "the program ended, and nothing that it ran had the function")
 }

@@ -27,7 +27,7 @@ type lookedInto struct {
 	counts ledger.CounterFile
 }
 
-// filesAtStart looks into files before the program runs. The caller holds mu.
+// filesAtStart looks into files before the program runs, or before it counts. The caller holds mu.
 func (c *counters) filesAtStart(paths []string) error {
 	for _, path := range paths {
 		var st unix.Stat_t
@@ -41,6 +41,24 @@ func (c *counters) filesAtStart(paths []string) error {
 		}
 	}
 	return nil
+}
+
+// filesOf looks into all files with code that a process has mapped. A VM has more of them than the kernel side can ask
+// about at a time, and its main may end before all are known.
+func (c *counters) filesOf(process int) error {
+	all, err := target.Maps(process)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for _, m := range all {
+		if path, err := target.Reachable(process, m); err == nil && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.filesAtStart(paths)
 }
 
 // kernelDev is a device number as the kernel has it inside.

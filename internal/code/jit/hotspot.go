@@ -1,0 +1,378 @@
+package jit
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"whatif/internal/code/symbol"
+)
+
+// HotSpot takes in what the agent in a Java VM tells of its code, packet by packet, and puts it into a table. The
+// packets are described in internal/code/jvm/agent/agent.c. Like the files of other runtimes they come from a profiled
+// process, which can send anything.
+type HotSpot struct {
+	table   *Table
+	methods map[uint64]*javaMethod
+	codes   map[uint64]*javaCode // of which places are still to come
+	growing *javaMethod          // its lines are being told; nil: none's
+	grows   uint64               // its number
+	flushed bool                 // see Body.Blunt
+}
+
+// NewHotSpot makes a HotSpot that fills a table.
+func NewHotSpot(t *Table) *HotSpot {
+	return &HotSpot{table: t, methods: make(map[uint64]*javaMethod), codes: make(map[uint64]*javaCode)}
+}
+
+// Close gives back the memory of the methods. What was told of code stays in the table.
+func (h *HotSpot) Close() {
+	h.sortLines()
+	for id, m := range h.methods {
+		h.table.budget.Left += m.cost
+		delete(h.methods, id)
+	}
+}
+
+// javaMethod is a method, compiled or inlined. Its lines may grow; all else does not change.
+type javaMethod struct {
+	Function
+	lines []bytecodeLine
+	cost  int64
+}
+
+// bytecodeLine is the line from a bytecode on.
+type bytecodeLine struct{ bytecode, line uint16 }
+
+// javaCode is code of which places are still to come.
+type javaCode struct {
+	start, size uint64
+	method      *javaMethod
+	inlined     []*javaMethod // by number; nil: not known
+	places      uint32        // to come
+	body        *Body
+	begins      uint64 // the offset at which the next place begins
+	sites       map[site]*site
+}
+
+// site is a line of a method, inlined at a place. The zero caller is that of the method that was compiled.
+type site struct {
+	method *javaMethod
+	line   int
+	caller *site
+}
+
+const (
+	mostCodes  = 4 // that are incomplete at a time: the agent has two threads that tell
+	mostPlaces = 1 << 17
+	mostDepth  = 256
+	noNumber   = math.MaxUint16
+)
+
+// Heard is what else a packet says.
+type Heard struct {
+	Changed bool // the table may have changed
+	Lost    bool // records were lost: all code is to be told again
+	Done    byte // a command is done; 0: none
+	Failed  bool // and it has failed
+}
+
+var errPacket = errors.New("the agent in the Java VM sends what makes no sense")
+
+// protocolVersion is the agent's.
+const protocolVersion = 1
+
+// Take takes in a packet. After an error nothing more is to be read.
+func (h *HotSpot) Take(bytes []byte) (heard Heard, err error) {
+	p := &packet{rest: bytes}
+	kind := p.u8()
+	if kind != 'N' {
+		h.sortLines()
+	}
+	switch kind {
+	case 'V':
+		if p.u32() != protocolVersion {
+			return heard, errPacket
+		}
+	case 'M':
+		h.addMethod(p)
+	case 'N':
+		if id := p.u64(); h.growing != nil && id == h.grows {
+			h.addLines(p)
+		}
+	case 'C':
+		heard.Changed = h.addCode(p)
+	case 'P':
+		heard.Changed = h.addPlaces(p)
+	case 'U':
+		start := p.u64()
+		if b := h.table.Find(start); b != nil && b.base == start {
+			h.table.cut(start, start+b.size)
+			heard.Changed = true
+		}
+	case 'D':
+		start, size, name := p.u64(), uint64(p.u32()), p.text()
+		if !p.short && plausible(start, size) {
+			h.table.add(start, size, &Body{Function: Function{Name: name, Full: name, Outside: hotSpotOutside}, size: size})
+			heard.Changed = true
+		}
+	case 'X':
+		heard.Lost = true
+	case 'R':
+		heard.Done = p.u8()
+		heard.Failed = p.u32() != 0
+		h.flushed = h.flushed || heard.Done == 'F'
+	default:
+		return heard, errPacket
+	}
+	if p.short {
+		return heard, errPacket
+	}
+	return heard, nil
+}
+
+// addMethod takes in a method, which may be one that has changed.
+func (h *HotSpot) addMethod(p *packet) {
+	id := p.u64()
+	class, name, signature, file := p.text(), p.text(), p.text(), p.text()
+	if p.short {
+		return
+	}
+	m := &javaMethod{Function: ofMethod(class, name, signature, file)}
+	if was := h.methods[id]; was != nil {
+		h.table.budget.Left += was.cost
+		delete(h.methods, id)
+	}
+	m.cost = int64(200 + 2*len(m.Name) + 2*len(m.Full) + len(m.File))
+	if h.table.budget.Left < m.cost {
+		h.table.full = true
+		return
+	}
+	h.table.budget.Left -= m.cost
+	h.methods[id] = m
+	h.growing, h.grows = m, id
+	h.addLines(p)
+}
+
+// mostLines bounds the lines of a method: a method has at most 65535 bytecodes.
+const mostLines = 1 << 16
+
+func (h *HotSpot) addLines(p *packet) {
+	m := h.growing
+	for len(p.rest) > 0 && len(m.lines) < mostLines {
+		m.lines = append(m.lines, bytecodeLine{p.u16(), p.u16()})
+	}
+}
+
+// sortLines is called when all lines of a method were told.
+func (h *HotSpot) sortLines() {
+	m := h.growing
+	if m == nil {
+		return
+	}
+	h.growing = nil
+	m.lines = slices.Clip(m.lines)
+	slices.SortStableFunc(m.lines, func(a, b bytecodeLine) int { return int(a.bytecode) - int(b.bytecode) })
+	cost := 4 * int64(len(m.lines))
+	m.cost += cost
+	h.table.budget.Left -= cost
+}
+
+// lineOf is the line of a bytecode; 0: it is not known.
+func (m *javaMethod) lineOf(bytecode uint16) int {
+	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].bytecode > bytecode })
+	switch {
+	case len(m.lines) == 0:
+		return 0
+	case i == 0 || bytecode == math.MaxUint16: // the method's entry
+		return int(m.lines[0].line)
+	}
+	return int(m.lines[i-1].line)
+}
+
+// addCode takes in where code is. changed reports whether that is all of it.
+func (h *HotSpot) addCode(p *packet) (changed bool) {
+	c := &javaCode{start: p.u64(), size: uint64(p.u32())}
+	id := p.u64()
+	c.method, c.places = h.methods[id], p.u32()
+	for n := p.u16(); n > 0 && !p.short; n-- {
+		c.inlined = append(c.inlined, h.methods[p.u64()])
+	}
+	if p.short || c.method == nil || !plausible(c.start, c.size) || c.places > mostPlaces {
+		return false
+	}
+	c.body = &Body{Function: c.method.Function, size: c.size, java: true}
+	if !h.flushed {
+		c.body.blunt = id
+	}
+	if c.places == 0 {
+		return h.finish(c)
+	}
+	if len(h.codes) >= mostCodes { // what comes no more; which one does not matter
+		for start := range h.codes {
+			delete(h.codes, start)
+			break
+		}
+	}
+	c.sites = make(map[site]*site)
+	h.codes[c.start] = c
+	return false
+}
+
+// addPlaces takes in places of code. changed reports whether they were the last.
+func (h *HotSpot) addPlaces(p *packet) (changed bool) {
+	c := h.codes[p.u64()]
+	if c == nil {
+		return false
+	}
+	for n := p.u16(); n > 0 && c.places > 0 && !p.short; n-- {
+		c.places--
+		c.addPlace(p)
+	}
+	if p.short {
+		return false
+	}
+	if c.places > 0 {
+		return false
+	}
+	delete(h.codes, c.start)
+	return h.finish(c)
+}
+
+// addPlace takes in a place. HotSpot describes the code before an offset: from the end of the place before on.
+func (c *javaCode) addPlace(p *packet) {
+	ends, depth := uint64(p.u32()), int(p.u16())
+	if depth > mostDepth {
+		p.short = true
+		return
+	}
+	var frames [mostDepth]site
+	for i := range depth {
+		number, bytecode := p.u16(), p.u16()
+		if int(number) < len(c.inlined) && c.inlined[number] != nil {
+			m := c.inlined[number]
+			frames[i] = site{method: m, line: m.lineOf(bytecode)}
+		}
+	}
+	if p.short || ends < c.begins || ends > c.size {
+		return
+	}
+	var at *site
+	for i := depth - 1; i >= 0; i-- { // from the outermost on
+		if frames[i].method == nil {
+			continue // a method that is not known: as if it were its caller
+		}
+		frames[i].caller = at
+		at = c.same(frames[i])
+	}
+	if n := len(c.body.lines); at != nil && (n == 0 || c.body.lines[n-1].at != at) {
+		c.body.lines = append(c.body.lines, line{offset: c.begins, at: at})
+	}
+	c.begins = ends + 1
+}
+
+// same is the one site of code for equal ones.
+func (c *javaCode) same(s site) *site {
+	if is := c.sites[s]; is != nil {
+		return is
+	}
+	c.sites[s] = &s
+	return &s
+}
+
+// finish puts code into the table. Behind the last place there is code for rare cases, without lines.
+func (h *HotSpot) finish(c *javaCode) bool {
+	c.body.sites = len(c.sites)
+	if c.begins < c.size && len(c.body.lines) > 0 {
+		c.body.lines = append(c.body.lines, line{offset: c.begins, at: &site{method: c.method}})
+	}
+	c.body.lines = slices.Clip(c.body.lines)
+	h.table.add(c.start, c.size, c.body)
+	return true
+}
+
+// Blunt gives the number of the method of code that may have been compiled before the agent was there: then it has
+// lines for safepoints only. Class is the method's. 0: the code has all its lines.
+func (b *Body) Blunt() (method uint64, class string) {
+	return b.blunt, b.Name[:max(0, strings.LastIndexByte(b.Name, '.'))]
+}
+
+// frames are the frames at a site, the innermost first.
+func (s *site) frames() (chain []symbol.Frame) {
+	for ; s != nil; s = s.caller {
+		chain = append(chain, symbol.Frame{Func: s.method.Full, Short: s.method.Name, File: s.method.File, Line: s.line})
+	}
+	return chain
+}
+
+// ofMethod makes the names of a method, in the VM's own form: Lcom/shop/Cart;, total, (I)J and Cart.java.
+func ofMethod(class, name, signature, file string) (f Function) {
+	class = strings.TrimSuffix(strings.TrimPrefix(class, "L"), ";")
+	if file != "" && !strings.Contains(file, "/") {
+		if i := strings.LastIndexByte(class, '/'); i >= 0 {
+			file = class[:i+1] + file
+		}
+		f.File = file
+	}
+	class = madeClass.ReplaceAllString(strings.ReplaceAll(class, "/", "."), "$1")
+	f.Name = class + "." + name
+	f.Full = f.Name + "(" + strings.Join(parameters(signature), ", ") + ")"
+	return f
+}
+
+var javaTypes = map[byte]string{'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long",
+	'S': "short", 'Z': "boolean"}
+
+// parameters are the types in a signature: int and java.lang.String[] of (I[Ljava/lang/String;)V.
+func parameters(signature string) (types []string) {
+	s, _, ok := strings.Cut(strings.TrimPrefix(signature, "("), ")")
+	for ok && s != "" {
+		dimensions := len(s) - len(strings.TrimLeft(s, "["))
+		s = s[dimensions:]
+		name := ""
+		switch {
+		case s == "":
+			return types
+		case s[0] == 'L':
+			name, s, _ = strings.Cut(s[1:], ";")
+			name = strings.ReplaceAll(name, "/", ".")
+		default:
+			name, s = javaTypes[s[0]], s[1:]
+		}
+		types = append(types, name+strings.Repeat("[]", dimensions))
+	}
+	return types
+}
+
+// packet reads a packet from its beginning on.
+type packet struct {
+	rest  []byte
+	short bool // it has ended too soon, or makes no sense
+}
+
+func (p *packet) take(n int) []byte {
+	if len(p.rest) < n {
+		p.short, p.rest = true, nil
+		return make([]byte, 8)
+	}
+	taken := p.rest[:n]
+	p.rest = p.rest[n:]
+	return taken
+}
+
+func (p *packet) u8() byte    { return p.take(1)[0] }
+func (p *packet) u16() uint16 { return binary.LittleEndian.Uint16(p.take(2)) }
+func (p *packet) u32() uint32 { return binary.LittleEndian.Uint32(p.take(4)) }
+func (p *packet) u64() uint64 { return binary.LittleEndian.Uint64(p.take(8)) }
+
+func (p *packet) text() string {
+	n := int(p.u16())
+	if p.short || len(p.rest) < n {
+		p.short = true
+		return ""
+	}
+	return strings.ToValidUTF8(string(p.take(n)), "?")
+}

@@ -1,0 +1,296 @@
+package jvm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"whatif/internal/code/jvm/classfile"
+)
+
+// MostPoints is how many places of the program's memory the agent can count at.
+const MostPoints = 64
+
+// Points is the connection to the agent in a VM for its progress points. The agent changes all classes back when it
+// ends. Only one whatif at a time can have one.
+type Points struct {
+	commands, classes conn
+	helper            string
+	named             int
+	asking            sync.Mutex
+	over              sync.WaitGroup
+}
+
+// conn is a connection of the agent.
+type conn interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+}
+
+// Loaded is a class that the VM has loaded.
+type Loaded struct {
+	Signature string // Lcom/shop/Cart;
+	Source    string // Cart.java, "" if that is not known
+}
+
+// Frame is a method that a thread runs.
+type Frame struct{ Signature, Method string }
+
+// Rewriter says what becomes of a class that is loaded, or changed. A nil result leaves it as it is. It is called by one
+// goroutine.
+type Rewriter func(name string, class []byte) []byte
+
+// Errors of the agent.
+var (
+	ErrAgentGone  = errors.New("the agent does not answer")
+	ErrOldLibrary = errors.New("this Java is too old: points in its code need Java 9 or later")
+	errNotDone    = errors.New("the VM has refused it")
+	errBadAnswer  = errors.New("the agent's answer is wrong")
+	errManyPoints = fmt.Errorf("more than %d places to count at", MostPoints)
+)
+
+// LoadPoints loads the agent into the VM for progress points.
+func (v *VM) LoadPoints() (*Points, error) {
+	conns, err := v.load("points:", 2)
+	if err != nil {
+		return nil, err
+	}
+	return newPoints(v.process, conns[0], conns[1])
+}
+
+func newPoints(process int, commands, classes conn) (*Points, error) {
+	p := &Points{commands: commands, classes: classes}
+	if err := p.begin(); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("preparing the Java VM %d for progress points: %w", process, err)
+	}
+	return p, nil
+}
+
+// begin makes the class that counts, unless the VM has it.
+func (p *Points) begin() error {
+	var address uint64
+	err := p.ask([]byte{'A'}, 'A', func(text []byte) {
+		if len(text) == 8 {
+			address = binary.LittleEndian.Uint64(text)
+		}
+	})
+	if err != nil || address == 0 {
+		return errors.Join(err, errBadAnswer)
+	}
+	const stride = 192 // of struct counter, in agent/points.h
+	var addresses []uint64
+	for i := range MostPoints {
+		addresses = append(addresses, address+uint64(stride*i))
+	}
+	// Each copy of the agent in a VM, such as that of another version, has its own.
+	p.helper = fmt.Sprintf("java/lang/Whatif$%x", address)
+	err = p.ask(append([]byte{'H'}, classfile.Helper(p.helper, addresses)...), 0, nil)
+	if errors.Is(err, errNotDone) {
+		err = ErrOldLibrary
+	}
+	return err
+}
+
+// Name gives the next counter a name and an event: see package source. The result is its number.
+func (p *Points) Name(event int, name string) (int, error) {
+	if p.named == MostPoints {
+		return 0, errManyPoints
+	}
+	command := binary.LittleEndian.AppendUint32([]byte{'N'}, uint32(event))
+	if err := p.ask(appendText(command, name), 0, nil); err != nil {
+		return 0, err
+	}
+	p.named++
+	return p.named - 1, nil
+}
+
+// Pulse has the agent count at the last counter that was named, so that the kernel side finds the table.
+func (p *Points) Pulse() error { return p.ask([]byte{'P'}, 0, nil) }
+
+// Call is a call at a place that counts at a counter.
+func (p *Points) Call(at classfile.Place, counter int) classfile.Call {
+	return classfile.Call{Place: at, Class: p.helper, Name: classfile.HelperMethod(counter)}
+}
+
+// Rewrite has classes rewritten from now on, as they are loaded: those that have all pieces of one of the groups among
+// their bytes. A piece that begins with a zero byte is a class's name instead. It is called once.
+func (p *Points) Rewrite(groups [][]string, f Rewriter) error {
+	p.over.Go(func() { p.serve(f) })
+	command := binary.LittleEndian.AppendUint16([]byte{'W'}, uint16(len(groups)))
+	for _, g := range groups {
+		command = append(command, byte(len(g)))
+		for _, piece := range g {
+			command = appendText(command, piece)
+		}
+	}
+	return p.ask(command, 0, nil)
+}
+
+// Loaded gives all classes that are loaded.
+func (p *Points) Loaded() (all []Loaded, err error) {
+	err = p.ask([]byte{'L'}, 'L', func(text []byte) {
+		for len(text) > 0 && err == nil && len(all) < mostClasses {
+			var l Loaded
+			if l.Signature, l.Source, text, err = cutPair(text); err == nil {
+				all = append(all, l)
+			}
+		}
+	})
+	return all, err
+}
+
+// Again has classes that are loaded rewritten, all of each signature.
+func (p *Points) Again(signatures []string) error {
+	for len(signatures) > 0 {
+		command := []byte{'T'}
+		for len(signatures) > 0 && len(command)+2+len(signatures[0]) <= LongestPacket {
+			command = appendText(command, signatures[0])
+			signatures = signatures[1:]
+		}
+		if len(command) == 1 {
+			return errBadAnswer // a longer name than any class has
+		}
+		if err := p.ask(command, 0, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Old gives the methods that threads still run as they were before they were rewritten.
+func (p *Points) Old() (all []Frame, err error) {
+	err = p.ask([]byte{'O'}, 'O', func(text []byte) {
+		for len(text) > 0 && err == nil && len(all) < mostFrames {
+			var f Frame
+			if f.Signature, f.Method, text, err = cutPair(text); err == nil {
+				all = append(all, f)
+			}
+		}
+	})
+	return all, err
+}
+
+// Go lets a program run that waits for its points.
+func (p *Points) Go() error { return p.ask([]byte{'S'}, 0, nil) }
+
+// Close ends the agent.
+func (p *Points) Close() error {
+	err := errors.Join(p.commands.Close(), p.classes.Close())
+	p.over.Wait()
+	return err
+}
+
+// mostClasses and mostFrames bound what an agent can tell that a program has replaced.
+const (
+	mostClasses = 1 << 19
+	mostFrames  = 1 << 14
+)
+
+// longestWait is how long the agent may take: to change a class the VM stops all threads, and the first time it throws
+// all compiled code away.
+const longestWait = 20 * time.Second
+
+// ask has the agent do something. f is called with each packet of a type that comes back before it is done.
+func (p *Points) ask(command []byte, kind byte, f func(text []byte)) error {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	deadline := time.Now().Add(longestWait)
+	if err := p.commands.SetDeadline(deadline); err != nil {
+		return fmt.Errorf("%w: %w", ErrAgentGone, err)
+	}
+	if _, err := p.commands.Write(command); err != nil {
+		return fmt.Errorf("%w: %w", ErrAgentGone, err)
+	}
+	packet := make([]byte, LongestPacket)
+	for time.Now().Before(deadline) {
+		n, err := p.commands.Read(packet)
+		if err != nil || n == 0 {
+			return fmt.Errorf("%w: %w", ErrAgentGone, errors.Join(err, io.ErrUnexpectedEOF))
+		}
+		switch {
+		case packet[0] == 'R' && n == 6 && packet[1] == command[0]:
+			if code := int32(binary.LittleEndian.Uint32(packet[2:])); code != 0 {
+				return fmt.Errorf("%w (command %c: error %d)", errNotDone, command[0], code)
+			}
+			return nil
+		case packet[0] == kind && f != nil:
+			f(packet[1:n])
+		}
+	}
+	return ErrAgentGone
+}
+
+// serve rewrites classes until the connection ends.
+func (p *Points) serve(f Rewriter) {
+	for {
+		name, class, err := p.nextClass()
+		if err != nil {
+			return
+		}
+		changed := f(name, class)
+		if len(changed) > classfile.MaxSize {
+			changed = nil
+		}
+		if p.sendClass(changed) != nil {
+			return
+		}
+	}
+}
+
+func (p *Points) nextClass() (name string, class []byte, err error) {
+	packet := make([]byte, LongestPacket)
+	n, err := p.classes.Read(packet)
+	if err != nil || n < 6 {
+		return "", nil, errors.Join(err, errBadAnswer)
+	}
+	size := binary.LittleEndian.Uint32(packet)
+	name, _, err = cutText(packet[4:n])
+	if err != nil || size > classfile.MaxSize {
+		return "", nil, errBadAnswer
+	}
+	for len(class) < int(size) {
+		if n, err = p.classes.Read(packet); err != nil || n == 0 || len(class)+n > int(size) {
+			return "", nil, errors.Join(err, errBadAnswer)
+		}
+		class = append(class, packet[:n]...)
+	}
+	return name, class, nil
+}
+
+func (p *Points) sendClass(class []byte) error {
+	_, err := p.classes.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(class))))
+	for err == nil && len(class) > 0 {
+		n := min(len(class), LongestPacket)
+		_, err = p.classes.Write(class[:n])
+		class = class[n:]
+	}
+	return err
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.LittleEndian.AppendUint16(b, uint16(len(s))), s...)
+}
+
+// cutText cuts a text off.
+func cutText(b []byte) (text string, rest []byte, err error) {
+	if len(b) < 2 {
+		return "", nil, errBadAnswer
+	}
+	n := 2 + int(binary.LittleEndian.Uint16(b))
+	if n > len(b) {
+		return "", nil, errBadAnswer
+	}
+	return string(b[2:n]), b[n:], nil
+}
+
+func cutPair(b []byte) (first, second string, rest []byte, err error) {
+	if first, b, err = cutText(b); err != nil {
+		return "", "", nil, err
+	}
+	second, rest, err = cutText(b)
+	return first, second, rest, err
+}

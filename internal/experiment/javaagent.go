@@ -1,0 +1,163 @@
+package experiment
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"whatif/internal/code/jit"
+	"whatif/internal/code/jvm"
+)
+
+// javaAgent is the connection to the agent in a Java VM. A goroutine of its own reads what the agent tells, so that
+// there is always room for more; followAgent takes it in.
+type javaAgent struct {
+	*jvm.Agent
+	hotspot *jit.HotSpot
+	lost    bool      // what the agent would have told: all code has to be asked for
+	again   time.Time // when that may be done
+	flushed bool      // code that the VM could throw away all at once is compiled anew
+	tried   map[string]bool
+	flush   []uint64 // methods of classes whose code is to be compiled anew
+
+	mu      sync.Mutex
+	room    sync.Cond // there is less to take in, or nothing more will be
+	packets [][]byte
+	bytes   int
+	ended   bool
+}
+
+const (
+	// mostWaiting bounds what is read and not taken in yet. If there is more, the agent drops what it would tell, and says
+	// so.
+	mostWaiting = 16 << 20
+	// mostTaken bounds what is taken in at once, as samples wait meanwhile.
+	mostTaken = 4 << 20
+	// allAgain is how often all code is asked for, after records were lost.
+	allAgain = time.Second
+)
+
+func newJavaAgent(a *jvm.Agent, t *jit.Table) *javaAgent {
+	j := &javaAgent{Agent: a, hotspot: jit.NewHotSpot(t), tried: make(map[string]bool)}
+	j.room.L = &j.mu
+	go j.read()
+	return j
+}
+
+// read reads until the connection ends.
+func (j *javaAgent) read() {
+	buffer := make([]byte, jvm.LongestPacket)
+	for {
+		n, err := j.Read(buffer)
+		j.mu.Lock()
+		for err == nil && j.bytes > mostWaiting && !j.ended {
+			j.room.Wait()
+		}
+		if err != nil || j.ended {
+			j.ended = true
+			j.mu.Unlock()
+			return
+		}
+		j.packets = append(j.packets, append([]byte(nil), buffer[:n]...))
+		j.bytes += n
+		j.mu.Unlock()
+	}
+}
+
+// take gives what is to be taken in now; ended: nothing more will come.
+func (j *javaAgent) take() (packets [][]byte, ended bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := 0
+	for bytes := 0; n < len(j.packets) && bytes < mostTaken; n++ {
+		bytes += len(j.packets[n])
+		j.bytes -= len(j.packets[n])
+	}
+	packets, j.packets = j.packets[:n:n], j.packets[n:]
+	j.room.Signal()
+	return packets, j.ended && len(j.packets) == 0
+}
+
+// close ends the agent.
+func (j *javaAgent) close() {
+	j.Close()
+	j.mu.Lock()
+	j.ended = true
+	j.room.Signal()
+	j.mu.Unlock()
+}
+
+// followAgent takes in what a VM's agent has told since the last time. changed reports whether the table may have
+// changed.
+func (t *unitTable) followAgent(m *maker) (changed bool) {
+	a := m.java.agent
+	packets, ended := a.take()
+	lost := false
+	for _, p := range packets {
+		heard, err := a.hotspot.Take(p)
+		changed = changed || heard.Changed
+		lost = lost || heard.Lost
+		if heard.Done == jvm.FlushCode {
+			t.forgetBlunt(m)
+		}
+		if heard.Failed {
+			t.log.Debug("a command of the agent has failed", "process", m.process, "command", string(heard.Done))
+		}
+		if err != nil {
+			t.log.Debug(err.Error(), "process", m.process)
+			ended = true
+			break
+		}
+	}
+	a.lost = a.lost || lost
+	if now := time.Now(); a.lost && now.After(a.again) {
+		a.lost, a.again = false, now.Add(allAgain)
+		t.ask(m, jvm.AllCode)
+	}
+	if len(a.flush) > 0 {
+		t.ask(m, jvm.FlushClasses, a.flush...)
+		a.flush = nil
+	}
+	if ended { // the VM, or what cannot be the agent: what it has told stays
+		m.java.dropAgent()
+	}
+	return changed
+}
+
+// forgetBlunt is called when the VM has thrown away its old code, if it does that. Old code that is sampled from now on
+// is asked about again.
+func (t *unitTable) forgetBlunt(m *maker) {
+	m.java.agent.flushed = true
+	for p, a := range m.answers {
+		if a.body == nil {
+			continue
+		}
+		if method, _ := a.body.Blunt(); method == 0 {
+			continue
+		}
+		if err := errors.Join(t.ledger.ForgetPlace(p), t.ledger.ForgetAddress(p)); err != nil {
+			t.log.Debug(err.Error())
+		}
+		delete(m.answers, p)
+		t.made.answers--
+	}
+}
+
+// mostFlushed bounds the classes whose code is compiled anew.
+const mostFlushed = 200
+
+// sharpen has code compiled anew that was sampled, and has lines for safepoints only.
+func (t *unitTable) sharpen(m *maker, b *jit.Body) {
+	a := m.java.agent
+	if method, class := b.Blunt(); method != 0 && a.flushed && !a.tried[class] && len(a.tried) < mostFlushed {
+		a.tried[class] = true
+		a.flush = append(a.flush, method)
+	}
+}
+
+// ask gives a VM's agent a command.
+func (t *unitTable) ask(m *maker, command byte, methods ...uint64) {
+	if err := m.java.agent.Ask(command, methods...); err != nil {
+		t.log.Debug("asking the agent", "process", m.process, "error", err)
+	}
+}

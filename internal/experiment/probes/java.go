@@ -1,0 +1,604 @@
+package probes
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"whatif/internal/code/jvm"
+	"whatif/internal/code/jvm/classfile"
+	"whatif/internal/hint"
+	"whatif/internal/ledger"
+	"whatif/internal/point"
+	"whatif/internal/point/source"
+	"whatif/internal/target"
+)
+
+// java counts points in code that Java virtual machines run. An agent in each VM hands over the classes that may have
+// one, and takes them back with calls that count. The numbers are in the VM's memory, and are read like those of points
+// in a program's source: the agent has a table with a name for each.
+type java struct {
+	counters *counters
+	members  func() ([]ledger.Process, error) // the target's processes
+	starting *jvm.Starting                    // nil: no VM connects when it begins
+	log      *slog.Logger
+	specs    map[int]point.Spec // points that Java code may have
+	keyed    map[int]bool       // those of them that are the end of a latency with a key
+
+	mu      sync.Mutex
+	vms     map[ledger.Process]*javaVM // nil: it cannot be asked
+	everMet bool                       // points were looked for in a VM that is gone
+	closed  bool
+	over    sync.WaitGroup
+	stop    chan struct{}
+
+	finds map[int]*javaFind
+}
+
+// javaVM is a VM whose code has points.
+type javaVM struct {
+	vm      *jvm.VM // nil: the agent has been there from its start
+	points  *jvm.Points
+	process int
+	since   time.Time   // when it was prepared
+	asked   bool        // which methods are run as they were
+	numbers map[int]int // of the counters, by point
+}
+
+// javaFind is what is known of a point.
+type javaFind struct {
+	file    string             // the source file of the first class that has it
+	methods map[jvm.Frame]bool // that have it
+	classes map[string]bool    // of each process, that have it
+	near    []int              // of a line without code: the nearest ones with code
+	without string             // a class, or its source file, that should have it and has not
+	bodies  bool               // a method without code is meant
+	failure error              // why it cannot be counted
+}
+
+// mostJavaClasses bounds the classes that are changed for one point while they are in use.
+const mostJavaClasses = 1000
+
+// javaSpecs are the points that Java code may have.
+func javaSpecs(points []point.Spec) map[int]point.Spec {
+	found := make(map[int]point.Spec)
+	for i, s := range points {
+		if s.InJava() {
+			found[i] = s
+		}
+	}
+	return found
+}
+
+func newJava(c *counters, o Options, e ends) *java {
+	j := &java{
+		counters: c, log: o.Log, specs: javaSpecs(o.Points), keyed: make(map[int]bool),
+		vms: make(map[ledger.Process]*javaVM), finds: make(map[int]*javaFind), stop: make(chan struct{}),
+	}
+	for i := range j.specs {
+		j.keyed[i] = e.argument(i) > 0
+		j.finds[i] = &javaFind{methods: make(map[jvm.Frame]bool), classes: make(map[string]bool)}
+	}
+	return j
+}
+
+// javaName is what the names of these points begin with in the tables. No program can know it beforehand.
+func javaName() string { return "java:" + rand.Text() + ":" }
+
+const (
+	// lookForJava is how often the target's processes are looked through for VMs that have begun.
+	lookForJava = 50 * time.Millisecond
+	// A VM that has begun is not ready to be asked for some time.
+	javaBegins = 5 * time.Second
+)
+
+// follow counts in all VMs of the target, now and until close is called. Of VMs that run already it is an error if they
+// cannot have a point.
+func (j *java) follow() error {
+	processes := make(map[ledger.Process]*begun)
+	if err := j.look(processes); err != nil {
+		return err
+	}
+	if err := j.refuse(); err != nil {
+		return err
+	}
+	if j.starting != nil {
+		j.over.Go(j.await)
+	}
+	j.over.Go(func() {
+		tick := time.NewTicker(lookForJava)
+		defer tick.Stop()
+		for {
+			select {
+			case <-j.stop:
+				return
+			case <-tick.C:
+			}
+			if err := j.look(processes); err != nil {
+				j.log.Debug("looking for Java VMs", "error", err)
+			}
+			j.checkOld()
+		}
+	})
+	return nil
+}
+
+// await counts in VMs that begin.
+func (j *java) await() {
+	var process ledger.Process
+	member := func(pid int) bool {
+		all, err := j.members()
+		i := slices.IndexFunc(all, func(p ledger.Process) bool { return p.PID == pid })
+		if err != nil || i < 0 {
+			return false
+		}
+		process = all[i]
+		return true
+	}
+	for {
+		pid, points, err := j.starting.Next(member)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		var v *javaVM
+		if err == nil {
+			v = newJavaVM(nil, points, pid)
+			err = j.prepare(v)
+			if err == nil {
+				err = points.Go()
+			}
+			if err != nil {
+				v.close()
+				v = nil
+			}
+		}
+		j.add(process, v)
+		if err != nil {
+			j.counters.warnOf("progress points in Java code of process %d are not counted: %v", pid, err)
+		}
+	}
+}
+
+var (
+	errNoAgent   = errors.New("that needs the agent, which --java-agent off refuses")
+	errOldKernel = errors.New("this kernel does not tell what a process has mapped (Linux 6.7 and newer do)")
+)
+
+// begun is what is known of a process that is no VM so far, or that cannot be asked yet.
+type begun struct{ first, next time.Time }
+
+// look looks through the processes, through each the less often the longer it has been there.
+func (j *java) look(processes map[ledger.Process]*begun) error {
+	all, err := j.members()
+	if err != nil {
+		return err
+	}
+	j.forget(all)
+	now := time.Now()
+	for _, p := range all {
+		b := processes[p]
+		if b == nil {
+			b = &begun{first: now}
+			processes[p] = b
+		}
+		if now.Before(b.next) {
+			continue
+		}
+		b.next = now.Add(now.Sub(b.first) / 4)
+		if j.knows(p) || !j.isJava(p.PID, now.Sub(b.first)) {
+			continue
+		}
+		vm, err := j.load(p.PID)
+		if early := errors.Is(err, jvm.ErrEarly) && now.Sub(b.first) < javaBegins; early || errors.Is(err, jvm.ErrSilent) {
+			b.next = now
+			continue // it has only begun, or is busy
+		}
+		j.add(p, vm)
+		if err != nil {
+			j.counters.warnOf("progress points in Java code of process %d are not counted: %v", p.PID, err)
+		}
+	}
+	return nil
+}
+
+// knows tells whether a process is a known VM.
+func (j *java) knows(p ledger.Process) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, known := j.vms[p]
+	return known
+}
+
+// forget gives up VMs that are gone.
+func (j *java) forget(members []ledger.Process) {
+	j.mu.Lock()
+	var gone []*javaVM
+	for p, v := range j.vms {
+		// The list may be incomplete, if it has changed while it was read.
+		if !slices.Contains(members, p) && errors.Is(unix.Kill(p.PID, 0), unix.ESRCH) {
+			delete(j.vms, p)
+			gone = append(gone, v)
+		}
+	}
+	j.everMet = j.everMet || slices.ContainsFunc(gone, func(v *javaVM) bool { return v != nil })
+	j.mu.Unlock()
+	for _, v := range gone {
+		if v != nil {
+			v.close()
+		}
+	}
+}
+
+func (j *java) add(p ledger.Process, v *javaVM) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.vms[p] = v
+}
+
+// isJava tells whether a process is a Java virtual machine that is to be asked. One that was started with the agent
+// connects by itself, once it has begun.
+func (j *java) isJava(process int, age time.Duration) bool {
+	maps, err := target.Maps(process)
+	if err != nil {
+		return false
+	}
+	has := func(begin string) bool {
+		return slices.ContainsFunc(maps, func(m target.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), begin) })
+	}
+	return has("libjvm.so") && (j.starting == nil || age > javaBegins || !has("libwhatif-jvm-"))
+}
+
+// load loads the agent into a VM that runs, and has its classes changed.
+func (j *java) load(process int) (*javaVM, error) {
+	switch {
+	case j.counters.options.NoJavaAgent:
+		return nil, errNoAgent
+	case j.counters.off:
+		return nil, errOldKernel
+	}
+	inner, err := target.InnerOf(process)
+	if err != nil {
+		return nil, err
+	}
+	vm, err := jvm.Open(process, inner.PID, inner.UID)
+	if err != nil {
+		return nil, err
+	}
+	points, err := vm.LoadPoints()
+	if err != nil {
+		vm.Close()
+		return nil, err
+	}
+	v := newJavaVM(vm, points, process)
+	if err := j.prepare(v); err != nil {
+		v.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+func newJavaVM(vm *jvm.VM, points *jvm.Points, process int) *javaVM {
+	return &javaVM{vm: vm, points: points, process: process, since: time.Now(), numbers: make(map[int]int)}
+}
+
+func (v *javaVM) close() {
+	v.points.Close()
+	if v.vm != nil {
+		v.vm.Close()
+	}
+}
+
+// prepare names the counters and has classes changed: those that are loaded, and then all that will be.
+func (j *java) prepare(v *javaVM) error {
+	if err := j.counters.filesOf(v.process); err != nil {
+		return err
+	}
+	var groups [][]string
+	for i, spec := range j.specs {
+		n, err := v.points.Name(int(source.Progress), j.counters.javaPrefix+strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		v.numbers[i] = n
+		groups = append(groups, spec.JavaPieces())
+	}
+	if v.vm != nil {
+		if err := j.settle(v); err != nil {
+			return err
+		}
+	}
+	if err := v.points.Rewrite(groups, func(name string, class []byte) []byte { return j.rewrite(v, class) }); err != nil {
+		return err
+	}
+	loaded, err := v.points.Loaded()
+	if err != nil {
+		return err
+	}
+	return v.points.Again(j.candidates(loaded))
+}
+
+// settle waits until the kernel side reads the counters of a VM that ran before it was a target: counting begins with
+// the first reading, which would miss what was counted before.
+func (j *java) settle(v *javaVM) error {
+	name := fmt.Sprintf("%sread %d", j.counters.javaPrefix, v.process)
+	if _, err := v.points.Name(int(source.Progress), name); err != nil {
+		return err
+	}
+	for end := time.Now().Add(settlesWithin); time.Now().Before(end); {
+		if err := errors.Join(v.points.Pulse(), j.counters.named()); err != nil {
+			return err
+		}
+		if j.counters.hasRead(name) {
+			return nil
+		}
+	}
+	j.log.Debug("the counters of a Java VM are not read yet", "process", v.process)
+	return nil
+}
+
+const settlesWithin = 2 * time.Second
+
+// candidates are the classes that may have a point.
+func (j *java) candidates(loaded []jvm.Loaded) (signatures []string) {
+	for i, spec := range j.specs {
+		n := len(signatures)
+		for _, l := range loaded {
+			name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(l.Signature, "L"), ";"), "/", ".")
+			if spec.MayHaveJava(name, l.Source) {
+				signatures = append(signatures, l.Signature)
+			}
+		}
+		if len(signatures)-n > mostJavaClasses {
+			j.fail(i, fmt.Errorf("%d classes may have it, at most %d are possible: name it more closely",
+				len(signatures)-n, mostJavaClasses))
+			signatures = signatures[:n]
+		}
+	}
+	slices.Sort(signatures)
+	return slices.Compact(signatures)
+}
+
+// fail says once why a point cannot be counted.
+func (j *java) fail(i int, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if f := j.finds[i]; f.failure == nil {
+		f.failure = err
+		j.log.Debug("progress point in Java code", "point", j.specs[i].Text, "error", err)
+	}
+}
+
+// rewrite puts calls into a class; nil: it stays as it is.
+func (j *java) rewrite(v *javaVM, data []byte) []byte {
+	class, err := classfile.Parse(data)
+	if err != nil {
+		j.log.Debug("looking for progress points in Java code", "process", v.process, "error", err)
+		return nil
+	}
+	var calls []classfile.Call
+	var changed []byte
+	for i, spec := range j.specs {
+		found, err := spec.JavaPlaces(class)
+		if err != nil {
+			j.fail(i, err)
+			continue
+		}
+		if !j.take(i, v, class.Name, found) {
+			continue
+		}
+		with := slices.Clone(calls)
+		for _, at := range found.Places {
+			with = append(with, v.points.Call(at, v.numbers[i]))
+		}
+		out, err := class.Insert(with)
+		if err != nil {
+			j.fail(i, err)
+			continue
+		}
+		calls, changed = with, out
+		j.found(i, v, class.Name, found)
+	}
+	return changed
+}
+
+// take tells whether what a class has of a point is to be counted.
+func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) bool {
+	if found.File == "" && len(found.Places) == 0 && found.Bodies == 0 {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f, spec := j.finds[i], j.specs[i]
+	switch {
+	case len(found.Places) == 0:
+		f.near = append(f.near, found.Near...)
+		f.bodies = f.bodies || found.Bodies > 0
+		if f.without = class; spec.Kind == point.Line && found.File != "" {
+			f.without = found.File
+		}
+		return false
+	case j.keyed[i]:
+		f.failure = errors.New("%argN cannot be read in Java code")
+		return false
+	case spec.Kind == point.Line && f.file != "" && f.file != found.File:
+		j.log.Warn(fmt.Sprintf("progress point %s: %s has the line, too; only %s is counted: write more of the path",
+			spec.Text, found.File, f.file))
+		return false
+	}
+	f.file = found.File
+	return true
+}
+
+// found takes in that a class counts a point now.
+func (j *java) found(i int, v *javaVM, class string, found point.InJavaClass) {
+	j.mu.Lock()
+	f, spec := j.finds[i], j.specs[i]
+	for _, m := range found.Methods {
+		f.methods[jvm.Frame{Signature: "L" + strings.ReplaceAll(class, ".", "/") + ";", Method: m}] = true
+	}
+	key := strconv.Itoa(v.process) + " " + class
+	known := f.classes[key]
+	f.classes[key] = true
+	j.mu.Unlock()
+	if !known {
+		j.counters.inJava(i, len(found.Places))
+		j.log.Debug("progress point found", "point", spec.Text, "places", len(found.Places), "class", class)
+	}
+}
+
+// oldAfter is how long a method that was changed while a thread ran it may take to return before that is said.
+const oldAfter = time.Second
+
+// checkOld looks once in each VM for methods that threads still run as they were before they were changed.
+func (j *java) checkOld() {
+	j.mu.Lock()
+	all := slices.Collect(maps.Values(j.vms))
+	j.mu.Unlock()
+	for _, v := range all {
+		if v == nil || v.asked || time.Since(v.since) < oldAfter {
+			continue
+		}
+		v.asked = true
+		if v.vm == nil {
+			continue // nothing ran before
+		}
+		old, err := v.points.Old()
+		if err != nil {
+			j.log.Debug("looking for methods that run as they were", "process", v.process, "error", err)
+		}
+		j.sayOld(v, old)
+	}
+}
+
+// sayOld warns of methods that threads run as they were before.
+func (j *java) sayOld(v *javaVM, old []jvm.Frame) {
+	for i, spec := range j.specs {
+		if spec.Kind == point.Func && !spec.Return {
+			continue // the method's next call is counted
+		}
+		j.mu.Lock()
+		at := slices.IndexFunc(old, func(f jvm.Frame) bool { return j.finds[i].methods[f] })
+		j.mu.Unlock()
+		if at < 0 {
+			continue
+		}
+		class := strings.TrimSuffix(strings.TrimPrefix(old[at].Signature, "L"), ";")
+		j.counters.warnOf("progress point %s: a thread of process %d was in %s.%s when whatif attached, and goes on with "+
+			"the method as it was: the point counts from the method's next call on. Name a method that it calls, or start "+
+			"the program with whatif run", spec.Name, v.process, strings.ReplaceAll(class, "/", "."), old[at].Method)
+	}
+}
+
+// refuse is the error for points that running VMs should have and do not. A line may be in a class that is loaded later.
+func (j *java) refuse() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i, spec := range j.specs {
+		switch err := j.reason(i); {
+		case err == nil:
+		case spec.Kind == point.Line && j.finds[i].failure == nil:
+			j.log.Warn(err.Error() + ": looked for in the classes that it loads while it runs")
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// has tells whether Java code has a point.
+func (j *java) has(i int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f := j.finds[i]
+	return f != nil && len(f.classes) > 0
+}
+
+// errNoClass is the error for a point that no class has.
+func errNoClass(spec point.Spec) error {
+	return fmt.Errorf("resolving progress point %s: no class that was loaded has it", spec.Text)
+}
+
+// met tells whether points were looked for in some VM.
+func (j *java) met() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.everMet || slices.ContainsFunc(slices.Collect(maps.Values(j.vms)), func(v *javaVM) bool { return v != nil })
+}
+
+// why says why a point is not in the Java code where it should be; nil: nothing says so.
+func (j *java) why(i int) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.reason(i)
+}
+
+// reason says why a point is not in the Java code where it should be; nil: it is, or no class should have it. The caller
+// holds mu.
+func (j *java) reason(i int) error {
+	f, spec := j.finds[i], j.specs[i]
+	doing := "resolving progress point " + spec.Text
+	switch {
+	case f == nil || len(f.classes) > 0:
+		return nil
+	case f.failure != nil && j.keyed[i]:
+		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "leave %argN out: then begins and ends are counted, and "+
+			"the mean latency follows from that")
+	case f.failure != nil:
+		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "count another method or line that the program passes as often")
+	case f.without == "":
+		return nil
+	case f.bodies:
+		return hint.New(fmt.Errorf("%s: the method of %s has no code: it is native or abstract", doing, f.without),
+			"count a method that implements or calls it")
+	case spec.Kind == point.Func:
+		return hint.New(fmt.Errorf("%s: %s has no such method", doing, f.without), "javap -p lists the methods of a class")
+	case len(f.near) == 0:
+		return hint.New(fmt.Errorf("%s: %s was compiled without line numbers", doing, f.without),
+			"compile it without -g:none, or count a method: func:CLASS.METHOD")
+	}
+	slices.Sort(f.near)
+	return hint.New(fmt.Errorf("%s: no code of %s is on this line", doing, f.without),
+		fmt.Sprintf("the nearest lines with code: %s", lineList(slices.Compact(f.near))))
+}
+
+func lineList(lines []int) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, strconv.Itoa(l))
+	}
+	return strings.Join(all, ", ")
+}
+
+// close ends all agents, which change the classes back.
+func (j *java) close() {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return
+	}
+	j.closed = true
+	j.mu.Unlock()
+	close(j.stop)
+	if j.starting != nil {
+		if err := j.starting.Close(); err != nil {
+			j.log.Debug("ending to wait for Java VMs", "error", err)
+		}
+	}
+	j.over.Wait()
+	for _, v := range j.vms {
+		if v != nil {
+			v.close()
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package com.shop;
+
+import java.util.Scanner;
+
+/** Sells as many things as it is told on standard input, or by its argument. */
+public class Shop {
+  public static void main(String[] args) {
+    Scanner in = new Scanner(args.length > 0 ? args[0] : "");
+    if (args.length == 0) {
+      System.out.println("open");
+      in = new Scanner(System.in);
+    }
+    while (in.hasNextInt()) {
+      int n = in.nextInt();
+      for (int i = 0; i < n; i++) {
+        sell(i);
+      }
+      System.out.println("sold " + n);
+    }
+  }
+
+  static void sell(int thing) {
+    if (Cart.total(thing) % 2 == 0) {
+      Cart.even++;
+    }
+  }
+
+  /** It is loaded when the first thing is sold. */
+  static class Cart {
+    static int even;
+
+    static int total(int thing) {
+      if (thing < 0) {
+        throw new IllegalArgumentException();
+      }
+      return thing;
+    }
+  }
+}
