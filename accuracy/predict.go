@@ -38,8 +38,11 @@ func newPredictor(whatif string, p *program, b binaries, levels []int) (*predict
 		}
 	}
 	b.target.kernel = p.kernel
+	if p.target != "" {
+		b.target = place{spec: p.target}
+	}
 	if p.wait != "" {
-		b.target = place{wait: p.wait}
+		b.target = place{spec: "wait:" + p.wait}
 	}
 	return &predictor{whatif: whatif, program: p, built: b, levels: levels, profile: profile, log: log}, nil
 }
@@ -57,7 +60,7 @@ func (p *predictor) arguments(duration time.Duration) []string {
 func (p *predictor) commandLine(command string, duration time.Duration, options ...string) []string {
 	args := []string{command}
 	if !p.program.batch { // the end of a batch program is a point that needs no name
-		args = append(args, "-p", pointName+"=func:"+p.program.pointFunc())
+		args = append(args, "-p", pointName+"="+p.program.pointSpec())
 	}
 	if p.program.latency != "" {
 		args = append(args, "-l", p.program.latency)
@@ -71,7 +74,7 @@ func (p *predictor) commandLine(command string, duration time.Duration, options 
 	}
 	args = append(args, options...)
 	args = append(args, "-d", duration.String(), "-o", p.profile, "--")
-	return append(args, p.program.command(p.built.plain, "0", seconds)...)
+	return append(args, p.program.profiled(p.built.plain, "0", seconds)...)
 }
 
 // chunk profiles the program for duration with experiments.
@@ -196,8 +199,9 @@ func parseReport(text []byte, target place, point, metric string) (answer, []str
 	}
 	for _, t := range r.Targets {
 		line := filepath.Base(t.File) == target.file && t.Line == target.line && target.callers == ""
-		// A target with callers is no line in the report; it has the name that was given to -t.
-		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && t.Name != target.String() {
+		// A target with callers is no line in the report; it has the name that was given to -t, without "func:".
+		named := t.Name == strings.TrimPrefix(target.String(), "func:")
+		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && !named {
 			continue
 		}
 		for _, p := range t.Points {
