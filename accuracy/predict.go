@@ -72,6 +72,9 @@ func (p *predictor) commandLine(command string, duration time.Duration, options 
 	if p.program.kernel != "" {
 		args = append(args, "--kernel")
 	}
+	if p.program.managed() { // the code of the first second is slower, and new all the time
+		args = append(args, "--warmup", "1s")
+	}
 	args = append(args, options...)
 	args = append(args, "-d", duration.String(), "-o", p.profile, "--")
 	return append(args, p.program.profiled(p.built.plain, "0", seconds)...)
