@@ -490,9 +490,9 @@ func TestArguments(t *testing.T) {
 		{program{name: "x", source: "jvm/X.java", defines: []string{"SHORT"}, jar: "/a.jar", point: progressCall},
 			"run -p done=syscall:lseek --warmup 1s -t x.c:3 -s 0,25,100 -d 10s -o f -- " + two +
 				"java -DSHORT -cp /b/x:/a.jar jvm.X 0 100000"},
-		{program{name: "x", source: "jit/x.js", defines: []string{"AUDIT"}, runtime: []string{"--to=DIRECTORY"}},
+		{program{name: "x", source: "jit/x.js", defines: []string{"AUDIT"}, runtime: []string{"--perf-prof"}},
 			"run -p done=func:progress_done --warmup 1s -t x.c:3 -s 0,25,100 -d 10s -o f -- " + two +
-				"node --to=/b/x /b/x/x.js AUDIT 0 100000"},
+				"node --perf-prof /b/x/x.js AUDIT 0 100000"},
 		{program{name: "x", source: "jit/x.erl"}, "run -p done=func:progress_done --warmup 1s -t x.c:3 -s 0,25,100 " +
 			"-d 10s -o f -- " + two + "erl -noinput -pa /b/x -s x main -extra 0 100000"},
 		{program{name: "x", batch: true, seconds: 0.4}, "run -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 0.4"},

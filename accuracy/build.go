@@ -28,6 +28,9 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 	directory := filepath.Join(out, "coz")
 	if p.managed() {
 		directory = b.plain
+		if err := os.RemoveAll(directory); err != nil { // also what a runtime has left there
+			return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
+		}
 	}
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)

@@ -13,8 +13,8 @@ import (
 // progressCall is the point of programs in which no function can be counted from outside: they call lseek once a visit.
 const progressCall = "syscall:lseek"
 
-// nodeOptions make Node write down lines, into the directory of what was built.
-var nodeOptions = []string{"--perf-prof", "--perf-prof-path=DIRECTORY", "--no-logfile-per-isolate", "--logfile=/dev/null"}
+// nodeOptions make Node write down lines, into its working directory.
+var nodeOptions = []string{"--perf-prof"}
 
 // madeAtRunTime lists programs whose code is made while they run: in Java (the group jvm), JavaScript and Erlang (jit).
 func madeAtRunTime() []program {
@@ -30,7 +30,8 @@ func madeAtRunTime() []program {
 			model: []float64{25, 45, 57, 70}},
 		{name: "java_lock_util", source: "LockMany.java", defines: []string{"UTIL"}, target: "func:jvm.LockMany.update",
 			model: []float64{25, 45, 57, 70}},
-		{name: "java_turns", source: "Turns.java", target: "func:jvm.Turns.ask", model: []float64{8, 17, 25, 33}},
+		{name: "java_turns", source: "Turns.java", target: "func:jvm.Turns.ask",
+			model: []float64{8.3, 16.7, 25, 33.3}},
 		{name: "java_pipeline", source: "Pipeline.java", target: "func:jvm.Pipeline.transform",
 			model: []float64{25, 44, 56, 63}},
 		{name: "java_pipeline_short", source: "Pipeline.java", defines: []string{"SHORT"},
@@ -76,13 +77,9 @@ func (p *program) managed() bool {
 }
 
 // managedCommand is command for a program that a runtime executes.
-func (p *program) managedCommand(directory string, runtimeOptions []string) []string {
+func (p *program) managedCommand(directory string, options []string) []string {
 	base := filepath.Base(p.source)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
-	options := make([]string, len(runtimeOptions))
-	for i, option := range runtimeOptions {
-		options[i] = strings.ReplaceAll(option, "DIRECTORY", directory)
-	}
 	var command []string
 	if runtime.NumCPU() > 2 { // such programs cannot choose their processors themselves
 		command = []string{"taskset", "-c", twoProcessors()}

@@ -102,6 +102,9 @@ func (p *predictor) run(ctx context.Context, duration time.Duration, args []stri
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.whatif, args...)
 	cmd.Stdout, cmd.Stderr = said, said
+	if p.program.managed() {
+		cmd.Dir = p.built.plain // runtimes write files there
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // whatif ends the program and saves
 	cmd.WaitDelay = 5 * time.Second
 	stopPartner := func() time.Duration { return 0 }

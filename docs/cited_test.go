@@ -136,13 +136,15 @@ func TestFrontDoor(t *testing.T) {
 		t.Errorf("README.md has %d lines, more than 150: details belong in docs", n)
 	}
 	index := texts[filepath.Join(root, "docs/index.md")]
-	names, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
-	if err != nil || len(names) == 0 {
-		t.Fatal("no documents: ", err)
-	}
-	for _, name := range names {
-		if base := filepath.Base(name); base != "index.md" && !strings.Contains(index, "`docs/"+base+"`") {
-			t.Errorf("docs/index.md does not name docs/%s", base)
+	for _, directory := range []string{"docs/", "docs/guides/"} {
+		names, err := filepath.Glob(filepath.Join(root, directory+"*.md"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no documents in %s: %v", directory, err)
+		}
+		for _, name := range names {
+			if name := directory + filepath.Base(name); name != "docs/index.md" && !strings.Contains(index, "`"+name+"`") {
+				t.Errorf("docs/index.md does not name %s", name)
+			}
 		}
 	}
 }

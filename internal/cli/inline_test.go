@@ -121,7 +121,11 @@ func TestInlineCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names = append(names, "../../README.md", "../../ARCHITECTURE.md", "../../accuracy/README.md")
+	guides, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = append(append(names, guides...), "../../README.md", "../../ARCHITECTURE.md", "../../accuracy/README.md")
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
