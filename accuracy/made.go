@@ -41,10 +41,13 @@ func madeAtRunTime() []program {
 		{name: "java_futures", source: "Futures.java", target: "func:jvm.Futures.parse",
 			model: []float64{12.5, 25, 25, 25}},
 		{name: "java_server", source: "Server.java", target: "func:jvm.Server.handle"},
-		{name: "java_garbage", source: "Garbage.java", target: "func:jvm.Garbage.score"},
+		{name: "java_garbage", source: "Garbage.java", target: "func:jvm.Garbage.score", seconds: 1,
+			flags: []string{"-Xms64m", "-Xmx64m", "-Xmn8m"}},
 		{name: "java_streams", source: "Streams.java", target: "func:jvm.Streams.score"},
 		{name: "java_sleep", source: "Sleep.java", wait: "sleep", model: []float64{10, 20, 30, 40}},
 		{name: "java_zip", source: "Zip.java", target: "func:jvm.Zip.pack"},
+		{name: "java_zip_frames", source: "Zip.java", target: "func:jvm.Zip.pack",
+			flags: []string{"-XX:+PreserveFramePointer"}},
 		{name: "java_commits", source: "Commits.java", wait: "sleep", jar: "/usr/share/java/h2.jar"},
 	}
 	for i := range group {
@@ -86,7 +89,7 @@ func (p *program) managedCommand(directory string, options []string) []string {
 	}
 	switch filepath.Ext(base) {
 	case ".java":
-		command = append(command, "java")
+		command = append(append(command, "java"), p.flags...)
 		for _, d := range p.defines {
 			command = append(command, "-D"+d)
 		}

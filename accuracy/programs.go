@@ -32,7 +32,7 @@ type program struct {
 	group   string
 	source  string   // below accuracy/programs
 	defines []string // for the compiler
-	flags   []string // for the compiler, too; libraries come last
+	flags   []string // for the compiler, too; libraries come last; of a Java program for the VM
 	config  []string // a command that prints further flags; not for coz
 	// point is the function that is called once a visit; empty: progress_done. With a colon it is any other point's spec.
 	point string

@@ -14,13 +14,13 @@ parse(N, X) -> parse(N - 1, ((X bxor (X bsr 15)) * 48271) band 16#7FFFFFF). % //
 work(0, X) -> X;
 work(N, X) -> work(N - 1, ((X bxor (X bsr 15)) * 48271) band 16#7FFFFFF).
 
-%% Steps of the interpreter's kind that take a millisecond: by the fastest of some short loops.
+%% How many steps take a millisecond: by the fastest of some short loops.
 measured() ->
     Lap = 20000,
     Times = [element(1, timer:tc(fun() -> work(Lap, X) end)) || X <- lists:seq(1, 200)],
     Lap * 1000 div max(1, lists:min(Times)).
 
-%% All runs of a study have the same number of steps, which take some 1.3 times as long as C's.
+%% All runs of a study have the same number of steps.
 perMillisecond() ->
     case os:getenv("WHATIF_STEPS") of
         false -> measured();

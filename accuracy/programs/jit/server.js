@@ -46,7 +46,7 @@ function measured() {
     used += look(lap);
     best = Math.min(best, Number(process.hrtime.bigint() - begin));
   }
-  return lap * 1000 / best;
+  return lap * 1000 / best * Number(process.env.WHATIF_CALIBRATION || 1);
 }
 
 const known = Number(process.env.WHATIF_STEPS) * 4 / 5;

@@ -60,7 +60,7 @@ final class Bench {
     steps = known == null ? measured() : Math.max(1, Long.parseLong(known) * 4 / 5);
   }
 
-  /** How many steps take a microsecond: by the fastest of some short loops, once they are compiled. */
+  /** How many steps take a microsecond: by the fastest of some short loops, once they are compiled. As in bench.h. */
   private static long measured() {
     final int lap = 100_000;
     long best = Long.MAX_VALUE;
@@ -69,7 +69,8 @@ final class Bench {
       use(work(lap));
       best = Math.min(best, System.nanoTime() - begin);
     }
-    return Math.max(1, lap * 1000L / best);
+    String scale = System.getenv("WHATIF_CALIBRATION");
+    return Math.max(1, Math.round(lap * 1000.0 / best * (scale == null ? 1 : Double.parseDouble(scale))));
   }
 
   /** As many steps as take so many microseconds. */

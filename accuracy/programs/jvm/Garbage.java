@@ -4,14 +4,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A program that makes much garbage: in each round it replaces some entries of a large map, whose entries live long
- * enough to be copied, and computes for 2 ms: the target, which allocates nothing. The collector stops the program, and
- * works beside it.
+ * A program that makes much garbage: in each round it replaces some entries of a map, which live long enough to be
+ * copied, and computes for 2 ms: the target, which allocates nothing. The collector stops the program, and works beside
+ * it. The heap has a fixed size, and the map is filled before the first round, so that all rounds are alike.
  *
  * <p>Truth: the target's share, measured only.
  */
 public class Garbage {
-  private static final int KEYS = 200_000;
+  private static final int KEYS = 40_000;
 
   /** The target. */
   static long score(int steps) {
@@ -36,8 +36,9 @@ public class Garbage {
     Bench.start(args);
     Map<Integer, byte[]> map = new HashMap<>();
     int steps = Bench.shrunk(Bench.us(2000));
+    Bench.use(replace(map, 0, KEYS));
     for (int round = 0;; round = (round + 1) % 10_000) {
-      Bench.use(replace(map, round, 5000));
+      Bench.use(replace(map, round, 8_000));
       Bench.use(score(steps));
       Bench.visit();
     }

@@ -3,7 +3,7 @@ package jvm;
 import java.util.zip.Deflater;
 
 /**
- * Native code below Java: pack, the target, compresses with zlib, some 2 ms. The rest of a round is 2 ms of work.
+ * Native code below Java: pack, the target, compresses with zlib, some 0.7 ms. The rest of a round is 2 ms of work.
  *
  * <p>Truth: the target's share, measured only.
  */
