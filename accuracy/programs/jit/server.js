@@ -1,7 +1,7 @@
 /*
- * An HTTP server, and two clients in the same process that send a request as soon as they have the last answer. A request
- * is 1 ms in render, 1 ms in look, and what HTTP takes. A thread beside the server audits half of the time, for which no
- * request waits.
+ * An HTTP server, and two clients in the same process that send a request as soon as they have the last answer. A
+ * request is 1 ms in render, 1 ms in look, and what HTTP takes. A thread beside the server audits half of the time, for
+ * which no request waits.
  *
  * The line of render is the target. Truth: its share of a request, measured only.
  *
