@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * JCoz's line in the H2 database, built anew: H2 has changed since. Four threads change two of four rows in each
  * transaction, the lower first. If a row is locked for more than a millisecond, the transaction is rolled back, and
- * begins again after 1 to 10 ms, as H2 did it in its own code. A visit is a commit; the pause is the target. Without it,
- * 1 to 10 us are left.
+ * begins again after 1 to 10 ms, as H2 did it in its own code. A visit is a commit; the pause is the target. Without
+ * it, 1 to 10 us are left.
  *
  * <p>Truth is measured only.
  */
