@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -206,6 +207,19 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+// A target that is no line has the name in the report that -t has, without "func:".
+func TestParseReportOfFunction(t *testing.T) {
+	text := strings.Replace(reportJSON, `"name": "barrier.c:24", "file": "/src/barrier.c", "line": 24`,
+		`"name": "jvm.Join.parse", "func": "jvm.Join.parse(int)"`, 1)
+	got, _, err := parseReport([]byte(text), place{spec: "func:jvm.Join.parse"}, "done", throughput)
+	if err != nil || len(got.tested) != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, _, err := parseReport([]byte(text), place{spec: "func:jvm.Join.other"}, "done", throughput); err == nil {
+		t.Error("another function: no error")
+	}
+}
+
 const reportJSON = `{"version": 1, "points": [{"name": "done", "kind": "func", "visits": 12345}],
  "targets": [
   {"unit": "line", "name": "other.c:7", "file": "/src/other.c", "line": 7, "points": []},
@@ -364,7 +378,7 @@ func TestMissed(t *testing.T) {
 	if m := missed([]result{exact}); len(m) != 0 {
 		t.Errorf("an exact prediction misses %q", m)
 	}
-	for k, misses := range map[kind]int{ordinary: 1, crossing: 1} {
+	for k, misses := range map[kind]int{ordinary: 1, crossing: 1, made: 1} {
 		near := synthetic("near", k, false)
 		for i := range near.Levels { // above the limit of the mean, and below that of a program
 			near.Levels[i].Prediction = &estimate{14.5, 9, 18}
@@ -374,6 +388,15 @@ func TestMissed(t *testing.T) {
 		}
 		if m := missed([]result{near, near}); len(m) != 0 {
 			t.Errorf("two programs that are %s and 4.5 points off are no suite: %q is missed", k, m)
+		}
+	}
+	for k, misses := range map[kind]int{ordinary: 1, made: 0} {
+		near := synthetic("near", k, false)
+		for i := range near.Levels { // between the limits of the mean
+			near.Levels[i].Prediction = &estimate{13.5, 9, 18}
+		}
+		if m := missed(slices.Repeat([]result{near}, suitePrograms)); len(m) != misses {
+			t.Errorf("%s, 3.5 points off: %q is missed", k, m)
 		}
 	}
 	nothing := synthetic("nothing", zero, false)
@@ -451,6 +474,10 @@ func TestQuick(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	b := binaries{plain: "/b/x", target: place{file: "x.c", line: 3}}
+	two := "" // where there are more processors
+	if runtime.NumCPU() > 2 {
+		two = "taskset -c " + twoProcessors() + " "
+	}
 	tests := []struct {
 		program program
 		want    string
@@ -460,6 +487,14 @@ func TestArguments(t *testing.T) {
 			"run -p done=func:main.progressDone -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 100000"},
 		{program{name: "x", ranks: 2}, "run -p done=func:progress_done -t x.c:3 -s 0,25,100 -d 10s -o f -- " +
 			"mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 /b/x 0 100000"},
+		{program{name: "x", source: "jvm/X.java", defines: []string{"SHORT"}, jar: "/a.jar", point: progressCall},
+			"run -p done=syscall:lseek --warmup 1s -t x.c:3 -s 0,25,100 -d 10s -o f -- " + two +
+				"java -DSHORT -cp /b/x:/a.jar jvm.X 0 100000"},
+		{program{name: "x", source: "jit/x.js", defines: []string{"AUDIT"}, runtime: []string{"--perf-prof"}},
+			"run -p done=func:progress_done --warmup 1s -t x.c:3 -s 0,25,100 -d 10s -o f -- " + two +
+				"node --perf-prof /b/x/x.js AUDIT 0 100000"},
+		{program{name: "x", source: "jit/x.erl"}, "run -p done=func:progress_done --warmup 1s -t x.c:3 -s 0,25,100 " +
+			"-d 10s -o f -- " + two + "erl -noinput -pa /b/x -s x main -extra 0 100000"},
 		{program{name: "x", batch: true, seconds: 0.4}, "run -t x.c:3 -s 0,25,100 -d 10s -o f -- /b/x 0 0.4"},
 	}
 	for _, test := range tests {

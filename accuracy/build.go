@@ -25,7 +25,14 @@ func build(ctx context.Context, root string, p *program, withCoz bool) (binaries
 		return binaries{}, err
 	}
 	b := binaries{plain: filepath.Join(out, p.name), target: target}
-	if err := os.MkdirAll(filepath.Join(out, "coz"), 0o755); err != nil {
+	directory := filepath.Join(out, "coz")
+	if p.managed() {
+		directory = b.plain
+		if err := os.RemoveAll(directory); err != nil { // also what a runtime has left there
+			return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
+		}
+	}
+	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return binaries{}, fmt.Errorf("building %s: %w", p.name, err)
 	}
 	command := compiler(source, b.plain, p, false)
@@ -54,6 +61,12 @@ func compiler(source, out string, p *program, forCoz bool) []string {
 	switch filepath.Ext(source) {
 	case ".go":
 		return []string{"go", "build", "-o", out, source}
+	case ".java":
+		return []string{"javac", "-g", "-d", out, filepath.Join(filepath.Dir(source), "Bench.java"), source}
+	case ".js":
+		return []string{"cp", source, out}
+	case ".erl":
+		return []string{"erlc", "-o", out, source}
 	case ".rs":
 		return []string{"rustc", "-O", "-g", "--edition", "2021", "-o", out, source}
 	case ".cc":

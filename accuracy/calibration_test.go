@@ -39,6 +39,7 @@ func TestCalibration(t *testing.T) {
 	}{
 		{"C", []string{"gcc", "-O2", "-Wall", "-Wno-unused-function", "-o", filepath.Join(dir, "C"), c}, 1},
 		{"Rust", []string{"rustc", "-O", "--edition", "2021", "-Adead_code", "-o", filepath.Join(dir, "Rust"), rust}, 4. / 6},
+		{"Java", javaSteps(t, dir, filepath.Join(programs, "jvm", "Bench.java")), 4. / 5},
 	} {
 		if _, err := exec.LookPath(language.build[0]); err != nil {
 			t.Logf("no %s", language.build[0])
@@ -73,6 +74,33 @@ func TestCalibration(t *testing.T) {
 			t.Errorf("%s: %.0f steps, told to take %.0f", language.name, got, want)
 		}
 	}
+}
+
+// javaSteps writes a Java program that prints its steps, and the script Java that runs it, and gives the command that
+// compiles the program.
+func javaSteps(t *testing.T, dir, bench string) []string {
+	t.Helper()
+	const program = `package jvm;
+class Steps {
+  public static void main(String[] args) throws Exception {
+    Bench.start(new String[] {"0", "1"});
+    System.out.println(Bench.us(1));
+  }
+}
+`
+	source := filepath.Join(dir, "Steps.java")
+	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vm, err := exec.LookPath("java")
+	if err != nil {
+		return []string{"java"} // it is said that there is none
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec %s -cp %s jvm.Steps\n", vm, dir)
+	if err := os.WriteFile(filepath.Join(dir, "Java"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"javac", "-d", dir, bench, source}
 }
 
 // The driver measures the speed once, and tells it to all programs.

@@ -10,6 +10,7 @@ import (
 var limits = struct {
 	mean     float64          // error over the suite
 	crossing float64          // error over programs that are all of this kind
+	made     float64          // error over programs whose code is all made while they run
 	program  map[kind]float64 // mean error of one program
 	zero     float64          // error at any level of a program with a truth of 0
 	coverage float64          // share of the 95% intervals that contain the truth
@@ -17,8 +18,9 @@ var limits = struct {
 }{
 	mean:     3,
 	crossing: 4,
+	made:     4,
 	program: map[kind]float64{
-		ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8, waiting: 8, library: 4,
+		ordinary: 6, spinning: 10, zero: 2, timed: 5, tail: 10, crossing: 8, waiting: 8, library: 4, made: 8,
 	},
 	zero:     2,
 	coverage: 0.9,
@@ -58,8 +60,11 @@ func missed(results []result) []string {
 		}
 	}
 	s, mean, enough := summarize(results), limits.mean, suitePrograms
-	if !slices.ContainsFunc(results, func(r result) bool { return r.Kind != crossing }) {
+	switch {
+	case only(results, crossing):
 		mean, enough = limits.crossing, crossingPrograms
+	case only(results, made, zero):
+		mean = limits.made
 	}
 	if s.programs < enough {
 		return found
@@ -74,4 +79,9 @@ func missed(results []result) []string {
 		miss("suite: error %.1f where coz has %.1f, a third expected", s.ourSame, s.cozError)
 	}
 	return found
+}
+
+// only tells whether all results are of these kinds.
+func only(results []result, kinds ...kind) bool {
+	return !slices.ContainsFunc(results, func(r result) bool { return !slices.Contains(kinds, r.Kind) })
 }

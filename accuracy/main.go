@@ -109,7 +109,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.BoolVar(&o.plan.coz, "coz", false, "ask coz too, where it can run the program")
 	f.Float64Var(&o.plan.cozSeconds, "coz-seconds", 40, "profile each program this long with coz")
 	f.StringVar(&o.plan.whatif, "whatif", "bin/whatif", "the whatif `command` to ask, from the checkout's root")
-	f.DurationVar(&o.plan.patience, "patience", time.Minute, "wait up to this long, per program, for a quiet machine")
+	f.DurationVar(&o.plan.patience, "patience", time.Minute, "wait up to this long, per program, for a quiet machine, "+
+		"and repeat disturbed runs; 0: neither")
 	f.Uint64Var(&o.plan.seed, "seed", 0,
 		"`seed` of the random order of levels; 0: another one each time, which is printed")
 	f.BoolVar(&o.truthOnly, "truth-only", false, "measure the truth, and make no prediction")

@@ -59,7 +59,10 @@ func keptPredictor(whatif, root, directory string, p *program, levels []int) (*p
 func (p *program) predicted(line place) place {
 	line.kernel = p.kernel
 	if p.wait != "" {
-		return place{wait: p.wait}
+		return place{spec: "wait:" + p.wait}
+	}
+	if p.target != "" {
+		return place{spec: p.target}
 	}
 	return line
 }
@@ -77,7 +80,7 @@ func (p *predictor) arguments(duration time.Duration) []string {
 func (p *predictor) commandLine(command string, duration time.Duration, options ...string) []string {
 	args := []string{command}
 	if !p.program.batch { // the end of a batch program is a point that needs no name
-		args = append(args, "-p", pointName+"=func:"+p.program.pointFunc())
+		args = append(args, "-p", pointName+"="+p.program.pointSpec())
 	}
 	if p.program.latency != "" {
 		args = append(args, "-l", p.program.latency)
@@ -89,9 +92,12 @@ func (p *predictor) commandLine(command string, duration time.Duration, options 
 	if p.program.kernel != "" {
 		args = append(args, "--kernel")
 	}
+	if p.program.managed() { // the code of the first second is slower, and new all the time
+		args = append(args, "--warmup", "1s")
+	}
 	args = append(args, options...)
 	args = append(args, "-d", duration.String(), "-o", p.profile, "--")
-	return append(args, p.program.command(p.built.plain, "0", seconds)...)
+	return append(args, p.program.profiled(p.built.plain, "0", seconds)...)
 }
 
 // chunk profiles the program for duration with experiments.
@@ -116,6 +122,9 @@ func (p *predictor) run(ctx context.Context, duration time.Duration, args []stri
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.whatif, args...)
 	cmd.Stdout, cmd.Stderr = said, said
+	if p.program.managed() {
+		cmd.Dir = p.built.plain // runtimes write files there
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // whatif ends the program and saves
 	cmd.WaitDelay = 5 * time.Second
 	stopPartner := func() time.Duration { return 0 }
@@ -216,8 +225,9 @@ func parseReport(text []byte, target place, point, metric string) (answer, []str
 	}
 	for _, t := range r.Targets {
 		line := filepath.Base(t.File) == target.file && t.Line == target.line && target.callers == ""
-		// A target with callers is no line in the report; it has the name that was given to -t.
-		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && t.Name != target.String() {
+		// A target with callers is no line in the report; it has the name that was given to -t, without "func:".
+		named := t.Name == strings.TrimPrefix(target.String(), "func:")
+		if target.kernel != "" && t.Func != target.kernel || target.kernel == "" && !line && !named {
 			continue
 		}
 		for _, p := range t.Points {

@@ -21,6 +21,7 @@ const (
 	crossing kind = "crossing" // processes wake each other
 	waiting  kind = "waiting"  // the target is something that threads wait for
 	library  kind = "library"  // the target's time is in a system library
+	made     kind = "made"     // the code is made while the program runs
 )
 
 // program is one entry of the suite.
@@ -31,10 +32,11 @@ type program struct {
 	group   string
 	source  string   // below accuracy/programs
 	defines []string // for the compiler
-	flags   []string // for the compiler, too; libraries come last
+	flags   []string // for the compiler, too; libraries come last; of a Java program for the VM
 	config  []string // a command that prints further flags; not for coz
-	point   string   // the function that is called once a visit
-	kind    kind
+	// point is the function that is called once a visit; empty: progress_done. With a colon it is any other point's spec.
+	point string
+	kind  kind
 	// latency is the value of --latency, for programs that time their requests. The latency's mean and quantiles are
 	// then predicted, too, and compared with those that the program prints.
 	latency string
@@ -50,6 +52,12 @@ type program struct {
 	// kernel is the kernel's function that does the target's work. The prediction is for this function instead of the
 	// line.
 	kernel string
+	// target is what the prediction is for, as -t has it, if it is not the line.
+	target string
+	// jar is a jar that a Java program needs beside its own classes.
+	jar string
+	// runtime has options by which a runtime writes down the code that it makes. Only predictions need them.
+	runtime []string
 	// wait is a class of waiting. The prediction is for this class instead of the line, which does all such waiting of
 	// the program.
 	wait string
@@ -177,7 +185,7 @@ var programs = append([]program{
 	{name: "mpi_sort", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: ordinary, ranks: 2, seconds: 0.5},
 	{name: "mpi_sort_four", group: "mpi", source: "mpi_sort/mpi_sort.c", kind: crossing, ranks: 4, seconds: 0.5},
 	{name: "mpi_scatter", group: "mpi", source: "mpi_scatter/mpi_scatter.c", kind: ordinary, ranks: 2, seconds: 2},
-}, slices.Concat(across(), forms())...)
+}, slices.Concat(across(), forms(), madeAtRunTime())...)
 
 // across lists programs with processes that wake each other, one program for each way. Pipes and socketpairs are in the
 // suite itself.
@@ -203,6 +211,9 @@ var kindOf = map[string]kind{"latency": timed, "p50": tail, "p95": tail, "p99": 
 
 // command is the command line that runs what was built of the program.
 func (p *program) command(binary string, args ...string) []string {
+	if p.managed() {
+		return append(p.managedCommand(binary, nil), args...)
+	}
 	var command []string
 	if p.ranks > 0 {
 		// The program chooses its processors itself, like the other programs.
@@ -212,12 +223,23 @@ func (p *program) command(binary string, args ...string) []string {
 	return append(append(command, binary), args...)
 }
 
-// pointFunc is the function whose calls are the program's progress.
-func (p *program) pointFunc() string {
-	if p.point != "" {
+// profiled is command for a prediction.
+func (p *program) profiled(binary string, args ...string) []string {
+	if p.managed() {
+		return append(p.managedCommand(binary, p.runtime), args...)
+	}
+	return p.command(binary, args...)
+}
+
+// pointSpec is the program's progress point, as -p has it.
+func (p *program) pointSpec() string {
+	switch {
+	case p.point == "":
+		return "func:progress_done"
+	case strings.Contains(p.point, ":"):
 		return p.point
 	}
-	return "progress_done"
+	return "func:" + p.point
 }
 
 // choose returns the programs and groups with these names, in the suite's order. Without names it returns the programs
@@ -253,15 +275,15 @@ type place struct {
 	// callers is empty, or the function from which the line must be called: "<put".
 	callers string
 	kernel  string // the kernel's function that is the target instead of the line
-	wait    string // the class of waiting that is the target instead of the line
+	spec    string // what is the target instead of the line, as -t has it
 }
 
 func (t place) String() string {
 	if t.kernel != "" {
 		return "func:" + t.kernel
 	}
-	if t.wait != "" {
-		return "wait:" + t.wait
+	if t.spec != "" {
+		return t.spec
 	}
 	return fmt.Sprintf("%s:%d%s", t.file, t.line, t.callers)
 }

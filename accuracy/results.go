@@ -15,9 +15,9 @@ import (
 // resultsIntro is the beginning of RESULTS.md.
 const resultsIntro = `# Results
 
-Written by ` + "`make accuracy`, `make across`, `make forms` and `make mpi`" +
-	`: the newest table of each. ` + "`README.md`" + ` says how
-they are measured, ` + "`NOTEBOOK.md`" + ` has older ones.
+Written by ` + "`make accuracy`, `make across`, `make forms`, `make mpi`, `make jvm` and `make jit`" +
+	`: the newest table of each.
+` + "`README.md`" + ` says how they are measured, ` + "`NOTEBOOK.md`" + ` has older ones.
 `
 
 // sectionOf is the section of RESULTS.md that a run replaces: the suite's, or a group's. It is an error if the run is

@@ -36,7 +36,7 @@ func TestStacksReachMain(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "whatif.profile")
 			cmd := exec.Command(realkernel.Whatif(t), "run", "--quiet", "-u", "func", "-s", "0", "--period", "1ms",
-				"--warmup", "500ms", "-d", "2s", "-o", file, "-p", "func:"+p.pointFunc(), "--")
+				"--warmup", "500ms", "-d", "2s", "-o", file, "-p", p.pointSpec(), "--")
 			cmd.Args = append(cmd.Args, p.command(built.plain, "0", forever)...)
 			out, err := cmd.CombinedOutput()
 			code := cmd.ProcessState.ExitCode()

@@ -61,7 +61,10 @@ func (pl *plan) begin(ctx context.Context, p *program, progress io.Writer) (*stu
 	}
 	s := &studying{plan: pl, program: p, built: built, progress: progress}
 	s.truth = &truthRun{program: p, binary: built.plain, seconds: pl.truthSeconds, levels: pl.levels,
-		patience: pl.patience, rng: pl.order(p), ratios: map[string]map[int][]float64{}}
+		patience: pl.patience, tries: maxTries, rng: pl.order(p), ratios: map[string]map[int][]float64{}}
+	if pl.patience <= 0 {
+		s.truth.tries = 1
+	}
 	if p.seconds > 0 {
 		s.truth.seconds = p.seconds
 	}

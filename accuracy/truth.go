@@ -14,7 +14,7 @@ import (
 	"whatif/internal/load"
 )
 
-// maxTries is the number of times that a disturbed run is made before it counts as it is.
+// maxTries is the number of times that a disturbed run is made before it counts as it is. Without any patience it is 1.
 const maxTries = 3
 
 // truthRun measures the truth of one program in rounds.
@@ -27,6 +27,7 @@ type truthRun struct {
 	// ratios has, by metric and level, ln(value at the level / value in the baselines beside it), one for each round.
 	ratios    map[string]map[int][]float64
 	patience  time.Duration // that is left for waiting for a quiet machine
+	tries     int           // of a run that was disturbed
 	runs      int
 	disturbed int
 	foreign   []float64 // of each run, also of those that were repeated
@@ -72,7 +73,7 @@ func (t *truthRun) period(ctx context.Context, level int) (map[string]float64, e
 		if err != nil {
 			return nil, err
 		}
-		if foreign <= load.MaxForeign || try == maxTries {
+		if foreign <= load.MaxForeign || try == t.tries {
 			t.runs++
 			if foreign > load.MaxForeign {
 				t.disturbed++

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// progressCall is the point of programs in which no function can be counted from outside: they call lseek once a visit.
+const progressCall = "syscall:lseek"
+
+// nodeOptions make Node write down lines, into its working directory.
+var nodeOptions = []string{"--perf-prof"}
+
+// madeAtRunTime lists programs whose code is made while they run: in Java (the group jvm), JavaScript and Erlang (jit).
+func madeAtRunTime() []program {
+	group := []program{
+		{name: "java_join", source: "Join.java", target: "func:jvm.Join.parse", model: []float64{25, 33, 33, 33}},
+		{name: "java_join_short", source: "Join.java", defines: []string{"SHORT"}, target: "func:jvm.Join.parse",
+			kind: zero, model: []float64{0, 0, 0, 0}},
+		{name: "java_join_equal", source: "Join.java", defines: []string{"EQUAL"}, target: "func:jvm.Join.parse",
+			model: []float64{17, 33, 50, 67}},
+		{name: "java_lock_wait", source: "LockWait.java", target: "func:jvm.LockWait.update",
+			model: []float64{17, 33, 50, 50}},
+		{name: "java_lock_many", source: "LockMany.java", target: "func:jvm.LockMany.update",
+			model: []float64{25, 45, 57, 70}},
+		{name: "java_lock_util", source: "LockMany.java", defines: []string{"UTIL"}, target: "func:jvm.LockMany.update",
+			model: []float64{25, 45, 57, 70}},
+		{name: "java_turns", source: "Turns.java", target: "func:jvm.Turns.ask",
+			model: []float64{8.3, 16.7, 25, 33.3}},
+		{name: "java_pipeline", source: "Pipeline.java", target: "func:jvm.Pipeline.transform",
+			model: []float64{25, 44, 56, 63}},
+		{name: "java_pipeline_short", source: "Pipeline.java", defines: []string{"SHORT"},
+			target: "func:jvm.Pipeline.transform", kind: zero, model: []float64{0, 0, 0, 0}},
+		{name: "java_fork_join", source: "ForkJoin.java", target: "func:jvm.ForkJoin.leaf",
+			model: []float64{17, 33, 50, 67}},
+		{name: "java_futures", source: "Futures.java", target: "func:jvm.Futures.parse",
+			model: []float64{12.5, 25, 25, 25}},
+		{name: "java_server", source: "Server.java", target: "func:jvm.Server.handle"},
+		{name: "java_garbage", source: "Garbage.java", target: "func:jvm.Garbage.score", seconds: 1,
+			flags: []string{"-Xms64m", "-Xmx64m", "-Xmn8m"}},
+		{name: "java_streams", source: "Streams.java", target: "func:jvm.Streams.score"},
+		{name: "java_sleep", source: "Sleep.java", wait: "sleep", model: []float64{10, 20, 30, 40}},
+		{name: "java_zip", source: "Zip.java", target: "func:jvm.Zip.pack"},
+		{name: "java_zip_frames", source: "Zip.java", target: "func:jvm.Zip.pack",
+			flags: []string{"-XX:+PreserveFramePointer"}},
+		{name: "java_commits", source: "Commits.java", wait: "sleep", jar: "/usr/share/java/h2.jar"},
+	}
+	for i := range group {
+		group[i].group, group[i].source = "jvm", "jvm/"+group[i].source
+	}
+	group = append(group,
+		program{name: "node_server", source: "jit/server.js", point: "syscall:getuid", runtime: nodeOptions},
+		program{name: "node_audit", source: "jit/server.js", defines: []string{"AUDIT"}, point: "syscall:getuid",
+			target: "func:audit", kind: zero, runtime: nodeOptions, model: []float64{0, 0, 0, 0}},
+		program{name: "erlang_parse", source: "jit/parse.erl", point: "syscall:getsockopt",
+			runtime: []string{"+JPperf", "true"}, model: []float64{12.5, 25, 37.5, 50}})
+	for i := range group {
+		p := &group[i]
+		if p.kind == "" {
+			p.kind = made
+		}
+		if p.group == "" {
+			p.group = "jit"
+		}
+		if p.point == "" {
+			p.point = progressCall
+		}
+	}
+	return group
+}
+
+// managed tells whether a runtime executes the program. What is built of it is then a directory.
+func (p *program) managed() bool {
+	return slices.Contains([]string{".java", ".js", ".erl"}, filepath.Ext(p.source))
+}
+
+// managedCommand is command for a program that a runtime executes.
+func (p *program) managedCommand(directory string, options []string) []string {
+	base := filepath.Base(p.source)
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	var command []string
+	if runtime.NumCPU() > 2 { // such programs cannot choose their processors themselves
+		command = []string{"taskset", "-c", twoProcessors()}
+	}
+	switch filepath.Ext(base) {
+	case ".java":
+		command = append(append(command, "java"), p.flags...)
+		for _, d := range p.defines {
+			command = append(command, "-D"+d)
+		}
+		classes := directory
+		if p.jar != "" {
+			classes += ":" + p.jar
+		}
+		return append(append(command, options...), "-cp", classes, "jvm."+name)
+	case ".js":
+		command = append(append(append(command, "node"), options...), filepath.Join(directory, base))
+		return append(command, p.defines...)
+	default:
+		command = append(append(command, "erl"), options...)
+		return append(command, "-noinput", "-pa", directory, "-s", name, "main", "-extra")
+	}
+}
+
+// twoProcessors names the first two processors that this process may use.
+func twoProcessors() string {
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return "0,1"
+	}
+	var found []string
+	for cpu := 0; len(found) < 2 && cpu < len(allowed)*64; cpu++ {
+		if allowed.IsSet(cpu) {
+			found = append(found, fmt.Sprint(cpu))
+		}
+	}
+	return strings.Join(found, ",")
+}
