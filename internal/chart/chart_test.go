@@ -52,22 +52,22 @@ func TestCurve(t *testing.T) {
 			Trials: []analyze.Trial{{Speedup: 50, Gain: nan, Known: true}, {Speedup: 50, Gain: -inf, Known: true},
 				{Speedup: 60, Gain: 1e308, Known: true}, {Speedup: 60}}},
 	} {
-		sound(t, name, Curve(e, 460, 280, evil))
-		sound(t, name, Curve(e, 1, 1, ""))
+		sound(t, name, Curve(e, Plot{Width: 460, Height: 280, Title: evil, Share: 30}))
+		sound(t, name, Curve(e, Plot{Width: 1, Height: 1, Share: nan}))
 		s := NewSparks([]*analyze.Effect{e, e})
 		band, line := s.Paths(e)
 		sound(t, name, `<svg><path d="`+band+line+`"/></svg>`)
 	}
 	e := &analyze.Effect{Verdict: analyze.Faster,
 		Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}, {Speedup: 100, Gain: known(40, 4)}}}
-	svg := Curve(e, 460, 280, "gain")
+	svg := Curve(e, Plot{Width: 460, Height: 280, Title: "gain"})
 	if !strings.Contains(svg, `<svg xmlns="http://www.w3.org/2000/svg" class="chart faster"`) ||
 		strings.Count(svg, `class="mark"`) != 1 || !strings.Contains(svg, "100% faster: 40.0% (36.0 to 44.0)") {
 		t.Error(svg)
 	}
 	// Beside a curve that reaches further it is drawn smaller.
 	high := &analyze.Effect{Curve: []analyze.Level{{Speedup: 100, Gain: known(90, 1)}}}
-	if beside := Curve(e, 460, 280, "gain", high); !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
+	if beside := Curve(e, Plot{Width: 460, Height: 280, Title: "gain", Beside: []*analyze.Effect{high}}); !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
 		t.Error(beside)
 	}
 }
@@ -123,7 +123,7 @@ func TestHistogramAndTimeline(t *testing.T) {
 func TestSheet(t *testing.T) {
 	var b strings.Builder
 	s := Sheet{Title: evil + strings.Repeat("x", 300), Notes: []string{evil}, Width: 300, Sections: []Section{
-		{Heading: evil, Panels: []Panel{{evil, evil, evil, &analyze.Effect{}}, {}}[:1]}, {Heading: "none"}}}
+		{Heading: evil, Panels: []Panel{{evil, evil, evil, 20, &analyze.Effect{}}, {}}[:1]}, {Heading: "none"}}}
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}

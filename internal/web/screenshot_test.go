@@ -1,8 +1,10 @@
 package web
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -18,7 +20,11 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("WHATIF_SCREENSHOTS is not set")
 	}
 	pages := map[string]*Page{"made": pageOf(world{latency: true, waiting: true, units: 40, experiments: 800}.made()),
-		"unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...)}
+		"unlucky": pageOf(unlucky()["names"]...), "empty": pageOf(unlucky()["empty"]...),
+		"estimates": estimatedPage(world{waiting: true, units: 40, experiments: 800})}
+	if names := os.Getenv("WHATIF_SHOWN"); names != "" { // only these
+		maps.DeleteFunc(pages, func(name string, _ *Page) bool { return !strings.Contains(names, name) })
+	}
 	before := Profile{Label: "before.profile", Runs: pageRuns(world{scale: 0.5})}
 	pages["compared"] = New(Profile{Label: "after.profile", Runs: pageRuns(world{waiting: true})}, &before, 0, false)
 	if path := os.Getenv("WHATIF_PROFILE"); path != "" {
@@ -48,6 +54,8 @@ func TestScreenshots(t *testing.T) {
 				b = at(t, address+"#view=latency:put", size(1440, 1000), scheme(kind))
 				shot("latency", b)
 			}
+			b = at(t, address+"#show=map", size(1440, 1000), scheme(kind))
+			shot("map-"+kind, b)
 		}
 		b := at(t, address, size(390, 844), scheme("dark"))
 		shot("phone-dark", b)
@@ -56,5 +64,7 @@ func TestScreenshots(t *testing.T) {
 		b.run(`void document.querySelector('#body tr')?.click()`)
 		b.until(`!document.querySelector('#body tr') || document.querySelector('#detail').dataset.shown`)
 		shot("phone-detail", b)
+		b = at(t, address+"#show=map", size(390, 844), scheme("light"))
+		shot("phone-map", b)
 	}
 }
