@@ -50,8 +50,8 @@ func Curve(e *analyze.Effect, p Plot) string {
 		band = widely
 	}
 	d.path("band", band)
-	if p.Share > 0 && finite(p.Share) {
-		d.expected(x, y, 100, p.Share, line == "" && dashed == "" || under(e, p.Share))
+	if p.Share > 0 && finite(p.Share) && line+dashed != "" {
+		d.expected(x, y, 100, p.Share, under(e, p.Share))
 	}
 	d.path("dots", dots(e.Trials, x, y))
 	d.path("raw", raws(e.Curve, x, y))
@@ -123,7 +123,7 @@ func (d *drawing) expected(x, y axis, toX, toY float64, above bool) {
 	}
 	atX := x.at(toX) - 8*math.Cos(steep) + away*math.Sin(steep)
 	atY := y.at(toY) + 8*math.Sin(steep) + away*math.Cos(steep)
-	d.add(`<text class="halo" x="%s" y="%s" text-anchor="end" transform="rotate(%s %[1]s %[2]s)">%s</text>`,
+	d.add(`<text class="halo" x="%s" y="%s" text-anchor="end" transform="rotate(%[3]s %[1]s %[2]s)">%[4]s</text>`,
 		num(atX), num(atY), num(-steep*180/math.Pi), expectation)
 }
 

@@ -746,7 +746,7 @@ func TestPages(t *testing.T) {
 func TestUnlucky(t *testing.T) {
 	first := map[string]string{"empty": "No answer: no usable experiment",
 		"one": "No answer", "nobaseline": "nothing to compare with", "nothing": "the profile holds no run",
-		"zero": "With care"}
+		"zero": "Confidence: fair many experiments were left out", "oneunit": "Confidence: good", "names": "Confidence: good"}
 	for name, runs := range unlucky() {
 		b := at(t, served(t, pageOf(runs...)), size(390, 844))
 		if s := b.text("#first"); !strings.Contains(s, first[name]) {

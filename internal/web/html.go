@@ -71,7 +71,8 @@ func (p *Page) WriteHTML(w io.Writer) error {
 func (p *Page) write(w io.Writer, connect string, single bool, more func() error) error {
 	head, tail, _ := strings.Cut(pageHTML, "{{data}}\n")
 	head = strings.NewReplacer("{{policy}}", html.EscapeString(policy(connect)),
-		"{{title}}", html.EscapeString(p.index.Title), "{{style}}", style()).Replace(head)
+		"{{title}}", html.EscapeString(p.index.Title), "{{style}}", style(),
+		"{{product}}", html.EscapeString(product())).Replace(head)
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
@@ -90,7 +91,6 @@ func (p *Page) write(w io.Writer, connect string, single bool, more func() error
 	if err := more(); err != nil {
 		return err
 	}
-	tail = strings.Replace(tail, "{{product}}", html.EscapeString(product()), 1)
 	_, err := io.WriteString(w, strings.Replace(tail, "{{script}}", pageJS, 1))
 	return err
 }

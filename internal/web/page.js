@@ -158,14 +158,15 @@
   const wasWords = { faster: 'was worth optimizing', none: 'had no effect', slower: 'backfired', unsure: 'was unclear' };
   const makeRow = at => {
     const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
-    const was = s => compared ? s : null;
+    const was = s => compared ? s : null, beside = [u.beside, u.was ? 'before: ' + u.was : ''].filter(Boolean).join(', ');
     const tr = el('tr', { 'data-unit': u.id },
       el('td', { class: 'c-rank' }, String(at + 1)),
-      el('th', { class: 'unit c-unit', scope: 'row', abbr: u.name }, el('a', { href: linkTo(u), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), u.beside || u.was ? el('span', { class: 'muted' }, [u.beside, u.was ? 'before: ' + u.was : ''].filter(Boolean).join(', ')) : null, u.text ? el('code', { class: 'text', title: u.text }, u.text) : null),
+      el('th', { class: 'unit c-unit', scope: 'row', abbr: u.name }, el('span', { class: u.text ? 'name' : '' }, el('a', { href: linkTo(u), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), beside ? el('span', { class: 'muted', title: beside }, beside) : null),
+        u.text ? el('code', { class: 'text', title: u.text }, u.text) : null),
       el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null)), waits(u)),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
       ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? gainCell(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
-      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? (!r.visited ? 'never visited' : r.refused ? 'no estimate' : labels[r.verdict]) : 'not tried', r && r.basis === 'estimated' ? el('span', { class: 'was' }, 'estimated') : null, r ? warnings([...r.warnings, ...u.warnings[0]]) : null,
+      el('td', { class: 'c-verdict ' + verdictOf(at), title: r ? r.words : 'sampled, but never tried' }, r ? (!r.visited ? 'never visited' : labels[verdictOf(at)]) : 'not tried', r ? warnings([...r.warnings, ...u.warnings[0]]) : null, r && (r.basis === 'estimated' || r.refused) ? el('span', { class: 'was' }, r.refused ? 'no estimate' : 'estimated') : null,
         compared && b && (!r || b.verdict !== r.verdict) ? el('span', { class: 'was' }, wasWords[b.verdict]) : null),
       el('td', { class: 'c-n' }, ...cell(String(u.tried[0]), was(u.tried[1]))));
     tr.children[2].style.setProperty('--part', u.share[0] + '%');
@@ -224,7 +225,7 @@
     text($('title'), index.title);
     document.title = index.title + ' – whatif';
     const m = s.summary, aside = Object.values(m.set_aside).reduce((a, b) => a + b, 0), run = s.runs[0];
-    text($('measured'), [run ? run.host : '', 'measured ' + m.seconds.toFixed(1) + ' s', plural(m.experiments, 'experiment') + ', ' + plural(m.baselines, 'baseline') + (aside ? ', ' + aside + ' set aside' : ''), s.label].filter(Boolean).join(' · '));
+    text($('measured'), [run ? run.host : '', ...(m.seconds || !s.recorded ? ['measured ' + m.seconds.toFixed(1) + ' s', plural(m.experiments, 'experiment') + ', ' + plural(m.baselines, 'baseline') + (aside ? ', ' + aside + ' set aside' : '')] : []), s.recorded, s.label].filter(Boolean).join(' · '));
     $('live').hidden = !index.live;
     // The level of confidence has a few words for each doubt; all of a doubt is there on demand.
     // A run's doubt ends with its reason: one of the two is said, and that is the reason where it leaves no answer.
@@ -359,8 +360,8 @@
     const doubts = [...u.warnings[i], ...s.effects.flatMap((e, n) => e.warnings.map(w => n && s.effects.length > 1 ? { ...w, text: e.metric + ': ' + w.text, of: w.text } : w))].filter(w => !said.has(w.of || w.text) && said.add(w.text));
     if (doubts.length) out.push(el('div', { class: 'detail-warnings' }, ...doubts.map(w => el('p', { class: 'careful', 'data-code': w.code }, '⚠ ' + w.text))));
     const names = { throughput: 'Less time per visit', latency: 'Less latency: mean', p50: 'Less latency: p50', p95: 'Less latency: p95', p99: 'Less latency: p99' };
-    out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.map(e => curveFigure(u, i, e, names[e.metric] || e.metric, e !== e0))));
-    out.push(fold('numbers', 'Numbers', ...s.effects.map(e => numbers(e, names[e.metric]))));
+    out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.filter(hasCurve).map(e => curveFigure(u, i, e, names[e.metric] || e.metric, e !== e0))));
+    if (s.effects.some(hasCurve)) out.push(fold('numbers', 'Numbers', ...s.effects.filter(hasCurve).map(e => numbers(e, names[e.metric]))));
     if (s.histogram) out.push(el('figure', {}, el('figcaption', {}, e0.metric === 'throughput' ? 'Time per visit' : 'Latency', el('span', { class: 'muted' }, ' – line: experiments with this unit; grey: baselines')), drawing(s.histogram)));
     const timeline = rows && rows.timelines[i];
     if (timeline && s.experiments.length) {
@@ -371,6 +372,7 @@
     if (s.experiments.length) out.push(fold('experiments', plural(s.experiments.length + s.more, 'experiment'), experiments(s)));
     return out;
   };
+  const hasCurve = e => e.experiments > 0 || !e.refused; // otherwise the reason says all
   const fold = (name, title, ...content) => el('details', { 'data-name': name }, el('summary', {}, title), el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, ...content));
   const head = (...names) => el('thead', {}, el('tr', {}, ...names.map(n => el('th', { scope: 'col' }, n))));
   const gainWords = l => !l ? '–' : l.gain.toFixed(1) + (l.ci ? ' (' + l.ci[0].toFixed(1) + ' to ' + l.ci[1].toFixed(1) + ')' : '');
