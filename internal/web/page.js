@@ -568,7 +568,7 @@
       out.push(line([at + 1, code(u.name) + (u.beside ? ' ' + code(u.beside) : ''), ...(hasText ? [u.text ? code(u.text) : ''] : []), u.share[0].toFixed(1) + '%', ...columns.map((_, i) => r ? r.cells[i] : '–'), verdictWords(at)]));
     }
     if (visible.length > most) out.push('', 'and ' + plural(visible.length - most, 'unit') + ' more');
-    out.push('', [$('measured').textContent, s.confidence ? 'confidence: ' + [s.confidence, ...s.why].join(', ').replace(',', ':') : '', s.recorded ? '~ is estimated: ' + s.recorded : ''].filter(Boolean).map(x => x.replace(/[\\`*_<>|[\]]/g, '\\$&')).join('; '), '', $('product').textContent);
+    out.push('', [$('measured').textContent, s.confidence ? 'confidence: ' + [s.confidence, ...s.why].join(', ').replace(',', ':') : '', s.recorded ? '~ is estimated: ' + s.recorded : ''].filter(Boolean).map(x => x.replace(/[\\`*_~<>|[\]]/g, '\\$&')).join('; '), '', $('product').textContent);
     return out.join('\n') + '\n';
   };
   // A spreadsheet takes a cell that begins with =, +, - or @ for a formula; an apostrophe tells it that it is text.
