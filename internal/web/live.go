@@ -19,7 +19,7 @@ type Live struct {
 	data    *profile.Data
 	ended   bool
 	last    *analyze.Estimates // of the whole run
-	fresh   bool // data were not shown yet
+	fresh   bool               // data were not shown yet
 	version int
 
 	making sync.Mutex

@@ -174,7 +174,7 @@ type row struct {
 	Verdict     analyze.Verdict `json:"verdict"`
 	Basis       analyze.Basis   `json:"basis"`
 	Refused     bool            `json:"refused,omitempty"` // it was not tried, and there is no estimate, either
-	Visited     bool            `json:"visited"` // otherwise there is nothing to measure
+	Visited     bool            `json:"visited"`           // otherwise there is nothing to measure
 	Words       string          `json:"words"`
 	Cells       []string        `json:"cells"`
 	Values      []*float64      `json:"values"` // of the cells
