@@ -159,10 +159,10 @@
   const makeRow = at => {
     const u = index.units[at], r = rows && rows.rows[0][at], b = rows && rows.rows[1] && rows.rows[1][at], compared = index.sides.length > 1;
     const was = s => compared ? s : null, beside = [u.beside, u.was ? 'before: ' + u.was : ''].filter(Boolean).join(', ');
+    const names = [el('a', { href: linkTo(u), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), beside ? el('span', { class: 'muted', title: beside }, beside) : null];
     const tr = el('tr', { 'data-unit': u.id },
       el('td', { class: 'c-rank' }, String(at + 1)),
-      el('th', { class: 'unit c-unit', scope: 'row', abbr: u.name }, el('span', { class: u.text ? 'name' : '' }, el('a', { href: linkTo(u), title: u.file ? u.file + (u.line ? ':' + u.line : '') : u.binary }, u.name), beside ? el('span', { class: 'muted', title: beside }, beside) : null),
-        u.text ? el('code', { class: 'text', title: u.text }, u.text) : null),
+      el('th', { class: 'unit c-unit', scope: 'row', abbr: u.name }, ...(u.text ? [el('span', { class: 'name' }, ...names), el('code', { class: 'text', title: u.text }, u.text)] : names)),
       el('td', { class: 'c-share' }, ...cell(u.share[0].toFixed(1) + '%', was(compared ? u.share[1].toFixed(1) + '%' : null)), waits(u)),
       el('td', { class: 'c-curve' }, r ? spark(r) : null),
       ...(view() ? view().columns : []).map((_, i) => el('td', { class: 'c-gain c-g' + i }, ...(r ? gainCell(r.cells[i]) : ['–']), compared ? el('span', { class: 'was' }, 'was ' + (b ? b.cells[i].split('±')[0] : '–')) : null)),
