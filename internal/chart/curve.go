@@ -51,7 +51,7 @@ func Curve(e *analyze.Effect, p Plot) string {
 	}
 	d.path("band", band)
 	if p.Share > 0 && finite(p.Share) && line+dashed != "" {
-		d.expected(x, y, 100, p.Share, under(e, p.Share))
+		d.expectedBeside(e, x, y, p.Share)
 	}
 	d.path("dots", dots(e.Trials, x, y))
 	d.path("raw", raws(e.Curve, x, y))
@@ -91,17 +91,26 @@ func drawnLevels(e *analyze.Effect) []analyze.Level {
 	return e.Curve
 }
 
-// under says whether an effect is smaller than a share lets one expect.
-func under(e *analyze.Effect, share float64) bool {
-	for _, speedup := range []int{75, 100, 50, 25} {
-		if gain, known := e.At(speedup); known {
-			return gain.Value < share*float64(speedup)/100
+// expectedBeside draws the line of a share, with its name where it is farther from the curve: near the line's end, or in
+// its first half, above or below.
+func (d *drawing) expectedBeside(e *analyze.Effect, x, y axis, share float64) {
+	// away is by how many pixels the curve is above the line at a speed-up.
+	away := func(speedup float64) float64 {
+		gain, nearest := 0.0, math.Inf(1)
+		for _, l := range drawnLevels(e) {
+			if at := math.Abs(float64(l.Speedup) - speedup); shown(l.Gain) && at < nearest {
+				gain, nearest = l.Gain.Value, at
+			}
 		}
-		if gain, known := e.EstimateAt(speedup); known {
-			return gain.Value < share*float64(speedup)/100
-		}
+		return y.at(share*speedup/100) - y.at(gain)
 	}
-	return false
+	const first, last, letter = 35, 80, 16 // middle of either place, in percent; height of the name, in pixels
+	isFirst := math.Abs(away(first)) > math.Abs(away(last)) && y.at(0)-y.at(share*first/100) > 2*letter
+	if isFirst {
+		d.expected(x, y, 100, share, 55, away(first) < 0)
+	} else {
+		d.expected(x, y, 100, share, 98, away(last) < 0)
+	}
 }
 
 func (d *drawing) mark(class string, l analyze.Level, x, y axis) {
@@ -112,17 +121,16 @@ func (d *drawing) mark(class string, l analyze.Level, x, y axis) {
 }
 
 // expected draws the line of gains that a profile lets one expect, from the origin to (toX, toY), and its name along
-// it, above or below.
-func (d *drawing) expected(x, y axis, toX, toY float64, above bool) {
+// it, above or below; the name ends where percent of the line are behind it.
+func (d *drawing) expected(x, y axis, toX, toY, percent float64, above bool) {
 	d.path("expected", "M"+num(x.at(0))+" "+num(y.at(0))+"L"+num(x.at(toX))+" "+num(y.at(toY)))
 	steep := math.Atan2(y.at(0)-y.at(toY), x.at(toX)-x.at(0))
-	// The end of the text is a little before the end of the line, and at a distance from it.
 	away := 13.0
 	if above {
 		away = -5
 	}
-	atX := x.at(toX) - 8*math.Cos(steep) + away*math.Sin(steep)
-	atY := y.at(toY) + 8*math.Sin(steep) + away*math.Cos(steep)
+	atX := x.at(toX*percent/100) + away*math.Sin(steep)
+	atY := y.at(toY*percent/100) + away*math.Cos(steep)
 	d.add(`<text class="halo" x="%s" y="%s" text-anchor="end" transform="rotate(%[3]s %[1]s %[2]s)">%[4]s</text>`,
 		num(atX), num(atY), num(-steep*180/math.Pi), expectation)
 }

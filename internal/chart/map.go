@@ -71,7 +71,7 @@ func (m *Map) Draw(w, h float64) string {
 	d.mapFrame(x, y, h)
 	part := float64(m.Speedup) / 100
 	until := min(x.hi, y.hi/part)
-	d.expected(x, y, until, until*part, false)
+	d.expected(x, y, until, until*part, 98, false)
 	end, base := x.at(until), y.at(until*part)
 	taken := []box{{end - 170, base + 4, end, base + 75}}
 	for _, s := range spots {

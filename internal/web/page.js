@@ -258,6 +258,7 @@
     $('view-label').hidden = index.views.length < 2;
     if (select.options.length !== index.views.length) select.replaceChildren(...index.views.map(v => el('option', { value: v.id }, v.title)));
     select.value = v ? v.id : '';
+    document.body.classList.toggle('compared', index.sides.length > 1);
     document.body.classList.toggle('with-waits', index.units.some(u => u.waits));
     document.body.classList.toggle('with-latency', Boolean(v && v.columns[0] === 'mean'));
     const minor = v ? v.warnings[0].filter(w => !w.level) : [];
@@ -362,16 +363,18 @@
     const names = { throughput: 'Less time per visit', latency: 'Less latency: mean', p50: 'Less latency: p50', p95: 'Less latency: p95', p99: 'Less latency: p99' };
     out.push(el('div', { class: s.effects.length > 1 ? 'sides' : '' }, ...s.effects.filter(hasCurve).map(e => curveFigure(u, i, e, names[e.metric] || e.metric, e !== e0))));
     if (s.effects.some(hasCurve)) out.push(fold('numbers', 'Numbers', ...s.effects.filter(hasCurve).map(e => numbers(e, names[e.metric]))));
-    if (s.histogram) out.push(el('figure', {}, el('figcaption', {}, e0.metric === 'throughput' ? 'Time per visit' : 'Latency', el('span', { class: 'muted' }, ' – line: experiments with this unit; grey: baselines')), drawing(s.histogram)));
+    if (s.histogram) out.push(sized(el('figure', {}, el('figcaption', {}, e0.metric === 'throughput' ? 'Time per visit' : 'Latency', el('span', { class: 'muted' }, ' – line: experiments with this unit; grey: baselines')), drawing(s.histogram))));
     const timeline = rows && rows.timelines[i];
     if (timeline && s.experiments.length) {
       const t = drawing(timeline);
       t.querySelector('.own').setAttribute('d', s.ticks);
-      out.push(el('figure', {}, el('figcaption', {}, 'Baselines over time', el('span', { class: 'muted' }, ' – marks below: experiments with this unit')), t));
+      out.push(sized(el('figure', {}, el('figcaption', {}, 'Baselines over time', el('span', { class: 'muted' }, ' – marks below: experiments with this unit')), t)));
     }
     if (s.experiments.length) out.push(fold('experiments', plural(s.experiments.length + s.more, 'experiment'), experiments(s)));
     return out;
   };
+  // sized keeps a drawing near the size that it was made for, so that its letters are about as large as the page's.
+  const sized = figure => { figure.style.maxWidth = 1.2 * figure.querySelector('svg').viewBox.baseVal.width + 'px'; return figure; };
   const hasCurve = e => e.experiments > 0 || !e.refused; // otherwise the reason says all
   const fold = (name, title, ...content) => el('details', { 'data-name': name }, el('summary', {}, title), el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, ...content));
   const head = (...names) => el('thead', {}, el('tr', {}, ...names.map(n => el('th', { scope: 'col' }, n))));
@@ -438,7 +441,7 @@
     const says = el('p', { class: 'says' }), cross = svgElement('path', { class: 'cross' }), spot = svgElement('circle', { class: 'cross-at', r: 4.5 });
     const clamp = (x, lo, hi) => Math.min(hi, Math.max(lo, x));
     const figure = el('figure', { class: 'of-curve' }, el('figcaption', {}, name, isOther ? el('span', { class: 'muted' }, ' ' + labels[e.verdict]) : '', e.estimate && e.estimate.length ? el('span', { class: 'muted' }, ' – dashed: estimate') : ''), plot);
-    if (!gainAt(e, 0).best) return figure;
+    if (!gainAt(e, 0).best) return sized(figure);
     const move = s => {
       const { tested, estimate, best } = gainAt(e, s), less = e.metric === 'throughput' ? '% less time per visit' : '% less latency';
       control.value = s;
@@ -458,6 +461,7 @@
       if (best) { spot.setAttribute('cx', x); spot.setAttribute('cy', y); }
     };
     const choose = s => { supposed = s; for (const f of document.querySelectorAll('.of-curve')) if (f.move) f.move(s); };
+    sized(figure);
     figure.move = move;
     control.addEventListener('input', () => choose(Number(control.value)));
     const point = ev => {
