@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"slices"
 
 	"whatif/internal/analyze"
@@ -71,9 +72,9 @@ func (m *Map) Draw(w, h float64) string {
 	d.mapFrame(x, y, h)
 	part := float64(m.Speedup) / 100
 	until := min(x.hi, y.hi/part)
-	d.expected(x, y, until, until*part, 98, false)
-	end, base := x.at(until), y.at(until*part)
-	taken := []box{{end - 170, base + 4, end, base + 75}}
+	percent, name := expectedPlace(x, y, until, until*part, spots)
+	d.expected(x, y, until, until*part, percent, false)
+	taken := []box{name}
 	for _, s := range spots {
 		taken = append(taken, box{x.at(s.Share) - 4, y.at(s.Gain.Value) - 4, x.at(s.Share) + 4, y.at(s.Gain.Value) + 4})
 	}
@@ -85,6 +86,29 @@ func (m *Map) Draw(w, h float64) string {
 	}
 	d.WriteString("</svg>")
 	return d.String()
+}
+
+// expectedPlace is where on its line the name of the expectation is in the way of the fewest spots, in percent of the
+// line, and the box that it takes there.
+func expectedPlace(x, y axis, toX, toY float64, spots []Spot) (percent float64, place box) {
+	const long = 150 // pixels
+	steep := math.Atan2(y.at(0)-y.at(toY), x.at(toX)-x.at(0))
+	fewest := math.MaxInt
+	for _, p := range []float64{98, 75, 55} {
+		endX, endY := x.at(toX*p/100), y.at(toY*p/100)
+		b := box{endX - long*math.Cos(steep), endY, endX, endY + long*math.Sin(steep) + 20}
+		n := 0
+		for _, s := range spots {
+			cx, cy := x.at(s.Share), y.at(s.Gain.Value)
+			if b.meets(box{cx - 10, cy - 10, cx + 10, cy + 10}) {
+				n++
+			}
+		}
+		if n < fewest {
+			fewest, percent, place = n, p, b
+		}
+	}
+	return percent, place
 }
 
 // axes are the ranges of shares and gains.

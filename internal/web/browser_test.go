@@ -568,6 +568,10 @@ func TestLightAndDark(t *testing.T) {
 		}
 		backgrounds[name] = value[string](b, `getComputedStyle(document.body).backgroundColor +
 			getComputedStyle(document.querySelector('#detail .curve')).stroke`)
+		b.click("#as-map")
+		if bad := value[string](b, contrast); bad != "" {
+			t.Errorf("%s, map: hard to read:\n%s", name, bad)
+		}
 		b.run(`void document.querySelector('#help').showModal()`)
 		if bad := value[string](b, contrast); bad != "" {
 			t.Errorf("%s, help: hard to read:\n%s", name, bad)
