@@ -67,7 +67,8 @@ func TestCurve(t *testing.T) {
 	}
 	// Beside a curve that reaches further it is drawn smaller.
 	high := &analyze.Effect{Curve: []analyze.Level{{Speedup: 100, Gain: known(90, 1)}}}
-	if beside := Curve(e, Plot{Width: 460, Height: 280, Title: "gain", Beside: []*analyze.Effect{high}}); !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
+	beside := Curve(e, Plot{Width: 460, Height: 280, Title: "gain", Beside: []*analyze.Effect{high}})
+	if !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
 		t.Error(beside)
 	}
 }

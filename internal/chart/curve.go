@@ -91,8 +91,8 @@ func drawnLevels(e *analyze.Effect) []analyze.Level {
 	return e.Curve
 }
 
-// expectedBeside draws the line of a share, with its name where it is farther from the curve: near the line's end, or in
-// its first half, above or below.
+// expectedBeside draws the line of a share, with its name where it is farther from the curve: near the line's end, or
+// in its first half, above or below.
 func (d *drawing) expectedBeside(e *analyze.Effect, x, y axis, share float64) {
 	// away is by how many pixels the curve is above the line at a speed-up.
 	away := func(speedup float64) float64 {

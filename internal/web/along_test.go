@@ -51,7 +51,8 @@ func TestMarkdown(t *testing.T) {
 		"\n| # | unit | source | share | 25% faster | 50% faster | 100% faster | verdict |\n" +
 			"| ---: | --- | --- | ---: | ---: | ---: | ---: | --- |\n",
 		"\n| 1 | `parse.c:18` `parse_row` |  | 60.0% | 15.0±1.9 | 29.9±3.8 | 59.9±7.7 | optimize |\n",
-		"\n| 2 | `index.c:9` `find` | `while (low < high) {` | 8.0% | ~10.5±2.3 | ~14.8±3.2 | ~21.0±4.4 | optimize (estimated) |",
+		"\n| 2 | `index.c:9` `find` | `while (low < high) {` | 8.0% | ~10.5±2.3 | ~14.8±3.2 | ~21.0±4.4 | " +
+			"optimize (estimated) |",
 		"confidence: fair: experiments and the recording disagree; \\~ is estimated: recorded 4.8 s",
 		"\nwhatif 0.",
 	} {

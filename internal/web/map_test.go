@@ -23,7 +23,8 @@ func TestMap(t *testing.T) {
 	if n := value[int](b, `document.querySelectorAll('#map svg[role=group] a.spot[href][aria-label]').length`); n != 6 {
 		t.Errorf("%d spots", n) // wait:cpu has no gain
 	}
-	if s := value[string](b, `document.querySelector("#map svg").textContent`); !strings.Contains(s, "what a profiler would expect") || !strings.Contains(s, "index.c:9") {
+	s := value[string](b, `document.querySelector("#map svg").textContent`)
+	if !strings.Contains(s, "what a profiler would expect") || !strings.Contains(s, "index.c:9") {
 		t.Errorf("on the map: %q", s)
 	}
 	// One stop for Tab; from there by share and by gain.
