@@ -43,8 +43,13 @@ func (d *drawing) path(class, data string) {
 
 // open begins a drawing. alt is its text for screen readers.
 func (d *drawing) open(class string, w, h float64, alt string) {
-	d.add(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" role="img" aria-label="%s">`,
-		class, num(w), num(h), html.EscapeString(alt))
+	d.openWith(class, w, h, "img", alt, "")
+}
+
+// openWith is open for a drawing with another role, or with more attributes.
+func (d *drawing) openWith(class string, w, h float64, role, alt, attributes string) {
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" role="%s" aria-label="%s"%s>`,
+		class, num(w), num(h), role, html.EscapeString(alt), attributes)
 }
 
 // An axis is a range of values and the positions of its ends in the drawing.

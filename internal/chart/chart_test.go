@@ -24,7 +24,7 @@ func sound(t *testing.T, name, svg string) {
 			t.Fatalf("%s: %v\n%s", name, err, svg)
 		}
 		e, ok := token.(xml.StartElement)
-		if ok && !strings.Contains(" svg text path circle title rect style ", " "+e.Name.Local+" ") {
+		if ok && !strings.Contains(" svg g a text path circle title rect style ", " "+e.Name.Local+" ") {
 			t.Errorf("%s: element %s", name, e.Name.Local)
 		}
 		for _, a := range e.Attr {
@@ -52,23 +52,77 @@ func TestCurve(t *testing.T) {
 			Trials: []analyze.Trial{{Speedup: 50, Gain: nan, Known: true}, {Speedup: 50, Gain: -inf, Known: true},
 				{Speedup: 60, Gain: 1e308, Known: true}, {Speedup: 60}}},
 	} {
-		sound(t, name, Curve(e, 460, 280, evil))
-		sound(t, name, Curve(e, 1, 1, ""))
+		sound(t, name, Curve(e, Plot{Width: 460, Height: 280, Title: evil, Share: 30}))
+		sound(t, name, Curve(e, Plot{Width: 1, Height: 1, Share: nan}))
 		s := NewSparks([]*analyze.Effect{e, e})
 		band, line := s.Paths(e)
 		sound(t, name, `<svg><path d="`+band+line+`"/></svg>`)
 	}
 	e := &analyze.Effect{Verdict: analyze.Faster,
 		Curve: []analyze.Level{{Speedup: 0, Gain: known(0, 0)}, {Speedup: 100, Gain: known(40, 4)}}}
-	svg := Curve(e, 460, 280, "gain")
+	svg := Curve(e, Plot{Width: 460, Height: 280, Title: "gain"})
 	if !strings.Contains(svg, `<svg xmlns="http://www.w3.org/2000/svg" class="chart faster"`) ||
 		strings.Count(svg, `class="mark"`) != 1 || !strings.Contains(svg, "100% faster: 40.0% (36.0 to 44.0)") {
 		t.Error(svg)
 	}
 	// Beside a curve that reaches further it is drawn smaller.
 	high := &analyze.Effect{Curve: []analyze.Level{{Speedup: 100, Gain: known(90, 1)}}}
-	if beside := Curve(e, 460, 280, "gain", high); !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
+	beside := Curve(e, Plot{Width: 460, Height: 280, Title: "gain", Beside: []*analyze.Effect{high}})
+	if !strings.Contains(beside, ">80%<") || strings.Contains(svg, ">80%<") {
 		t.Error(beside)
+	}
+}
+
+// TestEstimates: what a recording says is dashed and has open circles; where there are experiments, the band is theirs.
+func TestEstimates(t *testing.T) {
+	e := &analyze.Effect{Verdict: analyze.Faster}
+	for s := 5; s <= 100; s += 5 {
+		e.Estimated = append(e.Estimated, analyze.Level{Speedup: s, Gain: known(float64(s)/2, 3)})
+	}
+	svg := Curve(e, Plot{Width: 460, Height: 280, Title: "gain", Share: 80})
+	sound(t, "estimated", svg)
+	if strings.Count(svg, `class="mark open"`) != 4 || !strings.Contains(svg, `class="curve estimate"`) ||
+		!strings.Contains(svg, "estimated 100% faster: 50.0% (47.0 to 53.0)") || !strings.Contains(svg, `class="band"`) ||
+		!strings.Contains(svg, `class="expected"`) || !strings.Contains(svg, ">80%<") { // the share is in reach
+		t.Error(svg)
+	}
+	if band, line := NewSparks([]*analyze.Effect{e}).Paths(e); band == "" || !strings.HasPrefix(line, "M1 26L") {
+		t.Errorf("small curve %q, %q", band, line)
+	}
+	e.Experiments = 9
+	e.Curve = []analyze.Level{{Gain: known(0, 0)}, {Speedup: 100, Gain: known(40, 4)}}
+	svg = Curve(e, Plot{Width: 460, Height: 280, Title: "gain"})
+	sound(t, "both", svg)
+	if strings.Contains(svg, "mark open") || strings.Count(svg, `class="curve`) != 2 || strings.Contains(svg, "expect") {
+		t.Error(svg)
+	}
+}
+
+func TestMap(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	odd := Map{Heading: evil, Speedup: 50, Spots: []Spot{{Name: evil, Share: 40, Gain: known(12, 3), Link: "#" + evil},
+		{Name: "b", Share: nan, Gain: known(1, 1)}, {Name: "c", Share: 4, Gain: known(inf, 1)}, {Name: "d"},
+		{Name: "e", Share: 300, Gain: known(-1e300, 1)}}}
+	sound(t, "odd", odd.Draw(680, 400))
+	sound(t, "tiny", odd.Draw(1, 1))
+	sound(t, "nothing", (&Map{}).Draw(680, 400))
+	m := Map{Speedup: 50, Spots: []Spot{{Name: "hot.c:1", Share: 60, Gain: known(0, 1), Verdict: analyze.None},
+		{Name: "cold.c:2", Share: 10, Gain: known(30, 2), Verdict: analyze.Faster, Estimated: true}}}
+	svg := m.Draw(680, 400)
+	if !strings.Contains(svg, `role="img" aria-label="share of the time against the gain if code were 50% faster; `+
+		`hot.c:1: 60.0% of the time, gain 0.0% (-1.0 to 1.0); cold.c:2: 10.0% of the time, gain 30.0% (28.0 to 32.0), `+
+		`estimated"`) || strings.Count(svg, `class="mark open"`) != 1 || strings.Contains(svg, "<a ") {
+		t.Error(svg)
+	}
+	m.Spots[0].Link, m.Spots[1].Link = "#unit=1", "#unit=2"
+	svg = m.Draw(680, 400)
+	if strings.Count(svg, "<a ") != 2 || !strings.Contains(svg, `role="group"`) {
+		t.Error(svg)
+	}
+	// The expectation's name makes room for a spot at the line's end, which has its own name.
+	end := Map{Speedup: 50, Spots: []Spot{{Name: "end.c:3", Share: 60, Gain: known(29, 1)}}}
+	if svg := end.Draw(680, 400); !strings.Contains(svg, ">end.c:3</text>") {
+		t.Error(svg)
 	}
 }
 
@@ -123,7 +177,7 @@ func TestHistogramAndTimeline(t *testing.T) {
 func TestSheet(t *testing.T) {
 	var b strings.Builder
 	s := Sheet{Title: evil + strings.Repeat("x", 300), Notes: []string{evil}, Width: 300, Sections: []Section{
-		{Heading: evil, Panels: []Panel{{evil, evil, evil, &analyze.Effect{}}, {}}[:1]}, {Heading: "none"}}}
+		{Heading: evil, Panels: []Panel{{evil, evil, evil, 20, &analyze.Effect{}}, {}}[:1]}, {Heading: "none"}}}
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}

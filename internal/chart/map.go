@@ -17,6 +17,10 @@ type Spot struct {
 	Share   float64 // percent
 	Gain    analyze.Estimate
 	Verdict analyze.Verdict
+	// Estimated says that the gain is from a recording, not from experiments.
+	Estimated bool
+	// Link is where the spot leads to, for pages; "" for none.
+	Link string
 }
 
 // Map is share against gain: on the line is what a profile lets one expect, far below it what is not worth the work.
@@ -51,10 +55,15 @@ func (s *MapSheet) Write(w io.Writer) error {
 	return d.writeFile(w, s.Title, wide, y+gap)
 }
 
-// Draw draws the map. Each spot has its interval, and its name as far as there is room.
+// Draw draws the map. Each spot has its interval, and its name as far as there is room. If spots are links, screen
+// readers see each of them instead of one picture.
 func (m *Map) Draw(w, h float64) string {
 	var d drawing
-	d.open("chart map", w, h, m.words())
+	if slices.ContainsFunc(m.Spots, func(s Spot) bool { return s.Link != "" }) {
+		d.openWith("chart map", w, h, "group", m.title(), "")
+	} else {
+		d.open("chart map", w, h, m.words())
+	}
 	spots := slices.DeleteFunc(slices.Clone(m.Spots), func(s Spot) bool { return !shown(s.Gain) || !finite(s.Share) })
 	slices.SortStableFunc(spots, func(a, b Spot) int { return cmp.Compare(b.Gain.Value, a.Gain.Value) })
 	const left, right, top, bottom = 40, 20, 10, 34
@@ -63,13 +72,9 @@ func (m *Map) Draw(w, h float64) string {
 	d.mapFrame(x, y, h)
 	part := float64(m.Speedup) / 100
 	until := min(x.hi, y.hi/part)
-	d.path("expected", "M"+num(x.at(0))+" "+num(y.at(0))+"L"+num(x.at(until))+" "+num(y.at(until*part)))
-	// Along the line.
-	end, base := x.at(until)-6, y.at(until*part)+16
-	steep := math.Atan2(y.at(0)-y.at(until*part), x.at(until)-x.at(0)) * 180 / math.Pi
-	d.add(`<text x="%s" y="%s" text-anchor="end" transform="rotate(%s %[1]s %[2]s)">what a profile would expect</text>`,
-		num(end), num(base), num(-steep))
-	taken := []box{{end - 160, base - 10, end, base + 75}}
+	percent, name := expectedPlace(x, y, until, until*part, spots)
+	d.expected(x, y, until, until*part, percent, false)
+	taken := []box{name}
 	for _, s := range spots {
 		taken = append(taken, box{x.at(s.Share) - 4, y.at(s.Gain.Value) - 4, x.at(s.Share) + 4, y.at(s.Gain.Value) + 4})
 	}
@@ -81,6 +86,29 @@ func (m *Map) Draw(w, h float64) string {
 	}
 	d.WriteString("</svg>")
 	return d.String()
+}
+
+// expectedPlace is where on its line the name of the expectation is in the way of the fewest spots, in percent of the
+// line, and the box that it takes there.
+func expectedPlace(x, y axis, toX, toY float64, spots []Spot) (percent float64, place box) {
+	const long = 150 // pixels
+	steep := math.Atan2(y.at(0)-y.at(toY), x.at(toX)-x.at(0))
+	fewest := math.MaxInt
+	for _, p := range []float64{98, 75, 55} {
+		endX, endY := x.at(toX*p/100), y.at(toY*p/100)
+		b := box{endX - long*math.Cos(steep), endY, endX, endY + long*math.Sin(steep) + 20}
+		n := 0
+		for _, s := range spots {
+			cx, cy := x.at(s.Share), y.at(s.Gain.Value)
+			if b.meets(box{cx - 10, cy - 10, cx + 10, cy + 10}) {
+				n++
+			}
+		}
+		if n < fewest {
+			fewest, percent, place = n, p, b
+		}
+	}
+	return percent, place
 }
 
 // axes are the ranges of shares and gains.
@@ -122,14 +150,24 @@ func (b box) meets(o box) bool {
 // spot draws one unit. Its name stands beside it, or above or below, where nothing else stands.
 func (d *drawing) spot(s Spot, x, y axis, taken []box) []box {
 	cx, cy := x.at(s.Share), y.at(s.Gain.Value)
-	d.add(`<g class="%s">`, s.Verdict)
+	words := s.words()
+	class, mark, end := "spot "+string(s.Verdict), "mark", "</g>"
+	if s.Estimated {
+		mark = "mark open"
+	}
+	if s.Link == "" {
+		d.add(`<g class="%s">`, class)
+	} else {
+		end = "</a>"
+		d.add(`<a class="%s" href="%s" aria-label="%s">`, class, html.EscapeString(s.Link), html.EscapeString(words))
+		d.add(`<circle class="reach" cx="%s" cy="%s" r="11"/>`, num(cx), num(cy)) // for fingers
+	}
 	if s.Gain.Bounded {
 		d.path("raw", "M"+num(cx)+" "+num(y.at(y.inside(s.Gain.Low)))+"V"+num(y.at(y.inside(s.Gain.High))))
 	}
-	words := fmt.Sprintf("%s: %s%% of the time, gain %s%%", s.Name, figure(s.Share), figure(s.Gain.Value))
-	d.add(`<circle class="mark" cx="%s" cy="%s" r="4"><title>%s</title></circle>`, num(cx), num(cy),
+	d.add(`<circle class="%s" cx="%s" cy="%s" r="4"><title>%s</title></circle>`, mark, num(cx), num(cy),
 		html.EscapeString(words))
-	d.WriteString("</g>")
+	d.WriteString(end)
 	width := 0.56 * 12.5 * float64(len([]rune(s.Name)))
 	for _, at := range []struct {
 		x, y   float64
@@ -150,12 +188,28 @@ func (d *drawing) spot(s Spot, x, y axis, taken []box) []box {
 	return taken
 }
 
+// words describes a spot.
+func (s *Spot) words() string {
+	text := fmt.Sprintf("%s: %s%% of the time, gain %s%%", s.Name, figure(s.Share), figure(s.Gain.Value))
+	if s.Gain.Bounded {
+		text += " (" + figure(s.Gain.Low) + " to " + figure(s.Gain.High) + ")"
+	}
+	if s.Estimated {
+		text += ", estimated"
+	}
+	return text
+}
+
+func (m *Map) title() string {
+	return fmt.Sprintf("share of the time against the gain if code were %d%% faster", m.Speedup)
+}
+
 // words says what the map shows.
 func (m *Map) words() string {
-	text := fmt.Sprintf("share of the time against the gain if code were %d%% faster", m.Speedup)
-	for _, s := range m.Spots {
-		if shown(s.Gain) {
-			text += fmt.Sprintf("; %s: %s%%, gain %s%%", s.Name, figure(s.Share), figure(s.Gain.Value))
+	text := m.title()
+	for i := range m.Spots {
+		if shown(m.Spots[i].Gain) {
+			text += "; " + m.Spots[i].words()
 		}
 	}
 	return text

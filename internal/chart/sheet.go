@@ -12,6 +12,7 @@ import (
 // Panel is one curve of a sheet, and the text above it.
 type Panel struct {
 	Name, Detail, Verdict string
+	Share                 float64 // see Plot
 	Effect                *analyze.Effect
 }
 
@@ -54,7 +55,8 @@ func (s *Sheet) Write(w io.Writer) error {
 			d.text(x, y+2*line, "", "start", cut(p.Detail, letters(s.Width, 11)))
 			d.text(x, y+3*line, string(p.Effect.Verdict), "start", cut(p.Verdict, letters(s.Width, 11)))
 			d.add(`<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`,
-				num(x), num(y+3*line+6), num(s.Width), num(high), Curve(p.Effect, s.Width, high, p.Name))
+				num(x), num(y+3*line+6), num(s.Width), num(high),
+				Curve(p.Effect, Plot{Width: s.Width, Height: high, Title: p.Name, Share: p.Share}))
 		}
 		if len(sec.Panels) > 0 {
 			y += high + 3*line + gap

@@ -17,7 +17,7 @@ type Sparks struct{ x, y axis }
 func NewSparks(effects []*analyze.Effect) *Sparks {
 	lo, hi := 0.0, 5.0
 	for _, e := range effects {
-		for _, l := range e.Curve {
+		for _, l := range drawnLevels(e) {
 			if shown(l.Gain) {
 				lo, hi = min(lo, max(l.Gain.Value, -50)), max(hi, l.Gain.Value)
 			}
@@ -31,8 +31,9 @@ func (s *Sparks) Zero() float64 { return math.Round(s.y.at(0)) }
 
 // Paths are the band and the curve of an effect. The edge of the box has to clip them.
 func (s *Sparks) Paths(e *analyze.Effect) (band, line string) {
-	cut := make([]analyze.Level, 0, len(e.Curve))
-	for _, l := range e.Curve {
+	levels := drawnLevels(e)
+	cut := make([]analyze.Level, 0, len(levels))
+	for _, l := range levels {
 		g := &l.Gain
 		g.Value, g.Low, g.High = s.y.inside(g.Value), s.y.inside(g.Low), s.y.inside(g.High)
 		cut = append(cut, l)

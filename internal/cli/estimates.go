@@ -61,18 +61,27 @@ func unitKind(d *profile.Data) string {
 
 // addEstimates puts what the recording of the last run says beside what all experiments say.
 func addEstimates(result *analyze.Result, runs []*profile.Data, moved sourcepath.Map) {
+	all, doubts := estimatesOf(runs, moved)
+	if all != nil {
+		result.AddEstimates(all)
+	}
+	result.Warnings = append(result.Warnings, doubts...)
+}
+
+// estimatesOf is what the recording of the last run says; nil if there is none, or it cannot be used.
+func estimatesOf(runs []*profile.Data, moved sourcepath.Map) (all *analyze.Estimates, doubts analyze.Warnings) {
 	d := recordedRun(runs)
 	if d == nil {
-		return
+		return nil, nil
 	}
 	e, err := openRecording(d, moved)
 	if err != nil {
-		result.Warnings.Add("no-estimates", "the recording gives no estimates: %v", err)
-		return
+		doubts.Add("no-estimates", "the recording gives no estimates: %v", err)
+		return nil, doubts
 	}
-	all := e.All()
+	all = e.All()
 	all.Within = len(d.Experiments) > 0
-	result.AddEstimates(all)
+	return all, nil
 }
 
 // explainRecording adds the remedy to the error about a recording that cannot be used.

@@ -51,7 +51,9 @@ func (f *format) forPrograms() bool { return f.name == "json" || f.name == "csv"
 func (f *format) whole() bool { return f.name == "html" || f.name == "coz" || f.name == "coz-json" }
 
 // hasEstimates tells whether the format shows what a recording says.
-func (f *format) hasEstimates() bool { return f.name == "text" || f.name == "json" }
+func (f *format) hasEstimates() bool {
+	return f.name == "text" || f.name == "json" || f.name == "svg" || f.name == "map"
+}
 
 func formats() []format {
 	return []format{

@@ -115,7 +115,16 @@ func (p *profilesFlags) side(files []string) (web.Profile, error) {
 		files = []string{defaultOutput}
 	}
 	runs, doubts, err := p.read(files)
-	return web.Profile{Label: strings.Join(files, ", "), Runs: runs, Warnings: doubts}, err
+	if err != nil {
+		return web.Profile{}, err
+	}
+	moved, err := sourcePaths(p.paths)
+	if err != nil {
+		return web.Profile{}, usageError{err}
+	}
+	estimates, more := estimatesOf(runs, moved)
+	return web.Profile{Label: strings.Join(files, ", "), Runs: runs, Warnings: append(doubts, more...),
+		Estimates: estimates}, nil
 }
 
 // watcher is the page that shows a run while it goes on.
@@ -148,7 +157,8 @@ func (w *watcher) update(d *profile.Data) {
 
 // wait shows the result of the run until Ctrl-C, or until ctx is done.
 func (w *watcher) wait(ctx context.Context, sh *shell, d *profile.Data) error {
-	w.live.Update(d, true)
+	estimates, _ := estimatesOf([]*profile.Data{d}, nil) // the table has said why not
+	w.live.End(d, estimates)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	fmt.Fprintf(sh.stderr, "whatif: the run has ended; the page stays until Ctrl-C: %s\n", w.server.Address())

@@ -34,10 +34,22 @@ const manyDoubts = 3
 // confidence says in one line how far the numbers can be trusted: good, fair or poor, and why. "" where a doubt about
 // the whole run says more.
 func confidence(r *analyze.Result) string {
-	if r.Doubt() != "" || len(r.Runs) == 0 {
+	switch level, why := Confidence(r); {
+	case level == "":
 		return ""
+	case len(why) == 0:
+		return "confidence: " + level
+	default:
+		return "confidence: " + level + ": " + strings.Join(why, ", ")
 	}
-	var why []string
+}
+
+// Confidence is how far the numbers can be trusted, and why not further; the level is "" where a doubt about the whole
+// run says more.
+func Confidence(r *analyze.Result) (level string, why []string) {
+	if r.Doubt() != "" || len(r.Runs) == 0 {
+		return "", nil
+	}
 	for _, d := range doubtful {
 		if slices.ContainsFunc(r.Warnings, func(w analyze.Warning) bool { return w.Code == d.code }) {
 			why = append(why, d.words)
@@ -45,9 +57,9 @@ func confidence(r *analyze.Result) string {
 	}
 	switch n := len(why); {
 	case n == 0:
-		return "confidence: good"
+		return "good", nil
 	case n < manyDoubts:
-		return "confidence: fair: " + strings.Join(why, ", ")
+		return "fair", why
 	}
-	return "confidence: poor: " + strings.Join(why, ", ")
+	return "poor", why
 }

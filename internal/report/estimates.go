@@ -21,14 +21,20 @@ var estimatedWords = map[analyze.Verdict]string{
 
 // gainCell is the gain at a speed-up as experiments say or, if they do not, as a recording says.
 func gainCell(e *analyze.Effect, speedup int) string {
-	tested, known := e.At(speedup)
-	if known {
-		return gain(tested, true)
+	g, known, estimated := GainAt(e, speedup)
+	if estimated {
+		return estimateMark + gain(g, true)
 	}
-	if estimated, known := e.EstimateAt(speedup); known {
-		return estimateMark + gain(estimated, true)
+	return gain(g, known)
+}
+
+// GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
+func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimated bool) {
+	if g, known = e.At(speedup); known {
+		return g, true, false
 	}
-	return gain(tested, false)
+	g, estimated = e.EstimateAt(speedup)
+	return g, estimated, estimated
 }
 
 // hasEstimates says whether a recording says something of a unit, or why it says nothing.

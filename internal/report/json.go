@@ -161,11 +161,11 @@ type jsonEffect struct {
 	Marks []jsonLevel `json:"marks"`
 	// Estimate is what a recording says, without experiments, at every 5%. If there is a recording and it says
 	// nothing, Refused is the reason.
-	Estimate *[]jsonEstimate `json:"estimate,omitempty"` // nil for the page, which does not show it
-	Basis    analyze.Basis   `json:"basis,omitempty"`    // likewise
-	Refused  string          `json:"refused,omitempty"`
-	Here     *jsonHere       `json:"here,omitempty"` // if there is a device: what is known on the machine of the runs
-	Warnings []jsonWarning   `json:"warnings"`
+	Estimate []jsonEstimate `json:"estimate"`
+	Basis    analyze.Basis  `json:"basis"`
+	Refused  string         `json:"refused,omitempty"`
+	Here     *jsonHere      `json:"here,omitempty"` // if there is a device: what is known on the machine of the runs
+	Warnings []jsonWarning  `json:"warnings"`
 }
 
 type jsonEstimate struct {
@@ -295,14 +295,14 @@ func levels(from []analyze.Level) []jsonLevel {
 	return to
 }
 
-func estimates(from []analyze.Level) *[]jsonEstimate {
+func estimates(from []analyze.Level) []jsonEstimate {
 	to := []jsonEstimate{}
 	for _, l := range from {
 		if gain, ci := estimate(l.Gain, 3); gain != nil {
 			to = append(to, jsonEstimate{Speedup: l.Speedup, Gain: *gain, CI: ci})
 		}
 	}
-	return &to
+	return to
 }
 
 // estimate gives the known parts of e that are numbers.

@@ -8,8 +8,8 @@ import (
 	"whatif/internal/chart"
 )
 
-// mapSpeedup is the speed-up whose gains a map shows, in percent.
-const mapSpeedup = 50
+// MapSpeedup is the speed-up whose gains a map shows, in percent.
+const MapSpeedup = 50
 
 // Map writes a picture of the units' shares of the time and their gains, one for each point: what is hot is not what is
 // worth the work.
@@ -27,16 +27,16 @@ func Map(w io.Writer, r *analyze.Result, opt Options) error {
 		if opt.Point == "" && begins(r, k) {
 			continue
 		}
-		m := chart.Map{Speedup: mapSpeedup,
+		m := chart.Map{Speedup: MapSpeedup,
 			Heading: fmt.Sprintf("gain at point %s, if code took half as long", clean(r.Points[k].Name))}
 		for _, t := range sheet.targets {
 			e := effectOn(t, k, analyze.Throughput)
 			if e == nil {
 				continue
 			}
-			gain, _ := e.At(mapSpeedup)
+			gain, _, estimated := GainAt(e, MapSpeedup)
 			m.Spots = append(m.Spots, chart.Spot{
-				Name: clean(sheet.name(t.Unit)), Share: t.Share, Gain: gain, Verdict: e.Verdict,
+				Name: clean(sheet.name(t.Unit)), Share: t.Share, Gain: gain, Verdict: e.Verdict, Estimated: estimated,
 			})
 		}
 		s.Maps = append(s.Maps, m)

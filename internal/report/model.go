@@ -16,23 +16,11 @@ type (
 	Warning = jsonWarning
 )
 
-// NewModel gives what JSON writes, without estimates, and without details that no number depends on.
+// NewModel gives what JSON writes, without details that no number depends on.
 func NewModel(r *analyze.Result) Model {
 	model := toJSON(r)
 	model.Warnings = warnings(r.Warnings)
-	for i := range model.Targets {
-		model.Targets[i].dropEstimates()
-	}
-	if model.Placebo != nil {
-		model.Placebo.dropEstimates()
-	}
 	return model
-}
-
-func (t *jsonTarget) dropEstimates() {
-	for i := range t.Points {
-		t.Points[i].Estimate, t.Points[i].Basis, t.Points[i].Refused = nil, "", ""
-	}
 }
 
 // Command writes a program and its arguments about as a user would type them.
@@ -50,11 +38,15 @@ func Words(e *analyze.Effect) string {
 // Gain formats an estimate with half of its interval, as the tables do.
 func Gain(e analyze.Estimate, known bool) string { return gain(e, known) }
 
+// GainCell is the gain of an effect at a speed-up, as in the tables: estimates are marked.
+func GainCell(e *analyze.Effect, speedup int) string { return gainCell(e, speedup) }
+
+// RecordedText says from what estimates are.
+func RecordedText(r *analyze.Result) string { return recordedText(r) }
+
 // NewTarget is target i of the model.
 func NewTarget(r *analyze.Result, i int) Target {
-	t := targetJSON(r, &r.Targets[i], r.Targets[i].Unit.Name)
-	t.dropEstimates()
-	return t
+	return targetJSON(r, &r.Targets[i], r.Targets[i].Unit.Name)
 }
 
 // Beside returns the text beside a unit's name, such as the function of a line.

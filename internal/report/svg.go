@@ -69,6 +69,9 @@ func newSheet(r *analyze.Result, opt Options) (*sheet, error) {
 		s.Title = command(r.Runs[0].Run.Args)
 		s.Notes = append(s.Notes, fmt.Sprintf("%s and %s; bands are 95%% intervals",
 			count(r.Experiments, "experiment"), count(r.Baselines, "baseline")))
+		if r.Estimates != nil {
+			s.Notes = append(s.Notes, "dashed lines and open circles are estimates: "+recordedText(r))
+		}
 	}
 	if doubt := r.Doubt(); doubt != "" {
 		s.Notes = append(s.Notes, clean(doubt))
@@ -103,14 +106,19 @@ func (s *sheet) panel(t *analyze.Target, e *analyze.Effect) chart.Panel {
 	if detail != "" {
 		detail += ", "
 	}
-	return chart.Panel{Name: clean(s.name(t.Unit)), Detail: detail + share(t.Share) + " of the time",
+	panel := chart.Panel{Name: clean(s.name(t.Unit)), Detail: detail + share(t.Share) + " of the time",
 		Verdict: Words(e), Effect: e}
+	if e.Metric == analyze.Throughput {
+		panel.Share = t.Share
+	}
+	return panel
 }
 
-// shownTargets are the units that were tried.
+// shownTargets are the units that were tried, or have estimates.
 func shownTargets(r *analyze.Result) (targets []*analyze.Target) {
+	isEstimated := func(e analyze.Effect) bool { return len(e.Estimated) > 0 }
 	for i := range r.Targets {
-		if r.Targets[i].Tried > 0 {
+		if r.Targets[i].Tried > 0 || slices.ContainsFunc(r.Targets[i].Effects, isEstimated) {
 			targets = append(targets, &r.Targets[i])
 		}
 	}

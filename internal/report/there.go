@@ -329,7 +329,7 @@ type (
 	jsonHere struct {
 		Verdict  analyze.Verdict `json:"verdict"`
 		Curve    []jsonLevel     `json:"curve"`
-		Estimate *[]jsonEstimate `json:"estimate"`
+		Estimate []jsonEstimate `json:"estimate"`
 		Basis    analyze.Basis   `json:"basis"`
 		Refused  string          `json:"refused,omitempty"`
 	}
@@ -390,7 +390,7 @@ func onlyHere(from *jsonTarget) jsonTarget {
 	to.Tried, to.SetAside, to.Warnings, to.Points = 0, 0, []jsonWarning{}, nil
 	for _, e := range from.Points {
 		to.Points = append(to.Points, jsonEffect{Name: e.Name, Metric: e.Metric, Verdict: analyze.Unsure, Phase: 1,
-			Curve: []jsonLevel{}, Marks: []jsonLevel{}, Estimate: &[]jsonEstimate{}, Basis: analyze.Nothing,
+			Curve: []jsonLevel{}, Marks: []jsonLevel{}, Estimate: []jsonEstimate{}, Basis: analyze.Nothing,
 			Refused: "the unit has no time in the recording", Warnings: []jsonWarning{}})
 	}
 	return to

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"whatif/internal/analyze"
+	"whatif/internal/report"
 )
 
 // An answer is the result of a view in a sentence.
@@ -12,6 +13,8 @@ type answer struct {
 	Unit  int         `json:"unit"` // place in index.Units; -1 for none
 	Text  string      `json:"text"` // what to do; it follows the unit's name
 	Gains [][2]string `json:"gains"`
+	// Estimated says that the gains are from a recording, not from experiments.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // answer finds the first unit with a certain effect. Targets are ranked by their best effect at any
@@ -27,25 +30,37 @@ func (p *Page) answer(v *view, s int) answer {
 			return a
 		}
 	}
-	counts := map[analyze.Verdict]int{}
+	tried, estimated := map[analyze.Verdict]int{}, 0
 	var best *analyze.Effect
 	for at, i := range p.targets[s] {
 		e := v.effect(p, s, i, v.metrics()[0])
 		if e == nil {
 			continue
 		}
-		counts[e.Verdict]++
-		if e.Verdict == analyze.Faster && (best == nil || best.Verdict != analyze.Faster || e.Slope.Low > best.Slope.Low) ||
-			e.Verdict == analyze.Slower && (best == nil || best.Verdict == analyze.Slower && e.Slope.High < best.Slope.High) {
+		switch e.Basis() {
+		case analyze.Estimated:
+			estimated++
+		case analyze.Nothing:
+			if e.Refused != "" && p.results[s].Targets[i].Tried == 0 {
+				continue
+			}
+			fallthrough
+		default:
+			tried[e.Verdict]++
+		}
+		if better(e, best) {
 			best, a.Unit = e, at
 		}
 	}
-	none, unsure := counts[analyze.None], counts[analyze.Unsure]
+	none, unsure := tried[analyze.None], tried[analyze.Unsure]
 	switch {
 	case best != nil:
 		a.Kind = string(best.Verdict)
 		a.Gains = v.gains(best)
-		if best.Verdict == analyze.Slower {
+		a.Estimated = best.Basis() == analyze.Estimated
+		if best.Verdict == analyze.Slower && a.Estimated {
+			a.Text = "Nothing would help, as far as the recording tells. This would make it worse:"
+		} else if best.Verdict == analyze.Slower {
 			a.Text = "Nothing that was tried makes the program faster. This makes it slower when it is made faster: look at " +
 				"what it contends for."
 			if v.latency() {
@@ -59,10 +74,34 @@ func (p *Page) answer(v *view, s int) answer {
 			"run tells more.", were(none+unsure), none)
 	case unsure > 0:
 		a.Text = fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
+	case estimated > 0:
+		a.Text = fmt.Sprintf("The recording names nothing that would help for sure (%d estimates). Experiments tell more: "+
+			"whatif run.", estimated)
 	default:
 		a.Text = "No unit was tried yet."
+		if p.results[s].Estimates != nil {
+			a.Text = "No unit was tried, and the recording gives no estimate. Experiments tell: whatif run."
+		}
 	}
 	return a
+}
+
+// better says whether an effect is a better answer than the best so far: units that help come before those that harm.
+func better(e, best *analyze.Effect) bool {
+	slope := func(e *analyze.Effect) analyze.Estimate {
+		if g, ok := e.EstimateAt(100); ok && e.Basis() == analyze.Estimated {
+			g.Low, g.High = g.Low/100, g.High/100 // at 100%, as a slope
+			return g
+		}
+		return e.Slope
+	}
+	switch e.Verdict {
+	case analyze.Faster:
+		return best == nil || best.Verdict != analyze.Faster || slope(e).Low > slope(best).Low
+	case analyze.Slower:
+		return best == nil || best.Verdict == analyze.Slower && slope(e).High < slope(best).High
+	}
+	return false
 }
 
 func were(n int) string {
@@ -76,7 +115,7 @@ func were(n int) string {
 func (v *view) gains(e *analyze.Effect) [][2]string {
 	out := [][2]string{}
 	for _, c := range throughputColumns {
-		if g, known := e.At(c.speedup); known {
+		if g, known, _ := report.GainAt(e, c.speedup); known {
 			out = append(out, [2]string{fmt.Sprintf("%d%% faster", c.speedup), v.effectText(g)})
 		}
 	}

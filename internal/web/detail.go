@@ -52,7 +52,9 @@ func (p *Page) details(v *view, chunk int) []detail {
 			}
 			sd := &sideDetail{Effects: []effect{}, Experiments: []tried{}}
 			p.drawEffects(sd, v, s, at)
-			p.listExperiments(sd, v, s, i, p.gather(v, s))
+			if p.results[s].Targets[i].Tried > 0 {
+				p.listExperiments(sd, v, s, i, p.gather(v, s))
+			}
 			d.Sides = append(d.Sides, sd)
 		}
 		all = append(all, d)
@@ -92,7 +94,8 @@ func (p *Page) drawEffects(sd *sideDetail, v *view, s, at int) {
 				if m != analyze.Throughput {
 					what = "less latency, " + string(m)
 				}
-				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, w, h, what, all...)})
+				plot := chart.Plot{Width: w, Height: h, Title: what, Share: v.expectedShare(t), Beside: all}
+				sd.Effects = append(sd.Effects, effect{model.Points[j], report.Words(e), chart.Curve(e, plot)})
 			}
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"html"
 	"io"
 	"strings"
+	"time"
 
 	"whatif/internal/chart"
+	"whatif/internal/version"
 )
 
 var (
@@ -39,7 +41,7 @@ func style() string { return chart.Style + pageCSS }
 // WriteHTML writes the page as one file that holds everything and fetches nothing.
 func (p *Page) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	err := p.write(out, "'none'", func() error {
+	err := p.write(out, "'none'", true, func() error {
 		for _, name := range p.resources() {
 			if name == "rows-0" { // it is in the page already, uncompressed
 				continue
@@ -65,16 +67,17 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	return nil
 }
 
-// write writes the page with its first resources; more adds others.
-func (p *Page) write(w io.Writer, connect string, more func() error) error {
+// write writes the page with its first resources; more adds others. single is as for resource.
+func (p *Page) write(w io.Writer, connect string, single bool, more func() error) error {
 	head, tail, _ := strings.Cut(pageHTML, "{{data}}\n")
 	head = strings.NewReplacer("{{policy}}", html.EscapeString(policy(connect)),
-		"{{title}}", html.EscapeString(p.index.Title), "{{style}}", style()).Replace(head)
+		"{{title}}", html.EscapeString(p.index.Title), "{{style}}", style(),
+		"{{product}}", html.EscapeString(product())).Replace(head)
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
 	for _, name := range []string{"index", "rows-0"} {
-		data, err := p.resource(name, true)
+		data, err := p.resource(name, single)
 		if err == errNone { // a profile without points
 			data = []byte("null")
 		} else if err != nil {
@@ -90,6 +93,21 @@ func (p *Page) write(w io.Writer, connect string, more func() error) error {
 	}
 	_, err := io.WriteString(w, strings.Replace(tail, "{{script}}", pageJS, 1))
 	return err
+}
+
+// product says which whatif made the page.
+func product() string {
+	text, build := "whatif "+version.Number, version.Get()
+	if build.Commit != "" {
+		text += ", commit " + build.Commit[:min(12, len(build.Commit))]
+	}
+	if !build.Date.IsZero() {
+		text += " of " + build.Date.Format(time.DateOnly)
+	}
+	if build.Changed {
+		text += ", with changes"
+	}
+	return text
 }
 
 // pack compresses data, and encodes it as text.

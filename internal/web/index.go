@@ -30,12 +30,16 @@ type index struct {
 
 // side describes a profile as a whole, as in the JSON report.
 type side struct {
-	Label     string           `json:"label"`
-	Summary   any              `json:"summary"`
-	Runs      []report.Run     `json:"runs"`
-	Points    []report.Point   `json:"points"`
-	Latencies []report.Latency `json:"latencies"`
-	Warnings  []warning        `json:"warnings"` // those that are about no point or latency
+	Label   string       `json:"label"`
+	Summary any          `json:"summary"`
+	Runs    []report.Run `json:"runs"`
+	// Confidence is good, fair or poor, and Why says why not good; "" where a doubt about the run says more.
+	Confidence string           `json:"confidence"`
+	Why        []string         `json:"why"`
+	Recorded   string           `json:"recorded,omitempty"` // from what estimates are
+	Points     []report.Point   `json:"points"`
+	Latencies  []report.Latency `json:"latencies"`
+	Warnings   []warning        `json:"warnings"` // those that are about no point or latency
 }
 
 // change is a part of the comparison.
@@ -61,7 +65,8 @@ type unit struct {
 	Line   int    `json:"line,omitempty"`
 	Func   string `json:"func,omitempty"`
 	Binary string `json:"binary,omitempty"`
-	Source int    `json:"source"` // number of its source resource; -1 for none
+	Text   string `json:"text,omitempty"` // of its line, see lines.go
+	Source int    `json:"source"`         // number of its source resource; -1 for none
 	// By side.
 	Share    []float64   `json:"share"`
 	Waits    []string    `json:"waits,omitempty"` // what threads wait for in it, the largest first
@@ -84,7 +89,12 @@ func title(r *analyze.Result) string {
 func newSide(label string, r *analyze.Result) side {
 	m := report.NewModel(r)
 	s := side{Label: report.Clean(label), Summary: m.Summary, Runs: m.Runs, Points: m.Points, Latencies: m.Latencies,
-		Warnings: []warning{}}
+		Warnings: []warning{}, Why: []string{}}
+	level, why := report.Confidence(r)
+	s.Confidence, s.Why = level, append(s.Why, why...)
+	if r.Estimates != nil {
+		s.Recorded = report.RecordedText(r)
+	}
 	particular := map[report.Warning]bool{}
 	for i := range s.Points {
 		s.Points[i].Name, s.Points[i].Kind = report.Clean(s.Points[i].Name), report.Clean(s.Points[i].Kind)

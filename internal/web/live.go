@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"whatif/internal/analyze"
 	"whatif/internal/profile"
 )
 
@@ -17,7 +18,8 @@ type Live struct {
 	label   string
 	data    *profile.Data
 	ended   bool
-	fresh   bool // data were not shown yet
+	last    *analyze.Estimates // of the whole run
+	fresh   bool               // data were not shown yet
 	version int
 
 	making sync.Mutex
@@ -46,6 +48,14 @@ func (l *Live) Update(d *profile.Data, ended bool) {
 	l.data, l.ended, l.fresh = &snapshot, ended, true
 }
 
+// End shows the whole run, with what its recording says; nil for nothing.
+func (l *Live) End(d *profile.Data, e *analyze.Estimates) {
+	l.mu.Lock()
+	l.last = e
+	l.mu.Unlock()
+	l.Update(d, true)
+}
+
 // Page is the page of the present state, or of one shortly before.
 func (l *Live) Page() *Page {
 	// The analysis takes a part of the time that is hardly noticeable.
@@ -53,7 +63,7 @@ func (l *Live) Page() *Page {
 	l.making.Lock()
 	defer l.making.Unlock()
 	l.mu.Lock()
-	data, ended := l.data, l.ended
+	data, ended, estimates := l.data, l.ended, l.last
 	due := l.fresh && (ended || !time.Now().Before(l.next))
 	if due || l.page == nil {
 		l.fresh = false
@@ -65,7 +75,7 @@ func (l *Live) Page() *Page {
 		return l.page
 	}
 	began := time.Now()
-	l.page = New(Profile{Label: l.label, Runs: []*profile.Data{data}}, nil, version, !ended)
+	l.page = New(Profile{Label: l.label, Runs: []*profile.Data{data}, Estimates: estimates}, nil, version, !ended)
 	l.next = time.Now().Add(share * time.Since(began))
 	return l.page
 }

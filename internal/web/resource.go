@@ -31,7 +31,10 @@ func (p *Page) resource(name string, single bool) ([]byte, error) {
 	}
 	switch {
 	case name == "index":
-		return p.once(name, func() any { return p.index })
+		if single {
+			name += " of a file"
+		}
+		return p.once(name, func() any { return p.withText(single) })
 	case kind == "rows" && has(len(p.index.Views)):
 		return p.once(name, func() any { return p.rows(&p.index.Views[numbers[0]]) })
 	case kind == "detail" && has(len(p.index.Views), p.chunks()):

@@ -173,7 +173,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, rest string) {
 	switch {
 	case rest == "":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = s.page().write(w, "'self'", func() error { return nil }) // an error means that the browser has gone
+		_ = s.page().write(w, "'self'", false, func() error { return nil }) // an error means that the browser has gone
 		return
 	case rest == "latest":
 		p := s.page()

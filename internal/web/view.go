@@ -146,14 +146,16 @@ func judgedWarnings(from []analyze.Warning) []warning {
 	return to
 }
 
-// effect is the effect of target i of side s on the view's subject; nil if it was not tried.
+// effect is the effect of target i of side s on the view's subject; nil if it was not tried, and a recording has not
+// even a reason why it does not say anything of it.
 func (v *view) effect(p *Page, s, i int, m analyze.Metric) *analyze.Effect {
 	if i < 0 || v.of[s].point < 0 {
 		return nil
 	}
 	t := &p.results[s].Targets[i]
 	for j := range t.Effects {
-		if e := &t.Effects[j]; e.Point == v.of[s].point && e.Metric == m && t.Tried > 0 {
+		if e := &t.Effects[j]; e.Point == v.of[s].point && e.Metric == m &&
+			(t.Tried > 0 || len(e.Estimated) > 0 || e.Refused != "") {
 			return e
 		}
 	}
@@ -164,11 +166,15 @@ func (v *view) effect(p *Page, s, i int, m analyze.Metric) *analyze.Effect {
 type rows struct {
 	Rows      [][]*row `json:"rows"`
 	Timelines []string `json:"timelines"`
+	// Maps are the map of share against gain, for wide and for narrow screens.
+	Maps [2]string `json:"maps"`
 }
 
 type row struct {
 	Verdict     analyze.Verdict `json:"verdict"`
-	Visited     bool            `json:"visited"` // otherwise there is nothing to measure
+	Basis       analyze.Basis   `json:"basis"`
+	Refused     bool            `json:"refused,omitempty"` // it was not tried, and there is no estimate, either
+	Visited     bool            `json:"visited"`           // otherwise there is nothing to measure
 	Words       string          `json:"words"`
 	Cells       []string        `json:"cells"`
 	Values      []*float64      `json:"values"` // of the cells
@@ -189,18 +195,22 @@ func (p *Page) rows(v *view) *rows {
 		all.Rows = append(all.Rows, side)
 		all.Timelines = append(all.Timelines, v.timeline[s].SVG("baselines over time"))
 	}
+	all.Maps = p.maps(v)
 	return all
 }
 
 func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
-	r := &row{Verdict: first.Verdict, Visited: !first.NeverVisited, Words: report.Words(first),
+	r := &row{Verdict: first.Verdict, Basis: first.Basis(), Visited: !first.NeverVisited, Words: report.Words(first),
 		Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
+	if r.Refused = first.Basis() == analyze.Nothing && first.Refused != "" && p.results[s].Targets[i].Tried == 0; r.Refused {
+		r.Words = report.Clean(r.Words + ": " + first.Refused)
+	}
 	r.Spark[0], r.Spark[1] = v.sparks.Paths(first)
 	for _, c := range v.columns() {
 		text, value := "–", (*float64)(nil)
 		if e := v.effect(p, s, i, c.metric); e != nil {
-			g, known := e.At(c.speedup)
-			text = report.Gain(g, known)
+			g, known, _ := report.GainAt(e, c.speedup)
+			text = report.GainCell(e, c.speedup)
 			if known && text != "–" {
 				value = &g.Value
 			}

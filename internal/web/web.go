@@ -10,6 +10,8 @@
 // the server, or, in the file, from the page itself, where they are compressed. So thousands of
 // units and a hundred thousand experiments do not delay the first view.
 //
+// A unit that was only recorded has the gains that package estimate gives it, marked as in the text report.
+//
 // All drawings are made here, by package chart. The page's script filters, sorts and shows. It gets
 // the effects in the form of `report --format json`.
 //
@@ -34,6 +36,8 @@ type Profile struct {
 	Runs  []*profile.Data
 	// Warnings are those of reading the files, which the analysis does not know.
 	Warnings []analyze.Warning
+	// Estimates are what the recording of a run says; nil if there is none.
+	Estimates *analyze.Estimates
 }
 
 // Page is everything that can be shown of a profile, and of another to compare it with.
@@ -58,9 +62,9 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 		p.add(now, analyze.Analyze(now.Runs, opt))
 	} else {
 		c := diff.Compare(before.Runs, now.Runs, opt)
+		p.compare(c) // before estimates add units
 		p.add(now, c.New)
 		p.add(*before, c.Old)
-		p.compare(c)
 	}
 	p.index.Version = fmt.Sprint(version)
 	p.index.Live = live
@@ -68,6 +72,7 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 	p.mergeUnits()
 	p.mergeViews()
 	p.listSources()
+	p.recordText()
 	return p
 }
 
@@ -90,6 +95,9 @@ func (p *Page) compare(c *diff.Comparison) {
 }
 
 func (p *Page) add(of Profile, r *analyze.Result) {
+	if of.Estimates != nil {
+		r.AddEstimates(of.Estimates)
+	}
 	r.Warnings = append(r.Warnings, of.Warnings...)
 	p.results = append(p.results, r)
 	p.runs = append(p.runs, of.Runs)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"whatif/internal/analyze"
 	"whatif/internal/code/sourcefile"
 	"whatif/internal/profile"
 )
@@ -202,6 +203,38 @@ func unlucky() map[string][]*profile.Data {
 	}
 	return map[string][]*profile.Data{"nothing": nil, "empty": {none}, "one": {one}, "nobaseline": {noBaseline},
 		"oneunit": {oneUnit}, "names": {names}, "zero": {zero}}
+}
+
+// estimates are what a recording of the world would say: of a unit that was tested, too, of one that was not, of one
+// that no experiment met, and of one why there are none.
+func (w world) estimates() *analyze.Estimates {
+	levels := func(gain float64) (all []analyze.Level) {
+		for s := 5; s <= 100; s += 5 {
+			g := gain * math.Sqrt(float64(s)/100)
+			all = append(all, analyze.Level{Speedup: s, Gain: analyze.Estimate{Value: g, Low: 0.8*g - 0.2, High: 1.2*g + 0.2,
+				Known: true, Bounded: true}})
+		}
+		return all
+	}
+	effect := func(gain float64) []analyze.EstimatedEffect {
+		return []analyze.EstimatedEffect{{Point: "request", Metric: analyze.Throughput, Levels: levels(gain)}}
+	}
+	made := w.made()
+	return &analyze.Estimates{Seconds: 4.8, Within: true,
+		Points: []analyze.EstimatedPoint{{Name: "request", Visits: 4800, Rate: 1000}},
+		Units: []analyze.EstimatedUnit{
+			{Unit: made.Units[1], Share: 60, Samples: 2880, Effects: effect(55)},
+			{Unit: profile.Unit{Kind: "line", Name: "index.c:9", File: "/src/index.c", Line: 9, Func: "find",
+				Binary: "/bin/server", Text: "while (low < high) {"}, Share: 8, Samples: 384, Effects: effect(21)},
+			{Unit: made.Units[5], Share: 1, Samples: 48, Effects: effect(0.1)},
+			{Unit: profile.Unit{Kind: "wait", Name: "wait:cpu"}, Waited: 5, Effects: []analyze.EstimatedEffect{
+				{Point: "request", Metric: analyze.Throughput, Refused: "waiting for a core: whatif ask --cores"}}},
+		}}
+}
+
+// estimatedPage is the page of a world with a recording.
+func estimatedPage(w world) *Page {
+	return New(Profile{Label: "whatif.profile", Runs: pageRuns(w), Estimates: w.estimates()}, nil, 0, false)
 }
 
 func pageOf(runs ...*profile.Data) *Page {
