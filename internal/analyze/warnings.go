@@ -316,7 +316,7 @@ func (in *input) experimentWarnings(res *Result) {
 	}
 	isMet := func(t Target) bool { return (t.Samples > 0 || t.Tried > 0) && !isPlacebo(t) }
 	if res.Samples >= fewSamples && !slices.ContainsFunc(res.Targets, isMet) {
-		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up; --list-units shows what runs, "+
+		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up; whatif units shows what runs, "+
 			"and why that cannot be", res.Samples)
 	}
 	if x := 100 * median(unpaid); x > unpaidPercent {

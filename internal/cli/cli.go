@@ -61,7 +61,7 @@ func commands() []command {
 			recordCommand},
 		{"attach", "[flags] PID...", "profile what already runs, and leave it running", attachCommand},
 		{"system", "[flags] [-- LOAD [ARG...]]", "profile the whole machine (while LOAD runs)", systemCommand},
-		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
+		{"points", "[flags] PROGRAM [ARG...] | PID...", "what could be a progress point of a program", pointsCommand},
 		{"units", "[flags] PROGRAM [ARG...] | PID... | FILE...", "what could be a target: code that runs, in scope or not", unitsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"ask", "[flags] [FILE]", "what several changes at once would bring, from a recording", askCommand},

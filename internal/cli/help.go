@@ -60,6 +60,7 @@ var flagGroups = map[string][]flagGroup{
 	"system": profiling(),
 	"report": {{"", "format output top point verbose color unit compare mixed source-path"}},
 	"ask":    {{"", "together cores format color"}},
+	"points": {{"", "duration name cgroup children user"}},
 	"units": {{"", "duration unit top format output"}, flagGroup{"Which code is in scope",
 		"include exclude kernel vmlinux source-path"}, flagGroup{"Which processes", "name cgroup children user"},
 		flagGroup{"More", "mixed verbose color"}},

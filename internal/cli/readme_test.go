@@ -146,7 +146,7 @@ func town(t *testing.T) string {
 // table gives a pattern for a row with a unit, which the table of a run must have.
 func table(command string) *regexp.Regexp {
 	switch {
-	case strings.Contains(command, "--list-units"):
+	case strings.Contains(command, " units "):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
 	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), // file, func, binary
 		strings.Contains(command, "--kernel"):
@@ -165,7 +165,7 @@ var says = map[string]*regexp.Regexp{
 	"check": regexp.MustCompile(`(?m)^(holds|not sure): .*\bdone\b`),
 }
 
-var profiles = regexp.MustCompile(` (run|attach|system) `)
+var profiles = regexp.MustCompile(` (run|attach|system|units) `)
 
 // serving starts the program to which a documented command attaches.
 func serving(t *testing.T, dir string) (end func()) {
@@ -193,7 +193,7 @@ func executeDocumented(t *testing.T, dir string, c command) {
 		view(t, dir, text, "the run has ended", 0)
 		return
 	}
-	if strings.Contains(text, " attach ") {
+	if strings.Contains(text, "pgrep") {
 		defer serving(t, dir)()
 	}
 	cmd := exec.Command("sh", "-c", text)

@@ -170,8 +170,11 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 			"code that they make (see docs/jit.md)")
 }
 
+// userText is the text of --user.
+const userText = "run the program as the user `NAME` (default: the one that called sudo)"
+
 func (r *runFlags) defineUser(f *flags) {
-	f.StringVar(&r.user, "user", "", "run the program as the user `NAME` (default: the one that called sudo)")
+	f.StringVar(&r.user, "user", "", userText)
 }
 
 // withoutVariable switches rules of the kernel side off, for developers: ARCHITECTURE.md says what for.

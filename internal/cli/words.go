@@ -26,7 +26,11 @@ var about = map[string]string{
 		"A, by class: cpu=0.43,memory=1,disk=2,net=0.18,wake=1.",
 	"doctor": "Looks at privileges, the kernel, the clock and the processors, and at what other programs do with them. " +
 		"It leaves nothing behind. The exit status is 0 if whatif can work here, else 125.",
-	"points": "Lists functions, points in the source and static probes that can be counted, in the words of --point.",
+	"points": "Lists what can be counted, in the words of --point: points in the source, static probes, and functions that are " +
+		"named like a unit of work. Nothing is run for that. With -d PROGRAM is run, and of processes that run already a few " +
+		"seconds are watched: then functions that are entered, and system calls that are made, 10 to 10,000 times a second " +
+		"are ranked, too. That is also done where PROGRAM offers nothing by its names and runs already. No core is stopped, " +
+		"and nothing stays behind.",
 	"units": "Lists what could be a target (-t): the code that runs, most time first, and of code that is out of scope the " +
 		"reason. PROGRAM is started and runs at full speed, processes are sampled and left running, and of a profile all " +
 		"units are listed, tried or not. No profile is written. The list has the code that was running, not its callers.",
@@ -85,8 +89,8 @@ var examples = map[string][]example{
 	},
 	"points": {
 		{"what a program and its own libraries offer", "whatif points ./server"},
-		{"only functions that have request in their names", "whatif points ./server | grep request"},
-		{"the probes of a library", "whatif points /lib/x86_64-linux-gnu/libc.so.6"},
+		{"what it does, at work: functions and system calls with their rates", "sudo whatif points -d 6s -- ./server --port 8080"},
+		{"the same for a running process", "sudo whatif points $(pgrep -n server)"},
 	},
 	"units": {
 		{"a program's lines, in 10 seconds", "sudo whatif units -d 10s -- ./server"},

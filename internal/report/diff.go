@@ -111,9 +111,8 @@ func changeText(c *diff.PointChange) string {
 	then := known(c.Old, analyze.Duration) + " → " + known(c.New, analyze.Duration)
 	if c.Metric == analyze.Throughput {
 		each := func(rate float64) string { return analyze.Duration(1e9 / rate) }
-		perSecond := func(rate float64) string { return figure(rate) + "/s" }
 		then = fmt.Sprintf("%s → %s (%s → %s)",
-			known(c.Old, each), known(c.New, each), known(c.Old, perSecond), known(c.New, perSecond))
+			known(c.Old, each), known(c.New, each), known(c.Old, PerSecond), known(c.New, PerSecond))
 	} else {
 		of, what = "latency "+of, "mean latency"
 	}

@@ -339,6 +339,9 @@ func figure(x float64) string {
 	return fmt.Sprintf("%.0f", x)
 }
 
+// PerSecond formats a rate.
+func PerSecond(rate float64) string { return figure(rate) + "/s" }
+
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
