@@ -51,8 +51,9 @@ const (
 func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("ask")
 	var together changes
-	f.Var(&together, "together", "make a unit faster: `UNIT=PERCENT`, repeatable, all of them at once; below 0 it is slower. UNIT is as for "+
-		"--target of whatif run, or file:NAME or binary:NAME")
+	f.Var(&together, "together",
+		"make a unit faster: `UNIT=PERCENT`, repeatable, all of them at once; below 0 it is slower. UNIT is "+
+			"as for --target of whatif run, or file:NAME or binary:NAME")
 	cores := f.Int("cores", 0, "give the program `N` cores (default: as many as when it was recorded)")
 	format := f.String("format", "text", "`text|json`")
 	f.colored()

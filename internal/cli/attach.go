@@ -87,8 +87,9 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	r.defineStart(f, "stop after `TIME`: LOAD gets SIGTERM; a LOAD that ends sooner, with status 0, is run "+
 		"again until then")
 	var exempt list
-	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names, also of those that "+
-		"start later (default: what the machine and your terminal need)")
+	f.Var(&exempt, "exempt",
+		"never stop the process `NAME|PID`, repeatable: its number, or a pattern of names, also of those that "+
+			"start later (default: what the machine and your terminal need)")
 	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {

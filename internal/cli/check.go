@@ -38,7 +38,8 @@ func (p *percentage) Set(s string) error {
 func checkCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("check")
 	var least, loss percentage
-	f.Var(&least, "min-gain", "the least gain: of FILE, some unit would gain at least `PERCENT`; of OLD NEW, the program did")
+	f.Var(&least, "min-gain",
+		"the least gain: of FILE, some unit would gain at least `PERCENT`; of OLD NEW, the program did")
 	f.Var(&loss, "max-regress",
 		"the largest loss: of FILE, no unit, made faster, would cost the program more than `PERCENT`; of OLD NEW, the "+
 			"program lost no more")

@@ -16,8 +16,8 @@ const (
 	manStatus = "whatif run exits with the program's own status, 128+n for signal n, also where Ctrl-C or a signal for " +
 		"whatif ended the program. Where --duration or --until ended it, the status is 0; with --preserve-status it is " +
 		"the program's own. whatif system does the same with its load, and whatif attach exits with 0."
-	manBugs = "docs/limits.md lists what whatif cannot do, and how you notice. A report of a bug needs what whatif doctor " +
-		"and whatif version print, and the command line; CONTRIBUTING.md says where to send it."
+	manBugs = "docs/limits.md lists what whatif cannot do, and how you notice. A report of a bug needs what whatif " +
+		"doctor and whatif version print, and the command line; CONTRIBUTING.md says where to send it."
 )
 
 // statuses are the exit statuses of whatif itself.
@@ -204,7 +204,7 @@ func sentence(s string) string {
 
 // roff escapes the characters that roff would act upon.
 func roff(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `'`, `\(aq`, "`", `\(ga`, `^`, `\(ha`, `~`, `\(ti`, `±`, `\(+-`).Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `'`, `\(aq`, "`", `\(ga`, `^`, `\(ha`, `~`, `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {
 		s = `\&` + s
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // shorter changes a documented command so that it takes less time.
-var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms",
+var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "-d 5s", "-d 1s",
 	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8", "whatif device -o", "whatif device -d 500ms --anyway -o")
 
 // command is a line of a document that shows a command to type.

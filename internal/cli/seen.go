@@ -75,8 +75,8 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 	if len(often) > 0 {
 		fmt.Fprintf(w, "  too often: %s\n", report.Clean(strings.Join(often[:min(len(often), mostSeen)], ", ")))
 	}
-	fmt.Fprint(w, "  Shares of the time are with what a function calls. The best point is passed once for each unit of useful "+
-		"work.\n")
+	fmt.Fprint(w, "  Shares of the time are with what a function calls. The best point is passed once for each "+
+		"unit of useful work.\n")
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}

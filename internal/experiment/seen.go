@@ -48,9 +48,9 @@ const (
 var seenCalls = []string{"write", "writev", "pwrite64", "sendto", "sendmsg", "sendmmsg", "read", "readv", "pread64",
 	"recvfrom", "recvmsg", "accept4", "epoll_pwait", "epoll_wait", "io_uring_enter", "fsync"}
 
-// See watches a program that it starts, or processes that run already, for about Config.Duration: in half of the time it
-// samples whole stacks and counts system calls, in the other half it counts how often the functions on these stacks are
-// entered. No core is stopped, and nothing is written.
+// See watches a program that it starts, or processes that run already, for about Config.Duration. In half of the time
+// it samples whole stacks and counts system calls, in the other half it counts how often the functions on these stacks
+// are entered. No core is stopped, and nothing is written.
 func See(ctx context.Context, cfg Config) (seen *Seen, err error) {
 	how := cfg.Attach
 	var p *started

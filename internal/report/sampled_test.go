@@ -14,10 +14,13 @@ func TestUnits(t *testing.T) {
 			Binary: "/opt/server"}, Samples: 600, Share: 60},
 		{Unit: profile.Unit{Kind: "line", Name: "parse.c:7", File: "/src/b/parse.c", Line: 7, Func: "parse_header",
 			Binary: "/opt/server"}, Samples: 100, Share: 10},
-		{Unit: profile.Unit{Kind: "func", Name: "memcpy", Func: "memcpy", Binary: "/lib/libc.so.6"}, Samples: 90, Share: 9, Outside: "C library"},
+		{Unit: profile.Unit{Kind: "func", Name: "memcpy", Func: "memcpy", Binary: "/lib/libc.so.6"},
+			Samples: 90, Share: 9, Outside: "C library"},
 		{Unit: profile.Unit{Kind: "line", Name: "stl_vector.h:9", File: "/usr/include/c++/12/bits/stl_vector.h",
-			Line: 9, Func: "std::vector<int>::push_back", Binary: "/opt/server"}, Samples: 80, Share: 8, Outside: "C++ library, counts for parse.c:118"},
-		{Unit: profile.Unit{Kind: "binary", Name: "odd\x1b[2J", Binary: "/tmp/odd\x1b[2J"}, Samples: 5, Share: 0.5, Outside: "excluded by func:\x1b"},
+			Line: 9, Func: "std::vector<int>::push_back", Binary: "/opt/server"},
+			Samples: 80, Share: 8, Outside: "C++ library, counts for parse.c:118"},
+		{Unit: profile.Unit{Kind: "binary", Name: "odd\x1b[2J", Binary: "/tmp/odd\x1b[2J"},
+			Samples: 5, Share: 0.5, Outside: "excluded by func:\x1b"},
 	}
 	for name, opt := range map[string]Options{"sampled": {}, "sampled60": {Width: 60, Top: 3}} {
 		var out bytes.Buffer
@@ -27,7 +30,8 @@ func TestUnits(t *testing.T) {
 		golden(t, name+".txt", out.Bytes())
 	}
 	var out bytes.Buffer
-	if err := Units(&out, UnitList{}, Options{}); err != nil || out.String() != "0 samples: 0.0% in scope, 0.0% out of it\n" {
+	const empty = "0 samples: 0.0% in scope, 0.0% out of it\n"
+	if err := Units(&out, UnitList{}, Options{}); err != nil || out.String() != empty {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }
@@ -41,7 +45,9 @@ func TestUnitsOfProfile(t *testing.T) {
 		{Unit: profile.Unit{Kind: "func", Name: "recv", Func: "recv", Binary: "/opt/server"}, Share: 10, Tried: 1},
 		{Unit: profile.Unit{Kind: "file", Name: "odd.c", File: "/src/odd.c", Binary: "/opt/server"}, Share: 1},
 	}}
-	for name, write := range map[string]func(io.Writer, UnitList, Options) error{"units.txt": Units, "units.json": UnitsJSON} {
+	for name, write := range map[string]func(io.Writer, UnitList, Options) error{
+		"units.txt": Units, "units.json": UnitsJSON,
+	} {
 		var out bytes.Buffer
 		if err := write(&out, list, Options{Top: 3}); err != nil {
 			t.Fatal(err)
