@@ -94,7 +94,7 @@ func (r *Result) CheckLeast(limit float64, point string) Finding {
 	tried, one, maybe, unknown := r.anyLevel(point,
 		func(low, _ float64) bool { return low >= limit }, func(_, high float64) bool { return high >= limit })
 	if one != nil {
-		return Finding{Holds, fmt.Sprintf("%s, surely gains %.4g%% at %s", one, limit, one.point)}
+		return Finding{Holds, fmt.Sprintf("%s, gains at least %.4g%% at %s (95%%)", one, limit, one.point)}
 	}
 	none := Finding{Fails, fmt.Sprintf("none of the units tried would gain %.4g%%", limit)}
 	return finding(tried, maybe, unknown, none, fmt.Sprintf("a unit would gain %.4g%%", limit))
@@ -106,7 +106,7 @@ func (r *Result) CheckLoss(limit float64, point string) Finding {
 	tried, one, maybe, unknown := r.anyLevel(point,
 		func(_, high float64) bool { return high < -limit }, func(low, _ float64) bool { return low < -limit })
 	if one != nil {
-		return Finding{Fails, fmt.Sprintf("%s, surely costs more than %.4g%% at %s", one, limit, one.point)}
+		return Finding{Fails, fmt.Sprintf("%s, costs more than %.4g%% at %s (95%%)", one, limit, one.point)}
 	}
 	none := Finding{Holds, fmt.Sprintf("no unit tried would cost more than %.4g%%", limit)}
 	return finding(tried, maybe, unknown, none, fmt.Sprintf("a unit would cost more than %.4g%%", limit))

@@ -160,8 +160,8 @@ func table(command string) *regexp.Regexp {
 // says has patterns for the output of the commands that compare the profiles in town.
 var says = map[string]*regexp.Regexp{
 	"diff": regexp.MustCompile(
-		`(?m)^done: (no certain change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n` +
-			`(.*\n)*what units promise: less time per visit of done`),
+		`(?m)^done: (no significant change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n` +
+			`(.*\n)*predicted gains: less time per visit of done`),
 	"check": regexp.MustCompile(`(?m)^(holds|not sure): .*\bdone\b`),
 }
 

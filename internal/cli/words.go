@@ -17,8 +17,8 @@ var about = map[string]string{
 	"system": "As run, with every process of the machine and the kernel. After a stop, all other threads have the core " +
 		"for as long as the stop took.",
 	"view": "One page: ranked units with their curves, each unit's experiments, the source around it. The page is " +
-		"served to this machine only, on a port and under an address that nobody can guess. report --format html writes the " +
-		"same page into a file.",
+		"served to this machine only, on a port and under an address that nobody can guess. report --format html writes " +
+		"the same page into a file.",
 	"demo": "Takes 15 seconds, and needs no compiler. The table has what whatif found beside the truth.",
 	"device": "Measures processor, memory, disk, network and waking, in 20 s: a table with spreads goes to stderr, a " +
 		"device file to stdout, whose schema \"whatif help device-schema\" prints. The machine should do nothing else. " +

@@ -13,6 +13,8 @@ var doubtful = []struct{ code, words string }{
 	{"mixed-builds", "runs of several builds"},
 	{"placebo", "delays alone changed the program"},
 	{"paced", "the program goes by a clock, or by clients"},
+	{"remote-clients", "clients on other machines, so gains are upper bounds"},
+	{"outside-clients", "clients outside of the recording, so estimates are upper bounds"},
 	{"estimate-differs", "experiments and the recording disagree"},
 	{"pace-differs", "another pace than in the recording"},
 	{"foreign-cpu", "other programs took the cores"},

@@ -46,7 +46,7 @@ func TestUnitsOfProfile(t *testing.T) {
 		{Unit: profile.Unit{Kind: "file", Name: "odd.c", File: "/src/odd.c", Binary: "/opt/server"}, Share: 1},
 	}}
 	for name, write := range map[string]func(io.Writer, UnitList, Options) error{
-		"units.txt": Units, "units.json": UnitsJSON,
+		"units.txt": Units, "units-json.txt": UnitsJSON,
 	} {
 		var out bytes.Buffer
 		if err := write(&out, list, Options{Top: 3}); err != nil {
