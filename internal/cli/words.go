@@ -43,7 +43,7 @@ var about = map[string]string{
 		"for go tool pprof (use -lines); coz and coz-json, for COZ's viewer and scripts.",
 	"diff": "Compares two profiles: how much faster the program became, whether units that became faster brought what " +
 		"was predicted, and for which units the prediction changed. Lines that moved are found by their text; a line " +
-		"that was written anew is found by what is new in its function. The format github is a summary in Markdown, " +
+		"that was rewritten is found by what is new in its function. The format github is a summary in Markdown, " +
 		"for the change's pull request.",
 	"ask": "Answers from the last recording in a profile (default: whatif.profile). The recorded program is run again " +
 		"in a simulated machine, with everything that --together and --cores name. Every point has an answer with an " +

@@ -36,6 +36,6 @@ func (l *lease) renew() {
 	if len(i.Barred) > 0 {
 		l.rec.warn("clock-lost", "the sampling clock of CPU %s could not be started again: while that is so, "+
 			"threads there are neither sampled nor stopped, and gains may be wrong. If the CPU is not just going off line, "+
-			"profile anew where whatif may use all CPUs", cpuList(i.Barred))
+			"profile again where whatif may use all CPUs", cpuList(i.Barred))
 	}
 }

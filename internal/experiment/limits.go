@@ -45,7 +45,7 @@ func (l *limits) otherCPUs() reason {
 		return usable
 	}
 	l.rec.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are discarded until they are "+
-		"as they were; if they stay so, profile anew", l.cpus, now)
+		"as they were; if they stay so, profile again", l.cpus, now)
 	return cpuHotplug
 }
 

@@ -144,6 +144,7 @@ func callsOf(data *profile.Data) (all []SeenPlace) {
 			all = append(all, SeenPlace{Spec: "syscall:" + p.Name, Rate: rate})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b SeenPlace) int { return cmp.Compare(b.Rate, a.Rate) })
 	return all
 }
 

@@ -19,7 +19,7 @@ var doubtful = []struct{ code, words string }{
 	{"pace-differs", "another pace than in the recording"},
 	{"foreign-cpu", "other programs took the cores"},
 	{"steal", "the hypervisor took the cores"},
-	{"hidden-contention", "the cores were not all there"},
+	{"hidden-contention", "something outside of this machine took the cores"},
 	{"unpaid", "delays were left over"},
 	{"set-aside", "many experiments were left out"},
 	{"drift", "the pace changed while measuring"},
