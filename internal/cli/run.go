@@ -144,7 +144,8 @@ const sourcePathText = "show source files that were recorded below the directory
 
 func (r *runFlags) defineExperiments(f *flags) {
 	r.speedups = everyFive()
-	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas; 0 alone only counts and samples")
+	f.Var(&r.speedups, "speedups",
+		"`PERCENTAGES` to try, separated by commas; 0 is always measured, too, and alone it only counts and samples")
 	f.short("s", "speedups")
 	f.Var(&r.until, "until",
 		"stop early, when the gains of the leading units are known to within `PERCENT` points (statistical error "+
