@@ -22,6 +22,7 @@ type triedLevel struct {
 	target *Target
 	level  *Level
 	point  string
+	bound  bool // its gain is an upper bound
 }
 
 func (t triedLevel) String() string {
@@ -42,7 +43,7 @@ func (r *Result) triedLevels(point string) (all []triedLevel) {
 			}
 			for k := range e.Curve {
 				if e.Curve[k].Speedup > 0 {
-					all = append(all, triedLevel{&r.Targets[i], &e.Curve[k], r.Points[e.Point].Name})
+					all = append(all, triedLevel{&r.Targets[i], &e.Curve[k], r.Points[e.Point].Name, e.UpperBound})
 				}
 			}
 		}
@@ -65,6 +66,9 @@ func (r *Result) anyLevel(point string, certain, possible func(low, high float64
 		}
 		half := t.level.uncertainty.half(Alpha / float64(len(all)))
 		low, high := t.level.Gain.Value-half, min(100, t.level.Gain.Value+half)
+		if t.bound { // the program may gain nothing
+			low = min(low, 0)
+		}
 		switch {
 		case one == nil && certain(low, high):
 			one = t
