@@ -22,6 +22,7 @@ type triedLevel struct {
 	target *Target
 	level  *Level
 	point  string
+	bound  bool // its gain is an upper bound
 }
 
 func (t triedLevel) String() string {
@@ -42,7 +43,7 @@ func (r *Result) triedLevels(point string) (all []triedLevel) {
 			}
 			for k := range e.Curve {
 				if e.Curve[k].Speedup > 0 {
-					all = append(all, triedLevel{&r.Targets[i], &e.Curve[k], r.Points[e.Point].Name})
+					all = append(all, triedLevel{&r.Targets[i], &e.Curve[k], r.Points[e.Point].Name, e.UpperBound})
 				}
 			}
 		}
@@ -65,6 +66,9 @@ func (r *Result) anyLevel(point string, certain, possible func(low, high float64
 		}
 		half := t.level.uncertainty.half(Alpha / float64(len(all)))
 		low, high := t.level.Gain.Value-half, min(100, t.level.Gain.Value+half)
+		if t.bound { // the program may gain nothing
+			low = min(low, 0)
+		}
 		switch {
 		case one == nil && certain(low, high):
 			one = t
@@ -94,7 +98,7 @@ func (r *Result) CheckLeast(limit float64, point string) Finding {
 	tried, one, maybe, unknown := r.anyLevel(point,
 		func(low, _ float64) bool { return low >= limit }, func(_, high float64) bool { return high >= limit })
 	if one != nil {
-		return Finding{Holds, fmt.Sprintf("%s, surely gains %.4g%% at %s", one, limit, one.point)}
+		return Finding{Holds, fmt.Sprintf("%s, gains at least %.4g%% at %s (95%%)", one, limit, one.point)}
 	}
 	none := Finding{Fails, fmt.Sprintf("none of the units tried would gain %.4g%%", limit)}
 	return finding(tried, maybe, unknown, none, fmt.Sprintf("a unit would gain %.4g%%", limit))
@@ -106,7 +110,7 @@ func (r *Result) CheckLoss(limit float64, point string) Finding {
 	tried, one, maybe, unknown := r.anyLevel(point,
 		func(_, high float64) bool { return high < -limit }, func(low, _ float64) bool { return low < -limit })
 	if one != nil {
-		return Finding{Fails, fmt.Sprintf("%s, surely costs more than %.4g%% at %s", one, limit, one.point)}
+		return Finding{Fails, fmt.Sprintf("%s, costs more than %.4g%% at %s (95%%)", one, limit, one.point)}
 	}
 	none := Finding{Holds, fmt.Sprintf("no unit tried would cost more than %.4g%%", limit)}
 	return finding(tried, maybe, unknown, none, fmt.Sprintf("a unit would cost more than %.4g%%", limit))

@@ -10,14 +10,21 @@ func TestCheck(t *testing.T) {
 	w := world{pairs: 200, levels: []int{25, 50, 75, 100}, units: []code{{share: 0.6, gain: linear(0.6)}}, noise: 0.01,
 		targets: true}
 	r, none := Analyze([]*profile.Data{w.run(1)}, Options{}), Analyze(nil, Options{})
+	remote := w.run(1)
+	for i := range remote.Experiments {
+		remote.Experiments[i].Wakes, remote.Experiments[i].NetworkWakes = 200, 100
+	}
+	bounds := Analyze([]*profile.Data{remote}, Options{})
 	for name, c := range map[string]struct {
 		got  Finding
 		want Answer
 	}{
-		"a unit gains 20": {r.CheckLeast(20, ""), Holds},
-		"a unit gains 90": {r.CheckLeast(90, ""), Fails},
-		"a unit loses":    {r.CheckLoss(5, "request"), Holds},
-		"nothing":         {none.CheckLoss(5, ""), NotSure},
+		"a unit gains 20":   {r.CheckLeast(20, ""), Holds},
+		"a unit gains 90":   {r.CheckLeast(90, ""), Fails},
+		"a unit loses":      {r.CheckLoss(5, "request"), Holds},
+		"at most 60":        {bounds.CheckLeast(20, ""), NotSure},
+		"at most 60, no 90": {bounds.CheckLeast(90, ""), Fails},
+		"nothing":           {none.CheckLoss(5, ""), NotSure},
 	} {
 		if c.got.Answer != c.want || c.got.Text == "" {
 			t.Errorf("%s: %+v, want %s", name, c.got, c.want)

@@ -13,6 +13,9 @@ type Estimates struct {
 	Seconds float64 // of the recording
 	Refused string  // why there are none at all; "" if there are some
 	Within  bool    // of a run of experiments: their kernel side was at work while it was recorded
+	// Outside is how many of 100 wake-ups were by processes outside of the recording, or by other machines. The simulated
+	// clients ask again as soon after an answer as they were seen to, which real ones may not.
+	Outside float64
 	Points  []EstimatedPoint
 	Units   []EstimatedUnit // the largest first
 }
@@ -104,7 +107,25 @@ func (r *Result) AddEstimates(from *Estimates) {
 	}
 	r.forgetUntried()
 	r.warnOfDifferences()
+	r.boundEstimates()
 	rank(r.Targets)
+}
+
+// boundEstimates marks estimates of throughput as upper bounds where much of the load comes from outside of the
+// recording.
+func (r *Result) boundEstimates() {
+	if r.Estimates.Outside <= networkPercent || r.Estimates.Refused != "" {
+		return
+	}
+	r.Warnings.Add("outside-clients", "%.0f%% of the recorded wake-ups came from processes outside of the recording, or "+
+		"from other machines: estimates hold for clients that wait for each answer, and are upper bounds for others. Record "+
+		"the clients, too, to know more", r.Estimates.Outside)
+	for i := range r.Targets {
+		for j := range r.Targets[i].Effects {
+			e := &r.Targets[i].Effects[j]
+			e.EstimateBound = e.Metric == Throughput && len(e.Estimated) > 0
+		}
+	}
 }
 
 // newTarget is a unit that no experiment met.

@@ -161,7 +161,10 @@ type Effect struct {
 	// squares, each experiment weighted by its length): the gain per unit of speed-up, averaged
 	// over the speed-ups that were tried. If the curve bends, it is neither the initial slope nor
 	// the gain at 100%.
-	Slope       Estimate
+	Slope Estimate
+	// UpperBound says that the true gains may be anything from 0 up to what was measured: the load comes from clients
+	// that are not slowed down with the program (the warning remote-clients).
+	UpperBound  bool
 	Experiments int // those that can be compared with baselines
 	// Phase is the factor by which gains were multiplied because the unit was tried only while it
 	// ran (paper, equations 5 to 8); 1 if it runs all the time.
@@ -178,6 +181,8 @@ type Effect struct {
 	// Refused is why not, if there is a recording.
 	Estimated []Level
 	Refused   string
+	// EstimateBound is UpperBound for Estimated.
+	EstimateBound bool
 
 	uncertainty uncertainty // of Slope
 	chance      float64     // probability of so large an effect by chance, see judge

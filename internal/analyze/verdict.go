@@ -137,7 +137,7 @@ func (e *Effect) reason(among int, margin float64) string {
 	case !e.Slope.Bounded:
 		return "not enough data: too few baselines to know the noise"
 	case e.chance <= Alpha/float64(max(among, 1)):
-		return "hardly an effect, but not surely none"
+		return "a small effect at most: a longer run tells whether there is one"
 	case e.chance <= Alpha:
 		return fmt.Sprintf("not enough data: more than chance for one unit, but %d were tried", among)
 	}

@@ -180,11 +180,11 @@ func (in *input) addWarnings(res *Result) {
 		tg := &in.targets[u]
 		switch {
 		case tg.Tried == 0 && tg.SetAside > 0:
-			tg.Warnings.Add("set-aside", "all of its %d %s set aside", tg.SetAside, were(tg.SetAside))
+			tg.Warnings.Add("set-aside", "all of its %d %s discarded", tg.SetAside, were(tg.SetAside))
 		case tg.Tried == 0:
 			tg.Warnings.Add("few-experiments", "never tried")
 		case 100*tg.SetAside > discardedPercent*(tg.Tried+tg.SetAside):
-			tg.Warnings.Add("set-aside", "%d of its %d %s set aside",
+			tg.Warnings.Add("set-aside", "%d of its %d %s discarded",
 				tg.SetAside, tg.Tried+tg.SetAside, were(tg.Tried+tg.SetAside))
 		}
 	}
@@ -271,6 +271,17 @@ func (in *input) runWarnings(res *Result) {
 	}
 }
 
+// boundGains marks gains in throughput as upper bounds. Those on latencies are not, as a load that does not follow the
+// program makes latencies gain more, and not less.
+func (r *Result) boundGains() {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Effects {
+			e := &r.Targets[i].Effects[j]
+			e.UpperBound = e.Metric == Throughput
+		}
+	}
+}
+
 // experimentWarnings looks at what was recorded beside the visits, in all experiments.
 func (in *input) experimentWarnings(res *Result) {
 	if len(in.runs) == 0 {
@@ -281,7 +292,8 @@ func (in *input) experimentWarnings(res *Result) {
 		res.Warnings.Add("no-data", "no usable experiment")
 	}
 	if aside := total(res.SetAside); aside > 0 && 100*aside > discardedPercent*(aside+res.Experiments+res.Baselines) {
-		res.Warnings.Add("set-aside", "%d of %d experiments and baselines were set aside: %s",
+		res.Warnings.Add("set-aside", "%d of %d experiments and baselines were discarded: %s; intervals are wider for "+
+			"that. Run longer, or on a quieter machine",
 			aside, aside+res.Experiments+res.Baselines, list(res.SetAside))
 	}
 	var cpu, foreign, steal float64
@@ -310,13 +322,14 @@ func (in *input) experimentWarnings(res *Result) {
 	in.machineWarnings(res, 100*foreign/cpu, 100*steal/cpu)
 	if 100*network > networkPercent*wakes {
 		res.Warnings.Add("remote-clients", "%.0f%% of the wake-ups came from other machines, which are not slowed down "+
-			"with the program: "+
-			"the gains hold for clients that wait for each answer, and are too large for others",
+			"with the program: gains hold for clients that wait for each answer, and are upper bounds for others. "+
+			"Load it from this machine to know more",
 			100*float64(network)/float64(wakes))
+		res.boundGains()
 	}
 	isMet := func(t Target) bool { return (t.Samples > 0 || t.Tried > 0) && !isPlacebo(t) }
 	if res.Samples >= fewSamples && !slices.ContainsFunc(res.Targets, isMet) {
-		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up; --list-units shows what runs, "+
+		res.Warnings.Add("no-units", "none of %d samples was in code that can be sped up; whatif units shows what runs, "+
 			"and why that cannot be", res.Samples)
 	}
 	if x := 100 * median(unpaid); x > unpaidPercent {

@@ -51,9 +51,10 @@ const (
 func askCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("ask")
 	var together changes
-	f.Var(&together, "together", "a unit that is faster, repeatable, all at once: `UNIT=PERCENT`, with UNIT as for\n"+
-		"--target of whatif run, or file:NAME, or binary:NAME; below 0 it is slower")
-	cores := f.Int("cores", 0, "with `N` cores (default: as many as when it was recorded)")
+	f.Var(&together, "together",
+		"make a unit faster: `UNIT=PERCENT`, repeatable, all of them at once; below 0 it is slower. UNIT is "+
+			"as for --target of whatif run, or file:NAME or binary:NAME")
+	cores := f.Int("cores", 0, "give the program `N` cores (default: as many as when it was recorded)")
 	var on elsewhere
 	on.define(f)
 	format := f.String("format", "text", "`text|json`")

@@ -20,15 +20,11 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	var r runFlags
 	var names list
 	how := &experiment.Attach{}
-	r.define(f, "; one is needed")
+	r.define(f, "; if there are none, one is needed")
 	f.seconds(&r.duration, "duration", 0, "stop profiling after `TIME`; the processes run on")
 	f.short("d", "duration")
-	f.Var(&names, "name", "processes whose name matches `GLOB`, repeatable: those that run now")
-	f.StringVar(&how.Cgroup, "cgroup", "",
-		"the processes in the cgroup `PATH` and below it, also those that come into it later:\n"+
-			"a directory, its path as in /proc/PID/cgroup, or a systemd service's name")
+	defineProcesses(f, how, &names)
 	r.on.define(f)
-	f.BoolVar(&how.Children, "children", false, "also the descendants that they have already")
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
@@ -60,6 +56,15 @@ func attachCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	return sh.profileAndTell(ctx, cfg, &r)
 }
 
+// defineProcesses defines the flags that name processes, beside operands.
+func defineProcesses(f *flags, how *experiment.Attach, names *list) {
+	f.Var(names, "name", "processes that run now, and have a name that matches `GLOB`, repeatable")
+	f.StringVar(&how.Cgroup, "cgroup", "",
+		"all processes in the cgroup `PATH` and below it, also those that come into it later; PATH is a directory, a "+
+			"path as in /proc/PID/cgroup, or the name of a systemd service")
+	f.BoolVar(&how.Children, "children", false, "also the descendants that the processes have already")
+}
+
 // attachedPIDs reads the operands, which are numbers of processes. Other profilers take a process with -p, so a point
 // that is a number is an error with a hint.
 func attachedPIDs(points, operands []string) (pids []int, err error) {
@@ -84,11 +89,12 @@ func systemCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("system")
 	var r runFlags
 	r.define(f, executions)
-	r.defineStart(f, "stop profiling after `TIME`, and LOAD with SIGTERM; a LOAD that ends\n"+
-		"sooner, with status 0, is run again until then")
+	r.defineStart(f, "stop after `TIME`: LOAD gets SIGTERM; a LOAD that ends sooner, with status 0, is run "+
+		"again until then")
 	var exempt list
-	f.Var(&exempt, "exempt", "never stop the process `NAME|PID`, repeatable: its number, or a pattern of names,\n"+
-		"also of those that start later (default: what the machine and your terminal need)")
+	f.Var(&exempt, "exempt",
+		"never stop the process `NAME|PID`, repeatable: its number, or a pattern of names, also of those that "+
+			"start later (default: what the machine and your terminal need)")
 	r.typed = append([]string{"system"}, args...)
 	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {

@@ -38,10 +38,12 @@ func (p *percentage) Set(s string) error {
 func checkCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	f := newFlags("check")
 	var least, loss percentage
-	f.Var(&least, "min-gain", "of FILE: some unit would gain at least `PERCENT`; of OLD NEW: the program did")
+	f.Var(&least, "min-gain",
+		"the least gain: of FILE, some unit would gain at least `PERCENT`; of OLD NEW, the program did")
 	f.Var(&loss, "max-regress",
-		"of FILE: no unit, made faster, would cost more than `PERCENT`; of OLD NEW: the program lost no more")
-	point := f.String("point", "", "only at the progress point `NAME`")
+		"the largest loss: of FILE, no unit, made faster, would cost the program more than `PERCENT`; of OLD NEW, the "+
+			"program lost no more")
+	point := f.String("point", "", "look only at the progress point `NAME`")
 	strict := f.Bool("strict", false, "exit with 1 also where it cannot be told whether a limit holds")
 	var profiles profilesFlags
 	profiles.define(f)

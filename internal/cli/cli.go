@@ -57,24 +57,26 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "[flags] [--] PROGRAM [ARG...]", "profile a program and its descendants", runCommand},
-		{"record", "[flags] [--] PROGRAM [ARG...]", "record a program without ever stopping it: run --no-delays",
+		{"record", "[flags] [--] PROGRAM [ARG...]", "record a program, never stop it, and estimate gains from that",
 			recordCommand},
 		{"attach", "[flags] PID...", "profile what already runs, and leave it running", attachCommand},
 		{"system", "[flags] [-- LOAD [ARG...]]", "profile the whole machine (while LOAD runs)", systemCommand},
-		{"points", "PROGRAM", "what a program offers as progress points", pointsCommand},
+		{"points", "[flags] PROGRAM [ARG...] | PID...", "what could be a progress point of a program", pointsCommand},
+		{"units", "[flags] PROGRAM [ARG...] | PID... | FILE...",
+			"what could be a target: code that runs, in scope or not", unitsCommand},
 		{"report", "[flags] [FILE...]", "print or export profiles; several are merged", reportCommand},
 		{"ask", "[flags] [FILE]", "what several changes at once would bring, from a recording", askCommand},
 		{"view", "[flags] [FILE...]", "show profiles in a browser", viewCommand},
 		{"diff", "[flags] OLD NEW",
-			"compare two profiles: what changed, and did the predicted gain come", diffCommand},
-		{"check", "[flags] FILE | OLD NEW", "exit with 1 if a limit on gains or losses is certainly broken", checkCommand},
-		{"demo", "[flags]", "a built-in program with a known answer, and the answer found", demoCommand},
+			"compare two profiles: what changed, and was the predicted gain realised?", diffCommand},
+		{"check", "[flags] FILE | OLD NEW", "fail (exit 1) if a limit on gains or losses is violated", checkCommand},
+		{"demo", "[flags]", "profile a built-in program whose answer is known", demoCommand},
 		{"device", "[flags] [WORD [ARG...]]",
 			"measure how fast this machine is, and compare it with others", deviceCommand},
 		{"doctor", "", "can this machine do it? what is missing, and the fix", doctorCommand},
 		{"version", "", "print the version, and the commit that it was built from", versionCommand},
 		{"completion", "bash|zsh|fish", "print completions for a shell", completionCommand},
-		{"help", "[COMMAND|json|device-schema]", "print this, a command's flags, or the schema of JSON reports or devices",
+		{"help", "[COMMAND|json|device-schema]", "print this, the help of a command, or a JSON schema",
 			helpCommand},
 	}
 }
@@ -150,16 +152,6 @@ func (sh *shell) say(prefix, text string) {
 	}
 }
 
-func usage(w io.Writer) {
-	fmt.Fprint(w, "whatif finds out what a program would gain if a piece of it were faster.\n\nusage:\n")
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  whatif %-38s %s\n", strings.TrimSpace(c.name+" "+c.usage), c.summary)
-	}
-	fmt.Fprint(w, "\nA first profile: sudo whatif run -p func:request_done -- ./server\n"+
-		"whatif help COMMAND lists a command's flags. "+
-		"They may stand before or after operands, but before PROGRAM and LOAD.\n")
-}
-
 func helpCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		usage(sh.stdout)
@@ -190,7 +182,9 @@ func versionCommand(_ context.Context, sh *shell, args []string) (int, error) {
 type flags struct {
 	*flag.FlagSet
 	shorts map[string]string // the one-letter names, by the long ones
-	starts bool              // the first operand is a program, and all that follows are its arguments
+	starts bool              // the first operand is a program, and all that follow are its arguments
+	// isProgram, if set, tells whether an operand is a program to start. Else the command looks at processes or files.
+	isProgram func(operand string) bool
 	// How many operands the command takes; most < 0 is any number.
 	least, most int
 	color       colors // of the commands that print tables
@@ -246,9 +240,13 @@ func (f *flags) operands(args []string) ([]string, error) {
 }
 
 func usageOf(name string) string {
+	return strings.TrimSpace("whatif " + name + " " + commandNamed(name).usage)
+}
+
+func commandNamed(name string) command {
 	for _, c := range commands() {
 		if c.name == name {
-			return strings.TrimSpace("whatif " + name + " " + c.usage)
+			return c
 		}
 	}
 	panic("no command " + name)
@@ -256,45 +254,5 @@ func usageOf(name string) string {
 
 // descriptionOf describes a command in sentences, as the man page does.
 func descriptionOf(name string) string {
-	for _, c := range commands() {
-		if c.name == name {
-			return strings.TrimSpace(sentence(c.summary) + ". " + about[name])
-		}
-	}
-	panic("no command " + name)
-}
-
-// textColumn is where the texts of flags begin in a command's help.
-const textColumn = 31
-
-// help prints how the command is used, and its flags. A flag's text has its line breaks where help is to break it.
-func (f *flags) help(w io.Writer) {
-	fmt.Fprintf(w, "usage: %s\n\n", usageOf(f.Name()))
-	for _, line := range report.Wrap(descriptionOf(f.Name()), 80) {
-		fmt.Fprintln(w, line)
-	}
-	space := "\n"
-	f.VisitAll(func(g *flag.Flag) {
-		if g.Usage == "" { // a one-letter name
-			return
-		}
-		fmt.Fprint(w, space)
-		space = ""
-		what, text := flag.UnquoteUsage(g)
-		names := "    --" + g.Name
-		if s := f.shorts[g.Name]; s != "" {
-			names = "-" + s + ", --" + g.Name
-		}
-		if oneOf(what) != nil {
-			what = strings.ToUpper(g.Name)
-		}
-		if what != "" {
-			names += " " + what
-		}
-		if g.DefValue != "" && g.DefValue != "0" && g.DefValue != "0s" && g.DefValue != "false" {
-			text += " (default " + g.DefValue + ")"
-		}
-		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", textColumn))
-		fmt.Fprintf(w, "  %-*s %s\n", textColumn-3, names, text)
-	})
+	return strings.TrimSpace(ended(sentence(commandNamed(name).summary)) + " " + about[name])
 }

@@ -44,7 +44,7 @@ func helpTopics(all []description) string { return commandNames(all) + " json de
 
 // flagWords lists the flags of a command as they are typed.
 func flagWords(d description) (words []string) {
-	for _, f := range d.flags {
+	for _, f := range d.flags() {
 		if f.short != "" {
 			words = append(words, "-"+f.short)
 		}
@@ -66,7 +66,7 @@ _whatif() {
     case "$cmd $prev" in
 `)
 	for _, d := range all {
-		for _, f := range d.flags {
+		for _, f := range d.flags() {
 			if f.words != nil {
 				fmt.Fprintf(&b, "    \"%s --%s\") COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
 					d.name, f.long, strings.Join(f.words, " "))
@@ -118,12 +118,12 @@ _whatif() {
 `)
 	for _, d := range all {
 		fmt.Fprintf(&b, "    %s)\n        _arguments -s", d.name)
-		for _, f := range d.flags {
+		for _, f := range d.flags() {
 			for _, name := range []string{"-" + f.short, "--" + f.long} {
 				if name == "-" {
 					continue
 				}
-				spec := name + "[" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(f.text) + "]"
+				spec := name + "[" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(f.summary()) + "]"
 				switch {
 				case f.words != nil:
 					spec += ":value:(" + strings.Join(f.words, " ") + ")"
@@ -162,7 +162,7 @@ func fishCompletion(all []description) string {
 		fmt.Fprintf(&b, "complete -c whatif -f -n __fish_use_subcommand -a %s -d %s\n", d.name, quote(d.summary))
 	}
 	for _, d := range all {
-		for _, f := range d.flags {
+		for _, f := range d.flags() {
 			fmt.Fprintf(&b, "complete -c whatif -n '__fish_seen_subcommand_from %s' -l %s", d.name, f.long)
 			if f.short != "" {
 				fmt.Fprintf(&b, " -s %s", f.short)
@@ -175,7 +175,7 @@ func fishCompletion(all []description) string {
 			case f.value != "":
 				b.WriteString(" -x")
 			}
-			fmt.Fprintf(&b, " -d %s\n", quote(f.text))
+			fmt.Fprintf(&b, " -d %s\n", quote(f.summary()))
 		}
 	}
 	fmt.Fprintf(&b, "complete -c whatif -f -n '__fish_seen_subcommand_from help' -a %s\n", quote(helpTopics(all)))

@@ -23,7 +23,7 @@ func (f *flags) read(args []string) (operands []string, err error) {
 			if args, err = f.readFlag(word, args); err != nil {
 				return nil, err
 			}
-		case f.starts:
+		case f.starts && (f.isProgram == nil || f.isProgram(word)):
 			return append([]string{word}, args...), nil
 		default:
 			operands = append(operands, word)

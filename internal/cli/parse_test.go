@@ -74,8 +74,8 @@ func TestFlagsAnywhere(t *testing.T) {
 // of the command line has a hint.
 func TestUsageNamesFlags(t *testing.T) {
 	for _, d := range describe() {
-		if has := len(d.flags) > 0; has != strings.Contains(d.usage, "[flags]") {
-			t.Errorf("%s has %d flags, and its usage is %q", d.name, len(d.flags), d.usage)
+		if has := len(d.flags()) > 0; has != strings.Contains(d.usage, "[flags]") {
+			t.Errorf("%s has %d flags, and its usage is %q", d.name, len(d.flags()), d.usage)
 		}
 	}
 	if !slices.Contains(strings.Fields(helpTopics(describe())), "json") || !strings.Contains(usageOf("help"), "json") {

@@ -1,46 +1,120 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"whatif/internal/analyze"
 	"whatif/internal/code/symbol"
+	"whatif/internal/doctor"
+	"whatif/internal/experiment"
 	"whatif/internal/hint"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
 	"whatif/internal/report"
+	"whatif/internal/target"
 )
 
-// pointsCommand lists what -p and -l take for a program.
-func pointsCommand(_ context.Context, sh *shell, args []string) (int, error) {
-	args, err := parse(sh, newFlags("points"), args, 1, 1)
+// seenTime is how long running processes are watched without --duration.
+const seenTime = 3 * time.Second
+
+// pointsFlags are the flags of whatif points.
+type pointsFlags struct {
+	duration time.Duration
+	user     string
+	attach   experiment.Attach
+	names    list
+}
+
+func (p *pointsFlags) define(f *flags) {
+	f.starts, f.isProgram = true, func(first string) bool { return !isNumber(first) }
+	f.seconds(&p.duration, "duration", 0,
+		"also run PROGRAM, for about `TIME`, and rank what it does; it then gets SIGTERM (for a PID: watch that long, "+
+			"default 3s)")
+	f.short("d", "duration")
+	f.StringVar(&p.user, "user", "", userText)
+	defineProcesses(f, &p.attach, &p.names)
+}
+
+// pointsCommand lists what -p and -l take for a program: what its file offers, and what it was seen to do.
+func pointsCommand(ctx context.Context, sh *shell, args []string) (int, error) {
+	f := newFlags("points")
+	var p pointsFlags
+	p.define(f)
+	args, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
-	path, err := exec.LookPath(args[0])
+	usage := "usage: " + usageOf("points")
+	switch {
+	case p.duration < 0:
+		return 0, wrongLine("--duration cannot be negative")
+	case len(p.names) > 0 || p.attach.Cgroup != "" || len(args) > 0 && isNumber(args[0]):
+		p.attach.Names = p.names
+		if p.attach.PIDs, err = attachedPIDs(nil, args); err != nil {
+			return 0, err
+		}
+		return p.see(ctx, sh, sh.stdout, experiment.Config{Attach: &p.attach, Duration: cmp.Or(p.duration, seenTime)})
+	case len(args) == 0:
+		return 0, hint.New(wrongLine("missing argument"), usage)
+	case len(args) > 1 && p.duration == 0:
+		return 0, hint.New(wrongLine("unexpected argument %q", args[1]),
+			usage+"; with -d TIME the program is run, with these arguments")
+	}
+	offered, err := sh.printOffersOf(args[0])
 	if err != nil {
-		path = args[0] // a library need not be executable
+		return 0, err
+	}
+	if p.duration > 0 {
+		return p.see(ctx, sh, sh.stderr, experiment.Config{Args: args, User: p.user, Duration: p.duration})
+	}
+	if offered > 0 {
+		return 0, nil
+	}
+	return p.seeRunning(ctx, sh, args[0])
+}
+
+// seeRunning watches a program where it runs already, because its file offers nothing.
+func (p *pointsFlags) seeRunning(ctx context.Context, sh *shell, program string) (int, error) {
+	pids := target.RunningFile(program)
+	if len(pids) == 0 || doctor.Require() != nil {
+		sh.say("whatif: ", fmt.Sprintf("nothing in it is named like a unit of work, and it does not run now. To rank what "+
+			"it does, at work: sudo whatif points -d 5s -- %s [ARG...], or sudo whatif points PID", quoted(program)))
+		return 0, nil
+	}
+	sh.say("whatif: ", fmt.Sprintf("nothing in it is named like a unit of work: watching process %d for %v",
+		pids[0], seenTime))
+	p.attach.PIDs, p.attach.Children = pids, true
+	return p.see(ctx, sh, sh.stdout, experiment.Config{Attach: &p.attach, Duration: seenTime})
+}
+
+// printOffersOf prints what a program and its libraries offer, and returns how much the program itself does.
+func (sh *shell) printOffersOf(program string) (offered int, err error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		path = program // a library need not be executable
 	}
 	b, err := symbol.Open(path)
 	if err != nil {
 		return 0, hint.New(err, "name a program or a library, an ELF file; of a script, what it starts")
 	}
 	defer b.Close()
-	if err := sh.printOffers(b); err != nil {
+	if offered, err = sh.printOffers(b); err != nil {
 		return 0, err
 	}
-	return 0, sh.printLibraries(b)
+	return offered, sh.printLibraries(b)
 }
 
-// printOffers prints the progress points that one binary offers.
-func (sh *shell) printOffers(b *symbol.Binary) error {
+// printOffers prints the progress points that one binary offers, and returns how many.
+func (sh *shell) printOffers(b *symbol.Binary) (offered int, err error) {
 	all, err := point.OffersOf(b)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	fmt.Fprintln(sh.stdout, report.Clean(b.Path()))
 	inSource := sh.sourceOffers(b)
@@ -55,6 +129,7 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 			fmt.Fprintf(sh.stdout, "  %s: none\n", of.Title)
 			continue
 		}
+		offered += len(of.Offers)
 		fmt.Fprintf(sh.stdout, "  %s:\n", of.Title)
 		w := tabwriter.NewWriter(sh.stdout, 0, 0, 2, ' ', 0)
 		for _, o := range of.Offers {
@@ -65,10 +140,10 @@ func (sh *shell) printOffers(b *symbol.Binary) error {
 			fmt.Fprintf(w, "    %s %s\t%s\n", flag, report.Clean(quoted(o.Spec)), report.Clean(o.Note))
 		}
 		if err := w.Flush(); err != nil {
-			return fmt.Errorf("printing: %w", err)
+			return 0, fmt.Errorf("printing: %w", err)
 		}
 	}
-	return nil
+	return offered, nil
 }
 
 // sourceOffers lists the points in the source of a binary, and warns about points that are left out.
@@ -93,7 +168,7 @@ func (sh *shell) printLibraries(b *symbol.Binary) error {
 		var err error
 		path := lib.Path()
 		if !(symbol.Origin{Path: path}).System() {
-			err = sh.printOffers(lib)
+			_, err = sh.printOffers(lib)
 		} else if probes, broken := lib.USDTProbes(); broken == nil && len(probes) > 0 {
 			fmt.Fprintf(sh.stdout, "%s\n  USDT probes: %d sites; see whatif points %s\n", path, len(probes), quoted(path))
 		}

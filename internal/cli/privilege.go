@@ -11,7 +11,8 @@ import (
 
 // settle drops the privileges that the command does not need. It comes before the command opens anything.
 func (sh *shell) settle(command string) error {
-	profiles := slices.Contains([]string{"run", "record", "attach", "system", "demo", "doctor"}, command)
+	profiles := slices.Contains(
+		[]string{"run", "record", "attach", "system", "points", "units", "demo", "doctor"}, command)
 	if profiles {
 		privilege.Enter(os.Args, os.Environ())
 	}

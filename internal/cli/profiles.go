@@ -16,10 +16,13 @@ type profilesFlags struct {
 	mixed bool
 }
 
+// mixedText is the text of --mixed.
+const mixedText = "merge runs of different builds of the program (default: only those of the latest build)"
+
 func (p *profilesFlags) define(f *flags) {
-	f.Var(&p.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
+	f.Var(&p.paths, "source-path", sourcePathText)
 	f.BoolVar(&p.mixed, "mixed", false,
-		"merge runs of different builds of the program, too (default: those of the latest)")
+		mixedText)
 }
 
 // read reads profiles. It leaves out runs of builds other than the latest, unless --mixed is given. The warnings say

@@ -17,7 +17,7 @@ import (
 )
 
 // shorter changes a documented command so that it takes less time.
-var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms",
+var shorter = strings.NewReplacer("-d 60s", "-d 1500ms", "-d 30s", "-d 1500ms", "-d 20s", "-d 1500ms", "-d 5s", "-d 1s",
 	"--repeat 60", "--repeat 4", "--repeat 20", "--repeat 8", "whatif device -o", "whatif device -d 500ms --anyway -o")
 
 // command is a line of a document that shows a command to type.
@@ -160,7 +160,7 @@ func table(command string) *regexp.Regexp {
 	switch {
 	case strings.Contains(command, "--device"): // with the places there and here
 		return regexp.MustCompile(`(?m)^ *1 +(\d+|–) +\S+ .*`)
-	case strings.Contains(command, "--list-units"):
+	case strings.Contains(command, " units "):
 		return regexp.MustCompile(`(?m)^ *\d+\.\d% +\S+:\d+ .* in$`)
 	case strings.Contains(command, "-u f"), strings.Contains(command, "-u b"), // file, func, binary
 		strings.Contains(command, "--kernel"):
@@ -177,12 +177,12 @@ var foundUnits = regexp.MustCompile(`(?s)this run tells no gain: no unit was tri
 // says has patterns for the output of the commands that compare the profiles in town.
 var says = map[string]*regexp.Regexp{
 	"diff": regexp.MustCompile(
-		`(?m)^done: (no certain change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n` +
-			`(.*\n)*what units promise: less time per visit of done`),
+		`(?m)^done: (no significant change: )?[\d.]+% (less|more) time per visit [^\n]* → [\d.]+/s\)[^\n]*\n` +
+			`(.*\n)*predicted gains: less time per visit of done`),
 	"check": regexp.MustCompile(`(?m)^(holds|not sure): .*\bdone\b`),
 }
 
-var profiles = regexp.MustCompile(` (run|attach|system) `)
+var profiles = regexp.MustCompile(` (run|attach|system|units) `)
 
 // serving starts the program to which a documented command attaches, or that its program needs.
 func serving(t *testing.T, dir, name string, args ...string) (end func()) {
@@ -210,7 +210,7 @@ func executeDocumented(t *testing.T, dir string, c command) {
 		view(t, dir, text, "the run has ended", 0)
 		return
 	}
-	if strings.Contains(text, " attach ") {
+	if strings.Contains(text, "pgrep") {
 		defer serving(t, dir, "./server")()
 	}
 	if strings.HasSuffix(text, " ./quotes") {

@@ -71,76 +71,96 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 	r.definePoints(f, withoutPoints)
 	r.defineUnits(f)
 	r.defineExperiments(f)
-	f.StringVar(&r.output, "output", defaultOutput, "`FILE` to write, or to add to if it exists")
+	f.StringVar(&r.output, "output", defaultOutput, "write to `FILE`, or add to it if it is a profile already")
 	f.short("o", "output")
 	f.BoolVar(&r.overwrite, "overwrite", false, "replace the runs that the output file has, instead of adding to them")
-	f.BoolVar(&r.noDelays, "no-delays", false,
-		"record only, for estimates: nothing is ever stopped; the recording is in the output file")
-	f.StringVar(&r.page, "report", "", "at the end, write the page with the results to this `FILE`, in HTML")
+	f.BoolVar(&r.noDelays, "no-delays", false, "record only, for estimates (as whatif record): nothing is ever stopped")
+	f.StringVar(&r.page, "report", "", "at the end, write the page with the results to `FILE`, in HTML")
 	f.BoolVar(&r.quiet, "quiet", false, "no status line, no table")
 	f.short("q", "quiet")
 	f.BoolVar(&r.view, "view", false, "show the experiments in a browser as they come")
-	f.BoolVar(&r.verbose, "verbose", false, "say what cannot be resolved, and what measuring took")
+	f.BoolVar(&r.verbose, "verbose", false, "show unresolved symbols and measurement overhead")
 	f.short("v", "verbose")
 	f.colored()
 }
 
 func (r *runFlags) definePoints(f *flags, withoutPoints string) {
 	f.Var(&r.points, "point",
-		"progress point `[NAME=]SPEC`, repeatable: the NAME of one in the source (see whatif.h), FILE:LINE,\n"+
-			"func:NAME[%return] (NAME may have a *), func:PATH:NAME in another binary,\n"+
-			"usdt:[PROVIDER:]NAME (see whatif points), syscall:NAME[%exit], tracepoint:CATEGORY:NAME,\n"+
-			"sample:FILE:LINE, exit (of a process); without any, all in the source"+withoutPoints)
+		"count visits of the progress point `[NAME=]SPEC`, repeatable; SPEC is one of\n"+
+			"  func:NAME (NAME may have a *), func:NAME%return\n"+
+			"  func:PATH:NAME, in another binary\n"+
+			"  FILE:LINE\n"+
+			"  usdt:[PROVIDER:]NAME, a static probe\n"+
+			"  syscall:NAME, syscall:NAME%exit\n"+
+			"  tracepoint:CATEGORY:NAME\n"+
+			"  exit, the end of a process\n"+
+			"  sample:FILE:LINE, samples of a line\n"+
+			"  the NAME of a point in the source (see whatif.h)\n"+
+			"Default: all points in the source"+withoutPoints+". whatif points lists what a program offers")
 	f.short("p", "point")
 	f.Var(&r.latencies, "latency",
-		"time from one point to another, `NAME=BEGIN..END`, repeatable, BEGIN and END as for --point;\n"+
-			"both with %argN: what has the same argument belongs together (default: the same thread);\n"+
-			"or the NAME of a pair in the source (WHATIF_BEGIN, WHATIF_END)")
+		"measure the time from one point to another, `NAME=BEGIN..END`, repeatable; BEGIN and END are SPECs as for "+
+			"--point, or NAME alone is a pair in the source (WHATIF_BEGIN, WHATIF_END). A begin and an end belong "+
+			"together if they are in the same thread, or, with %argN after both, if that argument is the same")
 	f.short("l", "latency")
 }
 
 func (r *runFlags) defineUnits(f *flags) {
 	f.Var(&r.targets, "target",
-		"speed up only this `UNIT`, repeatable: FILE:LINE, func:NAME (with all that it calls), func-self:NAME,\n"+
-			"CODE<CALLER, a line or function only when called from another, or wait:CLASS, all waiting\n"+
-			"for disk, net, sleep, lock, child, cpu, other (default: what runs)")
+		"speed up only this `UNIT`, repeatable (default: what runs); UNIT is one of\n"+
+			"  FILE:LINE\n"+
+			"  func:NAME (with all that it calls), func-self:NAME\n"+
+			"  CODE<CALLER, a line or function when it is called from CALLER\n"+
+			"  wait:CLASS, all waiting for disk, net, sleep, lock, child, cpu, other")
 	f.short("t", "target")
-	f.StringVar(&r.unit, "unit", "line",
-		"`KIND` of unit that is sped up: line, func (a function with all that it calls), func-self (without\n"+
-			"what it calls), file or binary")
-	f.short("u", "unit")
 	f.StringVar(&r.waiting, "waiting", "",
-		"what of its waiting is a unit's time, too, a `LIST` of disk, net, sleep, lock (for another\n"+
-			"thread), child, other; or none, or all (default: disk,net,sleep; with -s 0 none)")
-	f.Var(&r.include, "include",
-		"only code that matches `KIND:GLOB` is in scope, repeatable; KIND: binary, source or func\n"+
-			"(default: the program and its own libraries)")
-	f.Var(&r.exclude, "exclude", "code that matches `KIND:GLOB` is out of scope, repeatable")
-	f.BoolVar(&r.kernel, "kernel", false,
-		"the kernel's functions can be units, too, and targets, and be in --include and --exclude\n"+
-			"(default: the kernel's time counts for the code that calls it)")
-	f.StringVar(&r.vmlinux, "vmlinux", "",
-		"with --kernel: the kernel's image with debug information, `FILE`, for lines of its source")
-	f.BoolVar(&r.listUnits, "list-units", false, "show what is sampled, in and out of scope, instead of experimenting")
+		"kinds of waiting to charge to the code that waits: a `LIST` of disk, net, sleep, lock (for another thread), "+
+			"child, other; or none, or all (default: disk,net,sleep; with -s 0 none)")
+	r.defineKind(f)
+	r.defineScope(f)
+	f.BoolVar(&r.listUnits, "list-units", false,
+		"show what is sampled, in and out of scope, instead of experimenting (see whatif units)")
 	f.StringVar(&r.javaAgent, "java-agent", "on",
-		"`WHETHER` (on or off) an agent is loaded into Java VMs: without it their units are methods, not lines\n"+
-			"(see docs/jit.md)")
-	f.Var(&r.paths, "source-path", "source files recorded as OLD/... are NEW/..., repeatable: `OLD=NEW`")
+		"`WHETHER` (on or off) an agent is loaded into Java VMs: without it their units are methods, not lines (see "+
+			"docs/jit.md)")
 }
+
+func (r *runFlags) defineKind(f *flags) {
+	f.StringVar(&r.unit, "unit", "line",
+		"the `KIND` of unit that is tried: line, func (a function with all that it calls), func-self (without what it "+
+			"calls), file or binary")
+	f.short("u", "unit")
+}
+
+// defineScope defines the flags that say which code is in scope, and where its source is.
+func (r *runFlags) defineScope(f *flags) {
+	f.Var(&r.include, "include",
+		"try only code that matches `KIND:GLOB`, repeatable; KIND is binary, source or func (default: the program and "+
+			"its own libraries)")
+	f.Var(&r.exclude, "exclude", "do not try code that matches `KIND:GLOB`, repeatable")
+	f.BoolVar(&r.kernel, "kernel", false,
+		"try the kernel's functions, too (default: the kernel's time counts for the code that calls it)")
+	f.StringVar(&r.vmlinux, "vmlinux", "", "vmlinux `FILE` with debug info, for kernel source lines (needs --kernel)")
+	f.Var(&r.paths, "source-path", sourcePathText)
+}
+
+// sourcePathText is the text of --source-path.
+const sourcePathText = "show source files that were recorded below the directory OLD as files below NEW: `OLD=NEW`, " +
+	"repeatable"
 
 func (r *runFlags) defineExperiments(f *flags) {
 	r.speedups = everyFive()
-	f.Var(&r.speedups, "speedups", "`PERCENTAGES` to try, separated by commas")
+	f.Var(&r.speedups, "speedups",
+		"`PERCENTAGES` to try, separated by commas; 0 is always measured, too, and alone it only counts and samples")
 	f.short("s", "speedups")
 	f.Var(&r.until, "until",
-		"stop as after --duration when the intervals of the leading units are as narrow as +-`PERCENT`, beside the\n"+
-			"method's own error; with --duration: then at the latest")
-	f.Uint64Var(&r.seed, "seed", 0, "`N` makes the plan of experiments reproducible (default: random)")
+		"stop early, when the gains of the leading units are known to within `PERCENT` points (statistical error "+
+			"only); --duration remains the upper limit")
+	f.Uint64Var(&r.seed, "seed", 0, "a number `N` that makes the plan of experiments reproducible (default: random)")
 	f.length(&r.period, "period", 0,
-		"sampling `PERIOD` (default: 1ms, a quarter of it where a program's threads wait busily, or 10ms\n"+
-			"with -s 0, as nothing is sped up)")
-	f.length(&r.length, "experiment", defaultLength, "the shortest `LENGTH` of an experiment")
-	f.seconds(&r.warmup, "warmup", 0, "`TIME` before the first experiment")
+		"sampling `PERIOD` (default: 1ms, 250us where the program's threads wait busily, 10ms with -s 0)")
+	f.length(&r.length, "experiment", defaultLength, "minimum `LENGTH` of an experiment")
+	f.seconds(&r.warmup, "warmup", 0, "wait `TIME` before the first experiment")
 }
 
 // defineStart defines the flags of the commands that start a program. duration is the text of --duration.
@@ -149,22 +169,29 @@ func (r *runFlags) defineStart(f *flags, duration string) {
 	f.seconds(&r.duration, "duration", 0, duration)
 	f.short("d", "duration")
 	f.IntVar(&r.repeat, "repeat", 0, "run the program `N` times")
-	f.StringVar(&r.user, "user", "", "run the program as `NAME` (default: who called sudo)")
+	r.defineUser(f)
 	f.BoolVar(&r.preserveStatus, "preserve-status", false,
 		"exit with the program's own status also where --duration or --until ended it")
 	f.BoolVar(&r.runtimeFlags, "runtime-flags", false,
-		"have Node, Erlang and Python (3.12 and later) write down the names of the code that they make,\n"+
-			"by NODE_OPTIONS, ERL_FLAGS and PYTHONPERFSUPPORT (see docs/jit.md)")
+		"set NODE_OPTIONS, ERL_FLAGS and PYTHONPERFSUPPORT, so that Node, Erlang and Python (3.12 and later) name the "+
+			"code that they make (see docs/jit.md)")
+}
+
+// userText is the text of --user.
+const userText = "run the program as the user `NAME` (default: the one that called sudo)"
+
+func (r *runFlags) defineUser(f *flags) {
+	f.StringVar(&r.user, "user", "", userText)
 }
 
 // withoutVariable switches rules of the kernel side off, for developers: ARCHITECTURE.md says what for.
 const withoutVariable = "WHATIF_WITHOUT"
 
 const (
-	executions = ", and where there\n" +
-		"are none each execution is one experiment (see --repeat, --duration)"
-	stopsProgram = "stop profiling after `TIME`, and the program, and what it leaves behind, with\n" +
-		"SIGTERM; one that ends sooner, with status 0, is run again until then"
+	executions = ", and where there are none each execution of the program is one experiment: see --repeat and " +
+		"--duration"
+	stopsProgram = "stop after `TIME`: the program, and what it leaves behind, gets SIGTERM; a program that ends " +
+		"sooner, with status 0, is run again until then"
 )
 
 // config checks the flags and turns them into the session's configuration.

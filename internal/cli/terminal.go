@@ -55,7 +55,7 @@ func (c *colors) Set(s string) error {
 
 // colored gives a command that prints tables its --color.
 func (f *flags) colored() {
-	f.Var(&f.color, "color", "colours in tables: `auto|always|never` (default: on a terminal, unless NO_COLOR is set)")
+	f.Var(&f.color, "color", "`auto|always|never` (default: colours on a terminal, unless NO_COLOR is set)")
 }
 
 // terminalOptions fits the options of a text report to the terminal w. If w is not a terminal, they stay as they are.

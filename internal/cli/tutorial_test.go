@@ -174,12 +174,14 @@ func TestTutorial(t *testing.T) {
 // always matches the beginnings of lines that do not depend on numbers.
 var (
 	always = regexp.MustCompile(`^(\d+ pages in .*\(checksum|\./words$|  points in the source|  functions named|` +
-		`    -p func:process_page.*|measured |point process_page \(func\): \d+ visits|gain at point .*|whatif: wrote .*|` +
+		`    -p func:process_page.*|measured |point process_page \(func\): \d+ visits|` +
+		`less time per visit of .*|whatif: wrote .*|` +
 		` +# +unit .*|old: before.profile, \./words, build|new: after.profile, \./words, build|` +
 		`(holds|fails|not sure): (whether )?process_page )`)
 	theRow = regexp.MustCompile(`^ *\d+ +words\.c:(40|48) `) // even the shortest run tries one of these two lines
 	// By how much the time per visit has changed.
-	theChange = regexp.MustCompile(`^process_page: (no certain change: )?[\d.]+% (less|more) time per visit \(.*\): ` +
+	theChange = regexp.MustCompile(`^process_page: (no significant change: )?[\d.]+% (less|more) time per visit ` +
+		`\(.*\)(, [\d.]+ times as fast)?: ` +
 		`.* → .* \(.*/s → .*/s\)$`)
 	digits = regexp.MustCompile(`\d[\d.]*`)
 )

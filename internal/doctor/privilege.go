@@ -34,7 +34,7 @@ const (
 		"(this lends the capabilities to the group's members, for their own processes only; " +
 		"sudo gpasswd -a NAME whatif adds one)"
 	// Where a package has installed a second whatif for the group.
-	joinGroup = "sudo gpasswd -a $USER whatif, and log in anew (whatif then profiles your own processes only)"
+	joinGroup = "sudo gpasswd -a $USER whatif, and log in again (whatif then profiles your own processes only)"
 )
 
 // capabilityRemedy lists the remedies for missing capabilities, the best one first.

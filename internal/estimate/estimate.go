@@ -136,7 +136,7 @@ func (e *Estimator) Cores() int { return e.rec.Cores }
 // All estimates all units of the kind that have enough of the time, and those that were named. Units are spread over
 // the processor's cores.
 func (e *Estimator) All() *analyze.Estimates {
-	all := &analyze.Estimates{Seconds: e.Seconds(), Refused: e.doubt}
+	all := &analyze.Estimates{Seconds: e.Seconds(), Refused: e.doubt, Outside: outside(e.rec)}
 	if all.Points = e.recordedPoints(); e.here != nil {
 		all.Points = e.pointsThere()
 	}
@@ -148,6 +148,24 @@ func (e *Estimator) All() *analyze.Estimates {
 			Waited: u.Waited, Effects: e.effects(u)}
 	})
 	return all
+}
+
+// outside is how many of 100 wake-ups were by processes outside of the recording, or by other machines.
+func outside(r *recording.Recording) float64 {
+	wakes, from := 0, 0
+	for i := range r.Windows {
+		for j := range r.Windows[i].Events {
+			e := &r.Windows[i].Events[j]
+			if e.Kind != recording.Wake {
+				continue
+			}
+			wakes++
+			if e.Class == recording.Net && (e.Cause == recording.ByStranger || e.Cause == recording.ByDevice) {
+				from++
+			}
+		}
+	}
+	return 100 * float64(from) / float64(max(wakes, 1))
 }
 
 // recordedPoints are the points as they were recorded.

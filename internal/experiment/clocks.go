@@ -78,7 +78,7 @@ func (c *clocks) add() reason {
 	}
 	c.warnOfBarred(barred)
 	c.rec.note("isolated-cpus", "threads may run on the isolated or nohz_full CPUs %s since the program is profiled: "+
-		"from then on they are sampled and stopped there, and the experiment before is set aside", cpuList(more))
+		"from then on they are sampled and stopped there, and the experiment before is discarded", cpuList(more))
 	return noClock
 }
 

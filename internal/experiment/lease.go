@@ -25,17 +25,17 @@ func (l *lease) renew() {
 	if i.InExperiment {
 		l.interrupted = stoodStill
 		l.rec.warn("stalled", "whatif itself did not run for a second or more, as it was stopped or the machine was "+
-			"too busy: after 0.9 s the program ran at full speed, and such experiments are set aside")
+			"too busy: after 0.9 s the program ran at full speed, and such experiments are discarded")
 	}
 	if len(i.Lost) > 0 {
 		l.interrupted = clockLost
 		l.rec.warn("clock-lost", "the sampling clock of CPU %s stopped and was started again: the CPU was "+
 			"off line for a moment, the machine was suspended, or the host did not run the CPU. "+
-			"That experiment is set aside", cpuList(i.Lost))
+			"That experiment is discarded", cpuList(i.Lost))
 	}
 	if len(i.Barred) > 0 {
 		l.rec.warn("clock-lost", "the sampling clock of CPU %s could not be started again: while that is so, "+
 			"threads there are neither sampled nor stopped, and gains may be wrong. If the CPU is not just going off line, "+
-			"profile anew where whatif may use all CPUs", cpuList(i.Barred))
+			"profile again where whatif may use all CPUs", cpuList(i.Barred))
 	}
 }

@@ -34,7 +34,7 @@ func (l *limits) wasSuspended() reason {
 		return usable
 	}
 	l.suspended = now
-	l.rec.warn("suspended", "the machine was suspended meanwhile: that experiment is set aside")
+	l.rec.warn("suspended", "the machine was suspended meanwhile: that experiment is discarded")
 	return wasSuspended
 }
 
@@ -44,8 +44,8 @@ func (l *limits) otherCPUs() reason {
 	if now == l.cpus {
 		return usable
 	}
-	l.rec.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are set aside until they are "+
-		"as they were; if they stay so, profile anew", l.cpus, now)
+	l.rec.warn("cpu-hotplug", "the machine's CPUs were %s and are %s: experiments are discarded until they are "+
+		"as they were; if they stay so, profile again", l.cpus, now)
 	return cpuHotplug
 }
 

@@ -15,7 +15,7 @@ import (
 var csvHead = []string{"unit", "name", "file", "line", "func", "binary", "share", "samples",
 	"point", "metric", "verdict",
 	"slope", "slope_low", "slope_high", "unit_experiments", "speedup", "gain", "gain_low", "gain_high", "experiments",
-	"reason", "shape", "shape_at", "warnings"}
+	"reason", "shape", "shape_at", "warnings", "bound"}
 
 // CSV writes the result in the format of RFC 4180: a row for each unit, point, metric and speed-up
 // that was tried, including 0. A unit that was never tried has one row, without those. Numbers are
@@ -73,13 +73,13 @@ func csvRows(r *analyze.Result, t *analyze.Target, name string, shown map[int]bo
 			row := append(append([]string(nil), effect...), strconv.Itoa(l.Speedup))
 			row = append(row, csvEstimate(l.Gain, 3)...)
 			row = append(row, strconv.Itoa(l.Experiments), harmless(e.Reason), string(e.Shape), at,
-				harmless(strings.Join(notes(t, e), "; ")))
+				harmless(strings.Join(notes(t, e), "; ")), bound(e.UpperBound))
 			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
 		row := append(head, make([]string, len(csvHead)-len(head))...)
-		row[len(row)-1] = harmless(strings.Join(notes(t, &analyze.Effect{}), "; "))
+		row[len(row)-2] = harmless(strings.Join(notes(t, &analyze.Effect{}), "; "))
 		rows = append(rows, row)
 	}
 	return rows

@@ -29,7 +29,8 @@ func Diff(w io.Writer, c *diff.Comparison, opt Options) error {
 		p.line("of the same build")
 	}
 	p.line("")
-	first := append(serious(c.Warnings), Doubts(c)...)
+	doubts := slices.Concat(c.Warnings, Doubts(c))
+	first := hopeless(doubts)
 	for _, w := range first {
 		p.warning(w)
 	}
@@ -41,7 +42,7 @@ func Diff(w io.Writer, c *diff.Comparison, opt Options) error {
 	}
 	predictionTable(p, c, opt)
 	unmatched(p, c)
-	later := minor(c.Warnings)
+	later := ofLevel(doubts, func(level string) bool { return level != "hopeless" })
 	if len(later) > 0 {
 		p.line("")
 	}
@@ -54,7 +55,7 @@ func Diff(w io.Writer, c *diff.Comparison, opt Options) error {
 	return nil
 }
 
-// Doubts are the doubts about each side by itself. They belong before a comparison.
+// Doubts are the doubts about each side by itself.
 func Doubts(c *diff.Comparison) (all []analyze.Warning) {
 	for _, side := range []struct {
 		name string
@@ -111,9 +112,8 @@ func changeText(c *diff.PointChange) string {
 	then := known(c.Old, analyze.Duration) + " → " + known(c.New, analyze.Duration)
 	if c.Metric == analyze.Throughput {
 		each := func(rate float64) string { return analyze.Duration(1e9 / rate) }
-		perSecond := func(rate float64) string { return figure(rate) + "/s" }
 		then = fmt.Sprintf("%s → %s (%s → %s)",
-			known(c.Old, each), known(c.New, each), known(c.Old, perSecond), known(c.New, perSecond))
+			known(c.Old, each), known(c.New, each), known(c.Old, PerSecond), known(c.New, PerSecond))
 	} else {
 		of, what = "latency "+of, "mean latency"
 	}
@@ -130,7 +130,9 @@ func changeText(c *diff.PointChange) string {
 	default:
 		text = fmt.Sprintf("%s%% %s %s %s", number(by.Value, digits(by)), less, what, interval(by))
 		if c.Gain.Low <= 0 && c.Gain.High >= 0 {
-			text = "no certain change: " + text
+			text = "no significant change: " + text
+		} else if c.Metric == analyze.Throughput && c.Gain.Low > 0 && c.Gain.Value < mostTimes {
+			text += ", " + times(c.Gain.Value)
 		}
 	}
 	text = of + ": " + text + ": " + then
@@ -160,10 +162,10 @@ func interval(e analyze.Estimate) string {
 }
 
 var outcomes = map[diff.Outcome]string{
-	diff.Realised: "it arrived",
-	diff.Less:     "less arrived than was promised",
-	diff.More:     "more arrived than was promised",
-	diff.NotKnown: "too uncertain to tell whether it arrived",
+	diff.Realised: "realised",
+	diff.Less:     "less than predicted",
+	diff.More:     "more than predicted",
+	diff.NotKnown: "too uncertain to tell",
 }
 
 // Change is a part of a comparison in sentences.
@@ -182,10 +184,10 @@ func Changes(c *diff.Comparison, opt Options) []Change {
 			points.Lines = append(points.Lines, changeText(&c.Points[k]))
 		}
 	}
-	promised, slower := Change{Head: "did the promised gain arrive?"}, Change{Head: "slower now:"}
-	promised.Lines, promised.More = predictionTexts(c, opt)
+	predicted, slower := Change{Head: "was the predicted gain realised?"}, Change{Head: "slower now:"}
+	predicted.Lines, predicted.More = predictionTexts(c, opt)
 	slower.Lines, slower.More = slowerTexts(c, opt)
-	return slices.DeleteFunc([]Change{points, promised, slower}, func(c Change) bool { return len(c.Lines) == 0 })
+	return slices.DeleteFunc([]Change{points, predicted, slower}, func(c Change) bool { return len(c.Lines) == 0 })
 }
 
 func (c *Change) write(p *printer) {
@@ -203,17 +205,27 @@ func (c *Change) write(p *printer) {
 	}
 }
 
-// predictionTexts describe the units that certainly became faster: their CPU time per visit, once,
-// and the predicted gain of each metric.
+// predictionTexts describe the units that certainly became faster: their CPU time per visit, once, and the predicted
+// gain of each metric. The change is credited to units for which something certain was predicted, if there are any.
 func predictionTexts(c *diff.Comparison, opt Options) (lines []string, more int) {
 	name := bothNames(c)
+	shown := func(k diff.Prediction) bool {
+		return k.Faster && !c.SameVisitsBefore(k.Point) && opt.shows(&c.Points[k.Point])
+	}
+	credited := slices.ContainsFunc(c.Units, func(u diff.UnitChange) bool {
+		return slices.ContainsFunc(u.Predictions, shown) && hasPrediction(&u)
+	})
+	others := 0
 	for i := range c.Units {
 		u := &c.Units[i]
 		for _, k := range u.Predictions {
-			if !k.Faster || c.SameVisitsBefore(k.Point) || !opt.shows(&c.Points[k.Point]) {
+			switch {
+			case !shown(k):
 				continue
-			}
-			if opt.Top > 0 && len(lines) >= opt.Top {
+			case credited && !hasPrediction(u):
+				others++
+				continue
+			case opt.Top > 0 && len(lines) >= opt.Top:
 				more++
 				continue
 			}
@@ -227,9 +239,20 @@ func predictionTexts(c *diff.Comparison, opt Options) (lines []string, more int)
 		}
 	}
 	if len(lines)+more > 1 {
-		lines = append(lines, "Several units became faster: each promise is for that unit alone, and promises do not add up.")
+		lines = append(lines, "Several units became faster: each prediction is for that unit alone, and predictions do not "+
+			"add up.")
+	}
+	if others > 0 {
+		lines = append(lines, "Also faster, with too few experiments for a prediction: "+count(others, "unit"))
 	}
 	return lines, more
+}
+
+// hasPrediction tells whether a gain with an interval was predicted for a unit that became faster.
+func hasPrediction(u *diff.UnitChange) bool {
+	return slices.ContainsFunc(u.Predictions, func(k diff.Prediction) bool {
+		return k.Faster && k.Predicted.Known && k.Predicted.Bounded
+	})
 }
 
 // costText describes how much a unit's CPU time per visit changed.
@@ -246,14 +269,15 @@ func costText(
 
 // realisedText compares the predicted gain of a metric with the real one.
 func realisedText(pt *diff.PointChange, k diff.Prediction) string {
-	what := "the program was to gain "
+	of := "less time"
 	if pt.Metric != analyze.Throughput {
-		what = "the mean latency was to fall by "
+		of = "less mean latency"
 	}
 	if !k.Predicted.Known {
-		return strings.TrimSuffix(strings.TrimSuffix(what, " "), " by") + ", but how much is not known"
+		return "how much " + of + " that brings was not known"
 	}
-	return fmt.Sprintf("%s%s, and %s came: %s", what, percentText(k.Predicted), actual(pt.Gain), outcomes[k.Outcome])
+	return fmt.Sprintf("predicted %s %s, measured %s: %s", percentText(k.Predicted), of, actual(pt.Gain),
+		outcomes[k.Outcome])
 }
 
 // percentText is an estimate in percent, in a sentence. If both halves of its interval are equal,
@@ -316,38 +340,12 @@ func bothNames(c *diff.Comparison) namer {
 
 // predictionTable is the table of the gains that are predicted for units, then and now.
 func predictionTable(p *printer, c *diff.Comparison, opt Options) {
-	name := bothNames(c)
 	for k := range c.Points {
 		if !opt.shows(&c.Points[k]) {
 			continue
 		}
-		rows := [][]string{{"unit", "faster by", "old", "new", "change", ""}}
-		all, starred := 0, false
-		for i := range c.Units {
-			u := &c.Units[i]
-			for _, e := range u.Effects {
-				if e.Point != k {
-					continue
-				}
-				if all++; opt.Top > 0 && len(rows) > opt.Top {
-					continue
-				}
-				word := "not certain"
-				switch {
-				case e.Changed:
-					word = "changed"
-				case !e.Change.Bounded:
-					word = "no interval"
-				}
-				if u.MatchedBy == diff.SameNumber {
-					word += "*"
-					starred = true
-				}
-				rows = append(rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup),
-					bareGain(e.Old), bareGain(e.New), bareGain(e.Change), word})
-			}
-		}
-		if all == 0 {
+		t := predictionsAt(c, k, opt.Top)
+		if t.all+t.unknown == 0 {
 			continue
 		}
 		p.line("")
@@ -355,15 +353,59 @@ func predictionTable(p *printer, c *diff.Comparison, opt Options) {
 		if c.Points[k].Metric != analyze.Throughput {
 			what = "less mean latency of "
 		}
-		p.hanging("", fmt.Sprintf("what units promise: %s%s, in percent, then and now:", what, clean(c.Points[k].Name)))
-		simpleTable(p, rows)
-		if more := all - (len(rows) - 1); more > 0 {
+		p.hanging("", fmt.Sprintf("predicted gains: %s%s, in percent, then and now:", what, clean(c.Points[k].Name)))
+		if t.all > 0 {
+			simpleTable(p, t.rows)
+		}
+		if more := t.all - (len(t.rows) - 1); more > 0 {
 			p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 		}
-		if starred {
+		if t.unknown > 0 {
+			p.hanging("", fmt.Sprintf("too few experiments to compare: %s", count(t.unknown, "unit")))
+		}
+		if t.starred {
 			p.hanging("", "* known by its line number only: the profiles do not have the line's text")
 		}
 	}
+}
+
+// predictions are a table of what units would gain at a point, then and now.
+type predictions struct {
+	rows    [][]string // the first is the head
+	all     int        // rows, with those that were left out
+	unknown int        // units with too few experiments in one of the profiles
+	starred bool       // a unit is known by its line number only
+}
+
+func predictionsAt(c *diff.Comparison, k, top int) predictions {
+	name := bothNames(c)
+	t := predictions{rows: [][]string{{"unit", "faster by", "old", "new", "change", ""}}}
+	for i := range c.Units {
+		u := &c.Units[i]
+		for _, e := range u.Effects {
+			if e.Point != k {
+				continue
+			}
+			if !e.Change.Bounded {
+				t.unknown++
+				continue
+			}
+			if t.all++; top > 0 && len(t.rows) > top {
+				continue
+			}
+			word := "no significant change"
+			if e.Changed {
+				word = "changed"
+			}
+			if u.MatchedBy == diff.SameNumber {
+				word += "*"
+				t.starred = true
+			}
+			t.rows = append(t.rows, []string{unitText(name, u), fmt.Sprintf("%d%%", e.Speedup),
+				bareGain(e.Old), bareGain(e.New), bareGain(e.Change), word})
+		}
+	}
+	return t
 }
 
 // bareGain is an estimate for a table with a last column that says where there is no interval.

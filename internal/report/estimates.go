@@ -23,9 +23,12 @@ var estimatedWords = map[analyze.Verdict]string{
 func gainCell(e *analyze.Effect, speedup int) string {
 	g, known, estimated := GainAt(e, speedup)
 	if estimated {
-		return estimateMark + gain(g, true)
+		return estimateMark + boundedGain(g, e.EstimateBound)
 	}
-	return gain(g, known)
+	if known {
+		return testedGain(e, g)
+	}
+	return gain(g, false)
 }
 
 // GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
@@ -35,6 +38,29 @@ func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimate
 	}
 	g, estimated = e.EstimateAt(speedup)
 	return g, estimated, estimated
+}
+
+// boundMark is in front of gains that are upper bounds.
+const boundMark = "≤"
+
+// testedGain is a gain as experiments say.
+func testedGain(e *analyze.Effect, g analyze.Estimate) string { return boundedGain(g, e.UpperBound) }
+
+// boundedGain is a gain, or an upper bound: the end of the interval, as the true gain may be there at most.
+func boundedGain(g analyze.Estimate, isBound bool) string {
+	if isBound && g.Known && g.Bounded && finite(g.High) {
+		return boundMark + number(g.High, digits(g))
+	}
+	return gain(g, g.Known)
+}
+
+// boundsLegend explains the mark.
+func boundsLegend(p *printer, rows []row) {
+	isBound := func(cell string) bool { return strings.Contains(cell, p.plain(boundMark)) }
+	if slices.ContainsFunc(rows, func(rw row) bool { return slices.ContainsFunc(rw.cells[colMark:], isBound) }) {
+		p.hanging("  "+boundMark+"       ", "an upper bound: clients that whatif does not control may not ask for more, so "+
+			"the program may gain less")
+	}
 }
 
 // hasEstimates says whether a recording says something of a unit, or why it says nothing.

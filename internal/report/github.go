@@ -100,7 +100,8 @@ func githubTable(out io.Writer, r *analyze.Result, k int, metric analyze.Metric,
 			}
 			fmt.Fprintf(out, "| %s | %s |", codeSpan(cutLeft(clean(name(t.Unit)), 60)), share(t.Share))
 			for _, mark := range marks {
-				fmt.Fprintf(out, " %s |", gain(e.At(mark)))
+				tested, _ := e.At(mark)
+				fmt.Fprintf(out, " %s |", testedGain(e, tested))
 			}
 			short, text := reasonText(e)
 			fmt.Fprintf(out, " **%s**: %s |\n", short, text)

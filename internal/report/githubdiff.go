@@ -63,7 +63,7 @@ func githubChanges(out io.Writer, c *diff.Comparison, opt Options) {
 				continue
 			}
 			if rows++; rows == 1 {
-				fmt.Fprint(out, "\nWhat units promise has changed, in percent:\n\n"+
+				fmt.Fprint(out, "\nPredicted gains that changed, in percent:\n\n"+
 					"| code | point | faster by | then | now |\n|---|---|--:|--:|--:|\n")
 			}
 			fmt.Fprintf(out, "| %s | %s | %d%% | %s | %s |\n", codeSpan(cutLeft(unitText(name, &c.Units[i]), 60)),

@@ -147,12 +147,14 @@ type jsonEffect struct {
 	Verdict analyze.Verdict `json:"verdict"`
 	// Reason gives the reason of the verdict, in words. Shape is "" if the data do not say. ShapeAt
 	// is the speed-up, in percent, at which a plateau begins or a peak is.
-	Reason      string        `json:"reason"`
-	Shape       analyze.Shape `json:"shape"`
-	ShapeAt     *int          `json:"shape_at"`
-	Slope       *float64      `json:"slope"`
-	SlopeCI     *[2]float64   `json:"slope_ci"`
-	Experiments int           `json:"experiments"`
+	Reason  string        `json:"reason"`
+	Shape   analyze.Shape `json:"shape"`
+	ShapeAt *int          `json:"shape_at"`
+	Slope   *float64      `json:"slope"`
+	SlopeCI *[2]float64   `json:"slope_ci"`
+	// Bound is "upper" if the true gains may be less than the measured ones, but not more.
+	Bound       string `json:"bound,omitempty"`
+	Experiments int    `json:"experiments"`
 	// Phase is the factor of gains because the unit runs in phases.
 	Phase float64 `json:"phase"`
 	// Curve has 0 and the speed-ups that were tried.
@@ -162,10 +164,12 @@ type jsonEffect struct {
 	// Estimate is what a recording says, without experiments, at every 5%. If there is a recording and it says
 	// nothing, Refused is the reason.
 	Estimate []jsonEstimate `json:"estimate"`
-	Basis    analyze.Basis  `json:"basis"`
-	Refused  string         `json:"refused,omitempty"`
-	Here     *jsonHere      `json:"here,omitempty"` // if there is a device: what is known on the machine of the runs
-	Warnings []jsonWarning  `json:"warnings"`
+	// EstimateBound is like Bound.
+	EstimateBound string        `json:"estimate_bound,omitempty"`
+	Basis         analyze.Basis `json:"basis"`
+	Refused       string        `json:"refused,omitempty"`
+	Here          *jsonHere     `json:"here,omitempty"` // if there is a device: what is known on the machine of the runs
+	Warnings      []jsonWarning `json:"warnings"`
 }
 
 type jsonEstimate struct {
@@ -273,12 +277,21 @@ func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 			Curve: levels(e.Curve), Marks: levels(e.Marks), Estimate: estimates(e.Estimated), Basis: e.Basis(),
 			Refused: e.Refused, Warnings: warnings(e.Warnings)}
 		je.Slope, je.SlopeCI = estimate(e.Slope, 5)
+		je.Bound, je.EstimateBound = bound(e.UpperBound), bound(e.EstimateBound)
 		if e.Shape == analyze.Plateau || e.Shape == analyze.Peak {
 			je.ShapeAt = &e.ShapeAt
 		}
 		j.Points = append(j.Points, je)
 	}
 	return j
+}
+
+// bound is "upper" for gains that are upper bounds.
+func bound(is bool) string {
+	if is {
+		return "upper"
+	}
+	return ""
 }
 
 func levels(from []analyze.Level) []jsonLevel {

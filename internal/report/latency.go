@@ -84,7 +84,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 		more = len(rows) - opt.Top
 		rows = rows[:opt.Top]
 	}
-	p.hanging("", fmt.Sprintf("fall of latency %s, in percent, if code were %d%% faster; the verdict is on the mean:",
+	p.hanging("", fmt.Sprintf("less latency of %s, in percent, if code were %d%% faster; the verdict is on the mean:",
 		clean(l.Name), latencyMark))
 	writeRows(p, rows, heads, min(colMark+1, colMark+len(heads)-1))
 	if more > 0 {

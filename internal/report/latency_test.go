@@ -67,7 +67,7 @@ func TestLatencyText(t *testing.T) {
 		}
 	}
 	begin := string(text(t, r, Options{Point: "request/begin"}))
-	if !strings.Contains(begin, "gain at point request/begin") || strings.Contains(begin, "fall of latency") {
+	if !strings.Contains(begin, "less time per visit of request/begin") || strings.Contains(begin, "less latency of") {
 		t.Errorf("asked for where it begins:\n%s", begin)
 	}
 	hostile := string(text(t, analysed(timed("re\x1b[2Jquest\n")), Options{}))

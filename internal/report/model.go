@@ -56,5 +56,5 @@ func Beside(r *analyze.Result) func(profile.Unit) string {
 }
 
 // PointText and LatencyText describe a point or a latency without speed-ups.
-func PointText(p *analyze.Point) string     { return pointText(p) }
+func PointText(p *analyze.Point) string     { return pointText(p, true) }
 func LatencyText(l *analyze.Latency) string { return latencyText(l) }

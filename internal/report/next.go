@@ -60,9 +60,13 @@ func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) stri
 	if !known {
 		return "make " + unit + " faster"
 	}
-	text := fmt.Sprintf("make %s faster. If it takes half as long, a visit takes about %.0f%% less time", unit, gain.Value)
-	if gain.Value > 0 && gain.Value < 95 {
-		text += fmt.Sprintf(" (%.2g times as fast)", 1/(1-gain.Value/100))
+	about, value := "about", gain.Value
+	if e.Basis() == analyze.Estimated && e.EstimateBound || e.Basis() != analyze.Estimated && e.UpperBound {
+		about, value = "at most", gain.High
+	}
+	text := fmt.Sprintf("make %s faster. If it takes half as long, a visit takes %s %.0f%% less time", unit, about, value)
+	if value > 0 && value < mostTimes {
+		text += fmt.Sprintf(" (%s)", times(value))
 	}
 	if e.Shape == analyze.Plateau {
 		text += fmt.Sprintf("; beyond %d%% something else limits", e.ShapeAt)
@@ -71,6 +75,18 @@ func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) stri
 		text += ". That is an estimate: test it with -t " + unit
 	}
 	return text
+}
+
+// mostTimes is the gain from which on a factor would be known too badly to be of use.
+const mostTimes = 95
+
+// times is a gain in percent of the time per visit as a factor of the throughput.
+func times(gain float64) string {
+	digits := 2
+	if gain >= 50 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f times as fast", digits, 1/(1-gain/100))
 }
 
 // settle says which run would tell what a unit brings: intervals become narrower with the root of the time that is

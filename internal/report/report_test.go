@@ -476,11 +476,14 @@ func TestOverlappingShares(t *testing.T) {
 		want bool
 	}{{"func", false, true}, {"func", true, false}, {"line", false, false}} {
 		d := made()
-		u := d.Units[4]
+		u := d.Units[3]
 		u.Kind, u.Self = c.kind, c.self
-		d.Units[4] = u
+		d.Units[3] = u
+		other := d.Units[4]
+		other.Kind = "line"
+		d.Units[4] = other
 		for i := range d.Experiments {
-			d.Experiments[i].UnitSamples[4] = 200
+			d.Experiments[i].UnitSamples[3] = 200
 		}
 		var out bytes.Buffer
 		if err := Text(&out, analysed(d), Options{}); err != nil {

@@ -29,6 +29,8 @@ func (p *printer) plain(s string) string {
 			b.WriteByte('-')
 		case r == '→':
 			b.WriteString("->")
+		case r == '≤':
+			b.WriteString("<=")
 		case r == '…':
 			b.WriteByte('~')
 		default:

@@ -37,6 +37,7 @@ type row struct {
 	notes   []string
 	waits   []wait
 	curve   []float64 // see smallCurve
+	loose   bool      // it was tried too seldom for an interval
 	refused string    // why it has neither a tested gain nor an estimate
 }
 
@@ -69,6 +70,12 @@ func verdictText(e *analyze.Effect) (short, text string) {
 	case e.Shape == analyze.Peak:
 		short += fmt.Sprintf(", peak %d%%", e.ShapeAt)
 		text = fmt.Sprintf("%s: gains up to %d%%, then it gets in the way", labels[e.Verdict], e.ShapeAt)
+	case e.Verdict == analyze.Faster && e.UpperBound:
+		text = "optimize: the program gains, if clients wait for their answers"
+	case e.Verdict == analyze.Faster && e.Metric == analyze.Throughput:
+		if g, known := e.At(100); known && g.Value > 0 && g.Value < mostTimes {
+			text = "optimize: up to " + times(g.Value)
+		}
 	case e.Verdict == analyze.None && most < 100:
 		short += fmt.Sprintf(", to %d%%", most)
 		text = fmt.Sprintf("no effect: up to %d%%; more was not tried", most)
@@ -120,24 +127,46 @@ func pointTable(p *printer, r *analyze.Result, k int, opt Options) {
 		untriedLine(p, untried, name)
 		return
 	}
+	rows, few := fold(rows)
 	more := 0
 	if opt.Top > 0 && len(rows) > opt.Top {
 		more = len(rows) - opt.Top
 		rows = rows[:opt.Top]
 	}
-	p.hanging("", fmt.Sprintf("gain at point %s, in percent, if code were faster by 25, 50 and 100%%:",
+	p.hanging("", fmt.Sprintf("less time per visit of %s, in percent, if code were faster by 25, 50 and 100%%:",
 		clean(r.Points[k].Name)))
 	writeRows(p, rows, atMarks(), colMark)
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s more", count(more, "unit")))
 	}
+	if len(few) > 0 {
+		p.hanging("", fmt.Sprintf("too few experiments to tell: %s, the first of them %s with %s of the time",
+			count(len(few), "unit"), cutLeft(few[0].cells[colPlace], 40), few[0].cells[colShare]))
+	}
 	untriedLine(p, untried, name)
+	boundsLegend(p, rows)
 	estimatesLegend(p, r, rows)
 	for _, rw := range rows {
 		for _, note := range rw.notes {
 			p.hanging(fmt.Sprintf("#%d: ", rw.rank), note)
 		}
 	}
+}
+
+// fold leaves out rows that have no interval, if others have some: such numbers say nothing yet.
+func fold(all []row) (rows, few []row) {
+	for _, rw := range all {
+		if rw.loose {
+			few = append(few, rw)
+			continue
+		}
+		rw.rank = len(rows) + 1
+		rows = append(rows, rw)
+	}
+	if len(rows) == 0 {
+		return all, nil
+	}
+	return rows, few
 }
 
 // untriedLine mentions the units that were sampled but never tried.
@@ -206,6 +235,7 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 	rw.verdictOf(e)
 	rw.refused = refusal(e)
 	rw.notes = notes(t, e)
+	rw.loose = e.Basis() == analyze.Tested && !e.NeverVisited && !e.Slope.Bounded
 	return rw
 }
 

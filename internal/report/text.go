@@ -46,7 +46,7 @@ func Text(w io.Writer, r *analyze.Result, opt Options) error {
 		return err
 	}
 	out := newPrinter(bufio.NewWriter(w), opt)
-	header(out, r)
+	header(out, r, opt.Verbose)
 	if sure := confidence(r); sure != "" {
 		out.hanging("", sure)
 	}
@@ -255,7 +255,7 @@ func withCode(w analyze.Warning) string {
 func WarningLine(w analyze.Warning) string { return WarningPrefix + withCode(w) }
 
 // header describes what was measured.
-func header(p *printer, r *analyze.Result) {
+func header(p *printer, r *analyze.Result, verbose bool) {
 	if len(r.Runs) == 0 {
 		p.line("no run")
 		return
@@ -288,11 +288,10 @@ func header(p *printer, r *analyze.Result) {
 	text := fmt.Sprintf("measured %.1f s%s: %s, %s",
 		float64(r.RealNS)/1e9, runs, count(r.Experiments, "experiment"), count(r.Baselines, "baseline"))
 	if aside > 0 {
-		text += fmt.Sprintf(", %d set aside", aside)
+		text += fmt.Sprintf(", %d discarded", aside)
 	}
-	text += fmt.Sprintf("; delays took %.0f%% of the time", percent(r.DelayNS, r.RealNS))
-	if r.OwnNS > 0 {
-		text += fmt.Sprintf(", whatif %.1f%% of a core", percent(r.OwnNS, r.RealNS))
+	if verbose {
+		text += costs(r)
 	}
 	switch {
 	case r.Estimates != nil && r.RealNS == 0:
@@ -303,15 +302,24 @@ func header(p *printer, r *analyze.Result) {
 		p.hanging("", text)
 	}
 	for i := range r.Points {
-		p.hanging("point ", pointText(&r.Points[i]))
+		p.hanging("point ", pointText(&r.Points[i], verbose))
 	}
 	for i := range r.Latencies {
 		p.hanging("latency ", latencyText(&r.Latencies[i]))
 	}
 }
 
+// costs is what measuring took.
+func costs(r *analyze.Result) string {
+	text := fmt.Sprintf("; delays took %.0f%% of the time", percent(r.DelayNS, r.RealNS))
+	if r.OwnNS > 0 {
+		text += fmt.Sprintf(", whatif %.1f%% of a core", percent(r.OwnNS, r.RealNS))
+	}
+	return text
+}
+
 // pointText describes a point without speed-ups.
-func pointText(pt *analyze.Point) string {
+func pointText(pt *analyze.Point, verbose bool) string {
 	where := clean(pt.Kind)
 	if pt.Sites > 1 {
 		where += ", at " + count(pt.Sites, "place")
@@ -320,7 +328,7 @@ func pointText(pt *analyze.Point) string {
 	if pt.Rate > 0 {
 		text += fmt.Sprintf(", %s/s", figure(pt.Rate))
 	}
-	if pt.Noise > 0 {
+	if verbose && pt.Noise > 0 {
 		text += fmt.Sprintf(", noise of one baseline %.1f%%", min(pt.Noise, 999))
 	}
 	return text
@@ -338,6 +346,9 @@ func figure(x float64) string {
 	}
 	return fmt.Sprintf("%.0f", x)
 }
+
+// PerSecond formats a rate.
+func PerSecond(rate float64) string { return figure(rate) + "/s" }
 
 func count(n int, noun string) string {
 	if n == 1 {

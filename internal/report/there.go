@@ -82,7 +82,7 @@ func TextThere(w io.Writer, t *There, opt Options) error {
 		return err
 	}
 	out := newPrinter(bufio.NewWriter(w), opt)
-	header(out, t.Here)
+	header(out, t.Here, opt.Verbose)
 	if doubt := t.Here.Doubt(); doubt != "" {
 		out.hanging("", clean(doubt))
 	}
@@ -329,7 +329,7 @@ type (
 	jsonHere struct {
 		Verdict  analyze.Verdict `json:"verdict"`
 		Curve    []jsonLevel     `json:"curve"`
-		Estimate []jsonEstimate `json:"estimate"`
+		Estimate []jsonEstimate  `json:"estimate"`
 		Basis    analyze.Basis   `json:"basis"`
 		Refused  string          `json:"refused,omitempty"`
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/hint"
+	"whatif/internal/privilege"
 )
 
 // A Running is a process that already runs. PID alone may later name another process; together with Start and Unique it
@@ -258,4 +260,29 @@ func Ancestors() []Running {
 		pid = s.Parent
 	}
 	return all
+}
+
+// RunningFile lists the processes that whatif may profile and that run the program with this path, or this name in
+// PATH.
+func RunningFile(program string) (pids []int) {
+	found, err := exec.LookPath(program)
+	if err != nil {
+		return nil
+	}
+	file, err := os.Stat(found)
+	if err != nil {
+		return nil
+	}
+	all, err := processes()
+	if err != nil {
+		return nil
+	}
+	for _, pid := range all {
+		var runs os.FileInfo
+		privilege.InTarget(func() { runs, err = os.Stat(fmt.Sprintf("/proc/%d/exe", pid)) })
+		if err == nil && os.SameFile(file, runs) && mayProfile(pid) == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -58,9 +58,9 @@ func (c *Comparison) check(point, what, other string, every bool, holds, fails f
 	case len(asked) == 0:
 		return analyze.Finding{Answer: analyze.NotSure, Text: "no point to compare"}
 	case every && len(no) > 0:
-		return analyze.Finding{Answer: analyze.Fails, Text: of(no) + " surely has " + other}
+		return analyze.Finding{Answer: analyze.Fails, Text: of(no) + " has " + other + " (95%)"}
 	case !every && len(yes) > 0:
-		return analyze.Finding{Answer: analyze.Holds, Text: of(yes) + " surely has " + what}
+		return analyze.Finding{Answer: analyze.Holds, Text: of(yes) + " has " + what + " (95%)"}
 	case len(unknown) > 0:
 		text := "whether " + of(unknown) + " has " + what + " is not certain"
 		if single {
@@ -68,7 +68,7 @@ func (c *Comparison) check(point, what, other string, every bool, holds, fails f
 		}
 		return analyze.Finding{Answer: analyze.NotSure, Text: text}
 	case every:
-		return analyze.Finding{Answer: analyze.Holds, Text: of(yes) + " surely has " + what}
+		return analyze.Finding{Answer: analyze.Holds, Text: of(yes) + " has " + what + " (95%)"}
 	}
-	return analyze.Finding{Answer: analyze.Fails, Text: of(no) + " surely has " + other}
+	return analyze.Finding{Answer: analyze.Fails, Text: of(no) + " has " + other + " (95%)"}
 }

@@ -101,8 +101,8 @@ func (c *Comparison) addWarnings() {
 		c.Warnings.Add("no-common-point", "the profiles have no progress point in common: nothing can be compared")
 	}
 	if slices.ContainsFunc(c.Points, func(p PointChange) bool { return p.Gain.Known && !p.BetweenRuns }) {
-		c.Warnings.Add("one-run", "one run of each: what the machine does differently from one run to the next "+
-			"is not in the intervals of what was gained; run each again, by turns, to know it")
+		c.Warnings.Add("one-run", "only one run of each: how runs differ from each other is not known, and not in the "+
+			"intervals. Run old and new in alternation, at least twice each")
 	}
 	for i, p := range c.Points {
 		if r := p.Rest; !c.SameVisitsBefore(i) && r.Bounded && (r.Low > restMatters || r.High < -restMatters) {

@@ -1,0 +1,99 @@
+package entries
+
+import (
+	"os"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"whatif/internal/target"
+	"whatif/internal/testing/realkernel"
+)
+
+//go:noinline
+func seldom() { n++ }
+
+//go:noinline
+func often() { n++ }
+
+//go:noinline
+func unused() { n++ }
+
+var n int
+
+// offsetOf is the offset of one of this program's functions in its file.
+func offsetOf(t *testing.T, f func()) uint64 {
+	t.Helper()
+	entry := uint64(runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Entry())
+	maps, err := target.Maps(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range maps {
+		if m.Start <= entry && entry < m.End {
+			return entry - m.Start + m.Offset
+		}
+	}
+	t.Fatal("this program is not in memory")
+	return 0
+}
+
+// A function that runs all the time is found to be too frequent at once; of others the rate is counted. Afterwards no
+// probe is left: calls are fast.
+func TestCount(t *testing.T) {
+	realkernel.Need(t)
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close()
+	var functions []Function
+	for _, f := range []func(){seldom, often, unused} {
+		functions = append(functions, Function{self, offsetOf(t, f)})
+	}
+	end := make(chan struct{})
+	defer close(end)
+	go func() {
+		for {
+			select {
+			case <-end:
+				return
+			default:
+				seldom()
+				for begun := time.Now(); time.Since(begun) < 2*time.Millisecond; {
+					often()
+				}
+			}
+		}
+	}()
+	rates, err := Count(t.Context(), []int{os.Getpid()}, functions, 400*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A busy machine makes the loop slower, and never faster.
+	if r := rates[0]; r.Unknown || r.TooOften || r.PerSecond < 10 || r.PerSecond > 600 {
+		t.Errorf("seldom: %+v, want 500 a second", r)
+	}
+	if !rates[1].TooOften {
+		t.Errorf("often: %+v", rates[1])
+	}
+	if r := rates[2]; r.Unknown || r.TooOften || r.PerSecond != 0 {
+		t.Errorf("unused: %+v", r)
+	}
+	const many = 1_000_000
+	begun := time.Now()
+	for range many {
+		unused()
+	}
+	if took := time.Since(begun); took > many*300*time.Nanosecond {
+		t.Errorf("%v for %d calls: a probe is left", took, many)
+	}
+}
+
+func TestNothingToCount(t *testing.T) {
+	realkernel.Need(t)
+	if rates, err := Count(t.Context(), []int{os.Getpid()}, nil, time.Hour); err != nil || len(rates) != 0 {
+		t.Errorf("%v, %v", rates, err)
+	}
+}
