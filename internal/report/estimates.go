@@ -21,20 +21,14 @@ var estimatedWords = map[analyze.Verdict]string{
 
 // gainCell is the gain at a speed-up as experiments say or, if they do not, as a recording says.
 func gainCell(e *analyze.Effect, speedup int) string {
-	g, known, estimated := GainAt(e, speedup)
-	if estimated {
-		return estimateMark + gain(g, true)
+	tested, known := e.At(speedup)
+	if known {
+		return gain(tested, true)
 	}
-	return gain(g, known)
-}
-
-// GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
-func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimated bool) {
-	if g, known = e.At(speedup); known {
-		return g, true, false
+	if estimated, known := e.EstimateAt(speedup); known {
+		return estimateMark + gain(estimated, true)
 	}
-	g, estimated = e.EstimateAt(speedup)
-	return g, estimated, estimated
+	return gain(tested, false)
 }
 
 // hasEstimates says whether a recording says something of a unit, or why it says nothing.

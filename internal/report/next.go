@@ -56,7 +56,7 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 // optimize says what a unit brings.
 func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
 	unit := clean(name(t.Unit))
-	gain, known, _ := GainAt(e, 50)
+	gain, known := nextGain(e)
 	if !known {
 		return "make " + unit + " faster"
 	}
@@ -71,6 +71,14 @@ func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) stri
 		text += ". That is an estimate: test it with -t " + unit
 	}
 	return text
+}
+
+// nextGain is the gain at 50%, as experiments or a recording say.
+func nextGain(e *analyze.Effect) (analyze.Estimate, bool) {
+	if gain, known := e.At(50); known {
+		return gain, true
+	}
+	return e.EstimateAt(50)
 }
 
 // settle says which run would tell what a unit brings: intervals become narrower with the root of the time that is
