@@ -19,6 +19,8 @@ type Spot struct {
 	Verdict analyze.Verdict
 	// Estimated says that the gain is from a recording, not from experiments.
 	Estimated bool
+	// IsBound says that the true gain may be anything from 0 up to the interval's end.
+	IsBound bool
 	// Link is where the spot leads to, for pages; "" for none.
 	Link string
 }
@@ -190,8 +192,12 @@ func (d *drawing) spot(s Spot, x, y axis, taken []box) []box {
 
 // words describes a spot.
 func (s *Spot) words() string {
-	text := fmt.Sprintf("%s: %s%% of the time, gain %s%%", s.Name, figure(s.Share), figure(s.Gain.Value))
-	if s.Gain.Bounded {
+	gain := "gain " + figure(s.Gain.Value)
+	if s.IsBound && s.Gain.Bounded {
+		gain = "gain at most " + figure(s.Gain.High)
+	}
+	text := fmt.Sprintf("%s: %s%% of the time, %s%%", s.Name, figure(s.Share), gain)
+	if !s.IsBound && s.Gain.Bounded {
 		text += " (" + figure(s.Gain.Low) + " to " + figure(s.Gain.High) + ")"
 	}
 	if s.Estimated {

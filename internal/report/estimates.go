@@ -22,22 +22,13 @@ var estimatedWords = map[analyze.Verdict]string{
 // gainCell is the gain at a speed-up as experiments say or, if they do not, as a recording says.
 func gainCell(e *analyze.Effect, speedup int) string {
 	g, known, estimated := GainAt(e, speedup)
-	if estimated {
+	switch {
+	case estimated:
 		return estimateMark + boundedGain(g, e.EstimateBound)
-	}
-	if known {
+	case known:
 		return testedGain(e, g)
 	}
 	return gain(g, false)
-}
-
-// GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
-func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimated bool) {
-	if g, known = e.At(speedup); known {
-		return g, true, false
-	}
-	g, estimated = e.EstimateAt(speedup)
-	return g, estimated, estimated
 }
 
 // boundMark is in front of gains that are upper bounds.

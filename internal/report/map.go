@@ -37,6 +37,7 @@ func Map(w io.Writer, r *analyze.Result, opt Options) error {
 			gain, _, estimated := GainAt(e, MapSpeedup)
 			m.Spots = append(m.Spots, chart.Spot{
 				Name: clean(sheet.name(t.Unit)), Share: t.Share, Gain: gain, Verdict: e.Verdict, Estimated: estimated,
+				IsBound: IsBound(e, estimated),
 			})
 		}
 		s.Maps = append(s.Maps, m)

@@ -38,6 +38,23 @@ func Words(e *analyze.Effect) string {
 // Gain formats an estimate with half of its interval, as the tables do.
 func Gain(e analyze.Estimate, known bool) string { return gain(e, known) }
 
+// GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
+func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimated bool) {
+	if g, known = e.At(speedup); known {
+		return g, true, false
+	}
+	g, estimated = e.EstimateAt(speedup)
+	return g, estimated, estimated
+}
+
+// IsBound says whether a gain of an effect is an upper bound: the true one may be anything from 0 up to it.
+func IsBound(e *analyze.Effect, estimated bool) bool {
+	if estimated {
+		return e.EstimateBound
+	}
+	return e.UpperBound
+}
+
 // GainCell is the gain of an effect at a speed-up, as in the tables: estimates are marked.
 func GainCell(e *analyze.Effect, speedup int) string { return gainCell(e, speedup) }
 

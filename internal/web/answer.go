@@ -115,8 +115,12 @@ func were(n int) string {
 func (v *view) gains(e *analyze.Effect) [][2]string {
 	out := [][2]string{}
 	for _, c := range throughputColumns {
-		if g, known, _ := report.GainAt(e, c.speedup); known {
-			out = append(out, [2]string{fmt.Sprintf("%d%% faster", c.speedup), v.effectText(g)})
+		if g, known, estimated := report.GainAt(e, c.speedup); known {
+			text := v.effectText(g)
+			if g.Bounded && report.IsBound(e, estimated) {
+				text = fmt.Sprintf("at most %.0f%% less time", g.High)
+			}
+			out = append(out, [2]string{fmt.Sprintf("%d%% faster", c.speedup), text})
 		}
 	}
 	return out

@@ -24,7 +24,8 @@ func (p *Page) maps(v *view) [2]string {
 		u := &p.index.Units[at]
 		link := url.Values{"view": {v.ID}, "unit": {u.ID}}
 		m.Spots = append(m.Spots, chart.Spot{Name: u.Name, Share: p.results[0].Targets[i].Share, Gain: gain,
-			Verdict: e.Verdict, Estimated: estimated, Link: "#" + link.Encode()})
+			Verdict: e.Verdict, Estimated: estimated,
+			IsBound: report.IsBound(e, estimated), Link: "#" + link.Encode()})
 	}
 	return [2]string{m.Draw(680, 400), m.Draw(360, 330)}
 }

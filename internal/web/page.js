@@ -448,8 +448,10 @@
       const words = ['At ' + s + '%: '];
       if (!best) words.push('not tried');
       else {
-        words.push((tested ? '' : '~') + best.gain.toFixed(1) + less + (best.ci ? ' (' + best.ci[0].toFixed(1) + ' to ' + best.ci[1].toFixed(1) + ')' : ''));
-        if (e.metric === 'throughput' && best.gain < 99) words.push(', ' + (100 / (100 - best.gain)).toFixed(2) + ' times as fast');
+        const isBound = best.ci && (tested ? e.bound : e.estimate_bound);
+        if (isBound) words.push('at most ' + best.ci[1].toFixed(1) + less);
+        else words.push((tested ? '' : '~') + best.gain.toFixed(1) + less + (best.ci ? ' (' + best.ci[0].toFixed(1) + ' to ' + best.ci[1].toFixed(1) + ')' : ''));
+        if (e.metric === 'throughput' && best.gain < 99 && !isBound) words.push(', ' + (100 / (100 - best.gain)).toFixed(2) + ' times as fast');
         if (tested && estimate) words.push('. Estimate: ~' + gainWords(estimate));
         if (e.metric === 'throughput') words.push('. A profiler would expect ' + (u.share[i] * s / 100).toFixed(1) + '%');
       }
