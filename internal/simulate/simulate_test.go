@@ -665,11 +665,11 @@ func TestSmallLock(t *testing.T) {
 	}
 }
 
-// TestMixedRequests: where any of two threads may take a request, latencies are those of requests, whichever thread ends
-// them. One that ends before its begin has none.
+// TestMixedRequests: where any of two threads may take a request, latencies are those of requests, whichever thread
+// ends them. One that ends before its begin has none.
 func TestMixedRequests(t *testing.T) {
 	r := run{m: &Machine{rec: &recording.Recording{Points: make([]recording.Point, 1)}}, out: &WindowOutcome{},
-		visited: []float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, begun: make([][]float64, 1), early: make([]int, 1)}
+		visited: make([]float64, 4), begun: make([][]float64, 1), early: make([]int, 1)}
 	r.w = &window{mixed: []bool{true}, entities: make([]entity, 1)}
 	r.ents = make([]actor, 1)
 	r.out.Visits = make([][]Visit, 1)
