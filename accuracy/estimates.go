@@ -232,8 +232,8 @@ var estimateGroups = []struct {
 // Further limits of estimates: the share of programs that may be refused, and of intervals that contain the truth.
 const mostRefused, leastCovered = 0.15, 0.9
 
-// leaveOneOut says how well intervals hold the truth of a program that had no part in their width: all are made wider or
-// narrower by the factor with which leastCovered of the levels of the other programs hold.
+// leaveOneOut says how well intervals hold the truth of a program that had no part in their width: all are made wider
+// or narrower by the factor with which leastCovered of the levels of the other programs hold.
 func leaveOneOut(results []result) string {
 	type level struct{ program, factor, width float64 }
 	var all []level
@@ -268,8 +268,8 @@ func leaveOneOut(results []result) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("leaving one program out: intervals that are %.2f to %.2f times as wide, as the other programs need it, "+
-		"contain the truth at %d of %d levels (%.0f%%), and are %.1f points wide", least, most, inside, len(all),
+	return fmt.Sprintf("leaving one program out: intervals that are %.2f to %.2f times as wide, as the other programs "+
+		"need it, contain the truth at %d of %d levels (%.0f%%), and are %.1f points wide", least, most, inside, len(all),
 		100*float64(inside)/float64(len(all)), width/float64(len(all)))
 }
 

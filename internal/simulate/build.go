@@ -636,6 +636,7 @@ func (b *builder) visit(e *recording.Event, now int64) {
 	case recording.End:
 		if at, ok := b.begins[r]; ok {
 			v.begin = at
+			m.visits[at].ends = true
 			latency = now - m.visits[at].time
 			delete(b.begins, r)
 		}

@@ -48,6 +48,7 @@ type window struct {
 	coupled  int     // entities that wake or wait for others
 	loose    int     // entities that begin again
 	takers   []int32 // by pool: how many entities take something there
+	mixed    []bool  // by point: requests end in entities that take from a pool, so they may end in others than recorded
 }
 
 // entity is a thread or a goroutine.
@@ -105,6 +106,7 @@ type visit struct {
 	begin  int32 // of an end: the number of its begin among m.visits, or No
 	time   int64 // since the window's begin
 	counts bool  // it appears in the outcome: it is no begin of a latency
+	ends   bool  // of a begin: its end is in the window
 }
 
 // New makes a machine from a recording. It keeps the recording, which must not change any more.
@@ -234,7 +236,7 @@ func (m *Machine) couple() {
 
 // findTakers finds out who gives to and takes from the queues with several takers.
 func (m *Machine) findTakers(w *window) {
-	w.takers = make([]int32, m.pools)
+	w.takers, w.mixed = make([]int32, m.pools), make([]bool, len(m.rec.Points))
 	for j := range w.entities {
 		e := &w.entities[j]
 		e.gives, e.takes = recording.No, recording.No
@@ -245,6 +247,11 @@ func (m *Machine) findTakers(w *window) {
 			case a.deed == doWait && m.waits[a.of].pool >= 0 && m.waits[a.of].pool != e.takes:
 				e.takes = m.waits[a.of].pool
 				w.takers[e.takes]++
+			}
+		}
+		for _, a := range e.actions {
+			if a.deed == doVisit && e.takes >= 0 && m.visits[a.of].begin >= 0 {
+				w.mixed[m.visits[a.of].point] = true
 			}
 		}
 	}

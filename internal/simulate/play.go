@@ -32,11 +32,13 @@ type run struct {
 	pools   []poolState
 	locks   []lockState
 	cores   []core
-	visited []float64 // by visit: when it was; NaN: not yet
-	live    int       // entities that will act without others, before they have done what was recorded
-	coupled int       // coupled entities that have actions left
-	loose   int       // entities that have not yet begun again
-	steps   int       // of the window, so far
+	visited []float64   // by visit: when it was; NaN: not yet
+	begun   [][]float64 // by point: when those requests began that have not ended, the first one first
+	early   []int       // by point: requests that have ended, but have not begun
+	live    int         // entities that will act without others, before they have done what was recorded
+	coupled int         // coupled entities that have actions left
+	loose   int         // entities that have not yet begun again
+	steps   int         // of the window, so far
 	done    bool
 	balance float64 // when loads are compared next
 }
@@ -153,6 +155,7 @@ func (r *run) prepare(m *Machine, c Change) {
 func (r *run) reset(w *window, out *WindowOutcome) {
 	r.w, r.out = w, out
 	r.out.Visits = make([][]Visit, len(r.m.rec.Points))
+	r.begun, r.early = grow(r.begun, len(r.m.rec.Points)), grow(r.early, len(r.m.rec.Points))
 	r.now, r.heap, r.seq, r.at, r.live, r.done, r.steps = 0, r.heap[:0], 0, recording.No, 0, false, 0
 	r.coupled, r.loose = w.coupled, w.loose
 	r.ents = grow(r.ents, len(w.entities))
@@ -394,11 +397,16 @@ func (r *run) visit(i, n int32) {
 	v := &r.m.visits[n]
 	r.visited[n] = r.now
 	if !v.counts {
+		if r.early[v.point] > 0 && v.ends {
+			r.early[v.point]--
+		} else if v.ends {
+			r.begun[v.point] = append(r.begun[v.point], r.now)
+		}
 		return
 	}
 	latency := int64(recording.No)
-	if v.begin >= 0 && !math.IsNaN(r.visited[v.begin]) {
-		latency = int64(math.Round(r.now - r.visited[v.begin]))
+	if began := r.beganAt(v); !math.IsNaN(began) {
+		latency = int64(math.Round(r.now - began))
 	}
 	e := &r.w.entities[i]
 	again := int64(r.ents[i].cycles * (r.w.length - e.start))
@@ -407,4 +415,22 @@ func (r *run) visit(i, n int32) {
 		*list = make([]Visit, 0, 16)
 	}
 	*list = append(*list, Visit{Time: int64(math.Round(r.now)), Recorded: v.time + again, Latency: latency})
+}
+
+// beganAt returns when a request began that ends now; NaN: unknown. Where another entity may have taken it than in the
+// recording, it is the request that has been there for longest: that is right on average, whichever it is.
+func (r *run) beganAt(v *visit) float64 {
+	if v.begin < 0 {
+		return math.NaN()
+	}
+	if !r.w.mixed[v.point] {
+		return r.visited[v.begin]
+	}
+	list := r.begun[v.point]
+	if len(list) == 0 {
+		r.early[v.point]++
+		return math.NaN()
+	}
+	r.begun[v.point] = list[1:]
+	return list[0]
 }

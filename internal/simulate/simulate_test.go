@@ -701,3 +701,33 @@ func TestSmallLock(t *testing.T) {
 		t.Error("what may be a barrier was dropped")
 	}
 }
+
+// TestMixedRequests: where any of two threads may take a request, latencies are those of requests, whichever thread
+// ends them. One that ends before its begin has none.
+func TestMixedRequests(t *testing.T) {
+	r := run{m: &Machine{rec: &recording.Recording{Points: make([]recording.Point, 1)}}, out: &WindowOutcome{},
+		visited: make([]float64, 4), begun: make([][]float64, 1), early: make([]int, 1)}
+	r.w = &window{mixed: []bool{true}, entities: make([]entity, 1)}
+	r.ents = make([]actor, 1)
+	r.out.Visits = make([][]Visit, 1)
+	for i, begin := range []int32{recording.No, recording.No, 0, 1} {
+		v := visit{begin: begin, role: recording.Begin, ends: true}
+		if begin >= 0 {
+			v.role, v.counts, v.ends = recording.End, true, false
+		}
+		r.m.visits = append(r.m.visits, v)
+		r.visited[i] = math.NaN()
+	}
+	// The request that began second ends first, in the program that ended the first one in the recording.
+	for _, step := range []struct {
+		at float64
+		n  int32
+	}{{10, 1}, {30, 2}, {35, 3}, {40, 0}} {
+		r.now = step.at
+		r.visit(0, step.n)
+	}
+	got := r.out.Visits[0]
+	if len(got) != 2 || got[0].Latency != 20 || got[1].Latency != recording.No || r.early[0] != 0 || len(r.begun[0]) != 0 {
+		t.Errorf("%+v; early %v, begun %v", got, r.early, r.begun)
+	}
+}
