@@ -39,8 +39,8 @@ type Loaded struct {
 // Frame is a method that a thread runs.
 type Frame struct{ Signature, Method string }
 
-// Rewriter says what becomes of a class that is loaded, or changed. A nil result leaves it as it is. It is called by one
-// goroutine.
+// Rewriter says what becomes of a class that is loaded, or changed. A nil result leaves it as it is. It is called by
+// one goroutine.
 type Rewriter func(name string, class []byte) []byte
 
 // Errors of the agent.
