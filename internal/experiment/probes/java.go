@@ -556,7 +556,7 @@ func (j *java) reason(i int) error {
 		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "leave %argN out: then begins and ends are counted, and "+
 			"the mean latency follows from that")
 	case f.failure != nil:
-		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), 
+		return hint.New(fmt.Errorf("%s: %w", doing, f.failure),
 			"count another method or line that the program passes as often")
 	case f.without == "":
 		return nil
