@@ -6,8 +6,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/profile"
 	"whatif/internal/testing/realkernel"
@@ -153,6 +157,48 @@ func TestJavaRefuses(t *testing.T) {
 		}
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%s: the program printed %q", flag, out)
+		}
+	}
+}
+
+// TestJavaAttach: code that was compiled before whatif came has its lines, too, in all JDKs that are here.
+func TestJavaAttach(t *testing.T) {
+	realkernel.Need(t)
+	_, classes := javaToy(t)
+	all, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for _, java := range all {
+		if java, err = filepath.EvalSymlinks(java); err != nil || seen[java] {
+			continue
+		}
+		seen[java] = true
+		cmd := exec.Command(java, "-cp", classes, "Toy", "60", "0")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
+		time.Sleep(time.Second) // until its methods are compiled
+		file := filepath.Join(t.TempDir(), "whatif.profile")
+		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "3s", "-s", "0,50",
+			"-p", "syscall:write", "-t", "Toy.java:14", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", java, err, out)
+		}
+		runs, err := profile.ReadFiles([]string{file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, n := linesOf(runs[0], "Toy.java")
+		mix := lines[13] + lines[14] + lines[15]
+		if mix < n/2 || slices.Min([]int64{lines[13], lines[14], lines[15]}) < mix/5 {
+			t.Errorf("%s: of %d samples, by lines, %v", java, n, lines)
+		}
+		if err := cmd.Process.Signal(unix.Signal(0)); err != nil {
+			t.Errorf("%s has ended: %v", java, err)
 		}
 	}
 }
