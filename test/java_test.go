@@ -29,7 +29,11 @@ func javaToy(t *testing.T) (java, classes string) {
 		t.Skip("javac is not installed")
 	}
 	classes = t.TempDir()
-	if out, err := exec.Command(javac, "-d", classes, "testdata/java/Toy.java").CombinedOutput(); err != nil {
+	sources, err := filepath.Glob("testdata/java/*.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(javac, append([]string{"-d", classes}, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return java, classes
@@ -65,9 +69,6 @@ func TestJava(t *testing.T) {
 	// The work is 3 to 2. The rest is the JVM's own, which is much at the beginning.
 	if longer < all/4 || longer < shorter*12/10 || longer > shorter*19/10 {
 		t.Errorf("of %d samples %d in longWork, %d in shortWork: %+v", all, longer, shorter, d.Units)
-	}
-	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
-		t.Errorf("%v is left", left)
 	}
 	left, err := filepath.Glob("/tmp/perf-*.map")
 	if err != nil {
@@ -141,6 +142,19 @@ func TestJavaWithoutAgent(t *testing.T) {
 		}
 		if !warned(d, "java", "methods, not lines") {
 			t.Errorf("%v: %+v", w, d.Warnings)
+		}
+	}
+}
+
+// TestJavaCollector: garbage collection is a unit, on the VM's own thread and on those of a collector.
+func TestJavaCollector(t *testing.T) {
+	realkernel.Need(t)
+	java, classes := javaToy(t)
+	for _, collector := range []string{"-XX:+UseSerialGC", "-XX:+UseParallelGC"} {
+		d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "jvm:gc", "-s", "0,50", "--experiment", "100ms"},
+			[]string{java, collector, "-Xmx100m", "-cp", classes, "Garbage", "3"}, 0)
+		if all, gc := samplesIn(d, "jvm:gc"); gc < all/5 || len(spedUp(d)) == 0 {
+			t.Errorf("%s: of %d samples %d are in jvm:gc, in %d experiments", collector, all, gc, len(spedUp(d)))
 		}
 	}
 }
