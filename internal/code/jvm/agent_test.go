@@ -324,7 +324,7 @@ func TestAgent(t *testing.T) {
 	if out := wait(); !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
-	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
+	if left, _ := filepath.Glob("/tmp/" + nameOfAgent() + "*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
 }
