@@ -6,8 +6,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"whatif/internal/profile"
 	"whatif/internal/testing/realkernel"
@@ -25,7 +29,11 @@ func javaToy(t *testing.T) (java, classes string) {
 		t.Skip("javac is not installed")
 	}
 	classes = t.TempDir()
-	if out, err := exec.Command(javac, "-d", classes, "testdata/java/Toy.java").CombinedOutput(); err != nil {
+	sources, err := filepath.Glob("testdata/java/*.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(javac, append([]string{"-d", classes}, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return java, classes
@@ -61,9 +69,6 @@ func TestJava(t *testing.T) {
 	// The work is 3 to 2. The rest is the JVM's own, which is much at the beginning.
 	if longer < all/4 || longer < shorter*12/10 || longer > shorter*19/10 {
 		t.Errorf("of %d samples %d in longWork, %d in shortWork: %+v", all, longer, shorter, d.Units)
-	}
-	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
-		t.Errorf("%v is left", left)
 	}
 	left, err := filepath.Glob("/tmp/perf-*.map")
 	if err != nil {
@@ -141,6 +146,17 @@ func TestJavaWithoutAgent(t *testing.T) {
 	}
 }
 
+// TestJavaCollector: garbage collection is a unit, wherever the VM does it.
+func TestJavaCollector(t *testing.T) {
+	realkernel.Need(t)
+	java, classes := javaToy(t)
+	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "jvm:gc", "-s", "0,50", "--experiment", "100ms"},
+		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "8"}, 0)
+	if all, gc := samplesIn(d, "jvm:gc"); gc < all/10 || len(spedUp(d)) == 0 {
+		t.Errorf("of %d samples %d are in jvm:gc, in %d experiments: %+v", all, gc, len(spedUp(d)), d.Warnings)
+	}
+}
+
 // TestJavaRefuses: a JVM that cannot be asked is not disturbed: SIGQUIT would print its stacks, or end it.
 func TestJavaRefuses(t *testing.T) {
 	realkernel.Need(t)
@@ -153,6 +169,48 @@ func TestJavaRefuses(t *testing.T) {
 		}
 		if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 			t.Errorf("%s: the program printed %q", flag, out)
+		}
+	}
+}
+
+// TestJavaAttach: code that was compiled before whatif came has its lines, too, in all JDKs that are here.
+func TestJavaAttach(t *testing.T) {
+	realkernel.Need(t)
+	_, classes := javaToy(t)
+	all, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for _, java := range all {
+		if java, err = filepath.EvalSymlinks(java); err != nil || seen[java] {
+			continue
+		}
+		seen[java] = true
+		cmd := exec.Command(java, "-cp", classes, "Toy", "60", "0")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
+		time.Sleep(time.Second) // until its methods are compiled
+		file := filepath.Join(t.TempDir(), "whatif.profile")
+		out, err := exec.Command(realkernel.Whatif(t), "attach", "--quiet", "-o", file, "-d", "3s", "-s", "0,50",
+			"-p", "syscall:write", "-t", "Toy.java:14", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", java, err, out)
+		}
+		runs, err := profile.ReadFiles([]string{file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, n := linesOf(runs[0], "Toy.java")
+		mix := lines[13] + lines[14] + lines[15]
+		if mix < n/2 || slices.Min([]int64{lines[13], lines[14], lines[15]}) < mix/5 {
+			t.Errorf("%s: of %d samples, by lines, %v", java, n, lines)
+		}
+		if err := cmd.Process.Signal(unix.Signal(0)); err != nil {
+			t.Errorf("%s has ended: %v", java, err)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestJavaPoints(t *testing.T) {
 	if d.Run.Points[0].Name != "loop" || !slices.Equal(d.End.Sites, []int{1, 1, 1, 1}) {
 		t.Errorf("points %+v at %d places", d.Run.Points, d.End.Sites)
 	}
-	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
+	if left, _ := filepath.Glob("/tmp/.whatif-java-*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
 }

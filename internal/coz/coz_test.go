@@ -178,7 +178,8 @@ func TestInstallReplaces(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := install(own, 0, "libwhatif-coz", library); err != nil || again != path || !isInstalled(path, 0, library) {
+		again, err := install(own, 0, "libwhatif-coz", library)
+		if err != nil || again != path || !isInstalled(path, 0, library) {
 			t.Errorf("%s: %s, %v", why, again, err)
 		}
 	}

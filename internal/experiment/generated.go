@@ -338,6 +338,7 @@ func (t *unitTable) nameRuntime(b *symbol.Binary) {
 		}
 	}
 	delete(t.made.places, b)
+	delete(t.unitless, b)
 }
 
 // originOf is the origin of a binary's code.

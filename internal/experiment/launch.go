@@ -72,8 +72,8 @@ func (l *launcher) startOnce() (*started, error) {
 	return &started{Process: p, args: l.cfg.Args, log: l.cfg.Log}, nil
 }
 
-// restartForJava starts the program once more, which has not run yet, so that Java VMs connect to whatif when they begin.
-// If that cannot be had, whatif finds them when they run.
+// restartForJava starts the program once more, which has not run yet, so that Java VMs connect to whatif when they
+// begin. If that cannot be had, whatif finds them when they run.
 func (l *launcher) restartForJava(p *target.Process) (*target.Process, error) {
 	l.java = false
 	inner, err := target.InnerOf(p.PID())
@@ -85,7 +85,7 @@ func (l *launcher) restartForJava(p *target.Process) (*target.Process, error) {
 	}
 	if err != nil {
 		l.agent = ""
-		l.cfg.Log.Warn(fmt.Sprintf("progress points in Java code are counted only from some time after a VM's start: %v", err))
+		l.cfg.Log.Warn(fmt.Sprintf("points in Java code are counted only from some time after a VM's start: %v", err))
 		return p, nil
 	}
 	p.Close()

@@ -67,6 +67,9 @@ func (t *unitTable) answer(e ledger.Event) error {
 		t.log.Debug("looking for a busy-waiting loop",
 			"binary", b.Path(), "offset", e.Place.Offset, "error", err)
 	}
+	if !t.made.named {
+		t.made.places[b] = append(t.made.places[b], e.Place)
+	}
 	if t.isUnitless(b) {
 		return t.ledger.SetPlace(e.Place, ledger.Code{Spins: spins})
 	}
@@ -79,10 +82,12 @@ func (t *unitTable) answer(e ledger.Event) error {
 	if len(frames) == 0 { // nothing names it, but it is in a binary
 		frames = []symbol.Frame{{}}
 	}
-	if !t.made.named {
-		t.made.places[b] = append(t.made.places[b], e.Place)
+	origin := t.originOf(b)
+	if part := t.made.runtimes[b].Part(frames); part != "" {
+		frames = []symbol.Frame{{Func: part, Short: part}}
+		origin.Part = true
 	}
-	return t.setPlace(e.Place, code, module{t.originOf(b), b.Name(), b}, frames)
+	return t.setPlace(e.Place, code, module{origin, b.Name(), b}, frames)
 }
 
 // A module is what code is in: a binary, or the kernel, or a module of it.

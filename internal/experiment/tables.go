@@ -49,7 +49,7 @@ func (t *unitTable) isUnitless(b *symbol.Binary) bool {
 	none, known := t.unitless[b]
 	if !known {
 		none = !t.list && len(t.scope.Include) == 0 && len(t.lines) == 0 &&
-			b.Origin(t.isMain(b)).System() && !t.mayHaveTarget(b)
+			b.Origin(t.isMain(b)).System() && !t.made.runtimes[b].HasParts() && !t.mayHaveTarget(b)
 		t.unitless[b] = none
 	}
 	return none

@@ -203,7 +203,7 @@ const noticeable = 0.02
 
 // noteMissing remembers what debug information a binary lacks in which code in scope was sampled.
 func (t *unitTable) noteMissing(m module) {
-	if m.binary == nil {
+	if m.binary == nil || m.origin.Part {
 		return // that the kernel has no lines is the user's choice: --vmlinux
 	}
 	if said, known := t.lacking[m.name]; known && said == "" {

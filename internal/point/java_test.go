@@ -23,7 +23,8 @@ func TestInJava(t *testing.T) {
 		"Toy.java:49": true, "src/com/shop/Cart.java:7": true, "com.shop.Cart:7": true, "Main.kt:3": true,
 		"func:com.shop.Cart.total": true, "func:com.shop.*": true, "func:com.shop.Cart$Item.get%return": true,
 		"func:total": false, "func:shop::Cart::total": false, "func:main.(*Server).serve": false, "server.c:7": false,
-		"func:./libx.so:A.b": false, "func:main.work": false, "syscall:write": false, "requests": false, "exit": false, "Makefile.x:3": false,
+		"func:./libx.so:A.b": false, "func:main.work": false, "syscall:write": false, "requests": false,
+		"exit": false, "Makefile.x:3": false,
 	} {
 		if s := javaSpec(t, text); s.InJava() != want {
 			t.Errorf("%s: %v", text, !want)
@@ -94,7 +95,8 @@ func TestJavaPlaces(t *testing.T) {
 		}
 	}
 	s := javaSpec(t, "Shapes.java:2")
-	if found, err := s.JavaPlaces(class); err != nil || len(found.Places) > 0 || !slices.Equal(found.Near, []int{class.Lines()[0]}) {
+	found, err := s.JavaPlaces(class)
+	if err != nil || len(found.Places) > 0 || !slices.Equal(found.Near, class.Lines()[:1]) {
 		t.Errorf("a comment: %+v, %v", found, err)
 	}
 }

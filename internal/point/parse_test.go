@@ -108,6 +108,7 @@ func TestParseTarget(t *testing.T) {
 		" func:parse_row ":    {Func: "parse_row"},
 		"func-self:parse_row": {Func: "parse_row", Self: true},
 		"func:f<int>":         {Func: "f<int>"},
+		"jvm:gc":              {Func: "jvm:gc", Self: true},
 		"func:operator<":      {Func: "operator<"},
 		"func:f(int, char*)":  {Func: "f(int, char*)"},
 	} {

@@ -83,6 +83,9 @@ func ParseTarget(s string) (Target, error) {
 		name, isFunc = strings.CutPrefix(first, "func-self:")
 		t.Self = isFunc
 	}
+	if strings.HasPrefix(first, "jvm:") { // a part of a Java VM, to which all belongs that it calls
+		isFunc, t.Self = true, true
+	}
 	if !isFunc && len(parts) > 1 {
 		isFunc = !lineNumber.MatchString(first)
 	}

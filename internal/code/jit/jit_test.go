@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"whatif/internal/code/symbol"
 )
 
 // growing is a file in memory.
@@ -290,4 +292,30 @@ func FuzzFollow(f *testing.F) {
 			t.Error("something is left")
 		}
 	})
+}
+
+// TestPart: code of a Java VM's collector and compilers is known by the function from which its threads call it.
+func TestPart(t *testing.T) {
+	java := LoopOf("none")
+	for i := range runtimes {
+		if runtimes[i].Name == "Java" {
+			java = &runtimes[i]
+		}
+	}
+	for function, want := range map[string]string{
+		"GangWorker::loop": "jvm:gc", "WorkerThread::run": "jvm:gc", "VM_G1CollectForAllocation::doit": "jvm:gc",
+		"VM_RedefineClasses::doit": "", "VM_ThreadDump::doit": "", "CompileBroker::compiler_thread_loop": "jvm:compiler",
+		"JavaThread::run": "", "G1ParScanThreadState::trim_queue": "",
+	} {
+		frames := []symbol.Frame{{Func: "inlined()", Short: "inlined"}, {Func: function + "()", Short: function}}
+		if got := java.Part(frames); got != want {
+			t.Errorf("%s: %q", function, got)
+		}
+		if got := runtimes[0].Part(frames); got != "" {
+			t.Errorf("%s of %s: %q", function, runtimes[0].Name, got)
+		}
+	}
+	if (*Runtime)(nil).HasParts() || (*Runtime)(nil).Part(nil) != "" {
+		t.Error("no runtime has parts")
+	}
 }

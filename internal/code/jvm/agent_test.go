@@ -105,10 +105,12 @@ PLACE(JNINativeInterface_, jni, GetMethodID);
 PLACE(JNINativeInterface_, jni, GetStaticMethodID);
 PLACE(JNINativeInterface_, jni, NewStringUTF);
 #define EVENT(name) SAME(EVENT_##name, JVMTI_EVENT_##name)
-EVENT(VM_INIT); EVENT(VM_DEATH); EVENT(CLASS_FILE_LOAD_HOOK); EVENT(COMPILED_METHOD_LOAD); EVENT(COMPILED_METHOD_UNLOAD); EVENT(DYNAMIC_CODE_GENERATED);
+EVENT(VM_INIT); EVENT(VM_DEATH); EVENT(CLASS_FILE_LOAD_HOOK); EVENT(COMPILED_METHOD_LOAD);
+EVENT(COMPILED_METHOD_UNLOAD); EVENT(DYNAMIC_CODE_GENERATED);
 SAME(FIRST_EVENT, JVMTI_MIN_EVENT_TYPE_VAL);
 #define CALLBACK(name, number) SAME(offsetof(jvmtiEventCallbacks, name), 8 * (number - FIRST_EVENT))
-CALLBACK(VMInit, EVENT_VM_INIT); CALLBACK(VMDeath, EVENT_VM_DEATH); CALLBACK(ClassFileLoadHook, EVENT_CLASS_FILE_LOAD_HOOK);
+CALLBACK(VMInit, EVENT_VM_INIT); CALLBACK(VMDeath, EVENT_VM_DEATH);
+CALLBACK(ClassFileLoadHook, EVENT_CLASS_FILE_LOAD_HOOK);
 CALLBACK(CompiledMethodLoad, EVENT_COMPILED_METHOD_LOAD);
 CALLBACK(CompiledMethodUnload, EVENT_COMPILED_METHOD_UNLOAD);
 CALLBACK(DynamicCodeGenerated, EVENT_DYNAMIC_CODE_GENERATED);
@@ -322,7 +324,7 @@ func TestAgent(t *testing.T) {
 	if out := wait(); !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
 		t.Errorf("the program printed %q", out)
 	}
-	if left, _ := filepath.Glob("/tmp/.whatif-*"); len(left) > 0 {
+	if left, _ := filepath.Glob("/tmp/" + nameOfAgent() + "*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
 }

@@ -102,11 +102,17 @@ func adminOf(uidMap string) uint32 {
 	return 0
 }
 
+// nameOfAgent begins the names of directories for this agent, and for no other one.
+func nameOfAgent() string {
+	sum := sha256.Sum256(library)
+	return fmt.Sprintf(".whatif-%x-", sum[:8])
+}
+
 // places are the directories to be made for the agent, best first. If the VM has loaded this agent before, the first
 // has the same name: then the VM's C library uses what it has, and does not map the file once more.
 func (v *VM) places() (paths []string) {
-	sum := fmt.Sprintf("/.whatif-%x-", sha256.Sum256(library))[:len("/.whatif-")+16] + "-"
-	before := regexp.MustCompile("^(/.*" + regexp.QuoteMeta(sum) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) +
+	name := nameOfAgent()
+	before := regexp.MustCompile("^(/.*/" + regexp.QuoteMeta(name) + "[0-9a-f]{16})/" + regexp.QuoteMeta(agentFile) +
 		`( \(deleted\))?$`)
 	if maps, err := target.Maps(v.process); err == nil {
 		for _, m := range maps {
@@ -119,7 +125,7 @@ func (v *VM) places() (paths []string) {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	for _, dir := range directories {
-		paths = append(paths, fmt.Sprintf("%s%s%x", dir, sum, random))
+		paths = append(paths, fmt.Sprintf("%s/%s%x", dir, name, random))
 	}
 	return paths
 }

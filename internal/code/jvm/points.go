@@ -39,8 +39,8 @@ type Loaded struct {
 // Frame is a method that a thread runs.
 type Frame struct{ Signature, Method string }
 
-// Rewriter says what becomes of a class that is loaded, or changed. A nil result leaves it as it is. It is called by one
-// goroutine.
+// Rewriter says what becomes of a class that is loaded, or changed. A nil result leaves it as it is. It is called by
+// one goroutine.
 type Rewriter func(name string, class []byte) []byte
 
 // Errors of the agent.
@@ -132,15 +132,26 @@ func (p *Points) Rewrite(groups [][]string, f Rewriter) error {
 
 // Loaded gives all classes that are loaded.
 func (p *Points) Loaded() (all []Loaded, err error) {
-	err = p.ask([]byte{'L'}, 'L', func(text []byte) {
-		for len(text) > 0 && err == nil && len(all) < mostClasses {
-			var l Loaded
-			if l.Signature, l.Source, text, err = cutPair(text); err == nil {
-				all = append(all, l)
-			}
+	err = p.pairs('L', func(signature, source string) {
+		if len(all) < mostClasses {
+			all = append(all, Loaded{signature, source})
 		}
 	})
 	return all, err
+}
+
+// pairs asks for something that comes as pairs of texts.
+func (p *Points) pairs(command byte, f func(first, second string)) error {
+	var wrong error
+	err := p.ask([]byte{command}, command, func(text []byte) {
+		for len(text) > 0 && wrong == nil {
+			var first, second string
+			if first, second, text, wrong = cutPair(text); wrong == nil {
+				f(first, second)
+			}
+		}
+	})
+	return errors.Join(err, wrong)
 }
 
 // Again has classes that are loaded rewritten, all of each signature.
@@ -163,12 +174,9 @@ func (p *Points) Again(signatures []string) error {
 
 // Old gives the methods that threads still run as they were before they were rewritten.
 func (p *Points) Old() (all []Frame, err error) {
-	err = p.ask([]byte{'O'}, 'O', func(text []byte) {
-		for len(text) > 0 && err == nil && len(all) < mostFrames {
-			var f Frame
-			if f.Signature, f.Method, text, err = cutPair(text); err == nil {
-				all = append(all, f)
-			}
+	err = p.pairs('O', func(signature, method string) {
+		if len(all) < mostFrames {
+			all = append(all, Frame{signature, method})
 		}
 	})
 	return all, err

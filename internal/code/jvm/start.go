@@ -74,8 +74,8 @@ func (s *Starting) Variable(library string) string {
 	return "WHATIF_JAVA=" + library + "=points:" + filepath.Join(s.dir.Path, agentSocket)
 }
 
-// Next waits for a VM. Its program waits until Points.Go or Points.Close is called. member tells whether a process is one
-// that may connect. The error is net.ErrClosed after Close.
+// Next waits for a VM. Its program waits until Points.Go or Points.Close is called. member tells whether a process is
+// one that may connect. The error is net.ErrClosed after Close.
 func (s *Starting) Next(member func(process int) bool) (process int, p *Points, err error) {
 	for {
 		c, err := s.listener.AcceptUnix()

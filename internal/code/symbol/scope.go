@@ -21,6 +21,8 @@ type Origin struct {
 	Generated bool
 	// Java is set for code that a Java VM has made, in which methods of several classes may be inlined.
 	Java bool
+	// Part is set for code of a runtime that is a unit of its own, such as a garbage collector's.
+	Part bool
 	// Outside says why the code is not the user's own, if that is known from elsewhere; "": it is not.
 	Outside string
 }
@@ -37,6 +39,8 @@ func (o Origin) WhyOutside(f Frame) string {
 		if o.Path == "[bpf]" {
 			return "BPF program" // often whatif's own
 		}
+		return ""
+	case o.Part:
 		return ""
 	case o.Java:
 		return JavaLibrary(f.Func)

@@ -254,7 +254,8 @@ func (j *java) isJava(process int, age time.Duration) bool {
 		return false
 	}
 	has := func(begin string) bool {
-		return slices.ContainsFunc(maps, func(m target.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), begin) })
+		begins := func(m target.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), begin) }
+		return slices.ContainsFunc(maps, begins)
 	}
 	return has("libjvm.so") && (j.starting == nil || age > javaBegins || !has("libwhatif-jvm-"))
 }
@@ -500,7 +501,7 @@ func (j *java) sayOld(v *javaVM, old []jvm.Frame) {
 	}
 }
 
-// refuse is the error for points that running VMs should have and do not. A line may be in a class that is loaded later.
+// refuse is the error for points that running VMs should have and do not. A line may be in a class that comes later.
 func (j *java) refuse() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -543,8 +544,8 @@ func (j *java) why(i int) error {
 	return j.reason(i)
 }
 
-// reason says why a point is not in the Java code where it should be; nil: it is, or no class should have it. The caller
-// holds mu.
+// reason says why a point is not in the Java code where it should be; nil: it is, or no class should have it. The
+// caller holds mu.
 func (j *java) reason(i int) error {
 	f, spec := j.finds[i], j.specs[i]
 	doing := "resolving progress point " + spec.Text
@@ -555,7 +556,8 @@ func (j *java) reason(i int) error {
 		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "leave %argN out: then begins and ends are counted, and "+
 			"the mean latency follows from that")
 	case f.failure != nil:
-		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "count another method or line that the program passes as often")
+		return hint.New(fmt.Errorf("%s: %w", doing, f.failure),
+			"count another method or line that the program passes as often")
 	case f.without == "":
 		return nil
 	case f.bodies:

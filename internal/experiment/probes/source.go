@@ -9,8 +9,8 @@ import (
 	"whatif/internal/point"
 )
 
-// WantsSource tells whether points in the program's source are wanted: some are named, or nothing is. Those in Java code
-// are counted in the same way.
+// WantsSource tells whether points in the program's source are wanted: some are named, or nothing is. Those in Java
+// code are counted in the same way.
 func WantsSource(points []point.Spec) bool {
 	return len(points) == 0 || slices.ContainsFunc(points, func(s point.Spec) bool { return isSource(s) || s.InJava() })
 }

@@ -8,8 +8,8 @@
 // is. It takes no argument and gives no result, so what is on the stack, and the verifier's frames, stay as they are,
 // too. Insert moves everything behind a call, and corrects all that names a place in the code.
 //
-// The package is pure, and does not trust a class: Parse and Insert refuse what is wrong, with an effort that grows with
-// the class's size, and not faster.
+// The package is pure, and does not trust a class: Parse and Insert refuse what is wrong, with an effort that grows
+// with the class's size, and not faster.
 package classfile
 
 import (

@@ -123,12 +123,13 @@ func countsSource() []byte {
 	for i := range counters {
 		fmt.Fprintf(&b, "  public static void %s() { n[%d]++; }\n", classfile.HelperMethod(i), i)
 	}
-	b.WriteString("  public static void main(String[] args) throws Exception {\n    Shapes.main(args);\n    Wide.main(args);\n" +
-		"    for (int each : n) System.out.println(each);\n  }\n}\n")
+	b.WriteString("  public static void main(String[] args) throws Exception {\n" +
+		"    Shapes.main(args);\n    Wide.main(args);\n    for (int each : n) System.out.println(each);\n  }\n}\n")
 	return []byte(b.String())
 }
 
-// wideSource is a program with a method so long that javac takes wide jumps. Lines 3 to 5 are executed 1, 3 and 3 times.
+// wideSource is a program with a method so long that javac takes wide jumps. Lines 3 to 5 are executed 1, 3 and 3
+// times.
 func wideSource() []byte {
 	return []byte("public class Wide {\n  static int main(String[] a) {\n    int x = 1; for (int i = 0; i < 3; i++) {\n" +
 		"      x++;\n      if (x == 5) x = 6;\n" + strings.Repeat("      x = (x ^ 123456789) * 31 + i;\n", 3200) +
