@@ -77,8 +77,7 @@ func demoConfig(duration time.Duration) (experiment.Config, error) {
 
 // demoTable prints the predictions beside the truth.
 func demoTable(w io.Writer, r *analyze.Result) error {
-	fmt.Fprint(w, "\nIf this line took so much less time, each round would take so much less "+
-		"(found ± 95% interval, and the truth):\n\n")
+	fmt.Fprint(w, "\nLess time for each round, in percent, if a line were faster: found ± its 95% interval, (truth)\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "line\tshare of time")
 	for _, s := range demoLevels {
@@ -109,7 +108,7 @@ func demoTable(w io.Writer, r *analyze.Result) error {
 	for _, line := range demo.Truth() {
 		fmt.Fprintf(w, "%s: %s\n", line.Name, line.What)
 	}
-	_, err := fmt.Fprint(w, "\nA usual profiler would show the second column. Your own program:\n"+
+	_, err := fmt.Fprint(w, "\nA normal profiler shows the second column only. Your own program:\n"+
 		"  sudo whatif run -p func:YOUR_PROGRESS_FUNCTION -d 30s -- ./program\n")
 	return err
 }

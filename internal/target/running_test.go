@@ -3,6 +3,8 @@ package target
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,5 +126,42 @@ func TestDescendants(t *testing.T) {
 	of[0].Start++
 	if all, err := Descendants(of); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v, want none", all, err)
+	}
+}
+
+// A program is found where it runs by the file, and not by its name.
+func TestRunningFile(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for range 2 {
+		file := filepath.Join(t.TempDir(), "nap")
+		if err := os.WriteFile(file, text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	cmd := exec.Command(files[0], "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	if got := RunningFile(files[0]); !slices.Equal(got, []int{cmd.Process.Pid}) {
+		t.Errorf("%v, want %d", got, cmd.Process.Pid)
+	}
+	if got := RunningFile(files[1]); len(got) != 0 {
+		t.Errorf("%v of another file of that name", got)
+	}
+	if got := RunningFile("no-such-program"); len(got) != 0 {
+		t.Errorf("%v of nothing", got)
 	}
 }
