@@ -10,7 +10,8 @@ import (
 )
 
 func TestCommandLine(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "1"}, {"lu_net"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-tries", "0"}, {"-no"}} {
+	for _, args := range [][]string{{"-rounds", "1"}, {"lu_net"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-tries", "0"},
+		{"-no"}} {
 		var words strings.Builder
 		if status := run(t.Context(), &words, &words, args); status != 2 {
 			t.Errorf("%v: status %d, want 2", args, status)

@@ -14,7 +14,7 @@ import (
 // mostForeign is the share of the machine that other programs may use during a run: with more, the run is repeated.
 const mostForeign = 0.1
 
-// undisturbed runs something until other programs used little of the machine meanwhile, or tries are used up. It returns
+// undisturbed runs something until other programs used little of the machine meanwhile, or tries are used up. It gives
 // the value of the least disturbed run, and the share of the others then.
 func undisturbed[T any](tries int, run func() (T, error)) (value T, foreign float64, err error) {
 	foreign = math.Inf(1)

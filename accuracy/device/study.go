@@ -336,7 +336,8 @@ func (p *place) leave() error {
 // write prints the table, and the mean errors.
 func write(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "device\ttruth at 25, 50, 75, 100%\t--device\t[95% interval]\terror\twithin\twithout\tits error\tothers")
+	fmt.Fprintln(tw, "device\ttruth at 25, 50, 75, 100%\t--device\t[95% interval]\terror\twithin\t"+
+		"without\tits error\tothers")
 	var errors, without []float64
 	refused := ""
 	for i := range rows {

@@ -83,8 +83,8 @@ func memoryDoubt(f *device.Factors) string {
 	if !known || !also || len(memory.Parts) == 0 || max(memory.Ratio/cpu.Ratio, cpu.Ratio/memory.Ratio) <= alike {
 		return ""
 	}
-	return fmt.Sprintf("memory has %.2f of its speed here, the processor %.2f: code that waits for memory takes another time "+
-		"there than estimated", memory.Ratio, cpu.Ratio)
+	return fmt.Sprintf("memory has %.2f of its speed here, the processor %.2f: code that waits for memory takes another "+
+		"time there than estimated", memory.Ratio, cpu.Ratio)
 }
 
 // checkMemory refuses a speed of memory that is not that of the processor.
