@@ -48,7 +48,8 @@ func profiling(begin ...flagGroup) []flagGroup {
 		flagGroup{"How long", "duration until repeat warmup"},
 		flagGroup{"Results", "output overwrite report view quiet verbose color"},
 		flagGroup{"Which code is made faster", "target unit speedups waiting include exclude kernel vmlinux"},
-		flagGroup{"How the program is run", "user preserve-status runtime-flags exempt"},
+		flagGroup{"How the program is run", "user preserve-status runtime-flags java-agent exempt"},
+		flagGroup{"On another machine", "device host"},
 		flagGroup{"More", "no-delays list-units source-path experiment period seed"})
 }
 
@@ -58,8 +59,8 @@ var flagGroups = map[string][]flagGroup{
 	"record": profiling(),
 	"attach": profiling(flagGroup{"Which processes, beside PID", "name cgroup children"}),
 	"system": profiling(),
-	"report": {{"", "format output top point verbose color unit compare mixed source-path"}},
-	"ask":    {{"", "together cores format color"}},
+	"report": {{"", "format output top point verbose color unit compare device host mixed source-path"}},
+	"ask":    {{"", "together cores device host format color"}},
 	"points": {{"", "duration name cgroup children user"}},
 	"units": {{"", "duration unit top format output"}, flagGroup{"Which code is in scope",
 		"include exclude kernel vmlinux source-path"}, flagGroup{"Which processes", "name cgroup children user"},

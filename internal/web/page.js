@@ -225,7 +225,7 @@
     text($('title'), index.title);
     document.title = index.title + ' – whatif';
     const m = s.summary, aside = Object.values(m.set_aside).reduce((a, b) => a + b, 0), run = s.runs[0];
-    text($('measured'), [run ? run.host : '', ...(m.seconds || !s.recorded ? ['measured ' + m.seconds.toFixed(1) + ' s', plural(m.experiments, 'experiment') + ', ' + plural(m.baselines, 'baseline') + (aside ? ', ' + aside + ' set aside' : '')] : []), s.recorded, s.label].filter(Boolean).join(' · '));
+    text($('measured'), [run ? run.host : '', ...(m.seconds || !s.recorded ? ['measured ' + m.seconds.toFixed(1) + ' s', plural(m.experiments, 'experiment') + ', ' + plural(m.baselines, 'baseline') + (aside ? ', ' + aside + ' discarded' : '')] : []), s.recorded, s.label].filter(Boolean).join(' · '));
     $('live').hidden = !index.live;
     // The level of confidence has a few words for each doubt; all of a doubt is there on demand.
     // A run's doubt ends with its reason: one of the two is said, and that is the reason where it leaves no answer.
@@ -288,7 +288,7 @@
         ...s.points.flatMap(p => [el('dt', {}, 'point'), el('dd', {}, p.name + ' (' + p.kind + '): ' + plural(p.visits, 'visit') + (p.visits ? '' : ' – never visited'), warnings(p.warnings))]),
         ...s.latencies.flatMap(l => [el('dt', {}, 'latency'), el('dd', {}, l.name + ', from ' + l.begin + ': ' + plural(l.matched, 'measured request'), warnings(l.warnings))]),
         el('dt', {}, 'delays'), el('dd', {}, s.summary.delay.toFixed(0) + '% of the time; whatif itself took ' + s.summary.own_cpu.toFixed(1) + '% of a core'),
-        ...Object.entries(s.summary.set_aside).flatMap(([why, n]) => [el('dt', {}, 'set aside'), el('dd', {}, n + ': ' + why)])));
+        ...Object.entries(s.summary.set_aside).flatMap(([why, n]) => [el('dt', {}, 'discarded'), el('dd', {}, n + ': ' + why)])));
       const minor = s.warnings.filter(w => !w.level);
       if (minor.length) parts.push(el('h3', {}, 'Notes'), el('ul', {}, ...minor.map(w => el('li', {}, w.text))));
     });
@@ -337,7 +337,7 @@
       ...(u.func && u.func !== u.name ? [el('dt', {}, 'function'), el('dd', {}, narrow('func', u.func))] : []),
       ...(place ? [el('dt', {}, 'file'), el('dd', {}, narrow('file', u.file), u.line ? ':' + u.line : '')] : []),
       ...(u.binary ? [el('dt', {}, 'binary'), el('dd', {}, narrow('binary', u.binary))] : []),
-      ...index.sides.flatMap((s, i) => [el('dt', {}, compared ? (i ? 'before' : 'now') : 'data'), el('dd', {}, u.share[i].toFixed(1) + '% of the CPU time, ' + plural(u.samples[i], 'sample') + ', ' + plural(u.tried[i], 'experiment') + (u.set_aside[i] ? ', ' + u.set_aside[i] + ' set aside' : '')),
+      ...index.sides.flatMap((s, i) => [el('dt', {}, compared ? (i ? 'before' : 'now') : 'data'), el('dd', {}, u.share[i].toFixed(1) + '% of the CPU time, ' + plural(u.samples[i], 'sample') + ', ' + plural(u.tried[i], 'experiment') + (u.set_aside[i] ? ', ' + u.set_aside[i] + ' discarded' : '')),
         ...(d && d.sides[i] && (d.sides[i].effects[0].estimate || []).length ? [el('dt', {}, 'estimates'), el('dd', { class: 'basis' }, (d.sides[i].effects[0].basis === 'both' ? '' : 'not tested: ') + s.recorded)] : []),
         ...(u.waits && u.waits[i] ? [el('dt', {}, compared ? (i ? 'waited before' : 'waits now') : 'waits'), el('dd', { class: 'waiting' }, u.waits[i] + ' of the time, added up over the threads')] : [])])));
     if (failed) out.push(el('p', { class: 'hopeless' }, failed));
@@ -387,7 +387,7 @@
         return el('tr', {}, el('th', { scope: 'row' }, s + '%'), el('td', {}, l && !l.ci ? l.gain.toFixed(1) + ' (not known)' : gainWords(l)), el('td', {}, l && l.raw_gain != null ? l.raw_gain.toFixed(1) : '–'), el('td', {}, l ? String(l.experiments) : '–'), estimate.length ? el('td', {}, x ? '~' + gainWords(x) : '–') : null);
       })));
   };
-  const experiments = s => el('table', { class: 'numbers' }, el('caption', { class: 'sr' }, 'The experiments with this unit'), head('run', 'no.', 'at', 'speed-up', 'visits', 'each', 'gain', 'set aside'),
+  const experiments = s => el('table', { class: 'numbers' }, el('caption', { class: 'sr' }, 'The experiments with this unit'), head('run', 'no.', 'at', 'speed-up', 'visits', 'each', 'gain', 'discarded'),
     el('tbody', {}, ...s.experiments.map(([run, n, at, speedup, visits, period, gain, aside]) => el('tr', {}, el('td', {}, String(run)), el('td', {}, String(n)), el('td', {}, at.toFixed(2) + ' s'), el('td', {}, speedup + '%'), el('td', {}, String(visits)), el('td', {}, period || '–'), el('td', {}, gain == null ? '–' : gain.toFixed(1) + '%'), el('td', {}, aside))),
       s.more ? el('tr', {}, el('td', { colspan: 8 }, 'and ' + s.more + ' more')) : ''));
 
