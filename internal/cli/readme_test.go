@@ -171,8 +171,10 @@ func table(command string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*1 +\S+:\d+ .*`)
 }
 
-// foundUnits is what a run says that found units and had no time to try one, as on a busy machine in a second and a half.
-var foundUnits = regexp.MustCompile(`(?s)this run tells no gain: no unit was tried.*never tried: \d+ units?, the largest `)
+// foundUnits is what a run says that found units and had no time to try one, as in a second and a half on a busy
+// machine.
+var foundUnits = regexp.MustCompile(`(?s)this run tells no gain: no unit was tried.*never tried: \d+ units?, ` +
+	`the largest `)
 
 // says has patterns for the output of the commands that compare the profiles in town.
 var says = map[string]*regexp.Regexp{

@@ -78,7 +78,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// accessible is the page as a screen reader sees it: a line for each thing with a role, its name and what is said of it.
+// accessible is the page as a screen reader sees it: a line for each thing with a role, its name and what it says.
 func accessible(b *tab) string {
 	var tree accessibility.GetFullAXTreeResult
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) (err error) {

@@ -202,7 +202,8 @@ func (p *Page) rows(v *view) *rows {
 func (p *Page) row(v *view, s, i int, first *analyze.Effect) *row {
 	r := &row{Verdict: first.Verdict, Basis: first.Basis(), Visited: !first.NeverVisited, Words: report.Words(first),
 		Experiments: first.Experiments, Warnings: judgedWarnings(first.Warnings)}
-	if r.Refused = first.Basis() == analyze.Nothing && first.Refused != "" && p.results[s].Targets[i].Tried == 0; r.Refused {
+	r.Refused = first.Basis() == analyze.Nothing && first.Refused != "" && p.results[s].Targets[i].Tried == 0
+	if r.Refused {
 		r.Words = report.Clean(r.Words + ": " + first.Refused)
 	}
 	r.Spark[0], r.Spark[1] = v.sparks.Paths(first)

@@ -229,10 +229,9 @@ func toy(t *testing.T, seconds string) (vm *VM, wait func() string) {
 // loaded loads the agent, as soon as the VM is ready.
 func loaded(t *testing.T, vm *VM) *Agent {
 	t.Helper()
-	for {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(look) {
 		a, err := vm.Load()
-		if errors.Is(err, ErrEarly) || errors.Is(err, ErrSilent) {
-			time.Sleep(look)
+		if (errors.Is(err, ErrEarly) || errors.Is(err, ErrSilent)) && time.Now().Before(end) {
 			continue
 		}
 		if err != nil {
