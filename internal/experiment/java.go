@@ -117,6 +117,8 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 	case a.err == nil:
 		m.forgetFile()
 		m.missed, m.looked = 0, time.Time{}
+	case errors.Is(a.err, jvm.ErrEnded):
+		j.refused = true
 	case errors.Is(a.err, jvm.ErrSilent), errors.Is(a.err, jvm.ErrEarly) && time.Since(j.first) < startsWithin:
 		j.unknown, j.next = true, time.Now().Add(askAgain)
 		t.log.Debug(a.err.Error())
@@ -149,7 +151,7 @@ func (j *javaVM) dropAgent() {
 	j.agent, j.refused = nil, true
 }
 
-// lastAnswer is how long whatif waits at its end for a VM that is writing.
+// lastAnswer is how long whatif waits at its end for a VM that is being asked.
 const lastAnswer = time.Second
 
 // forgetJava ends the agent in a VM, or removes what the VM has written only because whatif asked it to.
@@ -163,14 +165,11 @@ func (t *unitTable) forgetJava(m *maker) {
 		j.dropAgent()
 	}
 	if j.asked != nil {
-		select {
-		case a := <-j.asked:
-			if a.agent != nil {
-				a.agent.Close()
-			}
-		case <-time.After(lastAnswer):
-			return // it is still in use
+		giveUp := time.AfterFunc(lastAnswer, j.Abandon)
+		if a := <-j.asked; a.agent != nil {
+			a.agent.Close()
 		}
+		giveUp.Stop()
 	}
 	if j.noAgent && !j.hadMap {
 		if err := j.RemoveMap(); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -19,6 +19,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,10 @@ type VM struct {
 	inner   int      // its number in its own namespace
 	uid     uint32   // its user, as seen here
 	root    *os.File // its root directory, also when it is gone
+
+	mu        sync.Mutex
+	conn      int // the connection on which it is being asked; negative: none
+	abandoned bool
 }
 
 // Open prepares to ask a process. inner is its number in its own namespace, uid the user to which its files belong.
@@ -41,7 +46,32 @@ func Open(process, inner int, uid uint32) (*VM, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root directory of the Java VM %d: %w", process, err)
 	}
-	return &VM{process, inner, uid, os.NewFile(uintptr(fd), "root")}, nil
+	return &VM{process: process, inner: inner, uid: uid, root: os.NewFile(uintptr(fd), "root"), conn: -1}, nil
+}
+
+// Abandon ends what another goroutine asks the VM, and all later questions: they fail soon, and leave nothing behind.
+func (v *VM) Abandon() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.abandoned = true
+	if v.conn >= 0 {
+		_ = unix.Shutdown(v.conn, unix.SHUT_RDWR)
+	}
+}
+
+func (v *VM) isAbandoned() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.abandoned
+}
+
+// use lets Abandon end a connection; negative: there is none any more.
+func (v *VM) use(conn int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.conn = conn; conn >= 0 && v.abandoned {
+		_ = unix.Shutdown(conn, unix.SHUT_RDWR)
+	}
 }
 
 // Close gives the VM up. No other call may be under way.
@@ -49,10 +79,11 @@ func (v *VM) Close() error { return v.root.Close() }
 
 // Errors of VMs that cannot be asked.
 var (
-	ErrDisabled = errors.New("attaching is switched off (-XX:+DisableAttachMechanism, or -Xrs)")
+	ErrDisabled = errors.New("attaching is switched off (-XX:+DisableAttachMechanism)")
 	ErrOld      = errors.New("this Java does not write down its code: Java 17 and later do")
 	ErrSilent   = errors.New("the VM does not answer")
 	ErrEarly    = errors.New("the VM has no handler for that, or is not ready yet")
+	ErrEnded    = errors.New("the VM has ended")
 )
 
 const (
@@ -129,8 +160,10 @@ func (v *VM) ask(command ...string) (string, error) {
 	if err != nil || int(peer.Pid) != v.process {
 		return "", openfile.ErrPlanted
 	}
+	v.use(fd)
+	defer v.use(-1) // before the connection is closed
 	if _, err := conn.WriteString(request); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	reply, err := io.ReadAll(io.LimitReader(conn, longestReply))
 	if errors.Is(err, unix.EAGAIN) || err == nil && len(reply) == 0 {
@@ -146,6 +179,9 @@ func (v *VM) wakeListener() (*openfile.Found, error) {
 		return nil, err
 	}
 	defer unix.Close(handle)
+	if hasEnded(handle, 0) { // which has no handlers either
+		return nil, ErrEnded
+	}
 	if err := v.listens(); err != nil {
 		return nil, err
 	}
@@ -157,13 +193,22 @@ func (v *VM) wakeListener() (*openfile.Found, error) {
 	if err := unix.PidfdSendSignal(handle, unix.SIGQUIT, nil, 0); err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(answerWithin); time.Now().Before(end); time.Sleep(look) {
+	for end := time.Now().Add(answerWithin); time.Now().Before(end) && !v.isAbandoned(); {
 		socket, err := openfile.OwnSocket(v.uid, v.rootPath(), v.socket())
 		if !errors.Is(err, os.ErrNotExist) {
 			return socket, err
 		}
+		if hasEnded(handle, look) {
+			return nil, ErrEnded
+		}
 	}
 	return nil, ErrSilent
+}
+
+// hasEnded waits for a process, by its pidfd.
+func hasEnded(handle int, within time.Duration) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, int(within.Milliseconds()))
+	return err == nil && n > 0
 }
 
 // listens tells whether SIGQUIT means to the VM what it is to mean: its handler is there, and looks for the file.
@@ -175,12 +220,17 @@ func (v *VM) listens() error {
 		}
 		return string(text)
 	}
+	ownSignals := false
 	for _, words := range []string{read("cmdline"), read("environ")} {
 		for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == 0 || r == ' ' || r == '=' }) {
-			if word == "-XX:+DisableAttachMechanism" || word == "-Xrs" || word == "-XX:+ReduceSignalUsage" {
+			if word == "-XX:+DisableAttachMechanism" {
 				return ErrDisabled
 			}
+			ownSignals = ownSignals || word == "-Xrs" || word == "-XX:+ReduceSignalUsage"
 		}
+	}
+	if ownSignals { // SIGQUIT is the program's. Such a VM makes its socket by itself, soon after its start.
+		return ErrEarly
 	}
 	if !catches(read("status"), unix.SIGQUIT) {
 		return ErrEarly

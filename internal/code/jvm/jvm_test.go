@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -119,6 +120,30 @@ func TestNoHandler(t *testing.T) {
 	}
 }
 
+// TestOwnSignals: where SIGQUIT is the program's it is never sent, whatever handles it.
+func TestOwnSignals(t *testing.T) {
+	const script = "trap 'exit 3' QUIT; echo ready; while :; do sleep 0.01; done"
+	for flag, want := range map[string]error{"-Xrs": ErrEarly, "-XX:+DisableAttachMechanism": ErrDisabled} {
+		program := exec.Command("sh", "-c", script, flag)
+		out, err := program.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := program.Start(); err != nil {
+			t.Fatal(err)
+		}
+		io.ReadAtLeast(out, make([]byte, 6), 6)
+		vm := opened(t, program.Process.Pid, 1<<23+3, uint32(os.Getuid()))
+		if _, err := vm.ask("load"); !errors.Is(err, want) {
+			t.Errorf("%s: %v", flag, err)
+		}
+		program.Process.Kill()
+		if program.Wait(); program.ProcessState.ExitCode() == 3 {
+			t.Errorf("%s: it got SIGQUIT", flag)
+		}
+	}
+}
+
 func TestRemoveMap(t *testing.T) {
 	vm := opened(t, os.Getpid(), 1<<23+2, uint32(os.Getuid()))
 	if vm.HasMap() {
@@ -134,6 +159,66 @@ func TestRemoveMap(t *testing.T) {
 		t.Error(err)
 	}
 	if err := vm.RemoveMap(); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+}
+
+// TestAbandon: a VM that never answers is not waited for once it is given up, and nothing of the agent stays.
+func TestAbandon(t *testing.T) {
+	vm := opened(t, os.Getpid(), os.Getpid(), uint32(os.Getuid()))
+	os.Remove(vm.socket())
+	l, err := net.Listen("unix", vm.socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	begun := time.Now()
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		io.ReadAtLeast(c, make([]byte, 100), 5) // it is being asked now
+		vm.Abandon()
+		io.Copy(io.Discard, c)
+	}()
+	if _, err := vm.Load(); !errors.Is(err, ErrSilent) {
+		t.Error(err)
+	}
+	if _, err := vm.Load(); !errors.Is(err, ErrSilent) {
+		t.Errorf("asked again: %v", err)
+	}
+	if took := time.Since(begun); took > answerWithin/2 {
+		t.Errorf("that took %v", took)
+	}
+	if left, err := filepath.Glob("/tmp/" + nameOfAgent() + "*"); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestEnded: a process that has ended, and was not waited for, has no handlers. It is not a VM that is not ready yet.
+func TestEnded(t *testing.T) {
+	cmd := exec.Command("cat")
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	vm := opened(t, cmd.Process.Pid, cmd.Process.Pid, uint32(os.Getuid()))
+	input.Close()
+	handle, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(handle)
+	if !hasEnded(handle, 10*time.Second) {
+		t.Fatal("the process runs on")
+	}
+	if _, err := vm.ask("load"); !errors.Is(err, ErrEnded) {
 		t.Error(err)
 	}
 }
