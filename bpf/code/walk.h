@@ -76,6 +76,14 @@ static __always_inline u32 rule_of_place(const struct place *place, u64 address,
 	return RULES_PENDING;
 }
 
+/* Generated code has the rule that user space has given with its unit, or frame pointers. */
+static __always_inline u32 rule_of_generated(const struct place *place)
+{
+	struct table *known = bpf_map_lookup_elem(&tables, place);
+
+	return known && known->rows ? rule_in(known->first, known->rows, 0) : RULES_FRAME_POINTER;
+}
+
 static __always_inline bool is_unit(u32 unit)
 {
 	return unit != UNIT_PENDING && (unit & UNIT_NUMBER) != UNIT_NONE;
@@ -143,7 +151,6 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 		code->unit = UNIT_NONE;
 		code->rule = rule_of_place(&m.place, address, &unitless);
 	} else if (!m.place.inode) {
-		/* Generated code has frame pointers, or nothing. */
 		code->rule = RULES_FRAME_POINTER;
 		code->unit = UNIT_NONE;
 		if (m.executable) { /* else the stack was followed to no code */
@@ -151,6 +158,7 @@ SUBPROGRAM int code_at(u64 space, u64 address, u64 stamp, struct code *code)
 			m.place.offset = address;
 			m.place.dev = NUMBER_GENERATED;
 			code->unit = unit_of_place(&m.place, address);
+			code->rule = rule_of_generated(&m.place);
 		}
 	} else {
 		code->unit = unit_of_place(&m.place, address);

@@ -272,7 +272,7 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 		return wrongLine("%d progress points, those of latencies included, %d are possible", points, experiment.MaxPoints)
 	case !slices.Contains([]string{"line", "func", "func-self", "file", "binary"}, r.unit):
 		return wrongLine("--unit %s: a unit is a line, func, func-self, file or binary", r.unit)
-	case r.javaAgent != "on" && r.javaAgent != "off":
+	case !slices.Contains([]string{"", "on", "off"}, r.javaAgent): // whatif units has no such flag
 		return wrongLine("--java-agent %s: it is on or off", r.javaAgent)
 	case r.period < 100*time.Microsecond || r.period > 100*time.Millisecond:
 		return wrongLine("--period %v is not between 100us and 100ms", r.period)

@@ -135,6 +135,9 @@ func (t *unitTable) makerOf(e ledger.Event) *maker {
 
 // setGenerated tells the kernel side what the code at a place is.
 func (t *unitTable) setGenerated(m *maker, p ledger.Place, a madeAnswer) error {
+	if m.java != nil {
+		t.setFrame(m, p, a) // first: when the unit is known, the kernel side keeps both
+	}
 	if a.body == nil {
 		return t.ledger.SetPlace(p, ledger.Code{})
 	}
@@ -300,7 +303,7 @@ func (s sized) Size() (int64, error) {
 // forgetMaker gives back what a process has taken that is gone.
 func (t *unitTable) forgetMaker(m *maker) {
 	for p := range m.answers {
-		if err := t.ledger.ForgetPlace(p); err != nil {
+		if err := errors.Join(t.ledger.ForgetPlace(p), t.ledger.ForgetTable(p)); err != nil {
 			t.log.Debug(err.Error())
 		}
 	}

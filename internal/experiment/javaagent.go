@@ -2,11 +2,16 @@ package experiment
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"whatif/internal/code/jit"
 	"whatif/internal/code/jvm"
+	"whatif/internal/code/unwind"
+	"whatif/internal/ledger"
 )
 
 // javaAgent is the connection to the agent in a Java VM. A goroutine of its own reads what the agent tells, so that
@@ -160,4 +165,37 @@ func (t *unitTable) ask(m *maker, command byte, methods ...uint64) {
 	if err := m.java.agent.Ask(command, methods...); err != nil {
 		t.log.Debug("asking the agent", "process", m.process, "error", err)
 	}
+}
+
+// setFrame tells the kernel side how the caller of compiled Java code is found. What it cannot tell is as without it.
+func (t *unitTable) setFrame(m *maker, p ledger.Place, a madeAnswer) {
+	rule, known := frameOf(m.process, a)
+	set := t.ledger.ForgetTable
+	if known {
+		set = func(p ledger.Place) error { return t.ledger.SetRule(p, rule) }
+	}
+	if err := set(p); err != nil {
+		t.log.Debug(err.Error(), "process", m.process)
+	}
+}
+
+// frameOf reads the code around an address from the process.
+func frameOf(process int, a madeAnswer) (r unwind.Rule, known bool) {
+	if runtime.GOARCH != "amd64" || a.body == nil || !a.body.HasFrame() {
+		return r, false
+	}
+	begin, here := make([]byte, jit.MostPrologue), make([]byte, jit.MostHere)
+	return jit.FrameRule(readMemory(process, a.body.Begin(), begin), readMemory(process, a.address, here),
+		a.address-a.body.Begin())
+}
+
+// readMemory reads as much of a process's memory as there is.
+func readMemory(process int, at uint64, into []byte) []byte {
+	local := []unix.Iovec{{Base: &into[0], Len: uint64(len(into))}}
+	remote := []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}
+	n, err := unix.ProcessVMReadv(process, local, remote, 0)
+	if err != nil {
+		return nil
+	}
+	return into[:n]
 }

@@ -39,6 +39,7 @@ type TableRows struct {
 	rules   *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule
 	rows    *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow
 	numbers map[unwind.Rule]uint16 // of the rules
+	alone   map[unwind.Rule]uint32 // rows that are a table, by their rule
 	used    int                    // of rows
 }
 
@@ -46,9 +47,11 @@ type TableRows struct {
 func NewTableRows(
 	rules *[bpf.LedgerLimitMAX_RULES]bpf.LedgerRule, rows *[bpf.LedgerLimitMAX_ROWS]bpf.LedgerRow,
 ) *TableRows {
-	t := &TableRows{rules: rules, rows: rows, numbers: make(map[unwind.Rule]uint16), used: reserved}
+	t := &TableRows{
+		rules: rules, rows: rows, numbers: make(map[unwind.Rule]uint16), alone: make(map[unwind.Rule]uint32), used: reserved,
+	}
 	for i, r := range []unwind.Rule{rulesUnknown: {}, rulesFramePointer: {Kind: unwind.FramePointer}} {
-		t.numbers[r] = uint16(i)
+		t.numbers[r], t.alone[r] = uint16(i), uint32(i)
 		t.rules[i] = kernelRule(r)
 		t.rows[i] = bpf.LedgerRow{Rule: uint16(i)}
 	}
@@ -59,9 +62,10 @@ func NewTableRows(
 func (t *TableRows) Put(rows []Row) (bpf.LedgerTable, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(rows) == 1 && rows[0].Offset == 0 {
-		if n, known := t.numbers[rows[0].Rule]; known && n < reserved {
-			return bpf.LedgerTable{First: uint32(n), Rows: 1}, nil
+	isAlone := len(rows) == 1 && rows[0].Offset == 0
+	if isAlone {
+		if first, known := t.alone[rows[0].Rule]; known {
+			return bpf.LedgerTable{First: first, Rows: 1}, nil
 		}
 	}
 	unknown := bpf.LedgerTable{First: rulesUnknown, Rows: 1}
@@ -84,6 +88,9 @@ func (t *TableRows) Put(rows []Row) (bpf.LedgerTable, error) {
 		}
 		t.rows[t.used] = bpf.LedgerRow{Offset: r.Offset, Rule: n}
 		t.used++
+	}
+	if isAlone && err == nil {
+		t.alone[rows[0].Rule] = table.First
 	}
 	return table, err
 }
@@ -109,6 +116,11 @@ func (k *knownCode) SetTable(page Place, rows []Row, unitless bool) error {
 		return fmt.Errorf("giving the kernel a table of %d rows: %w", len(rows), err)
 	}
 	return full
+}
+
+// SetRule says how the caller is found at a place in generated code. Without it, it is by the frame pointer.
+func (k *knownCode) SetRule(p Place, r unwind.Rule) error {
+	return k.SetTable(p, []Row{{Rule: r}}, false)
 }
 
 // ForgetTable makes the kernel side ask about a page again, because there is no answer now.

@@ -57,7 +57,7 @@ final class Bench {
     }
     progress = new RandomAccessFile("/dev/null", "r");
     String known = System.getenv("WHATIF_STEPS");
-    steps = known == null ? measured() : Math.max(1, Long.parseLong(known) * 4 / 5);
+    steps = known == null || known.isEmpty() ? measured() : Math.max(1, Long.parseLong(known) * 4 / 5);
   }
 
   /** How many steps take a microsecond: by the fastest of some short loops, once they are compiled. As in bench.h. */
@@ -70,7 +70,7 @@ final class Bench {
       best = Math.min(best, System.nanoTime() - begin);
     }
     String scale = System.getenv("WHATIF_CALIBRATION");
-    return Math.max(1, Math.round(lap * 1000.0 / best * (scale == null ? 1 : Double.parseDouble(scale))));
+    return Math.max(1, Math.round(lap * 1000.0 / best * (scale == null || scale.isEmpty() ? 1 : Double.parseDouble(scale))));
   }
 
   /** As many steps as take so many microseconds. */
