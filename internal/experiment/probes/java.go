@@ -268,11 +268,7 @@ func (j *java) load(process int) (*javaVM, error) {
 	case j.counters.off:
 		return nil, errOldKernel
 	}
-	inner, err := target.InnerOf(process)
-	if err != nil {
-		return nil, err
-	}
-	vm, err := jvm.Open(process, inner.PID, inner.UID)
+	vm, err := jvm.Open(process)
 	if err != nil {
 		return nil, err
 	}
@@ -355,8 +351,7 @@ func (j *java) candidates(loaded []jvm.Loaded) (signatures []string) {
 	for i, spec := range j.specs {
 		n := len(signatures)
 		for _, l := range loaded {
-			name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(l.Signature, "L"), ";"), "/", ".")
-			if spec.MayHaveJava(name, l.Source) {
+			if spec.MayHaveJava(jvm.ClassOf(l.Signature), l.Source) {
 				signatures = append(signatures, l.Signature)
 			}
 		}
@@ -446,7 +441,7 @@ func (j *java) found(i int, v *javaVM, class string, found point.InJavaClass) {
 	j.mu.Lock()
 	f, spec := j.finds[i], j.specs[i]
 	for _, m := range found.Methods {
-		f.methods[jvm.Frame{Signature: "L" + strings.ReplaceAll(class, ".", "/") + ";", Method: m}] = true
+		f.methods[jvm.Frame{Signature: jvm.SignatureOf(class), Method: m}] = true
 	}
 	key := strconv.Itoa(v.process) + " " + class
 	known := f.classes[key]
@@ -494,10 +489,9 @@ func (j *java) sayOld(v *javaVM, old []jvm.Frame) {
 		if at < 0 {
 			continue
 		}
-		class := strings.TrimSuffix(strings.TrimPrefix(old[at].Signature, "L"), ";")
 		j.counters.warnOf("progress point %s: a thread of process %d was in %s.%s when whatif attached, and goes on with "+
 			"the method as it was: the point counts from the method's next call on. Name a method that it calls, or start "+
-			"the program with whatif run", spec.Name, v.process, strings.ReplaceAll(class, "/", "."), old[at].Method)
+			"the program with whatif run", spec.Name, v.process, jvm.ClassOf(old[at].Signature), old[at].Method)
 	}
 }
 
