@@ -92,6 +92,24 @@ func nothingToGain(none, unsure, estimated int, recorded bool) (kind, text strin
 	return "unsure", "No unit was tried yet."
 }
 
+// better says whether an effect is a better answer than the best so far: units that help come before those that harm.
+func better(e, best *analyze.Effect) bool {
+	slope := func(e *analyze.Effect) analyze.Estimate {
+		if g, ok := e.EstimateAt(100); ok && e.Basis() == analyze.Estimated {
+			g.Low, g.High = g.Low/100, g.High/100 // at 100%, as a slope
+			return g
+		}
+		return e.Slope
+	}
+	switch e.Verdict {
+	case analyze.Faster:
+		return best == nil || best.Verdict != analyze.Faster || slope(e).Low > slope(best).Low
+	case analyze.Slower:
+		return best == nil || best.Verdict == analyze.Slower && slope(e).High < slope(best).High
+	}
+	return false
+}
+
 func were(n int) string {
 	if n == 1 {
 		return "1 unit was tried"
