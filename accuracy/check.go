@@ -10,7 +10,7 @@ import (
 var limits = struct {
 	mean     float64          // error over the suite
 	crossing float64          // error over programs that are all of this kind
-	made     float64          // error over programs whose code is all made while they run
+	made     float64          // error over programs with code that is made while they run
 	program  map[kind]float64 // mean error of one program
 	zero     float64          // error at any level of a program with a truth of 0
 	coverage float64          // share of the 95% intervals that contain the truth

@@ -16,7 +16,8 @@ const progressCall = "syscall:lseek"
 // nodeOptions make Node write down lines, into its working directory.
 var nodeOptions = []string{"--perf-prof"}
 
-// madeAtRunTime lists programs whose code is made while they run: in Java (the group jvm), JavaScript and Erlang (jit).
+// madeAtRunTime lists programs with code that is made while they run: in Java (the group jvm), JavaScript and Erlang
+// (jit).
 func madeAtRunTime() []program {
 	group := []program{
 		{name: "java_join", source: "Join.java", target: "func:jvm.Join.parse", model: []float64{25, 33, 33, 33}},

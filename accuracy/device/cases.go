@@ -25,7 +25,7 @@ type class struct {
 	ratio float64
 }
 
-// classes are those whose speed is another one.
+// classes are those with another speed.
 func (m machine) classes() (all []class) {
 	for _, c := range []class{{"cpu", m.cpu}, {"disk", m.disk}, {"net", m.net}} {
 		if c.ratio != 0 {

@@ -3,9 +3,9 @@
 //	go run ./accuracy/device [-rounds 3] [-seconds 1] [-record 5s] [-tries 10] [-only lu_net] [-whatif bin/whatif]
 //
 // The programs are those of elsewhere.c. Most devices are made by the program itself, which does as much more of a
-// class of time as takes so much longer; one is a loopback whose queue (tbf, in a network namespace of its own) really
-// has less bandwidth. The truth is what the program gains on the device when its target is really shrunk, by runs in
-// turns. The answer without --device, what a profile made here says, stands beside.
+// class of time as takes so much longer; one is a loopback that really has less bandwidth, by a queue (tbf) in a
+// network namespace of its own. The truth is what the program gains on the device when its target is really shrunk, by
+// runs in turns. The answer without --device, what a profile made here says, stands beside.
 //
 // The normal sequence: [study.measure] for each device, then [write].
 package main

@@ -65,6 +65,17 @@ func defineProcesses(f *flags, how *experiment.Attach, names *list) {
 	f.BoolVar(&how.Children, "children", false, "also the descendants that the processes have already")
 }
 
+// namesProcesses tells whether flags or operands name processes that run already, and not a program or a file. Then it
+// completes how with them.
+func namesProcesses(how *experiment.Attach, names list, operands []string) (yes bool, err error) {
+	if len(names) == 0 && how.Cgroup == "" && (len(operands) == 0 || !isNumber(operands[0])) {
+		return false, nil
+	}
+	how.Names = names
+	how.PIDs, err = attachedPIDs(nil, operands)
+	return true, err
+}
+
 // attachedPIDs reads the operands, which are numbers of processes. Other profilers take a process with -p, so a point
 // that is a number is an error with a hint.
 func attachedPIDs(points, operands []string) (pids []int, err error) {

@@ -215,9 +215,10 @@ func TestWrongDevices(t *testing.T) {
 		{"--device phone", 125, "the machine that was recorded, h, has not been measured", "whatif device --name h"},
 		{"--device phone --host cpu=2", 125, "--host cpu=2 has only ratios", "whatif device"},
 		{"--host " + here, 2, "--host without --device", ""},
+		{"--format svg --device cpu=0.5", 2, "--device is for --format text and json", ""},
 	} {
 		for _, command := range []string{"ask", "report"} {
-			if command == "ask" && strings.HasPrefix(c.args, "--host") {
+			if command == "ask" && !strings.HasPrefix(c.args, "--device") {
 				continue
 			}
 			var stdout, stderr bytes.Buffer

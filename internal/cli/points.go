@@ -50,15 +50,15 @@ func pointsCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	running, err := namesProcesses(&p.attach, p.names, args)
+	if err != nil {
+		return 0, err
+	}
 	usage := "usage: " + usageOf("points")
 	switch {
 	case p.duration < 0:
 		return 0, wrongLine("--duration cannot be negative")
-	case len(p.names) > 0 || p.attach.Cgroup != "" || len(args) > 0 && isNumber(args[0]):
-		p.attach.Names = p.names
-		if p.attach.PIDs, err = attachedPIDs(nil, args); err != nil {
-			return 0, err
-		}
+	case running:
 		return p.see(ctx, sh, sh.stdout, experiment.Config{Attach: &p.attach, Duration: cmp.Or(p.duration, seenTime)})
 	case len(args) == 0:
 		return 0, hint.New(wrongLine("missing argument"), usage)

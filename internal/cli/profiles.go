@@ -21,8 +21,7 @@ const mixedText = "merge runs of different builds of the program (default: only 
 
 func (p *profilesFlags) define(f *flags) {
 	f.Var(&p.paths, "source-path", sourcePathText)
-	f.BoolVar(&p.mixed, "mixed", false,
-		mixedText)
+	f.BoolVar(&p.mixed, "mixed", false, mixedText)
 }
 
 // read reads profiles. It leaves out runs of builds other than the latest, unless --mixed is given. The warnings say

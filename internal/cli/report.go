@@ -16,71 +16,88 @@ import (
 	"whatif/internal/report"
 )
 
-func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
-	f := newFlags("report")
-	name := f.String("format", "text", "`"+formatNames()+"`")
-	output := f.String("output", "", "write to `FILE` (default: stdout)")
+// reportFlags are the flags of whatif report.
+type reportFlags struct {
+	format, output, point, unit, against string
+
+	top      int
+	verbose  bool
+	on       elsewhere
+	profiles profilesFlags
+}
+
+func (r *reportFlags) define(f *flags) {
+	f.StringVar(&r.format, "format", "text", "`"+formatNames()+"`")
+	f.StringVar(&r.output, "output", "", "write to `FILE` (default: stdout)")
 	f.short("o", "output")
-	top := f.Int("top", 20, "show only the `N` units that rank first; 0: all")
-	point := f.String("point", "", "show only the progress point `NAME`")
-	unit := f.String("unit", "", "of an SVG: all curves of the unit `NAME`")
-	verbose := f.Bool("verbose", false, "in text: where each run was made, of which build, and what measuring took")
-	against := f.String("compare", "", "in HTML: show the profile `FILE` beside it, from before a change")
+	f.IntVar(&r.top, "top", 20, "show only the `N` units that rank first; 0: all")
+	f.StringVar(&r.point, "point", "", "show only the progress point `NAME`")
+	f.StringVar(&r.unit, "unit", "", "of an SVG: all curves of the unit `NAME`")
+	f.BoolVar(&r.verbose, "verbose", false, "in text: where each run was made, of which build, and what measuring took")
+	f.StringVar(&r.against, "compare", "", "in HTML: show the profile `FILE` beside it, from before a change")
 	f.short("v", "verbose")
 	f.colored()
-	var on elsewhere
-	on.define(f)
-	var profiles profilesFlags
-	profiles.define(f)
+	r.on.define(f)
+	r.profiles.define(f)
+}
+
+// check refuses flags that do nothing with the format.
+func (r *reportFlags) check(f *flags, form *format) error {
+	switch {
+	case r.unit != "" && form.name != "svg":
+		return wrongLine("--unit is for --format svg")
+	case r.verbose && form.name != "text":
+		return wrongLine("--verbose is for --format text")
+	case form.whole() && (f.given("top") || r.point != ""):
+		return wrongLine("--top and --point do nothing with --format %s: all is in it", form.name)
+	case r.against != "" && form.name != "html":
+		return wrongLine("--compare is for --format html")
+	case r.on.device != "" && form.name != "text" && form.name != "json":
+		return wrongLine("--device is for --format text and json: the others are about the machine of the profile")
+	case r.top < 0:
+		return wrongLine("--top cannot be negative")
+	}
+	return r.on.check()
+}
+
+func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
+	f := newFlags("report")
+	var r reportFlags
+	r.define(f)
 	files, err := parse(sh, f, args, 0, -1)
 	if err != nil {
 		return 0, err
 	}
-	form, err := formatNamed(*name)
+	form, err := formatNamed(r.format)
 	if err != nil {
 		return 0, err
 	}
-	switch {
-	case *unit != "" && form.name != "svg":
-		return 0, wrongLine("--unit is for --format svg")
-	case *verbose && form.name != "text":
-		return 0, wrongLine("--verbose is for --format text")
-	case form.whole() && (f.given("top") || *point != ""):
-		return 0, wrongLine("--top and --point do nothing with --format %s: all is in it", form.name)
-	case *against != "" && form.name != "html":
-		return 0, wrongLine("--compare is for --format html")
-	case on.device != "" && !form.hasEstimates():
-		return 0, wrongLine("--device is for --format text and json: the others show experiments")
-	}
-	if err := on.check(); err != nil {
+	if err := r.check(f, &form); err != nil {
 		return 0, err
 	}
-	if *top < 0 {
-		return 0, wrongLine("--top cannot be negative")
-	}
 	if form.name == "html" {
-		page, err := profiles.page(files, *against)
+		page, err := r.profiles.page(files, r.against)
 		if err != nil {
 			return 0, err
 		}
-		return 0, sh.writeTo(*output, page.WriteHTML)
+		return 0, sh.writeTo(r.output, page.WriteHTML)
 	}
 	if len(files) == 0 {
 		files = []string{defaultOutput}
 	}
-	runs, doubts, err := profiles.read(files)
+	runs, doubts, err := r.profiles.read(files)
 	if err != nil {
 		return 0, err
 	}
-	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && *unit != ""})
+	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && r.unit != ""})
 	in := &input{runs: runs, result: result,
-		opt: report.Options{Top: *top, Point: *point, Unit: *unit, Verbose: *verbose}}
+		opt: report.Options{Top: r.top, Point: r.point, Unit: r.unit, Verbose: r.verbose}}
 	if form.hasEstimates() {
-		moved, err := sourcePaths(profiles.paths)
+		moved, err := sourcePaths(r.profiles.paths)
 		if err != nil {
 			return 0, usageError{err}
 		}
-		if err := in.addEstimates(&on, moved); err != nil {
+		if err := in.addEstimates(&r.on, moved); err != nil {
 			return 0, fmt.Errorf("reporting: %w", explainRecording(err))
 		}
 	}
@@ -88,7 +105,7 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if form.forPrograms() && !f.given("top") {
 		in.opt.Top = 0
 	}
-	return 0, sh.writeTo(*output, func(w io.Writer) error {
+	return 0, sh.writeTo(r.output, func(w io.Writer) error {
 		in.opt = sh.terminalOptions(w, in.opt)
 		return form.write(w, in)
 	})

@@ -87,7 +87,7 @@ func (r *runFlags) define(f *flags, withoutPoints string) {
 func (r *runFlags) definePoints(f *flags, withoutPoints string) {
 	f.Var(&r.points, "point",
 		"count visits of the progress point `[NAME=]SPEC`, repeatable; SPEC is one of\n"+
-			"  func:NAME (NAME may have a *), func:NAME%return\n"+
+			"  func:NAME (NAME may have a *), func:NAME%return; of Java func:com.shop.Cart.total\n"+
 			"  func:PATH:NAME, in another binary\n"+
 			"  FILE:LINE\n"+
 			"  usdt:[PROVIDER:]NAME, a static probe\n"+
@@ -111,7 +111,8 @@ func (r *runFlags) defineUnits(f *flags) {
 			"  FILE:LINE\n"+
 			"  func:NAME (with all that it calls), func-self:NAME\n"+
 			"  CODE<CALLER, a line or function when it is called from CALLER\n"+
-			"  wait:CLASS, all waiting for disk, net, sleep, lock, child, cpu, other")
+			"  wait:CLASS, all waiting for disk, net, sleep, lock, child, cpu, other\n"+
+			"  jvm:gc or jvm:compiler, what Java VMs do")
 	f.short("t", "target")
 	f.StringVar(&r.waiting, "waiting", "",
 		"kinds of waiting to charge to the code that waits: a `LIST` of disk, net, sleep, lock (for another thread), "+

@@ -54,13 +54,12 @@ func unitsCommand(ctx context.Context, sh *shell, args []string) (int, error) {
 	if u.format == "json" && !f.given("top") {
 		u.top = 0
 	}
-	running := len(u.names) > 0 || u.attach.Cgroup != "" || len(args) > 0 && isNumber(args[0])
+	running, err := namesProcesses(&u.attach, u.names, args)
+	if err != nil {
+		return 0, err
+	}
 	switch {
 	case running:
-		u.attach.Names = u.names
-		if u.attach.PIDs, err = attachedPIDs(nil, args); err != nil {
-			return 0, err
-		}
 		u.duration = cmp.Or(u.duration, listedTime)
 	case len(args) == 0:
 		return 0, hint.New(wrongLine("missing argument"), "usage: "+usageOf("units"))

@@ -31,7 +31,7 @@ func (e *Estimator) On(d Device) (*Estimator, error) {
 	return there, nil
 }
 
-// with is the estimator for other speeds, whose errors are not known.
+// with is the estimator for other speeds, as if these were known exactly.
 func (e *Estimator) with(ratios simulate.Device, cores int) *Estimator {
 	there := *e
 	there.device, there.cores, there.here = ratios, cores, e
@@ -89,7 +89,7 @@ func (t *times) on(d simulate.Device, base simulate.Outcome) times {
 	for c := range longer {
 		longer[c] = 1
 	}
-	longer[recording.Disk], longer[recording.Net] = slowdown(d.Disk), slowdown(d.Net)
+	longer[recording.Disk], longer[recording.Net] = simulate.Slowdown(d.Disk), simulate.Slowdown(d.Net)
 	scale := func(w waited) waited {
 		for c := range w {
 			w[c] = int64(float64(w[c]) * longer[c])
@@ -97,7 +97,7 @@ func (t *times) on(d simulate.Device, base simulate.Outcome) times {
 		return w
 	}
 	there := times{total: t.total, samples: t.samples, all: scale(t.all)}
-	there.period = int64(float64(t.period) * slowdown(d.CPU))
+	there.period = int64(float64(t.period) * simulate.Slowdown(d.CPU))
 	for i := range base.Windows {
 		there.length += base.Windows[i].Length
 	}
@@ -106,14 +106,6 @@ func (t *times) on(d simulate.Device, base simulate.Outcome) times {
 		there.waits[i] = scale(t.waits[i])
 	}
 	return there
-}
-
-// slowdown is by how much longer time with such a ratio of speeds is.
-func slowdown(ratio float64) float64 {
-	if ratio == 0 {
-		return 1
-	}
-	return 1 / ratio
 }
 
 // A shift is the device as it would be if one of its ratios were larger, and smaller.
@@ -141,7 +133,7 @@ func (e *Estimator) unsure(d Device) {
 		var s shift
 		for i, factor := range []float64{1 + part, 1 / (1 + part)} {
 			ratios := d.Ratios
-			*c.of(&ratios) = factor / slowdown(*c.of(&ratios))
+			*c.of(&ratios) = factor / simulate.Slowdown(*c.of(&ratios))
 			s[i] = e.here.with(ratios, d.Cores)
 		}
 		e.shifts = append(e.shifts, s)

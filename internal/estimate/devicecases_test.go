@@ -179,7 +179,7 @@ func TestDeviceCases(t *testing.T) {
 			t.Errorf("%s: refused: %s", c.name, there.Doubt())
 			continue
 		}
-		gone := func(r float64) float64 { return 1 - slowdown(r) }
+		gone := func(r float64) float64 { return 1 - simulate.Slowdown(r) }
 		slow := synthetic.Change{Kinds: []float64{0, 0}, Computes: gone(c.device.CPU), Disks: gone(c.device.Disk),
 			Nets: gone(c.device.Net)}
 		same, sum := p.Truth(slow), 0.0

@@ -257,8 +257,12 @@ func (e *Estimator) measure(c simulate.Change) (all []measured, understood bool)
 	if !e.machine.Flooded() {
 		return all, understood
 	}
-	c.Held = true
-	outcome = e.machine.Run(c)
+	if e.here == nil {
+		c.Held = true
+		outcome = e.machine.Run(c)
+	} else { // when requests would have come to the device without the change is not known: at worst it gains nothing
+		outcome = e.moved
+	}
 	var least []measured
 	for k := range e.points {
 		least = append(least, e.points[k].compare(outcome, k)...)

@@ -252,6 +252,14 @@ func TestFlooded(t *testing.T) {
 	if math.Abs(a.Value-g.Value) > 0.1 || a.Low > 0 || a.High < sooner.Value {
 		t.Errorf("asked: %.1f, %.1f to %.1f", a.Value, a.Low, a.High)
 	}
+	there, err := e.On(Device{Ratios: simulate.Device{CPU: 0.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := gainAt(t, there.All(), "a.c:1", analyze.Throughput, 60)
+	if math.Abs(d.Value-g.Value) > 0.1 || d.Low > 0 || d.High < sooner.Value {
+		t.Errorf("on a device that is half as fast: %.1f, %.1f to %.1f", d.Value, d.Low, d.High)
+	}
 }
 
 // TestWaking: the more of the time cores need to wake up, the less is known of a change, but of a small unit never more

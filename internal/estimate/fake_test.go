@@ -54,7 +54,7 @@ func (p *program) Run(c simulate.Change) simulate.Outcome {
 	if p.calls != nil {
 		p.calls()
 	}
-	by, wrong := 0.0, 1+p.shift
+	by, wrong := 0.0, (1+p.shift)*simulate.Slowdown(c.Device.CPU)
 	for _, f := range c.Faster {
 		if f.Unit.Stacks[0] && !c.Held {
 			by += f.By

@@ -52,11 +52,7 @@ func (t *unitTable) javaOf(process int) *javaVM {
 		if filepath.Base(m.Path) != "libjvm.so" {
 			continue
 		}
-		inner, err := target.InnerOf(process)
-		if err != nil {
-			return nil
-		}
-		vm, err := jvm.Open(process, inner.PID, inner.UID)
+		vm, err := jvm.Open(process)
 		if err != nil {
 			return nil
 		}

@@ -23,7 +23,7 @@ type javaAgent struct {
 	again   time.Time // when that may be done
 	flushed bool      // code that the VM could throw away all at once is compiled anew
 	tried   map[string]bool
-	flush   []uint64 // methods of classes whose code is to be compiled anew
+	flush   []uint64 // methods; the code of their classes is to be compiled anew
 
 	mu      sync.Mutex
 	room    sync.Cond // there is less to take in, or nothing more will be
@@ -148,7 +148,7 @@ func (t *unitTable) forgetBlunt(m *maker) {
 	}
 }
 
-// mostFlushed bounds the classes whose code is compiled anew.
+// mostFlushed bounds the classes of a VM that are compiled anew.
 const mostFlushed = 200
 
 // sharpen has code compiled anew that was sampled, and has lines for safepoints only.

@@ -80,7 +80,7 @@ func TestFreshPlanted(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return
 	}
-	// A directory of another user, who can do in it what that user likes.
+	// A directory of another user: that user can exchange what is in it.
 	if err := os.Chown(filepath.Join(root, "shut"), 12345, 12345); err != nil {
 		t.Fatal(err)
 	}

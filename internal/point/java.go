@@ -9,15 +9,12 @@ import (
 	"whatif/internal/code/symbol"
 )
 
-// javaSources are the endings of source files that become Java classes.
-var javaSources = []string{".java", ".kt", ".scala", ".groovy", ".clj"}
-
 // InJava reports whether code that a Java virtual machine runs may have the point: a line of FILE.java and the like, or
 // of a class, pkg.Class:LINE; or a method, func:pkg.Class.method. Other code may have a point of such a name, too.
 func (s *Spec) InJava() bool {
 	switch s.Kind {
 	case Line:
-		return slices.Contains(javaSources, path.Ext(s.File)) || s.namesClass()
+		return symbol.IsJavaSource(s.File) || s.namesClass()
 	case Func:
 		class, _, ok := cutLast(s.Func, ".")
 		return ok && s.Binary == "" && !strings.ContainsAny(s.Func, ":/( [") &&
@@ -44,9 +41,6 @@ func cutLast(s, separator string) (before, after string, ok bool) {
 	return s[:i], s[i+len(separator):], true
 }
 
-// ownLibrary are the beginnings of the names of Java's own classes.
-var ownLibrary = []string{"java.", "javax.", "jdk.", "sun.", "com.sun."}
-
 // MayHaveJava reports whether a class may have the point, by its name, com.shop.Cart, and the name of its source file
 // without directories. A pattern means Java's own classes only if it begins like their names.
 func (s *Spec) MayHaveJava(class, source string) bool {
@@ -60,8 +54,7 @@ func (s *Spec) MayHaveJava(class, source string) bool {
 	case !strings.Contains(s.Func, "*"):
 		return s.Func[:strings.LastIndexByte(s.Func, '.')] == class
 	}
-	begins := func(p string) bool { return strings.HasPrefix(class, p) && !strings.HasPrefix(s.Func, p) }
-	if slices.ContainsFunc(ownLibrary, begins) {
+	if symbol.JavaLibrary(class) != "" && symbol.JavaLibrary(s.Func) == "" {
 		return false
 	}
 	// A part of the pattern has to match all up to the method's name.

@@ -56,12 +56,12 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 // optimize says what a unit brings.
 func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
 	unit := clean(name(t.Unit))
-	gain, known, _ := GainAt(e, 50)
+	gain, known, estimated := GainAt(e, 50)
 	if !known {
 		return "make " + unit + " faster"
 	}
 	about, value := "about", gain.Value
-	if e.Basis() == analyze.Estimated && e.EstimateBound || e.Basis() != analyze.Estimated && e.UpperBound {
+	if gain.Bounded && IsBound(e, estimated) {
 		about, value = "at most", gain.High
 	}
 	text := fmt.Sprintf("make %s faster. If it takes half as long, a visit takes %s %.0f%% less time", unit, about, value)
@@ -71,7 +71,7 @@ func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) stri
 	if e.Shape == analyze.Plateau {
 		text += fmt.Sprintf("; beyond %d%% something else limits", e.ShapeAt)
 	}
-	if e.Basis() == analyze.Estimated {
+	if estimated {
 		text += ". That is an estimate: test it with -t " + unit
 	}
 	return text

@@ -329,6 +329,7 @@ type (
 	jsonHere struct {
 		Verdict  analyze.Verdict `json:"verdict"`
 		Curve    []jsonLevel     `json:"curve"`
+		Bound    string          `json:"bound,omitempty"`
 		Estimate []jsonEstimate  `json:"estimate"`
 		Basis    analyze.Basis   `json:"basis"`
 		Refused  string          `json:"refused,omitempty"`
@@ -378,7 +379,7 @@ func (t *There) addHere(j *jsonReport) {
 		for _, e := range from.Points {
 			k := slices.IndexFunc(to.Points, func(x jsonEffect) bool { return x.Name == e.Name && x.Metric == e.Metric })
 			if k >= 0 {
-				to.Points[k].Here = &jsonHere{e.Verdict, e.Curve, e.Estimate, e.Basis, e.Refused}
+				to.Points[k].Here = &jsonHere{e.Verdict, e.Curve, e.Bound, e.Estimate, e.Basis, e.Refused}
 			}
 		}
 	}

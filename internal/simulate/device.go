@@ -20,15 +20,17 @@ type factors struct {
 }
 
 func (d Device) factors() factors {
-	inverse := func(ratio float64) float64 {
-		if ratio == 0 {
-			return 1
-		}
-		return 1 / ratio
-	}
-	f := factors{cpu: inverse(d.CPU), disk: inverse(d.Disk), net: inverse(d.Net), wake: inverse(d.Wake)}
+	f := factors{cpu: Slowdown(d.CPU), disk: Slowdown(d.Disk), net: Slowdown(d.Net), wake: Slowdown(d.Wake)}
 	f.least = min(1, f.cpu, f.disk, f.net, f.wake)
 	return f
+}
+
+// Slowdown is by how much longer time of a class is if a device has this ratio.
+func Slowdown(ratio float64) float64 {
+	if ratio == 0 {
+		return 1
+	}
+	return 1 / ratio
 }
 
 // stretch makes segments as long as they are on the device.

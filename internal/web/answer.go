@@ -52,38 +52,44 @@ func (p *Page) answer(v *view, s int) answer {
 			best, a.Unit = e, at
 		}
 	}
-	none, unsure := tried[analyze.None], tried[analyze.Unsure]
+	if best == nil {
+		a.Kind, a.Text = nothingToGain(tried[analyze.None], tried[analyze.Unsure], estimated, p.results[s].Estimates != nil)
+		return a
+	}
+	a.Kind = string(best.Verdict)
+	a.Gains = v.gains(best)
+	a.Estimated = best.Basis() == analyze.Estimated
 	switch {
-	case best != nil:
-		a.Kind = string(best.Verdict)
-		a.Gains = v.gains(best)
-		a.Estimated = best.Basis() == analyze.Estimated
-		if best.Verdict == analyze.Slower && a.Estimated {
-			a.Text = "Nothing would help, as far as the recording tells. This would make it worse:"
-		} else if best.Verdict == analyze.Slower {
-			a.Text = "Nothing that was tried makes the program faster. This makes it slower when it is made faster: look at " +
-				"what it contends for."
-			if v.latency() {
-				a.Text = "Nothing that was tried makes the latency fall. It rises when this is made faster."
-			}
-		}
-	case none > 0 && unsure == 0:
-		a.Kind, a.Text = "none", fmt.Sprintf("Nothing that was tried would help: %s, surely without effect.", were(none))
-	case none > 0:
-		a.Text = fmt.Sprintf("Not enough data to say what would help: %s, %d of them surely without effect. A longer "+
-			"run tells more.", were(none+unsure), none)
-	case unsure > 0:
-		a.Text = fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
-	case estimated > 0:
-		a.Text = fmt.Sprintf("The recording names nothing that would help for sure (%d estimates). Experiments tell more: "+
-			"whatif run.", estimated)
+	case best.Verdict != analyze.Slower:
+	case a.Estimated:
+		a.Text = "Nothing would help, as far as the recording tells. This would make it worse:"
+	case v.latency():
+		a.Text = "Nothing that was tried makes the latency fall. It rises when this is made faster."
 	default:
-		a.Text = "No unit was tried yet."
-		if p.results[s].Estimates != nil {
-			a.Text = "No unit was tried, and the recording gives no estimate. Experiments tell: whatif run."
-		}
+		a.Text = "Nothing that was tried makes the program faster. This makes it slower when it is made faster: look at " +
+			"what it contends for."
 	}
 	return a
+}
+
+// nothingToGain is the answer if no unit has an effect that is certain: of how many units it is certain that they have
+// none, how many are unsure, how many are only estimated, and whether there is a recording.
+func nothingToGain(none, unsure, estimated int, recorded bool) (kind, text string) {
+	switch {
+	case none > 0 && unsure == 0:
+		return "none", fmt.Sprintf("Nothing that was tried would help: %s, without effect.", were(none))
+	case none > 0:
+		return "unsure", fmt.Sprintf("Not enough data to say what would help: %s, %d of them without effect. A longer run "+
+			"tells more.", were(none+unsure), none)
+	case unsure > 0:
+		return "unsure", fmt.Sprintf("Not enough data to say what would help: %s. A longer run tells more.", were(unsure))
+	case estimated > 0:
+		return "unsure", fmt.Sprintf("The recording names nothing that would help for sure (%d estimates). Experiments tell "+
+			"more: whatif run.", estimated)
+	case recorded:
+		return "unsure", "No unit was tried, and the recording gives no estimate. Experiments tell: whatif run."
+	}
+	return "unsure", "No unit was tried yet."
 }
 
 // better says whether an effect is a better answer than the best so far: units that help come before those that harm.

@@ -69,7 +69,6 @@ const (
 	mostCodes  = 4 // that are incomplete at a time: the agent has two threads that tell
 	mostPlaces = 1 << 17
 	mostDepth  = 256
-	noNumber   = math.MaxUint16
 )
 
 // Heard is what else a packet says.

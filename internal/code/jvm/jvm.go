@@ -9,7 +9,8 @@
 // The socket, the file and the code's names are in a directory to which everybody may write: they are taken only from
 // the VM's own user, and made with that user's rights.
 //
-// The normal sequence: Open; Load, or WriteMap as often as new code is met and RemoveMap; Close.
+// The normal sequence: Open; Load, or WriteMap as often as new code is met and RemoveMap; Close. For progress points:
+// Open, LoadPoints, Close; of VMs that a program starts: Listen, Starting.Next as often as one comes, Starting.Close.
 package jvm
 
 import (
@@ -26,6 +27,7 @@ import (
 
 	"whatif/internal/code/jit"
 	"whatif/internal/openfile"
+	"whatif/internal/target"
 )
 
 // VM is a process that is a Java virtual machine.
@@ -40,8 +42,17 @@ type VM struct {
 	abandoned bool
 }
 
-// Open prepares to ask a process. inner is its number in its own namespace, uid the user to which its files belong.
-func Open(process, inner int, uid uint32) (*VM, error) {
+// Open prepares to ask a process.
+func Open(process int) (*VM, error) {
+	inner, err := target.InnerOf(process)
+	if err != nil {
+		return nil, err
+	}
+	return open(process, inner.PID, inner.UID)
+}
+
+// open prepares to ask a process with this number in its own namespace, and with files of this user.
+func open(process, inner int, uid uint32) (*VM, error) {
 	fd, err := unix.Open(fmt.Sprintf("/proc/%d/root", process), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the root directory of the Java VM %d: %w", process, err)

@@ -20,7 +20,7 @@ import (
 // opened opens a VM until the test ends.
 func opened(t *testing.T, process, inner int, uid uint32) *VM {
 	t.Helper()
-	vm, err := Open(process, inner, uid)
+	vm, err := open(process, inner, uid)
 	if err != nil {
 		t.Fatal(err)
 	}

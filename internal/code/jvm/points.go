@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +36,14 @@ type Loaded struct {
 	Signature string // Lcom/shop/Cart;
 	Source    string // Cart.java, "" if that is not known
 }
+
+// ClassOf is the name of the class with a signature: com.shop.Cart, as in a program's source.
+func ClassOf(signature string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(signature, "L"), ";"), "/", ".")
+}
+
+// SignatureOf is the signature of the class with a name.
+func SignatureOf(class string) string { return "L" + strings.ReplaceAll(class, ".", "/") + ";" }
 
 // Frame is a method that a thread runs.
 type Frame struct{ Signature, Method string }

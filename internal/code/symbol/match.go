@@ -3,6 +3,7 @@ package symbol
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"whatif/internal/code/swift"
@@ -29,11 +30,10 @@ func MatchFile(spec, full string) bool {
 // package's directory on only, as com/shop/Cart.java. The name is a longer path, or that of the frame's class,
 // com.shop.Cart, whose nested classes belong to it.
 func MatchJava(spec string, f Frame) bool {
-	ext := path.Ext(f.File)
-	if path.IsAbs(f.File) || !javaSources[ext] {
+	if path.IsAbs(f.File) || !IsJavaSource(f.File) {
 		return false
 	}
-	if strings.HasSuffix(spec, ext) {
+	if strings.HasSuffix(spec, path.Ext(f.File)) {
 		return strings.HasSuffix(path.Clean(spec), "/"+f.File)
 	}
 	method, _, _ := strings.Cut(f.Func, "(")
@@ -41,8 +41,10 @@ func MatchJava(spec string, f Frame) bool {
 	return spec != "" && (class == spec || strings.HasPrefix(class, spec+"$"))
 }
 
-// javaSources are languages whose compilers make classes of Java VMs.
-var javaSources = map[string]bool{".java": true, ".kt": true, ".scala": true, ".groovy": true, ".clj": true}
+// IsJavaSource reports whether a source file, by its name, is compiled to classes of Java VMs.
+func IsJavaSource(file string) bool {
+	return slices.Contains([]string{".java", ".kt", ".scala", ".groovy", ".clj"}, path.Ext(file))
+}
 
 // FuncMatcher matches functions by a name from the user.
 type FuncMatcher struct {

@@ -159,9 +159,9 @@ func rustLibrary(file string) bool {
 	return false
 }
 
-// JavaLibrary returns why a Java method is not the user's own code, "" if it is.
-func JavaLibrary(method string) string {
-	if hasAnyPrefix(method, "java.", "javax.", "jdk.", "sun.", "com.sun.") {
+// JavaLibrary returns why a Java class or method, by its whole name, is not the user's own code, "" if it is.
+func JavaLibrary(name string) string {
+	if hasAnyPrefix(name, "java.", "javax.", "jdk.", "sun.", "com.sun.") {
 		return "Java's own library"
 	}
 	return ""

@@ -18,7 +18,6 @@ import (
 
 	"whatif/internal/code/jvm"
 	"whatif/internal/code/jvm/classfile"
-	"whatif/internal/hint"
 	"whatif/internal/ledger"
 	"whatif/internal/point"
 	"whatif/internal/point/source"
@@ -54,17 +53,6 @@ type javaVM struct {
 	since   time.Time   // when it was prepared
 	asked   bool        // which methods are run as they were
 	numbers map[int]int // of the counters, by point
-}
-
-// javaFind is what is known of a point.
-type javaFind struct {
-	file    string             // the source file of the first class that has it
-	methods map[jvm.Frame]bool // that have it
-	classes map[string]bool    // of each process, that have it
-	near    []int              // of a line without code: the nearest ones with code
-	without string             // a class, or its source file, that should have it and has not
-	bodies  bool               // a method without code is meant
-	failure error              // why it cannot be counted
 }
 
 // mostJavaClasses bounds the classes that are changed for one point while they are in use.
@@ -268,11 +256,7 @@ func (j *java) load(process int) (*javaVM, error) {
 	case j.counters.off:
 		return nil, errOldKernel
 	}
-	inner, err := target.InnerOf(process)
-	if err != nil {
-		return nil, err
-	}
-	vm, err := jvm.Open(process, inner.PID, inner.UID)
+	vm, err := jvm.Open(process)
 	if err != nil {
 		return nil, err
 	}
@@ -355,8 +339,7 @@ func (j *java) candidates(loaded []jvm.Loaded) (signatures []string) {
 	for i, spec := range j.specs {
 		n := len(signatures)
 		for _, l := range loaded {
-			name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(l.Signature, "L"), ";"), "/", ".")
-			if spec.MayHaveJava(name, l.Source) {
+			if spec.MayHaveJava(jvm.ClassOf(l.Signature), l.Source) {
 				signatures = append(signatures, l.Signature)
 			}
 		}
@@ -368,16 +351,6 @@ func (j *java) candidates(loaded []jvm.Loaded) (signatures []string) {
 	}
 	slices.Sort(signatures)
 	return slices.Compact(signatures)
-}
-
-// fail says once why a point cannot be counted.
-func (j *java) fail(i int, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if f := j.finds[i]; f.failure == nil {
-		f.failure = err
-		j.log.Debug("progress point in Java code", "point", j.specs[i].Text, "error", err)
-	}
 }
 
 // rewrite puts calls into a class; nil: it stays as it is.
@@ -411,51 +384,6 @@ func (j *java) rewrite(v *javaVM, data []byte) []byte {
 		j.found(i, v, class.Name, found)
 	}
 	return changed
-}
-
-// take tells whether what a class has of a point is to be counted.
-func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) bool {
-	if found.File == "" && len(found.Places) == 0 && found.Bodies == 0 {
-		return false
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	f, spec := j.finds[i], j.specs[i]
-	switch {
-	case len(found.Places) == 0:
-		f.near = append(f.near, found.Near...)
-		f.bodies = f.bodies || found.Bodies > 0
-		if f.without = class; spec.Kind == point.Line && found.File != "" {
-			f.without = found.File
-		}
-		return false
-	case j.keyed[i]:
-		f.failure = errors.New("%argN cannot be read in Java code")
-		return false
-	case spec.Kind == point.Line && f.file != "" && f.file != found.File:
-		j.log.Warn(fmt.Sprintf("progress point %s: %s has the line, too; only %s is counted: write more of the path",
-			spec.Text, found.File, f.file))
-		return false
-	}
-	f.file = found.File
-	return true
-}
-
-// found takes in that a class counts a point now.
-func (j *java) found(i int, v *javaVM, class string, found point.InJavaClass) {
-	j.mu.Lock()
-	f, spec := j.finds[i], j.specs[i]
-	for _, m := range found.Methods {
-		f.methods[jvm.Frame{Signature: "L" + strings.ReplaceAll(class, ".", "/") + ";", Method: m}] = true
-	}
-	key := strconv.Itoa(v.process) + " " + class
-	known := f.classes[key]
-	f.classes[key] = true
-	j.mu.Unlock()
-	if !known {
-		j.counters.inJava(i, len(found.Places))
-		j.log.Debug("progress point found", "point", spec.Text, "places", len(found.Places), "class", class)
-	}
 }
 
 // oldAfter is how long a method that was changed while a thread ran it may take to return before that is said.
@@ -494,92 +422,10 @@ func (j *java) sayOld(v *javaVM, old []jvm.Frame) {
 		if at < 0 {
 			continue
 		}
-		class := strings.TrimSuffix(strings.TrimPrefix(old[at].Signature, "L"), ";")
 		j.counters.warnOf("progress point %s: a thread of process %d was in %s.%s when whatif attached, and goes on with "+
 			"the method as it was: the point counts from the method's next call on. Name a method that it calls, or start "+
-			"the program with whatif run", spec.Name, v.process, strings.ReplaceAll(class, "/", "."), old[at].Method)
+			"the program with whatif run", spec.Name, v.process, jvm.ClassOf(old[at].Signature), old[at].Method)
 	}
-}
-
-// refuse is the error for points that running VMs should have and do not. A line may be in a class that comes later.
-func (j *java) refuse() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for i, spec := range j.specs {
-		switch err := j.reason(i); {
-		case err == nil:
-		case spec.Kind == point.Line && j.finds[i].failure == nil:
-			j.log.Warn(err.Error() + ": looked for in the classes that it loads while it runs")
-		default:
-			return err
-		}
-	}
-	return nil
-}
-
-// has tells whether Java code has a point.
-func (j *java) has(i int) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	f := j.finds[i]
-	return f != nil && len(f.classes) > 0
-}
-
-// errNoClass is the error for a point that no class has.
-func errNoClass(spec point.Spec) error {
-	return fmt.Errorf("resolving progress point %s: no class that was loaded has it", spec.Text)
-}
-
-// met tells whether points were looked for in some VM.
-func (j *java) met() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.everMet || slices.ContainsFunc(slices.Collect(maps.Values(j.vms)), func(v *javaVM) bool { return v != nil })
-}
-
-// why says why a point is not in the Java code where it should be; nil: nothing says so.
-func (j *java) why(i int) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.reason(i)
-}
-
-// reason says why a point is not in the Java code where it should be; nil: it is, or no class should have it. The
-// caller holds mu.
-func (j *java) reason(i int) error {
-	f, spec := j.finds[i], j.specs[i]
-	doing := "resolving progress point " + spec.Text
-	switch {
-	case f == nil || len(f.classes) > 0:
-		return nil
-	case f.failure != nil && j.keyed[i]:
-		return hint.New(fmt.Errorf("%s: %w", doing, f.failure), "leave %argN out: then begins and ends are counted, and "+
-			"the mean latency follows from that")
-	case f.failure != nil:
-		return hint.New(fmt.Errorf("%s: %w", doing, f.failure),
-			"count another method or line that the program passes as often")
-	case f.without == "":
-		return nil
-	case f.bodies:
-		return hint.New(fmt.Errorf("%s: the method of %s has no code: it is native or abstract", doing, f.without),
-			"count a method that implements or calls it")
-	case spec.Kind == point.Func:
-		return hint.New(fmt.Errorf("%s: %s has no such method", doing, f.without), "javap -p lists the methods of a class")
-	case len(f.near) == 0:
-		return hint.New(fmt.Errorf("%s: %s was compiled without line numbers", doing, f.without),
-			"compile it without -g:none, or count a method: func:CLASS.METHOD")
-	}
-	slices.Sort(f.near)
-	return hint.New(fmt.Errorf("%s: no code of %s is on this line", doing, f.without),
-		fmt.Sprintf("the nearest lines with code: %s", lineList(slices.Compact(f.near))))
-}
-
-func lineList(lines []int) string {
-	var all []string
-	for _, l := range lines {
-		all = append(all, strconv.Itoa(l))
-	}
-	return strings.Join(all, ", ")
 }
 
 // close ends all agents, which change the classes back.
