@@ -65,10 +65,15 @@ type javaFind struct {
 	without string             // a class, or its source file, that should have it and has not
 	bodies  bool               // a method without code is meant
 	failure error              // why it cannot be counted
+	warned  bool               // that another file has the line, too
 }
 
-// mostJavaClasses bounds the classes that are changed for one point while they are in use.
-const mostJavaClasses = 1000
+const (
+	// mostJavaClasses bounds the classes that are changed for one point while they are in use.
+	mostJavaClasses = 1000
+	// mostJavaFound bounds what is known of a point: a program can make classes without end.
+	mostJavaFound = 1 << 13
+)
 
 // javaSpecs are the points that Java code may have.
 func javaSpecs(points []point.Spec) map[int]point.Spec {
@@ -150,6 +155,11 @@ func (j *java) await() {
 		pid, points, err := j.starting.Next(member)
 		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil && pid == 0 {
+			j.log.Debug("waiting for Java VMs", "error", err)
+			time.Sleep(lookForJava) // there may be no descriptor for it now
+			continue
 		}
 		var v *javaVM
 		if err == nil {
@@ -240,10 +250,19 @@ func (j *java) forget(members []ledger.Process) {
 	}
 }
 
+// add remembers what came of a process. It may be one that connects again and again.
 func (j *java) add(p ledger.Process, v *javaVM) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.vms[p] = v
+	old := j.vms[p]
+	if v == nil && old != nil {
+		old = nil
+	} else {
+		j.vms[p] = v
+	}
+	j.mu.Unlock()
+	if old != nil {
+		old.close()
+	}
 }
 
 // isJava tells whether a process is a Java virtual machine that is to be asked. One that was started with the agent
@@ -319,7 +338,7 @@ func (j *java) prepare(v *javaVM) error {
 			return err
 		}
 	}
-	if err := v.points.Rewrite(groups, func(name string, class []byte) []byte { return j.rewrite(v, class) }); err != nil {
+	if err := v.points.Rewrite(groups, func(name string, class []byte) []byte { return j.rewrite(v, name, class) }); err != nil {
 		return err
 	}
 	loaded, err := v.points.Loaded()
@@ -380,8 +399,13 @@ func (j *java) fail(i int, err error) {
 	}
 }
 
-// rewrite puts calls into a class; nil: it stays as it is.
-func (j *java) rewrite(v *javaVM, data []byte) []byte {
+// rewrite puts calls into a class; nil: it stays as it is. Its name is known from the agent.
+func (j *java) rewrite(v *javaVM, name string, data []byte) []byte {
+	if !v.points.Notes(name) {
+		j.counters.warnOf("more classes of process %d may have progress points than can be changed back: the others are "+
+			"not counted", v.process)
+		return nil
+	}
 	class, err := classfile.Parse(data)
 	if err != nil {
 		j.log.Debug("looking for progress points in Java code", "process", v.process, "error", err)
@@ -423,7 +447,10 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 	f, spec := j.finds[i], j.specs[i]
 	switch {
 	case len(found.Places) == 0:
-		f.near = append(f.near, found.Near...)
+		if f.near = append(f.near, found.Near...); len(f.near) > mostJavaFound {
+			slices.Sort(f.near)
+			f.near = slices.Compact(f.near)
+		}
 		f.bodies = f.bodies || found.Bodies > 0
 		if f.without = class; spec.Kind == point.Line && found.File != "" {
 			f.without = found.File
@@ -433,8 +460,11 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 		f.failure = errors.New("%argN cannot be read in Java code")
 		return false
 	case spec.Kind == point.Line && f.file != "" && f.file != found.File:
-		j.log.Warn(fmt.Sprintf("progress point %s: %s has the line, too; only %s is counted: write more of the path",
-			spec.Text, found.File, f.file))
+		if !f.warned {
+			f.warned = true
+			j.log.Warn(fmt.Sprintf("progress point %s: %s has the line, too; only %s is counted: write more of the path",
+				spec.Text, found.File, f.file))
+		}
 		return false
 	}
 	f.file = found.File
@@ -445,12 +475,15 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 func (j *java) found(i int, v *javaVM, class string, found point.InJavaClass) {
 	j.mu.Lock()
 	f, spec := j.finds[i], j.specs[i]
-	for _, m := range found.Methods {
-		f.methods[jvm.Frame{Signature: "L" + strings.ReplaceAll(class, ".", "/") + ";", Method: m}] = true
+	signature := "L" + strings.ReplaceAll(class, ".", "/") + ";"
+	for _, m := range found.Methods[:min(len(found.Methods), max(0, mostJavaFound-len(f.methods)))] {
+		f.methods[jvm.Frame{Signature: signature, Method: m}] = true
 	}
 	key := strconv.Itoa(v.process) + " " + class
 	known := f.classes[key]
-	f.classes[key] = true
+	if len(f.classes) < mostJavaFound {
+		f.classes[key] = true
+	}
 	j.mu.Unlock()
 	if !known {
 		j.counters.inJava(i, len(found.Places))
