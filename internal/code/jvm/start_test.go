@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestStrangerListens: a VM that starts when whatif has ended does not obey another user who listens in its place.
+// TestStrangerListens: a VM that starts when whatif has ended does not obey another user in its place.
 func TestStrangerListens(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be another user")

@@ -338,7 +338,8 @@ func (j *java) prepare(v *javaVM) error {
 			return err
 		}
 	}
-	if err := v.points.Rewrite(groups, func(name string, class []byte) []byte { return j.rewrite(v, name, class) }); err != nil {
+	rewrite := func(name string, class []byte) []byte { return j.rewrite(v, name, class) }
+	if err := v.points.Rewrite(groups, rewrite); err != nil {
 		return err
 	}
 	loaded, err := v.points.Loaded()

@@ -7,7 +7,7 @@
  * VM would cost.
  *
  * A program that goes on when whatif has ended may start VMs yet. Then the socket's name is free, and
- * another user, who has seen it, may listen there: the agent obeys only root and its own user.
+ * another user may listen there: the agent obeys only root and its own user.
  *
  * WHATIF_JAVA has what follows "-agentpath:", which is the library's path, "=" and the agent's
  * options. Once the VM is complete, and before main runs, the agent begins a session for points, and

@@ -32,7 +32,8 @@ static long system_call(long n, long a, long b, long c, long d, long e, long f)
 enum {
 	SYS_CLOSE = 57, SYS_PPOLL = 73, SYS_FUTEX = 98, SYS_GETTID = 178, SYS_SOCKET = 198,
 	SYS_CONNECT = 203, SYS_SENDTO = 206, SYS_RECVFROM = 207, SYS_SETSOCKOPT = 208,
-	SYS_GETSOCKOPT = 209, SYS_GETEUID = 175, SYS_SHUTDOWN = 210, SYS_MUNMAP = 215, SYS_MMAP = 222,
+	SYS_GETSOCKOPT = 209, SYS_GETEUID = 175, SYS_SHUTDOWN = 210, SYS_MUNMAP = 215,
+	SYS_MMAP = 222,
 };
 
 static long system_call(long n, long a, long b, long c, long d, long e, long f)
