@@ -333,7 +333,8 @@ func (b *Body) Blunt() (method uint64, class string) {
 // frames are the frames at a site, the innermost first.
 func (s *site) frames() (chain []symbol.Frame) {
 	for ; s != nil; s = s.caller {
-		chain = append(chain, symbol.Frame{Func: s.function.Full, Short: s.function.Name, File: s.function.File, Line: s.line})
+		f := s.function
+		chain = append(chain, symbol.Frame{Func: f.Full, Short: f.Name, File: f.File, Line: s.line})
 	}
 	return chain
 }
