@@ -187,7 +187,7 @@ func (d *Device) check() error {
 			return hint.New(fmt.Errorf("%s is in %q, not in %q", m.Name, m.Unit, want), measureAgain)
 		case !(m.Value > 0) || math.IsInf(m.Value, 0):
 			return hint.New(fmt.Errorf("%s is %v, which is no speed", m.Name, m.Value), measureAgain)
-		case !(m.Spread >= 0) || math.IsInf(m.Spread, 0): // it may be any: some machines are busy
+		case !(m.Spread >= 0 && m.Spread <= mostRatio): // it may be large: some machines are busy
 			return hint.New(fmt.Errorf("%s has the spread %v", m.Name, m.Spread), measureAgain)
 		}
 		seen[m.Name] = true

@@ -64,6 +64,7 @@ func TestWrongFiles(t *testing.T) {
 		{`400000000`, `-1`, "cpu.integer.one is -1, which is no speed"},
 		{`400000000`, `0`, "which is no speed"},
 		{`"spread": 0.03`, `"spread": -3`, "has the spread -3"},
+		{`"spread": 0.03`, `"spread": 1e300`, "has the spread 1e+300"},
 		{`"disk.read.4k"`, `"cpu.integer.one"`, "it has cpu.integer.one twice"},
 		{`"unit": "1/s"`, `"unit": "s"`, `cpu.integer.one is in "s", not in "1/s"`},
 		{`"cpu.integer.one"`, `"net.other"`, "no measure of the class cpu"},
@@ -358,6 +359,13 @@ func TestUnsure(t *testing.T) {
 	}
 	if cpu, _ := f.Of(CPU); cpu.Unsure() < computedError {
 		t.Errorf("a device that is known by one score: %v", cpu.Unsure())
+	}
+	f, err = Compare(host, made("there", map[string]float64{"cpu.integer.one": 1e300, "cpu.float.one": 1e-298}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cpu, _ := f.Of(CPU); cpu.Unsure() != mostRatio {
+		t.Errorf("measures that have nothing to do with each other: %v", cpu.Unsure())
 	}
 	hand, err := ParseByHand("cpu=0.4")
 	if err != nil {

@@ -242,7 +242,7 @@ func (f Factor) Unsure() float64 {
 		}
 	}
 	least, most := f.ends()
-	return math.Hypot(spread, max(most.Ratio/f.Ratio, f.Ratio/least.Ratio)-1)
+	return min(math.Hypot(spread, max(most.Ratio/f.Ratio, f.Ratio/least.Ratio)-1), mostRatio)
 }
 
 // short is a measure's name without its class.

@@ -127,10 +127,20 @@ func (t *unitTable) takeJava(m *maker, a answered) {
 	}
 }
 
-// doubtJava remembers a warning.
+// doubtJava remembers a warning. What a VM has answered may be in it, and that can be anything.
 func (t *unitTable) doubtJava(text string) {
-	t.made.doubts = append(t.made.doubts, strings.ReplaceAll(text, "\n", "; "))
+	if len(text) > longestDoubt {
+		text = strings.ToValidUTF8(text[:longestDoubt], "") + "…"
+	}
+	if text = strings.ReplaceAll(text, "\n", "; "); len(t.made.doubts) < mostDoubts {
+		t.made.doubts = append(t.made.doubts, text)
+	}
 }
+
+const (
+	longestDoubt = 500 // bytes
+	mostDoubts   = 100 // that are not told yet
+)
 
 // javaDoubts gives each warning about Java VMs once.
 func (t *unitTable) javaDoubts() (texts []string) {

@@ -38,6 +38,8 @@ const (
 	mostWaiting = 16 << 20
 	// mostTaken bounds what is taken in at once, as samples wait meanwhile.
 	mostTaken = 4 << 20
+	// packetCost is what a packet takes besides its bytes: it may have a single one.
+	packetCost = 64
 	// allAgain is how often all code is asked for, after records were lost.
 	allAgain = time.Second
 )
@@ -64,7 +66,7 @@ func (j *javaAgent) read() {
 			return
 		}
 		j.packets = append(j.packets, append([]byte(nil), buffer[:n]...))
-		j.bytes += n
+		j.bytes += n + packetCost
 		j.mu.Unlock()
 	}
 }
@@ -75,8 +77,10 @@ func (j *javaAgent) take() (packets [][]byte, ended bool) {
 	defer j.mu.Unlock()
 	n := 0
 	for bytes := 0; n < len(j.packets) && bytes < mostTaken; n++ {
-		bytes += len(j.packets[n])
-		j.bytes -= len(j.packets[n])
+		bytes += len(j.packets[n]) + packetCost
+	}
+	for _, p := range j.packets[:n] {
+		j.bytes -= len(p) + packetCost
 	}
 	packets, j.packets = j.packets[:n:n], j.packets[n:]
 	j.room.Signal()
@@ -160,10 +164,11 @@ func (t *unitTable) sharpen(m *maker, b *jit.Body) {
 	}
 }
 
-// ask gives a VM's agent a command.
+// ask gives a VM's agent a command. One that does not take it is given up.
 func (t *unitTable) ask(m *maker, command byte, methods ...uint64) {
 	if err := m.java.agent.Ask(command, methods...); err != nil {
 		t.log.Debug("asking the agent", "process", m.process, "error", err)
+		m.java.agent.Close() // its reader ends, and then followAgent drops it
 	}
 }
 

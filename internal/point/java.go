@@ -116,8 +116,10 @@ func (s *Spec) JavaPlaces(c *classfile.Class) (found InJavaClass, err error) {
 	} else {
 		err = s.javaMethods(c, &found)
 	}
+	met := make(map[string]bool)
 	for _, p := range found.Places {
-		if name := c.Methods[p.Method].Name; !slices.Contains(found.Methods, name) {
+		if name := c.Methods[p.Method].Name; !met[name] {
+			met[name] = true
 			found.Methods = append(found.Methods, name)
 		}
 	}

@@ -30,6 +30,8 @@ type Machine struct {
 	was      Outcome         // as recorded
 	meetings int             // waits that other entities ended
 	flooded  bool            // a thread always has a request of somebody outside to answer
+	looks    int             // at actions, that findOutside may still take
+	writes   int             // of waits for something outside, likewise
 	doubts   []string
 	unknown  []string  // why nothing that it says of changes is to be believed
 	runs     sync.Pool // of *run: their buffers

@@ -33,9 +33,9 @@ func (r *run) wait(i, n int32) bool {
 		}
 		return r.waitUntil(i, at)
 	case answered:
-		at := r.visited[w.asks] + w.delay
+		at := r.visited[w.asks] + slower*w.delay
 		if math.IsNaN(at) {
-			at = r.now + w.length()
+			at = r.now + slower*w.length()
 		}
 		return r.waitUntil(i, r.now+part*math.Max(0, at-r.now))
 	case held:

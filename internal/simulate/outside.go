@@ -26,6 +26,9 @@ const (
 	mostClients = 16  // that take turns
 	distinct    = 0.5 // the distance to the true answer varies by so much less than other distances
 	fewRequests = 20  // that must have ended waits, so that their distances say something
+
+	// mostLooks bounds the work with the sources of one recording: each looks at whole programs. Threads have few.
+	mostLooks = 1 << 28
 )
 
 // arrival is a request that ended a wait.
@@ -76,6 +79,7 @@ func (m *Machine) findArrivals() (lists map[source][]arrival, order []source) {
 // findOutside finds out what the ends of waits for something outside depend on.
 func (m *Machine) findOutside() {
 	lists, order := m.findArrivals()
+	m.looks, m.writes = mostLooks, m.actions()
 	for _, s := range order {
 		list := lists[s]
 		if n, think := m.clients(list); n > 1 {
@@ -95,7 +99,21 @@ func (m *Machine) findOutside() {
 		}
 	}
 	m.findFloods()
+	if m.looks < 0 || m.writes < 0 {
+		m.doubts = append(m.doubts, "threads wait for something outside at very many places: at some of them it is taken "+
+			"to come when it came, and never while the thread was busy")
+	}
 	m.sortSamples()
+}
+
+// actions is the number of all actions.
+func (m *Machine) actions() (n int) {
+	for i := range m.windows {
+		for j := range m.windows[i].entities {
+			n += len(m.windows[i].entities[j].actions)
+		}
+	}
+	return n
 }
 
 // clients returns how many clients take turns, and how long each of them takes from an answer to its next request; 1 if
@@ -187,19 +205,18 @@ func (m *Machine) pace(s source, list []arrival) {
 // another visit follows without a wait at the source. request makes the wait for the request that comes after visits.
 func (m *Machine) writeRequests(s source, list []arrival, request func(visits []int32) (wait, bool)) {
 	var runs []float64
-	entities := map[[2]int]bool{}
 	for _, a := range list {
 		if len(a.visits) > 0 {
 			runs = append(runs, a.ran)
 		}
-		entities[[2]int{int(m.waits[a.wait].window), a.entity}] = true
 	}
 	ran := quantile(runs, 0.5, 0) // from an answer to where the thread waits
-	for i := range m.windows {
-		for j := range m.windows[i].entities {
-			if entities[[2]int{i, j}] {
-				m.writeRequestsOf(s, i, j, ran, request)
-			}
+	// The list is in the order of windows, and of entities there.
+	window, entity := -1, -1
+	for _, a := range list {
+		if w := int(m.waits[a.wait].window); w != window || a.entity != entity {
+			window, entity = w, a.entity
+			m.writeRequestsOf(s, window, entity, ran, request)
 		}
 	}
 }
@@ -207,6 +224,9 @@ func (m *Machine) writeRequests(s source, list []arrival, request func(visits []
 // writeRequestsOf does this in one entity's program.
 func (m *Machine) writeRequestsOf(s source, window, j int, ran float64, request func([]int32) (wait, bool)) {
 	e := &m.windows[window].entities[j]
+	if m.looks -= len(e.actions); m.looks < 0 || m.writes < 0 {
+		return
+	}
 	p := newProgram(m, e)
 	var visits []int32
 	last := -1 // the last visit among the actions, if no wait has followed
@@ -218,6 +238,7 @@ func (m *Machine) writeRequestsOf(s source, window, j int, ran float64, request 
 			if last >= 0 {
 				if w, ok := request(visits); ok {
 					p.insert(math.Min(p.ran[last]+ran, p.ran[k]), last+1, k, m.outsideWait(s, window, j, w))
+					m.writes--
 				}
 			}
 			visits, last = append(visits, a.of), k

@@ -110,6 +110,29 @@ func TestFlooded(t *testing.T) {
 	}
 }
 
+// TestManySources: a hostile recording may have any number of sources. Their work, and what they write, has an end.
+func TestManySources(t *testing.T) {
+	tape := newTape(1, 1, 1, 1)
+	tape.state(0, 0, recording.Running, recording.No)
+	r := rand.New(rand.NewPCG(1, 9))
+	m := tape.machine(t, aServer(drawn(r, 200, 1, false), asking{clients: 2, think: 3, scatter: 0.1}, tape))
+	e := &m.windows[0].entities[0]
+	s := source{e.thread, recording.No}
+	for _, c := range []struct {
+		looks, writes int
+		want          bool
+	}{{mostLooks, 1000, true}, {len(e.actions) - 1, 1000, false}, {mostLooks, -1, false}} {
+		before := len(m.waits)
+		m.looks, m.writes = c.looks, c.writes
+		for range 3 {
+			m.writeRequestsOf(s, 0, 0, 0, func([]int32) (wait, bool) { return wait{ends: atMoment}, true })
+		}
+		if wrote := len(m.waits) - before; wrote > 0 != c.want || wrote > 3*200 || c.want && m.writes != 1000-wrote {
+			t.Errorf("%+v: %d waits were written, %d are left", c, wrote, m.writes)
+		}
+	}
+}
+
 // TestClients: the number of clients that take turns shows in the recording.
 func TestClients(t *testing.T) {
 	for _, clients := range []int{1, 2, 3, 5, 9} {

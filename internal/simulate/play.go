@@ -118,6 +118,7 @@ func (r *run) prepare(m *Machine, c Change) {
 	if r.ncores <= 0 {
 		r.ncores = len(m.cpus)
 	}
+	r.ncores = min(r.ncores, m.useful())
 	r.waiting = r.waiting[:0]
 	var gain []float64
 	for _, f := range c.Faster {
@@ -149,6 +150,16 @@ func (r *run) prepare(m *Machine, c Change) {
 	}
 	r.held = c.Held
 	r.stalls = 0
+}
+
+// useful is the number of cores from which on more of them change nothing: each event looks at all of them, and a
+// device's file may claim any number.
+func (m *Machine) useful() int {
+	n := max(len(m.cpus), 8) // see interval
+	for i := range m.windows {
+		n = max(n, len(m.windows[i].entities))
+	}
+	return n
 }
 
 // reset makes ready for a window.

@@ -39,7 +39,7 @@ func TestLineText(t *testing.T) {
 		d.Units[1] = u
 		p := pageOf(d)
 		for single, want := range map[bool]string{true: c.single, false: c.view} {
-			for _, u := range p.withText(single).Units {
+			for _, u := range p.withText(single, mostText).Units {
 				if u.Name == "parse.c:18" && u.Text != want {
 					t.Errorf("%s, in one file %v: %q, want %q", c.name, single, u.Text, want)
 				}
@@ -47,6 +47,36 @@ func TestLineText(t *testing.T) {
 					t.Errorf("%s: %q of a file that is not there", c.name, u.Text)
 				}
 			}
+		}
+	}
+}
+
+// TestMuchText: a profile may name any number of large files; no more of them is read than is allowed.
+func TestMuchText(t *testing.T) {
+	d := world{}.made()
+	d.Sampled = map[uint32]int64{}
+	dir := t.TempDir()
+	for i := range 50 {
+		file := filepath.Join(dir, fmt.Sprintf("%d.c", i))
+		if err := os.WriteFile(file, []byte("int line;\n"+strings.Repeat("x\n", 1000)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d.Sources[file] = ""
+		u := d.Units[5]
+		u.ID, u.Name, u.File = uint32(1000+i), fmt.Sprintf("%d.c:1", i), file
+		d.Units[u.ID] = u
+		d.Sampled[u.ID] = 100
+	}
+	p := pageOf(d)
+	for most, want := range map[int]int{mostText: 50, 10_000: 5, -1: 0} {
+		n := 0
+		for _, u := range p.withText(false, most).Units {
+			if u.Text == "int line;" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("the text of %d lines is read, with %d bytes", n, most)
 		}
 	}
 }

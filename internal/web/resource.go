@@ -34,7 +34,7 @@ func (p *Page) resource(name string, single bool) ([]byte, error) {
 		if single {
 			name += " of a file"
 		}
-		return p.once(name, func() any { return p.withText(single) })
+		return p.once(name, func() any { return p.withText(single, mostText) })
 	case kind == "rows" && has(len(p.index.Views)):
 		return p.once(name, func() any { return p.rows(&p.index.Views[numbers[0]]) })
 	case kind == "detail" && has(len(p.index.Views), p.chunks()):

@@ -93,8 +93,9 @@ func findPrologue(code []byte) (p prologue, found bool) {
 	return p, false
 }
 
-// mostFrame is more than the frame of any method.
-const mostFrame = 1 << 20
+// mostFrame is more than the frame of any method. A hostile VM can have one rule for each size, and all programs
+// together have room for some ten thousands.
+const mostFrame = 16 << 10
 
 // subtracts reads sub rsp, N; length 0: it is another instruction.
 func subtracts(code []byte) (n int32, length int) {

@@ -32,17 +32,23 @@ func NewHotSpot(t *Table) *HotSpot {
 func (h *HotSpot) Close() {
 	h.sortLines()
 	for id, m := range h.methods {
-		h.table.budget.Left += m.cost
+		h.table.budget.Left += m.cost()
 		delete(h.methods, id)
+	}
+	for start := range h.codes {
+		h.drop(start)
 	}
 }
 
-// javaMethod is a method, compiled or inlined. Its lines may grow; all else does not change.
+// javaMethod is a method, compiled or inlined. Its lines may grow; all else does not change. Code keeps the function,
+// and not the lines.
 type javaMethod struct {
-	Function
+	*Function
 	lines []bytecodeLine
-	cost  int64
 }
+
+// cost is what a method takes of a Budget until it is told again.
+func (m *javaMethod) cost() int64 { return int64(100 + 4*len(m.lines)) }
 
 // bytecodeLine is the line from a bytecode on.
 type bytecodeLine struct{ bytecode, line uint16 }
@@ -56,13 +62,15 @@ type javaCode struct {
 	body        *Body
 	begins      uint64 // the offset at which the next place begins
 	sites       map[site]*site
+	cost        int64           // what it has taken of the budget so far
+	frames      [mostDepth]site // of the place that is being read
 }
 
 // site is a line of a method, inlined at a place. The zero caller is that of the method that was compiled.
 type site struct {
-	method *javaMethod
-	line   int
-	caller *site
+	function *Function
+	line     int
+	caller   *site
 }
 
 const (
@@ -140,17 +148,23 @@ func (h *HotSpot) addMethod(p *packet) {
 	if p.short {
 		return
 	}
-	m := &javaMethod{Function: ofMethod(class, name, signature, file)}
+	f := ofMethod(class, name, signature, file)
+	m := &javaMethod{Function: &f}
+	// The names are kept as long as the table: code that is in it may have them.
+	names := int64(200 + 2*len(f.Name) + 2*len(f.Full) + len(f.File))
 	if was := h.methods[id]; was != nil {
-		h.table.budget.Left += was.cost
+		h.table.budget.Left += was.cost()
 		delete(h.methods, id)
+		if *was.Function == f {
+			m.Function, names = was.Function, 0
+		}
 	}
-	m.cost = int64(200 + 2*len(m.Name) + 2*len(m.Full) + len(m.File))
-	if h.table.budget.Left < m.cost {
+	if h.table.budget.Left < names+m.cost() {
 		h.table.full = true
 		return
 	}
-	h.table.budget.Left -= m.cost
+	h.table.budget.Left -= names + m.cost()
+	h.table.names += names
 	h.methods[id] = m
 	h.growing, h.grows = m, id
 	h.addLines(p)
@@ -175,9 +189,7 @@ func (h *HotSpot) sortLines() {
 	h.growing = nil
 	m.lines = slices.Clip(m.lines)
 	slices.SortStableFunc(m.lines, func(a, b bytecodeLine) int { return int(a.bytecode) - int(b.bytecode) })
-	cost := 4 * int64(len(m.lines))
-	m.cost += cost
-	h.table.budget.Left -= cost
+	h.table.budget.Left -= m.cost() - (&javaMethod{}).cost()
 }
 
 // lineOf is the line of a bytecode; 0: it is not known.
@@ -203,16 +215,17 @@ func (h *HotSpot) addCode(p *packet) (changed bool) {
 	if p.short || c.method == nil || !plausible(c.start, c.size) || c.places > mostPlaces {
 		return false
 	}
-	c.body = &Body{Function: c.method.Function, size: c.size, java: true}
+	c.body = &Body{Function: *c.method.Function, size: c.size, java: true}
 	if !h.flushed {
 		c.body.blunt = id
 	}
 	if c.places == 0 {
 		return h.finish(c)
 	}
+	h.drop(c.start)
 	if len(h.codes) >= mostCodes { // what comes no more; which one does not matter
 		for start := range h.codes {
-			delete(h.codes, start)
+			h.drop(start)
 			break
 		}
 	}
@@ -234,11 +247,27 @@ func (h *HotSpot) addPlaces(p *packet) (changed bool) {
 	if p.short {
 		return false
 	}
-	if c.places > 0 {
-		return false
+	if c.places == 0 {
+		h.drop(c.start)
+		return h.finish(c)
 	}
-	delete(h.codes, c.start)
-	return h.finish(c)
+	// Places have a few bytes in a packet, and many more here: they do not wait for the last one to be counted.
+	more := costOfLine*int64(len(c.body.lines)) + costOfSite*int64(len(c.sites)) - c.cost
+	h.table.budget.Left -= more
+	c.cost += more
+	if h.table.budget.Left < 0 {
+		h.table.full = true
+		h.drop(c.start)
+	}
+	return false
+}
+
+// drop forgets code of which places are still to come, if there is such code.
+func (h *HotSpot) drop(start uint64) {
+	if c := h.codes[start]; c != nil {
+		h.table.budget.Left += c.cost
+		delete(h.codes, start)
+	}
 }
 
 // addPlace takes in a place. HotSpot describes the code before an offset: from the end of the place before on.
@@ -248,12 +277,13 @@ func (c *javaCode) addPlace(p *packet) {
 		p.short = true
 		return
 	}
-	var frames [mostDepth]site
+	frames := c.frames[:depth]
+	clear(frames)
 	for i := range depth {
 		number, bytecode := p.u16(), p.u16()
 		if int(number) < len(c.inlined) && c.inlined[number] != nil {
 			m := c.inlined[number]
-			frames[i] = site{method: m, line: m.lineOf(bytecode)}
+			frames[i] = site{function: m.Function, line: m.lineOf(bytecode)}
 		}
 	}
 	if p.short || ends < c.begins || ends > c.size {
@@ -261,7 +291,7 @@ func (c *javaCode) addPlace(p *packet) {
 	}
 	var at *site
 	for i := depth - 1; i >= 0; i-- { // from the outermost on
-		if frames[i].method == nil {
+		if frames[i].function == nil {
 			continue // a method that is not known: as if it were its caller
 		}
 		frames[i].caller = at
@@ -286,7 +316,7 @@ func (c *javaCode) same(s site) *site {
 func (h *HotSpot) finish(c *javaCode) bool {
 	c.body.sites = len(c.sites)
 	if c.begins < c.size && len(c.body.lines) > 0 {
-		c.body.lines = append(c.body.lines, line{offset: c.begins, at: &site{method: c.method}})
+		c.body.lines = append(c.body.lines, line{offset: c.begins, at: &site{function: c.method.Function}})
 	}
 	c.body.lines = slices.Clip(c.body.lines)
 	h.table.add(c.start, c.size, c.body)
@@ -302,7 +332,8 @@ func (b *Body) Blunt() (method uint64, class string) {
 // frames are the frames at a site, the innermost first.
 func (s *site) frames() (chain []symbol.Frame) {
 	for ; s != nil; s = s.caller {
-		chain = append(chain, symbol.Frame{Func: s.method.Full, Short: s.method.Name, File: s.method.File, Line: s.line})
+		f := s.function
+		chain = append(chain, symbol.Frame{Func: f.Full, Short: f.Name, File: f.File, Line: s.line})
 	}
 	return chain
 }

@@ -225,6 +225,82 @@ func TestHotSpotBudget(t *testing.T) {
 	}
 }
 
+// TestHotSpotUnfinished: places take memory as they come, also if the last one never does.
+func TestHotSpotUnfinished(t *testing.T) {
+	const left = 1 << 20
+	budget := Budget{Left: left}
+	table := NewTable(&budget)
+	h := NewHotSpot(table)
+	take := func(p sent) {
+		t.Helper()
+		if _, err := h.Take(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	method := send('M').u64(0x10).texts("LToy;", "f", "()V", "Toy.java")
+	for i := range 5000 {
+		method = method.u16(i, i)
+	}
+	take(method)
+	for code := range mostCodes {
+		start := 0x100000 * (code + 1)
+		take(send('C').u64(start).u32(0x10000).u64(0x10).u32(mostPlaces).u16(1).u64(0x10))
+		for i := range 100 {
+			places := send('P').u64(start).u16(50)
+			for k := range 50 {
+				places = places.u32(50*i+k).u16(1, 0, 50*i+k)
+			}
+			take(places)
+		}
+	}
+	sites := 0
+	for _, c := range h.codes {
+		sites += len(c.sites)
+	}
+	if !table.Full() || sites == 0 || sites > left/costOfSite {
+		t.Errorf("%d sites wait for the last place", sites)
+	}
+	h.Close()
+	table.Close()
+	if budget.Left != left {
+		t.Errorf("%d bytes were given back", budget.Left)
+	}
+}
+
+// TestHotSpotTold: a method that is told again takes no more; one that gets other names does, as code may have the old.
+func TestHotSpotTold(t *testing.T) {
+	budget := Budget{Left: 100_000}
+	table := NewTable(&budget)
+	h := NewHotSpot(table)
+	tell := func(name string) int64 {
+		t.Helper()
+		if _, err := h.Take(send('M').u64(0x10).texts("LToy;", name, "()V", "Toy.java").u16(0, 1, 2, 3)); err != nil {
+			t.Fatal(err)
+		}
+		h.sortLines()
+		return budget.Left
+	}
+	once := tell("f")
+	if again := tell("f"); again != once {
+		t.Errorf("told again: %d bytes are left, of %d", again, once)
+	}
+	if other := tell("g"); other > once-200 {
+		t.Errorf("another name: %d bytes are left, of %d", other, once)
+	}
+	for range 1000 {
+		tell("f")
+		tell("g")
+	}
+	if !table.Full() {
+		t.Error("there is no end of names")
+	}
+	h.Close()
+	table.Close()
+	if budget.Left != 100_000 {
+		t.Errorf("%d bytes were given back", budget.Left)
+	}
+}
+
 func FuzzHotSpot(f *testing.F) {
 	var all sent
 	for _, p := range toy {

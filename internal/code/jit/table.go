@@ -48,8 +48,13 @@ func (b *Body) Origin(program string) symbol.Origin {
 
 // cost is what a body takes of a Budget, in bytes: more than it really takes.
 func (b *Body) cost() int64 {
-	return int64(200 + len(b.Name) + len(b.Full) + len(b.File) + 24*len(b.lines) + 120*b.sites)
+	return int64(200+len(b.Name)+len(b.Full)+len(b.File)) + costOfLine*int64(len(b.lines)) + costOfSite*int64(b.sites)
 }
+
+const (
+	costOfLine = 24
+	costOfSite = 120
+)
 
 // Budget is the memory that the tables of all processes may take. A process can claim any amount of code.
 type Budget struct{ Left int64 }
@@ -65,6 +70,7 @@ type Table struct {
 	// them.
 	chunks [][]piece
 	full   bool
+	names  int64 // what the names of methods take of the budget, apart from code: see HotSpot
 }
 
 const mostPieces = 512
@@ -193,4 +199,8 @@ func (t *Table) insert(p piece) {
 func (t *Table) clear() { t.cut(0, ^uint64(0)) }
 
 // Close gives back the memory.
-func (t *Table) Close() { t.clear() }
+func (t *Table) Close() {
+	t.clear()
+	t.budget.Left += t.names
+	t.names = 0
+}

@@ -37,6 +37,8 @@ type VM struct {
 	uid     uint32   // its user, as seen here
 	root    *os.File // its root directory, also when it is gone
 
+	patience time.Duration // for a whole answer
+
 	mu        sync.Mutex
 	conn      int // the connection on which it is being asked; negative: none
 	abandoned bool
@@ -57,7 +59,8 @@ func open(process, inner int, uid uint32) (*VM, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the root directory of the Java VM %d: %w", process, err)
 	}
-	return &VM{process: process, inner: inner, uid: uid, root: os.NewFile(uintptr(fd), "root"), conn: -1}, nil
+	return &VM{process: process, inner: inner, uid: uid, root: os.NewFile(uintptr(fd), "root"), conn: -1,
+		patience: answerEnds}, nil
 }
 
 // Abandon ends what another goroutine asks the VM, and all later questions: they fail soon, and leave nothing behind.
@@ -74,6 +77,15 @@ func (v *VM) isAbandoned() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.abandoned
+}
+
+// hangUp ends a connection that is still in use.
+func (v *VM) hangUp(conn int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.conn == conn {
+		_ = unix.Shutdown(conn, unix.SHUT_RDWR)
+	}
 }
 
 // use lets Abandon end a connection; negative: there is none any more.
@@ -99,6 +111,7 @@ var (
 
 const (
 	answerWithin = 10 * time.Second // a VM may be busy: it answers when its threads have come to a safe place
+	answerEnds   = 20 * time.Second // it answers in one piece; what is no VM may send a byte now and then
 	look         = 20 * time.Millisecond
 	longestReply = 64 << 10
 )
@@ -173,6 +186,7 @@ func (v *VM) ask(command ...string) (string, error) {
 	}
 	v.use(fd)
 	defer v.use(-1) // before the connection is closed
+	defer time.AfterFunc(v.patience, func() { v.hangUp(fd) }).Stop()
 	if _, err := conn.WriteString(request); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrSilent, err)
 	}

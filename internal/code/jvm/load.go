@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -197,15 +198,21 @@ const (
 )
 
 // Ask gives the agent a command, about methods by the numbers that the agent has told. It does not wait until the
-// command is done.
+// command is done; and hardly for room for the command, as the agent has little else to read.
 func (a *Agent) Ask(command byte, methods ...uint64) error {
 	packet := []byte{command}
 	for _, m := range methods {
 		packet = binary.LittleEndian.AppendUint64(packet, m)
 	}
+	if err := a.conn.SetWriteDeadline(time.Now().Add(askWithin)); err != nil {
+		return err
+	}
 	_, err := a.conn.Write(packet)
 	return err
 }
+
+// askWithin is how long a command may wait for room.
+const askWithin = 100 * time.Millisecond
 
 // Close ends the agent.
 func (a *Agent) Close() error { return a.conn.Close() }

@@ -22,6 +22,8 @@ type Points struct {
 	helper            string
 	named             int
 	asking            sync.Mutex
+	waited            time.Duration // for all answers
+	noted             int           // bytes of the names of classes that the agent has to change back
 	over              sync.WaitGroup
 }
 
@@ -152,12 +154,18 @@ func (p *Points) Loaded() (all []Loaded, err error) {
 // pairs asks for something that comes as pairs of texts.
 func (p *Points) pairs(command byte, f func(first, second string)) error {
 	var wrong error
+	left := mostText
 	err := p.ask([]byte{command}, command, func(text []byte) {
 		for len(text) > 0 && wrong == nil {
 			var first, second string
-			if first, second, text, wrong = cutPair(text); wrong == nil {
-				f(first, second)
+			if first, second, text, wrong = cutPair(text); wrong != nil {
+				return
 			}
+			if left -= len(first) + len(second); left < 0 {
+				wrong = errBadAnswer
+				return
+			}
+			f(first, second)
 		}
 	})
 	return errors.Join(err, wrong)
@@ -201,21 +209,27 @@ func (p *Points) Close() error {
 	return err
 }
 
-// mostClasses and mostFrames bound what an agent can tell that a program has replaced.
+// mostClasses and mostFrames bound what an agent can tell that a program has replaced; mostText is that in bytes.
 const (
 	mostClasses = 1 << 19
 	mostFrames  = 1 << 14
+	mostText    = 64 << 20
 )
 
 // longestWait is how long the agent may take: to change a class the VM stops all threads, and the first time it throws
-// all compiled code away.
-const longestWait = 20 * time.Second
+// all compiled code away. mostWaited is how long all its answers together may take: whatif's end waits for them.
+const (
+	longestWait = 20 * time.Second
+	mostWaited  = time.Minute
+)
 
 // ask has the agent do something. f is called with each packet of a type that comes back before it is done.
 func (p *Points) ask(command []byte, kind byte, f func(text []byte)) error {
 	p.asking.Lock()
 	defer p.asking.Unlock()
-	deadline := time.Now().Add(longestWait)
+	begun := time.Now()
+	defer func() { p.waited += time.Since(begun) }()
+	deadline := begun.Add(min(longestWait, mostWaited-p.waited))
 	if err := p.commands.SetDeadline(deadline); err != nil {
 		return fmt.Errorf("%w: %w", ErrAgentGone, err)
 	}
@@ -241,6 +255,19 @@ func (p *Points) ask(command []byte, kind byte, f func(text []byte)) error {
 	return ErrAgentGone
 }
 
+// mostNoted is how much the agent can note of the classes that it has to change back, longestName what it sends of any
+// text: MOST_CHANGED and MOST_TEXT in agent/agent.c.
+const (
+	mostNoted   = 256 << 10
+	longestName = 2 << 10
+)
+
+// Notes reports whether the agent can change one more class back, of this name: com/shop/Cart. Another one must not be
+// changed: its calls would stay, and count at the next session's points. A Rewriter asks.
+func (p *Points) Notes(class string) bool {
+	return class != "" && len(class) < longestName && p.noted+2+len(class) <= mostNoted
+}
+
 // serve rewrites classes until the connection ends.
 func (p *Points) serve(f Rewriter) {
 	for {
@@ -249,8 +276,11 @@ func (p *Points) serve(f Rewriter) {
 			return
 		}
 		changed := f(name, class)
-		if len(changed) > classfile.MaxSize {
+		if len(changed) > classfile.MaxSize || !p.Notes(name) {
 			changed = nil
+		}
+		if changed != nil {
+			p.noted += 2 + len(name)
 		}
 		if p.sendClass(changed) != nil {
 			return
@@ -298,7 +328,7 @@ func cutText(b []byte) (text string, rest []byte, err error) {
 		return "", nil, errBadAnswer
 	}
 	n := 2 + int(binary.LittleEndian.Uint16(b))
-	if n > len(b) {
+	if n > len(b) || n-2 > longestName {
 		return "", nil, errBadAnswer
 	}
 	return string(b[2:n]), b[n:], nil

@@ -55,8 +55,12 @@ type javaVM struct {
 	numbers map[int]int // of the counters, by point
 }
 
-// mostJavaClasses bounds the classes that are changed for one point while they are in use.
-const mostJavaClasses = 1000
+const (
+	// mostJavaClasses bounds the classes that are changed for one point while they are in use.
+	mostJavaClasses = 1000
+	// mostJavaFound bounds what is known of a point: a program can make classes without end.
+	mostJavaFound = 1 << 13
+)
 
 // javaSpecs are the points that Java code may have.
 func javaSpecs(points []point.Spec) map[int]point.Spec {
@@ -138,6 +142,11 @@ func (j *java) await() {
 		pid, points, err := j.starting.Next(member)
 		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil && pid == 0 {
+			j.log.Debug("waiting for Java VMs", "error", err)
+			time.Sleep(lookForJava) // there may be no descriptor for it now
+			continue
 		}
 		var v *javaVM
 		if err == nil {
@@ -228,10 +237,19 @@ func (j *java) forget(members []ledger.Process) {
 	}
 }
 
+// add remembers what came of a process. It may be one that connects again and again.
 func (j *java) add(p ledger.Process, v *javaVM) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.vms[p] = v
+	old := j.vms[p]
+	if v == nil && old != nil {
+		old = nil
+	} else {
+		j.vms[p] = v
+	}
+	j.mu.Unlock()
+	if old != nil {
+		old.close()
+	}
 }
 
 // isJava tells whether a process is a Java virtual machine that is to be asked. One that was started with the agent
@@ -303,7 +321,8 @@ func (j *java) prepare(v *javaVM) error {
 			return err
 		}
 	}
-	if err := v.points.Rewrite(groups, func(name string, class []byte) []byte { return j.rewrite(v, class) }); err != nil {
+	rewrite := func(name string, class []byte) []byte { return j.rewrite(v, name, class) }
+	if err := v.points.Rewrite(groups, rewrite); err != nil {
 		return err
 	}
 	loaded, err := v.points.Loaded()
@@ -353,8 +372,13 @@ func (j *java) candidates(loaded []jvm.Loaded) (signatures []string) {
 	return slices.Compact(signatures)
 }
 
-// rewrite puts calls into a class; nil: it stays as it is.
-func (j *java) rewrite(v *javaVM, data []byte) []byte {
+// rewrite puts calls into a class; nil: it stays as it is. Its name is known from the agent.
+func (j *java) rewrite(v *javaVM, name string, data []byte) []byte {
+	if !v.points.Notes(name) {
+		j.counters.warnOf("more classes of process %d may have progress points than can be changed back: the others are "+
+			"not counted", v.process)
+		return nil
+	}
 	class, err := classfile.Parse(data)
 	if err != nil {
 		j.log.Debug("looking for progress points in Java code", "process", v.process, "error", err)

@@ -22,6 +22,7 @@ type javaFind struct {
 	without string             // a class, or its source file, that should have it and has not
 	bodies  bool               // a method without code is meant
 	failure error              // why it cannot be counted
+	warned  bool               // that another file has the line, too
 }
 
 // fail says once why a point cannot be counted.
@@ -44,7 +45,10 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 	f, spec := j.finds[i], j.specs[i]
 	switch {
 	case len(found.Places) == 0:
-		f.near = append(f.near, found.Near...)
+		if f.near = append(f.near, found.Near...); len(f.near) > mostJavaFound {
+			slices.Sort(f.near)
+			f.near = slices.Compact(f.near)
+		}
 		f.bodies = f.bodies || found.Bodies > 0
 		if f.without = class; spec.Kind == point.Line && found.File != "" {
 			f.without = found.File
@@ -54,8 +58,11 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 		f.failure = errors.New("%argN cannot be read in Java code")
 		return false
 	case spec.Kind == point.Line && f.file != "" && f.file != found.File:
-		j.log.Warn(fmt.Sprintf("progress point %s: %s has the line, too; only %s is counted: write more of the path",
-			spec.Text, found.File, f.file))
+		if !f.warned {
+			f.warned = true
+			j.log.Warn(fmt.Sprintf("progress point %s: %s has the line, too; only %s is counted: write more of the path",
+				spec.Text, found.File, f.file))
+		}
 		return false
 	}
 	f.file = found.File
@@ -66,12 +73,14 @@ func (j *java) take(i int, v *javaVM, class string, found point.InJavaClass) boo
 func (j *java) found(i int, v *javaVM, class string, found point.InJavaClass) {
 	j.mu.Lock()
 	f, spec := j.finds[i], j.specs[i]
-	for _, m := range found.Methods {
+	for _, m := range found.Methods[:min(len(found.Methods), max(0, mostJavaFound-len(f.methods)))] {
 		f.methods[jvm.Frame{Signature: jvm.SignatureOf(class), Method: m}] = true
 	}
 	key := strconv.Itoa(v.process) + " " + class
 	known := f.classes[key]
-	f.classes[key] = true
+	if len(f.classes) < mostJavaFound {
+		f.classes[key] = true
+	}
 	j.mu.Unlock()
 	if !known {
 		j.counters.inJava(i, len(found.Places))

@@ -51,8 +51,10 @@ func (c *counters) filesOf(process int) error {
 		return err
 	}
 	var paths []string
+	met := make(map[string]bool)
 	for _, m := range all {
-		if path, err := target.Reachable(process, m); err == nil && !slices.Contains(paths, path) {
+		if path, err := target.Reachable(process, m); err == nil && !met[path] {
+			met[path] = true
 			paths = append(paths, path)
 		}
 	}

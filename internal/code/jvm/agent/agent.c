@@ -63,7 +63,7 @@ enum {
 	PACKET = 32 << 10,
 	MOST_TEXT = 2 << 10,
 	MOST_DEPTH = 256,
-	MOST_CHANGED = 64 << 10, /* bytes of the names of classes that were changed */
+	MOST_CHANGED = 256 << 10, /* bytes of the names of classes that were changed */
 	MOST_INLINED = 3000, /* methods of one piece of code: these fit in its packet */
 	UNKNOWN = 0xffff,
 	PATIENCE = 10, /* ms */
@@ -94,6 +94,7 @@ struct session {
 	u32 lost;    /* whatif has to be told that records were lost */
 	u32 waiting; /* the agent's thread waits for whatif, with the lock */
 	u32 dying;   /* the VM is about to end */
+	u32 early;   /* from the VM's start: whatif may be gone, see start.h */
 	jvmti_env vm;
 	java_vm machine;
 	struct known *known;
@@ -268,7 +269,7 @@ static u32 number_of(struct session *s, method_id m)
 	struct known *k;
 	s64 start, end = -1;
 
-	if (!m)
+	if (!m || s->lost) /* what is being made is not sent */
 		return UNKNOWN;
 	k = find(s, m);
 	if (k->method && k->stamp == s->stamp)
@@ -456,6 +457,17 @@ static s32 flush_all(struct session *s, jni_env jni)
 
 static u64 bit(u32 n) { return 1ULL << n; }
 
+/* Connects a session to whatif; negative: an error. */
+static int connect_session(const struct session *s, const char *socket)
+{
+	int fd = connect_to(socket);
+
+	if (fd < 0 || !s->early || is_trusted(fd))
+		return fd;
+	system_call(SYS_CLOSE, fd, 0, 0, 0, 0, 0);
+	return -1;
+}
+
 #include "points.h"
 #include "start.h"
 
@@ -625,7 +637,7 @@ static s32 prepare(struct session *s)
 	return s->known ? 0 : 5;
 }
 
-static s32 start(struct session *s, java_vm machine, const char *socket)
+static s32 start(struct session *s, java_vm machine, const char *socket, u32 early)
 {
 	static const char for_points[] = "points:";
 	static const u8 hello[] = { 'V', VERSION, 0, 0, 0 };
@@ -635,11 +647,12 @@ static s32 start(struct session *s, java_vm machine, const char *socket)
 	s->machine = machine;
 	s->vm = 0;
 	s->thread = s->lost = s->waiting = s->dying = s->count = s->go = 0;
+	s->early = early;
 	s->classes = -1;
 	s->points = same_bytes((const u8 *)socket, (const u8 *)for_points, sizeof(for_points) - 1);
 	if (s->points)
 		socket += sizeof(for_points) - 1;
-	s->fd = connect_to(socket);
+	s->fd = connect_session(s, socket);
 	if (s->fd < 0)
 		return 6;
 	error = prepare(s);
@@ -653,7 +666,7 @@ static s32 start(struct session *s, java_vm machine, const char *socket)
 	return start_thread(s, jni) ? 8 : 0;
 }
 
-static s32 begin_session(java_vm machine, const char *options, struct session **begun)
+static s32 begin_session(java_vm machine, const char *options, u32 early, struct session **begun)
 {
 	struct session *s;
 	u32 i;
@@ -663,7 +676,7 @@ static s32 begin_session(java_vm machine, const char *options, struct session **
 		s = &sessions[i];
 		if (!try_lock(&s->used))
 			continue;
-		error = start(s, machine, options);
+		error = start(s, machine, options, early);
 		if (error)
 			end(s);
 		*begun = s;
@@ -678,5 +691,5 @@ EXPORTED s32 Agent_OnAttach(java_vm machine, char *options, void *reserved)
 	struct session *s;
 
 	(void)reserved;
-	return begin_session(machine, options ? options : "", &s);
+	return begin_session(machine, options ? options : "", 0, &s);
 }

@@ -518,12 +518,26 @@ static s32 obey_points(struct session *s, jni_env jni, u32 n)
 	return error;
 }
 
+/* Ends the connection for classes. After this none is changed: a thread may be in the middle of it. */
+static void end_classes(struct session *s)
+{
+	while (!lock_within(&s->class_lock, PATIENCE))
+		;
+	if (s->classes >= 0)
+		system_call(SYS_CLOSE, s->classes, 0, 0, 0, 0, 0);
+	s->classes = -1;
+	unlock(&s->class_lock);
+}
+
 /* Changes classes back. */
 static void leave_points(struct session *s, jni_env jni)
 {
-	struct in names = { s->changed, s->changed + s->changed_size };
+	struct in names;
 
 	(*s->vm)->SetEventNotificationMode(s->vm, EVENT_OFF, EVENT_CLASS_FILE_LOAD_HOOK, 0);
+	end_classes(s);
+	names.at = s->changed;
+	names.end = s->changed + s->changed_size;
 	if (!s->changed_size || make_references(jni))
 		return;
 	retransform(s, names, 0);
@@ -535,12 +549,7 @@ static void end_points(struct session *s)
 {
 	u32 i;
 
-	while (!lock_within(&s->class_lock, PATIENCE))
-		;
-	if (s->classes >= 0)
-		system_call(SYS_CLOSE, s->classes, 0, 0, 0, 0, 0);
-	s->classes = -1;
-	unlock(&s->class_lock);
+	end_classes(s);
 	if (!s->has_table)
 		return;
 	/* In the next session the counters have other names: nothing may be read of them until then. */
@@ -560,7 +569,7 @@ static s32 start_points(struct session *s, const char *socket)
 	if (!try_lock(&table_taken))
 		return NO_TABLE;
 	s->has_table = 1;
-	s->classes = connect_to(socket);
+	s->classes = connect_session(s, socket);
 	if (s->classes < 0)
 		return 6;
 	return (*s->vm)->AddCapabilities(s->vm, &can) ? 3 : 0;

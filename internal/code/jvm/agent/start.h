@@ -6,6 +6,9 @@
  * main is, with no word in the program's output, which the environment variables for options of the
  * VM would cost.
  *
+ * A program that goes on when whatif has ended may start VMs yet. Then the socket's name is free, and
+ * another user may listen there: the agent obeys only root and its own user.
+ *
  * WHATIF_JAVA has what follows "-agentpath:", which is the library's path, "=" and the agent's
  * options. Once the VM is complete, and before main runs, the agent begins a session for points, and
  * waits until whatif has named all points and changed the classes that are loaded:
@@ -24,7 +27,7 @@ static struct {
 	char options[256];
 } early;
 
-static s32 begin_session(java_vm machine, const char *options, struct session **begun);
+static s32 begin_session(java_vm machine, const char *options, u32 early, struct session **begun);
 
 static int begins_with(const char *text, const char *with)
 {
@@ -50,7 +53,7 @@ static void vm_begins(jvmti_env vm, jni_env jni, object thread)
 
 	(void)jni;
 	(void)thread;
-	if (!begin_session(early.machine, early.options, &s))
+	if (!begin_session(early.machine, early.options, 1, &s))
 		for (i = 0; i < START_PATIENCE && s->fd >= 0 && !s->go; i++)
 			sleep_ms(1);
 	(*vm)->DisposeEnvironment(vm);

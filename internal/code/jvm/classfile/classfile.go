@@ -33,6 +33,7 @@ type Class struct {
 	pool     pool
 	poolEnd  int
 	nameSlot uint16
+	checks   int // see mostChecks
 }
 
 // Method is one method of a class.

@@ -252,6 +252,9 @@ func (b *body) readLines() error {
 			}
 			b.lines = append(b.lines, l)
 		}
+		if len(b.lines) > 2*mostCode { // there may be many tables, each of which is sorted for each line
+			return errors.New("it has too many lines")
+		}
 		if r.err != nil {
 			return r.err
 		}

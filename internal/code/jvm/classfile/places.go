@@ -46,7 +46,7 @@ func (c *Class) Line(line int) ([]Place, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, at := range b.entered(b.startsOf(line)) {
+		for _, at := range b.entered(b.startsOf(line), &c.checks) {
 			places = append(places, Place{i, at, false})
 		}
 	}
@@ -120,18 +120,18 @@ func (b *body) startsOf(line int) []int {
 	return slices.Compact(starts)
 }
 
-// mostChecks bounds the search through exception tables, of which a hostile class may have a long one.
+// mostChecks bounds the search through exception tables of one class: a hostile one may have many long ones.
 const mostChecks = 1 << 24
 
 // entered gives those of the starts that the method's entry reaches without passing another one. If none is reached, or
-// that would take too long to find out, it is the first one.
-func (b *body) entered(starts []int) (first []int) {
+// that would take too long to find out, it is the first one. checks is what was done so far, in all methods.
+func (b *body) entered(starts []int, checks *int) (first []int) {
 	if len(starts) < 2 {
 		return starts
 	}
 	met := make([]bool, len(b.code))
 	catches := slices.Clone(b.catches)
-	next, checks := []int{0}, 0
+	next := []int{0}
 	reach := func(at int) {
 		if b.isStart(at) && !met[at] {
 			met[at] = true
@@ -150,7 +150,7 @@ func (b *body) entered(starts []int) (first []int) {
 		if goesOn(b.code[at]) {
 			reach(at + sizeAt(b.code, at))
 		}
-		if checks += len(catches); checks > mostChecks {
+		if *checks += len(catches); *checks > mostChecks {
 			return starts[:1]
 		}
 		catches = slices.DeleteFunc(catches, func(c catch) bool {
