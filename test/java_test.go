@@ -14,29 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"whatif/internal/profile"
+	"whatif/internal/testing/jdk"
 	"whatif/internal/testing/realkernel"
 )
 
-// javaToy compiles the program, and gives the directory of its classes.
-func javaToy(t *testing.T) (java, classes string) {
+// javaPrograms compiles the programs, and gives the directory of their classes.
+func javaPrograms(t *testing.T) (java, classes string) {
 	t.Helper()
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("java is not installed")
-	}
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		t.Skip("javac is not installed")
-	}
-	classes = t.TempDir()
 	sources, err := filepath.Glob("testdata/java/*.java")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(javac, append([]string{"-d", classes}, sources...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return java, classes
+	return jdk.Compile(t, sources...)
 }
 
 // samplesIn counts the samples of all experiments, and those in methods of this name.
@@ -56,7 +45,7 @@ func samplesIn(d *profile.Data, method string) (all, in int64) {
 // is inlined into it. Nothing of what told of the code stays behind.
 func TestJava(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaToy(t)
+	java, classes := javaPrograms(t)
 	flags := []string{"-p", "syscall:write", "-t", "func:Toy.longWork", "-s", "0,50", "--experiment", "100ms"}
 	d, out := profiled(t, flags,
 		[]string{java, "-cp", classes, "Toy", "6", "0"}, 0)
@@ -99,7 +88,7 @@ func linesOf(d *profile.Data, file string) (of map[int]int64, all int64) {
 // named by its class.
 func TestJavaLines(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaToy(t)
+	java, classes := javaPrograms(t)
 	d, out := profiled(t, []string{"-p", "syscall:write", "-t", "Toy:14", "-s", "0,50", "--experiment", "100ms"},
 		[]string{java, "-Xcheck:jni", "-cp", classes, "Toy", "4", "0"}, 0)
 	if !regexp.MustCompile(`^rounds \d+\n$`).MatchString(out) {
@@ -119,7 +108,7 @@ func TestJavaLines(t *testing.T) {
 // TestJavaWithoutAgent: without the agent units are methods, and the report says so.
 func TestJavaWithoutAgent(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaToy(t)
+	java, classes := javaPrograms(t)
 	flags := []string{"-p", "syscall:write", "-s", "0,50", "--experiment", "100ms"}
 	without := [][]string{{java, "--java-agent", "off"}}
 	if later, _ := filepath.Glob("/usr/lib/jvm/*-2[1-9]-*/bin/java"); len(later) > 0 && !testing.Short() {
@@ -149,7 +138,7 @@ func TestJavaWithoutAgent(t *testing.T) {
 // TestJavaCollector: garbage collection is a unit, wherever the VM does it.
 func TestJavaCollector(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaToy(t)
+	java, classes := javaPrograms(t)
 	d, _ := profiled(t, []string{"-p", "syscall:write", "-t", "jvm:gc", "-s", "0,50", "--experiment", "100ms"},
 		[]string{java, "-XX:+UseSerialGC", "-Xmx100m", "-cp", classes, "Garbage", "8"}, 0)
 	if all, gc := samplesIn(d, "jvm:gc"); gc < all/10 || len(spedUp(d)) == 0 {
@@ -160,7 +149,7 @@ func TestJavaCollector(t *testing.T) {
 // TestJavaRefuses: a JVM that cannot be asked is not disturbed: SIGQUIT would print its stacks, or end it.
 func TestJavaRefuses(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaToy(t)
+	java, classes := javaPrograms(t)
 	for _, c := range []struct {
 		flag    string
 		refuses bool
@@ -182,7 +171,7 @@ func TestJavaRefuses(t *testing.T) {
 // TestJavaAttach: code that was compiled before whatif came has its lines, too, in all JDKs that are here.
 func TestJavaAttach(t *testing.T) {
 	realkernel.Need(t)
-	_, classes := javaToy(t)
+	_, classes := javaPrograms(t)
 	all, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
 	if err != nil {
 		t.Fatal(err)

@@ -16,29 +16,11 @@ import (
 	"whatif/internal/testing/realkernel"
 )
 
-// javaShop compiles the program, and gives the directory of its classes.
-func javaShop(t *testing.T) (java, classes string) {
-	t.Helper()
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("java is not installed")
-	}
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		t.Skip("javac is not installed")
-	}
-	classes = t.TempDir()
-	if out, err := exec.Command(javac, "-d", classes, "testdata/java/Shop.java").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return java, classes
-}
-
 // TestJavaPoints: a VM that a script starts counts exactly from the first bytecode of main on, at lines, entries and
 // returns, also in a class that is loaded later. The program's output is its own.
 func TestJavaPoints(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaShop(t)
+	java, classes := javaPrograms(t)
 	script := filepath.Join(t.TempDir(), "shop.sh")
 	text := fmt.Sprintf("#!/bin/sh\nexec %s -Xcheck:jni -cp %s com.shop.Shop 20000\n", java, classes)
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
@@ -63,7 +45,7 @@ func TestJavaPoints(t *testing.T) {
 // TestJavaPointsMissing: points that classes do not have are named, with what to do.
 func TestJavaPointsMissing(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaShop(t)
+	java, classes := javaPrograms(t)
 	for spec, want := range map[string]string{
 		"Shop.java:12":             "no code of com/shop/Shop.java is on this line",
 		"func:com.shop.Shop.steal": "com.shop.Shop has no such method",
@@ -80,7 +62,7 @@ func TestJavaPointsMissing(t *testing.T) {
 // says which method goes on as it was. When whatif has ended the VM goes on.
 func TestJavaPointsAttached(t *testing.T) {
 	realkernel.Need(t)
-	java, classes := javaShop(t)
+	java, classes := javaPrograms(t)
 	program := exec.Command(java, "-cp", classes, "com.shop.Shop")
 	in, err := program.StdinPipe()
 	if err != nil {

@@ -5,9 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -15,40 +13,11 @@ import (
 
 	"whatif/internal/code/symbol/object"
 	"whatif/internal/point/source"
+	"whatif/internal/testing/committed"
 )
 
 // TestGenerated compiles the library again with the same compiler: the result is the committed one.
-func TestGenerated(t *testing.T) {
-	used, err := os.ReadFile("../../bpf/compiler.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := exec.Command("clang", "--version").Output()
-	_, lld := exec.LookPath("ld.lld")
-	if err != nil || lld != nil || !strings.HasPrefix(string(version), strings.TrimSpace(string(used))) {
-		t.Skip("not the compiler that made the libraries, or no lld")
-	}
-	text, err := os.ReadFile("coz.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range regexp.MustCompile(`(?m)^//go:generate clang (.*)$`).FindAllStringSubmatch(string(text), -1) {
-		args := strings.Fields(line[1])
-		at := len(args) - 2 // -o FILE SOURCE
-		committed := args[at]
-		args[at] = filepath.Join(t.TempDir(), committed)
-		if out, err := exec.Command("clang", args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		want, err := os.ReadFile(args[at])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(committed); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what go generate makes: %v", committed, err)
-		}
-	}
-}
+func TestGenerated(t *testing.T) { committed.Check(t, "coz.go", "../../bpf/compiler.txt", 2) }
 
 // TestLibraries checks that the libraries need no other library, export the function, and have a
 // table that the profiler finds.

@@ -16,44 +16,12 @@ import (
 	"time"
 
 	"whatif/internal/code/jit"
+	"whatif/internal/testing/committed"
+	"whatif/internal/testing/jdk"
 )
 
 // TestGenerated compiles the agent again with the same compiler: the result is the committed one.
-func TestGenerated(t *testing.T) {
-	used, err := os.ReadFile("../../../bpf/compiler.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := exec.Command("clang", "--version").Output()
-	_, lld := exec.LookPath("ld.lld")
-	if err != nil || lld != nil || !strings.HasPrefix(string(version), strings.TrimSpace(string(used))) {
-		t.Skip("not the compiler that made the agent, or no lld")
-	}
-	text, err := os.ReadFile("load.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := regexp.MustCompile(`(?m)^//go:generate clang (.*)$`).FindAllStringSubmatch(string(text), -1)
-	if len(lines) != 2 {
-		t.Fatalf("%d commands", len(lines))
-	}
-	for _, line := range lines {
-		args := strings.Fields(line[1])
-		at := len(args) - 2 // -o FILE SOURCE
-		committed := args[at]
-		args[at] = filepath.Join(t.TempDir(), committed)
-		if out, err := exec.Command("clang", args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		want, err := os.ReadFile(args[at])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(committed); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what go generate makes: %v", committed, err)
-		}
-	}
-}
+func TestGenerated(t *testing.T) { committed.Check(t, "load.go", "../../../bpf/compiler.txt", 2) }
 
 // TestAgentFile: the agent needs no other library, as the VM's C library may be any.
 func TestAgentFile(t *testing.T) {
@@ -196,19 +164,7 @@ func TestAdmin(t *testing.T) {
 // toy starts a Java program that works for some seconds, and gives what it prints at its end.
 func toy(t *testing.T, seconds string) (vm *VM, wait func() string) {
 	t.Helper()
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("java is not installed")
-	}
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		t.Skip("javac is not installed")
-	}
-	classes := t.TempDir()
-	source := "../../../test/testdata/java/Toy.java"
-	if out, err := exec.Command(javac, "-d", classes, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	java, classes := jdk.Compile(t, "../../../test/testdata/java/Toy.java")
 	var out bytes.Buffer
 	cmd := exec.Command(java, "-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-cp", classes, "Toy", seconds, "0")
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"whatif/internal/code/jvm/classfile"
+	"whatif/internal/testing/jdk"
 )
 
 // steps is testdata/Steps.java in a VM.
@@ -26,18 +27,7 @@ type steps struct {
 
 func startSteps(t *testing.T) *steps {
 	t.Helper()
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("java is not installed")
-	}
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		t.Skip("javac is not installed")
-	}
-	classes := t.TempDir()
-	if out, err := exec.Command(javac, "-g", "-d", classes, "testdata/Steps.java").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	java, classes := jdk.Compile(t, "testdata/Steps.java")
 	c := exec.Command(java, "-Xcheck:jni", "-cp", classes, "Steps")
 	in, err := c.StdinPipe()
 	if err != nil {

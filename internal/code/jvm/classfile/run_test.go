@@ -11,20 +11,8 @@ import (
 	"testing"
 
 	"whatif/internal/code/jvm/classfile"
+	"whatif/internal/testing/jdk"
 )
-
-// jdk skips the test where there is no Java.
-func jdk(t *testing.T) (java, javac string) {
-	t.Helper()
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("java is not installed")
-	}
-	if javac, err = exec.LookPath("javac"); err != nil {
-		t.Skip("javac is not installed")
-	}
-	return java, javac
-}
 
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
@@ -182,7 +170,7 @@ func methodAt(c *classfile.Class, line int) int {
 // TestCounts: calls at lines, entries and returns of programs with many kinds of statements are made exactly as often
 // as their comments say. HotSpot verifies the classes.
 func TestCounts(t *testing.T) {
-	java, javac := jdk(t)
+	java, javac := jdk.Find(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, at("Counts.java"), countsSource())
