@@ -6,42 +6,14 @@
  * profiler finds by the note and reads from outside: see struct source_table in
  * bpf/base/shared.h.
  */
+#include "counters.h"
+
 typedef __UINT64_TYPE__ u64;
 typedef __UINT32_TYPE__ u32;
 
-#define MARK 0x9d3f5a41c6e27b18
-#define ENTRIES 64
+static struct counter entries[COUNTERS] __attribute__((aligned(64)));
 
-struct entry {
-	u64 mark; /* set when the name is complete */
-	u32 event;
-	u32 length;
-	char name[112];
-	/* A cache line of its own. The program gets the address of count, and may use the next word. */
-	u64 count;
-	u64 backoff;
-	u64 counts; /* the mark again */
-	u64 pad[5];
-};
-
-static struct entry entries[ENTRIES] __attribute__((aligned(64)));
-
-struct {
-	u64 mark;
-	struct entry *entries;
-	u32 used;
-	u32 shards;
-	u32 stride;
-	u32 pad;
-} whatif_coz_table __attribute__((visibility("hidden"), aligned(64))) = { MARK, 0, 0, 1, sizeof(struct entry), 0 };
-
-__asm__(".pushsection .note.whatif, \"a\", %note\n"
-	".balign 4\n"
-	".4byte 7, 8, 2\n"
-	".asciz \"whatif\"\n"
-	".balign 4\n"
-	".8byte whatif_coz_table - .\n"
-	".popsection\n");
+COUNTER_TABLE(whatif_coz_table);
 
 /* Keeps the end of a long name, such as a path and a line: the end differs most. */
 static const char *tail(const char *name, u32 *length)
@@ -54,9 +26,10 @@ static const char *tail(const char *name, u32 *length)
 	return name + n - *length;
 }
 
-static int same(const struct entry *e, u32 event, const char *name, u32 length)
+static int same(const struct counter *e, u32 event, const char *name, u32 length)
 {
-	if (__atomic_load_n(&e->mark, __ATOMIC_ACQUIRE) != MARK || e->event != event || e->length != length)
+	if (__atomic_load_n(&e->mark, __ATOMIC_ACQUIRE) != COUNTER_MARK || e->event != event ||
+	    e->length != length)
 		return 0;
 	for (u32 i = 0; i < length; i++)
 		if (e->name[i] != name[i])
@@ -71,27 +44,27 @@ static int same(const struct entry *e, u32 event, const char *name, u32 length)
  */
 __attribute__((visibility("default"))) void *_coz_get_counter(int event, const char *name)
 {
-	struct entry *e;
+	struct counter *e;
 	u32 length, used = __atomic_load_n(&whatif_coz_table.used, __ATOMIC_ACQUIRE), n;
 
 	if (!name)
 		return 0;
 	name = tail(name, &length);
-	for (u32 i = 0; i < used && i < ENTRIES; i++)
+	for (u32 i = 0; i < used && i < COUNTERS; i++)
 		if (same(&entries[i], event, name, length))
 			return &entries[i].count;
-	if (used >= ENTRIES)
+	if (used >= COUNTERS)
 		return 0;
 	__atomic_store_n(&whatif_coz_table.entries, entries, __ATOMIC_RELEASE);
 	n = __atomic_fetch_add(&whatif_coz_table.used, 1, __ATOMIC_ACQ_REL);
-	if (n >= ENTRIES)
+	if (n >= COUNTERS)
 		return 0;
 	e = &entries[n];
 	e->event = event;
 	e->length = length;
 	for (u32 i = 0; i < length; i++)
 		*(volatile char *)&e->name[i] = name[i]; /* or the compiler calls memcpy */
-	__atomic_store_n(&e->mark, MARK, __ATOMIC_RELEASE);
-	__atomic_store_n(&e->counts, MARK, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->mark, COUNTER_MARK, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->counts, COUNTER_MARK, __ATOMIC_RELEASE);
 	return &e->count;
 }

@@ -39,8 +39,9 @@
 #ifndef POINTS_H
 #define POINTS_H
 
+#include "../../../coz/library/counters.h"
+
 enum {
-	ENTRIES = 64,
 	MOST_CLASS = 16 << 20,
 	CLASS_PATIENCE = 2000, /* ms */
 	MOST_FRAMES = 256,
@@ -50,40 +51,9 @@ enum {
 	NO_HELPER = -4, /* this VM cannot have the class that counts */
 };
 
-#define COUNTER_MARK 0x9d3f5a41c6e27b18
+static struct counter counters[COUNTERS] __attribute__((aligned(64)));
 
-struct counter {
-	u64 mark; /* set when the name is complete */
-	u32 event;
-	u32 length;
-	char name[112];
-	/* A cache line of its own. */
-	u64 count;
-	u64 backoff;
-	u64 counts; /* the mark again */
-	u64 pad[5];
-};
-
-static struct counter counters[ENTRIES] __attribute__((aligned(64)));
-
-struct {
-	u64 mark;
-	struct counter *entries;
-	u32 used;
-	u32 shards;
-	u32 stride;
-	u32 pad;
-} whatif_points_table __attribute__((visibility("hidden"), aligned(64))) = {
-	COUNTER_MARK, 0, 0, 1, sizeof(struct counter), 0
-};
-
-__asm__(".pushsection .note.whatif, \"a\", %note\n"
-	".balign 4\n"
-	".4byte 7, 8, 2\n"
-	".asciz \"whatif\"\n"
-	".balign 4\n"
-	".8byte whatif_points_table - .\n"
-	".popsection\n");
+COUNTER_TABLE(whatif_points_table);
 
 static u32 table_taken; /* by a session */
 static u32 helper_defined;
@@ -325,7 +295,7 @@ static s32 name_counter(struct in in)
 	const u8 *name = get_text(&in, &n);
 	struct counter *c;
 
-	if (!name || used >= ENTRIES || n >= sizeof(c->name))
+	if (!name || used >= COUNTERS || n >= sizeof(c->name))
 		return WRONG;
 	c = &counters[used];
 	c->event = event;
@@ -554,7 +524,7 @@ static void end_points(struct session *s)
 		return;
 	/* In the next session the counters have other names: nothing may be read of them until then. */
 	__atomic_store_n(&whatif_points_table.used, 0, __ATOMIC_RELEASE);
-	for (i = 0; i < ENTRIES; i++)
+	for (i = 0; i < COUNTERS; i++)
 		counters[i].mark = counters[i].counts = 0;
 	s->has_table = 0;
 	__atomic_store_n(&table_taken, 0, __ATOMIC_RELEASE);
