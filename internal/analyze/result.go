@@ -271,6 +271,17 @@ const (
 	P99         Metric = "p99"
 )
 
+// Measures is what a metric measures, in words.
+func (m Metric) Measures() string {
+	switch m {
+	case Throughput:
+		return "time per visit"
+	case MeanLatency:
+		return "mean latency"
+	}
+	return string(m) + " of latency"
+}
+
 // Quantiles are the metrics of a latency's distribution, and the quantile of each.
 var Quantiles = []struct {
 	Metric   Metric

@@ -137,19 +137,8 @@ func (m *metricBase) judge(was sums) {
 	}
 	if !(math.Abs(m.deviation) <= most) {
 		m.refused = fmt.Sprintf("simulated without a change, its %s is %.2g times the recorded one",
-			nameOf(m.metric), simulated/real)
+			m.metric.Measures(), simulated/real)
 	}
-}
-
-// nameOf is what a metric measures.
-func nameOf(m analyze.Metric) string {
-	switch m {
-	case analyze.Throughput:
-		return "time per visit"
-	case analyze.MeanLatency:
-		return "mean latency"
-	}
-	return string(m) + " of latency"
 }
 
 func countOf(n int, noun string) string {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -104,7 +103,7 @@ func (e *Elsewhere) text(out *printer) {
 		return
 	}
 	for _, m := range e.Moves {
-		name := clean(m.Point) + ": " + metricName(m.Metric) + " "
+		name := clean(m.Point) + ": " + m.Metric.Measures() + " "
 		if m.Refused != "" || !m.Gain.Known {
 			out.hanging("", name+"on "+clean(e.Device)+" not known: "+clean(m.Refused))
 			continue
@@ -114,16 +113,6 @@ func (e *Elsewhere) text(out *printer) {
 	for _, w := range e.Warnings {
 		out.warning(w)
 	}
-}
-
-func metricName(m analyze.Metric) string {
-	switch m {
-	case analyze.Throughput:
-		return "time per visit"
-	case analyze.MeanLatency:
-		return "mean latency"
-	}
-	return string(m) + " of latency"
 }
 
 func (u *AskedUnit) text() string {
@@ -143,7 +132,7 @@ func (u *AskedUnit) text() string {
 
 // text is one line of the answer.
 func (a *Answer) text() string {
-	name := clean(a.Point) + ": " + metricName(a.Metric) + " "
+	name := clean(a.Point) + ": " + a.Metric.Measures() + " "
 	switch g := a.Gain; {
 	case a.Refused != "" || !g.Known:
 		return name + "not known: " + clean(a.Refused)
@@ -213,11 +202,5 @@ func AskJSON(w io.Writer, a *Asked) error {
 		j.Warnings = warnings(a.On.Warnings)
 	}
 	j.Points = jsonAnswers(a.Points, here)
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(j); err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
-	}
-	return nil
+	return writeJSON(w, "writing the answer", j)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -563,13 +562,7 @@ func DiffJSON(w io.Writer, c *diff.Comparison, opt Options) error {
 	for _, t := range c.Appeared {
 		out.Appeared = append(out.Appeared, name(t.Unit))
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("writing JSON comparison: %w", err)
-	}
-	return nil
+	return writeJSON(w, "writing JSON comparison", out)
 }
 
 func targetDiff(c *diff.Comparison, u *diff.UnitChange, name namer, opt Options) jsonTargetDiff {

@@ -15,6 +15,17 @@ import (
 // meaning, but not if one is added.
 const JSONVersion = 1
 
+// writeJSON writes a value as all reports are written: for people, too. doing is for the error.
+func writeJSON(w io.Writer, doing string, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
 // JSON writes the result as one JSON object, indented. Gains, shares and speed-ups are in percent.
 // Unknown numbers are null (slope, ci) or left out (a level without a gain). No number is ever NaN
 // or infinite.
@@ -22,13 +33,7 @@ func JSON(w io.Writer, r *analyze.Result, opt Options) error {
 	if err := KnownPoint(opt.Point, r); err != nil {
 		return err
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(toJSON(r).only(opt)); err != nil {
-		return fmt.Errorf("writing JSON report: %w", err)
-	}
-	return nil
+	return writeJSON(w, "writing JSON report", toJSON(r).only(opt))
 }
 
 // only removes what the options do not select.

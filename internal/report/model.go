@@ -35,9 +35,6 @@ func Words(e *analyze.Effect) string {
 	return text
 }
 
-// Gain formats an estimate with half of its interval, as the tables do.
-func Gain(e analyze.Estimate, known bool) string { return gain(e, known) }
-
 // GainAt is the gain at a speed-up as experiments say or, if they do not, as a recording says.
 func GainAt(e *analyze.Effect, speedup int) (g analyze.Estimate, known, estimated bool) {
 	if g, known = e.At(speedup); known {

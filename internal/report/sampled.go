@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -182,13 +181,7 @@ func UnitsJSON(w io.Writer, list UnitList, opt Options) error {
 		}
 		out.Units = append(out.Units, u)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("writing the list of units: %w", err)
-	}
-	return nil
+	return writeJSON(w, "writing the list of units", out)
 }
 
 // targetSpec is how -t names a unit; "": it takes no units of this kind.

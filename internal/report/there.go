@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -351,13 +350,7 @@ func JSONThere(w io.Writer, t *There, opt Options) error {
 	j := toJSON(t.There)
 	j.Device = &jsonDevice{Host: t.Host, Device: t.Device, Factors: t.Factors, Moves: jsonAnswers(t.Moves, nil)}
 	t.addHere(&j)
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(j.only(opt)); err != nil {
-		return fmt.Errorf("writing JSON report: %w", err)
-	}
-	return nil
+	return writeJSON(w, "writing JSON report", j.only(opt))
 }
 
 // addHere puts what is known here beside what is known there. Units that are known here only come last.
