@@ -15,33 +15,7 @@ import (
 	"whatif/internal/testing/synthetic"
 )
 
-// meeting is a program whose threads meet: one computes for 3 ms, one computes for 0.2 ms and waits for 2 ms for the
-// network.
-func meeting() *synthetic.Program {
-	p := synthetic.RandomOf("barrier", 1)
-	p.Kinds, p.Windows = 2, []synthetic.Span{{Begin: 50e6, End: 1550e6}}
-	p.Hardware.Cores, p.Hardware.Period = 2, 250e3
-	p.Build = func(m *synthetic.Machine) {
-		point, b, peer := m.Point("round", false), m.Barrier(2), m.Peer(false)
-		m.Thread("computes", synthetic.How{Pinned: []int16{0}}, func(t *synthetic.Task) {
-			for {
-				t.Compute(0, synthetic.Distribution{Mean: 3e6})
-				t.Meet(b)
-				t.Visit(point)
-			}
-		})
-		m.Thread("asks", synthetic.How{Pinned: []int16{1}}, func(t *synthetic.Task) {
-			for {
-				t.Compute(1, synthetic.Distribution{Mean: 2e5})
-				t.Ask(peer, synthetic.Distribution{Mean: 2e6})
-				t.Meet(b)
-			}
-		})
-	}
-	return p
-}
-
-// deviceFile writes a device file, whose loops take so many operations a second, and whose echo takes so long.
+// deviceFile writes the file of a device: its loops make so many operations a second, and its echo takes so long.
 func deviceFile(t *testing.T, dir, name string, cores int, cpu, rtt float64) string {
 	t.Helper()
 	text := fmt.Sprintf(`{"format": "whatif-device", "version": 1, "name": %q, "kind": "measured",
@@ -97,7 +71,7 @@ func (e *effects) gains(t *testing.T, unit string) (there, here float64) {
 
 // TestReportOnDevice: on a device with a slow network, the report has other gains, and says what has changed.
 func TestReportOnDevice(t *testing.T) {
-	name := recordedProfile(t, meeting())
+	name := recordedProfile(t, synthetic.Asking(1500e6))
 	out := whatif(t, "report", "--device", "net=0.25", "--format", "json", name)
 	if err := checkContract(out); err != nil {
 		t.Error(err)
@@ -136,7 +110,7 @@ func TestReportOnDevice(t *testing.T) {
 func TestAskOnDevice(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", dir)
-	name := recordedProfile(t, meeting())
+	name := recordedProfile(t, synthetic.Asking(1500e6))
 	ask := func(args ...string) (a struct {
 		Points []struct {
 			Gain float64
@@ -193,7 +167,7 @@ func TestAskOnDevice(t *testing.T) {
 func TestWrongDevices(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", dir)
-	name := recordedProfile(t, meeting())
+	name := recordedProfile(t, synthetic.Asking(1500e6))
 	later := filepath.Join(dir, "later.json")
 	if err := os.WriteFile(later, []byte(`{"format": "whatif-device", "version": 7}`), 0o644); err != nil {
 		t.Fatal(err)
@@ -250,7 +224,7 @@ func TestWrongDevices(t *testing.T) {
 
 // TestSlowestDevice: a ratio of one in a thousand is answered, also for a program with a thread that goes by the clock.
 func TestSlowestDevice(t *testing.T) {
-	p := meeting()
+	p := synthetic.Asking(1500e6)
 	build := p.Build
 	p.Build = func(m *synthetic.Machine) {
 		build(m)

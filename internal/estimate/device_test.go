@@ -77,32 +77,6 @@ func (s *tally) add(t *testing.T, p *synthetic.Program, e analyze.Estimate, trut
 	t.Logf("%v: %.1f (%.1f to %.1f), truth %.1f", p, e.Value, e.Low, e.High, truth)
 }
 
-// atBarrier is a program whose two threads meet: one computes, one computes a little and waits for the network. The
-// first is the longer one here.
-func atBarrier(seed uint64) *synthetic.Program {
-	p := synthetic.Random(seed)
-	p.Kinds, p.Windows = 2, []synthetic.Span{{Begin: 50e6, End: 2050e6}}
-	p.Hardware.Cores, p.Hardware.Period = 2, 250e3
-	p.Build = func(m *synthetic.Machine) {
-		point, b, peer := m.Point("round", false), m.Barrier(2), m.Peer(false)
-		m.Thread("computes", synthetic.How{Pinned: []int16{0}}, func(t *synthetic.Task) {
-			for {
-				t.Compute(0, synthetic.Distribution{Mean: 3e6})
-				t.Meet(b)
-				t.Visit(point)
-			}
-		})
-		m.Thread("asks", synthetic.How{Pinned: []int16{1}}, func(t *synthetic.Task) {
-			for {
-				t.Compute(1, synthetic.Distribution{Mean: 2e5})
-				t.Ask(peer, synthetic.Distribution{Mean: 2e6})
-				t.Meet(b)
-			}
-		})
-	}
-	return p
-}
-
 func at(t *testing.T, e *Estimator, unit string, percent float64) analyze.Estimate {
 	t.Helper()
 	u, err := e.Find(unit)
@@ -118,7 +92,7 @@ func at(t *testing.T, e *Estimator, unit string, percent float64) analyze.Estima
 
 // Where the network is slow the bottleneck is another one. VCoz's example.
 func TestBottleneckMoves(t *testing.T) {
-	e, err := Open(atBarrier(1).Record(), Options{Kind: "func", Waiting: DefaultWaiting})
+	e, err := Open(synthetic.Asking(2000e6).Record(), Options{Kind: "func", Waiting: DefaultWaiting})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +125,7 @@ func TestBottleneckMoves(t *testing.T) {
 
 // Ratios that are not known well make gains unsure where they decide, and only there.
 func TestUnsureRatios(t *testing.T) {
-	e, err := Open(atBarrier(1).Record(), Options{Kind: "func", Waiting: DefaultWaiting})
+	e, err := Open(synthetic.Asking(2000e6).Record(), Options{Kind: "func", Waiting: DefaultWaiting})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +162,7 @@ func TestUnsureRatios(t *testing.T) {
 }
 
 func TestFewerCoresThanPinned(t *testing.T) {
-	e, err := Open(atBarrier(1).Record(), Options{})
+	e, err := Open(synthetic.Asking(2000e6).Record(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +176,7 @@ func TestFewerCoresThanPinned(t *testing.T) {
 
 // The units of both machines are the same ones, and points have the rate of the device.
 func TestUnitsOnBothMachines(t *testing.T) {
-	e, err := Open(atBarrier(1).Record(), Options{Kind: "func", Waiting: DefaultWaiting, Least: 20})
+	e, err := Open(synthetic.Asking(2000e6).Record(), Options{Kind: "func", Waiting: DefaultWaiting, Least: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
