@@ -78,6 +78,12 @@ func TestGate(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%v: %d of %d programs could be measured in %v, so slow is all", verdict, measured,
 			len(chosen), gateTime))
 	}
+	judge(t, verdict, lines)
+}
+
+// judge reports the verdict about predictions.
+func judge(t *testing.T, verdict noise.Verdict, lines []string) {
+	t.Helper()
 	words := strings.Join(lines, "\n")
 	switch verdict {
 	case noise.Right:

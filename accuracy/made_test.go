@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,15 +34,7 @@ func TestJava(t *testing.T) {
 		all = noise.Pool(all, predictJava(t, o))
 	}
 	verdict, lines := noise.Together(all)
-	words := strings.Join(lines, "\n")
-	switch verdict {
-	case noise.Right:
-		t.Log(words)
-	case noise.NotJudged:
-		realkernel.NotJudged(t, words)
-	default:
-		t.Error(words)
-	}
+	judge(t, verdict, lines)
 }
 
 // predictJava predicts the only chosen program at the levels 50 and 100%.

@@ -6,12 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"whatif/internal/code/jit"
 	"whatif/internal/code/jvm"
 	"whatif/internal/code/unwind"
 	"whatif/internal/ledger"
+	"whatif/internal/target"
 )
 
 // javaAgent is the connection to the agent in a Java VM. A goroutine of its own reads what the agent tells, so that
@@ -189,18 +188,9 @@ func frameOf(process int, a madeAnswer) (r unwind.Rule, known bool) {
 	if runtime.GOARCH != "amd64" || a.body == nil || !a.body.HasFrame() {
 		return r, false
 	}
+	// What cannot be read tells nothing.
 	begin, here := make([]byte, jit.MostPrologue), make([]byte, jit.MostHere)
-	return jit.FrameRule(readMemory(process, a.body.Begin(), begin), readMemory(process, a.address, here),
-		a.address-a.body.Begin())
-}
-
-// readMemory reads as much of a process's memory as there is.
-func readMemory(process int, at uint64, into []byte) []byte {
-	local := []unix.Iovec{{Base: &into[0], Len: uint64(len(into))}}
-	remote := []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}
-	n, err := unix.ProcessVMReadv(process, local, remote, 0)
-	if err != nil {
-		return nil
-	}
-	return into[:n]
+	n, _ := target.ReadMemory(process, a.body.Begin(), begin)
+	m, _ := target.ReadMemory(process, a.address, here)
+	return jit.FrameRule(begin[:max(0, n)], here[:max(0, m)], a.address-a.body.Begin())
 }

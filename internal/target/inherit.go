@@ -111,9 +111,7 @@ func readOwn(syms *symbolTable, name string, bias uint64, into []uint64) error {
 		return err
 	}
 	buf := make([]byte, 8*len(into))
-	local := []unix.Iovec{{Base: &buf[0], Len: uint64(len(buf))}}
-	remote := []unix.RemoteIovec{{Base: uintptr(addr + bias), Len: len(buf)}}
-	n, err := unix.ProcessVMReadv(os.Getpid(), local, remote, 0)
+	n, err := ReadMemory(os.Getpid(), addr+bias, buf)
 	if err == nil && n != len(buf) {
 		err = errors.New("short read")
 	}
