@@ -23,7 +23,7 @@ const (
 	mostDeviceTime  = 10 * time.Minute
 )
 
-// unnamedDevice is the name of a machine whose own name cannot be that of a file.
+// unnamedDevice is the name of a machine if its own name cannot be that of a file.
 const unnamedDevice = "this-machine"
 
 // deviceFlags are the flags of whatif device.

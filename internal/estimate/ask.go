@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path"
-	"slices"
 	"strings"
 
 	"whatif/internal/analyze"
@@ -194,14 +192,4 @@ func MapFiles(r *recording.Recording, apply func(file string) string) {
 			f.File = apply(f.File)
 		}
 	}
-}
-
-// Programs are the programs whose processes were recorded, each once.
-func Programs(r *recording.Recording) (all []string) {
-	for _, t := range r.Threads {
-		if name := path.Base(t.Program); t.Program != "" && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
 }

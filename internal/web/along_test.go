@@ -134,14 +134,14 @@ func TestPNG(t *testing.T) {
 			if err != nil || name != want.name || picture.Bounds().Dx() != want.w || picture.Bounds().Dy() != want.h {
 				t.Fatalf("%s: %s, %v", kind, name, err)
 			}
-			red, green, _, alpha := picture.At(5, want.h-5).RGBA()
+			red, _, _, alpha := picture.At(5, want.h-5).RGBA()
 			if isLight := red > 0x8000; alpha != 0xffff || isLight != (kind == "light") {
 				t.Errorf("%s, %s: paper is %v", kind, name, picture.At(5, want.h-5))
 			}
 			greens := 0 // of what is worth optimizing
 			for x := range want.w {
 				for y := range want.h {
-					if red, green, _, _ = picture.At(x, y).RGBA(); green > red+0x2000 {
+					if red, green, _, _ := picture.At(x, y).RGBA(); green > red+0x2000 {
 						greens++
 					}
 				}

@@ -1,5 +1,5 @@
 /*
- * elsewhere: programs whose bottleneck is another one on another machine.
+ * elsewhere: programs with another bottleneck on another machine.
  *
  *     elsewhere CASE PERCENT SECONDS    visits as programs of bench.h do, with CASE's target shrunk
  *     elsewhere serve PORT              answers at PORT of loopback, outside of what is profiled

@@ -10,9 +10,6 @@ import (
 	"whatif/internal/code/symbol"
 )
 
-// noNumber stands for a method that is not known.
-const noNumber = 0xffff
-
 // sent makes packets as the agent does.
 type sent []byte
 
