@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -18,13 +18,31 @@ import (
 )
 
 var (
-	//go:embed page.html
+	//go:embed page/page.html
 	pageHTML string
-	//go:embed page.css
+	//go:embed page/page.css
 	pageCSS string
-	//go:embed page.js
-	pageJS string
+	//go:embed page/*.js
+	scripts embed.FS
+	pageJS  = script()
 )
+
+// script is the page's own script. The drawings and the words come from whatif; it filters, sorts and shows them. What is
+// shown is in the address behind the #, and nowhere else. Its files are the body of one function, in this order: what they
+// name, all of them may use once start runs.
+func script() string {
+	var b strings.Builder
+	b.WriteString("'use strict';\n(() => {\n")
+	for _, name := range strings.Fields("elements resources state table top detail curve map export show actions live start") {
+		text, err := scripts.ReadFile("page/" + name + ".js")
+		if err != nil {
+			panic(err) // it is compiled in
+		}
+		b.Write(append(text, '\n'))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}
 
 // policy lets the page only run its own script and style; connect is where it may fetch from.
 func policy(connect string) string {
