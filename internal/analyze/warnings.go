@@ -125,9 +125,9 @@ func (in *input) effectWarnings(e *Effect, u int, t *track, f *fit) {
 			f.total, plural(f.total, "experiment"), leastTrials)
 		return
 	}
-	if f.phase != 1 {
-		e.Warnings.Add("phases", "it runs in some phases of the program only: the gain in them was multiplied by %.2f, "+
-			"their share", f.phase)
+	if math.Abs(f.phase-1) > 0.05 {
+		e.Warnings.Add("phases", "it was tried in some phases of the program only, those in which it runs: its gain in "+
+			"them was multiplied by %.2f to be that of the whole program", f.phase)
 	}
 	var visits float64
 	for _, s := range f.levels {

@@ -46,6 +46,7 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 	var often []string
 	var text bytes.Buffer
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	found := 0
 	section := func(title string, all []experiment.SeenPlace, share bool) {
 		n := 0
 		for _, p := range all {
@@ -69,14 +70,20 @@ func printSeen(out io.Writer, seen *experiment.Seen) error {
 		if n == 0 {
 			fmt.Fprintf(w, "  %s: none\n", title)
 		}
+		found += n
 	}
 	section("functions seen to be entered 10 to 10,000 times a second", seen.Functions, true)
-	section("system calls as often", seen.Calls, false)
+	section("system calls for input and output as often", seen.Calls, false)
 	if len(often) > 0 {
 		fmt.Fprintf(w, "  too often: %s\n", report.Clean(strings.Join(often[:min(len(often), mostSeen)], ", ")))
 	}
-	fmt.Fprint(w, "  Shares of the time are with what a function calls. The best point is passed once for each "+
-		"unit of useful work.\n")
+	if found > 0 {
+		fmt.Fprint(w, "  Shares of the time are with what a function calls. The best point is passed once for each "+
+			"unit of useful work.\n")
+	} else {
+		fmt.Fprint(w, "  Nothing here can be a point: functions may be inlined, or the work goes on in one loop. Name a "+
+			"line of that loop\n  which runs once for each unit of useful work: -p FILE:LINE\n")
+	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"whatif/internal/experiment"
@@ -22,10 +23,14 @@ func TestSeen(t *testing.T) {
 	const want = "  functions seen to be entered 10 to 10,000 times a second:\n" +
 		"    -p 'func:(anonymous namespace)::zeta'  1831/s  92.9% of the time  m.c:9\n" +
 		"    -p 'func:\\x1b[2Jodd'                   10.0/s  1.0% of the time\n" +
-		"  system calls as often: none\n" +
+		"  system calls for input and output as often: none\n" +
 		"  too often: func:tiny, syscall:write\n" +
 		"  Shares of the time are with what a function calls. The best point is passed once for each unit of useful work.\n"
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s", err, &out)
+	}
+	out.Reset()
+	if err := printSeen(&out, &experiment.Seen{}); err != nil || !strings.Contains(out.String(), "-p FILE:LINE") {
+		t.Errorf("nothing was seen, and no way on is named: %v\n%s", err, &out)
 	}
 }

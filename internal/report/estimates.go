@@ -54,8 +54,13 @@ func boundsLegend(p *printer, rows []row) {
 	}
 }
 
-// hasEstimates says whether a recording says something of a unit, or why it says nothing.
+// hasEstimates says whether a recording says something of a unit.
 func hasEstimates(effects []analyze.Effect) bool {
+	return slices.ContainsFunc(effects, func(e analyze.Effect) bool { return len(e.Estimated) > 0 })
+}
+
+// hasAnswers says whether there are estimates, or reasons why there are none.
+func hasAnswers(effects []analyze.Effect) bool {
 	return slices.ContainsFunc(effects, func(e analyze.Effect) bool { return len(e.Estimated) > 0 || e.Refused != "" })
 }
 

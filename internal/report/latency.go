@@ -52,7 +52,7 @@ func latencyTable(p *printer, r *analyze.Result, l *analyze.Latency, opt Options
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		effects := latencyEffects(t, l)
-		if len(effects) == 0 || t.Tried == 0 && !hasEstimates(t.Effects) {
+		if len(effects) == 0 || t.Tried == 0 && !hasAnswers(t.Effects) {
 			continue
 		}
 		place := name(t.Unit)

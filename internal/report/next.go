@@ -11,6 +11,13 @@ import (
 // settled is the half width of an interval, in points, from which on a longer run hardly changes what to do.
 const settled = 2
 
+// enough is the part of a gain that its interval may have as half its width to tell that there is one, with some room for
+// a gain that was overestimated.
+const enough = 0.4
+
+// patience is how many seconds a user would hardly wait for one line.
+const patience = 180
+
 // next says what to do with the result: which code to make faster, or which run would tell. "" if there is no table.
 func next(r *analyze.Result, points []int, name func(profile.Unit) string) string {
 	for _, k := range points {
@@ -20,12 +27,24 @@ func next(r *analyze.Result, points []int, name func(profile.Unit) string) strin
 		best, unclear := candidates(r, k)
 		switch {
 		case best != nil:
-			return "for " + clean(r.Points[k].Name) + ", " + optimize(best.t, best.e, name)
+			return trusted(r, "for "+clean(r.Points[k].Name)+", "+optimize(best.t, best.e, name))
 		case unclear != nil:
 			return settle(r, unclear.t, unclear.e, name)
 		}
 	}
 	return ""
+}
+
+// trusted says of advice that rests on doubtful numbers that it does.
+func trusted(r *analyze.Result, advice string) string {
+	level, why := Confidence(r)
+	switch {
+	case level == "poor":
+		return "measure again before you act on this, as the confidence is poor (" + why[0] + "): " + advice
+	case r.Doubt() != "":
+		return "measure again before you act on this, as this run tells little: " + advice
+	}
+	return advice
 }
 
 // candidate is a unit with its effect on a point.
@@ -35,12 +54,12 @@ type candidate struct {
 }
 
 // candidates are the first unit that is worth the work and, of those of which that is not known, the one that may gain
-// most. Units are ranked.
+// most. Units are ranked. That all of the program would be worth making faster is known without measuring.
 func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		e := effectOn(t, k, analyze.Throughput)
-		if e == nil || e.NeverVisited {
+		if e == nil || e.NeverVisited || wholeProgram(t.Unit) {
 			continue
 		}
 		switch {
@@ -51,6 +70,11 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 		}
 	}
 	return best, unclear
+}
+
+// wholeProgram says whether a unit is what a program's own code is called by.
+func wholeProgram(u profile.Unit) bool {
+	return u.Kind == "func" && !u.Self && (u.Name == "main" || u.Name == "main.main" || u.Name == "_start")
 }
 
 // optimize says what a unit brings.
@@ -101,12 +125,18 @@ func settle(r *analyze.Result, t *analyze.Target, e *analyze.Effect, name func(p
 		return fmt.Sprintf("%s has %s of the time and no clear effect: look at other code, or at what the program "+
 			"waits for", unit, share(t.Share))
 	}
+	gain, _, _ := GainAt(e, 50)
+	half := math.Round(max(settled, math.Abs(gain.Value)*enough))
 	own := float64(r.RealNS) / 1e9 * float64(t.Tried) / float64(r.Experiments)
-	seconds := max(10, 10*math.Ceil(own*math.Pow(noise/settled, 2)/10))
+	seconds := max(10, 10*math.Ceil(own*math.Pow(noise/half, 2)/10))
 	if seconds > 3600 {
 		return fmt.Sprintf("what %s brings would take more than an hour to tell on this machine: it is too noisy, or the "+
 			"point is too rare", unit)
 	}
-	return fmt.Sprintf("what %s brings is known to ±%.0f points. About %.0f s of it alone would tell to ±%d: "+
-		"-t %s -s 50 -d %.0fs", unit, noise, seconds, settled, unit, seconds)
+	text := fmt.Sprintf("what %s brings is not clear yet. About %.0f s of it alone would tell to ±%.0f points: "+
+		"-t %s -s 50 -d %.0fs", unit, seconds, half, unit, seconds)
+	if t.Unit.Kind == "line" && seconds > patience {
+		text += ". Whole functions, which have more of the time, are known sooner: -u func"
+	}
+	return text
 }

@@ -59,7 +59,7 @@ func verdictText(e *analyze.Effect) (short, text string) {
 	case e.Basis() == analyze.Estimated:
 		text = estimatedWords[e.Verdict]
 	case e.Basis() == analyze.Nothing && e.Refused != "":
-		text = "not tested, and no estimate"
+		short, text = "not tested", "not tested, and no estimate"
 	case e.NeverVisited:
 		short, text = "never visited", e.Reason
 	case e.Verdict == analyze.Unsure && !e.Slope.Bounded:
@@ -187,10 +187,12 @@ func untriedLine(p *printer, untried []*analyze.Target, name func(profile.Unit) 
 func collectRows(
 	r *analyze.Result, k int, names func(*analyze.Target) (place, function string),
 ) (rows []row, untried []*analyze.Target) {
+	// If all estimates are refused, rows of units without experiments would only repeat that.
+	none := r.Estimates == nil || r.Experiments > 0 && !slices.ContainsFunc(r.Targets, func(t analyze.Target) bool { return hasEstimates(t.Effects) })
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Tried == 0 && t.SetAside == 0 && !hasEstimates(t.Effects) {
-			if r.Estimates == nil { // else it has too little of the time to be of interest
+		if t.Tried == 0 && t.SetAside == 0 && (none || !hasAnswers(t.Effects)) {
+			if none { // else it has too little of the time to be of interest
 				untried = append(untried, t)
 			}
 			continue
@@ -234,7 +236,9 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 	}
 	rw.verdictOf(e)
 	rw.refused = refusal(e)
-	rw.notes = notes(t, e)
+	if rw.refused == "" || t.SetAside > 0 { // else the verdict says that it was never tried
+		rw.notes = notes(t, e)
+	}
 	rw.loose = e.Basis() == analyze.Tested && !e.NeverVisited && !e.Slope.Bounded
 	return rw
 }
@@ -437,11 +441,15 @@ func fit(widths []int, room int, limited bool, spare int) {
 
 // legend explains the verdicts that occur, in their order.
 func legend(p *printer, rows []row) {
-	seen := map[analyze.Verdict]bool{}
+	type meaning struct {
+		verdict analyze.Verdict
+		refused bool
+	}
+	seen := map[meaning]bool{}
 	for _, rw := range rows {
-		if !seen[rw.verdict] {
-			seen[rw.verdict] = true
-			if !strings.HasPrefix(rw.legend, labels[rw.verdict]) {
+		if m := (meaning{rw.verdict, rw.refused != ""}); !seen[m] {
+			seen[m] = true
+			if !strings.HasPrefix(rw.legend, labels[rw.verdict]) && !strings.HasPrefix(rw.legend, rw.short) {
 				rw.legend = rw.short + ": " + rw.legend
 			}
 			p.hanging("  ", rw.legend)
