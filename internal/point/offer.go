@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,6 +31,7 @@ type Lister interface {
 	USDTProbes() ([]symbol.USDTProbe, error)
 	EachFunc(possible func(symbol string) bool, visit func(f symbol.Func, exported bool) bool) error
 	Frames(fileOffset uint64) ([]symbol.Frame, error)
+	IsGo() bool
 }
 
 // OffersOf lists what could be progress points in a binary: its USDT probes, then functions with
@@ -82,9 +84,13 @@ func likelyOffers(b Lister) (Offers, error) {
 		symbol.Func
 		score int
 	}
+	like := likeWork
+	if b.IsGo() {
+		like = likeGoWork
+	}
 	best := map[string]candidate{} // by name, which a template's instances share
 	err := b.EachFunc(couldBeWork, func(f symbol.Func, exported bool) bool {
-		score := likeWork(f.Name)
+		score := like(f.Name)
 		if score <= 0 {
 			return true
 		}
@@ -170,6 +176,28 @@ func likeWork(name string) int {
 	}
 	// Long names are of special things.
 	return score - max(0, len(words)-3)
+}
+
+// goClosure is the end of the name of a function that stands in another one's body.
+var goClosure = regexp.MustCompile(`(\.func\d+|\.gowrap\d+|\.\d+|-fm|-range\d+)+$`)
+
+// ownGo is what a name in the program's own packages, or in those that it fetches, is before one in Go's.
+const ownGo = 4
+
+// likeGoWork is likeWork for a Go program, where a name begins with the path of its package.
+func likeGoWork(name string) int {
+	for _, part := range []string{"type:", "go:", "runtime.", "runtime/", "internal/", "vendor/"} { // by the compiler, or for it
+		if strings.HasPrefix(name, part) {
+			return 0
+		}
+	}
+	score := likeWork(goClosure.ReplaceAllString(name, ""))
+	first, _, _ := strings.Cut(name, "/")
+	isFetched := first != name && strings.Contains(first, ".")
+	if score > 0 && (isFetched || strings.HasPrefix(name, "main.")) {
+		score += ownGo
+	}
+	return score
 }
 
 // wordsOf splits a name into words at capitals and at everything but letters, in lower case.

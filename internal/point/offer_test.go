@@ -10,7 +10,10 @@ import (
 type offering struct {
 	probes []symbol.USDTProbe
 	funcs  []string
+	isGo   bool
 }
+
+func (o offering) IsGo() bool { return o.isGo }
 
 func (o offering) USDTProbes() ([]symbol.USDTProbe, error) { return o.probes, nil }
 func (o offering) Frames(uint64) ([]symbol.Frame, error) {
@@ -53,6 +56,27 @@ func TestOffers(t *testing.T) {
 	want := []string{
 		"func:request_done", "func:handleRequest", "func:shop::Cart::commit", "func:main.(*Server).serveHTTP",
 		"func:request_init",
+	}
+	if !slices.Equal(specs, want) {
+		t.Errorf("%q", specs)
+	}
+}
+
+// In a Go program the handlers of its own come first; what the compiler made and the runtime are no work.
+func TestOffersInGo(t *testing.T) {
+	all, err := OffersOf(offering{isGo: true, funcs: []string{
+		"type:.eq.net/http.http2FrameWriteRequest", "runtime.execute", "internal/poll.(*FD).eofError", "net/http.(*conn).serve",
+		"main.main.handle.func1", "github.com/gin-gonic/gin.(*Engine).handleHTTPRequest", "main.price",
+	}})
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	var specs []string
+	for _, f := range all[1].Offers {
+		specs = append(specs, f.Spec)
+	}
+	want := []string{
+		"func:github.com/gin-gonic/gin.(*Engine).handleHTTPRequest", "func:main.main.handle.func1", "func:net/http.(*conn).serve",
 	}
 	if !slices.Equal(specs, want) {
 		t.Errorf("%q", specs)
