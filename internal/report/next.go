@@ -37,12 +37,8 @@ func next(r *analyze.Result, points []int, name func(profile.Unit) string) strin
 
 // trusted says of advice that rests on doubtful numbers that it does.
 func trusted(r *analyze.Result, advice string) string {
-	level, why := Confidence(r)
-	switch {
-	case level == "poor":
-		return "measure again before you act on this, as the confidence is poor (" + why[0] + "): " + advice
-	case r.Doubt() != "":
-		return "measure again before you act on this, as this run tells little: " + advice
+	if level, _ := Confidence(r); level == "poor" || r.Doubt() != "" {
+		return "measure again before you act on this, as the confidence is poor: " + advice
 	}
 	return advice
 }
