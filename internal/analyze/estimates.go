@@ -39,7 +39,9 @@ type EstimatedUnit struct {
 	Samples int64
 	Waiting map[string]float64
 	Waited  float64
-	Effects []EstimatedEffect
+	// Together is what the unit is made of, if it is several at once.
+	Together []profile.Part
+	Effects  []EstimatedEffect
 }
 
 // EstimatedEffect is what a faster unit does to one metric of one point.
@@ -130,7 +132,8 @@ func (r *Result) boundEstimates() {
 
 // newTarget is a unit that no experiment met.
 func (r *Result) newTarget(u *EstimatedUnit) Target {
-	t := Target{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting, Waited: u.Waited}
+	t := Target{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting, Waited: u.Waited,
+		Together: u.Together}
 	for k := range r.Points {
 		t.Effects = append(t.Effects, Effect{Point: k, Metric: Throughput, Verdict: Unsure, Phase: 1})
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 
 	"whatif/internal/analyze"
 	"whatif/internal/code/sourcepath"
 	"whatif/internal/device"
 	"whatif/internal/estimate"
+	"whatif/internal/experiment"
 	"whatif/internal/hint"
 	"whatif/internal/profile"
 	"whatif/internal/report"
@@ -173,6 +175,37 @@ func (c *comparison) doubts(here *estimate.Estimator) (all []analyze.Warning) {
 	return all
 }
 
+// standing is the standing speed-up with which experiments here are about the device. why says that there is none, and
+// that a recording alone answers; both are empty where the device is like this machine.
+func (c *comparison) standing(cores int) (s *profile.Standing, why string) {
+	by, why := c.factors.Standing()
+	switch n := c.cores(cores); {
+	case why != "":
+		return nil, why
+	case n != 0 && n != cores:
+		return nil, fmt.Sprintf("it has %d cores for the program, experiments can only be made with %d", n, cores)
+	case by.None():
+		return nil, ""
+	}
+	return &profile.Standing{Name: c.device.Name, CPU: by.CPU, Disk: by.Disk, Net: by.Net, Clock: by.Clock}, ""
+}
+
+// experimentsThere are the runs, each with its experiments about the device in place of those about this machine: none
+// if they were about another device.
+func (c *comparison) experimentsThere(runs []*profile.Data) (there []*profile.Data) {
+	for _, d := range runs {
+		on := d.OnDevice()
+		if s, _ := c.standing(d.Run.CPUs); s == nil || d.Run.Device == nil || !d.Run.Device.Alike(*s) {
+			on.Experiments = nil
+		}
+		if len(on.Experiments) == 0 {
+			on.Units = nil
+		}
+		there = append(there, on)
+	}
+	return there
+}
+
 // tellFactors prints the factors, before anything runs.
 func (c *comparison) tellFactors(w io.Writer) error {
 	if err := c.factors.Text(cleaned{w}); err != nil {
@@ -197,22 +230,34 @@ func (c *comparison) beside(here *analyze.Result, runs []*profile.Data, moved so
 	if err != nil {
 		return nil, err
 	}
-	all := recorded.All()
+	all := allEstimates(recorded, d)
 	all.Within = len(d.Experiments) > 0
 	here.AddEstimates(all)
-
-	run := *d
-	run.Experiments, run.Units = nil, nil // there were none on the device
-	there := analyze.Analyze([]*profile.Data{&run}, analyze.Options{})
-	there.AddEstimates(on.All())
+	there, moves := c.tested(runs)
+	there.AddEstimates(allEstimates(on, d))
 	there.Warnings = append(there.Warnings, c.doubts(recorded)...)
+	if _, why := c.standing(d.Run.CPUs); why != "" && len(d.Experiments) > 0 {
+		there.Warnings.Add("device-replay-only", "what it would be on %s is answered by replay only: %s", c.device.Name, why)
+	}
 	t := &report.There{Host: c.host.Name, Device: c.device.Name, Factors: c.factors, Here: here, There: there}
-	t.Moves = answersOf(on.Move())
+	t.Moves, t.Tested = answersOf(on.Move()), moves
 	return t, nil
 }
 
+// tested is what experiments say of the device, and how long everything takes there.
+func (c *comparison) tested(runs []*profile.Data) (*analyze.Result, []analyze.Move) {
+	there := analyze.Analyze(c.experimentsThere(runs), analyze.Options{})
+	by, _ := c.factors.Standing()
+	if there.Baselines == 0 {
+		return there, nil
+	}
+	moves := analyze.Analyze(runs, analyze.Options{}).MovesTo(there, by.Scale)
+	there.Stretch(by.Scale)
+	return there, moves
+}
+
 // compareMachines compares this machine with the device that a run is also about, and prints how they differ.
-func (sh *shell) compareMachines(r *runFlags) error {
+func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) error {
 	if r.on.device == "" {
 		return nil
 	}
@@ -223,10 +268,20 @@ func (sh *shell) compareMachines(r *runFlags) error {
 	if r.machines, err = r.on.compare(host); err != nil {
 		return err
 	}
+	device, why := r.machines.standing(runtime.NumCPU())
+	if !r.noDelays {
+		cfg.Device = device
+	}
 	if r.quiet {
 		return nil
 	}
-	return r.machines.tellFactors(sh.stderr)
+	if err := r.machines.tellFactors(sh.stderr); err != nil {
+		return err
+	}
+	if !r.noDelays && why != "" {
+		sh.say("whatif: ", fmt.Sprintf("what it would be on %s is answered by replay only: %s", r.machines.device.Name, why))
+	}
+	return nil
 }
 
 // summaryThere prints the tables of one run, here and on the device.

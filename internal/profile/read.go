@@ -291,7 +291,9 @@ func (rd *reader) add(rec Record) error {
 	case rec.Unit != nil:
 		return d.addUnit(*rec.Unit)
 	case rec.Experiment != nil:
-		return d.addExperiment(*rec.Experiment)
+		return d.addExperiment(&d.Experiments, *rec.Experiment)
+	case rec.There != nil:
+		return d.addExperiment(&d.There, *rec.There)
 	case rec.Point != nil:
 		d.Run.Points = append(d.Run.Points, *rec.Point)
 	case rec.Latency != nil:
@@ -330,7 +332,8 @@ func (d *Data) addUnit(u Unit) error {
 	return nil
 }
 
-func (d *Data) addExperiment(e Experiment) error {
+// addExperiment adds an experiment to others of its run.
+func (d *Data) addExperiment(to *[]Experiment, e Experiment) error {
 	if _, ok := d.Units[e.Unit]; e.Unit != 0 && !ok {
 		return fmt.Errorf("experiment %d: unit %d was not introduced", e.Index, e.Unit)
 	}
@@ -365,7 +368,7 @@ func (d *Data) addExperiment(e Experiment) error {
 	if err := d.checkWaits(&e); err != nil {
 		return fmt.Errorf("experiment %d: %w", e.Index, err)
 	}
-	d.Experiments = append(d.Experiments, e)
+	*to = append(*to, e)
 	return nil
 }
 

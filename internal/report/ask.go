@@ -168,7 +168,12 @@ type (
 		Gain    *float64       `json:"gain"`
 		CI      *[2]float64    `json:"ci"`
 		Refused string         `json:"refused,omitempty"`
-		Here    *jsonAnswer    `json:"here,omitempty"` // on the machine of the recording, if there is a device
+		Here    *jsonAnswer    `json:"here,omitempty"`   // on the machine of the recording, if there is a device
+		Tested  *jsonTested    `json:"tested,omitempty"` // what experiments say
+	}
+	jsonTested struct {
+		Gain *float64    `json:"gain"`
+		CI   *[2]float64 `json:"ci"`
 	}
 )
 

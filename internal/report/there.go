@@ -11,13 +11,24 @@ import (
 	"whatif/internal/profile"
 )
 
-// There is what a program would gain on another device, beside what it gains here. Nothing was tested there: all of it
-// comes from a recording made here.
+// There is what a program would gain on another device, beside what it gains here. What is known there comes from a
+// recording made here and, where the run had them, from experiments on a standing speed-up.
 type There struct {
 	Host, Device string
 	Factors      any // how the two differ, for JSON
 	Here, There  *analyze.Result
-	Moves        []Answer // what the device itself does to each metric of each point: a slower one has a gain below 0
+	Moves        []Answer       // what the device itself does to each metric of each point: a slower one has a gain below 0
+	Tested       []analyze.Move // the same by experiments
+}
+
+// testedMove is what experiments say of a point's time per visit on the device.
+func (t *There) testedMove(a *Answer) (gain analyze.Estimate, known bool) {
+	for _, m := range t.Tested {
+		if m.Point == a.Point && a.Metric == analyze.Throughput {
+			return m.Gain, true
+		}
+	}
+	return gain, false
 }
 
 // A pair is what a unit does to one metric of a point, on both machines. The places are those in the order by gain;
@@ -121,7 +132,11 @@ func (t *There) moveText(a *Answer) string {
 		return fmt.Sprintf("point %s: how long it takes on %s is not known: %s", clean(a.Point), clean(t.Device),
 			clean(a.Refused))
 	}
-	return fmt.Sprintf("point %s: %s %s on %s", clean(a.Point), what, timesAsLong(a.Gain), clean(t.Device))
+	text := fmt.Sprintf("point %s: %s %s on %s", clean(a.Point), what, timesAsLong(a.Gain), clean(t.Device))
+	if tested, known := t.testedMove(a); known {
+		text += ", by replay; by experiments " + timesAsLong(tested)
+	}
+	return text
 }
 
 // timesAsLong is a gain in the words of time: 2.31 times as long (2.05 to 2.58).
@@ -349,6 +364,13 @@ func JSONThere(w io.Writer, t *There, opt Options) error {
 	}
 	j := toJSON(t.There)
 	j.Device = &jsonDevice{Host: t.Host, Device: t.Device, Factors: t.Factors, Moves: jsonAnswers(t.Moves, nil)}
+	for i := range j.Device.Moves {
+		if gain, known := t.testedMove(&t.Moves[i]); known {
+			move := &j.Device.Moves[i]
+			move.Tested = &jsonTested{}
+			move.Tested.Gain, move.Tested.CI = estimate(gain, 3)
+		}
+	}
 	t.addHere(&j)
 	return writeJSON(w, "writing JSON report", j.only(opt))
 }
