@@ -198,8 +198,8 @@ static long on_trail(u32 i, struct walk *w)
 }
 
 /*
- * Looks again at a deferred sample of the current thread. Gives its unit, as unit_of_sample, and the
- * weight of its selected units; UNIT_PENDING: still unknown.
+ * Looks again at a deferred sample of the current thread. Gives its unit, as unit_of_sample, and
+ * the weight of its selected units; UNIT_PENDING: still unknown.
  */
 SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferred_sample *l,
 				u32 *weight)

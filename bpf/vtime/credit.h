@@ -285,8 +285,9 @@ static __always_inline s64 kind_time(const struct kind *k, const struct credit *
 {
 	u64 all = k->ticks, in = k->hits;
 	u64 spread = kind_spread(k), seen = c->ticks * spread;
-	u64 own = seen ? seen * period / (seen + (SPREAD_ONE - spread) * TICK_ONE) / TICK_ONE : 0;
-	u64 plus = in * length + own * c->hits * all, minus = own * c->ticks * in;
+	u64 own = seen ? seen * period / (seen + (SPREAD_ONE - spread) * TICK_ONE) : 0;
+	u64 plus = in * length + own * c->hits / TICK_ONE * all;
+	u64 minus = own * c->ticks / TICK_ONE * in;
 
 	return plus > minus ? (s64)((plus - minus) / all) : -(s64)((minus - plus) / all);
 }
