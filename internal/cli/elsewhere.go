@@ -253,6 +253,9 @@ func (c *comparison) tested(runs []*profile.Data) (*analyze.Result, []analyze.Mo
 	}
 	moves := analyze.Analyze(runs, analyze.Options{}).MovesTo(there, by.Scale)
 	there.Stretch(by.Scale)
+	for i := range there.Warnings {
+		there.Warnings[i].Text = "experiments about " + c.device.Name + ": " + there.Warnings[i].Text
+	}
 	return there, moves
 }
 
