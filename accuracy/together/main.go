@@ -1,14 +1,17 @@
-// Together compares what "whatif ask" answers with what really happens: two lines that become faster at once, and one
-// core instead of two. Six programs of the suite have a second line that really shrinks, marked ALSO beside TARGET.
+// Together compares what "whatif ask" answers, and what "whatif run --together" finds by experiments, with what really
+// happens: two lines that become faster at once, and one core instead of two. Six programs of the suite have a second line
+// that really shrinks, marked ALSO beside TARGET.
 //
-//	go run ./accuracy/together [-only lock] [-rounds 6] [-seconds 0.6] [-record 5s] [-check]
+//	go run ./accuracy/together [-only lock] [-rounds 6] [-seconds 0.6] [-record 5s] [-experiments 20s] [-check]
 //
 // Each program is recorded once, with nothing delayed. Then it runs with both lines shrunk, and on one core, in turns with
-// the whole program on two cores: the truth. Nothing is stopped, but the truth needs a quiet machine.
+// the whole program on two cores: the truth. Both lines together are also tested by experiments; -experiments 0 leaves
+// them out, and then nothing is stopped. All of it needs a quiet machine.
 //
 // It needs root, for whatif, and gcc.
 //
-// The normal sequence: [study.record], then [study.truth] and [study.ask] of each [question], print.
+// The normal sequence: [study.study] of each program, which records it, measures the truth, and asks and tests each
+// [question]; then [write].
 package main
 
 import (
@@ -35,6 +38,7 @@ type options struct {
 	rounds  int
 	seconds float64
 	record  time.Duration
+	tested  time.Duration // how long experiments with both lines take; 0: there are none
 	whatif  string
 	check   bool
 }
@@ -57,14 +61,16 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 	f.IntVar(&o.rounds, "rounds", 6, "measure each truth so many `times`")
 	f.Float64Var(&o.seconds, "seconds", 0.6, "length of one run")
 	f.DurationVar(&o.record, "record", 5*time.Second, "record each program for so `long`")
+	f.DurationVar(&o.tested, "experiments", 20*time.Second, "make experiments for so `long` with each pair of lines")
 	f.StringVar(&o.whatif, "whatif", "bin/whatif", "the whatif `command`, from the checkout's root")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target is missed")
 	only := f.String("only", "", "study only these programs, `names` of "+strings.Join(programs, ", "))
 	if err := rig.Parse(f, args); err != nil {
 		return nil, err
 	}
-	if o.rounds < 2 || !(o.seconds > 0) || o.record < time.Second {
-		return nil, errors.New("reading the command line: two rounds, some seconds and a second to record are needed")
+	if o.rounds < 2 || !(o.seconds > 0) || o.record < time.Second || o.tested != 0 && o.tested < time.Second {
+		return nil, errors.New("reading the command line: two rounds, some seconds, a second to record and one of " +
+			"experiments, or none, are needed")
 	}
 	if *only != "" {
 		o.chosen = nil

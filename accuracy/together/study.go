@@ -33,8 +33,9 @@ type row struct {
 	program  string
 	question question
 	truth    gain
-	answer   gain
+	answer   gain   // of whatif ask
 	refused  string // why there is no answer
+	tested   *gain  // by experiments; nil: there were none
 }
 
 // study measures programs.
@@ -80,9 +81,51 @@ func (s *study) study(ctx context.Context, name string) (rows []row, err error) 
 		if err := s.ask(ctx, &r, l, profile); err != nil {
 			return nil, err
 		}
+		if q.cores == 0 && s.tested > 0 {
+			if err := s.test(ctx, &r, l, program); err != nil {
+				return nil, err
+			}
+		}
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// together are the flags for both lines.
+func (q question) together(l lines) []string {
+	return []string{"--together", fmt.Sprintf("%s=%d", l.target, q.target),
+		"--together", fmt.Sprintf("%s=%d", l.also, q.also)}
+}
+
+// test makes experiments with both lines.
+func (s *study) test(ctx context.Context, r *row, l lines, program string) error {
+	dir, err := os.MkdirTemp("", "whatif-together")
+	if err != nil {
+		return fmt.Errorf("testing: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	profile := filepath.Join(dir, "profile")
+	args := append([]string{"run", "--quiet", "-p", "func:progress_done", "-d", s.tested.String(), "-o", profile},
+		r.question.together(l)...)
+	if err := s.rig.Run(ctx, append(args, "--", program, "0", "3600")...); err != nil {
+		return err
+	}
+	report, err := s.rig.Report(ctx, profile)
+	if err != nil {
+		return err
+	}
+	r.tested = &gain{math.NaN(), math.Inf(-1), math.Inf(1)}
+	for _, t := range report.Targets {
+		if t.Unit != "together" {
+			continue
+		}
+		for _, p := range t.Points {
+			if level, ok := rig.At(p.Curve, 100); ok && p.Metric == "throughput" {
+				*r.tested = gain{level.Gain, level.CI[0], level.CI[1]}
+			}
+		}
+	}
+	return nil
 }
 
 // ask asks whatif.
@@ -91,8 +134,7 @@ func (s *study) ask(ctx context.Context, r *row, l lines, profile string) error 
 	if q := r.question; q.cores > 0 {
 		args = append(args, "--cores", strconv.Itoa(q.cores))
 	} else {
-		args = append(args, "--together", fmt.Sprintf("%s=%d", l.target, q.target),
-			"--together", fmt.Sprintf("%s=%d", l.also, q.also))
+		args = append(args, q.together(l)...)
 	}
 	var answer struct {
 		Points []struct {

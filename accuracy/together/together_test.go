@@ -28,7 +28,8 @@ func TestOptions(t *testing.T) {
 	if err != nil || len(o.chosen) != 2 || o.chosen[1] != "barrier" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, wrong := range [][]string{{"-only", "spin"}, {"-rounds", "1"}, {"-seconds", "0"}, {"-record", "1ms"}, {"more"}} {
+	for _, wrong := range [][]string{{"-only", "spin"}, {"-rounds", "1"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-experiments", "1ms"},
+		{"more"}} {
 		if _, err := parseOptions(io.Discard, wrong); err == nil {
 			t.Errorf("%v: taken", wrong)
 		}
@@ -51,6 +52,12 @@ func TestVerdicts(t *testing.T) {
 	rows = append(rows, row{program: "c", question: both, refused: "it polls"})
 	if _, missed := verdicts(rows); len(missed) != 2 || !strings.Contains(missed[0], "mean error 3.0") {
 		t.Errorf("missed %q", missed)
+	}
+	rows = append(rows, row{program: "d", question: both, truth: gain{40, 39, 41}, answer: gain{41, 40, 42},
+		tested: &gain{45, 42, 48}})
+	lines, missed = verdicts(rows)
+	if len(lines) != 3 || !strings.Contains(lines[2], "0 of 1 are close enough, mean error 5.0") || len(missed) != 3 {
+		t.Errorf("%q, missed %q", lines, missed)
 	}
 	var table strings.Builder
 	if err := write(&table, rows); err != nil || !strings.Contains(table.String(), "missed by 1.0") ||
