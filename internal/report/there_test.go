@@ -28,7 +28,9 @@ func elsewhere() *There {
 		Factors: map[string]any{"host": "laptop", "device": "phone", "cores": []int{4, 8}, "classes": []any{
 			map[string]any{"class": "cpu", "ratio": 0.5, "spread": 0.01, "normalised": 2, "speed_up": 0.5}}},
 		Moves: []Answer{{Point: "request", Metric: analyze.Throughput,
-			Gain: analyze.Estimate{Value: -131, Low: -158, High: -104, Known: true, Bounded: true}}}}
+			Gain: analyze.Estimate{Value: -131, Low: -158, High: -104, Known: true, Bounded: true}}},
+		Tested: []analyze.Move{{Point: "request",
+			Gain: analyze.Estimate{Value: -140, Low: -160, High: -120, Known: true, Bounded: true}}}}
 }
 
 // TestThere: the gains on a device beside those here, in all widths.
