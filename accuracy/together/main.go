@@ -1,12 +1,12 @@
 // Together compares what "whatif ask" answers, and what "whatif run --together" finds by experiments, with what really
-// happens: two lines that become faster at once, and one core instead of two. Six programs of the suite have a second line
-// that really shrinks, marked ALSO beside TARGET.
+// happens: two lines that become faster at once, and one core instead of two. Six programs of the suite have a second
+// line that really shrinks, marked ALSO beside TARGET.
 //
 //	go run ./accuracy/together [-only lock] [-rounds 6] [-seconds 0.6] [-record 5s] [-experiments 20s] [-check]
 //
-// Each program is recorded once, with nothing delayed. Then it runs with both lines shrunk, and on one core, in turns with
-// the whole program on two cores: the truth. Both lines together are also tested by experiments; -experiments 0 leaves
-// them out, and then nothing is stopped. All of it needs a quiet machine.
+// Each program is recorded once, with nothing delayed. Then it runs with both lines shrunk, and on one core, in turns
+// with the whole program on two cores: the truth. Both lines together are also tested by experiments; -experiments 0
+// leaves them out, and then nothing is stopped. All of it needs a quiet machine.
 //
 // It needs root, for whatif, and gcc.
 //

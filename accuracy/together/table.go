@@ -50,7 +50,8 @@ func (r *row) verdict() string {
 // write prints a line for each question.
 func write(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "program\tquestion\ttruth\t[95% interval]\twhatif ask\t[95% interval]\toff by\texperiments\t[95% interval]\toff by\tat most\task is\t")
+	fmt.Fprintln(tw, "program\tquestion\ttruth\t[95% interval]\twhatif ask\t[95% interval]\toff by\t"+
+		"experiments\t[95% interval]\toff by\tat most\task is\t")
 	for i := range rows {
 		r := &rows[i]
 		answer, interval, off := "–", "", "–"
@@ -67,8 +68,8 @@ func write(w io.Writer, rows []row) error {
 	return nil
 }
 
-// verdicts says of both kinds of questions, and of experiments, how many answers hold. Each answer has to. missed has the
-// kinds in which one does not.
+// verdicts says of both kinds of questions, and of experiments, how many answers hold. Each answer has to. missed has
+// the kinds in which one does not.
 func verdicts(rows []row) (lines, missed []string) {
 	lines, missed = askVerdicts(rows)
 	held, of, sum := 0, 0, 0.0

@@ -28,8 +28,8 @@ func TestOptions(t *testing.T) {
 	if err != nil || len(o.chosen) != 2 || o.chosen[1] != "barrier" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, wrong := range [][]string{{"-only", "spin"}, {"-rounds", "1"}, {"-seconds", "0"}, {"-record", "1ms"}, {"-experiments", "1ms"},
-		{"more"}} {
+	for _, wrong := range [][]string{{"-only", "spin"}, {"-rounds", "1"}, {"-seconds", "0"}, {"-record", "1ms"},
+		{"-experiments", "1ms"}, {"more"}} {
 		if _, err := parseOptions(io.Discard, wrong); err == nil {
 			t.Errorf("%v: taken", wrong)
 		}

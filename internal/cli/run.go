@@ -327,8 +327,9 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 }
 
 // recorded is for how long a run is recorded between its experiments, so that the report has estimates of what is not
-// tried: a tenth of it. Where code is named with -t, all of it is for that code; a combination is answered both ways. What it would be on another machine
-// comes from the recording, so that one is at least 3 s long, but no more than a third of the run.
+// tried: a tenth of it. Where code is named with -t, all of it is for that code; a combination is answered both ways.
+// What it would be on another machine comes from the recording, so that one is at least 3 s long, but no more than a
+// third of the run.
 func (r *runFlags) recorded(cfg *experiment.Config) time.Duration {
 	const shortest, longest = 1500 * time.Millisecond, 5 * time.Second
 	share := cfg.Duration / 10
@@ -338,7 +339,7 @@ func (r *runFlags) recorded(cfg *experiment.Config) time.Duration {
 			return 2 * shortest
 		}
 		return min(max(share, 2*shortest), cfg.Duration/3)
-	case cfg.Rests() || len(cfg.Targets) > 0 && len(cfg.Together) == 0 || len(cfg.Without) > 0 || r.listUnits || r.noDelays:
+	case len(cfg.Targets) > 0 && len(cfg.Together) == 0, cfg.Rests(), len(cfg.Without) > 0, r.listUnits, r.noDelays:
 		return 0
 	case cfg.Duration == 0:
 		return shortest

@@ -11,7 +11,8 @@ import (
 
 func togetherTable(t *testing.T) *unitTable {
 	t.Helper()
-	cfg := &Config{Kind: "line", Targets: targets(t, "src/a.c:10", "func:render", "wait:disk"), Together: []float64{30, 50, 25}}
+	cfg := &Config{Kind: "line", Together: []float64{30, 50, 25}}
+	cfg.Targets = targets(t, "src/a.c:10", "func:render", "wait:disk")
 	table := newUnitTable(nil, cfg, nil, nil)
 	table.addWaits()
 	return table
@@ -58,7 +59,9 @@ func TestPartsOf(t *testing.T) {
 	for range cfg.Targets {
 		cfg.Together = append(cfg.Together, 10)
 	}
-	want := [][2]string{{"line", "a.c:10"}, {"func", "render"}, {"func", "draw"}, {"path", "draw<render"}, {"wait", "wait:net"}}
+	want := [][2]string{
+		{"line", "a.c:10"}, {"func", "render"}, {"func", "draw"}, {"path", "draw<render"}, {"wait", "wait:net"},
+	}
 	for i, p := range partsOf(cfg) {
 		if p.Kind != want[i][0] || p.Name != want[i][1] || p.Percent != 10 || p.Target != cfg.Targets[i].Text {
 			t.Errorf("%+v, want %v", p, want[i])

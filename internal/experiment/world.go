@@ -37,8 +37,8 @@ func onDevice(d *profile.Standing, s ledger.Selection, percent int) ledger.Selec
 // standing is in the numbers of selections on another machine: no unit has such a number.
 const standing = 1 << 30
 
-// standingWaits are the classes of waiting that are sped up all the time, and by how much. What ends by the clock, or by
-// something that is in no class, takes as long on all machines.
+// standingWaits are the classes of waiting that are sped up all the time, and by how much. What ends by the clock, or
+// by something that is in no class, takes as long on all machines.
 func standingWaits(d *profile.Standing) map[ledger.WaitClass]float64 {
 	waits := make(map[ledger.WaitClass]float64)
 	for class, by := range map[ledger.WaitClass]float64{

@@ -46,7 +46,8 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 		switch {
 		case e.Verdict == analyze.Faster && best == nil:
 			best = &candidate{t, e}
-		case e.Verdict == analyze.Unsure && len(t.Together) == 0 && t.Share >= 1 && (unclear == nil || t.Share > unclear.t.Share):
+		case e.Verdict != analyze.Unsure || len(t.Together) > 0:
+		case t.Share >= 1 && (unclear == nil || t.Share > unclear.t.Share):
 			unclear = &candidate{t, e}
 		}
 	}

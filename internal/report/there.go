@@ -17,7 +17,7 @@ type There struct {
 	Host, Device string
 	Factors      any // how the two differ, for JSON
 	Here, There  *analyze.Result
-	Moves        []Answer       // what the device itself does to each metric of each point: a slower one has a gain below 0
+	Moves        []Answer       // what the device does to each metric of each point: a slower one has a gain below 0
 	Tested       []analyze.Move // the same by experiments
 }
 
