@@ -7,7 +7,8 @@ import (
 )
 
 // A Selection is what an experiment speeds up, each by a part of its time: units of code, classes of waiting, and all
-// code. What is sped up for two reasons is so on top of each other: of what the first leaves, the second takes its part.
+// code. What is sped up for two reasons is so on top of each other: of what the first leaves, the second takes its
+// part.
 type Selection struct {
 	// Number tells selections apart: of threads something else is learned for each. 0: nothing is learned. The number
 	// of a unit is also that of the selection of this unit alone.
