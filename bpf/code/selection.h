@@ -13,7 +13,7 @@ SETTING waits_followed = 0;
 SETTING waits_counted = 0; /* those that count as their unit's time */
 
 /* The weight of a unit by itself; 0: it is not selected. */
-static __always_inline u32 weight_of_unit(u32 unit)
+SUBPROGRAM u32 weight_of_unit(u32 unit)
 {
 	u32 units = control.selected_units;
 
@@ -41,7 +41,7 @@ static __always_inline u32 weight_of_wait(u32 unit, u32 class)
  * The largest weight of what threads wait for now. Of a selected unit's waits the class is not
  * known: it is taken to be the one that is sped up most.
  */
-static __noinline u32 weight_of_waiting(void)
+SUBPROGRAM u32 weight_of_waiting(void)
 {
 	u32 of_class = 0, of_unit = 0, units = control.selected_units;
 
