@@ -275,6 +275,9 @@ func (rd *reader) add(rec Record) error {
 				return err
 			}
 		}
+		if err := rec.Run.checkFaster(); err != nil {
+			return err
+		}
 		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{},
 			Binaries: map[string]string{}, File: rd.name, Line: rd.line})
 		return nil
@@ -317,6 +320,23 @@ func (rd *reader) add(rec Record) error {
 func (r *Run) check(l Latency) error {
 	if n := len(r.Points); l.Begin < 0 || l.End < 0 || l.Begin >= n || l.End >= n || l.Begin == l.End {
 		return fmt.Errorf("latency from point %d to %d, its run has %d points", l.Begin, l.End, n)
+	}
+	return nil
+}
+
+// checkFaster says whether what is sped up together, and on another machine, can be.
+func (r *Run) checkFaster() error {
+	for _, p := range r.Together {
+		if !(p.Percent > 0 && p.Percent <= 100) {
+			return fmt.Errorf("%q is sped up by %v%%", p.Target, p.Percent)
+		}
+	}
+	if s := r.Device; s != nil {
+		for _, by := range []float64{s.CPU, s.Disk, s.Net, s.Clock} {
+			if !(by >= 0 && by < 1) {
+				return fmt.Errorf("a standing speed-up of %v", by)
+			}
+		}
 	}
 	return nil
 }
