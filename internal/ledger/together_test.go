@@ -89,18 +89,17 @@ func TestTwoUnitsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	selection := Selection{Number: 3, Units: []FasterUnit{{1, first}, {2, second}}}
-	earned := func() time.Duration {
+	counted := func() (earned, stopped time.Duration) {
 		all := l.Totals(0)
-		return time.Duration(all.Changes.ByReason()["earned"])
+		return time.Duration(all.Changes.ByReason()["earned"]), all.Stopped
 	}
-	experiment := func(baseline bool, run func()) (stopped time.Duration) {
-		before := l.Totals(0)
+	experiment := func(baseline bool, run func()) {
 		l.Begin(Experiment{Selection: selection, Baseline: baseline, Length: 10 * time.Second})
 		run()
 		if _, err := l.Renew(); err != nil {
 			t.Fatal(err)
 		}
-		return l.End(0).Totals.Minus(before).Stopped
+		l.End(0)
 	}
 	// A phase is long enough for what its last sample stands for not to matter, which is earned in the next one.
 	const phase = 60 * time.Millisecond
@@ -109,9 +108,11 @@ func TestTwoUnitsAtOnce(t *testing.T) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		for i := range 8 {
-			begin := earned()
+			earned, stopped := counted()
 			ran[i%2] += runFor(phase, []func(int) int{firstUnit, secondUnit}[i%2])
-			has[i%2] += earned() - begin
+			now, stops := counted()
+			has[i%2] += now - earned
+			ran[i%2] -= stops - stopped // it is the thread's time, and earns nothing
 		}
 	}
 	experiment(true, turns) // what code there is becomes known
@@ -127,8 +128,8 @@ func TestTwoUnitsAtOnce(t *testing.T) {
 		t.Errorf("in one thread: earned %.2f and %.2f of the time, want %v and %v", parts[0], parts[1], first, second)
 	}
 
-	before := earned()
-	stopped := experiment(false, func() {
+	earned, stops := counted()
+	experiment(false, func() {
 		done := make(chan time.Duration)
 		go func() {
 			runtime.LockOSThread() // for good: the thread ends
@@ -139,8 +140,9 @@ func TestTwoUnitsAtOnce(t *testing.T) {
 		ran[0] = runFor(8*phase, firstUnit)
 		ran[1] = <-done
 	})
-	all := float64(earned() - before)
-	// The time of stops is a thread's, too, and it earns nothing meanwhile.
+	now, stopped := counted()
+	all := float64(now - earned)
+	stopped -= stops
 	deserved := first*float64(ran[0]) + second*float64(ran[1]-stopped)
 	t.Logf("in two threads: earned %.2f of what is deserved in %v with %v of stops", all/deserved, ran, stopped)
 	if all < 0.7*deserved || all > 1.15*deserved {

@@ -93,6 +93,10 @@ func TextThere(w io.Writer, t *There, opt Options) error {
 	}
 	out := newPrinter(bufio.NewWriter(w), opt)
 	header(out, t.Here, opt.Verbose)
+	if n := t.There.Experiments; n > 0 {
+		out.hanging("", fmt.Sprintf("about %s: %s, %s", clean(t.Device), count(n, "experiment"),
+			count(t.There.Baselines, "baseline")))
+	}
 	if doubt := t.Here.Doubt(); doubt != "" {
 		out.hanging("", clean(doubt))
 	}
