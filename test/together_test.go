@@ -20,7 +20,7 @@ func TestTogether(t *testing.T) {
 		return fmt.Sprintf("together.c:%d=%d", realkernel.Line(t, source, "/* "+mark+" */"), percent)
 	}
 	flags := []string{"-p", "func:round_done", "--together", at("ONE", 50), "--together", at("OTHER", 25),
-		"--together", "wait:sleep=50", "-d", "2s"}
+		"--together", "wait:sleep=50", "-d", "3s"}
 	realkernel.Judge(t, func() ([]noise.Figure, float64) {
 		data, _ := profiled(t, flags, []string{program}, 143)
 		result := analyze.Analyze([]*profile.Data{data}, analyze.Options{})
