@@ -27,6 +27,7 @@ func (r *run) finish(failure error) (*Outcome, error) {
 	r.watch.quotas.checkMachine()
 	r.watch.debugInfo.interpreters()
 	r.checkLater()
+	r.checkTogether()
 	if missing := r.probes.Missing(); err == nil && missing != nil {
 		err = missing
 	}

@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"cmp"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"whatif/internal/ledger"
@@ -112,6 +114,22 @@ func (t *unitTable) togetherUnits() int {
 		return 0
 	}
 	return len(t.together.parts)
+}
+
+// unmet are the indices of the combination's targets of which no code was met.
+func (t *unitTable) unmet() (targets []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.together == nil {
+		return nil
+	}
+	met := slices.Collect(maps.Values(t.together.parts))
+	for i := range t.together.by {
+		if !slices.Contains(met, i) {
+			targets = append(targets, i)
+		}
+	}
+	return targets
 }
 
 // addTogether adds up what an experiment has counted for the units of a combination: the combination took part as much.

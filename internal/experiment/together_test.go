@@ -31,6 +31,9 @@ func TestCombination(t *testing.T) {
 	if len(s.Units) != 0 || s.Waits[ledger.WaitDisk] != 0.25 || s.Number != id {
 		t.Errorf("before code was met: %+v", s)
 	}
+	if unmet := table.unmet(); len(unmet) != 2 || unmet[0] != 0 || unmet[1] != 1 {
+		t.Errorf("not met: %v", unmet)
+	}
 	line := table.ofTarget(profile.Unit{Kind: "line", Name: "a.c:10", Line: 10}, 0)
 	table.ofTarget(profile.Unit{Kind: "func", Name: "render"}, 1)
 	other := table.number(profile.Unit{Kind: "line", Name: "a.c:11", Line: 11}, false, "")
