@@ -9,11 +9,15 @@ import (
 // A machine is the device of a case: speeds there divided by speeds here. 0 stands for 1.
 type machine struct {
 	cpu, disk, net float64
+	arch           string // of an emulated one, of which device files say how fast it is
 }
 
-// word is the machine as --device takes it.
+// word is the machine as --device takes it, or its name.
 func (m machine) word() string {
 	var parts []string
+	if m.arch != "" {
+		parts = append(parts, m.arch)
+	}
 	for _, c := range m.classes() {
 		parts = append(parts, c.name+"="+number(c.ratio))
 	}
@@ -78,4 +82,6 @@ var devices = []device{
 	{"lock_disk", "lock_disk", machine{cpu: 0.4}, 0, "a lock around a disk write"},
 	{"sleep_compute", "sleep_compute", machine{cpu: 0.4}, 0, "sleep beside compute"},
 	{"crowd", "crowd", machine{cpu: 2, net: 0.3}, 0, "more threads than cores"},
+	{"lu_cholesky", "func:decompose_lu", machine{arch: arm64}, 0, "another architecture, emulated"},
+	{"lu_net", "func:decompose_lu", machine{arch: arm64}, 0, "the same, and a server that is not"},
 }

@@ -34,6 +34,8 @@ type study struct {
 	tries   int // of each run, until others use little of the machine
 	log     io.Writer
 	program string
+
+	emulation *emulation // nil: none of the devices needs it
 }
 
 // levels are the speed-ups that are compared.
@@ -100,6 +102,12 @@ func (s *study) measureAll(ctx context.Context) (rows []row, err error) {
 // measure records the program here, and measures on the device what shrinking its target gains.
 func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 	r := &row{device: d}
+	var err error
+	if d.on.arch != "" && s.emulation == nil {
+		if s.emulation, err = s.emulate(ctx); err != nil {
+			return nil, err
+		}
+	}
 	place, err := s.place(ctx, d, 1)
 	if err != nil {
 		return nil, err
@@ -123,7 +131,7 @@ func (s *study) truth(ctx context.Context, p *place, r *row) error {
 		variables = nil // the queue is slower, and nothing else
 	}
 	rate := func(percent int) (float64, error) {
-		args := append(p.command(variables), s.program, d.program, strconv.Itoa(percent), number(s.seconds))
+		args := append(append(p.command(variables), s.executed(d)...), d.program, strconv.Itoa(percent), number(s.seconds))
 		is, foreign, err := undisturbed(s.tries, func() (float64, error) {
 			b, err := s.rig.Bare(ctx, args...)
 			if err != nil {
@@ -196,7 +204,7 @@ func (s *study) predict(ctx context.Context, p *place, r *row) error {
 			}
 		}
 	}
-	args = []string{s.rig.Command(), "report", "--format", "json", "--device", d.on.word(), profile}
+	args = append([]string{s.rig.Command(), "report", "--format", "json"}, append(s.flags(d), profile)...)
 	if err := output(ctx, args, &report); err != nil {
 		return err
 	}

@@ -136,7 +136,8 @@ type Target struct {
 	// in the unit and the wait counted as the unit's time.
 	Waiting  map[string]float64
 	Waited   float64
-	Tried    int // experiments with it, without the discarded ones
+	Memory   Estimate // percent of its CPU time that waits for memory, as a recording says
+	Tried    int      // experiments with it, without the discarded ones
 	SetAside int
 	// Effects has one effect for each of Result.Points, in that order, and then those on latencies.
 	Effects []Effect
