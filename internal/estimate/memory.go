@@ -104,7 +104,7 @@ const secondCache = 4 * linesRead
 // linesRead is how many lines a reading reads: see bpf/record/lines.h.
 const linesRead = 8
 
-// leastReadings is how many readings a median needs.
+// leastReadings is how many readings are needed.
 const leastReadings = 20
 
 func newCaches(r *recording.Recording, whole *site) caches {
@@ -123,11 +123,13 @@ func newCaches(r *recording.Recording, whole *site) caches {
 // If a line is replaced in some time with the chance p, reading it takes p times the latency of what is beyond the
 // caches longer, on average. The program has then replaced p times all lines of the caches, and has waited for each of
 // them at most that latency: as much longer as reading the lines of the whole cache would take. Caches replace what was
-// not read for long, so p is less for young lines: that of the age at which it says most counts.
+// not read for long, so p is less for young lines: that of the age at which it says most counts. What else runs, on the
+// core's other thread or on the host of a virtual machine, replaces lines, too, but not always: the quickest tenth of the
+// readings counts.
 func (c *caches) refilled(s *site) float64 {
 	part := math.NaN()
 	for i, after := range recording.ReadAfter {
-		if took := median(s.read[i]); !math.IsNaN(took) && c.refill > 0 {
+		if took := quick(s.read[i]); !math.IsNaN(took) && c.refill > 0 {
 			now := math.Max(0, took-secondCache) * c.refill / float64(after)
 			if !(now <= part) {
 				part = now
@@ -137,24 +139,25 @@ func (c *caches) refilled(s *site) float64 {
 	return part
 }
 
-func median(list []int) float64 {
+// quick is the tenth of some readings.
+func quick(list []int) float64 {
 	if len(list) < leastReadings {
 		return math.NaN()
 	}
 	sorted := slices.Sorted(slices.Values(list))
-	return float64(sorted[len(sorted)/2])
+	return float64(sorted[len(sorted)/10])
 }
 
-// evenly is how many times as long as readings say a program may wait. They take it that all lines of the caches are
+// dearer is how many times as long as readings say a program may wait. They take it that all lines of the caches are
 // replaced alike, that an access takes as long as theirs, and that lines which were read 4 samples ago are replaced as
-// soon as others. A walk through 64 MiB waits 4 to 5 times as long as that: it needs translations of addresses, too.
-const evenly = 5
+// soon as others. A walk through 64 MiB waits 4 to 8 times as long as that: it needs translations of addresses, too.
+const dearer = 8
 
 // judge gives the part of the time at a site that waits for memory: at least, most likely, at most.
 //
-// A core that waits for an access is met behind it. So of the time that it does not wait, the part behind accesses is
-// that of the instructions there: the rest of what is met there is waiting (landed). It may wait for its own caches,
-// which is no waiting for memory: what it waits for memory is bounded by how much of its caches it replaces (refilled).
+// A core that waits for a load is met behind it. So of the time in which it does not wait, the part behind loads is that
+// of the instructions there, and the rest of what is met there is waiting (landed). It may wait for its own caches, which
+// is no waiting for memory. So what it waits for memory is bounded by how much of its caches it replaces (refilled).
 func (c *caches) judge(s *site) (low, share, high float64) {
 	if s == nil || s.samples == 0 {
 		return 0, 0, 1
@@ -164,26 +167,28 @@ func (c *caches) judge(s *site) (low, share, high float64) {
 	landed := math.Max(0, behind-nearby) / free
 	error := student.Normal(analyze.Alpha) * math.Sqrt(math.Max(behind*(1-behind), 1/s.samples)/s.samples) / free
 
+	share = math.Pow(landed, uneven)
+	high = math.Min(1, share+error+notMet)
 	refilled := c.refilled(s)
 	if math.IsNaN(refilled) {
 		refilled = c.whole
 	}
 	if math.IsNaN(refilled) { // nothing bounds it
-		return 0, landed / 2, math.Min(1, landed+error+uneven)
+		return 0, share / 2, high
 	}
-	refilled *= evenly
-	share = math.Min(landed, refilled)
-	low = math.Max(0, math.Min(landed-error, refilled/evenly)*(1-hidden)-uneven)
-	high = math.Min(1, math.Min(landed+error, math.Max(refilled, share))+uneven)
-	return math.Min(low, share), share, high
+	share = math.Min(share, dearer*refilled)
+	high = math.Min(high, dearer*refilled+notMet)
+	low = math.Max(0, (1-own)*math.Min(share, dearer/4*refilled)-error-notMet)
+	return low, share, high
 }
 
-// What is not known better, learned from kernels whose data were really made smaller (accuracy/memory): how uneven the
-// time is over the instructions of a loop that does not wait, and which part of the waiting would be there with smaller
-// data, for a core's own caches.
+// What samples leave open, learned from kernels with data that were really made smaller (accuracy/memory).
 const (
-	uneven = 0.1
-	hidden = 0.3
+	// Instructions behind loads are met more often than others also if the core's own caches have the data, the more
+	// so the more loads there are: of a loop that seems to wait for a third of its time it is mostly that.
+	uneven = 1.5
+	own    = 0.3 // the part of the waiting that is for the core's own caches
+	notMet = 0.1 // waiting that is met elsewhere: behind the branch that needs the data, for instance
 )
 
 // of is the part of the time at some stacks, of which nil are all, that waits for memory, in percent.
