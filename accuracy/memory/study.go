@@ -26,6 +26,8 @@ var kernels = []struct {
 }{
 	{"memory/programs/kernels.c",
 		[]string{"triad", "chase", "multiply_plain", "multiply_block", "join", "merge", "sha256", "parse"}},
+	{"memory/programs/more_kernels.c",
+		[]string{"search", "histogram", "sparse", "transpose", "attract", "checksum", "distance", "mandelbrot"}},
 }
 
 // study says how much to measure, and with which rig.

@@ -117,8 +117,8 @@ func newCaches(r *recording.Recording, whole *site) caches {
 	return c
 }
 
-// refilled is the part of the time in which a core waits, if it waits for each line that the program replaces in the
-// core's own caches; NaN: not known.
+// refilled is the part of the time in which a core waits at most, if it waits for each line that the program replaces in
+// the core's own caches; NaN: not known.
 //
 // If a line is replaced in some time with the chance p, reading it takes p times the latency of what is beyond the
 // caches longer, on average. The program has then replaced p times all lines of the caches, and has waited for each of
@@ -130,7 +130,7 @@ func (c *caches) refilled(s *site) float64 {
 	part := math.NaN()
 	for i, after := range recording.ReadAfter {
 		if took := quick(s.read[i]); !math.IsNaN(took) && c.refill > 0 {
-			now := math.Max(0, took-secondCache) * c.refill / float64(after)
+			now := dearer[i] * math.Max(0, took-secondCache) * c.refill / float64(after)
 			if !(now <= part) {
 				part = now
 			}
@@ -148,14 +148,16 @@ func quick(list []int) float64 {
 	return float64(sorted[len(sorted)/10])
 }
 
-// dearer is how many times as long as readings say a program may wait. They take it that all lines of the caches are
-// replaced alike, that an access takes as long as theirs, and that lines which were read 4 samples ago are replaced as
-// soon as others. A walk through 64 MiB waits 4 to 8 times as long as that: it needs translations of addresses, too.
-const dearer = 8
+// dearer is how many times as long as readings say a program may wait, by the age of the lines. They take it that all
+// lines of the caches are replaced alike, and that an access takes as long as theirs. Lines of the sample before are read
+// more slowly only if the program replaces very many lines, or, as they are on several pages, translations of addresses:
+// if it goes about in memory. Then an access needs a translation, too, and waits 4 to 8 times as long. Older lines are
+// also replaced by what the core has fetched in advance, for which it hardly waits.
+var dearer = [len(recording.ReadAfter)]float64{8, 3, 3}
 
 // judge gives the part of the time at a site that waits for memory: at least, most likely, at most.
 //
-// A core that waits for a load is met behind it. So of the time in which it does not wait, the part behind loads is that
+// A core that waits for a load is met behind it. So of the time in which it does not wait, the part behind accesses is that
 // of the instructions there, and the rest of what is met there is waiting (landed). It may wait for its own caches, which
 // is no waiting for memory. So what it waits for memory is bounded by how much of its caches it replaces (refilled).
 func (c *caches) judge(s *site) (low, share, high float64) {
@@ -176,16 +178,16 @@ func (c *caches) judge(s *site) (low, share, high float64) {
 	if math.IsNaN(refilled) { // nothing bounds it
 		return 0, share / 2, high
 	}
-	share = math.Min(share, dearer*refilled)
-	high = math.Min(high, dearer*refilled+notMet)
-	low = math.Max(0, (1-own)*math.Min(share, dearer/4*refilled)-error-notMet)
+	share = math.Min(share, refilled)
+	high = math.Min(high, refilled+notMet)
+	low = math.Max(0, (1-own)*math.Min(share, refilled/4)-error-notMet)
 	return low, share, high
 }
 
 // What samples leave open, learned from kernels with data that were really made smaller (accuracy/memory).
 const (
-	// Instructions behind loads are met more often than others also if the core's own caches have the data, the more
-	// so the more loads there are: of a loop that seems to wait for a third of its time it is mostly that.
+	// Instructions behind accesses are met more often than others also if the core's own caches have the data: of a loop
+	// that seems to wait for a third of its time it is mostly that.
 	uneven = 1.5
 	own    = 0.3 // the part of the waiting that is for the core's own caches
 	notMet = 0.1 // waiting that is met elsewhere: behind the branch that needs the data, for instance

@@ -3,26 +3,24 @@ package flow
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
 )
 
 // Accesses says of the instructions of a function where a core is met that waits for memory, other than the stack and
-// constants beside the code. A core that waits for a load has it at the head of its queue. An interrupt comes when the
-// load is done, so it meets the instruction behind it. A store is over for the core when it is on its way: a core waits
-// at a store only if too many are, and is met at it.
+// constants beside the code. A core that waits for an access has it at the head of its queue. An interrupt comes when
+// the access is done, so it meets the instruction behind it.
 type Accesses struct {
 	addrs  []uint64
-	behind []bool // it is behind a load, in one of the orders in which instructions run, or a store
+	behind []bool // it is behind an access, in one of the orders in which instructions run
 	loops  [][2]int32
 }
 
 // An instruction as far as Accesses needs it.
 type step struct {
 	addr     uint64
-	loads    bool
-	stores   bool
+	accesses bool
+	again    bool // it is repeated until it is done: an interrupt meets it itself
 	compares bool // a branch behind it is one operation with it
 	branches bool // to target, on a condition
 	ends     bool // nothing follows
@@ -42,15 +40,15 @@ func NewAccesses(code []byte, start uint64, arm64 bool) *Accesses {
 	for i := range steps {
 		a.addrs[i] = steps[i].addr
 	}
-	ends := func(i int) bool { // a load ends when i does
-		return steps[i].loads || steps[i].branches && i > 0 && steps[i-1].compares && steps[i-1].loads
+	ends := func(i int) bool { // an access ends when i does
+		return steps[i].accesses || steps[i].branches && i > 0 && steps[i-1].compares && steps[i-1].accesses
 	}
 	for i := range steps {
 		s := &steps[i]
 		if i+1 < len(steps) && !s.ends && ends(i) {
 			a.behind[i+1] = true
 		}
-		a.behind[i] = a.behind[i] || s.stores
+		a.behind[i] = a.behind[i] || s.again && s.accesses
 		to, found := slices.BinarySearch(a.addrs, s.target)
 		if s.target == 0 || !found {
 			continue
@@ -105,7 +103,7 @@ func stepOf(code []byte, addr uint64, arm64 bool) step {
 		s.target = addr + uint64(i.size) + uint64(rel)
 	}
 	if vexLength(code) > 0 {
-		s.loads, s.stores = vexAccesses(code)
+		s.accesses = vexAccesses(code)
 		return s
 	}
 	x, err := x86asm.Decode(code, 64)
@@ -119,18 +117,16 @@ func stepOf(code []byte, addr uint64, arm64 bool) step {
 	case x86asm.CMP, x86asm.TEST:
 		s.compares = true
 	}
-	for n, arg := range x.Args {
+	s.again = slices.Contains(repeated, x.Op)
+	for _, arg := range x.Args {
 		if m, is := arg.(x86asm.Mem); is && !isStack(m) {
-			// A string instruction is repeated until it is done, so it is met itself, as a store is.
-			writes := n == 0 && strings.HasPrefix(x.Op.String(), "MOV") || slices.Contains(repeated, x.Op)
-			s.stores = s.stores || writes
-			s.loads = s.loads || !writes
+			s.accesses = true
 		}
 	}
 	return s
 }
 
-// repeated are instructions on strings; those that move begin with MOV.
+// repeated are the instructions on strings.
 var repeated = []x86asm.Op{x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSD, x86asm.MOVSQ, x86asm.STOSB, x86asm.STOSW,
 	x86asm.STOSD, x86asm.STOSQ, x86asm.SCASB, x86asm.CMPSB, x86asm.LODSB}
 
@@ -145,34 +141,27 @@ func isStack(m x86asm.Mem) bool {
 	return false
 }
 
-// vexAccesses tells whether an instruction with a VEX or EVEX prefix loads from memory, or stores to it.
-func vexAccesses(code []byte) (loads, stores bool) {
-	prefix, space := 2, byte(1)
+// vexAccesses tells whether an instruction with a VEX or EVEX prefix accesses memory.
+func vexAccesses(code []byte) bool {
+	prefix := 2
 	switch code[0] {
 	case 0xc4:
-		prefix, space = 3, code[1]&0x1f
+		prefix = 3
 	case 0x62:
-		prefix, space = 4, code[1]&7
+		prefix = 4
 	}
 	if len(code) < prefix+3 || prefix != 4 && code[prefix] == 0x77 {
-		return false, false
+		return false
 	}
 	modrm := code[prefix+1]
 	mode, rm := modrm>>6, modrm&7
 	if mode == 3 || mode == 0 && rm == 5 { // registers; beside the code
-		return false, false
+		return false
 	}
 	// The bit that makes RSP another register is inverted, in the byte behind the first one. Two bytes have none.
 	extended := prefix > 2 && code[1]&0x20 == 0
-	if rm == 4 && code[prefix+2]&7 == 4 && !extended {
-		return false, false // the stack
-	}
-	stores = space == 1 && slices.Contains(vexStores, code[prefix])
-	return !stores, stores
+	return rm != 4 || code[prefix+2]&7 != 4 || extended
 }
-
-// vexStores are the opcodes of the two-byte map that move to memory.
-var vexStores = []byte{0x11, 0x13, 0x17, 0x29, 0x2b, 0x7e, 0x7f, 0xd6, 0xe7}
 
 // stepARM64 reads an instruction by the fields of its encoding.
 func stepARM64(code []byte, addr uint64) step {
@@ -191,13 +180,7 @@ func stepARM64(code []byte, addr uint64) step {
 	switch {
 	case word&0x0a000000 == 0x08000000: // loads and stores
 		literal := word&0x3b000000 == 0x18000000
-		if literal || word>>5&31 == stackPointer || word&0xffc00000 == prefetch {
-			break
-		}
-		// Of most of them bit 22 says that it loads; of those of single registers either of bits 22 and 23 does, but for
-		// vectors of 128 bits bit 23 is part of the size.
-		s.loads = word&(1<<22) != 0 || word&0x3e000000 == 0x38000000 && word&(1<<23) != 0
-		s.stores = !s.loads
+		s.accesses = !literal && word>>5&31 != stackPointer && word&0xffc00000 != prefetch
 	case word&0xfc000000 == 0x14000000: // b
 		s.target, s.ends = to(0, 26), true
 	case word&0xff000010 == 0x54000000, word&0x7e000000 == 0x34000000: // b.cond; cbz, cbnz

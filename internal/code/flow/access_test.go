@@ -28,8 +28,8 @@ func TestAccesses(t *testing.T) {
 		{"488b0500000000 90 c3", nil},                         // beside the code
 		{"488b45f8 90 488b4508 90", []uint64{9}},              // below a frame pointer; a field
 		{"488d0401 90 0f1800 90 0f1f4000 90", nil},            // lea, prefetchnta, nop
-		{"f348a5 90", []uint64{0}},                            // rep movsq
-		{"488903 90 c5fb1103 90 0103 90", []uint64{0, 4, 11}}, // mov, vmovsd to memory; add to memory, which loads
+		{"f348a5 90", []uint64{0, 3}},                         // rep movsq
+		{"488903 90 c5fb1103 90 0103 90", []uint64{3, 8, 11}}, // mov, vmovsd and add to memory
 		{"c5fb1004c8 90", []uint64{5}},                        // vmovsd (%rax,%rcx,8)
 		{"c5fb10442408 90", nil},                              // vmovsd 8(%rsp)
 		{"c4c17b100424 90", []uint64{6}},                      // vmovsd (%r12)
