@@ -5,7 +5,7 @@ override PATH := $(shell /usr/bin/getconf PATH)
 endif
 
 # make: build.  make demo: see it work.  make check: while you work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, device, across, forms, mpi, jvm, jit, speed, overhead, recording, scale, points, units, together, production, sqlite, servers, attach, kernels, fuzz.
+# The long runs, whose figures the documentation gives: accuracy, device, memory, across, forms, mpi, jvm, jit, speed, overhead, recording, scale, points, units, together, production, sqlite, servers, attach, kernels, fuzz.
 
 # Tests and measurements are root's own: whatif writes with the rights of the user who called sudo,
 # and their directories are root's.
@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/v
 # or the commit's date.
 STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
 
-.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device mpi jvm jit speed overhead recording scale points units together production sqlite servers attach kernels fuzz clean
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi jvm jit speed overhead recording scale points units together production sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -161,9 +161,14 @@ estimates: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -check -results accuracy/RESULTS.md \
 		-estimates "$$(ls $(KEPT:%=bin/kept-%.json) | paste -sd,)"
 
-# Answers for other machines, in some six minutes: a tenth of it records, the rest measures truths.
+# Answers for other machines, in some twelve minutes: a tenth of it records, the rest measures truths. The emulated one
+# needs qemu-user and gcc-aarch64-linux-gnu.
 device: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/device
+
+# Which part of the time waits for memory, beside what kernels take longer with large data.
+memory: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/memory
 
 across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check -results accuracy/RESULTS.md

@@ -39,6 +39,7 @@ type EstimatedUnit struct {
 	Samples int64
 	Waiting map[string]float64
 	Waited  float64
+	Memory  Estimate // percent of its CPU time that waits for memory
 	// Together is what the unit is made of, if it is several at once.
 	Together []profile.Part
 	Effects  []EstimatedEffect
@@ -148,6 +149,7 @@ func (r *Result) newTarget(u *EstimatedUnit) Target {
 
 // addUnit adds the estimates of one unit.
 func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
+	t.Memory = u.Memory
 	if t.Tried == 0 && t.Samples == 0 && t.Waited == 0 {
 		t.Share, t.Samples, t.Waiting, t.Waited = u.Share, u.Samples, u.Waiting, u.Waited
 	}

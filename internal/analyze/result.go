@@ -136,6 +136,7 @@ type Target struct {
 	// in the unit and the wait counted as the unit's time.
 	Waiting map[string]float64
 	Waited  float64
+	Memory  Estimate // percent of its CPU time that waits for memory, as a recording says
 	// Together is what the unit is made of, if it is several at once (profile.Together).
 	Together []profile.Part
 	Tried    int // experiments with it, without the discarded ones

@@ -16,13 +16,18 @@ type Standing struct {
 const MostSlowdown = 20
 
 // Standing gives the standing speed-up for the device. Where the classes differ by too much there is none, and why is
-// the reason: a thread in the fastest class would make the others wait for nearly all of the time.
+// the reason: a thread in the fastest class would make the others wait for nearly all of the time. All time on a core is
+// of one class here.
 func (f *Factors) Standing() (s Standing, why string) {
 	ratio := func(c Class) float64 {
 		if factor, ok := f.Of(c); ok {
 			return factor.Ratio
 		}
 		return 1 // it stays as it is here
+	}
+	if memory, ok := f.Of(Memory); ok && unlike*memory.Ratio < ratio(CPU) || ok && memory.Ratio > unlike*ratio(CPU) {
+		return s, fmt.Sprintf("experiments cannot tell time that waits for memory (%.2f of its speed here) from other time "+
+			"on a core (%.2f)", memory.Ratio, ratio(CPU))
 	}
 	cpu, disk, net, clock := ratio(CPU), ratio(Disk), ratio(Net), 1.0
 	least, most := min(cpu, disk, net, clock), max(cpu, disk, net, clock)

@@ -28,6 +28,12 @@ func TestStanding(t *testing.T) {
 			t.Errorf("%v: none is %v", c.ratios, s.None())
 		}
 	}
+	if _, why := standingOf(map[Class]float64{CPU: 0.5, Memory: 0.3}); !strings.Contains(why, "cannot tell time that waits") {
+		t.Errorf("slower memory gives %q", why)
+	}
+	if s, why := standingOf(map[Class]float64{CPU: 0.5, Memory: 0.45}); why != "" || s.Disk != 0.5 {
+		t.Errorf("memory that is about as slow gives %+v %q", s, why)
+	}
 	if _, why := standingOf(map[Class]float64{Net: 0.04}); !strings.Contains(why, "25 times, 20 are") {
 		t.Errorf("a network of 0.04 gives %q", why)
 	}

@@ -139,6 +139,7 @@ type jsonTarget struct {
 	// Waiting is the time that threads waited in it, by class, in percent of the time, summed over
 	// threads.
 	Waiting map[string]float64 `json:"waiting,omitempty"`
+	Memory  *jsonMemory        `json:"memory,omitempty"`
 	// Together is the units of a combination, by how much each is faster. Points then have the gain.
 	Together []jsonAskedUnit `json:"together,omitempty"`
 	RankHere int             `json:"rank_here,omitempty"` // from 1, on the machine of the runs, if there is a device
@@ -146,6 +147,20 @@ type jsonTarget struct {
 	SetAside int             `json:"set_aside"`
 	Points   []jsonEffect    `json:"points"`
 	Warnings []jsonWarning   `json:"warnings"`
+}
+
+// jsonMemory is the part of a unit's CPU time that waits for memory, in percent.
+type jsonMemory struct {
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+func memoryJSON(m analyze.Estimate) *jsonMemory {
+	if !m.Known {
+		return nil
+	}
+	return &jsonMemory{round(m.Value, 1), round(m.Low, 1), round(m.High, 1)}
 }
 
 type jsonEffect struct {
@@ -279,7 +294,7 @@ func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 	u := t.Unit
 	j := jsonTarget{Unit: u.Kind, Name: name, File: u.File, Line: u.Line, Func: u.Func, Self: u.Self, Binary: u.Binary,
 		Share: round(t.Share, 2), Samples: t.Samples, Waiting: rounded(t.Waiting), Tried: t.Tried, SetAside: t.SetAside,
-		Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
+		Memory: memoryJSON(t.Memory), Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
 		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape,
