@@ -5,7 +5,7 @@ override PATH := $(shell /usr/bin/getconf PATH)
 endif
 
 # make: build.  make demo: see it work.  make check: while you work.  make test: what CI runs.  make test-whole: all tests.
-# The long runs, whose figures the documentation gives: accuracy, device, across, forms, mpi, jvm, jit, speed, overhead, scale, points, sqlite, servers, attach, kernels, fuzz.
+# The long runs, whose figures the documentation gives: accuracy, device, memory, across, forms, mpi, jvm, jit, speed, overhead, recording, scale, points, units, together, production, sqlite, servers, attach, kernels, fuzz.
 
 # Tests and measurements are root's own: whatif writes with the rights of the user who called sudo,
 # and their directories are root's.
@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^const Number = "\(.*\)"$$/\1/p' internal/version/v
 # or the commit's date.
 STAMP = -X $(MODULE)/internal/version.commit=$(shell packaging/commit hash) -X $(MODULE)/internal/version.date=$(shell packaging/commit date)
 
-.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device mpi jvm jit speed overhead scale points sqlite servers attach kernels fuzz clean
+.PHONY: build install dist dist-binaries dist-check dist-try module module-try demo pictures check pure test race test-whole gate tools generate check-generated lint accuracy across forms estimates device memory mpi jvm jit speed overhead recording scale points units together production sqlite servers attach kernels fuzz clean
 
 # Without cgo: capabilities are each thread's own, and Go cannot take them from threads that C may have made.
 build:
@@ -161,9 +161,14 @@ estimates: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -check -results accuracy/RESULTS.md \
 		-estimates "$$(ls $(KEPT:%=bin/kept-%.json) | paste -sd,)"
 
-# Answers for other machines, in some six minutes: a tenth of it records, the rest measures truths.
+# Answers for other machines, in some twelve minutes: a tenth of it records, the rest measures truths. The emulated one
+# needs qemu-user and gcc-aarch64-linux-gnu.
 device: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/device
+
+# Which part of the time waits for memory, beside what kernels take longer with large data.
+memory: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/memory
 
 across: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy -only across -check -results accuracy/RESULTS.md
@@ -192,6 +197,10 @@ speed: tools
 overhead: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/overhead
 
+# What recording costs, in which nothing is delayed, and how soon there is an estimate for each unit.
+recording: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/overhead -check -only record,record-go,record-threads,record-units
+
 scale: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/scale
 
@@ -203,6 +212,25 @@ ATTACHES := 100
 
 attach: build tools
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go test -count=1 -v -timeout 90m -run 'TestAttach|TestSystem|TestRunStall|TestStorm|TestHotplug|TestMoments' ./test -figures -attaches $(ATTACHES)
+
+# Estimates of units of other people's programs, beside experiments: 40 minutes. Estimates only, in two: make units UNITS=0
+# Needs Debian's source packages: "deb-src" in apt's sources.
+UNITS := 30
+
+units: build tools
+	@for t in tclsh dpkg-source make; do command -v $$t >/dev/null || missing=1; done; \
+	if [ -n "$$missing" ] || [ ! -e /usr/include/event2/event.h ]; then \
+		$(SUDO) apt-get install -q -y --no-install-recommends tcl dpkg-dev make libevent-dev; fi
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/units -check -units $(UNITS)
+
+# Questions that whatif ask answers, beside what really happens.
+together: build tools
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/together -check
+
+# What recording does to the latency of a server's requests.
+production: build tools
+	@[ -x /usr/bin/memcached ] || $(SUDO) apt-get install -q -y --no-install-recommends memcached
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" go run ./accuracy/production -check
 
 # Needs Debian's source packages: "deb-src" in apt's sources.
 sqlite: build tools

@@ -60,25 +60,33 @@ type LedgerCode struct {
 }
 
 type LedgerControlPage struct {
-	_                  structs.HostLayout
-	Epoch              uint64
-	Start              uint64
-	Deadline           uint64
-	Lease              uint64
-	GlobalStart        uint64
-	Unit               uint32
-	BinShift           uint32
-	Period             uint64
-	AskedPeriod        uint64
-	Parts              uint64
-	Cap                uint64
-	Rate               uint64
+	_           structs.HostLayout
+	Epoch       uint64
+	Start       uint64
+	Deadline    uint64
+	Lease       uint64
+	GlobalStart uint64
+	Selection   uint32
+	BinShift    uint32
+	Period      uint64
+	AskedPeriod uint64
+	Parts       uint64
+	Cap         uint64
+	Rate        uint64
+	Scale       uint64
+	Selected    [16]struct {
+		_      structs.HostLayout
+		Unit   uint32
+		Weight uint32
+	}
+	SelectedUnits      uint32
+	CodeWeight         uint32
+	WaitWeight         [8]uint32
 	Seed               uint64
 	ProbeCost          [8]uint64
 	TickCost           uint64
 	HookCost           [2]uint64
 	SpanFrom           uint64
-	WaitClass          uint64
 	Exits              uint32
 	Patient            uint32
 	SampledSpans       uint32
@@ -90,7 +98,7 @@ type LedgerControlPage struct {
 	Unpinned           uint32
 	SeesMode           uint32
 	Placebo            uint32
-	_                  [12]byte
+	_                  [36]byte
 	Global             uint64
 	FairnessGrowth     uint64
 	Orphaned           uint64
@@ -348,6 +356,7 @@ type LedgerLimit uint32
 const (
 	LedgerLimitMAX_CPUS          LedgerLimit = 512
 	LedgerLimitMAX_UNITS         LedgerLimit = 65536
+	LedgerLimitMAX_SELECTED      LedgerLimit = 16
 	LedgerLimitMAX_POINTS        LedgerLimit = 16
 	LedgerLimitMAX_BINS          LedgerLimit = 2048
 	LedgerLimitMAX_CALLS         LedgerLimit = 512
@@ -594,6 +603,7 @@ type LedgerSharedNumber uint32
 
 const (
 	LedgerSharedNumberNUMBER_CREDIT_ONE       LedgerSharedNumber = 1024
+	LedgerSharedNumberNUMBER_WEIGHT_ONE       LedgerSharedNumber = 1024
 	LedgerSharedNumberNUMBER_SAMPLE_PARTS     LedgerSharedNumber = 4
 	LedgerSharedNumberNUMBER_STATE_MET        LedgerSharedNumber = 7
 	LedgerSharedNumberNUMBER_UNIT_POINT_SHIFT LedgerSharedNumber = 24
@@ -669,13 +679,13 @@ type LedgerThread struct {
 		Rest       uint64
 		Entered    uint64
 		Last       uint32
+		Weight     uint32
 		Lost       int32
 		Hits       uint32
 		Ticks      uint32
 		Samples    uint32
 		Segment    uint32
 		Deferred   uint32
-		_          [4]byte
 	}
 	Spin struct {
 		_     structs.HostLayout

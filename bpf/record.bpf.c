@@ -11,6 +11,7 @@
  *	stack.h		stacks, and places in the program
  *	objects.h	what threads wait at
  *	interrupts.h	what interrupts are about
+ *	lines.h		how fast the program replaces what a core's caches have
  *	events.h	switches, wake-ups, samples and visits
  */
 #include "base/program.h"

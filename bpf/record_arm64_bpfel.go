@@ -33,6 +33,14 @@ type RecordKnownAddress struct {
 	Pad   uint32
 }
 
+type RecordLineReader struct {
+	_        structs.HostLayout
+	Words    [3072]uint64
+	Switches uint64
+	Samples  uint32
+	Turn     uint32
+}
+
 type RecordPiece struct {
 	_     structs.HostLayout
 	At    uint64
@@ -106,8 +114,9 @@ type RecordRecordCore struct {
 	Spent      uint64
 	Samples    uint64
 	Wakes      uint64
+	Switches   uint64
 	Unknown    uint64
-	_          [40]byte
+	_          [32]byte
 }
 
 type RecordRecordKind uint32
@@ -217,6 +226,7 @@ const (
 	RecordMapFileNumbers               = "file_numbers"
 	RecordMapKnownAddresses            = "known_addresses"
 	RecordMapKnownStacks               = "known_stacks"
+	RecordMapLineReaders               = "line_readers"
 	RecordMapMembers                   = "members"
 	RecordMapPieces                    = "pieces"
 	RecordMapRecorded                  = "recorded"
@@ -336,6 +346,7 @@ type RecordMapSpecs struct {
 	FileNumbers    *ebpf.MapSpec `ebpf:"file_numbers"`
 	KnownAddresses *ebpf.MapSpec `ebpf:"known_addresses"`
 	KnownStacks    *ebpf.MapSpec `ebpf:"known_stacks"`
+	LineReaders    *ebpf.MapSpec `ebpf:"line_readers"`
 	Members        *ebpf.MapSpec `ebpf:"members"`
 	Pieces         *ebpf.MapSpec `ebpf:"pieces"`
 	Recorded       *ebpf.MapSpec `ebpf:"recorded"`
@@ -389,6 +400,7 @@ type RecordMaps struct {
 	FileNumbers    *ebpf.Map `ebpf:"file_numbers"`
 	KnownAddresses *ebpf.Map `ebpf:"known_addresses"`
 	KnownStacks    *ebpf.Map `ebpf:"known_stacks"`
+	LineReaders    *ebpf.Map `ebpf:"line_readers"`
 	Members        *ebpf.Map `ebpf:"members"`
 	Pieces         *ebpf.Map `ebpf:"pieces"`
 	Recorded       *ebpf.Map `ebpf:"recorded"`
@@ -403,6 +415,7 @@ func (m *RecordMaps) Close() error {
 		m.FileNumbers,
 		m.KnownAddresses,
 		m.KnownStacks,
+		m.LineReaders,
 		m.Members,
 		m.Pieces,
 		m.Recorded,

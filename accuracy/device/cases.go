@@ -9,11 +9,15 @@ import (
 // A machine is the device of a case: speeds there divided by speeds here. 0 stands for 1.
 type machine struct {
 	cpu, disk, net float64
+	arch           string // of an emulated one, of which device files say how fast it is
 }
 
-// word is the machine as --device takes it.
+// word is the machine as --device takes it, or its name.
 func (m machine) word() string {
 	var parts []string
+	if m.arch != "" {
+		parts = append(parts, m.arch)
+	}
 	for _, c := range m.classes() {
 		parts = append(parts, c.name+"="+number(c.ratio))
 	}
@@ -52,6 +56,8 @@ type device struct {
 	on      machine
 	// queue is the bandwidth of a slow loopback here, in Mbit/s, which is really slower there; 0: the server waits.
 	queue float64
+	// reads is how many reads of the disk there may be in a second, here and there; 0: as many as it can.
+	reads [2]float64
 	about string
 }
 
@@ -61,21 +67,29 @@ func (d *device) name() string {
 	if d.queue > 0 {
 		name += " (tbf)"
 	}
+	if d.reads[0] > 0 {
+		name += " (cgroup)"
+	}
 	return name
 }
 
 // devices are VCoz's four cases, and others.
 var devices = []device{
-	{"lu_cholesky", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: two kinds of computing, equally slower"},
-	{"lu_stream", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: computing and memory, equally slower"},
-	{"lu_net", "func:decompose_lu", machine{cpu: 0.4}, 0, "VCoz: computing slower, the network alike"},
-	{"lu_net", "func:decompose_lu", machine{cpu: 0.43, net: 0.18}, 0, "VCoz: both slower, with its phone's ratios"},
-	{"lu_net", "func:decompose_lu", machine{net: 0.25}, 0, "the network slower: the bottleneck moves"},
-	{"lu_net", "func:decompose_lu", machine{net: 0.4}, 200, "the same, with a network that is really slower"},
-	{"disk_compute", "disk_compute", machine{disk: 0.3}, 0, "disk beside compute"},
-	{"two_nets", "two_nets", machine{net: 0.4}, 0, "two servers"},
-	{"pipeline", "pipeline", machine{cpu: 0.7, disk: 0.25}, 0, "a pipeline of three classes"},
-	{"lock_disk", "lock_disk", machine{cpu: 0.4}, 0, "a lock around a disk write"},
-	{"sleep_compute", "sleep_compute", machine{cpu: 0.4}, 0, "sleep beside compute"},
-	{"crowd", "crowd", machine{cpu: 2, net: 0.3}, 0, "more threads than cores"},
+	{"lu_cholesky", "func:decompose_lu", machine{cpu: 0.4}, 0, [2]float64{}, "VCoz: two kinds of computing, equally slower"},
+	{"lu_stream", "func:decompose_lu", machine{cpu: 0.4}, 0, [2]float64{}, "VCoz: computing and memory, equally slower"},
+	{"lu_net", "func:decompose_lu", machine{cpu: 0.4}, 0, [2]float64{}, "VCoz: computing slower, the network alike"},
+	{"lu_net", "func:decompose_lu", machine{cpu: 0.43, net: 0.18}, 0, [2]float64{}, "VCoz: both slower, with its phone's ratios"},
+	{"lu_net", "func:decompose_lu", machine{net: 0.25}, 0, [2]float64{}, "the network slower: the bottleneck moves"},
+	{"lu_net", "func:decompose_lu", machine{net: 0.4}, 200, [2]float64{}, "the same, with a network that is really slower"},
+	{"disk_compute", "disk_compute", machine{disk: 0.3}, 0, [2]float64{}, "disk beside compute"},
+	// What may be read in a tenth of a second is read at once, and then the disk waits until it is over. For 300 pages it
+	// waits 4 times here, and 14 times there.
+	{"disk_limited", "disk_limited", machine{disk: 0.29}, 0, [2]float64{600, 200}, "the same, with a disk that is limited"},
+	{"two_nets", "two_nets", machine{net: 0.4}, 0, [2]float64{}, "two servers"},
+	{"pipeline", "pipeline", machine{cpu: 0.7, disk: 0.25}, 0, [2]float64{}, "a pipeline of three classes"},
+	{"lock_disk", "lock_disk", machine{cpu: 0.4}, 0, [2]float64{}, "a lock around a disk write"},
+	{"sleep_compute", "sleep_compute", machine{cpu: 0.4}, 0, [2]float64{}, "sleep beside compute"},
+	{"crowd", "crowd", machine{cpu: 2, net: 0.3}, 0, [2]float64{}, "more threads than cores"},
+	{"lu_cholesky", "func:decompose_lu", machine{arch: arm64}, 0, [2]float64{}, "another architecture, emulated"},
+	{"lu_net", "func:decompose_lu", machine{arch: arm64}, 0, [2]float64{}, "the same, and a server that is not"},
 }

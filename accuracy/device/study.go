@@ -34,6 +34,8 @@ type study struct {
 	tries   int // of each run, until others use little of the machine
 	log     io.Writer
 	program string
+
+	emulation *emulation // nil: none of the devices needs it
 }
 
 // levels are the speed-ups that are compared.
@@ -100,7 +102,13 @@ func (s *study) measureAll(ctx context.Context) (rows []row, err error) {
 // measure records the program here, and measures on the device what shrinking its target gains.
 func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 	r := &row{device: d}
-	place, err := s.place(ctx, d, 1)
+	var err error
+	if d.on.arch != "" && s.emulation == nil {
+		if s.emulation, err = s.emulate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	place, err := s.place(ctx, d, here)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +116,7 @@ func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 	if err := errors.Join(err, place.leave()); err != nil {
 		return nil, err
 	}
-	if place, err = s.place(ctx, d, d.on.net); err != nil {
+	if place, err = s.place(ctx, d, there); err != nil {
 		return nil, err
 	}
 	err = s.truth(ctx, place, r)
@@ -119,11 +127,11 @@ func (s *study) measure(ctx context.Context, d *device) (*row, error) {
 func (s *study) truth(ctx context.Context, p *place, r *row) error {
 	d := r.device
 	variables := d.on.variables()
-	if d.queue > 0 {
-		variables = nil // the queue is slower, and nothing else
+	if d.queue > 0 || d.reads[0] > 0 {
+		variables = nil // the queue or the disk is slower, and nothing else
 	}
 	rate := func(percent int) (float64, error) {
-		args := append(p.command(variables), s.program, d.program, strconv.Itoa(percent), number(s.seconds))
+		args := append(append(p.command(variables), s.executed(d)...), d.program, strconv.Itoa(percent), number(d.longer(s.seconds)))
 		is, foreign, err := undisturbed(s.tries, func() (float64, error) {
 			b, err := s.rig.Bare(ctx, args...)
 			if err != nil {
@@ -175,7 +183,7 @@ func (s *study) predict(ctx context.Context, p *place, r *row) error {
 	defer os.RemoveAll(dir)
 	profile := filepath.Join(dir, "profile")
 	args := append(p.command(nil), s.rig.Command(), "record", "-q", "-p", "func:progress_done", "-t", target, "-d",
-		s.record.String(), "-o", profile, "--", s.program, d.program, "0", "3600")
+		time.Duration(d.longer(float64(s.record))).String(), "-o", profile, "--", s.program, d.program, "0", "3600")
 	_, foreign, err := undisturbed(s.tries, func() (bool, error) {
 		if err := os.RemoveAll(profile); err != nil {
 			return false, err
@@ -196,7 +204,7 @@ func (s *study) predict(ctx context.Context, p *place, r *row) error {
 			}
 		}
 	}
-	args = []string{s.rig.Command(), "report", "--format", "json", "--device", d.on.word(), profile}
+	args = append([]string{s.rig.Command(), "report", "--format", "json"}, append(s.flags(d), profile)...)
 	if err := output(ctx, args, &report); err != nil {
 		return err
 	}
@@ -264,6 +272,7 @@ func output(ctx context.Context, args []string, to any) error {
 // A place is where programs run: beside a server, and perhaps in a network namespace with a slow loopback.
 type place struct {
 	namespace string // "": that of everybody
+	group     string // a directory of cgroups in which the disk is limited; "": it is not
 	port      int
 	bytes     int // for each millisecond of the server's work, if the network is slow instead
 	server    *exec.Cmd
@@ -272,8 +281,14 @@ type place struct {
 // bytesOf is how many bytes a loopback of so many Mbit/s transfers in a millisecond.
 func bytesOf(mbit float64) int { return int(mbit * 1e6 / 8 / 1e3) }
 
-// place makes a place for a device's program. A slow loopback has this share of its bandwidth here.
-func (s *study) place(ctx context.Context, d *device, share float64) (*place, error) {
+// The machines of a place.
+const (
+	here = iota
+	there
+)
+
+// place makes a place for a device's program, on this machine or as on the device.
+func (s *study) place(ctx context.Context, d *device, on int) (*place, error) {
 	p := &place{}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -283,8 +298,9 @@ func (s *study) place(ctx context.Context, d *device, share float64) (*place, er
 	listener.Close()
 	if d.queue > 0 {
 		p.namespace, p.bytes = fmt.Sprintf("whatif-device-%d", os.Getpid()), bytesOf(d.queue)
-		if share == 0 {
-			share = 1
+		share := 1.0
+		if on == there && d.on.net > 0 {
+			share = d.on.net
 		}
 		// The burst is that of one packet of loopback, or it would not pass.
 		for _, line := range []string{"ip netns add " + p.namespace,
@@ -294,6 +310,11 @@ func (s *study) place(ctx context.Context, d *device, share float64) (*place, er
 			if err := output(ctx, strings.Fields(line), nil); err != nil {
 				return nil, errors.Join(err, p.leave())
 			}
+		}
+	}
+	if d.reads[0] > 0 {
+		if p.group, err = limitDisk(d.reads[on]); err != nil {
+			return nil, errors.Join(err, p.leave())
 		}
 	}
 	args := append(p.command(nil), s.program, "serve", strconv.Itoa(p.port))
@@ -312,6 +333,9 @@ func (p *place) command(variables []string) (args []string) {
 	if p.namespace != "" {
 		args = []string{"ip", "netns", "exec", p.namespace}
 	}
+	if p.group != "" {
+		args = append(args, "sh", "-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, p.group)
+	}
 	args = append(args, "env", "NET_PORT="+strconv.Itoa(p.port))
 	if p.bytes > 0 {
 		args = append(args, "NET_BYTES="+strconv.Itoa(p.bytes))
@@ -327,10 +351,14 @@ func (p *place) leave() error {
 		}
 		_ = p.server.Wait() // that it was killed
 	}
-	if p.namespace != "" {
-		return output(context.Background(), []string{"ip", "netns", "del", p.namespace}, nil)
+	var errs []error
+	if p.group != "" {
+		errs = append(errs, os.Remove(p.group))
 	}
-	return nil
+	if p.namespace != "" {
+		errs = append(errs, output(context.Background(), []string{"ip", "netns", "del", p.namespace}, nil))
+	}
+	return errors.Join(errs...)
 }
 
 // write prints the table, and the mean errors.

@@ -34,6 +34,21 @@ func TestCells(t *testing.T) {
 	}
 }
 
+func TestMissed(t *testing.T) {
+	got := table{rows: []row{
+		{"a", "", "%.2f", spread.Of([]float64{0.99}), 0.985, 0},
+		{"  b", " MiB", "%.0f", spread.Of([]float64{40}), 0, 32},
+		{"c", "", "%.0f", spread.Of([]float64{1}), 0, 0},
+	}}
+	if err := got.missed(); err == nil || err.Error() != "missed: b: 40 MiB, <= 32 MiB wanted" {
+		t.Error(err)
+	}
+	got.rows = got.rows[:1]
+	if err := got.missed(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCommandLine(t *testing.T) {
 	for _, args := range [][]string{{"-rounds", "0"}, {"busy"}, {"-seconds", "-1"}, {"-no"}, {"-only", "bus"}} {
 		var words strings.Builder

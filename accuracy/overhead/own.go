@@ -54,7 +54,6 @@ func (s *study) self(ctx context.Context, t *table) error {
 		own += e.OwnNS
 		real += e.RealNS
 	}
-	const mebibyte = 1 << 20
 	one := func(v float64) spread.Summary { return spread.Of([]float64{v}) }
 	t.add(row{figure: "whatif: peak resident memory", unit: " MiB", format: "%.0f",
 		measured: one(float64(p.Use.PeakRSS) / mebibyte), most: 100})

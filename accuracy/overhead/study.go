@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -40,6 +41,12 @@ var parts = []part{
 	ratiosOf("go", subject{name: "Go channels, two threads", source: "go_handover", point: "main.progressDone"}),
 	{"start", (*study).startUp},
 	{"self", (*study).self},
+	recordingOf("record", subject{name: "switches on two cores", source: "switches.c", point: "progress_done", pairs: 2,
+		target: 0.985}),
+	recordingOf("record-go", subject{name: "goroutines that wait", source: "go_waits", point: "main.progressDone",
+		pairs: 2, rate: 50_000}),
+	{"record-threads", (*study).recordThreads},
+	{"record-units", (*study).recordUnits},
 }
 
 func ratiosOf(name string, sub subject) part {
@@ -74,8 +81,9 @@ type subject struct {
 	source string // below accuracy/overhead/programs
 	point  string
 	// pairs is the number of pairs of threads that hand over to each other. Their turns are made so long that there are
-	// switchRate hand-overs a second in all. 0: the program is of another kind.
+	// rate hand-overs a second in all. 0: the program is of another kind.
 	pairs int
+	rate  int // 0: switchRate
 	// target is the least ratio of rates with -s 0; 0: none.
 	target float64
 	// plan means that the program also runs with the default plan.
@@ -104,16 +112,16 @@ func (s *study) command(ctx context.Context, sub *subject) ([]string, error) {
 	if sub.pairs == 0 {
 		return command, nil
 	}
-	steps, err := s.tune(ctx, program, sub.pairs)
+	steps, err := s.tune(ctx, program, sub.pairs, cmp.Or(sub.rate, switchRate))
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", sub.name, err)
 	}
 	return append(command, strconv.Itoa(sub.pairs), strconv.Itoa(steps)), nil
 }
 
-// tune finds how many steps of work a turn needs for switchRate hand-overs a second in all. It measures the time of a
+// tune finds how many steps of work a turn needs for rate hand-overs a second in all. It measures the time of a
 // turn with few and with many steps, and interpolates linearly. The result is 0 if the machine is too slow.
-func (s *study) tune(ctx context.Context, program string, pairs int) (steps int, err error) {
+func (s *study) tune(ctx context.Context, program string, pairs, rate int) (steps int, err error) {
 	const few, many = 0, 10000
 	turn := func(steps int) (float64, error) {
 		b, err := s.rig.Bare(ctx, program, "0", "0.3", strconv.Itoa(pairs), strconv.Itoa(steps))
@@ -130,7 +138,7 @@ func (s *study) tune(ctx context.Context, program string, pairs int) (steps int,
 	if err != nil {
 		return 0, err
 	}
-	wanted := float64(pairs) / switchRate
+	wanted := float64(pairs) / float64(rate)
 	return int(max(0, (wanted-short)/(long-short)*(many-few))), nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"whatif/accuracy/internal/spread"
@@ -58,4 +59,18 @@ func (t *table) write(w io.Writer) error {
 		return fmt.Errorf("printing the table: %w", err)
 	}
 	return nil
+}
+
+// missed is an error with the figures that miss their targets; nil: there are none.
+func (t *table) missed() error {
+	var all []string
+	for i := range t.rows {
+		if c := t.rows[i].cells(); c[4] == "MISSED" {
+			all = append(all, fmt.Sprintf("%s: %s, %s wanted", strings.TrimSpace(c[0]), c[1], c[3]))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("missed: %s", strings.Join(all, "; "))
 }

@@ -48,6 +48,7 @@ static long bench_us;
 
 static struct {
   int percent;
+  int also; /* by how much a second line shrinks, in percent: WHATIF_ALSO */
   double seconds;
   int cpus[2];       /* the two processors of the program */
   int64_t started;   /* when the first visit was, in ns of CLOCK_MONOTONIC; 0 before */
@@ -94,6 +95,9 @@ __attribute__((constructor, unused)) static void bench_calibrate(void) {
 /* What is left of the target's n steps. */
 __attribute__((unused)) static long shrunk(long n) { return n * (100 - bench.percent) / 100; }
 
+/* What is left of n steps of a program's second line, which is marked ALSO: see accuracy/together. */
+__attribute__((unused)) static long also_shrunk(long n) { return n * (100 - bench.also) / 100; }
+
 /* Sleeps that long. For 0 it does not call the kernel, which would still sleep a little. A macro, as WORK. */
 #define SLEEP_US(us)                                                                                                   \
   do {                                                                                                                 \
@@ -113,7 +117,7 @@ __attribute__((unused)) static void pin(int which) {
 }
 
 /* Reads PERCENT and SECONDS, and confines the program to two processors, so that the truth is the same on
- * a machine that has more. */
+ * a machine that has more. WHATIF_CORES=1 confines it to one. */
 static void bench_init(int argc, char **argv) {
   if (argc < 3) {
     fprintf(stderr, "usage: %s PERCENT SECONDS\n", argv[0]);
@@ -125,20 +129,29 @@ static void bench_init(int argc, char **argv) {
     fprintf(stderr, "bench: PERCENT is 0 to 100, SECONDS more than 0\n");
     exit(2);
   }
+  const char *also = getenv("WHATIF_ALSO"), *cores = getenv("WHATIF_CORES");
+  const int wanted = cores && atoi(cores) == 1 ? 1 : 2;
+  bench.also = also ? atoi(also) : 0;
+  if (bench.also < 0 || bench.also > 100) {
+    fprintf(stderr, "bench: WHATIF_ALSO is 0 to 100\n");
+    exit(2);
+  }
   cpu_set_t allowed, two;
   int found = 0;
   if (sched_getaffinity(0, sizeof allowed, &allowed))
     die("reading the allowed processors");
   CPU_ZERO(&two);
-  for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+  for (int cpu = 0; cpu < CPU_SETSIZE && found < wanted; cpu++)
     if (CPU_ISSET(cpu, &allowed)) {
       CPU_SET(cpu, &two);
       bench.cpus[found++] = cpu;
     }
-  if (found < 2) {
+  if (found < wanted) {
     fprintf(stderr, "bench: two processors are needed\n");
     exit(1);
   }
+  if (wanted == 1)
+    bench.cpus[1] = bench.cpus[0];
   if (sched_setaffinity(0, sizeof two, &two))
     die("choosing two processors");
 }

@@ -7,7 +7,7 @@
 // really faster (or slower), runs the program again, and prints both gains. It needs root, gcc, tclsh, and apt-get with
 // Debian's source packages. The built files stay in accuracy/build/sqlite. docs/sqlite.md has the results.
 //
-// The normal sequence: [fetch], [compile], then for each mode and change [study.predict] and [study.truth].
+// The normal sequence: [debian.SQLite], [compile], then for each mode and change [study.predict] and [study.truth].
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"whatif/accuracy/internal/debian"
 	"whatif/accuracy/internal/rig"
 )
 
@@ -86,7 +87,7 @@ func (o *options) studyAll(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	dir := filepath.Join(r.Root(), "accuracy", "build", "sqlite")
-	source, err := fetch(ctx, dir, stderr)
+	source, _, err := debian.SQLite(ctx, dir, stderr)
 	if err != nil {
 		return err
 	}

@@ -5,39 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
-	"whatif/internal/hint"
+	"whatif/accuracy/internal/debian"
 )
-
-// fetch gets the package's source, and makes the single file as which SQLite is distributed, if that was not done
-// before. It returns the file's path.
-func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) {
-	made := filepath.Join(dir, "make", "sqlite3.c")
-	if _, err := os.Stat(made); err == nil {
-		return made, nil
-	}
-	fmt.Fprintln(progress, "fetching Debian's source package sqlite3")
-	if err := os.MkdirAll(filepath.Join(dir, "make"), 0o755); err != nil {
-		return "", fmt.Errorf("fetching the source: %w", err)
-	}
-	if err := command(ctx, dir, "apt-get", "source", "-q", "sqlite3"); err != nil {
-		return "", hint.New(err, `apt needs the source packages: a line that begins with "deb-src", or "Types: deb-src", `+
-			`in its sources, then apt-get update; dpkg-dev unpacks them`)
-	}
-	trees, err := filepath.Glob(filepath.Join(dir, "sqlite3-*", "configure"))
-	if err != nil || len(trees) != 1 {
-		return "", fmt.Errorf("unpacking the source: there are %d trees sqlite3-* in %s, want one", len(trees), dir)
-	}
-	for _, c := range [][]string{{trees[0]}, {"make", "sqlite3.c"}} {
-		if err := command(ctx, filepath.Dir(made), c...); err != nil {
-			return "", hint.New(err, "SQLite is put together by tclsh, from Debian's package tcl")
-		}
-	}
-	return made, nil
-}
 
 // programs are insert.c with the unchanged library, and with the changed one.
 type programs struct {
@@ -62,7 +33,7 @@ func compile(ctx context.Context, root, dir, source string, progress io.Writer) 
 			return programs{}, err
 		}
 		// The program does not need all functions of bench.h.
-		err := command(ctx, root, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-I", filepath.Dir(source),
+		err := debian.Command(ctx, root, "gcc", "-O2", "-g", "-Wall", "-Wno-unused-function", "-pthread", "-I", filepath.Dir(source),
 			"-o", program, "accuracy/sqlite/programs/insert.c", filepath.Join(program+".lib", "sqlite3.o"), "-lm", "-ldl")
 		if err != nil {
 			return programs{}, err
@@ -87,23 +58,12 @@ func library(ctx context.Context, dir, text string, progress io.Writer) error {
 		return fmt.Errorf("compiling SQLite: %w", err)
 	}
 	// The file gets its name when it is complete, so that an interrupted run leaves no incomplete one.
-	err := command(ctx, dir, "gcc", "-O2", "-g", "-c", "-DSQLITE_THREADSAFE=1", "-o", object+".part", file)
+	err := debian.Command(ctx, dir, "gcc", "-O2", "-g", "-c", "-DSQLITE_THREADSAFE=1", "-o", object+".part", file)
 	if err != nil {
 		return err
 	}
 	if err := os.Rename(object+".part", object); err != nil {
 		return fmt.Errorf("compiling SQLite: %w", err)
-	}
-	return nil
-}
-
-func command(ctx context.Context, dir string, args ...string) error {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = dir
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		said := strings.TrimSpace(string(output))
-		return fmt.Errorf("running %s: %w\n%s", strings.Join(args, " "), err, said[max(0, len(said)-1000):])
 	}
 	return nil
 }

@@ -8,6 +8,7 @@
 enum limit {
 	MAX_CPUS = 512,
 	MAX_UNITS = 65536, /* a power of two */
+	MAX_SELECTED = 16, /* units that are sped up at once */
 	MAX_POINTS = 16,
 	MAX_BINS = 2048, /* of an experiment's virtual time */
 	MAX_CALLS = 512, /* system calls, a power of two */

@@ -40,6 +40,12 @@ struct progress {
 	u32 state;
 };
 
+/* A unit that is sped up, and the weight of its time (vtime/weight.h). */
+struct selected {
+	u32 unit;
+	u32 weight;
+};
+
 /* What a visit can cost, besides the counting itself. */
 enum cost {
 	COST_EMULATED, /* a probe on an instruction that the kernel emulates */
@@ -87,21 +93,29 @@ struct control_page {
 	/* user space promises to renew this; later it is stopped, hangs or is gone */
 	u64 lease;
 	u64 global_start; /* G when it began */
-	u32 unit;	  /* the unit that is sped up, or may be next in a baseline; 0: none */
+	/*
+	 * the number of what is sped up, or may be next in a baseline; 0: nothing. For each number
+	 * something else is known of the threads.
+	 */
+	u32 selection;
 	u32 bin_shift;	  /* a bin of visits is 2^bin_shift ns wide */
 	u64 period;	  /* P: between samples */
 	/* the period that was asked for; ticks may come more often by now */
 	u64 asked_period;
 	u64 parts;		  /* of SAMPLE_PARTS: what one sample counts */
 	u64 cap;		  /* most of an existing debt that one stop pays */
-	u64 rate;		  /* s, in units of 1/CREDIT_ONE */
+	u64 rate;  /* s, in units of 1/CREDIT_ONE: of what is sped up most */
+	u64 scale; /* what s is, or may be next in a baseline: weights are relative to it */
+	/* what the selection is, and the weight of its time; the rest is 0: */
+	struct selected selected[MAX_SELECTED]; /* units */
+	u32 selected_units;
+	u32 code_weight;		/* of all code */
+	u32 wait_weight[WAIT_CLASSES];	/* of waiting, whatever the unit */
 	u64 seed;		  /* of the ticks' moments */
 	u64 probe_cost[COST_MAX]; /* of a visit, by its enum cost */
 	u64 tick_cost;	  /* what a tick takes from the thread that it interrupts, besides a stop */
 	u64 hook_cost[2]; /* of a visit: by a system call, at a tracepoint */
 	u64 span_from;	  /* durations count from this moment of the experiment on */
-	/* 1 + the class of waiting that is sped up, whatever the unit; 0: the unit is sped up */
-	u64 wait_class;
 	u32 exits;   /* the points, a bit each, that an ending process visits */
 	u32 patient; /* user space polls for questions about code, so they do not wake it */
 	/* the latencies, a bit each, with an end in the source, see sample_spans */
@@ -350,6 +364,7 @@ struct core {
 /* For user space, which gets no macros. */
 enum shared_number {
 	NUMBER_CREDIT_ONE = CREDIT_ONE,
+	NUMBER_WEIGHT_ONE = WEIGHT_ONE,
 	NUMBER_SAMPLE_PARTS = SAMPLE_PARTS,
 	NUMBER_STATE_MET = STATE_MET,
 	NUMBER_UNIT_POINT_SHIFT = UNIT_POINT_SHIFT,

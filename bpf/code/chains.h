@@ -9,7 +9,7 @@
 #ifndef WHATIF_CHAINS_H
 #define WHATIF_CHAINS_H
 
-#include "../base/page.h"
+#include "selection.h"
 
 SETTING whole_stacks = 0;
 SETTING enough = 0;	 /* most units that a sample can be in; 0: any number */
@@ -42,8 +42,8 @@ struct {
 struct match {
 	u32 sample;   /* its number on this core */
 	u32 counted;  /* its units count it: it is no wait */
-	u32 selected; /* the unit of the experiment */
-	u32 met;      /* it is in that unit */
+	u32 met;      /* the first selected unit that it is in; 0: none yet */
+	u32 weight;   /* of all selected units that it is in */
 	u32 units;    /* the number of its units */
 	u32 begun;    /* a unit may still be met */
 	u32 blamed;   /* code further in was blamed */
@@ -55,7 +55,7 @@ SUBPROGRAM int note_member(struct match *m, u32 number)
 {
 	struct member *b = bpf_map_lookup_elem(&members, &number);
 	struct progress *p;
-	u32 unit;
+	u32 unit, weight;
 
 	if (!m || !b)
 		return 0;
@@ -77,8 +77,10 @@ SUBPROGRAM int note_member(struct match *m, u32 number)
 	if (m->counted)
 		count_sample(unit);
 	m->units++;
-	if (unit == m->selected)
-		m->met = 1;
+	weight = weight_of_unit(unit);
+	if (weight && !m->met)
+		m->met = unit;
+	m->weight = weight_on_top(m->weight, weight, control.scale);
 	return 0;
 }
 

@@ -168,7 +168,7 @@ static __always_inline void credit_unknown(struct thread *t, u64 ran)
 		l->epoch = control.epoch;
 		credit_defer(&t->credit, ran, &l->credit);
 	} else {
-		credit_sample(&t->credit, ran, SIDE_UNKNOWN);
+		credit_sample(&t->credit, ran, SIDE_UNKNOWN, 0);
 	}
 }
 
@@ -198,16 +198,18 @@ static long on_trail(u32 i, struct walk *w)
 }
 
 /*
- * Looks again at a deferred sample of the current thread. Gives its unit, as unit_of_sample;
- * UNIT_PENDING: still unknown.
+ * Looks again at a deferred sample of the current thread. Gives its unit, as unit_of_sample, and
+ * the weight of its selected units; UNIT_PENDING: still unknown.
  */
-SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferred_sample *l)
+SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferred_sample *l,
+				u32 *weight)
 {
 	struct walk w = { .ended = ENDED_OUTERMOST };
+	u32 unit;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct trail *trail = this_trail();
 
-	if (!t || !c || !l || !trail)
+	if (!t || !c || !l || !trail || !weight)
 		return UNIT_PENDING;
 	l->tries++;
 	w.space = l->space;
@@ -215,7 +217,6 @@ SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferre
 		return UNIT_PENDING;
 	w.known = l->known;
 	w.match.sample = ++c->walks;
-	w.match.selected = control.unit;
 	w.stamp = stamp_of(memory_of(task)->exec_vm);
 	bpf_probe_read_kernel(trail, sizeof(*trail), &l->trail);
 	bpf_loop(MAX_TRAIL, on_trail, &w, 0);
@@ -232,13 +233,16 @@ SUBPROGRAM u32 unit_of_deferred(struct thread *t, struct core *c, struct deferre
 	if (l->cut && w.ended == ENDED_OUTERMOST)
 		w.ended = ENDED_PENDING;
 	l->tries = MOST_TRIES;
-	return unit_found(&w);
+	unit = unit_found(&w);
+	*weight = weight_found(&w, unit);
+	return unit;
 }
 
 /* Books a deferred sample whose unit is known now. */
-SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_sample *l, u32 unit)
+SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_sample *l, u32 unit,
+			     u32 weight)
 {
-	u32 spins = unit & UNIT_SPINS, part, in;
+	u32 spins = unit & UNIT_SPINS, part, hits;
 	struct kinds *relatives;
 	struct kind *k;
 
@@ -252,16 +256,17 @@ SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_s
 	if (l->visits)
 		pass(c, t, l->point, l->credit.ran);
 	part = TICK_ONE - l->credit.lost;
-	in = !spins && unit && unit == control.unit;
-	count_too_soon(c, t, unit); /* as it is now: mostly it has not changed */
+	count_too_soon(c, t, weight); /* as it is now: mostly it has not changed */
+	weight = spins ? 0 : weight_of_code(weight);
+	hits = weighted_ticks(part, weight);
 	if (l->kind) {
 		k = kinds_find(&t->learned.kinds, l->kind);
 		relatives = !k || k->ticks < KIND_KNOWN ? family_kinds(t) : 0;
-		kinds_learn(&t->learned.kinds, l->kind, in * part, part, 1);
+		kinds_learn(&t->learned.kinds, l->kind, hits, part, 1);
 		if (relatives)
-			kinds_learn(relatives, l->kind, in * part, part, 0);
+			kinds_learn(relatives, l->kind, hits, part, 0);
 	}
-	credit_settle(&t->credit, &l->credit, in ? SIDE_IN : SIDE_OUT, control.rate, l->given);
+	credit_settle(&t->credit, &l->credit, weight, control.rate, l->given);
 	return 0;
 }
 
@@ -269,10 +274,10 @@ SUBPROGRAM int book_deferred(struct thread *t, struct core *c, struct deferred_s
 static __always_inline bool settle_deferred(struct thread *t, struct core *c,
 					    struct deferred_sample *l)
 {
-	u32 unit = unit_of_deferred(t, c, l);
+	u32 weight = 0, unit = unit_of_deferred(t, c, l, &weight);
 
 	if ((unit & ~UNIT_SPINS) != UNIT_PENDING) {
-		book_deferred(t, c, l, unit);
+		book_deferred(t, c, l, unit, weight);
 		return 1;
 	}
 	if (l->tries < MOST_TRIES)

@@ -6,8 +6,8 @@
 #include "kernel_code.h"
 
 /*
- * Counts the sample for all units that its whole stack is in. Gives the experiment's unit if that
- * is among them.
+ * Counts the sample for all units that its whole stack is in. Gives a selected unit if one is
+ * among them.
  */
 static __always_inline u32 unit_of_stack(struct walk *w)
 {
@@ -17,7 +17,7 @@ static __always_inline u32 unit_of_stack(struct walk *w)
 		count_sample(w->match.own);
 	/* What is further out, or unknown, does not change that. */
 	if (w->match.met && !w->hidden)
-		return w->match.selected | w->unit;
+		return w->match.met | w->unit;
 	return unknown ? UNIT_PENDING : w->unit;
 }
 
@@ -27,6 +27,15 @@ static __always_inline u32 unit_found(struct walk *w)
 	if (whole_stacks)
 		return unit_of_stack(w);
 	return w->pending || w->ended == ENDED_PENDING ? UNIT_PENDING : w->unit;
+}
+
+/* The weight of the selected units that a walk has found; unit is its result. */
+static __always_inline u32 weight_found(const struct walk *w, u32 unit)
+{
+	unit &= UNIT_NUMBER;
+	if (whole_stacks)
+		return unit && unit == w->match.met ? w->match.weight : 0;
+	return unit ? weight_of_unit(unit) : 0;
 }
 
 /* Why a unit is not known. */
@@ -56,27 +65,33 @@ static __always_inline void follow_stack(struct walk *w, struct thread *t, bool 
 	bpf_loop(MAX_FRAMES, on_frame, w, 0);
 }
 
+/* What is found with the unit of a sample. */
+struct found {
+	u32 point;  /* 1 + the sampled point whose line it is in; 0: none */
+	u32 weight; /* of the selected units that it is in */
+};
+
 /*
- * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And the sampled
- * point whose line it is in. t is 0 for a task that only runs in the kernel.
+ * The first unit up the stack (COZ's rule), with the flag; or as unit_of_stack. And what else is
+ * found. t is 0 for a task that only runs in the kernel.
  */
-SUBPROGRAM u32 unit_of_sample(struct thread *t, struct core *c, u32 *point, bool counted)
+SUBPROGRAM u32 unit_of_sample(struct thread *t, struct core *c, struct found *found, bool counted)
 {
 	struct walk w = { .ended = ENDED_OUTERMOST, .trailed = counted };
 	u32 unit;
 
-	if (!c || !point)
+	if (!c || !found)
 		return UNIT_NONE;
 	w.match.sample = ++c->walks;
 	w.match.counted = counted;
-	w.match.selected = control.unit;
 	follow_stack(&w, t, counted);
-	*point = w.point;
+	found->point = w.point;
 	if (counted && (w.ended == ENDED_STUCK || w.ended == ENDED_TOO_DEEP))
 		lose(c, LOSS_STACK);
 	if (kernel_code && counted && t && !w.begun)
 		lose(c, LOSS_KERNEL);
 	unit = unit_found(&w);
+	found->weight = weight_found(&w, unit);
 	if (counted && t) {
 		t->deferral.last = 0;
 		/* Also if it is in the experiment's unit: there are others further out. */

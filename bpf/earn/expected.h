@@ -16,8 +16,8 @@
 /* Adds to the kind that stands for all segments. */
 static __always_inline void learn_usual(struct kind *k, u32 hits, u32 ticks)
 {
-	if (k->key != control.unit) {
-		k->key = control.unit;
+	if (k->key != control.selection) {
+		k->key = control.selection;
 		k->hits = k->ticks = 0;
 	}
 	kind_count(k, hits, ticks);
@@ -47,7 +47,7 @@ SUBPROGRAM int expect_earnings(struct core *c, const struct thread *t, u64 now)
 		return 0;
 	o = &c->expected;
 	__sync_lock_test_and_set(&o->since, 0);
-	if (!control.rate || t->learned.usual.key != control.unit ||
+	if (!control.rate || t->learned.usual.key != control.selection ||
 	    t->learned.usual.ticks < KIND_KNOWN)
 		return 0;
 	/* It has run this part of its segment, for which no sample stands yet, before now. */

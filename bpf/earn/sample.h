@@ -17,19 +17,21 @@
 static __always_inline bool sample_kernel_thread(struct core *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u64 earned = control.period * control.rate / CREDIT_ONE;
-	u32 point = 0, unit;
+	struct found found = {};
+	u64 earned;
+	u32 unit;
 	struct outsider *s;
 
 	if (!task->pid || !is_kernels(task))
 		return 0;
-	unit = unit_of_sample(0, c, &point, 1) & ~UNIT_SPINS;
+	unit = unit_of_sample(0, c, &found, 1) & ~UNIT_SPINS;
 	if (unit == UNIT_NONE || unit == UNIT_PENDING)
 		return 0;
 	c->samples += control.parts;
 	if (!whole_stacks && unit < MAX_UNITS)
 		count_sample(unit);
-	if (unit != control.unit || !control.rate || !under_way(bpf_ktime_get_ns()))
+	earned = weighted(control.period, weight_of_code(found.weight)) * control.rate / CREDIT_ONE;
+	if (!earned || !under_way(bpf_ktime_get_ns()))
 		return 1;
 	s = get_outsider(task);
 	if (!s)
@@ -77,7 +79,7 @@ struct sample {
 	u64 now; /* when its unit was known */
 	u64 ran; /* what it stands for */
 	u32 unit;
-	u32 point;
+	struct found found;
 	bool live;   /* an experiment is under way */
 	bool spins;  /* the thread waits busily */
 	bool exempt; /* it must not be stopped */
@@ -86,10 +88,10 @@ struct sample {
 /* Finds the unit of a sample, and counts it. */
 static __always_inline void find_sample(struct core *c, struct thread *t, struct sample *s)
 {
-	u32 point = 0;
+	struct found found = {};
 
-	s->unit = unit_of_sample(t, c, &point, 1);
-	s->point = point;
+	s->unit = unit_of_sample(t, c, &found, 1);
+	s->found = found;
 	s->spins = s->exempt = !!(s->unit & UNIT_SPINS);
 	s->unit &= ~UNIT_SPINS;
 	c->samples += control.parts;
@@ -105,8 +107,8 @@ static __always_inline void find_sample(struct core *c, struct thread *t, struct
 static __always_inline void book_sample(struct core *c, struct thread *t, struct sample *s)
 {
 	u64 most = lesser(s->ran, 2 * control.period); /* of that it may have waited */
-	bool in =
-		!s->spins && s->unit && s->unit == control.unit; /* waiting cannot be made faster */
+	/* Waiting cannot be made faster. */
+	u32 weight = s->spins ? 0 : weight_of_code(s->found.weight);
 
 	s->exempt |= offset_host_idle(t);
 	/* What was waited since the last tick does not excuse what is earned at this one. */
@@ -120,7 +122,7 @@ static __always_inline void book_sample(struct core *c, struct thread *t, struct
 		if (!s->spins)
 			found_while_spinning(t, most);
 		spin_learn(&t->spin, s->spins);
-		credit_sample(&t->credit, s->ran, in ? SIDE_IN : SIDE_OUT);
+		credit_sample(&t->credit, s->ran, weight ? SIDE_IN : SIDE_OUT, weight);
 	} else {
 		credit_unknown(t, s->ran);
 	}
@@ -196,10 +198,10 @@ static __always_inline void sample(struct core *c, u64 tick)
 	if (s.live) {
 		core_enter_experiment(c);
 		enter_experiment(t);
-		count_too_soon(c, t, s.unit);
+		count_too_soon(c, t, s.found.weight);
 	}
 	s.ran = credit_ran(&t->credit, s.begin, 2 * control.period);
-	pass(c, t, s.point, s.ran);
+	pass(c, t, s.found.point, s.ran);
 	if (s.live)
 		book_sample(c, t, &s);
 	if (s.live && control.rate && !s.exempt)

@@ -85,7 +85,7 @@ static __always_inline u64 place_of(struct task_struct *task, enum hand_over how
 	 * The place of a sleep says what a thread waits for, and the place of a fork which threads
 	 * are alike, whatever is tried.
 	 */
-	if (!control.unit && how != BY_SLEEPING && how != BY_FORKING)
+	if (!control.selection && how != BY_SLEEPING && how != BY_FORKING)
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	/* The stack pointer within its page tells callers apart, in all threads alike. */
@@ -123,8 +123,8 @@ SUBPROGRAM int end_segment(struct thread *t, u64 place, u64 now)
 		return 0;
 	hits = t->credit.hits;
 	ticks = t->credit.ticks;
-	if (control.unit) {
-		key = (t->credit.from ^ control.unit) * 0xbf58476d1ce4e5b9 + place;
+	if (control.selection) {
+		key = (t->credit.from ^ control.selection) * 0xbf58476d1ce4e5b9 + place;
 		key ^= key >> 32;
 		k = kinds_find(&t->learned.kinds, key);
 		/*

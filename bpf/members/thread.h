@@ -130,10 +130,10 @@ static __always_inline u32 too_soon_by(u32 soon)
 	return soon == SOON_BY_ITSELF ? SOON_BY_ANOTHER : SOON_NOT;
 }
 
-/* Counts a sample of the thread in this unit, if the thread comes too soon. */
-static __always_inline void count_too_soon(struct core *c, const struct thread *t, u32 unit)
+/* Counts a sample in selected units of this weight, if the thread comes too soon. */
+static __always_inline void count_too_soon(struct core *c, const struct thread *t, u32 weight)
 {
-	if (unit && unit == control.unit && t->wake.too_soon)
+	if (weight && t->wake.too_soon)
 		c->too_soon += control.parts;
 }
 

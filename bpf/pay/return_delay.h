@@ -84,7 +84,7 @@ static long on_woken(u32 i, struct delay *h)
  */
 static __always_inline bool may_have_earned(const struct thread *t)
 {
-	return t->host.has_slept && sped_up_waits();
+	return t->host.has_slept && weight_of_waiting();
 }
 
 /* Gives whether the thread owes anything: then its delay begins. */

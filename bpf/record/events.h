@@ -4,6 +4,7 @@
 #define WHATIF_RECORD_EVENTS_H
 
 #include "interrupts.h"
+#include "lines.h"
 #include "objects.h"
 
 /* What a core runs, as a record has it. */
@@ -40,6 +41,7 @@ int BPF_PROG(record_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	/* A core does not switch in an interrupt: correct a wrong count. */
 	c->interrupts = c->source = 0;
+	c->switches++;
 	if (!control.window)
 		return 0;
 	r.time = bpf_ktime_get_ns();
@@ -112,11 +114,14 @@ int record_sample(struct bpf_perf_event_data *ctx)
 	struct record r = { .kind = RECORD_SAMPLE };
 	struct recorded_process *m;
 
-	if (!c || !control.window || !task->pid)
+	if (!c || !task->pid)
 		return 0;
 	m = member_of(task);
+	if (!m || !memory_of(task))
+		return 0;
 	r.time = bpf_ktime_get_ns();
-	if (!m || !memory_of(task) || !is_recording(c, r.time))
+	r.object = read_lines(c); /* also between windows, as it is about the time before */
+	if (!is_recording(c, r.time))
 		return 0;
 	r.thread = task->pid;
 	r.process = task->tgid;

@@ -17,7 +17,7 @@ enum record_kind {
 	RECORD_SWITCH,
 	/* thread wakes other: cause, class; a thread of the target: place, and a futex */
 	RECORD_WAKE,
-	RECORD_SAMPLE, /* thread runs at place, which is a stack's number; condition: in_kernel */
+	RECORD_SAMPLE, /* thread runs at place, which is a stack's number; object: see read_lines */
 	RECORD_VISIT,  /* thread visits the point extra; class: its role; object: the key */
 	/* Always: */
 	RECORD_FORK, /* thread makes other, of process extra */
@@ -126,6 +126,7 @@ struct record_core {
 	u64 spent;    /* ns */
 	u64 samples;
 	u64 wakes;
+	u64 switches;
 	u64 unknown; /* stacks that ended before their outermost frame */
 } __attribute__((aligned(128)));
 

@@ -5,7 +5,7 @@
 #ifndef WHATIF_CREDIT_H
 #define WHATIF_CREDIT_H
 
-#include "account.h"
+#include "weight.h"
 
 /*
  * What a run segment has earned. A sample in the selected code stands for what the thread has run
@@ -38,14 +38,15 @@ struct credit {
 	 */
 	s64 request_due;
 	u64 from;     /* the place where the segment began */
-	u64 in;	      /* time in the selected code that this segment's samples stand for */
+	u64 in;	      /* weighted time in the selected code that this segment's samples stand for */
 	u64 seen;     /* how long this segment was at its last sample */
 	u64 rest;     /* time before this segment that no sample stands for yet */
 	u64 entered;  /* what the sample that found the thread entering stands for; 0: it was in */
 	u32 last;     /* enum side: where the last sample found the thread */
+	u32 weight;   /* of the selected code there */
 	s32 lost;     /* half of what was missing from a period after that, in parts of TICK_ONE */
-	u32 hits;     /* ticks of this segment in the selected code, in parts of TICK_ONE */
-	u32 ticks;    /* ticks of this segment */
+	u32 hits;     /* weighted ticks of this segment in the selected code, as the next */
+	u32 ticks;    /* in parts of TICK_ONE: ticks of this segment */
 	u32 samples;  /* all of them */
 	u32 segment;  /* the segment's number */
 	u32 deferred; /* the last sample is deferred */
@@ -66,7 +67,7 @@ struct deferred_credit {
 struct kind {
 	u64 key;   /* where such segments begin and end, and the unit */
 	s64 carry; /* due from earlier segments; negative: given too much */
-	u32 hits;  /* in parts of TICK_ONE, as the next */
+	u32 hits;  /* weighted, in parts of TICK_ONE, as the next */
 	u32 ticks;
 	u32 above; /* how many more hits there were lately than before, and */
 	u32 below; /* how many fewer, past what chance would do: see kind_changed */
@@ -83,10 +84,8 @@ struct kinds {
 	struct kind set[KIND_SETS][KIND_WAYS];
 };
 
-/* The rate is s in units of 1/CREDIT_ONE. */
-#define CREDIT_ONE 1024
-/* A tick without a stop on either side. */
-#define TICK_ONE 64
+/* A tick without a stop on either side. A part of it is a small part of any weight, too. */
+#define TICK_ONE 256
 /* With fewer ticks nothing is known of a kind. */
 #define KIND_KNOWN (4 * TICK_ONE)
 /* From so many ticks on older ones count less. */
@@ -134,28 +133,32 @@ static __always_inline u64 credit_ran(struct credit *c, u64 now, u64 most)
 }
 
 /*
- * Books a sample that found the thread at side. On average it stands for half of what lies between
- * it and the last one and, as nothing else is known yet, for half of a period after it.
+ * Books a sample that found the thread at side, in selected code of this weight. On average it
+ * stands for half of what lies between it and the last one and, as nothing else is known yet, for
+ * half of a period after it.
  */
-static __always_inline void credit_sample(struct credit *c, u64 ran, enum side side)
+static __always_inline void credit_sample(struct credit *c, u64 ran, enum side side, u32 weight)
 {
 	u32 part = TICK_ONE - c->lost;
 
 	if (side == SIDE_IN) {
-		c->in += ran;
-		c->entered = c->last == SIDE_OUT ? ran : c->last == SIDE_IN ? c->entered : 0;
+		u64 in = weighted(ran, c->last == SIDE_IN ? (c->weight + weight) / 2 : weight);
+
+		c->in += in;
+		c->entered = c->last == SIDE_OUT ? in : c->last == SIDE_IN ? c->entered : 0;
 	} else if (side == SIDE_OUT && c->last == SIDE_IN) {
-		c->in += ran / 2;
+		c->in += weighted(ran / 2, c->weight);
 		c->in -= lesser(c->in, c->entered / 2);
 	}
 	c->last = side;
+	c->weight = weight;
 	c->lost = 0;
 	c->deferred = 0;
 	c->samples++;
 	if (side == SIDE_UNKNOWN)
 		return;
 	c->ticks += part;
-	c->hits += side == SIDE_IN ? part : 0;
+	c->hits += side == SIDE_IN ? weighted_ticks(part, weight) : 0;
 }
 
 /* After the last sample so much of half a period was missing. */
@@ -165,7 +168,7 @@ static __always_inline void credit_shorten(struct credit *c, s32 lost)
 	if (c->deferred || c->last == SIDE_UNKNOWN || c->ticks < TICK_ONE / 2)
 		return;
 	c->ticks -= c->lost;
-	c->hits -= c->last == SIDE_IN ? c->lost : 0;
+	c->hits -= c->last == SIDE_IN ? weighted_ticks(c->lost, c->weight) : 0;
 }
 
 /* After the stop that followed the last sample only so much is left until the next tick. */
@@ -189,25 +192,26 @@ static __always_inline void credit_defer(struct credit *c, u64 ran, struct defer
 }
 
 /*
- * Books a deferred sample. If its segment is over, what that still deserves is due from the next
- * one, unless it got what its kind deserves.
+ * Books a deferred sample of this weight; 0: it is out. If its segment is over, what that still
+ * deserves is due from the next one, unless it got what its kind deserves.
  */
 static __always_inline void credit_settle(struct credit *c, const struct deferred_credit *p,
-					  enum side side, u64 rate, bool given)
+					  u32 weight, u64 rate, bool given)
 {
+	enum side side = weight ? SIDE_IN : SIDE_OUT;
 	s32 lost = c->lost;
 
 	if (p->segment != c->segment) {
-		if (side == SIDE_IN && !given)
-			c->carry += p->ran * rate / CREDIT_ONE;
+		if (!given)
+			c->carry += weighted(p->ran, weight) * rate / CREDIT_ONE;
 	} else if (p->samples == c->samples) {
 		c->lost = p->lost;
-		credit_sample(c, p->ran, side);
+		credit_sample(c, p->ran, side, weight);
 		credit_shorten(c, lost);
 	} else { /* others came since: their bounds are known, its own are not */
-		c->in += side == SIDE_IN ? p->ran : 0;
+		c->in += weighted(p->ran, weight);
 		c->ticks += TICK_ONE - p->lost;
-		c->hits += side == SIDE_IN ? TICK_ONE - p->lost : 0;
+		c->hits += weighted_ticks(TICK_ONE - p->lost, weight);
 	}
 }
 
@@ -281,8 +285,9 @@ static __always_inline s64 kind_time(const struct kind *k, const struct credit *
 {
 	u64 all = k->ticks, in = k->hits;
 	u64 spread = kind_spread(k), seen = c->ticks * spread;
-	u64 own = seen ? seen * period / (seen + (SPREAD_ONE - spread) * TICK_ONE) / TICK_ONE : 0;
-	u64 plus = in * length + own * c->hits * all, minus = own * c->ticks * in;
+	u64 own = seen ? seen * period / (seen + (SPREAD_ONE - spread) * TICK_ONE) : 0;
+	u64 plus = in * length + own * c->hits / TICK_ONE * all;
+	u64 minus = own * c->ticks / TICK_ONE * in;
 
 	return plus > minus ? (s64)((plus - minus) / all) : -(s64)((minus - plus) / all);
 }

@@ -109,7 +109,6 @@ static __noinline u32 unit_of_caller(struct thread *t, struct core *c)
 	if (!t || !c || !memory_of(task))
 		return UNIT_NONE;
 	w.match.sample = ++c->walks;
-	w.match.selected = control.unit;
 	w.space = t->process.address_space;
 	w.stamp = stamp_of(memory_of(task)->exec_vm);
 	innermost_frame(task, &w.frame);
@@ -231,7 +230,7 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 	struct core *c = this_core();
 	struct goroutine_key key = {};
 	struct goroutine g, *found;
-	u64 begin, level;
+	u64 begin, level, worth;
 
 	if (!t || !c)
 		return 0;
@@ -250,9 +249,10 @@ static __always_inline int goroutine_wakes(struct pt_regs *ctx)
 					&unit_waits[g.unit & (MAX_UNITS - 1)].ns[WAIT_SLEEP],
 					begin - g.since);
 			level = g.epoch == t->account.epoch ? g.level : control.global_start;
-			if (control.rate && is_sped_up(g.unit, WAIT_SLEEP) && under_way(begin)) {
+			worth = worth_of_wait(g.unit, WAIT_SLEEP, g.since, begin);
+			if (worth) {
 				control.waiting_grew = control.epoch;
-				level += worth(g.since, begin);
+				level += worth;
 			}
 			level_up_to(c, t, level);
 		}

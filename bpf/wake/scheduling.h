@@ -74,7 +74,7 @@ SUBPROGRAM int core_stood_idle(struct core *c, u64 now)
 {
 	if (!c)
 		return 0;
-	if (sped_up_waits())
+	if (weight_of_waiting())
 		grow_with_waiting(now);
 	account_wait_until(&c->account, now, control.global, WHY_UNCOUNTED);
 	return 0;

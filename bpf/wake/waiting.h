@@ -17,10 +17,6 @@
 #include "../earn/segment.h"
 #include "calls.h"
 
-/* Classes, a bit each. */
-SETTING waits_followed = 0;
-SETTING waits_counted = 0; /* those that count as their unit's time */
-
 /* No class: nothing is known. */
 #define WAIT_UNKNOWN (WAIT_CLASSES - 1)
 
@@ -77,21 +73,14 @@ static __noinline u32 expected_class(struct task_struct *task, struct habit *h)
 	return is_sleep(calling(task)) ? WAIT_SLEEP : WAIT_UNKNOWN;
 }
 
-/* The number of threads that wait for what the experiment speeds up. */
-static __always_inline u64 sped_up_waits(void)
-{
-	if (control.wait_class)
-		return control.waiting[(control.wait_class - 1) & (WAIT_CLASSES - 1)];
-	return control.unit ? unit_waits[control.unit & (MAX_UNITS - 1)].now : 0;
-}
-
 /*
- * G grows by s for the time in which threads have waited. Called before any thread begins or ends
- * to wait.
+ * G grows by s for the time in which threads have waited for what is sped up. Called before any
+ * thread begins or ends to wait.
  */
 static __always_inline void grow_with_waiting(u64 now)
 {
-	u64 seen = control.waited_until, waiting;
+	u64 seen = control.waited_until;
+	u32 weight;
 
 	if (!waits_followed || !control.rate || !under_way(now) || seen >= now)
 		return;
@@ -99,14 +88,15 @@ static __always_inline void grow_with_waiting(u64 now)
 	 * Read before this core claims the interval: a thread that begins or ends to wait has come
 	 * here first.
 	 */
-	waiting = sped_up_waits();
+	weight = weight_of_waiting();
 	if (__sync_val_compare_and_swap(&control.waited_until, seen, now) != seen)
 		return; /* another core does it */
 	if (seen < control.start)
 		seen = control.start;
-	if (seen < now && waiting) {
+	if (seen < now && weight) {
 		control.waiting_grew = control.epoch;
-		__sync_fetch_and_add(&control.global, (now - seen) * control.rate / CREDIT_ONE);
+		__sync_fetch_and_add(&control.global,
+				     weighted(now - seen, weight) * control.rate / CREDIT_ONE);
 	}
 }
 
@@ -139,7 +129,7 @@ static __always_inline bool offset_host_idle(struct thread *t)
 	u64 by = t->host.idle_ns;
 
 	t->host.idle_ns = 0;
-	if (!by || !sped_up_waits() || !applies(RULE_HOST_IDLE))
+	if (!by || !weight_of_waiting() || !applies(RULE_HOST_IDLE))
 		return 0;
 	account_raise(&t->account, lesser(by, account_debt(t->account.level, control.global)),
 		      WHY_HOST_IDLE);
@@ -148,26 +138,23 @@ static __always_inline bool offset_host_idle(struct thread *t)
 
 static __always_inline u32 unit_of_wait(void *ctx, struct thread *t, struct core *c)
 {
-	u32 point = 0, unit;
+	struct found found = {};
+	u32 unit;
 
 	if (kernel_code)
 		take_kernel_stack(ctx, STACK_OF_WAIT);
-	unit = unit_of_sample(t, c, &point, 0) & ~UNIT_SPINS;
+	unit = unit_of_sample(t, c, &found, 0) & ~UNIT_SPINS;
 	return unit == UNIT_PENDING ? UNIT_NONE : unit & UNIT_NUMBER;
 }
 
-static __always_inline bool is_sped_up(u32 unit, u32 class)
-{
-	if (control.wait_class)
-		return class == control.wait_class - 1;
-	return unit && unit == control.unit && waits_counted >> class & 1;
-}
-
-static __always_inline u64 worth(u64 since, u64 now)
+/* What a wait from since to now has earned in the experiment. */
+static __always_inline u64 worth_of_wait(u32 unit, u32 class, u64 since, u64 now)
 {
 	if (since < control.start)
 		since = control.start;
-	return under_way(now) && now > since ? (now - since) * control.rate / CREDIT_ONE : 0;
+	if (!control.rate || !under_way(now) || now <= since)
+		return 0;
+	return weighted(now - since, weight_of_wait(unit, class)) * control.rate / CREDIT_ONE;
 }
 
 static __always_inline void has_waited(struct core *c, u32 unit, u32 class, u64 ns)
@@ -206,7 +193,7 @@ static __always_inline u64 end_wait(struct core *c, struct thread *t, u64 now, u
 		if (unit)
 			__sync_fetch_and_sub(&unit_waits[unit].now, 1);
 	}
-	return control.rate && is_sped_up(unit, class) ? worth(since, now) : 0;
+	return worth_of_wait(unit, class, since, now);
 }
 
 /* Ends a wait whose end nothing has seen. */
@@ -276,9 +263,7 @@ static __always_inline void get_core(struct core *c, struct thread *t, u64 now)
 	}
 	t->wait.ended = 0;
 	has_waited(c, unit, class, now > since ? now - since : 0);
-	if (!control.rate || !is_sped_up(unit, class))
-		return;
-	due = worth(since, now);
+	due = worth_of_wait(unit, class, since, now);
 	if (due && level + due > t->account.level) {
 		control.waiting_grew = control.epoch;
 		account_raise_to(&t->account, level + due, WHY_WAIT_SPED_UP);

@@ -150,6 +150,9 @@ func (in *input) conclude(t *track, fits []*fit, opt Options, effect func(u int)
 		e := effect(u)
 		e.Experiments = f.total
 		e.fill(f, t, opt.Simulated)
+		if in.targets[u].Unit.Kind == profile.Together {
+			e.onlyWhole()
+		}
 		table[u] = e
 		if isPlacebo(in.targets[u]) {
 			judge([]*Effect{e}, opt.Margin) // a placebo is not among the units compared for the largest effect
@@ -253,6 +256,11 @@ func (f *fit) marks() (at []float64, marks []int) {
 		}
 	}
 	return at, marks
+}
+
+// onlyWhole leaves the speed-up of 100% alone: a part of a combination was not tried, and means nothing.
+func (e *Effect) onlyWhole() {
+	e.Marks = slices.DeleteFunc(e.Marks, func(l Level) bool { return l.Speedup != 100 })
 }
 
 func experimentsAt(levels []levelSum, speedup int) int {

@@ -39,7 +39,10 @@ type EstimatedUnit struct {
 	Samples int64
 	Waiting map[string]float64
 	Waited  float64
-	Effects []EstimatedEffect
+	Memory  Estimate // percent of its CPU time that waits for memory
+	// Together is what the unit is made of, if it is several at once.
+	Together []profile.Part
+	Effects  []EstimatedEffect
 }
 
 // EstimatedEffect is what a faster unit does to one metric of one point.
@@ -130,7 +133,8 @@ func (r *Result) boundEstimates() {
 
 // newTarget is a unit that no experiment met.
 func (r *Result) newTarget(u *EstimatedUnit) Target {
-	t := Target{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting, Waited: u.Waited}
+	t := Target{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting, Waited: u.Waited,
+		Together: u.Together}
 	for k := range r.Points {
 		t.Effects = append(t.Effects, Effect{Point: k, Metric: Throughput, Verdict: Unsure, Phase: 1})
 	}
@@ -145,6 +149,7 @@ func (r *Result) newTarget(u *EstimatedUnit) Target {
 
 // addUnit adds the estimates of one unit.
 func (r *Result) addUnit(t *Target, u *EstimatedUnit) {
+	t.Memory = u.Memory
 	if t.Tried == 0 && t.Samples == 0 && t.Waited == 0 {
 		t.Share, t.Samples, t.Waiting, t.Waited = u.Share, u.Samples, u.Waiting, u.Waited
 	}

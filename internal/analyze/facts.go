@@ -1,5 +1,7 @@
 package analyze
 
+import "whatif/internal/profile"
+
 // count sums up what was measured.
 func (in *input) count(res *Result) {
 	for _, d := range in.runs {
@@ -111,6 +113,9 @@ func (in *input) measureShares(res *Result) {
 			// Units are read after the total, so code on every stack may have a sample more than
 			// the total.
 			in.targets[u].Share = min(100, 100*from[u]/of)
+		}
+		if in.targets[u].Unit.Kind == profile.Together {
+			in.targets[u].Samples, in.targets[u].CPUNS = 0, 0 // its units have them
 		}
 	}
 }

@@ -127,7 +127,11 @@ func (in *input) mergeUnits() {
 				t = len(in.targets)
 				index[u.Key()] = t
 				u.ID = 0
-				in.targets = append(in.targets, Target{Unit: u})
+				target := Target{Unit: u}
+				if u.Kind == profile.Together {
+					target.Together = d.Run.Together
+				}
+				in.targets = append(in.targets, target)
 			}
 			of[id] = t
 		}

@@ -1,6 +1,9 @@
 package analyze
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Prospect is how much a unit might be worth by the data so far, in percent. The plan uses it to
 // choose more experiments.
@@ -74,10 +77,13 @@ const (
 // best have intervals of at most ±half at every quarter, without the method error. A unit may be
 // the best if neither the upper end of its interval nor its Most is below the lower end of another
 // unit's interval.
+//
+// Where units are sped up together nothing else is tried.
 func (r *Result) Settled(half float64) bool {
 	if len(r.Targets) == 0 {
 		return false
 	}
+	together := slices.ContainsFunc(r.Targets, func(t Target) bool { return len(t.Together) > 0 })
 	all := make([]Prospect, len(r.Targets))
 	best := math.Inf(-1) // the largest gain that is certain
 	for i := range r.Targets {
@@ -92,7 +98,7 @@ func (r *Result) Settled(half float64) bool {
 			upper = min(upper, p.Gain+p.Half)
 		}
 		// A gain that is at most half is known as exactly as was asked for.
-		if upper < best || upper <= half {
+		if upper < best || upper <= half || together && r.Targets[i].Tried == 0 {
 			continue
 		}
 		if !p.Bounded || p.Widest > half || r.Targets[i].Tried < settledTrials {

@@ -134,8 +134,11 @@ type Target struct {
 	// Waiting is the time that threads waited in the unit, by class of wait, in percent of real
 	// time and summed over threads. Waited is the percentage of real time in which a thread waited
 	// in the unit and the wait counted as the unit's time.
-	Waiting  map[string]float64
-	Waited   float64
+	Waiting map[string]float64
+	Waited  float64
+	Memory  Estimate // percent of its CPU time that waits for memory, as a recording says
+	// Together is what the unit is made of, if it is several at once (profile.Together).
+	Together []profile.Part
 	Tried    int // experiments with it, without the discarded ones
 	SetAside int
 	// Effects has one effect for each of Result.Points, in that order, and then those on latencies.

@@ -12,18 +12,24 @@ import (
 
 	"whatif/internal/cli"
 	"whatif/internal/profile"
+	"whatif/internal/recording"
 	"whatif/internal/testing/synthetic"
 )
 
 // recordedProfile is a profile that has a recording and nothing else, of a program with a known truth.
 func recordedProfile(t *testing.T, p *synthetic.Program) string {
 	t.Helper()
+	return profileOf(t, p.Record())
+}
+
+// profileOf writes a profile that has nothing but a recording.
+func profileOf(t *testing.T, r *recording.Recording) string {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "whatif.profile")
 	w, err := profile.Append(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := p.Record()
 	run := profile.Run{Version: profile.Version, ID: "a", Started: time.Unix(1.7e9, 0), Args: []string{"server"},
 		Host: "h", CPUs: r.Cores, PeriodNS: r.Period, Waiting: []string{"disk", "net", "sleep"}, Unit: "line"}
 	for _, p := range r.Points {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 
 	"whatif/internal/analyze"
 	"whatif/internal/code/sourcepath"
 	"whatif/internal/device"
 	"whatif/internal/estimate"
+	"whatif/internal/experiment"
 	"whatif/internal/hint"
 	"whatif/internal/profile"
 	"whatif/internal/report"
@@ -24,7 +26,7 @@ type elsewhere struct {
 func (w *elsewhere) define(f *flags) {
 	f.StringVar(&w.device, "device", "",
 		"what it would be on another machine, `DEVICE`: a name of whatif device list, a device file, or\n"+
-			"speeds there relative to here, cpu=0.43,net=0.18,disk=1,wake=1")
+			"speeds there relative to here, cpu=0.43,mem=0.6,net=0.18,disk=1,wake=1")
 	f.StringVar(&w.host, "host", "",
 		"with --device: the machine that was recorded, a name or device `FILE` (default: the measured\n"+
 			"device in the database that has the machine's name)")
@@ -57,43 +59,34 @@ func (w *elsewhere) compare(name string) (*comparison, error) {
 	if c.device.Kind == device.ByHand {
 		c.device.Name = w.device
 	}
-	if err := checkMemory(c.device); err != nil {
-		return nil, err
-	}
 	if c.host, err = w.findHost(store, name, c.device); err != nil {
 		return nil, err
 	}
 	if c.factors, err = device.Compare(c.host, c.device); err != nil {
 		return nil, err
 	}
-	doubt := memoryDoubt(c.factors)
-	c.factors.Without(device.Memory, "whatif cannot tell time that waits for memory from other time on a core: all of "+
-		"that is cpu")
-	if doubt != "" {
-		c.factors.Warnings = append(c.factors.Warnings, doubt)
-	}
 	return c, nil
 }
 
-// memoryDoubt says that memory has another ratio than the processor; "": it has the same, or it is not known.
-func memoryDoubt(f *device.Factors) string {
-	const alike = 1.3 // as of the measures of one class
-	memory, known := f.Of(device.Memory)
-	cpu, also := f.Of(device.CPU)
-	if !known || !also || len(memory.Parts) == 0 || max(memory.Ratio/cpu.Ratio, cpu.Ratio/memory.Ratio) <= alike {
-		return ""
+// splitMemory decides whether time that waits for memory is told apart. A recording of an older whatif, or of a processor
+// the code of which whatif does not know, does not say which time that is.
+func (c *comparison) splitMemory(here *estimate.Estimator) error {
+	memory, known := c.factors.Of(device.Memory)
+	cpu, also := c.factors.Of(device.CPU)
+	if !known || !also || memory.Ratio == cpu.Ratio || here.MemoryKnown() {
+		return nil
 	}
-	return fmt.Sprintf("memory has %.2f of its speed here, the processor %.2f: code that waits for memory takes another "+
-		"time there than estimated", memory.Ratio, cpu.Ratio)
-}
-
-// checkMemory refuses a speed of memory that is not that of the processor.
-func checkMemory(d *device.Device) error {
-	memory, given := d.Ratios[device.Memory]
-	if cpu := cmp.Or(d.Ratios[device.CPU], 1); given && memory != cpu {
-		return hint.New(fmt.Errorf("memory=%v is not possible beside cpu=%v: whatif cannot tell time that waits for memory "+
-			"from other time on a core", memory, cpu), "leave memory out; to see how much it may matter, ask twice: with "+
-			"the cpu ratio, and with the one of memory in its place")
+	const why = "the recording does not say which time waits for memory"
+	if c.device.Kind == device.ByHand {
+		return hint.New(fmt.Errorf("memory=%v beside cpu=%v: %s", memory.Ratio, cpu.Ratio, why),
+			"record it again with this whatif, or leave memory out: all time on a core is then cpu")
+	}
+	c.factors.Without(device.Memory, why+": all time on a core is cpu")
+	const alike = 1.3 // as of the measures of one class
+	if max(memory.Ratio/cpu.Ratio, cpu.Ratio/memory.Ratio) > alike {
+		c.factors.Warnings = append(c.factors.Warnings, fmt.Sprintf("memory has %.2f of its speed here, the processor "+
+			"%.2f: code that waits for memory takes another time there than estimated; record the program again, with "+
+			"this whatif, to tell it apart", memory.Ratio, cpu.Ratio))
 	}
 	return nil
 }
@@ -131,14 +124,21 @@ func (w *elsewhere) findHost(store device.Store, name string, other *device.Devi
 
 // on gives the estimates for the device.
 func (c *comparison) on(here *estimate.Estimator) (*estimate.Estimator, error) {
+	if err := c.splitMemory(here); err != nil {
+		return nil, fmt.Errorf("running it on %s: %w", c.device.Name, err)
+	}
 	d := estimate.Device{Cores: c.cores(here.Cores())}
 	for class, to := range map[device.Class][2]*float64{
-		device.CPU: {&d.Ratios.CPU, &d.Unsure.CPU}, device.Disk: {&d.Ratios.Disk, &d.Unsure.Disk},
-		device.Net: {&d.Ratios.Net, &d.Unsure.Net}, device.Wake: {&d.Ratios.Wake, &d.Unsure.Wake},
+		device.CPU: {&d.Ratios.CPU, &d.Unsure.CPU}, device.Memory: {&d.Ratios.Memory, &d.Unsure.Memory},
+		device.Disk: {&d.Ratios.Disk, &d.Unsure.Disk},
+		device.Net:  {&d.Ratios.Net, &d.Unsure.Net}, device.Wake: {&d.Ratios.Wake, &d.Unsure.Wake},
 	} {
 		if f, ok := c.factors.Of(class); ok {
 			*to[0], *to[1] = f.Ratio, f.Unsure()
 		}
+	}
+	if d.Ratios.Memory == 0 {
+		d.Ratios.Memory = d.Ratios.CPU
 	}
 	there, err := here.On(d)
 	if err != nil {
@@ -173,6 +173,37 @@ func (c *comparison) doubts(here *estimate.Estimator) (all []analyze.Warning) {
 	return all
 }
 
+// standing is the standing speed-up with which experiments here are about the device. why says that there is none, and
+// that a recording alone answers; both are empty where the device is like this machine.
+func (c *comparison) standing(cores int) (s *profile.Standing, why string) {
+	by, why := c.factors.Standing()
+	switch n := c.cores(cores); {
+	case why != "":
+		return nil, why
+	case n != 0 && n != cores:
+		return nil, fmt.Sprintf("it has %d cores for the program, experiments can only be made with %d", n, cores)
+	case by.None():
+		return nil, ""
+	}
+	return &profile.Standing{Name: c.device.Name, CPU: by.CPU, Disk: by.Disk, Net: by.Net, Clock: by.Clock}, ""
+}
+
+// experimentsThere are the runs, each with its experiments about the device in place of those about this machine: none
+// if they were about another device.
+func (c *comparison) experimentsThere(runs []*profile.Data) (there []*profile.Data) {
+	for _, d := range runs {
+		on := d.OnDevice()
+		if s, _ := c.standing(d.Run.CPUs); s == nil || d.Run.Device == nil || !d.Run.Device.Alike(*s) {
+			on.Experiments = nil
+		}
+		if len(on.Experiments) == 0 {
+			on.Units = nil
+		}
+		there = append(there, on)
+	}
+	return there
+}
+
 // tellFactors prints the factors, before anything runs.
 func (c *comparison) tellFactors(w io.Writer) error {
 	if err := c.factors.Text(cleaned{w}); err != nil {
@@ -197,22 +228,37 @@ func (c *comparison) beside(here *analyze.Result, runs []*profile.Data, moved so
 	if err != nil {
 		return nil, err
 	}
-	all := recorded.All()
+	all := allEstimates(recorded, d)
 	all.Within = len(d.Experiments) > 0
 	here.AddEstimates(all)
-
-	run := *d
-	run.Experiments, run.Units = nil, nil // there were none on the device
-	there := analyze.Analyze([]*profile.Data{&run}, analyze.Options{})
-	there.AddEstimates(on.All())
+	there, moves := c.tested(runs)
+	there.AddEstimates(allEstimates(on, d))
 	there.Warnings = append(there.Warnings, c.doubts(recorded)...)
+	if _, why := c.standing(d.Run.CPUs); why != "" && len(d.Experiments) > 0 {
+		there.Warnings.Add("device-replay-only", "what it would be on %s is answered by replay only: %s", c.device.Name, why)
+	}
 	t := &report.There{Host: c.host.Name, Device: c.device.Name, Factors: c.factors, Here: here, There: there}
-	t.Moves = answersOf(on.Move())
+	t.Moves, t.Tested, t.Memory = answersOf(on.Move()), moves, recorded.Memory()
 	return t, nil
 }
 
+// tested is what experiments say of the device, and how long everything takes there.
+func (c *comparison) tested(runs []*profile.Data) (*analyze.Result, []analyze.Move) {
+	there := analyze.Analyze(c.experimentsThere(runs), analyze.Options{})
+	by, _ := c.factors.Standing()
+	if there.Baselines == 0 {
+		return there, nil
+	}
+	moves := analyze.Analyze(runs, analyze.Options{}).MovesTo(there, by.Scale)
+	there.Stretch(by.Scale)
+	for i := range there.Warnings {
+		there.Warnings[i].Text = "experiments about " + c.device.Name + ": " + there.Warnings[i].Text
+	}
+	return there, moves
+}
+
 // compareMachines compares this machine with the device that a run is also about, and prints how they differ.
-func (sh *shell) compareMachines(r *runFlags) error {
+func (sh *shell) compareMachines(cfg *experiment.Config, r *runFlags) error {
 	if r.on.device == "" {
 		return nil
 	}
@@ -223,10 +269,20 @@ func (sh *shell) compareMachines(r *runFlags) error {
 	if r.machines, err = r.on.compare(host); err != nil {
 		return err
 	}
+	device, why := r.machines.standing(runtime.NumCPU())
+	if !r.noDelays {
+		cfg.Device = device
+	}
 	if r.quiet {
 		return nil
 	}
-	return r.machines.tellFactors(sh.stderr)
+	if err := r.machines.tellFactors(sh.stderr); err != nil {
+		return err
+	}
+	if !r.noDelays && why != "" {
+		sh.say("whatif: ", fmt.Sprintf("what it would be on %s is answered by replay only: %s", r.machines.device.Name, why))
+	}
+	return nil
 }
 
 // summaryThere prints the tables of one run, here and on the device.

@@ -79,9 +79,45 @@ func estimatesOf(runs []*profile.Data, moved sourcepath.Map) (all *analyze.Estim
 		doubts.Add("no-estimates", "the recording gives no estimates: %v", err)
 		return nil, doubts
 	}
-	all = e.All()
+	all = allEstimates(e, d)
 	all.Within = len(d.Experiments) > 0
 	return all, nil
+}
+
+// allEstimates are those of all units, and of the combination that a run is about.
+func allEstimates(e *estimate.Estimator, d *profile.Data) *analyze.Estimates {
+	all := e.All()
+	if len(d.Run.Together) > 0 && all.Refused == "" {
+		all.Units = append(all.Units, togetherEstimate(e, d.Run.Together))
+	}
+	return all
+}
+
+// togetherEstimate is what a recording says of units that are made faster at once. A unit without time in it changes
+// nothing.
+func togetherEstimate(e *estimate.Estimator, parts []profile.Part) analyze.EstimatedUnit {
+	of := analyze.EstimatedUnit{Unit: profile.TogetherUnit(parts), Together: parts}
+	var q estimate.Question
+	for _, p := range parts {
+		u, err := e.Find(p.Target)
+		if err != nil {
+			continue
+		}
+		q.Faster = append(q.Faster, estimate.Faster{Unit: u, Percent: p.Percent})
+		of.Samples += u.Samples
+		of.Share, of.Waited = min(100, of.Share+u.Share), min(100, of.Waited+u.Waited)
+	}
+	for _, a := range e.Ask(q) {
+		effect := analyze.EstimatedEffect{Point: a.Point, Metric: a.Metric, Refused: a.Refused}
+		if len(q.Faster) == 0 {
+			effect.Refused = "none of the units has time in the recording"
+		}
+		if effect.Refused == "" {
+			effect.Levels = []analyze.Level{{Speedup: 100, Gain: a.Gain}}
+		}
+		of.Effects = append(of.Effects, effect)
+	}
+	return of
 }
 
 // explainRecording adds the remedy to the error about a recording that cannot be used.

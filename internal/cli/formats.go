@@ -37,6 +37,20 @@ func (in *input) json(w io.Writer) error {
 	return report.JSONThere(w, in.there, in.opt)
 }
 
+func (in *input) csv(w io.Writer) error {
+	if in.there == nil {
+		return report.CSV(w, in.result, in.opt)
+	}
+	return report.CSVThere(w, in.there, in.opt)
+}
+
+func (in *input) svg(w io.Writer) error {
+	if in.there == nil {
+		return report.SVG(w, in.result, in.opt)
+	}
+	return report.SVGThere(w, in.there, in.opt)
+}
+
 // A format is one form of the report.
 type format struct {
 	name  string
@@ -55,13 +69,18 @@ func (f *format) hasEstimates() bool {
 	return f.name == "text" || f.name == "json" || f.name == "svg" || f.name == "map"
 }
 
+// hasDevices tells whether the format shows what is known of another machine.
+func (f *format) hasDevices() bool {
+	return f.name == "text" || f.name == "json" || f.name == "csv" || f.name == "svg" || f.name == "html"
+}
+
 func formats() []format {
 	return []format{
 		{"text", func(w io.Writer, in *input) error { return in.text(w) }},
 		{"json", func(w io.Writer, in *input) error { return in.json(w) }},
-		{"csv", func(w io.Writer, in *input) error { return report.CSV(w, in.result, in.opt) }},
+		{"csv", func(w io.Writer, in *input) error { return in.csv(w) }},
 		{"html", nil}, // the page: see profilesFlags.page
-		{"svg", func(w io.Writer, in *input) error { return report.SVG(w, in.result, in.opt) }},
+		{"svg", func(w io.Writer, in *input) error { return in.svg(w) }},
 		{"map", func(w io.Writer, in *input) error { return report.Map(w, in.result, in.opt) }},
 		{"github", func(w io.Writer, in *input) error { return report.GitHub(w, in.result, in.opt) }},
 		{"pprof", func(w io.Writer, in *input) error { return report.Pprof(w, in.result, in.opt) }},

@@ -47,7 +47,7 @@ func profiling(begin ...flagGroup) []flagGroup {
 		flagGroup{"What counts as progress", "point latency"},
 		flagGroup{"How long", "duration until repeat warmup"},
 		flagGroup{"Results", "output overwrite report view quiet verbose color"},
-		flagGroup{"Which code is made faster", "target unit speedups waiting include exclude kernel vmlinux"},
+		flagGroup{"Which code is made faster", "target together unit speedups waiting include exclude kernel vmlinux"},
 		flagGroup{"How the program is run", "user preserve-status runtime-flags java-agent exempt"},
 		flagGroup{"On another machine", "device host"},
 		flagGroup{"More", "no-delays list-units source-path experiment period seed"})

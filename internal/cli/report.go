@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"whatif/internal/analyze"
 	"whatif/internal/code/sourcepath"
@@ -14,6 +15,7 @@ import (
 	"whatif/internal/outfile"
 	"whatif/internal/profile"
 	"whatif/internal/report"
+	"whatif/internal/web"
 )
 
 // reportFlags are the flags of whatif report.
@@ -52,8 +54,11 @@ func (r *reportFlags) check(f *flags, form *format) error {
 		return wrongLine("--top and --point do nothing with --format %s: all is in it", form.name)
 	case r.against != "" && form.name != "html":
 		return wrongLine("--compare is for --format html")
-	case r.on.device != "" && form.name != "text" && form.name != "json":
-		return wrongLine("--device is for --format text and json: the others are about the machine of the profile")
+	case r.on.device != "" && !form.hasDevices():
+		return wrongLine("--device is for --format text, json, csv, svg and html: the others are about the machine of the " +
+			"profile")
+	case r.on.device != "" && r.against != "":
+		return wrongLine("--device and --compare: the page has room for one of them beside the profile")
 	case r.top < 0:
 		return wrongLine("--top cannot be negative")
 	}
@@ -75,7 +80,7 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if err := r.check(f, &form); err != nil {
 		return 0, err
 	}
-	if form.name == "html" {
+	if form.name == "html" && r.on.device == "" {
 		page, err := r.profiles.page(files, r.against)
 		if err != nil {
 			return 0, err
@@ -89,10 +94,10 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && r.unit != ""})
+	result := analyze.Analyze(runs, analyze.Options{Trials: form.name == "svg" && r.unit != "" || form.name == "html"})
 	in := &input{runs: runs, result: result,
 		opt: report.Options{Top: r.top, Point: r.point, Unit: r.unit, Verbose: r.verbose}}
-	if form.hasEstimates() {
+	if form.hasEstimates() || r.on.device != "" {
 		moved, err := sourcePaths(r.profiles.paths)
 		if err != nil {
 			return 0, usageError{err}
@@ -104,6 +109,9 @@ func reportCommand(_ context.Context, sh *shell, args []string) (int, error) {
 	result.Warnings = append(result.Warnings, doubts...)
 	if form.forPrograms() && !f.given("top") {
 		in.opt.Top = 0
+	}
+	if form.name == "html" {
+		return 0, sh.writeTo(r.output, in.pageThere(files).WriteHTML)
 	}
 	return 0, sh.writeTo(r.output, func(w io.Writer) error {
 		in.opt = sh.terminalOptions(w, in.opt)
@@ -127,6 +135,13 @@ func (in *input) addEstimates(on *elsewhere, moved sourcepath.Map) error {
 	}
 	in.there, err = in.machines.beside(in.result, in.runs, moved)
 	return err
+}
+
+// pageThere is the page of both machines.
+func (in *input) pageThere(files []string) *web.Page {
+	label, t := strings.Join(files, ", "), in.there
+	return web.NewThere(t, web.Profile{Label: label + " on " + t.Device, Runs: in.machines.experimentsThere(in.runs)},
+		web.Profile{Label: label + " here, on " + t.Host, Runs: in.runs})
 }
 
 // explainProfile adds the remedy to the error about a profile that cannot be read.

@@ -37,6 +37,7 @@ const (
 // runFlags are the flags of the commands that profile, as given.
 type runFlags struct {
 	points, targets    list
+	together           changes
 	latencies          list
 	include, exclude   list
 	paths              list
@@ -61,6 +62,7 @@ type runFlags struct {
 	javaAgent          string
 	page               string   // the file that gets the results as a page
 	typed              []string // the command and its arguments
+	given              func(flag string) bool
 	on                 elsewhere
 	machines           *comparison // that on is about; nil: no device was named
 }
@@ -114,6 +116,9 @@ func (r *runFlags) defineUnits(f *flags) {
 			"  wait:CLASS, all waiting for disk, net, sleep, lock, child, cpu, other\n"+
 			"  jvm:gc or jvm:compiler, what Java VMs do")
 	f.short("t", "target")
+	f.Var(&r.together, "together",
+		"speed up several units at once, each by its own amount: `UNIT=PERCENT`, repeatable; UNIT is as for --target")
+	r.given = f.given
 	f.StringVar(&r.waiting, "waiting", "",
 		"kinds of waiting to charge to the code that waits: a `LIST` of disk, net, sleep, lock (for another thread), "+
 			"child, other; or none, or all (default: disk,net,sleep; with -s 0 none)")
@@ -260,6 +265,36 @@ func (r *runFlags) parseCode(cfg *experiment.Config) error {
 		}
 		cfg.Targets = append(cfg.Targets, t)
 	}
+	return r.parseTogether(cfg)
+}
+
+// parseTogether reads the units that are sped up at once. Then they are the targets, as one unit, which is tried with
+// the amounts that were given.
+func (r *runFlags) parseTogether(cfg *experiment.Config) error {
+	if len(r.together) == 0 {
+		return nil
+	}
+	switch {
+	case len(r.targets) > 0:
+		return hint.New(errors.New("--together with --target: units are either alternatives or sped up at once"),
+			"leave --target out; whatif ask answers for each combination from one recording")
+	case r.given("speedups"):
+		return hint.New(errors.New("--together with --speedups: each unit has its own amount already"), "leave -s out")
+	case len(r.together) > experiment.MaxTogether:
+		return fmt.Errorf("--together %d times, %d are possible", len(r.together), experiment.MaxTogether)
+	}
+	for _, c := range r.together {
+		if c.percent <= 0 {
+			return hint.New(fmt.Errorf("--together %s=%v: experiments can make code faster only", c.unit, c.percent),
+				"what slower code would do, a recording can tell: whatif record, then whatif ask")
+		}
+		t, err := point.ParseTarget(c.unit)
+		if err != nil {
+			return err
+		}
+		cfg.Targets, cfg.Together = append(cfg.Targets, t), append(cfg.Together, c.percent)
+	}
+	cfg.Speedups = []int{100}
 	return nil
 }
 
@@ -292,8 +327,9 @@ func (r *runFlags) check(cfg *experiment.Config) error {
 }
 
 // recorded is for how long a run is recorded between its experiments, so that the report has estimates of what is not
-// tried: a tenth of it. Where code is named with -t, all of it is for that code. What it would be on another machine
-// comes from the recording, so that one is at least 3 s long, but no more than a third of the run.
+// tried: a tenth of it. Where code is named with -t, all of it is for that code; a combination is answered both ways.
+// What it would be on another machine comes from the recording, so that one is at least 3 s long, but no more than a
+// third of the run.
 func (r *runFlags) recorded(cfg *experiment.Config) time.Duration {
 	const shortest, longest = 1500 * time.Millisecond, 5 * time.Second
 	share := cfg.Duration / 10
@@ -303,7 +339,7 @@ func (r *runFlags) recorded(cfg *experiment.Config) time.Duration {
 			return 2 * shortest
 		}
 		return min(max(share, 2*shortest), cfg.Duration/3)
-	case cfg.Rests() || len(cfg.Targets) > 0 || len(cfg.Without) > 0 || r.listUnits || r.noDelays:
+	case len(cfg.Targets) > 0 && len(cfg.Together) == 0, cfg.Rests(), len(cfg.Without) > 0, r.listUnits, r.noDelays:
 		return 0
 	case cfg.Duration == 0:
 		return shortest
@@ -368,7 +404,7 @@ func (sh *shell) profileAndTell(ctx context.Context, cfg experiment.Config, r *r
 		profiling, restore = untilSignal(ctx)
 		defer restore()
 	}
-	if err := sh.compareMachines(r); err != nil {
+	if err := sh.compareMachines(&cfg, r); err != nil {
 		return 0, err
 	}
 	if r.noDelays {

@@ -238,7 +238,8 @@ const byHandForm = "write speeds relative to this machine, as in cpu=0.43,net=0.
 // IsByHand tells whether a word on the command line gives ratios, rather than a name or a file.
 func IsByHand(word string) bool { return strings.Contains(word, "=") && !strings.Contains(word, "/") }
 
-// ParseByHand reads a device given by hand: CLASS=RATIO, separated by commas. Classes that are not given have ratio 1.
+// ParseByHand reads a device given by hand: CLASS=RATIO, separated by commas. Classes that are not given have ratio 1,
+// but memory that of cpu.
 func ParseByHand(text string) (*Device, error) {
 	d := &Device{Format: Format, Version: Version, Name: "by-hand", Kind: ByHand, Ratios: make(map[Class]float64)}
 	for _, part := range strings.Split(text, ",") {

@@ -94,6 +94,9 @@ func factorOf(c Class, host, device *Device) (f Factor, why string) {
 	f.Class = c
 	if device.Kind == ByHand {
 		ratio, given := device.Ratios[c]
+		if cpu := device.Ratios[CPU]; !given && c == Memory {
+			ratio, given = cpu, cpu != 0
+		}
 		if !given {
 			ratio = 1
 		}

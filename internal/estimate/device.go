@@ -19,8 +19,13 @@ type Device struct {
 }
 
 // On gives the estimates for a device: of the same recording, which is run there both with and without a change. From
-// then on both estimators list the units that matter on either machine.
+// then on both estimators list the units that matter on either machine. The ratio of memory counts only where MemoryKnown
+// says so.
 func (e *Estimator) On(d Device) (*Estimator, error) {
+	d.Ratios.Waits = nil
+	if e.memory.known && d.Ratios.Memory != d.Ratios.CPU {
+		d.Ratios.Waits = e.memory.share[mostLikely]
+	}
 	if pins := e.pinnedCores(); d.Cores > 0 && d.Cores < pins {
 		return nil, hint.New(fmt.Errorf("the program pins its threads to %d cores, the device has %d", pins, d.Cores),
 			"record the program with as many cores as the device has, or without pinning its threads")
@@ -97,7 +102,7 @@ func (t *times) on(d simulate.Device, base simulate.Outcome) times {
 		return w
 	}
 	there := times{total: t.total, samples: t.samples, all: scale(t.all)}
-	there.period = int64(float64(t.period) * simulate.Slowdown(d.CPU))
+	there.period = int64(float64(t.period) * t.longer(d))
 	for i := range base.Windows {
 		there.length += base.Windows[i].Length
 	}
@@ -108,11 +113,30 @@ func (t *times) on(d simulate.Device, base simulate.Outcome) times {
 	return there
 }
 
+// MemoryKnown tells whether the recording says which time waits for memory.
+func (e *Estimator) MemoryKnown() bool { return e.memory.known }
+
+// Memory is how much of the time on a core waits for memory, in percent.
+func (e *Estimator) Memory() analyze.Estimate { return e.memory.of(nil, e.time.samples) }
+
+// longer is by how much longer time on a core is on a device, on average.
+func (t *times) longer(d simulate.Device) float64 {
+	n, sum := 0.0, 0.0
+	for i, samples := range t.samples {
+		n += float64(samples)
+		sum += float64(samples) * d.Longer(i)
+	}
+	if n == 0 {
+		return simulate.Slowdown(d.CPU)
+	}
+	return sum / n
+}
+
 // A shift is the device as it would be if one of its ratios were larger, and smaller.
 type shift [2]*Estimator
 
-// unsure prepares what must be known to say how far a gain may be off because ratios are. A class that the program
-// never uses does not matter.
+// unsure prepares what must be known to say how far a gain may be off because ratios are, or because it is not known
+// which time waits for memory. A class that the program never uses does not matter.
 func (e *Estimator) unsure(d Device) {
 	if e.doubt != "" {
 		return
@@ -122,6 +146,7 @@ func (e *Estimator) unsure(d Device) {
 		used bool
 	}{
 		{func(d *simulate.Device) *float64 { return &d.CPU }, true},
+		{func(d *simulate.Device) *float64 { return &d.Memory }, d.Ratios.Waits != nil},
 		{func(d *simulate.Device) *float64 { return &d.Disk }, e.here.Uses("disk")},
 		{func(d *simulate.Device) *float64 { return &d.Net }, e.here.Uses("net")},
 		{func(d *simulate.Device) *float64 { return &d.Wake }, true},
@@ -138,6 +163,16 @@ func (e *Estimator) unsure(d Device) {
 		}
 		e.shifts = append(e.shifts, s)
 	}
+	if d.Ratios.Waits == nil {
+		return
+	}
+	var s shift
+	for i, end := range []int{atLeast, atMost} {
+		ratios := d.Ratios
+		ratios.Waits = e.memory.share[end]
+		s[i] = e.here.with(ratios, d.Cores)
+	}
+	e.shifts = append(e.shifts, s)
 }
 
 // leastUse is the part of the time, in percent, in which threads wait for a class that a program uses.

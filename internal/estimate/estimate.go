@@ -82,6 +82,7 @@ type Estimator struct {
 	opt     Options
 	code    *code
 	time    times
+	memory  memoryWaits
 	points  []pointBase
 	doubt   string // why nothing can be estimated; "": estimates are good
 
@@ -112,7 +113,8 @@ func newEstimator(r *recording.Recording, m machine, doubt string, opt Options) 
 	if opt.Least == 0 {
 		opt.Least = DefaultLeast
 	}
-	e := &Estimator{rec: r, machine: m, opt: opt, doubt: doubt, code: newCode(r), time: measureTimes(r)}
+	e := &Estimator{rec: r, machine: m, opt: opt, doubt: doubt, code: newCode(r), time: measureTimes(r),
+		memory: measureMemory(r)}
 	if e.doubt == "" {
 		e.points = newBases(r, m.Run(simulate.Change{}))
 	}
@@ -145,7 +147,7 @@ func (e *Estimator) All() *analyze.Estimates {
 	inParallel(len(units), func(i int) {
 		u := &units[i]
 		all.Units[i] = analyze.EstimatedUnit{Unit: u.Unit, Share: u.Share, Samples: u.Samples, Waiting: u.Waiting,
-			Waited: u.Waited, Effects: e.effects(u)}
+			Waited: u.Waited, Memory: e.memory.of(u.sim.Stacks, e.time.samples), Effects: e.effects(u)}
 	})
 	return all
 }

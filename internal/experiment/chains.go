@@ -49,7 +49,7 @@ func (t *unitTable) chainOf(m module, frames []symbol.Frame) (uint32, error) {
 	if t.kind == "func" {
 		for _, f := range frames {
 			if t.scope.WhyOutside(m.origin, f) == "" {
-				t.joinFunction(&c, f, m, false)
+				t.joinFunction(&c, f, m, -1)
 			}
 		}
 	} else if blamed >= 0 {
@@ -94,12 +94,12 @@ func (t *unitTable) join(c *ledger.Chain, i int, m module, frames []symbol.Frame
 	case target.Inclusive():
 		for _, f := range frames {
 			if target.Is(f) {
-				t.joinFunction(c, f, m, true)
+				t.joinFunction(c, f, m, i)
 			}
 		}
 	case at >= 0:
 		if u, ok := t.unitFrom(frames[at], target.UnitKind(), m.name); ok {
-			addMember(c, ledger.Member{Unit: t.number(u, true, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}})
+			addMember(c, ledger.Member{Unit: t.ofTarget(u, i), Functions: 1, Steps: [ledger.LongestPath]int{1}})
 		}
 	}
 	return at >= 0
@@ -115,10 +115,17 @@ func ownCode(target *point.Target, frames []symbol.Frame, blamed int) int {
 	return at
 }
 
-// joinFunction makes a function, with all that it calls, a member.
-func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, m module, wanted bool) {
+// joinFunction makes a function, with all that it calls, a member. target is the index of the target that names it; -1:
+// none does.
+func (t *unitTable) joinFunction(c *ledger.Chain, f symbol.Frame, m module, target int) {
 	if u, ok := t.unitFrom(f, "func", m.name); ok {
-		member := ledger.Member{Unit: t.number(u, wanted, ""), Functions: 1, Steps: [ledger.LongestPath]int{1}}
+		var id uint32
+		if target >= 0 {
+			id = t.ofTarget(u, target)
+		} else {
+			id = t.number(u, false, "")
+		}
+		member := ledger.Member{Unit: id, Functions: 1, Steps: [ledger.LongestPath]int{1}}
 		member.Later = member.Steps
 		addMember(c, member)
 	}
@@ -138,7 +145,7 @@ func (t *unitTable) joinPath(c *ledger.Chain, i int, frames []symbol.Frame, at i
 	if !matters {
 		return
 	}
-	m.Unit = t.number(profile.Unit{Kind: "path", Name: target.PathName(), Func: target.Func, Self: target.Self}, true, "")
+	m.Unit = t.ofTarget(profile.Unit{Kind: "path", Name: target.PathName(), Func: target.Func, Self: target.Self}, i)
 	addMember(c, m)
 }
 

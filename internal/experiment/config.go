@@ -18,6 +18,8 @@ import (
 const (
 	// MaxPoints is how many progress points one run can have.
 	MaxPoints = ledger.MaxPoints
+	// MaxTogether is how many units can be sped up at once.
+	MaxTogether = ledger.MaxSelected
 	// MaxLatencies is how many latencies one run can measure.
 	MaxLatencies = ledger.MaxSpans
 )
@@ -39,6 +41,8 @@ type Config struct {
 	// Latencies are measured between two points each. Their ends are counted as other points are, and come after Points.
 	Latencies []point.Latency
 	Targets   []point.Target // none: units are chosen by sampling
+	// Together, where set, has an amount in percent for each of Targets: they are sped up at once, as one unit.
+	Together []float64
 
 	Scope scope.Scope // which code may be a unit
 	// Kernel: code of the running kernel may be a unit, too. Vmlinux is the kernel's image with debug information, for
@@ -64,6 +68,8 @@ type Config struct {
 	RecordAfter time.Duration
 	Repeat      int // executions of the program; 0: one, or as many as fit in Duration
 	Seed        uint64
+	// Device, where set, is another machine: every other pair of experiments is about it.
+	Device *profile.Standing
 	// Enough, when set, is asked now and then whether the data say enough: then profiling stops as if Duration were over.
 	// The plan prefers the leading units (plan.Race).
 	Enough func(*analyze.Result) bool

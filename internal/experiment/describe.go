@@ -28,6 +28,7 @@ func newRunRecord(cfg *Config, started time.Time) profile.Run {
 	for _, t := range cfg.Targets {
 		run.Targets = append(run.Targets, t.Text)
 	}
+	run.Together, run.Device = partsOf(cfg), cfg.Device
 	for _, class := range cfg.Waiting {
 		run.Waiting = append(run.Waiting, class.String())
 	}

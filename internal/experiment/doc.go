@@ -13,7 +13,8 @@
 //   - watchers.go has what looks at the machine and the target meanwhile: why an experiment is discarded (reason.go),
 //     and what makes results wrong.
 //   - recorder.go owns the data, and writes them.
-//   - units.go knows the units, and questions.go answers the kernel side's questions about code.
+//   - units.go knows the units, and questions.go answers the kernel side's questions about code. together.go has units
+//     that are sped up at once, world.go another machine that experiments are about.
 //
 // Package probes, below, has the visits of progress points counted.
 package experiment

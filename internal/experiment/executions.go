@@ -50,12 +50,13 @@ func (l *trialLoop) whileRunning(ctx context.Context, p subject) {
 			l.meter.rebase()
 			continue
 		}
-		trial := l.trials.draw(l.meter.candidates)
-		length := l.lengths.of(trial)
+		w := l.next()
+		trial := w.trials.draw(l.meter.candidates)
+		length := w.lengths.of(trial)
 		if l.cfg.Rests() && complete >= fewToRest {
 			length = max(length, restingLength)
 		}
-		l.begin(trial, length, time.Duration(settle*float64(length)))
+		l.begin(w, trial, length, time.Duration(settle*float64(length)))
 
 		why := usable
 		if !l.pause(ctx, p, length) {
@@ -64,10 +65,10 @@ func (l *trialLoop) whileRunning(ctx context.Context, p subject) {
 		for why == usable && l.ledger.Left() > 0 {
 			time.Sleep(l.ledger.Left())
 		}
-		e := l.record(trial, l.end(), why)
+		e := l.record(w, trial, l.end(), why)
 		if why == usable {
 			complete++
-			l.lengths.add(e)
+			w.lengths.add(e)
 		}
 		l.learn()
 	}

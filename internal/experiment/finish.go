@@ -27,10 +27,11 @@ func (r *run) finish(failure error) (*Outcome, error) {
 	r.watch.quotas.checkMachine()
 	r.watch.debugInfo.interpreters()
 	r.checkLater()
+	r.checkTogether()
 	if missing := r.probes.Missing(); err == nil && missing != nil {
 		err = missing
 	}
-	runsOn := r.loop.trials.settled && cfg.RunsOn && p.alive(r.ledger)
+	runsOn := r.loop.settled() && cfg.RunsOn && p.alive(r.ledger)
 	err = errors.Join(err, r.close())
 	if runsOn {
 		r.sayRunsOn()
@@ -44,7 +45,7 @@ func (r *run) finish(failure error) (*Outcome, error) {
 	r.checkBuilds()
 	r.rec.end(end)
 	return &Outcome{
-		Status: status, Data: r.rec.data, Written: r.rec.lost == nil, Settled: r.loop.trials.settled,
+		Status: status, Data: r.rec.data, Written: r.rec.lost == nil, Settled: r.loop.settled(),
 		Ended: told && !p.Interrupted(), Listing: listing,
 	}, errors.Join(err, r.rec.lost)
 }

@@ -12,21 +12,23 @@ import (
 
 // trialLoop runs one experiment after another, and writes their records.
 type trialLoop struct {
-	cfg     *Config
-	launch  func(context.Context) (subject, error) // once more
-	ledger  *ledger.Ledger
-	units   *unitTable
-	probes  *probes.Probes
-	rec     *recorder
-	watch   *watchers
-	trials  *trials
-	lengths *lengths
-	meter   *meter
+	cfg    *Config
+	launch func(context.Context) (subject, error) // once more
+	ledger *ledger.Ledger
+	units  *unitTable
+	probes *probes.Probes
+	rec    *recorder
+	watch  *watchers
+	here   *world
+	there  *world // nil: experiments are about this machine only
+	meter  *meter
 
 	start      uint64 // of profiling, on the ledger's clock
 	report     uint64 // when Progress is due
 	executions int    // of a program that has points, started so far
 	toRecord   bool   // a part of the run is still to be recorded
+	drawn      int    // trials
+	together   int    // units of a combination that the experiment under way speeds up
 }
 
 // run profiles a subject that is ready to run. It returns the subject of the last execution.
@@ -41,12 +43,21 @@ func (l *trialLoop) run(ctx context.Context, p subject) (last subject, err error
 }
 
 // begin begins a trial's experiment.
-func (l *trialLoop) begin(t plan.Trial, length, settle time.Duration) {
+func (l *trialLoop) begin(w *world, t plan.Trial, length, settle time.Duration) {
 	l.watch.begin()
-	l.ledger.Begin(ledger.Experiment{
-		Unit: t.Watch, Wait: l.units.waitOf(t.Watch), Placebo: t.Placebo,
-		Delay: l.cfg.Period * time.Duration(t.Speedup) / 100, Length: length, Settle: settle,
-	})
+	l.together = l.units.togetherUnits()
+	if l.together > ledger.MaxSelected {
+		l.rec.warn("together-many", "the code that is sped up together is %d units, %d are possible: the others are not "+
+			"sped up", l.together, ledger.MaxSelected)
+	}
+	e := ledger.Experiment{
+		Selection: l.units.selection(t.Watch, t.Speedup), Baseline: t.Speedup == 0, Placebo: t.Placebo,
+		Length: length, Settle: settle,
+	}
+	if w.device != nil {
+		e.Selection, e.Baseline = onDevice(w.device, e.Selection, t.Speedup), false
+	}
+	l.ledger.Begin(e)
 }
 
 // end ends the experiment under way.
@@ -56,16 +67,18 @@ func (l *trialLoop) end() ledger.Reading {
 }
 
 // record makes the record of an experiment that has ended, and keeps it. why: it is discarded already.
-func (l *trialLoop) record(t plan.Trial, r ledger.Reading, why reason) *profile.Experiment {
+func (l *trialLoop) record(w *world, t plan.Trial, r ledger.Reading, why reason) *profile.Experiment {
 	e, counted := l.meter.read(t, r)
-	e.Index = len(l.rec.data.Experiments)
 	l.watch.counted(counted, r.Totals)
 	why = l.watch.judge(&e, why)
+	if why == usable && l.units.togetherUnits() != l.together {
+		why = unitMet
+	}
 	if why == usable {
-		l.trials.add(t, &e)
+		w.trials.add(t, &e)
 	}
 	e.SetAside = string(why)
-	l.rec.keep(e)
+	l.rec.keep(&e, w.device != nil)
 	return &e
 }
 
@@ -107,12 +120,12 @@ func (l *trialLoop) pause(ctx context.Context, p subject, d time.Duration) bool 
 
 // over tells whether profiling is to stop.
 func (l *trialLoop) over(ctx context.Context) bool {
-	return ctx.Err() != nil || l.trials.settled || l.timeUp()
+	return ctx.Err() != nil || l.settled() || l.timeUp()
 }
 
 // timeUp tells whether the program is to end: the duration is over, or enough is known.
 func (l *trialLoop) timeUp() bool {
-	return l.trials.settled && !l.cfg.RunsOn || l.cfg.Duration > 0 && l.left() <= 0
+	return l.settled() && !l.cfg.RunsOn || l.cfg.Duration > 0 && l.left() <= 0
 }
 
 // left is how much of the duration is left.
@@ -131,7 +144,10 @@ func (l *trialLoop) takePoints() {
 
 // learn learns from the experiments so far, and reports progress.
 func (l *trialLoop) learn() {
-	l.trials.learn(l.rec.data)
+	l.here.trials.learn(l.rec.data)
+	if l.there != nil {
+		l.there.trials.learn(l.rec.data.OnDevice())
+	}
 	l.progress()
 }
 

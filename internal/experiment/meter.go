@@ -68,6 +68,7 @@ func (m *meter) read(t plan.Trial, r ledger.Reading) (profile.Experiment, ledger
 			e.UnitSamples[uint32(i+1)] = n
 		}
 	}
+	m.units.addTogether(&e)
 	steal, own := stealTime(), ownTime()
 	e.StealNS, e.OwnNS = int64(steal-m.steal), int64(own-m.own)
 	m.steal, m.own = steal, own

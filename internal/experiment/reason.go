@@ -13,6 +13,7 @@ const (
 	cpuHotplug        reason = "CPU hotplug"
 	noClock           reason = "CPU without a clock"
 	slowedByFollowing reason = "slowed by following goroutines"
+	unitMet           reason = "another unit of the combination was met"
 	noTime            reason = "empty"
 	stealTaken        reason = "steal"
 	foreignTime       reason = "foreign CPU time"

@@ -77,8 +77,8 @@ func (r *recorder) note(code, format string, args ...any) {
 	r.write(profile.Record{Warning: &w})
 }
 
-// keep puts an experiment into the data, after the units that it mentions.
-func (r *recorder) keep(e profile.Experiment) {
+// keep puts an experiment into the data, after the units that it mentions. there: it is about another machine.
+func (r *recorder) keep(e *profile.Experiment, there bool) {
 	for id := range e.UnitSamples {
 		r.tell(id)
 	}
@@ -91,8 +91,15 @@ func (r *recorder) keep(e profile.Experiment) {
 	if e.Unit != 0 {
 		r.tell(e.Unit)
 	}
-	r.data.Experiments = append(r.data.Experiments, e)
-	r.write(profile.Record{Experiment: &e})
+	if there {
+		e.Index = len(r.data.There)
+		r.data.There = append(r.data.There, *e)
+		r.write(profile.Record{There: e})
+		return
+	}
+	e.Index = len(r.data.Experiments)
+	r.data.Experiments = append(r.data.Experiments, *e)
+	r.write(profile.Record{Experiment: e})
 }
 
 // tell puts a unit into the data, once.

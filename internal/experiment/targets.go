@@ -41,6 +41,13 @@ func (r *run) checkLater() {
 	}
 }
 
+// checkTogether warns of units of a combination that were never met: they changed nothing.
+func (r *run) checkTogether() {
+	for _, i := range r.units.unmet() {
+		r.rec.warn("target-nowhere", "--together %s: nothing that ran had it, so it changed nothing", r.cfg.Targets[i].Text)
+	}
+}
+
 // interprets reports whether a program, or a library of one, is the runtime of another language: code of that language
 // has no names before it runs.
 func interprets(programs []probes.Program) bool {

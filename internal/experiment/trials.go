@@ -19,15 +19,16 @@ type trials struct {
 	settled bool                       // enough is known
 }
 
-func newTrials(cfg *Config, placebo func() uint32) *trials {
+// newTrials begins a plan. placebos: some of its trials are to be placebos.
+func newTrials(cfg *Config, placebo func() uint32, placebos bool) *trials {
 	return &trials{
-		plan: newPlan(cfg), placebo: placebo, enough: cfg.Enough,
+		plan: newPlan(cfg, placebos), placebo: placebo, enough: cfg.Enough,
 		// A user who names units wants to know about each of them.
 		evenly: cfg.Even || len(cfg.Targets) > 0,
 	}
 }
 
-func newPlan(cfg *Config) *plan.Plan {
+func newPlan(cfg *Config, placebos bool) *plan.Plan {
 	var p *plan.Plan
 	switch {
 	case cfg.Even:
@@ -37,7 +38,9 @@ func newPlan(cfg *Config) *plan.Plan {
 	default:
 		p = plan.New(cfg.Seed, cfg.Speedups)
 	}
-	p.TryPlacebos()
+	if placebos {
+		p.TryPlacebos()
+	}
 	return p
 }
 

@@ -48,6 +48,7 @@ type unitTable struct {
 	outside  []string       // of id i+1: when listing, why it is out of scope
 	chains   map[string]uint32
 	waits    map[uint32]ledger.WaitClass // units that are classes of waiting
+	together *combination                // that all targets are; nil: each is for itself
 	full     bool                        // the user was told that there is no room for more units
 
 	made    *generated
@@ -74,6 +75,7 @@ func newUnitTable(
 		ids:      make(map[unitID]uint32),
 		chains:   make(map[string]uint32),
 		waits:    make(map[uint32]ledger.WaitClass),
+		together: newCombination(cfg),
 		made:     newGenerated(), noAgent: cfg.NoJavaAgent,
 		saidOf: make(map[*jit.Runtime]bool),
 	}
@@ -105,10 +107,10 @@ func (t *unitTable) unitOf(m module, frames []symbol.Frame) uint32 {
 		return t.listed(m, frames)
 	}
 	blamed := t.scope.First(m.origin, frames)
-	kind, i, wanted := t.kind, blamed, false
+	kind, i, target := t.kind, blamed, -1
 	for k := range t.targets {
 		if own := ownCode(&t.targets[k], frames, blamed); own >= 0 {
-			kind, i, wanted = t.targets[k].UnitKind(), own, true
+			kind, i, target = t.targets[k].UnitKind(), own, k
 			break
 		}
 	}
@@ -120,7 +122,10 @@ func (t *unitTable) unitOf(m module, frames []symbol.Frame) uint32 {
 	if !ok {
 		return 0
 	}
-	return t.number(u, wanted, "")
+	if target >= 0 {
+		return t.ofTarget(u, target)
+	}
+	return t.number(u, false, "")
 }
 
 // unitID is what tells units apart. When listing, code in scope and code out of scope, for one reason or another, are
@@ -249,6 +254,12 @@ func (t *unitTable) candidates(before []int64) []plan.Candidate {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var c []plan.Candidate
+	if t.together != nil {
+		if id := t.togetherID(); id != 0 {
+			c = append(c, plan.Candidate{Unit: id, Samples: 1})
+		}
+		return c
+	}
 	for i, n := range now {
 		if len(t.targets) > 0 {
 			if t.wanted[i] {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,12 +42,15 @@ func waitClass(name string) (ledger.WaitClass, bool) {
 	return 0, false
 }
 
-// waitTargets are the classes that are targets.
+// waitTargets are the classes that are sped up by themselves.
 func waitTargets(cfg *Config) (classes []ledger.WaitClass) {
 	for _, t := range cfg.Targets {
 		if c, ok := waitClass(t.Wait); ok {
 			classes = append(classes, c)
 		}
+	}
+	if cfg.Device != nil {
+		classes = slices.AppendSeq(classes, maps.Keys(standingWaits(cfg.Device)))
 	}
 	return classes
 }
@@ -55,9 +59,9 @@ func waitTargets(cfg *Config) (classes []ledger.WaitClass) {
 func (t *unitTable) addWaits() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, target := range t.targets {
+	for i, target := range t.targets {
 		if class, ok := waitClass(target.Wait); ok {
-			t.waits[t.number(profile.Unit{Kind: "wait", Name: target.Text}, true, "")] = class
+			t.waits[t.ofTarget(profile.Unit{Kind: "wait", Name: target.Text}, i)] = class
 		}
 	}
 }

@@ -12,9 +12,10 @@ const wholeRun = 24 * time.Hour
 // is the one visit of its one point. It returns the last process.
 func (l *trialLoop) executionsAsExperiments(ctx context.Context, p subject) (subject, error) {
 	for n := 1; ; n++ {
-		trial := l.trials.draw(l.meter.candidates)
+		w := l.next()
+		trial := w.trials.draw(l.meter.candidates)
 		l.meter.rebase()
-		l.begin(trial, wholeRun, 0)
+		l.begin(w, trial, wholeRun, 0)
 		if err := p.Release(); err != nil {
 			return p, err
 		}
@@ -29,7 +30,7 @@ func (l *trialLoop) executionsAsExperiments(ctx context.Context, p subject) (sub
 				why = programFailed
 			}
 		}
-		l.record(trial, r, why)
+		l.record(w, trial, r, why)
 		l.learn()
 		next, err := l.nextExecution(ctx, p, n)
 		if next == nil {

@@ -15,7 +15,7 @@ import (
 // counts. MeasureHooks and MeasureProbes add that way: they measure it in this process, whose visits are not counted.
 // As MeasureVisit is an experiment itself, it has to come before anything is counted.
 func (l *Ledger) MeasureVisit() error {
-	l.Begin(Experiment{Length: time.Second})
+	l.Begin(Experiment{Baseline: true, Length: time.Second})
 	defer func() {
 		l.End(0)
 		store(&l.page.visits[0], 0)

@@ -14,17 +14,16 @@ type experiments struct {
 	clock   *clock
 	members *membership
 	visits  *visitCounts
-	period  time.Duration // of Options
+	nested  bool // a sample can be in several units
 }
 
 // Experiment is what Begin is to try.
 type Experiment struct {
-	Unit    uint32        // to speed up or, in a baseline, to learn about; 0: none
-	Wait    *WaitClass    // this class of waiting is sped up instead, everywhere; Unit is its number then
-	Delay   time.Duration // what a period of running in the unit is worth; 0: a baseline
-	Length  time.Duration // of the wall clock
-	Settle  time.Duration // from the start on; durations are counted after it
-	Placebo bool          // nothing is sped up, see package profile; Delay is for a period of time
+	Selection Selection
+	Baseline  bool          // the selection is not sped up: only what may be next is learned about
+	Length    time.Duration // of the wall clock
+	Settle    time.Duration // from the start on; durations are counted after it
+	Placebo   bool          // nothing is sped up, see package profile; the selection says how much everyone is delayed
 }
 
 // Reading is what was counted during an experiment.
@@ -58,15 +57,10 @@ func (x *experiments) Begin(e Experiment) {
 	}
 	x.visits.clearSpans(epoch & 1)
 	now := Now()
-	c.Unit = e.Unit
-	c.WaitClass = 0
-	if e.Wait != nil {
-		c.WaitClass = 1 + uint64(*e.Wait)
-	}
+	e.Selection.write(c, x.nested, !e.Baseline)
 	c.Placebo = flag(e.Placebo)
 	store(&c.WaitedUntil, now)
 	c.BinShift = binShift(e.Length)
-	store(&c.Rate, uint64(bpf.LedgerSharedNumberNUMBER_CREDIT_ONE)*uint64(e.Delay)/uint64(x.period))
 	store(&c.SpanFrom, uint64(e.Settle))
 	x.clock.renew()
 	store(&c.GlobalStart, load(&c.Global))

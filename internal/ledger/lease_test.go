@@ -39,7 +39,7 @@ func TestLease(t *testing.T) {
 	realkernel.Need(t)
 	l, grown := earning(t)
 	// A placebo: G grows by itself.
-	placebo := Experiment{Placebo: true, Delay: time.Millisecond / 2, Length: time.Hour}
+	placebo := Experiment{Placebo: true, Selection: Alone(1, 0.5), Length: time.Hour}
 	l.Begin(placebo)
 	for range 8 {
 		if i, err := l.Renew(); err != nil || i.away != 0 {
@@ -139,7 +139,7 @@ func TestStopsInUserSpaceOnly(t *testing.T) {
 		part := func(work func()) (stops, deferred int64) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			l.Begin(Experiment{Placebo: true, Delay: time.Millisecond / 2, Length: 500 * time.Millisecond})
+			l.Begin(Experiment{Placebo: true, Selection: Alone(1, 0.5), Length: 500 * time.Millisecond})
 			before := l.Totals(0)
 			for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); {
 				work()
@@ -190,7 +190,7 @@ func TestLongestStop(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	var stops []time.Duration
 	for range 3 {
-		l.Begin(Experiment{Placebo: true, Delay: period / 2, Length: 800 * time.Millisecond})
+		l.Begin(Experiment{Placebo: true, Selection: Alone(1, 0.5), Length: 800 * time.Millisecond})
 		for begin, last := time.Now(), time.Now(); last.Sub(begin) < 800*time.Millisecond; {
 			now := time.Now()
 			if gap := now.Sub(last); gap > 10*time.Millisecond {

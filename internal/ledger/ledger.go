@@ -54,7 +54,7 @@ func newLedger(k *kernelSide, opt *Options) *Ledger {
 	}
 	l.visitCounts = &visitCounts{kernelSide: k, sources: l.sources}
 	l.experiments = &experiments{
-		kernelSide: k, clock: l.clock, members: l.membership, visits: l.visitCounts, period: opt.Period,
+		kernelSide: k, clock: l.clock, members: l.membership, visits: l.visitCounts, nested: opt.Stacks != nil,
 	}
 	l.goroutines = &goroutines{kernelSide: k, probes: l.probes}
 	return l

@@ -11,6 +11,8 @@ type WaitClass int
 
 // The classes of waiting that other packages name.
 const (
+	WaitOther = WaitClass(bpf.LedgerWaitClassWAIT_OTHER)
+	WaitNet   = WaitClass(bpf.LedgerWaitClassWAIT_NET)
 	WaitDisk  = WaitClass(bpf.LedgerWaitClassWAIT_DISK)
 	WaitSleep = WaitClass(bpf.LedgerWaitClassWAIT_SLEEP)
 	WaitLock  = WaitClass(bpf.LedgerWaitClassWAIT_LOCK)

@@ -12,6 +12,7 @@ type Data struct {
 	Sources     map[string]string // Source.Sum by Unit.File
 	Binaries    map[string]string // Binary.BuildID by path
 	Experiments []Experiment      // in the order of the file, which is the order of time
+	There       []Experiment      // likewise, about Run.Device
 	Warnings    []Warning
 	End         *End // nil if the run was killed before it could write it
 	// Sampled is the samples of each unit over the whole run, if those of its experiments are not
@@ -31,6 +32,13 @@ type Data struct {
 	recorded recorded
 	// Unknown is the number of records that were ignored because their kind is not known.
 	Unknown int
+}
+
+// OnDevice is the run with the experiments about its other machine in place of those about this one.
+func (d *Data) OnDevice() *Data {
+	there := *d
+	there.Experiments, there.There = d.There, nil
+	return &there
 }
 
 // UnitKey identifies a unit across runs and files. Ids cannot, because each run numbers the units

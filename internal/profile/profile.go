@@ -29,6 +29,7 @@ type Record struct {
 	Binary     *Binary     `json:"binary,omitempty"`
 	Unit       *Unit       `json:"unit,omitempty"`
 	Experiment *Experiment `json:"experiment,omitempty"`
+	There      *Experiment `json:"there,omitempty"`   // an experiment about another machine, see Standing
 	Point      *Point      `json:"point,omitempty"`   // another point of the Run, found while it ran
 	Latency    *Latency    `json:"latency,omitempty"` // likewise
 	Source     *Source     `json:"source,omitempty"`
@@ -65,6 +66,11 @@ type Run struct {
 	// Targets are the units that were asked for by name (-t); empty if units were chosen by
 	// sampling.
 	Targets []string `json:"targets,omitempty"`
+	// Together says that the targets are sped up at once, each by its own amount: they are one unit,
+	// of kind Together, and experiments with it have a speed-up of 100%. Else it is empty.
+	Together []Part `json:"together,omitempty"`
+	// Device is the machine that the run's There records are about.
+	Device *Standing `json:"device,omitempty"`
 	// Waiting is the classes of waits that count as time of the unit that a thread waits in: disk,
 	// net, sleep, lock, child, other.
 	Waiting []string `json:"waiting,omitempty"`
@@ -73,6 +79,23 @@ type Run struct {
 	Unit string `json:"unit,omitempty"`
 	// BuildIDs maps the path of a program to its build id, for those known at the start.
 	BuildIDs map[string]string `json:"build_ids,omitempty"`
+}
+
+// Standing is another machine, as experiments imitate it: whole classes of time are sped up all the
+// time, in baselines too, each by what it is faster there than the slowest class is. What is sped up
+// in an experiment is so on top. Amounts are parts of the time, from 0 to 1.
+type Standing struct {
+	Name  string  `json:"name"`
+	CPU   float64 `json:"cpu"` // time on a core
+	Disk  float64 `json:"disk"`
+	Net   float64 `json:"net"`
+	Clock float64 `json:"clock"` // what takes as long on all machines
+}
+
+// Alike says whether experiments about one machine are experiments about the other, whatever the names.
+func (s Standing) Alike(t Standing) bool {
+	s.Name = t.Name
+	return s == t
 }
 
 // Point is a progress point of the run. Experiment.Points has the same order, with the points that
@@ -107,7 +130,8 @@ type Binary struct {
 // that mentions its ID.
 type Unit struct {
 	ID uint32 `json:"id"` // within the run, from 1
-	// Kind is line, func, file, binary or path; wait for a class of waits in all code; or Placebo.
+	// Kind is line, func, file, binary or path; wait for a class of waits in all code; Together; or
+	// Placebo.
 	Kind   string `json:"kind"`
 	Name   string `json:"name"` // such as parse.c:118
 	File   string `json:"file,omitempty"`

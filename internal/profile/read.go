@@ -275,6 +275,9 @@ func (rd *reader) add(rec Record) error {
 				return err
 			}
 		}
+		if err := rec.Run.checkFaster(); err != nil {
+			return err
+		}
 		rd.runs = append(rd.runs, &Data{Run: *rec.Run, Units: map[uint32]Unit{}, Sources: map[string]string{},
 			Binaries: map[string]string{}, File: rd.name, Line: rd.line})
 		return nil
@@ -291,7 +294,9 @@ func (rd *reader) add(rec Record) error {
 	case rec.Unit != nil:
 		return d.addUnit(*rec.Unit)
 	case rec.Experiment != nil:
-		return d.addExperiment(*rec.Experiment)
+		return d.addExperiment(&d.Experiments, *rec.Experiment)
+	case rec.There != nil:
+		return d.addExperiment(&d.There, *rec.There)
 	case rec.Point != nil:
 		d.Run.Points = append(d.Run.Points, *rec.Point)
 	case rec.Latency != nil:
@@ -319,6 +324,23 @@ func (r *Run) check(l Latency) error {
 	return nil
 }
 
+// checkFaster says whether what is sped up together, and on another machine, can be.
+func (r *Run) checkFaster() error {
+	for _, p := range r.Together {
+		if !(p.Percent > 0 && p.Percent <= 100) {
+			return fmt.Errorf("%q is sped up by %v%%", p.Target, p.Percent)
+		}
+	}
+	if s := r.Device; s != nil {
+		for _, by := range []float64{s.CPU, s.Disk, s.Net, s.Clock} {
+			if !(by >= 0 && by < 1) {
+				return fmt.Errorf("a standing speed-up of %v", by)
+			}
+		}
+	}
+	return nil
+}
+
 func (d *Data) addUnit(u Unit) error {
 	if u.ID == 0 {
 		return errors.New("unit with id 0")
@@ -330,7 +352,8 @@ func (d *Data) addUnit(u Unit) error {
 	return nil
 }
 
-func (d *Data) addExperiment(e Experiment) error {
+// addExperiment adds an experiment to others of its run.
+func (d *Data) addExperiment(to *[]Experiment, e Experiment) error {
 	if _, ok := d.Units[e.Unit]; e.Unit != 0 && !ok {
 		return fmt.Errorf("experiment %d: unit %d was not introduced", e.Index, e.Unit)
 	}
@@ -365,7 +388,7 @@ func (d *Data) addExperiment(e Experiment) error {
 	if err := d.checkWaits(&e); err != nil {
 		return fmt.Errorf("experiment %d: %w", e.Index, err)
 	}
-	d.Experiments = append(d.Experiments, e)
+	*to = append(*to, e)
 	return nil
 }
 

@@ -194,8 +194,8 @@ func encode(r Record, torn bool) ([]byte, error) {
 // kinds counts the fields of r that are set.
 func (r *Record) kinds() int {
 	n := 0
-	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.Point != nil,
-		r.Latency != nil, r.Source != nil, r.Recording != nil, r.Warning != nil, r.End != nil} {
+	for _, set := range []bool{r.Run != nil, r.Binary != nil, r.Unit != nil, r.Experiment != nil, r.There != nil,
+		r.Point != nil, r.Latency != nil, r.Source != nil, r.Recording != nil, r.Warning != nil, r.End != nil} {
 		if set {
 			n++
 		}

@@ -130,6 +130,7 @@ func (a *arranger) take(r *record) {
 		a.runs(r.Cpu, r.Thread, at)
 		e := blank(recording.Sample, at)
 		e.Thread, e.CPU, e.Stack = a.number(r.Thread), int16(r.Cpu), a.numbers.stack(r.Place)
+		e.Key = r.Object
 		a.add(e)
 	case bpf.RecordRecordKindRECORD_VISIT:
 		a.runs(r.Cpu, r.Thread, at)

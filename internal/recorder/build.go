@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"whatif/bpf"
+	"whatif/internal/device/measure"
 	"whatif/internal/recording"
 )
 
@@ -14,6 +15,7 @@ func (r *Recorder) build() *recording.Recording {
 	rec := &recording.Recording{
 		Cores: len(r.kernel.cpus), Period: int64(r.options.Period), Began: r.wall.UnixNano(),
 		Length: int64(r.ended - r.began), Points: r.options.Points, Threads: n.threads, Objects: n.list,
+		Cache:  ownCache(),
 		Losses: recording.Losses{Events: int64(r.kernel.counts().lost), LeftOut: r.leftOut},
 	}
 	rec.Losses.Outside = rec.Length - r.leftOut
@@ -21,7 +23,7 @@ func (r *Recorder) build() *recording.Recording {
 		p, told := r.places[id]
 		at := recording.Place{Stack: recording.No, Address: p.address, Pointer: p.pointer}
 		if told {
-			at.Stack = b.stack(p.frames)
+			at.Stack = b.stack(p.frames, false)
 		}
 		rec.Places = append(rec.Places, at)
 	}
@@ -29,7 +31,7 @@ func (r *Recorder) build() *recording.Recording {
 	for i, id := range n.stackIDs {
 		stacks[i] = recording.No
 		if p, told := r.places[id]; told {
-			stacks[i] = b.stack(p.frames)
+			stacks[i] = b.stack(p.frames, true)
 		}
 	}
 	for _, w := range r.taken {
@@ -46,21 +48,33 @@ func (r *Recorder) build() *recording.Recording {
 	return rec
 }
 
+// ownCache is the size of the last cache that belongs to a core, and not to all of them.
+func ownCache() int64 {
+	caches := measure.Caches("/sys")
+	return max(caches["l1"], caches["l2"])
+}
+
 // builder resolves stacks.
 type builder struct {
 	code      *code
 	stacks    map[string]int32 // by their frames' numbers
 	frames    map[recording.Frame]int32
-	resolved  map[uint64][]int32
+	resolved  map[codeAddress][]int32
 	allStacks []recording.Stack
 	allFrames []recording.Frame
 }
 
-// stack is the number of a stack. Two stacks with the same lines are one.
-func (b *builder) stack(frames []uint64) int32 {
+// codeAddress is a frame as the kernel side has it.
+type codeAddress struct {
+	frame   uint64
+	sampled bool // the innermost one of a sample
+}
+
+// stack is the number of a stack. Two stacks with the same lines are one, but for what samples say of the instruction.
+func (b *builder) stack(frames []uint64, sampled bool) int32 {
 	var s recording.Stack
-	for _, f := range frames {
-		s = append(s, b.resolve(f)...)
+	for i, f := range frames {
+		s = append(s, b.resolve(codeAddress{f, sampled && i == 0})...)
 	}
 	key, err := binary.Append(nil, binary.NativeEndian, []int32(s))
 	if err != nil {
@@ -76,17 +90,17 @@ func (b *builder) stack(frames []uint64) int32 {
 }
 
 // resolve gives the frames at a place in the code.
-func (b *builder) resolve(frame uint64) []int32 {
-	if known, ok := b.resolved[frame]; ok {
+func (b *builder) resolve(at codeAddress) []int32 {
+	if known, ok := b.resolved[at]; ok {
 		return known
 	}
 	if b.resolved == nil {
-		b.resolved = make(map[uint64][]int32)
+		b.resolved = make(map[codeAddress][]int32)
 	}
 	const shift = bpf.RecordRecordLimitRECORD_FRAME_FILE
-	file, offset := uint16(frame>>shift), frame&(1<<shift-1)
+	file, offset := uint16(at.frame>>shift), at.frame&(1<<shift-1)
 	var numbers []int32
-	for _, f := range b.code.frames(file, offset) {
+	for _, f := range b.code.frames(file, offset, at.sampled) {
 		i, known := b.frames[f]
 		if !known {
 			i = int32(len(b.allFrames))
@@ -95,6 +109,6 @@ func (b *builder) resolve(frame uint64) []int32 {
 		}
 		numbers = append(numbers, i)
 	}
-	b.resolved[frame] = numbers
+	b.resolved[at] = numbers
 	return numbers
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"sync"
 
@@ -164,8 +165,9 @@ func (c *code) binary(file ledger.File, q question) (*symbol.Binary, error) {
 	return b, nil
 }
 
-// frames are the frames at an offset in a file, the innermost first: at least one. It is called after finish.
-func (c *code) frames(number uint16, offset uint64) []recording.Frame {
+// frames are the frames at an offset in a file, the innermost first: at least one. sampled says that a sample met the
+// instruction there. It is called after finish.
+func (c *code) frames(number uint16, offset uint64, sampled bool) []recording.Frame {
 	if number == uint16(bpf.RecordRecordLimitRECORD_FILE_VDSO) {
 		return []recording.Frame{{Binary: "[vdso]"}}
 	}
@@ -193,7 +195,25 @@ func (c *code) frames(number uint16, offset uint64) []recording.Frame {
 			Inlined: i+1 < len(found), InScope: c.scope.WhyOutside(origin, f) == "", Spins: spins && i == 0,
 		})
 	}
+	if sampled {
+		frames[0].Access, frames[0].Nearby = c.access(b, offset)
+	}
 	return frames
+}
+
+// access tells whether an access of memory ends before an instruction, and how many percent of those around it are alike.
+func (c *code) access(b *symbol.Binary, offset uint64) (recording.Access, uint8) {
+	behind, share, err := b.Access(offset)
+	switch {
+	case err != nil:
+		c.log.Debug("looking for an access of memory", "binary", b.Path(), "offset", offset, "error", err)
+		return recording.UnknownAccess, 0
+	case share < 0:
+		return recording.UnknownAccess, 0
+	case behind:
+		return recording.BehindAccess, uint8(1 + math.Round(100*share))
+	}
+	return recording.NoAccess, uint8(1 + math.Round(100*share))
 }
 
 func (c *code) close() error {

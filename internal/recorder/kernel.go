@@ -40,10 +40,12 @@ type kernelSide struct {
 	clocks  []int // file descriptors
 	singly  bool  // the kernel has no links for several probes
 	windows uint64
+
+	windowRecords int // that a window may have, of all cores
 }
 
-// openKernel loads the programs, and attaches those that follow the scheduler and interrupts.
-func openKernel(memory int) (_ *kernelSide, err error) {
+// openKernel loads the programs, and attaches those that follow the scheduler and interrupts, on these cores.
+func openKernel(memory int, cpus []int) (_ *kernelSide, err error) {
 	spec, err := bpf.LoadRecord()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kernel programs: %w", err)
@@ -52,16 +54,17 @@ func openKernel(memory int) (_ *kernelSide, err error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kernelSide{singly: errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported)}
-	if k.cpus, err = online(); err != nil {
-		return nil, err
-	}
+	k := &kernelSide{cpus: cpus, singly: errors.Is(features.HaveBPFLinkUprobeMulti(), ebpf.ErrNotSupported)}
 	k.choosePrograms(spec, types)
-	ring := ringSize(memory / ringsPart / len(k.cpus))
-	spec.Maps["rings"].InnerMap.MaxEntries = ring
-	budget := uint64(memory / windowPart / len(k.cpus) / int(unsafe.Sizeof(record{})))
+	room := roomFor(memory, len(k.cpus))
+	k.windowRecords = room.window
+	spec.Maps["rings"].InnerMap.MaxEntries = room.ring
+	for _, name := range []string{"known_addresses", "known_stacks"} {
+		spec.Maps[name].MaxEntries = max(spec.Maps[name].MaxEntries, room.known)
+	}
 	for name, value := range map[string]any{
-		"page_shift": uint32(bits.TrailingZeros(uint(os.Getpagesize()))), "window_budget": budget,
+		"page_shift":    uint32(bits.TrailingZeros(uint(os.Getpagesize()))),
+		"window_budget": uint64(room.window),
 	} {
 		if err := spec.Variables[name].Set(value); err != nil {
 			return nil, fmt.Errorf("setting %s of the kernel programs: %w", name, err)
@@ -90,6 +93,32 @@ func openKernel(memory int) (_ *kernelSide, err error) {
 	}
 	return k, k.attach()
 }
+
+// room is what there is room for on a machine.
+type room struct {
+	ring   uint32 // bytes of each core's ring
+	window int    // records of all cores in a window
+	known  uint32 // least entries of a table that evicts what was used least recently
+}
+
+// roomFor divides the memory. A window may be filled by one core alone: cores do not share what they have left, as each
+// event would then write to the same cache line. User space counts what all of them have written, and ends the window.
+func roomFor(memory, cores int) room {
+	return room{
+		ring:   ringSize(memory / ringsPart / cores),
+		window: memory / windowPart / recordSize,
+		known:  uint32(keptFree * cores),
+	}
+}
+
+// keptFree is how many entries of an evicting table each core needs. A core takes 128 free ones at a time
+// (LOCAL_FREE_TARGET in the kernel's bpf_lru_list.c). Where that would use up the table, older kernels evict what is in
+// use although other cores have free entries.
+const keptFree = 256
+
+// memoryFor is the bound of a recording's memory if nothing else is asked for: what DefaultMemory is for up to 64 cores,
+// and as much for each core on larger machines, where a window has to be as long.
+func memoryFor(cores int) int { return max(DefaultMemory, cores*(DefaultMemory/64)) }
 
 // ringSize is the largest power of two that is not above a size, within what one core needs.
 func ringSize(most int) uint32 {

@@ -30,12 +30,12 @@ type Options struct {
 	// Found, when set, is called with each binary that a stack leads to.
 	Found  func(*symbol.Binary)
 	Period time.Duration // of running between two samples
-	Memory int           // bytes that the recording and the kernel's rings may take; 0: DefaultMemory
+	Memory int           // bytes that the recording and the kernel's rings may take; 0: see DefaultMemory
 	Length time.Duration // for which it is recorded, as far as that is known before; 0: it is not
 	Log    *slog.Logger
 }
 
-// DefaultMemory is the bound of a recording's memory if nothing else is asked for.
+// DefaultMemory is the bound of a recording's memory if nothing else is asked for, on machines of up to 64 cores.
 const DefaultMemory = 64 << 20
 
 // Of the memory a quarter is for the kernel's rings and a window's records, and half for the events of all windows. The
@@ -73,12 +73,15 @@ type takenWindow struct {
 
 // Open loads the kernel side. Nothing belongs to the target yet.
 func Open(opt Options) (*Recorder, error) {
+	cpus, err := online()
+	if err != nil {
+		return nil, err
+	}
 	if opt.Memory == 0 {
-		opt.Memory = DefaultMemory
+		opt.Memory = memoryFor(len(cpus))
 	}
 	r := &Recorder{options: opt, numbers: newNumbers(), places: make(map[uint64]place)}
-	var err error
-	if r.kernel, err = openKernel(opt.Memory); err != nil {
+	if r.kernel, err = openKernel(opt.Memory, cpus); err != nil {
 		return nil, err
 	}
 	r.code = newCode(r.kernel, &opt)
@@ -147,7 +150,8 @@ func (r *Recorder) window(ctx context.Context, alive func() bool, w next) error 
 		return err
 	}
 	until := time.Now().Add(w.length)
-	for ctx.Err() == nil && alive() && r.kernel.recording() && time.Now().Before(until) {
+	for ctx.Err() == nil && alive() && r.kernel.recording() && len(r.raw) < r.kernel.windowRecords &&
+		time.Now().Before(until) {
 		time.Sleep(min(look, max(time.Until(until), 0)))
 		if err := r.read(); err != nil {
 			return err

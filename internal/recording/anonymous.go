@@ -51,7 +51,9 @@ func Anonymous(r *Recording) *Recording {
 		c.Windows[i].Events = slices.Clone(w.Events)
 		for j := range c.Windows[i].Events {
 			e := &c.Windows[i].Events[j]
-			e.Key = a.number(keys, e.Key)
+			if e.Kind != Sample { // of which it is a time
+				e.Key = a.number(keys, e.Key)
+			}
 		}
 	}
 	return &c

@@ -116,6 +116,7 @@ func (r *Recording) checkTables() error {
 		between("period", r.Period, 0, maxLength),
 		between("begin", r.Began, 0, math.MaxInt64),
 		between("length", r.Length, 0, maxLength),
+		between("size of caches", r.Cache, 0, math.MaxInt64),
 		between("lost events", l.Events, 0, math.MaxInt64),
 		between("repaired events", l.Repaired, 0, math.MaxInt64),
 		between("ns left out", l.LeftOut, 0, maxLength),
@@ -151,6 +152,9 @@ func (r *Recording) checkTables() error {
 	for i, f := range r.Frames {
 		if f.Line < 0 {
 			return fmt.Errorf("frame %d: line %d", i, f.Line)
+		}
+		if f.Access > BehindAccess || f.Nearby > 101 {
+			return fmt.Errorf("frame %d: access %d, %d nearby", i, f.Access, f.Nearby)
 		}
 	}
 	return nil

@@ -87,6 +87,7 @@ func (b *body) head() []column {
 		field(7, plain, func(int) *int64 { return &l.LeftOut }),
 		field(8, plain, func(int) *int64 { return &l.Outside }),
 		field(9, plain, func(int) *int64 { return &l.Stops }),
+		field(10, plain, func(int) *int64 { return &r.Cache }),
 	}
 }
 
@@ -133,6 +134,8 @@ func (b *body) frames() []column {
 		yesNo(7, func(i int) *bool { return &f[i].Inlined }),
 		yesNo(8, func(i int) *bool { return &f[i].InScope }),
 		yesNo(9, func(i int) *bool { return &f[i].Spins }),
+		field(10, plain, func(i int) *Access { return &f[i].Access }),
+		field(11, plain, func(i int) *uint8 { return &f[i].Nearby }),
 	}
 }
 

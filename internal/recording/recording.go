@@ -9,6 +9,7 @@ type Recording struct {
 	Period  int64 // ns of running between two samples, on average
 	Began   int64 // ns since 1970
 	Length  int64 // ns from its begin to its end, whatever share of it the windows cover
+	Cache   int64 // bytes that a core's own caches have; 0: not known
 	Windows []Window
 	Threads []Thread
 	Points  []Point
@@ -43,7 +44,7 @@ const (
 	State  Kind = iota // Thread is, as the window begins, in Condition. Waiting: Place, Object.
 	Switch             // Thread leaves the core, and Other comes. Thread is then in Condition. Waiting: Place, Object.
 	Wake               // Other need not wait any more. Cause and Class; ByThread: Thread, Place, Object.
-	Sample             // Thread ran at Stack
+	Sample             // Thread ran at Stack. Key: see Reading
 	Visit              // Thread visits Point. Role and Key for a latency.
 	Fork               // Thread makes Other
 	Run                // Thread, a thread of the kernel, begins to run Other, a goroutine; or No goroutine
@@ -101,7 +102,7 @@ const (
 // Event is something that happened at one moment.
 type Event struct {
 	Time      int64
-	Key       uint64 // of a request that begins or ends, where the program says which
+	Key       uint64 // of a request that begins or ends, where the program says which; of a sample: see Reading
 	Thread    int32
 	Other     int32
 	Place     int32
@@ -176,7 +177,36 @@ type Frame struct {
 	Inlined  bool // the next frame of the stack is the code that this one was inlined into
 	InScope  bool // this code can be sped up; time elsewhere belongs to the frame that called it
 	Spins    bool // the instruction is in a loop that waits busily for something
+
+	// Of the innermost frame of a sample; 0: not known.
+	Access Access
+	Nearby uint8 // percent of the instructions of its loop, 1 to 101: that of which Access is BehindAccess, and 1
 }
+
+// Access says whether the program accesses memory where a sample met it. A core that waits for memory is met at the
+// instruction behind the access.
+type Access uint8
+
+// The kinds.
+const (
+	UnknownAccess Access = iota
+	NoAccess
+	BehindAccess
+)
+
+// Reading says how long a core took at a sample to read some cache lines that it had read 1, 4 and 16 samples before,
+// in ns; 0: something else ran meanwhile, or nothing is known. If the program has replaced what the core's own caches
+// had, they come from elsewhere, which takes several times as long. again is what it took to read lines that had just
+// been read.
+func (e *Event) Reading() (ns [3]int, again int) {
+	for i := range ns {
+		ns[i] = int(e.Key >> (16 * i) & 0xffff)
+	}
+	return ns, int(e.Key >> 48)
+}
+
+// ReadAfter is after how many samples the lines of each number of Reading are read again.
+var ReadAfter = [3]int{1, 4, 16}
 
 // Losses are how much a recording does not have.
 type Losses struct {

@@ -168,7 +168,12 @@ type (
 		Gain    *float64       `json:"gain"`
 		CI      *[2]float64    `json:"ci"`
 		Refused string         `json:"refused,omitempty"`
-		Here    *jsonAnswer    `json:"here,omitempty"` // on the machine of the recording, if there is a device
+		Here    *jsonAnswer    `json:"here,omitempty"`   // on the machine of the recording, if there is a device
+		Tested  *jsonTested    `json:"tested,omitempty"` // what experiments say
+	}
+	jsonTested struct {
+		Gain *float64    `json:"gain"`
+		CI   *[2]float64 `json:"ci"`
 	}
 )
 
@@ -198,7 +203,7 @@ func AskJSON(w io.Writer, a *Asked) error {
 	var here []Answer
 	if a.On != nil {
 		here = a.On.Here
-		j.Device = &jsonDevice{a.On.Host, a.On.Device, a.On.Factors, jsonAnswers(a.On.Moves, nil)}
+		j.Device = &jsonDevice{Host: a.On.Host, Device: a.On.Device, Factors: a.On.Factors, Moves: jsonAnswers(a.On.Moves, nil)}
 		j.Warnings = warnings(a.On.Warnings)
 	}
 	j.Points = jsonAnswers(a.Points, here)

@@ -60,7 +60,7 @@ func (c *cozWriter) run(d *profile.Data) {
 	written := map[[2]int]bool{} // a baseline, under a unit's name
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
-		if e.IsBaseline() || !cozUsable(e) || d.IsPlacebo(e) {
+		if e.IsBaseline() || !cozUsable(e) || d.IsPlacebo(e) || isTogether(d, e.Unit) {
 			continue
 		}
 		if b := baselineOf(d, i); b >= 0 && !written[[2]int{b, int(e.Unit)}] {
@@ -74,6 +74,9 @@ func (c *cozWriter) run(d *profile.Data) {
 		c.record("samples", "location", cozName(d.Units[s.unit]), "count", s.n)
 	}
 }
+
+// isTogether says whether a unit is several at once, which COZ does not know.
+func isTogether(d *profile.Data, unit uint32) bool { return d.Units[unit].Kind == profile.Together }
 
 func cozUsable(e *profile.Experiment) bool { return e.SetAside == "" && effective(e) > 0 }
 
@@ -210,6 +213,9 @@ func cozSamples(d *profile.Data) []unitCount {
 	}
 	var all []unitCount
 	for id, n := range sum {
+		if isTogether(d, id) {
+			continue // its units have these samples
+		}
 		all = append(all, unitCount{id, n})
 	}
 	slices.SortFunc(all, func(a, b unitCount) int {

@@ -138,12 +138,29 @@ type jsonTarget struct {
 	Samples int64   `json:"samples"`
 	// Waiting is the time that threads waited in it, by class, in percent of the time, summed over
 	// threads.
-	Waiting  map[string]float64 `json:"waiting,omitempty"`
-	RankHere int                `json:"rank_here,omitempty"` // from 1, on the machine of the runs, if there is a device
-	Tried    int                `json:"experiments"`
-	SetAside int                `json:"set_aside"`
-	Points   []jsonEffect       `json:"points"`
-	Warnings []jsonWarning      `json:"warnings"`
+	Waiting map[string]float64 `json:"waiting,omitempty"`
+	Memory  *jsonMemory        `json:"memory,omitempty"`
+	// Together is the units of a combination, by how much each is faster. Points then have the gain.
+	Together []jsonAskedUnit `json:"together,omitempty"`
+	RankHere int             `json:"rank_here,omitempty"` // from 1, on the machine of the runs, if there is a device
+	Tried    int             `json:"experiments"`
+	SetAside int             `json:"set_aside"`
+	Points   []jsonEffect    `json:"points"`
+	Warnings []jsonWarning   `json:"warnings"`
+}
+
+// jsonMemory is the part of a unit's CPU time that waits for memory, in percent.
+type jsonMemory struct {
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+func memoryJSON(m analyze.Estimate) *jsonMemory {
+	if !m.Known {
+		return nil
+	}
+	return &jsonMemory{round(m.Value, 1), round(m.Low, 1), round(m.High, 1)}
 }
 
 type jsonEffect struct {
@@ -158,8 +175,11 @@ type jsonEffect struct {
 	Slope   *float64      `json:"slope"`
 	SlopeCI *[2]float64   `json:"slope_ci"`
 	// Bound is "upper" if the true gains may be less than the measured ones, but not more.
-	Bound       string `json:"bound,omitempty"`
-	Experiments int    `json:"experiments"`
+	Bound string `json:"bound,omitempty"`
+	// Gain and CI are of a combination: what experiments say or, without them, what a recording says.
+	Gain        *float64    `json:"gain,omitempty"`
+	CI          *[2]float64 `json:"ci,omitempty"`
+	Experiments int         `json:"experiments"`
 	// Phase is the factor of gains because the unit runs in phases.
 	Phase float64 `json:"phase"`
 	// Curve has 0 and the speed-ups that were tried.
@@ -274,7 +294,7 @@ func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 	u := t.Unit
 	j := jsonTarget{Unit: u.Kind, Name: name, File: u.File, Line: u.Line, Func: u.Func, Self: u.Self, Binary: u.Binary,
 		Share: round(t.Share, 2), Samples: t.Samples, Waiting: rounded(t.Waiting), Tried: t.Tried, SetAside: t.SetAside,
-		Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
+		Memory: memoryJSON(t.Memory), Points: []jsonEffect{}, Warnings: warnings(t.Warnings)}
 	for i := range t.Effects {
 		e := &t.Effects[i]
 		je := jsonEffect{Name: r.Points[e.Point].Name, Metric: e.Metric, Verdict: e.Verdict, Reason: e.Reason, Shape: e.Shape,
@@ -286,9 +306,26 @@ func targetJSON(r *analyze.Result, t *analyze.Target, name string) jsonTarget {
 		if e.Shape == analyze.Plateau || e.Shape == analyze.Peak {
 			je.ShapeAt = &e.ShapeAt
 		}
+		if u.Kind == profile.Together {
+			gain, _, _ := GainAt(e, 100)
+			je.Gain, je.CI = estimate(gain, 3)
+		}
 		j.Points = append(j.Points, je)
 	}
+	for _, p := range t.Together {
+		j.Together = append(j.Together, jsonAskedUnit{p.Kind, p.Name, round(p.Percent, 3), shareOf(r, p)})
+	}
 	return j
+}
+
+// shareOf is the share of a unit of a combination, if it is known.
+func shareOf(r *analyze.Result, p profile.Part) (share float64) {
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Unit.Kind == p.Kind && t.Unit.Name == p.Name {
+			share += t.Share
+		}
+	}
+	return round(share, 2)
 }
 
 // bound is "upper" for gains that are upper bounds.

@@ -61,7 +61,8 @@ func candidates(r *analyze.Result, k int) (best, unclear *candidate) {
 		switch {
 		case e.Verdict == analyze.Faster && best == nil:
 			best = &candidate{t, e}
-		case e.Verdict == analyze.Unsure && t.Share >= 1 && (unclear == nil || t.Share > unclear.t.Share):
+		case e.Verdict != analyze.Unsure || len(t.Together) > 0:
+		case t.Share >= 1 && (unclear == nil || t.Share > unclear.t.Share):
 			unclear = &candidate{t, e}
 		}
 	}
@@ -76,6 +77,9 @@ func wholeProgram(u profile.Unit) bool {
 // optimize says what a unit brings.
 func optimize(t *analyze.Target, e *analyze.Effect, name func(profile.Unit) string) string {
 	unit := clean(name(t.Unit))
+	if all, known, _ := GainAt(e, 100); known && len(t.Together) > 0 {
+		return fmt.Sprintf("with %s, a visit takes about %.0f%% less time", unit, all.Value)
+	}
 	gain, known, estimated := GainAt(e, 50)
 	if !known {
 		return "make " + unit + " faster"

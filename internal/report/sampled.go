@@ -32,6 +32,9 @@ func UnitsOf(r *analyze.Result) UnitList {
 	list := UnitList{Samples: r.Samples, Tried: true}
 	for i := range r.Targets {
 		t := &r.Targets[i]
+		if t.Unit.Kind == profile.Together {
+			continue // its units are there
+		}
 		list.Units = append(list.Units, Sampled{Unit: t.Unit, Samples: t.Samples, Share: t.Share, Tried: t.Tried})
 	}
 	slices.SortStableFunc(list.Units, func(a, b Sampled) int { return cmp.Compare(b.Share, a.Share) })

@@ -245,6 +245,9 @@ func newRow(rank int, place, function string, t *analyze.Target, e *analyze.Effe
 
 // notes are the doubts about a unit and its effect.
 func notes(t *analyze.Target, e *analyze.Effect) (all []string) {
+	if len(t.Together) > 0 {
+		all = append(all, clean(t.Unit.Name)+": the gain of all of it is the one at 100%")
+	}
 	for _, w := range slices.Concat(t.Warnings, e.Warnings) {
 		all = append(all, clean(w.Text))
 	}

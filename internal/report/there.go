@@ -11,13 +11,25 @@ import (
 	"whatif/internal/profile"
 )
 
-// There is what a program would gain on another device, beside what it gains here. Nothing was tested there: all of it
-// comes from a recording made here.
+// There is what a program would gain on another device, beside what it gains here. What is known there comes from a
+// recording made here and, where the run had them, from experiments on a standing speed-up.
 type There struct {
 	Host, Device string
 	Factors      any // how the two differ, for JSON
 	Here, There  *analyze.Result
-	Moves        []Answer // what the device itself does to each metric of each point: a slower one has a gain below 0
+	Memory       analyze.Estimate // percent of the recorded CPU time that waits for memory
+	Moves        []Answer         // what the device does to each metric of each point: a slower one has a gain below 0
+	Tested       []analyze.Move   // the same by experiments
+}
+
+// testedMove is what experiments say of a point's time per visit on the device.
+func (t *There) testedMove(a *Answer) (gain analyze.Estimate, known bool) {
+	for _, m := range t.Tested {
+		if m.Point == a.Point && a.Metric == analyze.Throughput {
+			return m.Gain, true
+		}
+	}
+	return gain, false
 }
 
 // A pair is what a unit does to one metric of a point, on both machines. The places are those in the order by gain;
@@ -82,8 +94,16 @@ func TextThere(w io.Writer, t *There, opt Options) error {
 	}
 	out := newPrinter(bufio.NewWriter(w), opt)
 	header(out, t.Here, opt.Verbose)
+	if n := t.There.Experiments; n > 0 {
+		out.hanging("", fmt.Sprintf("about %s: %s, %s", clean(t.Device), count(n, "experiment"),
+			count(t.There.Baselines, "baseline")))
+	}
 	if doubt := t.Here.Doubt(); doubt != "" {
 		out.hanging("", clean(doubt))
+	}
+	if m := t.Memory; m.Known {
+		out.hanging("", fmt.Sprintf("%.0f%% (%.0f to %.0f%%) of the recorded CPU time waits for memory", m.Value, m.Low,
+			m.High))
 	}
 	for _, a := range t.Moves {
 		if opt.Point != "" && a.Point != opt.Point || a.Metric != analyze.Throughput && a.Metric != analyze.MeanLatency {
@@ -121,7 +141,11 @@ func (t *There) moveText(a *Answer) string {
 		return fmt.Sprintf("point %s: how long it takes on %s is not known: %s", clean(a.Point), clean(t.Device),
 			clean(a.Refused))
 	}
-	return fmt.Sprintf("point %s: %s %s on %s", clean(a.Point), what, timesAsLong(a.Gain), clean(t.Device))
+	text := fmt.Sprintf("point %s: %s %s on %s", clean(a.Point), what, timesAsLong(a.Gain), clean(t.Device))
+	if tested, known := t.testedMove(a); known {
+		text += ", by replay; by experiments " + timesAsLong(tested)
+	}
+	return text
 }
 
 // timesAsLong is a gain in the words of time: 2.31 times as long (2.05 to 2.58).
@@ -234,8 +258,14 @@ func (t *There) refusals(out *printer, all []pair) {
 	}
 }
 
-// changes says where the bottleneck is on both machines, and which units change places.
+// changes prints where the bottleneck is on both machines, and which units change places.
 func (t *There) changes(out *printer, all []pair, name namer) {
+	for _, line := range t.changed(all, name) {
+		out.hanging("", line)
+	}
+}
+
+func (t *There) changed(all []pair, name namer) (lines []string) {
 	here, there := bottleneck(all, false), bottleneck(all, true)
 	text := func(p *pair) string {
 		if p == nil {
@@ -246,9 +276,10 @@ func (t *There) changes(out *printer, all []pair, name namer) {
 	switch {
 	case here == nil && there == nil:
 	case here == there:
-		out.hanging("", fmt.Sprintf("The bottleneck is the same one: %s.", text(here)))
+		lines = append(lines, fmt.Sprintf("The bottleneck is the same one: %s.", text(here)))
 	default:
-		out.hanging("", fmt.Sprintf("The bottleneck moves: here %s, on %s %s.", text(here), clean(t.Device), text(there)))
+		lines = append(lines, fmt.Sprintf("The bottleneck moves: here %s, on %s %s.", text(here), clean(t.Device),
+			text(there)))
 	}
 	const most = 5
 	var moved []string
@@ -262,8 +293,33 @@ func (t *There) changes(out *printer, all []pair, name namer) {
 		}
 	}
 	if len(moved) > 0 {
-		out.hanging("", "Other places: "+strings.Join(moved, ", ")+".")
+		lines = append(lines, "Other places: "+strings.Join(moved, ", ")+".")
 	}
+	return lines
+}
+
+// A Move is what another machine does to a metric of a point, in words: first how long it takes there.
+type Move struct {
+	Heading string
+	Lines   []string
+}
+
+// Moved says what the other machine changes.
+func Moved(t *There) (all []Move) {
+	err := t.each(Options{}, func(heading, point string, metric analyze.Metric, pairs []pair, name namer) {
+		m := Move{Heading: heading}
+		for i := range t.Moves {
+			if a := &t.Moves[i]; a.Point == point && a.Metric == metric {
+				m.Lines = append(m.Lines, t.moveText(a))
+			}
+		}
+		m.Lines = append(m.Lines, t.changed(pairs, name)...)
+		all = append(all, m)
+	})
+	if err != nil {
+		return nil // there is no error without a point
+	}
+	return all
 }
 
 // bottleneck is the unit with the first place on a machine, if it is one to optimize.
@@ -338,6 +394,7 @@ type (
 		Host    string       `json:"host"`
 		Device  string       `json:"device"`
 		Factors any          `json:"factors"`
+		Memory  *jsonMemory  `json:"memory,omitempty"` // of all recorded CPU time
 		Moves   []jsonAnswer `json:"moves"`
 	}
 )
@@ -348,7 +405,15 @@ func JSONThere(w io.Writer, t *There, opt Options) error {
 		return err
 	}
 	j := toJSON(t.There)
-	j.Device = &jsonDevice{Host: t.Host, Device: t.Device, Factors: t.Factors, Moves: jsonAnswers(t.Moves, nil)}
+	j.Device = &jsonDevice{Host: t.Host, Device: t.Device, Factors: t.Factors, Memory: memoryJSON(t.Memory),
+		Moves: jsonAnswers(t.Moves, nil)}
+	for i := range j.Device.Moves {
+		if gain, known := t.testedMove(&t.Moves[i]); known {
+			move := &j.Device.Moves[i]
+			move.Tested = &jsonTested{}
+			move.Tested.Gain, move.Tested.CI = estimate(gain, 3)
+		}
+	}
 	t.addHere(&j)
 	return writeJSON(w, "writing JSON report", j.only(opt))
 }

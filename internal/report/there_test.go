@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -28,7 +30,9 @@ func elsewhere() *There {
 		Factors: map[string]any{"host": "laptop", "device": "phone", "cores": []int{4, 8}, "classes": []any{
 			map[string]any{"class": "cpu", "ratio": 0.5, "spread": 0.01, "normalised": 2, "speed_up": 0.5}}},
 		Moves: []Answer{{Point: "request", Metric: analyze.Throughput,
-			Gain: analyze.Estimate{Value: -131, Low: -158, High: -104, Known: true, Bounded: true}}}}
+			Gain: analyze.Estimate{Value: -131, Low: -158, High: -104, Known: true, Bounded: true}}},
+		Tested: []analyze.Move{{Point: "request",
+			Gain: analyze.Estimate{Value: -140, Low: -160, High: -120, Known: true, Bounded: true}}}}
 }
 
 // TestThere: the gains on a device beside those here, in all widths.
@@ -125,4 +129,48 @@ func TestAskThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "ask_there.json", j.Bytes())
+}
+
+// TestThereForms: the table and the curves of both machines.
+func TestThereForms(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, *There, Options) error{
+		"there.csv": CSVThere, "there.svg": SVGThere,
+	} {
+		var b, one bytes.Buffer
+		e := elsewhere()
+		if err := write(&b, e, Options{Top: 2}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.Bytes())
+		if strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%s has a character that controls terminals", name)
+		}
+		if err := write(&one, e, Options{Point: "none"}); err == nil {
+			t.Errorf("%s: no error for a point that is not there", name)
+		}
+	}
+	if err := SVGThere(&bytes.Buffer{}, elsewhere(), Options{Unit: "none"}); err == nil {
+		t.Error("no error for a unit that is not there")
+	}
+	rows, err := csv.NewReader(strings.NewReader(csvOf(t, elsewhere()))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r[1] == "parse.c:118" && r[8] == "50" && (r[9] == "" || r[14] != "2.5" || r[13] == "" || r[18] == "") {
+			t.Errorf("row %q", r)
+		}
+	}
+	moved := Moved(elsewhere())
+	if len(moved) == 0 || !strings.Contains(strings.Join(moved[0].Lines, " "), "times as long") {
+		t.Errorf("%+v", moved)
+	}
+}
+
+func csvOf(t *testing.T, e *There) string {
+	var b strings.Builder
+	if err := CSVThere(&b, e, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -135,8 +135,15 @@ func (r *run) prepare(m *Machine, c Change) {
 			r.waiting = append(r.waiting, f)
 		}
 	}
-	r.lengths = m.kinds.lengths(m.segments, gain, &r.shares, r.lengths)
 	r.device = c.Device.factors()
+	if r.device.memory != r.device.cpu {
+		if gain == nil {
+			r.gain = grow(r.gain, len(m.rec.Stacks))
+			gain = r.gain
+		}
+		r.device.wait(gain, c.Device.Waits)
+	}
+	r.lengths = m.kinds.lengths(m.segments, gain, &r.shares, r.lengths)
 	r.device.stretch(r.lengths)
 	r.flags = grow(r.flags, len(m.waits))
 	r.got = grow(r.got, len(m.waits))

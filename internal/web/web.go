@@ -68,12 +68,30 @@ func New(now Profile, before *Profile, version int, live bool) *Page {
 	}
 	p.index.Version = fmt.Sprint(version)
 	p.index.Live = live
+	p.merge()
+	return p
+}
+
+// NewThere makes the page of a program on another machine, with this machine beside it. The results have estimates.
+func NewThere(t *report.There, there, here Profile) *Page {
+	p := &Page{}
+	for _, m := range report.Moved(t) {
+		p.index.Changes = append(p.index.Changes, change{m.Heading, m.Lines})
+	}
+	p.add(there, t.There)
+	p.add(here, t.Here)
+	p.index.Version = fmt.Sprint(0)
+	p.merge()
+	return p
+}
+
+// merge makes one list of what the sides have.
+func (p *Page) merge() {
 	p.index.Title = title(p.results[0])
 	p.mergeUnits()
 	p.mergeViews()
 	p.listSources()
 	p.recordText()
-	return p
 }
 
 // compare adds what changed, in the words of diff.

@@ -5,9 +5,9 @@
  *     elsewhere serve PORT              answers at PORT of loopback, outside of what is profiled
  *
  * The other machine is made by doing more: of each class of time as much as takes 1/ratio as long
- * here. ON_CPU, ON_DISK and ON_NET are the ratios. The server waits longer, threads read and write
- * more pages, and repeat their work. What cannot be multiplied, such as the processor's time for a
- * system call, stays as it is.
+ * here. ON_CPU, ON_DISK and ON_NET are the ratios. The server and threads that read pages wait
+ * longer, and threads repeat their work. What cannot be multiplied, such as the processor's time
+ * for a system call, stays as it is.
  *
  * With NET_BYTES the server answers at once, with so many bytes for each millisecond that it would
  * have waited: for a loopback with a slow queue (tbf).
@@ -29,10 +29,49 @@ static double ratio(const char *name) {
   return text ? atof(text) : 1;
 }
 
-/* So many microseconds of work, and so many repetitions or pages, as they are on the machine. */
+/* So many microseconds of work, and so many repetitions, as they are on the machine. */
 #define CPU(us) ((long)((double)((us) * US) / on_cpu))
 #define TIMES(n) (lround((double)(n) / on_cpu))
-#define PAGES(n) (lround((double)(n) / on_disk))
+
+static int64_t clock_of(clockid_t which) {
+  struct timespec t;
+  clock_gettime(which, &t);
+  return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+/* Of reading a page the processor's time, and the time until the thread runs again: both in ns. */
+static int64_t page_cpu, wake_late;
+
+static void sleep_until(int64_t at) {
+  struct timespec t = {at / 1000000000L, at % 1000000000L};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+    ;
+}
+
+/* Measures what a slower disk leaves as it is. */
+static void measure_reading(void) {
+  enum { TIMES = 200 };
+  int64_t used = clock_of(CLOCK_THREAD_CPUTIME_ID);
+  prctl(PR_SET_TIMERSLACK, 1);
+  for (int i = 0; i < TIMES; i++)
+    if (READ_PAGE() != sizeof page)
+      die("reading");
+  page_cpu = (clock_of(CLOCK_THREAD_CPUTIME_ID) - used) / TIMES;
+  for (int i = 0; i < TIMES; i++) {
+    int64_t at = clock_of(CLOCK_MONOTONIC) + 50000;
+    sleep_until(at);
+    wake_late += (clock_of(CLOCK_MONOTONIC) - at) / TIMES;
+  }
+}
+
+/* Lets the wait of a read that has begun then be as long as it is on the machine. */
+static void disk_waits(int64_t began) {
+  if (on_disk == 1)
+    return;
+  int64_t now = clock_of(CLOCK_MONOTONIC), waited = now - began - page_cpu - wake_late;
+  if (waited > 0)
+    sleep_until(now + (int64_t)((double)waited * (1 / on_disk - 1)) - wake_late);
+}
 
 struct request {
   int32_t us, bytes;
@@ -209,8 +248,22 @@ static void lu_net(void) { with_lu(asking, 1500); }
 static void disk_compute(void) {
   thread(computing, (void *)3000);
   for (;; visit()) {
-    for (long n = PAGES(shrunk(24)); n > 0; n--)
+    for (long n = shrunk(32); n > 0; n--) {
+      int64_t began = clock_of(CLOCK_MONOTONIC);
       if (READ_PAGE() != sizeof page) // TARGET disk_compute
+        die("reading");
+      disk_waits(began);
+    }
+    meet();
+  }
+}
+
+/* For a disk that is really limited: limits count for a tenth of a second. */
+static void disk_limited(void) {
+  thread(computing, (void *)700000);
+  for (;; visit()) {
+    for (long n = shrunk(300); n > 0; n--)
+      if (READ_PAGE() != sizeof page) // TARGET disk_limited
         die("reading");
     meet();
   }
@@ -239,9 +292,12 @@ static void *stage_computes(void *unused) {
 static void *stage_reads(void *unused) {
   for (;;) {
     queue_get(&first);
-    for (long n = PAGES(shrunk(12)); n > 0; n--)
+    for (long n = shrunk(16); n > 0; n--) {
+      int64_t began = clock_of(CLOCK_MONOTONIC);
       if (READ_PAGE() != sizeof page) // TARGET pipeline
         die("reading");
+      disk_waits(began);
+    }
     queue_put(&second);
   }
   return unused;
@@ -260,7 +316,7 @@ static void *writer(void *unused) {
   for (;; visit()) {
     WORK(CPU(shrunk(1500))); // TARGET lock_disk
     pthread_mutex_lock(&one);
-    for (long n = PAGES(4); n > 0; n--)
+    for (long n = 0; n < 4; n++)
       if (pwrite(file, page, sizeof page, n * 4096) != sizeof page)
         die("writing");
     pthread_mutex_unlock(&one);
@@ -303,7 +359,7 @@ int main(int argc, char **argv) {
     void (*run)(void);
     int disk;
   } cases[] = {{"lu_cholesky", lu_cholesky, 0}, {"lu_stream", lu_stream, 0}, {"lu_net", lu_net, 0},
-               {"disk_compute", disk_compute, 1}, {"two_nets", two_nets, 0}, {"pipeline", pipeline, 1},
+               {"disk_compute", disk_compute, 1}, {"disk_limited", disk_limited, 1}, {"two_nets", two_nets, 0}, {"pipeline", pipeline, 1},
                {"lock_disk", lock_disk, 1}, {"sleep_compute", sleep_compute, 0}, {"crowd", crowd, 0}};
   const char *bytes = getenv("NET_BYTES"), *at = getenv("NET_PORT");
   port = at ? atoi(at) : 0;
@@ -322,8 +378,10 @@ int main(int argc, char **argv) {
   pthread_barrier_init(&both, NULL, 2);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (!strcmp(cases[i].name, argv[1])) {
-      if (cases[i].disk)
+      if (cases[i].disk) {
         open_pages();
+        measure_reading();
+      }
       cases[i].run();
     }
   fprintf(stderr, "%s: no case %s\n", argv[0], argv[1]);

@@ -23,15 +23,15 @@ func TestParseSaid(t *testing.T) {
 		{output: "visits 1 seconds 1\nvisits 1 seconds 1\n", wrong: "twice"},
 	}
 	for _, test := range tests {
-		said, err := parseSaid(test.output)
+		said, err := ParseSaid(test.output)
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {
-				t.Errorf("parseSaid(%q): error %v, want one with %q", test.output, err, test.wrong)
+				t.Errorf("ParseSaid(%q): error %v, want one with %q", test.output, err, test.wrong)
 			}
 			continue
 		}
 		if err != nil || said.Rate() != test.rate {
-			t.Errorf("parseSaid(%q) = %v, %v, want a rate of %g", test.output, said, err, test.rate)
+			t.Errorf("ParseSaid(%q) = %v, %v, want a rate of %g", test.output, said, err, test.rate)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func execute(ctx context.Context, command []string, use *Use) (*os.ProcessState,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w%s", err, lastWords(stderr.String()))
 	}
-	said, err := parseSaid(stdout.String())
+	said, err := ParseSaid(stdout.String())
 	return cmd.ProcessState, said, err
 }
 

@@ -17,9 +17,9 @@ func (s Said) Visits() int64 { return int64(s["visits"]) }
 // Rate is the number of visits a second.
 func (s Said) Rate() float64 { return s["visits"] / s["seconds"] }
 
-// parseSaid parses a program's output, and ignores lines of another form. A repeated name is an error: the program ran
+// ParseSaid parses a program's output, and ignores lines of another form. A repeated name is an error: the program ran
 // twice, or forked with a full buffer.
-func parseSaid(output string) (Said, error) {
+func ParseSaid(output string) (Said, error) {
 	said := Said{}
 	for line := range strings.Lines(output) {
 		fields := strings.Fields(line)

@@ -30,7 +30,7 @@ static void *slow(void *unused) {
 static void *fast(void *unused) {
   pin(1);
   for (;;) {
-    WORK(2 * UNIT);
+    WORK(also_shrunk(2 * UNIT)); // ALSO
     pthread_barrier_wait(&barrier);
     visit();
   }

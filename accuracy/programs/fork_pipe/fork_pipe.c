@@ -31,7 +31,7 @@ static void second_child(int in, int out) {
   place(1);
   for (;;) {
     receive_byte(in);
-    WORK(900 * US);
+    WORK(also_shrunk(900 * US)); // ALSO
     send_byte(out);
   }
 }

@@ -15,7 +15,7 @@
 static void *worker(void *unused) {
   for (;;) {
     WORK(shrunk(4000 * US)); // TARGET
-    WORK(2000 * US);
+    WORK(also_shrunk(2000 * US)); // ALSO
     visit();
   }
   return unused;

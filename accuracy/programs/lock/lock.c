@@ -13,7 +13,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void *worker(void *unused) {
   for (;;) {
-    WORK(600 * US);
+    WORK(also_shrunk(600 * US)); // ALSO
     pthread_mutex_lock(&mutex);
     WORK(shrunk(1000 * US)); // TARGET
     pthread_mutex_unlock(&mutex);

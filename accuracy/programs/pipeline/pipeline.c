@@ -45,7 +45,7 @@ static void *consume(void *unused) {
   PLACE(1);
   for (;;) {
     queue_get(&second);
-    WORK(3 * UNIT / 2);
+    WORK(also_shrunk(3 * UNIT / 2)); // ALSO
     visit();
   }
   return unused;

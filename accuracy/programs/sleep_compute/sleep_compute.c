@@ -8,7 +8,7 @@ int main(int argc, char **argv) {
   bench_init(argc, argv);
   for (;;) {
     SLEEP_US(shrunk(4000)); // TARGET
-    WORK(6000 * US);
+    WORK(also_shrunk(6000 * US)); // ALSO
     visit();
   }
 }

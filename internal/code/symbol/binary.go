@@ -39,6 +39,7 @@ type Binary struct {
 	goRead    bool             // goFuncs was searched
 	unwinding *unwind.Table
 	waits     map[uint64][]spinwait.Span // by the function's address; see waitsIn
+	accesses  map[uint64]accesses        // by the function's address; see Access
 	yielding  map[spinwait.Callee]bool   // see yields
 	linkage   *linkage                   // see linked
 }

@@ -42,8 +42,8 @@ func processor(cpuinfo string) string {
 	return ""
 }
 
-// readCaches reads the sizes of the first core's caches for data. root is /sys.
-func readCaches(root string) map[string]int64 {
+// Caches reads the sizes of the first core's caches for data. root is /sys.
+func Caches(root string) map[string]int64 {
 	sizes := make(map[string]int64)
 	dirs, _ := filepath.Glob(filepath.Join(root, "devices/system/cpu/cpu0/cache/index*"))
 	for _, dir := range dirs {

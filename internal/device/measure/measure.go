@@ -75,7 +75,7 @@ func Run(ctx context.Context, opt Options) (*device.Device, error) {
 	defer b.end()
 	begin := time.Now()
 	opt.Progress("preparing")
-	caches := readCaches("/sys")
+	caches := Caches("/sys")
 	b.addCPU()
 	if err := b.addMemory(caches); err != nil {
 		return nil, fmt.Errorf("preparing memory: %w", err)

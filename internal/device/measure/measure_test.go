@@ -245,7 +245,7 @@ func TestReadCaches(t *testing.T) {
 			}
 		}
 	}
-	if got := readCaches(root); len(got) != 2 || got["l1"] != 32<<10 || got["l2"] != 512<<10 {
+	if got := Caches(root); len(got) != 2 || got["l1"] != 32<<10 || got["l2"] != 512<<10 {
 		t.Errorf("%v", got)
 	}
 }

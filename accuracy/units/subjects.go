@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"whatif/accuracy/internal/debian"
+)
+
+// subject is a program that was not written for whatif.
+type subject struct {
+	name string
+	// make builds it below dir.
+	make func(ctx context.Context, root, dir string, progress io.Writer) (*built, error)
+}
+
+// built is a subject that can run.
+type built struct {
+	name    string
+	command []string
+	point   string   // as -p has it
+	flags   []string // for whatif, besides
+	input   []byte   // which the program reads again and again; nil: nothing
+}
+
+var subjects = []subject{{"sqlite", makeSQLite}, {"pbzip2", makePbzip2}, {"memcached", makeMemcached}}
+
+func names(list []subject) (all []string) {
+	for i := range list {
+		all = append(all, list[i].name)
+	}
+	return all
+}
+
+func build(ctx context.Context, root string, s *subject, progress io.Writer) (*built, error) {
+	dir := filepath.Join(root, "accuracy", "build", "units")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("building %s: %w", s.name, err)
+	}
+	b, err := s.make(ctx, root, dir, progress)
+	if err != nil {
+		return nil, fmt.Errorf("building %s: %w", s.name, err)
+	}
+	b.name = s.name
+	return b, nil
+}
+
+// speedtestSize makes a round of SQLite's benchmark short: an experiment should see several.
+const speedtestSize = "1"
+
+// makeSQLite builds SQLite's benchmark, speedtest1.c, as a program that repeats it.
+func makeSQLite(ctx context.Context, root, dir string, progress io.Writer) (*built, error) {
+	source, tree, err := debian.SQLite(ctx, filepath.Join(root, "accuracy", "build", "sqlite"), progress)
+	if err != nil {
+		return nil, err
+	}
+	program := filepath.Join(dir, "speedtest")
+	err = compiled(ctx, root, program, progress, "gcc", "-O2", "-g", "-w", "-pthread", "-I", filepath.Dir(source),
+		"-I", filepath.Join(tree, "test"), "-o", program, "accuracy/units/programs/speedtest.c", source, "-lm", "-ldl")
+	return &built{command: []string{program, speedtestSize}, point: "func:progress_done"}, err
+}
+
+// makePbzip2 builds pbzip2 with the source of the library that does its work. It compresses its standard input, in
+// blocks of 100 kB, with two threads.
+func makePbzip2(ctx context.Context, root, dir string, progress io.Writer) (*built, error) {
+	tree, err := debian.Source(ctx, dir, "pbzip2", progress)
+	if err != nil {
+		return nil, err
+	}
+	library, err := debian.Source(ctx, dir, "bzip2", progress)
+	if err != nil {
+		return nil, err
+	}
+	program, object := filepath.Join(dir, "pbzip2"), filepath.Join(dir, "bzip2.o")
+	args := []string{"gcc", "-O2", "-g", "-w", "-r", "-o", object}
+	for _, name := range []string{"blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib"} {
+		args = append(args, filepath.Join(library, name+".c"))
+	}
+	if err := compiled(ctx, root, object, progress, args...); err != nil {
+		return nil, err
+	}
+	args = []string{"g++", "-O2", "-g", "-w", "-pthread", "-D_POSIX_PTHREAD_SEMANTICS", "-DUSE_STACKSIZE_CUSTOMIZATION",
+		"-I", library, "-o", program}
+	for _, name := range []string{"pbzip2.cpp", "BZ2StreamScanner.cpp", "ErrorContext.cpp"} {
+		args = append(args, filepath.Join(tree, name))
+	}
+	if err := compiled(ctx, root, program, progress, append(args, object)...); err != nil {
+		return nil, err
+	}
+	b := &built{command: []string{program, "-c", "-1", "-b1", "-p2"}, point: "func:BZ2_bzBuffToBuffCompress"}
+	b.input, err = texts(filepath.Join(library, "*.[ch]"), filepath.Join(library, "sample*.ref"),
+		filepath.Join(tree, "*.cpp"))
+	return b, err
+}
+
+// texts is what the files of some patterns contain, one after the other.
+func texts(patterns ...string) (all []byte, err error) {
+	for _, p := range patterns {
+		files, err := filepath.Glob(p)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", p, err)
+		}
+		slices.Sort(files)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				return nil, fmt.Errorf("reading what is compressed: %w", err)
+			}
+			all = append(all, text...)
+		}
+	}
+	return all, nil
+}
+
+// makeMemcached builds memcached, and clients for it. The clients start it, and are followed with it, but only its own
+// code is in scope.
+func makeMemcached(ctx context.Context, root, dir string, progress io.Writer) (*built, error) {
+	tree, err := debian.Source(ctx, dir, "memcached", progress)
+	if err != nil {
+		return nil, err
+	}
+	program := filepath.Join(tree, "memcached")
+	if _, err := os.Stat(program); err != nil {
+		fmt.Fprintln(progress, "compiling", program)
+		for _, c := range [][]string{{"./configure", "--disable-docs", "CFLAGS=-O2 -g"}, {"make", "memcached"}} {
+			if err := debian.Command(ctx, tree, c...); err != nil {
+				return nil, err
+			}
+		}
+	}
+	clients := filepath.Join(dir, "memload")
+	if err := compiled(ctx, root, clients, progress, "gcc", "-O2", "-g", "-Wall", "-pthread", "-o", clients,
+		"accuracy/production/programs/memload.c"); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	const fourClients, noPause, long = "4", "0", "100000"
+	return &built{
+		command: []string{clients, port, fourClients, noPause, long,
+			program, "-l", "127.0.0.1", "-p", port, "-U", "0", "-u", "root", "-t", "2"},
+		point: "func:sendmsg", flags: []string{"--include", "binary:memcached"},
+	}, nil
+}
+
+// freePort is a port that is free now, and probably still when a server starts.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("finding a free port: %w", err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// compiled runs a compiler, from the checkout's root, unless the program is there and newer than the sources among the
+// arguments.
+func compiled(ctx context.Context, root, program string, progress io.Writer, args ...string) error {
+	if made, err := os.Stat(program); err == nil {
+		fresh := true
+		for _, a := range args {
+			if !filepath.IsAbs(a) {
+				a = filepath.Join(root, a)
+			}
+			if s, err := os.Stat(a); err == nil && s.Mode().IsRegular() && s.ModTime().After(made.ModTime()) {
+				fresh = false
+			}
+		}
+		if fresh {
+			return nil
+		}
+	}
+	fmt.Fprintln(progress, "compiling", program)
+	return debian.Command(ctx, root, args...)
+}
