@@ -99,7 +99,7 @@ func (s *study) attach(ctx context.Context, to *server, p *pair) error {
 		return fmt.Errorf("attaching: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.CommandContext(ctx, s.rig.Command(), "attach", "--no-delays", "--quiet", "-p", "done=syscall:sendmsg",
+	cmd := exec.CommandContext(ctx, s.rig.Command(), "attach", "--no-delays", "--quiet", "-p", "answer=func:sendmsg",
 		"-d", s.seconds.String(), "-o", filepath.Join(dir, "profile"), strconv.Itoa(to.cmd.Process.Pid))
 	begun := time.Now()
 	if output, err := cmd.CombinedOutput(); err != nil {

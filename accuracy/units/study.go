@@ -149,7 +149,7 @@ func (s *study) profile(ctx context.Context, b *built, length time.Duration, arg
 	}
 	file := filepath.Join(dir, "profile")
 	args = append(args, "--quiet", "-p", "done="+b.point, "-d", length.String(), "-o", file)
-	args = append(append(append(args, b.flags...), "--"), b.command...)
+	args = append(append(args, "--"), b.command...)
 	if err := s.whatif(ctx, b, 2*length+time.Minute, args); err != nil {
 		return "", errors.Join(fmt.Errorf("%s: %w", doing, err), os.RemoveAll(dir))
 	}

@@ -24,9 +24,8 @@ type subject struct {
 type built struct {
 	name    string
 	command []string
-	point   string   // as -p has it
-	flags   []string // for whatif, besides
-	input   []byte   // which the program reads again and again; nil: nothing
+	point   string // as -p has it
+	input   []byte // which the program reads again and again; nil: nothing
 }
 
 var subjects = []subject{{"sqlite", makeSQLite}, {"pbzip2", makePbzip2}, {"memcached", makeMemcached}}
@@ -118,8 +117,7 @@ func texts(patterns ...string) (all []byte, err error) {
 	return all, nil
 }
 
-// makeMemcached builds memcached, and clients for it. The clients start it, and are followed with it, but only its own
-// code is in scope.
+// makeMemcached builds memcached, and clients for it. The clients start it, and are followed with it.
 func makeMemcached(ctx context.Context, root, dir string, progress io.Writer) (*built, error) {
 	tree, err := debian.Source(ctx, dir, "memcached", progress)
 	if err != nil {
@@ -147,7 +145,7 @@ func makeMemcached(ctx context.Context, root, dir string, progress io.Writer) (*
 	return &built{
 		command: []string{clients, port, fourClients, noPause, long,
 			program, "-l", "127.0.0.1", "-p", port, "-U", "0", "-u", "root", "-t", "2"},
-		point: "func:sendmsg", flags: []string{"--include", "binary:memcached"},
+		point: "func:sendmsg", // of the C library: only the server calls it
 	}, nil
 }
 

@@ -38,7 +38,7 @@ type members struct {
 	places []int32
 }
 
-// Units lists the units of the kind that have enough of the time, the classes of waiting that count, and those that
+// Units lists the units of the kind that have enough of the time, smaller ones where those have little of it, the classes of waiting that count, and those that
 // were named, the largest first.
 func (e *Estimator) Units() []Unit {
 	var all []Unit
@@ -55,10 +55,19 @@ func (e *Estimator) Units() []Unit {
 			all = append(all, u)
 		}
 	}
-	for _, m := range e.members(e.opt.Kind) {
-		if u := e.unit(m); !index[m.unit.Key()] && (e.matters(&u) || e.also != nil && e.also.mattersToo(m)) {
-			e.give(&u, m)
-			all = append(all, u)
+	units := e.members(e.opt.Kind)
+	sized, shares := make([]Unit, len(units)), make([]float64, len(units))
+	for i, m := range units {
+		sized[i] = e.unit(m)
+		shares[i] = sized[i].Share
+	}
+	least := e.smallest(shares, e.work())
+	for i, m := range units {
+		u := &sized[i]
+		enough := e.matters(u) || u.Share >= least || e.also != nil && e.also.mattersToo(m)
+		if !index[m.unit.Key()] && enough {
+			e.give(u, m)
+			all = append(all, *u)
 		}
 	}
 	for c, counts := range e.counted() {
