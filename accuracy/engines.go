@@ -14,8 +14,8 @@ const engineError = 5
 // programs, or say different things: docs/estimates.md.
 var disagreements = []string{"estimate-differs", "shares-differ", "pace-differs"}
 
-// judgeEngines says of each result how far off experiments and estimates are. missed has those of which neither is right,
-// and those of which one is not and whatif does not warn. An estimate that is refused is a warning.
+// judgeEngines says of each result how far off experiments and estimates are. missed has those of which neither is
+// right, and those of which one is not and whatif does not warn. An estimate that is refused is a warning.
 func judgeEngines(results []result) (lines, missed []string) {
 	for i := range results {
 		r := &results[i]
@@ -46,8 +46,8 @@ func judgeEngines(results []result) (lines, missed []string) {
 		if len(warned) > 0 {
 			said = "warned of by " + strings.Join(warned, ", ")
 		}
-		line := fmt.Sprintf("%s: experiments are %s points off, estimates %s; at most %d by one of them wanted, or a warning: "+
-			"%s; %s", r.Program, number(tested), number(estimated), engineError, word, said)
+		line := fmt.Sprintf("%s: experiments are %s points off, estimates %s; at most %d by one of them wanted, and a "+
+			"warning of the other: %s; %s", r.Program, number(tested), number(estimated), engineError, word, said)
 		lines = append(lines, line)
 		if word != "held" {
 			missed = append(missed, line)

@@ -123,8 +123,8 @@ func parseOptions(stderr io.Writer, args []string) (*options, error) {
 		"record each program without delays, and compare the estimates with the truths of earlier runs in these `files`, "+
 			"separated by commas, which -json has written; without -only: all programs in them")
 	f.DurationVar(&o.record, "record", 5*time.Second, "with -estimates or -engines: record each program this long")
-	f.BoolVar(&o.engines, "engines", false, "record each program, too, and judge experiments and estimates together: one of "+
-		"them is to be right, and where the other one is not, whatif is to warn")
+	f.BoolVar(&o.engines, "engines", false, "record each program, too, and judge experiments and estimates together: one "+
+		"of them is to be right, and where the other one is not, whatif is to warn")
 	f.StringVar(&o.recordings, "recordings", "",
 		"with -estimates: record nothing, and estimate anew from the recordings NAME.profile in this `directory`, which "+
 			"an earlier run has left in accuracy/build")

@@ -39,7 +39,8 @@ func (s *study) measure(ctx context.Context) (_ *row, err error) {
 	r := &row{rate: s.rate}
 	length := s.seconds + time.Second // of the first time without whatif
 	for i := range s.pairs {
-		fmt.Fprintf(s.progress, "%s %d requests a second, pair %d of %d\n", time.Now().Format("15:04:05"), s.rate, i+1, s.pairs)
+		now := time.Now().Format("15:04:05")
+		fmt.Fprintf(s.progress, "%s %d requests a second, pair %d of %d\n", now, s.rate, i+1, s.pairs)
 		var p pair
 		without := func() error {
 			p.without, err = s.load(ctx, server, length, nil)

@@ -3,8 +3,8 @@
 //
 //	go run ./accuracy/together [-only lock] [-rounds 6] [-seconds 0.6] [-record 5s] [-check]
 //
-// Each program is recorded once, with nothing delayed. Then it runs with both lines shrunk, and on one core, in turns with
-// the whole program on two cores: the truth. Nothing is stopped, but the truth needs a quiet machine.
+// Each program is recorded once, with nothing delayed. Then it runs with both lines shrunk, and on one core, in turns
+// with the whole program on two cores: the truth. Nothing is stopped, but the truth needs a quiet machine.
 //
 // It needs root, for whatif, and gcc.
 //

@@ -86,8 +86,8 @@ func draw(all []unit, n, large int, random *rand.Rand) []unit {
 	return drawn
 }
 
-// coverage says where a program's CPU time is, in percent: in units with a narrow estimate, with a wider one, with none,
-// and in code that has too little of the time for an estimate.
+// coverage says where a program's CPU time is, in percent: in units with a narrow estimate, with a wider one, with
+// none, and in code that has too little of the time for an estimate.
 type coverage struct {
 	narrow, wide, refused, small float64
 	widest                       string // of the units that are not narrow, the one with most of the time

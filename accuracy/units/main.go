@@ -3,9 +3,10 @@
 //
 //	go run ./accuracy/units [-only sqlite] [-record 20s] [-units 30] [-large 15] [-seconds 60] [-seed N] [-check]
 //
-// It records each program with nothing delayed, and tells how much of its CPU time is in units whose estimate is narrow:
-// at most ±1 point, or a fifth of the unit's share. Then it draws units by share, half of them from those with at least
-// 3% of the time, tests each by experiments, and compares. -units 0 makes no experiments, and needs no quiet machine.
+// It records each program with nothing delayed, and tells how much of its CPU time is in units whose estimate is
+// narrow: at most ±1 point, or a fifth of the unit's share. Then it draws units by share, half of them from those with
+// at least 3% of the time, tests each by experiments, and compares. -units 0 makes no experiments, and needs no quiet
+// machine.
 //
 // It needs root, gcc, g++, make, tclsh, libevent's headers, and apt-get with Debian's source packages. What it builds
 // stays in accuracy/build/units.

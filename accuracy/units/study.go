@@ -203,7 +203,8 @@ func (a *again) Read(p []byte) (int, error) {
 // write prints a row for each tested unit.
 func write(w io.Writer, tested []unit) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "program\tunit\tshare\testimate at 50, 100%\t[95% interval at 100%]\texperiments\t[95% interval]\tapart\t")
+	fmt.Fprintln(tw, "program\tunit\tshare\testimate at 50, 100%\t[95% interval at 100%]\texperiments\t[95% interval]\t"+
+		"apart\t")
 	for i := range tested {
 		u := &tested[i]
 		off, word := "?", "no"

@@ -142,8 +142,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestSmoke records a program of the suite for a moment: its two lines have nearly all of the time. Where other programs use
-// the machine there may be no estimates.
+// TestSmoke records a program of the suite for a moment: its two lines have nearly all of the time. Where other
+// programs use the machine there may be no estimates.
 func TestSmoke(t *testing.T) {
 	r := rigtest.Open(t)
 	program, err := r.Compile(t.Context(), "programs/independent/independent.c")
@@ -159,7 +159,8 @@ func TestSmoke(t *testing.T) {
 	c := coverageOf(units)
 	line, _ := c.verdict(b.name, seen)
 	t.Log(line)
-	if c.narrow+c.wide+c.refused < 90 || seen < 2 || filepath.Base(units[0].target.File) != "independent.c" || units[0].target.Spec() == "" {
+	first := &units[0].target
+	if c.narrow+c.wide+c.refused < 90 || seen < 2 || filepath.Base(first.File) != "independent.c" || first.Spec() == "" {
 		t.Errorf("%+v", units)
 	}
 }

@@ -38,8 +38,8 @@ type members struct {
 	places []int32
 }
 
-// Units lists the units of the kind that have enough of the time, smaller ones where those have little of it, the classes of waiting that count, and those that
-// were named, the largest first.
+// Units lists the units of the kind that have enough of the time, smaller ones where those have little of it, the
+// classes of waiting that count, and those that were named, the largest first.
 func (e *Estimator) Units() []Unit {
 	var all []Unit
 	index := map[profile.UnitKey]bool{}
