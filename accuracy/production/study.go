@@ -70,7 +70,7 @@ func (s *study) measure(ctx context.Context) (_ *row, err error) {
 // before.
 func (s *study) load(ctx context.Context, to *server, length time.Duration, meanwhile func() error) (rig.Said, error) {
 	doing := "loading the server"
-	cmd := exec.CommandContext(ctx, s.clients, to.port, strconv.Itoa(s.options.clients), strconv.Itoa(s.rate),
+	cmd := exec.CommandContext(ctx, s.clients, "memcached", to.port, strconv.Itoa(s.options.clients), strconv.Itoa(s.rate),
 		strconv.FormatFloat(length.Seconds(), 'f', 3, 64))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
