@@ -151,7 +151,7 @@ func makeNginx(ctx context.Context, root, dir string, progress io.Writer) (*buil
 	return &built{
 		command: []string{clients, "http", port, fourClients, noPause, long,
 			program, "-p", place, "-e", "stderr", "-c", filepath.Join(place, "nginx.conf")},
-		point: "func:ngx_http_free_request",
+		point: "func:" + program + ":ngx_http_free_request",
 	}, nil
 }
 
