@@ -27,17 +27,19 @@ func (e *Estimator) smallest(shares []float64, work int) float64 {
 	slices.Reverse(shares)
 	sum, left := 0.0, mostWork/max(1, work)
 	least := e.opt.Least
-	for _, share := range shares {
-		if sum >= nearlyAll || share <= 0 {
-			break
+	for i := 0; i < len(shares) && shares[i] > 0 && sum < nearlyAll; {
+		equal := 1 // units with as much; where samples are few there are many of them
+		for i+equal < len(shares) && shares[i+equal] == shares[i] {
+			equal++
 		}
-		if share < e.opt.Least {
-			if left--; left < 0 {
+		if shares[i] < e.opt.Least {
+			if left -= equal; left < 0 {
 				break
 			}
-			least = share
+			least = shares[i]
 		}
-		sum += share
+		sum += shares[i] * float64(equal)
+		i += equal
 	}
 	return least
 }

@@ -26,6 +26,7 @@ func TestSmallest(t *testing.T) {
 		{"small ones are needed", Estimator{}, flat, 10, 0.1},
 		{"not the smallest", Estimator{}, append([]float64{40}, flat...), 10, 0.2},
 		{"many events", Estimator{}, flat, mostWork / 300, 0.2},
+		{"too many with the same share", Estimator{}, flat, mostWork / 299, 0.5},
 		{"too many events", Estimator{}, flat, mostWork + 1, 0.5},
 		{"another least", Estimator{opt: Options{Least: 5}}, flat, 10, 5},
 		{"shares overlap", Estimator{opt: Options{Kind: "func"}}, flat, 10, 0.5},
