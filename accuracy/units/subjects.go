@@ -149,7 +149,8 @@ func makeNginx(ctx context.Context, root, dir string, progress io.Writer) (*buil
 	}
 	const fourClients, noPause, long = "4", "0", "100000"
 	return &built{
-		command: []string{clients, "http", port, fourClients, noPause, long,
+		// A shell has no symbols. So whatif takes targets for code of what it starts, also before that runs.
+		command: []string{"sh", "-c", `exec "$@"`, "sh", clients, "http", port, fourClients, noPause, long,
 			program, "-p", place, "-e", "stderr", "-c", filepath.Join(place, "nginx.conf")},
 		point: "func:" + program + ":ngx_http_free_request",
 	}, nil

@@ -38,7 +38,7 @@ func TestDraw(t *testing.T) {
 		}
 		all = append(all, made(i+1, share, share, 0.1))
 	}
-	all = append(all, unit{target: rig.ReportTarget{Unit: "wait", Name: "wait:disk", Share: 50}})
+	all = append(all, made(41, 0.4, 0.4, 0.1), unit{target: rig.ReportTarget{Unit: "wait", Name: "wait:disk", Share: 50}})
 	drawnBig := 0
 	const draws = 200
 	for seed := range uint64(draws) {
@@ -46,8 +46,8 @@ func TestDraw(t *testing.T) {
 		seen := map[int]bool{}
 		large := 0
 		for _, u := range drawn {
-			if seen[u.target.Line] || u.target.Unit != "line" {
-				t.Fatalf("seed %d: %s twice, or no line", seed, u.target.Name)
+			if seen[u.target.Line] || u.target.Unit != "line" || u.target.Share < leastShare {
+				t.Fatalf("seed %d: %s twice, no line, or too small", seed, u.target.Name)
 			}
 			seen[u.target.Line] = true
 			switch {
