@@ -3,6 +3,7 @@ package estimate
 import (
 	"slices"
 
+	"whatif/internal/analyze"
 	"whatif/internal/recording"
 )
 
@@ -42,6 +43,14 @@ func (e *Estimator) smallest(shares []float64, work int) float64 {
 		i += equal
 	}
 	return least
+}
+
+// quarters leaves the levels 25, 50, 75 and 100% of a small unit's effects: what is between is on straight lines, and
+// there may be a thousand such units in a report.
+func quarters(effects []analyze.EstimatedEffect) {
+	for i := range effects {
+		effects[i].Levels = slices.DeleteFunc(effects[i].Levels, func(l analyze.Level) bool { return l.Speedup%25 != 0 })
+	}
 }
 
 // work is how many events a simulated run goes through. Samples are added up before.

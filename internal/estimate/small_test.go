@@ -3,6 +3,7 @@ package estimate
 import (
 	"testing"
 
+	"whatif/internal/analyze"
 	"whatif/internal/recording"
 )
 
@@ -38,6 +39,17 @@ func TestSmallest(t *testing.T) {
 		if got := c.e.smallest(c.shares, c.work); got != c.want {
 			t.Errorf("%s: from %g%% on, want %g%%", c.name, got, c.want)
 		}
+	}
+}
+
+func TestQuarters(t *testing.T) {
+	effects := []analyze.EstimatedEffect{{Refused: "it polls"}, {}}
+	for s := 5; s <= 100; s += 5 {
+		effects[1].Levels = append(effects[1].Levels, analyze.Level{Speedup: s})
+	}
+	quarters(effects)
+	if l := effects[1].Levels; len(l) != 4 || l[0].Speedup != 25 || l[3].Speedup != 100 || len(effects[0].Levels) != 0 {
+		t.Errorf("%+v", effects)
 	}
 }
 

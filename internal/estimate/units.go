@@ -22,6 +22,7 @@ type Unit struct {
 
 	running float64 // percent of the time that threads ran in it, added up over the cores
 	refused string  // why it cannot be simulated
+	small   bool    // it has too little of the time, but so have many others: see smallest
 	sim     simulate.Unit
 }
 
@@ -64,8 +65,8 @@ func (e *Estimator) Units() []Unit {
 	least := e.smallest(shares, e.work())
 	for i, m := range units {
 		u := &sized[i]
-		enough := e.matters(u) || u.Share >= least || e.also != nil && e.also.mattersToo(m)
-		if !index[m.unit.Key()] && enough {
+		matters := e.matters(u) || e.also != nil && e.also.mattersToo(m)
+		if u.small = !matters; !index[m.unit.Key()] && (matters || u.Share >= least) {
 			e.give(u, m)
 			all = append(all, *u)
 		}
