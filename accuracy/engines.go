@@ -37,6 +37,8 @@ func judgeEngines(results []result) (lines, missed []string) {
 		}
 		word := "held"
 		switch {
+		case math.IsNaN(tested) && math.IsNaN(estimated):
+			word = "missed: there is no answer at every level"
 		case right == 0:
 			word = fmt.Sprintf("missed by %s", number(math.Min(orInf(tested), orInf(estimated))-engineError))
 		case right == 1 && len(warned) == 0:

@@ -13,6 +13,8 @@ func TestJudgeEngines(t *testing.T) {
 	}
 	refused := made(38, 0)
 	refused.Levels[0].Estimate, refused.Refused = nil, "it polls"
+	unknown := made(38, 38)
+	unknown.Levels = []levelResult{{Level: 50, Truth: estimate{38, 37, 39}}}
 	for _, c := range []struct {
 		result result
 		word   string
@@ -24,6 +26,7 @@ func TestJudgeEngines(t *testing.T) {
 		{made(36, 20), "missed: there is no warning", false},
 		{made(25, 30, "shares-differ"), "missed by 3.0", false},
 		{refused, "held; warned of by refused: it polls", true},
+		{unknown, "missed: there is no answer at every level", false},
 	} {
 		lines, missed := judgeEngines([]result{c.result, {Metric: "p50"}})
 		if len(lines) != 1 || !strings.Contains(lines[0], c.word) || (len(missed) == 0) != c.held {

@@ -49,9 +49,9 @@ func togetherCases() map[string]func(*synthetic.Machine) {
 	}
 }
 
-// mostCoresOff is how far an answer about one core in place of two may be off, in points. Where a thread sleeps and finds
-// the only core busy, it depends on the scheduler when it gets the core: this synthetic one gives sleepers credit, as the
-// kernel did before EEVDF, and the simulated one is EEVDF.
+// mostCoresOff is how far an answer about one core in place of two may be off, in points. Where a thread sleeps and
+// finds the only core busy, it depends on the scheduler when it gets the core: this synthetic one gives sleepers
+// credit, as the kernel did before EEVDF, and the simulated one is EEVDF.
 func mostCoresOff(program string) float64 {
 	if program == "sleep" || program == "network" {
 		return 20
@@ -59,7 +59,8 @@ func mostCoresOff(program string) float64 {
 	return 8
 }
 
-// TestTogether: two units that are faster at once are within 4 points of the truth, and one core in place of two within 8.
+// TestTogether: two units that are faster at once are within 4 points of the truth, and one core in place of two
+// within 8.
 func TestTogether(t *testing.T) {
 	cases := togetherCases()
 	for i, name := range slices.Sorted(maps.Keys(cases)) {
@@ -84,7 +85,10 @@ func TestTogether(t *testing.T) {
 			by    [2]float64 // percent
 			cores int
 			most  float64 // points
-		}{{[2]float64{50, 50}, 0, 4}, {[2]float64{25, 75}, 0, 4}, {[2]float64{75, 25}, 0, 4}, {cores: 1, most: mostCoresOff(name)}} {
+		}{
+			{[2]float64{50, 50}, 0, 4}, {[2]float64{25, 75}, 0, 4}, {[2]float64{75, 25}, 0, 4},
+			{cores: 1, most: mostCoresOff(name)},
+		} {
 			q := Question{Cores: c.cores}
 			change := synthetic.Change{Cores: c.cores, Kinds: []float64{c.by[0] / 100, c.by[1] / 100}}
 			for kind, by := range c.by {

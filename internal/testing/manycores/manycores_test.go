@@ -14,7 +14,7 @@ const (
 	look    = 40    // reading the clock and two numbers
 	longest = 40000 // TOGETHER_NS in bpf/pay/tick.h
 	period  = 1e6
-	ticks   = 20
+	ticks   = 8
 )
 
 func machine(cores int, transfer float64) Machine {
@@ -27,7 +27,7 @@ func TestByHand(t *testing.T) {
 	two := machine(2, 0)
 	two.Earning, two.Look = 0, 1
 	// The later of two exponential times is 1.5 means on average, the earlier 0.5: one of the two waits for a mean.
-	if got := two.Tick(2000, random).Waited; math.Abs(got-jitter/2) > 40 {
+	if got := two.Tick(1000, random).Waited; math.Abs(got-jitter/2) > 60 {
 		t.Errorf("two cores wait for %.0f ns, want %d", got, jitter/2)
 	}
 	// All hundred writes come before the first look, and looks are transfers, too: a core is done 1 to 100 transfers after
