@@ -147,10 +147,10 @@ func makeNginx(ctx context.Context, root, dir string, progress io.Writer) (*buil
 	if err := serveFrom(place, port); err != nil {
 		return nil, fmt.Errorf("preparing nginx: %w", err)
 	}
-	const fourClients, noPause, long = "4", "0", "100000"
+	const sixteen, noPause, long = "16", "0", "100000" // clients, so that cores are hardly ever idle
 	return &built{
 		// A shell has no symbols. So whatif takes targets for code of what it starts, also before that runs.
-		command: []string{"sh", "-c", `exec "$@"`, "sh", clients, "http", port, fourClients, noPause, long,
+		command: []string{"sh", "-c", `exec "$@"`, "sh", clients, "http", port, sixteen, noPause, long,
 			program, "-p", place, "-e", "stderr", "-c", filepath.Join(place, "nginx.conf")},
 		point: "func:" + program + ":ngx_http_free_request",
 	}, nil
